@@ -1,0 +1,17 @@
+# Compiler and linker flags, the same for every target (STYLE: warnings that earn their keep).
+set(ORCH_WARNINGS -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion -Wformat=2 -Wvla -Wundef
+    -Wcast-qual -Wpointer-arith -Wdouble-promotion -Wimplicit-fallthrough -Wnull-dereference)
+set(ORCH_C_WARNINGS -Wstrict-prototypes -Wmissing-prototypes)
+if(ORCH_WERROR)
+  list(APPEND ORCH_WARNINGS -Werror)
+endif()
+add_compile_options(${ORCH_WARNINGS} -fvisibility=hidden -fstack-protector-strong)
+add_compile_options("$<$<COMPILE_LANGUAGE:C>:${ORCH_C_WARNINGS}>")
+add_compile_definitions(_GNU_SOURCE)
+if(ORCH_SANITIZE)
+  add_compile_options(-fsanitize=address,undefined -fno-omit-frame-pointer -fno-sanitize-recover=undefined)
+  add_link_options(-fsanitize=address,undefined)
+else()
+  add_compile_definitions("$<$<NOT:$<CONFIG:Debug>>:_FORTIFY_SOURCE=3>")
+endif()
+add_link_options(-Wl,-z,relro,-z,now,--as-needed)

@@ -1,0 +1,30 @@
+# orch_library(NAME [DEPS...]): a static library of every .c file in this folder. A header is
+# included by its path from the root: #include "lib/base/error.h".
+function(orch_library name)
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.c)
+  add_library(${name} STATIC ${sources})
+  target_include_directories(${name} PUBLIC ${CMAKE_SOURCE_DIR} ${CMAKE_SOURCE_DIR}/include)
+  target_link_libraries(${name} PUBLIC ${ARGN})
+endfunction()
+
+# orch_plugin(NAME [DEPS...]): plugins/NAME/*.c as build/plugins/NAME.so, exporting one symbol.
+function(orch_plugin name)
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/plugins/${name}/*.c)
+  add_library(plugin_${name} MODULE ${sources})
+  set_target_properties(plugin_${name} PROPERTIES PREFIX "" OUTPUT_NAME ${name}
+    LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/plugins)
+  target_include_directories(plugin_${name} PRIVATE ${CMAKE_SOURCE_DIR} ${CMAKE_SOURCE_DIR}/include)
+  target_link_libraries(plugin_${name} PRIVATE ${ARGN})
+  target_link_options(plugin_${name} PRIVATE -Wl,-z,defs)
+  install(TARGETS plugin_${name} DESTINATION lib/orch/plugins)
+endfunction()
+
+# orch_test(NAME LABEL [DEPS...]): tests/unit/test_NAME.c, a cmocka program, registered with CTest.
+# Tests labelled quick take under a minute together.
+function(orch_test name label)
+  add_executable(test_${name} ${CMAKE_SOURCE_DIR}/tests/unit/test_${name}.c)
+  target_link_libraries(test_${name} PRIVATE ${ARGN} PkgConfig::CMOCKA)
+  add_test(NAME unit.${name} COMMAND test_${name} WORKING_DIRECTORY ${CMAKE_BINARY_DIR})
+  set_tests_properties(unit.${name} PROPERTIES LABELS "${label}" TIMEOUT 120 ENVIRONMENT
+    "ORCH_SOURCE_DIR=${CMAKE_SOURCE_DIR};ORCH_BUILD_DIR=${CMAKE_BINARY_DIR}")
+endfunction()

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The plugins that can be named in a recipe: where they lie, what they say of themselves, and their
+ * answers to check and cost. Plugin code never runs in this process: compiled plugins are asked
+ * through one `orch-host --batch` each, started when first needed and kept until the end. */
+#ifndef ORCH_CORE_PLUGIN_PLUGINS_H
+#define ORCH_CORE_PLUGIN_PLUGINS_H
+
+#include "lib/base/diag.h"
+#include "lib/wire/manifest.h"
+
+struct orch_plugins;
+
+/** `folders`: searched first (--plugin-path), NULL-terminated or NULL. Then $ORCH_PLUGIN_PATH, the
+ * user's own ($XDG_DATA_HOME/orch/plugins), and the program's. Never the current folder. */
+struct orch_plugins *orch_plugins_new(const char *const *folders);
+/** Ends the batch hosts. */
+void orch_plugins_free(struct orch_plugins *plugins);
+
+/** Finds a plugin by bare name, or by path (with a '/'; relative to `base`, a recipe's folder; ends
+ * in .so or .plugin). A bare name is also looked for in `base` and in `base`/plugins, after --plugin-path. The
+ * answer is borrowed and stays. NULL with ORCH_ERROR_PLUGIN: what is missing or incompatible, where it
+ * was looked for, the nearest known name, and the cure. A failure is not remembered. */
+const struct orch_manifest *orch_plugins_find(struct orch_plugins *plugins, const char *name,
+                                              const char *base, GError **error);
+
+/** One file seen on the search path. */
+struct orch_plugin_entry {
+    char *path;
+    struct orch_manifest *manifest; /* NULL: see problem */
+    char *problem;
+    char *shadowed_by; /* path of the file of the same name that wins, or NULL */
+};
+/** All of them, by name: struct orch_plugin_entry *. The caller unrefs. */
+GPtrArray *orch_plugins_list(struct orch_plugins *plugins, const char *base);
+
+/** Reads a NAME.plugin (YAML). NULL when the findings hold an error. The caller frees. */
+struct orch_manifest *orch_manifest_load(const char *path, struct orch_diags *diags);
+
+struct orch_checked_input {
+    char *name;
+    char sha256[65];
+};
+/** Asks check(params). True: fine; `out_inputs` gets struct orch_checked_input * (the caller
+ * unrefs; NULL: not wanted). False: ORCH_ERROR_RECIPE with the plugin's reason, ORCH_ERROR_PLUGIN when
+ * it crashed or hung (10 s). Wrapped programs and plugins without check: fine, no inputs. Answers are
+ * remembered by parameters. */
+bool orch_plugins_check(struct orch_plugins *plugins, const struct orch_manifest *manifest,
+                        const json_t *params, GPtrArray **out_inputs, GError **error);
+
+/** Asks cost(params): an object with the members of struct orch_cost that are set (network,
+ * precision, framework, input, images, batch, workers, classes, epochs, training). JSON null when the plugin has
+ * no cost. New reference; NULL on error. */
+json_t *orch_plugins_cost(struct orch_plugins *plugins, const struct orch_manifest *manifest,
+                          const json_t *params, GError **error);
+
+#endif

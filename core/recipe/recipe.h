@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Recipes: read, checked, expanded into cells (the trials that a recipe asks for). Everything that is
+ * wrong is found in one pass, at file:line:column, before anything runs. docs/recipes.md is the
+ * user's manual of the format. */
+#ifndef ORCH_CORE_RECIPE_RECIPE_H
+#define ORCH_CORE_RECIPE_RECIPE_H
+
+#include "core/plugin/plugins.h"
+#include "lib/base/diag.h"
+#include "lib/wire/manifest.h"
+
+#include <glib.h>
+#include <jansson.h>
+
+#define ORCH_RECIPE_FORMAT 1
+/** A recipe may not expand into more cells. */
+#define ORCH_CELLS_MAX 100000
+
+/** What the command line says. All borrowed; lists NULL-terminated or NULL. */
+struct orch_recipe_options {
+    const char *profile;         /* NULL: the recipe's */
+    const char *const *settings; /* -s "param=value" or "experiment.param=value" */
+    const char *const *sweeps;   /* -x "param=a,b" or "experiment.param=a,b" */
+    const char *const *targets;  /* problems and experiments to keep; NULL or empty: all */
+    unsigned part, part_count;   /* --part 2/5; 0: all */
+    bool smoke;
+};
+
+/** `reuse` as resolved (same order as enum orch_reuse of the store). */
+enum orch_recipe_reuse { ORCH_RECIPE_REUSE_WHERE, ORCH_RECIPE_REUSE_ANY, ORCH_RECIPE_REUSE_NEVER };
+
+struct orch_experiment {
+    char *name;
+    int line, column;
+    const struct orch_manifest *manifest; /* borrowed from the plugins, or `own_manifest` */
+    struct orch_manifest *own_manifest;   /* program: the plugin's tables with the user's command */
+    char **program;                       /* argv of `program:`, or NULL */
+    int repeat;                           /* >= 1 */
+    bool skipped;                         /* by the profile: `skip: true` or a reason */
+    char *skip_reason;
+    enum orch_recipe_reuse reuse;
+    char *reuse_why; /* "plugin 'sleep' is a timing plugin", "report reads images_per_s (images/s)",
+                        "says the recipe", "default" */
+    unsigned retries;  /* further attempts after lost or timeout; default 1 */
+    double timeout_s;  /* 0: none */
+    unsigned gpus;     /* per trial */
+    unsigned cores;    /* per trial; 0: the slot's share */
+    int64_t memory_bytes;
+    double time_s;     /* expected at most, for queues; 0: unknown */
+    char **inputs;     /* patterns, relative to the repository's root as found from the recipe's
+                          folder: written relative to the recipe; NULL: none given */
+    bool share_source; /* share: source */
+    GHashTable *origins; /* parameter -> where its value came from: "recipes/hw4.recipe:14:9",
+                            "-s", "-x", "default of plugin 'train' 1.0.0" */
+};
+
+/** A reference of one cell: ${pretrain.weights}, ${best(pretrain, val_accuracy).weights}. */
+struct orch_ref {
+    char *param;    /* the parameter that it fills; with several references in one text: the same */
+    char *artifact; /* artifact, or result name, of the other trial */
+    bool is_result; /* a declared metric or result instead of an artifact */
+    char *text;     /* as written */
+    char *best_metric; /* NULL, or choose the best of `cells` by the last value of this metric */
+    bool best_is_max;
+    GArray *cells;  /* unsigned: indices into the expansion; exactly one without best_metric */
+};
+
+/** A trial that the recipe asks for. */
+struct orch_cell {
+    unsigned index; /* in declared order, over the whole recipe (before part and targets) */
+    const struct orch_experiment *experiment;
+    json_t *params; /* object of canonical values, defaults included, references absent */
+    json_t *coords; /* object: the swept names and their values, in sweep order */
+    int repeat;     /* from 1 */
+    uint64_t seed;
+    GPtrArray *refs; /* struct orch_ref * */
+    bool wanted;     /* chosen by targets and part; others are there because one refers to them */
+};
+
+enum orch_report_kind {
+    ORCH_REPORT_TEXT, ORCH_REPORT_TABLE, ORCH_REPORT_PLOT, ORCH_REPORT_IMAGES, ORCH_REPORT_BEST,
+    ORCH_REPORT_COMPARE, ORCH_REPORT_COVERAGE, ORCH_REPORT_WORK, ORCH_REPORT_COLLABORATORS,
+};
+
+/** An item of `report:`, checked. */
+struct orch_report_item {
+    enum orch_report_kind kind;
+    char *question, *title; /* or NULL */
+    double points;
+    json_t *spec; /* the item's own part as written: texts, lists, objects */
+    int line, column;
+};
+
+/** A recipe resolved with its options. Owns everything below. */
+struct orch_expansion {
+    char *path, *name, *about, *profile; /* profile: NULL when the recipe has none */
+    char *folder;    /* of the recipe, absolute */
+    uint64_t seed;
+    char *key;       /* SHA-256 of the canonical form (of the file, not of options) */
+    char *canonical; /* canonical JSON text */
+    char *verbatim;
+    bool smoke;
+    bool require_clean;
+    GPtrArray *experiments; /* struct orch_experiment * */
+    GPtrArray *cells;       /* struct orch_cell *, in declared order; every reference points inside */
+    GPtrArray *report;      /* struct orch_report_item * */
+    GPtrArray *problems;    /* char *: names, in order */
+};
+
+/** Reads, checks and expands a recipe. Findings go to `diags` (warnings too); NULL when there is an
+ * error. */
+struct orch_expansion *orch_recipe_expand(const char *path, struct orch_plugins *plugins,
+                                          const struct orch_recipe_options *options,
+                                          struct orch_diags *diags);
+/** The same from text; `path` names it. For `orch try`, whose recipe is made in memory. */
+struct orch_expansion *orch_recipe_expand_text(const char *path, const char *text, size_t length,
+                                               struct orch_plugins *plugins,
+                                               const struct orch_recipe_options *options,
+                                               struct orch_diags *diags);
+void orch_expansion_free(struct orch_expansion *expansion);
+
+/** Seed of repeat `k` (from 1) of a recipe with seed `recipe_seed`: the same in every cell. */
+uint64_t orch_recipe_seed(uint64_t recipe_seed, int k);
+
+/** "finetune lr=0.01 #2": experiment, swept values, repeat when there are several. Caller frees. */
+char *orch_cell_label(const struct orch_cell *cell);
+
+#endif

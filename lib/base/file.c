@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: MIT */
+#include "lib/base/file.h"
+
+#include "lib/base/error.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+bool orch_file_read(const char *path, size_t max_bytes, char **out, size_t *out_length,
+                    GError **error)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0) {
+        orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot read '%s'", path);
+        return false;
+    }
+    struct stat info;
+    bool ok = false;
+    if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) {
+        orch_error_set(error, ORCH_ERROR_IO, NULL, "cannot read '%s': not a regular file", path);
+        goto out;
+    }
+    /* /proc says size 0 of files that have bytes: read until the end, one byte over the limit */
+    GByteArray *bytes = g_byte_array_sized_new((guint)MIN((size_t)info.st_size, max_bytes) + 1);
+    uint8_t buffer[65536];
+    ssize_t n;
+    while ((n = read(fd, buffer, sizeof buffer)) > 0 && bytes->len <= max_bytes)
+        g_byte_array_append(bytes, buffer, (guint)n);
+    if (n < 0) {
+        orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot read '%s'", path);
+    } else if (bytes->len > max_bytes) {
+        orch_error_set(error, ORCH_ERROR_IO, NULL,
+                       "cannot read '%s': larger than %" G_GSIZE_FORMAT " bytes", path, max_bytes);
+    } else {
+        size_t length = bytes->len;
+        g_byte_array_append(bytes, (const uint8_t *)"", 1);
+        *out = (char *)g_byte_array_free(bytes, FALSE);
+        bytes = NULL;
+        if (out_length)
+            *out_length = length;
+        ok = true;
+    }
+    if (bytes)
+        g_byte_array_unref(bytes);
+out:
+    close(fd);
+    return ok;
+}
+
+static bool write_all(int fd, const char *bytes, size_t length)
+{
+    while (length) {
+        ssize_t n = write(fd, bytes, length);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return false;
+        bytes += n;
+        length -= (size_t)n;
+    }
+    return true;
+}
+
+bool orch_file_write(const char *path, const void *bytes, size_t length, bool durable,
+                     GError **error)
+{
+    static unsigned serial;
+    g_autofree char *temporary = g_strdup_printf("%s.tmp%d.%u", path, (int)getpid(), serial++);
+    int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    bool ok = fd >= 0 && write_all(fd, bytes, length) && (!durable || fsync(fd) == 0);
+    int saved = errno;
+    if (fd >= 0 && close(fd) != 0 && ok) {
+        ok = false;
+        saved = errno;
+    }
+    if (ok && rename(temporary, path) != 0) {
+        ok = false;
+        saved = errno;
+    }
+    if (!ok) {
+        if (fd >= 0)
+            unlink(temporary);
+        orch_error_set_errno(error, ORCH_ERROR_IO, saved, "cannot write '%s'", path);
+    }
+    return ok;
+}
+
+bool orch_dir_make(const char *path, GError **error)
+{
+    if (mkdir(path, 0777) == 0 || errno == EEXIST) /* the usual case without a walk */
+        return true;
+    if (g_mkdir_with_parents(path, 0777) == 0)
+        return true;
+    orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot make folder '%s'", path);
+    return false;
+}
+
+static bool remove_at(int parent, const char *name)
+{
+    if (unlinkat(parent, name, 0) == 0 || errno == ENOENT)
+        return true;
+    if (errno != EISDIR && errno != EPERM)
+        return false;
+    int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    fchmod(fd, 0700); /* a read-only folder of our own can still be emptied */
+    DIR *dir = fdopendir(fd);
+    if (!dir) {
+        close(fd);
+        return false;
+    }
+    bool ok = true;
+    for (struct dirent *entry; (entry = readdir(dir));)
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+            ok = remove_at(fd, entry->d_name) && ok;
+    closedir(dir);
+    return unlinkat(parent, name, AT_REMOVEDIR) == 0 && ok;
+}
+
+bool orch_tree_remove(const char *path, GError **error)
+{
+    if (remove_at(AT_FDCWD, path))
+        return true;
+    orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot remove '%s'", path);
+    return false;
+}
+
+bool orch_file_sha256(const char *path, char out[ORCH_SHA256_CHARS], int64_t *out_bytes,
+                      GError **error)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    struct stat info;
+    if (fd < 0 || fstat(fd, &info) != 0) {
+        orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot read '%s'", path);
+        if (fd >= 0)
+            close(fd);
+        return false;
+    }
+    if (!S_ISREG(info.st_mode)) {
+        close(fd);
+        orch_error_set(error, ORCH_ERROR_IO, NULL, "cannot read '%s': not a regular file", path);
+        return false;
+    }
+    GChecksum *sum = g_checksum_new(G_CHECKSUM_SHA256);
+    uint8_t *buffer = g_malloc(1 << 18);
+    int64_t total = 0;
+    ssize_t n;
+    while ((n = read(fd, buffer, 1 << 18)) > 0) {
+        g_checksum_update(sum, buffer, n);
+        total += n;
+    }
+    int saved = errno;
+    close(fd);
+    g_free(buffer);
+    if (n == 0) {
+        g_strlcpy(out, g_checksum_get_string(sum), ORCH_SHA256_CHARS);
+        if (out_bytes)
+            *out_bytes = total;
+    } else {
+        orch_error_set_errno(error, ORCH_ERROR_IO, saved, "cannot read '%s'", path);
+    }
+    g_checksum_free(sum);
+    return n == 0;
+}
+
+void orch_sha256(const void *bytes, size_t length, char out[ORCH_SHA256_CHARS])
+{
+    g_autofree char *hex = g_compute_checksum_for_data(G_CHECKSUM_SHA256, bytes, length);
+    g_strlcpy(out, hex, ORCH_SHA256_CHARS);
+}
+
+bool orch_sha256_is_valid(const char *text)
+{
+    return text && strlen(text) == 64 && strspn(text, "0123456789abcdef") == 64;
+}
+
+char *orch_path_absolute(const char *path, const char *base)
+{
+    return g_canonicalize_filename(path, base);
+}
+
+char *orch_program_path(const char *part, GError **error)
+{
+    static const struct {
+        const char *part;
+        const char *candidates[4]; /* from the folder of the running program */
+    } places[] = {
+        {"orch-host", {"orch-host", "../libexec/orch/orch-host", "../orch-host"}},
+        {"plugins", {"plugins", "../lib/orch/plugins", "../plugins"}},
+        {"share", {"share", "../share/orch", "../share"}},
+    };
+    char exe[4096];
+    ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
+    g_autofree char *folder = NULL;
+    if (n > 0) {
+        exe[n] = 0;
+        folder = g_path_get_dirname(exe);
+    }
+    for (unsigned i = 0; folder && i < G_N_ELEMENTS(places); i++) {
+        for (unsigned j = 0; strcmp(places[i].part, part) == 0 && j < 4 && places[i].candidates[j];
+             j++) {
+            g_autofree char *path = g_build_filename(folder, places[i].candidates[j], NULL);
+            if (access(path, F_OK) == 0)
+                return g_canonicalize_filename(path, NULL);
+        }
+    }
+    orch_error_set(error, ORCH_ERROR_IO, "run './build.sh build', or install with './build.sh install'",
+                   "cannot find '%s' beside the program", part);
+    return NULL;
+}

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT */
+#include "lib/base/text.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+const char *orch_real_format(double value, char out[ORCH_REAL_CHARS])
+{
+    if (isnan(value))
+        return strcpy(out, "nan");
+    if (isinf(value))
+        return strcpy(out, value < 0 ? "-inf" : "inf");
+    static const char *const formats[] = {"%.15g", "%.16g", "%.17g"};
+    for (unsigned i = 0; i < G_N_ELEMENTS(formats); i++) {
+        g_ascii_formatd(out, ORCH_REAL_CHARS, formats[i], value);
+        if (g_ascii_strtod(out, NULL) == value)
+            break;
+    }
+    return out;
+}
+
+bool orch_real_parse(const char *text, double *out)
+{
+    if (!(g_ascii_isdigit(text[0]) || text[0] == '-' || text[0] == '+' || text[0] == '.') ||
+        strpbrk(text, "xXpPnNiI"))
+        return false;
+    char *end = NULL;
+    errno = 0;
+    double value = g_ascii_strtod(text, &end);
+    if (end == text || *end || !isfinite(value))
+        return false;
+    *out = value;
+    return true;
+}
+
+bool orch_int_parse(const char *text, int64_t *out)
+{
+    char digits[32];
+    size_t length = 0;
+    for (const char *p = text; *p; p++) {
+        if (*p == '_' && p > text && g_ascii_isdigit(p[-1]) && g_ascii_isdigit(p[1]))
+            continue;
+        if (length + 1 >= sizeof digits)
+            return false;
+        digits[length++] = *p;
+    }
+    digits[length] = 0;
+    if (!(g_ascii_isdigit(digits[0]) ||
+          ((digits[0] == '-' || digits[0] == '+') && g_ascii_isdigit(digits[1]))))
+        return false;
+    char *end = NULL;
+    errno = 0;
+    int64_t value = g_ascii_strtoll(digits, &end, 10);
+    if (!*end && errno == 0) {
+        *out = value;
+        return true;
+    }
+    double real;
+    if (errno == 0 && orch_real_parse(digits, &real) && floor(real) == real &&
+        fabs(real) <= 9007199254740992.0) {
+        *out = (int64_t)real;
+        return true;
+    }
+    return false;
+}
+
+/* Optimal string alignment distance; words longer than the rows are not compared. */
+static unsigned distance(const char *a, const char *b)
+{
+    enum { MAX = 64 };
+    size_t n = strlen(a), m = strlen(b);
+    if (n >= MAX || m >= MAX)
+        return MAX;
+    unsigned rows[3][MAX + 1];
+    for (size_t j = 0; j <= m; j++)
+        rows[0][j] = (unsigned)j;
+    for (size_t i = 1; i <= n; i++) {
+        unsigned *row = rows[i % 3], *above = rows[(i + 2) % 3], *above2 = rows[(i + 1) % 3];
+        row[0] = (unsigned)i;
+        for (size_t j = 1; j <= m; j++) {
+            unsigned best = above[j - 1] + (a[i - 1] != b[j - 1]);
+            best = MIN(best, above[j] + 1);
+            best = MIN(best, row[j - 1] + 1);
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+                best = MIN(best, above2[j - 2] + 1);
+            row[j] = best;
+        }
+    }
+    return rows[n % 3][m];
+}
+
+const char *orch_suggest(const char *word, const char *const *candidates)
+{
+    const char *best = NULL;
+    unsigned best_distance = MAX(1, (unsigned)strlen(word) / 3 + (strlen(word) > 3)) + 1;
+    for (; candidates && *candidates; candidates++) {
+        unsigned d = distance(word, *candidates);
+        /* one word that begins with the other counts as near: 'learning_rate', 'learning' */
+        if (d >= best_distance && strlen(word) >= 3 &&
+            (g_str_has_prefix(*candidates, word) || g_str_has_prefix(word, *candidates)) && !best)
+            d = best_distance - 1;
+        if (d < best_distance) {
+            best_distance = d;
+            best = *candidates;
+        }
+    }
+    return best;
+}
+
+char *orch_suggest_hint(const char *word, const char *const *candidates)
+{
+    const char *near = orch_suggest(word, candidates);
+    return near ? g_strdup_printf("did you mean '%s'?", near) : NULL;
+}
+
+bool orch_name_is_valid(const char *name, bool dash_allowed)
+{
+    if (!name || !g_ascii_islower(name[0]) || strlen(name) > 63)
+        return false;
+    for (const char *p = name; *p; p++)
+        if (!(g_ascii_islower(*p) || g_ascii_isdigit(*p) || *p == '_' || (dash_allowed && *p == '-')))
+            return false;
+    return true;
+}
+
+char *orch_duration_format(double seconds)
+{
+    if (seconds < 9.95)
+        return g_strdup_printf("%.1f s", seconds);
+    int64_t s = (int64_t)(seconds + 0.5);
+    if (s < 60)
+        return g_strdup_printf("%d s", (int)s);
+    if (s < 3600)
+        return g_strdup_printf("%d min %d s", (int)(s / 60), (int)(s % 60));
+    if (s < 86400)
+        return g_strdup_printf("%d h %d min", (int)(s / 3600), (int)(s % 3600 / 60));
+    return g_strdup_printf("%d d %d h", (int)(s / 86400), (int)(s % 86400 / 3600));
+}
+
+char *orch_bytes_format(int64_t bytes)
+{
+    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+    double value = (double)bytes;
+    unsigned unit = 0;
+    while (fabs(value) >= 1024 && unit + 1 < G_N_ELEMENTS(units)) {
+        value /= 1024;
+        unit++;
+    }
+    return unit ? g_strdup_printf("%.1f %s", value, units[unit])
+                : g_strdup_printf("%d B", (int)bytes);
+}
+
+char *orch_time_format(int64_t utc_ns, bool for_machines)
+{
+    g_autoptr(GDateTime) when = g_date_time_new_from_unix_utc(utc_ns / 1000000000);
+    if (!when)
+        return g_strdup("?");
+    if (!for_machines)
+        return g_date_time_format(when, "%Y-%m-%d %H:%M:%S");
+    g_autofree char *start = g_date_time_format(when, "%Y-%m-%dT%H:%M:%S");
+    return g_strdup_printf("%s.%09dZ", start, (int)(utc_ns % 1000000000));
+}

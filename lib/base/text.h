@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* Text: numbers in the C locale, near names, names that are safe everywhere. */
+#ifndef ORCH_BASE_TEXT_H
+#define ORCH_BASE_TEXT_H
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/** Bytes that orch_real_format may write, the final NUL included. */
+#define ORCH_REAL_CHARS 32
+
+/** Writes the shortest decimal text that reads back as `value` ("0.1", "1e-05", "nan", "inf",
+ * "-inf"), in the C locale. Returns `out`. */
+const char *orch_real_format(double value, char out[ORCH_REAL_CHARS]);
+
+/** Reads a whole text as a finite number in the C locale ("1e-3"; no surrounding space). */
+bool orch_real_parse(const char *text, double *out);
+
+/** Reads a whole text as a decimal 64-bit integer; also "1e6" and "50_000" where exact. */
+bool orch_int_parse(const char *text, int64_t *out);
+
+/** The candidate nearest to `word` (Damerau-Levenshtein, at most a third of its length away), or
+ * NULL. `candidates` is NULL-terminated; the answer is one of its pointers. */
+const char *orch_suggest(const char *word, const char *const *candidates);
+
+/** True when `name` is [a-z][a-z0-9_-]* of at most 63 characters (with '-' only if allowed). */
+bool orch_name_is_valid(const char *name, bool dash_allowed);
+
+/** "did you mean 'x'?" for the nearest candidate, else NULL. The caller frees. */
+char *orch_suggest_hint(const char *word, const char *const *candidates);
+
+/** A duration for people: "0.8 s", "12 s", "3 min 20 s", "2 h 5 min", "3 d 4 h". */
+char *orch_duration_format(double seconds);
+
+/** Bytes for people in binary units: "512 B", "1.4 MiB". */
+char *orch_bytes_format(int64_t bytes);
+
+/** A UTC time (nanoseconds) as "2026-11-21 03:47:21", for people; with 'T' and 'Z' for machines. */
+char *orch_time_format(int64_t utc_ns, bool for_machines);
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* How a trial ended: one closed table. A word that this version does not know is kept as text. */
+#ifndef ORCH_WIRE_VERDICT_H
+#define ORCH_WIRE_VERDICT_H
+
+#include <stdbool.h>
+
+enum orch_verdict {
+    ORCH_VERDICT_OK,
+    ORCH_VERDICT_FAILED,
+    ORCH_VERDICT_SKIPPED,
+    ORCH_VERDICT_CANCELLED,
+    ORCH_VERDICT_DIVERGED,
+    ORCH_VERDICT_CRASHED,
+    ORCH_VERDICT_TIMEOUT,
+    ORCH_VERDICT_LOST,
+    ORCH_VERDICT_PREEMPTED,
+    ORCH_VERDICT_PROTOCOL,
+    ORCH_VERDICT_UNKNOWN, /* a word of another version */
+};
+
+/** What the rest of the program asks of a verdict. */
+struct orch_verdict_facts {
+    const char *name;    /* as stored: "ok", "failed", ..., "protocol-error" */
+    const char *meaning; /* for people, one line */
+    bool spares;         /* a run with this verdict spares an equal trial (ok, diverged) */
+    bool retried;        /* retried by default (lost, timeout, preempted) */
+    bool fault;          /* counts as "some trial failed" (exit 1) */
+};
+
+const struct orch_verdict_facts *orch_verdict_facts(enum orch_verdict verdict);
+const char *orch_verdict_name(enum orch_verdict verdict);
+/** ORCH_VERDICT_UNKNOWN for a word that is not in the table. */
+enum orch_verdict orch_verdict_parse(const char *name);
+
+#endif
