@@ -1,0 +1,521 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The tree is built from libfyaml's events, not from its documents: events keep memory
+ * proportional to the text whatever it says (no alias is ever resolved), let us stop at our own
+ * depth, and leave the check for duplicate keys to a hash of ours (the library's is quadratic).
+ * Its messages are collected and never reach stderr.
+ *
+ * Findings are gathered in a list of their own first: a syntax error comes alone, since what was
+ * found before it may follow from it. */
+#include "lib/yaml/yaml.h"
+
+#include "lib/base/error.h"
+#include "lib/base/file.h"
+#include "lib/base/text.h"
+
+#include <libfyaml.h>
+#include <stdint.h>
+#include <string.h>
+
+/* An open list or map while its content is read. */
+struct frame {
+    struct orch_yaml *node;
+    struct orch_yaml *key; /* MAP: read, its value comes next */
+    GHashTable *seen;      /* MAP: text -> struct orch_yaml * (keys so far), borrowed */
+    bool key_is_duplicate; /* MAP: the value of `key` is read, then thrown away */
+    bool owns_node;        /* the value of a duplicate key: in no tree, freed with the frame */
+};
+
+struct builder {
+    const char *name;
+    const char *text; /* what libfyaml reads */
+    size_t length;
+    struct orch_diags *found;
+    GArray *stack; /* struct frame */
+    struct orch_yaml *root;
+    unsigned document_count;
+    bool is_aborted;
+};
+
+static const char WITH_HINT[] = "anchors and aliases are not used here: write shared values once "
+                                "under 'with:' of the recipe or of a profile";
+
+void orch_yaml_free(struct orch_yaml *node)
+{
+    if (!node)
+        return;
+    if (node->items)
+        g_ptr_array_unref(node->items);
+    if (node->keys)
+        g_ptr_array_unref(node->keys);
+    g_free(node->text);
+    g_free(node);
+}
+
+static void free_node(void *node)
+{
+    orch_yaml_free(node);
+}
+
+static struct orch_yaml *node_new(enum orch_yaml_kind kind, const struct fy_mark *mark)
+{
+    struct orch_yaml *node = g_new0(struct orch_yaml, 1);
+    node->kind = kind;
+    node->line = mark ? mark->line + 1 : 1;
+    node->column = mark ? mark->column + 1 : 1;
+    if (kind != ORCH_YAML_SCALAR)
+        node->items = g_ptr_array_new_with_free_func(free_node);
+    if (kind == ORCH_YAML_MAP)
+        node->keys = g_ptr_array_new_with_free_func(free_node);
+    return node;
+}
+
+static struct frame *top(struct builder *builder)
+{
+    guint depth = builder->stack->len;
+    return depth ? &g_array_index(builder->stack, struct frame, depth - 1) : NULL;
+}
+
+static void frame_clear(void *pointer)
+{
+    struct frame *frame = pointer;
+    orch_yaml_free(frame->key);
+    if (frame->seen)
+        g_hash_table_unref(frame->seen);
+    if (frame->owns_node)
+        orch_yaml_free(frame->node);
+    *frame = (struct frame){0};
+}
+
+/* ---- text that libfyaml should not even see ----------------------------------------------------
+ */
+
+static void place_of(const char *text, size_t offset, int *out_line, int *out_column)
+{
+    *out_line = *out_column = 1;
+    for (size_t i = 0; i < offset; i++) {
+        if (text[i] == '\n') {
+            ++*out_line;
+            *out_column = 1;
+        } else if (((unsigned char)text[i] & 0xc0) != 0x80) {
+            ++*out_column;
+        }
+    }
+}
+
+/* Refuses NUL, control characters and bytes that are not UTF-8, at the first place. */
+static bool bytes_are_text(const char *name, const char *text, size_t length,
+                           struct orch_diags *diags)
+{
+    const char *what = NULL;
+    size_t offset = 0;
+    for (; offset < length && !what; offset++) {
+        unsigned char c = (unsigned char)text[offset];
+        if (c == 0)
+            what = "holds a NUL byte";
+        else if ((c < 0x20 && c != '\n' && c != '\r' && c != '\t') || c == 0x7f)
+            what = "holds a control character";
+    }
+    size_t text_end = what ? offset - 1 : length;
+    const char *bad = NULL;
+    if (!g_utf8_validate(text, (gssize)text_end, &bad)) {
+        what = "is not UTF-8 text";
+        text_end = (size_t)(bad - text);
+    }
+    if (!what)
+        return true;
+    int line, column;
+    place_of(text, text_end, &line, &column);
+    orch_diags_add(diags, false, name, line, column, "save the file as plain UTF-8 text", "'%s' %s",
+                   name, what);
+    return false;
+}
+
+static const char *skip_mark(const char *text, size_t *length)
+{
+    if (*length >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) {
+        *length -= 3;
+        return text + 3;
+    }
+    return text;
+}
+
+/* ---- events to nodes ---------------------------------------------------------------------------
+ */
+
+static void complain(struct builder *builder, const struct fy_mark *mark, const char *hint,
+                     const char *what)
+{
+    orch_diags_add(builder->found, false, builder->name, mark ? mark->line + 1 : 0,
+                   mark ? mark->column + 1 : 0, hint, "%s", what);
+}
+
+/* The mark of an anchor or alias is that of its name, behind the '&' or '*'. */
+static void complain_of_name(struct builder *builder, struct fy_token *token, const char *what)
+{
+    const struct fy_mark *mark = fy_token_start_mark(token);
+    orch_diags_add(builder->found, false, builder->name, mark ? mark->line + 1 : 0,
+                   mark ? mark->column : 0, WITH_HINT, "%s", what);
+}
+
+static void check_decoration(struct builder *builder, struct fy_event *event)
+{
+    bool is_alias = event->type == FYET_ALIAS;
+    struct fy_token *anchor =
+        is_alias ? fy_event_get_token(event) : fy_event_get_anchor_token(event);
+    struct fy_token *tag = fy_event_get_tag_token(event);
+    if (anchor)
+        complain_of_name(builder, anchor,
+                         is_alias ? "aliases ('*name') are not allowed"
+                                  : "anchors ('&name') are not allowed");
+    if (tag)
+        complain(builder, fy_token_start_mark(tag), "leave it out: types come from the parameters",
+                 "tags ('!name') are not allowed");
+}
+
+/* Takes a key. A duplicate is reported with both places, its value read and dropped. */
+static void take_key(struct builder *builder, struct frame *frame, struct orch_yaml *key)
+{
+    const struct orch_yaml *first = g_hash_table_lookup(frame->seen, key->text);
+    if (first)
+        orch_diags_add(builder->found, false, builder->name, key->line, key->column,
+                       "keep one of the two", "duplicate key '%s' (first at line %d, column %d)",
+                       key->text, first->line, first->column);
+    else
+        g_hash_table_insert(frame->seen, key->text, key);
+    frame->key_is_duplicate = first != NULL;
+    frame->key = key;
+}
+
+/* Puts a finished or just opened value where it belongs. True when the tree owns it now. */
+static bool place_value(struct builder *builder, struct orch_yaml *value)
+{
+    struct frame *frame = top(builder);
+    if (!frame) {
+        if (builder->root)
+            return false;
+        builder->root = value;
+        return true;
+    }
+    if (frame->node->kind == ORCH_YAML_LIST) {
+        g_ptr_array_add(frame->node->items, value);
+        return true;
+    }
+    struct orch_yaml *key = frame->key;
+    frame->key = NULL;
+    if (frame->key_is_duplicate) {
+        orch_yaml_free(key);
+        return false;
+    }
+    g_ptr_array_add(frame->node->keys, key);
+    g_ptr_array_add(frame->node->items, value);
+    return true;
+}
+
+static bool key_is_next(struct builder *builder)
+{
+    const struct frame *frame = top(builder);
+    return frame && frame->node->kind == ORCH_YAML_MAP && !frame->key;
+}
+
+/* Nothing written has the place of its key, or of its list; a quoted text that of its quote (the
+ * library's mark is behind it). */
+static void set_scalar_place(struct builder *builder, struct orch_yaml *node,
+                             const struct fy_mark *mark, enum fy_scalar_style style)
+{
+    const struct frame *frame = top(builder);
+    if (!mark && frame) {
+        const struct orch_yaml *near = frame->key ? frame->key : frame->node;
+        node->line = near->line;
+        node->column = near->column;
+    }
+    if ((style == FYSS_SINGLE_QUOTED || style == FYSS_DOUBLE_QUOTED) && node->column > 1)
+        node->column--;
+}
+
+static void on_scalar(struct builder *builder, struct fy_event *event)
+{
+    bool is_alias = event->type == FYET_ALIAS;
+    struct fy_token *token = is_alias ? NULL : fy_event_get_token(event);
+    enum fy_scalar_style style = token ? fy_token_scalar_style(token) : FYSS_PLAIN;
+    const struct fy_mark *mark = fy_event_start_mark(event);
+    size_t length = 0;
+    const char *text = token ? fy_token_get_text(token, &length) : NULL;
+    struct orch_yaml *node = node_new(ORCH_YAML_SCALAR, mark);
+    node->text = text ? g_strndup(text, length) : g_strdup("");
+    node->quoted = is_alias || style != FYSS_PLAIN;
+    set_scalar_place(builder, node, mark, style);
+    if (key_is_next(builder))
+        take_key(builder, top(builder), node);
+    else if (!place_value(builder, node))
+        orch_yaml_free(node);
+}
+
+static void on_open(struct builder *builder, struct fy_event *event)
+{
+    bool is_map = event->type == FYET_MAPPING_START;
+    const struct fy_mark *mark = fy_event_start_mark(event);
+    if (builder->stack->len >= ORCH_YAML_DEPTH_MAX) {
+        complain(builder, mark, NULL, "nested deeper than 64 levels");
+        builder->is_aborted = true;
+        return;
+    }
+    if (key_is_next(builder)) {
+        complain(builder, mark, "a text with braces needs quotes: \"${pretrain.weights}\"",
+                 "a key must be plain text, found a list or map");
+        builder->is_aborted = true;
+        return;
+    }
+    struct orch_yaml *node = node_new(is_map ? ORCH_YAML_MAP : ORCH_YAML_LIST, mark);
+    node->flow = fy_event_get_node_style(event) == FYNS_FLOW;
+    struct frame frame = {.node = node};
+    if (is_map)
+        frame.seen = g_hash_table_new(g_str_hash, g_str_equal);
+    frame.owns_node = !place_value(builder, node);
+    g_array_append_val(builder->stack, frame);
+}
+
+static void on_close(struct builder *builder)
+{
+    if (builder->stack->len)
+        g_array_set_size(builder->stack, builder->stack->len - 1);
+}
+
+static void on_event(struct builder *builder, struct fy_event *event)
+{
+    check_decoration(builder, event);
+    switch (event->type) {
+    case FYET_DOCUMENT_START:
+        if (++builder->document_count > 1) {
+            complain(builder, fy_event_start_mark(event), "keep one document a file",
+                     "a second document ('---')");
+            builder->is_aborted = true;
+        }
+        break;
+    case FYET_SCALAR:
+    case FYET_ALIAS:
+        on_scalar(builder, event);
+        break;
+    case FYET_SEQUENCE_START:
+    case FYET_MAPPING_START:
+        on_open(builder, event);
+        break;
+    case FYET_SEQUENCE_END:
+    case FYET_MAPPING_END:
+        on_close(builder);
+        break;
+    default:
+        break;
+    }
+}
+
+/* ---- syntax errors -----------------------------------------------------------------------------
+ */
+
+/* That line and the next, which a tab may begin. */
+static char *lines_copy(const char *text, size_t length, int line)
+{
+    const char *start = text, *end = text + length;
+    for (int i = 1; i < line && start < end; i++) {
+        const char *next = memchr(start, '\n', (size_t)(end - start));
+        start = next ? next + 1 : end;
+    }
+    const char *stop = memchr(start, '\n', (size_t)(end - start));
+    if (stop)
+        stop = memchr(stop + 1, '\n', (size_t)(end - stop - 1));
+    return g_strndup(start, (size_t)((stop ? stop : end) - start));
+}
+
+static bool is_indented_by_tab(const char *line)
+{
+    return line && memchr(line, '\t', strspn(line, " \t"));
+}
+
+/* The usual causes, read from the line itself and the next (`lines`, changed). */
+static const char *syntax_hint(char *lines)
+{
+    char *next = strchr(lines, '\n');
+    if (is_indented_by_tab(lines) || is_indented_by_tab(next ? next + 1 : NULL))
+        return "indent with spaces: a tab is not allowed there";
+    if (next)
+        *next = 0;
+    const char *dollar = strstr(lines, "${");
+    if (dollar && (dollar == lines || !strchr("\"'", dollar[-1])))
+        return "put quotes around a text with braces: \"${pretrain.weights}\"";
+    const char *colon = strstr(lines, ": ");
+    if (colon && strstr(colon + 1, ": ") && !strpbrk(colon, "{\"'"))
+        return "put quotes around a text that holds ': '";
+    return "look at this line and the one before it: indentation, brackets, quotes";
+}
+
+/* libfyaml may collect several; the first is the cause. */
+static void report_syntax(struct builder *builder, struct fy_diag *diag, struct orch_diags *diags)
+{
+    void *iterator = NULL;
+    const struct fy_diag_error *problem = fy_diag_errors_iterate(diag, &iterator);
+    int line = problem && problem->line > 0 ? problem->line : 1;
+    int column = problem && problem->column > 0 ? problem->column : 1;
+    const char *message =
+        problem && problem->msg && *problem->msg ? problem->msg : "cannot be read";
+    g_autofree char *lines = lines_copy(builder->text, builder->length, line);
+    g_autofree char *what = g_strstrip(g_strdup(message));
+    orch_diags_add(diags, false, builder->name, line, column, syntax_hint(lines),
+                   "not valid YAML: %s", what);
+}
+
+/* ---- the whole ---------------------------------------------------------------------------------
+ */
+
+static void silent(struct fy_diag *diag, void *user, const char *text, size_t length)
+{
+    (void)diag, (void)user, (void)text, (void)length;
+}
+
+static struct fy_diag *diag_new(void)
+{
+    struct fy_diag_cfg config;
+    fy_diag_cfg_default(&config);
+    config.fp = NULL;
+    config.output_fn = silent;
+    config.colorize = false;
+    struct fy_diag *diag = fy_diag_create(&config);
+    if (diag)
+        fy_diag_set_collect_errors(diag, true);
+    return diag;
+}
+
+/* Runs the parser over the text. True: read to its end (or stopped by a finding of ours). */
+static bool read_events(struct builder *builder, struct fy_diag *diag)
+{
+    struct fy_parse_cfg config = {
+        .search_path = "",
+        .flags = FYPCF_QUIET | FYPCF_COLLECT_DIAG | FYPCF_ALLOW_DUPLICATE_KEYS,
+        .diag = diag,
+    };
+    struct fy_parser *parser = fy_parser_create(&config);
+    bool is_ready = parser && fy_parser_set_string(parser, builder->text, builder->length) == 0;
+    bool is_well = is_ready;
+    struct fy_event *event;
+    while (is_ready && !builder->is_aborted && (event = fy_parser_parse(parser))) {
+        on_event(builder, event);
+        fy_parser_event_free(parser, event);
+    }
+    if (is_ready && !builder->is_aborted)
+        is_well = !fy_parser_get_stream_error(parser) && !fy_diag_got_error(diag);
+    if (parser)
+        fy_parser_destroy(parser);
+    return is_well;
+}
+
+static void move_findings(struct orch_diags *from, struct orch_diags *to)
+{
+    for (guint i = 0; i < from->items->len; i++) {
+        const struct orch_diag *diag = from->items->pdata[i];
+        orch_diags_add(to, diag->warning, diag->file, diag->line, diag->column, diag->hint, "%s",
+                       diag->what);
+    }
+    to->error_count += from->error_count + from->warning_count - from->items->len;
+    to->dropped_count += from->dropped_count;
+}
+
+struct orch_yaml *orch_yaml_parse(const char *name, const char *text, size_t length,
+                                  struct orch_diags *diags)
+{
+    if (length > ORCH_YAML_BYTES_MAX) {
+        orch_diags_add(diags, false, name, 0, 0, "keep data in files of its own",
+                       "'%s' is larger than 1 MiB", name);
+        return NULL;
+    }
+    text = skip_mark(text, &length);
+    if (!bytes_are_text(name, text, length, diags))
+        return NULL;
+    struct builder builder = {.name = name, .text = text, .length = length};
+    builder.found = orch_diags_new();
+    builder.stack = g_array_new(FALSE, TRUE, sizeof(struct frame));
+    g_array_set_clear_func(builder.stack, frame_clear);
+    struct fy_diag *diag = diag_new();
+
+    bool is_well = diag && read_events(&builder, diag);
+    if (!is_well)
+        report_syntax(&builder, diag, diags);
+    else if (!builder.root && builder.found->error_count == 0)
+        orch_diags_add(diags, false, name, 1, 1, NULL, "'%s' is empty", name);
+    else
+        move_findings(builder.found, diags);
+    is_well = is_well && builder.found->error_count == 0;
+
+    g_array_unref(builder.stack);
+    orch_diags_free(builder.found);
+    if (diag)
+        fy_diag_destroy(diag);
+    if (!is_well || !builder.root) {
+        orch_yaml_free(builder.root);
+        return NULL;
+    }
+    return builder.root;
+}
+
+struct orch_yaml *orch_yaml_parse_file(const char *path, struct orch_diags *diags)
+{
+    g_autofree char *text = NULL;
+    size_t length = 0;
+    g_autoptr(GError) error = NULL;
+    if (!orch_file_read(path, ORCH_YAML_BYTES_MAX, &text, &length, &error)) {
+        char *hint = strstr(error->message, "\n  hint: ");
+        if (hint)
+            *hint = 0;
+        orch_diags_add(diags, false, path, 0, 0, hint ? hint + strlen("\n  hint: ") : NULL, "%s",
+                       error->message);
+        return NULL;
+    }
+    return orch_yaml_parse(path, text, length, diags);
+}
+
+/* ---- reading the tree --------------------------------------------------------------------------
+ */
+
+static int find(const struct orch_yaml *map, const char *key)
+{
+    if (!map || map->kind != ORCH_YAML_MAP)
+        return -1;
+    for (guint i = 0; i < map->keys->len; i++)
+        if (strcmp(((const struct orch_yaml *)map->keys->pdata[i])->text, key) == 0)
+            return (int)i;
+    return -1;
+}
+
+const struct orch_yaml *orch_yaml_get(const struct orch_yaml *map, const char *key)
+{
+    int i = find(map, key);
+    return i < 0 ? NULL : map->items->pdata[i];
+}
+
+const struct orch_yaml *orch_yaml_get_key(const struct orch_yaml *map, const char *key)
+{
+    int i = find(map, key);
+    return i < 0 ? NULL : map->keys->pdata[i];
+}
+
+bool orch_yaml_is_null(const struct orch_yaml *node)
+{
+    return node && node->kind == ORCH_YAML_SCALAR && !node->quoted &&
+           (!*node->text || strcmp(node->text, "~") == 0 || strcmp(node->text, "null") == 0);
+}
+
+void orch_yaml_check_keys(const struct orch_yaml *map, const char *name, const char *where,
+                          const char *const *known, struct orch_diags *diags)
+{
+    if (!map || map->kind != ORCH_YAML_MAP)
+        return;
+    for (guint i = 0; i < map->keys->len; i++) {
+        const struct orch_yaml *key = map->keys->pdata[i];
+        if (g_strv_contains(known, key->text))
+            continue;
+        g_autofree char *hint = orch_suggest_hint(key->text, known);
+        if (!hint) {
+            g_autofree char *all = g_strjoinv(", ", (char **)(uintptr_t)known);
+            hint = g_strdup_printf("known are: %s", all);
+        }
+        orch_diags_add(diags, false, name, key->line, key->column, hint, "unknown key '%s' in %s",
+                       key->text, where);
+    }
+}

@@ -1,0 +1,1 @@
+orch_test(yaml "quick" orch_yaml)
