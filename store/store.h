@@ -2,9 +2,10 @@
 /*
  * The store: one SQLite file of runs, and a folder of artifact bytes beside it.
  *
- * A run is written once, when it ends, in one transaction; until then it is a row of `active` (local,
- * never merged) and its journal. Ended runs never change: a trigger refuses. Every write transaction
- * is BEGIN IMMEDIATE with a 30 s busy timeout. WAL on local disks, a rollback journal elsewhere.
+ * A run is written once, when it ends, in one transaction; until then it is a row of `active`
+ * (local, never merged) and its journal. Ended runs never change: a trigger refuses. Every write
+ * transaction is BEGIN IMMEDIATE with a 30 s busy timeout. WAL on local disks, a rollback journal
+ * elsewhere.
  *
  * The store knows rows: no recipes, no plugins, no git. All functions are for one thread.
  */
@@ -44,7 +45,8 @@ const char *orch_store_folder(const struct orch_store *store);
  * second while runs end; close does it too. */
 bool orch_store_sync(struct orch_store *store, GError **error);
 
-/* ---- writing ---------------------------------------------------------------------------------- */
+/* ---- writing ----------------------------------------------------------------------------------
+ */
 
 /** Whose runs spare a trial. */
 enum orch_reuse { ORCH_REUSE_WHERE, ORCH_REUSE_ANY, ORCH_REUSE_NEVER };
@@ -66,11 +68,11 @@ enum orch_begin {
     ORCH_BEGIN_HELD,    /* another live process has claimed it */
 };
 
-/** Claims a trial and notes it as active, in one transaction that first looks whether it was done or
- * claimed meanwhile (by fingerprint, and where_key under ORCH_REUSE_WHERE; ORCH_REUSE_NEVER claims by
- * its own key, and so does `force`). `out_key` (ORCH_KEY_CHARS) gets the other run's key for DONE and
- * HELD. Claims and active rows of processes that are dead stay until orch_store_actives' reader
- * closes them: they count as HELD. */
+/** Claims a trial and notes it as active, in one transaction that first looks whether it was done
+ * or claimed meanwhile (by fingerprint, and where_key under ORCH_REUSE_WHERE; ORCH_REUSE_NEVER
+ * claims by its own key, and so does `force`). `out_key` (ORCH_KEY_CHARS) gets the other run's key
+ * for DONE and HELD. Claims and active rows of processes that are dead stay until
+ * orch_store_actives' reader closes them: they count as HELD. */
 bool orch_store_begin(struct orch_store *store, const struct orch_active *active,
                       enum orch_reuse reuse, bool force, enum orch_begin *out, char *out_key,
                       GError **error);
@@ -122,13 +124,14 @@ struct orch_record {
     int repeat, attempt;
     const char *state; /* verdict word */
     const char *reason;
-    int exit_code; /* -1: none */
-    int signal;    /* 0: none */
+    int exit_code;                           /* -1: none */
+    int signal;                              /* 0: none */
     const char *machine_key, *machine_facts; /* facts: canonical JSON */
     const char *who, *argv;                  /* argv: the command line of orch, as JSON array */
     int64_t started_ns, ended_ns;
     double wall_ms;
-    const char *facts; /* JSON: load, co-runners, max_rss_bytes, notes of the host, left-out files */
+    const char
+        *facts; /* JSON: load, co-runners, max_rss_bytes, notes of the host, left-out files */
     const struct orch_named_text *params;
     size_t param_count;
     const struct orch_input_row *inputs;
@@ -139,8 +142,9 @@ struct orch_record {
     size_t artifact_count;
     const struct orch_metric_row *metrics; /* declared metrics, for units */
     size_t metric_count;
-    /** Streams the points: fills `*out`, false at the end; may set `*error` (the whole record is then
-     * rolled back). A later point of the same name and step replaces the earlier. NULL: no points. */
+    /** Streams the points: fills `*out`, false at the end; may set `*error` (the whole record is
+     * then rolled back). A later point of the same name and step replaces the earlier. NULL: no
+     * points. */
     bool (*next_point)(void *ctx, struct orch_point *out, GError **error);
     void *next_ctx;
 };
@@ -162,7 +166,8 @@ bool orch_store_note(struct orch_store *store, const char *run_key, const char *
  * as purged: `db check` skips it). */
 bool orch_store_purge(struct orch_store *store, const char *run_key, GError **error);
 
-/* ---- artifact bytes --------------------------------------------------------------------------- */
+/* ---- artifact bytes ---------------------------------------------------------------------------
+ */
 
 /** Takes a file into objects/ab/cdef... by content (copy, fsync, rename; a file already there is
  * success). Fills its digest and size. */
@@ -175,7 +180,8 @@ char *orch_store_object_path(struct orch_store *store, const char *sha256);
 bool orch_store_gc(struct orch_store *store, bool dry_run, int *out_count, int64_t *out_bytes,
                    GError **error);
 
-/* ---- reading ---------------------------------------------------------------------------------- */
+/* ---- reading ----------------------------------------------------------------------------------
+ */
 
 /** One ended run, without its points. Owned strings. */
 struct orch_run {
@@ -209,17 +215,17 @@ struct orch_history_row {
     int attempt;
 };
 void orch_history_row_free(struct orch_history_row *row);
-/** Newest runs (not hidden, any state) of a recipe's experiment and repeat whose parameters named in
- * `params` (object of canonical values) have those values: struct orch_history_row *, newest first,
- * at most `limit`. */
+/** Newest runs (not hidden, any state) of a recipe's experiment and repeat whose parameters named
+ * in `params` (object of canonical values) have those values: struct orch_history_row *, newest
+ * first, at most `limit`. */
 GPtrArray *orch_store_history(struct orch_store *store, const char *recipe, const char *experiment,
                               int repeat, const json_t *params, unsigned limit, GError **error);
 
 /** A filter compiled from the --where language: comparisons joined with and, or, not, parentheses;
  * operators = != < <= > >= ~ (contains); names: state experiment recipe plugin who repeat seed
- * attempt commit branch tree gpu cpu host machine started ended wall_s key, else a parameter, else a
- * result, else the last value of a metric; `param.x`, `result.x`, `metric.x` say which. Durations and
- * byte sizes may carry units; times may be dates or "2d" (ago). */
+ * attempt commit branch tree gpu cpu host machine started ended wall_s key, else a parameter, else
+ * a result, else the last value of a metric; `param.x`, `result.x`, `metric.x` say which. Durations
+ * and byte sizes may carry units; times may be dates or "2d" (ago). */
 struct orch_where;
 /** NULL with ORCH_ERROR_USAGE naming the column and, for an unknown name, the nearest known. */
 struct orch_where *orch_where_parse(const char *text, GError **error);
@@ -246,6 +252,15 @@ struct orch_run *orch_store_run(struct orch_store *store, const char *text, GErr
 /** Parameters as an object of canonical values; results as an object of reals. New references. */
 json_t *orch_store_params(struct orch_store *store, int64_t run_id, GError **error);
 json_t *orch_store_results(struct orch_store *store, int64_t run_id, GError **error);
+
+/** A result with the unit and direction that its plugin declared ("" and "none" where it did not).
+ */
+struct orch_stored_result {
+    char *name, *unit, *better;
+    double value; /* NaN where the store has NULL */
+};
+/** Array of pointers to the struct above; the caller unrefs. */
+GPtrArray *orch_store_result_rows(struct orch_store *store, int64_t run_id, GError **error);
 
 struct orch_stored_input {
     char *name, *from_key, *sha256;
@@ -283,7 +298,8 @@ struct orch_metric_summary {
 };
 GPtrArray *orch_store_summaries(struct orch_store *store, int64_t run_id, GError **error);
 
-/* ---- care ------------------------------------------------------------------------------------- */
+/* ---- care -------------------------------------------------------------------------------------
+ */
 
 struct orch_store_info {
     int schema;

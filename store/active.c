@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Trials under way: claims and active rows. Local to this file, never merged.
+ *
+ * A claim is a row of `lease` whose resource says what nobody else may run at the same time: the
+ * fingerprint, with the where_key where that matters, or the trial's own key when nothing is
+ * spared. It goes with the active row that owns it. Whether the owner still lives is not judged
+ * here.
+ */
+#include "store/internal.h"
+
+#include "lib/base/error.h"
+
+#include <string.h>
+#include <unistd.h>
+
+/* The key of a run or claim that spares the trial, as the first row of `sql`. */
+static bool find_key(struct orch_store *store, const char *sql_literal, const char *fingerprint,
+                     const char *where_key, bool *out_found, char *out_key, GError **error)
+{
+    sqlite3_stmt *s = store_statement(store, sql_literal, error);
+    if (!s)
+        return false;
+    store_bind(s, "tt", fingerprint, where_key);
+    int more = store_step(store, s, error);
+    *out_found = more > 0;
+    if (more > 0 && out_key)
+        g_strlcpy(out_key, (const char *)sqlite3_column_text(s, 0), ORCH_KEY_CHARS);
+    sqlite3_reset(s);
+    return more >= 0;
+}
+
+static bool insert_active(struct orch_store *store, const struct orch_active *a,
+                          const char *resource, GError **error)
+{
+    return store_run(store, error,
+                     "INSERT INTO active(key, fingerprint, where_key, trial_dir, record, boot_id,"
+                     " pid, pid_start, started) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                     "ttttttiii", a->key, a->fingerprint, a->where_key, a->trial_dir, a->record,
+                     a->runner.boot_id, a->runner.pid, a->runner.start, a->started_ns) &&
+           store_run(store, error, "INSERT INTO lease(resource, owner) VALUES(?, ?)", "tt",
+                     resource, a->key);
+}
+
+/* Inside the transaction: what was free when the plan was made may not be any more. */
+static bool claim(struct orch_store *store, const struct orch_active *a, enum orch_reuse reuse,
+                  enum orch_begin *out, char *out_key, GError **error)
+{
+    const char *where_key = reuse == ORCH_REUSE_WHERE ? a->where_key : NULL;
+    bool found = false;
+    if (reuse != ORCH_REUSE_NEVER) {
+        if (!find_key(
+                store,
+                "SELECT r.key FROM run r WHERE r.fingerprint = ?1 AND r.state IN " STORE_SPARING
+                " AND (?2 IS NULL OR r.where_key = ?2)"
+                " AND r.id NOT IN " STORE_HIDDEN " ORDER BY r.ended DESC LIMIT 1",
+                a->fingerprint, where_key, &found, out_key, error))
+            return false;
+        *out = ORCH_BEGIN_DONE;
+        if (found)
+            return true;
+        if (!find_key(store,
+                      "SELECT a.key FROM active a JOIN lease l ON l.owner = a.key"
+                      " WHERE a.fingerprint = ?1 AND (?2 IS NULL OR a.where_key = ?2)"
+                      " AND l.resource <> a.key LIMIT 1",
+                      a->fingerprint, where_key, &found, out_key, error))
+            return false;
+        *out = ORCH_BEGIN_HELD;
+        if (found)
+            return true;
+    }
+    g_autofree char *resource = reuse == ORCH_REUSE_NEVER ? g_strdup(a->key)
+                                : where_key
+                                    ? g_strdup_printf("trial %s at %s", a->fingerprint, where_key)
+                                    : g_strdup_printf("trial %s", a->fingerprint);
+    *out = ORCH_BEGIN_STARTED;
+    return insert_active(store, a, resource, error);
+}
+
+bool orch_store_begin(struct orch_store *store, const struct orch_active *active,
+                      enum orch_reuse reuse, bool force, enum orch_begin *out, char *out_key,
+                      GError **error)
+{
+    if (force || !active->fingerprint)
+        reuse = ORCH_REUSE_NEVER;
+    enum orch_begin outcome;
+    if (!store_begin(store, error))
+        return false;
+    if (!claim(store, active, reuse, &outcome, out_key, error)) {
+        store_rollback(store);
+        return false;
+    }
+    if (!store_commit(store, error))
+        return false;
+    *out = outcome;
+    return true;
+}
+
+void orch_active_row_free(struct orch_active_row *row)
+{
+    if (!row)
+        return;
+    g_free(row->key);
+    g_free(row->fingerprint);
+    g_free(row->where_key);
+    g_free(row->trial_dir);
+    g_free(row->record);
+    g_free(row);
+}
+
+static void free_row(gpointer row)
+{
+    orch_active_row_free(row);
+}
+
+GPtrArray *orch_store_actives(struct orch_store *store, GError **error)
+{
+    sqlite3_stmt *s = store_statement(
+        store,
+        "SELECT key, fingerprint, where_key, trial_dir, record, boot_id, pid, pid_start, started"
+        " FROM active ORDER BY started, key",
+        error);
+    if (!s)
+        return NULL;
+    GPtrArray *rows = g_ptr_array_new_with_free_func(free_row);
+    int more;
+    while ((more = store_step(store, s, error)) > 0) {
+        struct orch_active_row *row = g_new0(struct orch_active_row, 1);
+        row->key = store_column_text(s, 0);
+        row->fingerprint = store_column_text(s, 1);
+        row->where_key = store_column_text(s, 2);
+        row->trial_dir = store_column_text(s, 3);
+        row->record = store_column_text(s, 4);
+        g_strlcpy(row->runner.boot_id, (const char *)sqlite3_column_text(s, 5), ORCH_KEY_CHARS);
+        row->runner.pid = sqlite3_column_int64(s, 6);
+        row->runner.start = sqlite3_column_int64(s, 7);
+        row->started_ns = sqlite3_column_int64(s, 8);
+        g_ptr_array_add(rows, row);
+    }
+    if (more == 0)
+        return rows;
+    g_ptr_array_unref(rows);
+    return NULL;
+}
+
+bool orch_store_adopt(struct orch_store *store, const char *key, const struct orch_process *from,
+                      bool *out_taken, GError **error)
+{
+    struct orch_process self;
+    if (!orch_process_get(getpid(), &self)) {
+        orch_error_set(error, ORCH_ERROR_IO, "mount /proc",
+                       "cannot read '/proc/%d/stat' of this process", (int)getpid());
+        return false;
+    }
+    if (!store_begin(store, error))
+        return false;
+    if (!store_run(store, error,
+                   "UPDATE active SET boot_id = ?, pid = ?, pid_start = ?"
+                   " WHERE key = ? AND boot_id = ? AND pid = ? AND pid_start = ?",
+                   "tiittii", self.boot_id, self.pid, self.start, key, from->boot_id, from->pid,
+                   from->start)) {
+        store_rollback(store);
+        return false;
+    }
+    bool taken = sqlite3_changes(store->db) == 1;
+    if (!store_commit(store, error))
+        return false;
+    *out_taken = taken;
+    return true;
+}
+
+bool orch_store_forget(struct orch_store *store, const char *key, GError **error)
+{
+    if (!store_begin(store, error))
+        return false;
+    if (store_run(store, error, "DELETE FROM active WHERE key = ?", "t", key))
+        return store_commit(store, error);
+    store_rollback(store);
+    return false;
+}

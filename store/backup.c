@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A consistent copy of the file while others write, through SQLite's backup: into a temporary file,
+ * then given its name, so a copy with that name is always whole. */
+#include "store/internal.h"
+
+#include "lib/base/error.h"
+#include "lib/base/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+/* All pages in one step, under one read transaction: writers go on (WAL) or wait (rollback
+ * journal); in smaller steps it would begin again with every commit of another process. */
+static bool copy_pages(struct orch_store *store, const char *temporary, GError **error)
+{
+    sqlite3 *to = NULL;
+    int code = sqlite3_open_v2(
+        temporary, &to, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL);
+    if (code == SQLITE_OK)
+        sqlite3_exec(to, "PRAGMA synchronous = OFF", NULL, NULL, NULL); /* synced by the caller */
+    sqlite3_backup *backup =
+        code == SQLITE_OK ? sqlite3_backup_init(to, "main", store->db, "main") : NULL;
+    if (backup) {
+        int64_t until = orch_mono_ns() + (int64_t)STORE_BUSY_MS * 1000000;
+        do {
+            code = sqlite3_backup_step(backup, -1);
+            if (code == SQLITE_BUSY || code == SQLITE_LOCKED)
+                g_usleep(5000);
+        } while ((code == SQLITE_BUSY || code == SQLITE_LOCKED) && orch_mono_ns() < until);
+        int finished = sqlite3_backup_finish(backup);
+        code = code == SQLITE_DONE ? finished : code;
+    } else if (code == SQLITE_OK) {
+        code = sqlite3_errcode(to);
+    }
+    int system_errno = to && (code & 0xff) != SQLITE_FULL ? sqlite3_system_errno(to) : 0;
+    sqlite3_close(to);
+    return code == SQLITE_OK ||
+           store_fail_code(temporary, code, system_errno, error, "write the copy of the");
+}
+
+static bool sync_file(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    bool ok = fsync(fd) == 0;
+    int saved = errno;
+    close(fd);
+    errno = saved;
+    return ok;
+}
+
+/* Never over a file that is there: link refuses; where links are unknown, a look first. */
+static bool give_name(const char *temporary, const char *dest)
+{
+    if (link(temporary, dest) == 0)
+        return unlink(temporary) == 0;
+    if (errno == EEXIST)
+        return false;
+    if (access(dest, F_OK) == 0) {
+        errno = EEXIST;
+        return false;
+    }
+    return rename(temporary, dest) == 0;
+}
+
+bool store_backup_to(struct orch_store *store, const char *dest, GError **error)
+{
+    if (access(dest, F_OK) == 0) {
+        orch_error_set(error, ORCH_ERROR_IO, "choose a name that is not taken",
+                       "cannot back up to '%s': it exists already", dest);
+        return false;
+    }
+    g_autofree char *temporary = g_strdup_printf("%s.part%d", dest, (int)getpid());
+    unlink(temporary);
+    bool ok = copy_pages(store, temporary, error);
+    if (ok && !(sync_file(temporary) && give_name(temporary, dest))) {
+        orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot back up to '%s'", dest);
+        ok = false;
+    }
+    if (!ok)
+        unlink(temporary);
+    return ok;
+}
+
+bool orch_store_backup(struct orch_store *store, const char *dest, GError **error)
+{
+    g_autofree char *path = orch_path_absolute(dest, NULL);
+    return store_backup_to(store, path, error);
+}

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Looking after a store: what is in it, and is it all as it was written. */
+#include "store/internal.h"
+
+#include "lib/base/error.h"
+#include "lib/base/file.h"
+
+#include <string.h>
+#include <sys/stat.h>
+
+/* ---- info -------------------------------------------------------------------------------------
+ */
+
+/* SHA-256 over "KEY DIGEST\n" of every ended run, by key: equal sets of runs give equal digests. */
+static bool digest_all(struct orch_store *store, char out[ORCH_SHA256_CHARS], GError **error)
+{
+    sqlite3_stmt *s = store_statement(store, "SELECT key, digest FROM run ORDER BY key", error);
+    if (!s)
+        return false;
+    GChecksum *sum = g_checksum_new(G_CHECKSUM_SHA256);
+    int more;
+    while ((more = store_step(store, s, error)) > 0) {
+        g_checksum_update(sum, sqlite3_column_text(s, 0), sqlite3_column_bytes(s, 0));
+        g_checksum_update(sum, (const guchar *)" ", 1);
+        g_checksum_update(sum, sqlite3_column_text(s, 1), sqlite3_column_bytes(s, 1));
+        g_checksum_update(sum, (const guchar *)"\n", 1);
+    }
+    g_strlcpy(out, g_checksum_get_string(sum), ORCH_SHA256_CHARS);
+    g_checksum_free(sum);
+    return more == 0;
+}
+
+static char *journal_mode(struct orch_store *store)
+{
+    sqlite3_stmt *s = store_statement(store, "PRAGMA journal_mode", NULL);
+    char *mode = s && store_step(store, s, NULL) > 0 ? store_column_text(s, 0) : NULL;
+    if (s)
+        sqlite3_reset(s);
+    return mode ? mode : g_strdup("unknown");
+}
+
+static bool read_info(struct orch_store *store, struct orch_store_info *info, GError **error)
+{
+    int64_t schema;
+    const struct {
+        int64_t *out;
+        const char *sql;
+    } counts[] = {
+        {&schema, "PRAGMA user_version"},
+        {&info->runs, "SELECT count(*) FROM run"},
+        {&info->hidden, "SELECT count(DISTINCT n.target) FROM note n JOIN run r ON r.key = n.target"
+                        " WHERE n.kind = 'tombstone'"},
+        {&info->metrics, "SELECT count(*) FROM metric"},
+        {&info->artifacts, "SELECT count(*) FROM artifact"},
+        {&info->artifact_bytes, "SELECT coalesce(sum(bytes), 0) FROM"
+                                " (SELECT max(bytes) AS bytes FROM artifact GROUP BY sha256)"},
+        {&info->active, "SELECT count(*) FROM active"},
+    };
+    for (size_t i = 0; i < G_N_ELEMENTS(counts); i++)
+        if (!store_get_int(store, counts[i].out, 0, error, counts[i].sql, ""))
+            return false;
+    info->schema = (int)schema;
+    return digest_all(store, info->digest, error);
+}
+
+bool orch_store_info(struct orch_store *store, struct orch_store_info *out, GError **error)
+{
+    struct orch_store_info info = {0};
+    struct stat file;
+    if (!read_info(store, &info, error))
+        return false;
+    info.file_bytes = stat(store->path, &file) == 0 ? file.st_size : 0;
+    bool local;
+    info.filesystem = store_filesystem_name(store_filesystem_magic(store->path), &local);
+    info.journal_mode = journal_mode(store);
+    *out = info;
+    return true;
+}
+
+void orch_store_info_clear(struct orch_store_info *info)
+{
+    g_clear_pointer(&info->journal_mode, g_free);
+    g_clear_pointer(&info->filesystem, g_free);
+}
+
+/* ---- check ------------------------------------------------------------------------------------
+ */
+
+static void add_finding(GPtrArray *out, const char *format, ...) G_GNUC_PRINTF(2, 3);
+
+static void add_finding(GPtrArray *out, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    g_ptr_array_add(out, g_strdup_vprintf(format, args));
+    va_end(args);
+}
+
+/* A failure to read is a finding: the check goes on with what else there is. */
+static void add_problem(GPtrArray *out, GError *problem)
+{
+    if (problem)
+        g_ptr_array_add(out, g_strdup(problem->message));
+    g_clear_error(&problem);
+}
+
+static void check_sqlite(struct orch_store *store, GPtrArray *out)
+{
+    GError *problem = NULL;
+    sqlite3_stmt *s = store_statement(store, "PRAGMA integrity_check(20)", &problem);
+    while (s && store_step(store, s, &problem) > 0) {
+        const char *text = (const char *)sqlite3_column_text(s, 0);
+        if (strcmp(text, "ok") != 0)
+            add_finding(out, "database: %s", text);
+    }
+    add_problem(out, g_steal_pointer(&problem));
+    s = store_statement(store, "PRAGMA foreign_key_check", &problem);
+    while (s && store_step(store, s, &problem) > 0)
+        add_finding(out,
+                    "database: row %" G_GINT64_FORMAT " of '%s' refers to a row of '%s' that "
+                    "is not there",
+                    (int64_t)sqlite3_column_int64(s, 1), (const char *)sqlite3_column_text(s, 0),
+                    (const char *)sqlite3_column_text(s, 2));
+    add_problem(out, g_steal_pointer(&problem));
+}
+
+static void check_run(struct orch_store *store, int64_t id, const char *key, int version,
+                      const char *digest, GPtrArray *out)
+{
+    char computed[ORCH_SHA256_CHARS];
+    GError *problem = NULL;
+    if (version != 1)
+        add_finding(out, "run %s: digest of version %d is unknown to this orch", key, version);
+    else if (!orch_store_digest(store, id, computed, &problem))
+        add_problem(out, problem);
+    else if (strcmp(computed, digest) != 0)
+        add_finding(out, "run %s: its rows give digest %.12s, recorded is %.12s", key, computed,
+                    digest);
+}
+
+static void check_runs(struct orch_store *store, GPtrArray *out, int64_t *out_runs)
+{
+    GError *problem = NULL;
+    sqlite3_stmt *s = store_statement(
+        store,
+        "SELECT id, key, digest_v, digest, id IN (SELECT run FROM purged) FROM run ORDER BY key",
+        &problem);
+    while (s && store_step(store, s, &problem) > 0) {
+        (*out_runs)++;
+        if (!sqlite3_column_int(s, 4)) /* purged: its points are gone on purpose */
+            check_run(store, sqlite3_column_int64(s, 0), (const char *)sqlite3_column_text(s, 1),
+                      sqlite3_column_int(s, 2), (const char *)sqlite3_column_text(s, 3), out);
+    }
+    add_problem(out, problem);
+}
+
+static void check_object(struct orch_store *store, const char *sha256, GPtrArray *out)
+{
+    g_autofree char *path = orch_store_object_path(store, sha256);
+    char computed[ORCH_SHA256_CHARS];
+    GError *problem = NULL;
+    if (!path)
+        return; /* taken away by a gc meanwhile */
+    if (!orch_file_sha256(path, computed, NULL, &problem))
+        add_problem(out, problem);
+    else if (strcmp(computed, sha256) != 0)
+        add_finding(out,
+                    "artifact %s: its bytes give %.12s; delete it, it is made again when it "
+                    "is needed",
+                    path, computed);
+}
+
+static void check_objects(struct orch_store *store, GPtrArray *out)
+{
+    g_autofree char *objects = g_build_filename(store->folder, "objects", NULL);
+    GDir *dir = g_dir_open(objects, 0, NULL);
+    for (const char *prefix; dir && (prefix = g_dir_read_name(dir));) {
+        g_autofree char *folder = g_build_filename(objects, prefix, NULL);
+        GDir *inner = g_dir_open(folder, 0, NULL);
+        for (const char *rest; inner && (rest = g_dir_read_name(inner));) {
+            g_autofree char *sha256 = g_strconcat(prefix, rest, NULL);
+            if (orch_sha256_is_valid(sha256))
+                check_object(store, sha256, out);
+        }
+        if (inner)
+            g_dir_close(inner);
+    }
+    if (dir)
+        g_dir_close(dir);
+}
+
+bool orch_store_check(struct orch_store *store, GPtrArray *out, int64_t *out_runs, GError **error)
+{
+    (void)error; /* what cannot be read is a finding */
+    int64_t runs = 0;
+    check_sqlite(store, out);
+    check_runs(store, out, &runs);
+    check_objects(store, out);
+    if (out_runs)
+        *out_runs = runs;
+    return true;
+}

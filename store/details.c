@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What belongs to one run: parameters, results, inputs, artifacts, notes, and its series. */
+#include "store/internal.h"
+
+#include "lib/base/error.h"
+#include "lib/base/json.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- parameters and results -------------------------------------------------------------------
+ */
+
+json_t *orch_store_params(struct orch_store *store, int64_t run_id, GError **error)
+{
+    sqlite3_stmt *s =
+        store_statement(store, "SELECT name, value FROM param WHERE run = ? ORDER BY name", error);
+    if (!s)
+        return NULL;
+    store_bind(s, "i", run_id);
+    g_autoptr(json_t) params = json_object();
+    int more;
+    while ((more = store_step(store, s, error)) > 0) {
+        const char *text = (const char *)sqlite3_column_text(s, 1);
+        json_t *value =
+            orch_json_parse(text, (size_t)sqlite3_column_bytes(s, 1), STORE_TEXT_MAX, NULL);
+        if (!value)
+            value = json_string(text); /* written by hand: shown as it is */
+        json_object_set_new(params, (const char *)sqlite3_column_text(s, 0), value);
+    }
+    return more == 0 ? g_steal_pointer(&params) : NULL;
+}
+
+json_t *orch_store_results(struct orch_store *store, int64_t run_id, GError **error)
+{
+    g_autoptr(GPtrArray) rows = orch_store_result_rows(store, run_id, error);
+    if (!rows)
+        return NULL;
+    json_t *results = json_object();
+    for (guint i = 0; i < rows->len; i++) {
+        const struct orch_stored_result *row = rows->pdata[i];
+        json_object_set_new(results, row->name, orch_json_real(row->value));
+    }
+    return results;
+}
+
+/* ---- lists ------------------------------------------------------------------------------------
+ */
+
+/* Makes an item of the row that stands. */
+typedef void *(*read_row)(struct orch_store *store, sqlite3_stmt *row);
+
+static GPtrArray *read_rows(struct orch_store *store, sqlite3_stmt *s, read_row read,
+                            GDestroyNotify free_item, GError **error)
+{
+    GPtrArray *rows = g_ptr_array_new_with_free_func(free_item);
+    int more;
+    while ((more = store_step(store, s, error)) > 0)
+        g_ptr_array_add(rows, read(store, s));
+    if (more == 0)
+        return rows;
+    g_ptr_array_unref(rows);
+    return NULL;
+}
+
+static void free_input(gpointer data)
+{
+    struct orch_stored_input *input = data;
+    g_free(input->name);
+    g_free(input->from_key);
+    g_free(input->sha256);
+    g_free(input);
+}
+
+static void *read_input(struct orch_store *store, sqlite3_stmt *s)
+{
+    (void)store;
+    struct orch_stored_input *input = g_new0(struct orch_stored_input, 1);
+    input->name = store_column_text(s, 0);
+    input->from_key = store_column_text(s, 1);
+    input->sha256 = store_column_text(s, 2);
+    return input;
+}
+
+GPtrArray *orch_store_inputs(struct orch_store *store, int64_t run_id, GError **error)
+{
+    sqlite3_stmt *s = store_statement(
+        store, "SELECT name, from_key, sha256 FROM input WHERE run = ? ORDER BY name", error);
+    if (!s)
+        return NULL;
+    store_bind(s, "i", run_id);
+    return read_rows(store, s, read_input, free_input, error);
+}
+
+static void free_artifact(gpointer data)
+{
+    struct orch_stored_artifact *artifact = data;
+    g_free(artifact->name);
+    g_free(artifact->sha256);
+    g_free(artifact);
+}
+
+static void *read_artifact(struct orch_store *store, sqlite3_stmt *s)
+{
+    struct orch_stored_artifact *artifact = g_new0(struct orch_stored_artifact, 1);
+    artifact->name = store_column_text(s, 0);
+    artifact->sha256 = store_column_text(s, 1);
+    artifact->bytes = sqlite3_column_int64(s, 2);
+    g_autofree char *path = orch_store_object_path(store, artifact->sha256);
+    artifact->here = path != NULL;
+    return artifact;
+}
+
+GPtrArray *orch_store_artifacts(struct orch_store *store, int64_t run_id, GError **error)
+{
+    sqlite3_stmt *s = store_statement(
+        store, "SELECT name, sha256, bytes FROM artifact WHERE run = ? ORDER BY name", error);
+    if (!s)
+        return NULL;
+    store_bind(s, "i", run_id);
+    return read_rows(store, s, read_artifact, free_artifact, error);
+}
+
+static void free_note(gpointer data)
+{
+    struct orch_stored_note *note = data;
+    g_free(note->kind);
+    g_free(note->text);
+    g_free(note);
+}
+
+static void *read_note(struct orch_store *store, sqlite3_stmt *s)
+{
+    (void)store;
+    struct orch_stored_note *note = g_new0(struct orch_stored_note, 1);
+    note->kind = store_column_text(s, 0);
+    note->text = store_column_text(s, 1);
+    note->is_public = sqlite3_column_int(s, 2);
+    return note;
+}
+
+GPtrArray *orch_store_notes(struct orch_store *store, const char *run_key, GError **error)
+{
+    sqlite3_stmt *s = store_statement(
+        store, "SELECT kind, text, public FROM note WHERE target = ? ORDER BY made, key", error);
+    if (!s)
+        return NULL;
+    store_bind(s, "t", run_key);
+    return read_rows(store, s, read_note, free_note, error);
+}
+
+static void free_result(gpointer data)
+{
+    struct orch_stored_result *result = data;
+    g_free(result->name);
+    g_free(result->unit);
+    g_free(result->better);
+    g_free(result);
+}
+
+static void *read_result(struct orch_store *store, sqlite3_stmt *s)
+{
+    (void)store;
+    struct orch_stored_result *result = g_new0(struct orch_stored_result, 1);
+    result->name = store_column_text(s, 0);
+    result->unit = store_column_text(s, 1);
+    result->better = store_column_text(s, 2);
+    result->value = store_column_real(s, 3);
+    return result;
+}
+
+GPtrArray *orch_store_result_rows(struct orch_store *store, int64_t run_id, GError **error)
+{
+    sqlite3_stmt *s = store_statement(
+        store, "SELECT name, unit, better, value FROM result WHERE run = ? ORDER BY name", error);
+    if (!s)
+        return NULL;
+    store_bind(s, "i", run_id);
+    return read_rows(store, s, read_result, free_result, error);
+}
+
+/* ---- series -----------------------------------------------------------------------------------
+ */
+
+void orch_series_free(struct orch_series *series)
+{
+    if (!series)
+        return;
+    g_free(series->name);
+    g_free(series->unit);
+    g_free(series->better);
+    g_free(series->step);
+    g_free(series->t_ms);
+    g_free(series->value);
+    g_free(series);
+}
+
+/* The metric_name row of a metric that the run has; 0 in `*out_id`: none. */
+static bool find_name(struct orch_store *store, int64_t run_id, const char *name, int64_t *out_id,
+                      struct orch_series *series, GError **error)
+{
+    sqlite3_stmt *s = store_statement(
+        store,
+        "SELECT n.id, n.unit, n.better FROM metric_name n WHERE n.name = ?1"
+        " AND EXISTS (SELECT 1 FROM metric m WHERE m.run = ?2 AND m.name_id = n.id) LIMIT 1",
+        error);
+    if (!s)
+        return false;
+    store_bind(s, "ti", name, run_id);
+    int more = store_step(store, s, error);
+    *out_id = more > 0 ? sqlite3_column_int64(s, 0) : 0;
+    if (more > 0) {
+        series->name = g_strdup(name);
+        series->unit = store_column_text(s, 1);
+        series->better = store_column_text(s, 2);
+        sqlite3_reset(s);
+    }
+    return more >= 0;
+}
+
+static bool read_series(struct orch_store *store, int64_t run_id, int64_t name_id,
+                        struct orch_series *series, GError **error)
+{
+    int64_t count;
+    sqlite3_stmt *s = store_statement(
+        store, "SELECT step, t_ms, value FROM metric WHERE run = ? AND name_id = ? ORDER BY step",
+        error);
+    if (!s || !store_get_int(store, &count, 0, error,
+                             "SELECT count(*) FROM metric WHERE run = ? AND name_id = ?", "ii",
+                             run_id, name_id))
+        return false;
+    series->step = g_new(int64_t, count);
+    series->t_ms = g_new(double, count);
+    series->value = g_new(double, count);
+    store_bind(s, "ii", run_id, name_id);
+    int more;
+    while ((more = store_step(store, s, error)) > 0 && (int64_t)series->count < count) {
+        size_t i = series->count++;
+        series->step[i] = sqlite3_column_int64(s, 0);
+        series->t_ms[i] = store_column_real(s, 1);
+        series->value[i] = store_column_real(s, 2);
+    }
+    sqlite3_reset(s);
+    return more >= 0;
+}
+
+struct orch_series *orch_store_series(struct orch_store *store, int64_t run_id, const char *name,
+                                      GError **error)
+{
+    struct orch_series *series = g_new0(struct orch_series, 1);
+    int64_t name_id;
+    if (find_name(store, run_id, name, &name_id, series, error) && name_id &&
+        read_series(store, run_id, name_id, series, error))
+        return series;
+    orch_series_free(series);
+    return NULL;
+}
+
+/* ---- summaries --------------------------------------------------------------------------------
+ */
+
+static void free_summary(gpointer data)
+{
+    struct orch_metric_summary *summary = data;
+    g_free(summary->name);
+    g_free(summary->unit);
+    g_free(summary->better);
+    g_free(summary);
+}
+
+/* NaN counts, and is the first or last where it stands there, but is never the least or the mean.
+ */
+static void summarise(struct orch_metric_summary *summary, int64_t step, double value)
+{
+    if (summary->count++ == 0)
+        summary->first = value;
+    summary->last = value;
+    summary->last_step = step;
+    if (isnan(value))
+        return;
+    if (isnan(summary->min) || value < summary->min) {
+        summary->min = value;
+        summary->min_step = step;
+    }
+    if (isnan(summary->max) || value > summary->max) {
+        summary->max = value;
+        summary->max_step = step;
+    }
+}
+
+static struct orch_metric_summary *new_summary(sqlite3_stmt *s)
+{
+    struct orch_metric_summary *summary = g_new0(struct orch_metric_summary, 1);
+    summary->name = store_column_text(s, 1);
+    summary->unit = store_column_text(s, 2);
+    summary->better = store_column_text(s, 3);
+    summary->min = summary->max = summary->mean = (double)NAN;
+    return summary;
+}
+
+/** A running mean of the finite values of a summary. */
+struct mean {
+    double sum;
+    int64_t count;
+};
+
+static void close_mean(GPtrArray *summaries, struct mean *mean)
+{
+    if (summaries->len && mean->count) {
+        struct orch_metric_summary *last = summaries->pdata[summaries->len - 1];
+        last->mean = mean->sum / (double)mean->count;
+    }
+    *mean = (struct mean){0};
+}
+
+GPtrArray *orch_store_summaries(struct orch_store *store, int64_t run_id, GError **error)
+{
+    sqlite3_stmt *s =
+        store_statement(store,
+                        "SELECT n.id, n.name, n.unit, n.better, m.step, m.value FROM metric_name n"
+                        " CROSS JOIN metric m WHERE m.run = ?1 AND m.name_id = n.id"
+                        " ORDER BY n.name, n.unit, n.better, m.step",
+                        error);
+    if (!s)
+        return NULL;
+    store_bind(s, "i", run_id);
+    GPtrArray *summaries = g_ptr_array_new_with_free_func(free_summary);
+    struct mean mean = {0};
+    int64_t name_id = 0;
+    int more;
+    while ((more = store_step(store, s, error)) > 0) {
+        if (sqlite3_column_int64(s, 0) != name_id) {
+            close_mean(summaries, &mean);
+            name_id = sqlite3_column_int64(s, 0);
+            g_ptr_array_add(summaries, new_summary(s));
+        }
+        double value = store_column_real(s, 5);
+        summarise(summaries->pdata[summaries->len - 1], sqlite3_column_int64(s, 4), value);
+        if (!isnan(value)) {
+            mean.sum += value;
+            mean.count++;
+        }
+    }
+    close_mean(summaries, &mean);
+    if (more == 0)
+        return summaries;
+    g_ptr_array_unref(summaries);
+    return NULL;
+}

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What the files of store/ share: the handle, prepared statements, transactions, errors.
+ *
+ * A statement is prepared once for a store and found again by the address of its SQL literal. Every
+ * helper that can fail sets a GError which names the file and the cure.
+ */
+#ifndef ORCH_STORE_INTERNAL_H
+#define ORCH_STORE_INTERNAL_H
+
+#include "store/store.h"
+
+#include "lib/base/file.h"
+
+#include <sqlite3.h>
+
+#define STORE_APPLICATION_ID 0x4F524348 /* "ORCH" */
+#define STORE_BUSY_MS 30000
+#define STORE_TEXT_MAX (64 << 20) /* bytes of one value */
+
+struct orch_store {
+    sqlite3 *db;
+    char *path;   /* absolute */
+    char *folder; /* for objects and the like */
+    bool readonly;
+    bool wal;
+    int64_t busy_until_ns;  /* when the wait that is going on gives up */
+    GHashTable *statements; /* address of SQL literal -> sqlite3_stmt * */
+};
+
+/* ---- sql.c: statements, errors, transactions --------------------------------------------------
+ */
+
+/** Sets `error` from the last SQLite failure: "cannot DOING store 'PATH': why", with the cure.
+ * Returns false. */
+bool store_fail(struct orch_store *store, GError **error, const char *doing);
+
+/** As store_fail for a result code, when the handle cannot be asked. */
+bool store_fail_code(const char *path, int code, int system_errno, GError **error,
+                     const char *doing);
+
+/** The prepared statement of a SQL literal, reset, without bindings. Owned by the store. NULL on
+ * failure. Not to be nested with itself. */
+sqlite3_stmt *store_statement(struct orch_store *store, const char *sql_literal, GError **error);
+
+/** Binds values from parameter 1 on: 't' text (const char *, NULL is NULL; repaired when it is not
+ * UTF-8; must live until the statement is done), 'i' int64_t, 'r' double (NaN is NULL), 'n' NULL.
+ */
+void store_bind(sqlite3_stmt *statement, const char *types, ...);
+
+/** One step: 1 a row, 0 done (the statement is reset), -1 failure (reset too). */
+int store_step(struct orch_store *store, sqlite3_stmt *statement, GError **error);
+
+/** Prepares, binds (as store_bind), runs to its end a statement that gives no rows. */
+bool store_run(struct orch_store *store, GError **error, const char *sql_literal, const char *types,
+               ...);
+
+/** Runs a query that gives one integer; `fallback` when it gives no row. */
+bool store_get_int(struct orch_store *store, int64_t *out, int64_t fallback, GError **error,
+                   const char *sql_literal, const char *types, ...);
+
+/** Runs SQL without values (several statements). */
+bool store_exec(struct orch_store *store, const char *sql, const char *doing, GError **error);
+
+/** Column as owned text, NULL for NULL. */
+char *store_column_text(sqlite3_stmt *statement, int column);
+/** Column as a real, NaN for NULL. */
+double store_column_real(sqlite3_stmt *statement, int column);
+
+bool store_begin(struct orch_store *store, GError **error);  /* BEGIN IMMEDIATE */
+bool store_commit(struct orch_store *store, GError **error); /* rolls back when it fails */
+void store_rollback(struct orch_store *store);
+
+/** Refuses on a store that was opened for reading. */
+bool store_is_writable(struct orch_store *store, GError **error);
+
+/* ---- schema.c ---------------------------------------------------------------------------------
+ */
+
+/** Leads from schema `from` to `from + 1`. */
+struct store_migration {
+    int from;
+    const char *sql;
+};
+struct store_migrations {
+    int target;         /* the schema that the program works with */
+    const char *create; /* SQL of a whole new store of `target` */
+    const struct store_migration *steps;
+    size_t step_count;
+};
+extern const struct store_migrations store_migrations;
+
+/** Brings an open file to the target: creates the schema in an empty one (only with `may_create`),
+ * migrates an older one, refuses anything else. */
+bool store_migrate(struct orch_store *store, const struct store_migrations *migrations,
+                   bool may_create, GError **error);
+
+/* ---- open.c -----------------------------------------------------------------------------------
+ */
+
+struct store_options {
+    const struct store_migrations *migrations;
+    bool never_wal; /* as on a network file system */
+};
+/** orch_store_open with what tests want to choose. */
+struct orch_store *store_open_with(const char *path, enum orch_store_mode mode,
+                                   const struct store_options *options, GError **error);
+
+/** Name of a file system by statfs magic ("ext", "nfs", "0x1234"), and whether WAL is safe there.
+ */
+char *store_filesystem_name(int64_t magic, bool *out_local);
+int64_t store_filesystem_magic(const char *path);
+
+/* ---- digest.c ---------------------------------------------------------------------------------
+ */
+
+/** The points of one metric as they stream in, hashed without being read back as long as their
+ * steps rise. */
+struct store_points;
+struct store_points *store_points_new(void);
+void store_points_free(struct store_points *points);
+void store_points_add(struct store_points *points, int64_t step, double t_ms, double value);
+/** The digest's 32 bytes and the number of points; the hash is then closed. */
+void store_points_finish(struct store_points *points, uint8_t out[32], int64_t *out_count);
+
+/** Digest of a run as its rows stand. `key`: in place of the row's, or NULL. `streams`: name_id
+ * (GINT_TO_POINTER) to struct store_points of metrics that need not be read back, or NULL. */
+bool store_digest_run(struct orch_store *store, int64_t run_id, const char *key,
+                      GHashTable *streams, char out[ORCH_SHA256_CHARS], GError **error);
+
+/* ---- backup.c ---------------------------------------------------------------------------------
+ */
+
+/** Copies the file as it stands to `dest`, which must not exist. */
+bool store_backup_to(struct orch_store *store, const char *dest, GError **error);
+
+/* ---- where.c ----------------------------------------------------------------------------------
+ */
+
+/** The condition over `run r`, `source s`, `machine m`; owned by `where`. */
+const char *store_where_sql(const struct orch_where *where);
+/** Binds its values from parameter `first` on; returns the next free one. */
+int store_where_bind(const struct orch_where *where, sqlite3_stmt *statement, int first);
+/** Refuses a bare name that no run of the store has (ORCH_ERROR_USAGE). */
+bool store_where_check_names(struct orch_store *store, const struct orch_where *where,
+                             GError **error);
+/** Registers the comparison function that conditions use. */
+int store_where_register(sqlite3 *db);
+
+/* ---- run.c ------------------------------------------------------------------------------------
+ */
+
+/** "the id of each hidden run", for `r.id NOT IN STORE_HIDDEN`. */
+#define STORE_HIDDEN                                                                               \
+    "(SELECT h.id FROM note n JOIN run h ON h.key = n.target WHERE n.kind = 'tombstone')"
+/** States that spare a trial. */
+#define STORE_SPARING "('ok','diverged')"
+
+/** Columns and joins of struct orch_run; ends before WHERE. */
+#define STORE_RUN_COLUMNS                                                                          \
+    "SELECT r.id, r.key, r.recipe_key, r.recipe, r.experiment, r.plugin, r.plugin_version,"        \
+    " r.build, s.tree, s.commit_oid, s.branch, s.remote, s.dirty, r.fingerprint, r.where_key,"     \
+    " r.seed, r.repeat, r.attempt, r.state, r.reason, r.exit_code, r.signal, m.key, m.facts,"      \
+    " r.who, r.argv, r.facts, r.started, r.ended, r.wall_ms, r.digest,"                            \
+    " EXISTS (SELECT 1 FROM note n WHERE n.kind = 'tombstone' AND n.target = r.key),"              \
+    " EXISTS (SELECT 1 FROM purged p WHERE p.run = r.id)"
+#define STORE_RUN_JOINS                                                                            \
+    " LEFT JOIN source s ON s.id = r.source LEFT JOIN machine m ON m.id = r.machine"
+
+/** The run of a row of STORE_RUN_COLUMNS. */
+struct orch_run *store_run_from_row(sqlite3_stmt *statement);
+
+#endif

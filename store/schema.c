@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The schema, and the way from an older one to it.
+ *
+ * An ended run is final. Its row is inserted with an empty digest, its details follow, and the
+ * digest closes it, all in one transaction; the triggers refuse every change of a run, and of what
+ * belongs to it, once the digest is there. Only `purged` opens a door: rows of a run listed there
+ * may be deleted, never changed. Integer ids are local; what travels between stores is named by
+ * key, by content, or by name.
+ *
+ * Rejected: one wide table of parameters as JSON (no index on a value), text keys in `metric` (four
+ * times the size).
+ */
+#include "store/internal.h"
+
+#include "lib/base/error.h"
+
+#include <string.h>
+#include <unistd.h>
+
+/* Changes of these tables are refused for a run whose digest is there; `door` may open for
+ * deleting. */
+#define FINAL(table, door)                                                                         \
+    "CREATE TRIGGER " table "_insert BEFORE INSERT ON " table                                      \
+    " WHEN (SELECT digest FROM run WHERE id = NEW.run) <> ''"                                      \
+    " BEGIN SELECT RAISE(ABORT, 'an ended run never changes'); END;"                               \
+    "CREATE TRIGGER " table "_update BEFORE UPDATE ON " table                                      \
+    " WHEN (SELECT digest FROM run WHERE id = OLD.run) <> ''"                                      \
+    " BEGIN SELECT RAISE(ABORT, 'an ended run never changes'); END;"                               \
+    "CREATE TRIGGER " table "_delete BEFORE DELETE ON " table                                      \
+    " WHEN (SELECT digest FROM run WHERE id = OLD.run) <> ''" door                                 \
+    " BEGIN SELECT RAISE(ABORT, 'an ended run never changes'); END;"
+#define UNLESS_PURGED " AND NOT EXISTS (SELECT 1 FROM purged WHERE run = OLD.run)"
+
+/* Rows that runs share: added, never changed. */
+#define NEVER_UPDATED(table)                                                                       \
+    "CREATE TRIGGER " table "_update BEFORE UPDATE ON " table                                      \
+    " BEGIN SELECT RAISE(ABORT, 'this row never changes'); END;"
+
+static const char SCHEMA_1[] =
+    "CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;"
+    "INSERT INTO meta VALUES('schema', '1'), ('min_reader', '1');"
+
+    "CREATE TABLE source(id INTEGER PRIMARY KEY, tree TEXT, commit_oid TEXT, branch TEXT,"
+    " dirty INTEGER NOT NULL CHECK(dirty IN (0, 1)), remote TEXT) STRICT;"
+    "CREATE UNIQUE INDEX source_whole ON source(coalesce(tree, ''), coalesce(commit_oid, ''),"
+    " coalesce(branch, ''), dirty, coalesce(remote, ''));"
+
+    "CREATE TABLE machine(id INTEGER PRIMARY KEY, key TEXT NOT NULL, facts TEXT NOT NULL,"
+    " UNIQUE(key, facts)) STRICT;"
+
+    "CREATE TABLE recipe(key TEXT PRIMARY KEY, name TEXT, canonical TEXT NOT NULL, verbatim TEXT)"
+    " STRICT, WITHOUT ROWID;"
+
+    "CREATE TABLE run("
+    " id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE CHECK(key <> ''),"
+    " recipe_key TEXT, recipe TEXT, experiment TEXT, plugin TEXT, plugin_version TEXT, build TEXT,"
+    " source INTEGER REFERENCES source(id), fingerprint TEXT, where_key TEXT,"
+    " seed INTEGER NOT NULL, repeat INTEGER NOT NULL, attempt INTEGER NOT NULL,"
+    " state TEXT NOT NULL CHECK(state <> ''), reason TEXT, exit_code INTEGER, signal INTEGER,"
+    " machine INTEGER REFERENCES machine(id), who TEXT,"
+    " started INTEGER NOT NULL, ended INTEGER NOT NULL, wall_ms REAL, argv TEXT, facts TEXT,"
+    " digest_v INTEGER NOT NULL, digest TEXT NOT NULL) STRICT;"
+    "CREATE INDEX run_by_ended ON run(ended);"
+    "CREATE INDEX run_by_recipe ON run(recipe, ended);"
+    "CREATE INDEX run_by_experiment ON run(experiment, ended);"
+    "CREATE INDEX run_by_state ON run(state, ended);"
+    "CREATE INDEX run_by_fingerprint ON run(fingerprint, ended);"
+    "CREATE INDEX run_by_cell ON run(recipe, experiment, repeat, ended);"
+    "CREATE INDEX run_by_tail ON run(substr(key, -8));"
+
+    "CREATE TABLE param(run INTEGER NOT NULL REFERENCES run(id), name TEXT NOT NULL,"
+    " type TEXT NOT NULL, value TEXT NOT NULL, PRIMARY KEY(run, name)) STRICT, WITHOUT ROWID;"
+    "CREATE INDEX param_by_value ON param(name, value);"
+    "CREATE TABLE input(run INTEGER NOT NULL REFERENCES run(id), name TEXT NOT NULL,"
+    " from_key TEXT, sha256 TEXT, PRIMARY KEY(run, name)) STRICT, WITHOUT ROWID;"
+    "CREATE TABLE result(run INTEGER NOT NULL REFERENCES run(id), name TEXT NOT NULL,"
+    " value REAL, unit TEXT NOT NULL, better TEXT NOT NULL, PRIMARY KEY(run, name))"
+    " STRICT, WITHOUT ROWID;"
+    "CREATE INDEX result_by_value ON result(name, value);"
+    "CREATE TABLE artifact(run INTEGER NOT NULL REFERENCES run(id), name TEXT NOT NULL,"
+    " sha256 TEXT NOT NULL, bytes INTEGER NOT NULL, PRIMARY KEY(run, name)) STRICT, WITHOUT ROWID;"
+    "CREATE INDEX artifact_by_sha256 ON artifact(sha256);"
+    "CREATE TABLE metric_name(id INTEGER PRIMARY KEY, name TEXT NOT NULL, unit TEXT NOT NULL,"
+    " better TEXT NOT NULL, UNIQUE(name, unit, better)) STRICT;"
+    "CREATE TABLE metric(run INTEGER NOT NULL REFERENCES run(id),"
+    " name_id INTEGER NOT NULL REFERENCES metric_name(id), step INTEGER NOT NULL,"
+    " t_ms REAL, value REAL, PRIMARY KEY(run, name_id, step)) STRICT, WITHOUT ROWID;"
+
+    "CREATE TABLE note(key TEXT PRIMARY KEY, target TEXT NOT NULL, kind TEXT NOT NULL,"
+    " public INTEGER NOT NULL CHECK(public IN (0, 1)), text TEXT, who TEXT, made INTEGER NOT NULL)"
+    " STRICT, WITHOUT ROWID;"
+    "CREATE INDEX note_by_target ON note(target);"
+    "CREATE INDEX note_tombstone ON note(target) WHERE kind = 'tombstone';"
+
+    "CREATE TABLE forecast(fingerprint TEXT NOT NULL, machine TEXT NOT NULL, model TEXT NOT NULL,"
+    " made INTEGER NOT NULL, p5 REAL, p50 REAL, p95 REAL, tier TEXT, run TEXT,"
+    " PRIMARY KEY(fingerprint, machine, model, made)) STRICT, WITHOUT ROWID;"
+    "CREATE INDEX forecast_by_run ON forecast(run);"
+    "CREATE TABLE dataset(id INTEGER PRIMARY KEY, name TEXT NOT NULL, source TEXT, licence TEXT,"
+    " sha256 TEXT NOT NULL UNIQUE) STRICT;"
+    "CREATE TABLE sample(dataset INTEGER NOT NULL REFERENCES dataset(id), row INTEGER NOT NULL,"
+    " target REAL, features TEXT NOT NULL, PRIMARY KEY(dataset, row)) STRICT, WITHOUT ROWID;"
+
+    /* local: never merged */
+    "CREATE TABLE active(key TEXT PRIMARY KEY, fingerprint TEXT, where_key TEXT, trial_dir TEXT,"
+    " record TEXT, boot_id TEXT NOT NULL, pid INTEGER NOT NULL, pid_start INTEGER NOT NULL,"
+    " started INTEGER NOT NULL) STRICT, WITHOUT ROWID;"
+    "CREATE INDEX active_by_fingerprint ON active(fingerprint);"
+    "CREATE TABLE lease(resource TEXT PRIMARY KEY,"
+    " owner TEXT NOT NULL REFERENCES active(key) ON DELETE CASCADE) STRICT, WITHOUT ROWID;"
+    "CREATE INDEX lease_by_owner ON lease(owner);"
+    "CREATE TABLE conflict(key TEXT NOT NULL, digest TEXT NOT NULL, origin TEXT NOT NULL,"
+    " record TEXT NOT NULL, found INTEGER NOT NULL, PRIMARY KEY(key, digest))"
+    " STRICT, WITHOUT ROWID;"
+    "CREATE TABLE predictor(name TEXT PRIMARY KEY, made INTEGER NOT NULL, model TEXT NOT NULL)"
+    " STRICT, WITHOUT ROWID;"
+    "CREATE TABLE purged(run INTEGER PRIMARY KEY REFERENCES run(id), made INTEGER NOT NULL)"
+    " STRICT;"
+
+    "CREATE TRIGGER run_insert BEFORE INSERT ON run"
+    " WHEN EXISTS (SELECT 1 FROM run WHERE key = NEW.key OR id = NEW.id)"
+    " BEGIN SELECT RAISE(ABORT, 'an ended run never changes'); END;"
+    "CREATE TRIGGER run_update BEFORE UPDATE ON run WHEN OLD.digest <> ''"
+    " BEGIN SELECT RAISE(ABORT, 'an ended run never changes'); END;"
+    "CREATE TRIGGER run_delete BEFORE DELETE ON run"
+    " BEGIN SELECT RAISE(ABORT, 'an ended run never changes'); END;" FINAL("param", "")
+        FINAL("input", "") FINAL("result", "") FINAL("artifact", UNLESS_PURGED)
+            FINAL("metric", UNLESS_PURGED) NEVER_UPDATED("source") NEVER_UPDATED("machine")
+                NEVER_UPDATED("recipe") NEVER_UPDATED("metric_name") NEVER_UPDATED("note");
+
+const struct store_migrations store_migrations = {
+    .target = ORCH_STORE_SCHEMA,
+    .create = SCHEMA_1,
+};
+
+static bool read_version(struct orch_store *store, int64_t *out_schema, int64_t *out_application,
+                         int64_t *out_tables, GError **error)
+{
+    return store_get_int(store, out_schema, 0, error, "PRAGMA user_version", "") &&
+           store_get_int(store, out_application, 0, error, "PRAGMA application_id", "") &&
+           store_get_int(store, out_tables, 0, error, "SELECT count(*) FROM sqlite_schema", "");
+}
+
+/* What is in the file: 1 our schema of `*out_schema`, 0 nothing at all, -1 refused with an error.
+ */
+static int recognise(struct orch_store *store, int target, int64_t *out_schema, GError **error)
+{
+    int64_t application, tables;
+    if (!read_version(store, out_schema, &application, &tables, error))
+        return -1;
+    if (tables == 0 && application == 0 && *out_schema == 0)
+        return 0;
+    if (application != STORE_APPLICATION_ID) {
+        orch_error_set(error, ORCH_ERROR_STORE, "choose another file with --db",
+                       "cannot open store '%s': it is a database of another program; the file was "
+                       "not changed",
+                       store->path);
+        return -1;
+    }
+    if (*out_schema > target) {
+        orch_error_set(error, ORCH_ERROR_STORE, "update orch, or choose another store with --db",
+                       "cannot open store '%s': schema version %d is newer than %d; the file was "
+                       "not changed",
+                       store->path, (int)*out_schema, target);
+        return -1;
+    }
+    return 1;
+}
+
+static bool set_version(struct orch_store *store, int version, GError **error)
+{
+    g_autofree char *sql = g_strdup_printf("PRAGMA application_id = %d; PRAGMA user_version = %d;",
+                                           STORE_APPLICATION_ID, version);
+    return store_exec(store, sql, "write to", error);
+}
+
+static bool apply_steps(struct orch_store *store, const struct store_migrations *migrations,
+                        int from, GError **error)
+{
+    for (int version = from; version < migrations->target; version++) {
+        const struct store_migration *step = NULL;
+        for (size_t i = 0; i < migrations->step_count && !step; i++)
+            if (migrations->steps[i].from == version)
+                step = &migrations->steps[i];
+        if (!step) {
+            orch_error_set(error, ORCH_ERROR_STORE,
+                           "open it once with the version of orch that made it, or choose another "
+                           "store with --db",
+                           "cannot migrate store '%s': no way from schema version %d to %d",
+                           store->path, version, version + 1);
+            return false;
+        }
+        if (!store_exec(store, step->sql, "migrate", error))
+            return false;
+    }
+    return true;
+}
+
+/* A name beside the store that is not taken. */
+static char *backup_name(const struct orch_store *store, int version)
+{
+    for (int i = 0;; i++) {
+        char *name = i ? g_strdup_printf("%s.schema-%d.%d.backup", store->path, version, i)
+                       : g_strdup_printf("%s.schema-%d.backup", store->path, version);
+        if (access(name, F_OK) != 0)
+            return name;
+        g_free(name);
+    }
+}
+
+/* Inside one IMMEDIATE transaction: what was seen before it may be outdated. */
+static bool change_schema(struct orch_store *store, const struct store_migrations *migrations,
+                          GError **error)
+{
+    int64_t version;
+    int found = recognise(store, migrations->target, &version, error);
+    if (found < 0)
+        return false;
+    if (found == 1 && version == migrations->target)
+        return true; /* another process was quicker */
+    bool ok = found == 0 ? store_exec(store, migrations->create, "create", error)
+                         : apply_steps(store, migrations, (int)version, error);
+    return ok && set_version(store, migrations->target, error);
+}
+
+bool store_migrate(struct orch_store *store, const struct store_migrations *migrations,
+                   bool may_create, GError **error)
+{
+    int64_t version;
+    int found = recognise(store, migrations->target, &version, error);
+    if (found < 0)
+        return false;
+    if (found == 1 && version == migrations->target)
+        return true;
+    if (found == 0 && !may_create) {
+        orch_error_set(error, ORCH_ERROR_STORE,
+                       "a store is made by 'orch init' or 'orch run'; check --db and $ORCH_DB",
+                       "cannot open store '%s': the file is empty", store->path);
+        return false;
+    }
+    if (store->readonly) {
+        orch_error_set(error, ORCH_ERROR_STORE, "run 'orch db migrate'",
+                       "cannot read store '%s': schema version %d is older than %d", store->path,
+                       (int)version, migrations->target);
+        return false;
+    }
+    if (found == 1) {
+        g_autofree char *backup = backup_name(store, (int)version);
+        if (!store_backup_to(store, backup, error))
+            return false;
+    }
+    if (!store_begin(store, error))
+        return false;
+    if (!change_schema(store, migrations, error)) {
+        store_rollback(store);
+        return false;
+    }
+    return store_commit(store, error);
+}

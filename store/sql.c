@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* SQLite's calls in the shape that the rest of the store uses: prepared once, bound, and every
+ * failure a GError with the file's name and a cure. */
+#include "store/internal.h"
+
+#include "lib/base/error.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <string.h>
+
+struct cure {
+    int code; /* primary result code */
+    const char *why;
+    const char *hint;
+};
+
+static const struct cure CURES[] = {
+    {SQLITE_NOTADB, "it is not a database", "choose another file with --db, or move this one away"},
+    {SQLITE_CORRUPT, "the file is damaged or truncated",
+     "'orch db check' says what is wrong; go back to a copy made by 'orch db backup'"},
+    {SQLITE_FULL, "the disk is full", "free some space and run the same command again"},
+    {SQLITE_READONLY, "the file or its folder is read-only",
+     "check the permissions of the file and of its folder, or choose another with --db"},
+    {SQLITE_CANTOPEN, "the file cannot be opened",
+     "check that its folder exists and the permissions of both, or choose another with --db"},
+    {SQLITE_PERM, "no permission",
+     "check the permissions of the file and of its folder, or choose another with --db"},
+    {SQLITE_IOERR, "reading or writing failed",
+     "check the disk, then run 'orch db check' and the same command again"},
+    {SQLITE_BUSY, "another process kept it locked for 30 s",
+     "find a process that hangs with 'fuser -v FILE', end it and run the same command again"},
+    {SQLITE_TOOBIG, "a value is larger than 64 MiB", "record less, or keep it as an artifact"},
+    {SQLITE_NOMEM, "out of memory", "free some memory and run the same command again"},
+};
+
+bool store_fail_code(const char *path, int code, int system_errno, GError **error,
+                     const char *doing)
+{
+    for (size_t i = 0; i < G_N_ELEMENTS(CURES); i++) {
+        if (CURES[i].code != (code & 0xff))
+            continue;
+        const char *detail = system_errno ? g_strerror(system_errno) : NULL;
+        orch_error_set(error, ORCH_ERROR_STORE, CURES[i].hint, "cannot %s store '%s': %s%s%s%s",
+                       doing, path, CURES[i].why, detail ? " (" : "", detail ? detail : "",
+                       detail ? ")" : "");
+        return false;
+    }
+    orch_error_set(error, ORCH_ERROR_STORE, "run 'orch db check'", "cannot %s store '%s': %s",
+                   doing, path, sqlite3_errstr(code));
+    return false;
+}
+
+bool store_fail(struct orch_store *store, GError **error, const char *doing)
+{
+    int code = sqlite3_extended_errcode(store->db);
+    int primary = code & 0xff;
+    if (primary == SQLITE_CONSTRAINT || primary == SQLITE_ERROR) {
+        /* our own SQL or a trigger spoke: its words say more than the code's */
+        orch_error_set(error, ORCH_ERROR_STORE, "run 'orch db check'", "cannot %s store '%s': %s",
+                       doing, store->path, sqlite3_errmsg(store->db));
+        return false;
+    }
+    int system_errno = 0;
+    if (primary == SQLITE_IOERR || primary == SQLITE_CANTOPEN)
+        system_errno = sqlite3_system_errno(store->db);
+    return store_fail_code(store->path, code, system_errno, error, doing);
+}
+
+sqlite3_stmt *store_statement(struct orch_store *store, const char *sql_literal, GError **error)
+{
+    sqlite3_stmt *statement = g_hash_table_lookup(store->statements, sql_literal);
+    if (statement) {
+        sqlite3_reset(statement);
+        sqlite3_clear_bindings(statement);
+        return statement;
+    }
+    if (sqlite3_prepare_v3(store->db, sql_literal, -1, SQLITE_PREPARE_PERSISTENT, &statement,
+                           NULL) != SQLITE_OK) {
+        store_fail(store, error, "read");
+        return NULL;
+    }
+    g_hash_table_insert(store->statements, (char *)(uintptr_t)sql_literal, statement);
+    return statement;
+}
+
+static void bind_text(sqlite3_stmt *statement, int index, const char *text)
+{
+    if (!text) {
+        sqlite3_bind_null(statement, index);
+    } else if (g_utf8_validate(text, -1, NULL)) {
+        sqlite3_bind_text(statement, index, text, -1, SQLITE_STATIC);
+    } else {
+        char *valid = g_utf8_make_valid(text, -1);
+        sqlite3_bind_text(statement, index, valid, -1, g_free);
+    }
+}
+
+static void bind_list(sqlite3_stmt *statement, const char *types, va_list args)
+{
+    for (int i = 0; types[i]; i++) {
+        switch (types[i]) {
+        case 't':
+            bind_text(statement, i + 1, va_arg(args, const char *));
+            break;
+        case 'i':
+            sqlite3_bind_int64(statement, i + 1, va_arg(args, int64_t));
+            break;
+        case 'r':
+            sqlite3_bind_double(statement, i + 1, va_arg(args, double)); /* NaN becomes NULL */
+            break;
+        default:
+            sqlite3_bind_null(statement, i + 1);
+        }
+    }
+}
+
+void store_bind(sqlite3_stmt *statement, const char *types, ...)
+{
+    va_list args;
+    va_start(args, types);
+    bind_list(statement, types, args);
+    va_end(args);
+}
+
+int store_step(struct orch_store *store, sqlite3_stmt *statement, GError **error)
+{
+    int code = sqlite3_step(statement);
+    if (code == SQLITE_ROW)
+        return 1;
+    if (code != SQLITE_DONE)
+        store_fail(store, error, sqlite3_stmt_readonly(statement) ? "read" : "write to");
+    sqlite3_reset(statement);
+    return code == SQLITE_DONE ? 0 : -1;
+}
+
+bool store_run(struct orch_store *store, GError **error, const char *sql_literal, const char *types,
+               ...)
+{
+    sqlite3_stmt *statement = store_statement(store, sql_literal, error);
+    if (!statement)
+        return false;
+    va_list args;
+    va_start(args, types);
+    bind_list(statement, types, args);
+    va_end(args);
+    int more;
+    while ((more = store_step(store, statement, error)) > 0)
+        ;
+    return more == 0;
+}
+
+bool store_get_int(struct orch_store *store, int64_t *out, int64_t fallback, GError **error,
+                   const char *sql_literal, const char *types, ...)
+{
+    sqlite3_stmt *statement = store_statement(store, sql_literal, error);
+    if (!statement)
+        return false;
+    va_list args;
+    va_start(args, types);
+    bind_list(statement, types, args);
+    va_end(args);
+    int more = store_step(store, statement, error);
+    if (more < 0)
+        return false;
+    bool is_null = more == 0 || sqlite3_column_type(statement, 0) == SQLITE_NULL;
+    *out = is_null ? fallback : sqlite3_column_int64(statement, 0);
+    sqlite3_reset(statement);
+    return true;
+}
+
+bool store_exec(struct orch_store *store, const char *sql, const char *doing, GError **error)
+{
+    if (sqlite3_exec(store->db, sql, NULL, NULL, NULL) == SQLITE_OK)
+        return true;
+    return store_fail(store, error, doing);
+}
+
+char *store_column_text(sqlite3_stmt *statement, int column)
+{
+    return g_strdup((const char *)sqlite3_column_text(statement, column));
+}
+
+double store_column_real(sqlite3_stmt *statement, int column)
+{
+    return sqlite3_column_type(statement, column) == SQLITE_NULL
+               ? (double)NAN
+               : sqlite3_column_double(statement, column);
+}
+
+bool store_is_writable(struct orch_store *store, GError **error)
+{
+    if (!store->readonly)
+        return true;
+    orch_error_set(error, ORCH_ERROR_STORE, NULL,
+                   "cannot write to store '%s': it was opened for reading only", store->path);
+    return false;
+}
+
+bool store_begin(struct orch_store *store, GError **error)
+{
+    return store_is_writable(store, error) && store_run(store, error, "BEGIN IMMEDIATE", "");
+}
+
+bool store_commit(struct orch_store *store, GError **error)
+{
+    if (store_run(store, error, "COMMIT", ""))
+        return true;
+    store_rollback(store);
+    return false;
+}
+
+void store_rollback(struct orch_store *store)
+{
+    if (!sqlite3_get_autocommit(store->db)) /* some failures have rolled back already */
+        sqlite3_exec(store->db, "ROLLBACK", NULL, NULL, NULL);
+}
