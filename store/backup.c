@@ -13,31 +13,41 @@
 
 /* All pages in one step, under one read transaction: writers go on (WAL) or wait (rollback
  * journal); in smaller steps it would begin again with every commit of another process. */
+static int copy_all(sqlite3 *from, sqlite3 *to)
+{
+    sqlite3_backup *backup = sqlite3_backup_init(to, "main", from, "main");
+    if (!backup)
+        return sqlite3_errcode(to);
+    int64_t until = orch_mono_ns() + (int64_t)STORE_BUSY_MS * 1000000;
+    int code = sqlite3_backup_step(backup, -1);
+    while ((code == SQLITE_BUSY || code == SQLITE_LOCKED) && orch_mono_ns() < until) {
+        g_usleep(5000);
+        code = sqlite3_backup_step(backup, -1);
+    }
+    int finished = sqlite3_backup_finish(backup);
+    return code == SQLITE_DONE ? finished : code;
+}
+
 static bool copy_pages(struct orch_store *store, const char *temporary, GError **error)
 {
-    sqlite3 *to = NULL;
+    sqlite3 *to = NULL, *second = NULL, *from = store->db;
     int code = sqlite3_open_v2(
         temporary, &to, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL);
-    if (code == SQLITE_OK)
+    if (code == SQLITE_OK && sqlite3_txn_state(from, "main") == SQLITE_TXN_WRITE) {
+        /* a handle that is writing cannot be copied from: another one sees what was before */
+        code =
+            sqlite3_open_v2(store->path, &second, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL);
+        sqlite3_busy_timeout(second, STORE_BUSY_MS);
+        from = second;
+    }
+    if (code == SQLITE_OK) {
         sqlite3_exec(to, "PRAGMA synchronous = OFF", NULL, NULL, NULL); /* synced by the caller */
-    sqlite3_backup *backup =
-        code == SQLITE_OK ? sqlite3_backup_init(to, "main", store->db, "main") : NULL;
-    if (backup) {
-        int64_t until = orch_mono_ns() + (int64_t)STORE_BUSY_MS * 1000000;
-        do {
-            code = sqlite3_backup_step(backup, -1);
-            if (code == SQLITE_BUSY || code == SQLITE_LOCKED)
-                g_usleep(5000);
-        } while ((code == SQLITE_BUSY || code == SQLITE_LOCKED) && orch_mono_ns() < until);
-        int finished = sqlite3_backup_finish(backup);
-        code = code == SQLITE_DONE ? finished : code;
-    } else if (code == SQLITE_OK) {
-        code = sqlite3_errcode(to);
+        code = copy_all(from, to);
     }
     int system_errno = to && (code & 0xff) != SQLITE_FULL ? sqlite3_system_errno(to) : 0;
+    sqlite3_close(second);
     sqlite3_close(to);
-    return code == SQLITE_OK ||
-           store_fail_code(temporary, code, system_errno, error, "write the copy of the");
+    return code == SQLITE_OK || store_fail_code(temporary, code, system_errno, error, "write");
 }
 
 static bool sync_file(const char *path)

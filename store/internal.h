@@ -24,6 +24,7 @@ struct orch_store {
     char *folder; /* for objects and the like */
     bool readonly;
     bool wal;
+    int64_t busy_ms;        /* how long to wait for another process's lock */
     int64_t busy_until_ns;  /* when the wait that is going on gives up */
     GHashTable *statements; /* address of SQL literal -> sqlite3_stmt * */
 };

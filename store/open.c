@@ -62,7 +62,7 @@ static int on_busy(void *ctx, int count)
     struct orch_store *store = ctx;
     int64_t now = orch_mono_ns();
     if (count == 0)
-        store->busy_until_ns = now + (int64_t)STORE_BUSY_MS * 1000000;
+        store->busy_until_ns = now + store->busy_ms * 1000000;
     if (now >= store->busy_until_ns)
         return 0;
     int64_t most_us = MIN(200 + 200 * (int64_t)count, 10000);
@@ -250,6 +250,7 @@ struct orch_store *store_open_with(const char *path, enum orch_store_mode mode,
                                    const struct store_options *options, GError **error)
 {
     struct orch_store *store = g_new0(struct orch_store, 1);
+    store->busy_ms = STORE_BUSY_MS;
     store->path = orch_path_absolute(path, NULL);
     g_autofree char *name = g_path_get_basename(store->path);
     store->folder = strcmp(name, "results.db") == 0 ? g_path_get_dirname(store->path)

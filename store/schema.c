@@ -5,8 +5,9 @@
  * An ended run is final. Its row is inserted with an empty digest, its details follow, and the
  * digest closes it, all in one transaction; the triggers refuse every change of a run, and of what
  * belongs to it, once the digest is there. Only `purged` opens a door: rows of a run listed there
- * may be deleted, never changed. Integer ids are local; what travels between stores is named by
- * key, by content, or by name.
+ * may be deleted, never changed. `metric` alone has no trigger for additions: it would cost a third
+ * of the speed of recording, and the digest tells of an added point as well. Integer ids are local;
+ * what travels between stores is named by key, by content, or by name.
  *
  * Rejected: one wide table of parameters as JSON (no index on a value), text keys in `metric` (four
  * times the size).
@@ -20,16 +21,18 @@
 
 /* Changes of these tables are refused for a run whose digest is there; `door` may open for
  * deleting. */
-#define FINAL(table, door)                                                                         \
-    "CREATE TRIGGER " table "_insert BEFORE INSERT ON " table                                      \
-    " WHEN (SELECT digest FROM run WHERE id = NEW.run) <> ''"                                      \
-    " BEGIN SELECT RAISE(ABORT, 'an ended run never changes'); END;"                               \
+#define NO_CHANGE(table, door)                                                                     \
     "CREATE TRIGGER " table "_update BEFORE UPDATE ON " table                                      \
     " WHEN (SELECT digest FROM run WHERE id = OLD.run) <> ''"                                      \
     " BEGIN SELECT RAISE(ABORT, 'an ended run never changes'); END;"                               \
     "CREATE TRIGGER " table "_delete BEFORE DELETE ON " table                                      \
     " WHEN (SELECT digest FROM run WHERE id = OLD.run) <> ''" door                                 \
     " BEGIN SELECT RAISE(ABORT, 'an ended run never changes'); END;"
+#define NO_ADDITION(table)                                                                         \
+    "CREATE TRIGGER " table "_insert BEFORE INSERT ON " table                                      \
+    " WHEN (SELECT digest FROM run WHERE id = NEW.run) <> ''"                                      \
+    " BEGIN SELECT RAISE(ABORT, 'an ended run never changes'); END;"
+#define FINAL(table, door) NO_ADDITION(table) NO_CHANGE(table, door)
 #define UNLESS_PURGED " AND NOT EXISTS (SELECT 1 FROM purged WHERE run = OLD.run)"
 
 /* Rows that runs share: added, never changed. */
@@ -126,7 +129,7 @@ static const char SCHEMA_1[] =
     "CREATE TRIGGER run_delete BEFORE DELETE ON run"
     " BEGIN SELECT RAISE(ABORT, 'an ended run never changes'); END;" FINAL("param", "")
         FINAL("input", "") FINAL("result", "") FINAL("artifact", UNLESS_PURGED)
-            FINAL("metric", UNLESS_PURGED) NEVER_UPDATED("source") NEVER_UPDATED("machine")
+            NO_CHANGE("metric", UNLESS_PURGED) NEVER_UPDATED("source") NEVER_UPDATED("machine")
                 NEVER_UPDATED("recipe") NEVER_UPDATED("metric_name") NEVER_UPDATED("note");
 
 const struct store_migrations store_migrations = {
@@ -170,8 +173,9 @@ static int recognise(struct orch_store *store, int target, int64_t *out_schema, 
 
 static bool set_version(struct orch_store *store, int version, GError **error)
 {
-    g_autofree char *sql = g_strdup_printf("PRAGMA application_id = %d; PRAGMA user_version = %d;",
-                                           STORE_APPLICATION_ID, version);
+    g_autofree char *sql = g_strdup_printf("PRAGMA application_id = %d; PRAGMA user_version = %d;"
+                                           "UPDATE meta SET value = '%d' WHERE key = 'schema'",
+                                           STORE_APPLICATION_ID, version, version);
     return store_exec(store, sql, "write to", error);
 }
 
@@ -209,7 +213,15 @@ static char *backup_name(const struct orch_store *store, int version)
     }
 }
 
-/* Inside one IMMEDIATE transaction: what was seen before it may be outdated. */
+static bool back_up_and_step(struct orch_store *store, const struct store_migrations *migrations,
+                             int from, GError **error)
+{
+    g_autofree char *backup = backup_name(store, from);
+    return store_backup_to(store, backup, error) && apply_steps(store, migrations, from, error);
+}
+
+/* Inside one IMMEDIATE transaction: what was seen before it may be outdated, and of several
+ * processes one alone makes the backup and the change. */
 static bool change_schema(struct orch_store *store, const struct store_migrations *migrations,
                           GError **error)
 {
@@ -220,7 +232,7 @@ static bool change_schema(struct orch_store *store, const struct store_migration
     if (found == 1 && version == migrations->target)
         return true; /* another process was quicker */
     bool ok = found == 0 ? store_exec(store, migrations->create, "create", error)
-                         : apply_steps(store, migrations, (int)version, error);
+                         : back_up_and_step(store, migrations, (int)version, error);
     return ok && set_version(store, migrations->target, error);
 }
 
@@ -244,11 +256,6 @@ bool store_migrate(struct orch_store *store, const struct store_migrations *migr
                        "cannot read store '%s': schema version %d is older than %d", store->path,
                        (int)version, migrations->target);
         return false;
-    }
-    if (found == 1) {
-        g_autofree char *backup = backup_name(store, (int)version);
-        if (!store_backup_to(store, backup, error))
-            return false;
     }
     if (!store_begin(store, error))
         return false;

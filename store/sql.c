@@ -28,7 +28,7 @@ static const struct cure CURES[] = {
      "check the permissions of the file and of its folder, or choose another with --db"},
     {SQLITE_IOERR, "reading or writing failed",
      "check the disk, then run 'orch db check' and the same command again"},
-    {SQLITE_BUSY, "another process kept it locked for 30 s",
+    {SQLITE_BUSY, "another process keeps it locked",
      "find a process that hangs with 'fuser -v FILE', end it and run the same command again"},
     {SQLITE_TOOBIG, "a value is larger than 64 MiB", "record less, or keep it as an artifact"},
     {SQLITE_NOMEM, "out of memory", "free some memory and run the same command again"},

@@ -1,4 +1,17 @@
 orch_test(store "quick" orch_store)
+orch_test(store_digest "quick" orch_store)
+orch_test(store_open "quick" orch_store)
+
+# tests/data/store-v1.db was written by it; a new schema version gets a file of its own
+add_executable(make_golden_store ${CMAKE_SOURCE_DIR}/tests/store/make_golden.c)
+target_link_libraries(make_golden_store PRIVATE orch_store PkgConfig::CMOCKA)
+find_package(Python3 COMPONENTS Interpreter)
+if(Python3_FOUND)
+  add_test(NAME unit.store_digest_v1_py
+           COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/store/digest_v1.py
+                   ${CMAKE_SOURCE_DIR}/tests/data/store-v1.db 2)
+  set_tests_properties(unit.store_digest_v1_py PROPERTIES LABELS "quick" TIMEOUT 60)
+endif()
 
 add_executable(bench_store_metrics ${CMAKE_SOURCE_DIR}/bench/store_metrics.c)
 target_link_libraries(bench_store_metrics PRIVATE orch_store)
