@@ -543,15 +543,12 @@ static bool parse_not(struct parser *p)
         return fail(p, p->column, NULL, "nested deeper than %d levels", DEPTH_MAX);
     bool ok;
     if (is_keyword(p, "not")) {
-        g_string_append(p->where->sql, "NOT (");
+        g_string_append(p->where->sql, "NOT "); /* binds looser than a comparison, as in SQL */
         ok = next_token(p) && parse_not(p);
-        g_string_append_c(p->where->sql, ')');
     } else if (p->token == TOKEN_OPEN) {
-        g_string_append_c(p->where->sql, '(');
-        ok = next_token(p) && parse_or(p);
+        ok = next_token(p) && parse_or(p); /* sets its own parentheses */
         if (ok && p->token != TOKEN_CLOSE)
             ok = fail(p, p->column, NULL, "expected ')'");
-        g_string_append_c(p->where->sql, ')');
         ok = ok && next_token(p);
     } else {
         ok = parse_comparison(p);
