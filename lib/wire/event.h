@@ -72,7 +72,7 @@ enum orch_event_kind {
 /** A decoded event. Pointers borrow from `json` (or from the event's own buffers). */
 struct orch_event {
     enum orch_event_kind kind;
-    json_t *json;              /* the whole object, owned */
+    json_t *json;              /* the whole object, owned; NULL for METRICS in the usual shape */
     struct orch_point *points; /* METRICS: owned array */
     size_t point_count;
     const char *name;   /* RESULT, PHASE, ARTIFACT */
@@ -84,6 +84,7 @@ struct orch_event {
     int64_t id;         /* CHECKED, COST */
     enum orch_verdict verdict; /* DONE, END */
     const char *verdict_word;  /* as written */
+    char *names;               /* METRICS read without jansson (json is then NULL): owned */
 };
 
 /** Reads one line (without or with its line end). False with ORCH_ERROR_PROTOCOL naming what is

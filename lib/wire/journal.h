@@ -20,6 +20,9 @@ bool orch_journal_next(struct orch_journal *journal, struct orch_event *out, GEr
 /** Skips to at most `bytes` before the end, at a line's begin: for looking at what is newest. */
 void orch_journal_seek_tail(struct orch_journal *journal, int64_t bytes);
 
+/** From now on lines of metrics are passed over unread: for who wants all but the points. */
+void orch_journal_skip_metrics(struct orch_journal *journal);
+
 /** Lines skipped because they could not be decoded. */
 unsigned orch_journal_bad_count(const struct orch_journal *journal);
 

@@ -33,4 +33,21 @@ const char *orch_verdict_name(enum orch_verdict verdict);
 /** ORCH_VERDICT_UNKNOWN for a word that is not in the table. */
 enum orch_verdict orch_verdict_parse(const char *name);
 
+/** All that a host knows when a trial's processes have ended. */
+struct orch_ending {
+    enum orch_verdict stopped; /* why the host stopped it; ORCH_VERDICT_OK: it did not. PROTOCOL: it
+                                  broke the protocol and was ended for that */
+    bool has_done;             /* a `done` event came */
+    bool done_first;           /* it came before the host began to stop the trial */
+    enum orch_verdict done;    /* what it said */
+    bool needs_done;           /* ending without `done` breaks the protocol */
+    bool has_error;            /* an `error` event came */
+    int exit_code;             /* when signal is 0 */
+    int signal;                /* that ended the process; 0: it exited */
+};
+
+/** `done` and exit status together: the one table of how a trial ended. A trial that says ok after
+ * it was told to stop was stopped: what it did is not the whole of it. */
+enum orch_verdict orch_verdict_judge(const struct orch_ending *ending);
+
 #endif

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+#include "lib/wire/trial.h"
+
+#include "lib/base/error.h"
+#include "lib/base/json.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { LIST_MAX = 65536 };
+
+struct orch_trial *orch_trial_new(void)
+{
+    return g_new0(struct orch_trial, 1);
+}
+
+void orch_trial_free(struct orch_trial *trial)
+{
+    if (!trial)
+        return;
+    g_free(trial->key);
+    g_free(trial->recipe);
+    g_free(trial->experiment);
+    orch_manifest_free(trial->manifest);
+    json_decref(trial->params);
+    g_free(trial->cwd);
+    g_free(trial->checkpoint_dir);
+    g_strfreev(trial->env);
+    g_free(trial->cpus);
+    g_free(trial);
+}
+
+json_t *orch_trial_encode(const struct orch_trial *trial)
+{
+    json_t *env = json_array();
+    for (char **entry = trial->env; entry && *entry; entry++) {
+        g_autofree char *valid = g_utf8_make_valid(*entry, -1);
+        json_array_append_new(env, json_string(valid));
+    }
+    json_t *cpus = json_array();
+    for (unsigned i = 0; i < trial->cpu_count; i++)
+        json_array_append_new(cpus, json_integer(trial->cpus[i]));
+    return json_pack(
+        "{s:i s:s? s:s? s:s? s:o s:i s:b s:o* s:O* s:s? s:s? s:o s:o s:f s:I s:I s:f s:b}",
+        "format", ORCH_TRIAL_FORMAT, "key", trial->key, "recipe", trial->recipe, "experiment",
+        trial->experiment, "seed", orch_json_u64(trial->seed), "repeat", trial->repeat, "smoke",
+        trial->smoke, "manifest", trial->manifest ? orch_manifest_encode(trial->manifest) : NULL,
+        "params", trial->params, "cwd", trial->cwd, "checkpoint_dir", trial->checkpoint_dir, "env",
+        env, "cpus", cpus, "limit_s", trial->limit_s, "limit_memory_bytes",
+        (json_int_t)trial->limit_memory_bytes, "limit_log_bytes",
+        (json_int_t)trial->limit_log_bytes, "grace_s", trial->grace_s, "detached", trial->detached);
+}
+
+static bool broken(GError **error, const char *what)
+{
+    orch_error_set(error, ORCH_ERROR_PROTOCOL, NULL, "trial.json: %s", what);
+    return false;
+}
+
+static bool decode_env(struct orch_trial *trial, const json_t *json, GError **error)
+{
+    const json_t *env = json_object_get(json, "env");
+    size_t count = json_array_size(env);
+    if (count > LIST_MAX)
+        return broken(error, "'env' is too long");
+    if (count)
+        trial->env = g_new0(char *, count + 1);
+    for (size_t i = 0; i < count; i++) {
+        const char *text = json_string_value(json_array_get(env, i));
+        if (!text || !strchr(text, '=') || *text == '=')
+            return broken(error, "an entry of 'env' is not NAME=value");
+        trial->env[i] = g_strdup(text);
+    }
+    return true;
+}
+
+static bool decode_cpus(struct orch_trial *trial, const json_t *json, GError **error)
+{
+    const json_t *cpus = json_object_get(json, "cpus");
+    size_t count = json_array_size(cpus);
+    if (count > LIST_MAX)
+        return broken(error, "'cpus' is too long");
+    trial->cpus = g_new0(int, count + 1);
+    for (size_t i = 0; i < count; i++) {
+        const json_t *cpu = json_array_get(cpus, i);
+        if (!json_is_integer(cpu) || json_integer_value(cpu) < 0 ||
+            json_integer_value(cpu) > G_MAXINT)
+            return broken(error, "an entry of 'cpus' is not a CPU number");
+        trial->cpus[trial->cpu_count++] = (int)json_integer_value(cpu);
+    }
+    return true;
+}
+
+/* A limit: absent is 0, negative or not finite is an error. */
+static bool decode_real(const json_t *json, const char *key, double *out, GError **error)
+{
+    const json_t *value = json_object_get(json, key);
+    if (!value)
+        return true;
+    if (orch_json_get_real(value, out) && isfinite(*out) && *out >= 0)
+        return true;
+    orch_error_set(error, ORCH_ERROR_PROTOCOL, NULL, "trial.json: '%s' is not a number >= 0", key);
+    return false;
+}
+
+static bool decode_into(struct orch_trial *trial, const json_t *json, GError **error)
+{
+    gint64 format = orch_json_int(json, "format", -1);
+    if (format != ORCH_TRIAL_FORMAT) {
+        orch_error_set(error, ORCH_ERROR_PROTOCOL, "use the orch-host of the orch that wrote it",
+                       "trial.json: expected format %d, found %d", ORCH_TRIAL_FORMAT, (int)format);
+        return false;
+    }
+    trial->key = g_strdup(orch_json_text(json, "key", NULL));
+    trial->recipe = g_strdup(orch_json_text(json, "recipe", NULL));
+    trial->experiment = g_strdup(orch_json_text(json, "experiment", NULL));
+    trial->cwd = g_strdup(orch_json_text(json, "cwd", NULL));
+    trial->checkpoint_dir = g_strdup(orch_json_text(json, "checkpoint_dir", NULL));
+    trial->repeat = (int)CLAMP(orch_json_int(json, "repeat", 1), 1, G_MAXINT);
+    trial->smoke = json_is_true(json_object_get(json, "smoke"));
+    trial->detached = json_is_true(json_object_get(json, "detached"));
+    trial->limit_memory_bytes = MAX(orch_json_int(json, "limit_memory_bytes", 0), 0);
+    trial->limit_log_bytes = MAX(orch_json_int(json, "limit_log_bytes", 0), 0);
+    const json_t *seed = json_object_get(json, "seed");
+    guint64 number = 0;
+    if (!trial->key || !*trial->key)
+        return broken(error, "without a key");
+    if (seed && !orch_json_get_u64(seed, &number))
+        return broken(error, "'seed' is not a 64-bit number");
+    trial->seed = number;
+    json_t *params = json_object_get(json, "params");
+    if (params && !json_is_object(params))
+        return broken(error, "'params' is not an object");
+    trial->params = params ? json_incref(params) : json_object();
+    trial->manifest = orch_manifest_decode(json_object_get(json, "manifest"), error);
+    return trial->manifest && decode_env(trial, json, error) && decode_cpus(trial, json, error) &&
+           decode_real(json, "limit_s", &trial->limit_s, error) &&
+           decode_real(json, "grace_s", &trial->grace_s, error);
+}
+
+struct orch_trial *orch_trial_decode(const json_t *json, GError **error)
+{
+    struct orch_trial *trial = orch_trial_new();
+    if (decode_into(trial, json, error))
+        return trial;
+    orch_trial_free(trial);
+    return NULL;
+}

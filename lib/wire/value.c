@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: MIT */
+/* From text and JSON to canonical values. One row a type; lists are the same rows, element by
+ * element. */
+#include "lib/wire/value.h"
+
+#include "lib/base/error.h"
+#include "lib/base/json.h"
+#include "lib/base/text.h"
+
+#include <math.h>
+#include <string.h>
+
+static uint32_t element_type(const struct orch_param_spec *spec)
+{
+    return spec->type & ~(uint32_t)ORCH_LIST;
+}
+
+/* ---- scalars ----------------------------------------------------------------------------------
+ */
+
+/* Each reader gives a new reference, or NULL when the text is not of its type. */
+
+static json_t *read_bool(const char *text)
+{
+    static const struct {
+        const char *text;
+        int value;
+    } words[] = {{"true", 1}, {"false", 0}, {"yes", 1}, {"no", 0}, {"on", 1}, {"off", 0}};
+    for (unsigned i = 0; i < G_N_ELEMENTS(words); i++)
+        if (g_ascii_strcasecmp(text, words[i].text) == 0)
+            return json_boolean(words[i].value);
+    return NULL;
+}
+
+static json_t *read_int(const char *text)
+{
+    int64_t value;
+    return orch_int_parse(text, &value) ? json_integer(value) : NULL;
+}
+
+static json_t *read_real(const char *text)
+{
+    double value;
+    return orch_real_parse(text, &value) ? json_real(value) : NULL;
+}
+
+static json_t *read_string(const char *text)
+{
+    return json_string(text); /* NULL when it is not UTF-8 */
+}
+
+struct unit {
+    const char *name;
+    double factor;
+};
+
+/* Reads NUMBER and the letters behind it. The position behind both, or NULL. `*out_unit` is NULL
+ * when there are no letters. */
+static const char *read_quantity(const char *text, const struct unit *units, size_t count,
+                                 double *out_number, const struct unit **out_unit)
+{
+    size_t digits = strspn(text, "0123456789.");
+    if (digits == 0)
+        return NULL;
+    /* an exponent, unless the 'e' begins a unit */
+    if ((text[digits] == 'e' || text[digits] == 'E') &&
+        (g_ascii_isdigit(text[digits + 1]) ||
+         (text[digits + 1] && strchr("+-", text[digits + 1]) && g_ascii_isdigit(text[digits + 2]))))
+        digits += 2 + strspn(text + digits + 2, "0123456789");
+    g_autofree char *number = g_strndup(text, digits);
+    if (!orch_real_parse(number, out_number))
+        return NULL;
+    const char *p = text + digits;
+    while (*p == ' ')
+        p++;
+    size_t letters = 0;
+    while (g_ascii_isalpha(p[letters]))
+        letters++;
+    *out_unit = NULL;
+    for (size_t i = 0; letters && i < count; i++)
+        if (strlen(units[i].name) == letters && memcmp(units[i].name, p, letters) == 0)
+            *out_unit = &units[i];
+    return letters && !*out_unit ? NULL : p + letters;
+}
+
+static json_t *read_duration(const char *text)
+{
+    static const struct unit units[] = {
+        {"us", 1e-6},   {"ms", 1e-3},    {"s", 1},     {"sec", 1},     {"min", 60},    {"h", 3600},
+        {"hour", 3600}, {"hours", 3600}, {"d", 86400}, {"day", 86400}, {"days", 86400}};
+    double total = 0, last_factor = INFINITY;
+    for (const char *p = text; *p;) {
+        double number;
+        const struct unit *unit;
+        const char *end = read_quantity(p, units, G_N_ELEMENTS(units), &number, &unit);
+        /* parts go from large to small; a bare number stands alone */
+        if (!end || (unit ? unit->factor >= last_factor : p != text || *end))
+            return NULL;
+        last_factor = unit ? unit->factor : 1;
+        total += number * last_factor;
+        for (p = end; *p == ' ';)
+            p++;
+    }
+    return *text && isfinite(total) ? json_real(total) : NULL;
+}
+
+static json_t *read_bytes(const char *text)
+{
+    static const struct unit units[] = {
+        {"B", 1},        {"K", 0x1p10},   {"KiB", 0x1p10}, {"M", 0x1p20},   {"MiB", 0x1p20},
+        {"G", 0x1p30},   {"GiB", 0x1p30}, {"T", 0x1p40},   {"TiB", 0x1p40}, {"P", 0x1p50},
+        {"PiB", 0x1p50}, {"kB", 1e3},     {"KB", 1e3},     {"MB", 1e6},     {"GB", 1e9},
+        {"TB", 1e12},    {"PB", 1e15}};
+    int64_t plain;
+    if (orch_int_parse(text, &plain))
+        return plain < 0 ? NULL : json_integer(plain);
+    double number;
+    const struct unit *unit;
+    const char *end = read_quantity(text, units, G_N_ELEMENTS(units), &number, &unit);
+    if (!end || *end || !unit)
+        return NULL;
+    double bytes = number * unit->factor;
+    return floor(bytes) == bytes && bytes <= 0x1p62 ? json_integer((int64_t)bytes) : NULL;
+}
+
+static json_t *read_money(const char *text)
+{
+    const char *first = text + (*text == '$');
+    size_t length = strlen(first);
+    if (first == text && g_str_has_suffix(first, "USD"))
+        length -= 3;
+    while (length && first[length - 1] == ' ')
+        length--;
+    g_autofree char *number = g_strndup(first, length);
+    double value;
+    return orch_real_parse(number, &value) ? json_real(value) : NULL;
+}
+
+static const struct type_row {
+    const char *what; /* "'x' is not <what>" */
+    json_t *(*read)(const char *text);
+} TYPES[] = {
+    [ORCH_BOOL] = {"true or false", read_bool},
+    [ORCH_INT] = {"an integer", read_int},
+    [ORCH_REAL] = {"a real number", read_real},
+    [ORCH_STRING] = {"text", read_string},
+    [ORCH_ENUM] = {"text", read_string},
+    [ORCH_PATH] = {"a path", read_string},
+    [ORCH_ARTIFACT] = {"a path", read_string},
+    [ORCH_DURATION] = {"a duration such as 90, 30s, 5min or 1h30min", read_duration},
+    [ORCH_BYTES] = {"a size such as 4096, 64KiB or 2GB", read_bytes},
+    [ORCH_MONEY] = {"an amount such as 0.90, $0.90 or 0.90 USD", read_money},
+    [ORCH_SECRET] = {"text", read_string},
+};
+
+static const struct type_row *type_row(const struct orch_param_spec *spec)
+{
+    uint32_t type = element_type(spec);
+    return type && type < G_N_ELEMENTS(TYPES) ? &TYPES[type] : NULL;
+}
+
+/* ---- bounds and choices -----------------------------------------------------------------------
+ */
+
+static bool choice_is_known(const struct orch_param_spec *spec, const char *text, GError **error)
+{
+    if (element_type(spec) != ORCH_ENUM ||
+        (spec->choices && g_strv_contains((const char *const *)spec->choices, text)))
+        return true;
+    g_autofree char *hint = orch_suggest_hint(text, (const char *const *)spec->choices);
+    g_autofree char *all = spec->choices ? g_strjoinv("', '", spec->choices) : g_strdup("");
+    orch_error_set(error, ORCH_ERROR_RECIPE, hint, "parameter '%s': '%s' is not one of '%s'",
+                   spec->name, text, all);
+    return false;
+}
+
+static bool bound_holds(const struct orch_param_spec *spec, const json_t *value, const char *bound,
+                        bool is_max, GError **error)
+{
+    const struct type_row *row = type_row(spec);
+    if (!bound || !row || !json_is_number(value))
+        return true;
+    g_autoptr(json_t) limit = row->read(bound);
+    double a = json_number_value(value), b = limit ? json_number_value(limit) : a;
+    if (is_max ? a <= b : a >= b)
+        return true;
+    char number[ORCH_REAL_CHARS];
+    g_autofree char *shown =
+        json_is_integer(value) ? g_strdup_printf("%" JSON_INTEGER_FORMAT, json_integer_value(value))
+                               : g_strdup(orch_real_format(a, number));
+    orch_error_set(error, ORCH_ERROR_RECIPE, NULL, "parameter '%s': %s is %s %s", spec->name, shown,
+                   is_max ? "above its maximum" : "below its minimum", bound);
+    return false;
+}
+
+/* Takes `value`; gives it back when it is allowed. */
+static json_t *admit(const struct orch_param_spec *spec, json_t *value, GError **error)
+{
+    if ((json_is_string(value) && !choice_is_known(spec, json_string_value(value), error)) ||
+        !bound_holds(spec, value, spec->min, false, error) ||
+        !bound_holds(spec, value, spec->max, true, error)) {
+        json_decref(value);
+        return NULL;
+    }
+    return value;
+}
+
+static json_t *refuse(const struct orch_param_spec *spec, const char *text, GError **error)
+{
+    const struct type_row *row = type_row(spec);
+    orch_error_set(error, ORCH_ERROR_RECIPE, NULL, "parameter '%s': '%s' is not %s", spec->name,
+                   text, row ? row->what : "of a known type");
+    return NULL;
+}
+
+json_t *orch_value_parse_scalar(const struct orch_param_spec *spec, const char *text,
+                                GError **error)
+{
+    const struct type_row *row = type_row(spec);
+    json_t *value = row ? row->read(text) : NULL;
+    return value ? admit(spec, value, error) : refuse(spec, text, error);
+}
+
+/* ---- lists ------------------------------------------------------------------------------------
+ */
+
+/* One element of "[a, 'b', "c"]" from `p` to the next comma or the end. New text; NULL when a quote
+ * is not closed. */
+static char *take_element(const char **p, const char *end)
+{
+    const char *at = *p;
+    while (at < end && g_ascii_isspace(*at))
+        at++;
+    const char *first = at, *stop;
+    if (at < end && (*at == '"' || *at == '\'')) {
+        first = at + 1;
+        stop = memchr(first, *at, (size_t)(end - first));
+        if (!stop)
+            return NULL;
+        for (at = stop + 1; at < end && g_ascii_isspace(*at);)
+            at++;
+        if (at < end && *at != ',')
+            return NULL;
+    } else {
+        const char *comma = memchr(at, ',', (size_t)(end - at));
+        at = comma ? comma : end;
+        for (stop = at; stop > first && g_ascii_isspace(stop[-1]);)
+            stop--;
+    }
+    *p = at;
+    return g_strndup(first, (size_t)(stop - first));
+}
+
+static json_t *parse_list(const struct orch_param_spec *spec, const char *text, const char *end,
+                          GError **error)
+{
+    g_autoptr(json_t) list = json_array();
+    const char *p = text;
+    while (p < end && g_ascii_isspace(*p))
+        p++;
+    while (p < end) {
+        g_autofree char *element = take_element(&p, end);
+        if (!element)
+            return refuse(spec, text, error);
+        json_t *value = orch_value_parse_scalar(spec, element, error);
+        if (!value)
+            return NULL;
+        json_array_append_new(list, value);
+        if (p < end && ++p == end) /* a comma with nothing behind it */
+            return refuse(spec, "", error);
+    }
+    return g_steal_pointer(&list);
+}
+
+json_t *orch_value_parse(const struct orch_param_spec *spec, const char *text, GError **error)
+{
+    if (!(spec->type & ORCH_LIST))
+        return orch_value_parse_scalar(spec, text, error);
+    size_t length = strlen(text);
+    if (length >= 2 && text[0] == '[' && text[length - 1] == ']')
+        return parse_list(spec, text + 1, text + length - 1, error);
+    json_t *value = orch_value_parse_scalar(spec, text, error);
+    return value ? json_pack("[o]", value) : NULL;
+}
+
+/* ---- from JSON --------------------------------------------------------------------------------
+ */
+
+/* A JSON number as the type's canonical number, or NULL when the type takes no (such) number. */
+static json_t *from_number(const struct orch_param_spec *spec, const json_t *value)
+{
+    double real = json_number_value(value);
+    switch (element_type(spec)) {
+    case ORCH_INT:
+    case ORCH_BYTES:
+        if (json_is_integer(value))
+            return json_integer(json_integer_value(value));
+        return floor(real) == real && fabs(real) <= 0x1p53 ? json_integer((json_int_t)real) : NULL;
+    case ORCH_REAL:
+    case ORCH_DURATION:
+    case ORCH_MONEY:
+        return json_real(real);
+    default:
+        return NULL;
+    }
+}
+
+static json_t *scalar_from_json(const struct orch_param_spec *spec, const json_t *value,
+                                GError **error)
+{
+    if (json_is_string(value))
+        return orch_value_parse_scalar(spec, json_string_value(value), error);
+    json_t *canonical = NULL;
+    if (json_is_number(value))
+        canonical = from_number(spec, value);
+    else if (json_is_boolean(value) && element_type(spec) == ORCH_BOOL)
+        canonical = json_boolean(json_is_true(value));
+    if (canonical)
+        return admit(spec, canonical, error);
+    g_autofree char *text = orch_value_format_json(value);
+    return refuse(spec, text, error);
+}
+
+json_t *orch_value_from_json(const struct orch_param_spec *spec, const json_t *value,
+                             GError **error)
+{
+    if (json_is_null(value) && spec->flags & ORCH_PARAM_OPTIONAL)
+        return json_null();
+    if (!(spec->type & ORCH_LIST))
+        return scalar_from_json(spec, value, error);
+    if (json_is_string(value))
+        return orch_value_parse(spec, json_string_value(value), error);
+    g_autoptr(json_t) list = json_array();
+    size_t count = json_is_array(value) ? json_array_size(value) : 1;
+    for (size_t i = 0; i < count; i++) {
+        const json_t *item = json_is_array(value) ? json_array_get(value, i) : value;
+        json_t *element = scalar_from_json(spec, item, error);
+        if (!element)
+            return NULL;
+        json_array_append_new(list, element);
+    }
+    return g_steal_pointer(&list);
+}
+
+json_t *orch_value_default(const struct orch_param_spec *spec)
+{
+    if (spec->def)
+        return orch_value_parse(spec, spec->def, NULL);
+    return spec->flags & ORCH_PARAM_OPTIONAL ? json_null() : NULL;
+}
