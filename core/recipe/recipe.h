@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Recipes: read, checked, expanded into cells (the trials that a recipe asks for). Everything that is
- * wrong is found in one pass, at file:line:column, before anything runs. docs/recipes.md is the
+/* Recipes: read, checked, expanded into cells (the trials that a recipe asks for). Everything that
+ * is wrong is found in one pass, at file:line:column, before anything runs. docs/recipes.md is the
  * user's manual of the format. */
 #ifndef ORCH_CORE_RECIPE_RECIPE_H
 #define ORCH_CORE_RECIPE_RECIPE_H
@@ -41,15 +41,15 @@ struct orch_experiment {
     enum orch_recipe_reuse reuse;
     char *reuse_why; /* "plugin 'sleep' is a timing plugin", "report reads images_per_s (images/s)",
                         "says the recipe", "default" */
-    unsigned retries;  /* further attempts after lost or timeout; default 1 */
-    double timeout_s;  /* 0: none */
-    unsigned gpus;     /* per trial */
-    unsigned cores;    /* per trial; 0: the slot's share */
+    unsigned retries; /* further attempts after lost or timeout; default 1 */
+    double timeout_s; /* 0: none */
+    unsigned gpus;    /* per trial */
+    unsigned cores;   /* per trial; 0: the slot's share */
     int64_t memory_bytes;
-    double time_s;     /* expected at most, for queues; 0: unknown */
-    char **inputs;     /* patterns, relative to the repository's root as found from the recipe's
-                          folder: written relative to the recipe; NULL: none given */
-    bool share_source; /* share: source */
+    double time_s;       /* expected at most, for queues; 0: unknown */
+    char **inputs;       /* patterns, relative to the repository's root as found from the recipe's
+                            folder: written relative to the recipe; NULL: none given */
+    bool share_source;   /* share: source */
     GHashTable *origins; /* parameter -> where its value came from: "recipes/hw4.recipe:14:9",
                             "-s", "-x", "default of plugin 'train' 1.0.0" */
 };
@@ -62,14 +62,18 @@ struct orch_ref {
     char *text;     /* as written */
     char *best_metric; /* NULL, or choose the best of `cells` by the last value of this metric */
     bool best_is_max;
-    GArray *cells;  /* unsigned: indices into the expansion; exactly one without best_metric */
+    GArray *cells; /* unsigned: positions in the expansion's cells; exactly one without best_metric.
+                      Read only: cells that mean the same trials share it */
 };
 
 /** A trial that the recipe asks for. */
 struct orch_cell {
     unsigned index; /* in declared order, over the whole recipe (before part and targets) */
     const struct orch_experiment *experiment;
-    json_t *params; /* object of canonical values, defaults included, references absent */
+    json_t *params; /* object of canonical values, defaults included (null: optional, none given),
+                       references absent. Paths are as written, relative to the recipe's folder, so
+                       that they are equal on every machine: whoever starts a trial makes them
+                       absolute */
     json_t *coords; /* object: the swept names and their values, in sweep order */
     int repeat;     /* from 1 */
     uint64_t seed;
@@ -78,8 +82,15 @@ struct orch_cell {
 };
 
 enum orch_report_kind {
-    ORCH_REPORT_TEXT, ORCH_REPORT_TABLE, ORCH_REPORT_PLOT, ORCH_REPORT_IMAGES, ORCH_REPORT_BEST,
-    ORCH_REPORT_COMPARE, ORCH_REPORT_COVERAGE, ORCH_REPORT_WORK, ORCH_REPORT_COLLABORATORS,
+    ORCH_REPORT_TEXT,
+    ORCH_REPORT_TABLE,
+    ORCH_REPORT_PLOT,
+    ORCH_REPORT_IMAGES,
+    ORCH_REPORT_BEST,
+    ORCH_REPORT_COMPARE,
+    ORCH_REPORT_COVERAGE,
+    ORCH_REPORT_WORK,
+    ORCH_REPORT_COLLABORATORS,
 };
 
 /** An item of `report:`, checked. */
@@ -94,7 +105,7 @@ struct orch_report_item {
 /** A recipe resolved with its options. Owns everything below. */
 struct orch_expansion {
     char *path, *name, *about, *profile; /* profile: NULL when the recipe has none */
-    char *folder;    /* of the recipe, absolute */
+    char *folder;                        /* of the recipe, absolute */
     uint64_t seed;
     char *key;       /* SHA-256 of the canonical form (of the file, not of options) */
     char *canonical; /* canonical JSON text */
@@ -102,9 +113,9 @@ struct orch_expansion {
     bool smoke;
     bool require_clean;
     GPtrArray *experiments; /* struct orch_experiment * */
-    GPtrArray *cells;       /* struct orch_cell *, in declared order; every reference points inside */
-    GPtrArray *report;      /* struct orch_report_item * */
-    GPtrArray *problems;    /* char *: names, in order */
+    GPtrArray *cells;    /* struct orch_cell *, in declared order; every reference points inside */
+    GPtrArray *report;   /* struct orch_report_item * */
+    GPtrArray *problems; /* char *: names, in order */
 };
 
 /** Reads, checks and expands a recipe. Findings go to `diags` (warnings too); NULL when there is an

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The draft: what is held while a recipe is read, and how its findings are written. */
+#include "core/recipe/internal.h"
+
+#include "lib/base/text.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+/* A setting of the whole recipe is read for every experiment, and again when it is resolved: what
+ * is wrong with it is added once, and counted each time. */
+static void complain_v(struct recipe_draft *draft, struct recipe_place place, const char *hint,
+                       const char *format, va_list args)
+{
+    g_autofree char *what = g_strdup_vprintf(format, args);
+    draft->complaint_count++;
+    char *key = g_strdup_printf("%s:%d:%d:%s", place.file, place.line, place.column, what);
+    if (g_hash_table_add(draft->said, key))
+        orch_diags_add(draft->diags, false, place.file, place.line, place.column, hint, "%s", what);
+}
+
+void orch_recipe_complain(struct recipe_draft *draft, struct recipe_place place, const char *hint,
+                          const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    complain_v(draft, place, hint, format, args);
+    va_end(args);
+}
+
+void orch_recipe_complain_at(struct recipe_draft *draft, const struct orch_yaml *node,
+                             const char *hint, const char *format, ...)
+{
+    struct recipe_place place = {draft->path, node->line, node->column};
+    va_list args;
+    va_start(args, format);
+    complain_v(draft, place, hint, format, args);
+    va_end(args);
+}
+
+void orch_recipe_complain_error(struct recipe_draft *draft, struct recipe_place place,
+                                const GError *error)
+{
+    static const char mark[] = "\n  hint: ";
+    const char *hint = strstr(error->message, mark);
+    size_t length = hint ? (size_t)(hint - error->message) : strlen(error->message);
+    orch_recipe_complain(draft, place, hint ? hint + strlen(mark) : NULL, "%.*s", (int)length,
+                         error->message);
+}
+
+struct recipe_place orch_recipe_key_place(const struct recipe_setting *setting)
+{
+    return (struct recipe_place){setting->file, setting->key->line, setting->key->column};
+}
+
+struct recipe_place orch_recipe_value_place(const struct recipe_setting *setting,
+                                            const struct orch_yaml *node)
+{
+    return (struct recipe_place){setting->file, node->line, node->column};
+}
+
+const char *orch_recipe_node_kind(const struct orch_yaml *node)
+{
+    static const char *const kinds[] = {"a text", "a list", "a map"};
+    return orch_yaml_is_null(node) ? "nothing" : kinds[node->kind];
+}
+
+#define NAMED_MAX 12 /* names in a hint */
+
+char *orch_recipe_hint_names(const struct recipe_draft *draft, const char *word,
+                             const char *const *known)
+{
+    if (draft->diags->items->len >= ORCH_DIAGS_MAX)
+        return NULL;
+    char *hint = orch_suggest_hint(word, known);
+    if (hint || !known || !*known)
+        return hint;
+    GString *all = g_string_new("known are: ");
+    for (guint i = 0; known[i] && i < NAMED_MAX; i++)
+        g_string_append_printf(all, "%s%s", i ? ", " : "", known[i]);
+    if (g_strv_length((char **)(uintptr_t)known) > NAMED_MAX)
+        g_string_append(all, ", ...");
+    return g_string_free(all, FALSE);
+}
+
+/* ---- life --------------------------------------------------------------------------------------
+ */
+
+static GArray *settings_new(void)
+{
+    return g_array_new(FALSE, TRUE, sizeof(struct recipe_setting));
+}
+
+void orch_recipe_block_init(struct recipe_block *block)
+{
+    block->with = settings_new();
+    block->sweep = settings_new();
+    block->zip = settings_new();
+}
+
+static void part_clear(struct recipe_part *part)
+{
+    g_array_unref(part->block.with);
+    g_array_unref(part->block.sweep);
+    g_array_unref(part->block.zip);
+    g_free(part->skip_reason);
+}
+
+void orch_recipe_part_free(struct recipe_part *part)
+{
+    part_clear(part);
+    g_free(part);
+}
+
+void orch_recipe_value_clear(struct recipe_value *value)
+{
+    json_decref(value->json);
+    orch_recipe_reference_free(value->reference);
+    *value = (struct recipe_value){0};
+}
+
+void orch_recipe_dimension_free(void *pointer)
+{
+    struct recipe_dimension *dimension = pointer;
+    for (guint i = 0; i < dimension->members->len; i++)
+        g_array_unref(g_array_index(dimension->members, struct recipe_swept, i).values);
+    g_array_unref(dimension->members);
+    g_free(dimension);
+}
+
+static void fixed_clear(void *fixed)
+{
+    orch_recipe_value_clear(&((struct recipe_fixed *)fixed)->value);
+}
+
+static void experiment_free(void *pointer)
+{
+    struct recipe_experiment *experiment = pointer;
+    part_clear(&experiment->own);
+    g_array_unref(experiment->fixed);
+    g_ptr_array_unref(experiment->dimensions);
+    g_free(experiment);
+}
+
+static void profile_free(void *pointer)
+{
+    struct recipe_profile *profile = pointer;
+    g_array_unref(profile->with);
+    g_hash_table_unref(profile->parts);
+    g_free(profile);
+}
+
+struct recipe_draft *orch_recipe_draft_new(void)
+{
+    struct recipe_draft *draft = g_new0(struct recipe_draft, 1);
+    draft->with = settings_new();
+    draft->experiments = g_ptr_array_new_with_free_func(experiment_free);
+    draft->by_name = g_hash_table_new(g_str_hash, g_str_equal);
+    draft->profiles = g_ptr_array_new_with_free_func(profile_free);
+    draft->problems =
+        g_hash_table_new_full(g_str_hash, g_str_equal, NULL, (GDestroyNotify)g_ptr_array_unref);
+    draft->option_list = g_ptr_array_new(); /* options.c frees its own */
+    draft->experiment_names = g_ptr_array_new();
+    draft->said = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    return draft;
+}
+
+void orch_recipe_draft_free(struct recipe_draft *draft)
+{
+    if (!draft)
+        return;
+    for (guint i = 0; i < draft->experiments->len; i++) {
+        struct recipe_experiment *experiment = draft->experiments->pdata[i];
+        g_array_set_clear_func(experiment->fixed, fixed_clear);
+    }
+    g_ptr_array_unref(draft->experiments);
+    g_hash_table_unref(draft->by_name);
+    g_ptr_array_unref(draft->profiles);
+    g_hash_table_unref(draft->problems);
+    g_ptr_array_unref(draft->option_list);
+    g_ptr_array_unref(draft->experiment_names);
+    g_hash_table_unref(draft->said);
+    g_array_unref(draft->with);
+    orch_yaml_free(draft->root);
+    g_free(draft);
+}
+
+const struct recipe_setting *orch_recipe_setting_find(const GArray *settings, const char *name)
+{
+    for (guint i = 0; i < settings->len; i++) {
+        const struct recipe_setting *setting = &g_array_index(settings, struct recipe_setting, i);
+        if (strcmp(setting->name, name) == 0)
+            return setting;
+    }
+    return NULL;
+}

@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Cells. Every experiment is expanded as a whole first, even if only a part of it is wanted: the
+ * index of a cell and what its references join with must not depend on targets, --part or --smoke.
+ * Then what is wanted is marked, what that refers to comes along, and the rest is dropped. */
+#include "core/recipe/internal.h"
+
+#include <string.h>
+
+/* ---- making ------------------------------------------------------------------------------------
+ */
+
+static void ref_free(void *pointer)
+{
+    struct orch_ref *ref = pointer;
+    g_free(ref->param);
+    g_free(ref->artifact);
+    g_free(ref->text);
+    g_free(ref->best_metric);
+    if (ref->cells)
+        g_array_unref(ref->cells);
+    g_free(ref);
+}
+
+static void cell_free(void *pointer)
+{
+    struct orch_cell *cell = pointer;
+    json_decref(cell->params);
+    json_decref(cell->coords);
+    g_ptr_array_unref(cell->refs);
+    g_free(cell);
+}
+
+static void add_ref(GArray *joins, struct recipe_experiment *experiment, struct orch_cell *cell,
+                    const char *param, struct recipe_reference *reference)
+{
+    struct orch_ref *ref = g_new0(struct orch_ref, 1);
+    ref->param = g_strdup(param);
+    ref->artifact = g_strdup(reference->artifact);
+    ref->is_result = reference->is_result;
+    ref->text = g_strdup(reference->text);
+    ref->best_metric = g_strdup(reference->metric);
+    ref->best_is_max = reference->best_is_max;
+    g_ptr_array_add(cell->refs, ref);
+    struct recipe_join join = {experiment, cell, ref, reference};
+    g_array_append_val(joins, join);
+}
+
+/* Puts the swept values into a cell. `at`: the position in each dimension. */
+static void set_swept(GArray *joins, struct recipe_experiment *experiment, struct orch_cell *cell,
+                      const unsigned *at)
+{
+    for (guint i = 0; i < experiment->dimensions->len; i++) {
+        const struct recipe_dimension *dimension = experiment->dimensions->pdata[i];
+        for (guint j = 0; j < dimension->members->len; j++) {
+            const struct recipe_swept *swept =
+                &g_array_index(dimension->members, struct recipe_swept, j);
+            const struct recipe_value *value =
+                &g_array_index(swept->values, struct recipe_value, at[i]);
+            const char *name = swept->spec->name;
+            if (value->json) {
+                json_object_set(cell->params, name, value->json);
+                json_object_set(cell->coords, name, value->json);
+            } else {
+                json_object_set_new(cell->coords, name, json_string(value->reference->text));
+                add_ref(joins, experiment, cell, name, value->reference);
+            }
+        }
+    }
+}
+
+static void make_cell(struct recipe_draft *draft, GArray *joins,
+                      struct recipe_experiment *experiment, json_t *base, const unsigned *at,
+                      int repeat)
+{
+    struct orch_cell *cell = g_new0(struct orch_cell, 1);
+    cell->index = draft->out->cells->len;
+    cell->experiment = experiment->made;
+    cell->params = json_copy(base);
+    cell->coords = json_object();
+    cell->repeat = repeat;
+    cell->seed = orch_recipe_seed(draft->out->seed, repeat);
+    cell->refs = g_ptr_array_new_with_free_func(ref_free);
+    for (guint i = 0; i < experiment->fixed->len; i++) {
+        const struct recipe_fixed *fixed =
+            &g_array_index(experiment->fixed, struct recipe_fixed, i);
+        if (fixed->value.reference)
+            add_ref(joins, experiment, cell, fixed->spec->name, fixed->value.reference);
+    }
+    set_swept(joins, experiment, cell, at);
+    g_ptr_array_add(draft->out->cells, cell);
+}
+
+static json_t *base_params(const struct recipe_experiment *experiment)
+{
+    json_t *base = json_object();
+    for (guint i = 0; i < experiment->fixed->len; i++) {
+        const struct recipe_fixed *fixed =
+            &g_array_index(experiment->fixed, struct recipe_fixed, i);
+        if (fixed->value.json)
+            json_object_set(base, fixed->spec->name, fixed->value.json);
+    }
+    return base;
+}
+
+/* Steps through the combinations, the last dimension fastest. False after the last one. */
+static bool next(const struct recipe_experiment *experiment, unsigned *at)
+{
+    for (guint i = experiment->dimensions->len; i-- > 0;) {
+        const struct recipe_dimension *dimension = experiment->dimensions->pdata[i];
+        if (++at[i] < dimension->count)
+            return true;
+        at[i] = 0;
+    }
+    return false;
+}
+
+/* --smoke keeps the first repeat of the first and last value of every dimension. */
+static bool is_smoke_cell(const struct recipe_experiment *experiment, const unsigned *at,
+                          int repeat)
+{
+    for (guint i = 0; i < experiment->dimensions->len; i++) {
+        const struct recipe_dimension *dimension = experiment->dimensions->pdata[i];
+        if (at[i] != 0 && at[i] + 1 != dimension->count)
+            return false;
+    }
+    return repeat == 1;
+}
+
+static void make_experiment(struct recipe_draft *draft, GArray *joins,
+                            struct recipe_experiment *experiment)
+{
+    experiment->first_cell = draft->out->cells->len;
+    g_autofree unsigned *at = g_new0(unsigned, experiment->dimensions->len + 1);
+    json_t *base = base_params(experiment);
+    do {
+        for (int repeat = 1; repeat <= experiment->made->repeat; repeat++) {
+            make_cell(draft, joins, experiment, base, at, repeat);
+            struct orch_cell *cell = draft->out->cells->pdata[draft->out->cells->len - 1];
+            cell->wanted = !draft->options->smoke || is_smoke_cell(experiment, at, repeat);
+        }
+    } while (next(experiment, at));
+    json_decref(base);
+    experiment->cell_count = draft->out->cells->len - experiment->first_cell;
+}
+
+/* Counted before anything is made. */
+static bool count_fits(struct recipe_draft *draft)
+{
+    double total = 0;
+    for (guint i = 0; i < draft->experiments->len; i++) {
+        const struct recipe_experiment *experiment = draft->experiments->pdata[i];
+        double count = experiment->made->skipped || experiment->is_broken ? 0 : 1;
+        for (guint j = 0; j < experiment->dimensions->len; j++)
+            count *= ((const struct recipe_dimension *)experiment->dimensions->pdata[j])->count;
+        count *= experiment->made->repeat;
+        total += count;
+        if (total > ORCH_CELLS_MAX) {
+            orch_recipe_complain_at(draft, experiment->key,
+                                    "sweep fewer values, or split the recipe",
+                                    "experiment '%s' makes %.0f trials, the recipe at least %.0f; "
+                                    "at most %d are allowed",
+                                    experiment->name, count, total, ORCH_CELLS_MAX);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* ---- choosing ----------------------------------------------------------------------------------
+ */
+
+static void complain_target(struct recipe_draft *draft, const char *target)
+{
+    g_autoptr(GPtrArray) names = g_ptr_array_new();
+    for (guint i = 0; i < draft->out->problems->len; i++)
+        g_ptr_array_add(names, draft->out->problems->pdata[i]);
+    for (guint i = 0; i < draft->out->experiments->len; i++)
+        g_ptr_array_add(names, ((struct orch_experiment *)draft->out->experiments->pdata[i])->name);
+    g_ptr_array_add(names, NULL);
+    g_autofree char *hint =
+        orch_recipe_hint_names(draft, target, (const char *const *)names->pdata);
+    orch_recipe_complain(draft, (struct recipe_place){.file = draft->path}, hint,
+                         "no problem or experiment '%s' in recipe '%s'", target,
+                         draft->out->name ? draft->out->name : draft->path);
+}
+
+/* Names of the experiments that the targets mean; NULL: all. */
+static GHashTable *read_targets(struct recipe_draft *draft)
+{
+    const char *const *targets = draft->options->targets;
+    if (!targets || !*targets)
+        return NULL;
+    GHashTable *wanted = g_hash_table_new(g_str_hash, g_str_equal);
+    for (; *targets; targets++) {
+        const GPtrArray *members = g_hash_table_lookup(draft->problems, *targets);
+        const struct recipe_experiment *experiment = g_hash_table_lookup(draft->by_name, *targets);
+        for (guint i = 0; members && i < members->len; i++)
+            g_hash_table_add(wanted, members->pdata[i]);
+        if (experiment) {
+            g_hash_table_add(wanted, (char *)(uintptr_t)experiment->name);
+            if (experiment->made->skipped)
+                orch_diags_add(draft->diags, true, draft->path, experiment->key->line,
+                               experiment->key->column, "choose another with --profile",
+                               "experiment '%s' is skipped by profile '%s'", experiment->name,
+                               draft->profile->name);
+        } else if (!members) {
+            complain_target(draft, *targets);
+        }
+    }
+    return wanted;
+}
+
+static void choose_targets(struct recipe_draft *draft, GHashTable *targets)
+{
+    const GPtrArray *cells = draft->out->cells;
+    for (guint i = 0; targets && i < cells->len; i++) {
+        struct orch_cell *cell = cells->pdata[i];
+        cell->wanted = cell->wanted && g_hash_table_contains(targets, cell->experiment->name);
+    }
+}
+
+/* --part 2/5: of the wanted cells the second, the seventh, ... */
+static void choose_part(struct recipe_draft *draft)
+{
+    const struct orch_recipe_options *options = draft->options;
+    if (!options->part_count)
+        return;
+    unsigned position = 0;
+    for (guint i = 0; i < draft->out->cells->len; i++) {
+        struct orch_cell *cell = draft->out->cells->pdata[i];
+        if (cell->wanted)
+            cell->wanted = position++ % options->part_count + 1 == options->part;
+    }
+}
+
+static void check_part(struct recipe_draft *draft)
+{
+    unsigned part = draft->options->part, count = draft->options->part_count;
+    g_autofree char *file = g_strdup_printf("--part %u/%u", part, count);
+    if ((count || part) && (part < 1 || part > count))
+        orch_recipe_complain(draft, (struct recipe_place){.file = file},
+                             "write --part 2/5 for every fifth trial, beginning with the second",
+                             "there is no part %u of %u", part, count);
+}
+
+/* The distinct lists of referred cells: cells that mean the same trials share one. */
+static GPtrArray *distinct_lists(const GPtrArray *cells)
+{
+    GPtrArray *lists = g_ptr_array_new();
+    g_autoptr(GHashTable) seen = g_hash_table_new(NULL, NULL);
+    for (guint i = 0; i < cells->len; i++) {
+        const struct orch_cell *cell = cells->pdata[i];
+        for (guint j = 0; j < cell->refs->len; j++) {
+            GArray *list = ((struct orch_ref *)cell->refs->pdata[j])->cells;
+            if (g_hash_table_add(seen, list))
+                g_ptr_array_add(lists, list);
+        }
+    }
+    return lists;
+}
+
+/* A smoke run needs some candidate of best(..), not all of them. */
+static void thin_best(const GPtrArray *cells)
+{
+    g_autoptr(GPtrArray) lists = distinct_lists(cells);
+    for (guint i = 0; i < lists->len; i++) {
+        GArray *list = lists->pdata[i];
+        guint kept = 0;
+        for (guint k = 0; k < list->len; k++) {
+            unsigned index = g_array_index(list, unsigned, k);
+            if (((struct orch_cell *)cells->pdata[index])->wanted)
+                g_array_index(list, unsigned, kept++) = index;
+        }
+        g_array_set_size(list, MAX(kept, 1));
+    }
+}
+
+/* Marks what the wanted cells refer to, and what that refers to. References do not go in circles,
+ * and every list is followed once. */
+static GArray *mark_needed(const GPtrArray *cells)
+{
+    GArray *needed = g_array_sized_new(FALSE, TRUE, sizeof(bool), cells->len);
+    g_array_set_size(needed, cells->len);
+    g_autoptr(GArray) stack = g_array_new(FALSE, FALSE, sizeof(unsigned));
+    g_autoptr(GHashTable) followed = g_hash_table_new(NULL, NULL);
+    for (guint i = 0; i < cells->len; i++)
+        if (((struct orch_cell *)cells->pdata[i])->wanted)
+            g_array_append_val(stack, i);
+    while (stack->len) {
+        unsigned index = g_array_index(stack, unsigned, stack->len - 1);
+        g_array_set_size(stack, stack->len - 1);
+        if (g_array_index(needed, bool, index))
+            continue;
+        g_array_index(needed, bool, index) = true;
+        const struct orch_cell *cell = cells->pdata[index];
+        for (guint i = 0; i < cell->refs->len; i++) {
+            GArray *list = ((struct orch_ref *)cell->refs->pdata[i])->cells;
+            if (g_hash_table_add(followed, list))
+                g_array_append_vals(stack, list->data, list->len);
+        }
+    }
+    return needed;
+}
+
+/* Drops what nobody needs; references are renumbered. */
+static void keep_needed(struct recipe_draft *draft)
+{
+    GPtrArray *all = draft->out->cells;
+    g_autoptr(GArray) needed = mark_needed(all);
+    GPtrArray *kept = g_ptr_array_new_full(all->len, cell_free);
+    g_autofree unsigned *position = g_new0(unsigned, all->len + 1);
+    g_ptr_array_set_free_func(all, NULL);
+    for (guint i = 0; i < all->len; i++) {
+        position[i] = kept->len;
+        if (g_array_index(needed, bool, i))
+            g_ptr_array_add(kept, all->pdata[i]);
+        else
+            cell_free(all->pdata[i]);
+    }
+    g_ptr_array_unref(all);
+    draft->out->cells = kept;
+    g_autoptr(GPtrArray) lists = distinct_lists(kept);
+    for (guint i = 0; i < lists->len; i++) {
+        GArray *list = lists->pdata[i];
+        for (guint k = 0; k < list->len; k++)
+            g_array_index(list, unsigned, k) = position[g_array_index(list, unsigned, k)];
+    }
+}
+
+void orch_recipe_make_cells(struct recipe_draft *draft)
+{
+    g_ptr_array_set_free_func(draft->out->cells, cell_free);
+    check_part(draft);
+    g_autoptr(GHashTable) targets = read_targets(draft);
+    if (!count_fits(draft))
+        return;
+    g_autoptr(GArray) joins = g_array_new(FALSE, FALSE, sizeof(struct recipe_join));
+    for (guint i = 0; i < draft->experiments->len; i++) {
+        struct recipe_experiment *experiment = draft->experiments->pdata[i];
+        if (!experiment->is_broken && !experiment->made->skipped)
+            make_experiment(draft, joins, experiment);
+    }
+    orch_recipe_join(draft, joins);
+    if (draft->diags->error_count)
+        return;
+    if (draft->options->smoke)
+        thin_best(draft->out->cells);
+    choose_targets(draft, targets);
+    choose_part(draft);
+    keep_needed(draft);
+}

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What the files of core/recipe share. A recipe goes through them in this order:
+ *
+ *   parse.c      the tree becomes a draft: experiments, profiles, problems, their plugins
+ *   options.c    -s, -x, --profile, targets, --part
+ *   values.c     every value against its parameter; variables; refs.c reads ${...}
+ *   resolve.c    levels of precedence: one value or sweep for each parameter, and who set it
+ *   expand.c     cells; join.c the references between them
+ *   report.c     the report's items, and from them the default of `reuse`
+ *   canonical.c  the form that is hashed
+ *
+ * Every step reports to the draft's findings and goes on, so that one pass finds everything; an
+ * experiment with an error is `is_broken` and left out of the later steps, which would only repeat
+ * it in other words. */
+#ifndef ORCH_CORE_RECIPE_INTERNAL_H
+#define ORCH_CORE_RECIPE_INTERNAL_H
+
+#include "core/recipe/recipe.h"
+#include "lib/yaml/yaml.h"
+
+#define RECIPE_EXPERIMENTS_MAX 1000
+#define RECIPE_PROFILES_MAX 100
+#define RECIPE_REPORT_MAX 1000
+/** Parameters under one `with`, `sweep` or `zip`. */
+#define RECIPE_SETTINGS_MAX 1000
+
+/** Where something is written. `file` is the recipe's path, or an option such as "-s lr=0.1". */
+struct recipe_place {
+    const char *file;
+    int line, column;
+};
+
+/** In rising order of precedence (below them all: the plugin's default). */
+enum recipe_level {
+    RECIPE_LEVEL_RECIPE,     /* `with` of the recipe */
+    RECIPE_LEVEL_EXPERIMENT, /* `with`, `sweep`, `zip` of the experiment */
+    RECIPE_LEVEL_PROFILE,    /* `with` of the profile */
+    RECIPE_LEVEL_PART,       /* the profile's part for the experiment */
+    RECIPE_LEVEL_OPTION,     /* -s param=.., -x param=.. */
+    RECIPE_LEVEL_OPTION_ONE, /* -s experiment.param=.., -x experiment.param=.. */
+};
+
+/** A parameter with its value, or under `sweep` and `zip` its list of values, as written. */
+struct recipe_setting {
+    const char *name;
+    const char *file;
+    const struct orch_yaml *key, *value; /* borrowed */
+};
+
+/** What one level says about parameters: arrays of struct recipe_setting. */
+struct recipe_block {
+    GArray *with, *sweep, *zip;
+};
+
+/** An experiment's own settings, or what a profile says of an experiment. */
+struct recipe_part {
+    struct recipe_block block;
+    int repeat;       /* 0: not said */
+    double timeout_s; /* < 0: not said */
+    bool skip;
+    char *skip_reason;
+};
+
+/** One ${...} that names another experiment, as read. */
+struct recipe_reference {
+    char *text; /* as written */
+    char *experiment;
+    GPtrArray *selector_names;  /* char * */
+    GPtrArray *selector_values; /* char *: texts; json in `selected` once checked */
+    char *metric;               /* best(experiment, metric), or NULL */
+    char *artifact;
+    struct recipe_place place;
+    /* found by orch_recipe_reference_check: */
+    struct recipe_experiment *target;
+    json_t *selected; /* array, as selector_values; the repeat as an integer */
+    bool is_result, best_is_max;
+    /* of join.c: */
+    GHashTable *index; /* what must be equal -> GArray of cell indices */
+    GPtrArray *shared; /* const char *: swept names to be equal on */
+    bool has_failed;   /* said once, not for each cell */
+};
+
+/** A checked value: plain, or a reference. */
+struct recipe_value {
+    json_t *json;
+    struct recipe_reference *reference;
+};
+
+/** A parameter with one value. */
+struct recipe_fixed {
+    const struct orch_param_spec *spec;
+    const struct recipe_setting *setting; /* NULL: the default */
+    enum recipe_level level;
+    struct recipe_value value;
+};
+
+/** What is swept together: one parameter (sweep) or several (zip). */
+struct recipe_dimension {
+    GArray *members; /* struct recipe_swept */
+    unsigned count;  /* values of each member */
+};
+struct recipe_swept {
+    const struct orch_param_spec *spec;
+    const struct recipe_setting *setting;
+    enum recipe_level level;
+    GArray *values; /* struct recipe_value */
+};
+
+/** An experiment while it is read. */
+struct recipe_experiment {
+    const char *name;
+    const struct orch_yaml *key;
+    const struct orch_manifest *manifest; /* NULL: its plugin was not found */
+    struct orch_experiment *made;         /* owned by the expansion */
+    struct recipe_part own;
+    enum orch_recipe_reuse reuse;
+    bool has_reuse;
+    bool is_broken;
+    GArray *fixed;         /* struct recipe_fixed, in the manifest's order */
+    GPtrArray *dimensions; /* struct recipe_dimension *, the slowest first */
+    guint first_cell, cell_count;
+    int visit; /* of the search for circles */
+};
+
+struct recipe_profile {
+    const char *name;
+    const struct orch_yaml *key;
+    GArray *with;      /* struct recipe_setting */
+    GHashTable *parts; /* experiment's name -> struct recipe_part * */
+};
+
+/** An -s or -x. */
+struct recipe_option {
+    char *file;       /* "-s lr=0.1" */
+    char *experiment; /* NULL: all that have the parameter */
+    bool is_sweep;
+    struct orch_yaml *value; /* owned: a text for -s, a list of texts for -x */
+    struct recipe_setting setting;
+    char *name;
+};
+
+struct recipe_draft {
+    const char *path;
+    struct orch_yaml *root;
+    struct orch_plugins *plugins;
+    const struct orch_recipe_options *options;
+    struct orch_diags *diags;
+    struct orch_expansion *out;
+    GArray *with;                         /* of the recipe: struct recipe_setting */
+    GPtrArray *experiments;               /* struct recipe_experiment *, in the file's order */
+    GHashTable *by_name;                  /* name -> struct recipe_experiment *, borrowed */
+    GPtrArray *profiles;                  /* struct recipe_profile * */
+    GHashTable *problems;                 /* name -> GPtrArray of borrowed experiment names */
+    GPtrArray *option_list;               /* struct recipe_option * */
+    const struct recipe_profile *profile; /* the chosen one, or NULL */
+    GHashTable *said;                     /* findings so far, as text: one is said once */
+    unsigned complaint_count;             /* with repeats: did this step go well? */
+    GPtrArray *experiment_names;          /* const char *, NULL-terminated, for suggestions */
+    bool share_source;                    /* of the recipe */
+    bool has_unknown_plugin; /* then nobody can say that no experiment has a parameter */
+};
+
+/* ---- findings (draft.c) ------------------------------------------------------------------------
+ */
+
+/** Adds an error at a place; at a node of the recipe; from a GError (its hint split off). */
+void orch_recipe_complain(struct recipe_draft *draft, struct recipe_place place, const char *hint,
+                          const char *format, ...) G_GNUC_PRINTF(4, 5);
+void orch_recipe_complain_at(struct recipe_draft *draft, const struct orch_yaml *node,
+                             const char *hint, const char *format, ...) G_GNUC_PRINTF(4, 5);
+void orch_recipe_complain_error(struct recipe_draft *draft, struct recipe_place place,
+                                const GError *error);
+/** Place of a setting's name, and of a node inside its value. */
+struct recipe_place orch_recipe_key_place(const struct recipe_setting *setting);
+struct recipe_place orch_recipe_value_place(const struct recipe_setting *setting,
+                                            const struct orch_yaml *node);
+/** "a text", "a list", "a map". */
+const char *orch_recipe_node_kind(const struct orch_yaml *node);
+
+/** "did you mean 'x'?" or "known are: a, b, c"; NULL without candidates, and when no more findings
+ * are kept (the search is the dear part). The caller frees. */
+char *orch_recipe_hint_names(const struct recipe_draft *draft, const char *word,
+                             const char *const *known);
+
+void orch_recipe_block_init(struct recipe_block *block);
+void orch_recipe_part_free(struct recipe_part *part);
+void orch_recipe_value_clear(struct recipe_value *value);
+void orch_recipe_dimension_free(void *dimension);
+struct recipe_draft *orch_recipe_draft_new(void);
+void orch_recipe_draft_free(struct recipe_draft *draft);
+
+/** Is the parameter among these settings? */
+const struct recipe_setting *orch_recipe_setting_find(const GArray *settings, const char *name);
+
+/* ---- fields of the format (fields.c): each complains and gives false when it does not fit -------
+ */
+
+bool orch_recipe_get_text(struct recipe_draft *draft, const struct orch_yaml *map, const char *key,
+                          char **out);
+bool orch_recipe_get_bool(struct recipe_draft *draft, const struct orch_yaml *map, const char *key,
+                          bool *out);
+bool orch_recipe_get_count(struct recipe_draft *draft, const struct orch_yaml *map, const char *key,
+                           const char *min, const char *max, int64_t *out);
+bool orch_recipe_get_duration(struct recipe_draft *draft, const struct orch_yaml *map,
+                              const char *key, double *out);
+bool orch_recipe_get_bytes(struct recipe_draft *draft, const struct orch_yaml *map, const char *key,
+                           int64_t *out);
+/** Index of the word in the NULL-terminated list. */
+bool orch_recipe_get_word(struct recipe_draft *draft, const struct orch_yaml *map, const char *key,
+                          const char *const *words, unsigned *out);
+/** The value under `key` when it is a map (or list); complains of anything else. NULL: absent. */
+const struct orch_yaml *orch_recipe_get_map(struct recipe_draft *draft, const struct orch_yaml *map,
+                                            const char *key);
+/** One text or a list of texts, as the nodes themselves. NULL: absent or wrong. The caller unrefs.
+ */
+GPtrArray *orch_recipe_get_texts(struct recipe_draft *draft, const struct orch_yaml *map,
+                                 const char *key);
+/** The same of a node at hand, which `key` names. */
+GPtrArray *orch_recipe_texts_of(struct recipe_draft *draft, const struct orch_yaml *node,
+                                const char *key);
+
+/* ---- steps -------------------------------------------------------------------------------------
+ */
+
+/** Reads the tree into the draft and the expansion. */
+void orch_recipe_parse(struct recipe_draft *draft);
+/** Reads -s and -x. */
+void orch_recipe_read_options(struct recipe_draft *draft);
+
+/** Replaces ${env:NAME}, ${env:NAME:-default}, ${recipe.dir} and "$$" in `text`. A text that is one
+ * reference as a whole gives `*out_reference` and NULL. NULL without it: complained. With `names`
+ * (a manifest), ${param} stays as it is for the parameters in it. */
+char *orch_recipe_expand_variables(struct recipe_draft *draft, struct recipe_place place,
+                                   const char *text, const struct orch_manifest *names,
+                                   struct recipe_reference **out_reference);
+void orch_recipe_reference_free(struct recipe_reference *reference);
+/** Finds the target, the artifact, the selectors' values and the metric of a reference that fills
+ * `spec` of `experiment`. */
+bool orch_recipe_reference_check(struct recipe_draft *draft,
+                                 const struct recipe_experiment *experiment,
+                                 const struct orch_param_spec *spec,
+                                 struct recipe_reference *reference);
+
+/** Reads one value of a parameter. */
+bool orch_recipe_read_value(struct recipe_draft *draft, const struct recipe_experiment *experiment,
+                            const struct orch_param_spec *spec,
+                            const struct recipe_setting *setting, struct recipe_value *out);
+/** Reads the values of a swept parameter. NULL: complained. Array of struct recipe_value. */
+GArray *orch_recipe_read_sweep(struct recipe_draft *draft,
+                               const struct recipe_experiment *experiment,
+                               const struct orch_param_spec *spec,
+                               const struct recipe_setting *setting, bool is_zip);
+/** Splits at commas outside of brackets, parentheses and quotes. */
+GPtrArray *orch_recipe_split(const char *text);
+/** Checks every value of every level and profile, used or not. */
+void orch_recipe_check_values(struct recipe_draft *draft);
+
+/** Decides each experiment's values, dimensions and origins. */
+void orch_recipe_resolve(struct recipe_draft *draft);
+/** Complains of references in a circle. */
+void orch_recipe_check_circles(struct recipe_draft *draft);
+
+/** Makes the cells, joins references, keeps what targets, part and smoke want. */
+void orch_recipe_make_cells(struct recipe_draft *draft);
+
+/** A reference of a cell that waits for its cells. */
+struct recipe_join {
+    struct recipe_experiment *experiment; /* that has the reference */
+    struct orch_cell *cell;
+    struct orch_ref *ref;
+    struct recipe_reference *reference;
+};
+/** Fills the `cells` of every join (array of struct recipe_join). */
+void orch_recipe_join(struct recipe_draft *draft, const GArray *joins);
+
+/** Reads `report:`, and decides `reuse` of every experiment. */
+void orch_recipe_read_report(struct recipe_draft *draft);
+/** Sets the expansion's `canonical` and `key`. */
+void orch_recipe_make_canonical(struct recipe_draft *draft);
+
+#endif

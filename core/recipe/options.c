@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* -s and -x: settings of the highest level. The comma rule: in `-s k=a,b` the comma is text, in
+ * `-x k=a,b` it separates the values of a sweep. Nothing else is special behind the first '='. */
+#include "core/recipe/internal.h"
+
+#include "lib/base/text.h"
+
+#include <string.h>
+
+static struct orch_yaml *text_node(const char *text)
+{
+    struct orch_yaml *node = g_new0(struct orch_yaml, 1);
+    node->kind = ORCH_YAML_SCALAR;
+    node->quoted = true;
+    node->text = g_strdup(text);
+    return node;
+}
+
+static void free_node(void *node)
+{
+    orch_yaml_free(node);
+}
+
+GPtrArray *orch_recipe_split(const char *text)
+{
+    GPtrArray *parts = g_ptr_array_new_with_free_func(g_free);
+    const char *start = text;
+    int depth = 0;
+    char quote = 0;
+    for (const char *p = text;; p++) {
+        if (*p && quote) {
+            quote = *p == quote ? 0 : quote;
+        } else if (*p == '"' || *p == '\'') {
+            quote = *p;
+        } else if (*p && strchr("[(", *p)) {
+            depth++;
+        } else if (*p && strchr("])", *p)) {
+            depth--;
+        } else if (!*p || (*p == ',' && depth <= 0)) {
+            g_ptr_array_add(parts, g_strstrip(g_strndup(start, (size_t)(p - start))));
+            start = p + 1;
+        }
+        if (!*p)
+            return parts;
+    }
+}
+
+static struct orch_yaml *list_node(const char *text)
+{
+    struct orch_yaml *node = g_new0(struct orch_yaml, 1);
+    node->kind = ORCH_YAML_LIST;
+    node->items = g_ptr_array_new_with_free_func(free_node);
+    if (!*text)
+        return node;
+    g_autoptr(GPtrArray) parts = orch_recipe_split(text);
+    for (guint i = 0; i < parts->len; i++)
+        g_ptr_array_add(node->items, text_node(parts->pdata[i]));
+    return node;
+}
+
+/* Both texts of a sweep under one name. */
+static void check_repeated(struct recipe_draft *draft, const struct recipe_option *option)
+{
+    for (guint i = 0; i < draft->option_list->len; i++) {
+        const struct recipe_option *other = draft->option_list->pdata[i];
+        if (strcmp(other->name, option->name) == 0 &&
+            g_strcmp0(other->experiment, option->experiment) == 0 &&
+            (other->is_sweep || option->is_sweep))
+            orch_recipe_complain(draft, (struct recipe_place){.file = option->file},
+                                 "keep one of the two", "'%s' is also set by '%s'", option->name,
+                                 other->file);
+    }
+}
+
+static void option_free(void *pointer)
+{
+    struct recipe_option *option = pointer;
+    g_free(option->file);
+    g_free(option->experiment);
+    g_free(option->name);
+    orch_yaml_free(option->value);
+    g_free(option);
+}
+
+static void read_option(struct recipe_draft *draft, const char *text, bool is_sweep)
+{
+    struct recipe_option *option = g_new0(struct recipe_option, 1);
+    option->is_sweep = is_sweep;
+    option->file = g_strdup_printf("%s %s", is_sweep ? "-x" : "-s", text);
+    const char *equals = strchr(text, '=');
+    g_autofree char *name = equals ? g_strndup(text, (size_t)(equals - text)) : g_strdup(text);
+    const char *dot = strchr(name, '.');
+    option->name = g_strdup(dot ? dot + 1 : name);
+    option->experiment = dot ? g_strndup(name, (size_t)(dot - name)) : NULL;
+    option->value =
+        is_sweep ? list_node(equals ? equals + 1 : "") : text_node(equals ? equals + 1 : "");
+    option->setting =
+        (struct recipe_setting){option->name, option->file, option->value, option->value};
+    bool is_well = equals && *option->name;
+    if (!is_well) {
+        orch_recipe_complain(draft, (struct recipe_place){.file = option->file},
+                             is_sweep
+                                 ? "write -x param=value,value or -x experiment.param=value,value"
+                                 : "write -s param=value or -s experiment.param=value",
+                             "'%s' is not param=value", text);
+    } else if (option->experiment && !g_hash_table_contains(draft->by_name, option->experiment)) {
+        g_autofree char *hint = orch_recipe_hint_names(
+            draft, option->experiment, (const char *const *)draft->experiment_names->pdata);
+        orch_recipe_complain(draft, (struct recipe_place){.file = option->file}, hint,
+                             "unknown experiment '%s'", option->experiment);
+    } else {
+        check_repeated(draft, option);
+    }
+    if (is_well)
+        g_ptr_array_add(draft->option_list, option);
+    else
+        option_free(option);
+}
+
+void orch_recipe_read_options(struct recipe_draft *draft)
+{
+    g_ptr_array_set_free_func(draft->option_list, option_free);
+    const char *const *settings = draft->options->settings;
+    for (; settings && *settings; settings++)
+        read_option(draft, *settings, false);
+    const char *const *sweeps = draft->options->sweeps;
+    for (; sweeps && *sweeps; sweeps++)
+        read_option(draft, *sweeps, true);
+}

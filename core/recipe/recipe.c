@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The way of a recipe through the steps of internal.h, and what comes out. */
+#include "core/recipe/internal.h"
+
+#include "lib/base/error.h"
+#include "lib/base/file.h"
+#include "lib/wire/value.h"
+
+#include <string.h>
+
+/* ---- life of the expansion ---------------------------------------------------------------------
+ */
+
+static void made_free(void *pointer)
+{
+    struct orch_experiment *made = pointer;
+    g_free(made->name);
+    g_strfreev(made->program);
+    g_strfreev(made->inputs);
+    g_free(made->skip_reason);
+    g_free(made->reuse_why);
+    g_hash_table_unref(made->origins);
+    orch_manifest_free(made->own_manifest);
+    g_free(made);
+}
+
+static void item_free(void *pointer)
+{
+    struct orch_report_item *item = pointer;
+    g_free(item->question);
+    g_free(item->title);
+    json_decref(item->spec);
+    g_free(item);
+}
+
+static struct orch_expansion *expansion_new(const char *path, const char *text, size_t length,
+                                            bool smoke)
+{
+    struct orch_expansion *out = g_new0(struct orch_expansion, 1);
+    g_autofree char *absolute = orch_path_absolute(path, NULL);
+    out->path = g_strdup(path);
+    out->folder = g_path_get_dirname(absolute);
+    out->verbatim = g_strndup(text, length);
+    out->smoke = smoke;
+    out->experiments = g_ptr_array_new_with_free_func(made_free);
+    out->cells = g_ptr_array_new();
+    out->report = g_ptr_array_new_with_free_func(item_free);
+    out->problems = g_ptr_array_new_with_free_func(g_free);
+    return out;
+}
+
+void orch_expansion_free(struct orch_expansion *out)
+{
+    if (!out)
+        return;
+    g_ptr_array_unref(out->cells);
+    g_ptr_array_unref(out->experiments);
+    g_ptr_array_unref(out->report);
+    g_ptr_array_unref(out->problems);
+    g_free(out->path);
+    g_free(out->name);
+    g_free(out->about);
+    g_free(out->profile);
+    g_free(out->folder);
+    g_free(out->key);
+    g_free(out->canonical);
+    g_free(out->verbatim);
+    g_free(out);
+}
+
+/* ---- the steps ---------------------------------------------------------------------------------
+ */
+
+static void run_steps(struct recipe_draft *draft)
+{
+    orch_recipe_parse(draft);
+    if (draft->root->kind != ORCH_YAML_MAP)
+        return;
+    orch_recipe_read_options(draft);
+    orch_recipe_check_values(draft);
+    orch_recipe_resolve(draft);
+    orch_recipe_check_circles(draft);
+    orch_recipe_read_report(draft);
+    orch_recipe_make_cells(draft);
+    if (!draft->diags->error_count)
+        orch_recipe_make_canonical(draft);
+}
+
+static void move_findings(struct orch_diags *from, struct orch_diags *to)
+{
+    for (guint i = 0; i < from->items->len; i++) {
+        const struct orch_diag *diag = from->items->pdata[i];
+        orch_diags_add(to, diag->warning, diag->file, diag->line, diag->column, diag->hint, "%s",
+                       diag->what);
+    }
+    to->dropped_count += from->dropped_count;
+}
+
+struct orch_expansion *orch_recipe_expand_text(const char *path, const char *text, size_t length,
+                                               struct orch_plugins *plugins,
+                                               const struct orch_recipe_options *options,
+                                               struct orch_diags *diags)
+{
+    static const struct orch_recipe_options none;
+    struct orch_yaml *root = orch_yaml_parse(path, text, length, diags);
+    if (!root)
+        return NULL;
+    struct recipe_draft *draft = orch_recipe_draft_new();
+    draft->path = path;
+    draft->root = root;
+    draft->plugins = plugins;
+    draft->options = options ? options : &none;
+    draft->diags = orch_diags_new();
+    draft->out = expansion_new(path, text, length, draft->options->smoke);
+    run_steps(draft);
+    orch_diags_sort(draft->diags);
+    bool is_well = draft->diags->error_count == 0;
+    move_findings(draft->diags, diags);
+    struct orch_expansion *out = draft->out;
+    orch_diags_free(draft->diags);
+    orch_recipe_draft_free(draft);
+    if (is_well)
+        return out;
+    orch_expansion_free(out);
+    return NULL;
+}
+
+struct orch_expansion *orch_recipe_expand(const char *path, struct orch_plugins *plugins,
+                                          const struct orch_recipe_options *options,
+                                          struct orch_diags *diags)
+{
+    g_autofree char *text = NULL;
+    size_t length = 0;
+    g_autoptr(GError) error = NULL;
+    if (orch_file_read(path, ORCH_YAML_BYTES_MAX, &text, &length, &error))
+        return orch_recipe_expand_text(path, text, length, plugins, options, diags);
+    /* the yaml reader words it, with its hint, as for any other file */
+    struct orch_yaml *root = orch_yaml_parse_file(path, diags);
+    orch_yaml_free(root);
+    if (root) /* readable on the second try: changed in between */
+        orch_diags_add(diags, false, path, 0, 0, "run the command again", "'%s' has just changed",
+                       path);
+    return NULL;
+}
+
+/* ---- seeds and labels --------------------------------------------------------------------------
+ */
+
+uint64_t orch_recipe_seed(uint64_t recipe_seed, int k)
+{
+    static const char head[] = "orch seed";
+    uint8_t bytes[sizeof head - 1 + 16];
+    memcpy(bytes, head, sizeof head - 1);
+    uint64_t repeat = (uint64_t)k;
+    for (unsigned i = 0; i < 8; i++) {
+        bytes[sizeof head - 1 + i] = (uint8_t)(recipe_seed >> (8 * i));
+        bytes[sizeof head - 1 + 8 + i] = (uint8_t)(repeat >> (8 * i));
+    }
+    uint8_t digest[32];
+    gsize size = sizeof digest;
+    g_autoptr(GChecksum) checksum = g_checksum_new(G_CHECKSUM_SHA256);
+    g_checksum_update(checksum, bytes, sizeof bytes);
+    g_checksum_get_digest(checksum, digest, &size);
+    uint64_t seed = 0;
+    for (unsigned i = 0; i < 8; i++)
+        seed |= (uint64_t)digest[i] << (8 * i);
+    return seed;
+}
+
+char *orch_cell_label(const struct orch_cell *cell)
+{
+    GString *text = g_string_new(cell->experiment->name);
+    const char *name;
+    json_t *value;
+    json_object_foreach(cell->coords, name, value)
+    {
+        const struct orch_param_spec *spec = orch_manifest_param(cell->experiment->manifest, name);
+        g_autofree char *formatted = spec && json_object_get(cell->params, name)
+                                         ? orch_value_format(spec, value)
+                                         : orch_value_format_json(value);
+        g_string_append_printf(text, " %s=%s", name, formatted);
+    }
+    if (cell->experiment->repeat > 1)
+        g_string_append_printf(text, " #%d", cell->repeat);
+    return g_string_free(text, FALSE);
+}

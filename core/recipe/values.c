@@ -1,0 +1,492 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Values against their parameters. What a text means is decided by the parameter's type and never
+ * guessed from its looks, so quotes change nothing, and 1e-3 is a real where a real is wanted. */
+#include "core/recipe/internal.h"
+
+#include "lib/base/json.h"
+#include "lib/base/text.h"
+#include "lib/wire/value.h"
+
+#include <string.h>
+
+/* Generators of other tools' search spaces. */
+static const char *const GENERATORS[] = {
+    "choice(", "uniform(",  "loguniform(", "normal(",  "randint(", "quniform(",   "int(", "glob(",
+    "grid(",   "logspace(", "linspace(",   "uniform[", "choice[",  "loguniform[", NULL};
+static const char VALUES_HINT[] = "write the values themselves: [0.001, 0.01, 0.1]; for integers "
+                                  "also range(first, end) or range(first, end, step)";
+
+static const char *generator_of(const char *text)
+{
+    for (unsigned i = 0; GENERATORS[i]; i++)
+        if (g_str_has_prefix(text, GENERATORS[i]))
+            return GENERATORS[i];
+    return NULL;
+}
+
+/* A better hint than the type's own where the text shows what was meant. */
+static void complain_value(struct recipe_draft *draft, const struct recipe_setting *setting,
+                           const struct orch_yaml *node, const char *text, const GError *error)
+{
+    struct recipe_place place = orch_recipe_value_place(setting, node);
+    g_autofree char *what = g_strdup(error->message);
+    char *hint = strstr(what, "\n  hint: ");
+    if (hint)
+        *hint = 0;
+    bool is_option = g_str_has_prefix(setting->file, "-s ");
+    if (generator_of(text) || g_str_has_prefix(text, "range(")) {
+        orch_recipe_complain(draft, place, VALUES_HINT, "%s", what);
+    } else if (is_option && strchr(text, ',')) {
+        g_autofree char *sweep = g_strdup_printf("to run each value, use -x %s", setting->file + 3);
+        orch_recipe_complain(draft, place, sweep, "%s", what);
+    } else {
+        orch_recipe_complain_error(draft, place, error);
+    }
+}
+
+/* A recipe is committed, stored and shared: a secret in it is none. */
+static bool secret_is_hidden(struct recipe_draft *draft, const struct orch_param_spec *spec,
+                             const struct recipe_setting *setting, const struct orch_yaml *node)
+{
+    if ((spec->type & ~ORCH_LIST) != ORCH_SECRET || setting->file != draft->path ||
+        strstr(node->text, "${env:"))
+        return true;
+    g_autofree char *upper = g_ascii_strup(spec->name, -1);
+    g_autofree char *hint = g_strdup_printf("write %s: \"${env:%s}\"", spec->name, upper);
+    orch_recipe_complain(draft, orch_recipe_value_place(setting, node), hint,
+                         "parameter '%s' is a secret and must not stand in a recipe", spec->name);
+    return false;
+}
+
+/* One text of the parameter's type; of its element's type inside of a list. */
+static bool read_scalar(struct recipe_draft *draft, const struct recipe_experiment *experiment,
+                        const struct orch_param_spec *spec, const struct recipe_setting *setting,
+                        const struct orch_yaml *node, bool is_element, struct recipe_value *out)
+{
+    struct recipe_place place = orch_recipe_value_place(setting, node);
+    struct recipe_reference *reference = NULL;
+    g_autofree char *text = orch_recipe_expand_variables(draft, place, node->text, NULL,
+                                                         is_element ? NULL : &reference);
+    if (reference) {
+        out->reference = reference;
+        return orch_recipe_reference_check(draft, experiment, spec, reference);
+    }
+    if (!text || !secret_is_hidden(draft, spec, setting, node))
+        return false;
+    g_autoptr(GError) error = NULL;
+    out->json = is_element ? orch_value_parse_scalar(spec, text, &error)
+                           : orch_value_parse(spec, text, &error);
+    if (!out->json)
+        complain_value(draft, setting, node, text, error);
+    return out->json != NULL;
+}
+
+static bool read_list(struct recipe_draft *draft, const struct recipe_experiment *experiment,
+                      const struct orch_param_spec *spec, const struct recipe_setting *setting,
+                      const struct orch_yaml *node, struct recipe_value *out)
+{
+    bool is_well = true;
+    out->json = json_array();
+    for (guint i = 0; i < node->items->len; i++) {
+        const struct orch_yaml *item = node->items->pdata[i];
+        struct recipe_value element = {0};
+        if (item->kind != ORCH_YAML_SCALAR || orch_yaml_is_null(item)) {
+            orch_recipe_complain(draft, orch_recipe_value_place(setting, item), NULL,
+                                 "parameter '%s': an element takes one value, found %s", spec->name,
+                                 orch_recipe_node_kind(item));
+            is_well = false;
+        } else if (read_scalar(draft, experiment, spec, setting, item, true, &element)) {
+            json_array_append(out->json, element.json);
+        } else {
+            is_well = false;
+        }
+        orch_recipe_value_clear(&element);
+    }
+    return is_well;
+}
+
+static bool read_node(struct recipe_draft *draft, const struct recipe_experiment *experiment,
+                      const struct orch_param_spec *spec, const struct recipe_setting *setting,
+                      const struct orch_yaml *node, struct recipe_value *out)
+{
+    bool is_list = spec->type & ORCH_LIST;
+    struct recipe_place place = orch_recipe_value_place(setting, node);
+    g_autofree char *type = orch_type_format(spec->type);
+    if (orch_yaml_is_null(node)) {
+        if (spec->flags & ORCH_PARAM_OPTIONAL) {
+            out->json = json_null();
+            return true;
+        }
+        orch_recipe_complain(draft, place, "write a value, or leave the line out for the default",
+                             "parameter '%s' (%s) has no value here", spec->name, type);
+        return false;
+    }
+    if (node->kind == ORCH_YAML_SCALAR)
+        return read_scalar(draft, experiment, spec, setting, node, false, out);
+    if (node->kind == ORCH_YAML_LIST && is_list)
+        return read_list(draft, experiment, spec, setting, node, out);
+    orch_recipe_complain(draft, place,
+                         node->kind == ORCH_YAML_LIST ? "to run every value, put it under 'sweep:'"
+                                                      : NULL,
+                         "parameter '%s' (%s) takes %s, found %s", spec->name, type,
+                         is_list ? "a list" : "one value", orch_recipe_node_kind(node));
+    return false;
+}
+
+/* Undoes a half-read value. */
+static bool finish(bool is_well, struct recipe_value *out)
+{
+    if (!is_well)
+        orch_recipe_value_clear(out);
+    return is_well;
+}
+
+bool orch_recipe_read_value(struct recipe_draft *draft, const struct recipe_experiment *experiment,
+                            const struct orch_param_spec *spec,
+                            const struct recipe_setting *setting, struct recipe_value *out)
+{
+    *out = (struct recipe_value){0};
+    return finish(read_node(draft, experiment, spec, setting, setting->value, out), out);
+}
+
+/* ---- sweeps ------------------------------------------------------------------------------------
+ */
+
+static void clear_value(void *value)
+{
+    orch_recipe_value_clear(value);
+}
+
+/* "range(0, 5)" and "range(0, 10, 2)": integers from the first up to, not including, the end. */
+static bool append_range(struct recipe_draft *draft, const struct orch_param_spec *spec,
+                         const struct recipe_setting *setting, const struct orch_yaml *node,
+                         GArray *values)
+{
+    struct recipe_place place = orch_recipe_value_place(setting, node);
+    g_autofree char *inside = g_strdup(node->text + strlen("range("));
+    char *end = strrchr(inside, ')');
+    int64_t bound[3] = {0, 0, 1};
+    bool is_well = end && !end[1] && spec->type == ORCH_INT;
+    if (is_well) {
+        *end = 0;
+        g_autoptr(GPtrArray) parts = orch_recipe_split(inside);
+        is_well = parts->len == 2 || parts->len == 3;
+        for (guint i = 0; is_well && i < parts->len; i++)
+            is_well = orch_int_parse(parts->pdata[i], &bound[i]);
+    }
+    double count = bound[2] ? ((double)bound[1] - (double)bound[0]) / (double)bound[2] : -1;
+    if (!is_well || count <= 0 || count > ORCH_CELLS_MAX) {
+        orch_recipe_complain(draft, place, VALUES_HINT,
+                             "parameter '%s': '%s' is not a range of integers that can be swept",
+                             spec->name, node->text);
+        return false;
+    }
+    for (int64_t i = bound[0]; bound[2] > 0 ? i < bound[1] : i > bound[1]; i += bound[2]) {
+        g_autoptr(GError) error = NULL;
+        char text[32];
+        g_snprintf(text, sizeof text, "%" G_GINT64_FORMAT, i);
+        struct recipe_value value = {.json = orch_value_parse_scalar(spec, text, &error)};
+        if (!value.json) {
+            orch_recipe_complain_error(draft, place, error);
+            return false;
+        }
+        g_array_append_val(values, value);
+    }
+    return true;
+}
+
+static bool append_item(struct recipe_draft *draft, const struct recipe_experiment *experiment,
+                        const struct orch_param_spec *spec, const struct recipe_setting *setting,
+                        const struct orch_yaml *node, GArray *values)
+{
+    if (node->kind == ORCH_YAML_SCALAR && g_str_has_prefix(node->text, "range(") &&
+        (spec->type & ~ORCH_LIST) != ORCH_STRING)
+        return append_range(draft, spec, setting, node, values);
+    struct recipe_value value = {0};
+    if (!finish(read_node(draft, experiment, spec, setting, node, &value), &value))
+        return false;
+    g_array_append_val(values, value);
+    return true;
+}
+
+/* -x lr=[0.1,0.01], as other tools write it: the list itself, where a value cannot be a list. */
+static GPtrArray *unwrap(const struct orch_param_spec *spec, const struct recipe_setting *setting)
+{
+    const struct orch_yaml *list = setting->value;
+    if (list->line != 0 || list->items->len != 1 || spec->type & ORCH_LIST)
+        return NULL;
+    const char *text = ((const struct orch_yaml *)list->items->pdata[0])->text;
+    size_t length = strlen(text);
+    if (length < 2 || text[0] != '[' || text[length - 1] != ']')
+        return NULL;
+    g_autofree char *inside = g_strndup(text + 1, length - 2);
+    return orch_recipe_split(inside);
+}
+
+/* Two cells of equal values would be one trial counted twice. */
+static bool values_differ(struct recipe_draft *draft, const struct recipe_setting *setting,
+                          const GArray *values)
+{
+    g_autoptr(GHashTable) seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    for (guint i = 0; i < values->len; i++) {
+        const struct recipe_value *value = &g_array_index(values, struct recipe_value, i);
+        char *text =
+            value->json ? orch_json_canonical(value->json) : g_strdup(value->reference->text);
+        if (g_hash_table_contains(seen, text)) {
+            const struct orch_yaml *list = setting->value;
+            bool has_item = list->kind == ORCH_YAML_LIST && list->items->len == values->len;
+            const struct orch_yaml *node = has_item ? list->items->pdata[i] : list;
+            orch_recipe_complain(draft, orch_recipe_value_place(setting, node),
+                                 "for more trials of equal values, use 'repeat'",
+                                 "sweep '%s' has the value %s twice", setting->name, text);
+            g_free(text);
+            return false;
+        }
+        g_hash_table_add(seen, text);
+    }
+    return true;
+}
+
+/* A list, or the one text range(..). */
+static bool sweep_is_list(struct recipe_draft *draft, const struct recipe_setting *setting,
+                          const char *under)
+{
+    const struct orch_yaml *node = setting->value;
+    struct recipe_place place = orch_recipe_value_place(setting, node);
+    bool is_text = node->kind == ORCH_YAML_SCALAR && !orch_yaml_is_null(node);
+    if (node->kind == ORCH_YAML_LIST && node->items->len > 0)
+        return true;
+    if (is_text && g_str_has_prefix(node->text, "range("))
+        return true;
+    if (node->kind == ORCH_YAML_LIST)
+        orch_recipe_complain(draft, place, VALUES_HINT, "%s '%s' is empty", under, setting->name);
+    else if (node->kind == ORCH_YAML_MAP || (is_text && generator_of(node->text)))
+        orch_recipe_complain(draft, place, VALUES_HINT,
+                             "%s '%s': values are listed, not drawn or described", under,
+                             setting->name);
+    else
+        orch_recipe_complain(
+            draft, place,
+            is_text ? "one value goes under 'with:', several are a list: [a, b]" : VALUES_HINT,
+            "%s '%s' takes a list, found %s", under, setting->name, orch_recipe_node_kind(node));
+    return false;
+}
+
+GArray *orch_recipe_read_sweep(struct recipe_draft *draft,
+                               const struct recipe_experiment *experiment,
+                               const struct orch_param_spec *spec,
+                               const struct recipe_setting *setting, bool is_zip)
+{
+    const struct orch_yaml *node = setting->value;
+    if ((spec->type & ~ORCH_LIST) == ORCH_SECRET) {
+        orch_recipe_complain(draft, orch_recipe_key_place(setting), "set it under 'with:'",
+                             "parameter '%s' is a secret and cannot be swept", spec->name);
+        return NULL;
+    }
+    if (!sweep_is_list(draft, setting, is_zip ? "zip" : "sweep"))
+        return NULL;
+    GArray *values = g_array_new(FALSE, TRUE, sizeof(struct recipe_value));
+    g_array_set_clear_func(values, clear_value);
+    bool is_well = true;
+    g_autoptr(GPtrArray) unwrapped = node->kind == ORCH_YAML_LIST ? unwrap(spec, setting) : NULL;
+    for (guint i = 0; unwrapped && i < unwrapped->len; i++) {
+        struct orch_yaml item = {.kind = ORCH_YAML_SCALAR, .quoted = true};
+        item.text = unwrapped->pdata[i];
+        is_well = append_item(draft, experiment, spec, setting, &item, values) && is_well;
+    }
+    guint count = unwrapped ? 0 : node->kind == ORCH_YAML_LIST ? node->items->len : 1;
+    for (guint i = 0; i < count; i++) {
+        const struct orch_yaml *item = node->kind == ORCH_YAML_LIST ? node->items->pdata[i] : node;
+        is_well = append_item(draft, experiment, spec, setting, item, values) && is_well;
+    }
+    if (is_well && !is_zip)
+        is_well = values_differ(draft, setting, values);
+    if (is_well)
+        return values;
+    g_array_unref(values);
+    return NULL;
+}
+
+/* ---- all levels of all profiles ----------------------------------------------------------------
+ */
+
+static char *hint_params(const struct orch_manifest *manifest, const char *name)
+{
+    g_autoptr(GPtrArray) names = g_ptr_array_new();
+    for (guint i = 0; i < manifest->params->len; i++)
+        g_ptr_array_add(names, ((struct orch_param_spec *)manifest->params->pdata[i])->name);
+    g_ptr_array_add(names, NULL);
+    const char *near = orch_suggest(name, (const char *const *)names->pdata);
+    return near ? g_strdup_printf("did you mean '%s'? see 'orch plugin show %s'", near,
+                                  manifest->name)
+                : g_strdup_printf("see 'orch plugin show %s'", manifest->name);
+}
+
+/* Where a setting stands decides how it is read. */
+enum use { USE_VALUE, USE_SWEEP, USE_ZIP };
+
+/* `is_wide`: it concerns only experiments that have the parameter. */
+static void check_setting(struct recipe_draft *draft, const struct recipe_experiment *experiment,
+                          const struct recipe_setting *setting, enum use use, bool is_wide)
+{
+    const struct orch_manifest *manifest = experiment->manifest;
+    const struct orch_param_spec *spec = orch_manifest_param(manifest, setting->name);
+    if (!spec) {
+        g_autofree char *hint = hint_params(manifest, setting->name);
+        if (!is_wide)
+            orch_recipe_complain(draft, orch_recipe_key_place(setting), hint,
+                                 "unknown parameter '%s' for plugin '%s'", setting->name,
+                                 manifest->name);
+    } else if (use == USE_VALUE) {
+        struct recipe_value value;
+        orch_recipe_read_value(draft, experiment, spec, setting, &value);
+        orch_recipe_value_clear(&value);
+    } else {
+        GArray *values = orch_recipe_read_sweep(draft, experiment, spec, setting, use == USE_ZIP);
+        if (values)
+            g_array_unref(values);
+    }
+}
+
+static void check_settings(struct recipe_draft *draft, const struct recipe_experiment *experiment,
+                           const GArray *settings, enum use use, bool is_wide)
+{
+    for (guint i = 0; i < settings->len; i++)
+        check_setting(draft, experiment, &g_array_index(settings, struct recipe_setting, i), use,
+                      is_wide);
+}
+
+/* Lists as written; of ranges, resolve.c knows the length. */
+static void check_zip(struct recipe_draft *draft, const GArray *zip)
+{
+    const struct recipe_setting *first = NULL;
+    for (guint i = 0; i < zip->len; i++) {
+        const struct recipe_setting *setting = &g_array_index(zip, struct recipe_setting, i);
+        const struct orch_yaml *list = setting->value;
+        if (list->kind != ORCH_YAML_LIST || list->items->len == 0)
+            continue;
+        if (!first)
+            first = setting;
+        else if (list->items->len != first->value->items->len)
+            orch_recipe_complain(draft, orch_recipe_value_place(setting, list),
+                                 "lists under 'zip' move together; for every combination use "
+                                 "'sweep'",
+                                 "zip '%s' has %u values, '%s' has %u", setting->name,
+                                 list->items->len, first->name, first->value->items->len);
+    }
+}
+
+static void check_block(struct recipe_draft *draft, const struct recipe_experiment *experiment,
+                        const struct recipe_block *block)
+{
+    check_settings(draft, experiment, block->with, USE_VALUE, false);
+    check_settings(draft, experiment, block->sweep, USE_SWEEP, false);
+    check_settings(draft, experiment, block->zip, USE_ZIP, false);
+    check_zip(draft, block->zip);
+}
+
+static void check_option(struct recipe_draft *draft, const struct recipe_experiment *experiment,
+                         const struct recipe_option *option)
+{
+    if (!option->experiment || strcmp(option->experiment, experiment->name) == 0)
+        check_setting(draft, experiment, &option->setting, option->is_sweep ? USE_SWEEP : USE_VALUE,
+                      !option->experiment);
+}
+
+static void check_experiment(struct recipe_draft *draft, struct recipe_experiment *experiment)
+{
+    unsigned before = draft->complaint_count;
+    check_settings(draft, experiment, draft->with, USE_VALUE, true);
+    check_block(draft, experiment, &experiment->own.block);
+    for (guint i = 0; i < draft->profiles->len; i++) {
+        const struct recipe_profile *profile = draft->profiles->pdata[i];
+        const struct recipe_part *part = g_hash_table_lookup(profile->parts, experiment->name);
+        check_settings(draft, experiment, profile->with, USE_VALUE, true);
+        if (part)
+            check_block(draft, experiment, &part->block);
+    }
+    for (guint i = 0; i < draft->option_list->len; i++)
+        check_option(draft, experiment, draft->option_list->pdata[i]);
+    if (draft->complaint_count > before)
+        experiment->is_broken = true;
+}
+
+/* ---- settings that reach nothing ---------------------------------------------------------------
+ */
+
+static bool block_has(const struct recipe_block *block, const char *name, bool swept_only)
+{
+    return orch_recipe_setting_find(block->sweep, name) ||
+           orch_recipe_setting_find(block->zip, name) ||
+           (!swept_only && orch_recipe_setting_find(block->with, name));
+}
+
+static void complain_nobody(struct recipe_draft *draft, const struct recipe_setting *setting)
+{
+    if (draft->has_unknown_plugin)
+        return;
+    bool has_room =
+        draft->diags->items->len < ORCH_DIAGS_MAX; /* the search for a near name is dear */
+    g_autoptr(GPtrArray) names = g_ptr_array_new();
+    for (guint i = 0; has_room && i < draft->experiments->len; i++) {
+        const struct recipe_experiment *experiment = draft->experiments->pdata[i];
+        const GPtrArray *params = experiment->manifest->params;
+        for (guint j = 0; j < params->len; j++)
+            g_ptr_array_add(names, ((struct orch_param_spec *)params->pdata[j])->name);
+    }
+    g_ptr_array_add(names, NULL);
+    g_autofree char *hint = orch_suggest_hint(setting->name, (const char *const *)names->pdata);
+    orch_recipe_complain(draft, orch_recipe_key_place(setting), hint,
+                         "no experiment has a parameter '%s'", setting->name);
+}
+
+/* A `with` of the recipe (profile NULL) or of a profile must reach somebody. */
+static void check_reach(struct recipe_draft *draft, const struct recipe_setting *setting,
+                        const struct recipe_profile *profile, bool is_option)
+{
+    bool has_holder = false, reaches = is_option;
+    for (guint i = 0; i < draft->experiments->len; i++) {
+        const struct recipe_experiment *experiment = draft->experiments->pdata[i];
+        if (!experiment->manifest || !orch_manifest_param(experiment->manifest, setting->name))
+            continue;
+        has_holder = true;
+        const struct recipe_part *part =
+            profile ? g_hash_table_lookup(profile->parts, experiment->name) : NULL;
+        bool is_hidden = block_has(&experiment->own.block, setting->name, profile != NULL) ||
+                         (part && block_has(&part->block, setting->name, false));
+        reaches = reaches || !is_hidden;
+    }
+    if (!has_holder)
+        complain_nobody(draft, setting);
+    else if (!reaches && !draft->has_unknown_plugin)
+        orch_recipe_complain(draft, orch_recipe_key_place(setting), "remove it here, or there",
+                             "'%s' has no effect: every experiment that has it %s", setting->name,
+                             profile ? "sweeps it or has a value of its own in this profile"
+                                     : "sets or sweeps it itself");
+}
+
+static void check_all_reach(struct recipe_draft *draft, const GArray *settings,
+                            const struct recipe_profile *profile)
+{
+    for (guint i = 0; i < settings->len; i++)
+        check_reach(draft, &g_array_index(settings, struct recipe_setting, i), profile, false);
+}
+
+void orch_recipe_check_values(struct recipe_draft *draft)
+{
+    for (guint i = 0; i < draft->experiments->len; i++) {
+        struct recipe_experiment *experiment = draft->experiments->pdata[i];
+        if (experiment->manifest)
+            check_experiment(draft, experiment);
+    }
+    check_all_reach(draft, draft->with, NULL);
+    for (guint i = 0; i < draft->profiles->len; i++) {
+        const struct recipe_profile *profile = draft->profiles->pdata[i];
+        check_all_reach(draft, profile->with, profile);
+    }
+    for (guint i = 0; i < draft->option_list->len; i++) {
+        const struct recipe_option *option = draft->option_list->pdata[i];
+        if (!option->experiment)
+            check_reach(draft, &option->setting, NULL, true);
+    }
+}
