@@ -1,0 +1,29 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# How long a user waits: orch --version (limit 10 ms), orch plan of 100 trials and orch ls over 100,000
+# runs (limit 50 ms each), beside git --version for scale. The median of 11. usage: latency.sh [--strict] [BUILD]
+set -eu
+strict=0; [ "${1:-}" = --strict ] && { strict=1; shift; }
+cd "$(dirname "$0")/.."
+build=$(realpath "${1:-build}")
+work=$(mktemp -d); trap 'rm -rf "$work"' EXIT
+cd "$work"; git init -q .; echo x >x; git add x; git -c user.name=t -c user.email=t@e commit -qm x
+failed=0
+median() { # median NAME LIMIT-MS COMMAND...
+    local name=$1 limit=$2 i start; shift 2
+    for i in 1 2 3 4 5 6 7 8 9 10 11; do
+        start=$(date +%s%N); "$@" >/dev/null 2>&1; echo $((($(date +%s%N) - start) / 1000))
+    done | sort -n | sed -n 6p >m
+    awk -v n="$name" -v l="$limit" '{ printf "%-34s %8.2f ms%s\n", n, $1 / 1000, l ? "  (limit " l " ms)" : ""; exit l && $1 > l * 1000 }' m || failed=1
+}
+median "git --version" 0 git --version
+median "orch --version" 10 "$build/orch" --version
+printf 'format: 1\nrecipe: p\nexperiments:\n  n: { plugin: sleep, sweep: { seconds: [%s] } }\n' "$(seq -s , 1 100)" >p.recipe
+median "orch plan, 100 trials, no store" 50 "$build/orch" plan p.recipe
+printf 'format: 1\nrecipe: one\nexperiments:\n  n: { plugin: "null" }\n' >one.recipe
+"$build/orch" run one.recipe -q
+median "orch plan, 100 trials" 50 "$build/orch" plan p.recipe
+"$build/bench_store_fill" .orch/results.db 100000
+median "orch ls over 100,000 runs" 50 "$build/orch" ls
+median "orch ls --where over 100,000 runs" 0 "$build/orch" ls --where 'state=ok and repeat=3'
+[ $strict = 0 ] || exit $failed

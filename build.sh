@@ -1,0 +1,230 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Installs what is missing, configures, builds, and runs. './build.sh help' lists what it can do.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")"
+
+BUILD=${ORCH_BUILD_DIR:-build}
+PREFIX=${ORCH_PREFIX:-}   # libraries of another place (conda's $CONDA_PREFIX, a module): no apt then
+
+# Debian packages, and for each the pkg-config name or program that shows that it is there when apt is
+# not used (by prefix, or on another system).
+CORE_PACKAGES='gcc:gcc cmake:cmake ninja-build:ninja pkg-config:pkg-config git:git python3:python3
+  libglib2.0-dev:glib-2.0 libjansson-dev:jansson libsqlite3-dev:sqlite3 libgit2-dev:libgit2
+  libgsl-dev:gsl libfyaml-dev:libfyaml libcurl4-openssl-dev:libcurl zlib1g-dev:zlib
+  libjpeg62-turbo-dev:libjpeg libpng-dev:libpng libc6-dev:gcc'
+TEST_PACKAGES='libcmocka-dev:cmocka sqlite3:sqlite3'
+TORCH_PACKAGES='g++:g++ libtorch-dev: dataset-fashion-mnist:'
+
+say()  { printf '%s\n' "$*" >&2; }
+die()  { printf 'build.sh: %s\n' "$*" >&2; exit 1; }
+
+usage() {
+    cat <<'TXT'
+usage: ./build.sh COMMAND
+
+  run RECIPE [ARG...]   set up what the recipe needs, then 'orch run RECIPE ARG...'
+  test [ARG...]         set up everything, then all tests (ARG: of ctest, e.g. -L quick)
+  build                 the core: ready in about a minute, works at once
+  torch                 LibTorch and the training plugins as well
+  all                   build and torch
+  asan [ARG...]         all tests again under AddressSanitizer and UBSan
+  install [--prefix D]  into D (default /usr/local; DESTDIR is respected)
+  clean                 remove what was built
+  packages              print the Debian packages, a line for each stage
+
+environment: ORCH_PREFIX=D  take libraries from D (conda, modules) and never call apt
+             ORCH_BUILD_DIR=D  build there instead of in build/
+             Torch_DIR=D    the LibTorch to build against
+TXT
+}
+
+# ---- packages -----------------------------------------------------------------------------------
+
+names() { for pair in $1; do printf '%s ' "${pair%%:*}"; done; }
+
+has_apt() { [ -z "$PREFIX" ] && command -v apt-get >/dev/null && command -v dpkg-query >/dev/null; }
+
+# Debian packages of a list that are not installed
+missing_deb() {
+    local wanted installed
+    wanted=$(names "$1" | tr ' ' '\n' | sed '/^$/d' | sort -u)
+    # shellcheck disable=SC2086
+    installed=$(dpkg-query -W -f '${db:Status-Status} ${Package}\n' $wanted 2>/dev/null |
+        awk '$1 == "installed" { print $2 }' | sort -u)
+    comm -23 <(printf '%s\n' "$wanted") <(printf '%s\n' "$installed")
+}
+
+# What a list asks for and is neither a program nor known to pkg-config
+missing_other() {
+    local pair probe
+    for pair in $1; do
+        probe=${pair##*:}
+        [ -z "$probe" ] || command -v "$probe" >/dev/null || pkg-config --exists "$probe" 2>/dev/null ||
+            printf '%s\n' "${pair%%:*}"
+    done
+}
+
+as_root() {
+    if [ "$(id -u)" = 0 ]; then "$@"
+    elif command -v sudo >/dev/null && { sudo -n true 2>/dev/null || [ -t 0 ]; }; then sudo "$@"
+    else return 1
+    fi
+}
+
+# need STAGE LIST: installs what is missing of LIST, or says exactly what to install
+need() {
+    local stage=$1 list=$2 missing
+    if ! has_apt; then
+        missing=$(missing_other "$list")
+        [ -z "$missing" ] && return 0
+        say "missing for $stage:" $missing
+        say "Debian's names of all that $stage needs: $(names "$list")"
+        die "install them (conda: 'conda env create -f environment.yml'), then ORCH_PREFIX=\$CONDA_PREFIX ./build.sh ..."
+    fi
+    missing=$(missing_deb "$list")
+    [ -z "$missing" ] && return 0
+    say "installing for $stage:" $missing
+    export DEBIAN_FRONTEND=noninteractive
+    # shellcheck disable=SC2086
+    { as_root apt-get install -y -qq --no-install-recommends $missing >/dev/null 2>&1 ||
+        { as_root apt-get update -qq && as_root apt-get install -y -qq --no-install-recommends $missing >/dev/null; }; } ||
+        { say "could not install with apt (no root, or no network). The packages:"
+          say "  apt-get install" $missing
+          die "install them, or point ORCH_PREFIX to a place that has them"; }
+}
+
+# ---- building -----------------------------------------------------------------------------------
+
+configure() { # configure FOLDER CMAKE-ARGS...
+    local folder=$1; shift
+    if [ -n "$PREFIX" ]; then
+        export PKG_CONFIG_PATH="$PREFIX/lib/pkgconfig:$PREFIX/share/pkgconfig:${PKG_CONFIG_PATH:-}"
+        set -- "$@" -DCMAKE_PREFIX_PATH="$PREFIX" -DCMAKE_BUILD_RPATH="$PREFIX/lib" -DCMAKE_INSTALL_RPATH="$PREFIX/lib"
+    fi
+    local stamp="$folder/.configured" key="$*"
+    # anew when the arguments change, or when what is installed changed since
+    if [ ! -f "$folder/build.ninja" ] || [ "$(cat "$stamp" 2>/dev/null)" != "$key" ]; then
+        cmake -S . -B "$folder" -G Ninja "$@" >"$folder.log" 2>&1 ||
+            { tail -n 30 "$folder.log" >&2; die "configuring failed; all of it is in $folder.log"; }
+        printf '%s' "$key" >"$stamp"
+    fi
+}
+
+compile() { # compile FOLDER
+    ninja -C "$1" -k 1 >"$1.log" 2>&1 || { grep -v '^\[' "$1.log" | head -n 60 >&2; die "building failed; all of it is in $1.log"; }
+}
+
+torch_is_there() {
+    [ -n "${Torch_DIR:-}" ] && return 0
+    local python
+    for python in python3 /usr/bin/python3; do
+        command -v "$python" >/dev/null && "$python" -c 'import torch.utils, os; assert os.path.exists(torch.utils.cmake_prefix_path)' 2>/dev/null && return 0
+    done
+    [ -e /usr/lib/x86_64-linux-gnu/cmake/Torch ] || [ -e /usr/share/cmake/Torch ] || [ -e "$PREFIX/share/cmake/Torch" ]
+}
+
+# Is this tree set up for training already?
+torch_state() { [ -f "$BUILD/.torch" ] && echo on || echo off; }
+
+build_core() {
+    need 'the core' "$CORE_PACKAGES"
+    configure "$BUILD" -DORCH_TORCH="$(torch_state)"
+    compile "$BUILD"
+    ln -sfn "$BUILD/orch" orch
+}
+
+build_torch() {
+    need 'the core' "$CORE_PACKAGES"
+    if has_apt && ! { torch_is_there && command -v g++ >/dev/null && [ -z "$(missing_deb dataset-fashion-mnist:)" ]; }; then
+        if torch_is_there; then need 'training' "g++:g++ dataset-fashion-mnist:"; else need 'training' "$TORCH_PACKAGES"; fi
+    fi
+    torch_is_there || die "no LibTorch: install libtorch-dev or PyTorch, or set Torch_DIR"
+    mkdir -p "$BUILD" && touch "$BUILD/.torch"
+    build_core
+}
+
+# Do the plugins that a recipe names ask for LibTorch? (plugins/NAME/needs)
+recipe_needs_torch() {
+    [ -f "$1" ] || return 1
+    local name
+    for name in $(sed -n 's/^ *plugin: *\([a-z][a-z0-9_-]*\).*/\1/p' "$1" | sort -u); do
+        grep -qs '^torch$' "plugins/$name/needs" && return 0
+    done
+    return 1
+}
+
+row() { printf '  %-12s %s\n' "$1" "$2" >&2; }
+
+# What was found, and what is left out because of it
+table() {
+    local torch mpi cuda
+    say ''
+    row orch "$(./orch --version 2>/dev/null || echo 'not built')"
+    row git "$(git --version 2>/dev/null || echo 'none: runs are recorded as unversioned')"
+    torch=$(sed -n 's/^ORCH_TORCH_FOUND:[^=]*=//p' "$BUILD/CMakeCache.txt" 2>/dev/null)
+    row LibTorch "${torch:-left out: no training plugins (./build.sh torch adds them)}"
+    cuda=$(command -v nvcc || ls /usr/local/cuda/bin/nvcc 2>/dev/null || true)
+    if command -v nvidia-smi >/dev/null && nvidia-smi -L >/dev/null 2>&1; then
+        row CUDA "$(nvidia-smi -L | head -n 1)${cuda:+, nvcc $cuda}"
+    else
+        row CUDA "no GPU${cuda:+ (nvcc at $cuda)}: GPU trials are skipped"
+    fi
+    mpi=$(command -v mpirun || true)
+    row MPI "${mpi:-left out: no data-parallel processes}"
+}
+
+# ---- commands -----------------------------------------------------------------------------------
+
+run_tests() {
+    need 'the tests' "$TEST_PACKAGES"
+    build_torch
+    configure "$BUILD" -DORCH_TORCH=on
+    compile "$BUILD"
+    table
+    ctest --test-dir "$BUILD" --output-on-failure -j 2 "$@"
+}
+
+run_asan() {
+    need 'the tests' "$TEST_PACKAGES"
+    build_core
+    configure "$BUILD-asan" -DCMAKE_BUILD_TYPE=Debug -DORCH_SANITIZE=ON -DORCH_TORCH=off
+    compile "$BUILD-asan"
+    export ASAN_OPTIONS="detect_leaks=1:suppressions=$PWD/tests/asan.supp:${ASAN_OPTIONS:-}"
+    export LSAN_OPTIONS="suppressions=$PWD/tests/lsan.supp:print_suppressions=0"
+    export UBSAN_OPTIONS="print_stacktrace=1"
+    ctest --test-dir "$BUILD-asan" --output-on-failure -j 2 -LE 'bench' "$@"
+}
+
+run_install() {
+    local prefix=/usr/local
+    while [ $# -gt 0 ]; do
+        case $1 in
+            --prefix) [ $# -gt 1 ] || die "--prefix needs a folder"; prefix=$2; shift 2 ;;
+            --prefix=*) prefix=${1#*=}; shift ;;
+            *) die "unknown argument '$1'" ;;
+        esac
+    done
+    build_core
+    cmake --install "$BUILD" --prefix "$prefix" >"$BUILD.log" || { tail "$BUILD.log" >&2; die "installing into '$prefix' failed"; }
+    say "installed into ${DESTDIR:-}$prefix; '$prefix/bin/orch doctor' looks whether all is there"
+}
+
+command=${1:-help}
+[ $# -gt 0 ] && shift
+case $command in
+    run)
+        [ $# -gt 0 ] || die "usage: ./build.sh run RECIPE [ARG...]"
+        if recipe_needs_torch "$1"; then build_torch; else build_core; fi
+        table
+        exec ./orch run "$@" ;;
+    test) run_tests "$@" ;;
+    build) build_core; table ;;
+    torch | all) build_torch; table ;;
+    asan) run_asan "$@" ;;
+    install) run_install "$@" ;;
+    clean) rm -rf "$BUILD" "$BUILD-asan" "$BUILD.log" "$BUILD-asan.log" orch ;;
+    packages) for stage in CORE TEST TORCH; do list="${stage}_PACKAGES"; printf '%s: %s\n' "$stage" "$(names "${!list}")"; done ;;
+    help | -h | --help) usage ;;
+    *) usage >&2; die "unknown command '$command'" ;;
+esac

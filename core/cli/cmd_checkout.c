@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "core/cli/cli.h"
+
+#include "lib/base/error.h"
+
+static int run(struct orch_cli *cli, const void *options, GError **error)
+{
+    (void)options;
+    struct orch_store *store = orch_cli_store(cli, ORCH_STORE_READ, error);
+    struct orch_run *run = store ? orch_store_run(store, cli->args[0], error) : NULL;
+    if (!run)
+        return -1;
+    g_autofree char *dest = cli->arg_count > 1
+                                ? g_strdup(cli->args[1])
+                                : g_strdup_printf("run-%s", orch_cli_short_key(run->key));
+    int status = -1;
+    if (!run->source_tree) {
+        orch_error_set(error, ORCH_ERROR_NOT_FOUND, NULL,
+                       "run %s is unversioned: it was made in no git repository",
+                       orch_cli_short_key(run->key));
+    } else if (!cli->workspace->vcs || !orch_vcs_has_tree(cli->workspace->vcs, run->source_tree)) {
+        orch_error_set(error, ORCH_ERROR_NOT_FOUND,
+                       "its source stays where it was run unless it is shared; ask its author",
+                       "tree %s of run %s (by %s) is not in this repository", run->source_tree,
+                       orch_cli_short_key(run->key), run->who);
+    } else if (orch_vcs_checkout(cli->workspace->vcs, run->source_tree, dest, error)) {
+        if (cli->json)
+            orch_cli_print_json(json_pack("{s:s s:s s:s}", "run", run->key, "tree",
+                                          run->source_tree, "folder", dest));
+        else
+            printf("%s\n", dest);
+        orch_cli_say(cli, "the source of run %s is in '%s'", orch_cli_short_key(run->key), dest);
+        status = ORCH_EXIT_OK;
+    }
+    orch_run_free(run);
+    return status;
+}
+
+const struct orch_command ORCH_COMMAND_CHECKOUT = {
+    .name = "checkout",
+    .group = "Looking",
+    .summary = "write out the source tree that a run was made from",
+    .usage = "RUN [DIR]",
+    .min_args = 1,
+    .max_args = 2,
+    .about = "Uncommitted and untracked files included, as they were when the run began. Your own work "
+             "tree, index and branches are not touched. DIR must be empty or absent; default: run-KEY.",
+    .examples = "  orch checkout @last /tmp/then",
+    .run = run,
+};

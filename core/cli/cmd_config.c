@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "core/cli/cli.h"
+
+#include "lib/wire/value.h"
+
+#include <string.h>
+
+struct config_options {
+    struct orch_variant variant;
+    bool origin;
+};
+
+static const struct orch_option OPTIONS[] = {
+    ORCH_VARIANT_OPTIONS(struct config_options, variant),
+    {"origin", 0, NULL, ORCH_OPT_FLAG, offsetof(struct config_options, origin),
+     "show the line that set each value"},
+    {0}};
+
+/* All values that a parameter takes in an experiment's cells, in their order, without repeats. */
+static json_t *values_of(const struct orch_expansion *expansion,
+                         const struct orch_experiment *experiment, const char *name)
+{
+    json_t *values = json_array();
+    for (guint i = 0; i < expansion->cells->len; i++) {
+        const struct orch_cell *cell = expansion->cells->pdata[i];
+        if (cell->experiment != experiment)
+            continue;
+        json_t *value = json_object_get(cell->params, name);
+        json_t *text = NULL;
+        for (guint j = 0; !value && j < cell->refs->len; j++) {
+            const struct orch_ref *ref = cell->refs->pdata[j];
+            if (strcmp(ref->param, name) == 0)
+                value = text = json_string(ref->text);
+        }
+        bool known = !value;
+        for (size_t j = 0; !known && j < json_array_size(values); j++)
+            known = json_equal(json_array_get(values, j), value);
+        if (!known)
+            json_array_append(values, value);
+        json_decref(text);
+    }
+    return values;
+}
+
+static void add_rows(struct orch_table *table, const struct orch_expansion *expansion,
+                     const struct orch_experiment *experiment, bool origin)
+{
+    for (guint i = 0; i < experiment->manifest->params->len; i++) {
+        const struct orch_param_spec *spec = experiment->manifest->params->pdata[i];
+        bool secret = (spec->type & ~(uint32_t)ORCH_LIST) == ORCH_SECRET;
+        json_t *values = values_of(expansion, experiment, spec->name);
+        GString *text = g_string_new(NULL);
+        for (size_t j = 0; j < json_array_size(values); j++) {
+            g_autofree char *one = secret ? g_strdup("(secret)")
+                                          : orch_value_format(spec, json_array_get(values, j));
+            g_string_append_printf(text, "%s%s", j ? ", " : "", one);
+        }
+        orch_table_add(table, experiment->name, NULL);
+        orch_table_add(table, spec->name, NULL);
+        orch_table_add(table, text->str, secret ? NULL : json_incref(values));
+        orch_table_add(table, spec->unit, NULL);
+        if (origin) {
+            const char *where = experiment->origins
+                                    ? g_hash_table_lookup(experiment->origins, spec->name)
+                                    : NULL;
+            orch_table_add(table, where ? where : "", NULL);
+        }
+        g_string_free(text, TRUE);
+        json_decref(values);
+    }
+}
+
+static int run(struct orch_cli *cli, const void *options, GError **error)
+{
+    const struct config_options *o = options;
+    struct orch_expansion *expansion = orch_cli_recipe(cli, cli->args[0], &o->variant, error);
+    if (!expansion)
+        return -1;
+    static const char *const headers[] = {"experiment", "parameter", "values", "unit", "origin", NULL};
+    static const char *const short_headers[] = {"experiment", "parameter", "values", "unit", NULL};
+    struct orch_table *table = orch_table_new(o->origin ? headers : short_headers);
+    for (guint i = 0; i < expansion->experiments->len; i++)
+        add_rows(table, expansion, expansion->experiments->pdata[i], o->origin);
+    orch_table_print(cli, table, "parameters");
+    orch_expansion_free(expansion);
+    return ORCH_EXIT_OK;
+}
+
+const struct orch_command ORCH_COMMAND_CONFIG = {
+    .name = "config",
+    .group = "Running",
+    .summary = "the values that a recipe gives each parameter, and where they come from",
+    .usage = "RECIPE [PROBLEM|EXPERIMENT...]",
+    .min_args = 1,
+    .max_args = -1,
+    .options = OPTIONS,
+    .option_bytes = sizeof(struct config_options),
+    .about = "From weak to strong: the plugin's default, the recipe's 'with', the experiment's, the "
+             "profile's, the profile's part for the experiment, -s and -x.",
+    .examples = "  orch config recipes/hw4.recipe --origin\n"
+                "  orch config recipes/hw4.recipe finetune -s epochs=3 --origin",
+    .run = run,
+};

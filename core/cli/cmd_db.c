@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "core/cli/cli.h"
+
+#include "lib/base/error.h"
+#include "lib/base/file.h"
+#include "lib/base/text.h"
+
+static int run_info(struct orch_cli *cli, const void *options, GError **error)
+{
+    (void)options;
+    struct orch_store *store = orch_cli_store(cli, ORCH_STORE_READ, error);
+    struct orch_store_info info = {0};
+    if (!store || !orch_store_info(store, &info, error))
+        return -1;
+    if (cli->json) {
+        orch_cli_print_json(json_pack(
+            "{s:s s:i s:I s:I s:I s:I s:I s:I s:I s:s? s:s? s:s}", "path", orch_store_path(store),
+            "schema", info.schema, "runs", (json_int_t)info.runs, "removed", (json_int_t)info.hidden,
+            "active", (json_int_t)info.active, "points", (json_int_t)info.metrics, "artifacts",
+            (json_int_t)info.artifacts, "artifact_bytes", (json_int_t)info.artifact_bytes, "file_bytes",
+            (json_int_t)info.file_bytes, "journal_mode", info.journal_mode, "filesystem",
+            info.filesystem, "digest", info.digest));
+    } else {
+        g_autofree char *file = orch_bytes_format(info.file_bytes);
+        g_autofree char *artifacts = orch_bytes_format(info.artifact_bytes);
+        printf("store      %s\n", orch_store_path(store));
+        printf("schema     %d (this orch: %d)\n", info.schema, ORCH_STORE_SCHEMA);
+        printf("runs       %" G_GINT64_FORMAT " ended, %" G_GINT64_FORMAT " removed, %" G_GINT64_FORMAT
+               " running\n",
+               info.runs, info.hidden, info.active);
+        printf("points     %" G_GINT64_FORMAT "\n", info.metrics);
+        printf("artifacts  %" G_GINT64_FORMAT ", %s\n", info.artifacts, artifacts);
+        printf("file       %s on %s, journal %s\n", file, info.filesystem ? info.filesystem : "?",
+               info.journal_mode ? info.journal_mode : "?");
+        printf("digest     %s\n", info.digest);
+    }
+    orch_store_info_clear(&info);
+    return ORCH_EXIT_OK;
+}
+
+const struct orch_command ORCH_COMMAND_DB_INFO = {
+    .name = "db info",
+    .group = "Care",
+    .summary = "where the store is, what it holds, and one digest of all its ended runs",
+    .usage = "",
+    .max_args = 0,
+    .about = "Two people whose digests are equal have the same results.",
+    .run = run_info,
+};
+
+static int run_check(struct orch_cli *cli, const void *options, GError **error)
+{
+    (void)options;
+    struct orch_store *store = orch_cli_store(cli, ORCH_STORE_READ, error);
+    g_autoptr(GPtrArray) findings = g_ptr_array_new_with_free_func(g_free);
+    int64_t runs = 0;
+    if (!store || !orch_store_check(store, findings, &runs, error))
+        return -1;
+    if (cli->json) {
+        json_t *list = json_array();
+        for (guint i = 0; i < findings->len; i++)
+            json_array_append_new(list, json_string(findings->pdata[i]));
+        orch_cli_print_json(json_pack("{s:I s:o}", "runs", (json_int_t)runs, "findings", list));
+    } else {
+        for (guint i = 0; i < findings->len; i++)
+            printf("%s\n", (char *)findings->pdata[i]);
+        if (!findings->len)
+            printf("all well: %" G_GINT64_FORMAT " run%s, every digest as recorded\n", runs,
+                   runs == 1 ? "" : "s");
+    }
+    return findings->len ? ORCH_EXIT_CHECK : ORCH_EXIT_OK;
+}
+
+const struct orch_command ORCH_COMMAND_DB_CHECK = {
+    .name = "db check",
+    .group = "Care",
+    .summary = "recompute every digest; look for damage",
+    .usage = "",
+    .max_args = 0,
+    .about = "Exits with 7 when something is not as it was recorded.",
+    .run = run_check,
+};
+
+static int run_backup(struct orch_cli *cli, const void *options, GError **error)
+{
+    (void)options;
+    struct orch_store *store = orch_cli_store(cli, ORCH_STORE_READ, error);
+    if (!store || !orch_store_backup(store, cli->args[0], error))
+        return -1;
+    if (cli->json)
+        orch_cli_print_json(json_pack("{s:s}", "backup", cli->args[0]));
+    else
+        printf("%s\n", cli->args[0]);
+    orch_cli_say(cli, "the rows are in '%s'; artifacts stay in '%s/objects'", cli->args[0],
+                 orch_store_folder(store));
+    return ORCH_EXIT_OK;
+}
+
+const struct orch_command ORCH_COMMAND_DB_BACKUP = {
+    .name = "db backup",
+    .group = "Care",
+    .summary = "a consistent copy of the store's file, while others write",
+    .usage = "FILE",
+    .min_args = 1,
+    .max_args = 1,
+    .run = run_backup,
+};
+
+static int run_migrate(struct orch_cli *cli, const void *options, GError **error)
+{
+    (void)options;
+    struct orch_store *store = orch_cli_store(cli, ORCH_STORE_WRITE, error); /* opening does it */
+    struct orch_store_info info = {0};
+    if (!store || !orch_store_info(store, &info, error))
+        return -1;
+    if (cli->json)
+        orch_cli_print_json(json_pack("{s:i}", "schema", info.schema));
+    else
+        printf("schema %d\n", info.schema);
+    orch_store_info_clear(&info);
+    return ORCH_EXIT_OK;
+}
+
+const struct orch_command ORCH_COMMAND_DB_MIGRATE = {
+    .name = "db migrate",
+    .group = "Care",
+    .summary = "bring an older store to this version (every writing command does it too)",
+    .usage = "",
+    .max_args = 0,
+    .about = "A backup is made beside the file first. A newer store is refused and not touched.",
+    .run = run_migrate,
+};

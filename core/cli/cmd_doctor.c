@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Looks at everything that orch stands on here, and says what is missing and what to do about it. */
+#include "core/cli/cli.h"
+
+#include "lib/base/error.h"
+#include "lib/base/file.h"
+#include "lib/base/text.h"
+
+#include <string.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+struct findings {
+    struct orch_table *table;
+    unsigned problems;
+};
+
+/* level: "ok", "missing" (something is left out because of it) or "problem" */
+static void add(struct findings *f, const char *what, const char *level, const char *detail,
+                const char *cure)
+{
+    orch_table_add(f->table, what, NULL);
+    orch_table_add(f->table, level, NULL);
+    orch_table_add(f->table, detail, NULL);
+    orch_table_add(f->table, cure, NULL);
+    f->problems += strcmp(level, "problem") == 0;
+}
+
+static char *first_line(const GError *error)
+{
+    g_auto(GStrv) lines = g_strsplit(error->message, "\n", 2);
+    return g_strdup(lines[0]);
+}
+
+static void look_at_machine(struct orch_cli *cli, struct findings *f)
+{
+    const struct orch_machine *m = orch_workspace_machine(cli->workspace);
+    g_autofree char *memory = orch_bytes_format(m->memory_bytes);
+    g_autofree char *text = g_strdup_printf("%s, %d cores, %d threads, %s, %s", m->cpu_model, m->cores,
+                                            m->threads, memory, m->os);
+    add(f, "machine", "ok", text, "");
+    for (guint i = 0; i < m->gpus->len; i++) {
+        const struct orch_gpu_device *gpu = m->gpus->pdata[i];
+        g_autofree char *bytes = orch_bytes_format(gpu->memory_bytes);
+        g_autofree char *detail = g_strdup_printf("%u: %s, %s, compute capability %d.%d, driver %s",
+                                                  gpu->index, gpu->model, bytes, gpu->cc_major,
+                                                  gpu->cc_minor, m->gpu_driver ? m->gpu_driver : "?");
+        add(f, "GPU", "ok", detail, "");
+    }
+    if (!m->gpus->len)
+        add(f, "GPU", "missing", m->gpu_note ? m->gpu_note : "none", "GPU trials are skipped here");
+}
+
+static void look_at_git(struct orch_cli *cli, struct findings *f)
+{
+    if (!cli->workspace->vcs) {
+        add(f, "git", "missing", "in no git repository", "git init: runs are then keyed by their tree");
+        return;
+    }
+    GError *problem = NULL;
+    int64_t begin = orch_mono_ns();
+    const struct orch_source *source = orch_workspace_source(cli->workspace, &problem);
+    if (!source) {
+        g_autofree char *line = first_line(problem);
+        add(f, "git", "problem", line, "");
+        g_clear_error(&problem);
+        return;
+    }
+    g_autofree char *text = g_strdup_printf(
+        "%s, tree %.12s%s, captured in %.0f ms by %s", cli->workspace->root, source->tree,
+        source->dirty ? " (uncommitted changes)" : "", (double)(orch_mono_ns() - begin) / 1e6,
+        orch_vcs_backend(cli->workspace->vcs));
+    add(f, "git", "ok", text, "");
+    for (guint i = 0; i < source->left_out->len && i < 5; i++) {
+        const struct orch_left_out *file = source->left_out->pdata[i];
+        g_autofree char *detail = g_strdup_printf("%s is not captured: %s", file->path, file->why);
+        add(f, "git", "missing", detail, "");
+    }
+}
+
+static void look_at_store(struct orch_cli *cli, struct findings *f)
+{
+    GError *problem = NULL;
+    if (access(cli->workspace->db_path, F_OK) != 0) {
+        add(f, "store", "missing", cli->workspace->db_path, "made by the first 'orch run'");
+        return;
+    }
+    struct orch_store *store = orch_workspace_store(cli->workspace, ORCH_STORE_READ, &problem);
+    struct orch_store_info info = {0};
+    if (!store || !orch_store_info(store, &info, &problem)) {
+        g_autofree char *line = first_line(problem);
+        add(f, "store", "problem", line, "");
+        g_clear_error(&problem);
+        return;
+    }
+    g_autofree char *text = g_strdup_printf(
+        "%s: schema %d, %" G_GINT64_FORMAT " runs, %s on %s", orch_store_path(store), info.schema,
+        info.runs, info.journal_mode ? info.journal_mode : "?", info.filesystem ? info.filesystem : "?");
+    add(f, "store", "ok", text, "");
+    if (access(orch_store_path(store), W_OK) != 0)
+        add(f, "store", "problem", "the file cannot be written", "chmod, or --db elsewhere");
+    g_autoptr(GPtrArray) actives = orch_store_actives(store, NULL);
+    unsigned dead = 0;
+    for (guint i = 0; actives && i < actives->len; i++)
+        dead += !orch_process_is_alive(&((struct orch_active_row *)actives->pdata[i])->runner);
+    if (dead) {
+        g_autofree char *detail = g_strdup_printf("%u trials of runs that were killed", dead);
+        add(f, "store", "missing", detail, "the next 'orch run' closes them");
+    }
+    orch_store_info_clear(&info);
+}
+
+static void look_at_disk(struct orch_cli *cli, struct findings *f)
+{
+    struct statvfs disk;
+    if (statvfs(cli->workspace->root, &disk) != 0)
+        return;
+    int64_t free_bytes = (int64_t)disk.f_bavail * (int64_t)disk.f_frsize;
+    g_autofree char *text = orch_bytes_format(free_bytes);
+    g_autofree char *detail = g_strdup_printf("%s free", text);
+    add(f, "disk", free_bytes < (1 << 28) ? "problem" : "ok", detail,
+        free_bytes < (1 << 28) ? "free some space; 'orch gc' may help" : "");
+}
+
+static void look_at_parts(struct findings *f)
+{
+    static const struct {
+        const char *part, *what;
+    } parts[] = {{"orch-host", "host program"}, {"plugins", "plugins"}, {"share", "data files"}};
+    for (unsigned i = 0; i < G_N_ELEMENTS(parts); i++) {
+        g_autofree char *path = orch_program_path(parts[i].part, NULL);
+        add(f, parts[i].what, path ? "ok" : "problem", path ? path : "not found",
+            path ? "" : "./build.sh build");
+    }
+    g_autofree char *plugins = orch_program_path("plugins", NULL);
+    g_autofree char *torch = plugins ? g_build_filename(plugins, "orch-torch.so", NULL) : NULL;
+    bool there = torch && access(torch, F_OK) == 0;
+    add(f, "LibTorch adapter", there ? "ok" : "missing", there ? torch : "training is left out",
+        there ? "" : "./build.sh torch");
+    static const char *const programs[] = {"git", "python3", "mpirun", "nvcc", "sbatch"};
+    for (unsigned i = 0; i < G_N_ELEMENTS(programs); i++) {
+        g_autofree char *path = g_find_program_in_path(programs[i]);
+        add(f, programs[i], path ? "ok" : "missing", path ? path : "not on the PATH", "");
+    }
+}
+
+static void look_at_plugins(struct orch_cli *cli, struct findings *f)
+{
+    g_autofree char *here = g_get_current_dir();
+    g_autoptr(GPtrArray) entries = orch_plugins_list(orch_cli_plugins(cli), here);
+    unsigned good = 0;
+    for (guint i = 0; i < entries->len; i++) {
+        const struct orch_plugin_entry *entry = entries->pdata[i];
+        good += entry->manifest != NULL;
+        if (entry->problem)
+            add(f, "plugin", "problem", entry->problem, "");
+        if (entry->shadowed_by)
+            add(f, "plugin", "missing", entry->path, "hidden by another of its name");
+    }
+    g_autofree char *detail = g_strdup_printf("%u can be named in recipes", good);
+    add(f, "plugins", "ok", detail, "'orch plugin ls' lists them");
+}
+
+static int run(struct orch_cli *cli, const void *options, GError **error)
+{
+    (void)options;
+    if (!orch_cli_workspace(cli, NULL, error))
+        return -1;
+    static const char *const headers[] = {"what", "state", "found", "cure", NULL};
+    struct findings f = {.table = orch_table_new(headers)};
+    look_at_machine(cli, &f);
+    look_at_git(cli, &f);
+    look_at_store(cli, &f);
+    look_at_disk(cli, &f);
+    look_at_parts(&f);
+    look_at_plugins(cli, &f);
+    orch_table_print(cli, f.table, "findings");
+    if (!cli->json)
+        orch_cli_say(cli, f.problems ? "%u problem(s)" : "no problems", f.problems);
+    return f.problems ? ORCH_EXIT_CHECK : ORCH_EXIT_OK;
+}
+
+const struct orch_command ORCH_COMMAND_DOCTOR = {
+    .name = "doctor",
+    .group = "Care",
+    .summary = "what this machine has, what is missing, and what to do about it",
+    .usage = "",
+    .max_args = 0,
+    .about = "Exits with 7 when something needs mending; what is merely left out (no GPU, no LibTorch) "
+             "does not count.",
+    .run = run,
+};

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "core/cli/cli.h"
+
+#include "lib/base/error.h"
+#include "lib/base/file.h"
+
+#include <string.h>
+#include <unistd.h>
+
+static const char FIRST_RECIPE[] =
+    "format: 1\n"
+    "recipe: first\n"
+    "about: A first sweep. It needs no GPU; run it with 'orch run recipes/first.recipe'.\n"
+    "\n"
+    "experiments:\n"
+    "  nap:\n"
+    "    plugin: sleep                      # 'orch plugin show sleep' lists its parameters\n"
+    "    sweep: { seconds: [0.1, 0.2, 0.4] }\n"
+    "    repeat: 2\n"
+    "\n"
+    "report:\n"
+    "  - { title: Does it sleep as long as it was told?, table: { rows: seconds, value: slept_s } }\n";
+
+static int run(struct orch_cli *cli, const void *options, GError **error)
+{
+    (void)options;
+    struct orch_store *store = orch_cli_store(cli, ORCH_STORE_CREATE, error);
+    if (!store)
+        return -1;
+    g_autofree char *folder = g_build_filename(cli->workspace->root, "recipes", NULL);
+    g_autofree char *recipe = g_build_filename(folder, "first.recipe", NULL);
+    bool there = access(recipe, F_OK) == 0;
+    if (!there && (!orch_dir_make(folder, error) ||
+                   !orch_file_write(recipe, FIRST_RECIPE, strlen(FIRST_RECIPE), false, error)))
+        return -1;
+    if (cli->json) {
+        orch_cli_print_json(json_pack("{s:s s:s}", "store", orch_store_path(store), "recipe", recipe));
+        return ORCH_EXIT_OK;
+    }
+    printf("%s\n%s\n", orch_store_path(store), recipe);
+    orch_cli_say(cli, "%s\nnow: orch run %s", there ? "the recipe was there already and is as it was"
+                                                    : "a store and a first recipe",
+                 recipe);
+    if (!cli->workspace->vcs)
+        orch_cli_warn(cli, "'%s' is in no git repository: runs are recorded as unversioned\n  hint: "
+                           "git init", cli->workspace->root);
+    return ORCH_EXIT_OK;
+}
+
+const struct orch_command ORCH_COMMAND_INIT = {
+    .name = "init",
+    .group = "Running",
+    .summary = "make a store and a first recipe here",
+    .usage = "",
+    .max_args = 0,
+    .about = "The store is .orch/results.db at the root of the repository, kept out of git by its own "
+             ".gitignore. Nothing that is there already is changed.",
+    .run = run,
+};

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "core/cli/cli.h"
+
+#include "core/report/group.h"
+#include "lib/base/error.h"
+#include "lib/base/json.h"
+#include "lib/base/text.h"
+#include "lib/wire/value.h"
+
+#include <math.h>
+#include <string.h>
+
+struct ls_options {
+    const char *where, *recipe, *experiment, *state;
+    const char **metrics;
+    const char *limit;
+    bool all, reverse;
+};
+
+static const struct orch_option OPTIONS[] = {
+    {"where", 'w', "FILTER", ORCH_OPT_TEXT, offsetof(struct ls_options, where),
+     "only runs that match, e.g. 'lr>=0.01 and state=ok and started>2d'"},
+    {"recipe", 0, "NAME", ORCH_OPT_TEXT, offsetof(struct ls_options, recipe), "only of this recipe"},
+    {"experiment", 'e', "NAME", ORCH_OPT_TEXT, offsetof(struct ls_options, experiment),
+     "only of this experiment"},
+    {"state", 0, "STATE", ORCH_OPT_TEXT, offsetof(struct ls_options, state),
+     "only runs that ended so: ok, failed, crashed, ..."},
+    {"metric", 'm', "NAME", ORCH_OPT_LIST, offsetof(struct ls_options, metrics),
+     "add a column with the last value of a metric, or a result"},
+    {"limit", 'n', "N", ORCH_OPT_TEXT, offsetof(struct ls_options, limit),
+     "show at most N runs (default 30; 0: all)"},
+    {"all", 'a', NULL, ORCH_OPT_FLAG, offsetof(struct ls_options, all), "removed runs too"},
+    {"reverse", 'r', NULL, ORCH_OPT_FLAG, offsetof(struct ls_options, reverse), "oldest first"},
+    {0}};
+
+static char *settings_text(const json_t *coords, int repeat)
+{
+    GString *text = g_string_new(NULL);
+    const char *name;
+    json_t *value;
+    json_object_foreach((json_t *)(uintptr_t)coords, name, value) {
+        g_autofree char *one = orch_value_format_json(value);
+        g_string_append_printf(text, "%s%s=%s", text->len ? " " : "", name, one);
+    }
+    if (repeat > 1)
+        g_string_append_printf(text, "%s#%d", text->len ? " " : "", repeat);
+    return g_string_free(text, FALSE);
+}
+
+static struct orch_table *new_table(const char **metrics)
+{
+    g_autoptr(GPtrArray) headers = g_ptr_array_new();
+    static const char *const fixed[] = {"run", "state", "experiment", "setting"};
+    for (unsigned i = 0; i < G_N_ELEMENTS(fixed); i++)
+        g_ptr_array_add(headers, (char *)(uintptr_t)fixed[i]);
+    g_autoptr(GPtrArray) right = g_ptr_array_new_with_free_func(g_free);
+    for (int i = 0; metrics && metrics[i]; i++) {
+        g_ptr_array_add(right, g_strconcat(">", metrics[i], NULL));
+        g_ptr_array_add(headers, right->pdata[right->len - 1]);
+    }
+    static const char *const last[] = {">time", "who", "when", "commit"};
+    for (unsigned i = 0; i < G_N_ELEMENTS(last); i++)
+        g_ptr_array_add(headers, (char *)(uintptr_t)last[i]);
+    g_ptr_array_add(headers, NULL);
+    return orch_table_new((const char *const *)headers->pdata);
+}
+
+static bool add_run(struct orch_store *store, struct orch_table *table, const struct orch_run *run,
+                    const char **metrics, GError **error)
+{
+    g_autoptr(json_t) facts = run->facts ? json_loads(run->facts, 0, NULL) : NULL;
+    g_autofree char *setting = settings_text(json_object_get(facts, "coords"), run->repeat);
+    g_autofree char *wall = orch_duration_format(run->wall_ms / 1e3);
+    g_autofree char *when = orch_cli_ago(run->started_ns);
+    g_autofree char *iso = orch_time_format(run->started_ns, true);
+    g_autofree char *commit =
+        run->source_commit ? g_strdup_printf("%.8s%s", run->source_commit, run->source_dirty ? "+" : "")
+        : run->source_tree ? g_strdup("uncommitted")
+                           : g_strdup("unversioned");
+    orch_table_add(table, orch_cli_short_key(run->key), json_string(run->key));
+    orch_table_add(table, run->hidden ? "removed" : run->state, json_string(run->state));
+    orch_table_add(table, run->experiment, NULL);
+    json_t *coords = json_object_get(facts, "coords");
+    orch_table_add(table, setting, coords ? json_incref(coords) : json_object());
+    for (int i = 0; metrics && metrics[i]; i++) {
+        double value;
+        if (!orch_run_number(store, run, metrics[i], ORCH_AGGREGATE_LAST, &value, NULL, NULL, error))
+            return false;
+        orch_table_add_real(table, value);
+    }
+    orch_table_add(table, wall, json_real(run->wall_ms / 1e3));
+    orch_table_add(table, run->who, NULL);
+    orch_table_add(table, when, json_string(iso));
+    orch_table_add(table, commit, run->source_commit ? json_string(run->source_commit) : json_null());
+    return true;
+}
+
+static bool add_actives(struct orch_cli *cli, struct orch_store *store, struct orch_table *table,
+                        const char **metrics, GError **error)
+{
+    g_autoptr(GPtrArray) actives = orch_store_actives(store, error);
+    for (guint i = 0; actives && i < actives->len; i++) {
+        const struct orch_active_row *row = actives->pdata[i];
+        g_autoptr(json_t) record = json_loads(row->record ? row->record : "{}", 0, NULL);
+        bool alive = orch_process_is_alive(&row->runner);
+        json_t *coords = json_object_get(json_object_get(record, "facts"), "coords");
+        g_autofree char *setting = settings_text(coords, (int)orch_json_int(record, "repeat", 1));
+        g_autofree char *when = orch_cli_ago(row->started_ns);
+        g_autofree char *iso = orch_time_format(row->started_ns, true);
+        g_autofree char *time =
+            orch_duration_format((double)(orch_now_ns() - row->started_ns) / 1e9);
+        orch_table_add(table, orch_cli_short_key(row->key), json_string(row->key));
+        orch_table_add(table, alive ? "running" : "interrupted", NULL);
+        orch_table_add(table, orch_json_text(record, "experiment", "?"), NULL);
+        orch_table_add(table, setting, coords ? json_incref(coords) : json_object());
+        for (int j = 0; metrics && metrics[j]; j++)
+            orch_table_add_real(table, NAN);
+        orch_table_add(table, time, json_null());
+        orch_table_add(table, orch_json_text(record, "who", "?"), NULL);
+        orch_table_add(table, when, json_string(iso));
+        const char *commit = orch_json_text(json_object_get(record, "source"), "commit", NULL);
+        g_autofree char *short_commit = commit ? g_strndup(commit, 8) : g_strdup("-");
+        orch_table_add(table, short_commit, commit ? json_string(commit) : json_null());
+    }
+    (void)cli;
+    return actives != NULL;
+}
+
+static int run(struct orch_cli *cli, const void *options, GError **error)
+{
+    const struct ls_options *o = options;
+    struct orch_store *store = orch_cli_store(cli, ORCH_STORE_READ, error);
+    if (!store)
+        return -1;
+    if (o->state && orch_verdict_parse(o->state) == ORCH_VERDICT_UNKNOWN) {
+        orch_error_set(error, ORCH_ERROR_USAGE,
+                       "ok, failed, skipped, cancelled, diverged, crashed, timeout, lost, preempted, "
+                       "protocol-error", "unknown state '%s'", o->state);
+        return -1;
+    }
+    struct orch_where *where = NULL;
+    if (o->where && !(where = orch_where_parse(o->where, error)))
+        return -1;
+    int64_t limit = 30;
+    if (o->limit && (!orch_int_parse(o->limit, &limit) || limit < 0)) {
+        orch_error_set(error, ORCH_ERROR_USAGE, "0 shows all", "option '--limit': '%s' is not a number",
+                       o->limit);
+        orch_where_free(where);
+        return -1;
+    }
+    struct orch_run_query query = {.recipe = o->recipe,
+                                   .experiment = o->experiment,
+                                   .state = o->state,
+                                   .where = where,
+                                   .with_hidden = o->all,
+                                   .oldest_first = o->reverse,
+                                   .limit = limit};
+    int64_t total = 0;
+    g_autoptr(GPtrArray) runs = orch_store_runs(store, &query, &total, error);
+    orch_where_free(where);
+    if (!runs)
+        return -1;
+    struct orch_table *table = new_table(o->metrics);
+    bool filtered = o->where || o->state || o->recipe || o->experiment;
+    bool ok = filtered || add_actives(cli, store, table, o->metrics, error);
+    for (guint i = 0; ok && i < runs->len; i++)
+        ok = add_run(store, table, runs->pdata[i], o->metrics, error);
+    if (!ok)
+        return -1;
+    orch_table_print(cli, table, "runs");
+    if (!cli->json && total > runs->len) {
+        fflush(stdout);
+        orch_cli_say(cli, "%u of %" G_GINT64_FORMAT " runs (-n 0 shows all)", runs->len, total);
+    } else if (!runs->len && !cli->json) {
+        orch_cli_say(cli, filtered ? "no run matches" : "no run yet: 'orch run RECIPE' makes some");
+    }
+    return ORCH_EXIT_OK;
+}
+
+const struct orch_command ORCH_COMMAND_LS = {
+    .name = "ls",
+    .group = "Looking",
+    .summary = "list runs, newest first",
+    .usage = "",
+    .max_args = 0,
+    .options = OPTIONS,
+    .option_bytes = sizeof(struct ls_options),
+    .about = "The filter compares names with = != < <= > >= and ~ (contains), joined by and, or, not and "
+             "parentheses. Names: state experiment recipe plugin who repeat seed attempt commit branch "
+             "tree gpu cpu host machine started ended wall_s key, else a parameter, a result, or a "
+             "metric's last value.",
+    .examples = "  orch ls --where 'experiment=finetune and lr<0.1' -m val_accuracy\n"
+                "  orch ls --state failed\n"
+                "  orch ls -n 0 --json | jq '.runs[].run'",
+    .run = run,
+};

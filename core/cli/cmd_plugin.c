@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "core/cli/cli.h"
+
+#include "core/plugin/conform.h"
+#include "core/plugin/skeleton.h"
+#include "lib/base/error.h"
+#include "lib/base/text.h"
+#include "lib/wire/value.h"
+
+#include <string.h>
+#include <unistd.h>
+
+/* ---- plugin ls -------------------------------------------------------------------------------- */
+
+/* Bare names are also looked for where recipes lie. */
+static char *recipe_folder(void)
+{
+    g_autofree char *here = g_get_current_dir();
+    char *recipes = g_build_filename(here, "recipes", NULL);
+    if (access(recipes, F_OK) == 0)
+        return recipes;
+    g_free(recipes);
+    return g_steal_pointer(&here);
+}
+
+static int run_ls(struct orch_cli *cli, const void *options, GError **error)
+{
+    (void)options;
+    (void)error;
+    g_autofree char *base = recipe_folder();
+    g_autoptr(GPtrArray) entries = orch_plugins_list(orch_cli_plugins(cli), base);
+    static const char *const headers[] = {"plugin", "version", "kind", "summary", "path", NULL};
+    struct orch_table *table = orch_table_new(headers);
+    for (guint i = 0; i < entries->len; i++) {
+        const struct orch_plugin_entry *entry = entries->pdata[i];
+        const struct orch_manifest *m = entry->manifest;
+        g_autofree char *name = g_path_get_basename(entry->path);
+        g_autofree char *first = entry->problem ? g_strdup(entry->problem) : NULL;
+        g_autofree char *shadowed =
+            entry->shadowed_by ? g_strdup_printf("(hidden by %s)", entry->shadowed_by) : NULL;
+        if (first)
+            strtok(first, "\n");
+        orch_table_add(table, m ? m->name : name, NULL);
+        orch_table_add(table, m ? m->version : "-", NULL);
+        orch_table_add(table, !m ? "broken" : m->kind == ORCH_PLUGIN_COMPILED ? "compiled" : "wrapped",
+                       NULL);
+        orch_table_add(table, shadowed ? shadowed : m ? m->summary : first, NULL);
+        orch_table_add(table, entry->path, NULL);
+    }
+    orch_table_print(cli, table, "plugins");
+    return ORCH_EXIT_OK;
+}
+
+const struct orch_command ORCH_COMMAND_PLUGIN_LS = {
+    .name = "plugin ls",
+    .group = "Plugins",
+    .summary = "the plugins that a recipe here can name",
+    .usage = "",
+    .max_args = 0,
+    .about = "Looked for in --plugin-path, the folder 'recipes' (or this one) and its 'plugins', "
+             "$ORCH_PLUGIN_PATH, $XDG_DATA_HOME/orch/plugins, and with the program.",
+    .run = run_ls,
+};
+
+/* ---- plugin show ------------------------------------------------------------------------------ */
+
+static void print_params(const struct orch_manifest *m)
+{
+    static const char *const headers[] = {"parameter", "type", "default", "range", "unit", "help", NULL};
+    if (!m->params->len)
+        return;
+    struct orch_table *table = orch_table_new(headers);
+    for (guint i = 0; i < m->params->len; i++) {
+        const struct orch_param_spec *p = m->params->pdata[i];
+        g_autofree char *type = orch_type_format(p->type);
+        g_autofree char *range = p->choices ? g_strjoinv(" | ", p->choices)
+                                 : p->min || p->max
+                                     ? g_strdup_printf("%s..%s", p->min ? p->min : "",
+                                                       p->max ? p->max : "")
+                                     : g_strdup("");
+        orch_table_add(table, p->name, NULL);
+        orch_table_add(table, type, NULL);
+        orch_table_add(table,
+                       p->def                             ? p->def
+                       : p->flags & ORCH_PARAM_OPTIONAL ? "(none)"
+                                                          : "(required)",
+                       NULL);
+        orch_table_add(table, range, NULL);
+        orch_table_add(table, p->unit, NULL);
+        orch_table_add(table, p->help, NULL);
+    }
+    g_autofree char *text = orch_table_to_text(table, false);
+    printf("\nparameters\n%s", text);
+}
+
+static void print_metrics(const struct orch_manifest *m)
+{
+    static const char *const headers[] = {"metric", "unit", "better", "by", "help", NULL};
+    static const char *const better[] = {"-", "less", "more"};
+    if (!m->metrics->len)
+        return;
+    struct orch_table *table = orch_table_new(headers);
+    for (guint i = 0; i < m->metrics->len; i++) {
+        const struct orch_metric_spec *s = m->metrics->pdata[i];
+        orch_table_add(table, s->name, NULL);
+        orch_table_add(table, s->unit, NULL);
+        orch_table_add(table, better[s->better <= 2 ? s->better : 0], NULL);
+        orch_table_add(table, s->step_unit ? s->step_unit : "(result)", NULL);
+        orch_table_add(table, s->help, NULL);
+    }
+    g_autofree char *text = orch_table_to_text(table, false);
+    printf("\nmetrics and results\n%s", text);
+}
+
+static int run_show(struct orch_cli *cli, const void *options, GError **error)
+{
+    (void)options;
+    g_autofree char *base =
+        strchr(cli->args[0], '/') ? g_get_current_dir() : recipe_folder();
+    const struct orch_manifest *m =
+        orch_plugins_find(orch_cli_plugins(cli), cli->args[0], base, error);
+    if (!m)
+        return -1;
+    if (cli->json) {
+        orch_cli_print_json(orch_manifest_encode(m));
+        return ORCH_EXIT_OK;
+    }
+    printf("%s %s - %s\n", m->name, m->version, m->summary ? m->summary : "");
+    printf("%s, licence %s, %s\n", m->kind == ORCH_PLUGIN_COMPILED ? "compiled" : "wrapped program",
+           m->licence ? m->licence : "not said", m->path);
+    if (m->kind == ORCH_PLUGIN_COMPILED)
+        printf("ABI %u.%u%s%s\n", m->abi_major, m->abi_minor, m->build ? ", build " : "",
+               m->build ? m->build : "");
+    if (m->flags & ORCH_PLUGIN_TIMING)
+        puts("its metrics are timings: runs alone, and counts only where it ran");
+    if (m->needs.gpus || m->needs.threads || m->needs.memory_bytes || m->needs.mpi)
+        printf("needs %u GPUs, %u threads, %" G_GUINT64_FORMAT " bytes of memory%s\n", m->needs.gpus,
+               m->needs.threads, (guint64)m->needs.memory_bytes, m->needs.mpi ? ", MPI" : "");
+    print_params(m);
+    print_metrics(m);
+    for (guint i = 0; i < m->artifacts->len; i++) {
+        const struct orch_artifact_spec *a = m->artifacts->pdata[i];
+        printf("%sartifact %s%s%s\n", i ? "" : "\n", a->name, a->help ? " - " : "",
+               a->help ? a->help : "");
+    }
+    return ORCH_EXIT_OK;
+}
+
+const struct orch_command ORCH_COMMAND_PLUGIN_SHOW = {
+    .name = "plugin show",
+    .group = "Plugins",
+    .summary = "what a plugin says of itself: parameters, metrics, artifacts, needs",
+    .usage = "NAME|PATH",
+    .min_args = 1,
+    .max_args = 1,
+    .examples = "  orch plugin show sleep\n  orch plugin show ./build/mine.so --json",
+    .run = run_show,
+};
+
+/* ---- plugin check ----------------------------------------------------------------------------- */
+
+static int run_check(struct orch_cli *cli, const void *options, GError **error)
+{
+    (void)options;
+    g_autofree char *base =
+        strchr(cli->args[0], '/') ? g_get_current_dir() : recipe_folder();
+    g_autoptr(GPtrArray) steps = orch_conform_run(orch_cli_plugins(cli), cli->args[0], base, error);
+    if (!steps)
+        return -1;
+    static const char *const headers[] = {"step", "outcome", "detail", NULL};
+    static const char *const outcomes[] = {"ok", "failed", "skipped"};
+    struct orch_table *table = orch_table_new(headers);
+    unsigned failed = 0;
+    for (guint i = 0; i < steps->len; i++) {
+        const struct orch_conform_step *step = steps->pdata[i];
+        orch_table_add(table, step->name, NULL);
+        orch_table_add(table, outcomes[step->outcome], NULL);
+        orch_table_add(table, step->detail, NULL);
+        failed += step->outcome == ORCH_CONFORM_FAILED;
+    }
+    orch_table_print(cli, table, "steps");
+    if (failed && !cli->json)
+        orch_cli_say(cli, "%u of %u steps failed; docs/plugins.md tells what each asks for", failed,
+                     steps->len);
+    return failed ? ORCH_EXIT_CHECK : ORCH_EXIT_OK;
+}
+
+const struct orch_command ORCH_COMMAND_PLUGIN_CHECK = {
+    .name = "plugin check",
+    .group = "Plugins",
+    .summary = "a conformance run, for plugins in any language",
+    .usage = "NAME|PATH",
+    .min_args = 1,
+    .max_args = 1,
+    .about = "Runs it for real: its manifest is sound, it loads quickly, equal seeds give equal results, "
+             "it stops in time when told to, it reports only what it declares. Exits with 7 when a step "
+             "fails.",
+    .run = run_check,
+};
+
+/* ---- plugin new ------------------------------------------------------------------------------- */
+
+struct new_options {
+    const char *language, *dir;
+};
+
+static const struct orch_option NEW_OPTIONS[] = {
+    {"language", 'l', "LANG", ORCH_OPT_TEXT, offsetof(struct new_options, language),
+     "c, shell or python (default)"},
+    {"dir", 'd', "DIR", ORCH_OPT_TEXT, offsetof(struct new_options, dir),
+     "where to put it (default: plugins/NAME)"},
+    {0}};
+
+static int run_new(struct orch_cli *cli, const void *options, GError **error)
+{
+    const struct new_options *o = options;
+    g_autofree char *folder =
+        o->dir ? g_strdup(o->dir) : g_build_filename("plugins", cli->args[0], NULL);
+    g_autoptr(GPtrArray) files =
+        orch_skeleton_make(cli->args[0], o->language ? o->language : "python", folder, error);
+    if (!files)
+        return -1;
+    json_t *list = json_array();
+    for (guint i = 0; i < files->len; i++) {
+        json_array_append_new(list, json_string(files->pdata[i]));
+        if (!cli->json)
+            puts(files->pdata[i]);
+    }
+    if (cli->json)
+        orch_cli_print_json(json_pack("{s:o}", "files", list));
+    else
+        json_decref(list);
+    return ORCH_EXIT_OK;
+}
+
+const struct orch_command ORCH_COMMAND_PLUGIN_NEW = {
+    .name = "plugin new",
+    .group = "Plugins",
+    .summary = "a skeleton that works as it is: C, shell or Python",
+    .usage = "NAME",
+    .min_args = 1,
+    .max_args = 1,
+    .options = NEW_OPTIONS,
+    .option_bytes = sizeof(struct new_options),
+    .examples = "  orch plugin new mine && orch plugin check plugins/mine/mine.plugin",
+    .run = run_new,
+};

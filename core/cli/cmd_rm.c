@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "core/cli/cli.h"
+
+#include "lib/base/error.h"
+#include "lib/base/text.h"
+
+#include <string.h>
+
+struct rm_options {
+    const char *reason;
+};
+
+static const struct orch_option RM_OPTIONS[] = {
+    {"reason", 0, "TEXT", ORCH_OPT_TEXT, offsetof(struct rm_options, reason),
+     "why; kept with the run"},
+    {0}};
+
+/* Finds every run before anything is done, so that a typo changes nothing. */
+static GPtrArray *find_all(struct orch_cli *cli, struct orch_store *store, GError **error)
+{
+    GPtrArray *runs = g_ptr_array_new_with_free_func((GDestroyNotify)orch_run_free);
+    for (int i = 0; i < cli->arg_count; i++) {
+        struct orch_run *run = orch_store_run(store, cli->args[i], error);
+        if (!run) {
+            g_ptr_array_unref(runs);
+            return NULL;
+        }
+        g_ptr_array_add(runs, run);
+    }
+    return runs;
+}
+
+static void report(struct orch_cli *cli, const GPtrArray *runs, const char *what)
+{
+    json_t *keys = json_array();
+    for (guint i = 0; i < runs->len; i++) {
+        const struct orch_run *run = runs->pdata[i];
+        json_array_append_new(keys, json_string(run->key));
+        if (!cli->json)
+            orch_cli_say(cli, "%s run %s (%s, %s)", what, orch_cli_short_key(run->key),
+                         run->experiment, run->state);
+    }
+    if (cli->json)
+        orch_cli_print_json(json_pack("{s:o}", what, keys));
+    else
+        json_decref(keys);
+}
+
+static int run_rm(struct orch_cli *cli, const void *options, GError **error)
+{
+    const struct rm_options *o = options;
+    struct orch_store *store = orch_cli_store(cli, ORCH_STORE_WRITE, error);
+    g_autoptr(GPtrArray) runs = store ? find_all(cli, store, error) : NULL;
+    if (!runs)
+        return -1;
+    for (guint i = 0; i < runs->len; i++) {
+        const struct orch_run *run = runs->pdata[i];
+        if (!orch_store_note(store, run->key, "tombstone", true, o->reason ? o->reason : "", error))
+            return -1;
+    }
+    report(cli, runs, "removed");
+    return ORCH_EXIT_OK;
+}
+
+static int run_purge(struct orch_cli *cli, const void *options, GError **error)
+{
+    (void)options;
+    struct orch_store *store = orch_cli_store(cli, ORCH_STORE_WRITE, error);
+    g_autoptr(GPtrArray) runs = store ? find_all(cli, store, error) : NULL;
+    if (!runs)
+        return -1;
+    for (guint i = 0; i < runs->len; i++)
+        if (!orch_store_purge(store, ((const struct orch_run *)runs->pdata[i])->key, error))
+            return -1;
+    report(cli, runs, "purged");
+    orch_cli_say(cli, "'orch gc' gives back the space of artifacts that nothing else names");
+    return ORCH_EXIT_OK;
+}
+
+const struct orch_command ORCH_COMMAND_RM = {
+    .name = "rm",
+    .group = "Care",
+    .summary = "hide runs everywhere: they spare nothing and enter no answer",
+    .usage = "RUN...",
+    .min_args = 1,
+    .max_args = -1,
+    .options = RM_OPTIONS,
+    .option_bytes = sizeof(struct rm_options),
+    .about = "A run never changes after it ends; rm adds a note that hides it here and, once shared, at "
+             "everybody's. 'orch ls --all' shows hidden runs.",
+    .examples = "  orch rm 3f2a91c0 --reason 'wrong data set'",
+    .run = run_rm,
+};
+
+const struct orch_command ORCH_COMMAND_PURGE = {
+    .name = "purge",
+    .group = "Care",
+    .summary = "drop the metric points and artifacts of runs on this machine",
+    .usage = "RUN...",
+    .min_args = 1,
+    .max_args = -1,
+    .about = "The run's row, parameters, results and digest stay.",
+    .examples = "  orch purge 3f2a91c0 && orch gc",
+    .run = run_purge,
+};
+
+/* ---- gc --------------------------------------------------------------------------------------- */
+
+struct gc_options {
+    bool dry_run;
+};
+
+static const struct orch_option GC_OPTIONS[] = {
+    {"dry-run", 'n', NULL, ORCH_OPT_FLAG, offsetof(struct gc_options, dry_run), "only count"}, {0}};
+
+/* Trees that kept runs name stay; captured trees of others are let go. */
+static int prune_trees(struct orch_cli *cli, struct orch_store *store, GError **error)
+{
+    if (!cli->workspace->vcs)
+        return 0;
+    struct orch_run_query query = {0};
+    g_autoptr(GPtrArray) runs = orch_store_runs(store, &query, NULL, error);
+    if (!runs)
+        return -1;
+    g_autoptr(GHashTable) kept = g_hash_table_new(g_str_hash, g_str_equal);
+    for (guint i = 0; i < runs->len; i++) {
+        char *tree = ((const struct orch_run *)runs->pdata[i])->source_tree;
+        if (tree)
+            g_hash_table_add(kept, tree);
+    }
+    return orch_vcs_prune(cli->workspace->vcs, kept, error);
+}
+
+static int run_gc(struct orch_cli *cli, const void *options, GError **error)
+{
+    const struct gc_options *o = options;
+    struct orch_store *store = orch_cli_store(cli, ORCH_STORE_WRITE, error);
+    int count = 0, trees = 0;
+    int64_t bytes = 0;
+    if (!store || !orch_store_gc(store, o->dry_run, &count, &bytes, error))
+        return -1;
+    g_autoptr(GPtrArray) actives = orch_store_actives(store, error);
+    if (!actives)
+        return -1;
+    if (!o->dry_run && !actives->len && (trees = prune_trees(cli, store, error)) < 0)
+        return -1;
+    g_autofree char *size = orch_bytes_format(bytes);
+    if (cli->json)
+        orch_cli_print_json(json_pack("{s:i s:I s:i s:b}", "removed", count, "bytes",
+                                      (json_int_t)bytes, "trees", trees, "dry_run", o->dry_run));
+    else
+        printf("%s %d file%s and folder%s that no kept run names, %s; %d captured tree%s\n",
+               o->dry_run ? "would remove" : "removed", count, count == 1 ? "" : "s",
+               count == 1 ? "" : "s", size, trees, trees == 1 ? "" : "s");
+    return ORCH_EXIT_OK;
+}
+
+const struct orch_command ORCH_COMMAND_GC = {
+    .name = "gc",
+    .group = "Care",
+    .summary = "give back the space of what no kept run names",
+    .usage = "",
+    .max_args = 0,
+    .options = GC_OPTIONS,
+    .option_bytes = sizeof(struct gc_options),
+    .about = "Artifacts, folders of trials, checkpoints and work copies, and captured source trees.",
+    .run = run_gc,
+};

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "core/cli/cli.h"
+#include "core/cli/execute.h"
+
+static const struct orch_option OPTIONS[] = {
+    ORCH_VARIANT_OPTIONS(struct orch_execute_options, variant),
+    {"jobs", 'j', "N", ORCH_OPT_INT, offsetof(struct orch_execute_options, jobs),
+     "run N trials at once (default: one for each GPU that trials need, else 1)"},
+    {"gpus", 0, "LIST", ORCH_OPT_TEXT, offsetof(struct orch_execute_options, gpus),
+     "use only these GPUs, e.g. 0,1"},
+    {"force", 0, NULL, ORCH_OPT_FLAG, offsetof(struct orch_execute_options, force),
+     "make new runs of trials that are done (nothing is overwritten)"},
+    {"fail-fast", 0, NULL, ORCH_OPT_FLAG, offsetof(struct orch_execute_options, fail_fast),
+     "start nothing more after the first failure"},
+    {"require-clean", 0, NULL, ORCH_OPT_FLAG, offsetof(struct orch_execute_options, require_clean),
+     "refuse to run with uncommitted changes"},
+    {"require", 0, "ok", ORCH_OPT_TEXT, offsetof(struct orch_execute_options, require),
+     "count skipped trials as failed"},
+    {"dry-run", 'n', NULL, ORCH_OPT_FLAG, offsetof(struct orch_execute_options, dry_run),
+     "the same as 'orch plan'"},
+    {"yes", 'y', NULL, ORCH_OPT_FLAG, offsetof(struct orch_execute_options, yes),
+     "run more than 500 trials without asking"},
+    {"no-progress", 0, NULL, ORCH_OPT_FLAG, offsetof(struct orch_execute_options, no_progress),
+     "a line for each trial instead of a live block"},
+    {0}};
+
+static int run(struct orch_cli *cli, const void *options, GError **error)
+{
+    const struct orch_execute_options *o = options;
+    struct orch_expansion *expansion = orch_cli_recipe(cli, cli->args[0], &o->variant, error);
+    if (!expansion)
+        return -1;
+    int status = o->dry_run ? orch_execute_plan(cli, expansion, o, error)
+                            : orch_execute(cli, expansion, o, error);
+    orch_expansion_free(expansion);
+    return status;
+}
+
+static int plan(struct orch_cli *cli, const void *options, GError **error)
+{
+    const struct orch_execute_options *o = options;
+    struct orch_expansion *expansion = orch_cli_recipe(cli, cli->args[0], &o->variant, error);
+    if (!expansion)
+        return -1;
+    int status = orch_execute_plan(cli, expansion, o, error);
+    orch_expansion_free(expansion);
+    return status;
+}
+
+const struct orch_command ORCH_COMMAND_RUN = {
+    .name = "run",
+    .group = "Running",
+    .summary = "run what a recipe asks for and the store does not hold yet",
+    .usage = "RECIPE [PROBLEM|EXPERIMENT...]",
+    .min_args = 1,
+    .max_args = -1,
+    .options = OPTIONS,
+    .option_bytes = sizeof(struct orch_execute_options),
+    .about =
+        "Expands the recipe into trials, skips those that the store already holds (by whom and why is "
+        "said by 'orch plan'), and runs the rest in processes of their own. Each trial is in the store "
+        "the moment it ends; running the same command again resumes.\n\n"
+        "The first Ctrl-C starts nothing more and lets running trials finish, the second stops them.",
+    .examples = "  orch run recipes/hw4.recipe            # everything\n"
+                "  orch run recipes/hw4.recipe p1 -j 2    # problem 1, two trials at once\n"
+                "  orch run r.recipe -x lr=0.1,0.01       # sweep a parameter\n"
+                "  orch run r.recipe --smoke              # does it work at all?",
+    .run = run,
+};
+
+static const struct orch_option PLAN_OPTIONS[] = {
+    ORCH_VARIANT_OPTIONS(struct orch_execute_options, variant),
+    {"jobs", 'j', "N", ORCH_OPT_INT, offsetof(struct orch_execute_options, jobs),
+     "plan for N trials at once"},
+    {"force", 0, NULL, ORCH_OPT_FLAG, offsetof(struct orch_execute_options, force),
+     "plan as 'orch run --force' would"},
+    {"all", 'a', NULL, ORCH_OPT_FLAG, offsetof(struct orch_execute_options, all),
+     "show every trial, however many"},
+    {"exit-code", 0, NULL, ORCH_OPT_FLAG, offsetof(struct orch_execute_options, exit_code),
+     "exit with 7 when something is left to run"},
+    {0}};
+
+const struct orch_command ORCH_COMMAND_PLAN = {
+    .name = "plan",
+    .group = "Running",
+    .summary = "what would run, and why; changes nothing",
+    .usage = "RECIPE [PROBLEM|EXPERIMENT...]",
+    .min_args = 1,
+    .max_args = -1,
+    .options = PLAN_OPTIONS,
+    .option_bytes = sizeof(struct orch_execute_options),
+    .about = "Lists each trial with its state and the reason: done (by whom, when, and whether runs of "
+             "any machine count), missing, stale (what changed), waiting, held by another process, or "
+             "skipped.",
+    .examples = "  orch plan recipes/hw4.recipe\n"
+                "  orch plan recipes/hw4.recipe finetune --json",
+    .run = plan,
+};

@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "core/cli/cli.h"
+#include "core/cli/find.h"
+
+#include "core/report/group.h"
+#include "lib/base/error.h"
+#include "lib/base/json.h"
+#include "lib/base/text.h"
+#include "lib/wire/journal.h"
+#include "lib/wire/value.h"
+
+#include <math.h>
+#include <string.h>
+
+struct show_options {
+    const char **metrics;
+};
+
+static const struct orch_option OPTIONS[] = {
+    {"metric", 'm', "NAME", ORCH_OPT_LIST, offsetof(struct show_options, metrics),
+     "print every point of a metric"},
+    {0}};
+
+/* All that the store has of a run, gathered for both forms of output. */
+struct shown {
+    struct orch_run *run;
+    json_t *params, *results, *facts, *machine;
+    GPtrArray *inputs, *artifacts, *notes, *summaries;
+};
+
+static bool gather(struct orch_store *store, const char *text, struct shown *out, GError **error)
+{
+    out->run = orch_store_run(store, text, error);
+    if (!out->run)
+        return false;
+    int64_t id = out->run->id;
+    out->params = orch_store_params(store, id, error);
+    out->results = out->params ? orch_store_results(store, id, error) : NULL;
+    out->inputs = out->results ? orch_store_inputs(store, id, error) : NULL;
+    out->artifacts = out->inputs ? orch_store_artifacts(store, id, error) : NULL;
+    out->notes = out->artifacts ? orch_store_notes(store, out->run->key, error) : NULL;
+    out->summaries = out->notes ? orch_store_summaries(store, id, error) : NULL;
+    out->facts = out->run->facts ? json_loads(out->run->facts, 0, NULL) : NULL;
+    out->machine = out->run->machine_facts ? json_loads(out->run->machine_facts, 0, NULL) : NULL;
+    return out->summaries != NULL;
+}
+
+static void clear(struct shown *shown)
+{
+    orch_run_free(shown->run);
+    json_decref(shown->params);
+    json_decref(shown->results);
+    json_decref(shown->facts);
+    json_decref(shown->machine);
+    GPtrArray *arrays[] = {shown->inputs, shown->artifacts, shown->notes, shown->summaries};
+    for (unsigned i = 0; i < G_N_ELEMENTS(arrays); i++)
+        if (arrays[i])
+            g_ptr_array_unref(arrays[i]);
+}
+
+static void line(const char *name, const char *format, ...) G_GNUC_PRINTF(2, 3);
+static void line(const char *name, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    printf("  %-14s ", name);
+    vprintf(format, args);
+    putchar('\n');
+    va_end(args);
+}
+
+static void print_head(const struct shown *s)
+{
+    const struct orch_run *run = s->run;
+    g_autofree char *started = orch_time_format(run->started_ns, false);
+    g_autofree char *ago = orch_cli_ago(run->started_ns);
+    g_autofree char *wall = orch_duration_format(run->wall_ms / 1e3);
+    printf("run %s: %s of recipe %s\n", orch_cli_short_key(run->key), run->experiment,
+           run->recipe ? run->recipe : "-");
+    line("key", "%s", run->key);
+    line("state", "%s%s%s%s%s", run->state, run->reason ? ": " : "", run->reason ? run->reason : "",
+         run->hidden ? " (removed)" : "", run->purged ? " (points and artifacts purged here)" : "");
+    line("started", "%s UTC (%s), took %s", started, ago, wall);
+    line("by", "%s", run->who);
+    line("plugin", "%s %s", run->plugin, run->plugin_version);
+    line("repeat", "%d, seed %" G_GUINT64_FORMAT ", attempt %d", run->repeat, (guint64)run->seed,
+         run->attempt);
+}
+
+static void print_source(const struct shown *s)
+{
+    const struct orch_run *run = s->run;
+    if (!run->source_tree) {
+        line("source", "unversioned (in no git repository)");
+    } else {
+        line("commit", "%s%s%s%s", run->source_commit ? run->source_commit : "none yet",
+             run->source_branch ? " on " : "", run->source_branch ? run->source_branch : "",
+             run->source_dirty ? ", with uncommitted changes" : "");
+        line("tree", "%s ('orch checkout %s' gives it back)", run->source_tree,
+             orch_cli_short_key(run->key));
+    }
+    line("fingerprint", "%s", run->fingerprint);
+    line("digest", "%s", run->digest ? run->digest : "-");
+}
+
+static void print_machine(const struct shown *s)
+{
+    line("where", "%s", s->run->where_key ? s->run->where_key : "-");
+    line("machine", "%s, %s", orch_json_text(s->machine, "hostname", "?"),
+         orch_json_text(s->machine, "os", "?"));
+    double load = NAN;
+    orch_json_get_real(json_object_get(s->facts, "load"), &load);
+    int64_t others = orch_json_int(s->facts, "co_runners", 0);
+    if (isfinite(load))
+        line("load", "%.2f when it started, %d other trial%s beside it", load, (int)others,
+             others == 1 ? "" : "s");
+    int64_t rss = orch_json_int(s->facts, "max_rss_bytes", 0);
+    g_autofree char *memory = orch_bytes_format(rss);
+    if (rss)
+        line("memory", "%s at most", memory);
+}
+
+static void print_values(const char *heading, const json_t *object)
+{
+    if (!json_object_size(object))
+        return;
+    printf("\n%s\n", heading);
+    g_autoptr(GPtrArray) names = g_ptr_array_new();
+    const char *name;
+    json_t *value;
+    json_object_foreach((json_t *)(uintptr_t)object, name, value)
+        g_ptr_array_add(names, (char *)(uintptr_t)name);
+    for (guint i = 0; i < names->len; i++) {
+        value = json_object_get(object, names->pdata[i]);
+        double number;
+        g_autofree char *text = json_is_real(value) && orch_json_get_real(value, &number)
+                                    ? orch_number_format(number)
+                                    : orch_value_format_json(value);
+        line(names->pdata[i], "%s", text);
+    }
+}
+
+static void print_metrics(struct orch_cli *cli, const struct shown *s)
+{
+    if (!s->summaries->len)
+        return;
+    static const char *const headers[] = {"metric", ">points", ">first", ">last", ">min",
+                                          ">at", ">max", ">at", "unit", NULL};
+    struct orch_table *table = orch_table_new(headers);
+    for (guint i = 0; i < s->summaries->len; i++) {
+        const struct orch_metric_summary *m = s->summaries->pdata[i];
+        orch_table_add(table, m->name, NULL);
+        orch_table_add_int(table, m->count);
+        orch_table_add_real(table, m->first);
+        orch_table_add_real(table, m->last);
+        orch_table_add_real(table, m->min);
+        orch_table_add_int(table, m->min_step);
+        orch_table_add_real(table, m->max);
+        orch_table_add_int(table, m->max_step);
+        orch_table_add(table, m->unit ? m->unit : "", NULL);
+    }
+    g_autofree char *text = orch_table_to_text(table, orch_cli_color(cli, false));
+    g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
+    puts("\nmetrics");
+    for (int i = 0; lines[i] && *lines[i]; i++)
+        printf("  %s\n", lines[i]);
+}
+
+static void print_files(const struct shown *s)
+{
+    if (s->inputs->len)
+        puts("\nread");
+    for (guint i = 0; i < s->inputs->len; i++) {
+        const struct orch_stored_input *input = s->inputs->pdata[i];
+        line(input->name, "%s%s%s%.12s", input->from_key ? "run " : "",
+             input->from_key ? orch_cli_short_key(input->from_key) : "", input->from_key ? ", " : "",
+             input->sha256 && *input->sha256 ? input->sha256 : "-");
+    }
+    if (s->artifacts->len)
+        puts("\nartifacts");
+    for (guint i = 0; i < s->artifacts->len; i++) {
+        const struct orch_stored_artifact *artifact = s->artifacts->pdata[i];
+        g_autofree char *bytes = orch_bytes_format(artifact->bytes);
+        line(artifact->name, "%s, %.12s%s", bytes, artifact->sha256,
+             artifact->here ? "" : " (not on this machine)");
+    }
+}
+
+static void print_notes(const struct shown *s)
+{
+    json_t *notes = json_object_get(s->facts, "notes"), *left_out = json_object_get(s->facts, "left_out");
+    if (json_array_size(notes) || s->notes->len || json_array_size(left_out))
+        puts("\nnotes");
+    for (size_t i = 0; i < json_array_size(notes); i++)
+        printf("  %s\n", json_string_value(json_array_get(notes, i)));
+    for (guint i = 0; i < s->notes->len; i++) {
+        const struct orch_stored_note *note = s->notes->pdata[i];
+        printf("  %s: %s\n", note->kind, note->text);
+    }
+    for (size_t i = 0; i < json_array_size(left_out); i++)
+        printf("  not in the captured tree: %s (%s)\n",
+               json_string_value(json_array_get(json_array_get(left_out, i), 0)),
+               json_string_value(json_array_get(json_array_get(left_out, i), 1)));
+    const char *tail = orch_json_text(s->facts, "stderr_tail", NULL);
+    if (tail && *tail)
+        printf("\nthe end of its stderr ('orch log %s' shows all)\n%s%s",
+               orch_cli_short_key(s->run->key), tail, g_str_has_suffix(tail, "\n") ? "" : "\n");
+}
+
+static json_t *as_json(const struct shown *s)
+{
+    const struct orch_run *run = s->run;
+    json_t *metrics = json_array(), *artifacts = json_array(), *inputs = json_array();
+    for (guint i = 0; i < s->summaries->len; i++) {
+        const struct orch_metric_summary *m = s->summaries->pdata[i];
+        json_array_append_new(
+            metrics, json_pack("{s:s s:s? s:s? s:I s:o s:o s:o s:o s:I s:I}", "name", m->name, "unit",
+                               m->unit, "better", m->better, "points", (json_int_t)m->count, "first",
+                               orch_json_real(m->first), "last", orch_json_real(m->last), "min",
+                               orch_json_real(m->min), "max", orch_json_real(m->max), "min_step",
+                               (json_int_t)m->min_step, "max_step", (json_int_t)m->max_step));
+    }
+    for (guint i = 0; i < s->artifacts->len; i++) {
+        const struct orch_stored_artifact *a = s->artifacts->pdata[i];
+        json_array_append_new(artifacts,
+                              json_pack("{s:s s:s s:I s:b}", "name", a->name, "sha256", a->sha256,
+                                        "bytes", (json_int_t)a->bytes, "here", a->here));
+    }
+    for (guint i = 0; i < s->inputs->len; i++) {
+        const struct orch_stored_input *in = s->inputs->pdata[i];
+        json_array_append_new(inputs, json_pack("{s:s s:s? s:s?}", "name", in->name, "run",
+                                                in->from_key, "sha256", in->sha256));
+    }
+    g_autofree char *started = orch_time_format(run->started_ns, true);
+    g_autofree char *ended = orch_time_format(run->ended_ns, true);
+    json_t *json = json_pack(
+        "{s:s s:s? s:s? s:s? s:s s:s s:s s:s? s:i s:i s:s s:s s:s? s:s s:f s:i s:i s:o}", "key",
+        run->key, "recipe", run->recipe, "recipe_key", run->recipe_key, "experiment", run->experiment,
+        "plugin", run->plugin, "plugin_version", run->plugin_version, "state", run->state, "reason",
+        run->reason, "repeat", run->repeat, "attempt", run->attempt, "started", started, "ended",
+        ended, "where", run->where_key, "who", run->who, "wall_s", run->wall_ms / 1e3, "exit_code",
+        run->exit_code, "signal", run->signal, "seed", orch_json_u64(run->seed));
+    json_object_set_new(json, "source",
+                        json_pack("{s:s? s:s? s:s? s:s? s:b}", "tree", run->source_tree, "commit",
+                                  run->source_commit, "branch", run->source_branch, "remote",
+                                  run->source_remote, "dirty", run->source_dirty));
+    json_object_set_new(json, "fingerprint", json_string(run->fingerprint));
+    json_object_set_new(json, "digest", run->digest ? json_string(run->digest) : json_null());
+    json_object_set_new(json, "removed", json_boolean(run->hidden));
+    json_object_set(json, "params", s->params);
+    json_object_set(json, "results", s->results);
+    json_object_set_new(json, "metrics", metrics);
+    json_object_set_new(json, "artifacts", artifacts);
+    json_object_set_new(json, "inputs", inputs);
+    if (s->facts)
+        json_object_set(json, "facts", s->facts);
+    if (s->machine)
+        json_object_set(json, "machine", s->machine);
+    return json;
+}
+
+static int show_series(struct orch_cli *cli, struct orch_store *store, const struct orch_run *run,
+                       const char **names, GError **error)
+{
+    static const char *const headers[] = {"metric", ">step", ">t_ms", ">value", NULL};
+    struct orch_table *table = orch_table_new(headers);
+    for (int i = 0; names[i]; i++) {
+        GError *problem = NULL;
+        struct orch_series *series = orch_store_series(store, run->id, names[i], &problem);
+        if (!series) {
+            if (problem)
+                g_propagate_error(error, problem);
+            else
+                orch_error_set(error, ORCH_ERROR_NOT_FOUND, "'orch show RUN' lists its metrics",
+                               "run %s has no metric '%s'", orch_cli_short_key(run->key), names[i]);
+            return -1;
+        }
+        for (size_t j = 0; j < series->count; j++) {
+            char text[ORCH_REAL_CHARS];
+            orch_table_add(table, series->name, NULL);
+            orch_table_add_int(table, series->step[j]);
+            orch_table_add_real(table, series->t_ms[j]);
+            orch_table_add(table, orch_real_format(series->value[j], text),
+                           orch_json_real(series->value[j]));
+        }
+        orch_series_free(series);
+    }
+    orch_table_print(cli, table, "points");
+    return ORCH_EXIT_OK;
+}
+
+/* A trial that has not ended: what its journal says so far. */
+static int show_active(struct orch_cli *cli, const struct orch_active_row *row)
+{
+    g_autoptr(json_t) record = json_loads(row->record ? row->record : "{}", 0, NULL);
+    g_autofree char *ago = orch_cli_ago(row->started_ns);
+    g_autofree char *path = g_build_filename(row->trial_dir, "journal", NULL);
+    struct orch_journal *journal = orch_journal_open(path, NULL);
+    g_autoptr(json_t) last = json_object();
+    struct orch_event event;
+    int64_t points = 0;
+    while (journal && orch_journal_next(journal, &event, NULL)) {
+        for (size_t i = 0; event.kind == ORCH_EVENT_METRICS && i < event.point_count; i++, points++)
+            json_object_set_new(last, event.points[i].name, orch_json_real(event.points[i].value));
+        orch_event_clear(&event);
+    }
+    orch_journal_close(journal);
+    bool alive = orch_process_is_alive(&row->runner);
+    if (cli->json) {
+        orch_cli_print_json(json_pack("{s:s s:s s:O s:I s:O}", "key", row->key, "state",
+                                      alive ? "running" : "interrupted", "last", last, "points",
+                                      (json_int_t)points, "record", record));
+        return ORCH_EXIT_OK;
+    }
+    printf("run %s: %s, %s\n", orch_cli_short_key(row->key),
+           orch_json_text(record, "experiment", "?"),
+           alive ? "running" : "interrupted (the next 'orch run' closes it)");
+    line("key", "%s", row->key);
+    line("started", "%s", ago);
+    line("folder", "%s", row->trial_dir);
+    line("points", "%" G_GINT64_FORMAT, points);
+    print_values("last values", last);
+    return ORCH_EXIT_OK;
+}
+
+static int run(struct orch_cli *cli, const void *options, GError **error)
+{
+    const struct show_options *o = options;
+    struct orch_store *store = orch_cli_store(cli, ORCH_STORE_READ, error);
+    if (!store)
+        return -1;
+    struct orch_active_row *active = orch_cli_find_active(store, cli->args[0]);
+    if (active) {
+        int status = show_active(cli, active);
+        orch_active_row_free(active);
+        return status;
+    }
+    struct shown shown = {0};
+    int status = ORCH_EXIT_OK;
+    if (!gather(store, cli->args[0], &shown, error)) {
+        status = -1;
+    } else if (o->metrics) {
+        status = show_series(cli, store, shown.run, o->metrics, error);
+    } else if (cli->json) {
+        orch_cli_print_json(as_json(&shown));
+    } else {
+        print_head(&shown);
+        print_source(&shown);
+        print_machine(&shown);
+        print_values("parameters", shown.params);
+        print_values("results", shown.results);
+        print_metrics(cli, &shown);
+        print_files(&shown);
+        print_notes(&shown);
+    }
+    clear(&shown);
+    return status;
+}
+
+const struct orch_command ORCH_COMMAND_SHOW = {
+    .name = "show",
+    .group = "Looking",
+    .summary = "all of one run: source, machine, parameters, results, metrics, artifacts",
+    .usage = "RUN",
+    .min_args = 1,
+    .max_args = 1,
+    .options = OPTIONS,
+    .option_bytes = sizeof(struct show_options),
+    .about = "RUN is a key, the last 8 characters that 'orch ls' prints, a unique prefix, @last, or @{2} "
+             "for the one two before the last.",
+    .examples = "  orch show @last\n"
+                "  orch show 3f2a91c0 -m loss -m val_accuracy > curves.tsv",
+    .run = run,
+};

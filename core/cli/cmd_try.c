@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A sweep of any command without a recipe: a recipe is made in memory, with a manifest that has a
+ * parameter for each -x and -s, and run like every other. */
+#include "core/cli/cli.h"
+#include "core/cli/execute.h"
+
+#include "lib/base/error.h"
+#include "lib/base/file.h"
+#include "lib/base/text.h"
+
+#include <string.h>
+
+struct try_options {
+    struct orch_execute_options execute; /* first */
+    const char *name;
+    const char **artifacts;
+    int repeat;
+    double timeout;
+};
+
+static const struct orch_option OPTIONS[] = {
+    {"set", 's', "PARAM=VALUE", ORCH_OPT_LIST, offsetof(struct try_options, execute.variant.settings),
+     "give {PARAM} a value"},
+    {"sweep", 'x', "PARAM=A,B,...", ORCH_OPT_LIST, offsetof(struct try_options, execute.variant.sweeps),
+     "sweep {PARAM} over values, or range(A,B[,STEP])"},
+    {"repeat", 0, "N", ORCH_OPT_INT, offsetof(struct try_options, repeat),
+     "run each setting N times; {seed} and {repeat} tell them apart"},
+    {"name", 0, "NAME", ORCH_OPT_TEXT, offsetof(struct try_options, name),
+     "call the experiment so (default: the program's name)"},
+    {"artifact", 0, "NAME=FILE", ORCH_OPT_LIST, offsetof(struct try_options, artifacts),
+     "keep a file that the command makes"},
+    {"timeout", 0, "SECONDS", ORCH_OPT_REAL, offsetof(struct try_options, timeout),
+     "stop a trial after so long"},
+    {"jobs", 'j', "N", ORCH_OPT_INT, offsetof(struct try_options, execute.jobs), "run N trials at once"},
+    {"force", 0, NULL, ORCH_OPT_FLAG, offsetof(struct try_options, execute.force),
+     "make new runs of trials that are done"},
+    {"dry-run", 'n', NULL, ORCH_OPT_FLAG, offsetof(struct try_options, execute.dry_run),
+     "show the plan only"},
+    {"yes", 'y', NULL, ORCH_OPT_FLAG, offsetof(struct try_options, execute.yes),
+     "run more than 500 trials without asking"},
+    {"no-progress", 0, NULL, ORCH_OPT_FLAG, offsetof(struct try_options, execute.no_progress),
+     "a line for each trial instead of a live block"},
+    {0}};
+
+/* A parameter named on the command line. */
+struct placeholder {
+    char *name;
+    const char *type; /* "int", "real" or "string": the narrowest that all values fit */
+};
+
+static void placeholder_free(void *pointer)
+{
+    struct placeholder *placeholder = pointer;
+    g_free(placeholder->name);
+    g_free(placeholder);
+}
+
+static const char *type_of(const char *values, bool swept)
+{
+    if (g_str_has_prefix(values, "range("))
+        return "int";
+    g_auto(GStrv) words = g_strsplit(values, swept ? "," : "\n", -1);
+    const char *type = "int";
+    for (int i = 0; words[i]; i++) {
+        int64_t whole;
+        double real;
+        char *word = g_strstrip(words[i]);
+        if (strcmp(type, "int") == 0 && !orch_int_parse(word, &whole))
+            type = "real";
+        if (strcmp(type, "real") == 0 && !orch_real_parse(word, &real))
+            type = "string";
+    }
+    return type;
+}
+
+static bool add_placeholders(const char **list, bool swept, GPtrArray *out, GError **error)
+{
+    for (int i = 0; list && list[i]; i++) {
+        const char *equals = strchr(list[i], '=');
+        g_autofree char *name = equals ? g_strndup(list[i], (gsize)(equals - list[i])) : NULL;
+        if (!name || !orch_name_is_valid(name, false)) {
+            orch_error_set(error, ORCH_ERROR_USAGE, "for example -x lr=0.1,0.01",
+                           "'%s' is not of the form PARAM=VALUE, with PARAM of letters, digits and _",
+                           list[i]);
+            return false;
+        }
+        struct placeholder *placeholder = g_new0(struct placeholder, 1);
+        placeholder->name = g_steal_pointer(&name);
+        placeholder->type = type_of(equals + 1, swept);
+        g_ptr_array_add(out, placeholder);
+    }
+    return true;
+}
+
+static bool is_known(const GPtrArray *placeholders, const char *name)
+{
+    for (guint i = 0; i < placeholders->len; i++)
+        if (strcmp(((const struct placeholder *)placeholders->pdata[i])->name, name) == 0)
+            return true;
+    return strcmp(name, "seed") == 0 || strcmp(name, "repeat") == 0;
+}
+
+/* "--lr={lr}" -> "--lr=${lr}"; a brace that names no parameter stays as it is. */
+static char *to_template(const char *word, const GPtrArray *placeholders)
+{
+    GString *out = g_string_new(NULL);
+    for (const char *p = word; *p;) {
+        const char *end = *p == '{' ? strchr(p, '}') : NULL;
+        g_autofree char *name = end ? g_strndup(p + 1, (gsize)(end - p - 1)) : NULL;
+        if (name && is_known(placeholders, name)) {
+            g_string_append_printf(out, "${%s}", name);
+            p = end + 1;
+        } else {
+            g_string_append(out, *p == '$' ? "$$" : "");
+            if (*p != '$')
+                g_string_append_c(out, *p);
+            p++;
+        }
+    }
+    return g_string_free(out, FALSE);
+}
+
+/* JSON is YAML: quoting by jansson is quoting for the recipe. */
+static void append_quoted(GString *out, const char *text)
+{
+    json_t *value = json_string(text);
+    char *quoted = json_dumps(value, JSON_ENCODE_ANY);
+    g_string_append(out, quoted ? quoted : "\"\"");
+    free(quoted);
+    json_decref(value);
+}
+
+static char *command_text(struct orch_cli *cli, const GPtrArray *placeholders)
+{
+    GString *out = g_string_new("[");
+    for (int i = 0; cli->rest[i]; i++) {
+        g_autofree char *word = to_template(cli->rest[i], placeholders);
+        g_string_append(out, i ? ", " : "");
+        append_quoted(out, word);
+    }
+    return g_string_free(g_string_append_c(out, ']'), FALSE);
+}
+
+/* The program's name as an experiment's: "python3 train_net.py" -> "train_net". */
+static char *default_name(struct orch_cli *cli)
+{
+    const char *chosen = cli->rest[0];
+    for (int i = 1; cli->rest[i] && i < 3; i++)
+        if (cli->rest[i][0] != '-' && strchr(cli->rest[i], '.')) {
+            chosen = cli->rest[i];
+            break;
+        }
+    char *name = g_path_get_basename(chosen);
+    char *dot = strchr(name, '.');
+    if (dot)
+        *dot = 0;
+    for (char *p = name; *p; p++)
+        *p = g_ascii_isalnum(*p) ? (char)g_ascii_tolower(*p) : '_';
+    if (!orch_name_is_valid(name, true)) {
+        g_free(name);
+        name = g_strdup("try");
+    }
+    return name;
+}
+
+static bool manifest_text(const struct try_options *o, const char *name, const char *command,
+                          const GPtrArray *placeholders, GString *out, GError **error)
+{
+    g_string_append_printf(out, "plugin: %s\nversion: 1.0.0\nabout: a command given to orch try\n"
+                                "metrics_from: lines\nmetrics: any\ncommand: %s\n", name, command);
+    if (placeholders->len)
+        g_string_append(out, "parameters:\n");
+    for (guint i = 0; i < placeholders->len; i++) {
+        const struct placeholder *p = placeholders->pdata[i];
+        g_string_append_printf(out, "  %s: {type: %s}\n", p->name, p->type);
+    }
+    if (o->artifacts)
+        g_string_append(out, "artifacts:\n");
+    for (int i = 0; o->artifacts && o->artifacts[i]; i++) {
+        const char *equals = strchr(o->artifacts[i], '=');
+        g_autofree char *artifact =
+            equals ? g_strndup(o->artifacts[i], (gsize)(equals - o->artifacts[i])) : NULL;
+        if (!artifact || !orch_name_is_valid(artifact, false)) {
+            orch_error_set(error, ORCH_ERROR_USAGE, "for example --artifact weights=out.pt",
+                           "option '--artifact': '%s' is not of the form NAME=FILE", o->artifacts[i]);
+            return false;
+        }
+        g_string_append_printf(out, "  %s: ", artifact);
+        append_quoted(out, equals + 1);
+        g_string_append_c(out, '\n');
+    }
+    return true;
+}
+
+/* Writes the manifest beside the store (by content: the same command is the same plugin). */
+static char *write_manifest(struct orch_cli *cli, const char *name, const GString *text,
+                            GError **error)
+{
+    char digest[ORCH_SHA256_CHARS];
+    orch_sha256(text->str, text->len, digest);
+    digest[16] = 0;
+    g_autofree char *folder =
+        g_build_filename(orch_store_folder(cli->workspace->store), "try", digest, NULL);
+    g_autofree char *file = g_strconcat(name, ".plugin", NULL);
+    char *path = g_build_filename(folder, file, NULL);
+    if (!orch_dir_make(folder, error) || !orch_file_write(path, text->str, text->len, false, error))
+        g_clear_pointer(&path, g_free);
+    return path;
+}
+
+static struct orch_expansion *expand(struct orch_cli *cli, const struct try_options *o,
+                                     const char *name, const char *manifest, const char *command,
+                                     GError **error)
+{
+    GString *recipe = g_string_new(NULL);
+    g_string_append_printf(recipe, "format: 1\nrecipe: try\nexperiments:\n  %s:\n    plugin: ", name);
+    append_quoted(recipe, manifest);
+    g_string_append_printf(recipe, "\n    program: %s\n    repeat: %d\n", command,
+                           MAX(1, o->repeat));
+    if (o->timeout > 0) {
+        char number[ORCH_REAL_CHARS];
+        g_string_append_printf(recipe, "    timeout: %s\n", orch_real_format(o->timeout, number));
+    }
+    struct orch_recipe_options options = {.settings = o->execute.variant.settings,
+                                          .sweeps = o->execute.variant.sweeps};
+    struct orch_diags *diags = orch_diags_new();
+    g_autofree char *here = g_get_current_dir();
+    g_autofree char *path = g_build_filename(here, "try.recipe", NULL);
+    struct orch_expansion *expansion = orch_recipe_expand_text(path, recipe->str, recipe->len,
+                                                               orch_cli_plugins(cli), &options, diags);
+    orch_cli_warnings(cli, diags);
+    if (!expansion)
+        orch_diags_to_error(diags, error);
+    orch_diags_free(diags);
+    g_string_free(recipe, TRUE);
+    return expansion;
+}
+
+static int run(struct orch_cli *cli, const void *options, GError **error)
+{
+    const struct try_options *o = options;
+    if (!cli->rest || !cli->rest[0]) {
+        orch_error_set(error, ORCH_ERROR_USAGE, "orch try -x lr=0.1,0.01 -- python3 train.py --lr {lr}",
+                       "no command: put it behind '--'");
+        return -1;
+    }
+    if (!orch_cli_store(cli, ORCH_STORE_CREATE, error))
+        return -1;
+    g_autoptr(GPtrArray) placeholders = g_ptr_array_new_with_free_func(placeholder_free);
+    if (!add_placeholders(o->execute.variant.settings, false, placeholders, error) ||
+        !add_placeholders(o->execute.variant.sweeps, true, placeholders, error))
+        return -1;
+    g_autofree char *name = o->name ? g_strdup(o->name) : default_name(cli);
+    g_autofree char *command = command_text(cli, placeholders);
+    GString *text = g_string_new(NULL);
+    g_autofree char *manifest = manifest_text(o, name, command, placeholders, text, error)
+                                    ? write_manifest(cli, name, text, error)
+                                    : NULL;
+    g_string_free(text, TRUE);
+    struct orch_expansion *expansion =
+        manifest ? expand(cli, o, name, manifest, command, error) : NULL;
+    if (!expansion)
+        return -1;
+    int status = o->execute.dry_run ? orch_execute_plan(cli, expansion, &o->execute, error)
+                                    : orch_execute(cli, expansion, &o->execute, error);
+    orch_expansion_free(expansion);
+    return status;
+}
+
+const struct orch_command ORCH_COMMAND_TRY = {
+    .name = "try",
+    .group = "Running",
+    .summary = "record a sweep of any command, with no recipe",
+    .usage = "-- COMMAND [ARGUMENT...]",
+    .max_args = 0,
+    .options = OPTIONS,
+    .option_bytes = sizeof(struct try_options),
+    .keeps_rest = true,
+    .about = "{PARAM} in the command stands for a parameter of -s or -x, {seed} and {repeat} for the "
+             "trial's own. Metrics are read from standard output: lines such as 'loss 0.3', 'loss=0.3 "
+             "accuracy=0.9', or JSON objects of numbers (\"step\" counts). Trials run on a copy of the "
+             "source tree, so editing during a sweep changes nothing.",
+    .examples = "  orch try -x lr=0.1,0.01 -- python3 train.py --lr {lr}\n"
+                "  orch try -x n='range(1,8)' --repeat 3 -- ./bench {n}",
+    .run = run,
+};

@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "core/cli/execute.h"
+
+#include "core/cli/progress.h"
+#include "core/run/plan.h"
+#include "core/run/schedule.h"
+#include "lib/base/error.h"
+#include "lib/base/text.h"
+#include "lib/wire/value.h"
+
+#include <string.h>
+#include <unistd.h>
+
+/* More trials than this are not started without --yes. */
+#define TRIALS_WITHOUT_ASKING 500
+/* Rows of a plan that are shown before the rest is counted. */
+#define PLAN_ROWS 60
+
+/* ---- what to run with ------------------------------------------------------------------------- */
+
+static bool parse_gpus(struct orch_cli *cli, const char *text, GArray *out, GError **error)
+{
+    guint count = orch_workspace_machine(cli->workspace)->gpus->len;
+    g_auto(GStrv) words = g_strsplit(text ? text : "", ",", -1);
+    for (int i = 0; words[i]; i++) {
+        int64_t gpu;
+        if (!orch_int_parse(words[i], &gpu) || gpu < 0 || gpu >= count) {
+            orch_error_set(error, ORCH_ERROR_USAGE, "'orch doctor' lists the GPUs of this machine",
+                           "option '--gpus': '%s' is not one of this machine's %u GPUs", words[i],
+                           count);
+            return false;
+        }
+        unsigned index = (unsigned)gpu;
+        g_array_append_val(out, index);
+    }
+    return true;
+}
+
+static unsigned default_jobs(struct orch_cli *cli, const struct orch_expansion *expansion,
+                             unsigned allowed_gpus)
+{
+    unsigned gpus = allowed_gpus ? allowed_gpus : orch_workspace_machine(cli->workspace)->gpus->len;
+    unsigned most = 0;
+    for (guint i = 0; i < expansion->experiments->len; i++)
+        most = MAX(most, orch_experiment_gpus(expansion->experiments->pdata[i]));
+    return most ? MAX(1u, gpus / most) : 1;
+}
+
+static void warn_of_source(struct orch_cli *cli)
+{
+    const struct orch_source *source = cli->workspace->source;
+    if (!cli->workspace->vcs)
+        orch_cli_warn(cli, "'%s' is in no git repository: runs are recorded as unversioned\n  hint: "
+                           "git init", cli->workspace->folder);
+    guint count = source && source->left_out ? source->left_out->len : 0;
+    if (!count)
+        return;
+    const struct orch_left_out *first = source->left_out->pdata[0];
+    orch_cli_warn(cli, "%u file%s not in the captured source tree: %s (%s)%s", count,
+                  count == 1 ? " is" : "s are", first->path, first->why, count > 1 ? ", ..." : "");
+}
+
+static struct orch_plan *make_plan(struct orch_cli *cli, const struct orch_expansion *expansion,
+                                   const struct orch_execute_options *options, unsigned slots,
+                                   GError **error)
+{
+    struct orch_diags *diags = orch_diags_new();
+    struct orch_plan_options plan_options = {slots, options->force};
+    struct orch_plan *plan = orch_plan_new(cli->workspace, orch_cli_plugins(cli), expansion,
+                                           &plan_options, diags, error);
+    orch_cli_warnings(cli, diags);
+    if (!plan && diags->error_count)
+        orch_diags_to_error(diags, error && !*error ? error : NULL);
+    orch_diags_free(diags);
+    return plan;
+}
+
+/* ---- plan ------------------------------------------------------------------------------------- */
+
+static bool is_left_to_run(enum orch_plan_state state)
+{
+    return state == ORCH_PLAN_MISSING || state == ORCH_PLAN_STALE || state == ORCH_PLAN_WAITING;
+}
+
+static void add_plan_row(struct orch_table *table, const struct orch_plan_item *item)
+{
+    const struct orch_experiment *experiment = item->cell->experiment;
+    g_autofree char *label = orch_cell_label(item->cell);
+    const char *state = orch_plan_state_name(item->state);
+    orch_table_add(table, label, NULL);
+    orch_table_add(table, state, NULL);
+    orch_table_add(table, item->reason, NULL);
+    orch_table_add(table, item->run_key ? orch_cli_short_key(item->run_key) : "-",
+                   item->run_key ? json_string(item->run_key) : json_null());
+    static const char *const reuse[] = {"where", "any", "never"};
+    orch_table_add(table, reuse[experiment->reuse], NULL);
+}
+
+static json_t *plan_as_json(const struct orch_plan *plan)
+{
+    json_t *rows = json_array();
+    static const char *const reuse[] = {"where", "any", "never"};
+    for (unsigned i = 0; i < plan->count; i++) {
+        const struct orch_plan_item *item = &plan->items[i];
+        const struct orch_experiment *experiment = item->cell->experiment;
+        if (item->state == ORCH_PLAN_UNUSED)
+            continue;
+        g_autofree char *label = orch_cell_label(item->cell);
+        json_array_append_new(
+            rows,
+            json_pack("{s:s s:s s:O s:i s:s s:s s:s? s:s? s:s s:s s:s s:s}", "trial", label,
+                      "experiment", experiment->name, "params", item->cell->params, "repeat",
+                      item->cell->repeat, "state", orch_plan_state_name(item->state), "reason",
+                      item->reason ? item->reason : "", "run", item->run_key, "fingerprint",
+                      item->fingerprint[0] ? item->fingerprint : NULL, "where", item->where_key,
+                      "reuse", reuse[experiment->reuse], "reuse_why",
+                      experiment->reuse_why ? experiment->reuse_why : "", "plugin",
+                      experiment->manifest->name));
+    }
+    return rows;
+}
+
+static void print_plan_counts(struct orch_cli *cli, const struct orch_plan *plan)
+{
+    GString *line = g_string_new(NULL);
+    unsigned total = 0;
+    for (int state = ORCH_PLAN_DONE; state < ORCH_PLAN_UNUSED; state++) {
+        unsigned count = orch_plan_count(plan, (enum orch_plan_state)state);
+        total += count;
+        if (count)
+            g_string_append_printf(line, "%s%u %s", line->len ? ", " : "", count,
+                                   orch_plan_state_name((enum orch_plan_state)state));
+    }
+    const struct orch_expansion *expansion = plan->expansion;
+    orch_cli_say(cli, "%s%s%s: %u trial%s: %s", expansion->name,
+                 expansion->profile ? ", profile " : "", expansion->profile ? expansion->profile : "",
+                 total, total == 1 ? "" : "s", line->len ? line->str : "none");
+    g_string_free(line, TRUE);
+}
+
+int orch_execute_plan(struct orch_cli *cli, const struct orch_expansion *expansion,
+                      const struct orch_execute_options *options, GError **error)
+{
+    if (access(cli->workspace->db_path, F_OK) == 0 && !expansion->smoke &&
+        !orch_workspace_store(cli->workspace, ORCH_STORE_READ, error))
+        return -1;
+    unsigned slots = options->jobs > 0 ? (unsigned)options->jobs : default_jobs(cli, expansion, 0);
+    struct orch_plan *plan = make_plan(cli, expansion, options, slots, error);
+    if (!plan)
+        return -1;
+    unsigned left = 0, shown = 0, total = 0;
+    static const char *const headers[] = {"trial", "state", "reason", "run", "reuse", NULL};
+    struct orch_table *table = orch_table_new(headers);
+    for (unsigned i = 0; i < plan->count; i++) {
+        const struct orch_plan_item *item = &plan->items[i];
+        left += is_left_to_run(item->state);
+        if (item->state == ORCH_PLAN_UNUSED)
+            continue;
+        total++;
+        if (shown < PLAN_ROWS || options->all || !cli->stdout_is_tty) {
+            add_plan_row(table, item);
+            shown++;
+        }
+    }
+    if (cli->json) {
+        json_decref(orch_table_to_json(table));
+        orch_cli_print_json(json_pack("{s:s s:s? s:s s:o s:i}", "recipe", expansion->name, "profile",
+                                      expansion->profile, "recipe_key", expansion->key, "trials",
+                                      plan_as_json(plan), "left", (int)left));
+    } else {
+        orch_table_print(cli, table, "trials");
+        if (shown < total)
+            printf("... and %u more (--all shows them)\n", total - shown);
+        fflush(stdout);
+        print_plan_counts(cli, plan);
+    }
+    orch_plan_free(plan);
+    return options->exit_code && left ? ORCH_EXIT_CHECK : ORCH_EXIT_OK;
+}
+
+/* ---- run -------------------------------------------------------------------------------------- */
+
+static bool may_start(struct orch_cli *cli, const struct orch_expansion *expansion,
+                      const struct orch_execute_options *options, const struct orch_plan *plan,
+                      GError **error)
+{
+    const struct orch_source *source = orch_workspace_source(cli->workspace, error);
+    if (!source)
+        return false;
+    if ((options->require_clean || expansion->require_clean) && (!source->tree || source->dirty)) {
+        orch_error_set(error, ORCH_ERROR_USAGE, "commit your changes first ('git status' shows them)",
+                       "'%s' %s, and a clean tree is required", cli->workspace->root,
+                       source->tree ? "has uncommitted changes" : "is in no git repository");
+        return false;
+    }
+    unsigned left = orch_plan_count(plan, ORCH_PLAN_MISSING) +
+                    orch_plan_count(plan, ORCH_PLAN_STALE) + orch_plan_count(plan, ORCH_PLAN_WAITING);
+    if (left > TRIALS_WITHOUT_ASKING && !options->yes) {
+        orch_error_set(error, ORCH_ERROR_USAGE, "look at 'orch plan', then add --yes",
+                       "%u trials would run; more than %d need --yes", left, TRIALS_WITHOUT_ASKING);
+        return false;
+    }
+    return true;
+}
+
+static int status_of(const struct orch_totals *totals, const struct orch_execute_options *options)
+{
+    unsigned faults = totals->not_run;
+    for (int i = 0; i <= ORCH_VERDICT_UNKNOWN; i++)
+        if (orch_verdict_facts((enum orch_verdict)i)->fault)
+            faults += totals->ended[i];
+    if (totals->terminated)
+        return ORCH_EXIT_TERMINATED;
+    if (totals->interrupted)
+        return ORCH_EXIT_INTERRUPTED;
+    bool skipped = totals->skipped || totals->ended[ORCH_VERDICT_SKIPPED];
+    return faults || (skipped && g_strcmp0(options->require, "ok") == 0) ? ORCH_EXIT_TRIAL
+                                                                         : ORCH_EXIT_OK;
+}
+
+/* Says why nothing runs: one line for each experiment. */
+static void say_why_nothing_runs(struct orch_cli *cli, const struct orch_plan *plan)
+{
+    for (guint i = 0; i < plan->expansion->experiments->len; i++) {
+        const struct orch_experiment *experiment = plan->expansion->experiments->pdata[i];
+        unsigned done = 0, skipped = 0;
+        const char *reason = NULL, *skip = NULL;
+        for (unsigned j = 0; j < plan->count; j++) {
+            const struct orch_plan_item *item = &plan->items[j];
+            if (item->cell->experiment != experiment)
+                continue;
+            if (item->state == ORCH_PLAN_DONE) {
+                done++;
+                reason = item->reason;
+            } else if (item->state == ORCH_PLAN_SKIPPED) {
+                skipped++;
+                skip = item->reason;
+            }
+        }
+        if (done)
+            orch_cli_say(cli, "  %s: %u done; the last: %s", experiment->name, done, reason);
+        if (skipped)
+            orch_cli_say(cli, "  %s: %u skipped: %s", experiment->name, skipped, skip);
+    }
+}
+
+static void print_totals_json(const struct orch_plan *plan, const struct orch_totals *totals,
+                              double seconds)
+{
+    json_t *ended = json_object();
+    for (int i = 0; i <= ORCH_VERDICT_UNKNOWN; i++)
+        if (totals->ended[i])
+            json_object_set_new(ended, orch_verdict_name((enum orch_verdict)i),
+                                json_integer(totals->ended[i]));
+    orch_cli_print_json(json_pack(
+        "{s:s s:s? s:i s:i s:o s:i s:i s:i s:b s:f s:o}", "recipe", plan->expansion->name, "profile",
+        plan->expansion->profile, "planned", (int)totals->planned, "done_before",
+        (int)totals->spared, "ended", ended, "retried", (int)totals->retried, "skipped",
+        (int)totals->skipped, "not_run", (int)totals->not_run, "interrupted",
+        totals->interrupted || totals->terminated, "seconds", seconds, "trials",
+        plan_as_json(plan)));
+}
+
+static int run_plan(struct orch_cli *cli, struct orch_plan *plan,
+                    const struct orch_execute_options *options, const GArray *gpus, GError **error)
+{
+    int64_t begin = orch_mono_ns();
+    unsigned left = orch_plan_count(plan, ORCH_PLAN_MISSING) + orch_plan_count(plan, ORCH_PLAN_STALE) +
+                    orch_plan_count(plan, ORCH_PLAN_WAITING) + orch_plan_count(plan, ORCH_PLAN_HELD);
+    g_autofree char *argv = orch_cli_argv_json(cli);
+    struct orch_run_options run_options = {
+        .slots = plan->options.slots,
+        .gpus = gpus->len ? (const unsigned *)(void *)gpus->data : NULL,
+        .gpu_count = gpus->len,
+        .fail_fast = options->fail_fast,
+        .live = cli->stderr_is_tty && !options->no_progress && !cli->quiet,
+        .argv_json = argv,
+    };
+    if (left)
+        print_plan_counts(cli, plan);
+    struct orch_progress *progress = orch_progress_new(cli, run_options.live);
+    struct orch_listener listener = orch_progress_listener(progress);
+    struct orch_totals totals = {0};
+    bool ok = orch_run_plan(plan, &run_options, &listener, &totals, error);
+    double seconds = (double)(orch_mono_ns() - begin) / 1e9;
+    if (!left && ok) {
+        orch_cli_say(cli, "nothing to run: %u of %u trials are done", totals.spared, totals.planned);
+        say_why_nothing_runs(cli, plan);
+    }
+    orch_progress_end(progress, &totals, seconds);
+    if (!ok)
+        return -1;
+    if (totals.interrupted || totals.terminated)
+        orch_cli_say(cli, "stopped; what ended is kept. The same command goes on from here.");
+    if (cli->json)
+        print_totals_json(plan, &totals, seconds);
+    else
+        orch_execute_answers(cli, plan);
+    return status_of(&totals, options);
+}
+
+int orch_execute(struct orch_cli *cli, const struct orch_expansion *expansion,
+                 const struct orch_execute_options *options, GError **error)
+{
+    if (options->jobs < 0 || options->jobs > 1024) {
+        orch_error_set(error, ORCH_ERROR_USAGE, NULL, "option '--jobs': %d is not between 1 and 1024",
+                       options->jobs);
+        return -1;
+    }
+    struct orch_store *store =
+        expansion->smoke ? orch_workspace_scratch(cli->workspace, error)
+                         : orch_workspace_store(cli->workspace, ORCH_STORE_CREATE, error);
+    unsigned closed = 0, pending = 0;
+    if (!store || !orch_recover(store, &closed, &pending, error))
+        return -1;
+    if (closed)
+        orch_cli_say(cli, "closed %u trial%s of a run that was killed", closed, closed == 1 ? "" : "s");
+    g_autoptr(GArray) gpus = g_array_new(FALSE, FALSE, sizeof(unsigned));
+    if (options->gpus && !parse_gpus(cli, options->gpus, gpus, error))
+        return -1;
+    unsigned slots = options->jobs > 0 ? (unsigned)options->jobs
+                                       : default_jobs(cli, expansion, gpus->len);
+    struct orch_plan *plan = make_plan(cli, expansion, options, slots, error);
+    if (!plan)
+        return -1;
+    int status = -1;
+    if (may_start(cli, expansion, options, plan, error)) {
+        warn_of_source(cli);
+        if (orch_store_put_recipe(store, expansion->key, expansion->name, expansion->canonical,
+                                  expansion->verbatim, error))
+            status = run_plan(cli, plan, options, gpus, error);
+    }
+    orch_plan_free(plan);
+    return status;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Running and planning an expanded recipe, as `run`, `plan` and `try` do it. */
+#ifndef ORCH_CORE_CLI_EXECUTE_H
+#define ORCH_CORE_CLI_EXECUTE_H
+
+#include "core/cli/cli.h"
+#include "core/run/plan.h"
+
+struct orch_execute_options {
+    struct orch_variant variant;
+    int jobs;
+    const char *gpus, *require;
+    bool force, fail_fast, require_clean, dry_run, yes, no_progress, all, exit_code;
+};
+
+/** Runs it with progress on stderr; the answers of its report go to stdout. Returns the exit status,
+ * -1 with an error. */
+int orch_execute(struct orch_cli *cli, const struct orch_expansion *expansion,
+                 const struct orch_execute_options *options, GError **error);
+/** Prints the plan. */
+int orch_execute_plan(struct orch_cli *cli, const struct orch_expansion *expansion,
+                      const struct orch_execute_options *options, GError **error);
+
+/** Prints the answers of the recipe's report that the terminal can show (answers.c). */
+void orch_execute_answers(struct orch_cli *cli, struct orch_plan *plan);
+
+#endif

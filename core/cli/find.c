@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "core/cli/find.h"
+
+#include "lib/base/error.h"
+
+#include <string.h>
+
+struct orch_active_row *orch_cli_find_active(struct orch_store *store, const char *text)
+{
+    g_autoptr(GPtrArray) rows = orch_store_actives(store, NULL);
+    for (guint i = 0; rows && strlen(text) >= 4 && i < rows->len; i++) {
+        struct orch_active_row *row = rows->pdata[i];
+        if (g_str_has_prefix(row->key, text) || g_str_has_suffix(row->key, text)) {
+            g_ptr_array_set_free_func(rows, NULL);
+            for (guint j = 0; j < rows->len; j++)
+                if (j != i)
+                    orch_active_row_free(rows->pdata[j]);
+            return row;
+        }
+    }
+    return NULL;
+}
+
+GPtrArray *orch_cli_find_runs(struct orch_store *store, const char *text, GError **error)
+{
+    if (!strpbrk(text, "=<>~")) {
+        struct orch_run *run = orch_store_run(store, text, error);
+        if (!run)
+            return NULL;
+        GPtrArray *runs = g_ptr_array_new_with_free_func((GDestroyNotify)orch_run_free);
+        g_ptr_array_add(runs, run);
+        return runs;
+    }
+    g_autofree char *filter = g_strdup_printf("(%s) and (state=ok or state=diverged)", text);
+    struct orch_where *where = orch_where_parse(filter, error);
+    if (!where)
+        return NULL;
+    struct orch_run_query query = {.where = where};
+    GPtrArray *runs = orch_store_runs(store, &query, NULL, error);
+    orch_where_free(where);
+    if (runs && !runs->len) {
+        orch_error_set(error, ORCH_ERROR_NOT_FOUND, "'orch ls' lists the runs",
+                       "no run that ended well matches '%s'", text);
+        g_clear_pointer(&runs, g_ptr_array_unref);
+    }
+    return runs;
+}

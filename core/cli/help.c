@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Help in three forms from one table: for the terminal, as a page of docs/commands, as a man page. */
+#include "core/cli/cli.h"
+
+#include "lib/base/error.h"
+#include "lib/base/file.h"
+#include "lib/base/text.h"
+
+#include <string.h>
+
+void orch_help_overview(FILE *out, bool all)
+{
+    fputs("orch runs experiments from recipes, records every result under the git tree that made it,\n"
+          "and forecasts time and cost of what has not run.\n\n"
+          "The five that matter:\n\n"
+          "  orch run RECIPE     run what is missing; running again is resuming\n"
+          "  orch plan RECIPE    what would run, and why\n"
+          "  orch ls             the runs that are recorded\n"
+          "  orch show RUN       all of one run\n"
+          "  orch best METRIC    which setting won, and by how much\n\n",
+          out);
+    const char *group = NULL;
+    for (int i = 0; all && ORCH_COMMANDS[i]; i++) {
+        const struct orch_command *command = ORCH_COMMANDS[i];
+        if (g_strcmp0(group, command->group) != 0)
+            fprintf(out, "%s%s:\n\n", group ? "\n" : "", command->group);
+        group = command->group;
+        fprintf(out, "  %-16s %s\n", command->name, command->summary);
+    }
+    fputs(all ? "\n'orch COMMAND --help' tells more.\n"
+              : "'orch help' lists all commands, 'orch help COMMAND' tells more of one.\n",
+          out);
+}
+
+static void append_options(GString *out, const struct orch_option *options, const char *heading)
+{
+    if (!options || !options->name)
+        return;
+    g_string_append_printf(out, "\n%s:\n", heading);
+    for (; options->name; options++) {
+        g_autofree char *left =
+            g_strdup_printf("%s%c%s--%s%s%s", options->letter ? "-" : "  ",
+                            options->letter ? options->letter : ' ', options->letter ? ", " : " ",
+                            options->name, options->value ? " " : "",
+                            options->value ? options->value : "");
+        g_string_append_printf(out, "  %-30s %s\n", left, options->help);
+    }
+}
+
+static char *usage_line(const struct orch_command *command)
+{
+    return g_strdup_printf("orch %s%s%s%s", command->name,
+                           command->options ? " [OPTION...]" : "", *command->usage ? " " : "",
+                           command->usage);
+}
+
+static char *help_text(const struct orch_command *command)
+{
+    GString *out = g_string_new(NULL);
+    g_autofree char *usage = usage_line(command);
+    g_string_append_printf(out, "orch %s - %s\n\nusage: %s\n", command->name, command->summary, usage);
+    if (command->about)
+        g_string_append_printf(out, "\n%s\n", command->about);
+    append_options(out, command->options, "options");
+    append_options(out, ORCH_COMMON_OPTIONS, "options of every command");
+    if (command->examples)
+        g_string_append_printf(out, "\nexamples:\n%s\n", command->examples);
+    return g_string_free(out, FALSE);
+}
+
+void orch_help_command(FILE *out, const struct orch_command *command)
+{
+    g_autofree char *text = help_text(command);
+    fputs(text, out);
+}
+
+char *orch_help_markdown(const struct orch_command *command)
+{
+    g_autofree char *text = help_text(command);
+    return g_strdup_printf("# orch %s\n\n```text\n%s```\n", command->name, text);
+}
+
+static void append_roff(GString *out, const char *text)
+{
+    for (const char *p = text; *p; p++) {
+        if (*p == '-' || *p == '\\')
+            g_string_append_c(out, '\\');
+        if ((*p == '.' || *p == '\'') && (p == text || p[-1] == '\n'))
+            g_string_append(out, "\\&");
+        g_string_append_c(out, *p);
+    }
+}
+
+static void roff_options(GString *out, const struct orch_option *options)
+{
+    for (; options && options->name; options++) {
+        g_string_append(out, ".TP\n\\fB");
+        if (options->letter)
+            g_string_append_printf(out, "\\-%c\\fR, \\fB", options->letter);
+        g_string_append(out, "\\-\\-");
+        append_roff(out, options->name);
+        g_string_append(out, "\\fR");
+        if (options->value) {
+            g_string_append(out, " \\fI");
+            append_roff(out, options->value);
+            g_string_append(out, "\\fR");
+        }
+        g_string_append_c(out, '\n');
+        append_roff(out, options->help);
+        g_string_append_c(out, '\n');
+    }
+}
+
+char *orch_help_man(const struct orch_command *command)
+{
+    GString *out = g_string_new(NULL);
+    g_autofree char *dashed = g_strdelimit(g_strdup(command->name), " ", '-');
+    g_autofree char *upper = g_ascii_strup(dashed, -1);
+    g_autofree char *usage = usage_line(command);
+    g_string_append_printf(out, ".TH ORCH\\-%s 1 \"\" \"orch %s\" \"orch manual\"\n.SH NAME\norch\\-%s \\- ",
+                           upper, ORCH_VERSION, dashed);
+    append_roff(out, command->summary);
+    g_string_append(out, "\n.SH SYNOPSIS\n.B ");
+    append_roff(out, usage);
+    g_string_append_c(out, '\n');
+    if (command->about) {
+        g_string_append(out, ".SH DESCRIPTION\n");
+        g_auto(GStrv) paragraphs = g_strsplit(command->about, "\n\n", -1);
+        for (int i = 0; paragraphs[i]; i++) {
+            g_string_append(out, i ? ".PP\n" : "");
+            append_roff(out, paragraphs[i]);
+            g_string_append_c(out, '\n');
+        }
+    }
+    g_string_append(out, ".SH OPTIONS\n");
+    roff_options(out, command->options);
+    roff_options(out, ORCH_COMMON_OPTIONS);
+    if (command->examples) {
+        g_string_append(out, ".SH EXAMPLES\n.nf\n");
+        append_roff(out, command->examples);
+        g_string_append(out, "\n.fi\n");
+    }
+    g_string_append(out, ".SH EXIT STATUS\n0 well; 1 some trial failed; 2 usage or recipe; 3 store or "
+                         "I/O; 4 plugin missing or incompatible; 6 stopped by budget or deadline; 7 "
+                         "check failed; 130 interrupted.\n");
+    return g_string_free(out, FALSE);
+}
+
+/* ---- orch help -------------------------------------------------------------------------------- */
+
+struct help_options {
+    const char *markdown, *man;
+};
+
+static const struct orch_option HELP_OPTIONS[] = {
+    {"markdown", 0, "DIR", ORCH_OPT_TEXT, offsetof(struct help_options, markdown),
+     "write every command's page into DIR (docs/commands)"},
+    {"man", 0, "DIR", ORCH_OPT_TEXT, offsetof(struct help_options, man),
+     "write every command's man page into DIR"},
+    {0}};
+
+static bool write_pages(const char *folder, bool man, GError **error)
+{
+    GString *index = g_string_new("# Commands\n\nMade by `orch help --markdown docs/commands` from the "
+                                  "table that the program itself uses.\n\n");
+    bool ok = orch_dir_make(folder, error);
+    for (int i = 0; ok && ORCH_COMMANDS[i]; i++) {
+        g_autofree char *dashed = g_strdelimit(g_strdup(ORCH_COMMANDS[i]->name), " ", '-');
+        g_autofree char *name = g_strdup_printf(man ? "orch-%s.1" : "%s.md", dashed);
+        g_autofree char *path = g_build_filename(folder, name, NULL);
+        g_autofree char *text =
+            man ? orch_help_man(ORCH_COMMANDS[i]) : orch_help_markdown(ORCH_COMMANDS[i]);
+        ok = orch_file_write(path, text, strlen(text), false, error);
+        g_string_append_printf(index, "- [orch %s](%s) - %s\n", ORCH_COMMANDS[i]->name, name,
+                               ORCH_COMMANDS[i]->summary);
+    }
+    if (ok && !man) {
+        g_autofree char *path = g_build_filename(folder, "README.md", NULL);
+        ok = orch_file_write(path, index->str, index->len, false, error);
+    }
+    g_string_free(index, TRUE);
+    return ok;
+}
+
+static int run_help(struct orch_cli *cli, const void *options, GError **error)
+{
+    const struct help_options *o = options;
+    if (o->markdown || o->man) {
+        if ((o->markdown && !write_pages(o->markdown, false, error)) ||
+            (o->man && !write_pages(o->man, true, error)))
+            return -1;
+        return ORCH_EXIT_OK;
+    }
+    if (!cli->arg_count) {
+        orch_help_overview(stdout, true);
+        return ORCH_EXIT_OK;
+    }
+    g_autofree char *name = g_strjoinv(" ", (char **)(void *)cli->args);
+    const struct orch_command *command = orch_command_find(name);
+    if (command) {
+        orch_help_command(stdout, command);
+        return ORCH_EXIT_OK;
+    }
+    bool any = false;
+    g_autofree char *prefix = g_strconcat(name, " ", NULL);
+    for (int i = 0; ORCH_COMMANDS[i]; i++)
+        if (g_str_has_prefix(ORCH_COMMANDS[i]->name, prefix)) {
+            printf("  %-16s %s\n", ORCH_COMMANDS[i]->name, ORCH_COMMANDS[i]->summary);
+            any = true;
+        }
+    if (any)
+        return ORCH_EXIT_OK;
+    orch_error_set(error, ORCH_ERROR_USAGE, "'orch help' lists all", "unknown command '%s'", name);
+    return -1;
+}
+
+const struct orch_command ORCH_COMMAND_HELP = {
+    .name = "help",
+    .group = "Care",
+    .summary = "list the commands, or tell more of one",
+    .usage = "[COMMAND]",
+    .max_args = 3,
+    .options = HELP_OPTIONS,
+    .option_bytes = sizeof(struct help_options),
+    .run = run_help,
+};

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The program: finds the command, reads its options, runs it, prints its error, exits with a status
+ * that means the same on every verb. */
+#include "core/cli/cli.h"
+
+#include "lib/base/error.h"
+#include "lib/base/text.h"
+
+#include <errno.h>
+#include <locale.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+static int exit_status(const GError *error)
+{
+    static const struct {
+        int code, status;
+    } table[] = {
+        {ORCH_ERROR_TRIAL, ORCH_EXIT_TRIAL},       {ORCH_ERROR_USAGE, ORCH_EXIT_USAGE},
+        {ORCH_ERROR_RECIPE, ORCH_EXIT_USAGE},      {ORCH_ERROR_STORE, ORCH_EXIT_STORE},
+        {ORCH_ERROR_IO, ORCH_EXIT_STORE},          {ORCH_ERROR_NOT_FOUND, ORCH_EXIT_USAGE},
+        {ORCH_ERROR_PLUGIN, ORCH_EXIT_PLUGIN},     {ORCH_ERROR_PROTOCOL, ORCH_EXIT_TRIAL},
+        {ORCH_ERROR_BUDGET, ORCH_EXIT_BUDGET},     {ORCH_ERROR_CHECK, ORCH_EXIT_CHECK},
+        {ORCH_ERROR_INTERRUPTED, ORCH_EXIT_INTERRUPTED},
+    };
+    for (unsigned i = 0; error->domain == ORCH_ERROR && i < G_N_ELEMENTS(table); i++)
+        if (table[i].code == error->code)
+            return table[i].status;
+    return ORCH_EXIT_STORE;
+}
+
+/* A message holds one finding or several; each begins on a line that is not indented. */
+static void print_error(const GError *error)
+{
+    g_auto(GStrv) lines = g_strsplit(error->message, "\n", -1);
+    for (int i = 0; lines[i]; i++)
+        fprintf(stderr, "%s%s\n", lines[i][0] == ' ' || lines[i][0] == '(' ? "" : "orch: ", lines[i]);
+}
+
+static bool starts_with_words(const char *name, char *const *argv, int argc, int *out_words)
+{
+    g_auto(GStrv) words = g_strsplit(name, " ", -1);
+    int count = (int)g_strv_length(words);
+    if (count > argc)
+        return false;
+    for (int i = 0; i < count; i++)
+        if (strcmp(words[i], argv[i]) != 0)
+            return false;
+    *out_words = count;
+    return true;
+}
+
+static const struct orch_command *find_command(int argc, char **argv, int *out_words)
+{
+    const struct orch_command *best = NULL;
+    int words;
+    *out_words = 0;
+    for (int i = 0; ORCH_COMMANDS[i]; i++)
+        if (starts_with_words(ORCH_COMMANDS[i]->name, argv, argc, &words) && words > *out_words) {
+            best = ORCH_COMMANDS[i];
+            *out_words = words;
+        }
+    return best;
+}
+
+const struct orch_command *orch_command_find(const char *name)
+{
+    for (int i = 0; ORCH_COMMANDS[i]; i++)
+        if (strcmp(ORCH_COMMANDS[i]->name, name) == 0)
+            return ORCH_COMMANDS[i];
+    return NULL;
+}
+
+static void unknown_command(int argc, char **argv, GError **error)
+{
+    g_autoptr(GPtrArray) names = g_ptr_array_new();
+    g_autofree char *prefix = g_strconcat(argv[0], " ", NULL);
+    GString *inner = g_string_new(NULL);
+    for (int i = 0; ORCH_COMMANDS[i]; i++) {
+        g_ptr_array_add(names, (char *)(uintptr_t)ORCH_COMMANDS[i]->name);
+        if (g_str_has_prefix(ORCH_COMMANDS[i]->name, prefix))
+            g_string_append_printf(inner, "%s'orch %s'", inner->len ? ", " : "", ORCH_COMMANDS[i]->name);
+    }
+    g_ptr_array_add(names, NULL);
+    g_autofree char *typed = argc > 1 && inner->len ? g_strconcat(prefix, argv[1], NULL)
+                                                    : g_strdup(argv[0]);
+    const char *near = orch_suggest(typed, (const char *const *)names->pdata);
+    g_autofree char *hint = inner->len && argc < 2 ? g_strdup_printf("there are %s", inner->str)
+                            : near ? g_strdup_printf("did you mean 'orch %s'? 'orch help' lists all", near)
+                                   : g_strdup("'orch help' lists all");
+    orch_error_set(error, ORCH_ERROR_USAGE, hint,
+                   inner->len && argc < 2 ? "'%s' needs a second word" : "unknown command '%s'", typed);
+    g_string_free(inner, TRUE);
+}
+
+static bool arguments_fit(const struct orch_cli *cli, GError **error)
+{
+    const struct orch_command *command = cli->command;
+    g_autofree char *hint = g_strdup_printf("usage: orch %s %s", command->name, command->usage);
+    if (cli->arg_count < command->min_args) {
+        orch_error_set(error, ORCH_ERROR_USAGE, hint, "'%s' needs %s argument%s", command->name,
+                       command->min_args == 1 ? "an" : "more", command->min_args == 1 ? "" : "s");
+        return false;
+    }
+    if (command->max_args >= 0 && cli->arg_count > command->max_args) {
+        orch_error_set(error, ORCH_ERROR_USAGE, hint, "too many arguments: '%s'",
+                       cli->args[command->max_args]);
+        return false;
+    }
+    return true;
+}
+
+static int run_command(struct orch_cli *cli, int words, GError **error)
+{
+    const struct orch_command *command = cli->command;
+    g_autofree void *options = g_malloc0(command->option_bytes + 1);
+    if (!orch_options_parse(cli, cli->argc - 1 - words, cli->argv + 1 + words, options, error))
+        return -1;
+    if (cli->help) {
+        orch_help_command(stdout, command);
+        return ORCH_EXIT_OK;
+    }
+    if (!arguments_fit(cli, error))
+        return -1;
+    if (cli->directory && chdir(cli->directory) != 0) {
+        orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot work in '%s'", cli->directory);
+        return -1;
+    }
+    return command->run(cli, options, error);
+}
+
+static int dispatch(struct orch_cli *cli, GError **error)
+{
+    static const char *const version_words[] = {"--version", "-V", "version"};
+    static const char *const help_words[] = {"--help", "-h", "help"};
+    int argc = cli->argc - 1;
+    char **argv = cli->argv + 1;
+    /* common options may stand before the verb */
+    int skip = 0;
+    while (skip < argc && argv[skip][0] == '-' && strlen(argv[skip]) > 1) {
+        bool takes_value = strcmp(argv[skip], "-C") == 0 || strcmp(argv[skip], "--db") == 0;
+        if (!takes_value && !g_str_has_prefix(argv[skip], "--db=") &&
+            !g_str_has_prefix(argv[skip], "-C"))
+            break;
+        skip += takes_value ? 2 : 1;
+    }
+    if (skip && skip < argc) { /* move the verb to the front */
+        g_autoptr(GPtrArray) words = g_ptr_array_new();
+        int n;
+        find_command(argc - skip, argv + skip, &n);
+        n = MAX(n, 1);
+        for (int i = 0; i < n; i++)
+            g_ptr_array_add(words, argv[skip + i]);
+        for (int i = 0; i < skip; i++)
+            g_ptr_array_add(words, argv[i]);
+        for (int i = 0; i < n + skip; i++)
+            argv[i] = words->pdata[i];
+    }
+    for (unsigned i = 0; argc && i < G_N_ELEMENTS(version_words); i++)
+        if (strcmp(argv[0], version_words[i]) == 0) {
+            printf("orch %s (plugin ABI %d.%d, store schema %d)\n", ORCH_VERSION, ORCH_ABI_MAJOR,
+                   ORCH_ABI_MINOR, ORCH_STORE_SCHEMA);
+            return ORCH_EXIT_OK;
+        }
+    if (!argc || (argc == 1 && strcmp(argv[0], help_words[0]) == 0) ||
+        (argc == 1 && strcmp(argv[0], help_words[1]) == 0)) {
+        orch_help_overview(argc ? stdout : stderr, false);
+        return argc ? ORCH_EXIT_OK : ORCH_EXIT_USAGE;
+    }
+    int words;
+    cli->command = find_command(argc, argv, &words);
+    if (!cli->command) {
+        unknown_command(argc, argv, error);
+        return -1;
+    }
+    return run_command(cli, words, error);
+}
+
+/* A reader that went away ('orch ls | head') is no fault of ours; a full disk is. */
+static int close_stdout(int status)
+{
+    if (fflush(stdout) == 0 || errno == EPIPE)
+        return status;
+    fprintf(stderr, "orch: cannot write to standard output: %s\n", g_strerror(errno));
+    return status ? status : ORCH_EXIT_STORE;
+}
+
+int main(int argc, char **argv)
+{
+    setlocale(LC_CTYPE, "");
+    signal(SIGPIPE, SIG_IGN); /* hosts may die before they are written to */
+    struct orch_cli cli = {.argc = argc,
+                           .argv = argv,
+                           .stdout_is_tty = isatty(STDOUT_FILENO),
+                           .stderr_is_tty = isatty(STDERR_FILENO)};
+    cli.args = g_new0(const char *, (gsize)argc + 1);
+    GError *error = NULL;
+    int status = dispatch(&cli, &error);
+    if (error) {
+        fflush(stdout);
+        print_error(error);
+        status = exit_status(error);
+        g_clear_error(&error);
+    }
+    orch_plugins_free(cli.plugins);
+    orch_workspace_free(cli.workspace);
+    g_free(cli.args);
+    return close_stdout(status);
+}

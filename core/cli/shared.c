@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "core/cli/cli.h"
+
+#include "lib/base/error.h"
+#include "lib/base/file.h"
+
+#include <stdarg.h>
+#include <string.h>
+#include <unistd.h>
+
+struct orch_workspace *orch_cli_workspace(struct orch_cli *cli, const char *folder, GError **error)
+{
+    if (!cli->workspace)
+        cli->workspace = orch_workspace_new(folder, cli->db, error);
+    return cli->workspace;
+}
+
+struct orch_store *orch_cli_store(struct orch_cli *cli, enum orch_store_mode mode, GError **error)
+{
+    struct orch_workspace *workspace = orch_cli_workspace(cli, NULL, error);
+    if (!workspace)
+        return NULL;
+    if (mode != ORCH_STORE_CREATE && access(workspace->db_path, F_OK) != 0) {
+        orch_error_set(error, ORCH_ERROR_STORE,
+                       "run a recipe first ('orch run RECIPE'), or name a store with --db",
+                       "there is no store '%s'", workspace->db_path);
+        return NULL;
+    }
+    return orch_workspace_store(workspace, mode, error);
+}
+
+struct orch_plugins *orch_cli_plugins(struct orch_cli *cli)
+{
+    if (!cli->plugins)
+        cli->plugins = orch_plugins_new(cli->plugin_paths);
+    return cli->plugins;
+}
+
+char *orch_cli_argv_json(const struct orch_cli *cli)
+{
+    json_t *words = json_array();
+    for (int i = 0; i < cli->argc; i++)
+        json_array_append_new(words, json_string(cli->argv[i]));
+    char *text = json_dumps(words, JSON_COMPACT);
+    json_decref(words);
+    char *copy = g_strdup(text ? text : "[]");
+    free(text);
+    return copy;
+}
+
+void orch_cli_say(struct orch_cli *cli, const char *format, ...)
+{
+    if (cli->quiet)
+        return;
+    va_list args;
+    va_start(args, format);
+    vfprintf(stderr, format, args);
+    va_end(args);
+    fputc('\n', stderr);
+}
+
+void orch_cli_warn(struct orch_cli *cli, const char *format, ...)
+{
+    if (cli->quiet)
+        return;
+    va_list args;
+    va_start(args, format);
+    fputs("orch: warning: ", stderr);
+    vfprintf(stderr, format, args);
+    va_end(args);
+    fputc('\n', stderr);
+}
+
+void orch_cli_warnings(struct orch_cli *cli, const struct orch_diags *diags)
+{
+    for (guint i = 0; i < diags->items->len; i++) {
+        const struct orch_diag *diag = diags->items->pdata[i];
+        g_autofree char *text = orch_diag_format(diag);
+        if (diag->warning)
+            orch_cli_warn(cli, "%s", text);
+    }
+}
+
+static bool parse_part(const char *text, unsigned *part, unsigned *count, GError **error)
+{
+    char rest;
+    if (!text || (sscanf(text, "%u/%u%c", part, count, &rest) == 2 && *part >= 1 && *part <= *count))
+        return true;
+    orch_error_set(error, ORCH_ERROR_USAGE, "for example --part 2/5",
+                   "option '--part': '%s' is not of the form K/N with 1 <= K <= N", text);
+    return false;
+}
+
+struct orch_expansion *orch_cli_recipe(struct orch_cli *cli, const char *path,
+                                       const struct orch_variant *variant, GError **error)
+{
+    struct orch_recipe_options options = {.profile = variant->profile,
+                                          .settings = variant->settings,
+                                          .sweeps = variant->sweeps,
+                                          .smoke = variant->smoke};
+    if (!parse_part(variant->part, &options.part, &options.part_count, error))
+        return NULL;
+    if (cli->arg_count > 1)
+        options.targets = cli->args + 1;
+    g_autofree char *absolute = orch_path_absolute(path, NULL);
+    g_autofree char *folder = g_path_get_dirname(absolute);
+    if (!orch_cli_workspace(cli, folder, error))
+        return NULL;
+    struct orch_diags *diags = orch_diags_new();
+    struct orch_expansion *expansion =
+        orch_recipe_expand(path, orch_cli_plugins(cli), &options, diags);
+    orch_cli_warnings(cli, diags);
+    if (!expansion)
+        orch_diags_to_error(diags, error);
+    orch_diags_free(diags);
+    return expansion;
+}
+
+const char *orch_cli_short_key(const char *key)
+{
+    size_t length = strlen(key);
+    return length > 8 ? key + length - 8 : key;
+}
+
+char *orch_cli_ago(int64_t utc_ns)
+{
+    double seconds = (double)(orch_now_ns() - utc_ns) / 1e9;
+    if (seconds < 60)
+        return g_strdup_printf("%d s ago", (int)MAX(0.0, seconds));
+    if (seconds < 3600)
+        return g_strdup_printf("%d min ago", (int)(seconds / 60));
+    if (seconds < 86400)
+        return g_strdup_printf("%d h ago", (int)(seconds / 3600));
+    return g_strdup_printf("%d d ago", (int)(seconds / 86400));
+}

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "core/report/group.h"
+
+#include "lib/base/json.h"
+#include "lib/base/text.h"
+#include "lib/wire/value.h"
+
+#include <math.h>
+#include <string.h>
+
+bool orch_aggregate_parse(const char *word, enum orch_aggregate *out)
+{
+    static const char *const words[] = {"last", "best", "min", "max", "mean", "first", "count", "sum"};
+    for (unsigned i = 0; i < G_N_ELEMENTS(words); i++)
+        if (strcmp(words[i], word) == 0) {
+            *out = (enum orch_aggregate)i;
+            return true;
+        }
+    return false;
+}
+
+static double aggregate_of(const struct orch_metric_summary *s, enum orch_aggregate aggregate)
+{
+    switch (aggregate) {
+    case ORCH_AGGREGATE_LAST:
+        return s->last;
+    case ORCH_AGGREGATE_BEST:
+        return g_strcmp0(s->better, "min") == 0 ? s->min
+               : g_strcmp0(s->better, "max") == 0 ? s->max
+                                                   : s->last;
+    case ORCH_AGGREGATE_MIN:
+        return s->min;
+    case ORCH_AGGREGATE_MAX:
+        return s->max;
+    case ORCH_AGGREGATE_MEAN:
+        return s->mean;
+    case ORCH_AGGREGATE_FIRST:
+        return s->first;
+    case ORCH_AGGREGATE_COUNT:
+        return (double)s->count;
+    case ORCH_AGGREGATE_SUM:
+        return s->mean * (double)s->count;
+    }
+    return NAN;
+}
+
+bool orch_run_number(struct orch_store *store, const struct orch_run *run, const char *name,
+                     enum orch_aggregate aggregate, double *out, const char **out_better,
+                     const char **out_unit, GError **error)
+{
+    *out = NAN;
+    g_autoptr(GPtrArray) summaries = orch_store_summaries(store, run->id, error);
+    if (!summaries)
+        return false;
+    for (guint i = 0; i < summaries->len; i++) {
+        const struct orch_metric_summary *s = summaries->pdata[i];
+        if (strcmp(s->name, name) != 0)
+            continue;
+        *out = aggregate_of(s, aggregate);
+        if (out_better)
+            *out_better = g_intern_string(s->better ? s->better : "none");
+        if (out_unit)
+            *out_unit = s->unit ? g_intern_string(s->unit) : NULL;
+        return true;
+    }
+    g_autoptr(json_t) results = orch_store_results(store, run->id, error);
+    if (!results)
+        return false;
+    if (!orch_json_get_real(json_object_get(results, name), out) && strcmp(name, "wall_s") == 0) {
+        *out = run->wall_ms / 1e3;
+        if (out_better)
+            *out_better = "min";
+        if (out_unit)
+            *out_unit = "s";
+    }
+    return true;
+}
+
+static json_t *facts_of(const struct orch_run *run)
+{
+    json_t *facts = run->facts ? json_loads(run->facts, 0, NULL) : NULL;
+    return facts ? facts : json_object();
+}
+
+char *orch_run_field(struct orch_store *store, const struct orch_run *run, const char *name)
+{
+    const struct {
+        const char *name, *value;
+    } fields[] = {{"experiment", run->experiment}, {"plugin", run->plugin},
+                  {"who", run->who},               {"state", run->state},
+                  {"machine", run->machine_key},   {"where", run->where_key},
+                  {"gpu", run->where_key},         {"commit", run->source_commit},
+                  {"branch", run->source_branch},  {"tree", run->source_tree},
+                  {"recipe", run->recipe}};
+    for (unsigned i = 0; i < G_N_ELEMENTS(fields); i++)
+        if (strcmp(fields[i].name, name) == 0)
+            return g_strdup(fields[i].value);
+    if (strcmp(name, "repeat") == 0)
+        return g_strdup_printf("%d", run->repeat);
+    g_autoptr(json_t) params = orch_store_params(store, run->id, NULL);
+    const json_t *value = params ? json_object_get(params, name) : NULL;
+    return value ? orch_value_format_json(value) : NULL;
+}
+
+void orch_group_free(struct orch_group *group)
+{
+    if (!group)
+        return;
+    g_strfreev(group->values);
+    g_free(group->label);
+    g_ptr_array_unref(group->runs);
+    g_array_unref(group->numbers);
+    g_array_unref(group->numbers_of_repeat);
+    g_free(group);
+}
+
+/* The names by which runs differ: experiment, and each swept name that takes more than one value. */
+static char **names_that_vary(GPtrArray *runs)
+{
+    GPtrArray *names = g_ptr_array_new();
+    g_autoptr(GHashTable) first = g_hash_table_new_full(g_str_hash, g_str_equal, g_free,
+                                                        (GDestroyNotify)json_decref);
+    g_autoptr(GHashTable) varying = g_hash_table_new(g_str_hash, g_str_equal);
+    const char *experiment = NULL;
+    bool experiments_vary = false;
+    g_autoptr(GPtrArray) order = g_ptr_array_new_with_free_func(g_free);
+    for (guint i = 0; i < runs->len; i++) {
+        const struct orch_run *run = runs->pdata[i];
+        experiments_vary = experiments_vary || (experiment && g_strcmp0(experiment, run->experiment));
+        experiment = run->experiment;
+        g_autoptr(json_t) facts = facts_of(run);
+        const char *name;
+        json_t *value;
+        json_object_foreach(json_object_get(facts, "coords"), name, value) {
+            json_t *before = g_hash_table_lookup(first, name);
+            if (!before) {
+                g_ptr_array_add(order, g_strdup(name));
+                g_hash_table_insert(first, g_strdup(name), json_incref(value));
+            } else if (!json_equal(before, value)) {
+                g_hash_table_add(varying, (gpointer)(uintptr_t)g_intern_string(name));
+            }
+        }
+    }
+    if (experiments_vary)
+        g_ptr_array_add(names, g_strdup("experiment"));
+    for (guint i = 0; i < order->len; i++)
+        if (g_hash_table_contains(varying, order->pdata[i]))
+            g_ptr_array_add(names, g_strdup(order->pdata[i]));
+    g_ptr_array_add(names, NULL);
+    return (char **)g_ptr_array_free(names, FALSE);
+}
+
+static struct orch_group *group_of(GPtrArray *groups, GHashTable *by_label, const char *const *by,
+                                   char **values)
+{
+    GString *label = g_string_new(NULL);
+    for (int i = 0; by[i]; i++)
+        g_string_append_printf(label, "%s%s%s%s", label->len ? " " : "",
+                               strcmp(by[i], "experiment") == 0 ? "" : by[i],
+                               strcmp(by[i], "experiment") == 0 ? "" : "=",
+                               values[i] ? values[i] : "-");
+    struct orch_group *group = g_hash_table_lookup(by_label, label->str);
+    if (group) {
+        g_string_free(label, TRUE);
+        g_strfreev(values);
+        return group;
+    }
+    group = g_new0(struct orch_group, 1);
+    group->values = values;
+    group->label = g_string_free(label, FALSE);
+    group->runs = g_ptr_array_new();
+    group->numbers = g_array_new(FALSE, FALSE, sizeof(double));
+    group->numbers_of_repeat = g_array_new(FALSE, FALSE, sizeof(int));
+    g_ptr_array_add(groups, group);
+    g_hash_table_insert(by_label, group->label, group);
+    return group;
+}
+
+GPtrArray *orch_groups_make(struct orch_store *store, GPtrArray *runs, const char *const *by,
+                            const char *metric, enum orch_aggregate aggregate, char ***out_by,
+                            const char **out_better, const char **out_unit, GError **error)
+{
+    GPtrArray *groups = g_ptr_array_new_with_free_func((GDestroyNotify)orch_group_free);
+    g_autoptr(GHashTable) by_label = g_hash_table_new(g_str_hash, g_str_equal);
+    g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
+    char **names = by ? g_strdupv((char **)(uintptr_t)by) : names_that_vary(runs);
+    int count = (int)g_strv_length(names);
+    for (guint i = 0; i < runs->len; i++) {
+        const struct orch_run *run = runs->pdata[i];
+        if (!g_hash_table_add(seen, run->fingerprint))
+            continue;
+        char **values = g_new0(char *, count + 1);
+        for (int j = 0; j < count; j++) {
+            char *value = orch_run_field(store, run, names[j]);
+            values[j] = value ? value : g_strdup("-");
+        }
+        struct orch_group *group = group_of(groups, by_label, (const char *const *)names, values);
+        double number = NAN;
+        if (metric && !orch_run_number(store, run, metric, aggregate, &number, out_better, out_unit,
+                                       error)) {
+            g_ptr_array_unref(groups);
+            g_strfreev(names);
+            return NULL;
+        }
+        g_ptr_array_add(group->runs, runs->pdata[i]);
+        g_array_append_val(group->numbers, number);
+        g_array_append_val(group->numbers_of_repeat, run->repeat);
+    }
+    for (guint i = 0; i < groups->len; i++) {
+        struct orch_group *group = groups->pdata[i];
+        group->stat = orch_stat_of((const double *)(void *)group->numbers->data, group->numbers->len);
+    }
+    if (out_by)
+        *out_by = names;
+    else
+        g_strfreev(names);
+    return groups;
+}
+
+/* The group's number of a repeat; NaN when there is none, or more than one. */
+static double of_repeat(const struct orch_group *group, int repeat)
+{
+    double found = NAN;
+    for (guint i = 0; i < group->numbers->len; i++) {
+        if (g_array_index(group->numbers_of_repeat, int, i) != repeat)
+            continue;
+        if (!isnan(found))
+            return NAN;
+        found = g_array_index(group->numbers, double, i);
+    }
+    return found;
+}
+
+struct orch_difference orch_groups_compare(const struct orch_group *a, const struct orch_group *b)
+{
+    g_autofree double *x = g_new(double, a->numbers->len + 1);
+    g_autofree double *y = g_new(double, a->numbers->len + 1);
+    size_t pairs = 0;
+    for (guint i = 0; i < a->numbers->len; i++) {
+        int repeat = g_array_index(a->numbers_of_repeat, int, i);
+        double p = of_repeat(a, repeat), q = of_repeat(b, repeat);
+        if (isnan(p) || isnan(q))
+            continue;
+        x[pairs] = p;
+        y[pairs++] = q;
+    }
+    if (pairs >= 2 && pairs == a->stat.count && pairs == b->stat.count)
+        return orch_difference_paired(x, y, pairs);
+    return orch_difference_welch((const double *)(void *)a->numbers->data, a->numbers->len,
+                                 (const double *)(void *)b->numbers->data, b->numbers->len);
+}

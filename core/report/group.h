@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Runs gathered by the values of their parameters, each group with one number a run: what tables,
+ * winners and comparisons are made of. */
+#ifndef ORCH_CORE_REPORT_GROUP_H
+#define ORCH_CORE_REPORT_GROUP_H
+
+#include "core/report/stats.h"
+#include "store/store.h"
+
+/** Which number of a metric's series speaks for the run. */
+enum orch_aggregate {
+    ORCH_AGGREGATE_LAST,
+    ORCH_AGGREGATE_BEST, /* by the metric's declaration */
+    ORCH_AGGREGATE_MIN,
+    ORCH_AGGREGATE_MAX,
+    ORCH_AGGREGATE_MEAN,
+    ORCH_AGGREGATE_FIRST,
+    ORCH_AGGREGATE_COUNT,
+    ORCH_AGGREGATE_SUM,
+};
+/** "last", "best", ...; false for another word. */
+bool orch_aggregate_parse(const char *word, enum orch_aggregate *out);
+
+/** One number of one run: a metric's aggregate, else the result of that name, else the run's own
+ * `wall_s`. NaN without error when the run has none. `out_better` (may be NULL): "min", "max" or
+ * "none" as declared; `out_unit` likewise (borrowed for the process's life). */
+bool orch_run_number(struct orch_store *store, const struct orch_run *run, const char *name,
+                     enum orch_aggregate aggregate, double *out, const char **out_better,
+                     const char **out_unit, GError **error);
+
+/** The value of `name` for a run as text: a parameter, or experiment, plugin, repeat, who, state,
+ * machine, gpu, where, commit, branch, recipe. NULL when the run has none. Caller frees. */
+char *orch_run_field(struct orch_store *store, const struct orch_run *run, const char *name);
+
+struct orch_group {
+    char **values;     /* one for each name that it is grouped by */
+    char *label;       /* "lr=0.1 mode=full" */
+    GPtrArray *runs;   /* struct orch_run *, borrowed */
+    GArray *numbers;   /* double, one a run, NaN where missing */
+    GArray *numbers_of_repeat; /* int: the repeat of each run, for pairing */
+    struct orch_stat stat;
+};
+void orch_group_free(struct orch_group *group);
+
+/** Groups `runs` by `by` (NULL-terminated names; NULL: experiment and every swept name that varies).
+ * Of several runs of one fingerprint only the newest counts. `out_by` (may be NULL) gets the names in
+ * use, the caller frees. struct orch_group *, in order of first sight. */
+GPtrArray *orch_groups_make(struct orch_store *store, GPtrArray *runs, const char *const *by,
+                            const char *metric, enum orch_aggregate aggregate, char ***out_by,
+                            const char **out_better, const char **out_unit, GError **error);
+
+/** b - a, paired by repeat where both have the same repeats, else Welch. */
+struct orch_difference orch_groups_compare(const struct orch_group *a, const struct orch_group *b);
+
+#endif

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "core/run/fingerprint.h"
+
+#include "lib/base/error.h"
+#include "lib/base/file.h"
+#include "lib/base/json.h"
+
+#include <string.h>
+
+#define FINGERPRINT_FORMAT "orch fingerprint 1"
+
+bool orch_plugin_is_ours(const struct orch_manifest *manifest)
+{
+    g_autofree char *folder = orch_program_path("plugins", NULL);
+    g_autofree char *real = manifest->path ? g_path_get_dirname(manifest->path) : NULL;
+    return folder && real && strcmp(folder, real) == 0;
+}
+
+/* ---- the code of a wrapped program ------------------------------------------------------------ */
+
+/* Path of `absolute` relative to `root`, or NULL when it lies elsewhere. Borrowed from `absolute`. */
+static const char *below(const char *root, const char *absolute)
+{
+    size_t n = strlen(root);
+    if (strncmp(absolute, root, n) != 0 || absolute[n] != '/')
+        return NULL;
+    return absolute + n + 1;
+}
+
+static const char *extension(const char *path)
+{
+    const char *name = strrchr(path, '/');
+    const char *dot = strrchr(name ? name : path, '.');
+    return dot && dot != path ? dot : NULL;
+}
+
+static bool set_has(GPtrArray *sorted_files, const char *path)
+{
+    for (guint i = 0; i < sorted_files->len; i++)
+        if (strcmp(sorted_files->pdata[i], path) == 0)
+            return true;
+    return false;
+}
+
+/* Adds file `named` of the list, and those beside and below it with its extension, to `chosen`. */
+static void choose_kin(GPtrArray *files, const char *named, GHashTable *chosen)
+{
+    g_autofree char *folder = g_path_get_dirname(named);
+    const char *suffix = extension(named);
+    g_hash_table_add(chosen, g_strdup(named));
+    for (guint i = 0; suffix && i < files->len; i++) {
+        const char *path = files->pdata[i];
+        const char *other = extension(path);
+        bool inside = strcmp(folder, ".") == 0 || below(folder, path);
+        if (inside && other && strcmp(other, suffix) == 0)
+            g_hash_table_add(chosen, g_strdup(path));
+    }
+}
+
+static int compare_text(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* The files that speak for a command, relative to `root`; `files` is what the tree holds. */
+static GPtrArray *command_files(const char *root, const char *folder, const char *manifest_path,
+                                char *const *argv, GPtrArray *files)
+{
+    g_autoptr(GHashTable) chosen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    const char *manifest = manifest_path ? below(root, manifest_path) : NULL;
+    if (manifest && set_has(files, manifest))
+        g_hash_table_add(chosen, g_strdup(manifest));
+    for (int i = 0; argv && argv[i]; i++) {
+        g_autofree char *absolute = orch_path_absolute(argv[i], folder);
+        const char *path = below(root, absolute);
+        if (path && set_has(files, path))
+            choose_kin(files, path, chosen);
+    }
+    GPtrArray *out = g_ptr_array_new_with_free_func(g_free);
+    GHashTableIter iter;
+    gpointer key;
+    g_hash_table_iter_init(&iter, chosen);
+    while (g_hash_table_iter_next(&iter, &key, NULL))
+        g_ptr_array_add(out, g_strdup(key));
+    g_ptr_array_sort(out, compare_text);
+    return out;
+}
+
+/* Without git: the files' own digests. Lists what lies in the command's folder (bounded). */
+static GPtrArray *files_below(const char *root, const char *folder, unsigned depth)
+{
+    GPtrArray *out = g_ptr_array_new_with_free_func(g_free);
+    g_autoptr(GDir) dir = g_dir_open(folder, 0, NULL);
+    const char *name;
+    while (dir && (name = g_dir_read_name(dir)) && out->len < 10000) {
+        g_autofree char *path = g_build_filename(folder, name, NULL);
+        if (name[0] == '.' || g_file_test(path, G_FILE_TEST_IS_SYMLINK))
+            continue;
+        if (g_file_test(path, G_FILE_TEST_IS_DIR)) {
+            g_autoptr(GPtrArray) inner = depth ? files_below(root, path, depth - 1) : NULL;
+            for (guint i = 0; inner && i < inner->len; i++)
+                g_ptr_array_add(out, g_strdup(inner->pdata[i]));
+        } else if (below(root, path)) {
+            g_ptr_array_add(out, g_strdup(below(root, path)));
+        }
+    }
+    g_ptr_array_sort(out, compare_text);
+    return out;
+}
+
+static char *digest_of_files(const char *root, const GPtrArray *paths, GError **error)
+{
+    GString *text = g_string_new(NULL);
+    for (guint i = 0; i < paths->len; i++) {
+        char digest[ORCH_SHA256_CHARS];
+        g_autofree char *path = g_build_filename(root, paths->pdata[i], NULL);
+        if (!orch_file_sha256(path, digest, NULL, error)) {
+            g_string_free(text, TRUE);
+            return NULL;
+        }
+        g_string_append_printf(text, "%s %s\n", digest, (char *)paths->pdata[i]);
+    }
+    char all[ORCH_SHA256_CHARS];
+    orch_sha256(text->str, text->len, all);
+    g_string_free(text, TRUE);
+    return g_strdup(all);
+}
+
+/* `inputs:` are written relative to the recipe; the tree knows them from its root. */
+static GPtrArray *declared_paths(const char *root, const char *folder, char *const *inputs,
+                                 GError **error)
+{
+    GPtrArray *out = g_ptr_array_new_with_free_func(g_free);
+    for (int i = 0; inputs[i]; i++) {
+        g_autofree char *absolute = orch_path_absolute(inputs[i], folder);
+        const char *path = below(root, absolute);
+        if (!path) {
+            orch_error_set(error, ORCH_ERROR_RECIPE,
+                           "move it into the repository, or pass its path as a parameter",
+                           "input '%s' lies outside of '%s'", inputs[i], root);
+            g_ptr_array_unref(out);
+            return NULL;
+        }
+        g_ptr_array_add(out, g_strdup(path));
+    }
+    return out;
+}
+
+static char *tree_of(struct orch_workspace *workspace, GPtrArray *paths, GError **error)
+{
+    const struct orch_source *source = orch_workspace_source(workspace, error);
+    if (!source)
+        return NULL;
+    if (paths->len == 0)
+        return g_strdup("");
+    if (!source->tree)
+        return digest_of_files(workspace->root, paths, error);
+    g_ptr_array_add(paths, NULL);
+    char *id = orch_vcs_subtree(workspace->vcs, source->tree, (const char *const *)paths->pdata, error);
+    g_ptr_array_set_size(paths, (int)paths->len - 1);
+    return id;
+}
+
+char *orch_inputs_id(struct orch_workspace *workspace, const struct orch_expansion *expansion,
+                     const struct orch_experiment *experiment, GError **error)
+{
+    const struct orch_manifest *manifest = experiment->manifest;
+    g_autoptr(GPtrArray) paths = NULL;
+    if (experiment->inputs) {
+        paths = declared_paths(workspace->root, expansion->folder, experiment->inputs, error);
+        return paths ? tree_of(workspace, paths, error) : NULL;
+    }
+    if (!experiment->program && orch_plugin_is_ours(manifest))
+        return g_strdup("");
+    if (manifest->kind == ORCH_PLUGIN_COMPILED)
+        return g_strdup(manifest->build ? manifest->build : "");
+    const struct orch_source *source = orch_workspace_source(workspace, error);
+    if (!source)
+        return NULL;
+    g_autofree char *folder = !experiment->program && manifest->path
+                                  ? g_path_get_dirname(manifest->path)
+                                  : g_strdup(expansion->folder);
+    bool inside = strcmp(folder, workspace->root) == 0 || below(workspace->root, folder);
+    const char *root = inside ? workspace->root : folder; /* a manifest from the search path */
+    g_autoptr(GPtrArray) files =
+        inside && source->tree ? orch_vcs_list(workspace->vcs, source->tree, "", error)
+                               : files_below(root, folder, 8);
+    if (!files)
+        return NULL;
+    paths = command_files(root, folder, experiment->program ? NULL : manifest->path, manifest->argv,
+                          files);
+    return inside ? tree_of(workspace, paths, error) : digest_of_files(root, paths, error);
+}
+
+/* ---- the fingerprint -------------------------------------------------------------------------- */
+
+static json_t *public_params(const struct orch_cell *cell)
+{
+    json_t *out = json_object();
+    const char *name;
+    json_t *value;
+    json_object_foreach(cell->params, name, value) {
+        const struct orch_param_spec *spec = orch_manifest_param(cell->experiment->manifest, name);
+        bool hidden = spec && (((spec->type & ~(uint32_t)ORCH_LIST) == ORCH_SECRET) ||
+                               (spec->flags & ORCH_PARAM_NEUTRAL));
+        if (!hidden)
+            json_object_set(out, name, value);
+    }
+    return out;
+}
+
+static int compare_inputs(const void *a, const void *b)
+{
+    const struct orch_checked_input *x = *(struct orch_checked_input *const *)a;
+    const struct orch_checked_input *y = *(struct orch_checked_input *const *)b;
+    int order = strcmp(x->name, y->name);
+    return order ? order : strcmp(x->sha256, y->sha256);
+}
+
+void orch_fingerprint(const struct orch_cell *cell, const GPtrArray *inputs, const char *inputs_id,
+                      const struct orch_fingerprint_ref *refs, size_t ref_count, char out[65])
+{
+    const struct orch_manifest *manifest = cell->experiment->manifest;
+    g_autoptr(json_t) read = json_array();
+    if (inputs && inputs->len) {
+        g_autoptr(GPtrArray) sorted = g_ptr_array_new();
+        for (guint i = 0; i < inputs->len; i++)
+            g_ptr_array_add(sorted, inputs->pdata[i]);
+        g_ptr_array_sort(sorted, compare_inputs);
+        for (guint i = 0; i < sorted->len; i++) {
+            const struct orch_checked_input *input = sorted->pdata[i];
+            json_array_append_new(read, json_pack("[ss]", input->name, input->sha256));
+        }
+    }
+    g_autoptr(json_t) referred = json_array();
+    for (size_t i = 0; i < ref_count; i++)
+        json_array_append_new(
+            referred, json_pack("[sss]", refs[i].param, refs[i].artifact, refs[i].fingerprint));
+    g_autoptr(json_t) all =
+        json_pack("[s s s o o O O s]", FINGERPRINT_FORMAT, manifest->name, manifest->version,
+                  public_params(cell), orch_json_u64(cell->seed), read, referred,
+                  inputs_id ? inputs_id : "");
+    g_autofree char *text = orch_json_canonical(all);
+    orch_sha256(text, strlen(text), out);
+}

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A runner that was killed leaves active rows and, for a moment, hosts that notice the end of their
+ * standard input and cancel. Whoever comes next on this machine closes what is over: no lock to
+ * break by hand. */
+#include "core/run/collect.h"
+
+#include "lib/base/error.h"
+#include "lib/base/file.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Reads /proc/PID/NAME (NUL-separated words); returns its length, 0 when it cannot be read. */
+static size_t read_words(const char *pid, const char *name, char *out, size_t size)
+{
+    g_autofree char *path = g_strdup_printf("/proc/%s/%s", pid, name);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return 0;
+    size_t length = 0;
+    ssize_t n;
+    while (length + 1 < size && (n = read(fd, out + length, size - 1 - length)) > 0)
+        length += (size_t)n;
+    close(fd);
+    out[length] = 0;
+    return length;
+}
+
+static bool has_word(const char *words, size_t length, const char *word)
+{
+    for (size_t at = 0; at < length; at += strlen(words + at) + 1)
+        if (strcmp(words + at, word) == 0)
+            return true;
+    return false;
+}
+
+/* Calls `found` for each process of which file `name` of /proc has the word. */
+static unsigned each_process_with(const char *name, const char *word, bool (*found)(pid_t pid))
+{
+    enum { SIZE = 1 << 18 };
+    g_autofree char *words = g_malloc(SIZE);
+    DIR *proc = opendir("/proc");
+    unsigned count = 0;
+    for (struct dirent *entry; proc && (entry = readdir(proc));) {
+        if (!g_ascii_isdigit(entry->d_name[0]))
+            continue;
+        size_t length = read_words(entry->d_name, name, words, SIZE);
+        pid_t pid = (pid_t)g_ascii_strtoll(entry->d_name, NULL, 10);
+        if (length && pid != getpid() && has_word(words, length, word) && found(pid))
+            count++;
+    }
+    if (proc)
+        closedir(proc);
+    return count;
+}
+
+static bool kill_it(pid_t pid)
+{
+    return kill(pid, SIGKILL) == 0;
+}
+
+static bool is_alive(pid_t pid)
+{
+    struct orch_process process;
+    return orch_process_get(pid, &process) && orch_process_is_alive(&process);
+}
+
+unsigned orch_kill_strays(const char *key)
+{
+    g_autofree char *word = g_strdup_printf("ORCH_RUN=%s", key);
+    return each_process_with("environ", word, kill_it);
+}
+
+/* Does a host still work on this folder? It is found by its command line, so also in the moment
+ * before it writes its first line. */
+static bool host_is_alive(const char *trial_dir)
+{
+    return each_process_with("cmdline", trial_dir, is_alive) > 0;
+}
+
+static bool close_row(struct orch_store *store, const struct orch_active_row *row, GError **error)
+{
+    bool taken;
+    if (!orch_store_adopt(store, row->key, &row->runner, &taken, error))
+        return false;
+    if (!taken)
+        return true;
+    orch_kill_strays(row->key);
+    g_autofree char *journal = g_build_filename(row->trial_dir, "journal", NULL);
+    if (access(journal, F_OK) != 0) { /* its host never started */
+        orch_tree_remove(row->trial_dir, NULL);
+        return orch_store_forget(store, row->key, error);
+    }
+    struct orch_collected collected = {0};
+    bool ok = orch_collect(store, row->key, row->trial_dir, row->record, row->started_ns,
+                           &collected, error);
+    orch_collected_clear(&collected);
+    return ok;
+}
+
+bool orch_recover(struct orch_store *store, unsigned *out_closed, unsigned *out_pending,
+                  GError **error)
+{
+    g_autoptr(GPtrArray) rows = orch_store_actives(store, error);
+    *out_closed = *out_pending = 0;
+    if (!rows)
+        return false;
+    for (guint i = 0; i < rows->len; i++) {
+        const struct orch_active_row *row = rows->pdata[i];
+        if (orch_process_is_alive(&row->runner))
+            continue;
+        if (host_is_alive(row->trial_dir)) {
+            (*out_pending)++;
+            continue;
+        }
+        if (!close_row(store, row, error))
+            return false;
+        (*out_closed)++;
+    }
+    return true;
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Runs a plan here: starts a host for each trial that has to run, keeps the slots busy, records each
+ * trial the moment it ends. Prints nothing: a listener hears what happens. */
+#ifndef ORCH_CORE_RUN_SCHEDULE_H
+#define ORCH_CORE_RUN_SCHEDULE_H
+
+#include "core/run/collect.h"
+#include "core/run/plan.h"
+#include "core/run/trialdir.h"
+
+/** A trial that runs now, as far as its journal tells. */
+struct orch_running {
+    const struct orch_plan_item *item;
+    char key[ORCH_KEY_CHARS];
+    char *trial_dir;
+    struct orch_slot slot;
+    int64_t started_ns, started_mono_ns;
+    double done, total; /* progress; total 0: unknown */
+    char phase[64];
+    char metric[64]; /* the newest point: its name, or "" */
+    double value;
+};
+
+struct orch_totals {
+    unsigned planned;  /* trials that were asked for */
+    unsigned spared;   /* done before, or by others meanwhile */
+    unsigned ended[ORCH_VERDICT_UNKNOWN + 1]; /* by verdict, the last attempt of each */
+    unsigned retried;  /* further attempts */
+    unsigned skipped;  /* not started: profile or machine */
+    unsigned not_run;  /* not started: what they need did not end well, or the run was stopped */
+    bool interrupted, terminated;
+    double eta_s;      /* NAN: unknown */
+};
+
+/** What happens, as it happens. Any may be NULL. */
+struct orch_listener {
+    void *ctx;
+    void (*started)(void *ctx, const struct orch_running *trial);
+    /** `collected` borrowed; `again`: it will be tried once more. */
+    void (*ended)(void *ctx, const struct orch_running *trial,
+                  const struct orch_collected *collected, bool again,
+                  const struct orch_totals *totals);
+    /** Something a user should know now: a sentence. */
+    void (*message)(void *ctx, const char *text);
+    /** About ten times a second when live is asked for. */
+    void (*tick)(void *ctx, const struct orch_running *const *running, unsigned count,
+                 const struct orch_totals *totals);
+};
+
+struct orch_run_options {
+    unsigned slots;
+    const unsigned *gpus; /* GPUs that may be used; NULL: all */
+    unsigned gpu_count;
+    bool fail_fast;       /* start nothing more after the first fault */
+    bool live;            /* call tick */
+    const char *argv_json; /* the command line, kept with each run */
+};
+
+/** Runs what the plan says. SIGINT once: start nothing more; twice: stop what runs; SIGTERM: stop
+ * what runs, as preempted. False on an error that stopped it (store, plugin changed on disk): what
+ * ended is kept. */
+bool orch_run_plan(struct orch_plan *plan, const struct orch_run_options *options,
+                   const struct orch_listener *listener, struct orch_totals *out_totals,
+                   GError **error);
+
+#endif

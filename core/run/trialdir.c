@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "core/run/trialdir.h"
+
+#include "core/run/fingerprint.h"
+#include "lib/base/error.h"
+#include "lib/base/file.h"
+#include "lib/base/json.h"
+#include "lib/wire/trial.h"
+#include "lib/wire/value.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+char *orch_plugins_python_path(void);
+
+char *orch_checkpoint_path(struct orch_store *store, const char *fingerprint)
+{
+    return g_build_filename(orch_store_folder(store), "checkpoints", fingerprint, NULL);
+}
+
+void orch_trialdir_clear(struct orch_trialdir *trialdir)
+{
+    g_free(trialdir->path);
+    g_free(trialdir->record);
+    memset(trialdir, 0, sizeof *trialdir);
+}
+
+/* ---- the files of a wrapped program ----------------------------------------------------------- */
+
+/* The captured tree written out once: STORE/work/<tree>. The caller frees. */
+static char *work_copy(struct orch_plan *plan, const char *tree, GError **error)
+{
+    char *path = g_build_filename(orch_store_folder(plan->store), "work", tree, NULL);
+    if (access(path, F_OK) == 0)
+        return path;
+    g_autofree char *parent = g_path_get_dirname(path);
+    g_autofree char *temporary = g_strdup_printf("%s.tmp%d", path, (int)getpid());
+    bool ok = orch_dir_make(parent, error) &&
+              orch_vcs_checkout(plan->workspace->vcs, tree, temporary, error);
+    g_autoptr(GPtrArray) ignored = ok ? orch_vcs_ignored(plan->workspace->vcs, error) : NULL;
+    ok = ok && ignored;
+    for (guint i = 0; ok && i < ignored->len; i++) {
+        const char *relative = ignored->pdata[i];
+        if (strcmp(relative, ".orch") == 0)
+            continue;
+        g_autofree char *target = g_build_filename(plan->workspace->root, relative, NULL);
+        g_autofree char *link = g_build_filename(temporary, relative, NULL);
+        g_autofree char *folder = g_path_get_dirname(link);
+        if (orch_dir_make(folder, NULL) && symlink(target, link) != 0 && errno != EEXIST)
+            g_debug("no link '%s'", link); /* a data folder that is not there is not an error */
+    }
+    if (ok && rename(temporary, path) != 0 && errno != EEXIST && errno != ENOTEMPTY) {
+        orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot make '%s'", path);
+        ok = false;
+    }
+    orch_tree_remove(temporary, NULL);
+    if (!ok)
+        g_clear_pointer(&path, g_free);
+    return path;
+}
+
+/* Links every entry of `from` into the real folder `to`, except the one named `but`. */
+static bool link_entries(const char *from, const char *to, const char *but, GError **error)
+{
+    g_autoptr(GDir) dir = g_dir_open(from, 0, error);
+    if (!dir)
+        return false;
+    const char *name;
+    while ((name = g_dir_read_name(dir))) {
+        if (g_strcmp0(name, but) == 0 || strcmp(name, ".git") == 0 || strcmp(name, ".orch") == 0)
+            continue;
+        g_autofree char *target = g_build_filename(from, name, NULL);
+        g_autofree char *link = g_build_filename(to, name, NULL);
+        if (symlink(target, link) != 0) {
+            orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot link '%s'", link);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Mirrors `root` in `work`: real folders along `relative`, links beside them. Returns the folder
+ * that stands for root/relative. */
+static char *mirror(const char *root, const char *relative, const char *work, GError **error)
+{
+    g_auto(GStrv) parts = g_strsplit(relative, "/", -1);
+    g_autofree char *from = g_strdup(root);
+    char *to = g_strdup(work);
+    for (int i = 0;; i++) {
+        while (parts[i] && (!*parts[i] || strcmp(parts[i], ".") == 0))
+            i++;
+        if (!orch_dir_make(to, error) || !link_entries(from, to, parts[i], error)) {
+            g_free(to);
+            return NULL;
+        }
+        if (!parts[i])
+            return to;
+        char *next_from = g_build_filename(from, parts[i], NULL);
+        char *next_to = g_build_filename(to, parts[i], NULL);
+        g_free(from);
+        g_free(to);
+        from = next_from;
+        to = next_to;
+    }
+}
+
+/* The folder in which a wrapped program starts. */
+static char *program_folder(struct orch_plan *plan, const struct orch_experiment *experiment,
+                            const char *work, GError **error)
+{
+    g_autofree char *home = !experiment->program && experiment->manifest->path
+                                ? g_path_get_dirname(experiment->manifest->path)
+                                : g_strdup(plan->expansion->folder);
+    const char *root = plan->workspace->root;
+    size_t n = strlen(root);
+    bool inside = strncmp(home, root, n) == 0 && (home[n] == '/' || !home[n]);
+    const struct orch_source *source = orch_workspace_source(plan->workspace, error);
+    if (!source)
+        return NULL;
+    if (!inside || !source->tree || orch_plugin_is_ours(experiment->manifest))
+        return mirror(home, "", work, error);
+    g_autofree char *copy = work_copy(plan, source->tree, error);
+    return copy ? mirror(copy, home[n] ? home + n + 1 : "", work, error) : NULL;
+}
+
+/* ---- parameters ------------------------------------------------------------------------------- */
+
+/* The value that a reference stands for: an artifact's file, or a result. */
+static json_t *ref_value(struct orch_plan *plan, const struct orch_ref *ref,
+                         const struct orch_plan_item *other, char *out_sha256, GError **error)
+{
+    struct orch_run *run = orch_store_run(plan->store, other->run_key, error);
+    if (!run)
+        return NULL;
+    json_t *value = NULL;
+    if (ref->is_result) {
+        g_autoptr(json_t) results = orch_store_results(plan->store, run->id, NULL);
+        json_t *found = results ? json_object_get(results, ref->artifact) : NULL;
+        if (found) {
+            value = json_incref(found);
+        } else {
+            struct orch_series *series =
+                orch_store_series(plan->store, run->id, ref->artifact, NULL);
+            if (series && series->count)
+                value = orch_json_real(series->value[series->count - 1]);
+            orch_series_free(series);
+        }
+    } else {
+        g_autoptr(GPtrArray) artifacts = orch_store_artifacts(plan->store, run->id, NULL);
+        for (guint i = 0; !value && artifacts && i < artifacts->len; i++) {
+            const struct orch_stored_artifact *artifact = artifacts->pdata[i];
+            if (strcmp(artifact->name, ref->artifact) != 0)
+                continue;
+            g_autofree char *path = orch_store_object_path(plan->store, artifact->sha256);
+            if (path)
+                value = json_string(path);
+            g_strlcpy(out_sha256, artifact->sha256, 65);
+        }
+    }
+    orch_run_free(run);
+    if (!value)
+        orch_error_set(error, ORCH_ERROR_TRIAL, NULL, "run %s left no '%s' for %s", other->run_key,
+                       ref->artifact, ref->text);
+    return value;
+}
+
+static bool is_type(const struct orch_param_spec *spec, enum orch_type type)
+{
+    return spec && (spec->type & ~(uint32_t)ORCH_LIST) == (uint32_t)type;
+}
+
+/* Paths are written relative to the recipe's folder and reach the trial as absolute ones. */
+static void make_absolute(const struct orch_manifest *manifest, const char *folder, json_t *params)
+{
+    const char *name;
+    json_t *value;
+    void *next;
+    json_object_foreach_safe(params, next, name, value) {
+        const struct orch_param_spec *spec = orch_manifest_param(manifest, name);
+        if ((!is_type(spec, ORCH_PATH) && !is_type(spec, ORCH_ARTIFACT)) ||
+            !json_is_string(value) || !*json_string_value(value))
+            continue;
+        g_autofree char *absolute = orch_path_absolute(json_string_value(value), folder);
+        json_object_set_new(params, name, json_string(absolute));
+    }
+}
+
+/* ---- the record ------------------------------------------------------------------------------- */
+
+/* A secret leaves only this: equal secrets of one run look equal, others tell nothing. */
+static json_t *salted(const json_t *value, const char *salt)
+{
+    g_autofree char *text = orch_json_canonical(value);
+    g_autofree char *both = g_strconcat(salt, text, NULL);
+    char digest[ORCH_SHA256_CHARS];
+    orch_sha256(both, strlen(both), digest);
+    return json_sprintf("sha256:%s:%s", salt, digest);
+}
+
+static json_t *record_params(const struct orch_cell *cell, const char *salt)
+{
+    json_t *rows = json_array();
+    const char *name;
+    json_t *value;
+    json_object_foreach(cell->params, name, value) {
+        const struct orch_param_spec *spec = orch_manifest_param(cell->experiment->manifest, name);
+        g_autofree char *type = spec ? orch_type_format(spec->type) : g_strdup("string");
+        g_autoptr(json_t) shown = is_type(spec, ORCH_SECRET) ? salted(value, salt) : json_incref(value);
+        g_autofree char *text = orch_json_canonical(shown);
+        json_array_append_new(rows, json_pack("[sss]", name, type, text));
+    }
+    for (guint i = 0; i < cell->refs->len; i++) {
+        const struct orch_ref *ref = cell->refs->pdata[i];
+        g_autoptr(json_t) written = json_string(ref->text);
+        g_autofree char *text = orch_json_canonical(written);
+        json_array_append_new(rows, json_pack("[sss]", ref->param, "reference", text));
+    }
+    return rows;
+}
+
+static json_t *record_metrics(const struct orch_manifest *manifest)
+{
+    static const char *const better[] = {"none", "min", "max"};
+    json_t *rows = json_array();
+    for (guint i = 0; i < manifest->metrics->len; i++) {
+        const struct orch_metric_spec *spec = manifest->metrics->pdata[i];
+        json_array_append_new(rows, json_pack("[ss?s]", spec->name, spec->unit,
+                                              better[spec->better <= 2 ? spec->better : 0]));
+    }
+    return rows;
+}
+
+static json_t *record_facts(struct orch_plan *plan, const struct orch_plan_item *item,
+                            const struct orch_slot *slot)
+{
+    const struct orch_source *source = plan->workspace->source;
+    g_autoptr(json_t) left_out = json_array();
+    for (guint i = 0; source && source->left_out && i < MIN(source->left_out->len, 20u); i++) {
+        const struct orch_left_out *file = source->left_out->pdata[i];
+        json_array_append_new(left_out, json_pack("[ss]", file->path, file->why));
+    }
+    json_t *facts = json_pack("{s:f s:i s:i s:s s:O}", "load", orch_machine_load(), "co_runners",
+                              (int)slot->co_runners, "threads", slot->threads, "inputs_id",
+                              item->inputs_id ? item->inputs_id : "", "coords",
+                              item->cell->coords);
+    if (json_array_size(left_out))
+        json_object_set(facts, "left_out", left_out);
+    json_t *cost = item->cell->refs->len == 0 || item->cell->experiment->manifest->has_cost ||
+                           item->cell->experiment->manifest->cost
+                       ? orch_plugins_cost(plan->plugins, item->cell->experiment->manifest,
+                                           item->cell->params, NULL)
+                       : NULL;
+    if (cost && !json_is_null(cost))
+        json_object_set(facts, "cost", cost);
+    json_decref(cost);
+    return facts;
+}
+
+static char *make_record(struct orch_plan *plan, const struct orch_plan_item *item, json_t *inputs,
+                         const struct orch_slot *slot, const char *key, const char *argv_json)
+{
+    const struct orch_expansion *expansion = plan->expansion;
+    const struct orch_cell *cell = item->cell;
+    const struct orch_manifest *manifest = cell->experiment->manifest;
+    const struct orch_source *source = plan->workspace->source;
+    g_autoptr(json_t) record = json_pack(
+        "{s:s s:s s:s s:s s:s s:s? s:s s:s s:i s:i s:o s:s s:s}", "recipe_key", expansion->key,
+        "recipe", expansion->name, "experiment", cell->experiment->name, "plugin", manifest->name,
+        "plugin_version", manifest->version, "build", manifest->build, "fingerprint",
+        item->fingerprint, "where_key", item->where_key, "repeat", cell->repeat, "attempt",
+        item->attempts + 1, "seed", orch_json_u64(cell->seed), "who", orch_user_name(), "argv",
+        argv_json);
+    if (source && source->tree)
+        json_object_set_new(record, "source",
+                            json_pack("{s:s s:s? s:s? s:s? s:b}", "tree", source->tree, "commit",
+                                      source->commit, "branch", source->branch, "remote",
+                                      source->remote, "dirty", source->dirty));
+    json_object_set_new(record, "machine_key",
+                        json_string(orch_workspace_machine_key(plan->workspace)));
+    json_object_set_new(record, "machine_facts",
+                        orch_machine_facts(orch_workspace_machine(plan->workspace)));
+    json_object_set_new(record, "params", record_params(cell, key));
+    json_object_set(record, "inputs", inputs);
+    json_object_set_new(record, "metrics", record_metrics(manifest));
+    json_object_set_new(record, "facts", record_facts(plan, item, slot));
+    return orch_json_canonical(record);
+}
+
+/* ---- trial.json ------------------------------------------------------------------------------- */
+
+static void add_environment(GPtrArray *env, const char *format, ...) G_GNUC_PRINTF(2, 3);
+static void add_environment(GPtrArray *env, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    g_ptr_array_add(env, g_strdup_vprintf(format, args));
+    va_end(args);
+}
+
+static char **environment(struct orch_plan *plan, const struct orch_cell *cell,
+                          const struct orch_slot *slot)
+{
+    static const char *const thread_names[] = {"OMP_NUM_THREADS", "MKL_NUM_THREADS",
+                                               "OPENBLAS_NUM_THREADS", "ORCH_THREADS"};
+    GPtrArray *env = g_ptr_array_new();
+    for (unsigned i = 0; i < G_N_ELEMENTS(thread_names); i++)
+        add_environment(env, "%s=%d", thread_names[i], slot->threads);
+    if (orch_workspace_machine(plan->workspace)->gpus->len) {
+        GString *list = g_string_new("CUDA_VISIBLE_DEVICES=");
+        for (unsigned i = 0; i < slot->gpu_count; i++)
+            g_string_append_printf(list, "%s%u", i ? "," : "", slot->gpus[i]);
+        g_ptr_array_add(env, g_string_free(list, FALSE));
+    }
+    if (cell->experiment->manifest->kind == ORCH_PLUGIN_WRAPPED) {
+        g_autofree char *helper = orch_plugins_python_path();
+        const char *before = g_getenv("PYTHONPATH");
+        if (helper)
+            add_environment(env, "PYTHONPATH=%s%s%s", helper, before && *before ? ":" : "",
+                            before ? before : "");
+        add_environment(env, "PYTHONDONTWRITEBYTECODE=1");
+    }
+    add_environment(env, "ORCH_REPEAT=%d", cell->repeat);
+    g_ptr_array_add(env, NULL);
+    return (char **)g_ptr_array_free(env, FALSE);
+}
+
+static bool write_trial(struct orch_plan *plan, const struct orch_plan_item *item, json_t *params,
+                        const struct orch_slot *slot, struct orch_trialdir *dir, GError **error)
+{
+    const struct orch_cell *cell = item->cell;
+    const struct orch_experiment *experiment = cell->experiment;
+    g_autofree char *work = g_build_filename(dir->path, "work", NULL);
+    g_autofree char *checkpoint = orch_checkpoint_path(plan->store, item->fingerprint);
+    g_autofree char *cwd = NULL;
+    if (experiment->manifest->kind == ORCH_PLUGIN_WRAPPED &&
+        !(cwd = program_folder(plan, experiment, work, error)))
+        return false;
+    g_auto(GStrv) env = environment(plan, cell, slot);
+    struct orch_trial trial = {
+        .key = dir->key,
+        .recipe = plan->expansion->name,
+        .experiment = experiment->name,
+        .seed = cell->seed,
+        .repeat = cell->repeat,
+        .smoke = plan->expansion->smoke,
+        .manifest = (struct orch_manifest *)(uintptr_t)experiment->manifest,
+        .params = params,
+        .cwd = cwd,
+        .checkpoint_dir = checkpoint,
+        .env = env,
+        .cpus = (int *)(uintptr_t)slot->cpus,
+        .cpu_count = slot->cpu_count,
+        .limit_s = experiment->timeout_s,
+        .limit_memory_bytes = experiment->memory_bytes,
+    };
+    g_autoptr(json_t) json = orch_trial_encode(&trial);
+    g_autofree char *text = orch_json_canonical(json);
+    g_autofree char *path = g_build_filename(dir->path, "trial.json", NULL);
+    return orch_file_write(path, text, strlen(text), false, error);
+}
+
+bool orch_trialdir_make(struct orch_plan *plan, const struct orch_plan_item *item,
+                        const unsigned *chosen, const struct orch_slot *slot,
+                        const char *argv_json, struct orch_trialdir *out, GError **error)
+{
+    const struct orch_cell *cell = item->cell;
+    struct orch_trialdir dir = {0};
+    orch_key_make(dir.key);
+    g_autoptr(json_t) params = json_copy(cell->params);
+    g_autoptr(json_t) inputs = json_array();
+    make_absolute(cell->experiment->manifest, plan->expansion->folder, params);
+    for (guint i = 0; i < cell->refs->len; i++) {
+        const struct orch_ref *ref = cell->refs->pdata[i];
+        const struct orch_plan_item *other = &plan->items[chosen[i]];
+        char sha256[65] = "";
+        json_t *value = ref_value(plan, ref, other, sha256, error);
+        if (!value)
+            return false;
+        json_object_set_new(params, ref->param, value);
+        json_array_append_new(inputs, json_pack("[sss]", ref->param, other->run_key, sha256));
+    }
+    for (guint i = 0; item->inputs && i < item->inputs->len; i++) {
+        const struct orch_checked_input *input = item->inputs->pdata[i];
+        json_array_append_new(inputs, json_pack("[sns]", input->name, input->sha256));
+    }
+    g_autofree char *trials = g_build_filename(orch_store_folder(plan->store), "trials", NULL);
+    dir.path = g_build_filename(trials, dir.key, NULL);
+    if ((mkdir(trials, 0700) != 0 && errno != EEXIST) || mkdir(dir.path, 0700) != 0) {
+        orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot make '%s'", dir.path);
+        orch_trialdir_clear(&dir);
+        return false;
+    }
+    if (!write_trial(plan, item, params, slot, &dir, error)) {
+        orch_tree_remove(dir.path, NULL);
+        orch_trialdir_clear(&dir);
+        return false;
+    }
+    dir.record = make_record(plan, item, inputs, slot, dir.key, argv_json);
+    *out = dir;
+    return true;
+}

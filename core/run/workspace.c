@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "core/run/workspace.h"
+
+#include "lib/base/error.h"
+#include "lib/base/file.h"
+
+#include <string.h>
+#include <unistd.h>
+
+struct scratch {
+    struct orch_workspace workspace; /* first: the public part */
+    char *scratch_folder;            /* of a smoke run's store, or NULL */
+    enum orch_store_mode mode;       /* of the open store */
+};
+
+struct orch_workspace *orch_workspace_new(const char *folder, const char *db, GError **error)
+{
+    struct scratch *self = g_new0(struct scratch, 1);
+    struct orch_workspace *workspace = &self->workspace;
+    workspace->folder = orch_path_absolute(folder ? folder : ".", NULL);
+    GError *problem = NULL;
+    workspace->vcs = orch_vcs_open(workspace->folder, &problem);
+    if (problem) {
+        g_propagate_error(error, problem);
+        orch_workspace_free(workspace);
+        return NULL;
+    }
+    workspace->root =
+        g_strdup(workspace->vcs ? orch_vcs_root(workspace->vcs) : workspace->folder);
+    const char *named = db ? db : g_getenv("ORCH_DB");
+    workspace->db_is_given = named && *named;
+    if (workspace->db_is_given)
+        workspace->db_path = orch_path_absolute(named, NULL);
+    else
+        workspace->db_path = g_build_filename(workspace->root, ".orch", "results.db", NULL);
+    return workspace;
+}
+
+void orch_workspace_free(struct orch_workspace *workspace)
+{
+    if (!workspace)
+        return;
+    struct scratch *self = (struct scratch *)workspace;
+    orch_store_close(workspace->store);
+    if (self->scratch_folder)
+        orch_tree_remove(self->scratch_folder, NULL);
+    g_free(self->scratch_folder);
+    orch_source_free(workspace->source);
+    orch_machine_free(workspace->machine);
+    orch_vcs_close(workspace->vcs);
+    g_free(workspace->machine_key);
+    g_free(workspace->folder);
+    g_free(workspace->root);
+    g_free(workspace->db_path);
+    g_free(self);
+}
+
+struct orch_store *orch_workspace_store(struct orch_workspace *workspace, enum orch_store_mode mode,
+                                        GError **error)
+{
+    struct scratch *self = (struct scratch *)workspace;
+    if (workspace->store && (self->scratch_folder || self->mode >= mode))
+        return workspace->store;
+    orch_store_close(workspace->store);
+    workspace->store = orch_store_open(workspace->db_path, mode, error);
+    self->mode = mode;
+    return workspace->store;
+}
+
+struct orch_store *orch_workspace_scratch(struct orch_workspace *workspace, GError **error)
+{
+    struct scratch *self = (struct scratch *)workspace;
+    orch_store_close(workspace->store);
+    workspace->store = NULL;
+    g_autofree char *pattern = g_build_filename(g_get_tmp_dir(), "orch-smoke-XXXXXX", NULL);
+    if (!g_mkdtemp(pattern)) {
+        orch_error_set(error, ORCH_ERROR_IO, "set TMPDIR to a folder that can be written",
+                       "cannot make a scratch folder in '%s'", g_get_tmp_dir());
+        return NULL;
+    }
+    self->scratch_folder = g_steal_pointer(&pattern);
+    g_free(workspace->db_path);
+    workspace->db_path = g_build_filename(self->scratch_folder, "results.db", NULL);
+    workspace->store = orch_store_open(workspace->db_path, ORCH_STORE_CREATE, error);
+    return workspace->store;
+}
+
+const struct orch_source *orch_workspace_source(struct orch_workspace *workspace, GError **error)
+{
+    if (!workspace->source && workspace->vcs)
+        workspace->source = orch_vcs_capture(workspace->vcs, NULL, error);
+    else if (!workspace->source) {
+        workspace->source = g_new0(struct orch_source, 1);
+        workspace->source->left_out = g_ptr_array_new();
+    }
+    return workspace->source;
+}
+
+const struct orch_machine *orch_workspace_machine(struct orch_workspace *workspace)
+{
+    if (!workspace->machine)
+        workspace->machine = orch_machine_probe();
+    return workspace->machine;
+}
+
+const char *orch_workspace_machine_key(struct orch_workspace *workspace)
+{
+    if (!workspace->machine_key)
+        workspace->machine_key = orch_machine_key(orch_workspace_machine(workspace));
+    return workspace->machine_key;
+}

@@ -1,0 +1,31 @@
+. "$(dirname "$0")/lib.sh"
+cat >train.py <<'P'
+import sys
+lr = float(sys.argv[sys.argv.index("--lr") + 1])
+for step in range(3):
+    print("loss", lr / (step + 1))
+print("accuracy=%g" % (1 - lr))
+open("model.txt", "w").write("weights %g" % lr)
+P
+git add -A; git commit -qm first
+ok orch try -x lr=0.5,0.25 --artifact model=model.txt -- python3 train.py --lr '{lr}'
+says '2 trials: 2 ok'
+ok orch ls --json -m accuracy; same "$(json runs.#)" 2
+ok orch best accuracy --max; has 'lr=0.25'
+ok orch show @last -m loss; has '0.25'
+ok orch show @last --json; same "$(json artifacts.#)" 2
+# the same command again is done; an edited program is not; an edited README is
+ok orch try -x lr=0.5,0.25 --artifact model=model.txt -- python3 train.py --lr '{lr}'; says 'nothing to run'
+echo hi >README.md
+ok orch try -x lr=0.5,0.25 --artifact model=model.txt -- python3 train.py --lr '{lr}'; says 'nothing to run'
+echo '# edited' >>train.py
+ok orch try -n -x lr=0.5 --artifact model=model.txt -- python3 train.py --lr '{lr}'; has stale; has 'train.py'
+# the program ran on a copy: its output is not in the user's folder
+[ ! -e model.txt ] || _fail 'the program wrote into the work tree'
+# checkout gives the source back
+ok orch checkout @last there; [ "$(head -n 1 there/train.py)" = 'import sys' ] || _fail 'no source'
+fails 2 orch try -x lr -- true; says 'PARAM=VALUE'
+fails 2 orch try -x lr=1; says "behind '--'"
+fails 1 orch try -- sh -c 'echo oops >&2; exit 3'
+says failed
+ok orch log @last; has oops

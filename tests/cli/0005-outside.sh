@@ -1,0 +1,6 @@
+. "$(dirname "$0")/lib.sh"
+rm -rf .git
+sleeps naps 0.01
+ok orch run naps.recipe; says 'unversioned'; says '1 ok'
+ok orch show @last; has unversioned
+ok orch --db other.db ls || true

@@ -1,0 +1,39 @@
+. "$(dirname "$0")/lib.sh"
+mkdir exp
+cat >exp/count.py <<'P'
+import sys, time
+import helper
+for i in range(int(sys.argv[1])):
+    print("value", i * helper.FACTOR)
+    time.sleep(0.05)
+P
+echo 'FACTOR = 2' >exp/helper.py
+cat >exp/count.plugin <<'Y'
+plugin: count
+version: 1.0.0
+about: counts
+command: [python3, count.py, "${n}"]
+metrics_from: lines
+parameters:
+  n: {type: int, default: 3, min: 1, max: 100, help: how far}
+metrics:
+  value: {better: max, step: step, help: what was counted}
+Y
+cat >count.recipe <<'R'
+format: 1
+recipe: count
+experiments:
+  count: { plugin: exp/count.plugin, sweep: { n: [2, 3, 4] } }
+R
+git add -A; git commit -qm first
+# an edit while the sweep runs changes nothing
+orch run count.recipe >o 2>e & pid=$!
+for _ in $(seq 100); do sleep 0.02; [ -n "$(ls .orch/trials/*/journal 2>/dev/null)" ] && break; done
+echo 'FACTOR = 1000' >exp/helper.py
+wait $pid; same $? 0 'the exit status'
+ok orch best value --max; has 'n=4'; has '6'; has_not 1000
+# the edit makes them stale, taking it back makes them done again; README does not
+ok orch plan count.recipe; has stale; has helper.py
+git checkout -q exp/helper.py; echo x >README.md
+ok orch plan count.recipe --json; same "$(json left)" 0
+fails 2 orch check count.recipe -x n=0; says minimum

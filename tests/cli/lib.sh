@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Sourced by every tests/cli/NNNN-name.sh. Makes a scratch folder with a git repository of its own, puts
+# the built programs first on the PATH, and offers a few words to say what is expected:
+#
+#   ok CMD...              it must exit with 0; output in $out (stdout) and $err (stderr)
+#   fails STATUS CMD...    it must exit with just that status
+#   has TEXT / has_not     the last stdout holds it
+#   says TEXT / says_not   the last stderr holds it
+#   same A B [WHAT]        equal texts
+#   skip WHY               ends the test as skipped (status 77)
+set -u
+export LC_ALL=C NO_COLOR=1 GIT_CONFIG_NOSYSTEM=1 GIT_AUTHOR_NAME=t GIT_AUTHOR_EMAIL=t@example.org
+export GIT_COMMITTER_NAME=t GIT_COMMITTER_EMAIL=t@example.org ORCH_USER=tester
+unset ORCH_DB ORCH_PLUGIN_PATH CLICOLOR_FORCE
+BUILD=${ORCH_BUILD_DIR:?run through ctest, or set ORCH_BUILD_DIR}
+SOURCE=${ORCH_SOURCE_DIR:?run through ctest, or set ORCH_SOURCE_DIR}
+PATH=$BUILD:$PATH
+SCRATCH=$(mktemp -d "${TMPDIR:-/tmp}/orch-test-XXXXXX")
+export HOME=$SCRATCH/home XDG_CACHE_HOME=$SCRATCH/cache XDG_DATA_HOME=$SCRATCH/share
+mkdir -p "$HOME" "$SCRATCH/w"
+cleanup() { cd /; chmod -R u+w "$SCRATCH" 2>/dev/null; rm -rf "$SCRATCH"; }
+trap cleanup EXIT
+cd "$SCRATCH/w"
+git init -q -b main . 2>/dev/null
+
+out= err= status=0
+_run() {
+    "$@" >"$SCRATCH/out" 2>"$SCRATCH/err" </dev/null
+    status=$?
+    out=$(cat "$SCRATCH/out") err=$(cat "$SCRATCH/err")
+}
+_fail() {
+    printf 'FAILED: %s\n  in: %s\n--- stdout\n%s\n--- stderr\n%s\n' "$1" "$(basename "$0")" "$out" "$err"
+    exit 1
+}
+ok() { _run "$@"; [ $status = 0 ] || _fail "status $status, expected 0: $*"; }
+fails() { local want=$1; shift; _run "$@"; [ $status = "$want" ] || _fail "status $status, expected $want: $*"; }
+has() { case $out in *"$1"*) ;; *) _fail "stdout lacks: $1" ;; esac; }
+has_not() { case $out in *"$1"*) _fail "stdout has: $1" ;; esac; }
+says() { case $err in *"$1"*) ;; *) _fail "stderr lacks: $1" ;; esac; }
+says_not() { case $err in *"$1"*) _fail "stderr has: $1" ;; esac; }
+same() { [ "$1" = "$2" ] || _fail "${3:-values} differ: '$1' and '$2'"; }
+skip() { printf 'skipped: %s\n' "$1"; exit 77; }
+# json PATH: a value of the last stdout, e.g. json runs.0.state
+json() { printf '%s' "$out" | python3 -c '
+import json, sys
+value = json.load(sys.stdin)
+for key in sys.argv[1].split("."):
+    if key == "#": value = len(value)
+    elif isinstance(value, list): value = value[int(key)]
+    else: value = value[key]
+print(value if isinstance(value, str) else json.dumps(value))' "$1"; }
+# a recipe of sleeps: sleeps NAME SECONDS-LIST [REPEAT]
+sleeps() { cat >"$1.recipe" <<R
+format: 1
+recipe: $1
+experiments:
+  nap:
+    plugin: sleep
+    sweep: { seconds: [$2] }
+    repeat: ${3:-1}
+R
+}

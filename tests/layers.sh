@@ -1,0 +1,51 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Holds every #include of the tree against docs/layers.txt: the compiler cannot, since system headers
+# can be reached from everywhere. Prints each breach and exits with 1.
+set -eu
+cd "${1:-$(dirname "$0")/..}"
+
+git ls-files -co --exclude-standard -- 'core/*.[ch]' 'lib/*.[ch]' 'store/*.[ch]' 'predictors/*.[ch]' \
+    'plugins/*.[ch]' 'plugins/*.cpp' 'plugins/*.cu' 'include/*.h' |
+while read -r file; do [ -f "$file" ] && grep -HnE '^ *# *include' "$file" || true; done |
+awk '
+    BEGIN {
+        split("assert ctype dirent errno fcntl float inttypes limits locale math poll pthread pwd sched setjmp " \
+              "signal spawn stdalign stdarg stdatomic stdbool stddef stdint stdio stdlib string strings time " \
+              "unistd cstddef cstdint cstdlib cstring string vector memory functional algorithm exception " \
+              "mutex map unordered_map utility random stdexcept new fstream sstream fnmatch glob libgen " \
+              "ftw getopt termios utime wchar cmath limits array tuple optional chrono thread atomic numeric " \
+              "omp cpuid immintrin iostream", words, " ")
+        for (i in words) { libc[words[i]] = 1; libc[words[i] ".h"] = 1 }
+        while ((getline line < "docs/layers.txt") > 0) {
+            if (line ~ /^#/ || line !~ /:/) continue
+            folder = line; sub(/:.*/, "", folder); rest = line; sub(/^[^:]*:/, "", rest)
+            allowed[folder] = " " rest " "
+        }
+    }
+    {
+        file = $0; sub(/:.*/, "", file)
+        header = $0; sub(/^[^:]*:[0-9]*: *# *include */, "", header); sub(/[ \t]*\/[\/*].*/, "", header)
+        place = $0; sub(/: *#.*/, "", place)
+        folder = file; sub(/\/[^\/]*$/, "", folder); owner = folder
+        while (!(owner in allowed) && owner ~ /\//) sub(/\/[^\/]*$/, "", owner)
+        if (!(owner in allowed)) { print place ": folder " folder " is not in docs/layers.txt"; bad = 1; next }
+        checked++
+        if (header ~ /^"/) {
+            path = header; gsub(/"/, "", path); target = path; sub(/\/[^\/]*$/, "", target)
+            if (path !~ /\// || target == folder || index(target "/", owner "/") == 1) next
+            ok = 0; t = target
+            while (1) { if (index(allowed[owner], " " t " ")) ok = 1; if (t !~ /\//) break; sub(/\/[^\/]*$/, "", t) }
+            if (!ok) { print place ": " folder " may not include " header; bad = 1 }
+        } else {
+            name = header; gsub(/[<>]/, "", name)
+            if (name in libc || name ~ /^(sys|linux|asm)\// || name ~ /^arpa\//) next
+            if (name ~ /^orch\//) { if (owner != "include/orch" && !index(allowed[owner], " include/orch ")) { print place ": " folder " may not include " header; bad = 1 } next }
+            top = name; sub(/\/.*/, "/", top)
+            if (index(allowed[owner], "<" name ">") || (name ~ /\// && index(allowed[owner], "<" top ">"))) next
+            two = name; sub(/\/[^\/]*$/, "/", two)
+            if (index(allowed[owner], "<" two ">")) next
+            print place ": " folder " may not include " header; bad = 1
+        }
+    }
+    END { if (!checked) { print "no #include was looked at"; bad = 1 } else print checked " includes looked at"; exit bad }'
