@@ -16,10 +16,20 @@ struct orch_plugins *orch_plugins_new(const char *const *folders);
 /** Ends the batch hosts. */
 void orch_plugins_free(struct orch_plugins *plugins);
 
+/** How long an answer to check or cost may take before it counts as a hang (default 10 s). */
+void orch_plugins_set_timeout(struct orch_plugins *plugins, double seconds);
+
+/** Real path of the file that `name` stands for, found as orch_plugins_find does and nothing
+ * loaded. The caller frees; NULL with ORCH_ERROR_PLUGIN. */
+char *orch_plugins_locate(struct orch_plugins *plugins, const char *name, const char *base,
+                          GError **error);
+
 /** Finds a plugin by bare name, or by path (with a '/'; relative to `base`, a recipe's folder; ends
- * in .so or .plugin). A bare name is also looked for in `base` and in `base`/plugins, after --plugin-path. The
- * answer is borrowed and stays. NULL with ORCH_ERROR_PLUGIN: what is missing or incompatible, where it
- * was looked for, the nearest known name, and the cure. A failure is not remembered. */
+ * in .so or .plugin). A bare name is also looked for in `base` and in `base`/plugins, after
+ * --plugin-path. In each folder NAME.so comes first, then NAME.plugin, then the same in its folder
+ * NAME. The answer is borrowed and stays. NULL with ORCH_ERROR_PLUGIN: what is missing or
+ * incompatible, where it was looked for, the nearest known name, and the cure. A failure is not
+ * remembered. */
 const struct orch_manifest *orch_plugins_find(struct orch_plugins *plugins, const char *name,
                                               const char *base, GError **error);
 
@@ -41,16 +51,25 @@ struct orch_checked_input {
     char sha256[65];
 };
 /** Asks check(params). True: fine; `out_inputs` gets struct orch_checked_input * (the caller
- * unrefs; NULL: not wanted). False: ORCH_ERROR_RECIPE with the plugin's reason, ORCH_ERROR_PLUGIN when
- * it crashed or hung (10 s). Wrapped programs and plugins without check: fine, no inputs. Answers are
- * remembered by parameters. */
+ * unrefs; NULL: not wanted). False: ORCH_ERROR_RECIPE with the plugin's reason, ORCH_ERROR_PLUGIN
+ * when it crashed or hung (10 s). Wrapped programs and plugins without check: fine, no inputs.
+ * Answers are remembered by parameters. */
 bool orch_plugins_check(struct orch_plugins *plugins, const struct orch_manifest *manifest,
                         const json_t *params, GPtrArray **out_inputs, GError **error);
 
+/** Asks check and cost of many parameter sets at once, so that the single questions that follow are
+ * answered from memory. Tells nothing: what goes wrong is told by the single questions. */
+void orch_plugins_ask_ahead(struct orch_plugins *plugins, const struct orch_manifest *manifest,
+                            json_t *const *params, size_t count);
+
 /** Asks cost(params): an object with the members of struct orch_cost that are set (network,
- * precision, framework, input, images, batch, workers, classes, epochs, training). JSON null when the plugin has
- * no cost. New reference; NULL on error. */
+ * precision, framework, input, images, batch, workers, classes, epochs, training). JSON null when
+ * the plugin has no cost. New reference; NULL on error. */
 json_t *orch_plugins_cost(struct orch_plugins *plugins, const struct orch_manifest *manifest,
                           const json_t *params, GError **error);
+
+/** Folder of the Python helper (share/python), for PYTHONPATH of wrapped programs. The caller
+ * frees; NULL when it is not installed. */
+char *orch_plugins_python_path(void);
 
 #endif

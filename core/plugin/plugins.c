@@ -1,0 +1,449 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What was loaded stays until the end, by real path: a manifest, for a compiled plugin also its
+ * batch host and every answer that it gave. What could not be loaded is tried again the next time.
+ * A plugin that hung once is not asked again: a hundred trials would take a hundred timeouts. */
+#include "core/plugin/plugins.h"
+
+#include "core/plugin/batch.h"
+#include "core/plugin/search.h"
+#include "lib/base/error.h"
+#include "lib/base/file.h"
+#include "lib/base/json.h"
+#include "lib/wire/value.h"
+
+#include <string.h>
+
+/* Questions on their way at a time. */
+enum { AHEAD_MAX = 1000 };
+
+struct orch_plugins {
+    char **folders;     /* --plugin-path */
+    char *host;         /* program orch-host; found when first needed */
+    double timeout_s;   /* 0: the default */
+    GHashTable *loaded; /* real path -> struct loaded * */
+};
+
+struct loaded {
+    struct orch_manifest *manifest;
+    struct orch_batch *batch; /* NULL: not started, or gone */
+    GHashTable *answers;      /* "check {...}" -> json_t *: the answer's event */
+    GError *hang;             /* it did not answer once */
+};
+
+static void loaded_free(void *pointer)
+{
+    struct loaded *loaded = pointer;
+    orch_manifest_free(loaded->manifest);
+    orch_batch_free(loaded->batch);
+    g_hash_table_unref(loaded->answers);
+    g_clear_error(&loaded->hang);
+    g_free(loaded);
+}
+
+static struct loaded *loaded_new(void)
+{
+    struct loaded *loaded = g_new0(struct loaded, 1);
+    loaded->answers =
+        g_hash_table_new_full(g_str_hash, g_str_equal, g_free, (GDestroyNotify)json_decref);
+    return loaded;
+}
+
+struct orch_plugins *orch_plugins_new(const char *const *folders)
+{
+    struct orch_plugins *plugins = g_new0(struct orch_plugins, 1);
+    plugins->folders = g_strdupv((char **)(uintptr_t)folders);
+    plugins->loaded = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, loaded_free);
+    return plugins;
+}
+
+void orch_plugins_free(struct orch_plugins *plugins)
+{
+    if (!plugins)
+        return;
+    g_hash_table_unref(plugins->loaded);
+    g_strfreev(plugins->folders);
+    g_free(plugins->host);
+    g_free(plugins);
+}
+
+void orch_plugins_set_timeout(struct orch_plugins *plugins, double seconds)
+{
+    plugins->timeout_s = seconds;
+}
+
+static const char *const *first_folders(const struct orch_plugins *plugins)
+{
+    return (const char *const *)plugins->folders;
+}
+
+/* ---- loading ------------------------------------------------------------------------------ */
+
+static struct orch_batch *start_batch(struct orch_plugins *plugins, const char *path,
+                                      GError **error)
+{
+    if (!plugins->host)
+        plugins->host = orch_program_path("orch-host", error);
+    if (!plugins->host)
+        return NULL;
+    return orch_batch_start(plugins->host, path, plugins->timeout_s, error);
+}
+
+/* The file's name is the plugin's: what is found under a name must carry it. */
+static bool check_compiled(const struct orch_manifest *manifest, const char *path, GError **error)
+{
+    g_autofree char *file = g_path_get_basename(path);
+    g_autofree char *expected = g_strconcat(manifest->name, ".so", NULL);
+    g_autofree char *problem = orch_manifest_problem(manifest);
+    if (strcmp(file, expected) != 0) {
+        g_autofree char *hint = g_strdup_printf("rename the file to '%s'", expected);
+        orch_error_set(error, ORCH_ERROR_PLUGIN, hint,
+                       "cannot load plugin '%s': it calls itself '%s'", path, manifest->name);
+        return false;
+    }
+    if (problem)
+        orch_error_set(error, ORCH_ERROR_PLUGIN, NULL, "cannot load plugin '%s': %s", path,
+                       problem);
+    return !problem;
+}
+
+static bool load_compiled(struct orch_plugins *plugins, struct loaded *loaded, const char *path,
+                          GError **error)
+{
+    loaded->batch = start_batch(plugins, path, error);
+    loaded->manifest = loaded->batch ? orch_batch_manifest(loaded->batch, error) : NULL;
+    if (!loaded->manifest)
+        return false;
+    loaded->manifest->kind = ORCH_PLUGIN_COMPILED;
+    g_free(loaded->manifest->path);
+    loaded->manifest->path = g_strdup(path);
+    return check_compiled(loaded->manifest, path, error);
+}
+
+static bool load_wrapped(struct loaded *loaded, const char *path, GError **error)
+{
+    struct orch_diags *diags = orch_diags_new();
+    loaded->manifest = orch_manifest_load(path, diags);
+    if (!loaded->manifest && !orch_diags_to_error(diags, error) && error && *error)
+        (*error)->code = ORCH_ERROR_PLUGIN;
+    orch_diags_free(diags);
+    return loaded->manifest != NULL;
+}
+
+/* Loads the file at a real path, or gives what was loaded before. Borrowed. */
+static struct loaded *load(struct orch_plugins *plugins, const char *path, GError **error)
+{
+    struct loaded *loaded = g_hash_table_lookup(plugins->loaded, path);
+    if (loaded)
+        return loaded;
+    if (!orch_search_is_safe(path, error))
+        return NULL;
+    loaded = loaded_new();
+    bool ok = g_str_has_suffix(path, ".so") ? load_compiled(plugins, loaded, path, error)
+                                            : load_wrapped(loaded, path, error);
+    if (!ok) {
+        loaded_free(loaded);
+        return NULL;
+    }
+    g_hash_table_insert(plugins->loaded, g_strdup(path), loaded);
+    return loaded;
+}
+
+char *orch_plugins_locate(struct orch_plugins *plugins, const char *name, const char *base,
+                          GError **error)
+{
+    return orch_search_find(first_folders(plugins), name, base, error);
+}
+
+const struct orch_manifest *orch_plugins_find(struct orch_plugins *plugins, const char *name,
+                                              const char *base, GError **error)
+{
+    g_autofree char *path = orch_plugins_locate(plugins, name, base, error);
+    const struct loaded *loaded = path ? load(plugins, path, error) : NULL;
+    return loaded ? loaded->manifest : NULL;
+}
+
+/* ---- listing ------------------------------------------------------------------------------ */
+
+static void entry_free(void *pointer)
+{
+    struct orch_plugin_entry *entry = pointer;
+    g_free(entry->path);
+    orch_manifest_free(entry->manifest);
+    g_free(entry->problem);
+    g_free(entry->shadowed_by);
+    g_free(entry);
+}
+
+static struct orch_manifest *manifest_copy(const struct orch_manifest *manifest)
+{
+    g_autoptr(json_t) json = orch_manifest_encode(manifest);
+    return orch_manifest_decode(json, NULL);
+}
+
+static struct orch_plugin_entry *entry_new(struct orch_plugins *plugins,
+                                           const struct orch_search_hit *hit)
+{
+    struct orch_plugin_entry *entry = g_new0(struct orch_plugin_entry, 1);
+    entry->path = g_strdup(hit->path);
+    entry->shadowed_by = g_strdup(hit->shadowed_by);
+    g_autoptr(GError) error = NULL;
+    const struct loaded *loaded = load(plugins, hit->path, &error);
+    if (loaded)
+        entry->manifest = manifest_copy(loaded->manifest);
+    else
+        entry->problem = g_strdup(error->message);
+    return entry;
+}
+
+GPtrArray *orch_plugins_list(struct orch_plugins *plugins, const char *base)
+{
+    GPtrArray *entries = g_ptr_array_new_with_free_func(entry_free);
+    g_autoptr(GPtrArray) hits = orch_search_list(first_folders(plugins), base);
+    for (guint i = 0; i < hits->len; i++)
+        g_ptr_array_add(entries, entry_new(plugins, hits->pdata[i]));
+    return entries;
+}
+
+/* ---- questions ---------------------------------------------------------------------------- */
+
+static char *question_key(const char *what, const json_t *params)
+{
+    g_autofree char *canonical = orch_json_canonical(params);
+    return g_strconcat(what, " ", canonical, NULL);
+}
+
+/* A batch host that lives; starts one when there is none. NULL with the reason. */
+static struct orch_batch *living_batch(struct orch_plugins *plugins, struct loaded *loaded,
+                                       GError **error)
+{
+    if (loaded->hang) {
+        g_propagate_error(error, g_error_copy(loaded->hang));
+        return NULL;
+    }
+    if (loaded->batch && orch_batch_is_dead(loaded->batch))
+        g_clear_pointer(&loaded->batch, orch_batch_free);
+    if (!loaded->batch)
+        loaded->batch = start_batch(plugins, loaded->manifest->path, error);
+    return loaded->batch;
+}
+
+/* Waits for an answer and remembers it. Borrowed; NULL with the reason. */
+static const json_t *wait_for(struct loaded *loaded, int64_t id, const char *key, GError **error)
+{
+    GError *reason = NULL;
+    json_t *answer = orch_batch_wait(loaded->batch, id, &reason);
+    if (answer) {
+        g_hash_table_replace(loaded->answers, g_strdup(key), answer);
+        return answer;
+    }
+    if (orch_batch_has_hung(loaded->batch) && !loaded->hang)
+        loaded->hang = g_error_copy(reason);
+    g_propagate_error(error, reason);
+    return NULL;
+}
+
+static const json_t *ask(struct orch_plugins *plugins, const struct orch_manifest *manifest,
+                         const char *what, const json_t *params, GError **error)
+{
+    struct loaded *loaded = load(plugins, manifest->path, error);
+    if (!loaded)
+        return NULL;
+    g_autofree char *key = question_key(what, params);
+    const json_t *known = g_hash_table_lookup(loaded->answers, key);
+    if (known)
+        return known;
+    struct orch_batch *batch = living_batch(plugins, loaded, error);
+    int64_t id = batch ? orch_batch_ask(batch, what, params, error) : -1;
+    return id < 0 ? NULL : wait_for(loaded, id, key, error);
+}
+
+struct sent {
+    int64_t id;
+    char *key;
+};
+
+static void sent_clear(void *pointer)
+{
+    g_free(((struct sent *)pointer)->key);
+}
+
+/* Sends one question unless its answer is known or on its way. */
+static void send_ahead(struct loaded *loaded, const char *what, const json_t *params,
+                       GHashTable *under_way, GArray *sent)
+{
+    struct sent row = {.key = question_key(what, params)};
+    if (!g_hash_table_contains(loaded->answers, row.key) &&
+        !g_hash_table_contains(under_way, row.key))
+        row.id = orch_batch_ask(loaded->batch, what, params, NULL);
+    else
+        row.id = -1;
+    if (row.id < 0) {
+        g_free(row.key);
+        return;
+    }
+    g_hash_table_add(under_way, row.key);
+    g_array_append_val(sent, row);
+}
+
+static bool ask_block(struct loaded *loaded, json_t *const *params, size_t count)
+{
+    g_autoptr(GArray) sent = g_array_new(FALSE, FALSE, sizeof(struct sent));
+    g_autoptr(GHashTable) under_way = g_hash_table_new(g_str_hash, g_str_equal);
+    bool ok = true;
+    g_array_set_clear_func(sent, sent_clear);
+    for (size_t i = 0; i < count; i++) {
+        if (loaded->manifest->has_check)
+            send_ahead(loaded, "check", params[i], under_way, sent);
+        if (loaded->manifest->has_cost)
+            send_ahead(loaded, "cost", params[i], under_way, sent);
+    }
+    for (guint i = 0; ok && i < sent->len; i++) {
+        const struct sent *row = &g_array_index(sent, struct sent, i);
+        ok = wait_for(loaded, row->id, row->key, NULL) != NULL;
+    }
+    return ok;
+}
+
+void orch_plugins_ask_ahead(struct orch_plugins *plugins, const struct orch_manifest *manifest,
+                            json_t *const *params, size_t count)
+{
+    if (manifest->kind != ORCH_PLUGIN_COMPILED || !(manifest->has_check || manifest->has_cost))
+        return;
+    struct loaded *loaded = load(plugins, manifest->path, NULL);
+    if (!loaded || !living_batch(plugins, loaded, NULL))
+        return;
+    for (size_t i = 0; i < count; i += AHEAD_MAX)
+        if (!ask_block(loaded, params + i, MIN(AHEAD_MAX, count - i)))
+            return;
+}
+
+/* ---- check -------------------------------------------------------------------------------- */
+
+static GPtrArray *inputs_new(const json_t *answer)
+{
+    GPtrArray *inputs = g_ptr_array_new_with_free_func(g_free);
+    const json_t *rows = json_object_get(answer, "inputs");
+    for (size_t i = 0; i < json_array_size(rows); i++) {
+        const json_t *row = json_array_get(rows, i);
+        const char *name = orch_json_text(row, "name", NULL);
+        const char *sha256 = orch_json_text(row, "sha256", NULL);
+        if (!name || !orch_sha256_is_valid(sha256))
+            continue;
+        /* one block: the name lies behind the struct */
+        struct orch_checked_input *input = g_malloc0(sizeof *input + strlen(name) + 1);
+        input->name = strcpy((char *)(input + 1), name);
+        g_strlcpy(input->sha256, sha256, sizeof input->sha256);
+        g_ptr_array_add(inputs, input);
+    }
+    return inputs;
+}
+
+static void refusal(const struct orch_manifest *manifest, const json_t *answer, GError **error)
+{
+    const char *text = orch_json_text(answer, "text", NULL);
+    g_autofree char *hint = g_strdup_printf("see 'orch plugin show %s'", manifest->name);
+    if (text && strstr(text, "\n  hint: "))
+        g_clear_pointer(&hint, g_free);
+    orch_error_set(error, ORCH_ERROR_RECIPE, hint, "plugin '%s' refuses these parameters%s%s",
+                   manifest->name, text ? ": " : "", text ? text : "");
+}
+
+bool orch_plugins_check(struct orch_plugins *plugins, const struct orch_manifest *manifest,
+                        const json_t *params, GPtrArray **out_inputs, GError **error)
+{
+    const json_t *answer = NULL;
+    if (manifest->kind == ORCH_PLUGIN_COMPILED && manifest->has_check) {
+        answer = ask(plugins, manifest, "check", params, error);
+        if (!answer)
+            return false;
+        if (!json_is_true(json_object_get(answer, "ok"))) {
+            refusal(manifest, answer, error);
+            return false;
+        }
+    }
+    if (out_inputs)
+        *out_inputs = inputs_new(answer);
+    return true;
+}
+
+/* ---- cost --------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *name;
+    uint32_t type;
+} COST_FIELDS[] = {
+    {"network", ORCH_STRING}, {"precision", ORCH_STRING}, {"framework", ORCH_STRING},
+    {"input", ORCH_STRING},   {"images", ORCH_INT},       {"batch", ORCH_INT},
+    {"workers", ORCH_INT},    {"classes", ORCH_INT},      {"epochs", ORCH_REAL},
+    {"training", ORCH_BOOL},
+};
+
+/* One field of a manifest's `cost:` with its references filled in. NULL on error. */
+static json_t *wrapped_field(const struct orch_manifest *manifest, const json_t *params,
+                             const char *name, uint32_t type, const char *text, GError **error)
+{
+    g_autofree char *expanded = orch_value_expand(text, params, error);
+    if (!expanded)
+        return NULL;
+    g_autofree char *label = g_strconcat("cost.", name, NULL);
+    const struct orch_param_spec spec = {.name = label, .type = type};
+    json_t *value = orch_value_parse_scalar(&spec, expanded, error);
+    if (!value) {
+        g_prefix_error(error, "plugin '%s': ", manifest->name);
+        return NULL;
+    }
+    if (type != ORCH_BOOL)
+        return value;
+    bool is_true = json_is_true(value);
+    json_decref(value);
+    return json_integer(is_true); /* as struct orch_cost has it */
+}
+
+static json_t *wrapped_cost(const struct orch_manifest *manifest, const json_t *params,
+                            GError **error)
+{
+    if (!manifest->cost)
+        return json_null();
+    json_t *cost = json_object();
+    for (unsigned i = 0; i < G_N_ELEMENTS(COST_FIELDS); i++) {
+        const char *text = orch_json_text(manifest->cost, COST_FIELDS[i].name, NULL);
+        if (!text)
+            continue;
+        json_t *value =
+            wrapped_field(manifest, params, COST_FIELDS[i].name, COST_FIELDS[i].type, text, error);
+        if (!value) {
+            json_decref(cost);
+            return NULL;
+        }
+        json_object_set_new(cost, COST_FIELDS[i].name, value);
+    }
+    return cost;
+}
+
+json_t *orch_plugins_cost(struct orch_plugins *plugins, const struct orch_manifest *manifest,
+                          const json_t *params, GError **error)
+{
+    if (manifest->kind == ORCH_PLUGIN_WRAPPED)
+        return wrapped_cost(manifest, params, error);
+    if (!manifest->has_cost)
+        return json_null();
+    const json_t *answer = ask(plugins, manifest, "cost", params, error);
+    if (!answer)
+        return NULL;
+    const char *text = orch_json_text(answer, "text", NULL);
+    json_t *cost = json_object_get(answer, "cost");
+    if (cost && (json_is_object(cost) || !text))
+        return json_incref(cost);
+    orch_error_set(error, ORCH_ERROR_RECIPE, NULL, "plugin '%s' tells no cost%s%s", manifest->name,
+                   text ? ": " : "", text ? text : "");
+    return NULL;
+}
+
+char *orch_plugins_python_path(void)
+{
+    g_autofree char *share = orch_program_path("share", NULL);
+    if (!share)
+        return NULL;
+    g_autofree char *folder = g_build_filename(share, "python", NULL);
+    return g_file_test(folder, G_FILE_TEST_IS_DIR) ? g_steal_pointer(&folder) : NULL;
+}

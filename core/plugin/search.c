@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The current folder is never searched, and neither are relative or empty parts of a path variable:
+ * what runs must not depend on where one stands. A plugin may have a folder of its own name, so
+ * that a wrapped program and its manifest stay together. */
+#include "core/plugin/search.h"
+
+#include "lib/base/error.h"
+#include "lib/base/file.h"
+#include "lib/base/text.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char *const ENDINGS[] = {".so", ".plugin"};
+
+static bool is_kind(const char *path, mode_t kind)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && (st.st_mode & S_IFMT) == kind;
+}
+
+static void add_folder(GPtrArray *folders, char *path)
+{
+    if (!path)
+        return;
+    g_autofree char *absolute = orch_path_absolute(path, NULL);
+    g_free(path);
+    for (guint i = 0; i < folders->len; i++)
+        if (strcmp(folders->pdata[i], absolute) == 0)
+            return;
+    g_ptr_array_add(folders, g_steal_pointer(&absolute));
+}
+
+GPtrArray *orch_search_folders(const char *const *first, const char *base)
+{
+    GPtrArray *folders = g_ptr_array_new_with_free_func(g_free);
+    for (; first && *first; first++)
+        add_folder(folders, g_strdup(*first));
+    if (base) {
+        add_folder(folders, g_strdup(base));
+        add_folder(folders, g_build_filename(base, "plugins", NULL));
+    }
+    const char *variable = g_getenv("ORCH_PLUGIN_PATH");
+    g_auto(GStrv) parts = g_strsplit(variable ? variable : "", ":", -1);
+    for (char **part = parts; *part; part++)
+        if (g_path_is_absolute(*part))
+            add_folder(folders, g_strdup(*part));
+    add_folder(folders, g_build_filename(g_get_user_data_dir(), "orch", "plugins", NULL));
+    add_folder(folders, orch_program_path("plugins", NULL));
+    return folders;
+}
+
+static char *real_path(const char *path)
+{
+    char *found = realpath(path, NULL);
+    char *copy = g_strdup(found);
+    free(found);
+    return copy;
+}
+
+/* FOLDER/NAME.so or FOLDER/NAME.plugin; NULL when there is neither. */
+static char *find_in(const char *folder, const char *name)
+{
+    for (unsigned i = 0; i < G_N_ELEMENTS(ENDINGS); i++) {
+        g_autofree char *file = g_strconcat(folder, "/", name, ENDINGS[i], NULL);
+        if (is_kind(file, S_IFREG))
+            return real_path(file);
+    }
+    return NULL;
+}
+
+static char *find_in_folder(const char *folder, const char *name)
+{
+    char *path = find_in(folder, name);
+    if (path)
+        return path;
+    g_autofree char *own = g_build_filename(folder, name, NULL);
+    return find_in(own, name);
+}
+
+/* The name that a file stands for, or NULL: not a plugin's ending. */
+static char *name_of(const char *file)
+{
+    for (unsigned i = 0; i < G_N_ELEMENTS(ENDINGS); i++)
+        if (g_str_has_suffix(file, ENDINGS[i]) && strlen(file) > strlen(ENDINGS[i]))
+            return g_strndup(file, strlen(file) - strlen(ENDINGS[i]));
+    return NULL;
+}
+
+static char *find_path(const char *path, const char *base, GError **error)
+{
+    g_autofree char *absolute = orch_path_absolute(path, base);
+    g_autofree char *last = g_path_get_basename(absolute);
+    if (is_kind(absolute, S_IFDIR)) {
+        char *found = find_in(absolute, last);
+        if (!found)
+            orch_error_set(error, ORCH_ERROR_PLUGIN, "name the file itself",
+                           "folder '%s' holds neither '%s.so' nor '%s.plugin'", path, last, last);
+        return found;
+    }
+    g_autofree char *name = name_of(last);
+    if (is_kind(absolute, S_IFREG) && name)
+        return real_path(absolute);
+    if (is_kind(absolute, S_IFREG))
+        orch_error_set(error, ORCH_ERROR_PLUGIN,
+                       "a plugin is a NAME.so or a NAME.plugin; to run a program, use 'program:'",
+                       "'%s' is not a plugin by its name", path);
+    else
+        orch_error_set(error, ORCH_ERROR_PLUGIN, "paths are relative to the recipe's folder",
+                       "no plugin at '%s': there is no file '%s'", path, absolute);
+    return NULL;
+}
+
+static char *not_found_hint(const char *const *first, const char *name, const char *base)
+{
+    g_autoptr(GPtrArray) hits = orch_search_list(first, base);
+    g_autoptr(GPtrArray) names = g_ptr_array_new();
+    for (guint i = 0; i < hits->len; i++) {
+        const struct orch_search_hit *hit = hits->pdata[i];
+        g_ptr_array_add(names, hit->name);
+    }
+    g_ptr_array_add(names, NULL);
+    g_autofree char *bare = name_of(name);
+    if (bare)
+        return g_strdup_printf("write '%s' for a plugin on the search path, './%s' for a file",
+                               bare, name);
+    char *hint = orch_suggest_hint(name, (const char *const *)names->pdata);
+    return hint ? hint : g_strdup("see 'orch plugin ls', or make one: 'orch plugin new NAME'");
+}
+
+char *orch_search_find(const char *const *first, const char *name, const char *base, GError **error)
+{
+    if (strchr(name, '/'))
+        return find_path(name, base, error);
+    g_autoptr(GPtrArray) folders = orch_search_folders(first, base);
+    for (guint i = 0; i < folders->len && orch_name_is_valid(name, true); i++) {
+        char *path = find_in_folder(folders->pdata[i], name);
+        if (path)
+            return path;
+    }
+    g_autofree char *hint = not_found_hint(first, name, base);
+    g_ptr_array_add(folders, NULL);
+    g_autofree char *where = g_strjoinv(", ", (char **)folders->pdata);
+    orch_error_set(error, ORCH_ERROR_PLUGIN, hint, "no plugin '%s' in %s", name, where);
+    return NULL;
+}
+
+/* ---- listing ------------------------------------------------------------------------------ */
+
+void orch_search_hit_free(void *pointer)
+{
+    struct orch_search_hit *hit = pointer;
+    g_free(hit->name);
+    g_free(hit->path);
+    g_free(hit->shadowed_by);
+    g_free(hit);
+}
+
+/* Adds a file unless it is there already under another path to it. Takes `path`. */
+static void add_hit(GPtrArray *hits, const char *name, char *path)
+{
+    const char *winner = NULL;
+    for (guint i = 0; path && i < hits->len; i++) {
+        const struct orch_search_hit *hit = hits->pdata[i];
+        if (strcmp(hit->name, name) != 0)
+            continue;
+        winner = winner ? winner : hit->path;
+        if (strcmp(hit->path, path) == 0)
+            g_clear_pointer(&path, g_free);
+    }
+    if (!path)
+        return;
+    struct orch_search_hit *hit = g_new0(struct orch_search_hit, 1);
+    hit->name = g_strdup(name);
+    hit->path = path;
+    hit->shadowed_by = g_strdup(winner);
+    g_ptr_array_add(hits, hit);
+}
+
+static gint compare_texts(gconstpointer a, gconstpointer b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* Names that a folder offers, sorted, each once. */
+static GPtrArray *names_in(const char *folder)
+{
+    GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
+    GDir *dir = g_dir_open(folder, 0, NULL);
+    const char *entry;
+    while (dir && (entry = g_dir_read_name(dir))) {
+        char *name = name_of(entry);
+        if (!name)
+            name = g_strdup(entry); /* perhaps a folder of its own */
+        if (orch_name_is_valid(name, true) &&
+            !g_ptr_array_find_with_equal_func(names, name, g_str_equal, NULL))
+            g_ptr_array_add(names, name);
+        else
+            g_free(name);
+    }
+    if (dir)
+        g_dir_close(dir);
+    g_ptr_array_sort(names, compare_texts);
+    return names;
+}
+
+static void add_hits_of_folder(GPtrArray *hits, const char *folder)
+{
+    g_autoptr(GPtrArray) names = names_in(folder);
+    for (guint i = 0; i < names->len; i++) {
+        const char *name = names->pdata[i];
+        g_autofree char *own = g_build_filename(folder, name, NULL);
+        const char *const places[] = {folder, own};
+        for (unsigned j = 0; j < G_N_ELEMENTS(places) * G_N_ELEMENTS(ENDINGS); j++) {
+            g_autofree char *file = g_strconcat(places[j / 2], "/", name, ENDINGS[j % 2], NULL);
+            if (is_kind(file, S_IFREG))
+                add_hit(hits, name, real_path(file));
+        }
+    }
+}
+
+static gint compare_hits(gconstpointer a, gconstpointer b)
+{
+    const struct orch_search_hit *x = *(struct orch_search_hit *const *)a;
+    const struct orch_search_hit *y = *(struct orch_search_hit *const *)b;
+    int order = strcmp(x->name, y->name);
+    return order ? order : (x->shadowed_by != NULL) - (y->shadowed_by != NULL);
+}
+
+GPtrArray *orch_search_list(const char *const *first, const char *base)
+{
+    GPtrArray *hits = g_ptr_array_new_with_free_func(orch_search_hit_free);
+    g_autoptr(GPtrArray) folders = orch_search_folders(first, base);
+    for (guint i = 0; i < folders->len; i++)
+        add_hits_of_folder(hits, folders->pdata[i]);
+    g_ptr_array_sort(hits, compare_hits); /* stable: the rest stays in search order */
+    return hits;
+}
+
+bool orch_search_is_safe(const char *path, GError **error)
+{
+    struct stat st;
+    if (stat(path, &st) < 0) {
+        orch_error_set_errno(error, ORCH_ERROR_PLUGIN, errno, "cannot read plugin '%s'", path);
+        return false;
+    }
+    if (!(st.st_mode & S_IWOTH))
+        return true;
+    g_autofree char *hint = g_strdup_printf("chmod o-w '%s'", path);
+    orch_error_set(error, ORCH_ERROR_PLUGIN, hint,
+                   "will not load plugin '%s': anyone may write to it", path);
+    return false;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Where plugins lie: the folders, in order, and the files that a name may stand for. Looks at names
+ * only; nothing is loaded here. */
+#ifndef ORCH_CORE_PLUGIN_SEARCH_H
+#define ORCH_CORE_PLUGIN_SEARCH_H
+
+#include <glib.h>
+#include <stdbool.h>
+
+/** The folders in order, absolute, each once: `first` (--plugin-path), `base` and `base`/plugins,
+ * $ORCH_PLUGIN_PATH (its absolute parts), $XDG_DATA_HOME/orch/plugins, the program's. char *; the
+ * caller unrefs. `first` and `base` may be NULL. */
+GPtrArray *orch_search_folders(const char *const *first, const char *base);
+
+/** Real path of the plugin that `name` stands for: a bare name (FOLDER/NAME.so, FOLDER/NAME.plugin,
+ * then the same in FOLDER/NAME/), or with a '/' a path to such a file, or to a folder that holds
+ * one of its own name; relative to `base` (NULL: the current folder). ORCH_ERROR_PLUGIN says where
+ * it was looked for and the nearest known name. The caller frees. */
+char *orch_search_find(const char *const *first, const char *name, const char *base,
+                       GError **error);
+
+/** A file on the search path. */
+struct orch_search_hit {
+    char *name;
+    char *path;        /* real path */
+    char *shadowed_by; /* real path of the file that wins, or NULL */
+};
+void orch_search_hit_free(void *hit);
+/** All of them, by name, the winner first. struct orch_search_hit *; the caller unrefs. */
+GPtrArray *orch_search_list(const char *const *first, const char *base);
+
+/** False with ORCH_ERROR_PLUGIN when others than owner and group may write to the file. */
+bool orch_search_is_safe(const char *path, GError **error);
+
+#endif
