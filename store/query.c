@@ -120,27 +120,21 @@ GPtrArray *orch_store_runs(struct orch_store *store, const struct orch_run_query
 /* ---- history ----------------------------------------------------------------------------------
  */
 
+/* Each parameter is a subquery, one level deeper in the condition: SQLite takes 1,000. */
+enum { PAIRS_MAX = 256 };
 /* Up to this many runs are looked at one by one. */
 #define FEW 500
 
 #define HISTORY_COLUMNS                                                                            \
     "SELECT r.key, r.state, r.reason, r.plugin_version, r.fingerprint, r.where_key, r.who,"        \
     " r.facts, r.ended, r.wall_ms, r.attempt FROM "
-/* ?4: array of [name, canonical text] */
-#define HISTORY_FILTERS                                                                            \
-    " r.recipe IS ?1 AND r.experiment IS ?2 AND r.repeat = ?3 AND r.id NOT IN " STORE_HIDDEN       \
-    " AND NOT EXISTS (SELECT 1 FROM json_each(?4) j WHERE NOT EXISTS (SELECT 1 FROM param p"       \
-    "  WHERE p.run = r.id AND p.name = json_extract(j.value, '$[0]')"                              \
-    "  AND p.value = json_extract(j.value, '$[1]')))"                                              \
-    " ORDER BY r.ended DESC, r.id DESC LIMIT ?5"
+#define HISTORY_CELL " r.recipe IS ?1 AND r.experiment IS ?2 AND r.repeat = ?3"
 
-/* From the runs of the cell's experiment, newest first. */
-static const char HISTORY_BY_CELL[] =
-    HISTORY_COLUMNS "run r INDEXED BY run_by_cell WHERE" HISTORY_FILTERS;
-/* From the few runs that share one value, which is ?6 = ?7. */
-static const char HISTORY_BY_VALUE[] =
-    HISTORY_COLUMNS "param v INDEXED BY param_by_value CROSS JOIN run r"
-                    " WHERE v.name = ?6 AND v.value = ?7 AND r.id = v.run AND" HISTORY_FILTERS;
+/* From the runs of the experiment, newest first; or from the few that share one value, ?5 = ?6. */
+#define BY_CELL HISTORY_COLUMNS "run r INDEXED BY run_by_cell WHERE" HISTORY_CELL
+#define BY_VALUE                                                                                   \
+    HISTORY_COLUMNS "param v INDEXED BY param_by_value CROSS JOIN run r"                           \
+                    " WHERE v.name = ?5 AND v.value = ?6 AND r.id = v.run AND" HISTORY_CELL
 
 void orch_history_row_free(struct orch_history_row *row)
 {
@@ -171,64 +165,98 @@ static struct orch_history_row *history_row(sqlite3_stmt *s)
     return row;
 }
 
-/* The pair [name, text] that the fewest runs have, or NULL when each has many. Counts no further
- * than FEW. */
-static bool find_rare(struct orch_store *store, const json_t *pairs, const json_t **out,
-                      GError **error)
+/** A parameter that a run must have. */
+struct pair {
+    const char *name;
+    char *value;  /* canonical text */
+    int64_t runs; /* how many have it, counted to FEW + 1 */
+};
+
+static void clear_pair(gpointer data)
 {
-    int64_t least = FEW + 1;
-    *out = NULL;
-    for (size_t i = 0; i < json_array_size(pairs) && least > 1; i++) {
-        const json_t *pair = json_array_get(pairs, i);
-        int64_t count;
-        if (!store_get_int(store, &count, 0, error,
-                           "SELECT count(*) FROM (SELECT 1 FROM param WHERE name = ? AND value = ?"
-                           " LIMIT 501)",
-                           "tt", json_string_value(json_array_get(pair, 0)),
-                           json_string_value(json_array_get(pair, 1))))
-            return false;
-        if (count < least) {
-            least = count;
-            *out = pair;
-        }
-    }
-    return true;
+    g_free(((struct pair *)data)->value);
 }
 
-static json_t *canonical_pairs(const json_t *params)
+static int compare_pairs(gconstpointer a, gconstpointer b)
 {
-    json_t *pairs = json_array();
+    int64_t left = ((const struct pair *)a)->runs, right = ((const struct pair *)b)->runs;
+    return (left > right) - (left < right);
+}
+
+/* The rarest first: it leaves the fewest runs to look at, or rejects most of them. */
+static GArray *make_pairs(struct orch_store *store, const json_t *params, GError **error)
+{
+    GArray *pairs = g_array_new(FALSE, FALSE, sizeof(struct pair));
+    g_array_set_clear_func(pairs, clear_pair);
     const char *name;
     json_t *value;
     json_object_foreach((json_t *)(uintptr_t)params, name, value)
     {
-        g_autofree char *text = orch_json_canonical(value);
-        json_array_append_new(pairs, json_pack("[ss]", name, text));
+        struct pair pair = {.name = name, .value = orch_json_canonical(value)};
+        g_array_append_val(pairs, pair);
     }
+    for (guint i = 0; i < pairs->len; i++) {
+        struct pair *pair = &g_array_index(pairs, struct pair, i);
+        if (!store_get_int(store, &pair->runs, 0, error,
+                           "SELECT count(*) FROM (SELECT 1 FROM param WHERE name = ? AND value = ?"
+                           " LIMIT 501)",
+                           "tt", pair->name, pair->value)) {
+            g_array_unref(pairs);
+            return NULL;
+        }
+    }
+    g_array_sort(pairs, compare_pairs);
     return pairs;
+}
+
+static sqlite3_stmt *prepare_history(struct orch_store *store, const GArray *pairs, GError **error)
+{
+    bool by_value = pairs->len && g_array_index(pairs, struct pair, 0).runs <= FEW;
+    g_autoptr(GString) sql = g_string_new(by_value ? BY_VALUE : BY_CELL);
+    for (guint i = 0; i < pairs->len; i++)
+        g_string_append_printf(sql,
+                               " AND EXISTS (SELECT 1 FROM param p WHERE p.run = r.id"
+                               " AND p.name = ?%u AND p.value = ?%u)",
+                               5 + 2 * i, 6 + 2 * i);
+    g_string_append(sql,
+                    " AND r.id NOT IN " STORE_HIDDEN " ORDER BY r.ended DESC, r.id DESC LIMIT ?4");
+    return prepare(store, sql->str, error);
+}
+
+static GPtrArray *read_history(struct orch_store *store, sqlite3_stmt *s, GError **error)
+{
+    GPtrArray *rows = g_ptr_array_new_with_free_func(free_history_row);
+    int more;
+    while ((more = store_step(store, s, error)) > 0)
+        g_ptr_array_add(rows, history_row(s));
+    if (more == 0)
+        return rows;
+    g_ptr_array_unref(rows);
+    return NULL;
 }
 
 GPtrArray *orch_store_history(struct orch_store *store, const char *recipe, const char *experiment,
                               int repeat, const json_t *params, unsigned limit, GError **error)
 {
-    g_autoptr(json_t) pairs = canonical_pairs(params);
-    const json_t *rare;
-    if (!find_rare(store, pairs, &rare, error))
+    if (json_object_size(params) > PAIRS_MAX) {
+        orch_error_set(error, ORCH_ERROR_STORE, NULL, "more than %d parameters to look for",
+                       PAIRS_MAX);
         return NULL;
-    sqlite3_stmt *s = store_statement(store, rare ? HISTORY_BY_VALUE : HISTORY_BY_CELL, error);
-    if (!s)
-        return NULL;
-    char *text = json_dumps(pairs, JSON_COMPACT);
-    store_bind(s, rare ? "ttititt" : "ttiti", recipe, experiment, (int64_t)repeat, text,
-               (int64_t)limit, rare ? json_string_value(json_array_get(rare, 0)) : NULL,
-               rare ? json_string_value(json_array_get(rare, 1)) : NULL);
-    GPtrArray *rows = g_ptr_array_new_with_free_func(free_history_row);
-    int more;
-    while ((more = store_step(store, s, error)) > 0)
-        g_ptr_array_add(rows, history_row(s));
-    free(text);
-    if (more == 0)
-        return rows;
-    g_ptr_array_unref(rows);
-    return NULL;
+    }
+    GArray *pairs = make_pairs(store, params, error);
+    sqlite3_stmt *s = pairs ? prepare_history(store, pairs, error) : NULL;
+    GPtrArray *rows = NULL;
+    if (s) {
+        store_bind(s, "ttii", recipe, experiment, (int64_t)repeat, (int64_t)limit);
+        for (guint i = 0; i < pairs->len; i++) {
+            const struct pair *pair = &g_array_index(pairs, struct pair, i);
+            sqlite3_bind_text(s, (int)(5 + 2 * i), pair->name, -1, SQLITE_STATIC);
+            sqlite3_bind_text(s, (int)(6 + 2 * i), pair->value, -1, SQLITE_STATIC);
+        }
+        rows = read_history(store, s, error);
+    }
+    sqlite3_finalize(s);
+    if (pairs)
+        g_array_unref(pairs);
+    return rows;
 }

@@ -348,17 +348,16 @@ static bool compare_with_stored(struct writing *w, const char *stored, GError **
     return false;
 }
 
-static bool write_or_compare(struct writing *w, GError **error)
+static bool write_or_compare(struct writing *w, char digest[ORCH_SHA256_CHARS], GError **error)
 {
     const char *key = w->record->key;
-    char digest[ORCH_SHA256_CHARS] = "";
     sqlite3_stmt *s = store_statement(w->store, "SELECT digest FROM run WHERE key = ?", error);
     if (!s)
         return false;
     store_bind(s, "t", key);
     int more = store_step(w->store, s, error);
     if (more > 0) {
-        g_strlcpy(digest, (const char *)sqlite3_column_text(s, 0), sizeof digest);
+        g_strlcpy(digest, (const char *)sqlite3_column_text(s, 0), ORCH_SHA256_CHARS);
         sqlite3_reset(s);
         return compare_with_stored(w, digest, error);
     }
@@ -366,6 +365,27 @@ static bool write_or_compare(struct writing *w, GError **error)
            store_run(w->store, error, "UPDATE run SET digest = ? WHERE id = ?", "ti", digest,
                      w->run_id) &&
            drop_active(w->store, key, error);
+}
+
+/* With a rollback journal the last sync of a commit comes after the instant that makes it one: when
+ * that sync fails, SQLite reports an error and the run is there all the same. */
+static bool commit_and_look(struct orch_store *store, const char *key, const char *digest,
+                            GError **error)
+{
+    GError *problem = NULL;
+    int64_t there = 0;
+    if (store_commit(store, &problem))
+        return true;
+    if (store_get_int(store, &there, 0, NULL,
+                      "SELECT EXISTS (SELECT 1 FROM run WHERE key = ?1 AND digest = ?2)"
+                      " AND NOT EXISTS (SELECT 1 FROM active WHERE key = ?1)",
+                      "tt", key, digest) &&
+        there) {
+        g_clear_error(&problem);
+        return true;
+    }
+    g_propagate_error(error, problem);
+    return false;
 }
 
 bool orch_store_record(struct orch_store *store, const struct orch_record *record, GError **error)
@@ -383,14 +403,15 @@ bool orch_store_record(struct orch_store *store, const struct orch_record *recor
         .by_name = g_hash_table_new(g_str_hash, g_str_equal),
         .streams = g_hash_table_new(g_direct_hash, g_direct_equal),
     };
-    bool ok = write_or_compare(&w, error);
+    char digest[ORCH_SHA256_CHARS] = "";
+    bool ok = write_or_compare(&w, digest, error);
     if (w.insert)
         sqlite3_reset(w.insert);
     g_hash_table_destroy(w.streams);
     g_hash_table_destroy(w.by_name);
     g_ptr_array_unref(w.slots);
     if (ok)
-        return store_commit(store, error);
+        return commit_and_look(store, record->key, digest, error);
     store_rollback(store);
     return false;
 }
