@@ -15,7 +15,6 @@ enum shape {
     SHAPE_AXIS,        /* one of them */
     SHAPE_X,           /* an axis, or a value (a metric against a metric) */
     SHAPE_VALUES,      /* "last val_accuracy": one, or a list */
-    SHAPE_VALUE,       /* one of them */
     SHAPE_BETTER,      /* one whose metric says which way is better */
     SHAPE_EXPERIMENTS, /* one, or a list */
     SHAPE_ARTIFACT,
@@ -120,7 +119,7 @@ struct item {
     const struct orch_yaml *spec;
     GPtrArray *experiments; /* struct recipe_experiment *: what it is about */
     bool is_listed;         /* by its own `experiments:`, else all */
-    GPtrArray *metrics;     /* const char *: names it reads */
+    GPtrArray *metrics;     /* const struct orch_metric_spec *: what it reads */
     const char *place;      /* "gpu" when it groups by a place */
 };
 
@@ -165,6 +164,13 @@ static const struct recipe_experiment *holder(const struct item *item, enum name
             return experiment;
     }
     return NULL;
+}
+
+/* The metric of that name, as the first experiment that has it declares it. */
+static const struct orch_metric_spec *find_metric(const struct item *item, const char *name)
+{
+    const struct recipe_experiment *experiment = holder(item, NAME_METRIC, name);
+    return experiment ? orch_manifest_metric(experiment->manifest, name) : NULL;
 }
 
 static void add_names(GPtrArray *names, const struct orch_manifest *manifest, enum name_kind kind)
@@ -218,7 +224,7 @@ static void complain_name(const struct item *item, const struct orch_yaml *node,
  */
 
 /* "last val_accuracy", "val_accuracy", "count": its metric, or NULL (none, or complained). */
-static const char *check_value(struct item *item, const struct orch_yaml *node)
+static const struct orch_metric_spec *check_value(struct item *item, const struct orch_yaml *node)
 {
     static const enum name_kind kinds[] = {NAME_METRIC};
     const char *space = strchr(node->text, ' ');
@@ -232,29 +238,24 @@ static const char *check_value(struct item *item, const struct orch_yaml *node)
                                 node->text, summary);
         return NULL;
     }
-    if (!holder(item, NAME_METRIC, name)) {
+    const struct orch_metric_spec *metric = find_metric(item, name);
+    if (!metric) {
         complain_name(item, node, "metric", name, kinds, G_N_ELEMENTS(kinds), NULL);
         return NULL;
     }
-    g_ptr_array_add(item->metrics, (char *)(uintptr_t)name);
-    const struct orch_metric_spec *metric =
-        orch_manifest_metric(holder(item, NAME_METRIC, name)->manifest, name);
+    g_ptr_array_add(item->metrics, (struct orch_metric_spec *)(uintptr_t)metric);
     if (summary && strcmp(summary, "best") == 0 && metric->better == ORCH_BETTER_NONE)
         orch_recipe_complain_at(item->draft, node, "write 'min' or 'max'",
                                 "metric '%s' does not say which way is better", name);
-    return name;
+    return metric;
 }
 
 static void check_better(struct item *item, const struct orch_yaml *node)
 {
-    const char *name = check_value(item, node);
-    if (!name)
-        return;
-    const struct recipe_experiment *experiment = holder(item, NAME_METRIC, name);
-    if (orch_manifest_metric(experiment->manifest, name)->better == ORCH_BETTER_NONE)
+    const struct orch_metric_spec *metric = check_value(item, node);
+    if (metric && metric->better == ORCH_BETTER_NONE)
         orch_recipe_complain_at(item->draft, node, "choose a metric that is to be high or low",
-                                "metric '%s' of plugin '%s' does not say which way is better", name,
-                                experiment->manifest->name);
+                                "metric '%s' does not say which way is better", metric->name);
 }
 
 static bool axis_is_known(struct item *item, const char *name)
@@ -326,7 +327,6 @@ static void check_one(struct item *item, enum shape shape, const struct orch_yam
         check_x(item, node);
         break;
     case SHAPE_VALUES:
-    case SHAPE_VALUE:
         check_value(item, node);
         break;
     case SHAPE_BETTER:
@@ -412,16 +412,14 @@ static void check_steps(struct item *item)
         !(strcmp(x->text, "step") == 0 || holder(item, NAME_STEP_UNIT, x->text)))
         return;
     for (guint i = 0; i < item->metrics->len; i++) {
-        const char *name = item->metrics->pdata[i];
-        const struct orch_metric_spec *metric =
-            orch_manifest_metric(holder(item, NAME_METRIC, name)->manifest, name);
+        const struct orch_metric_spec *metric = item->metrics->pdata[i];
         if (!metric->step_unit)
             orch_recipe_complain_at(item->draft, x, "put it in a table",
-                                    "'%s' is one value a trial: it has no curve by %s", name,
-                                    x->text);
+                                    "'%s' is one value a trial: it has no curve by %s",
+                                    metric->name, x->text);
         else if (strcmp(x->text, "step") != 0 && strcmp(metric->step_unit, x->text) != 0)
-            orch_recipe_complain_at(item->draft, x, NULL, "'%s' is recorded by %s, not by %s", name,
-                                    metric->step_unit, x->text);
+            orch_recipe_complain_at(item->draft, x, NULL, "'%s' is recorded by %s, not by %s",
+                                    metric->name, metric->step_unit, x->text);
     }
 }
 
@@ -438,8 +436,9 @@ static void mark_where(const struct item *item)
         struct orch_experiment *made = experiment->made;
         bool has_metric = item->metrics->len == 0;
         for (guint j = 0; j < item->metrics->len; j++) {
+            const struct orch_metric_spec *read = item->metrics->pdata[j];
             const struct orch_metric_spec *metric =
-                orch_manifest_metric(experiment->manifest, item->metrics->pdata[j]);
+                orch_manifest_metric(experiment->manifest, read->name);
             has_metric = has_metric || metric;
             if (metric && unit_is_of_a_place(metric->unit) && !made->reuse_why) {
                 made->reuse = ORCH_RECIPE_REUSE_WHERE;

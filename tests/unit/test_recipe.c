@@ -381,7 +381,7 @@ static void test_report_errors(void **state)
         {ITEM("{ table: { rows: lr, value: count, experiments: [b] } }"),
          "5:52 unknown experiment 'b' in the report | did you mean 'a'?\n"},
         {ITEM("{ best: { value: last images_per_s } }"),
-         "5:20 metric 'images_per_s' of plugin 'train' does not say which way is better\n"},
+         "5:20 metric 'images_per_s' does not say which way is better\n"},
         {ITEM("{ table: { rows: lr, value: best parameters } }"),
          "5:31 metric 'parameters' does not say which way is better\n"},
         {ITEM("{ plot: { x: epoch, y: parameters } }"),
