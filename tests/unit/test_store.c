@@ -398,6 +398,26 @@ static void test_failed_run_spares_nothing(void **state)
     assert_null(problem);
 }
 
+/* The store's list of words and the table of verdicts are one. */
+static void test_verdicts_that_spare(void **state)
+{
+    (void)state;
+    for (enum orch_verdict v = ORCH_VERDICT_OK; v < ORCH_VERDICT_UNKNOWN; v++) {
+        const struct orch_verdict_facts *facts = orch_verdict_facts(v);
+        char key[ORCH_KEY_CHARS];
+        struct fixture_points points;
+        struct orch_record r;
+        orch_key_make(key);
+        fixture_record(&r, key, &points);
+        r.state = facts->name;
+        r.fingerprint = key;
+        assert_ok(orch_store_record(store, &r, error));
+        struct orch_run *run = orch_store_find_spare(store, key, NULL, NULL);
+        assert_int_equal(run != NULL, facts->spares);
+        orch_run_free(run);
+    }
+}
+
 static void test_adopt(void **state)
 {
     (void)state;
@@ -546,6 +566,7 @@ int main(void)
         TEST(test_claims),
         TEST(test_done_meanwhile),
         TEST(test_failed_run_spares_nothing),
+        TEST(test_verdicts_that_spare),
         TEST(test_adopt),
         TEST(test_runs_and_resolver),
         TEST(test_hidden_runs),

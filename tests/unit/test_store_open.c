@@ -448,7 +448,7 @@ static void test_journal_choice(void **state)
     assert_ok(orch_store_sync(store, error));
     orch_store_close(store);
     assert_ok(store = orch_store_open(path, ORCH_STORE_WRITE, error));
-    store_filesystem_name(store_filesystem_magic(path), &local);
+    g_free(store_filesystem_name(store_filesystem_magic(path), &local));
     assert_ok(orch_store_info(store, &info, error));
     assert_string_equal(info.journal_mode, local ? "wal" : "truncate");
     assert_true(info.runs == 2);
