@@ -170,23 +170,21 @@ static bool check_arguments(const char *name, const char *language, GError **err
     return false;
 }
 
-bool orch_skeleton_new(const char *name, const char *language, const char *folder,
-                       GPtrArray **out_files, GError **error)
+GPtrArray *orch_skeleton_make(const char *name, const char *language, const char *folder,
+                              GError **error)
 {
     if (!check_arguments(name, language, error))
-        return false;
+        return NULL;
     g_autoptr(GPtrArray) outputs = prepare(name, language, folder ? folder : name, error);
     if (!outputs || !nothing_is_there(outputs, error) ||
         !orch_dir_make(folder ? folder : name, error))
-        return false;
+        return NULL;
     g_autoptr(GPtrArray) files = g_ptr_array_new_with_free_func(g_free);
     for (guint i = 0; i < outputs->len; i++) {
         const struct output *output = outputs->pdata[i];
         if (!write_output(output, error))
-            return false;
+            return NULL;
         g_ptr_array_add(files, g_strdup(output->path));
     }
-    if (out_files)
-        *out_files = g_steal_pointer(&files);
-    return true;
+    return g_steal_pointer(&files);
 }

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* `orch plugin check`: runs a plugin for real, in a scratch folder, and says what it keeps of what
+ * a plugin promises. The same steps for every language; docs/plugins.md tells what each asks for.
+ */
+#ifndef ORCH_CORE_PLUGIN_CONFORM_H
+#define ORCH_CORE_PLUGIN_CONFORM_H
+
+#include "core/plugin/plugins.h"
+
+enum orch_conform_outcome { ORCH_CONFORM_PASSED, ORCH_CONFORM_FAILED, ORCH_CONFORM_SKIPPED };
+
+struct orch_conform_step {
+    char *name; /* "manifest", "load time", "check", "cost", "smoke run", "equal seeds",
+                   "declared names", "cancel" */
+    enum orch_conform_outcome outcome;
+    char *detail;
+};
+
+/** Runs all steps on the plugin that `name` stands for (as orch_plugins_find has it), with its
+ * defaults and the `settings` ("parameter=value", NULL-terminated; NULL: none). struct
+ * orch_conform_step *, in order; the caller unrefs. NULL when there is no such plugin, a setting is
+ * wrong, or the scratch folder cannot be used. */
+GPtrArray *orch_conform_run_with(struct orch_plugins *plugins, const char *name, const char *base,
+                                 const char *const *settings, GError **error);
+/** The same with the defaults alone. */
+GPtrArray *orch_conform_run(struct orch_plugins *plugins, const char *name, const char *base,
+                            GError **error);
+
+#endif

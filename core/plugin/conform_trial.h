@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* One trial of a conformance run: `orch-host TRIALDIR` in a scratch folder, and what its journal
+ * says. No store, no recipe, no source tree. */
+#ifndef ORCH_CORE_PLUGIN_CONFORM_TRIAL_H
+#define ORCH_CORE_PLUGIN_CONFORM_TRIAL_H
+
+#include "lib/wire/event.h"
+#include "lib/wire/manifest.h"
+
+#include <glib.h>
+
+/** What to run. Borrowed. */
+struct conform_request {
+    const char *host;    /* program orch-host */
+    const char *scratch; /* a folder that exists; the trial makes its own in it */
+    const struct orch_manifest *manifest;
+    const json_t *params;
+    uint64_t seed;
+    bool smoke;
+    double cancel_after_s; /* 0: not cancelled */
+    double limit_s;
+    double grace_s;
+};
+
+/** What came of it. */
+struct conform_report {
+    enum orch_verdict verdict;
+    char *verdict_word, *reason, *stderr_tail; /* or NULL */
+    int signal;                                /* that ended the plugin; 0: none */
+    GHashTable *points;                        /* "name:step" -> double * */
+    GHashTable *results;                       /* name -> double * */
+    GHashTable *artifacts;                     /* set of names */
+    bool was_cancelled;                        /* it still ran when the time to cancel came */
+    double wall_s;
+    double stop_s; /* from the cancel to the end */
+};
+
+/** Runs it to its end. NULL when it could not be started or left no end. */
+struct conform_report *conform_trial_run(const struct conform_request *request, GError **error);
+void conform_report_free(struct conform_report *report);
+
+#endif
