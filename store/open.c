@@ -21,6 +21,9 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+/* How long to try for the better journal mode before going on with the other. */
+enum { SWITCH_MS = 2000 };
+
 static const struct {
     int64_t magic;
     const char *name;
@@ -155,12 +158,13 @@ static bool read_journal_mode(struct orch_store *store, bool *out_wal, GError **
 static bool switch_journal(struct orch_store *store, bool wal, GError **error)
 {
     const char *sql = wal ? "PRAGMA journal_mode = WAL" : "PRAGMA journal_mode = TRUNCATE";
-    for (int i = 0; i < 500; i++) {
-        int code = sqlite3_exec(store->db, sql, NULL, NULL, NULL);
-        if (code == SQLITE_OK)
-            break;
+    int64_t until = orch_mono_ns() + SWITCH_MS * INT64_C(1000000);
+    int code;
+    while ((code = sqlite3_exec(store->db, sql, NULL, NULL, NULL)) != SQLITE_OK) {
         if ((code & 0xff) != SQLITE_BUSY)
             return store_fail(store, error, "open");
+        if (orch_mono_ns() > until)
+            break;
         g_usleep(2000);
     }
     return read_journal_mode(store, &store->wal, error);
