@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What can be counted from a graph. A multiply-add counts as one; biases, norms and activations are
+ * not multiply-adds. */
+#include "lib/net/net.h"
+
+#include <string.h>
+
+const struct orch_net_node *orch_net_node(const struct orch_net *net, int id)
+{
+    return net->nodes->pdata[id];
+}
+
+const struct orch_net_tensor *orch_net_tensor(const struct orch_net *net, int index)
+{
+    return net->tensors->pdata[index];
+}
+
+int orch_net_tensor_find(const struct orch_net *net, const char *name)
+{
+    for (guint i = 0; i < net->tensors->len; i++)
+        if (strcmp(orch_net_tensor(net, (int)i)->name, name) == 0)
+            return (int)i;
+    return -1;
+}
+
+const struct orch_net_node *orch_net_head(const struct orch_net *net)
+{
+    for (int i = (int)net->nodes->len - 1; i >= 0; i--)
+        if (orch_net_node(net, i)->op == ORCH_NET_LINEAR)
+            return orch_net_node(net, i);
+    return NULL;
+}
+
+int64_t orch_net_params(const struct orch_net *net)
+{
+    int64_t total = 0;
+    for (guint i = 0; i < net->tensors->len; i++) {
+        const struct orch_net_tensor *tensor = orch_net_tensor(net, (int)i);
+        if (tensor->role == ORCH_NET_WEIGHT || tensor->role == ORCH_NET_BIAS)
+            total += tensor->count;
+    }
+    return total;
+}
+
+int64_t orch_net_macs(const struct orch_net *net)
+{
+    int64_t total = 0;
+    for (guint i = 0; i < net->nodes->len; i++)
+        total += orch_net_node(net, (int)i)->macs;
+    return total;
+}
+
+int64_t orch_net_activations(const struct orch_net *net)
+{
+    int64_t total = 0;
+    for (guint i = 1; i < net->nodes->len; i++) {
+        const struct orch_net_shape *out = &orch_net_node(net, (int)i)->out;
+        total += out->c * out->h * out->w;
+    }
+    return total;
+}
+
+int orch_net_depth(const struct orch_net *net)
+{
+    g_autofree int *depth = g_new0(int, net->nodes->len + 1);
+    int deepest = 0;
+    for (guint i = 0; i < net->nodes->len; i++) {
+        const struct orch_net_node *node = orch_net_node(net, (int)i);
+        for (int j = 0; j < node->input_count; j++)
+            depth[i] = MAX(depth[i], depth[node->inputs[j]]);
+        depth[i] += node->op == ORCH_NET_CONV2D || node->op == ORCH_NET_LINEAR;
+        deepest = MAX(deepest, depth[i]);
+    }
+    return deepest;
+}
+
+const char *orch_net_op_name(enum orch_net_op op)
+{
+    static const char *const names[] = {
+        "input",   "conv2d",      "batchnorm2d", "relu",
+        "tanh",    "maxpool2d",   "avgpool2d",   "adaptive_avgpool2d",
+        "linear",  "add",         "concat",      "flatten",
+        "dropout", "pad_shortcut"};
+    return (unsigned)op < G_N_ELEMENTS(names) ? names[op] : "?";
+}

@@ -1,0 +1,1 @@
+orch_test(net "quick" orch_net)

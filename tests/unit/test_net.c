@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Counts against published ones: torchvision's parameter counts, He et al. 2015 table 6 (exact
+ * counts of the 6n+2 family as they are commonly given), multiply-adds of convolutions and linear
+ * layers. */
+#include "lib/net/net.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+#include <string.h>
+
+static struct orch_net *make(const char *name, int64_t c, int64_t h, int64_t classes)
+{
+    struct orch_net_options options = {name, c, h, h, classes};
+    GError *error = NULL;
+    struct orch_net *net = orch_net_make(&options, &error);
+    if (!net)
+        fail_msg("%s: %s", name, error->message);
+    return net;
+}
+
+static const struct {
+    const char *name;
+    int64_t params, macs; /* macs 0: not checked */
+    int depth;
+} PUBLISHED[] = {
+    {"lenet5", 61706, 416520, 5},
+    {"resnet-cifar:20", 269722, 40551040, 20},
+    {"resnet20", 269722, 40551040, 20},
+    {"resnet32", 464154, 0, 32},
+    {"resnet44", 658586, 0, 44},
+    {"resnet56", 853018, 0, 56},
+    {"resnet110", 1727962, 0, 110},
+    {"resnet-cifar:1202", 19421274, 0, 1202},
+    {"resnet18", 11689512, 1814073344, 18},
+    {"resnet34", 21797672, 3663761408, 34},
+    {"resnet50", 25557032, 4089184256, 50},
+    {"resnet101", 44549160, 7801405440, 101},
+    {"resnet152", 60192808, 11513626624, 152},
+    {"resnet18-cifar", 11173962, 0, 18},
+    {"resnet50-cifar", 23520842, 0, 50},
+    {"vgg11", 132863336, 0, 11},
+    {"vgg13", 133047848, 0, 13},
+    {"vgg16", 138357544, 15470264320, 16},
+    {"vgg19", 143667240, 19632062464, 19},
+    {"vgg11_bn", 132868840, 0, 11},
+    {"vgg16_bn", 138365992, 0, 16},
+    {"vgg19_bn", 143678248, 0, 19},
+};
+
+static void test_published(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < G_N_ELEMENTS(PUBLISHED); i++) {
+        struct orch_net *net = make(PUBLISHED[i].name, 0, 0, 0);
+        if (orch_net_params(net) != PUBLISHED[i].params ||
+            (PUBLISHED[i].macs && orch_net_macs(net) != PUBLISHED[i].macs) ||
+            orch_net_depth(net) != PUBLISHED[i].depth)
+            fail_msg("%s: %lld parameters, %lld multiply-adds, depth %d", PUBLISHED[i].name,
+                     (long long)orch_net_params(net), (long long)orch_net_macs(net),
+                     orch_net_depth(net));
+        orch_net_free(net);
+    }
+}
+
+static const struct orch_net_node *named(const struct orch_net *net, const char *name)
+{
+    for (guint i = 0; i < net->nodes->len; i++)
+        if (strcmp(orch_net_node(net, (int)i)->name, name) == 0)
+            return orch_net_node(net, (int)i);
+    fail_msg("no node '%s'", name);
+    return NULL;
+}
+
+static void test_shapes_and_names(void **state)
+{
+    (void)state;
+    struct orch_net *net = make("resnet50", 0, 0, 0);
+    const struct orch_net_node *conv = named(net, "layer3.0.conv2");
+    assert_int_equal(conv->stride_h, 2);
+    assert_int_equal(conv->out.h, 14);
+    assert_int_equal(named(net, "layer4.2.bn3")->out.c, 2048);
+    int fc = orch_net_tensor_find(net, "fc.weight");
+    assert_true(fc >= 0);
+    assert_int_equal(orch_net_tensor(net, fc)->shape[0], 1000);
+    assert_int_equal(orch_net_tensor(net, fc)->shape[1], 2048);
+    assert_true(orch_net_tensor_find(net, "layer1.0.downsample.0.weight") >= 0);
+    assert_true(orch_net_tensor_find(net, "bn1.running_var") >= 0);
+    assert_string_equal(orch_net_head(net)->name, "fc");
+    assert_int_equal(orch_net_head(net)->group, net->group_count - 1);
+    orch_net_free(net);
+}
+
+static void test_small_grey_images(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"lenet5",         "mlp",     "mlp:64", "resnet20",
+                                        "resnet18-cifar", "resnet18"};
+    for (unsigned i = 0; i < G_N_ELEMENTS(names); i++) {
+        struct orch_net *net = make(names[i], 1, 28, 5);
+        assert_int_equal(orch_net_node(net, (int)net->nodes->len - 1)->out.c, 5);
+        orch_net_free(net);
+    }
+}
+
+static void test_inputs_come_first(void **state)
+{
+    (void)state;
+    for (const struct orch_net_family *f = orch_net_families(); f->pattern; f++) {
+        if (strchr(f->pattern, ':'))
+            continue;
+        struct orch_net *net = make(f->pattern, 0, 0, 0);
+        int tensors = 0;
+        for (guint i = 0; i < net->nodes->len; i++) {
+            const struct orch_net_node *node = orch_net_node(net, (int)i);
+            assert_int_equal(node->id, i);
+            assert_int_equal(node->first_tensor, tensors);
+            tensors += node->tensor_count;
+            for (int j = 0; j < node->input_count; j++)
+                assert_true(node->inputs[j] < node->id);
+            if (i)
+                assert_true(node->group >= orch_net_node(net, node->inputs[0])->group);
+        }
+        assert_int_equal(tensors, net->tensors->len);
+        orch_net_free(net);
+    }
+}
+
+static void refused(const char *name, int64_t h, const char *words)
+{
+    struct orch_net_options options = {name, 3, h, h, 10};
+    GError *error = NULL;
+    assert_null(orch_net_make(&options, &error));
+    if (!strstr(error->message, words))
+        fail_msg("%s: '%s' lacks '%s'", name, error->message, words);
+    g_clear_error(&error);
+}
+
+static void test_errors(void **state)
+{
+    (void)state;
+    refused("resnet50-cifer", 32, "did you mean 'resnet50-cifar'");
+    refused("resnet-cifar:21", 32, "6n+2");
+    refused("resnet-cifar:20000000000000000000", 32, "depth");
+    refused("resnet-cifar", 32, "depth");
+    refused("resnet50:3", 32, "unknown network");
+    refused("mlp:12,,3", 32, "''");
+    refused("vgg16", 16, "too small");
+    refused("lenet5", 6, "too small");
+    refused("resnet20", -4, "out of range");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_published),
+        cmocka_unit_test(test_shapes_and_names),
+        cmocka_unit_test(test_small_grey_images),
+        cmocka_unit_test(test_inputs_come_first),
+        cmocka_unit_test(test_errors),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
