@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The answers that a terminal can show when a run ends: the report's `table`, `best` and `text` items,
- * computed from the store. A cell whose trials are not done is shown as missing, never left out. */
+/* The answers that a terminal can show when a run ends: the report's `table`, `best` and `text`
+ * items, computed from the store. A cell whose trials are not done is shown as missing, never left
+ * out. */
 #include "core/cli/execute.h"
 
 #include "core/report/group.h"
@@ -27,9 +28,9 @@ struct answer_cell {
 struct answer {
     struct orch_plan *plan;
     const struct orch_report_item *item;
-    GPtrArray *wanted;  /* struct wanted * */
+    GPtrArray *wanted;         /* struct wanted * */
     GPtrArray *rows, *columns; /* axis names */
-    GPtrArray *cells;   /* struct answer_cell * */
+    GPtrArray *cells;          /* struct answer_cell * */
     const char *better, *unit;
 };
 
@@ -85,7 +86,8 @@ static bool is_meant(const json_t *experiments, const char *name)
     return !names->len || g_ptr_array_find_with_equal_func(names, name, g_str_equal, NULL);
 }
 
-/* The value of an axis for a trial of the plan: from its parameters, or its run. NULL: it has none. */
+/* The value of an axis for a trial of the plan: from its parameters, or its run. NULL: it has none.
+ */
 static char *axis_value(const struct orch_plan_item *item, const struct orch_run *run,
                         struct orch_store *store, const char *axis)
 {
@@ -235,14 +237,16 @@ static char *joined(const GPtrArray *names)
 static void print_legend(const struct answer *answer)
 {
     const struct wanted *first = answer->wanted->pdata[0];
-    static const char *const words[] = {"last", "best", "min", "max", "mean", "first", "count", "sum"};
+    static const char *const words[] = {"last", "best",  "min",   "max",
+                                        "mean", "first", "count", "sum"};
     GString *text = g_string_new(NULL);
     g_string_append_printf(text, "%s of %s%s%s%s, mean +- 95 %% interval over repeats",
                            words[first->aggregate], first->name, answer->unit ? " (" : "",
                            answer->unit ? answer->unit : "", answer->unit ? ")" : "");
     for (guint i = 1; i < answer->wanted->len; i++) {
         const struct wanted *wanted = answer->wanted->pdata[i];
-        g_string_append_printf(text, "; in brackets %s of %s", words[wanted->aggregate], wanted->name);
+        g_string_append_printf(text, "; in brackets %s of %s", words[wanted->aggregate],
+                               wanted->name);
     }
     printf("  %s\n", text->str);
     g_string_free(text, TRUE);
@@ -281,11 +285,13 @@ static void print_table(struct orch_cli *cli, struct answer *answer)
     print_legend(answer);
 }
 
-/* ---- best ------------------------------------------------------------------------------------- */
+/* ---- best -------------------------------------------------------------------------------------
+ */
 
 static int compare_cells(const void *a, const void *b, void *ctx)
 {
-    const struct answer_cell *x = *(struct answer_cell *const *)a, *y = *(struct answer_cell *const *)b;
+    const struct answer_cell *x = *(struct answer_cell *const *)a,
+                             *y = *(struct answer_cell *const *)b;
     const struct answer *answer = ctx;
     double p = stat_of(x, 0).mean, q = stat_of(y, 0).mean;
     if (isnan(p) || isnan(q))
@@ -296,10 +302,10 @@ static int compare_cells(const void *a, const void *b, void *ctx)
 
 static struct orch_difference difference(const struct answer_cell *a, const struct answer_cell *b)
 {
-    struct orch_group x = {.numbers = a->numbers[0], .numbers_of_repeat = a->repeats,
-                           .stat = stat_of(a, 0)};
-    struct orch_group y = {.numbers = b->numbers[0], .numbers_of_repeat = b->repeats,
-                           .stat = stat_of(b, 0)};
+    struct orch_group x = {
+        .numbers = a->numbers[0], .numbers_of_repeat = a->repeats, .stat = stat_of(a, 0)};
+    struct orch_group y = {
+        .numbers = b->numbers[0], .numbers_of_repeat = b->repeats, .stat = stat_of(b, 0)};
     return orch_groups_compare(&x, &y);
 }
 
@@ -324,8 +330,8 @@ static void print_best(struct answer *answer)
         printf("  margin over %s: %s; with one repeat each it cannot be told from noise\n",
                second->row, margin);
     else
-        printf("  margin over %s: %s; 95 %% interval of the %sdifference %s to %s: %s\n", second->row,
-               margin, d.is_paired ? "paired " : "", low, high,
+        printf("  margin over %s: %s; 95 %% interval of the %sdifference %s to %s: %s\n",
+               second->row, margin, d.is_paired ? "paired " : "", low, high,
                d.is_more_than_noise ? "more than noise" : "not more than noise");
     unsigned missing = 0;
     for (guint i = 0; i < answer->cells->len; i++)
@@ -334,7 +340,8 @@ static void print_best(struct answer *answer)
         printf("  (%u setting%s missing)\n", missing, missing == 1 ? " is" : "s are");
 }
 
-/* ---- compare ---------------------------------------------------------------------------------- */
+/* ---- compare ----------------------------------------------------------------------------------
+ */
 
 static void print_compare(struct answer *answer)
 {
@@ -373,7 +380,8 @@ static void print_compare(struct answer *answer)
     }
 }
 
-/* ---- all -------------------------------------------------------------------------------------- */
+/* ---- all --------------------------------------------------------------------------------------
+ */
 
 static void print_item(struct orch_cli *cli, struct orch_plan *plan,
                        const struct orch_report_item *item)

@@ -48,15 +48,15 @@ struct orch_cli;
 
 /** A row of the table of commands. */
 struct orch_command {
-    const char *name;    /* "run", "db check" */
-    const char *group;   /* heading in the list of commands */
-    const char *summary; /* one line */
-    const char *usage;   /* what stands behind the name and the options: "RECIPE [NAME...]" */
+    const char *name;       /* "run", "db check" */
+    const char *group;      /* heading in the list of commands */
+    const char *summary;    /* one line */
+    const char *usage;      /* what stands behind the name and the options: "RECIPE [NAME...]" */
     int min_args, max_args; /* max_args -1: any number */
     const struct orch_option *options; /* or NULL */
     size_t option_bytes;
-    bool keeps_rest;     /* arguments after "--" belong to a program */
-    const char *about;   /* paragraphs for help and the man page, or NULL */
+    bool keeps_rest;      /* arguments after "--" belong to a program */
+    const char *about;    /* paragraphs for help and the man page, or NULL */
     const char *examples; /* lines of "command  # what it does", or NULL */
     /** Does it. Returns the exit status; -1 with an error set. */
     int (*run)(struct orch_cli *cli, const void *options, GError **error);
@@ -84,7 +84,8 @@ struct orch_cli {
     bool stdout_is_tty, stderr_is_tty;
 };
 
-/* ---- what commands share (shared.c) ----------------------------------------------------------- */
+/* ---- what commands share (shared.c) -----------------------------------------------------------
+ */
 
 /** The workspace of `folder` (NULL: the current one). Borrowed. */
 struct orch_workspace *orch_cli_workspace(struct orch_cli *cli, const char *folder, GError **error);
@@ -102,19 +103,37 @@ struct orch_variant {
     bool smoke;
 };
 #define ORCH_VARIANT_OPTIONS(type, member)                                                         \
-    {"set", 's', "[EXP.]PARAM=VALUE", ORCH_OPT_LIST, offsetof(type, member.settings),              \
+    {"set",                                                                                        \
+     's',                                                                                          \
+     "[EXP.]PARAM=VALUE",                                                                          \
+     ORCH_OPT_LIST,                                                                                \
+     offsetof(type, member.settings),                                                              \
      "set a parameter (a comma is text)"},                                                         \
-        {"sweep", 'x', "[EXP.]PARAM=A,B,...", ORCH_OPT_LIST, offsetof(type, member.sweeps),        \
+        {"sweep",                                                                                  \
+         'x',                                                                                      \
+         "[EXP.]PARAM=A,B,...",                                                                    \
+         ORCH_OPT_LIST,                                                                            \
+         offsetof(type, member.sweeps),                                                            \
          "sweep a parameter over values, or range(A,B[,STEP])"},                                   \
-        {"profile", 'p', "NAME", ORCH_OPT_TEXT, offsetof(type, member.profile),                    \
+        {"profile",                                                                                \
+         'p',                                                                                      \
+         "NAME",                                                                                   \
+         ORCH_OPT_TEXT,                                                                            \
+         offsetof(type, member.profile),                                                           \
          "use another profile than the recipe's default"},                                         \
-        {"part", 0, "K/N", ORCH_OPT_TEXT, offsetof(type, member.part),                             \
+        {"part",                                                                                   \
+         0,                                                                                        \
+         "K/N",                                                                                    \
+         ORCH_OPT_TEXT,                                                                            \
+         offsetof(type, member.part),                                                              \
          "only every N-th trial, beginning with the K-th"},                                        \
-        {"smoke", 0, NULL, ORCH_OPT_FLAG, offsetof(type, member.smoke),                            \
-         "two steps on synthetic data, in a scratch store"}
+    {                                                                                              \
+        "smoke", 0, NULL, ORCH_OPT_FLAG, offsetof(type, member.smoke),                             \
+            "two steps on synthetic data, in a scratch store"                                      \
+    }
 
-/** Reads a recipe; opens the workspace of its folder. Prints warnings. NULL on error: `error` holds all
- * findings. `targets`: cli->args from the second on. */
+/** Reads a recipe; opens the workspace of its folder. Prints warnings. NULL on error: `error` holds
+ * all findings. `targets`: cli->args from the second on. */
 struct orch_expansion *orch_cli_recipe(struct orch_cli *cli, const char *path,
                                        const struct orch_variant *variant, GError **error);
 /** Prints warnings of `diags` to stderr. */
@@ -129,7 +148,8 @@ const char *orch_cli_short_key(const char *key);
 /** "2 d ago". Caller frees. */
 char *orch_cli_ago(int64_t utc_ns);
 
-/* ---- output (out.c) --------------------------------------------------------------------------- */
+/* ---- output (out.c) ---------------------------------------------------------------------------
+ */
 
 /** A table that is aligned on a terminal, tab-separated when piped, objects under --json. */
 struct orch_table;
@@ -152,7 +172,8 @@ char *orch_number_format(double value);
 /** True when stdout (or stderr) should have colour. */
 bool orch_cli_color(const struct orch_cli *cli, bool on_stderr);
 
-/* ---- help (help.c) ---------------------------------------------------------------------------- */
+/* ---- help (help.c) ----------------------------------------------------------------------------
+ */
 
 void orch_help_overview(FILE *out, bool all);
 void orch_help_command(FILE *out, const struct orch_command *command);

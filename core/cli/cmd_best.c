@@ -19,14 +19,16 @@ static const struct orch_option OPTIONS[] = {
      "group by these (comma-separated; default: all swept parameters that vary)"},
     {"where", 'w', "FILTER", ORCH_OPT_TEXT, offsetof(struct best_options, where),
      "only runs that match (see 'orch ls')"},
-    {"recipe", 0, "NAME", ORCH_OPT_TEXT, offsetof(struct best_options, recipe), "only of this recipe"},
+    {"recipe", 0, "NAME", ORCH_OPT_TEXT, offsetof(struct best_options, recipe),
+     "only of this recipe"},
     {"experiment", 'e', "NAME", ORCH_OPT_TEXT, offsetof(struct best_options, experiment),
      "only of this experiment"},
     {"value", 0, "WHICH", ORCH_OPT_TEXT, offsetof(struct best_options, aggregate),
      "last (default), best, min, max, mean, first of each run's series"},
     {"min", 0, NULL, ORCH_OPT_FLAG, offsetof(struct best_options, min), "the smallest wins"},
     {"max", 0, NULL, ORCH_OPT_FLAG, offsetof(struct best_options, max), "the largest wins"},
-    {"limit", 'n', "N", ORCH_OPT_INT, offsetof(struct best_options, limit), "show at most N settings"},
+    {"limit", 'n', "N", ORCH_OPT_INT, offsetof(struct best_options, limit),
+     "show at most N settings"},
     {0}};
 
 struct order {
@@ -35,7 +37,8 @@ struct order {
 
 static int compare_groups(gconstpointer a, gconstpointer b, gpointer ctx)
 {
-    const struct orch_group *x = *(struct orch_group *const *)a, *y = *(struct orch_group *const *)b;
+    const struct orch_group *x = *(struct orch_group *const *)a,
+                            *y = *(struct orch_group *const *)b;
     const struct order *order = ctx;
     if (isnan(x->stat.mean) || isnan(y->stat.mean))
         return isnan(x->stat.mean) - isnan(y->stat.mean);
@@ -51,7 +54,8 @@ static GPtrArray *find_runs(struct orch_store *store, const struct best_options 
     struct orch_where *where = orch_where_parse(filter, error);
     if (!where)
         return NULL;
-    struct orch_run_query query = {.recipe = o->recipe, .experiment = o->experiment, .where = where};
+    struct orch_run_query query = {
+        .recipe = o->recipe, .experiment = o->experiment, .where = where};
     GPtrArray *runs = orch_store_runs(store, &query, NULL, error);
     orch_where_free(where);
     return runs;
@@ -81,11 +85,12 @@ static struct orch_table *make_table(GPtrArray *groups, char **by, const char *m
         g_autofree char *mean = mean_text(&group->stat);
         for (int j = 0; by[j]; j++)
             orch_table_add(table, group->values[j], NULL);
-        orch_table_add(table, isnan(group->stat.mean) ? "-" : mean,
-                       json_pack("{s:o s:o}", "mean",
-                                 isnan(group->stat.mean) ? json_null() : json_real(group->stat.mean),
-                                 "half_width",
-                                 isnan(group->stat.half) ? json_null() : json_real(group->stat.half)));
+        orch_table_add(
+            table, isnan(group->stat.mean) ? "-" : mean,
+            json_pack("{s:o s:o}", "mean",
+                      isnan(group->stat.mean) ? json_null() : json_real(group->stat.mean),
+                      "half_width",
+                      isnan(group->stat.half) ? json_null() : json_real(group->stat.half)));
         orch_table_add_int(table, (int64_t)group->stat.count);
         orch_table_add_real(table, group->stat.min);
         orch_table_add_real(table, group->stat.max);
@@ -122,8 +127,8 @@ static void print_winner(const GPtrArray *groups, const char *metric)
         printf("margin over %s: %s; with fewer than 2 repeats each it cannot be told from noise\n",
                second->label, margin);
     else
-        printf("margin over %s: %s, 95 %% interval of the %sdifference %s to %s: %s\n", second->label,
-               margin, d.is_paired ? "paired " : "", low, high,
+        printf("margin over %s: %s, 95 %% interval of the %sdifference %s to %s: %s\n",
+               second->label, margin, d.is_paired ? "paired " : "", low, high,
                d.is_more_than_noise ? "more than noise" : "not more than noise");
 }
 
@@ -148,7 +153,8 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
     g_autoptr(GPtrArray) with = g_ptr_array_new();
     for (guint i = 0; i < runs->len; i++) {
         double value;
-        if (!orch_run_number(store, runs->pdata[i], metric, aggregate, &value, &better, &unit, error))
+        if (!orch_run_number(store, runs->pdata[i], metric, aggregate, &value, &better, &unit,
+                             error))
             return -1;
         if (!isnan(value))
             g_ptr_array_add(with, runs->pdata[i]);
@@ -185,9 +191,10 @@ const struct orch_command ORCH_COMMAND_BEST = {
     .max_args = 1,
     .options = OPTIONS,
     .option_bytes = sizeof(struct best_options),
-    .about = "Groups the runs that ended well by their swept parameters, averages over repeats, and "
-             "ranks the groups: mean +- half width of the 95 % interval. Repeats of equal number have "
-             "equal seeds, so the winner's margin is judged by the paired difference where it can be.",
+    .about =
+        "Groups the runs that ended well by their swept parameters, averages over repeats, and "
+        "ranks the groups: mean +- half width of the 95 % interval. Repeats of equal number have "
+        "equal seeds, so the winner's margin is judged by the paired difference where it can be.",
     .examples = "  orch best val_accuracy --recipe hw4\n"
                 "  orch best val_accuracy --by mode,lr -w 'dataset=fashion-mnist'",
     .run = run,

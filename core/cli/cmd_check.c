@@ -7,7 +7,8 @@ struct check_options {
     struct orch_variant variant;
 };
 
-static const struct orch_option OPTIONS[] = {ORCH_VARIANT_OPTIONS(struct check_options, variant), {0}};
+static const struct orch_option OPTIONS[] = {ORCH_VARIANT_OPTIONS(struct check_options, variant),
+                                             {0}};
 
 static int run(struct orch_cli *cli, const void *options, GError **error)
 {
@@ -25,11 +26,10 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
     orch_diags_free(diags);
     int status = plan ? ORCH_EXIT_OK : -1;
     if (plan && cli->json)
-        orch_cli_print_json(json_pack("{s:s s:s s:s? s:i s:i s:i}", "recipe", expansion->name,
-                                      "recipe_key", expansion->key, "profile", expansion->profile,
-                                      "experiments", (int)expansion->experiments->len, "trials",
-                                      (int)expansion->cells->len, "report_items",
-                                      (int)expansion->report->len));
+        orch_cli_print_json(json_pack(
+            "{s:s s:s s:s? s:i s:i s:i}", "recipe", expansion->name, "recipe_key", expansion->key,
+            "profile", expansion->profile, "experiments", (int)expansion->experiments->len,
+            "trials", (int)expansion->cells->len, "report_items", (int)expansion->report->len));
     else if (plan)
         printf("%s: well formed: %u experiment%s, %u trial%s%s%s, %u report item%s\n", cli->args[0],
                expansion->experiments->len, expansion->experiments->len == 1 ? "" : "s",
@@ -51,9 +51,11 @@ const struct orch_command ORCH_COMMAND_CHECK = {
     .max_args = -1,
     .options = OPTIONS,
     .option_bytes = sizeof(struct check_options),
-    .about = "Every finding comes with file:line:column and a cure: unknown keys, parameters and metrics "
-             "with the nearest known name, wrong types, values out of range, references that lead "
-             "nowhere, settings that cannot take effect, and what the plugins themselves object to.",
+    .about =
+        "Every finding comes with file:line:column and a cure: unknown keys, parameters and "
+        "metrics "
+        "with the nearest known name, wrong types, values out of range, references that lead "
+        "nowhere, settings that cannot take effect, and what the plugins themselves object to.",
     .examples = "  orch check recipes/hw4.recipe --profile course",
     .run = run,
 };

@@ -43,8 +43,9 @@ const struct orch_command ORCH_COMMAND_CHECKOUT = {
     .usage = "RUN [DIR]",
     .min_args = 1,
     .max_args = 2,
-    .about = "Uncommitted and untracked files included, as they were when the run began. Your own work "
-             "tree, index and branches are not touched. DIR must be empty or absent; default: run-KEY.",
+    .about =
+        "Uncommitted and untracked files included, as they were when the run began. Your own work "
+        "tree, index and branches are not touched. DIR must be empty or absent; default: run-KEY.",
     .examples = "  orch checkout @last /tmp/then",
     .run = run,
 };

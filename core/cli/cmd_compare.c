@@ -3,8 +3,8 @@
 #include "core/cli/find.h"
 
 #include "core/report/group.h"
-#include "lib/base/json.h"
 #include "lib/base/error.h"
+#include "lib/base/json.h"
 
 #include <math.h>
 #include <string.h>
@@ -52,9 +52,9 @@ static void collect_names(struct orch_store *store, const struct orch_run *run, 
     g_autoptr(json_t) results = orch_store_results(store, run->id, NULL);
     const char *name;
     json_t *value;
-    json_object_foreach(results, name, value)
-        if (!g_ptr_array_find_with_equal_func(out, name, g_str_equal, NULL))
-            g_ptr_array_add(out, g_strdup(name));
+    json_object_foreach(results, name,
+                        value) if (!g_ptr_array_find_with_equal_func(out, name, g_str_equal, NULL))
+        g_ptr_array_add(out, g_strdup(name));
     g_ptr_array_add(out, g_strdup("wall_s"));
 }
 
@@ -115,22 +115,23 @@ static void add_row(struct orch_table *table, const char *name, const char *unit
         orch_table_add(table, "other machine", NULL);
         return;
     }
-    g_autofree char *relative =
-        a->stat.mean != 0 ? g_strdup_printf("%+.1f %%", 100 * d.mean / fabs(a->stat.mean)) : g_strdup("-");
+    g_autofree char *relative = a->stat.mean != 0
+                                    ? g_strdup_printf("%+.1f %%", 100 * d.mean / fabs(a->stat.mean))
+                                    : g_strdup("-");
     g_autofree char *low = orch_number_format(d.low), *high = orch_number_format(d.high);
-    g_autofree char *interval = isnan(d.low) ? g_strdup("-") : g_strdup_printf("%s .. %s", low, high);
+    g_autofree char *interval =
+        isnan(d.low) ? g_strdup("-") : g_strdup_printf("%s .. %s", low, high);
     orch_table_add_real(table, d.mean);
     orch_table_add(table, relative,
                    a->stat.mean != 0 ? json_real(d.mean / fabs(a->stat.mean)) : json_null());
-    orch_table_add(table, interval,
-                   isnan(d.low) ? json_null() : json_pack("[ff]", d.low, d.high));
+    orch_table_add(table, interval, isnan(d.low) ? json_null() : json_pack("[ff]", d.low, d.high));
     orch_table_add(table, judge(&d, better), NULL);
 }
 
 static int compare(struct orch_cli *cli, struct orch_store *store, GPtrArray *a, GPtrArray *b,
                    const struct compare_options *o, enum orch_aggregate aggregate, GError **error)
 {
-    static const char *const headers[] = {"metric", ">A", ">B", ">B - A", ">relative",
+    static const char *const headers[] = {"metric",         ">A",      ">B", ">B - A", ">relative",
                                           ">95 % interval", "verdict", NULL};
     struct orch_table *table = orch_table_new(headers);
     g_autoptr(GPtrArray) names = g_ptr_array_new_with_free_func(g_free);
@@ -168,8 +169,9 @@ static int compare(struct orch_cli *cli, struct orch_store *store, GPtrArray *a,
         orch_cli_say(cli, "A: %s (%u run%s)   B: %s (%u run%s)", cli->args[0], a->len,
                      a->len == 1 ? "" : "s", cli->args[1], b->len, b->len == 1 ? "" : "s");
         if (refused_any)
-            orch_cli_warn(cli, "A and B ran on different machines (%s, %s): their timings are not "
-                               "compared\n  hint: --across does it all the same",
+            orch_cli_warn(cli,
+                          "A and B ran on different machines (%s, %s): their timings are not "
+                          "compared\n  hint: --across does it all the same",
                           ((const struct orch_run *)a->pdata[0])->where_key,
                           ((const struct orch_run *)b->pdata[0])->where_key);
     }
@@ -200,9 +202,10 @@ const struct orch_command ORCH_COMMAND_COMPARE = {
     .max_args = 2,
     .options = OPTIONS,
     .option_bytes = sizeof(struct compare_options),
-    .about = "A and B are runs, or filters as of 'orch ls --where' that name several. Sets are compared "
-             "by the 95 % interval of the difference: paired by repeat where both sides have the same "
-             "repeats (equal seeds), else Welch's. Timings are compared only where machines agree.",
+    .about =
+        "A and B are runs, or filters as of 'orch ls --where' that name several. Sets are compared "
+        "by the 95 % interval of the difference: paired by repeat where both sides have the same "
+        "repeats (equal seeds), else Welch's. Timings are compared only where machines agree.",
     .examples = "  orch compare 3f2a91c0 @last\n"
                 "  orch compare 'mode=full and lr=0.01' 'mode=feature and lr=0.1' -m val_accuracy",
     .run = run,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Completion scripts from the table of commands. Words that depend on the folder (runs, plugins) come
- * from the program itself when Tab is pressed. */
+/* Completion scripts from the table of commands. Words that depend on the folder (runs, plugins)
+ * come from the program itself when Tab is pressed. */
 #include "core/cli/cli.h"
 
 #include "lib/base/error.h"
@@ -34,8 +34,8 @@ static void print_bash(void)
          "        case \"$verb ${COMP_WORDS[2]}\" in");
     for (int i = 0; ORCH_COMMANDS[i]; i++)
         if (strchr(ORCH_COMMANDS[i]->name, ' '))
-            printf("            '%s') [[ $COMP_CWORD -gt 2 ]] && verb='%s' ;;\n", ORCH_COMMANDS[i]->name,
-                   ORCH_COMMANDS[i]->name);
+            printf("            '%s') [[ $COMP_CWORD -gt 2 ]] && verb='%s' ;;\n",
+                   ORCH_COMMANDS[i]->name, ORCH_COMMANDS[i]->name);
     puts("        esac\n    fi\n    if [[ $COMP_CWORD -eq 1 ]]; then");
     printf("        words='");
     g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
@@ -44,9 +44,11 @@ static void print_bash(void)
         if (g_hash_table_add(seen, (gpointer)(uintptr_t)g_intern_string(parts[0])))
             printf("%s ", parts[0]);
     }
-    puts("'\n        COMPREPLY=($(compgen -W \"$words\" -- \"$cur\")); return\n    fi\n    case $verb in");
+    puts("'\n        COMPREPLY=($(compgen -W \"$words\" -- \"$cur\")); return\n    fi\n    case "
+         "$verb in");
     for (int i = 0; ORCH_COMMANDS[i]; i++) {
-        printf("        '%s') kind=%s words='", ORCH_COMMANDS[i]->name, argument_kind(ORCH_COMMANDS[i]));
+        printf("        '%s') kind=%s words='", ORCH_COMMANDS[i]->name,
+               argument_kind(ORCH_COMMANDS[i]));
         print_options(stdout, ORCH_COMMANDS[i]->options);
         print_options(stdout, ORCH_COMMON_OPTIONS);
         puts("' ;;");
@@ -56,7 +58,8 @@ static void print_bash(void)
         const char *space = strchr(ORCH_COMMANDS[i]->name, ' ');
         if (!space)
             continue;
-        g_autofree char *verb = g_strndup(ORCH_COMMANDS[i]->name, (gsize)(space - ORCH_COMMANDS[i]->name));
+        g_autofree char *verb =
+            g_strndup(ORCH_COMMANDS[i]->name, (gsize)(space - ORCH_COMMANDS[i]->name));
         if (!g_hash_table_add(seen, (gpointer)(uintptr_t)g_intern_string(verb)))
             continue;
         printf("        '%s') kind=none words='", verb);
@@ -94,8 +97,8 @@ static void print_fish(void)
     for (int i = 0; ORCH_COMMANDS[i]; i++) {
         const struct orch_command *command = ORCH_COMMANDS[i];
         const char *space = strchr(command->name, ' ');
-        g_autofree char *verb =
-            space ? g_strndup(command->name, (gsize)(space - command->name)) : g_strdup(command->name);
+        g_autofree char *verb = space ? g_strndup(command->name, (gsize)(space - command->name))
+                                      : g_strdup(command->name);
         g_autofree char *summary = g_strdelimit(g_strdup(command->summary), "'", ' ');
         if (space)
             printf("complete -c orch -n '__fish_seen_subcommand_from %s' -a '%s' -d '%s'\n", verb,
@@ -119,7 +122,8 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
             shells[i].print();
             return ORCH_EXIT_OK;
         }
-    orch_error_set(error, ORCH_ERROR_USAGE, "bash, zsh or fish", "unknown shell '%s'", cli->args[0]);
+    orch_error_set(error, ORCH_ERROR_USAGE, "bash, zsh or fish", "unknown shell '%s'",
+                   cli->args[0]);
     return -1;
 }
 

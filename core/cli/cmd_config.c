@@ -10,11 +10,11 @@ struct config_options {
     bool origin;
 };
 
-static const struct orch_option OPTIONS[] = {
-    ORCH_VARIANT_OPTIONS(struct config_options, variant),
-    {"origin", 0, NULL, ORCH_OPT_FLAG, offsetof(struct config_options, origin),
-     "show the line that set each value"},
-    {0}};
+static const struct orch_option OPTIONS[] = {ORCH_VARIANT_OPTIONS(struct config_options, variant),
+                                             {"origin", 0, NULL, ORCH_OPT_FLAG,
+                                              offsetof(struct config_options, origin),
+                                              "show the line that set each value"},
+                                             {0}};
 
 /* All values that a parameter takes in an experiment's cells, in their order, without repeats. */
 static json_t *values_of(const struct orch_expansion *expansion,
@@ -51,8 +51,8 @@ static void add_rows(struct orch_table *table, const struct orch_expansion *expa
         json_t *values = values_of(expansion, experiment, spec->name);
         GString *text = g_string_new(NULL);
         for (size_t j = 0; j < json_array_size(values); j++) {
-            g_autofree char *one = secret ? g_strdup("(secret)")
-                                          : orch_value_format(spec, json_array_get(values, j));
+            g_autofree char *one =
+                secret ? g_strdup("(secret)") : orch_value_format(spec, json_array_get(values, j));
             g_string_append_printf(text, "%s%s", j ? ", " : "", one);
         }
         orch_table_add(table, experiment->name, NULL);
@@ -60,9 +60,8 @@ static void add_rows(struct orch_table *table, const struct orch_expansion *expa
         orch_table_add(table, text->str, secret ? NULL : json_incref(values));
         orch_table_add(table, spec->unit, NULL);
         if (origin) {
-            const char *where = experiment->origins
-                                    ? g_hash_table_lookup(experiment->origins, spec->name)
-                                    : NULL;
+            const char *where =
+                experiment->origins ? g_hash_table_lookup(experiment->origins, spec->name) : NULL;
             orch_table_add(table, where ? where : "", NULL);
         }
         g_string_free(text, TRUE);
@@ -76,7 +75,8 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
     struct orch_expansion *expansion = orch_cli_recipe(cli, cli->args[0], &o->variant, error);
     if (!expansion)
         return -1;
-    static const char *const headers[] = {"experiment", "parameter", "values", "unit", "origin", NULL};
+    static const char *const headers[] = {"experiment", "parameter", "values",
+                                          "unit",       "origin",    NULL};
     static const char *const short_headers[] = {"experiment", "parameter", "values", "unit", NULL};
     struct orch_table *table = orch_table_new(o->origin ? headers : short_headers);
     for (guint i = 0; i < expansion->experiments->len; i++)
@@ -95,8 +95,9 @@ const struct orch_command ORCH_COMMAND_CONFIG = {
     .max_args = -1,
     .options = OPTIONS,
     .option_bytes = sizeof(struct config_options),
-    .about = "From weak to strong: the plugin's default, the recipe's 'with', the experiment's, the "
-             "profile's, the profile's part for the experiment, -s and -x.",
+    .about =
+        "From weak to strong: the plugin's default, the recipe's 'with', the experiment's, the "
+        "profile's, the profile's part for the experiment, -s and -x.",
     .examples = "  orch config recipes/hw4.recipe --origin\n"
                 "  orch config recipes/hw4.recipe finetune -s epochs=3 --origin",
     .run = run,

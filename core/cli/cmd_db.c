@@ -13,20 +13,21 @@ static int run_info(struct orch_cli *cli, const void *options, GError **error)
     if (!store || !orch_store_info(store, &info, error))
         return -1;
     if (cli->json) {
-        orch_cli_print_json(json_pack(
-            "{s:s s:i s:I s:I s:I s:I s:I s:I s:I s:s? s:s? s:s}", "path", orch_store_path(store),
-            "schema", info.schema, "runs", (json_int_t)info.runs, "removed", (json_int_t)info.hidden,
-            "active", (json_int_t)info.active, "points", (json_int_t)info.metrics, "artifacts",
-            (json_int_t)info.artifacts, "artifact_bytes", (json_int_t)info.artifact_bytes, "file_bytes",
-            (json_int_t)info.file_bytes, "journal_mode", info.journal_mode, "filesystem",
-            info.filesystem, "digest", info.digest));
+        orch_cli_print_json(
+            json_pack("{s:s s:i s:I s:I s:I s:I s:I s:I s:I s:s? s:s? s:s}", "path",
+                      orch_store_path(store), "schema", info.schema, "runs", (json_int_t)info.runs,
+                      "removed", (json_int_t)info.hidden, "active", (json_int_t)info.active,
+                      "points", (json_int_t)info.metrics, "artifacts", (json_int_t)info.artifacts,
+                      "artifact_bytes", (json_int_t)info.artifact_bytes, "file_bytes",
+                      (json_int_t)info.file_bytes, "journal_mode", info.journal_mode, "filesystem",
+                      info.filesystem, "digest", info.digest));
     } else {
         g_autofree char *file = orch_bytes_format(info.file_bytes);
         g_autofree char *artifacts = orch_bytes_format(info.artifact_bytes);
         printf("store      %s\n", orch_store_path(store));
         printf("schema     %d (this orch: %d)\n", info.schema, ORCH_STORE_SCHEMA);
-        printf("runs       %" G_GINT64_FORMAT " ended, %" G_GINT64_FORMAT " removed, %" G_GINT64_FORMAT
-               " running\n",
+        printf("runs       %" G_GINT64_FORMAT " ended, %" G_GINT64_FORMAT
+               " removed, %" G_GINT64_FORMAT " running\n",
                info.runs, info.hidden, info.active);
         printf("points     %" G_GINT64_FORMAT "\n", info.metrics);
         printf("artifacts  %" G_GINT64_FORMAT ", %s\n", info.artifacts, artifacts);

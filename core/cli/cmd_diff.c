@@ -10,10 +10,10 @@ struct diff_options {
     bool source;
 };
 
-static const struct orch_option OPTIONS[] = {
-    {"source", 0, NULL, ORCH_OPT_FLAG, offsetof(struct diff_options, source),
-     "show the lines of source that differ"},
-    {0}};
+static const struct orch_option OPTIONS[] = {{"source", 0, NULL, ORCH_OPT_FLAG,
+                                              offsetof(struct diff_options, source),
+                                              "show the lines of source that differ"},
+                                             {0}};
 
 #define DIFF_BYTES (256 << 10)
 
@@ -28,11 +28,13 @@ static void add(struct orch_table *table, const char *kind, const char *name, co
     orch_table_add(table, b ? b : "-", b ? json_string(b) : json_null());
 }
 
-static void add_objects(struct orch_table *table, const char *kind, const json_t *a, const json_t *b)
+static void add_objects(struct orch_table *table, const char *kind, const json_t *a,
+                        const json_t *b)
 {
     const char *name;
     json_t *value;
-    json_object_foreach((json_t *)(uintptr_t)a, name, value) {
+    json_object_foreach((json_t *)(uintptr_t)a, name, value)
+    {
         const json_t *other = json_object_get(b, name);
         if (other && json_equal(value, other))
             continue;
@@ -40,7 +42,8 @@ static void add_objects(struct orch_table *table, const char *kind, const json_t
         g_autofree char *y = other ? orch_value_format_json(other) : NULL;
         add(table, kind, name, x, y);
     }
-    json_object_foreach((json_t *)(uintptr_t)b, name, value) {
+    json_object_foreach((json_t *)(uintptr_t)b, name, value)
+    {
         if (json_object_get(a, name))
             continue;
         g_autofree char *y = orch_value_format_json(value);
@@ -84,9 +87,15 @@ static void add_source(struct orch_cli *cli, struct orch_table *table, const str
         orch_cli_warn(cli, "the source of one of them is not in this repository");
     for (guint i = 0; changes && i < changes->len; i++) {
         const struct orch_left_out *change = changes->pdata[i];
-        bool added = strcmp(change->why, "added") == 0, removed = strcmp(change->why, "removed") == 0;
-        add(table, "source", change->path, added ? NULL : removed ? "removed later" : "before",
-            removed ? NULL : added ? "added" : "changed");
+        bool added = strcmp(change->why, "added") == 0,
+             removed = strcmp(change->why, "removed") == 0;
+        add(table, "source", change->path,
+            added     ? NULL
+            : removed ? "removed later"
+                      : "before",
+            removed ? NULL
+            : added ? "added"
+                    : "changed");
     }
 }
 

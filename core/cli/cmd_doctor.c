@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Looks at everything that orch stands on here, and says what is missing and what to do about it. */
+/* Looks at everything that orch stands on here, and says what is missing and what to do about it.
+ */
 #include "core/cli/cli.h"
 
 #include "lib/base/error.h"
@@ -36,15 +37,15 @@ static void look_at_machine(struct orch_cli *cli, struct findings *f)
 {
     const struct orch_machine *m = orch_workspace_machine(cli->workspace);
     g_autofree char *memory = orch_bytes_format(m->memory_bytes);
-    g_autofree char *text = g_strdup_printf("%s, %d cores, %d threads, %s, %s", m->cpu_model, m->cores,
-                                            m->threads, memory, m->os);
+    g_autofree char *text = g_strdup_printf("%s, %d cores, %d threads, %s, %s", m->cpu_model,
+                                            m->cores, m->threads, memory, m->os);
     add(f, "machine", "ok", text, "");
     for (guint i = 0; i < m->gpus->len; i++) {
         const struct orch_gpu_device *gpu = m->gpus->pdata[i];
         g_autofree char *bytes = orch_bytes_format(gpu->memory_bytes);
-        g_autofree char *detail = g_strdup_printf("%u: %s, %s, compute capability %d.%d, driver %s",
-                                                  gpu->index, gpu->model, bytes, gpu->cc_major,
-                                                  gpu->cc_minor, m->gpu_driver ? m->gpu_driver : "?");
+        g_autofree char *detail = g_strdup_printf(
+            "%u: %s, %s, compute capability %d.%d, driver %s", gpu->index, gpu->model, bytes,
+            gpu->cc_major, gpu->cc_minor, m->gpu_driver ? m->gpu_driver : "?");
         add(f, "GPU", "ok", detail, "");
     }
     if (!m->gpus->len)
@@ -54,7 +55,8 @@ static void look_at_machine(struct orch_cli *cli, struct findings *f)
 static void look_at_git(struct orch_cli *cli, struct findings *f)
 {
     if (!cli->workspace->vcs) {
-        add(f, "git", "missing", "in no git repository", "git init: runs are then keyed by their tree");
+        add(f, "git", "missing", "in no git repository",
+            "git init: runs are then keyed by their tree");
         return;
     }
     GError *problem = NULL;
@@ -93,9 +95,10 @@ static void look_at_store(struct orch_cli *cli, struct findings *f)
         g_clear_error(&problem);
         return;
     }
-    g_autofree char *text = g_strdup_printf(
-        "%s: schema %d, %" G_GINT64_FORMAT " runs, %s on %s", orch_store_path(store), info.schema,
-        info.runs, info.journal_mode ? info.journal_mode : "?", info.filesystem ? info.filesystem : "?");
+    g_autofree char *text = g_strdup_printf("%s: schema %d, %" G_GINT64_FORMAT " runs, %s on %s",
+                                            orch_store_path(store), info.schema, info.runs,
+                                            info.journal_mode ? info.journal_mode : "?",
+                                            info.filesystem ? info.filesystem : "?");
     add(f, "store", "ok", text, "");
     if (access(orch_store_path(store), W_OK) != 0)
         add(f, "store", "problem", "the file cannot be written", "chmod, or --db elsewhere");
@@ -186,7 +189,8 @@ const struct orch_command ORCH_COMMAND_DOCTOR = {
     .summary = "what this machine has, what is missing, and what to do about it",
     .usage = "",
     .max_args = 0,
-    .about = "Exits with 7 when something needs mending; what is merely left out (no GPU, no LibTorch) "
-             "does not count.",
+    .about =
+        "Exits with 7 when something needs mending; what is merely left out (no GPU, no LibTorch) "
+        "does not count.",
     .run = run,
 };

@@ -19,7 +19,8 @@ static const char FIRST_RECIPE[] =
     "    repeat: 2\n"
     "\n"
     "report:\n"
-    "  - { title: Does it sleep as long as it was told?, table: { rows: seconds, value: slept_s } }\n";
+    "  - { title: Does it sleep as long as it was told?, table: { rows: seconds, value: slept_s } "
+    "}\n";
 
 static int run(struct orch_cli *cli, const void *options, GError **error)
 {
@@ -34,16 +35,20 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
                    !orch_file_write(recipe, FIRST_RECIPE, strlen(FIRST_RECIPE), false, error)))
         return -1;
     if (cli->json) {
-        orch_cli_print_json(json_pack("{s:s s:s}", "store", orch_store_path(store), "recipe", recipe));
+        orch_cli_print_json(
+            json_pack("{s:s s:s}", "store", orch_store_path(store), "recipe", recipe));
         return ORCH_EXIT_OK;
     }
     printf("%s\n%s\n", orch_store_path(store), recipe);
-    orch_cli_say(cli, "%s\nnow: orch run %s", there ? "the recipe was there already and is as it was"
-                                                    : "a store and a first recipe",
+    orch_cli_say(cli, "%s\nnow: orch run %s",
+                 there ? "the recipe was there already and is as it was"
+                       : "a store and a first recipe",
                  recipe);
     if (!cli->workspace->vcs)
-        orch_cli_warn(cli, "'%s' is in no git repository: runs are recorded as unversioned\n  hint: "
-                           "git init", cli->workspace->root);
+        orch_cli_warn(cli,
+                      "'%s' is in no git repository: runs are recorded as unversioned\n  hint: "
+                      "git init",
+                      cli->workspace->root);
     return ORCH_EXIT_OK;
 }
 
@@ -53,7 +58,8 @@ const struct orch_command ORCH_COMMAND_INIT = {
     .summary = "make a store and a first recipe here",
     .usage = "",
     .max_args = 0,
-    .about = "The store is .orch/results.db at the root of the repository, kept out of git by its own "
-             ".gitignore. Nothing that is there already is changed.",
+    .about =
+        "The store is .orch/results.db at the root of the repository, kept out of git by its own "
+        ".gitignore. Nothing that is there already is changed.",
     .run = run,
 };

@@ -17,8 +17,10 @@ struct log_options {
 static const struct orch_option OPTIONS[] = {
     {"follow", 'f', NULL, ORCH_OPT_FLAG, offsetof(struct log_options, follow),
      "go on until the trial ends"},
-    {"stdout", 0, NULL, ORCH_OPT_FLAG, offsetof(struct log_options, out), "only its standard output"},
-    {"stderr", 0, NULL, ORCH_OPT_FLAG, offsetof(struct log_options, err), "only its standard error"},
+    {"stdout", 0, NULL, ORCH_OPT_FLAG, offsetof(struct log_options, out),
+     "only its standard output"},
+    {"stderr", 0, NULL, ORCH_OPT_FLAG, offsetof(struct log_options, err),
+     "only its standard error"},
     {0}};
 
 /* Copies what a descriptor has to stdout. */

@@ -20,7 +20,8 @@ struct ls_options {
 static const struct orch_option OPTIONS[] = {
     {"where", 'w', "FILTER", ORCH_OPT_TEXT, offsetof(struct ls_options, where),
      "only runs that match, e.g. 'lr>=0.01 and state=ok and started>2d'"},
-    {"recipe", 0, "NAME", ORCH_OPT_TEXT, offsetof(struct ls_options, recipe), "only of this recipe"},
+    {"recipe", 0, "NAME", ORCH_OPT_TEXT, offsetof(struct ls_options, recipe),
+     "only of this recipe"},
     {"experiment", 'e', "NAME", ORCH_OPT_TEXT, offsetof(struct ls_options, experiment),
      "only of this experiment"},
     {"state", 0, "STATE", ORCH_OPT_TEXT, offsetof(struct ls_options, state),
@@ -38,7 +39,8 @@ static char *settings_text(const json_t *coords, int repeat)
     GString *text = g_string_new(NULL);
     const char *name;
     json_t *value;
-    json_object_foreach((json_t *)(uintptr_t)coords, name, value) {
+    json_object_foreach((json_t *)(uintptr_t)coords, name, value)
+    {
         g_autofree char *one = orch_value_format_json(value);
         g_string_append_printf(text, "%s%s=%s", text->len ? " " : "", name, one);
     }
@@ -73,10 +75,10 @@ static bool add_run(struct orch_store *store, struct orch_table *table, const st
     g_autofree char *wall = orch_duration_format(run->wall_ms / 1e3);
     g_autofree char *when = orch_cli_ago(run->started_ns);
     g_autofree char *iso = orch_time_format(run->started_ns, true);
-    g_autofree char *commit =
-        run->source_commit ? g_strdup_printf("%.8s%s", run->source_commit, run->source_dirty ? "+" : "")
-        : run->source_tree ? g_strdup("uncommitted")
-                           : g_strdup("unversioned");
+    g_autofree char *commit = run->source_commit ? g_strdup_printf("%.8s%s", run->source_commit,
+                                                                   run->source_dirty ? "+" : "")
+                              : run->source_tree ? g_strdup("uncommitted")
+                                                 : g_strdup("unversioned");
     orch_table_add(table, orch_cli_short_key(run->key), json_string(run->key));
     orch_table_add(table, run->hidden ? "removed" : run->state, json_string(run->state));
     orch_table_add(table, run->experiment, NULL);
@@ -84,14 +86,16 @@ static bool add_run(struct orch_store *store, struct orch_table *table, const st
     orch_table_add(table, setting, coords ? json_incref(coords) : json_object());
     for (int i = 0; metrics && metrics[i]; i++) {
         double value;
-        if (!orch_run_number(store, run, metrics[i], ORCH_AGGREGATE_LAST, &value, NULL, NULL, error))
+        if (!orch_run_number(store, run, metrics[i], ORCH_AGGREGATE_LAST, &value, NULL, NULL,
+                             error))
             return false;
         orch_table_add_real(table, value);
     }
     orch_table_add(table, wall, json_real(run->wall_ms / 1e3));
     orch_table_add(table, run->who, NULL);
     orch_table_add(table, when, json_string(iso));
-    orch_table_add(table, commit, run->source_commit ? json_string(run->source_commit) : json_null());
+    orch_table_add(table, commit,
+                   run->source_commit ? json_string(run->source_commit) : json_null());
     return true;
 }
 
@@ -133,9 +137,11 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
     if (!store)
         return -1;
     if (o->state && orch_verdict_parse(o->state) == ORCH_VERDICT_UNKNOWN) {
-        orch_error_set(error, ORCH_ERROR_USAGE,
-                       "ok, failed, skipped, cancelled, diverged, crashed, timeout, lost, preempted, "
-                       "protocol-error", "unknown state '%s'", o->state);
+        orch_error_set(
+            error, ORCH_ERROR_USAGE,
+            "ok, failed, skipped, cancelled, diverged, crashed, timeout, lost, preempted, "
+            "protocol-error",
+            "unknown state '%s'", o->state);
         return -1;
     }
     struct orch_where *where = NULL;
@@ -143,8 +149,8 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
         return -1;
     int64_t limit = 30;
     if (o->limit && (!orch_int_parse(o->limit, &limit) || limit < 0)) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "0 shows all", "option '--limit': '%s' is not a number",
-                       o->limit);
+        orch_error_set(error, ORCH_ERROR_USAGE, "0 shows all",
+                       "option '--limit': '%s' is not a number", o->limit);
         orch_where_free(where);
         return -1;
     }
@@ -185,10 +191,12 @@ const struct orch_command ORCH_COMMAND_LS = {
     .max_args = 0,
     .options = OPTIONS,
     .option_bytes = sizeof(struct ls_options),
-    .about = "The filter compares names with = != < <= > >= and ~ (contains), joined by and, or, not and "
-             "parentheses. Names: state experiment recipe plugin who repeat seed attempt commit branch "
-             "tree gpu cpu host machine started ended wall_s key, else a parameter, a result, or a "
-             "metric's last value.",
+    .about =
+        "The filter compares names with = != < <= > >= and ~ (contains), joined by and, or, not "
+        "and "
+        "parentheses. Names: state experiment recipe plugin who repeat seed attempt commit branch "
+        "tree gpu cpu host machine started ended wall_s key, else a parameter, a result, or a "
+        "metric's last value.",
     .examples = "  orch ls --where 'experiment=finetune and lr<0.1' -m val_accuracy\n"
                 "  orch ls --state failed\n"
                 "  orch ls -n 0 --json | jq '.runs[].run'",

@@ -10,7 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- plugin ls -------------------------------------------------------------------------------- */
+/* ---- plugin ls --------------------------------------------------------------------------------
+ */
 
 /* Bare names are also looked for where recipes lie. */
 static char *recipe_folder(void)
@@ -42,7 +43,10 @@ static int run_ls(struct orch_cli *cli, const void *options, GError **error)
             strtok(first, "\n");
         orch_table_add(table, m ? m->name : name, NULL);
         orch_table_add(table, m ? m->version : "-", NULL);
-        orch_table_add(table, !m ? "broken" : m->kind == ORCH_PLUGIN_COMPILED ? "compiled" : "wrapped",
+        orch_table_add(table,
+                       !m                                ? "broken"
+                       : m->kind == ORCH_PLUGIN_COMPILED ? "compiled"
+                                                         : "wrapped",
                        NULL);
         orch_table_add(table, shadowed ? shadowed : m ? m->summary : first, NULL);
         orch_table_add(table, entry->path, NULL);
@@ -62,28 +66,30 @@ const struct orch_command ORCH_COMMAND_PLUGIN_LS = {
     .run = run_ls,
 };
 
-/* ---- plugin show ------------------------------------------------------------------------------ */
+/* ---- plugin show ------------------------------------------------------------------------------
+ */
 
 static void print_params(const struct orch_manifest *m)
 {
-    static const char *const headers[] = {"parameter", "type", "default", "range", "unit", "help", NULL};
+    static const char *const headers[] = {"parameter", "type", "default", "range",
+                                          "unit",      "help", NULL};
     if (!m->params->len)
         return;
     struct orch_table *table = orch_table_new(headers);
     for (guint i = 0; i < m->params->len; i++) {
         const struct orch_param_spec *p = m->params->pdata[i];
         g_autofree char *type = orch_type_format(p->type);
-        g_autofree char *range = p->choices ? g_strjoinv(" | ", p->choices)
-                                 : p->min || p->max
-                                     ? g_strdup_printf("%s..%s", p->min ? p->min : "",
-                                                       p->max ? p->max : "")
-                                     : g_strdup("");
+        g_autofree char *range =
+            p->choices ? g_strjoinv(" | ", p->choices)
+            : p->min || p->max
+                ? g_strdup_printf("%s..%s", p->min ? p->min : "", p->max ? p->max : "")
+                : g_strdup("");
         orch_table_add(table, p->name, NULL);
         orch_table_add(table, type, NULL);
         orch_table_add(table,
-                       p->def                             ? p->def
+                       p->def                           ? p->def
                        : p->flags & ORCH_PARAM_OPTIONAL ? "(none)"
-                                                          : "(required)",
+                                                        : "(required)",
                        NULL);
         orch_table_add(table, range, NULL);
         orch_table_add(table, p->unit, NULL);
@@ -115,8 +121,7 @@ static void print_metrics(const struct orch_manifest *m)
 static int run_show(struct orch_cli *cli, const void *options, GError **error)
 {
     (void)options;
-    g_autofree char *base =
-        strchr(cli->args[0], '/') ? g_get_current_dir() : recipe_folder();
+    g_autofree char *base = strchr(cli->args[0], '/') ? g_get_current_dir() : recipe_folder();
     const struct orch_manifest *m =
         orch_plugins_find(orch_cli_plugins(cli), cli->args[0], base, error);
     if (!m)
@@ -134,8 +139,9 @@ static int run_show(struct orch_cli *cli, const void *options, GError **error)
     if (m->flags & ORCH_PLUGIN_TIMING)
         puts("its metrics are timings: runs alone, and counts only where it ran");
     if (m->needs.gpus || m->needs.threads || m->needs.memory_bytes || m->needs.mpi)
-        printf("needs %u GPUs, %u threads, %" G_GUINT64_FORMAT " bytes of memory%s\n", m->needs.gpus,
-               m->needs.threads, (guint64)m->needs.memory_bytes, m->needs.mpi ? ", MPI" : "");
+        printf("needs %u GPUs, %u threads, %" G_GUINT64_FORMAT " bytes of memory%s\n",
+               m->needs.gpus, m->needs.threads, (guint64)m->needs.memory_bytes,
+               m->needs.mpi ? ", MPI" : "");
     print_params(m);
     print_metrics(m);
     for (guint i = 0; i < m->artifacts->len; i++) {
@@ -157,13 +163,13 @@ const struct orch_command ORCH_COMMAND_PLUGIN_SHOW = {
     .run = run_show,
 };
 
-/* ---- plugin check ----------------------------------------------------------------------------- */
+/* ---- plugin check -----------------------------------------------------------------------------
+ */
 
 static int run_check(struct orch_cli *cli, const void *options, GError **error)
 {
     (void)options;
-    g_autofree char *base =
-        strchr(cli->args[0], '/') ? g_get_current_dir() : recipe_folder();
+    g_autofree char *base = strchr(cli->args[0], '/') ? g_get_current_dir() : recipe_folder();
     g_autoptr(GPtrArray) steps = orch_conform_run(orch_cli_plugins(cli), cli->args[0], base, error);
     if (!steps)
         return -1;
@@ -192,13 +198,16 @@ const struct orch_command ORCH_COMMAND_PLUGIN_CHECK = {
     .usage = "NAME|PATH",
     .min_args = 1,
     .max_args = 1,
-    .about = "Runs it for real: its manifest is sound, it loads quickly, equal seeds give equal results, "
-             "it stops in time when told to, it reports only what it declares. Exits with 7 when a step "
-             "fails.",
+    .about =
+        "Runs it for real: its manifest is sound, it loads quickly, equal seeds give equal "
+        "results, "
+        "it stops in time when told to, it reports only what it declares. Exits with 7 when a step "
+        "fails.",
     .run = run_check,
 };
 
-/* ---- plugin new ------------------------------------------------------------------------------- */
+/* ---- plugin new -------------------------------------------------------------------------------
+ */
 
 struct new_options {
     const char *language, *dir;

@@ -10,10 +10,10 @@ struct rm_options {
     const char *reason;
 };
 
-static const struct orch_option RM_OPTIONS[] = {
-    {"reason", 0, "TEXT", ORCH_OPT_TEXT, offsetof(struct rm_options, reason),
-     "why; kept with the run"},
-    {0}};
+static const struct orch_option RM_OPTIONS[] = {{"reason", 0, "TEXT", ORCH_OPT_TEXT,
+                                                 offsetof(struct rm_options, reason),
+                                                 "why; kept with the run"},
+                                                {0}};
 
 /* Finds every run before anything is done, so that a typo changes nothing. */
 static GPtrArray *find_all(struct orch_cli *cli, struct orch_store *store, GError **error)
@@ -86,8 +86,9 @@ const struct orch_command ORCH_COMMAND_RM = {
     .max_args = -1,
     .options = RM_OPTIONS,
     .option_bytes = sizeof(struct rm_options),
-    .about = "A run never changes after it ends; rm adds a note that hides it here and, once shared, at "
-             "everybody's. 'orch ls --all' shows hidden runs.",
+    .about =
+        "A run never changes after it ends; rm adds a note that hides it here and, once shared, at "
+        "everybody's. 'orch ls --all' shows hidden runs.",
     .examples = "  orch rm 3f2a91c0 --reason 'wrong data set'",
     .run = run_rm,
 };
@@ -104,7 +105,8 @@ const struct orch_command ORCH_COMMAND_PURGE = {
     .run = run_purge,
 };
 
-/* ---- gc --------------------------------------------------------------------------------------- */
+/* ---- gc ---------------------------------------------------------------------------------------
+ */
 
 struct gc_options {
     bool dry_run;
@@ -163,6 +165,7 @@ const struct orch_command ORCH_COMMAND_GC = {
     .max_args = 0,
     .options = GC_OPTIONS,
     .option_bytes = sizeof(struct gc_options),
-    .about = "Artifacts, folders of trials, checkpoints and work copies, and captured source trees.",
+    .about =
+        "Artifacts, folders of trials, checkpoints and work copies, and captured source trees.",
     .run = run_gc,
 };

@@ -56,11 +56,13 @@ const struct orch_command ORCH_COMMAND_RUN = {
     .max_args = -1,
     .options = OPTIONS,
     .option_bytes = sizeof(struct orch_execute_options),
-    .about =
-        "Expands the recipe into trials, skips those that the store already holds (by whom and why is "
-        "said by 'orch plan'), and runs the rest in processes of their own. Each trial is in the store "
-        "the moment it ends; running the same command again resumes.\n\n"
-        "The first Ctrl-C starts nothing more and lets running trials finish, the second stops them.",
+    .about = "Expands the recipe into trials, skips those that the store already holds (by whom "
+             "and why is "
+             "said by 'orch plan'), and runs the rest in processes of their own. Each trial is in "
+             "the store "
+             "the moment it ends; running the same command again resumes.\n\n"
+             "The first Ctrl-C starts nothing more and lets running trials finish, the second "
+             "stops them.",
     .examples = "  orch run recipes/hw4.recipe            # everything\n"
                 "  orch run recipes/hw4.recipe p1 -j 2    # problem 1, two trials at once\n"
                 "  orch run r.recipe -x lr=0.1,0.01       # sweep a parameter\n"
@@ -89,9 +91,10 @@ const struct orch_command ORCH_COMMAND_PLAN = {
     .max_args = -1,
     .options = PLAN_OPTIONS,
     .option_bytes = sizeof(struct orch_execute_options),
-    .about = "Lists each trial with its state and the reason: done (by whom, when, and whether runs of "
-             "any machine count), missing, stale (what changed), waiting, held by another process, or "
-             "skipped.",
+    .about =
+        "Lists each trial with its state and the reason: done (by whom, when, and whether runs of "
+        "any machine count), missing, stale (what changed), waiting, held by another process, or "
+        "skipped.",
     .examples = "  orch plan recipes/hw4.recipe\n"
                 "  orch plan recipes/hw4.recipe finetune --json",
     .run = plan,

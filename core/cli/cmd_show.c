@@ -16,10 +16,10 @@ struct show_options {
     const char **metrics;
 };
 
-static const struct orch_option OPTIONS[] = {
-    {"metric", 'm', "NAME", ORCH_OPT_LIST, offsetof(struct show_options, metrics),
-     "print every point of a metric"},
-    {0}};
+static const struct orch_option OPTIONS[] = {{"metric", 'm', "NAME", ORCH_OPT_LIST,
+                                              offsetof(struct show_options, metrics),
+                                              "print every point of a metric"},
+                                             {0}};
 
 /* All that the store has of a run, gathered for both forms of output. */
 struct shown {
@@ -145,7 +145,7 @@ static void print_metrics(struct orch_cli *cli, const struct shown *s)
     if (!s->summaries->len)
         return;
     static const char *const headers[] = {"metric", ">points", ">first", ">last", ">min",
-                                          ">at", ">max", ">at", "unit", NULL};
+                                          ">at",    ">max",    ">at",    "unit",  NULL};
     struct orch_table *table = orch_table_new(headers);
     for (guint i = 0; i < s->summaries->len; i++) {
         const struct orch_metric_summary *m = s->summaries->pdata[i];
@@ -173,8 +173,8 @@ static void print_files(const struct shown *s)
     for (guint i = 0; i < s->inputs->len; i++) {
         const struct orch_stored_input *input = s->inputs->pdata[i];
         line(input->name, "%s%s%s%.12s", input->from_key ? "run " : "",
-             input->from_key ? orch_cli_short_key(input->from_key) : "", input->from_key ? ", " : "",
-             input->sha256 && *input->sha256 ? input->sha256 : "-");
+             input->from_key ? orch_cli_short_key(input->from_key) : "",
+             input->from_key ? ", " : "", input->sha256 && *input->sha256 ? input->sha256 : "-");
     }
     if (s->artifacts->len)
         puts("\nartifacts");
@@ -188,7 +188,8 @@ static void print_files(const struct shown *s)
 
 static void print_notes(const struct shown *s)
 {
-    json_t *notes = json_object_get(s->facts, "notes"), *left_out = json_object_get(s->facts, "left_out");
+    json_t *notes = json_object_get(s->facts, "notes"),
+           *left_out = json_object_get(s->facts, "left_out");
     if (json_array_size(notes) || s->notes->len || json_array_size(left_out))
         puts("\nnotes");
     for (size_t i = 0; i < json_array_size(notes); i++)
@@ -214,11 +215,12 @@ static json_t *as_json(const struct shown *s)
     for (guint i = 0; i < s->summaries->len; i++) {
         const struct orch_metric_summary *m = s->summaries->pdata[i];
         json_array_append_new(
-            metrics, json_pack("{s:s s:s? s:s? s:I s:o s:o s:o s:o s:I s:I}", "name", m->name, "unit",
-                               m->unit, "better", m->better, "points", (json_int_t)m->count, "first",
-                               orch_json_real(m->first), "last", orch_json_real(m->last), "min",
-                               orch_json_real(m->min), "max", orch_json_real(m->max), "min_step",
-                               (json_int_t)m->min_step, "max_step", (json_int_t)m->max_step));
+            metrics,
+            json_pack("{s:s s:s? s:s? s:I s:o s:o s:o s:o s:I s:I}", "name", m->name, "unit",
+                      m->unit, "better", m->better, "points", (json_int_t)m->count, "first",
+                      orch_json_real(m->first), "last", orch_json_real(m->last), "min",
+                      orch_json_real(m->min), "max", orch_json_real(m->max), "min_step",
+                      (json_int_t)m->min_step, "max_step", (json_int_t)m->max_step));
     }
     for (guint i = 0; i < s->artifacts->len; i++) {
         const struct orch_stored_artifact *a = s->artifacts->pdata[i];
@@ -233,13 +235,14 @@ static json_t *as_json(const struct shown *s)
     }
     g_autofree char *started = orch_time_format(run->started_ns, true);
     g_autofree char *ended = orch_time_format(run->ended_ns, true);
-    json_t *json = json_pack(
-        "{s:s s:s? s:s? s:s? s:s s:s s:s s:s? s:i s:i s:s s:s s:s? s:s s:f s:i s:i s:o}", "key",
-        run->key, "recipe", run->recipe, "recipe_key", run->recipe_key, "experiment", run->experiment,
-        "plugin", run->plugin, "plugin_version", run->plugin_version, "state", run->state, "reason",
-        run->reason, "repeat", run->repeat, "attempt", run->attempt, "started", started, "ended",
-        ended, "where", run->where_key, "who", run->who, "wall_s", run->wall_ms / 1e3, "exit_code",
-        run->exit_code, "signal", run->signal, "seed", orch_json_u64(run->seed));
+    json_t *json =
+        json_pack("{s:s s:s? s:s? s:s? s:s s:s s:s s:s? s:i s:i s:s s:s s:s? s:s s:f s:i s:i s:o}",
+                  "key", run->key, "recipe", run->recipe, "recipe_key", run->recipe_key,
+                  "experiment", run->experiment, "plugin", run->plugin, "plugin_version",
+                  run->plugin_version, "state", run->state, "reason", run->reason, "repeat",
+                  run->repeat, "attempt", run->attempt, "started", started, "ended", ended, "where",
+                  run->where_key, "who", run->who, "wall_s", run->wall_ms / 1e3, "exit_code",
+                  run->exit_code, "signal", run->signal, "seed", orch_json_u64(run->seed));
     json_object_set_new(json, "source",
                         json_pack("{s:s? s:s? s:s? s:s? s:b}", "tree", run->source_tree, "commit",
                                   run->source_commit, "branch", run->source_branch, "remote",
@@ -366,7 +369,8 @@ const struct orch_command ORCH_COMMAND_SHOW = {
     .max_args = 1,
     .options = OPTIONS,
     .option_bytes = sizeof(struct show_options),
-    .about = "RUN is a key, the last 8 characters that 'orch ls' prints, a unique prefix, @last, or @{2} "
+    .about = "RUN is a key, the last 8 characters that 'orch ls' prints, a unique prefix, @last, "
+             "or @{2} "
              "for the one two before the last.",
     .examples = "  orch show @last\n"
                 "  orch show 3f2a91c0 -m loss -m val_accuracy > curves.tsv",

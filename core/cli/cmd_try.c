@@ -19,9 +19,10 @@ struct try_options {
 };
 
 static const struct orch_option OPTIONS[] = {
-    {"set", 's', "PARAM=VALUE", ORCH_OPT_LIST, offsetof(struct try_options, execute.variant.settings),
-     "give {PARAM} a value"},
-    {"sweep", 'x', "PARAM=A,B,...", ORCH_OPT_LIST, offsetof(struct try_options, execute.variant.sweeps),
+    {"set", 's', "PARAM=VALUE", ORCH_OPT_LIST,
+     offsetof(struct try_options, execute.variant.settings), "give {PARAM} a value"},
+    {"sweep", 'x', "PARAM=A,B,...", ORCH_OPT_LIST,
+     offsetof(struct try_options, execute.variant.sweeps),
      "sweep {PARAM} over values, or range(A,B[,STEP])"},
     {"repeat", 0, "N", ORCH_OPT_INT, offsetof(struct try_options, repeat),
      "run each setting N times; {seed} and {repeat} tell them apart"},
@@ -31,7 +32,8 @@ static const struct orch_option OPTIONS[] = {
      "keep a file that the command makes"},
     {"timeout", 0, "SECONDS", ORCH_OPT_REAL, offsetof(struct try_options, timeout),
      "stop a trial after so long"},
-    {"jobs", 'j', "N", ORCH_OPT_INT, offsetof(struct try_options, execute.jobs), "run N trials at once"},
+    {"jobs", 'j', "N", ORCH_OPT_INT, offsetof(struct try_options, execute.jobs),
+     "run N trials at once"},
     {"force", 0, NULL, ORCH_OPT_FLAG, offsetof(struct try_options, execute.force),
      "make new runs of trials that are done"},
     {"dry-run", 'n', NULL, ORCH_OPT_FLAG, offsetof(struct try_options, execute.dry_run),
@@ -79,9 +81,10 @@ static bool add_placeholders(const char **list, bool swept, GPtrArray *out, GErr
         const char *equals = strchr(list[i], '=');
         g_autofree char *name = equals ? g_strndup(list[i], (gsize)(equals - list[i])) : NULL;
         if (!name || !orch_name_is_valid(name, false)) {
-            orch_error_set(error, ORCH_ERROR_USAGE, "for example -x lr=0.1,0.01",
-                           "'%s' is not of the form PARAM=VALUE, with PARAM of letters, digits and _",
-                           list[i]);
+            orch_error_set(
+                error, ORCH_ERROR_USAGE, "for example -x lr=0.1,0.01",
+                "'%s' is not of the form PARAM=VALUE, with PARAM of letters, digits and _",
+                list[i]);
             return false;
         }
         struct placeholder *placeholder = g_new0(struct placeholder, 1);
@@ -166,8 +169,10 @@ static char *default_name(struct orch_cli *cli)
 static bool manifest_text(const struct try_options *o, const char *name, const char *command,
                           const GPtrArray *placeholders, GString *out, GError **error)
 {
-    g_string_append_printf(out, "plugin: %s\nversion: 1.0.0\nabout: a command given to orch try\n"
-                                "metrics_from: lines\nmetrics: any\ncommand: %s\n", name, command);
+    g_string_append_printf(out,
+                           "plugin: %s\nversion: 1.0.0\nabout: a command given to orch try\n"
+                           "metrics_from: lines\nmetrics: any\ncommand: %s\n",
+                           name, command);
     if (placeholders->len)
         g_string_append(out, "parameters:\n");
     for (guint i = 0; i < placeholders->len; i++) {
@@ -182,7 +187,8 @@ static bool manifest_text(const struct try_options *o, const char *name, const c
             equals ? g_strndup(o->artifacts[i], (gsize)(equals - o->artifacts[i])) : NULL;
         if (!artifact || !orch_name_is_valid(artifact, false)) {
             orch_error_set(error, ORCH_ERROR_USAGE, "for example --artifact weights=out.pt",
-                           "option '--artifact': '%s' is not of the form NAME=FILE", o->artifacts[i]);
+                           "option '--artifact': '%s' is not of the form NAME=FILE",
+                           o->artifacts[i]);
             return false;
         }
         g_string_append_printf(out, "  %s: ", artifact);
@@ -213,7 +219,8 @@ static struct orch_expansion *expand(struct orch_cli *cli, const struct try_opti
                                      GError **error)
 {
     GString *recipe = g_string_new(NULL);
-    g_string_append_printf(recipe, "format: 1\nrecipe: try\nexperiments:\n  %s:\n    plugin: ", name);
+    g_string_append_printf(recipe,
+                           "format: 1\nrecipe: try\nexperiments:\n  %s:\n    plugin: ", name);
     append_quoted(recipe, manifest);
     g_string_append_printf(recipe, "\n    program: %s\n    repeat: %d\n", command,
                            MAX(1, o->repeat));
@@ -226,8 +233,8 @@ static struct orch_expansion *expand(struct orch_cli *cli, const struct try_opti
     struct orch_diags *diags = orch_diags_new();
     g_autofree char *here = g_get_current_dir();
     g_autofree char *path = g_build_filename(here, "try.recipe", NULL);
-    struct orch_expansion *expansion = orch_recipe_expand_text(path, recipe->str, recipe->len,
-                                                               orch_cli_plugins(cli), &options, diags);
+    struct orch_expansion *expansion = orch_recipe_expand_text(
+        path, recipe->str, recipe->len, orch_cli_plugins(cli), &options, diags);
     orch_cli_warnings(cli, diags);
     if (!expansion)
         orch_diags_to_error(diags, error);
@@ -240,7 +247,8 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
 {
     const struct try_options *o = options;
     if (!cli->rest || !cli->rest[0]) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "orch try -x lr=0.1,0.01 -- python3 train.py --lr {lr}",
+        orch_error_set(error, ORCH_ERROR_USAGE,
+                       "orch try -x lr=0.1,0.01 -- python3 train.py --lr {lr}",
                        "no command: put it behind '--'");
         return -1;
     }
@@ -276,10 +284,11 @@ const struct orch_command ORCH_COMMAND_TRY = {
     .options = OPTIONS,
     .option_bytes = sizeof(struct try_options),
     .keeps_rest = true,
-    .about = "{PARAM} in the command stands for a parameter of -s or -x, {seed} and {repeat} for the "
-             "trial's own. Metrics are read from standard output: lines such as 'loss 0.3', 'loss=0.3 "
-             "accuracy=0.9', or JSON objects of numbers (\"step\" counts). Trials run on a copy of the "
-             "source tree, so editing during a sweep changes nothing.",
+    .about =
+        "{PARAM} in the command stands for a parameter of -s or -x, {seed} and {repeat} for the "
+        "trial's own. Metrics are read from standard output: lines such as 'loss 0.3', 'loss=0.3 "
+        "accuracy=0.9', or JSON objects of numbers (\"step\" counts). Trials run on a copy of the "
+        "source tree, so editing during a sweep changes nothing.",
     .examples = "  orch try -x lr=0.1,0.01 -- python3 train.py --lr {lr}\n"
                 "  orch try -x n='range(1,8)' --repeat 3 -- ./bench {n}",
     .run = run,

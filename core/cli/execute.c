@@ -16,7 +16,8 @@
 /* Rows of a plan that are shown before the rest is counted. */
 #define PLAN_ROWS 60
 
-/* ---- what to run with ------------------------------------------------------------------------- */
+/* ---- what to run with -------------------------------------------------------------------------
+ */
 
 static bool parse_gpus(struct orch_cli *cli, const char *text, GArray *out, GError **error)
 {
@@ -50,8 +51,10 @@ static void warn_of_source(struct orch_cli *cli)
 {
     const struct orch_source *source = cli->workspace->source;
     if (!cli->workspace->vcs)
-        orch_cli_warn(cli, "'%s' is in no git repository: runs are recorded as unversioned\n  hint: "
-                           "git init", cli->workspace->folder);
+        orch_cli_warn(cli,
+                      "'%s' is in no git repository: runs are recorded as unversioned\n  hint: "
+                      "git init",
+                      cli->workspace->folder);
     guint count = source && source->left_out ? source->left_out->len : 0;
     if (!count)
         return;
@@ -75,7 +78,8 @@ static struct orch_plan *make_plan(struct orch_cli *cli, const struct orch_expan
     return plan;
 }
 
-/* ---- plan ------------------------------------------------------------------------------------- */
+/* ---- plan -------------------------------------------------------------------------------------
+ */
 
 static bool is_left_to_run(enum orch_plan_state state)
 {
@@ -107,15 +111,14 @@ static json_t *plan_as_json(const struct orch_plan *plan)
             continue;
         g_autofree char *label = orch_cell_label(item->cell);
         json_array_append_new(
-            rows,
-            json_pack("{s:s s:s s:O s:i s:s s:s s:s? s:s? s:s s:s s:s s:s}", "trial", label,
-                      "experiment", experiment->name, "params", item->cell->params, "repeat",
-                      item->cell->repeat, "state", orch_plan_state_name(item->state), "reason",
-                      item->reason ? item->reason : "", "run", item->run_key, "fingerprint",
-                      item->fingerprint[0] ? item->fingerprint : NULL, "where", item->where_key,
-                      "reuse", reuse[experiment->reuse], "reuse_why",
-                      experiment->reuse_why ? experiment->reuse_why : "", "plugin",
-                      experiment->manifest->name));
+            rows, json_pack("{s:s s:s s:O s:i s:s s:s s:s? s:s? s:s s:s s:s s:s}", "trial", label,
+                            "experiment", experiment->name, "params", item->cell->params, "repeat",
+                            item->cell->repeat, "state", orch_plan_state_name(item->state),
+                            "reason", item->reason ? item->reason : "", "run", item->run_key,
+                            "fingerprint", item->fingerprint[0] ? item->fingerprint : NULL, "where",
+                            item->where_key, "reuse", reuse[experiment->reuse], "reuse_why",
+                            experiment->reuse_why ? experiment->reuse_why : "", "plugin",
+                            experiment->manifest->name));
     }
     return rows;
 }
@@ -133,8 +136,9 @@ static void print_plan_counts(struct orch_cli *cli, const struct orch_plan *plan
     }
     const struct orch_expansion *expansion = plan->expansion;
     orch_cli_say(cli, "%s%s%s: %u trial%s: %s", expansion->name,
-                 expansion->profile ? ", profile " : "", expansion->profile ? expansion->profile : "",
-                 total, total == 1 ? "" : "s", line->len ? line->str : "none");
+                 expansion->profile ? ", profile " : "",
+                 expansion->profile ? expansion->profile : "", total, total == 1 ? "" : "s",
+                 line->len ? line->str : "none");
     g_string_free(line, TRUE);
 }
 
@@ -164,9 +168,9 @@ int orch_execute_plan(struct orch_cli *cli, const struct orch_expansion *expansi
     }
     if (cli->json) {
         json_decref(orch_table_to_json(table));
-        orch_cli_print_json(json_pack("{s:s s:s? s:s s:o s:i}", "recipe", expansion->name, "profile",
-                                      expansion->profile, "recipe_key", expansion->key, "trials",
-                                      plan_as_json(plan), "left", (int)left));
+        orch_cli_print_json(json_pack("{s:s s:s? s:s s:o s:i}", "recipe", expansion->name,
+                                      "profile", expansion->profile, "recipe_key", expansion->key,
+                                      "trials", plan_as_json(plan), "left", (int)left));
     } else {
         orch_table_print(cli, table, "trials");
         if (shown < total)
@@ -178,7 +182,8 @@ int orch_execute_plan(struct orch_cli *cli, const struct orch_expansion *expansi
     return options->exit_code && left ? ORCH_EXIT_CHECK : ORCH_EXIT_OK;
 }
 
-/* ---- run -------------------------------------------------------------------------------------- */
+/* ---- run --------------------------------------------------------------------------------------
+ */
 
 static bool may_start(struct orch_cli *cli, const struct orch_expansion *expansion,
                       const struct orch_execute_options *options, const struct orch_plan *plan,
@@ -188,13 +193,15 @@ static bool may_start(struct orch_cli *cli, const struct orch_expansion *expansi
     if (!source)
         return false;
     if ((options->require_clean || expansion->require_clean) && (!source->tree || source->dirty)) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "commit your changes first ('git status' shows them)",
+        orch_error_set(error, ORCH_ERROR_USAGE,
+                       "commit your changes first ('git status' shows them)",
                        "'%s' %s, and a clean tree is required", cli->workspace->root,
                        source->tree ? "has uncommitted changes" : "is in no git repository");
         return false;
     }
     unsigned left = orch_plan_count(plan, ORCH_PLAN_MISSING) +
-                    orch_plan_count(plan, ORCH_PLAN_STALE) + orch_plan_count(plan, ORCH_PLAN_WAITING);
+                    orch_plan_count(plan, ORCH_PLAN_STALE) +
+                    orch_plan_count(plan, ORCH_PLAN_WAITING);
     if (left > TRIALS_WITHOUT_ASKING && !options->yes) {
         orch_error_set(error, ORCH_ERROR_USAGE, "look at 'orch plan', then add --yes",
                        "%u trials would run; more than %d need --yes", left, TRIALS_WITHOUT_ASKING);
@@ -252,21 +259,22 @@ static void print_totals_json(const struct orch_plan *plan, const struct orch_to
         if (totals->ended[i])
             json_object_set_new(ended, orch_verdict_name((enum orch_verdict)i),
                                 json_integer(totals->ended[i]));
-    orch_cli_print_json(json_pack(
-        "{s:s s:s? s:i s:i s:o s:i s:i s:i s:b s:f s:o}", "recipe", plan->expansion->name, "profile",
-        plan->expansion->profile, "planned", (int)totals->planned, "done_before",
-        (int)totals->spared, "ended", ended, "retried", (int)totals->retried, "skipped",
-        (int)totals->skipped, "not_run", (int)totals->not_run, "interrupted",
-        totals->interrupted || totals->terminated, "seconds", seconds, "trials",
-        plan_as_json(plan)));
+    orch_cli_print_json(
+        json_pack("{s:s s:s? s:i s:i s:o s:i s:i s:i s:b s:f s:o}", "recipe", plan->expansion->name,
+                  "profile", plan->expansion->profile, "planned", (int)totals->planned,
+                  "done_before", (int)totals->spared, "ended", ended, "retried",
+                  (int)totals->retried, "skipped", (int)totals->skipped, "not_run",
+                  (int)totals->not_run, "interrupted", totals->interrupted || totals->terminated,
+                  "seconds", seconds, "trials", plan_as_json(plan)));
 }
 
 static int run_plan(struct orch_cli *cli, struct orch_plan *plan,
                     const struct orch_execute_options *options, const GArray *gpus, GError **error)
 {
     int64_t begin = orch_mono_ns();
-    unsigned left = orch_plan_count(plan, ORCH_PLAN_MISSING) + orch_plan_count(plan, ORCH_PLAN_STALE) +
-                    orch_plan_count(plan, ORCH_PLAN_WAITING) + orch_plan_count(plan, ORCH_PLAN_HELD);
+    unsigned left =
+        orch_plan_count(plan, ORCH_PLAN_MISSING) + orch_plan_count(plan, ORCH_PLAN_STALE) +
+        orch_plan_count(plan, ORCH_PLAN_WAITING) + orch_plan_count(plan, ORCH_PLAN_HELD);
     g_autofree char *argv = orch_cli_argv_json(cli);
     struct orch_run_options run_options = {
         .slots = plan->options.slots,
@@ -284,7 +292,8 @@ static int run_plan(struct orch_cli *cli, struct orch_plan *plan,
     bool ok = orch_run_plan(plan, &run_options, &listener, &totals, error);
     double seconds = (double)(orch_mono_ns() - begin) / 1e9;
     if (!left && ok) {
-        orch_cli_say(cli, "nothing to run: %u of %u trials are done", totals.spared, totals.planned);
+        orch_cli_say(cli, "nothing to run: %u of %u trials are done", totals.spared,
+                     totals.planned);
         say_why_nothing_runs(cli, plan);
     }
     orch_progress_end(progress, &totals, seconds);
@@ -303,23 +312,24 @@ int orch_execute(struct orch_cli *cli, const struct orch_expansion *expansion,
                  const struct orch_execute_options *options, GError **error)
 {
     if (options->jobs < 0 || options->jobs > 1024) {
-        orch_error_set(error, ORCH_ERROR_USAGE, NULL, "option '--jobs': %d is not between 1 and 1024",
-                       options->jobs);
+        orch_error_set(error, ORCH_ERROR_USAGE, NULL,
+                       "option '--jobs': %d is not between 1 and 1024", options->jobs);
         return -1;
     }
-    struct orch_store *store =
-        expansion->smoke ? orch_workspace_scratch(cli->workspace, error)
-                         : orch_workspace_store(cli->workspace, ORCH_STORE_CREATE, error);
+    struct orch_store *store = expansion->smoke
+                                   ? orch_workspace_scratch(cli->workspace, error)
+                                   : orch_workspace_store(cli->workspace, ORCH_STORE_CREATE, error);
     unsigned closed = 0, pending = 0;
     if (!store || !orch_recover(store, &closed, &pending, error))
         return -1;
     if (closed)
-        orch_cli_say(cli, "closed %u trial%s of a run that was killed", closed, closed == 1 ? "" : "s");
+        orch_cli_say(cli, "closed %u trial%s of a run that was killed", closed,
+                     closed == 1 ? "" : "s");
     g_autoptr(GArray) gpus = g_array_new(FALSE, FALSE, sizeof(unsigned));
     if (options->gpus && !parse_gpus(cli, options->gpus, gpus, error))
         return -1;
-    unsigned slots = options->jobs > 0 ? (unsigned)options->jobs
-                                       : default_jobs(cli, expansion, gpus->len);
+    unsigned slots =
+        options->jobs > 0 ? (unsigned)options->jobs : default_jobs(cli, expansion, gpus->len);
     struct orch_plan *plan = make_plan(cli, expansion, options, slots, error);
     if (!plan)
         return -1;

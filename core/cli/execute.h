@@ -13,8 +13,8 @@ struct orch_execute_options {
     bool force, fail_fast, require_clean, dry_run, yes, no_progress, all, exit_code;
 };
 
-/** Runs it with progress on stderr; the answers of its report go to stdout. Returns the exit status,
- * -1 with an error. */
+/** Runs it with progress on stderr; the answers of its report go to stdout. Returns the exit
+ * status, -1 with an error. */
 int orch_execute(struct orch_cli *cli, const struct orch_expansion *expansion,
                  const struct orch_execute_options *options, GError **error);
 /** Prints the plan. */

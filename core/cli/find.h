@@ -8,8 +8,8 @@
 /** The active row whose key begins or ends with `text` (4 or more characters), or NULL. */
 struct orch_active_row *orch_cli_find_active(struct orch_store *store, const char *text);
 
-/** Runs named by `text`: one, when it is a key or @last; else all that match it as a filter and ended
- * ok or diverged (it then holds an operator). struct orch_run *; the caller unrefs. */
+/** Runs named by `text`: one, when it is a key or @last; else all that match it as a filter and
+ * ended ok or diverged (it then holds an operator). struct orch_run *; the caller unrefs. */
 GPtrArray *orch_cli_find_runs(struct orch_store *store, const char *text, GError **error);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Help in three forms from one table: for the terminal, as a page of docs/commands, as a man page. */
+/* Help in three forms from one table: for the terminal, as a page of docs/commands, as a man page.
+ */
 #include "core/cli/cli.h"
 
 #include "lib/base/error.h"
@@ -10,7 +11,8 @@
 
 void orch_help_overview(FILE *out, bool all)
 {
-    fputs("orch runs experiments from recipes, records every result under the git tree that made it,\n"
+    fputs("orch runs experiments from recipes, records every result under the git tree that made "
+          "it,\n"
           "and forecasts time and cost of what has not run.\n\n"
           "The five that matter:\n\n"
           "  orch run RECIPE     run what is missing; running again is resuming\n"
@@ -38,27 +40,26 @@ static void append_options(GString *out, const struct orch_option *options, cons
         return;
     g_string_append_printf(out, "\n%s:\n", heading);
     for (; options->name; options++) {
-        g_autofree char *left =
-            g_strdup_printf("%s%c%s--%s%s%s", options->letter ? "-" : "  ",
-                            options->letter ? options->letter : ' ', options->letter ? ", " : " ",
-                            options->name, options->value ? " " : "",
-                            options->value ? options->value : "");
+        g_autofree char *left = g_strdup_printf(
+            "%s%c%s--%s%s%s", options->letter ? "-" : "  ", options->letter ? options->letter : ' ',
+            options->letter ? ", " : " ", options->name, options->value ? " " : "",
+            options->value ? options->value : "");
         g_string_append_printf(out, "  %-30s %s\n", left, options->help);
     }
 }
 
 static char *usage_line(const struct orch_command *command)
 {
-    return g_strdup_printf("orch %s%s%s%s", command->name,
-                           command->options ? " [OPTION...]" : "", *command->usage ? " " : "",
-                           command->usage);
+    return g_strdup_printf("orch %s%s%s%s", command->name, command->options ? " [OPTION...]" : "",
+                           *command->usage ? " " : "", command->usage);
 }
 
 static char *help_text(const struct orch_command *command)
 {
     GString *out = g_string_new(NULL);
     g_autofree char *usage = usage_line(command);
-    g_string_append_printf(out, "orch %s - %s\n\nusage: %s\n", command->name, command->summary, usage);
+    g_string_append_printf(out, "orch %s - %s\n\nusage: %s\n", command->name, command->summary,
+                           usage);
     if (command->about)
         g_string_append_printf(out, "\n%s\n", command->about);
     append_options(out, command->options, "options");
@@ -117,8 +118,9 @@ char *orch_help_man(const struct orch_command *command)
     g_autofree char *dashed = g_strdelimit(g_strdup(command->name), " ", '-');
     g_autofree char *upper = g_ascii_strup(dashed, -1);
     g_autofree char *usage = usage_line(command);
-    g_string_append_printf(out, ".TH ORCH\\-%s 1 \"\" \"orch %s\" \"orch manual\"\n.SH NAME\norch\\-%s \\- ",
-                           upper, ORCH_VERSION, dashed);
+    g_string_append_printf(
+        out, ".TH ORCH\\-%s 1 \"\" \"orch %s\" \"orch manual\"\n.SH NAME\norch\\-%s \\- ", upper,
+        ORCH_VERSION, dashed);
     append_roff(out, command->summary);
     g_string_append(out, "\n.SH SYNOPSIS\n.B ");
     append_roff(out, usage);
@@ -140,13 +142,15 @@ char *orch_help_man(const struct orch_command *command)
         append_roff(out, command->examples);
         g_string_append(out, "\n.fi\n");
     }
-    g_string_append(out, ".SH EXIT STATUS\n0 well; 1 some trial failed; 2 usage or recipe; 3 store or "
-                         "I/O; 4 plugin missing or incompatible; 6 stopped by budget or deadline; 7 "
-                         "check failed; 130 interrupted.\n");
+    g_string_append(out,
+                    ".SH EXIT STATUS\n0 well; 1 some trial failed; 2 usage or recipe; 3 store or "
+                    "I/O; 4 plugin missing or incompatible; 6 stopped by budget or deadline; 7 "
+                    "check failed; 130 interrupted.\n");
     return g_string_free(out, FALSE);
 }
 
-/* ---- orch help -------------------------------------------------------------------------------- */
+/* ---- orch help --------------------------------------------------------------------------------
+ */
 
 struct help_options {
     const char *markdown, *man;
@@ -161,8 +165,9 @@ static const struct orch_option HELP_OPTIONS[] = {
 
 static bool write_pages(const char *folder, bool man, GError **error)
 {
-    GString *index = g_string_new("# Commands\n\nMade by `orch help --markdown docs/commands` from the "
-                                  "table that the program itself uses.\n\n");
+    GString *index =
+        g_string_new("# Commands\n\nMade by `orch help --markdown docs/commands` from the "
+                     "table that the program itself uses.\n\n");
     bool ok = orch_dir_make(folder, error);
     for (int i = 0; ok && ORCH_COMMANDS[i]; i++) {
         g_autofree char *dashed = g_strdelimit(g_strdup(ORCH_COMMANDS[i]->name), " ", '-');

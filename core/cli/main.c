@@ -17,11 +17,16 @@ static int exit_status(const GError *error)
     static const struct {
         int code, status;
     } table[] = {
-        {ORCH_ERROR_TRIAL, ORCH_EXIT_TRIAL},       {ORCH_ERROR_USAGE, ORCH_EXIT_USAGE},
-        {ORCH_ERROR_RECIPE, ORCH_EXIT_USAGE},      {ORCH_ERROR_STORE, ORCH_EXIT_STORE},
-        {ORCH_ERROR_IO, ORCH_EXIT_STORE},          {ORCH_ERROR_NOT_FOUND, ORCH_EXIT_USAGE},
-        {ORCH_ERROR_PLUGIN, ORCH_EXIT_PLUGIN},     {ORCH_ERROR_PROTOCOL, ORCH_EXIT_TRIAL},
-        {ORCH_ERROR_BUDGET, ORCH_EXIT_BUDGET},     {ORCH_ERROR_CHECK, ORCH_EXIT_CHECK},
+        {ORCH_ERROR_TRIAL, ORCH_EXIT_TRIAL},
+        {ORCH_ERROR_USAGE, ORCH_EXIT_USAGE},
+        {ORCH_ERROR_RECIPE, ORCH_EXIT_USAGE},
+        {ORCH_ERROR_STORE, ORCH_EXIT_STORE},
+        {ORCH_ERROR_IO, ORCH_EXIT_STORE},
+        {ORCH_ERROR_NOT_FOUND, ORCH_EXIT_USAGE},
+        {ORCH_ERROR_PLUGIN, ORCH_EXIT_PLUGIN},
+        {ORCH_ERROR_PROTOCOL, ORCH_EXIT_TRIAL},
+        {ORCH_ERROR_BUDGET, ORCH_EXIT_BUDGET},
+        {ORCH_ERROR_CHECK, ORCH_EXIT_CHECK},
         {ORCH_ERROR_INTERRUPTED, ORCH_EXIT_INTERRUPTED},
     };
     for (unsigned i = 0; error->domain == ORCH_ERROR && i < G_N_ELEMENTS(table); i++)
@@ -35,7 +40,8 @@ static void print_error(const GError *error)
 {
     g_auto(GStrv) lines = g_strsplit(error->message, "\n", -1);
     for (int i = 0; lines[i]; i++)
-        fprintf(stderr, "%s%s\n", lines[i][0] == ' ' || lines[i][0] == '(' ? "" : "orch: ", lines[i]);
+        fprintf(stderr, "%s%s\n",
+                lines[i][0] == ' ' || lines[i][0] == '(' ? "" : "orch: ", lines[i]);
 }
 
 static bool starts_with_words(const char *name, char *const *argv, int argc, int *out_words)
@@ -80,17 +86,20 @@ static void unknown_command(int argc, char **argv, GError **error)
     for (int i = 0; ORCH_COMMANDS[i]; i++) {
         g_ptr_array_add(names, (char *)(uintptr_t)ORCH_COMMANDS[i]->name);
         if (g_str_has_prefix(ORCH_COMMANDS[i]->name, prefix))
-            g_string_append_printf(inner, "%s'orch %s'", inner->len ? ", " : "", ORCH_COMMANDS[i]->name);
+            g_string_append_printf(inner, "%s'orch %s'", inner->len ? ", " : "",
+                                   ORCH_COMMANDS[i]->name);
     }
     g_ptr_array_add(names, NULL);
-    g_autofree char *typed = argc > 1 && inner->len ? g_strconcat(prefix, argv[1], NULL)
-                                                    : g_strdup(argv[0]);
+    g_autofree char *typed =
+        argc > 1 && inner->len ? g_strconcat(prefix, argv[1], NULL) : g_strdup(argv[0]);
     const char *near = orch_suggest(typed, (const char *const *)names->pdata);
-    g_autofree char *hint = inner->len && argc < 2 ? g_strdup_printf("there are %s", inner->str)
-                            : near ? g_strdup_printf("did you mean 'orch %s'? 'orch help' lists all", near)
-                                   : g_strdup("'orch help' lists all");
+    g_autofree char *hint =
+        inner->len && argc < 2 ? g_strdup_printf("there are %s", inner->str)
+        : near ? g_strdup_printf("did you mean 'orch %s'? 'orch help' lists all", near)
+               : g_strdup("'orch help' lists all");
     orch_error_set(error, ORCH_ERROR_USAGE, hint,
-                   inner->len && argc < 2 ? "'%s' needs a second word" : "unknown command '%s'", typed);
+                   inner->len && argc < 2 ? "'%s' needs a second word" : "unknown command '%s'",
+                   typed);
     g_string_free(inner, TRUE);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* GNU conventions from the tables: --name value, --name=value, -n value, -nvalue, -abc for flags, --
- * ends options; options and arguments may be mixed; long names may be shortened while unique. */
+/* GNU conventions from the tables: --name value, --name=value, -n value, -nvalue, -abc for flags,
+ * -- ends options; options and arguments may be mixed; long names may be shortened while unique. */
 #include "core/cli/cli.h"
 
 #include "lib/base/error.h"
@@ -17,7 +17,8 @@ const struct orch_option ORCH_COMMON_OPTIONS[] = {
      "look for plugins in DIR first"},
     {"json", 0, NULL, ORCH_OPT_FLAG, offsetof(struct orch_cli, json), "print JSON"},
     {"quiet", 'q', NULL, ORCH_OPT_FLAG, offsetof(struct orch_cli, quiet), "less talk on stderr"},
-    {"verbose", 'v', NULL, ORCH_OPT_FLAG, offsetof(struct orch_cli, verbose), "more talk on stderr"},
+    {"verbose", 'v', NULL, ORCH_OPT_FLAG, offsetof(struct orch_cli, verbose),
+     "more talk on stderr"},
     {"color", 0, "WHEN", ORCH_OPT_TEXT, offsetof(struct orch_cli, color),
      "auto, always or never (NO_COLOR is respected)"},
     {"help", 'h', NULL, ORCH_OPT_FLAG, offsetof(struct orch_cli, help), "show this help"},
@@ -82,8 +83,8 @@ static bool find_long(struct orch_cli *cli, void *options, const char *name, siz
         return true;
     g_autofree char *word = g_strndup(name, length);
     g_autofree char *hint = near_option(cli->command, word);
-    orch_error_set(error, ORCH_ERROR_USAGE, hint, matches ? "option '--%s' is ambiguous"
-                                                          : "unknown option '--%s'", word);
+    orch_error_set(error, ORCH_ERROR_USAGE, hint,
+                   matches ? "option '--%s' is ambiguous" : "unknown option '--%s'", word);
     return false;
 }
 
@@ -189,8 +190,8 @@ static bool take_letters(struct orch_cli *cli, struct scan *scan, void *options,
             continue;
         }
         if (!word[1] && scan->at >= scan->argc) {
-            orch_error_set(error, ORCH_ERROR_USAGE, NULL, "option '-%c' needs a value: -%c %s", *word,
-                           *word, found.option->value);
+            orch_error_set(error, ORCH_ERROR_USAGE, NULL, "option '-%c' needs a value: -%c %s",
+                           *word, *word, found.option->value);
             return false;
         }
         return store_value(&found, word[1] ? word + 1 : scan->argv[scan->at++], error);

@@ -114,10 +114,18 @@ static const char *color_of(const char *text)
 {
     static const struct {
         const char *word, *code;
-    } colors[] = {{"ok", "\033[32m"},       {"done", "\033[32m"},    {"failed", "\033[31m"},
-                  {"crashed", "\033[31m"},  {"timeout", "\033[31m"}, {"lost", "\033[31m"},
-                  {"protocol-error", "\033[31m"}, {"stale", "\033[33m"}, {"skipped", "\033[33m"},
-                  {"running", "\033[36m"},  {"held", "\033[36m"},    {"diverged", "\033[35m"}};
+    } colors[] = {{"ok", "\033[32m"},
+                  {"done", "\033[32m"},
+                  {"failed", "\033[31m"},
+                  {"crashed", "\033[31m"},
+                  {"timeout", "\033[31m"},
+                  {"lost", "\033[31m"},
+                  {"protocol-error", "\033[31m"},
+                  {"stale", "\033[33m"},
+                  {"skipped", "\033[33m"},
+                  {"running", "\033[36m"},
+                  {"held", "\033[36m"},
+                  {"diverged", "\033[35m"}};
     for (unsigned i = 0; i < G_N_ELEMENTS(colors); i++)
         if (strcmp(colors[i].word, text) == 0)
             return colors[i].code;
@@ -173,7 +181,8 @@ static char *tabbed(const struct orch_table *table)
 {
     GString *out = g_string_new(NULL);
     for (unsigned i = 0; i < table->columns; i++)
-        g_string_append_printf(out, "%s%c", table->headers[i], i + 1 == table->columns ? '\n' : '\t');
+        g_string_append_printf(out, "%s%c", table->headers[i],
+                               i + 1 == table->columns ? '\n' : '\t');
     for (guint i = 0; i < table->cells->len; i++) {
         g_autofree char *text = g_strdelimit(g_strdup(cell_at(table, i)->text), "\t\n", ' ');
         g_string_append_printf(out, "%s%c", text,

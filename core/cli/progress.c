@@ -81,7 +81,8 @@ static void draw_trial(struct orch_progress *progress, const struct orch_running
         orch_duration_format((double)(orch_mono_ns() - trial->started_mono_ns) / 1e9);
     g_string_append_printf(line, "%s  %s", label, elapsed);
     if (trial->total > 0)
-        g_string_append_printf(line, "  %d %%", (int)(100 * CLAMP(trial->done / trial->total, 0, 1)));
+        g_string_append_printf(line, "  %d %%",
+                               (int)(100 * CLAMP(trial->done / trial->total, 0, 1)));
     if (trial->phase[0])
         g_string_append_printf(line, "  %s", trial->phase);
     if (trial->metric[0]) {
@@ -202,7 +203,8 @@ void orch_progress_end(struct orch_progress *progress, const struct orch_totals 
         for (guint i = 0; i < progress->faults->len && i < 20; i++)
             fprintf(stderr, "  %s\n", (char *)progress->faults->pdata[i]);
         if (progress->faults->len > 20)
-            fprintf(stderr, "  and %u more: orch ls --where 'state!=ok'\n", progress->faults->len - 20);
+            fprintf(stderr, "  and %u more: orch ls --where 'state!=ok'\n",
+                    progress->faults->len - 20);
     } else if (progress->faults->len) {
         const char *hint = strstr(progress->faults->pdata[0], "hint:");
         fprintf(stderr, "  %s\n", hint ? hint : "");

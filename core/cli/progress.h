@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a run shows while it goes: on a terminal one block that is drawn again and again, elsewhere a
- * line for each trial that ended. Failures are shown when they happen, and again at the end. */
+/* What a run shows while it goes: on a terminal one block that is drawn again and again, elsewhere
+ * a line for each trial that ended. Failures are shown when they happen, and again at the end. */
 #ifndef ORCH_CORE_CLI_PROGRESS_H
 #define ORCH_CORE_CLI_PROGRESS_H
 

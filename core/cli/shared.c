@@ -84,7 +84,8 @@ void orch_cli_warnings(struct orch_cli *cli, const struct orch_diags *diags)
 static bool parse_part(const char *text, unsigned *part, unsigned *count, GError **error)
 {
     char rest;
-    if (!text || (sscanf(text, "%u/%u%c", part, count, &rest) == 2 && *part >= 1 && *part <= *count))
+    if (!text ||
+        (sscanf(text, "%u/%u%c", part, count, &rest) == 2 && *part >= 1 && *part <= *count))
         return true;
     orch_error_set(error, ORCH_ERROR_USAGE, "for example --part 2/5",
                    "option '--part': '%s' is not of the form K/N with 1 <= K <= N", text);

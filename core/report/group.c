@@ -10,7 +10,8 @@
 
 bool orch_aggregate_parse(const char *word, enum orch_aggregate *out)
 {
-    static const char *const words[] = {"last", "best", "min", "max", "mean", "first", "count", "sum"};
+    static const char *const words[] = {"last", "best",  "min",   "max",
+                                        "mean", "first", "count", "sum"};
     for (unsigned i = 0; i < G_N_ELEMENTS(words); i++)
         if (strcmp(words[i], word) == 0) {
             *out = (enum orch_aggregate)i;
@@ -25,9 +26,9 @@ static double aggregate_of(const struct orch_metric_summary *s, enum orch_aggreg
     case ORCH_AGGREGATE_LAST:
         return s->last;
     case ORCH_AGGREGATE_BEST:
-        return g_strcmp0(s->better, "min") == 0 ? s->min
+        return g_strcmp0(s->better, "min") == 0   ? s->min
                : g_strcmp0(s->better, "max") == 0 ? s->max
-                                                   : s->last;
+                                                  : s->last;
     case ORCH_AGGREGATE_MIN:
         return s->min;
     case ORCH_AGGREGATE_MAX:
@@ -86,11 +87,16 @@ char *orch_run_field(struct orch_store *store, const struct orch_run *run, const
 {
     const struct {
         const char *name, *value;
-    } fields[] = {{"experiment", run->experiment}, {"plugin", run->plugin},
-                  {"who", run->who},               {"state", run->state},
-                  {"machine", run->machine_key},   {"where", run->where_key},
-                  {"gpu", run->where_key},         {"commit", run->source_commit},
-                  {"branch", run->source_branch},  {"tree", run->source_tree},
+    } fields[] = {{"experiment", run->experiment},
+                  {"plugin", run->plugin},
+                  {"who", run->who},
+                  {"state", run->state},
+                  {"machine", run->machine_key},
+                  {"where", run->where_key},
+                  {"gpu", run->where_key},
+                  {"commit", run->source_commit},
+                  {"branch", run->source_branch},
+                  {"tree", run->source_tree},
                   {"recipe", run->recipe}};
     for (unsigned i = 0; i < G_N_ELEMENTS(fields); i++)
         if (strcmp(fields[i].name, name) == 0)
@@ -114,24 +120,27 @@ void orch_group_free(struct orch_group *group)
     g_free(group);
 }
 
-/* The names by which runs differ: experiment, and each swept name that takes more than one value. */
+/* The names by which runs differ: experiment, and each swept name that takes more than one value.
+ */
 static char **names_that_vary(GPtrArray *runs)
 {
     GPtrArray *names = g_ptr_array_new();
-    g_autoptr(GHashTable) first = g_hash_table_new_full(g_str_hash, g_str_equal, g_free,
-                                                        (GDestroyNotify)json_decref);
+    g_autoptr(GHashTable) first =
+        g_hash_table_new_full(g_str_hash, g_str_equal, g_free, (GDestroyNotify)json_decref);
     g_autoptr(GHashTable) varying = g_hash_table_new(g_str_hash, g_str_equal);
     const char *experiment = NULL;
     bool experiments_vary = false;
     g_autoptr(GPtrArray) order = g_ptr_array_new_with_free_func(g_free);
     for (guint i = 0; i < runs->len; i++) {
         const struct orch_run *run = runs->pdata[i];
-        experiments_vary = experiments_vary || (experiment && g_strcmp0(experiment, run->experiment));
+        experiments_vary =
+            experiments_vary || (experiment && g_strcmp0(experiment, run->experiment));
         experiment = run->experiment;
         g_autoptr(json_t) facts = facts_of(run);
         const char *name;
         json_t *value;
-        json_object_foreach(json_object_get(facts, "coords"), name, value) {
+        json_object_foreach(json_object_get(facts, "coords"), name, value)
+        {
             json_t *before = g_hash_table_lookup(first, name);
             if (!before) {
                 g_ptr_array_add(order, g_strdup(name));
@@ -155,10 +164,9 @@ static struct orch_group *group_of(GPtrArray *groups, GHashTable *by_label, cons
 {
     GString *label = g_string_new(NULL);
     for (int i = 0; by[i]; i++)
-        g_string_append_printf(label, "%s%s%s%s", label->len ? " " : "",
-                               strcmp(by[i], "experiment") == 0 ? "" : by[i],
-                               strcmp(by[i], "experiment") == 0 ? "" : "=",
-                               values[i] ? values[i] : "-");
+        g_string_append_printf(
+            label, "%s%s%s%s", label->len ? " " : "", strcmp(by[i], "experiment") == 0 ? "" : by[i],
+            strcmp(by[i], "experiment") == 0 ? "" : "=", values[i] ? values[i] : "-");
     struct orch_group *group = g_hash_table_lookup(by_label, label->str);
     if (group) {
         g_string_free(label, TRUE);
@@ -196,8 +204,8 @@ GPtrArray *orch_groups_make(struct orch_store *store, GPtrArray *runs, const cha
         }
         struct orch_group *group = group_of(groups, by_label, (const char *const *)names, values);
         double number = NAN;
-        if (metric && !orch_run_number(store, run, metric, aggregate, &number, out_better, out_unit,
-                                       error)) {
+        if (metric &&
+            !orch_run_number(store, run, metric, aggregate, &number, out_better, out_unit, error)) {
             g_ptr_array_unref(groups);
             g_strfreev(names);
             return NULL;
@@ -208,7 +216,8 @@ GPtrArray *orch_groups_make(struct orch_store *store, GPtrArray *runs, const cha
     }
     for (guint i = 0; i < groups->len; i++) {
         struct orch_group *group = groups->pdata[i];
-        group->stat = orch_stat_of((const double *)(void *)group->numbers->data, group->numbers->len);
+        group->stat =
+            orch_stat_of((const double *)(void *)group->numbers->data, group->numbers->len);
     }
     if (out_by)
         *out_by = names;

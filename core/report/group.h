@@ -33,18 +33,18 @@ bool orch_run_number(struct orch_store *store, const struct orch_run *run, const
 char *orch_run_field(struct orch_store *store, const struct orch_run *run, const char *name);
 
 struct orch_group {
-    char **values;     /* one for each name that it is grouped by */
-    char *label;       /* "lr=0.1 mode=full" */
-    GPtrArray *runs;   /* struct orch_run *, borrowed */
-    GArray *numbers;   /* double, one a run, NaN where missing */
+    char **values;             /* one for each name that it is grouped by */
+    char *label;               /* "lr=0.1 mode=full" */
+    GPtrArray *runs;           /* struct orch_run *, borrowed */
+    GArray *numbers;           /* double, one a run, NaN where missing */
     GArray *numbers_of_repeat; /* int: the repeat of each run, for pairing */
     struct orch_stat stat;
 };
 void orch_group_free(struct orch_group *group);
 
-/** Groups `runs` by `by` (NULL-terminated names; NULL: experiment and every swept name that varies).
- * Of several runs of one fingerprint only the newest counts. `out_by` (may be NULL) gets the names in
- * use, the caller frees. struct orch_group *, in order of first sight. */
+/** Groups `runs` by `by` (NULL-terminated names; NULL: experiment and every swept name that
+ * varies). Of several runs of one fingerprint only the newest counts. `out_by` (may be NULL) gets
+ * the names in use, the caller frees. struct orch_group *, in order of first sight. */
 GPtrArray *orch_groups_make(struct orch_store *store, GPtrArray *runs, const char *const *by,
                             const char *metric, enum orch_aggregate aggregate, char ***out_by,
                             const char **out_better, const char **out_unit, GError **error);

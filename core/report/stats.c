@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Reference for both intervals: Welch 1947 (degrees of freedom after Satterthwaite), Student's paired
- * t. With repeats of a sweep under equal seeds the pairs share their luck, so the paired interval is
- * the narrower and the honest one. */
+/* Reference for both intervals: Welch 1947 (degrees of freedom after Satterthwaite), Student's
+ * paired t. With repeats of a sweep under equal seeds the pairs share their luck, so the paired
+ * interval is the narrower and the honest one. */
 #include "core/report/stats.h"
 
 #include <glib.h>
@@ -55,8 +55,8 @@ struct orch_difference orch_difference_welch(const double *a, size_t count_a, co
     double vx = x.sd * x.sd / (double)x.count, vy = y.sd * y.sd / (double)y.count;
     if (vx + vy <= 0)
         return bounded(mean, 0, x.count, y.count, false);
-    double degrees = (vx + vy) * (vx + vy) / (vx * vx / (double)(x.count - 1) +
-                                              vy * vy / (double)(y.count - 1));
+    double degrees =
+        (vx + vy) * (vx + vy) / (vx * vx / (double)(x.count - 1) + vy * vy / (double)(y.count - 1));
     return bounded(mean, t_quantile(degrees) * sqrt(vx + vy), x.count, y.count, false);
 }
 

@@ -10,8 +10,8 @@
 /** A sample's mean with its 95 % interval (Student's t, n-1 degrees of freedom). */
 struct orch_stat {
     size_t count;
-    double mean, sd;  /* sd NaN for n < 2 */
-    double half;      /* half width of the interval; NaN for n < 2 */
+    double mean, sd; /* sd NaN for n < 2 */
+    double half;     /* half width of the interval; NaN for n < 2 */
     double min, max;
 };
 /** `values`: NaN are left out. */

@@ -14,9 +14,9 @@
 
 /* All that becomes one record. */
 struct gathering {
-    json_t *record;  /* as made before the start */
-    json_t *facts;   /* merged with the host's */
-    GArray *results; /* struct orch_named_real, names borrowed from `events` */
+    json_t *record;    /* as made before the start */
+    json_t *facts;     /* merged with the host's */
+    GArray *results;   /* struct orch_named_real, names borrowed from `events` */
     GArray *artifacts; /* struct orch_artifact_row, likewise */
     GPtrArray *texts;  /* owned strings */
     GString *log;      /* log events, as text */
@@ -54,7 +54,8 @@ static void add_artifact(struct gathering *all, const char *name, const char *sh
 {
     struct orch_artifact_row row = {keep(all, name), keep(all, sha256), bytes};
     for (guint i = 0; i < all->artifacts->len; i++) {
-        struct orch_artifact_row *there = &g_array_index(all->artifacts, struct orch_artifact_row, i);
+        struct orch_artifact_row *there =
+            &g_array_index(all->artifacts, struct orch_artifact_row, i);
         if (strcmp(there->name, name) == 0) {
             *there = row;
             return;
@@ -172,7 +173,8 @@ static bool gather(struct orch_store *store, struct gathering *all, const char *
     return take_log(store, all, trial_dir, error);
 }
 
-/* ---- points ----------------------------------------------------------------------------------- */
+/* ---- points -----------------------------------------------------------------------------------
+ */
 
 struct points {
     struct orch_journal *journal;
@@ -200,7 +202,8 @@ static bool next_point(void *ctx, struct orch_point *out, GError **error)
     return true;
 }
 
-/* ---- the record ------------------------------------------------------------------------------- */
+/* ---- the record -------------------------------------------------------------------------------
+ */
 
 /* Rows of an array of arrays of texts; a null is NULL. */
 static const char *cell_text(const json_t *rows, size_t row, size_t column)
@@ -226,10 +229,11 @@ static bool write_record(struct orch_store *store, struct gathering *all, const 
     for (size_t i = 0; i < input_count; i++)
         input_rows[i] = (struct orch_input_row){cell_text(inputs, i, 0), cell_text(inputs, i, 1),
                                                 cell_text(inputs, i, 2)};
-    g_autofree struct orch_metric_row *metric_rows = g_new0(struct orch_metric_row, metric_count + 1);
+    g_autofree struct orch_metric_row *metric_rows =
+        g_new0(struct orch_metric_row, metric_count + 1);
     for (size_t i = 0; i < metric_count; i++)
-        metric_rows[i] = (struct orch_metric_row){cell_text(metrics, i, 0), cell_text(metrics, i, 1),
-                                                  cell_text(metrics, i, 2)};
+        metric_rows[i] = (struct orch_metric_row){
+            cell_text(metrics, i, 0), cell_text(metrics, i, 1), cell_text(metrics, i, 2)};
     g_autofree char *machine = orch_json_canonical(json_object_get(r, "machine_facts"));
     g_autofree char *facts = orch_json_canonical(all->facts);
     guint64 seed = 0;

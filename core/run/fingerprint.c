@@ -16,9 +16,11 @@ bool orch_plugin_is_ours(const struct orch_manifest *manifest)
     return folder && real && strcmp(folder, real) == 0;
 }
 
-/* ---- the code of a wrapped program ------------------------------------------------------------ */
+/* ---- the code of a wrapped program ------------------------------------------------------------
+ */
 
-/* Path of `absolute` relative to `root`, or NULL when it lies elsewhere. Borrowed from `absolute`. */
+/* Path of `absolute` relative to `root`, or NULL when it lies elsewhere. Borrowed from `absolute`.
+ */
 static const char *below(const char *root, const char *absolute)
 {
     size_t n = strlen(root);
@@ -156,7 +158,8 @@ static char *tree_of(struct orch_workspace *workspace, GPtrArray *paths, GError 
     if (!source->tree)
         return digest_of_files(workspace->root, paths, error);
     g_ptr_array_add(paths, NULL);
-    char *id = orch_vcs_subtree(workspace->vcs, source->tree, (const char *const *)paths->pdata, error);
+    char *id =
+        orch_vcs_subtree(workspace->vcs, source->tree, (const char *const *)paths->pdata, error);
     g_ptr_array_set_size(paths, (int)paths->len - 1);
     return id;
 }
@@ -182,9 +185,9 @@ char *orch_inputs_id(struct orch_workspace *workspace, const struct orch_expansi
                                   : g_strdup(expansion->folder);
     bool inside = strcmp(folder, workspace->root) == 0 || below(workspace->root, folder);
     const char *root = inside ? workspace->root : folder; /* a manifest from the search path */
-    g_autoptr(GPtrArray) files =
-        inside && source->tree ? orch_vcs_list(workspace->vcs, source->tree, "", error)
-                               : files_below(root, folder, 8);
+    g_autoptr(GPtrArray) files = inside && source->tree
+                                     ? orch_vcs_list(workspace->vcs, source->tree, "", error)
+                                     : files_below(root, folder, 8);
     if (!files)
         return NULL;
     paths = command_files(root, folder, experiment->program ? NULL : manifest->path, manifest->argv,
@@ -192,14 +195,16 @@ char *orch_inputs_id(struct orch_workspace *workspace, const struct orch_expansi
     return inside ? tree_of(workspace, paths, error) : digest_of_files(root, paths, error);
 }
 
-/* ---- the fingerprint -------------------------------------------------------------------------- */
+/* ---- the fingerprint --------------------------------------------------------------------------
+ */
 
 static json_t *public_params(const struct orch_cell *cell)
 {
     json_t *out = json_object();
     const char *name;
     json_t *value;
-    json_object_foreach(cell->params, name, value) {
+    json_object_foreach(cell->params, name, value)
+    {
         const struct orch_param_spec *spec = orch_manifest_param(cell->experiment->manifest, name);
         bool hidden = spec && (((spec->type & ~(uint32_t)ORCH_LIST) == ORCH_SECRET) ||
                                (spec->flags & ORCH_PARAM_NEUTRAL));
@@ -236,10 +241,9 @@ void orch_fingerprint(const struct orch_cell *cell, const GPtrArray *inputs, con
     for (size_t i = 0; i < ref_count; i++)
         json_array_append_new(
             referred, json_pack("[sss]", refs[i].param, refs[i].artifact, refs[i].fingerprint));
-    g_autoptr(json_t) all =
-        json_pack("[s s s o o O O s]", FINGERPRINT_FORMAT, manifest->name, manifest->version,
-                  public_params(cell), orch_json_u64(cell->seed), read, referred,
-                  inputs_id ? inputs_id : "");
+    g_autoptr(json_t) all = json_pack(
+        "[s s s o o O O s]", FINGERPRINT_FORMAT, manifest->name, manifest->version,
+        public_params(cell), orch_json_u64(cell->seed), read, referred, inputs_id ? inputs_id : "");
     g_autofree char *text = orch_json_canonical(all);
     orch_sha256(text, strlen(text), out);
 }

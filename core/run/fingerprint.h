@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What makes two trials the same: SHA-256 over the format number, plugin and version, canonical
  * parameters (no secrets), seed, digests of what will be read, fingerprints of the trials referred
- * to, and the tree of the inputs. Not the commit: an edited README or a rebase makes nothing stale. */
+ * to, and the tree of the inputs. Not the commit: an edited README or a rebase makes nothing stale.
+ */
 #ifndef ORCH_CORE_RUN_FINGERPRINT_H
 #define ORCH_CORE_RUN_FINGERPRINT_H
 
@@ -13,10 +14,10 @@ struct orch_fingerprint_ref {
     const char *param, *artifact, *fingerprint;
 };
 
-/** The id that stands for the code of an experiment that is not ours: the tree of its `inputs:`; for a
- * wrapped program without them its manifest, the files that its command names, and those beside and
- * below them with the same extension; for another's compiled plugin its build id; "" for the plugins
- * that come with the program, whose version speaks. The caller frees; NULL on error. */
+/** The id that stands for the code of an experiment that is not ours: the tree of its `inputs:`;
+ * for a wrapped program without them its manifest, the files that its command names, and those
+ * beside and below them with the same extension; for another's compiled plugin its build id; "" for
+ * the plugins that come with the program, whose version speaks. The caller frees; NULL on error. */
 char *orch_inputs_id(struct orch_workspace *workspace, const struct orch_expansion *expansion,
                      const struct orch_experiment *experiment, GError **error);
 

@@ -35,7 +35,7 @@ int orch_experiment_threads(const struct orch_experiment *experiment,
 
 const char *orch_plan_state_name(enum orch_plan_state state)
 {
-    static const char *const names[] = {"done", "missing", "stale",  "waiting",
+    static const char *const names[] = {"done", "missing", "stale", "waiting",
                                         "held", "skipped", "unused"};
     return names[state];
 }
@@ -67,7 +67,8 @@ static char *ago(int64_t then_ns)
     return g_strdup_printf("%d d ago", (int)(seconds / 86400));
 }
 
-/* ---- references ------------------------------------------------------------------------------- */
+/* ---- references -------------------------------------------------------------------------------
+ */
 
 /* The value by which best() compares a run: the metric's last point, else the result. */
 static bool run_value(struct orch_store *store, const char *key, const char *metric, double *out,
@@ -103,7 +104,8 @@ bool orch_plan_choose(struct orch_plan *plan, const struct orch_ref *ref, unsign
         unsigned index = g_array_index(ref->cells, unsigned, i);
         const struct orch_plan_item *item = &plan->items[index];
         if (item->state != ORCH_PLAN_DONE) {
-            *out_why = g_strdup_printf("waits for %u trials, to choose %s", ref->cells->len, ref->text);
+            *out_why =
+                g_strdup_printf("waits for %u trials, to choose %s", ref->cells->len, ref->text);
             return false;
         }
         GError *problem = NULL;
@@ -126,7 +128,8 @@ bool orch_plan_choose(struct orch_plan *plan, const struct orch_ref *ref, unsign
     return chosen;
 }
 
-/* ---- one item --------------------------------------------------------------------------------- */
+/* ---- one item ---------------------------------------------------------------------------------
+ */
 
 /* What check sees: a reference that is not made yet arrives as its text, a number as 0. */
 static json_t *params_for_check(const struct orch_cell *cell)
@@ -183,7 +186,8 @@ static char *why_stale(struct orch_plan *plan, const struct orch_plan_item *item
     g_autoptr(json_t) old = orch_store_params(plan->store, run->id, NULL);
     const char *name;
     json_t *value;
-    json_object_foreach(item->cell->params, name, value) {
+    json_object_foreach(item->cell->params, name, value)
+    {
         const json_t *before = old ? json_object_get(old, name) : NULL;
         const struct orch_param_spec *spec =
             orch_manifest_param(item->cell->experiment->manifest, name);
@@ -205,10 +209,9 @@ static char *why_stale(struct orch_plan *plan, const struct orch_plan_item *item
                 : NULL;
         if (changes && changes->len) {
             const struct orch_left_out *first = changes->pdata[0];
-            why = changes->len == 1
-                      ? g_strdup_printf("%s %s", first->path, first->why)
-                      : g_strdup_printf("%s %s, and %u more", first->path, first->why,
-                                        changes->len - 1);
+            why = changes->len == 1 ? g_strdup_printf("%s %s", first->path, first->why)
+                                    : g_strdup_printf("%s %s, and %u more", first->path, first->why,
+                                                      changes->len - 1);
         } else {
             why = g_strdup("its code changed");
         }
@@ -369,7 +372,8 @@ bool orch_plan_settle(struct orch_plan *plan, unsigned index, GError **error)
     return settle(plan, index, error);
 }
 
-/* ---- the whole -------------------------------------------------------------------------------- */
+/* ---- the whole --------------------------------------------------------------------------------
+ */
 
 static bool will_run(const struct orch_plan_item *item)
 {
@@ -394,8 +398,8 @@ static bool artifact_is_here(struct orch_plan *plan, const struct orch_plan_item
 
 static void mark_needed(struct orch_plan *plan, unsigned index, bool *needed);
 
-/* A reference of an item that will run: what it may choose from must be done, and what it has chosen
- * must be here with its bytes. */
+/* A reference of an item that will run: what it may choose from must be done, and what it has
+ * chosen must be here with its bytes. */
 static void mark_ref(struct orch_plan *plan, const struct orch_ref *ref, bool *needed)
 {
     g_autofree char *why = NULL;
@@ -439,9 +443,9 @@ static void spread_skips(struct orch_plan *plan)
                     &plan->items[g_array_index(ref->cells, unsigned, 0)];
                 if (other->state != ORCH_PLAN_SKIPPED)
                     continue;
-                set_state(item, ORCH_PLAN_SKIPPED,
-                          g_strdup_printf("needs %s, which is skipped: %s", ref->text,
-                                          other->reason));
+                set_state(
+                    item, ORCH_PLAN_SKIPPED,
+                    g_strdup_printf("needs %s, which is skipped: %s", ref->text, other->reason));
                 changed = true;
             }
         }
@@ -462,7 +466,8 @@ static bool check_items(struct orch_plan *plan, struct orch_diags *diags)
         item->inputs_id = g_hash_table_lookup(plan->inputs_ids, experiment);
         g_autoptr(json_t) params = params_for_check(item->cell);
         if (!problem && !experiment->skipped)
-            orch_plugins_check(plan->plugins, experiment->manifest, params, &item->inputs, &problem);
+            orch_plugins_check(plan->plugins, experiment->manifest, params, &item->inputs,
+                               &problem);
         if (problem) {
             orch_diags_add(diags, false, plan->expansion->path, experiment->line,
                            experiment->column, NULL, "experiment '%s': %s", experiment->name,

@@ -23,11 +23,11 @@ struct orch_plan_item {
     char *reason;         /* for people: "done by ada, 2 d ago (any machine)", ... */
     char fingerprint[65]; /* "" while it waits for the best of others */
     char *where_key;
-    GPtrArray *inputs;    /* struct orch_checked_input *, or NULL */
+    GPtrArray *inputs;     /* struct orch_checked_input *, or NULL */
     const char *inputs_id; /* borrowed from the plan */
-    char *run_key;        /* DONE: the run that spares it */
-    bool forced;          /* makes a new run although one would spare it */
-    int attempts;         /* runs of this fingerprint so far */
+    char *run_key;         /* DONE: the run that spares it */
+    bool forced;           /* makes a new run although one would spare it */
+    int attempts;          /* runs of this fingerprint so far */
     bool visited;
 };
 
@@ -43,9 +43,9 @@ struct orch_plan {
     struct orch_plan_options options;
     struct orch_plan_item *items; /* one for each cell, same index */
     unsigned count;
-    GHashTable *inputs_ids; /* experiment -> char * */
+    GHashTable *inputs_ids;   /* experiment -> char * */
     struct orch_store *store; /* NULL: there is no store yet */
-    GHashTable *active; /* fingerprint -> struct orch_active_row * */
+    GHashTable *active;       /* fingerprint -> struct orch_active_row * */
     GPtrArray *actives;
 };
 

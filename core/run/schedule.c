@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* One thread, one poll loop: a host's end is told by its pidfd, a signal by a signalfd. Trials start
- * repeat by repeat, so that the arms of a comparison are interleaved in time. A timing trial runs
- * alone: when it is its turn, the slots drain first. */
+/* One thread, one poll loop: a host's end is told by its pidfd, a signal by a signalfd. Trials
+ * start repeat by repeat, so that the arms of a comparison are interleaved in time. A timing trial
+ * runs alone: when it is its turn, the slots drain first. */
 #include "core/run/schedule.h"
 
 #include "lib/base/error.h"
@@ -55,10 +55,10 @@ struct run {
     const struct orch_run_options *options;
     const struct orch_listener *listener;
     struct orch_totals totals;
-    struct job *jobs;  /* one for each item, same index */
-    unsigned *order;   /* indices of items in the order of starting */
+    struct job *jobs; /* one for each item, same index */
+    unsigned *order;  /* indices of items in the order of starting */
     unsigned order_count;
-    GPtrArray *hosts;  /* struct host * */
+    GPtrArray *hosts; /* struct host * */
     GArray *plugin_files;
     GHashTable *wall_by_experiment; /* experiment -> GArray of double, seconds */
     char *host_program;
@@ -79,7 +79,8 @@ static void say(struct run *run, const char *format, ...)
         run->listener->message(run->listener->ctx, text);
 }
 
-/* ---- slots ------------------------------------------------------------------------------------ */
+/* ---- slots ------------------------------------------------------------------------------------
+ */
 
 static bool slot_is_free(const struct run *run, unsigned index)
 {
@@ -150,7 +151,8 @@ static bool take_slot(const struct run *run, const struct orch_experiment *exper
     return take_gpus(run, orch_experiment_gpus(experiment), slot);
 }
 
-/* ---- starting --------------------------------------------------------------------------------- */
+/* ---- starting ---------------------------------------------------------------------------------
+ */
 
 static int open_pidfd(pid_t pid)
 {
@@ -214,24 +216,25 @@ static void host_free(void *pointer)
 }
 
 /* A compiled plugin that was rebuilt since the run began would mix two versions in one sweep. */
-static bool plugin_is_unchanged(struct run *run, const struct orch_manifest *manifest, GError **error)
+static bool plugin_is_unchanged(struct run *run, const struct orch_manifest *manifest,
+                                GError **error)
 {
     struct stat now;
     if (manifest->kind != ORCH_PLUGIN_COMPILED || !manifest->path)
         return true;
     bool there = stat(manifest->path, &now) == 0;
     for (guint i = 0; i < run->plugin_files->len; i++) {
-        const struct plugin_file *file =
-            &g_array_index(run->plugin_files, struct plugin_file, i);
+        const struct plugin_file *file = &g_array_index(run->plugin_files, struct plugin_file, i);
         if (strcmp(file->path, manifest->path) != 0)
             continue;
         if (there && now.st_size == file->info.st_size && now.st_ino == file->info.st_ino &&
             now.st_mtim.tv_sec == file->info.st_mtim.tv_sec &&
             now.st_mtim.tv_nsec == file->info.st_mtim.tv_nsec)
             return true;
-        orch_error_set(error, ORCH_ERROR_PLUGIN,
-                       "run the same command again: what ended is kept, the rest runs with the new build",
-                       "plugin '%s' changed while its sweep was running", manifest->path);
+        orch_error_set(
+            error, ORCH_ERROR_PLUGIN,
+            "run the same command again: what ended is kept, the rest runs with the new build",
+            "plugin '%s' changed while its sweep was running", manifest->path);
         return false;
     }
     if (there) {
@@ -330,8 +333,7 @@ static bool look_at_refs(struct run *run, struct job *job, unsigned *chosen, enu
         for (guint j = 0; j < ref->cells->len; j++) {
             const struct job *other = &run->jobs[g_array_index(ref->cells, unsigned, j)];
             if (other->status == JOB_ENDED && !other->well) {
-                g_autofree char *label =
-                    orch_cell_label(run->plan->items[other->index].cell);
+                g_autofree char *label = orch_cell_label(run->plan->items[other->index].cell);
                 g_autofree char *why =
                     g_strdup_printf("it needs %s, and %s did not end well", ref->text, label);
                 give_up(run, job, why);
@@ -408,7 +410,8 @@ static bool start_what_fits(struct run *run, GError **error)
     return true;
 }
 
-/* ---- ending ----------------------------------------------------------------------------------- */
+/* ---- ending -----------------------------------------------------------------------------------
+ */
 
 static void keep_wall(struct run *run, const struct host *host, double wall_ms)
 {
@@ -494,7 +497,8 @@ static bool reap(struct run *run, GError **error)
     return true;
 }
 
-/* ---- stopping --------------------------------------------------------------------------------- */
+/* ---- stopping ---------------------------------------------------------------------------------
+ */
 
 static void cancel_running(struct run *run, int signal_number)
 {
@@ -522,7 +526,8 @@ static void take_signals(struct run *run)
         run->totals.interrupted = true;
         run->stop_level++;
         if (run->stop_level == 1 && run->hosts->len)
-            say(run, "starting nothing more; %u running trial%s may finish. Ctrl-C again stops %s now",
+            say(run,
+                "starting nothing more; %u running trial%s may finish. Ctrl-C again stops %s now",
                 run->hosts->len, run->hosts->len == 1 ? "" : "s",
                 run->hosts->len == 1 ? "it" : "them");
         else if (run->stop_level >= 2)
@@ -530,7 +535,8 @@ static void take_signals(struct run *run)
     }
 }
 
-/* ---- looking at what runs --------------------------------------------------------------------- */
+/* ---- looking at what runs ---------------------------------------------------------------------
+ */
 
 static void look_at(struct orch_running *running)
 {
@@ -574,7 +580,8 @@ static double expected_s(struct run *run, const struct orch_experiment *experime
     for (guint i = 0; i < run->hosts->len; i++) {
         const struct orch_running *running = run->hosts->pdata[i];
         double elapsed = (double)(orch_mono_ns() - running->started_mono_ns) / 1e9;
-        if (running->item->cell->experiment == experiment && running->total > 0 && running->done > 0)
+        if (running->item->cell->experiment == experiment && running->total > 0 &&
+            running->done > 0)
             return elapsed * running->total / running->done;
     }
     return NAN;
@@ -641,7 +648,8 @@ static bool look_at_held(struct run *run, bool *out_held, GError **error)
     return true;
 }
 
-/* ---- the loop --------------------------------------------------------------------------------- */
+/* ---- the loop ---------------------------------------------------------------------------------
+ */
 
 static void wait_for_something(struct run *run, bool held)
 {
@@ -744,8 +752,7 @@ bool orch_run_plan(struct orch_plan *plan, const struct orch_run_options *option
     run.order = order;
     run.hosts = g_ptr_array_new_with_free_func(host_free);
     run.plugin_files = g_array_new(FALSE, FALSE, sizeof(struct plugin_file));
-    run.wall_by_experiment =
-        g_hash_table_new_full(NULL, NULL, NULL, (GDestroyNotify)g_array_unref);
+    run.wall_by_experiment = g_hash_table_new_full(NULL, NULL, NULL, (GDestroyNotify)g_array_unref);
     run.totals.eta_s = NAN;
     make_jobs(&run);
     sigset_t handled, before;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Runs a plan here: starts a host for each trial that has to run, keeps the slots busy, records each
- * trial the moment it ends. Prints nothing: a listener hears what happens. */
+/* Runs a plan here: starts a host for each trial that has to run, keeps the slots busy, records
+ * each trial the moment it ends. Prints nothing: a listener hears what happens. */
 #ifndef ORCH_CORE_RUN_SCHEDULE_H
 #define ORCH_CORE_RUN_SCHEDULE_H
 
@@ -22,14 +22,14 @@ struct orch_running {
 };
 
 struct orch_totals {
-    unsigned planned;  /* trials that were asked for */
-    unsigned spared;   /* done before, or by others meanwhile */
+    unsigned planned;                         /* trials that were asked for */
+    unsigned spared;                          /* done before, or by others meanwhile */
     unsigned ended[ORCH_VERDICT_UNKNOWN + 1]; /* by verdict, the last attempt of each */
-    unsigned retried;  /* further attempts */
-    unsigned skipped;  /* not started: profile or machine */
-    unsigned not_run;  /* not started: what they need did not end well, or the run was stopped */
+    unsigned retried;                         /* further attempts */
+    unsigned skipped;                         /* not started: profile or machine */
+    unsigned not_run; /* not started: what they need did not end well, or the run was stopped */
     bool interrupted, terminated;
-    double eta_s;      /* NAN: unknown */
+    double eta_s; /* NAN: unknown */
 };
 
 /** What happens, as it happens. Any may be NULL. */
@@ -51,8 +51,8 @@ struct orch_run_options {
     unsigned slots;
     const unsigned *gpus; /* GPUs that may be used; NULL: all */
     unsigned gpu_count;
-    bool fail_fast;       /* start nothing more after the first fault */
-    bool live;            /* call tick */
+    bool fail_fast;        /* start nothing more after the first fault */
+    bool live;             /* call tick */
     const char *argv_json; /* the command line, kept with each run */
 };
 

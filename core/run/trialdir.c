@@ -28,7 +28,8 @@ void orch_trialdir_clear(struct orch_trialdir *trialdir)
     memset(trialdir, 0, sizeof *trialdir);
 }
 
-/* ---- the files of a wrapped program ----------------------------------------------------------- */
+/* ---- the files of a wrapped program -----------------------------------------------------------
+ */
 
 /* The captured tree written out once: STORE/work/<tree>. The caller frees. */
 static char *work_copy(struct orch_plan *plan, const char *tree, GError **error)
@@ -126,7 +127,8 @@ static char *program_folder(struct orch_plan *plan, const struct orch_experiment
     return copy ? mirror(copy, home[n] ? home + n + 1 : "", work, error) : NULL;
 }
 
-/* ---- parameters ------------------------------------------------------------------------------- */
+/* ---- parameters -------------------------------------------------------------------------------
+ */
 
 /* The value that a reference stands for: an artifact's file, or a result. */
 static json_t *ref_value(struct orch_plan *plan, const struct orch_ref *ref,
@@ -178,7 +180,8 @@ static void make_absolute(const struct orch_manifest *manifest, const char *fold
     const char *name;
     json_t *value;
     void *next;
-    json_object_foreach_safe(params, next, name, value) {
+    json_object_foreach_safe(params, next, name, value)
+    {
         const struct orch_param_spec *spec = orch_manifest_param(manifest, name);
         if ((!is_type(spec, ORCH_PATH) && !is_type(spec, ORCH_ARTIFACT)) ||
             !json_is_string(value) || !*json_string_value(value))
@@ -188,7 +191,8 @@ static void make_absolute(const struct orch_manifest *manifest, const char *fold
     }
 }
 
-/* ---- the record ------------------------------------------------------------------------------- */
+/* ---- the record -------------------------------------------------------------------------------
+ */
 
 /* A secret leaves only this: equal secrets of one run look equal, others tell nothing. */
 static json_t *salted(const json_t *value, const char *salt)
@@ -205,10 +209,12 @@ static json_t *record_params(const struct orch_cell *cell, const char *salt)
     json_t *rows = json_array();
     const char *name;
     json_t *value;
-    json_object_foreach(cell->params, name, value) {
+    json_object_foreach(cell->params, name, value)
+    {
         const struct orch_param_spec *spec = orch_manifest_param(cell->experiment->manifest, name);
         g_autofree char *type = spec ? orch_type_format(spec->type) : g_strdup("string");
-        g_autoptr(json_t) shown = is_type(spec, ORCH_SECRET) ? salted(value, salt) : json_incref(value);
+        g_autoptr(json_t) shown =
+            is_type(spec, ORCH_SECRET) ? salted(value, salt) : json_incref(value);
         g_autofree char *text = orch_json_canonical(shown);
         json_array_append_new(rows, json_pack("[sss]", name, type, text));
     }
@@ -244,8 +250,7 @@ static json_t *record_facts(struct orch_plan *plan, const struct orch_plan_item 
     }
     json_t *facts = json_pack("{s:f s:i s:i s:s s:O}", "load", orch_machine_load(), "co_runners",
                               (int)slot->co_runners, "threads", slot->threads, "inputs_id",
-                              item->inputs_id ? item->inputs_id : "", "coords",
-                              item->cell->coords);
+                              item->inputs_id ? item->inputs_id : "", "coords", item->cell->coords);
     if (json_array_size(left_out))
         json_object_set(facts, "left_out", left_out);
     json_t *cost = item->cell->refs->len == 0 || item->cell->experiment->manifest->has_cost ||
@@ -266,13 +271,13 @@ static char *make_record(struct orch_plan *plan, const struct orch_plan_item *it
     const struct orch_cell *cell = item->cell;
     const struct orch_manifest *manifest = cell->experiment->manifest;
     const struct orch_source *source = plan->workspace->source;
-    g_autoptr(json_t) record = json_pack(
-        "{s:s s:s s:s s:s s:s s:s? s:s s:s s:i s:i s:o s:s s:s}", "recipe_key", expansion->key,
-        "recipe", expansion->name, "experiment", cell->experiment->name, "plugin", manifest->name,
-        "plugin_version", manifest->version, "build", manifest->build, "fingerprint",
-        item->fingerprint, "where_key", item->where_key, "repeat", cell->repeat, "attempt",
-        item->attempts + 1, "seed", orch_json_u64(cell->seed), "who", orch_user_name(), "argv",
-        argv_json);
+    g_autoptr(json_t) record =
+        json_pack("{s:s s:s s:s s:s s:s s:s? s:s s:s s:i s:i s:o s:s s:s}", "recipe_key",
+                  expansion->key, "recipe", expansion->name, "experiment", cell->experiment->name,
+                  "plugin", manifest->name, "plugin_version", manifest->version, "build",
+                  manifest->build, "fingerprint", item->fingerprint, "where_key", item->where_key,
+                  "repeat", cell->repeat, "attempt", item->attempts + 1, "seed",
+                  orch_json_u64(cell->seed), "who", orch_user_name(), "argv", argv_json);
     if (source && source->tree)
         json_object_set_new(record, "source",
                             json_pack("{s:s s:s? s:s? s:s? s:b}", "tree", source->tree, "commit",
@@ -289,7 +294,8 @@ static char *make_record(struct orch_plan *plan, const struct orch_plan_item *it
     return orch_json_canonical(record);
 }
 
-/* ---- trial.json ------------------------------------------------------------------------------- */
+/* ---- trial.json -------------------------------------------------------------------------------
+ */
 
 static void add_environment(GPtrArray *env, const char *format, ...) G_GNUC_PRINTF(2, 3);
 static void add_environment(GPtrArray *env, const char *format, ...)
@@ -363,8 +369,8 @@ static bool write_trial(struct orch_plan *plan, const struct orch_plan_item *ite
 }
 
 bool orch_trialdir_make(struct orch_plan *plan, const struct orch_plan_item *item,
-                        const unsigned *chosen, const struct orch_slot *slot,
-                        const char *argv_json, struct orch_trialdir *out, GError **error)
+                        const unsigned *chosen, const struct orch_slot *slot, const char *argv_json,
+                        struct orch_trialdir *out, GError **error)
 {
     const struct orch_cell *cell = item->cell;
     struct orch_trialdir dir = {0};

@@ -11,8 +11,8 @@ struct orch_slot {
     unsigned gpus[64]; /* indices into the machine's GPUs */
     unsigned gpu_count;
     int threads;
-    int cpus[1024]; /* CPU numbers to pin to */
-    unsigned cpu_count; /* 0: not pinned */
+    int cpus[1024];      /* CPU numbers to pin to */
+    unsigned cpu_count;  /* 0: not pinned */
     unsigned co_runners; /* other trials of this runner when it started */
 };
 
@@ -22,13 +22,13 @@ struct orch_trialdir {
     char *record; /* JSON text: what the store needs besides the journal */
 };
 
-/** Makes the folder of a new run of `item`: trial.json, work/, and for wrapped programs the files of
- * the captured tree as symbolic links into .orch/work/<tree>, so that what the program makes lies in
- * the trial's own folder and an edit during a sweep changes nothing. `chosen` holds, for each
- * reference of the cell, the item that it means. False on error; nothing is left behind. */
+/** Makes the folder of a new run of `item`: trial.json, work/, and for wrapped programs the files
+ * of the captured tree as symbolic links into .orch/work/<tree>, so that what the program makes
+ * lies in the trial's own folder and an edit during a sweep changes nothing. `chosen` holds, for
+ * each reference of the cell, the item that it means. False on error; nothing is left behind. */
 bool orch_trialdir_make(struct orch_plan *plan, const struct orch_plan_item *item,
-                        const unsigned *chosen, const struct orch_slot *slot,
-                        const char *argv_json, struct orch_trialdir *out, GError **error);
+                        const unsigned *chosen, const struct orch_slot *slot, const char *argv_json,
+                        struct orch_trialdir *out, GError **error);
 void orch_trialdir_clear(struct orch_trialdir *trialdir);
 
 /** Where checkpoints of a fingerprint lie. The caller frees. */

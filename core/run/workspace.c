@@ -25,8 +25,7 @@ struct orch_workspace *orch_workspace_new(const char *folder, const char *db, GE
         orch_workspace_free(workspace);
         return NULL;
     }
-    workspace->root =
-        g_strdup(workspace->vcs ? orch_vcs_root(workspace->vcs) : workspace->folder);
+    workspace->root = g_strdup(workspace->vcs ? orch_vcs_root(workspace->vcs) : workspace->folder);
     const char *named = db ? db : g_getenv("ORCH_DB");
     workspace->db_is_given = named && *named;
     if (workspace->db_is_given)

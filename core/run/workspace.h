@@ -9,9 +9,9 @@
 #include "store/store.h"
 
 struct orch_workspace {
-    char *folder;    /* absolute: of the recipe, or the current one */
-    char *root;      /* of the repository, or `folder` when there is none */
-    char *db_path;   /* absolute */
+    char *folder;     /* absolute: of the recipe, or the current one */
+    char *root;       /* of the repository, or `folder` when there is none */
+    char *db_path;    /* absolute */
     bool db_is_given; /* by --db or $ORCH_DB */
     /* filled when asked for: */
     struct orch_vcs *vcs; /* NULL: no repository */

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdarg.h>
 
-G_DEFINE_QUARK(orch-error-quark, orch_error)
+G_DEFINE_QUARK(orch - error - quark, orch_error)
 
 void orch_error_set(GError **error, enum orch_error_code code, const char *hint, const char *format,
                     ...)

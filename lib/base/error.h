@@ -25,7 +25,8 @@ enum orch_error_code {
 #define ORCH_ERROR (orch_error_quark())
 GQuark orch_error_quark(void);
 
-/** Sets `*error` (when error is not NULL) to "what", with "\n  hint: hint" when hint is not NULL. */
+/** Sets `*error` (when error is not NULL) to "what", with "\n  hint: hint" when hint is not NULL.
+ */
 void orch_error_set(GError **error, enum orch_error_code code, const char *hint, const char *format,
                     ...) G_GNUC_PRINTF(4, 5);
 

@@ -210,7 +210,8 @@ char *orch_program_path(const char *part, GError **error)
                 return g_canonicalize_filename(path, NULL);
         }
     }
-    orch_error_set(error, ORCH_ERROR_IO, "run './build.sh build', or install with './build.sh install'",
+    orch_error_set(error, ORCH_ERROR_IO,
+                   "run './build.sh build', or install with './build.sh install'",
                    "cannot find '%s' beside the program", part);
     return NULL;
 }

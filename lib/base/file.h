@@ -40,9 +40,9 @@ bool orch_sha256_is_valid(const char *text);
  * as text. The caller frees. */
 char *orch_path_absolute(const char *path, const char *base);
 
-/** Where a part of this program lies, built or installed: "orch-host" (program), "plugins" (folder),
- * "share" (folder of data files: skeletons, python helper; in the source tree while not installed).
- * NULL with ORCH_ERROR_IO when it is not found. The caller frees. */
+/** Where a part of this program lies, built or installed: "orch-host" (program), "plugins"
+ * (folder), "share" (folder of data files: skeletons, python helper; in the source tree while not
+ * installed). NULL with ORCH_ERROR_IO when it is not found. The caller frees. */
 char *orch_program_path(const char *part, GError **error);
 
 #endif

@@ -27,7 +27,8 @@ struct orch_process {
 
 /** Describes process `pid`; false when there is none. */
 bool orch_process_get(pid_t pid, struct orch_process *out);
-/** True when that very process still runs (a zombie does not). A process of another boot is dead. */
+/** True when that very process still runs (a zombie does not). A process of another boot is dead.
+ */
 bool orch_process_is_alive(const struct orch_process *process);
 
 /** Who runs this: $ORCH_USER, else the login name. Never NULL. */

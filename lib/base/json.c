@@ -36,7 +36,8 @@ json_t *orch_json_parse(const char *text, size_t length, size_t max_bytes, GErro
 {
     if (length > max_bytes) {
         orch_error_set(error, ORCH_ERROR_PROTOCOL, NULL,
-                       "JSON text of %" G_GSIZE_FORMAT " bytes is over the limit of %" G_GSIZE_FORMAT,
+                       "JSON text of %" G_GSIZE_FORMAT
+                       " bytes is over the limit of %" G_GSIZE_FORMAT,
                        length, max_bytes);
         return NULL;
     }
@@ -46,8 +47,7 @@ json_t *orch_json_parse(const char *text, size_t length, size_t max_bytes, GErro
         return NULL;
     }
     json_error_t problem;
-    json_t *value =
-        json_loadb(text, length, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &problem);
+    json_t *value = json_loadb(text, length, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &problem);
     if (!value)
         orch_error_set(error, ORCH_ERROR_PROTOCOL, NULL, "not valid JSON: %s (byte %d)",
                        problem.text, problem.position);
@@ -133,7 +133,7 @@ bool orch_json_get_real(const json_t *value, double *out)
     static const struct {
         const char *text;
         double value;
-    } names[] = {{"nan", NAN},       {"NaN", NAN},           {"inf", INFINITY},
+    } names[] = {{"nan", NAN},        {"NaN", NAN},           {"inf", INFINITY},
                  {"-inf", -INFINITY}, {"Infinity", INFINITY}, {"-Infinity", -INFINITY}};
     for (unsigned i = 0; json_is_string(value) && i < G_N_ELEMENTS(names); i++) {
         if (strcmp(json_string_value(value), names[i].text) == 0) {

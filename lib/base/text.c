@@ -120,7 +120,8 @@ bool orch_name_is_valid(const char *name, bool dash_allowed)
     if (!name || !g_ascii_islower(name[0]) || strlen(name) > 63)
         return false;
     for (const char *p = name; *p; p++)
-        if (!(g_ascii_islower(*p) || g_ascii_isdigit(*p) || *p == '_' || (dash_allowed && *p == '-')))
+        if (!(g_ascii_islower(*p) || g_ascii_isdigit(*p) || *p == '_' ||
+              (dash_allowed && *p == '-')))
             return false;
     return true;
 }
