@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/host/child.h"
+
+#include "lib/base/error.h"
+#include "lib/base/json.h"
+#include "lib/wire/event.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { HIGH_FD = 10 }; /* above every place that the child's descriptors move to */
+
+/* ---- in the child -----------------------------------------------------------------------------
+ */
+
+void child_say(const json_t *event)
+{
+    g_autoptr(GString) line = g_string_new(NULL);
+    orch_event_encode_json(line, event);
+    for (size_t done = 0; done < line->len;) {
+        ssize_t n = write(CHILD_EVENTS_FD, line->str + done, line->len - done);
+        if (n < 0 && errno != EINTR)
+            return;
+        done += n > 0 ? (size_t)n : 0;
+    }
+}
+
+void child_fail(const char *text)
+{
+    g_autofree char *valid = g_utf8_make_valid(text, -1);
+    json_t *reason = json_pack("{s:s s:s}", "event", "error", "text", valid);
+    json_t *done = json_pack("{s:s s:s}", "event", "done", "status", "failed");
+    child_say(reason);
+    child_say(done);
+    _exit(1);
+}
+
+static void fail_errno(const char *what, const char *name)
+{
+    int saved = errno;
+    g_autofree char *text = g_strdup_printf("%s '%s': %s", what, name, g_strerror(saved));
+    child_fail(text);
+}
+
+/* Closes all from `first` on: whatever this program, or the one that started it, has open. */
+static void close_from(int first)
+{
+#ifdef SYS_close_range
+    if (syscall(SYS_close_range, (unsigned)first, ~0u, 0) == 0)
+        return;
+#endif
+    long limit = sysconf(_SC_OPEN_MAX);
+    for (int fd = first; fd < (limit > 0 && limit < 65536 ? limit : 65536); fd++)
+        close(fd);
+}
+
+/* `control` is -1 when the child hears nothing. */
+static void place_descriptors(int control, int events, int output, int errors, bool is_compiled)
+{
+    int sources[] = {control, output, errors, events};
+    for (unsigned i = 0; i < G_N_ELEMENTS(sources); i++)
+        if (sources[i] >= 0)
+            sources[i] = fcntl(sources[i], F_DUPFD, HIGH_FD);
+    int nothing = open("/dev/null", O_RDONLY);
+    if (nothing > 0)
+        dup2(nothing, 0);
+    dup2(sources[1], 1);
+    dup2(sources[2], 2);
+    dup2(sources[3], CHILD_EVENTS_FD);
+    int next = CHILD_EVENTS_FD + 1;
+    if (is_compiled) {
+        dup2(sources[0], CHILD_CONTROL_FD);
+        next = CHILD_CONTROL_FD + 1;
+        fcntl(CHILD_EVENTS_FD, F_SETFD, FD_CLOEXEC);
+        fcntl(CHILD_CONTROL_FD, F_SETFD, FD_CLOEXEC);
+    } else if (sources[0] >= 0) {
+        dup2(sources[0], 0);
+    }
+    close_from(next);
+}
+
+/* Signals as a program expects them; death with the host as a last resort (it follows the thread
+ * that forked, and the host has but one). */
+static void reset_process(pid_t host)
+{
+    sigset_t none;
+    sigemptyset(&none);
+    signal(SIGPIPE, SIG_DFL);
+    signal(SIGHUP, SIG_DFL);
+    signal(SIGINT, SIG_DFL);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    setpgid(0, 0);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != host)
+        _exit(1);
+}
+
+static void pin(const struct orch_trial *trial)
+{
+    if (trial->cpu_count == 0)
+        return;
+    int highest = 0;
+    for (unsigned i = 0; i < trial->cpu_count; i++)
+        highest = MAX(highest, trial->cpus[i]);
+    size_t bytes = CPU_ALLOC_SIZE(highest + 1);
+    cpu_set_t *set = CPU_ALLOC(highest + 1);
+    CPU_ZERO_S(bytes, set);
+    for (unsigned i = 0; i < trial->cpu_count; i++)
+        CPU_SET_S(trial->cpus[i], bytes, set);
+    if (sched_setaffinity(0, bytes, set) != 0) {
+        g_autofree char *text =
+            g_strdup_printf("not pinned to the CPUs of its slot: %s", g_strerror(errno));
+        g_autoptr(json_t) note = json_pack("{s:s s:s}", "event", "note", "text", text);
+        child_say(note);
+    }
+    CPU_FREE(set);
+}
+
+/* ---- in the host ------------------------------------------------------------------------------
+ */
+
+struct pipes {
+    int control[2], events[2], output[2], errors[2]; /* read end, write end */
+};
+
+static bool open_pipes(struct pipes *pipes, bool with_control, GError **error)
+{
+    memset(pipes, -1, sizeof *pipes);
+    if ((!with_control || pipe2(pipes->control, O_CLOEXEC) == 0) &&
+        pipe2(pipes->events, O_CLOEXEC) == 0 && pipe2(pipes->output, O_CLOEXEC) == 0 &&
+        pipe2(pipes->errors, O_CLOEXEC) == 0)
+        return true;
+    orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot make a pipe");
+    return false;
+}
+
+static void close_all(struct pipes *pipes)
+{
+    int *fds[] = {pipes->control, pipes->events, pipes->output, pipes->errors};
+    for (unsigned i = 0; i < 2 * G_N_ELEMENTS(fds); i++) {
+        int *fd = &fds[i / 2][i % 2];
+        if (*fd >= 0)
+            close(*fd);
+        *fd = -1;
+    }
+}
+
+static int take(int *fd)
+{
+    int taken = *fd;
+    *fd = -1;
+    if (taken >= 0)
+        fcntl(taken, F_SETFL, fcntl(taken, F_GETFL) | O_NONBLOCK);
+    return taken;
+}
+
+static G_GNUC_NORETURN void run_child(const struct child_setup *setup, struct pipes *pipes,
+                                      pid_t host)
+{
+    bool is_compiled = setup->trial->manifest->kind == ORCH_PLUGIN_COMPILED;
+    reset_process(host);
+    place_descriptors(pipes->control[0], pipes->events[1], pipes->output[1], pipes->errors[1],
+                      is_compiled);
+    if (chdir(setup->work_dir) != 0)
+        fail_errno("cannot enter folder", setup->work_dir);
+    pin(setup->trial);
+    if (is_compiled)
+        compiled_main(setup);
+    wrapped_main(setup);
+}
+
+bool child_start(const struct child_setup *setup, struct child *out, GError **error)
+{
+    bool is_compiled = setup->trial->manifest->kind == ORCH_PLUGIN_COMPILED;
+    struct pipes pipes;
+    pid_t host = getpid(), pid = -1;
+    if (open_pipes(&pipes, is_compiled || wrapped_listens(setup->trial), error)) {
+        pid = fork();
+        if (pid == 0)
+            run_child(setup, &pipes, host);
+        if (pid < 0)
+            orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot start a process");
+    }
+    if (pid > 0) {
+        setpgid(pid, pid); /* as the child does: whoever comes first */
+        *out = (struct child){.pid = pid,
+                              .events_fd = take(&pipes.events[0]),
+                              .stdout_fd = take(&pipes.output[0]),
+                              .stderr_fd = take(&pipes.errors[0]),
+                              .control_fd = take(&pipes.control[1])};
+    }
+    close_all(&pipes);
+    return pid > 0;
+}
+
+bool child_tell(struct child *child, const json_t *object)
+{
+    if (child->control_fd < 0)
+        return false;
+    g_autoptr(GString) line = g_string_new(NULL);
+    orch_event_encode_json(line, object);
+    return write(child->control_fd, line->str, line->len) == (ssize_t)line->len;
+}
+
+void child_close(struct child *child)
+{
+    int *fds[] = {&child->events_fd, &child->stdout_fd, &child->stderr_fd, &child->control_fd};
+    for (unsigned i = 0; i < G_N_ELEMENTS(fds); i++) {
+        if (*fds[i] >= 0)
+            close(*fds[i]);
+        *fds[i] = -1;
+    }
+}

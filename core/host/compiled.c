@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT */
+/* Running a compiled plugin, in a fork of the host that runs nothing else. */
+#include "core/host/child.h"
+
+#include "core/host/host_services.h"
+#include "core/host/plugin_load.h"
+#include "lib/base/error.h"
+#include "lib/base/json.h"
+#include "lib/wire/value.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+extern char **environ;
+
+/* ---- what /proc shows -------------------------------------------------------------------------
+ */
+
+/* A fork shows its parent's command line and environment as they were at exec. The recovery of a
+ * dead host looks for both, so they are written over: the command line no longer names the trial's
+ * folder (that is the host's), and the environment carries ORCH_RUN. */
+static void rewrite_command_line(int argc, char **argv, const char *name)
+{
+    char *end = argv[0];
+    for (int i = 0; i < argc && argv[i] == end; i++)
+        end += strlen(argv[i]) + 1;
+    size_t room = (size_t)(end - argv[0]);
+    if (room == 0)
+        return;
+    g_autofree char *title = g_strdup_printf("orch-plugin %s", name);
+    memset(argv[0], 0, room);
+    g_strlcpy(argv[0], title, room);
+}
+
+static void rewrite_environment(const char *key)
+{
+    char **before = environ;
+    char *begin = before[0], *end = begin;
+    for (char **entry = before; *entry && *entry == end; entry++)
+        end += strlen(*entry) + 1;
+    environ = g_strdupv(before);
+    g_autofree char *word = g_strconcat("ORCH_RUN=", key, NULL);
+    if (begin && (size_t)(end - begin) > strlen(word))
+        strcpy(begin, word);
+}
+
+static void make_environment(const struct child_setup *setup)
+{
+    const struct orch_trial *trial = setup->trial;
+    rewrite_command_line(setup->argc, setup->argv, trial->manifest->name);
+    rewrite_environment(trial->key);
+    for (char **entry = trial->env; entry && *entry; entry++)
+        putenv(g_strdup(*entry));
+    g_setenv("ORCH_RUN", trial->key, TRUE);
+}
+
+/* ---- the plugin -------------------------------------------------------------------------------
+ */
+
+static void expect_same(const struct orch_manifest *planned, const struct orch_manifest *found)
+{
+    const struct {
+        const char *field, *planned, *found;
+    } rows[] = {{"name", planned->name, found->name},
+                {"version", planned->version, found->version},
+                {"build", planned->build, found->build}};
+    for (unsigned i = 0; i < G_N_ELEMENTS(rows); i++) {
+        if (g_strcmp0(rows[i].planned, rows[i].found) == 0)
+            continue;
+        g_autofree char *text = g_strdup_printf(
+            "plugin '%s' changed since this trial was planned: expected %s '%s', found '%s'",
+            found->path, rows[i].field, rows[i].planned ? rows[i].planned : "none",
+            rows[i].found ? rows[i].found : "none");
+        child_fail(text);
+    }
+}
+
+static const char *status_word(int status)
+{
+    static const char *const words[] = {[ORCH_OK] = "ok",
+                                        [ORCH_FAILED] = "failed",
+                                        [ORCH_SKIPPED] = "skipped",
+                                        [ORCH_DIVERGED] = "diverged",
+                                        [ORCH_CANCELLED] = "cancelled"};
+    bool is_known = status >= 0 && status < (int)G_N_ELEMENTS(words);
+    return words[is_known ? status : ORCH_FAILED];
+}
+
+static int run_hooks(const struct orch_plugin *plugin, const void *params,
+                     const struct orch_host *host)
+{
+    void *state = NULL;
+    int status = plugin->open ? plugin->open(params, host, &state) : ORCH_OK;
+    if (status != ORCH_OK)
+        return status;
+    status = plugin->run(state, params, host);
+    if (plugin->close)
+        plugin->close(state);
+    return status;
+}
+
+static void report(struct services *services, int status)
+{
+    const char *failure = services_failure(services);
+    if (status != ORCH_OK && failure) {
+        g_autofree char *cut = g_strndup(failure, 8192);
+        g_autofree char *valid = g_utf8_make_valid(cut, -1);
+        g_autoptr(json_t) reason = json_pack("{s:s s:s}", "event", "error", "text", valid);
+        services_send(services, reason);
+    }
+    g_autoptr(json_t) done = json_pack("{s:s s:s}", "event", "done", "status", status_word(status));
+    services_send(services, done);
+}
+
+void compiled_main(const struct child_setup *setup)
+{
+    const struct orch_trial *trial = setup->trial;
+    struct loaded_plugin loaded;
+    g_autoptr(GError) error = NULL;
+    make_environment(setup);
+    if (!trial->manifest->path)
+        child_fail("trial.json: a compiled plugin without a path");
+    if (!plugin_load(trial->manifest->path, &loaded, &error))
+        child_fail(error->message);
+    expect_same(trial->manifest, loaded.manifest);
+    g_autoptr(GPtrArray) arena = g_ptr_array_new_with_free_func(g_free);
+    void *params = g_malloc0(loaded.plugin.params_bytes + 1);
+    if (!orch_value_fill(loaded.manifest, trial->params, params, loaded.plugin.params_bytes, arena,
+                         &error))
+        child_fail(error->message);
+    const struct services_setup services_setup = {
+        .manifest = loaded.manifest,
+        .events_fd = CHILD_EVENTS_FD,
+        .control_fd = CHILD_CONTROL_FD,
+        .start_ns = setup->start_ns,
+        .seed = trial->seed,
+        .checkpoint_dir = trial->checkpoint_dir,
+        .smoke = trial->smoke,
+    };
+    struct services *services = services_new(&services_setup);
+    int status = run_hooks(&loaded.plugin, params, services_host(services));
+    report(services, status);
+    services_free(services);
+    /* No exit handlers: those of large libraries take long, and may crash after all went well. */
+    fflush(NULL);
+    _exit(0);
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/* One line a file: digest, size, mtime and ctime, path. Lines are appended with one write each, so
+ * several processes may do so; the last line of a path counts; what does not parse is passed over;
+ * over its bound the file is written anew with its newer half. */
+#include "core/host/digests.h"
+
+#include "lib/base/ident.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { CACHE_BYTES_MAX = 1 << 20 };
+/* A file changed this recently may change again within the clock's tick: not remembered. */
+static const int64_t RACY_NS = INT64_C(2000000000);
+
+static char *cache_path(void)
+{
+    return g_build_filename(g_get_user_cache_dir(), "orch", "digests", NULL);
+}
+
+/* " SIZE MTIME CTIME PATH": what must be equal for a digest to hold. */
+static char *identity_of(const struct stat *info, const char *path)
+{
+    return g_strdup_printf(" %lld %lld.%09ld %lld.%09ld %s", (long long)info->st_size,
+                           (long long)info->st_mtim.tv_sec, info->st_mtim.tv_nsec,
+                           (long long)info->st_ctim.tv_sec, info->st_ctim.tv_nsec, path);
+}
+
+static bool look_up(const char *cache, const char *identity, char out[ORCH_SHA256_CHARS])
+{
+    g_autofree char *text = NULL;
+    size_t length = 0;
+    if (!orch_file_read(cache, 4 * CACHE_BYTES_MAX, &text, &length, NULL))
+        return false;
+    bool found = false;
+    for (char *line = text, *end; (end = memchr(line, '\n', (size_t)(text + length - line)));
+         line = end + 1) {
+        *end = 0;
+        if (strlen(line) <= 64 || strcmp(line + 64, identity) != 0)
+            continue;
+        g_autofree char *digest = g_strndup(line, 64);
+        if (orch_sha256_is_valid(digest)) {
+            memcpy(out, digest, ORCH_SHA256_CHARS);
+            found = true;
+        }
+    }
+    return found;
+}
+
+/* Keeps the newer half. */
+static void shorten(const char *cache)
+{
+    g_autofree char *text = NULL;
+    size_t length = 0;
+    if (!orch_file_read(cache, 4 * CACHE_BYTES_MAX, &text, &length, NULL)) {
+        unlink(cache); /* grown far over its bound, or no file: begin again */
+        return;
+    }
+    const char *half = memchr(text + length / 2, '\n', length - length / 2);
+    size_t skip = half ? (size_t)(half + 1 - text) : length;
+    orch_file_write(cache, text + skip, length - skip, false, NULL);
+}
+
+static void remember(const char *cache, const char *identity, const char *digest)
+{
+    g_autofree char *folder = g_path_get_dirname(cache);
+    if (strchr(identity, '\n') || !orch_dir_make(folder, NULL))
+        return;
+    int fd = open(cache, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return;
+    /* a line end first ends what another's interrupted write may have left */
+    g_autofree char *line = g_strconcat("\n", digest, identity, "\n", NULL);
+    struct stat info;
+    bool is_long = write(fd, line, strlen(line)) > 0 && fstat(fd, &info) == 0 &&
+                   info.st_size > CACHE_BYTES_MAX;
+    close(fd);
+    if (is_long)
+        shorten(cache);
+}
+
+bool digest_of_file(const char *path, char out[ORCH_SHA256_CHARS], GError **error)
+{
+    g_autofree char *absolute = orch_path_absolute(path, NULL);
+    struct stat before, after;
+    if (stat(absolute, &before) != 0)
+        return orch_file_sha256(absolute, out, NULL, error); /* says why it cannot be read */
+    g_autofree char *cache = cache_path();
+    g_autofree char *identity = identity_of(&before, absolute);
+    if (look_up(cache, identity, out))
+        return true;
+    if (!orch_file_sha256(absolute, out, NULL, error) || stat(absolute, &after) != 0)
+        return false;
+    g_autofree char *identity_after = identity_of(&after, absolute);
+    int64_t changed = (int64_t)after.st_mtim.tv_sec * 1000000000 + after.st_mtim.tv_nsec;
+    if (strcmp(identity, identity_after) == 0 && orch_now_ns() - changed > RACY_NS)
+        remember(cache, identity, out);
+    return true;
+}

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/host/ending.h"
+
+#include "lib/base/error.h"
+#include "lib/base/file.h"
+#include "lib/base/json.h"
+#include "lib/wire/value.h"
+
+#include <signal.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { REASON_BYTES_MAX = 2000, STRAYS_NAMED = 20 };
+
+/* ---- artifacts --------------------------------------------------------------------------------
+ */
+
+/* Puts one into the journal. NULL, or why that is not possible; the caller frees. */
+static char *take_artifact(const struct ending *ending, struct journal_out *out, const char *name,
+                           const char *said)
+{
+    g_autofree char *path = orch_path_absolute(said, ending->setup->work_dir);
+    char sha256[ORCH_SHA256_CHARS];
+    int64_t bytes;
+    g_autoptr(GError) error = NULL;
+    if (!orch_file_sha256(path, sha256, &bytes, &error))
+        return g_strdup_printf("artifact '%s': %s", name, error->message);
+    g_autoptr(json_t) object =
+        json_pack("{s:s s:s s:s s:s s:I}", "event", "artifact", "name", name, "path", path,
+                  "sha256", sha256, "bytes", (json_int_t)bytes);
+    journal_out_add(out, object);
+    return NULL;
+}
+
+static bool was_reported(const struct intake *intake, const struct orch_artifact_spec *spec)
+{
+    for (guint i = 0; i < intake->artifacts->len; i++)
+        if (g_array_index(intake->artifacts, struct intake_artifact, i).spec == spec)
+            return true;
+    return false;
+}
+
+/* Files that a manifest says a command leaves: taken where they are, if they are. */
+static void take_left_artifacts(const struct ending *ending, struct journal_out *out)
+{
+    const struct orch_manifest *manifest = ending->setup->trial->manifest;
+    g_autoptr(json_t) values = NULL;
+    for (guint i = 0; i < manifest->artifacts->len; i++) {
+        const struct orch_artifact_spec *spec = manifest->artifacts->pdata[i];
+        if (!spec->path || was_reported(ending->intake, spec))
+            continue;
+        if (!values)
+            values = wrapped_values(ending->setup->trial, ending->setup->trial_dir);
+        g_autofree char *text = orch_value_expand(spec->path, values, NULL);
+        g_autofree char *path = text ? orch_path_absolute(text, ending->setup->work_dir) : NULL;
+        if (path && access(path, F_OK) == 0) {
+            g_autofree char *problem = take_artifact(ending, out, spec->name, path);
+        }
+    }
+}
+
+/* The first thing that is wrong with an artifact that was handed over; NULL: nothing. */
+static char *take_artifacts(const struct ending *ending, struct journal_out *out)
+{
+    const GArray *artifacts = ending->intake->artifacts;
+    char *first = NULL;
+    for (guint i = 0; i < artifacts->len; i++) {
+        const struct intake_artifact *artifact =
+            &g_array_index(artifacts, struct intake_artifact, i);
+        char *problem = take_artifact(ending, out, artifact->spec->name, artifact->path);
+        if (first)
+            g_free(problem);
+        else
+            first = problem;
+    }
+    take_left_artifacts(ending, out);
+    return first;
+}
+
+/* ---- verdict and reason -----------------------------------------------------------------------
+ */
+
+static char *signal_text(int number)
+{
+    static const struct {
+        int number;
+        const char *name;
+    } names[] = {{SIGHUP, "SIGHUP"},   {SIGINT, "SIGINT"},   {SIGQUIT, "SIGQUIT"},
+                 {SIGILL, "SIGILL"},   {SIGTRAP, "SIGTRAP"}, {SIGABRT, "SIGABRT"},
+                 {SIGBUS, "SIGBUS"},   {SIGFPE, "SIGFPE"},   {SIGKILL, "SIGKILL"},
+                 {SIGUSR1, "SIGUSR1"}, {SIGSEGV, "SIGSEGV"}, {SIGUSR2, "SIGUSR2"},
+                 {SIGPIPE, "SIGPIPE"}, {SIGALRM, "SIGALRM"}, {SIGTERM, "SIGTERM"},
+                 {SIGXCPU, "SIGXCPU"}, {SIGXFSZ, "SIGXFSZ"}, {SIGSYS, "SIGSYS"}};
+    for (unsigned i = 0; i < G_N_ELEMENTS(names); i++)
+        if (names[i].number == number)
+            return g_strdup_printf("signal %d (%s)", number, names[i].name);
+    return g_strdup_printf("signal %d", number);
+}
+
+static struct orch_ending facts_of(const struct ending *ending)
+{
+    const struct intake *intake = ending->intake;
+    const struct orch_manifest *manifest = ending->setup->trial->manifest;
+    bool is_signal = WIFSIGNALED(ending->wait_status);
+    return (struct orch_ending){
+        .stopped = ending->stopping->why,
+        .has_done = intake->has_done,
+        .done_first = ending->done_first,
+        .done = intake->done,
+        .needs_done = manifest->kind == ORCH_PLUGIN_COMPILED ||
+                      manifest->metrics_from == ORCH_METRICS_PROTOCOL,
+        .has_error = intake->error_text != NULL,
+        .exit_code = is_signal ? 0 : WEXITSTATUS(ending->wait_status),
+        .signal = is_signal ? WTERMSIG(ending->wait_status) : 0,
+    };
+}
+
+/* Why it is not ok; NULL when it is. The caller frees. */
+static char *reason_of(const struct ending *ending, enum orch_verdict verdict,
+                       const struct orch_ending *facts)
+{
+    const struct intake *intake = ending->intake;
+    if (verdict == ORCH_VERDICT_OK)
+        return NULL;
+    if (facts->stopped == verdict && ending->stopping->reason)
+        return g_strdup(ending->stopping->reason);
+    if (verdict == ORCH_VERDICT_CRASHED)
+        return signal_text(facts->signal);
+    if (verdict == ORCH_VERDICT_PROTOCOL)
+        return intake->problem ? g_strdup(intake->problem)
+                               : g_strdup("it exited with status 0 without a 'done' event");
+    if (intake->error_text)
+        return g_strdup(intake->error_text);
+    if (facts->exit_code && facts->has_done && facts->done == ORCH_VERDICT_OK)
+        return g_strdup_printf("exit status %d after 'done' said ok", facts->exit_code);
+    if (facts->exit_code)
+        return g_strdup_printf("exit status %d", facts->exit_code);
+    return g_strdup("it gave no reason");
+}
+
+/* A reason for the record: valid, and short enough for a line. */
+static char *presentable(const char *text)
+{
+    if (!text)
+        return NULL;
+    g_autofree char *cut = g_strndup(text, REASON_BYTES_MAX);
+    return g_utf8_make_valid(cut, -1);
+}
+
+/* ---- the end event ----------------------------------------------------------------------------
+ */
+
+static double seconds_of(struct timeval time)
+{
+    return (double)time.tv_sec + (double)time.tv_usec / 1e6;
+}
+
+static void put_count(json_t *facts, const char *key, int64_t count)
+{
+    if (count > 0)
+        json_object_set_new(facts, key, json_integer(count));
+}
+
+static json_t *end_facts(const struct ending *ending)
+{
+    const struct intake *intake = ending->intake;
+    struct rusage usage;
+    getrusage(RUSAGE_CHILDREN, &usage);
+    json_t *facts =
+        json_pack("{s:I s:f s:f}", "max_rss_bytes", (json_int_t)usage.ru_maxrss * 1024, "user_s",
+                  seconds_of(usage.ru_utime), "system_s", seconds_of(usage.ru_stime));
+    put_count(facts, "points", intake->point_count);
+    put_count(facts, "max_pss_bytes", ending->memory_bytes);
+    put_count(facts, "stdout_dropped_bytes", capture_finish(ending->output));
+    put_count(facts, "stderr_dropped_bytes", capture_finish(ending->errors));
+    put_count(facts, "log_dropped_bytes", intake->dropped_bytes);
+    put_count(facts, "log_dropped_lines", intake->dropped_count);
+    put_count(facts, "unknown_events", intake->unknown_count);
+    put_count(facts, "stray_count", ending->strays->len);
+    if (ending->strays->len) {
+        json_t *names = json_array();
+        for (guint i = 0; i < MIN(ending->strays->len, (guint)STRAYS_NAMED); i++)
+            json_array_append_new(names, json_string(ending->strays->pdata[i]));
+        json_object_set_new(facts, "strays", names);
+    }
+    return facts;
+}
+
+static json_t *end_event(const struct ending *ending, enum orch_verdict verdict, const char *reason,
+                         const struct orch_ending *facts)
+{
+    g_autofree char *shown = presentable(reason);
+    g_autofree char *tail = capture_tail(ending->errors);
+    return json_pack("{s:s s:s s:s? s:o s:o s:I s:I s:f s:s s:o}", "event", "end", "verdict",
+                     orch_verdict_name(verdict), "reason", shown, "exit_code",
+                     facts->signal ? json_null() : json_integer(facts->exit_code), "signal",
+                     facts->signal ? json_integer(facts->signal) : json_null(), "started_ns",
+                     (json_int_t)ending->started_ns, "ended_ns", (json_int_t)ending->ended_ns,
+                     "wall_ms", ending->wall_ms, "stderr_tail", tail, "facts", end_facts(ending));
+}
+
+void ending_write(const struct ending *ending, struct journal_out *out)
+{
+    g_autofree char *missing = take_artifacts(ending, out);
+    struct orch_ending facts = facts_of(ending);
+    if (facts.signal == 0 && ending->intake->problem && facts.stopped == ORCH_VERDICT_OK)
+        facts.stopped = ORCH_VERDICT_PROTOCOL; /* found in its last words */
+    enum orch_verdict verdict = orch_verdict_judge(&facts);
+    g_autofree char *reason = NULL;
+    if (verdict == ORCH_VERDICT_OK && missing) {
+        verdict = ORCH_VERDICT_PROTOCOL;
+        reason = g_strdup(missing);
+    } else {
+        reason = reason_of(ending, verdict, &facts);
+    }
+    g_autoptr(json_t) event = end_event(ending, verdict, reason, &facts);
+    journal_out_add(out, event);
+}

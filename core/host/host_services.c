@@ -1,0 +1,431 @@
+/* SPDX-License-Identifier: MIT */
+/* Points are gathered up to POINTS_MAX or 50 ms and written as one line of many; a thread of its
+ * own, started with the first point, writes what is left when the plugin computes in silence.
+ * Everything else is written at once, behind the points that came before it. */
+#include "core/host/host_services.h"
+
+#include "core/host/digests.h"
+#include "lib/base/error.h"
+#include "lib/base/ident.h"
+#include "lib/base/json.h"
+#include "lib/wire/event.h"
+
+#include <errno.h>
+#include <math.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { POINTS_MAX = 1000 }; /* a line of about 50 KiB */
+static const int64_t GATHER_NS = 50 * 1000 * 1000, ASK_NS = 2 * 1000 * 1000;
+
+struct services {
+    struct orch_host host; /* host.ctx is this struct */
+    struct services_setup setup;
+    pthread_mutex_t mutex; /* guards all below but the atomics */
+    pthread_cond_t wake;
+    pthread_t timer;
+    bool has_timer, is_ending;
+    GHashTable *metrics; /* name -> the manifest's text of it */
+    const char *last_name;
+    struct orch_point points[POINTS_MAX];
+    size_t point_count;
+    int64_t oldest_ns; /* of the points */
+    int64_t progress_ns;
+    GString *out;
+    char *failure;
+    json_t *inputs;
+    GPtrArray *texts; /* digests handed out */
+    bool has_checkpoint_dir;
+    atomic_bool cancelled;
+    atomic_llong asked_ns; /* when the control pipe was last looked at */
+};
+
+static struct services *of(const struct orch_host *host)
+{
+    return host->ctx;
+}
+
+/* ---- writing ----------------------------------------------------------------------------------
+ */
+
+/* A pipe that nobody reads any more means that the host is gone. */
+static void write_out(struct services *services)
+{
+    size_t done = 0;
+    while (done < services->out->len && services->setup.events_fd >= 0) {
+        ssize_t n =
+            write(services->setup.events_fd, services->out->str + done, services->out->len - done);
+        if (n < 0 && errno != EINTR) {
+            atomic_store(&services->cancelled, true);
+            break;
+        }
+        done += n > 0 ? (size_t)n : 0;
+    }
+    g_string_truncate(services->out, 0);
+}
+
+static void flush_points(struct services *services)
+{
+    if (services->point_count == 0)
+        return;
+    orch_event_encode_points(services->out, services->points, services->point_count);
+    services->point_count = 0;
+    write_out(services);
+}
+
+static void send_locked(struct services *services, const json_t *object)
+{
+    flush_points(services);
+    orch_event_encode_json(services->out, object);
+    write_out(services);
+}
+
+void services_send(struct services *services, const json_t *object)
+{
+    pthread_mutex_lock(&services->mutex);
+    send_locked(services, object);
+    pthread_mutex_unlock(&services->mutex);
+}
+
+/* An event with one text that may be anything: made valid UTF-8, and cut so that the line fits. */
+static void send_text(struct services *services, const char *event, const char *level,
+                      const char *key, const char *text)
+{
+    g_autofree char *valid = g_utf8_make_valid(text ? text : "", -1);
+    g_autoptr(GString) line = g_string_new(NULL);
+    for (size_t room = strlen(valid);; room /= 2) {
+        if (room < strlen(valid)) /* at a character's begin */
+            *g_utf8_find_prev_char(valid, valid + room + 1) = 0;
+        g_autoptr(json_t) object =
+            json_pack("{s:s s:s* s:s}", "event", event, "level", level, key, valid);
+        g_string_truncate(line, 0);
+        orch_event_encode_json(line, object);
+        if (line->len < ORCH_WIRE_LINE_MAX) {
+            services_send(services, object);
+            return;
+        }
+    }
+}
+
+/* ---- the timer --------------------------------------------------------------------------------
+ */
+
+static void *timer_main(void *argument)
+{
+    struct services *services = argument;
+    pthread_mutex_lock(&services->mutex);
+    while (!services->is_ending) {
+        int64_t due = services->oldest_ns + GATHER_NS;
+        if (services->point_count == 0) {
+            pthread_cond_wait(&services->wake, &services->mutex);
+        } else if (orch_mono_ns() >= due) {
+            flush_points(services);
+        } else {
+            struct timespec until = {due / 1000000000, due % 1000000000};
+            pthread_cond_timedwait(&services->wake, &services->mutex, &until);
+        }
+    }
+    pthread_mutex_unlock(&services->mutex);
+    return NULL;
+}
+
+/* The plugin's signals are not for this thread. */
+static void start_timer(struct services *services)
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before);
+    services->has_timer = pthread_create(&services->timer, NULL, timer_main, services) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+/* ---- services: what is reported ---------------------------------------------------------------
+ */
+
+/* The manifest's text of a declared name; NULL: not declared. */
+static const char *declared(struct services *services, const char *name)
+{
+    if (services->last_name && strcmp(services->last_name, name) == 0)
+        return services->last_name;
+    services->last_name = g_hash_table_lookup(services->metrics, name);
+    return services->last_name;
+}
+
+/* Sent as it is: the host refuses it and says how the name may have been meant. */
+static void send_undeclared(struct services *services, const char *name, int64_t step, double value)
+{
+    g_autofree char *cut = g_strndup(name, 200);
+    g_autofree char *valid = g_utf8_make_valid(cut, -1);
+    g_autoptr(json_t) object = json_pack("{s:s s:s s:I s:o}", "event", "metric", "name", valid,
+                                         "step", (json_int_t)step, "value", orch_json_real(value));
+    send_locked(services, object);
+}
+
+static void host_metric(const struct orch_host *host, const char *name, int64_t step, double value)
+{
+    struct services *services = of(host);
+    if (services->setup.events_fd < 0 || !name)
+        return;
+    int64_t now = orch_mono_ns();
+    pthread_mutex_lock(&services->mutex);
+    const char *known = declared(services, name);
+    if (!known) {
+        send_undeclared(services, name, step, value);
+    } else {
+        /* microseconds as an exact quotient: three decimals at most */
+        double t_ms = (double)((now - services->setup.start_ns) / 1000) / 1e3;
+        services->points[services->point_count++] = (struct orch_point){known, step, t_ms, value};
+        if (services->point_count == 1) {
+            services->oldest_ns = now;
+            if (!services->has_timer)
+                start_timer(services);
+            else
+                pthread_cond_signal(&services->wake);
+        }
+        if (services->point_count == POINTS_MAX || now - services->oldest_ns > GATHER_NS)
+            flush_points(services);
+    }
+    pthread_mutex_unlock(&services->mutex);
+}
+
+static void host_result(const struct orch_host *host, const char *name, double value)
+{
+    g_autofree char *valid = g_utf8_make_valid(name ? name : "", -1);
+    g_autoptr(json_t) object = json_pack("{s:s s:s s:o}", "event", "result", "name", valid, "value",
+                                         orch_json_real(value));
+    services_send(of(host), object);
+}
+
+static void host_progress(const struct orch_host *host, double done, double total)
+{
+    struct services *services = of(host);
+    int64_t now = orch_mono_ns();
+    pthread_mutex_lock(&services->mutex);
+    if (isfinite(done) && isfinite(total) &&
+        (now - services->progress_ns >= GATHER_NS || (total > 0 && done >= total))) {
+        g_autoptr(json_t) object =
+            json_pack("{s:s s:f s:f}", "event", "progress", "done", done, "total", total);
+        services->progress_ns = now;
+        send_locked(services, object);
+    }
+    pthread_mutex_unlock(&services->mutex);
+}
+
+static void host_phase(const struct orch_host *host, const char *name)
+{
+    send_text(of(host), "phase", NULL, "name", name);
+}
+
+static void host_artifact(const struct orch_host *host, const char *name, const char *path)
+{
+    g_autofree char *valid_name = g_utf8_make_valid(name ? name : "", -1);
+    g_autofree char *valid_path = g_utf8_make_valid(path ? path : "", -1);
+    g_autoptr(json_t) object =
+        json_pack("{s:s s:s s:s}", "event", "artifact", "name", valid_name, "path", valid_path);
+    services_send(of(host), object);
+}
+
+static void host_note(const struct orch_host *host, const char *text)
+{
+    send_text(of(host), "note", NULL, "text", text);
+}
+
+static void host_log(const struct orch_host *host, int level, const char *text)
+{
+    static const char *const levels[] = {"debug", "info", "warning"};
+    send_text(of(host), "log", levels[CLAMP(level, ORCH_LOG_DEBUG, ORCH_LOG_WARNING)], "text",
+              text);
+}
+
+static void host_fail(const struct orch_host *host, const char *text)
+{
+    struct services *services = of(host);
+    pthread_mutex_lock(&services->mutex);
+    g_free(services->failure);
+    services->failure = g_utf8_make_valid(text ? text : "", -1);
+    pthread_mutex_unlock(&services->mutex);
+}
+
+/* ---- services: what is asked ------------------------------------------------------------------
+ */
+
+/* The control pipe carries one kind of line to a running trial, cancel; its end means that the host
+ * is gone. The system is asked at most every 2 ms. */
+static bool host_cancelled(const struct orch_host *host)
+{
+    struct services *services = of(host);
+    if (atomic_load(&services->cancelled) || services->setup.control_fd < 0)
+        return atomic_load(&services->cancelled);
+    int64_t now = orch_mono_ns();
+    if (now - atomic_load(&services->asked_ns) < ASK_NS)
+        return false;
+    atomic_store(&services->asked_ns, now);
+    struct pollfd control = {.fd = services->setup.control_fd, .events = POLLIN};
+    if (poll(&control, 1, 0) > 0)
+        atomic_store(&services->cancelled, true);
+    return atomic_load(&services->cancelled);
+}
+
+uint64_t services_derive_seed(uint64_t seed, const char *stream)
+{
+    uint8_t bytes[8], digest[32];
+    gsize length = sizeof digest;
+    for (int i = 0; i < 8; i++)
+        bytes[i] = (uint8_t)(seed >> (8 * i));
+    GChecksum *sum = g_checksum_new(G_CHECKSUM_SHA256);
+    g_checksum_update(sum, bytes, sizeof bytes);
+    g_checksum_update(sum, (const guchar *)stream, (gssize)strlen(stream));
+    g_checksum_get_digest(sum, digest, &length);
+    g_checksum_free(sum);
+    uint64_t derived = 0;
+    for (int i = 7; i >= 0; i--)
+        derived = derived << 8 | digest[i];
+    return derived;
+}
+
+static uint64_t host_derive_seed(const struct orch_host *host, const char *stream)
+{
+    return services_derive_seed(of(host)->setup.seed, stream ? stream : "");
+}
+
+static const char *host_checkpoint_dir(const struct orch_host *host)
+{
+    struct services *services = of(host);
+    const char *path = services->setup.checkpoint_dir;
+    pthread_mutex_lock(&services->mutex);
+    if (path && !services->has_checkpoint_dir)
+        services->has_checkpoint_dir = orch_dir_make(path, NULL);
+    bool is_there = services->has_checkpoint_dir;
+    pthread_mutex_unlock(&services->mutex);
+    return is_there ? path : NULL;
+}
+
+static void host_input(const struct orch_host *host, const char *name, const char *sha256)
+{
+    struct services *services = of(host);
+    if (!name || !orch_sha256_is_valid(sha256)) {
+        host_fail(host, "input: a SHA-256 digest of 64 lower-case hex digits is wanted");
+        return;
+    }
+    g_autofree char *valid = g_utf8_make_valid(name, -1);
+    pthread_mutex_lock(&services->mutex);
+    json_array_append_new(services->inputs,
+                          json_pack("{s:s s:s}", "name", valid, "sha256", sha256));
+    pthread_mutex_unlock(&services->mutex);
+}
+
+static bool host_smoke(const struct orch_host *host)
+{
+    return of(host)->setup.smoke;
+}
+
+static const char *host_file_digest(const struct orch_host *host, const char *path)
+{
+    struct services *services = of(host);
+    char *digest = g_malloc(ORCH_SHA256_CHARS);
+    g_autoptr(GError) error = NULL;
+    if (!digest_of_file(path ? path : "", digest, &error)) {
+        host_fail(host, error->message);
+        g_free(digest);
+        return NULL;
+    }
+    pthread_mutex_lock(&services->mutex);
+    g_ptr_array_add(services->texts, digest);
+    pthread_mutex_unlock(&services->mutex);
+    return digest;
+}
+
+/* ---- life -------------------------------------------------------------------------------------
+ */
+
+static const struct orch_host SERVICES = {
+    .struct_bytes = sizeof(struct orch_host),
+    .abi_minor = ORCH_ABI_MINOR,
+    .metric = host_metric,
+    .result = host_result,
+    .progress = host_progress,
+    .phase = host_phase,
+    .artifact = host_artifact,
+    .note = host_note,
+    .log = host_log,
+    .fail = host_fail,
+    .cancelled = host_cancelled,
+    .derive_seed = host_derive_seed,
+    .checkpoint_dir = host_checkpoint_dir,
+    .input = host_input,
+    .smoke = host_smoke,
+    .file_digest = host_file_digest,
+};
+
+struct services *services_new(const struct services_setup *setup)
+{
+    struct services *services = g_new0(struct services, 1);
+    services->host = SERVICES;
+    services->host.ctx = services;
+    services->setup = *setup;
+    pthread_condattr_t monotonic;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_mutex_init(&services->mutex, NULL);
+    pthread_cond_init(&services->wake, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    services->metrics = g_hash_table_new(g_str_hash, g_str_equal);
+    for (guint i = 0; i < setup->manifest->metrics->len; i++) {
+        const struct orch_metric_spec *spec = setup->manifest->metrics->pdata[i];
+        g_hash_table_insert(services->metrics, spec->name, spec->name);
+    }
+    services->out = g_string_new(NULL);
+    services->inputs = json_array();
+    services->texts = g_ptr_array_new_with_free_func(g_free);
+    return services;
+}
+
+void services_free(struct services *services)
+{
+    if (!services)
+        return;
+    pthread_mutex_lock(&services->mutex);
+    flush_points(services);
+    services->is_ending = true;
+    pthread_cond_signal(&services->wake);
+    pthread_mutex_unlock(&services->mutex);
+    if (services->has_timer)
+        pthread_join(services->timer, NULL);
+    pthread_cond_destroy(&services->wake);
+    pthread_mutex_destroy(&services->mutex);
+    g_hash_table_unref(services->metrics);
+    g_string_free(services->out, TRUE);
+    g_free(services->failure);
+    json_decref(services->inputs);
+    g_ptr_array_unref(services->texts);
+    g_free(services);
+}
+
+const struct orch_host *services_host(struct services *services)
+{
+    return &services->host;
+}
+
+void services_reset(struct services *services, bool smoke)
+{
+    pthread_mutex_lock(&services->mutex);
+    services->setup.smoke = smoke;
+    g_clear_pointer(&services->failure, g_free);
+    json_array_clear(services->inputs);
+    g_ptr_array_set_size(services->texts, 0);
+    pthread_mutex_unlock(&services->mutex);
+}
+
+const char *services_failure(const struct services *services)
+{
+    return services->failure;
+}
+
+json_t *services_inputs(struct services *services)
+{
+    return services->inputs;
+}

@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/host/intake.h"
+
+#include "lib/base/ident.h"
+#include "lib/base/json.h"
+#include "lib/base/text.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+    BUFFER_BYTES = 4 * ORCH_WIRE_LINE_MAX,
+    POINTS_MAX = 1024, /* single points gathered before they are written */
+};
+static const int64_t PROGRESS_NS = 500 * 1000 * 1000;
+/* More is no record of a trial any more, and fills the disk. */
+static const int64_t JOURNAL_BYTES_MAX = INT64_C(8) << 30;
+
+static void artifact_clear(void *pointer)
+{
+    struct intake_artifact *artifact = pointer;
+    g_free(artifact->path);
+}
+
+void intake_init(struct intake *intake, const struct orch_manifest *manifest,
+                 struct journal_out *out, int64_t start_ns, int64_t text_budget)
+{
+    *intake = (struct intake){
+        .manifest = manifest, .out = out, .start_ns = start_ns, .text_budget = text_budget};
+    intake->metrics = g_hash_table_new(g_str_hash, g_str_equal);
+    for (guint i = 0; i < manifest->metrics->len; i++) {
+        struct orch_metric_spec *spec = manifest->metrics->pdata[i];
+        g_hash_table_insert(intake->metrics, spec->name, spec);
+    }
+    intake->points = g_array_new(FALSE, FALSE, sizeof(struct orch_point));
+    intake->artifacts = g_array_new(FALSE, FALSE, sizeof(struct intake_artifact));
+    g_array_set_clear_func(intake->artifacts, artifact_clear);
+    intake->buffer = g_malloc(BUFFER_BYTES);
+}
+
+void intake_clear(struct intake *intake)
+{
+    if (!intake->metrics)
+        return;
+    g_hash_table_unref(intake->metrics);
+    g_array_unref(intake->points);
+    g_array_unref(intake->artifacts);
+    g_free(intake->buffer);
+    g_free(intake->progress);
+    g_free(intake->error_text);
+    g_free(intake->problem);
+    memset(intake, 0, sizeof *intake);
+}
+
+static void broken(struct intake *intake, const char *format, ...) G_GNUC_PRINTF(2, 3);
+static void broken(struct intake *intake, const char *format, ...)
+{
+    if (intake->problem)
+        return;
+    va_list args;
+    va_start(args, format);
+    intake->problem = g_strdup_vprintf(format, args);
+    va_end(args);
+}
+
+/* Whole microseconds, so that the text has three decimals at most. */
+static double now_ms(const struct intake *intake)
+{
+    return (double)((orch_mono_ns() - intake->start_ns) / 1000) / 1e3;
+}
+
+/* ---- names ------------------------------------------------------------------------------------
+ */
+
+/* "undeclared metric 'los' (did you mean 'loss'?)". */
+static void undeclared(struct intake *intake, const char *what, const char *name,
+                       const GPtrArray *rows)
+{
+    g_autoptr(GPtrArray) names = g_ptr_array_new();
+    for (guint i = 0; i < rows->len; i++)
+        g_ptr_array_add(names, *(char **)rows->pdata[i]); /* rows begin with their name */
+    g_ptr_array_add(names, NULL);
+    g_autofree char *cut = g_strndup(name, 100);
+    g_autofree char *valid = g_utf8_make_valid(cut, -1);
+    g_autofree char *hint = orch_suggest_hint(valid, (const char *const *)names->pdata);
+    if (hint)
+        broken(intake, "undeclared %s '%s' (%s)", what, valid, hint);
+    else
+        broken(intake, "undeclared %s '%s': the plugin declares %s", what, valid,
+               rows->len ? "others" : "none");
+}
+
+static const struct orch_metric_spec *find_metric(struct intake *intake, const char *what,
+                                                  const char *name)
+{
+    const struct orch_metric_spec *spec = g_hash_table_lookup(intake->metrics, name);
+    if (!spec)
+        undeclared(intake, what, name, intake->manifest->metrics);
+    return spec;
+}
+
+/* ---- metrics ----------------------------------------------------------------------------------
+ */
+
+static bool journal_has_room(struct intake *intake)
+{
+    if (intake->out->bytes < JOURNAL_BYTES_MAX)
+        return true;
+    broken(intake, "its journal grew over 8 GiB: report fewer points");
+    return false;
+}
+
+/* Names, steps and times of one event; *out_timed: every point carries its time. */
+static bool points_are_valid(struct intake *intake, const struct orch_event *event, bool *out_timed)
+{
+    const char *last = NULL;
+    *out_timed = true;
+    for (size_t i = 0; i < event->point_count; i++) {
+        const struct orch_point *point = &event->points[i];
+        if (point->name != last && !find_metric(intake, "metric", point->name))
+            return false;
+        last = point->name;
+        if (point->step < 0) {
+            broken(intake, "metric '%s': step %" G_GINT64_FORMAT " is negative", point->name,
+                   point->step);
+            return false;
+        }
+        *out_timed = *out_timed && isfinite(point->t_ms);
+    }
+    return journal_has_room(intake);
+}
+
+static void settle_points(struct intake *intake)
+{
+    if (intake->points->len == 0)
+        return;
+    orch_event_encode_points(intake->out->pending,
+                             (struct orch_point *)(void *)intake->points->data,
+                             intake->points->len);
+    g_array_set_size(intake->points, 0);
+    journal_out_touch(intake->out);
+}
+
+static void add_point(struct intake *intake, struct orch_point point)
+{
+    if (!isfinite(point.t_ms))
+        point.t_ms = now_ms(intake);
+    g_array_append_val(intake->points, point);
+    intake->point_count++;
+    if (intake->points->len >= POINTS_MAX)
+        settle_points(intake);
+    else if (intake->out->pending_ns == 0)
+        intake->out->pending_ns = orch_mono_ns(); /* to be settled and written in time */
+}
+
+static void take_metrics(struct intake *intake, const struct orch_event *event, const char *line,
+                         size_t length)
+{
+    bool timed;
+    if (!points_are_valid(intake, event, &timed))
+        return;
+    if (!event->json && timed) { /* already what the journal holds: as it is */
+        settle_points(intake);
+        g_string_append_len(intake->out->pending, line, (gssize)length);
+        g_string_append_c(intake->out->pending, '\n');
+        intake->point_count += (int64_t)event->point_count;
+        journal_out_touch(intake->out);
+        return;
+    }
+    for (size_t i = 0; i < event->point_count; i++) {
+        struct orch_point point = event->points[i];
+        const struct orch_metric_spec *spec = g_hash_table_lookup(intake->metrics, point.name);
+        point.name = spec->name; /* outlives the event */
+        add_point(intake, point);
+    }
+}
+
+static void add_result(struct intake *intake, const char *name, double value)
+{
+    settle_points(intake);
+    g_autoptr(json_t) object =
+        json_pack("{s:s s:s s:o}", "event", "result", "name", name, "value", orch_json_real(value));
+    journal_out_add(intake->out, object);
+}
+
+void intake_value(struct intake *intake, const struct orch_metric_spec *spec, int64_t step,
+                  double value)
+{
+    if (intake->problem || !journal_has_room(intake))
+        return;
+    if (spec->step_unit)
+        add_point(intake, (struct orch_point){spec->name, step, NAN, value});
+    else
+        add_result(intake, spec->name, value);
+}
+
+/* ---- the other events -------------------------------------------------------------------------
+ */
+
+/* Notes, logs and phases, until their budget is used up. */
+static void take_words(struct intake *intake, const struct orch_event *event, size_t length)
+{
+    if ((int64_t)length > intake->text_budget) {
+        intake->dropped_count++;
+        intake->dropped_bytes += (int64_t)length;
+        return;
+    }
+    intake->text_budget -= (int64_t)length;
+    settle_points(intake);
+    journal_out_add(intake->out, event->json);
+}
+
+static void take_progress(struct intake *intake, const char *line, size_t length)
+{
+    g_free(intake->progress);
+    intake->progress = g_strndup(line, length);
+}
+
+static void take_artifact(struct intake *intake, const struct orch_event *event)
+{
+    const struct orch_artifact_spec *spec = orch_manifest_artifact(intake->manifest, event->name);
+    if (!spec) {
+        undeclared(intake, "artifact", event->name, intake->manifest->artifacts);
+        return;
+    }
+    for (guint i = 0; i < intake->artifacts->len; i++) {
+        struct intake_artifact *there =
+            &g_array_index(intake->artifacts, struct intake_artifact, i);
+        if (there->spec == spec) {
+            g_free(there->path);
+            there->path = g_strdup(event->text);
+            return;
+        }
+    }
+    struct intake_artifact artifact = {spec, g_strdup(event->text)};
+    g_array_append_val(intake->artifacts, artifact);
+}
+
+static void take_done(struct intake *intake, const struct orch_event *event)
+{
+    if (intake->has_done) {
+        broken(intake, "'done' came twice");
+        return;
+    }
+    intake->has_done = true;
+    intake->done = event->verdict;
+    const char *text = orch_json_text(event->json, "text", NULL);
+    if (text) {
+        g_free(intake->error_text);
+        intake->error_text = g_strdup(text);
+    }
+}
+
+static void take_event(struct intake *intake, const struct orch_event *event, const char *line,
+                       size_t length)
+{
+    switch (event->kind) {
+    case ORCH_EVENT_METRICS:
+        take_metrics(intake, event, line, length);
+        break;
+    case ORCH_EVENT_RESULT:
+        if (find_metric(intake, "result", event->name))
+            add_result(intake, event->name, event->value);
+        break;
+    case ORCH_EVENT_PROGRESS:
+        take_progress(intake, line, length);
+        break;
+    case ORCH_EVENT_ERROR:
+        g_free(intake->error_text);
+        intake->error_text = g_strdup(event->text);
+        take_words(intake, event, length);
+        break;
+    case ORCH_EVENT_PHASE:
+    case ORCH_EVENT_NOTE:
+    case ORCH_EVENT_LOG:
+        take_words(intake, event, length);
+        break;
+    case ORCH_EVENT_ARTIFACT:
+        take_artifact(intake, event);
+        break;
+    case ORCH_EVENT_DONE:
+        take_done(intake, event);
+        break;
+    case ORCH_EVENT_START:
+    case ORCH_EVENT_END:
+        broken(intake, "event '%s' is the host's own", orch_json_text(event->json, "event", ""));
+        break;
+    default:
+        intake->unknown_count++;
+    }
+}
+
+/* ---- lines ------------------------------------------------------------------------------------
+ */
+
+static void take_line(struct intake *intake, const char *line, size_t length)
+{
+    if (length && line[length - 1] == '\r')
+        length--;
+    if (intake->problem || length == 0)
+        return;
+    struct orch_event event;
+    g_autoptr(GError) error = NULL;
+    if (length >= ORCH_WIRE_LINE_MAX) {
+        broken(intake, "a line longer than %d bytes", ORCH_WIRE_LINE_MAX);
+    } else if (!orch_event_decode(line, length, &event, &error)) {
+        broken(intake, "%s", error->message);
+    } else {
+        take_event(intake, &event, line, length);
+        orch_event_clear(&event);
+    }
+}
+
+static void take_lines(struct intake *intake)
+{
+    const char *newline;
+    while ((newline = memchr(intake->buffer + intake->begin, '\n', intake->end - intake->begin))) {
+        const char *line = intake->buffer + intake->begin;
+        intake->begin += (size_t)(newline - line) + 1;
+        take_line(intake, line, (size_t)(newline - line));
+    }
+    size_t left = intake->end - intake->begin;
+    if (left >= ORCH_WIRE_LINE_MAX)
+        broken(intake, "a line longer than %d bytes", ORCH_WIRE_LINE_MAX);
+    if (intake->problem)
+        left = 0;
+    memmove(intake->buffer, intake->buffer + intake->begin, left);
+    intake->begin = 0;
+    intake->end = left;
+}
+
+bool intake_read(struct intake *intake, int fd)
+{
+    ssize_t n = read(fd, intake->buffer + intake->end, BUFFER_BYTES - intake->end);
+    if (n < 0)
+        return errno == EAGAIN || errno == EINTR;
+    intake->end += (size_t)n;
+    take_lines(intake);
+    return n > 0;
+}
+
+void intake_finish(struct intake *intake)
+{
+    if (intake->end > intake->begin)
+        broken(intake, "its last line has no line end");
+    intake->progress_ns = 0; /* the last one is not held back */
+    intake_settle(intake);
+}
+
+int64_t intake_due(const struct intake *intake)
+{
+    if (!intake->progress)
+        return INT64_MAX;
+    return intake->progress_ns ? intake->progress_ns + PROGRESS_NS : 0;
+}
+
+void intake_settle(struct intake *intake)
+{
+    settle_points(intake);
+    int64_t now = orch_mono_ns();
+    if (intake_due(intake) > now)
+        return;
+    g_string_append(intake->out->pending, intake->progress);
+    g_string_append_c(intake->out->pending, '\n');
+    g_clear_pointer(&intake->progress, g_free);
+    intake->progress_ns = now;
+    journal_out_touch(intake->out);
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * orch-host: the program between orch and a plugin.
+ *
+ *     orch-host TRIALDIR          runs the one trial of TRIALDIR/trial.json, writes
+ * TRIALDIR/journal orch-host --describe X.so   prints what a compiled plugin says of itself
+ *     orch-host --batch X.so      answers hello, check and cost for it, line by line
+ *
+ * orch never maps a plugin itself: whatever a plugin does to its process, it does to this one. Exit
+ * status 0: the journal has its end event (whatever the verdict), or all questions were answered.
+ */
+#include "core/host/serve.h"
+#include "core/host/supervise.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char USAGE[] = "usage: orch-host TRIALDIR\n"
+                            "       orch-host --describe PLUGIN.so\n"
+                            "       orch-host --batch PLUGIN.so\n";
+
+/* Whoever starts us may have closed these: then the next file that we open would be one of them. */
+static void ensure_standard_descriptors(void)
+{
+    int fd;
+    do
+        fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+    while (fd >= 0 && fd <= STDERR_FILENO);
+    if (fd >= 0)
+        close(fd);
+}
+
+static int finish(bool ok, const GError *error)
+{
+    if (!ok)
+        fprintf(stderr, "orch-host: %s\n", error ? error->message : "failed");
+    return ok ? 0 : 1;
+}
+
+int main(int argc, char **argv)
+{
+    static const struct {
+        const char *option;
+        bool (*serve)(const char *path, GError **error);
+    } modes[] = {{"--describe", serve_describe}, {"--batch", serve_batch}};
+    g_autoptr(GError) error = NULL;
+    ensure_standard_descriptors();
+    for (unsigned i = 0; argc == 3 && i < G_N_ELEMENTS(modes); i++)
+        if (strcmp(argv[1], modes[i].option) == 0)
+            return finish(modes[i].serve(argv[2], &error), error);
+    if (argc == 2 && strcmp(argv[1], "--help") == 0) {
+        fputs(USAGE, stdout);
+        return 0;
+    }
+    if (argc == 2 && argv[1][0] != '-')
+        return finish(supervise(argv[1], argc, argv, &error), error);
+    fputs(USAGE, stderr);
+    return 2;
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/host/stopping.h"
+
+#include "core/host/procs.h"
+#include "lib/base/ident.h"
+#include "lib/base/json.h"
+
+#include <signal.h>
+#include <stdarg.h>
+
+static const int64_t GRACE_DEFAULT_NS = INT64_C(5000000000), KILL_AGAIN_NS = INT64_C(50000000),
+                     HOPELESS_NS = INT64_C(30000000000);
+
+void stopping_init(struct stopping *stopping, const struct orch_trial *trial, struct child *child)
+{
+    *stopping = (struct stopping){
+        .key = trial->key,
+        .child = child,
+        .grace_ns =
+            trial->grace_s > 0 ? (int64_t)(MIN(trial->grace_s, 1e6) * 1e9) : GRACE_DEFAULT_NS,
+        .next_ns = INT64_MAX,
+    };
+}
+
+void stopping_clear(struct stopping *stopping)
+{
+    g_clear_pointer(&stopping->reason, g_free);
+}
+
+/* New ones may be forked while the list is read: it is called again until the trial has ended. */
+static void kill_all(struct stopping *stopping)
+{
+    kill(-stopping->child->pid, SIGKILL);
+    g_autoptr(GArray) procs = procs_of_trial(stopping->key);
+    procs_signal(procs, SIGKILL);
+}
+
+static void enter(struct stopping *stopping, enum stop_stage stage)
+{
+    int64_t now = orch_mono_ns();
+    if (stage == STOP_ASKED) {
+        g_autoptr(json_t) line = json_pack("{s:s}", "do", "cancel");
+        if (!child_tell(stopping->child, line))
+            stage = STOP_TERMINATED; /* it cannot hear */
+    }
+    if (stage == STOP_TERMINATED)
+        kill(-stopping->child->pid, SIGTERM);
+    if (stage == STOP_KILLED) {
+        kill_all(stopping);
+        if (stopping->stage != STOP_KILLED)
+            stopping->killed_ns = now;
+    }
+    stopping->stage = stage;
+    stopping->next_ns = now + (stage == STOP_KILLED ? KILL_AGAIN_NS : stopping->grace_ns);
+}
+
+void stopping_begin(struct stopping *stopping, enum orch_verdict why, enum stop_stage stage,
+                    const char *format, ...)
+{
+    if (stopping->why != ORCH_VERDICT_OK)
+        return;
+    va_list args;
+    va_start(args, format);
+    stopping->why = why;
+    stopping->reason = g_strdup_vprintf(format, args);
+    va_end(args);
+    enter(stopping, stage);
+}
+
+void stopping_continue(struct stopping *stopping)
+{
+    if (stopping->stage != STOP_NOT)
+        enter(stopping, MIN(stopping->stage + 1, STOP_KILLED));
+}
+
+void stopping_hurry(struct stopping *stopping)
+{
+    if (stopping->stage != STOP_NOT && stopping->stage != STOP_KILLED)
+        stopping_continue(stopping);
+}
+
+bool stopping_is_hopeless(const struct stopping *stopping)
+{
+    return stopping->stage == STOP_KILLED && orch_mono_ns() - stopping->killed_ns > HOPELESS_NS;
+}

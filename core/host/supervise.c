@@ -1,0 +1,479 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One thread, one poll loop. Death is told by SIGCHLD (through a signalfd: it needs no newer
+ * kernel, and it also tells of orphans that this subreaper inherits), never by the end of a pipe,
+ * which a grandchild may hold open. What the trial says after its first process has ended is read
+ * as far as a pipe can hold, not longer.
+ */
+#include "core/host/supervise.h"
+
+#include "core/host/ending.h"
+#include "core/host/procs.h"
+#include "core/host/text_metrics.h"
+#include "lib/base/error.h"
+#include "lib/base/file.h"
+#include "lib/base/ident.h"
+#include "lib/base/json.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { TRIAL_BYTES_MAX = 16 << 20, READ_BYTES = 65536, DRAIN_BYTES_MAX = 2 << 20 };
+static const int64_t SECOND_NS = INT64_C(1000000000), STRAY_GRACE_NS = INT64_C(500000000),
+                     STRAY_STEP_NS = INT64_C(5000000), FIRST_LOOK_NS = INT64_C(200000000);
+
+struct supervisor {
+    struct orch_trial *trial;
+    struct child_setup setup;
+    struct child child;
+    struct journal_out out;
+    struct intake intake;
+    struct capture output, errors;
+    struct text_metrics *text_metrics;
+    struct stopping stopping;
+    int signal_fd, runner_fd; /* runner_fd: standard input; -1: not listened to any more */
+    GString *runner_line;
+    bool child_ended, done_first;
+    int wait_status;
+    int64_t start_ns, started_utc_ns, limit_ns, look_ns; /* limit_ns, look_ns: INT64_MAX: never */
+    int64_t memory_bytes;
+    char *buffer;
+    GPtrArray *strays;
+};
+
+/* ---- setting up -------------------------------------------------------------------------------
+ */
+
+static struct orch_trial *read_trial(const char *trial_dir, GError **error)
+{
+    g_autofree char *path = g_build_filename(trial_dir, "trial.json", NULL);
+    g_autofree char *text = NULL;
+    size_t length = 0;
+    if (!orch_file_read(path, TRIAL_BYTES_MAX, &text, &length, error))
+        return NULL;
+    g_autoptr(json_t) json = orch_json_parse(text, length, TRIAL_BYTES_MAX, error);
+    return json ? orch_trial_decode(json, error) : NULL;
+}
+
+static bool listen_to_signals(struct supervisor *s, GError **error)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGCHLD);
+    sigaddset(&set, SIGTERM);
+    sigaddset(&set, SIGHUP);
+    sigaddset(&set, SIGINT);
+    signal(SIGPIPE, SIG_IGN);
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    s->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+    if (s->signal_fd < 0)
+        orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot listen to signals");
+    return s->signal_fd >= 0;
+}
+
+/* The trial's current folder: TRIALDIR/work, or where a command is to start. */
+static bool make_work_dir(struct supervisor *s, char *work, GError **error)
+{
+    if (s->trial->cwd && s->trial->manifest->kind == ORCH_PLUGIN_WRAPPED) {
+        s->setup.work_dir = s->trial->cwd;
+        return true;
+    }
+    s->setup.work_dir = work;
+    return orch_dir_make(work, error);
+}
+
+static json_t *process_json(pid_t pid)
+{
+    struct orch_process process;
+    if (!orch_process_get(pid, &process))
+        return json_null();
+    return json_pack("{s:s s:I s:I}", "boot_id", process.boot_id, "pid", (json_int_t)process.pid,
+                     "start", (json_int_t)process.start);
+}
+
+static void write_start(struct supervisor *s)
+{
+    g_autoptr(json_t) event = json_pack(
+        "{s:s s:I s:s s:o s:o}", "event", "start", "t_ns", (json_int_t)s->started_utc_ns, "key",
+        s->trial->key, "host", process_json(getpid()), "child", process_json(s->child.pid));
+    journal_out_add(&s->out, event);
+    journal_out_flush(&s->out);
+}
+
+static void start_watching(struct supervisor *s)
+{
+    const struct orch_trial *trial = s->trial;
+    int64_t log_bytes = trial->limit_log_bytes > 0 ? trial->limit_log_bytes : 16 << 20;
+    intake_init(&s->intake, trial->manifest, &s->out, s->start_ns, log_bytes);
+    capture_init(&s->output, s->setup.trial_dir, "stdout", trial->limit_log_bytes);
+    capture_init(&s->errors, s->setup.trial_dir, "stderr", trial->limit_log_bytes);
+    s->text_metrics = text_metrics_new(trial->manifest, &s->intake);
+    stopping_init(&s->stopping, trial, &s->child);
+    s->limit_ns =
+        trial->limit_s > 0 ? s->start_ns + (int64_t)(MIN(trial->limit_s, 1e9) * 1e9) : INT64_MAX;
+    s->look_ns = trial->limit_memory_bytes > 0 ? s->start_ns + FIRST_LOOK_NS : INT64_MAX;
+    s->buffer = g_malloc(READ_BYTES);
+    s->runner_line = g_string_new(NULL);
+    s->strays = g_ptr_array_new_with_free_func(g_free);
+}
+
+static void stop_watching(struct supervisor *s)
+{
+    child_close(&s->child);
+    intake_clear(&s->intake);
+    capture_clear(&s->output);
+    capture_clear(&s->errors);
+    text_metrics_free(s->text_metrics);
+    stopping_clear(&s->stopping);
+    g_free(s->buffer);
+    g_string_free(s->runner_line, TRUE);
+    g_ptr_array_unref(s->strays);
+}
+
+/* ---- what comes in ----------------------------------------------------------------------------
+ */
+
+static void close_fd(int *fd)
+{
+    close(*fd);
+    *fd = -1;
+}
+
+/* Reads once from a captured stream. Bytes read; 0 at its end or when nothing waits. */
+static size_t read_stream(struct supervisor *s, int *fd, struct capture *capture)
+{
+    ssize_t n = read(*fd, s->buffer, READ_BYTES);
+    if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR))
+        close_fd(fd);
+    if (n <= 0)
+        return 0;
+    capture_write(capture, s->buffer, (size_t)n);
+    if (capture == &s->output)
+        text_metrics_feed(s->text_metrics, s->buffer, (size_t)n);
+    return (size_t)n;
+}
+
+static void read_events(struct supervisor *s)
+{
+    bool had_done = s->intake.has_done;
+    if (!intake_read(&s->intake, s->child.events_fd))
+        close_fd(&s->child.events_fd);
+    if (!had_done && s->intake.has_done)
+        s->done_first = s->stopping.stage == STOP_NOT;
+    if (s->intake.problem && !s->child_ended)
+        stopping_begin(&s->stopping, ORCH_VERDICT_PROTOCOL, STOP_TERMINATED, "%s",
+                       s->intake.problem);
+}
+
+static void cancel(struct supervisor *s, const char *reason)
+{
+    if (s->stopping.why == ORCH_VERDICT_CANCELLED)
+        stopping_hurry(&s->stopping);
+    stopping_begin(&s->stopping, ORCH_VERDICT_CANCELLED, STOP_ASKED, "%s", reason);
+}
+
+static void take_runner_line(struct supervisor *s, const char *line, size_t length)
+{
+    g_autoptr(json_t) object = orch_json_parse(line, length, READ_BYTES, NULL);
+    if (strcmp(orch_json_text(object, "do", ""), "cancel") == 0)
+        cancel(s, "its runner asked");
+}
+
+static void read_runner(struct supervisor *s)
+{
+    ssize_t n = read(s->runner_fd, s->buffer, READ_BYTES);
+    if (n < 0 && (errno == EAGAIN || errno == EINTR))
+        return;
+    if (n <= 0) { /* the descriptor stays open: nothing else may get number 0 */
+        s->runner_fd = -1;
+        if (!s->trial->detached)
+            stopping_begin(&s->stopping, ORCH_VERDICT_CANCELLED, STOP_ASKED, "its runner is gone");
+        return;
+    }
+    g_string_append_len(s->runner_line, s->buffer, n);
+    const char *newline;
+    while ((newline = memchr(s->runner_line->str, '\n', s->runner_line->len))) {
+        size_t length = (size_t)(newline - s->runner_line->str);
+        take_runner_line(s, s->runner_line->str, length);
+        g_string_erase(s->runner_line, 0, (gssize)length + 1);
+    }
+    if (s->runner_line->len > READ_BYTES)
+        g_string_truncate(s->runner_line, 0);
+}
+
+/* Every child that has ended, orphans of the trial included. True while there are others. */
+static bool reap(struct supervisor *s)
+{
+    int status;
+    pid_t pid;
+    while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+        if (pid == s->child.pid) {
+            s->child_ended = true;
+            s->wait_status = status;
+        }
+    }
+    return pid == 0;
+}
+
+static void read_signals(struct supervisor *s)
+{
+    struct signalfd_siginfo info;
+    while (read(s->signal_fd, &info, sizeof info) == sizeof info) {
+        if (info.ssi_signo == SIGCHLD)
+            reap(s);
+        else if (info.ssi_signo == SIGTERM)
+            stopping_begin(&s->stopping, ORCH_VERDICT_PREEMPTED, STOP_ASKED,
+                           "its host was told to end (SIGTERM)");
+        else if (info.ssi_signo == SIGHUP && !s->trial->detached)
+            cancel(s, "its host's terminal is gone (SIGHUP)");
+        else if (info.ssi_signo == SIGINT && isatty(STDIN_FILENO))
+            cancel(s, "interrupted from the keyboard");
+    }
+}
+
+/* ---- what is due ------------------------------------------------------------------------------
+ */
+
+static void look_at_memory(struct supervisor *s)
+{
+    int64_t bytes = procs_memory_bytes(), limit = s->trial->limit_memory_bytes;
+    s->memory_bytes = MAX(s->memory_bytes, bytes);
+    s->look_ns = orch_mono_ns() + SECOND_NS;
+    if (bytes <= limit)
+        return;
+    g_autofree char *used = orch_bytes_format(bytes);
+    g_autofree char *allowed = orch_bytes_format(limit);
+    stopping_begin(&s->stopping, ORCH_VERDICT_FAILED, STOP_TERMINATED,
+                   "memory over the limit: %s of %s", used, allowed);
+}
+
+static void settle(struct supervisor *s)
+{
+    intake_settle(&s->intake);
+    if (!journal_out_flush(&s->out))
+        stopping_begin(&s->stopping, ORCH_VERDICT_FAILED, STOP_TERMINATED,
+                       "cannot write its journal: %s", g_strerror(s->out.failure));
+}
+
+static void do_what_is_due(struct supervisor *s)
+{
+    int64_t now = orch_mono_ns();
+    if (now >= s->limit_ns) {
+        g_autofree char *limit = orch_duration_format(s->trial->limit_s);
+        s->limit_ns = INT64_MAX;
+        stopping_begin(&s->stopping, ORCH_VERDICT_TIMEOUT, STOP_ASKED, "ran past its limit of %s",
+                       limit);
+    }
+    if (now >= s->look_ns)
+        look_at_memory(s);
+    if (now >= s->stopping.next_ns)
+        stopping_continue(&s->stopping);
+    if (now >= journal_out_due(&s->out) || now >= intake_due(&s->intake))
+        settle(s);
+}
+
+static int wait_ms(const struct supervisor *s)
+{
+    int64_t due = MIN(MIN(s->limit_ns, s->look_ns), s->stopping.next_ns);
+    due = MIN(due, MIN(journal_out_due(&s->out), intake_due(&s->intake)));
+    if (due == INT64_MAX)
+        return -1;
+    int64_t left = due - orch_mono_ns();
+    return left <= 0 ? 0 : (int)MIN(left / 1000000 + 1, 1000000);
+}
+
+static void run_loop(struct supervisor *s)
+{
+    while (!s->child_ended && !stopping_is_hopeless(&s->stopping)) {
+        struct pollfd fds[] = {{.fd = s->signal_fd, .events = POLLIN},
+                               {.fd = s->child.events_fd, .events = POLLIN},
+                               {.fd = s->child.stdout_fd, .events = POLLIN},
+                               {.fd = s->child.stderr_fd, .events = POLLIN},
+                               {.fd = s->runner_fd, .events = POLLIN}};
+        if (poll(fds, G_N_ELEMENTS(fds), wait_ms(s)) > 0) {
+            if (fds[1].revents)
+                read_events(s);
+            if (fds[2].revents)
+                read_stream(s, &s->child.stdout_fd, &s->output);
+            if (fds[3].revents)
+                read_stream(s, &s->child.stderr_fd, &s->errors);
+            if (fds[4].revents)
+                read_runner(s);
+            if (fds[0].revents)
+                read_signals(s);
+        }
+        do_what_is_due(s);
+    }
+}
+
+/* ---- after the first process ------------------------------------------------------------------
+ */
+
+/* What the pipes still hold: no pipe holds more than the bound. */
+static void drain(struct supervisor *s)
+{
+    struct {
+        int *fd;
+        struct capture *capture;
+    } streams[] = {{&s->child.stdout_fd, &s->output}, {&s->child.stderr_fd, &s->errors}};
+    for (unsigned i = 0; i < G_N_ELEMENTS(streams); i++) {
+        size_t total = 0, n = 1;
+        while (*streams[i].fd >= 0 && n > 0 && total < DRAIN_BYTES_MAX)
+            total += n = read_stream(s, streams[i].fd, streams[i].capture);
+    }
+    for (size_t left = DRAIN_BYTES_MAX / READ_BYTES; left > 0 && s->child.events_fd >= 0; left--) {
+        struct pollfd events = {.fd = s->child.events_fd, .events = POLLIN};
+        if (poll(&events, 1, 0) <= 0)
+            break;
+        read_events(s);
+    }
+}
+
+static void sleep_ns(int64_t ns)
+{
+    struct timespec time = {ns / SECOND_NS, ns % SECOND_NS};
+    nanosleep(&time, NULL);
+}
+
+/* Signals what is left of the trial, and waits until nothing is or the time is over. */
+static bool end_strays(struct supervisor *s, int number, int64_t patience_ns)
+{
+    int64_t until = orch_mono_ns() + patience_ns;
+    for (bool first = true; reap(s); first = false) {
+        if (first || number == SIGKILL) {
+            g_autoptr(GArray) procs = procs_of_trial(s->trial->key);
+            for (guint i = 0; first && number == SIGTERM && i < procs->len; i++) {
+                const char *name = g_array_index(procs, struct proc, i).name;
+                g_ptr_array_add(s->strays, g_utf8_make_valid(name, -1));
+            }
+            procs_signal(procs, number);
+        }
+        if (orch_mono_ns() >= until)
+            return false;
+        sleep_ns(STRAY_STEP_NS);
+    }
+    return true;
+}
+
+static void finish(struct supervisor *s)
+{
+    int64_t ended_mono_ns = orch_mono_ns(), ended_ns = orch_now_ns();
+    drain(s);
+    if (reap(s)) { /* the trial left processes behind */
+        int64_t grace_ns = MIN(s->stopping.grace_ns, STRAY_GRACE_NS);
+        if (!end_strays(s, SIGTERM, s->stopping.stage == STOP_KILLED ? 0 : grace_ns))
+            end_strays(s, SIGKILL, 2 * SECOND_NS);
+        drain(s);
+    }
+    text_metrics_finish(s->text_metrics);
+    bool was_broken = s->intake.problem != NULL;
+    intake_finish(&s->intake);
+    if (!was_broken && WIFSIGNALED(s->wait_status))
+        g_clear_pointer(&s->intake.problem, g_free); /* a crash cuts lines in two */
+    struct ending ending = {
+        .setup = &s->setup,
+        .intake = &s->intake,
+        .stopping = &s->stopping,
+        .output = &s->output,
+        .errors = &s->errors,
+        .done_first = s->done_first,
+        .wait_status = s->wait_status,
+        .started_ns = s->started_utc_ns,
+        .ended_ns = ended_ns,
+        .wall_ms = (double)(ended_mono_ns - s->start_ns) / 1e6,
+        .memory_bytes = s->memory_bytes,
+        .strays = s->strays,
+    };
+    ending_write(&ending, &s->out);
+}
+
+/* On a full disk the end event may still fit, now that a partial line was taken back. */
+static bool flush_end(struct supervisor *s, GError **error)
+{
+    s->out.failure = 0;
+    if (journal_out_flush(&s->out))
+        return true;
+    orch_error_set_errno(error, ORCH_ERROR_IO, s->out.failure, "cannot write the journal of '%s'",
+                         s->setup.trial_dir);
+    return false;
+}
+
+static bool run_trial(struct supervisor *s, GError **error)
+{
+    s->start_ns = s->setup.start_ns = orch_mono_ns();
+    s->started_utc_ns = orch_now_ns();
+    if (!child_start(&s->setup, &s->child, error))
+        return false;
+    write_start(s);
+    start_watching(s);
+    if (wrapped_listens(s->trial)) {
+        g_autoptr(json_t) line = wrapped_run_line(s->trial);
+        if (!child_tell(&s->child, line))
+            stopping_begin(&s->stopping, ORCH_VERDICT_FAILED, STOP_TERMINATED,
+                           "its parameters do not fit a line of %d bytes", ORCH_WIRE_LINE_MAX);
+    }
+    run_loop(s);
+    finish(s);
+    bool ok = flush_end(s, error);
+    stop_watching(s);
+    return ok;
+}
+
+/* A trial that could not be started has ended too. */
+static bool write_failed_start(struct supervisor *s, const char *reason, GError **error)
+{
+    int64_t now = orch_now_ns();
+    g_autoptr(json_t) start =
+        json_pack("{s:s s:I s:s s:o s:n}", "event", "start", "t_ns", (json_int_t)now, "key",
+                  s->trial->key, "host", process_json(getpid()), "child");
+    g_autoptr(json_t) end =
+        json_pack("{s:s s:s s:s s:n s:n s:I s:I s:f s:s s:{}}", "event", "end", "verdict", "failed",
+                  "reason", reason, "exit_code", "signal", "started_ns", (json_int_t)now,
+                  "ended_ns", (json_int_t)now, "wall_ms", 0.0, "stderr_tail", "", "facts");
+    journal_out_add(&s->out, start);
+    journal_out_add(&s->out, end);
+    return flush_end(s, error);
+}
+
+static bool run_in(struct supervisor *s, GError **error)
+{
+    g_autofree char *work = g_build_filename(s->setup.trial_dir, "work", NULL);
+    g_autofree char *journal = g_build_filename(s->setup.trial_dir, "journal", NULL);
+    g_autoptr(GError) problem = NULL;
+    if (!journal_out_open(&s->out, journal, error))
+        return false;
+    bool ok = make_work_dir(s, work, &problem) && listen_to_signals(s, &problem) &&
+              run_trial(s, &problem);
+    if (!ok && s->child.pid == 0)
+        ok = write_failed_start(s, problem->message, error);
+    else if (!ok)
+        g_propagate_error(error, g_steal_pointer(&problem));
+    journal_out_close(&s->out);
+    if (s->signal_fd >= 0)
+        close(s->signal_fd);
+    return ok;
+}
+
+bool supervise(const char *trial_dir, int argc, char **argv, GError **error)
+{
+    g_autofree char *absolute = orch_path_absolute(trial_dir, NULL);
+    struct supervisor s = {.signal_fd = -1, .runner_fd = STDIN_FILENO};
+    s.trial = read_trial(absolute, error);
+    if (!s.trial)
+        return false;
+    s.setup =
+        (struct child_setup){.trial = s.trial, .trial_dir = absolute, .argc = argc, .argv = argv};
+    bool ok = run_in(&s, error);
+    orch_trial_free(s.trial);
+    return ok;
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+/* Becoming a command: its words, its environment. */
+#include "core/host/child.h"
+
+#include "lib/base/error.h"
+#include "lib/base/file.h"
+#include "lib/base/json.h"
+#include "lib/wire/value.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+extern char **environ;
+
+bool wrapped_listens(const struct orch_trial *trial)
+{
+    return trial->manifest->kind == ORCH_PLUGIN_WRAPPED &&
+           trial->manifest->metrics_from == ORCH_METRICS_PROTOCOL;
+}
+
+json_t *wrapped_values(const struct orch_trial *trial, const char *trial_dir)
+{
+    json_t *values = json_copy(trial->params);
+    g_autofree char *manifest_dir =
+        trial->manifest->path ? g_path_get_dirname(trial->manifest->path) : NULL;
+    json_t *own = json_pack("{s:o s:i s:s s:s s:s}", "seed", orch_json_u64(trial->seed), "repeat",
+                            trial->repeat, "checkpoint_dir",
+                            trial->checkpoint_dir ? trial->checkpoint_dir : "", "trial_dir",
+                            trial_dir, "manifest_dir", manifest_dir ? manifest_dir : "");
+    json_object_update_missing(values, own); /* a parameter of such a name wins */
+    json_decref(own);
+    /* optional parameters that nobody set stand for nothing */
+    for (guint i = 0; i < trial->manifest->params->len; i++) {
+        const struct orch_param_spec *spec = trial->manifest->params->pdata[i];
+        if (!json_object_get(values, spec->name) && (spec->flags & ORCH_PARAM_OPTIONAL))
+            json_object_set_new(values, spec->name, json_null());
+    }
+    return values;
+}
+
+json_t *wrapped_run_line(const struct orch_trial *trial)
+{
+    return json_pack("{s:s s:O s:o s:b s:s?}", "do", "run", "params", trial->params, "seed",
+                     orch_json_u64(trial->seed), "smoke", trial->smoke, "checkpoint_dir",
+                     trial->checkpoint_dir);
+}
+
+static char **expand_words(const struct child_setup *setup)
+{
+    g_autoptr(json_t) values = wrapped_values(setup->trial, setup->trial_dir);
+    g_autoptr(GError) error = NULL;
+    GPtrArray *words = g_ptr_array_new();
+    for (char **word = setup->trial->manifest->argv; word && *word; word++) {
+        char *text = orch_value_expand(*word, values, &error);
+        if (!text)
+            child_fail(error->message);
+        g_ptr_array_add(words, text);
+    }
+    if (words->len == 0)
+        child_fail("a command without words");
+    g_ptr_array_add(words, NULL);
+    return (char **)g_ptr_array_free(words, FALSE);
+}
+
+static char **make_environment(const struct child_setup *setup)
+{
+    const struct orch_trial *trial = setup->trial;
+    char **env = g_strdupv(environ);
+    for (char **entry = trial->env; entry && *entry; entry++) {
+        g_autofree char *name = g_strndup(*entry, strcspn(*entry, "="));
+        env = g_environ_setenv(env, name, *entry + strlen(name) + 1, TRUE);
+    }
+    g_autofree char *params = orch_json_canonical(trial->params);
+    g_autofree char *seed = g_strdup_printf("%" G_GUINT64_FORMAT, trial->seed);
+    g_autofree char *events = g_strdup_printf("%d", CHILD_EVENTS_FD);
+    const struct {
+        const char *name, *value; /* NULL: must not be set */
+    } own[] = {
+        {"ORCH_EVENTS", events},
+        {"ORCH_PARAMS", params},
+        {"ORCH_SEED", seed},
+        {"ORCH_CHECKPOINT_DIR", trial->checkpoint_dir},
+        {"ORCH_SMOKE", trial->smoke ? "1" : NULL},
+        {"ORCH_TRIAL_DIR", setup->trial_dir},
+        {"ORCH_RUN", trial->key},
+    };
+    for (unsigned i = 0; i < G_N_ELEMENTS(own); i++)
+        env = own[i].value ? g_environ_setenv(env, own[i].name, own[i].value, TRUE)
+                           : g_environ_unsetenv(env, own[i].name);
+    return env;
+}
+
+void wrapped_main(const struct child_setup *setup)
+{
+    if (setup->trial->checkpoint_dir)
+        orch_dir_make(setup->trial->checkpoint_dir, NULL);
+    char **words = expand_words(setup);
+    environ = make_environment(setup);
+    execvp(words[0], words);
+    int saved = errno;
+    g_autofree char *text = g_strdup_printf("cannot start '%s': %s", words[0], g_strerror(saved));
+    child_fail(text);
+}
