@@ -14,6 +14,7 @@
 #include "lib/base/file.h"
 #include "lib/base/ident.h"
 #include "lib/base/json.h"
+#include "lib/base/text.h"
 
 #include <errno.h>
 #include <fcntl.h>
