@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT */
+/* What processor is this? On x86 the brand string comes from the processor itself: opening
+ * /proc/cpuinfo makes kernels 4.15 to 5.17 sample the clock of every core, which takes 10 ms, and
+ * each start of a run asks. ARM kernels give numbers instead of a name; a table names the cores
+ * that machines with GPUs have. */
+#include "lib/hw/cpu.h"
+
+#include "lib/hw/probe.h"
+
+#include <string.h>
+
+#if defined(__x86_64__) || defined(__i386__)
+#include <cpuid.h>
+#endif
+
+/* MIDR implementer and part: Arm's and the vendors' reference manuals, as Linux's cputype.h. */
+static const struct {
+    unsigned implementer, part;
+    const char *name;
+} arm_cores[] = {
+    {0x41, 0xd03, "ARM Cortex-A53"},   {0x41, 0xd07, "ARM Cortex-A57"},
+    {0x41, 0xd08, "ARM Cortex-A72"},   {0x41, 0xd0b, "ARM Cortex-A76"},
+    {0x41, 0xd0c, "ARM Neoverse-N1"},  {0x41, 0xd40, "ARM Neoverse-V1"},
+    {0x41, 0xd42, "ARM Cortex-A78AE"}, {0x41, 0xd49, "ARM Neoverse-N2"},
+    {0x41, 0xd4f, "ARM Neoverse-V2"},  {0x43, 0x0af, "Cavium ThunderX2"},
+    {0x46, 0x001, "Fujitsu A64FX"},    {0x48, 0xd01, "HiSilicon Kunpeng-920"},
+    {0x4e, 0x004, "NVIDIA Carmel"},    {0xc0, 0xac3, "Ampere-1"},
+};
+
+/* Drops blanks at both ends and leaves one of each run inside. Takes `text` over. */
+static char *squeeze(char *text)
+{
+    char *out = text;
+    for (const char *in = text; *in; in++) {
+        bool blank = g_ascii_isspace(*in);
+        if (!blank)
+            *out++ = *in;
+        else if (out > text && out[-1] != ' ')
+            *out++ = ' ';
+    }
+    while (out > text && out[-1] == ' ')
+        out--;
+    *out = 0;
+    return text;
+}
+
+/* Value of the first line "key : value" in `text`; NULL: none, or empty. The caller frees. */
+static char *field(const char *text, const char *key)
+{
+    size_t length = strlen(key);
+    for (const char *line = text; line; line = strchr(line, '\n')) {
+        line += *line == '\n';
+        const char *rest = line + length;
+        if (strncmp(line, key, length) != 0)
+            continue;
+        rest += strspn(rest, " \t");
+        if (*rest != ':')
+            continue;
+        char *value = squeeze(g_strndup(rest + 1, strcspn(rest + 1, "\n")));
+        if (*value)
+            return value;
+        g_free(value);
+    }
+    return NULL;
+}
+
+static char *arm_model(const char *cpuinfo)
+{
+    g_autofree char *implementer = field(cpuinfo, "CPU implementer");
+    g_autofree char *part = field(cpuinfo, "CPU part");
+    if (!implementer || !part)
+        return NULL;
+    guint64 i = g_ascii_strtoull(implementer, NULL, 0), p = g_ascii_strtoull(part, NULL, 0);
+    for (unsigned n = 0; n < G_N_ELEMENTS(arm_cores); n++)
+        if (arm_cores[n].implementer == i && arm_cores[n].part == p)
+            return g_strdup(arm_cores[n].name);
+    return g_strdup_printf("ARM implementer 0x%02x part 0x%03x", (unsigned)i, (unsigned)p);
+}
+
+char *orch_cpu_model_from_proc(const char *root)
+{
+    /* x86; ARM with ACPI and LoongArch; POWER; RISC-V; old ARM boards */
+    static const char *const keys[] = {"model name", "Model Name", "cpu", "uarch"};
+    g_autofree char *text = orch_probe_text(root, "/proc/cpuinfo");
+    char *model = NULL;
+    for (unsigned i = 0; text && !model && i < G_N_ELEMENTS(keys); i++)
+        model = field(text, keys[i]);
+    if (text && !model)
+        model = arm_model(text);
+    if (text && !model)
+        model = field(text, "Hardware");
+    return model ? model : g_strdup("unknown CPU");
+}
+
+char *orch_cpu_model_from_cpuid(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    unsigned words[12 + 1] = {0}; /* 48 characters and a NUL */
+    if (__get_cpuid_max(0x80000000, NULL) < 0x80000004)
+        return NULL;
+    for (unsigned i = 0; i < 3; i++) {
+        unsigned *w = words + 4 * i;
+        __get_cpuid(0x80000002 + i, &w[0], &w[1], &w[2], &w[3]);
+    }
+    char *model = squeeze(g_strdup((const char *)words));
+    if (*model)
+        return model;
+    g_free(model);
+#endif
+    return NULL;
+}
+
+/* First number of the list of threads that share a core with `cpu`: the core's identity. */
+static unsigned core_of(const char *root, unsigned cpu)
+{
+    static const char *const files[] = {"core_cpus_list", "thread_siblings_list"};
+    for (unsigned i = 0; i < G_N_ELEMENTS(files); i++) {
+        g_autofree char *text =
+            orch_probe_text(root, "/sys/devices/system/cpu/cpu%u/topology/%s", cpu, files[i]);
+        if (text && g_ascii_isdigit(*text))
+            return (unsigned)g_ascii_strtoull(text, NULL, 10);
+    }
+    return cpu;
+}
+
+void orch_cpu_count(const char *root, const unsigned *cpus, unsigned cpu_count, int *out_sockets,
+                    int *out_cores)
+{
+    g_autoptr(GHashTable) sockets = g_hash_table_new(NULL, NULL);
+    g_autoptr(GHashTable) cores = g_hash_table_new(NULL, NULL);
+    for (unsigned i = 0; i < cpu_count; i++) {
+        g_autofree char *package = orch_probe_text(
+            root, "/sys/devices/system/cpu/cpu%u/topology/physical_package_id", cpus[i]);
+        gint64 id = package ? g_ascii_strtoll(package, NULL, 10) : 0;
+        g_hash_table_add(sockets, GINT_TO_POINTER((int)MAX(id, 0)));
+        g_hash_table_add(cores, GUINT_TO_POINTER(core_of(root, cpus[i])));
+    }
+    *out_sockets = (int)MAX(g_hash_table_size(sockets), 1);
+    *out_cores = (int)MAX(g_hash_table_size(cores), 1);
+}

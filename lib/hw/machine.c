@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: MIT */
+/* The machine that runs this, read from /proc, /sys and /etc in well under a millisecond: every
+ * plan and run asks. The key holds what makes timings comparable and nothing that changes by
+ * itself; a key over clock rates or host names splits one machine into many. */
+#include "lib/hw/machine.h"
+
+#include "lib/base/file.h"
+#include "lib/hw/cpu.h"
+#include "lib/hw/probe.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#define TEXT_BYTES_MAX 65536
+#define CPUS_MAX (1 << 16)
+#define GIB (1024.0 * 1024.0 * 1024.0)
+#define KEY_CHARS 32
+
+char *orch_probe_text(const char *root, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    g_autofree char *path = g_strdup_vprintf(format, args);
+    va_end(args);
+    g_autofree char *full = g_strconcat(root, path, NULL);
+    int fd = open(full, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0)
+        return NULL;
+    GString *text = g_string_new(NULL);
+    char buffer[4096];
+    ssize_t n;
+    while (text->len < TEXT_BYTES_MAX && (n = read(fd, buffer, sizeof buffer)) > 0)
+        g_string_append_len(text, buffer, n);
+    close(fd);
+    while (text->len && text->str[text->len - 1] == '\n')
+        g_string_truncate(text, text->len - 1);
+    return g_string_free(text, FALSE);
+}
+
+/* "Debian GNU/Linux 12" from os-release(5): NAME and VERSION_ID. */
+static char *os_name(const char *root)
+{
+    g_autofree char *text = orch_probe_text(root, "/etc/os-release");
+    if (!text)
+        text = orch_probe_text(root, "/usr/lib/os-release");
+    g_autofree char *name = NULL, *version = NULL;
+    g_auto(GStrv) lines = g_strsplit(text ? text : "", "\n", -1);
+    for (char **line = lines; *line; line++) {
+        char **target = g_str_has_prefix(*line, "NAME=")         ? &name
+                        : g_str_has_prefix(*line, "VERSION_ID=") ? &version
+                                                                 : NULL;
+        if (!target || *target)
+            continue;
+        const char *value = strchr(*line, '=') + 1;
+        *target = g_shell_unquote(value, NULL);
+        if (!*target)
+            *target = g_strdup(value);
+    }
+    if (!name)
+        return g_strdup("unknown OS");
+    return version && *version ? g_strdup_printf("%s %s", name, version) : g_strdup(name);
+}
+
+static int64_t memory_total(const char *root)
+{
+    g_autofree char *text = orch_probe_text(root, "/proc/meminfo");
+    const char *line = text ? strstr(text, "MemTotal:") : NULL;
+    return line ? g_ascii_strtoll(line + strlen("MemTotal:"), NULL, 10) * 1024 : 0;
+}
+
+struct orch_machine *orch_machine_probe_at(const char *root, const unsigned *cpus,
+                                           unsigned cpu_count)
+{
+    struct orch_machine *machine = g_new0(struct orch_machine, 1);
+    machine->gpus = g_ptr_array_new_with_free_func((GDestroyNotify)orch_gpu_device_free);
+    struct utsname names;
+    bool is_named = uname(&names) == 0;
+    machine->arch = g_strdup(is_named ? names.machine : "unknown");
+    machine->kernel = g_strdup(is_named ? names.release : "unknown");
+    machine->hostname = g_strdup(is_named ? names.nodename : "unknown");
+    if (!*root)
+        machine->cpu_model = orch_cpu_model_from_cpuid();
+    if (!machine->cpu_model)
+        machine->cpu_model = orch_cpu_model_from_proc(root);
+    machine->os = os_name(root);
+
+    orch_cpu_count(root, cpus, cpu_count, &machine->sockets, &machine->cores);
+    int quota = orch_cgroup_threads(root);
+    machine->threads = (int)MAX(cpu_count, 1);
+    if (quota > 0)
+        machine->threads = MIN(machine->threads, quota);
+    machine->cores = MIN(machine->cores, machine->threads);
+
+    int64_t limit = orch_cgroup_memory(root);
+    machine->memory_bytes = memory_total(root);
+    if (limit > 0 && (machine->memory_bytes <= 0 || limit < machine->memory_bytes))
+        machine->memory_bytes = limit;
+    return machine;
+}
+
+/* The hardware threads that this process may run on. The kernel's mask may be wider than cpu_set_t:
+ * it is asked with a wider one until it fits. */
+static GArray *allowed_cpus(void)
+{
+    GArray *cpus = g_array_new(FALSE, FALSE, sizeof(unsigned));
+    for (unsigned width = 1024; width <= CPUS_MAX; width *= 2) {
+        cpu_set_t *set = CPU_ALLOC(width);
+        size_t size = CPU_ALLOC_SIZE(width);
+        CPU_ZERO_S(size, set);
+        int status = sched_getaffinity(0, size, set);
+        int saved = errno;
+        for (unsigned i = 0; status == 0 && i < width; i++)
+            if (CPU_ISSET_S(i, size, set))
+                g_array_append_val(cpus, i);
+        CPU_FREE(set);
+        if (status == 0 || saved != EINVAL)
+            break;
+    }
+    for (unsigned i = 0; !cpus->len && i < (unsigned)MAX(sysconf(_SC_NPROCESSORS_ONLN), 1); i++)
+        g_array_append_val(cpus, i);
+    return cpus;
+}
+
+struct orch_machine *orch_machine_probe(void)
+{
+    GArray *cpus = allowed_cpus();
+    struct orch_machine *machine =
+        orch_machine_probe_at("", (const unsigned *)(void *)cpus->data, cpus->len);
+    g_array_free(cpus, TRUE);
+    orch_nvml_probe(machine);
+    return machine;
+}
+
+void orch_machine_free(struct orch_machine *machine)
+{
+    if (!machine)
+        return;
+    g_free(machine->cpu_model);
+    g_free(machine->arch);
+    g_free(machine->os);
+    g_free(machine->kernel);
+    g_free(machine->hostname);
+    g_free(machine->gpu_driver);
+    g_free(machine->gpu_note);
+    if (machine->gpus)
+        g_ptr_array_unref(machine->gpus);
+    g_free(machine);
+}
+
+static long long whole_gib(int64_t bytes)
+{
+    return (long long)((double)bytes / GIB + 0.5);
+}
+
+static int compare_texts(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+char *orch_machine_key(const struct orch_machine *machine)
+{
+    g_autoptr(GString) text = g_string_new("orch machine 1\nfamily linux\n");
+    g_string_append_printf(text, "arch %s\ncpu %s\ncores %d\nthreads %d\nmemory %lld GiB\n",
+                           machine->arch, machine->cpu_model, machine->cores, machine->threads,
+                           whole_gib(machine->memory_bytes));
+    /* sorted: which slot a card sits in changes nothing */
+    g_autoptr(GPtrArray) lines = g_ptr_array_new_with_free_func(g_free);
+    for (unsigned i = 0; i < machine->gpus->len; i++) {
+        const struct orch_gpu_device *gpu = machine->gpus->pdata[i];
+        g_ptr_array_add(
+            lines, g_strdup_printf("gpu %s %lld GiB\n", gpu->model, whole_gib(gpu->memory_bytes)));
+    }
+    g_ptr_array_sort(lines, compare_texts);
+    for (unsigned i = 0; i < lines->len; i++)
+        g_string_append(text, lines->pdata[i]);
+    char digest[ORCH_SHA256_CHARS];
+    orch_sha256(text->str, text->len, digest);
+    return g_strndup(digest, KEY_CHARS);
+}
+
+/* Null for no text, and for text that is no UTF-8. */
+static json_t *text_or_null(const char *text)
+{
+    json_t *value = text ? json_string(text) : NULL;
+    return value ? value : json_null();
+}
+
+static json_t *gpu_facts(const struct orch_gpu_device *gpu)
+{
+    json_t *facts = json_object();
+    json_object_set_new(facts, "index", json_integer(gpu->index));
+    json_object_set_new(facts, "model", text_or_null(gpu->model));
+    json_object_set_new(facts, "uuid", text_or_null(gpu->uuid));
+    json_object_set_new(facts, "memory_bytes", json_integer(gpu->memory_bytes));
+    g_autofree char *capability = g_strdup_printf("%d.%d", gpu->cc_major, gpu->cc_minor);
+    json_object_set_new(facts, "compute_capability",
+                        gpu->cc_major ? json_string(capability) : json_null());
+    return facts;
+}
+
+json_t *orch_machine_facts(const struct orch_machine *machine)
+{
+    json_t *facts = json_object();
+    json_object_set_new(facts, "cpu_model", text_or_null(machine->cpu_model));
+    json_object_set_new(facts, "arch", text_or_null(machine->arch));
+    json_object_set_new(facts, "sockets", json_integer(machine->sockets));
+    json_object_set_new(facts, "cores", json_integer(machine->cores));
+    json_object_set_new(facts, "threads", json_integer(machine->threads));
+    json_object_set_new(facts, "memory_bytes", json_integer(machine->memory_bytes));
+    json_object_set_new(facts, "os", text_or_null(machine->os));
+    json_object_set_new(facts, "kernel", text_or_null(machine->kernel));
+    json_object_set_new(facts, "hostname", text_or_null(machine->hostname));
+    json_object_set_new(facts, "gpu_driver", text_or_null(machine->gpu_driver));
+    json_object_set_new(facts, "gpu_note", text_or_null(machine->gpu_note));
+    json_t *gpus = json_array();
+    for (unsigned i = 0; i < machine->gpus->len; i++)
+        json_array_append_new(gpus, gpu_facts(machine->gpus->pdata[i]));
+    json_object_set_new(facts, "gpus", gpus);
+    return facts;
+}
+
+char *orch_machine_where(const struct orch_machine *machine, const unsigned *gpus,
+                         unsigned gpu_count, int threads)
+{
+    if (!gpu_count)
+        return g_strdup_printf("%s, %d %s", machine->cpu_model, threads,
+                               threads == 1 ? "thread" : "threads");
+    g_autoptr(GPtrArray) models = g_ptr_array_new();
+    for (unsigned i = 0; i < gpu_count; i++) {
+        const struct orch_gpu_device *gpu =
+            gpus[i] < machine->gpus->len ? machine->gpus->pdata[gpus[i]] : NULL;
+        g_ptr_array_add(models, gpu ? gpu->model : (char *)(uintptr_t) "unknown GPU");
+    }
+    g_ptr_array_sort(models, compare_texts);
+    GString *text = g_string_new(NULL);
+    for (unsigned i = 0, run; i < models->len; i += run) {
+        for (run = 1;
+             i + run < models->len && !compare_texts(&models->pdata[i], &models->pdata[i + run]);)
+            run++;
+        g_string_append_printf(text, "%s%ux %s", i ? " + " : "", run,
+                               (const char *)models->pdata[i]);
+    }
+    return g_string_free(text, FALSE);
+}
+
+double orch_machine_load(void)
+{
+    double load;
+    return getloadavg(&load, 1) == 1 ? load : -1;
+}

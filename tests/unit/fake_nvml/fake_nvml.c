@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* NVML with two V100s, for tests. $FAKE_NVML chooses what goes wrong: "init" (no driver), "none"
+ * (no device), "lost" (the second device has fallen off the bus), "bare" (no UUID, capability or
+ * version). */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define EXPORT __attribute__((visibility("default")))
+#define SUCCESS 0
+#define ERROR_NOT_SUPPORTED 3
+#define ERROR_DRIVER_NOT_LOADED 9
+#define ERROR_GPU_IS_LOST 15
+
+struct memory {
+    unsigned long long total, free, used;
+};
+
+static int is_case(const char *name)
+{
+    const char *chosen = getenv("FAKE_NVML");
+    return chosen && strcmp(chosen, name) == 0;
+}
+
+EXPORT int nvmlInit_v2(void);
+EXPORT int nvmlShutdown(void);
+EXPORT const char *nvmlErrorString(int status);
+EXPORT int nvmlSystemGetDriverVersion(char *out, unsigned size);
+EXPORT int nvmlDeviceGetCount_v2(unsigned *out);
+EXPORT int nvmlDeviceGetHandleByIndex_v2(unsigned index, void **out);
+EXPORT int nvmlDeviceGetName(void *device, char *out, unsigned size);
+EXPORT int nvmlDeviceGetUUID(void *device, char *out, unsigned size);
+EXPORT int nvmlDeviceGetMemoryInfo(void *device, struct memory *out);
+EXPORT int nvmlDeviceGetCudaComputeCapability(void *device, int *out_major, int *out_minor);
+
+static int devices[2];
+
+int nvmlInit_v2(void)
+{
+    return is_case("init") ? ERROR_DRIVER_NOT_LOADED : SUCCESS;
+}
+
+int nvmlShutdown(void)
+{
+    return SUCCESS;
+}
+
+const char *nvmlErrorString(int status)
+{
+    return status == ERROR_DRIVER_NOT_LOADED ? "Driver Not Loaded" : "GPU is lost";
+}
+
+int nvmlSystemGetDriverVersion(char *out, unsigned size)
+{
+    snprintf(out, size, "470.57.02");
+    return is_case("bare") ? ERROR_NOT_SUPPORTED : SUCCESS;
+}
+
+int nvmlDeviceGetCount_v2(unsigned *out)
+{
+    *out = is_case("none") ? 0 : 2;
+    return SUCCESS;
+}
+
+int nvmlDeviceGetHandleByIndex_v2(unsigned index, void **out)
+{
+    if (is_case("lost") && index == 1)
+        return ERROR_GPU_IS_LOST;
+    *out = &devices[index];
+    return SUCCESS;
+}
+
+int nvmlDeviceGetName(void *device, char *out, unsigned size)
+{
+    (void)device;
+    snprintf(out, size, "Tesla V100-SXM2-16GB");
+    return SUCCESS;
+}
+
+int nvmlDeviceGetUUID(void *device, char *out, unsigned size)
+{
+    snprintf(out, size, "GPU-fake-%d", device == &devices[1]);
+    return is_case("bare") ? ERROR_NOT_SUPPORTED : SUCCESS;
+}
+
+int nvmlDeviceGetMemoryInfo(void *device, struct memory *out)
+{
+    (void)device;
+    *out = (struct memory){.total = 16945512448ULL, .free = 16945512448ULL, .used = 0};
+    return SUCCESS;
+}
+
+int nvmlDeviceGetCudaComputeCapability(void *device, int *out_major, int *out_minor)
+{
+    (void)device;
+    *out_major = 7;
+    *out_minor = 0;
+    return is_case("bare") ? ERROR_NOT_SUPPORTED : SUCCESS;
+}
