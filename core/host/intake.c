@@ -13,7 +13,8 @@
 
 enum {
     BUFFER_BYTES = 4 * ORCH_WIRE_LINE_MAX,
-    POINTS_MAX = 1024, /* single points gathered before they are written */
+    POINTS_MAX = 1024,  /* single points gathered before they are written */
+    ADOPTED_MAX = 1000, /* metrics of one trial that nobody declared */
 };
 static const int64_t PROGRESS_NS = 500 * 1000 * 1000;
 /* More is no record of a trial any more, and fills the disk. */
@@ -25,8 +26,8 @@ static void artifact_clear(void *pointer)
     g_free(artifact->path);
 }
 
-void intake_init(struct intake *intake, const struct orch_manifest *manifest,
-                 struct journal_out *out, int64_t start_ns, int64_t text_budget)
+void intake_init(struct intake *intake, struct orch_manifest *manifest, struct journal_out *out,
+                 int64_t start_ns, int64_t text_budget)
 {
     *intake = (struct intake){
         .manifest = manifest, .out = out, .start_ns = start_ns, .text_budget = text_budget};
@@ -93,10 +94,22 @@ static void undeclared(struct intake *intake, const char *what, const char *name
                rows->len ? "others" : "none");
 }
 
+const struct orch_metric_spec *intake_metric(struct intake *intake, const char *name)
+{
+    const struct orch_metric_spec *spec = g_hash_table_lookup(intake->metrics, name);
+    if (spec || !intake->manifest->any_metric || !orch_name_is_valid(name, false) ||
+        intake->manifest->metrics->len >= ADOPTED_MAX)
+        return spec;
+    struct orch_metric_spec *adopted = orch_manifest_add_metric(intake->manifest, name);
+    adopted->step_unit = g_strdup("step");
+    g_hash_table_insert(intake->metrics, adopted->name, adopted);
+    return adopted;
+}
+
 static const struct orch_metric_spec *find_metric(struct intake *intake, const char *what,
                                                   const char *name)
 {
-    const struct orch_metric_spec *spec = g_hash_table_lookup(intake->metrics, name);
+    const struct orch_metric_spec *spec = intake_metric(intake, name);
     if (!spec)
         undeclared(intake, what, name, intake->manifest->metrics);
     return spec;

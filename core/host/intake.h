@@ -15,7 +15,7 @@ struct intake_artifact {
 };
 
 struct intake {
-    const struct orch_manifest *manifest;
+    struct orch_manifest *manifest; /* grows by metrics that are taken in */
     struct journal_out *out;
     int64_t start_ns;    /* monotonic: zero of t_ms */
     int64_t text_budget; /* bytes of notes, logs and phases that may still go to the journal */
@@ -33,14 +33,18 @@ struct intake {
     int64_t point_count, unknown_count, dropped_count, dropped_bytes;
 };
 
-void intake_init(struct intake *intake, const struct orch_manifest *manifest,
-                 struct journal_out *out, int64_t start_ns, int64_t text_budget);
+void intake_init(struct intake *intake, struct orch_manifest *manifest, struct journal_out *out,
+                 int64_t start_ns, int64_t text_budget);
 void intake_clear(struct intake *intake);
 
 /** Reads once from the events pipe. False at its end. */
 bool intake_read(struct intake *intake, int fd);
 /** Nothing more will come: a line without its end is a problem. */
 void intake_finish(struct intake *intake);
+
+/** The declared metric of that name; one that is not declared is taken in when the manifest says
+ * `metrics: any` (a valid name, at most 1,000 of them). NULL: there is none. */
+const struct orch_metric_spec *intake_metric(struct intake *intake, const char *name);
 
 /** A point or result found in a wrapped program's output. */
 void intake_value(struct intake *intake, const struct orch_metric_spec *spec, int64_t step,

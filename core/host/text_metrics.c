@@ -68,6 +68,32 @@ static struct found_metric *find(struct text_metrics *metrics, const char *name)
     return NULL;
 }
 
+/* Words that count steps and are no metrics themselves, unless declared. */
+static bool counts_steps(struct text_metrics *metrics, const char *name)
+{
+    bool any = metrics->intake->manifest->any_metric;
+    return !find(metrics, name) &&
+           (strcmp(name, "step") == 0 || (any && g_ascii_strcasecmp(name, "epoch") == 0) ||
+            (any && g_ascii_strcasecmp(name, "step") == 0));
+}
+
+/* As find; under `metrics: any` a new name ("Accuracy" as "accuracy") is taken in. */
+static struct found_metric *find_or_adopt(struct text_metrics *metrics, const char *name)
+{
+    struct found_metric *found = find(metrics, name);
+    if (found || !metrics->intake->manifest->any_metric || counts_steps(metrics, name))
+        return found;
+    g_autofree char *lower = g_ascii_strdown(name, -1);
+    const struct orch_metric_spec *spec = intake_metric(metrics->intake, lower);
+    if (!spec)
+        return NULL;
+    if ((found = find(metrics, lower)))
+        return found;
+    metrics->metrics = g_renew(struct found_metric, metrics->metrics, metrics->count + 1);
+    metrics->metrics[metrics->count] = (struct found_metric){.spec = spec};
+    return &metrics->metrics[metrics->count++];
+}
+
 /* A number as programs print it, nan and inf included. */
 static bool parse_number(const char *text, double *out)
 {
@@ -113,13 +139,16 @@ static bool take_object(struct text_metrics *metrics, const char *line, size_t l
         return false;
     double number;
     int64_t step = -1;
-    if (!find(metrics, "step") && orch_json_get_real(json_object_get(object, "step"), &number))
-        step = step_of(number);
     const char *name;
     json_t *value;
     json_object_foreach(object, name, value)
     {
-        struct found_metric *metric = find(metrics, name);
+        if (counts_steps(metrics, name) && orch_json_get_real(value, &number))
+            step = step_of(number);
+    }
+    json_object_foreach(object, name, value)
+    {
+        struct found_metric *metric = find_or_adopt(metrics, name);
         if (metric && orch_json_get_real(value, &number))
             report(metrics, metric, step, number);
     }
@@ -158,11 +187,11 @@ static void take_pairs(struct text_metrics *metrics, char *line)
     struct pair pairs[PAIRS_MAX];
     unsigned count = find_pairs(line, pairs);
     int64_t step = -1;
-    for (unsigned i = 0; i < count && !find(metrics, "step"); i++)
-        if (strcmp(pairs[i].name, "step") == 0)
+    for (unsigned i = 0; i < count; i++)
+        if (counts_steps(metrics, pairs[i].name))
             step = step_of(pairs[i].value);
     for (unsigned i = 0; i < count; i++) {
-        struct found_metric *metric = find(metrics, pairs[i].name);
+        struct found_metric *metric = find_or_adopt(metrics, pairs[i].name);
         if (metric)
             report(metrics, metric, step, pairs[i].value);
     }

@@ -578,6 +578,10 @@ static void read_metric(struct reader *reader, const struct orch_yaml *key,
 
 static void read_metrics(struct reader *reader, const struct orch_yaml *node)
 {
+    if (node->kind == ORCH_YAML_SCALAR && strcmp(node->text, "any") == 0) {
+        reader->manifest->any_metric = true;
+        return;
+    }
     if (!check_is_map(reader, node, "metrics", "as in metrics: {loss: min, accuracy: max}"))
         return;
     for (guint i = 0; i < node->items->len; i++) {

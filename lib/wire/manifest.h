@@ -57,6 +57,7 @@ struct orch_manifest {
     /* wrapped only: */
     char **argv; /* with ${param}; NULL-terminated */
     enum orch_metrics_from metrics_from;
+    bool any_metric; /* reports names that it does not declare: they are kept as they come */
     json_t *cost; /* object: the fields of struct orch_cost as texts with ${param}; or NULL */
 };
 

@@ -142,6 +142,7 @@ json_t *orch_manifest_encode(const struct orch_manifest *manifest)
     put_text(
         object, "metrics_from",
         METRICS_FROM[manifest->metrics_from <= ORCH_METRICS_REGEX ? manifest->metrics_from : 0]);
+    put_true(object, "any_metric", manifest->any_metric);
     if (manifest->cost)
         json_object_set(object, "cost", manifest->cost);
     return object;
@@ -284,6 +285,7 @@ static bool decode_wrapped(struct orch_manifest *manifest, const json_t *json, G
     if (index < 0)
         return broken(error, "'metrics_from' is '%s': expected protocol, lines or regex", from);
     manifest->metrics_from = (enum orch_metrics_from)index;
+    manifest->any_metric = json_is_true(json_object_get(json, "any_metric"));
     json_t *cost = json_object_get(json, "cost");
     if (cost && !json_is_null(cost) && !json_is_object(cost))
         return broken(error, "'cost' is not an object");

@@ -3,4 +3,4 @@ rm -rf .git
 sleeps naps 0.01
 ok orch run naps.recipe; says 'unversioned'; says '1 ok'
 ok orch show @last; has unversioned
-ok orch --db other.db ls || true
+fails 3 orch --db other.db ls; says other.db

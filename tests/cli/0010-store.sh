@@ -9,7 +9,7 @@ cp copy.db newer.db; sqlite3 newer.db 'PRAGMA user_version=99'; sum=$(sha256sum 
 fails 3 orch ls --db newer.db; says 99; says newer
 fails 3 orch run naps.recipe --db newer.db; same "$sum" "$(sha256sum <newer.db)" 'the newer store'
 head -c 9000 copy.db >short.db
-fails 3 orch db info --db short.db || true
+fails 3 orch db check --db short.db
 # what was tampered with is found
 cp copy.db bad.db
 sqlite3 bad.db "SELECT name FROM sqlite_master WHERE type='trigger'" | while read -r t; do echo "DROP TRIGGER \"$t\";"; done | sqlite3 bad.db
