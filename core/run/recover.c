@@ -101,13 +101,44 @@ static bool close_row(struct orch_store *store, const struct orch_active_row *ro
     return ok;
 }
 
+/* Names of the folders of trials. */
+static GPtrArray *list_folders(struct orch_store *store)
+{
+    GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
+    g_autofree char *trials = g_build_filename(orch_store_folder(store), "trials", NULL);
+    g_autoptr(GDir) dir = g_dir_open(trials, 0, NULL);
+    const char *name;
+    while (dir && (name = g_dir_read_name(dir)))
+        g_ptr_array_add(names, g_strdup(name));
+    return names;
+}
+
+/* A folder is made after its active row and removed after that one is gone: one without a row was
+ * about to be removed. `folders` were listed before `rows` were read. */
+static void remove_leftovers(struct orch_store *store, const GPtrArray *folders,
+                             const GPtrArray *rows)
+{
+    for (guint i = 0; i < folders->len; i++) {
+        bool active = false;
+        for (guint j = 0; j < rows->len; j++)
+            active = active || strcmp(((const struct orch_active_row *)rows->pdata[j])->key,
+                                      folders->pdata[i]) == 0;
+        g_autofree char *path =
+            g_build_filename(orch_store_folder(store), "trials", folders->pdata[i], NULL);
+        if (!active && !host_is_alive(path))
+            orch_tree_remove(path, NULL);
+    }
+}
+
 bool orch_recover(struct orch_store *store, unsigned *out_closed, unsigned *out_pending,
                   GError **error)
 {
+    g_autoptr(GPtrArray) folders = list_folders(store);
     g_autoptr(GPtrArray) rows = orch_store_actives(store, error);
     *out_closed = *out_pending = 0;
     if (!rows)
         return false;
+    remove_leftovers(store, folders, rows);
     for (guint i = 0; i < rows->len; i++) {
         const struct orch_active_row *row = rows->pdata[i];
         if (orch_process_is_alive(&row->runner))

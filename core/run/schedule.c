@@ -62,6 +62,7 @@ struct run {
     GArray *plugin_files;
     GHashTable *wall_by_experiment; /* experiment -> GArray of double, seconds */
     char *host_program;
+    struct orch_process self;
     int signal_fd;
     unsigned stop_level; /* 1: start nothing more, 2: running trials are stopped */
     bool failed_fast, unsynced;
@@ -255,47 +256,22 @@ static void spare(struct run *run, struct job *job, const char *key)
     run->totals.spared++;
 }
 
-/* Claims the trial in the store, and starts its host if the claim is ours. */
-static bool start(struct run *run, struct job *job, const unsigned *chosen,
-                  const struct orch_slot *slot, GError **error)
+/* Makes the folder of a trial that is claimed, and starts its host. */
+static bool launch(struct run *run, struct job *job, const struct orch_slot *slot,
+                   struct orch_trialdir *dir, int64_t started_ns, GError **error)
 {
     struct orch_plan_item *item = &run->plan->items[job->index];
-    const struct orch_experiment *experiment = item->cell->experiment;
-    struct orch_trialdir dir;
-    if (!plugin_is_unchanged(run, experiment->manifest, error) ||
-        !orch_trialdir_make(run->plan, item, chosen, slot, run->options->argv_json, &dir, error))
-        return false;
-    struct orch_active active = {.fingerprint = item->fingerprint,
-                                 .where_key = item->where_key,
-                                 .trial_dir = dir.path,
-                                 .record = dir.record,
-                                 .started_ns = orch_now_ns()};
-    memcpy(active.key, dir.key, sizeof active.key);
-    orch_process_get(getpid(), &active.runner);
-    enum orch_begin begin;
-    char other[ORCH_KEY_CHARS] = "";
-    bool ok = orch_store_begin(run->plan->store, &active, (enum orch_reuse)experiment->reuse,
-                               item->forced, &begin, other, error);
-    if (!ok || begin != ORCH_BEGIN_STARTED) {
-        orch_tree_remove(dir.path, NULL);
-        orch_trialdir_clear(&dir);
-        if (ok && begin == ORCH_BEGIN_DONE)
-            spare(run, job, other);
-        else if (ok)
-            job->status = JOB_HELD;
-        return ok;
-    }
     struct host *host = g_new0(struct host, 1);
     host->running.item = item;
     host->running.slot = *slot;
-    host->running.trial_dir = g_steal_pointer(&dir.path);
-    host->running.started_ns = active.started_ns;
+    host->running.trial_dir = g_strdup(dir->path);
+    host->running.started_ns = started_ns;
     host->running.started_mono_ns = orch_mono_ns();
-    memcpy(host->running.key, dir.key, sizeof dir.key);
-    host->record = g_steal_pointer(&dir.record);
+    memcpy(host->running.key, dir->key, sizeof dir->key);
+    host->record = g_steal_pointer(&dir->record);
     host->job = job;
     host->pidfd = host->stdin_fd = -1;
-    if (!spawn_host(run, host, error)) {
+    if (!orch_trialdir_write(run->plan, item, slot, dir, error) || !spawn_host(run, host, error)) {
         orch_tree_remove(host->running.trial_dir, NULL);
         orch_store_forget(run->plan->store, host->running.key, NULL);
         host_free(host);
@@ -307,6 +283,37 @@ static bool start(struct run *run, struct job *job, const unsigned *chosen,
     if (run->listener->started)
         run->listener->started(run->listener->ctx, &host->running);
     return true;
+}
+
+/* Claims the trial in the store, and starts its host if the claim is ours. */
+static bool start(struct run *run, struct job *job, const unsigned *chosen,
+                  const struct orch_slot *slot, GError **error)
+{
+    struct orch_plan_item *item = &run->plan->items[job->index];
+    const struct orch_experiment *experiment = item->cell->experiment;
+    struct orch_trialdir dir;
+    if (!plugin_is_unchanged(run, experiment->manifest, error) ||
+        !orch_trialdir_prepare(run->plan, item, chosen, slot, run->options->argv_json, &dir, error))
+        return false;
+    struct orch_active active = {.fingerprint = item->fingerprint,
+                                 .where_key = item->where_key,
+                                 .trial_dir = dir.path,
+                                 .record = dir.record,
+                                 .runner = run->self,
+                                 .started_ns = orch_now_ns()};
+    memcpy(active.key, dir.key, sizeof active.key);
+    enum orch_begin begin;
+    char other[ORCH_KEY_CHARS] = "";
+    bool ok = orch_store_begin(run->plan->store, &active, (enum orch_reuse)experiment->reuse,
+                               item->forced, &begin, other, error);
+    if (ok && begin == ORCH_BEGIN_DONE)
+        spare(run, job, other);
+    else if (ok && begin == ORCH_BEGIN_HELD)
+        job->status = JOB_HELD;
+    else if (ok)
+        ok = launch(run, job, slot, &dir, active.started_ns, error);
+    orch_trialdir_clear(&dir);
+    return ok;
 }
 
 static void give_up(struct run *run, struct job *job, const char *why)
@@ -747,6 +754,7 @@ bool orch_run_plan(struct orch_plan *plan, const struct orch_run_options *option
     run.host_program = orch_program_path("orch-host", error);
     if (!run.host_program)
         return false;
+    orch_process_get(getpid(), &run.self);
     run.jobs = g_new0(struct job, plan->count + 1);
     unsigned *order = g_new0(unsigned, plan->count + 1);
     run.order = order;

@@ -14,8 +14,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-char *orch_plugins_python_path(void);
-
 char *orch_checkpoint_path(struct orch_store *store, const char *fingerprint)
 {
     return g_build_filename(orch_store_folder(store), "checkpoints", fingerprint, NULL);
@@ -25,6 +23,7 @@ void orch_trialdir_clear(struct orch_trialdir *trialdir)
 {
     g_free(trialdir->path);
     g_free(trialdir->record);
+    json_decref(trialdir->params);
     memset(trialdir, 0, sizeof *trialdir);
 }
 
@@ -334,7 +333,8 @@ static char **environment(struct orch_plan *plan, const struct orch_cell *cell,
 }
 
 static bool write_trial(struct orch_plan *plan, const struct orch_plan_item *item, json_t *params,
-                        const struct orch_slot *slot, struct orch_trialdir *dir, GError **error)
+                        const struct orch_slot *slot, const struct orch_trialdir *dir,
+                        GError **error)
 {
     const struct orch_cell *cell = item->cell;
     const struct orch_experiment *experiment = cell->experiment;
@@ -346,7 +346,7 @@ static bool write_trial(struct orch_plan *plan, const struct orch_plan_item *ite
         return false;
     g_auto(GStrv) env = environment(plan, cell, slot);
     struct orch_trial trial = {
-        .key = dir->key,
+        .key = (char *)(uintptr_t)dir->key,
         .recipe = plan->expansion->name,
         .experiment = experiment->name,
         .seed = cell->seed,
@@ -368,13 +368,11 @@ static bool write_trial(struct orch_plan *plan, const struct orch_plan_item *ite
     return orch_file_write(path, text, strlen(text), false, error);
 }
 
-bool orch_trialdir_make(struct orch_plan *plan, const struct orch_plan_item *item,
-                        const unsigned *chosen, const struct orch_slot *slot, const char *argv_json,
-                        struct orch_trialdir *out, GError **error)
+bool orch_trialdir_prepare(struct orch_plan *plan, const struct orch_plan_item *item,
+                           const unsigned *chosen, const struct orch_slot *slot,
+                           const char *argv_json, struct orch_trialdir *out, GError **error)
 {
     const struct orch_cell *cell = item->cell;
-    struct orch_trialdir dir = {0};
-    orch_key_make(dir.key);
     g_autoptr(json_t) params = json_copy(cell->params);
     g_autoptr(json_t) inputs = json_array();
     make_absolute(cell->experiment->manifest, plan->expansion->folder, params);
@@ -392,19 +390,28 @@ bool orch_trialdir_make(struct orch_plan *plan, const struct orch_plan_item *ite
         const struct orch_checked_input *input = item->inputs->pdata[i];
         json_array_append_new(inputs, json_pack("[sns]", input->name, input->sha256));
     }
-    g_autofree char *trials = g_build_filename(orch_store_folder(plan->store), "trials", NULL);
-    dir.path = g_build_filename(trials, dir.key, NULL);
-    if ((mkdir(trials, 0700) != 0 && errno != EEXIST) || mkdir(dir.path, 0700) != 0) {
-        orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot make '%s'", dir.path);
-        orch_trialdir_clear(&dir);
-        return false;
-    }
-    if (!write_trial(plan, item, params, slot, &dir, error)) {
-        orch_tree_remove(dir.path, NULL);
-        orch_trialdir_clear(&dir);
-        return false;
-    }
-    dir.record = make_record(plan, item, inputs, slot, dir.key, argv_json);
-    *out = dir;
+    memset(out, 0, sizeof *out);
+    orch_key_make(out->key);
+    out->path = g_build_filename(orch_store_folder(plan->store), "trials", out->key, NULL);
+    out->params = json_incref(params);
+    out->record = make_record(plan, item, inputs, slot, out->key, argv_json);
     return true;
+}
+
+bool orch_trialdir_write(struct orch_plan *plan, const struct orch_plan_item *item,
+                         const struct orch_slot *slot, const struct orch_trialdir *trialdir,
+                         GError **error)
+{
+    if (mkdir(trialdir->path, 0700) != 0) {
+        g_autofree char *trials = g_path_get_dirname(trialdir->path);
+        if (errno != ENOENT || (mkdir(trials, 0700) != 0 && errno != EEXIST) ||
+            mkdir(trialdir->path, 0700) != 0) {
+            orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot make '%s'", trialdir->path);
+            return false;
+        }
+    }
+    if (write_trial(plan, item, trialdir->params, slot, trialdir, error))
+        return true;
+    orch_tree_remove(trialdir->path, NULL);
+    return false;
 }

@@ -18,17 +18,23 @@ struct orch_slot {
 
 struct orch_trialdir {
     char key[ORCH_KEY_CHARS];
-    char *path;   /* absolute */
-    char *record; /* JSON text: what the store needs besides the journal */
+    char *path;     /* absolute; made by orch_trialdir_write */
+    char *record;   /* JSON text: what the store needs besides the journal */
+    json_t *params; /* as the trial gets them: references resolved, paths absolute */
 };
 
-/** Makes the folder of a new run of `item`: trial.json, work/, and for wrapped programs the files
- * of the captured tree as symbolic links into .orch/work/<tree>, so that what the program makes
- * lies in the trial's own folder and an edit during a sweep changes nothing. `chosen` holds, for
- * each reference of the cell, the item that it means. False on error; nothing is left behind. */
-bool orch_trialdir_make(struct orch_plan *plan, const struct orch_plan_item *item,
-                        const unsigned *chosen, const struct orch_slot *slot, const char *argv_json,
-                        struct orch_trialdir *out, GError **error);
+/** Gathers all that a new run of `item` is, and writes nothing yet: its claim comes first, so that
+ * a folder without an active row is always one that can go. `chosen` holds, for each reference of
+ * the cell, the item that it means. */
+bool orch_trialdir_prepare(struct orch_plan *plan, const struct orch_plan_item *item,
+                           const unsigned *chosen, const struct orch_slot *slot,
+                           const char *argv_json, struct orch_trialdir *out, GError **error);
+/** Makes the folder: trial.json, and for wrapped programs the files of the captured tree as
+ * symbolic links into .orch/work/<tree>, so that what the program makes lies in the trial's own
+ * folder and an edit during a sweep changes nothing. False on error; nothing is left behind. */
+bool orch_trialdir_write(struct orch_plan *plan, const struct orch_plan_item *item,
+                         const struct orch_slot *slot, const struct orch_trialdir *trialdir,
+                         GError **error);
 void orch_trialdir_clear(struct orch_trialdir *trialdir);
 
 /** Where checkpoints of a fingerprint lie. The caller frees. */
