@@ -49,6 +49,7 @@ class Trial:
         self._error = None
         self._status = None  # set by skip, fail and diverged
         self._ended = False
+        self._listens = True
         self._pid = os.getpid()
         self._points = []
         self._points_bytes = 0
@@ -197,12 +198,16 @@ class Trial:
 
     def _begin(self):
         message = self._link.receive_run()
+        if message is None:  # metrics_from is not protocol: no commands come on stdin
+            message = _environment()
+            self._listens = False
         self.params.update(message.get("params") or {})
         self.seed = int(message.get("seed") or 0)
         self.smoke = bool(message.get("smoke"))
         self._folder = message.get("checkpoint_dir")
-        for work in (self._listen, self._flush_late):
-            threading.Thread(target=work, daemon=True).start()
+        threading.Thread(target=self._flush_late, daemon=True).start()
+        if self._listens:
+            threading.Thread(target=self._listen, daemon=True).start()
 
     def _listen(self):
         """Thread: waits for a cancel; the host's end counts as one."""
@@ -333,11 +338,11 @@ class _Link:
         return message if isinstance(message, dict) else {}
 
     def receive_run(self):
-        """Waits for `run`; an empty message when it does not come."""
+        """Waits for `run`; None when it does not come."""
         while True:
             message = self.receive()
             if message is None or message.get("do") == "run":
-                return message or {}
+                return message
 
     def send(self, line):
         """Writes the whole line; False when the host is gone."""
@@ -353,6 +358,17 @@ def _connect():
     """The link to the host, or None when there is none: the script was started by hand."""
     number = os.environ.pop("ORCH_EVENTS", "")
     return _Link(int(number)) if number.isdigit() else None
+
+
+def _environment():
+    """What `run` says, as the host's environment variables have it."""
+    get = os.environ.get
+    try:
+        params = json.loads(get("ORCH_PARAMS", "{}"))
+    except ValueError:
+        params = {}
+    return {"params": params, "seed": get("ORCH_SEED", "0"), "smoke": get("ORCH_SMOKE"),
+            "checkpoint_dir": get("ORCH_CHECKPOINT_DIR")}
 
 
 def _number(value):

@@ -1,0 +1,23 @@
+# core/plugin. The plugin `moody` misbehaves on demand; it lies outside of the search path.
+add_library(plugin_moody MODULE ${CMAKE_SOURCE_DIR}/tests/moody/moody.c)
+set_target_properties(plugin_moody PROPERTIES PREFIX "" OUTPUT_NAME moody
+  LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests/moody)
+target_include_directories(plugin_moody PRIVATE ${CMAKE_SOURCE_DIR}/include)
+
+orch_test(manifest_yaml "quick" orch_plugins)
+orch_test(plugins "quick" orch_plugins)
+orch_test(conform "quick" orch_plugins)
+add_dependencies(test_plugins plugin_moody)
+add_dependencies(test_conform plugin_moody)
+if(TARGET orch-host)
+  add_dependencies(test_plugins orch-host)
+  add_dependencies(test_conform orch-host)
+endif()
+
+find_program(ORCH_PYTHON3 python3)
+if(ORCH_PYTHON3)
+  add_test(NAME python.helper
+    COMMAND ${ORCH_PYTHON3} ${CMAKE_SOURCE_DIR}/tests/python/test_orch.py)
+  set_tests_properties(python.helper PROPERTIES LABELS quick TIMEOUT 60
+    ENVIRONMENT "ORCH_SOURCE_DIR=${CMAKE_SOURCE_DIR};PYTHONDONTWRITEBYTECODE=1")
+endif()
