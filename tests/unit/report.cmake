@@ -1,0 +1,1 @@
+orch_test(stats "quick" orch_report)
