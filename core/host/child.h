@@ -31,7 +31,7 @@ struct child {
 };
 
 bool child_start(const struct child_setup *setup, struct child *out, GError **error);
-/** Sends one line, if the child listens and its pipe has room. */
+/** Sends one line. False when the child does not listen, or its pipe has no room. */
 bool child_tell(struct child *child, const json_t *object);
 void child_close(struct child *child);
 

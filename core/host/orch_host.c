@@ -32,10 +32,10 @@ static void ensure_standard_descriptors(void)
         close(fd);
 }
 
-static int finish(bool ok, const GError *error)
+static int finish(bool ok, GError **error)
 {
     if (!ok)
-        fprintf(stderr, "orch-host: %s\n", error ? error->message : "failed");
+        fprintf(stderr, "orch-host: %s\n", *error ? (*error)->message : "failed");
     return ok ? 0 : 1;
 }
 
@@ -49,13 +49,13 @@ int main(int argc, char **argv)
     ensure_standard_descriptors();
     for (unsigned i = 0; argc == 3 && i < G_N_ELEMENTS(modes); i++)
         if (strcmp(argv[1], modes[i].option) == 0)
-            return finish(modes[i].serve(argv[2], &error), error);
+            return finish(modes[i].serve(argv[2], &error), &error);
     if (argc == 2 && strcmp(argv[1], "--help") == 0) {
         fputs(USAGE, stdout);
         return 0;
     }
     if (argc == 2 && argv[1][0] != '-')
-        return finish(supervise(argv[1], argc, argv, &error), error);
+        return finish(supervise(argv[1], argc, argv, &error), &error);
     fputs(USAGE, stderr);
     return 2;
 }

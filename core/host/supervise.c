@@ -409,6 +409,17 @@ static bool flush_end(struct supervisor *s, GError **error)
     return false;
 }
 
+/* A command that does not read it has not asked for it: that is no error. */
+static void tell_run(struct supervisor *s)
+{
+    g_autoptr(json_t) line = wrapped_run_line(s->trial);
+    if (json_dumpb(line, NULL, 0, JSON_COMPACT) < ORCH_WIRE_LINE_MAX)
+        child_tell(&s->child, line);
+    else
+        stopping_begin(&s->stopping, ORCH_VERDICT_FAILED, STOP_TERMINATED,
+                       "its parameters do not fit a line of %d bytes", ORCH_WIRE_LINE_MAX);
+}
+
 static bool run_trial(struct supervisor *s, GError **error)
 {
     s->start_ns = s->setup.start_ns = orch_mono_ns();
@@ -417,12 +428,8 @@ static bool run_trial(struct supervisor *s, GError **error)
         return false;
     write_start(s);
     start_watching(s);
-    if (wrapped_listens(s->trial)) {
-        g_autoptr(json_t) line = wrapped_run_line(s->trial);
-        if (!child_tell(&s->child, line))
-            stopping_begin(&s->stopping, ORCH_VERDICT_FAILED, STOP_TERMINATED,
-                           "its parameters do not fit a line of %d bytes", ORCH_WIRE_LINE_MAX);
-    }
+    if (wrapped_listens(s->trial))
+        tell_run(s);
     run_loop(s);
     finish(s);
     bool ok = flush_end(s, error);

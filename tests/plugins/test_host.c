@@ -1,0 +1,694 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* orch-host on plugins and commands that do everything wrong: one row a trial, all started at once,
+ * then each one's journal is looked at. Also describe and batch. */
+#include "lib/base/file.h"
+#include "lib/base/ident.h"
+#include "lib/base/json.h"
+#include "lib/wire/journal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+extern char **environ;
+
+static const char *host_program;   /* build/orch-host */
+static const char *scratch;        /* folder of all trials */
+static json_t *misbehave_manifest; /* as orch-host describes it */
+
+/* ---- running a trial --------------------------------------------------------------------------
+ */
+
+enum poke { LEAVE_ALONE, CANCEL, RUNNER_DIES, HOST_TERM, HOST_KILL };
+
+struct trial_case {
+    const char *name;
+    const char *how;     /* misdeed of the compiled plugin, or NULL: */
+    const char *script;  /* a command, run by sh -c */
+    const char *from;    /* its metrics_from */
+    const char *extra;   /* members of trial.json besides, as JSON */
+    enum poke poke;      /* once its journal shows the phase 'waiting' */
+    const char *verdict; /* NULL: no end event */
+    const char *reason;  /* part of it; NULL: there is none */
+    void (*check)(const struct trial_case *row);
+    /* filled while running: */
+    char *dir;
+    pid_t pid;
+    int stdin_fd, exit_status;
+    GPtrArray *events; /* json_t * */
+};
+
+static json_t *wrapped_manifest(const struct trial_case *row)
+{
+    return json_pack("{s:s s:s s:s s:[s,s,s] s:s s:[{s:s s:s}] s:[{s:s s:s s:s},{s:s},{s:s s:s}] "
+                     "s:[{s:s s:s}]}",
+                     "kind", "wrapped", "name", "script", "version", "1.0.0", "argv", "sh", "-c",
+                     row->script, "metrics_from", row->from, "params", "name", "lr", "type", "real",
+                     "metrics", "name", "loss", "step_unit", "epoch", "pattern",
+                     "loss is ([-+.0-9einfa]+)", "name", "final", "name", "acc", "step_unit",
+                     "epoch", "artifacts", "name", "model", "path", "model.bin");
+}
+
+static void write_trial(const struct trial_case *row)
+{
+    g_autofree char *checkpoint = g_build_filename(row->dir, "checkpoint", NULL);
+    g_autoptr(json_t) trial =
+        json_pack("{s:i s:s s:s s:s s:o s:o s:s s:[s] s:f}", "format", 1, "key", "the-key",
+                  "experiment", "e", "seed", "7", "manifest",
+                  row->how ? json_deep_copy(misbehave_manifest) : wrapped_manifest(row), "params",
+                  row->how ? json_pack("{s:s s:[i,i,i]}", "how", row->how, "numbers", 10, 20, 30)
+                           : json_pack("{s:f}", "lr", 0.5),
+                  "checkpoint_dir", checkpoint, "env", "HELLO=you", "grace_s", 0.2);
+    g_autoptr(json_t) extra = json_loads(row->extra ? row->extra : "{}", 0, NULL);
+    assert_non_null(extra);
+    json_object_update(trial, extra);
+    /* every trial has a key of its own, but where the key is asked for */
+    if (!row->how || strcmp(row->how, "look_around") != 0)
+        json_object_set_new(trial, "key", json_string(row->name));
+    g_autofree char *path = g_build_filename(row->dir, "trial.json", NULL);
+    assert_int_equal(json_dump_file(trial, path, 0), 0);
+}
+
+static void start_trial(struct trial_case *row)
+{
+    row->dir = g_build_filename(scratch, row->name, NULL);
+    assert_int_equal(mkdir(row->dir, 0700), 0);
+    write_trial(row);
+    int pipe_fds[2];
+    assert_int_equal(pipe2(pipe_fds, O_CLOEXEC), 0);
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, pipe_fds[0], 0);
+    char *argv[] = {(char *)(uintptr_t)host_program, row->dir, NULL};
+    assert_int_equal(posix_spawn(&row->pid, host_program, &actions, NULL, argv, environ), 0);
+    posix_spawn_file_actions_destroy(&actions);
+    close(pipe_fds[0]);
+    row->stdin_fd = pipe_fds[1];
+}
+
+static char *journal_text(const struct trial_case *row)
+{
+    g_autofree char *path = g_build_filename(row->dir, "journal", NULL);
+    char *text = NULL;
+    return orch_file_read(path, 256 << 20, &text, NULL, NULL) ? text : g_strdup("");
+}
+
+static void wait_ms(long ms)
+{
+    struct timespec time = {ms / 1000, ms % 1000 * 1000000};
+    nanosleep(&time, NULL);
+}
+
+static void poke(struct trial_case *row)
+{
+    bool is_waiting = false;
+    for (int i = 0; i < 1000 && !is_waiting; i++) {
+        g_autofree char *text = journal_text(row);
+        is_waiting = strstr(text, "\"waiting\"") != NULL;
+        wait_ms(5);
+    }
+    if (!is_waiting)
+        fail_msg("%s: never waited", row->name);
+    if (row->poke == CANCEL)
+        assert_true(write(row->stdin_fd, "{\"do\":\"cancel\"}\n", 16) == 16);
+    else if (row->poke == RUNNER_DIES)
+        close(row->stdin_fd);
+    else
+        kill(row->pid, row->poke == HOST_TERM ? SIGTERM : SIGKILL);
+}
+
+static void read_events(struct trial_case *row)
+{
+    g_autofree char *text = journal_text(row);
+    row->events = g_ptr_array_new();
+    g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
+    for (char **line = lines; *line; line++) {
+        if (!**line)
+            continue;
+        json_t *event = json_loads(*line, 0, NULL);
+        if (!event)
+            fail_msg("%s: not JSON: %s", row->name, *line);
+        g_ptr_array_add(row->events, event);
+    }
+}
+
+/* The n-th event of a kind (0: the first); NULL: there are not so many. */
+static json_t *find_event(const struct trial_case *row, const char *word, int n)
+{
+    for (guint i = 0; i < row->events->len; i++)
+        if (strcmp(orch_json_text(row->events->pdata[i], "event", ""), word) == 0 && n-- == 0)
+            return row->events->pdata[i];
+    return NULL;
+}
+
+static int64_t fact(const struct trial_case *row, const char *name)
+{
+    return orch_json_int(json_object_get(find_event(row, "end", 0), "facts"), name, 0);
+}
+
+static char *file_text(const struct trial_case *row, const char *name)
+{
+    g_autofree char *path = g_build_filename(row->dir, name, NULL);
+    char *text = NULL;
+    return orch_file_read(path, 256 << 20, &text, NULL, NULL) ? text : NULL;
+}
+
+/* Points of all metrics events: how many, and the last value of a name. */
+static int count_points(const struct trial_case *row, const char *name, json_t **out_last)
+{
+    int count = 0;
+    json_t *event;
+    for (int n = 0; (event = find_event(row, "metrics", n)); n++) {
+        json_t *points = json_object_get(event, "points");
+        for (size_t i = 0; i < json_array_size(points); i++) {
+            json_t *point = json_array_get(points, i);
+            if (strcmp(json_string_value(json_array_get(point, 0)), name) != 0)
+                continue;
+            count++;
+            if (out_last)
+                *out_last = json_array_get(point, 3);
+        }
+    }
+    return count;
+}
+
+/* ---- what single rows are looked at for -------------------------------------------------------
+ */
+
+static void check_118_points(const struct trial_case *row)
+{
+    assert_int_equal(count_points(row, "value", NULL), 118);
+    assert_int_equal(fact(row, "points"), 118);
+    assert_int_equal(orch_json_int(find_event(row, "end", 0), "signal", 0), SIGSEGV);
+    assert_string_equal(orch_json_text(find_event(row, "end", 0), "stderr_tail", ""),
+                        "last words\n");
+}
+
+static void check_dead(const struct trial_case *row, const char *name)
+{
+    g_autofree char *path = g_build_filename("work", name, NULL);
+    g_autofree char *text = file_text(row, path);
+    assert_non_null(text);
+    pid_t pid = (pid_t)strtol(text, NULL, 10);
+    assert_true(pid > 1);
+    for (int i = 0; i < 200 && kill(pid, 0) == 0; i++)
+        wait_ms(5); /* the death of a process whose host was killed takes a moment */
+    if (kill(pid, 0) == 0 || errno != ESRCH)
+        fail_msg("%s: process %d lives on", row->name, (int)pid);
+}
+
+static void check_pid_dead(const struct trial_case *row)
+{
+    check_dead(row, "pid");
+}
+
+static void check_family_dead(const struct trial_case *row)
+{
+    check_dead(row, "pid");
+    check_dead(row, "grandchild");
+}
+
+static void check_stray(const struct trial_case *row)
+{
+    check_dead(row, "pid");
+    assert_int_equal(fact(row, "stray_count"), 1);
+}
+
+static void check_nan(const struct trial_case *row)
+{
+    json_t *last = NULL;
+    assert_int_equal(count_points(row, "value", &last), 2);
+    assert_string_equal(json_string_value(last), "-inf");
+    assert_string_equal(orch_json_text(find_event(row, "result", 0), "value", ""), "nan");
+}
+
+static void check_output_bounded(const struct trial_case *row)
+{
+    g_autofree char *text = file_text(row, "stdout");
+    assert_in_range(strlen(text), 65536 / 2, 65536 + 200);
+    assert_true(g_str_has_prefix(text, "line 0 of"));
+    assert_non_null(strstr(text, " bytes were dropped here]\nline "));
+    assert_true(g_str_has_suffix(text, "of a log without end\nthe last line\n"));
+    assert_true(fact(row, "stdout_dropped_bytes") > 0);
+}
+
+static void check_log_bounded(const struct trial_case *row)
+{
+    g_autofree char *text = journal_text(row);
+    assert_in_range(strlen(text), 1000, 80000);
+    assert_true(fact(row, "log_dropped_lines") > 0);
+}
+
+static void check_artifact(const struct trial_case *row)
+{
+    json_t *event = find_event(row, "artifact", 0);
+    assert_string_equal(orch_json_text(event, "sha256", ""),
+                        "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+    assert_int_equal(orch_json_int(event, "bytes", 0), 3);
+    assert_true(g_path_is_absolute(orch_json_text(event, "path", "")));
+}
+
+static void check_seed(const struct trial_case *row)
+{
+    /* the first 8 bytes of SHA-256(07 00 00 00 00 00 00 00 "init"), little endian */
+    assert_string_equal(orch_json_text(find_event(row, "note", 0), "text", ""),
+                        "seed 308da4122b850cc7");
+}
+
+static void check_memory(const struct trial_case *row)
+{
+    assert_true(fact(row, "max_pss_bytes") > 64 << 20);
+}
+
+static void check_three_losses(const struct trial_case *row)
+{
+    json_t *last = NULL;
+    assert_int_equal(count_points(row, "loss", &last), 3);
+    assert_true(json_number_value(last) == 0.25);
+}
+
+static void check_lines(const struct trial_case *row)
+{
+    json_t *last = NULL;
+    assert_int_equal(count_points(row, "loss", &last), 4);
+    assert_string_equal(json_string_value(last), "nan");
+    assert_int_equal(count_points(row, "acc", &last), 2);
+    assert_true(json_number_value(last) == 0.9);
+    assert_true(json_number_value(json_object_get(find_event(row, "result", 0), "value")) == 42);
+    json_t *points = json_object_get(find_event(row, "metrics", 0), "points");
+    static const int steps[] = {0, 1, 5, 5, 7}; /* counted, said, and said again */
+    for (size_t i = 0; i < G_N_ELEMENTS(steps); i++)
+        assert_int_equal(json_integer_value(json_array_get(json_array_get(points, i), 1)),
+                         steps[i]);
+}
+
+static void check_model(const struct trial_case *row)
+{
+    check_artifact(row);
+    assert_string_equal(orch_json_text(find_event(row, "artifact", 0), "name", ""), "model");
+}
+
+static void check_no_host(const struct trial_case *row)
+{
+    check_dead(row, "pid");
+    assert_null(find_event(row, "end", 0));
+}
+
+/* ---- the rows ---------------------------------------------------------------------------------
+ */
+
+/* Says what it is told, and does not wait: a hundred milliseconds are enough to be asked. */
+#define SAY(text) "echo '" text "' >&$ORCH_EVENTS; "
+#define DONE SAY("{\"event\":\"done\",\"status\":\"ok\"}")
+#define WAITING SAY("{\"event\":\"phase\",\"name\":\"waiting\"}")
+#define LIMIT "{\"limit_s\":0.4,\"limit_log_bytes\":65536}"
+
+static struct trial_case CASES[] = {
+    {"nothing", .how = "nothing", .verdict = "ok"},
+    {"crash_open", .how = "crash_open", .verdict = "crashed", .reason = "signal 11 (SIGSEGV)"},
+    {"crash_run", .how = "crash_run", .verdict = "crashed", .reason = "signal 11 (SIGSEGV)",
+     .check = check_118_points},
+    {"crash_close", .how = "crash_close", .verdict = "crashed", .reason = "signal 11 (SIGSEGV)"},
+    {"hang", .how = "hang", .extra = LIMIT, .verdict = "timeout", .reason = "limit of 0.4 s",
+     .check = check_pid_dead},
+    {"hang_with_family", .how = "hang_with_family", .extra = LIMIT, .verdict = "timeout",
+     .reason = "limit", .check = check_family_dead},
+    {"exit", .how = "exit", .verdict = "protocol-error", .reason = "without a 'done'"},
+    {"exit_3", .how = "exit_3", .verdict = "failed", .reason = "exit status 3"},
+    {"huge_line", .how = "huge_line", .verdict = "protocol-error", .reason = "longer than 65536"},
+    {"bad_utf8", .how = "bad_utf8", .verdict = "protocol-error", .reason = "UTF-8"},
+    {"partial_line", .how = "partial_line", .verdict = "protocol-error", .reason = "no line end"},
+    {"partial_crash", .how = "partial_crash", .verdict = "crashed", .reason = "SIGSEGV"},
+    {"done_twice", .how = "done_twice", .verdict = "protocol-error", .reason = "came twice"},
+    {"forge", .how = "forge", .verdict = "protocol-error", .reason = "'end' is the host's own"},
+    {"nan", .how = "nan", .verdict = "ok", .check = check_nan},
+    {"undeclared", .how = "undeclared", .verdict = "protocol-error",
+     .reason = "undeclared metric 'valu' (did you mean 'value'?)"},
+    {"undeclared_result", .how = "undeclared_result", .verdict = "protocol-error",
+     .reason = "undeclared result 'question'"},
+    {"negative_step", .how = "negative_step", .verdict = "protocol-error",
+     .reason = "metric 'value': step -1 is negative"},
+    {"grandchild", .how = "grandchild", .verdict = "ok", .check = check_stray},
+    {"grandchild_session", .how = "grandchild_session", .verdict = "ok", .check = check_stray},
+    {"memory", .how = "memory", .extra = "{\"limit_memory_bytes\":67108864}", .verdict = "failed",
+     .reason = "memory over the limit: ", .check = check_memory},
+    {"endless_output", .how = "endless_output", .extra = LIMIT, .verdict = "timeout",
+     .reason = "limit", .check = check_output_bounded},
+    {"endless_log", .how = "endless_log", .extra = LIMIT, .verdict = "timeout", .reason = "limit",
+     .check = check_log_bounded},
+    {"artifact", .how = "artifact", .verdict = "ok", .check = check_artifact},
+    {"missing_artifact", .how = "missing_artifact", .verdict = "protocol-error",
+     .reason = "artifact 'file': cannot read"},
+    {"fail", .how = "fail", .verdict = "failed", .reason = "the roof is on fire"},
+    {"skip", .how = "skip", .verdict = "skipped", .reason = "no CUDA device"},
+    {"diverge", .how = "diverge", .verdict = "diverged", .reason = "gave no reason"},
+    {"look_around", .how = "look_around", .extra = "{\"smoke\":true,\"cpus\":[0]}", .verdict = "ok",
+     .check = check_seed},
+    {"cancel", .how = "wait", .poke = CANCEL, .verdict = "cancelled", .reason = "its runner asked"},
+    {"runner_dies", .how = "wait", .poke = RUNNER_DIES, .verdict = "cancelled",
+     .reason = "its runner is gone"},
+    {"detached", .how = "wait_a_little", .extra = "{\"detached\":true}", .poke = RUNNER_DIES,
+     .verdict = "ok"},
+    {"preempted", .how = "wait", .poke = HOST_TERM, .verdict = "preempted", .reason = "SIGTERM"},
+    {"host_killed", .script = "echo $$$$ > pid; " WAITING "exec sleep 100", .from = "protocol",
+     .poke = HOST_KILL, .check = check_no_host},
+    {"bad_version", .how = "nothing", .extra = "{\"manifest\":{\"version\":\"2.0.0\"}}",
+     .verdict = "failed", .reason = "changed since this trial was planned"},
+    {"bad_params", .how = "nothing", .extra = "{\"params\":{\"how\":\"nothing\",\"colour\":1}}",
+     .verdict = "failed", .reason = "has no parameter 'colour'"},
+
+    {"sh_protocol", .from = "protocol", .verdict = "ok", .check = check_three_losses,
+     .script = "read line; case $line in *'\"do\":\"run\"'*) ;; *) exit 5;; esac; " SAY(
+         "{\"event\":\"metric\",\"name\":\"loss\",\"step\":0,\"value\":1}")
+         SAY("{\"event\": \"metrics\", \"points\": [[\"loss\",1,null,0.5],[\"loss\",2,9.5,0.25]]}")
+             DONE},
+    {"sh_environment", .from = "protocol", .extra = "{\"smoke\":true}", .verdict = "ok",
+     .script = "test \"$ORCH_PARAMS\" = '{\"lr\":0.5}' && test $ORCH_SEED = 7 && "
+               "test -d \"$ORCH_CHECKPOINT_DIR\" && test $ORCH_SMOKE = 1 && "
+               "test \"$PWD\" = \"$ORCH_TRIAL_DIR/work\" && test $ORCH_RUN = sh_environment && "
+               "test $HELLO = you && test ${lr} = 0.5 && test ${seed} = 7 || exit 4; " DONE},
+    {"sh_no_done", .from = "protocol", .script = "true", .verdict = "protocol-error",
+     .reason = "without a 'done'"},
+    {"sh_bad_line", .from = "protocol", .script = SAY("hello") "sleep 60",
+     .verdict = "protocol-error", .reason = "not valid JSON"},
+    {"sh_done_and_status", .from = "protocol", .script = DONE "exit 3", .verdict = "failed",
+     .reason = "exit status 3 after 'done' said ok"},
+    {"sh_cancel", .from = "protocol", .poke = CANCEL, .verdict = "cancelled", .reason = "asked",
+     .script =
+         "read run; " WAITING "read line; case $line in *cancel*) ;; *) sleep 60;; esac; " SAY(
+             "{\"event\":\"done\",\"status\":\"cancelled\"}")},
+    {"sh_done_text", .from = "protocol", .verdict = "skipped", .reason = "no data set",
+     .script = SAY("{\"event\":\"done\",\"status\":\"skipped\",\"text\":\"no data set\"}")},
+    {"sh_unknown_event", .from = "protocol", .verdict = "ok",
+     .script = SAY("{\"event\":\"sing\",\"key\":\"c\"}") DONE},
+    {"sh_lines", .from = "lines", .verdict = "ok", .check = check_lines,
+     .script = "echo 'starting up, 3 files read'; echo 'loss 1.5'; echo loss: 0.5 lr 0.1; "
+               "echo step=5 loss=0.25, acc: 0.8; echo '{\"step\": 7, \"acc\": 0.9, \"x\": 1}'; "
+               "echo 'final = 42'; printf 'loss nan'"},
+    {"sh_lines_status", .from = "lines", .script = "echo loss 1; exit 2", .verdict = "failed",
+     .reason = "exit status 2"},
+    {"sh_regex", .from = "regex", .verdict = "ok", .check = check_three_losses,
+     .script = "echo 'epoch 1: loss is 1.0'; echo 'loss is 0.5 now'; echo 'loss is bad'; "
+               "echo 'loss is 0.25'"},
+    {"sh_artifact", .from = "lines", .script = "printf abc > model.bin", .verdict = "ok",
+     .check = check_model},
+    {"sh_no_program", .from = "lines", .script = "exec /nowhere/at/all", .verdict = "failed",
+     .reason = "exit status 127"},
+    {"no_program", .from = "lines", .script = "", .verdict = "failed",
+     .extra = "{\"manifest\":{\"argv\":[\"/nowhere/at/all\"]}}",
+     .reason = "cannot start '/nowhere/at/all'"},
+    {"no_folder", .from = "lines", .script = "", .extra = "{\"cwd\":\"/nowhere\"}",
+     .verdict = "failed", .reason = "cannot enter folder '/nowhere'"},
+    {"sh_killed", .from = "lines", .script = "kill -9 $$$$", .verdict = "crashed",
+     .reason = "signal 9 (SIGKILL)"},
+    {"sh_deaf", .from = "lines", .script = "trap '' TERM; while :; do sleep 1; done",
+     .extra = LIMIT, .verdict = "timeout", .reason = "limit"},
+};
+
+/* "manifest" in `extra` is merged into the manifest instead of replacing it. */
+static void merge_manifest(struct trial_case *row)
+{
+    g_autoptr(json_t) extra = json_loads(row->extra ? row->extra : "{}", 0, NULL);
+    json_t *part = json_object_get(extra, "manifest");
+    if (!part)
+        return;
+    g_autoptr(json_t) whole = row->how ? json_deep_copy(misbehave_manifest) : wrapped_manifest(row);
+    json_object_update(whole, part);
+    json_object_set(extra, "manifest", whole);
+    row->extra = json_dumps(extra, 0);
+}
+
+static void end_trial(struct trial_case *row, int64_t until_ns)
+{
+    int status = 0;
+    pid_t pid;
+    while ((pid = waitpid(row->pid, &status, WNOHANG)) == 0 && orch_mono_ns() < until_ns)
+        wait_ms(5);
+    if (pid == 0) {
+        kill(row->pid, SIGKILL);
+        waitpid(row->pid, &status, 0);
+    }
+    row->exit_status = pid == 0 ? -1 : status;
+    if (row->poke != RUNNER_DIES)
+        close(row->stdin_fd);
+    read_events(row);
+}
+
+static void test_row(void **state)
+{
+    struct trial_case *row = *state;
+    json_t *end = find_event(row, "end", 0);
+    if (row->verdict) {
+        assert_int_equal(row->exit_status, 0);
+        assert_non_null(end);
+        assert_true(end == row->events->pdata[row->events->len - 1]);
+        assert_null(find_event(row, "end", 1));
+        const char *reason = orch_json_text(end, "reason", NULL);
+        if (strcmp(orch_json_text(end, "verdict", ""), row->verdict) != 0)
+            fail_msg("%s: expected %s, found %s (%s)", row->name, row->verdict,
+                     orch_json_text(end, "verdict", ""), reason ? reason : "no reason");
+        if (row->reason ? !reason || !strstr(reason, row->reason) : reason != NULL)
+            fail_msg("%s: the reason is '%s'", row->name, reason ? reason : "none");
+        assert_true(json_number_value(json_object_get(end, "wall_ms")) < 5000);
+    }
+    assert_true(row->events->len > 0 && find_event(row, "start", 0) == row->events->pdata[0]);
+    if (row->check)
+        row->check(row);
+}
+
+/* ---- describe and batch -----------------------------------------------------------------------
+ */
+
+struct answer {
+    char *output, *errors;
+    int status;
+};
+
+/* Runs orch-host with an option, `input` on its standard input. */
+static struct answer ask(const char *option, const char *plugin, const char *input)
+{
+    g_autofree char *path =
+        g_strdup_printf("%s/tests/plugins/%s.so", g_getenv("ORCH_BUILD_DIR"), plugin);
+    g_autofree char *questions = g_build_filename(scratch, "questions", NULL);
+    assert_true(orch_file_write(questions, input, strlen(input), false, NULL));
+    g_autofree char *command =
+        g_strdup_printf("'%s' %s '%s' <'%s'", host_program, option, path, questions);
+    char *argv[] = {(char *)"/bin/sh", (char *)"-c", command, NULL};
+    struct answer answer = {0};
+    assert_true(g_spawn_sync(NULL, argv, NULL, G_SPAWN_DEFAULT, NULL, NULL, &answer.output,
+                             &answer.errors, &answer.status, NULL));
+    return answer;
+}
+
+static void answer_clear(struct answer *answer)
+{
+    g_free(answer->output);
+    g_free(answer->errors);
+}
+
+static void test_unloadable(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *plugin, *says[3];
+    } rows[] = {
+        {"bad_abi", {"bad_abi.so'", "built for ABI 2, this orch accepts 1", "hint: rebuild"}},
+        {"bad_magic", {"'magic'", "expected 0x47554c504843524f", "found 0x0000000000000000"}},
+        {"short_struct", {"'struct_bytes'", "expected at least", "hint: begin the descriptor"}},
+        {"short_stride", {"'param_stride'", ", found 8", "hint: "}},
+        {"no_symbol", {"no symbol 'orch_plugin_v1'", "ORCH_PLUGIN_EXPORT", "hint: "}},
+        {"next_major", {"built for ABI 2", "accepts 1", "hint: rebuild"}},
+        {"undefined_symbol", {"undefined symbol", "this_symbol_is_nowhere", "hint: link"}},
+        {"no_run", {"'run'", "expected a function, found NULL", "hint: "}},
+        {"late_param", {"parameter 'late'", "8 bytes at offset 12", "16 bytes"}},
+        {"not_there", {"not_there.so'", "No such file", "cannot load"}},
+    };
+    for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+        struct answer answer = ask("--describe", rows[i].plugin, "");
+        assert_int_not_equal(answer.status, 0);
+        assert_string_equal(answer.output, "");
+        for (size_t j = 0; j < 3; j++)
+            if (!strstr(answer.errors, rows[i].says[j]))
+                fail_msg("%s: no '%s' in: %s", rows[i].plugin, rows[i].says[j], answer.errors);
+        answer_clear(&answer);
+    }
+}
+
+#define CHECK(id, how, more)                                                                       \
+    "{\"do\":\"check\",\"id\":" id ",\"params\":{\"how\":\"" how "\"" more "}}\n"
+
+static void test_batch(void **state)
+{
+    (void)state;
+    struct answer answer =
+        ask("--batch", "misbehave",
+            "{\"do\":\"hello\",\"protocol\":1}\n" CHECK("1", "nothing", "")
+                CHECK("2", "refuse",
+                      "") "{\"do\":\"check\",\"id\":3,\"smoke\":true,\"params\":{"
+                          "\"how\":\"refuse\"}}\n"
+                          "{\"do\":\"cost\",\"id\":4,\"params\":{\"how\":\"x\"}}\n"
+                          "{\"do\":\"cost\",\"id\":5,\"params\":{\"how\":\"no_cost\"}}\n" CHECK(
+                              "6", "nothing", ",\"colour\":1") "nonsense\n{\"do\":\"sing\"}\n");
+    assert_int_equal(answer.status, 0);
+    g_auto(GStrv) lines = g_strsplit(answer.output, "\n", -1);
+    static const char *const says[] = {
+        "\"event\":\"manifest\"",
+        "\"id\":1",
+        "\"text\":\"not this way\"",
+        "\"text\":\"not even as smoke\"",
+        "\"cost\":{\"network\":\"resnet20\",\"images\":50000,\"epochs\":2.5}",
+        "\"cost\":null,\"text\":",
+        "has no parameter 'colour'",
+        "\"event\":\"error\"",
+    };
+    for (size_t i = 0; i < G_N_ELEMENTS(says); i++)
+        if (!lines[i] || !strstr(lines[i], says[i]))
+            fail_msg("line %zu: no '%s' in: %s", i, says[i], lines[i] ? lines[i] : "nothing");
+    assert_string_equal(lines[G_N_ELEMENTS(says)], "");
+    assert_non_null(strstr(answer.errors, "a plugin that prints in check"));
+    answer_clear(&answer);
+}
+
+static void test_batch_crashes(void **state)
+{
+    (void)state;
+    static const char *const questions[] = {
+        CHECK("1", "crash_check", ""),
+        "{\"do\":\"cost\",\"id\":1,\"params\":{\"how\":\"crash_cost\"}}\n"};
+    for (size_t i = 0; i < G_N_ELEMENTS(questions); i++) {
+        struct answer answer = ask("--batch", "misbehave", questions[i]);
+        assert_string_equal(answer.output, "");
+        assert_true(WIFEXITED(answer.status) && WEXITSTATUS(answer.status) == 128 + SIGSEGV);
+        answer_clear(&answer);
+    }
+}
+
+/* Asks for the digest of a file; the answer's digest, or "" when it is refused. */
+static char *digest_answer(const char *path)
+{
+    g_autofree char *question = g_strdup_printf(CHECK("1", "digest", ",\"path\":\"%s\""), path);
+    struct answer answer = ask("--batch", "misbehave", question);
+    g_autoptr(json_t) json = json_loads(answer.output, 0, NULL);
+    json_t *input = json_array_get(json_object_get(json, "inputs"), 0);
+    char *digest = g_strdup(orch_json_text(input, "sha256", ""));
+    if (!*digest && json_is_true(json_object_get(json, "ok")))
+        fail_msg("ok without a digest");
+    answer_clear(&answer);
+    return digest;
+}
+
+static void test_digests(void **state)
+{
+    (void)state;
+    g_autofree char *cache = g_build_filename(scratch, "cache", "orch", "digests", NULL);
+    g_autofree char *file = g_build_filename(scratch, "data", NULL);
+    assert_true(orch_file_write(file, "abc", 3, false, NULL));
+    struct timespec old[2] = {{1000000000, 5}, {1000000000, 5}};
+    assert_int_equal(utimensat(AT_FDCWD, file, old, 0), 0);
+    const char *abc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+    g_autofree char *first = digest_answer(file);
+    assert_string_equal(first, abc);
+
+    /* what the cache holds is believed, as long as the file has not changed */
+    g_autofree char *kept = NULL;
+    assert_true(orch_file_read(cache, 1 << 20, &kept, NULL, NULL));
+    char *at = strstr(kept, abc);
+    assert_non_null(at);
+    memcpy(at, "0000", 4);
+    g_autofree char *corrupt = g_strconcat("junk\n\xff\xfe\n", kept, "half a li", NULL);
+    assert_true(orch_file_write(cache, corrupt, strlen(corrupt), false, NULL));
+    g_autofree char *second = digest_answer(file);
+    assert_true(g_str_has_prefix(second, "0000"));
+    old[1].tv_nsec = 6;
+    assert_int_equal(utimensat(AT_FDCWD, file, old, 0), 0);
+    g_autofree char *third = digest_answer(file);
+    assert_string_equal(third, abc);
+
+    g_autofree char *missing = g_strconcat(file, "-missing", NULL);
+    g_autofree char *none = digest_answer(missing);
+    assert_string_equal(none, "");
+}
+
+/* A trial runs once, and one that cannot be read is an error of the host. */
+static void test_refused_trials(void **state)
+{
+    (void)state;
+    g_autofree char *again =
+        g_strdup_printf("'%s' '%s/nothing' </dev/null 2>&1", host_program, scratch);
+    g_autofree char *nowhere =
+        g_strdup_printf("'%s' '%s/nowhere' </dev/null 2>&1", host_program, scratch);
+    const char *commands[] = {again, nowhere};
+    const char *says[] = {"cannot create journal", "cannot read"};
+    for (int i = 0; i < 2; i++) {
+        char *argv[] = {(char *)"/bin/sh", (char *)"-c", (char *)(uintptr_t)commands[i], NULL};
+        g_autofree char *output = NULL;
+        int status = 0;
+        assert_true(g_spawn_sync(NULL, argv, NULL, G_SPAWN_DEFAULT, NULL, NULL, &output, NULL,
+                                 &status, NULL));
+        assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 1);
+        assert_non_null(strstr(output, says[i]));
+    }
+}
+
+/* ---- all --------------------------------------------------------------------------------------
+ */
+
+static int run_all(void **state)
+{
+    (void)state;
+    struct answer answer = ask("--describe", "misbehave", "");
+    misbehave_manifest = json_loads(answer.output, 0, NULL);
+    if (!misbehave_manifest)
+        return -1;
+    answer_clear(&answer);
+    for (size_t i = 0; i < G_N_ELEMENTS(CASES); i++) {
+        merge_manifest(&CASES[i]);
+        start_trial(&CASES[i]);
+    }
+    for (size_t i = 0; i < G_N_ELEMENTS(CASES); i++)
+        if (CASES[i].poke != LEAVE_ALONE)
+            poke(&CASES[i]);
+    int64_t until_ns = orch_mono_ns() + INT64_C(30000000000);
+    for (size_t i = 0; i < G_N_ELEMENTS(CASES); i++)
+        end_trial(&CASES[i], until_ns);
+    return 0;
+}
+
+static int clean_up(void **state)
+{
+    (void)state;
+    return orch_tree_remove(scratch, NULL) ? 0 : -1;
+}
+
+int main(void)
+{
+    signal(SIGPIPE, SIG_IGN);
+    g_autofree char *program = g_build_filename(g_getenv("ORCH_BUILD_DIR"), "orch-host", NULL);
+    g_autofree char *folder = g_dir_make_tmp("orch-host-XXXXXX", NULL);
+    g_autofree char *cache = g_build_filename(folder, "cache", NULL);
+    g_setenv("XDG_CACHE_HOME", cache, TRUE);
+    host_program = program;
+    scratch = folder;
+    struct CMUnitTest tests[G_N_ELEMENTS(CASES) + 5] = {
+        cmocka_unit_test(test_unloadable),     cmocka_unit_test(test_batch),
+        cmocka_unit_test(test_batch_crashes),  cmocka_unit_test(test_digests),
+        cmocka_unit_test(test_refused_trials),
+    };
+    for (size_t i = 0; i < G_N_ELEMENTS(CASES); i++)
+        tests[5 + i] = (struct CMUnitTest){
+            .name = CASES[i].name, .test_func = test_row, .initial_state = &CASES[i]};
+    return cmocka_run_group_tests(tests, run_all, clean_up);
+}
