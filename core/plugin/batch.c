@@ -236,7 +236,8 @@ static void bury(struct orch_batch *batch, bool has_hung)
     drain_stderr(batch);
     g_autoptr(GString) text = g_string_new(NULL);
     describe_end(text, batch);
-    append_stderr(text, batch->stderr_tail);
+    if (!batch->trouble || strcmp(text->str, batch->trouble) != 0) /* else it says the same */
+        append_stderr(text, batch->stderr_tail);
     batch->death = g_error_new_literal(ORCH_ERROR, ORCH_ERROR_PLUGIN, text->str);
 }
 

@@ -76,8 +76,8 @@ static void test_skeleton_in(const char *language, const char *ending)
     if (!files)
         fail_msg("%s", error->message);
     if (strcmp(language, "c") == 0) {
-        char *argv[] = {(char *)(uintptr_t)"make", (char *)(uintptr_t)"-s", (char *)(uintptr_t)"-C",
-                        folder, NULL};
+        char *argv[] = {(char *)(uintptr_t) "make", (char *)(uintptr_t) "-s",
+                        (char *)(uintptr_t) "-C", folder, NULL};
         int status = -1;
         assert_true(g_spawn_sync(NULL, argv, NULL, G_SPAWN_SEARCH_PATH, NULL, NULL, NULL, NULL,
                                  &status, NULL));
@@ -159,7 +159,8 @@ static void test_wrapped_faults(void **state)
         const char *text, *step, *part;
     } cases[] = {
         {"comand: [x]\n", "manifest", "'comand'"},
-        {"command: [sh, -c, \"echo loss 1; exit 3\"]\nmetrics: {loss: min}\n", "smoke run", "failed"},
+        {"command: [sh, -c, \"echo loss 1; exit 3\"]\nmetrics: {loss: min}\n", "smoke run",
+         "failed"},
         {"command: [sh, -c, \"echo loss $$$$\"]\nmetrics: {loss: min}\n", "equal seeds", "'loss'"},
         {"command: [sh, -c, \"echo loss 1\"]\nmetrics: {loss: min}\nartifacts: {w: w.txt}\n", NULL,
          "'w'"},
@@ -186,7 +187,8 @@ static void test_wrapped_faults(void **state)
     }
 }
 
-/* What an earlier run by hand left beside the script is neither taken for the artifact nor changed. */
+/* What an earlier run by hand left beside the script is neither taken for the artifact nor changed.
+ */
 static void test_leftovers(void **state)
 {
     (void)state;
