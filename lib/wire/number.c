@@ -124,7 +124,7 @@ static char *write_decimal(char *out, uint64_t digits, int exponent)
         digits /= 10;
         exponent++;
     }
-    char text[20];
+    char text[20] = "";
     int length = (int)(write_digits(text, digits) - text);
     int point = length + exponent; /* digits before the decimal point */
     if (point > 0) {
