@@ -326,12 +326,16 @@ static bool file_holds(const char *path, const char *word)
 /* What the outside may rely on: our name, our mark, our seeds, our folders, our CPU. */
 static int do_look_around(const struct params *params, const struct orch_host *host)
 {
+    const char *key = getenv("ORCH_RUN");
     char text[200];
-    if (!file_holds("/proc/self/environ", "ORCH_RUN=the-key"))
+    snprintf(text, sizeof text, "ORCH_RUN=%s", key ? key : "");
+    if (!key || !params->path || strcmp(key, params->path) != 0)
+        host->fail(host, "no ORCH_RUN");
+    else if (!file_holds("/proc/self/environ", text))
         host->fail(host, "no ORCH_RUN in /proc/self/environ");
     else if (!file_holds("/proc/self/cmdline", "orch-plugin misbehave"))
         host->fail(host, "not renamed in /proc/self/cmdline");
-    else if (!getenv("ORCH_RUN") || !getenv("HELLO") || strcmp(getenv("HELLO"), "you") != 0)
+    else if (!getenv("HELLO") || strcmp(getenv("HELLO"), "you") != 0)
         host->fail(host, "environment");
     else if (params->numbers.count != 3 || ((const int64_t *)params->numbers.items)[2] != 30)
         host->fail(host, "parameters");
