@@ -2,11 +2,14 @@
 /*
  * What a plugin tells its host, and what the host keeps in the journal: one JSON object a line, at
  * most 64 KiB with its line end. The word that says what it is stands under "event". Unknown keys
- * are ignored, unknown events are kept out of the journal and counted. Full list in docs/protocol.md.
+ * are ignored, unknown events are kept out of the journal and counted. Full list in
+ * docs/protocol.md.
  *
  *   plugin to host (descriptor $ORCH_EVENTS):
- *     {"event":"metric","name":"loss","step":3,"value":0.5}            t_ms is the host's when absent
- *     {"event":"metrics","points":[["loss",3,12.5,0.5],...]}           name, step, t_ms or null, value
+ *     {"event":"metric","name":"loss","step":3,"value":0.5}            t_ms is the host's when
+ * absent
+ *     {"event":"metrics","points":[["loss",3,12.5,0.5],...]}           name, step, t_ms or null,
+ * value
  *     {"event":"result","name":"accuracy","value":0.93}
  *     {"event":"progress","done":3,"total":10}
  *     {"event":"phase","name":"training"}
@@ -75,13 +78,13 @@ struct orch_event {
     json_t *json;              /* the whole object, owned; NULL for METRICS in the usual shape */
     struct orch_point *points; /* METRICS: owned array */
     size_t point_count;
-    const char *name;   /* RESULT, PHASE, ARTIFACT */
-    double value;       /* RESULT; PROGRESS: done */
-    double total;       /* PROGRESS */
-    const char *text;   /* NOTE, LOG, ERROR; ARTIFACT: path; END: reason */
-    const char *sha256; /* ARTIFACT in a journal */
-    int64_t bytes;      /* ARTIFACT in a journal */
-    int64_t id;         /* CHECKED, COST */
+    const char *name;          /* RESULT, PHASE, ARTIFACT */
+    double value;              /* RESULT; PROGRESS: done */
+    double total;              /* PROGRESS */
+    const char *text;          /* NOTE, LOG, ERROR; ARTIFACT: path; END: reason */
+    const char *sha256;        /* ARTIFACT in a journal */
+    int64_t bytes;             /* ARTIFACT in a journal */
+    int64_t id;                /* CHECKED, COST */
     enum orch_verdict verdict; /* DONE, END */
     const char *verdict_word;  /* as written */
     char *names;               /* METRICS read without jansson (json is then NULL): owned */

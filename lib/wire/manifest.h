@@ -58,7 +58,7 @@ struct orch_manifest {
     char **argv; /* with ${param}; NULL-terminated */
     enum orch_metrics_from metrics_from;
     bool any_metric; /* reports names that it does not declare: they are kept as they come */
-    json_t *cost; /* object: the fields of struct orch_cost as texts with ${param}; or NULL */
+    json_t *cost;    /* object: the fields of struct orch_cost as texts with ${param}; or NULL */
 };
 
 struct orch_manifest *orch_manifest_new(void);
@@ -67,8 +67,7 @@ void orch_manifest_free(struct orch_manifest *manifest);
 /** New rows, appended to the manifest, owned by it. */
 struct orch_param_spec *orch_manifest_add_param(struct orch_manifest *manifest, const char *name,
                                                 uint32_t type);
-struct orch_metric_spec *orch_manifest_add_metric(struct orch_manifest *manifest,
-                                                  const char *name);
+struct orch_metric_spec *orch_manifest_add_metric(struct orch_manifest *manifest, const char *name);
 struct orch_artifact_spec *orch_manifest_add_artifact(struct orch_manifest *manifest,
                                                       const char *name);
 

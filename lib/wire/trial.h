@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* TRIALDIR/trial.json: all that orch-host needs to run one trial, here or on a cluster node.
  *
- * In TRIALDIR: trial.json (written by the runner), journal (by the host), work/ (the trial's current
- * folder; artifacts are made there), stdout and stderr (captured, bounded). */
+ * In TRIALDIR: trial.json (written by the runner), journal (by the host), work/ (the trial's
+ * current folder; artifacts are made there), stdout and stderr (captured, bounded). */
 #ifndef ORCH_WIRE_TRIAL_H
 #define ORCH_WIRE_TRIAL_H
 
@@ -14,25 +14,25 @@
 #define ORCH_TRIAL_FORMAT 1
 
 struct orch_trial {
-    char *key;        /* run key (UUID) */
+    char *key;                 /* run key (UUID) */
     char *recipe, *experiment; /* names, for messages; recipe may be NULL (orch try) */
     uint64_t seed;
-    int repeat;       /* from 1 */
+    int repeat; /* from 1 */
     bool smoke;
     struct orch_manifest *manifest;
-    json_t *params;   /* object of canonical values; paths and artifacts are absolute */
-    char *cwd;        /* wrapped programs: where the command starts (a work copy of the source tree);
-                         NULL: TRIALDIR/work */
+    json_t *params; /* object of canonical values; paths and artifacts are absolute */
+    char *cwd;      /* wrapped programs: where the command starts (a work copy of the source tree);
+                       NULL: TRIALDIR/work */
     char *checkpoint_dir; /* absolute; made by the runner */
-    char **env;       /* NAME=value, added to the inherited environment; NULL-terminated or NULL */
-    int *cpus;        /* CPU numbers to pin to */
-    unsigned cpu_count; /* 0: not pinned */
-    double limit_s;   /* wall time; 0: none */
+    char **env; /* NAME=value, added to the inherited environment; NULL-terminated or NULL */
+    int *cpus;  /* CPU numbers to pin to */
+    unsigned cpu_count;         /* 0: not pinned */
+    double limit_s;             /* wall time; 0: none */
     int64_t limit_memory_bytes; /* 0: none */
-    int64_t limit_log_bytes;    /* of stdout and of stderr each; 0: 16 MiB. First and last halves are
-                                   kept, the middle is dropped and said */
-    double grace_s;   /* between cancel and SIGTERM, and between SIGTERM and SIGKILL; 0: 5 s */
-    bool detached;    /* go on when the runner dies */
+    int64_t limit_log_bytes; /* of stdout and of stderr each; 0: 16 MiB. First and last halves are
+                                kept, the middle is dropped and said */
+    double grace_s; /* between cancel and SIGTERM, and between SIGTERM and SIGKILL; 0: 5 s */
+    bool detached;  /* go on when the runner dies */
 };
 
 struct orch_trial *orch_trial_new(void);
