@@ -380,8 +380,9 @@ static struct outcome step_cancel(struct conform *conform)
         return say_error(error);
     struct outcome answer;
     if (!report->was_cancelled)
-        answer = say(ORCH_CONFORM_PASSED, "ended by itself (%s) before it could be cancelled",
-                     report->verdict_word);
+        answer = say(orch_verdict_facts(report->verdict)->fault ? ORCH_CONFORM_SKIPPED
+                                                                : ORCH_CONFORM_PASSED,
+                     "ended by itself (%s) before it could be cancelled", report->verdict_word);
     else if (report->signal == SIGKILL || report->stop_s > STOP_MAX_S)
         answer = say(ORCH_CONFORM_FAILED,
                      "went on for %.1f s after it was cancelled%s\n  hint: ask 'cancelled' in the "
