@@ -508,11 +508,10 @@ static void read_parameters(struct reader *reader, const struct orch_yaml *node)
         const struct orch_yaml *key = node->keys->pdata[i];
         if (!check_name(reader, key, "parameter"))
             continue;
-        if (g_strv_contains(RESERVED, key->text)) {
-            finding(reader, key, false, "choose another name",
-                    "parameter '%s': orch itself gives ${%s} to the command", key->text, key->text);
-            continue;
-        }
+        if (g_strv_contains(RESERVED, key->text))
+            finding(reader, key, true, "choose another name, unless that is what you want",
+                    "parameter '%s' takes the place of the trial's own ${%s}", key->text,
+                    key->text);
         read_parameter(reader, key, node->items->pdata[i]);
     }
 }
@@ -580,9 +579,18 @@ static void read_metrics(struct reader *reader, const struct orch_yaml *node)
 {
     if (node->kind == ORCH_YAML_SCALAR && strcmp(node->text, "any") == 0) {
         reader->manifest->any_metric = true;
+        if (reader->manifest->metrics_from == ORCH_METRICS_REGEX)
+            finding(reader, node, false,
+                    "declare each with its pattern, or write metrics_from: lines",
+                    "metrics: any finds nothing with metrics_from: regex");
         return;
     }
-    if (!check_is_map(reader, node, "metrics", "as in metrics: {loss: min, accuracy: max}"))
+    if (node->kind == ORCH_YAML_SCALAR && strcmp(node->text, "any") == 0) {
+        reader->manifest->any_metric = true;
+        return;
+    }
+    if (!check_is_map(reader, node, "metrics",
+                      "as in metrics: {loss: min, accuracy: max}, or metrics: any"))
         return;
     for (guint i = 0; i < node->items->len; i++) {
         const struct orch_yaml *key = node->keys->pdata[i];

@@ -144,6 +144,9 @@ static void test_short_forms(void **state)
     assert_int_equal(orch_manifest_param(m, "lr")->type, ORCH_REAL);
     assert_int_equal(orch_manifest_metric(m, "accuracy")->better, ORCH_BETTER_MAX);
     orch_manifest_free(m);
+    m = load_ok("command: [a]\nmetrics: any\n");
+    assert_true(m->any_metric);
+    orch_manifest_free(m);
 }
 
 static void test_wrapped_cost(void **state)
@@ -192,7 +195,8 @@ static const struct wrong {
     {"command: [a, $x]\n", 1, 14, "'$' without a name", "$$"},
     {"command: [a]\nparameters: [x]\n", 2, 13, "must be a map", "parameters:"},
     {"command: [a]\nparameters: {Lr: 1}\n", 2, 14, "'Lr' is not valid", "lower-case"},
-    {"command: [a]\nparameters: {seed: 1}\n", 2, 14, "'seed'", "another name"},
+    {"command: [a]\nmetrics_from: regex\nmetrics: any\n", 3, 10, "any finds nothing", "pattern"},
+    {"command: [a]\nmetrics: all\n", 2, 10, "must be a map", "any"},
     {"command: [a]\nparameters: {x: }\n", 2, 14, "no type", "type: real"},
     {"command: [a]\nparameters: {x: {type: reel}}\n", 2, 24, "unknown type 'reel'", "'real'"},
     {"command: [a]\nparameters: {x: {tipe: real, default: 1}}\n", 2, 18, "'tipe'", "'type'"},
@@ -271,6 +275,7 @@ static void test_warnings(void **state)
     } cases[] = {
         {"command: [a]\nparameters: {x: 1}\n", "'x' is not in the command"},
         {"command: a | b\n", "no shell reads it"},
+        {"command: [a, \"${seed}\"]\nparameters: {seed: 1}\n", "the trial's own ${seed}"},
         {"command: [a]\nmetrics: {x: {pattern: '(a)'}}\n", "is not used"},
         {"command: [a, \"${x}\"]\nparameters: {x: {default: 1, optional: true}}\n", "'optional'"},
     };
