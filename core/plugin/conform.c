@@ -354,12 +354,15 @@ static struct outcome step_names(struct conform *conform)
                    "declares artifact '%s', but its run left none\n  hint: make it in a smoke run "
                    "too",
                    missing);
-    if (g_hash_table_size(report->points) + g_hash_table_size(report->results) == 0 &&
-        conform->manifest->metrics->len)
+    const struct orch_manifest *manifest = conform->manifest;
+    const bool is_read_from_output =
+        manifest->kind == ORCH_PLUGIN_WRAPPED && manifest->metrics_from != ORCH_METRICS_PROTOCOL;
+    if (is_read_from_output && manifest->metrics->len &&
+        g_hash_table_size(report->points) + g_hash_table_size(report->results) == 0)
         return say(ORCH_CONFORM_FAILED,
-                   "reports none of its %u metrics\n  hint: is 'metrics_from' what the program "
-                   "does?",
-                   conform->manifest->metrics->len);
+                   "none of its %u metrics was found in its output\n  hint: is 'metrics_from' what "
+                   "the program does?",
+                   manifest->metrics->len);
     const unsigned unseen = unseen_metrics(conform);
     return unseen
                ? say(ORCH_CONFORM_PASSED, "%u declared metrics did not come in a smoke run", unseen)
