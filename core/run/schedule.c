@@ -58,7 +58,9 @@ struct run {
     struct job *jobs; /* one for each item, same index */
     unsigned *order;  /* indices of items in the order of starting */
     unsigned order_count;
-    GPtrArray *hosts; /* struct host * */
+    GPtrArray *hosts; /* struct host *: at work */
+    GPtrArray *ended; /* struct host *: gone, not collected yet */
+    bool collects_first; /* nothing may run beside the collecting */
     GArray *plugin_files;
     GHashTable *wall_by_experiment; /* experiment -> GArray of double, seconds */
     char *host_program;
@@ -486,7 +488,9 @@ static bool end_host(struct run *run, struct host *host, GError **error)
     return true;
 }
 
-static bool reap(struct run *run, GError **error)
+/* Moves hosts that are gone to `ended`: their slots are free at once, and the next trials start
+ * before the journals are read, so that the one does not wait for the other. */
+static void reap(struct run *run)
 {
     for (guint i = 0; i < run->hosts->len;) {
         struct host *host = run->hosts->pdata[i];
@@ -496,8 +500,15 @@ static bool reap(struct run *run, GError **error)
             i++;
             continue;
         }
-        bool ok = end_host(run, host, error);
-        g_ptr_array_remove_index_fast(run->hosts, i);
+        g_ptr_array_add(run->ended, g_ptr_array_steal_index(run->hosts, i));
+    }
+}
+
+static bool collect_ended(struct run *run, GError **error)
+{
+    while (run->ended->len) {
+        bool ok = end_host(run, run->ended->pdata[0], error);
+        g_ptr_array_remove_index(run->ended, 0);
         if (!ok)
             return false;
     }
@@ -688,14 +699,19 @@ static bool loop(struct run *run, GError **error)
 {
     bool held = false;
     for (;;) {
+        if (run->collects_first && !collect_ended(run, error))
+            return false;
         bool stopping = run->stop_level || run->failed_fast;
         if (!stopping && (!start_what_fits(run, error) || !look_at_held(run, &held, error)))
             return false;
+        bool collected = run->ended->len > 0; /* others may have waited for them */
+        if (!collect_ended(run, error) || !sync_store(run, error))
+            return false;
         if (!run->hosts->len && (stopping || !has_todo(run)))
             return true;
-        wait_for_something(run, held && !stopping);
-        if (!reap(run, error) || !sync_store(run, error))
-            return false;
+        if (run->hosts->len || !collected)
+            wait_for_something(run, held && !stopping);
+        reap(run);
         tick(run);
     }
 }
@@ -706,6 +722,14 @@ static int compare_order(const void *a, const void *b, void *ctx)
     unsigned x = *(const unsigned *)a, y = *(const unsigned *)b;
     int p = plan->items[x].cell->repeat, q = plan->items[y].cell->repeat;
     return p != q ? p - q : (x > y) - (x < y);
+}
+
+static bool has_timing(const struct orch_plan *plan)
+{
+    for (unsigned i = 0; i < plan->count; i++)
+        if (orch_experiment_is_timing(plan->items[i].cell->experiment))
+            return true;
+    return false;
 }
 
 static void make_jobs(struct run *run)
@@ -759,6 +783,8 @@ bool orch_run_plan(struct orch_plan *plan, const struct orch_run_options *option
     unsigned *order = g_new0(unsigned, plan->count + 1);
     run.order = order;
     run.hosts = g_ptr_array_new_with_free_func(host_free);
+    run.ended = g_ptr_array_new_with_free_func(host_free);
+    run.collects_first = options->fail_fast || has_timing(plan);
     run.plugin_files = g_array_new(FALSE, FALSE, sizeof(struct plugin_file));
     run.wall_by_experiment = g_hash_table_new_full(NULL, NULL, NULL, (GDestroyNotify)g_array_unref);
     run.totals.eta_s = NAN;
@@ -781,6 +807,7 @@ bool orch_run_plan(struct orch_plan *plan, const struct orch_run_options *option
     sigprocmask(SIG_SETMASK, &before, NULL);
     *out_totals = run.totals;
     g_ptr_array_unref(run.hosts);
+    g_ptr_array_unref(run.ended);
     g_array_unref(run.plugin_files);
     g_hash_table_unref(run.wall_by_experiment);
     g_free(run.jobs);

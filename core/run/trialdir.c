@@ -284,8 +284,7 @@ static char *make_record(struct orch_plan *plan, const struct orch_plan_item *it
                                       source->remote, "dirty", source->dirty));
     json_object_set_new(record, "machine_key",
                         json_string(orch_workspace_machine_key(plan->workspace)));
-    json_object_set_new(record, "machine_facts",
-                        orch_machine_facts(orch_workspace_machine(plan->workspace)));
+    json_object_set(record, "machine_facts", orch_workspace_machine_facts(plan->workspace));
     json_object_set_new(record, "params", record_params(cell, key));
     json_object_set(record, "inputs", inputs);
     json_object_set_new(record, "metrics", record_metrics(manifest));

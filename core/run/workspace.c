@@ -48,6 +48,7 @@ void orch_workspace_free(struct orch_workspace *workspace)
     orch_machine_free(workspace->machine);
     orch_vcs_close(workspace->vcs);
     g_free(workspace->machine_key);
+    json_decref(workspace->machine_facts);
     g_free(workspace->folder);
     g_free(workspace->root);
     g_free(workspace->db_path);
@@ -107,4 +108,11 @@ const char *orch_workspace_machine_key(struct orch_workspace *workspace)
     if (!workspace->machine_key)
         workspace->machine_key = orch_machine_key(orch_workspace_machine(workspace));
     return workspace->machine_key;
+}
+
+json_t *orch_workspace_machine_facts(struct orch_workspace *workspace)
+{
+    if (!workspace->machine_facts)
+        workspace->machine_facts = orch_machine_facts(orch_workspace_machine(workspace));
+    return workspace->machine_facts;
 }

@@ -18,6 +18,7 @@ struct orch_workspace {
     struct orch_source *source;
     struct orch_machine *machine;
     char *machine_key;
+    json_t *machine_facts;
     struct orch_store *store;
 };
 
@@ -38,5 +39,7 @@ const struct orch_source *orch_workspace_source(struct orch_workspace *workspace
 /** Probes the machine once. Never NULL. Borrowed. */
 const struct orch_machine *orch_workspace_machine(struct orch_workspace *workspace);
 const char *orch_workspace_machine_key(struct orch_workspace *workspace);
+/** Its facts as an object. Borrowed. */
+json_t *orch_workspace_machine_facts(struct orch_workspace *workspace);
 
 #endif

@@ -12,7 +12,7 @@ for language in python shell c; do
     fi
     ok orch plugin check "$what"; has_not failed
     ok orch plugin show "$what"
-    fails 3 orch plugin new "my$language" --language $language
+    fails 2 orch plugin new "my$language" --language $language
 done
 fails 2 orch plugin new 'My Plugin'; says 'My Plugin'
 fails 2 orch plugin new x --language cobol; says cobol

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* One image file to bytes: JPEG through libjpeg (its warnings are errors: a cut-off file would give
+ * grey halves), PNG through libpng. Scaled by area on the way down, bilinear on the way up. */
+#include "plugins/common/data/private.h"
+
+#include "lib/base/error.h"
+
+#include <setjmp.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <jpeglib.h>
+#include <png.h>
+
+#define SIDE_MAX 20000
+
+struct jpeg_errors {
+    struct jpeg_error_mgr base;
+    jmp_buf jump;
+    char text[JMSG_LENGTH_MAX];
+};
+
+static void on_jpeg_error(j_common_ptr info)
+{
+    struct jpeg_errors *errors = (struct jpeg_errors *)info->err;
+    info->err->format_message(info, errors->text);
+    longjmp(errors->jump, 1);
+}
+
+static void on_jpeg_message(j_common_ptr info, int level)
+{
+    if (level < 0) /* a warning: the data is damaged */
+        on_jpeg_error(info);
+}
+
+static uint8_t *decode_jpeg(FILE *file, const char *path, int *width, int *height, GError **error)
+{
+    struct jpeg_decompress_struct info;
+    struct jpeg_errors errors;
+    uint8_t *volatile pixels = NULL;
+    info.err = jpeg_std_error(&errors.base);
+    errors.base.error_exit = on_jpeg_error;
+    errors.base.emit_message = on_jpeg_message;
+    if (setjmp(errors.jump)) {
+        orch_error_set(error, ORCH_ERROR_IO, "get the file again, or remove it from the set",
+                       "'%s' is no sound JPEG: %s", path, errors.text);
+        jpeg_destroy_decompress(&info);
+        g_free(pixels);
+        return NULL;
+    }
+    jpeg_create_decompress(&info);
+    jpeg_stdio_src(&info, file);
+    jpeg_read_header(&info, TRUE);
+    info.out_color_space = JCS_RGB;
+    if (info.image_width > SIDE_MAX || info.image_height > SIDE_MAX) {
+        jpeg_destroy_decompress(&info);
+        orch_error_set(error, ORCH_ERROR_IO, NULL, "'%s' is larger than %d pixels", path, SIDE_MAX);
+        return NULL;
+    }
+    jpeg_start_decompress(&info);
+    *width = (int)info.output_width;
+    *height = (int)info.output_height;
+    size_t stride = (size_t)*width * 3;
+    pixels = g_malloc(stride * (size_t)*height);
+    while (info.output_scanline < info.output_height) {
+        JSAMPROW row = pixels + stride * info.output_scanline;
+        jpeg_read_scanlines(&info, &row, 1);
+    }
+    jpeg_finish_decompress(&info);
+    jpeg_destroy_decompress(&info);
+    return pixels;
+}
+
+static uint8_t *decode_png(FILE *file, const char *path, int *width, int *height, GError **error)
+{
+    png_image image = {.version = PNG_IMAGE_VERSION};
+    uint8_t *pixels = NULL;
+    if (png_image_begin_read_from_stdio(&image, file) && image.width <= SIDE_MAX &&
+        image.height <= SIDE_MAX) {
+        image.format = PNG_FORMAT_RGB;
+        pixels = g_malloc(PNG_IMAGE_SIZE(image));
+        const png_color white = {255, 255, 255};
+        if (!png_image_finish_read(&image, &white, pixels, 0, NULL))
+            g_clear_pointer(&pixels, g_free);
+    }
+    if (!pixels)
+        orch_error_set(error, ORCH_ERROR_IO, "get the file again, or remove it from the set",
+                       "'%s' is no sound PNG: %s", path, image.message);
+    *width = (int)image.width;
+    *height = (int)image.height;
+    png_image_free(&image);
+    return pixels;
+}
+
+/* Mean of the source pixels below a target pixel, along one axis: [from, to) with fractions. */
+static void scale_crop(const uint8_t *in, int in_w, int in_h, int channels, int height, int width,
+                       uint8_t *out)
+{
+    double ratio = MIN((double)in_w / width, (double)in_h / height);
+    double left = (in_w - ratio * width) / 2, top = (in_h - ratio * height) / 2;
+    for (int y = 0; y < height; y++) {
+        int y0 = (int)(top + y * ratio), y1 = MAX(y0 + 1, (int)(top + (y + 1) * ratio));
+        for (int x = 0; x < width; x++) {
+            int x0 = (int)(left + x * ratio), x1 = MAX(x0 + 1, (int)(left + (x + 1) * ratio));
+            unsigned sum[3] = {0}, count = 0;
+            for (int v = y0; v < MIN(y1, in_h); v++)
+                for (int u = x0; u < MIN(x1, in_w); u++, count++)
+                    for (int c = 0; c < 3; c++)
+                        sum[c] += in[((size_t)v * (size_t)in_w + (size_t)u) * 3 + (size_t)c];
+            for (int c = 0; c < channels; c++) {
+                unsigned value = count ? sum[c] / count : 0;
+                if (channels == 1 && count)
+                    value = (sum[0] * 299 + sum[1] * 587 + sum[2] * 114) / (1000 * count);
+                out[((size_t)c * (size_t)height + (size_t)y) * (size_t)width + (size_t)x] =
+                    (uint8_t)value;
+            }
+        }
+    }
+}
+
+bool orch_image_decode(const char *path, int channels, int height, int width, uint8_t *out,
+                       GError **error)
+{
+    FILE *file = fopen(path, "rbe");
+    uint8_t magic[4] = {0};
+    if (!file || fread(magic, 1, 4, file) != 4) {
+        orch_error_set(error, ORCH_ERROR_IO, NULL, "cannot read '%s': %s", path,
+                       file ? "it is empty or cut off" : "it cannot be opened");
+        if (file)
+            fclose(file);
+        return false;
+    }
+    rewind(file);
+    int in_w = 0, in_h = 0;
+    uint8_t *pixels = NULL;
+    if (magic[0] == 0xff && magic[1] == 0xd8)
+        pixels = decode_jpeg(file, path, &in_w, &in_h, error);
+    else if (memcmp(magic, "\x89PNG", 4) == 0)
+        pixels = decode_png(file, path, &in_w, &in_h, error);
+    else
+        orch_error_set(error, ORCH_ERROR_IO, NULL, "'%s' is neither a JPEG nor a PNG", path);
+    fclose(file);
+    if (!pixels)
+        return false;
+    scale_crop(pixels, in_w, in_h, channels, height, width, out);
+    g_free(pixels);
+    return true;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Between the readers of this folder. */
+#ifndef ORCH_PLUGINS_COMMON_DATA_PRIVATE_H
+#define ORCH_PLUGINS_COMMON_DATA_PRIVATE_H
+
+#include "plugins/common/data/dataset.h"
+
+/** A set with room for its images; labels 0. */
+struct orch_dataset *orch_dataset_alloc(const char *name, int64_t count, int channels, int height,
+                                        int width, int classes, GError **error);
+/** Files: images, labels. */
+struct orch_dataset *orch_idx_read(const struct orch_dataset_facts *facts, const GPtrArray *files,
+                                   GError **error);
+struct orch_dataset *orch_cifar_read(const struct orch_dataset_facts *facts, const GPtrArray *files,
+                                     GError **error);
+struct orch_dataset *orch_folder_read(const struct orch_dataset_options *options, GError **error);
+GPtrArray *orch_folder_files(const struct orch_dataset_options *options, GError **error);
+/** The folder of a split: NAME/train, NAME/val or NAME/test. The caller frees. */
+char *orch_data_folder(const struct orch_dataset_options *options, GError **error);
+
+/** Decodes a JPEG or PNG, scales its short side to the size and crops the centre: channels x height
+ * x width bytes. */
+bool orch_image_decode(const char *path, int channels, int height, int width, uint8_t *out,
+                       GError **error);
+
+#endif

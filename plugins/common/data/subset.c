@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "plugins/common/data/dataset.h"
+
+#include "lib/base/error.h"
+#include "plugins/common/data/random.h"
+
+#include <string.h>
+
+/* Chooses and renumbers classes; without a list all of them, as they are. */
+static bool choose_classes(struct orch_subset *s, const int64_t *classes, size_t count,
+                           GError **error)
+{
+    int all = s->dataset->classes;
+    s->classes = count ? (int)count : all;
+    s->class_of = g_new0(int, s->classes + 1);
+    s->label_of = g_new(int32_t, all + 1);
+    for (int i = 0; i < all; i++)
+        s->label_of[i] = count ? -1 : i;
+    for (int i = 0; i < s->classes; i++) {
+        int64_t wanted = count ? classes[i] : i;
+        if (wanted < 0 || wanted >= all || (count && s->label_of[wanted] >= 0)) {
+            orch_error_set(error, ORCH_ERROR_RECIPE, NULL,
+                           wanted < 0 || wanted >= all
+                               ? "class %" G_GINT64_FORMAT " of '%s': expected 0 to %d"
+                               : "class %" G_GINT64_FORMAT " of '%s' is given twice (of 0 to %d)",
+                           wanted, s->dataset->name, all - 1);
+            return false;
+        }
+        s->class_of[i] = (int)wanted;
+        s->label_of[wanted] = i;
+    }
+    return true;
+}
+
+/* Row numbers by label here, each class in an order of its own drawn from the seed. */
+static GArray **rows_by_label(const struct orch_subset *s, uint64_t seed)
+{
+    GArray **rows = g_new0(GArray *, s->classes + 1);
+    for (int i = 0; i < s->classes; i++)
+        rows[i] = g_array_new(FALSE, FALSE, sizeof(int64_t));
+    for (int64_t i = 0; i < s->count; i++)
+        g_array_append_val(rows[s->label_of[s->dataset->labels[s->rows[i]]]], s->rows[i]);
+    for (int i = 0; i < s->classes; i++)
+        orch_random_shuffle((int64_t *)(void *)rows[i]->data, rows[i]->len,
+                            orch_random_stream(seed, 0xc1a55, (uint64_t)s->class_of[i]));
+    return rows;
+}
+
+static void rows_free(GArray **rows, int classes)
+{
+    for (int i = 0; i < classes; i++)
+        g_array_unref(rows[i]);
+    g_free(rows);
+}
+
+static int compare_rows(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Takes from each class the rows [from, to) of its drawn order; in the end sorted by row. */
+static void take(struct orch_subset *s, GArray **rows, const int64_t *from, const int64_t *to)
+{
+    s->count = 0;
+    for (int i = 0; i < s->classes; i++)
+        s->count += to[i] - from[i];
+    g_free(s->rows);
+    s->rows = g_new(int64_t, s->count + 1);
+    int64_t at = 0;
+    for (int i = 0; i < s->classes; i++)
+        for (int64_t j = from[i]; j < to[i]; j++)
+            s->rows[at++] = g_array_index(rows[i], int64_t, j);
+    qsort(s->rows, (size_t)s->count, sizeof *s->rows, compare_rows);
+}
+
+struct orch_subset *orch_subset_new(const struct orch_dataset *dataset, const int64_t *classes,
+                                    size_t class_count, int64_t per_class, uint64_t seed,
+                                    GError **error)
+{
+    struct orch_subset *s = g_new0(struct orch_subset, 1);
+    s->dataset = dataset;
+    if (!choose_classes(s, classes, class_count, error)) {
+        orch_subset_free(s);
+        return NULL;
+    }
+    s->rows = g_new(int64_t, dataset->count + 1);
+    for (int64_t i = 0; i < dataset->count; i++)
+        if (s->label_of[dataset->labels[i]] >= 0)
+            s->rows[s->count++] = i;
+    GArray **rows = rows_by_label(s, seed);
+    g_autofree int64_t *from = g_new0(int64_t, s->classes + 1);
+    g_autofree int64_t *to = g_new0(int64_t, s->classes + 1);
+    int empty = -1;
+    for (int i = 0; i < s->classes; i++) {
+        to[i] = per_class > 0 ? MIN(per_class, (int64_t)rows[i]->len) : (int64_t)rows[i]->len;
+        empty = to[i] == 0 && empty < 0 ? i : empty;
+    }
+    if (empty >= 0)
+        orch_error_set(error, ORCH_ERROR_RECIPE, NULL, "class '%s' of '%s' has no images",
+                       orch_subset_class_name(s, empty), dataset->name);
+    else if (per_class > 0)
+        take(s, rows, from, to);
+    rows_free(rows, s->classes);
+    if (empty >= 0) {
+        orch_subset_free(s);
+        return NULL;
+    }
+    return s;
+}
+
+static struct orch_subset *copy_of(const struct orch_subset *s)
+{
+    struct orch_subset *copy = g_new0(struct orch_subset, 1);
+    *copy = *s;
+    copy->rows = g_memdup2(s->rows, sizeof *s->rows * (gsize)s->count + sizeof *s->rows);
+    copy->label_of = g_memdup2(s->label_of, sizeof *s->label_of * (gsize)(s->dataset->classes + 1));
+    copy->class_of = g_memdup2(s->class_of, sizeof *s->class_of * (gsize)(s->classes + 1));
+    return copy;
+}
+
+struct orch_subset *orch_subset_split(struct orch_subset *subset, double share, uint64_t seed)
+{
+    struct orch_subset *part = copy_of(subset);
+    GArray **rows = rows_by_label(subset, seed);
+    g_autofree int64_t *zero = g_new0(int64_t, subset->classes + 1);
+    g_autofree int64_t *cut = g_new0(int64_t, subset->classes + 1);
+    g_autofree int64_t *end = g_new0(int64_t, subset->classes + 1);
+    for (int i = 0; i < subset->classes; i++) {
+        end[i] = rows[i]->len;
+        cut[i] = CLAMP((int64_t)(share * (double)end[i] + 0.5), 0, end[i]);
+    }
+    take(part, rows, zero, cut);
+    take(subset, rows, cut, end);
+    rows_free(rows, subset->classes);
+    return part;
+}
+
+void orch_subset_limit(struct orch_subset *subset, int64_t count, uint64_t seed)
+{
+    if (count <= 0 || count >= subset->count)
+        return;
+    orch_random_shuffle(subset->rows, subset->count, orch_random_stream(seed, 0x11317, 0));
+    subset->count = count;
+    qsort(subset->rows, (size_t)count, sizeof *subset->rows, compare_rows);
+}
+
+void orch_subset_free(struct orch_subset *subset)
+{
+    if (!subset)
+        return;
+    g_free(subset->rows);
+    g_free(subset->label_of);
+    g_free(subset->class_of);
+    g_free(subset);
+}
+
+const uint8_t *orch_subset_image(const struct orch_subset *s, int64_t i)
+{
+    const struct orch_dataset *d = s->dataset;
+    return d->images + s->rows[i] * d->channels * d->height * d->width;
+}
+
+int32_t orch_subset_label(const struct orch_subset *s, int64_t i)
+{
+    return s->label_of[s->dataset->labels[s->rows[i]]];
+}
+
+const char *orch_subset_class_name(const struct orch_subset *s, int label)
+{
+    return s->dataset->class_names ? s->dataset->class_names[s->class_of[label]] : "?";
+}
+
+int64_t *orch_subset_counts(const struct orch_subset *s)
+{
+    int64_t *counts = g_new0(int64_t, s->classes + 1);
+    for (int64_t i = 0; i < s->count; i++)
+        counts[orch_subset_label(s, i)]++;
+    return counts;
+}
