@@ -8,8 +8,11 @@
 #include "lib/wire/trial.h"
 #include "lib/wire/value.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -62,37 +65,144 @@ static char *work_copy(struct orch_plan *plan, const char *tree, GError **error)
     return path;
 }
 
-/* Links every entry of `from` into the real folder `to`, except the one named `but`. */
-static bool link_entries(const char *from, const char *to, const char *but, GError **error)
+/* What may still be copied for one trial; beyond it folders and files are linked, so that a large
+ * tree costs no time. */
+struct budget {
+    int files;
+    int64_t bytes;
+};
+enum { COPIED_FILES = 2000, COPIED_BYTES = 32 << 20, COPIED_FILE_BYTES = 4 << 20 };
+
+static bool fill_folder(int from, int to, const char *but, struct budget *budget, GError **error);
+
+/* A symbolic link to the entry where it lies. */
+static bool link_entry(int from, int to, const char *name)
 {
-    g_autoptr(GDir) dir = g_dir_open(from, 0, error);
-    if (!dir)
+    char path[64], target[4096];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", from);
+    ssize_t n = readlink(path, target, sizeof target - 1);
+    if (n <= 0)
         return false;
-    const char *name;
-    while ((name = g_dir_read_name(dir))) {
-        if (g_strcmp0(name, but) == 0 || strcmp(name, ".git") == 0 || strcmp(name, ".orch") == 0)
-            continue;
-        g_autofree char *target = g_build_filename(from, name, NULL);
-        g_autofree char *link = g_build_filename(to, name, NULL);
-        if (symlink(target, link) != 0) {
-            orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot link '%s'", link);
-            return false;
-        }
-    }
-    return true;
+    target[n] = 0;
+    g_autofree char *full = g_build_filename(target, name, NULL);
+    return symlinkat(full, to, name) == 0;
 }
 
-/* Mirrors `root` in `work`: real folders along `relative`, links beside them. Returns the folder
- * that stands for root/relative. */
+static bool copy_file(int from, int to, const char *name, mode_t mode)
+{
+    int in = openat(from, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    int out =
+        in < 0 ? -1
+               : openat(to, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, (mode & 0777) | S_IWUSR);
+    char buffer[65536];
+    ssize_t n = -1;
+    while (out >= 0 && (n = read(in, buffer, sizeof buffer)) > 0)
+        if (write(out, buffer, (size_t)n) != n) {
+            n = -1;
+            break;
+        }
+    int saved = errno;
+    if (in >= 0)
+        close(in);
+    if (out >= 0)
+        close(out);
+    errno = saved;
+    return out >= 0 && n == 0;
+}
+
+static bool copy_folder(int from, int to, const char *name, struct budget *budget, GError **error)
+{
+    if (mkdirat(to, name, 0777) != 0)
+        return false;
+    int inner_from = openat(from, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    int inner_to = openat(to, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    bool ok =
+        inner_from >= 0 && inner_to >= 0 && fill_folder(inner_from, inner_to, NULL, budget, error);
+    if (inner_from >= 0)
+        close(inner_from);
+    if (inner_to >= 0)
+        close(inner_to);
+    return ok;
+}
+
+/* Files are copied, not linked: what a trial writes over must be its own. */
+static bool fill_entry(int from, int to, const char *name, struct budget *budget, GError **error)
+{
+    struct stat info;
+    if (fstatat(from, name, &info, AT_SYMLINK_NOFOLLOW) != 0)
+        return errno == ENOENT; /* gone since it was listed */
+    bool affordable = budget->files > 0 && budget->bytes >= info.st_size;
+    if (S_ISLNK(info.st_mode)) {
+        char target[4096];
+        ssize_t n = readlinkat(from, name, target, sizeof target - 1);
+        if (n <= 0)
+            return false;
+        target[n] = 0;
+        return symlinkat(target, to, name) == 0;
+    }
+    if (S_ISREG(info.st_mode) && affordable && info.st_size <= COPIED_FILE_BYTES) {
+        budget->files--;
+        budget->bytes -= info.st_size;
+        return copy_file(from, to, name, info.st_mode);
+    }
+    if (S_ISDIR(info.st_mode) && affordable) {
+        budget->files--;
+        return copy_folder(from, to, name, budget, error);
+    }
+    return !(S_ISREG(info.st_mode) || S_ISDIR(info.st_mode)) || link_entry(from, to, name);
+}
+
+/* Fills the folder `to` with the entries of `from`, except the one named `but`. */
+static bool fill_folder(int from, int to, const char *but, struct budget *budget, GError **error)
+{
+    int again = openat(from, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *dir = again < 0 ? NULL : fdopendir(again);
+    bool ok = dir != NULL;
+    for (struct dirent *entry; ok && (entry = readdir(dir));) {
+        const char *name = entry->d_name;
+        static const char *const left_out[] = {".", "..", ".git", ".orch", NULL};
+        if (g_strcmp0(name, but) == 0 || g_strv_contains(left_out, name))
+            continue;
+        ok = fill_entry(from, to, name, budget, error);
+        if (!ok && error && !*error)
+            orch_error_set_errno(error, ORCH_ERROR_IO, errno,
+                                 "cannot put '%s' into the trial's folder", name);
+    }
+    if (dir)
+        closedir(dir);
+    else if (again >= 0)
+        close(again);
+    return ok;
+}
+
+static bool fill_path(const char *from, const char *to, const char *but, struct budget *budget,
+                      GError **error)
+{
+    int in = open(from, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int out = in < 0 ? -1 : open(to, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    bool ok = out >= 0;
+    if (!ok)
+        orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot open '%s'", in < 0 ? from : to);
+    ok = ok && fill_folder(in, out, but, budget, error);
+    if (in >= 0)
+        close(in);
+    if (out >= 0)
+        close(out);
+    return ok;
+}
+
+/* Mirrors `root` in `work`: real folders along `relative`, and what stands beside them. Returns the
+ * folder that stands for root/relative. */
 static char *mirror(const char *root, const char *relative, const char *work, GError **error)
 {
+    struct budget budget = {COPIED_FILES, COPIED_BYTES};
     g_auto(GStrv) parts = g_strsplit(relative, "/", -1);
     g_autofree char *from = g_strdup(root);
     char *to = g_strdup(work);
     for (int i = 0;; i++) {
         while (parts[i] && (!*parts[i] || strcmp(parts[i], ".") == 0))
             i++;
-        if (!orch_dir_make(to, error) || !link_entries(from, to, parts[i], error)) {
+        if (!orch_dir_make(to, error) || !fill_path(from, to, parts[i], &budget, error)) {
             g_free(to);
             return NULL;
         }
