@@ -13,7 +13,8 @@
 struct orch_vcs;
 
 /** The repository that holds `dir` (work tree, linked worktree). NULL without error: there is none
- * (bare repositories count as none). NULL with ORCH_ERROR_IO: there is one and it cannot be read. */
+ * (bare repositories count as none). NULL with ORCH_ERROR_IO: there is one and it cannot be read.
+ */
 struct orch_vcs *orch_vcs_open(const char *dir, GError **error);
 void orch_vcs_close(struct orch_vcs *vcs);
 

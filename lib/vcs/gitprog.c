@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The backend that runs the `git` program: for repositories that libgit2 refuses, and where clean
+ * filters decide what a file's object is. Only plumbing commands, whose output is made for programs
+ * and does not change with the user's settings; every list of paths is NUL-terminated. */
+#include "lib/base/error.h"
+#include "lib/base/file.h"
+#include "lib/vcs/backend.h"
+#include "lib/vcs/spawn.h"
+
+#include <string.h>
+
+#define REF_TRIES 50
+#define REF_WAIT_US 10000
+#define STATUS_MISSING 1 /* git config, rev-parse --verify: there is no such thing */
+
+#define ARGS(...) ((const char *const[]){__VA_ARGS__, NULL})
+
+/* Runs git in the work tree; its stdout, which the caller frees; NULL on error. */
+static GString *ask(const struct orch_vcs *vcs, const char *const *args, const char *index_path,
+                    GError **error)
+{
+    GString *out = NULL;
+    const struct orch_git_run run = {.dir = vcs->root, .args = args, .index_path = index_path};
+    return orch_git_run(&run, &out, NULL, error) ? out : NULL;
+}
+
+/* As ask, with `input` on stdin and no output. */
+static bool tell(const struct orch_vcs *vcs, const char *const *args, const char *index_path,
+                 const GString *input, GError **error)
+{
+    const struct orch_git_run run = {
+        .dir = vcs->root, .args = args, .index_path = index_path, .input = input};
+    return orch_git_run(&run, NULL, NULL, error);
+}
+
+/* One line of answer; NULL without error when git says that there is none. */
+static char *ask_line(const char *dir, const char *const *args, int quiet_status, GError **error)
+{
+    GString *out = NULL;
+    int status = 0;
+    const struct orch_git_run run = {.dir = dir, .args = args, .quiet_status = quiet_status};
+    if (!orch_git_run(&run, &out, &status, error))
+        return NULL;
+    if (out->len && out->str[out->len - 1] == '\n')
+        g_string_truncate(out, out->len - 1);
+    return g_string_free(out, status != 0);
+}
+
+/* ---- open -------------------------------------------------------------------------------------
+ */
+
+bool orch_gitprog_open(struct orch_vcs *vcs, const char *dir, GError **error)
+{
+    GError *problem = NULL;
+    g_autofree char *inside =
+        ask_line(dir, ARGS("rev-parse", "--is-inside-work-tree"), 0, &problem);
+    if (!inside) {
+        /* "(or any of the parent directories)": none; "not a git repository: PATH": a broken link
+         */
+        if (strstr(problem->message, "not a git repository (or any")) {
+            g_error_free(problem);
+            return true;
+        }
+        g_propagate_error(error, problem);
+        return false;
+    }
+    if (strcmp(inside, "true") != 0) /* bare, or within .git */
+        return true;
+    vcs->root = ask_line(dir, ARGS("rev-parse", "--show-toplevel"), 0, error);
+    vcs->git_dir =
+        vcs->root ? ask_line(dir, ARGS("rev-parse", "--absolute-git-dir"), 0, error) : NULL;
+    return vcs->git_dir != NULL;
+}
+
+/* ---- scan -------------------------------------------------------------------------------------
+ */
+
+/* The text behind the first `count` spaces. */
+static const char *behind_fields(const char *record, unsigned count)
+{
+    for (; record && count; count--) {
+        record = strchr(record, ' ');
+        record = record ? record + 1 : NULL;
+    }
+    return record;
+}
+
+/* "1 XY sub mH mI mW hH hI path" (`head_mode` 3, `head_oid` 6, `path` 8), or the record of a
+ * conflict, in which stage 2 is HEAD's: "u XY sub m1 m2 m3 mW h1 h2 h3 path". */
+static bool note_tracked(struct orch_job *job, const char *record, unsigned head_mode,
+                         unsigned head_oid, unsigned path)
+{
+    const char *name = behind_fields(record, path);
+    if (!name || strlen(record) < strlen("1 XY N...") || !*name)
+        return false;
+    if (record[2] == 'D' && record[3] == '.') /* removed from the index; what lies there is new */
+        return true;
+    const char *submodule = behind_fields(record, 2);
+    const char *mode_here = behind_fields(record, head_mode + 2);
+    const char *oid = behind_fields(record, head_oid);
+    struct orch_change *change = orch_job_change(job, name);
+    change->head_mode = (unsigned)g_ascii_strtoull(behind_fields(record, head_mode), NULL, 8);
+    if (change->head_mode)
+        g_strlcpy(change->head_oid, oid, MIN(sizeof change->head_oid, strcspn(oid, " ") + 1));
+    change->is_submodule =
+        *submodule == 'S' && g_ascii_strtoull(mode_here, NULL, 8) == ORCH_MODE_SUBMODULE;
+    change->is_dirty_submodule = *submodule == 'S' && (submodule[2] == 'M' || submodule[3] == 'U');
+    return true;
+}
+
+static void note_untracked(struct orch_job *job, const char *name)
+{
+    g_autofree char *path = g_strdup(name);
+    size_t length = strlen(path);
+    bool is_folder = length && path[length - 1] == '/';
+    if (is_folder)
+        path[length - 1] = 0;
+    orch_job_change(job, path)->is_nested = is_folder; /* others are listed file by file */
+}
+
+static bool note_header(struct orch_job *job, const char *record)
+{
+    static const char oid[] = "# branch.oid ", head[] = "# branch.head ";
+    if (g_str_has_prefix(record, oid) && record[strlen(oid)] != '(')
+        job->commit = g_strdup(record + strlen(oid));
+    if (g_str_has_prefix(record, head) && strcmp(record + strlen(head), "(detached)") != 0)
+        job->branch = g_strdup(record + strlen(head));
+    return true;
+}
+
+/* One record of `git status --porcelain=v2 -z`. */
+static bool note_record(struct orch_job *job, const char *record)
+{
+    switch (*record) {
+    case '#':
+        return note_header(job, record);
+    case '1':
+        return note_tracked(job, record, 3, 6, 8);
+    case 'u':
+        return note_tracked(job, record, 4, 8, 10);
+    case '?':
+        note_untracked(job, record + 2);
+        return true;
+    default:
+        return *record == '!';
+    }
+}
+
+static bool scan(struct orch_job *job, GError **error)
+{
+    GString *out = ask(job->vcs,
+                       ARGS("status", "--porcelain=v2", "-z", "--branch", "--no-ahead-behind",
+                            "--no-renames", "--untracked-files=all", "--ignore-submodules=none"),
+                       job->index_path, error);
+    if (!out)
+        return false;
+    bool ok = true;
+    for (const char *record = out->str; ok && record < out->str + out->len;
+         record += strlen(record) + 1) {
+        ok = note_record(job, record);
+        if (!ok)
+            orch_error_set(error, ORCH_ERROR_IO, "update git to 2.11 or later",
+                           "cannot understand what 'git status' wrote: '%s'", record);
+    }
+    g_string_free(out, TRUE);
+    if (ok && job->commit)
+        job->head_tree =
+            ask_line(job->vcs->root, ARGS("rev-parse", "--verify", "HEAD^{tree}"), 0, error);
+    return ok && (!job->commit || job->head_tree);
+}
+
+/* ---- write ------------------------------------------------------------------------------------
+ */
+
+static void add_index_info(GString *input, unsigned mode, const char *oid, const char *path)
+{
+    g_string_append_printf(input, "%06o %s\t%s", mode, oid, path);
+    g_string_append_c(input, 0);
+}
+
+/* Puts the changes into the temporary index in three steps; a step without paths is not run. */
+static bool stage(struct orch_job *job, GError **error)
+{
+    g_autoptr(GString) removed = g_string_new(NULL), restored = g_string_new(NULL),
+                       taken = g_string_new(NULL);
+    GHashTableIter iter;
+    void *value;
+    g_hash_table_iter_init(&iter, job->changes);
+    while (g_hash_table_iter_next(&iter, NULL, &value)) {
+        const struct orch_change *change = value;
+        if (change->action == ORCH_ACTION_TAKE)
+            g_string_append_len(taken, change->path, (gssize)strlen(change->path) + 1);
+        else if (change->action == ORCH_ACTION_HEAD && change->head_mode)
+            add_index_info(restored, change->head_mode, change->head_oid, change->path);
+        else
+            g_string_append_len(removed, change->path, (gssize)strlen(change->path) + 1);
+    }
+    const struct orch_vcs *vcs = job->vcs;
+    const char *index = job->index_path;
+    return (!removed->len || tell(vcs, ARGS("update-index", "--force-remove", "-z", "--stdin"),
+                                  index, removed, error)) &&
+           (!restored->len ||
+            tell(vcs, ARGS("update-index", "-z", "--index-info"), index, restored, error)) &&
+           (!taken->len ||
+            tell(vcs, ARGS("update-index", "--add", "--remove", "--replace", "-z", "--stdin"),
+                 index, taken, error));
+}
+
+static char *write_tree(struct orch_vcs *vcs, const char *index_path, GError **error)
+{
+    GString *out = ask(vcs, ARGS("write-tree"), index_path, error);
+    return out ? g_strchomp(g_string_free(out, FALSE)) : NULL;
+}
+
+static char *write_captured(struct orch_job *job, GError **error)
+{
+    return stage(job, error) ? write_tree(job->vcs, job->index_path, error) : NULL;
+}
+
+/* ---- settings and refs ------------------------------------------------------------------------
+ */
+
+static char *setting(struct orch_vcs *vcs, const char *key)
+{
+    return ask_line(vcs->root, ARGS("config", "--get", key), STATUS_MISSING, NULL);
+}
+
+static char *remote_url(struct orch_vcs *vcs, const char *branch)
+{
+    g_autofree char *key = branch ? g_strdup_printf("branch.%s.remote", branch) : NULL;
+    g_autofree char *name = key ? setting(vcs, key) : NULL;
+    if (!name || strcmp(name, ".") == 0) {
+        g_free(name);
+        name = g_strdup("origin");
+    }
+    g_autofree char *url_key = g_strdup_printf("remote.%s.url", name);
+    char *url = setting(vcs, url_key);
+    if (!url && strpbrk(name, ":/")) /* a branch may name a URL */
+        url = g_strdup(name);
+    return url;
+}
+
+static bool keep(struct orch_vcs *vcs, const char *tree, GError **error)
+{
+    g_autofree char *name = g_strconcat(ORCH_REF_PREFIX, tree, NULL);
+    for (unsigned i = 0;; i++) {
+        GError *problem = NULL;
+        g_autofree char *present =
+            ask_line(vcs->root, ARGS("rev-parse", "--verify", "-q", name), STATUS_MISSING, NULL);
+        if (g_strcmp0(present, tree) == 0 ||
+            tell(vcs, ARGS("update-ref", name, tree), NULL, NULL, &problem))
+            return true;
+        /* another capture of the same tree holds it for a moment */
+        if (i == REF_TRIES || !strstr(problem->message, ".lock")) {
+            g_propagate_error(error, problem);
+            return false;
+        }
+        g_error_free(problem);
+        g_usleep(REF_WAIT_US);
+    }
+}
+
+static GPtrArray *kept(struct orch_vcs *vcs, GError **error)
+{
+    GString *out =
+        ask(vcs, ARGS("for-each-ref", "--format=%(refname)", ORCH_REF_PREFIX), NULL, error);
+    if (!out)
+        return NULL;
+    GPtrArray *trees = g_ptr_array_new_with_free_func(g_free);
+    g_auto(GStrv) lines = g_strsplit(out->str, "\n", -1);
+    for (char **line = lines; *line; line++)
+        if (g_str_has_prefix(*line, ORCH_REF_PREFIX))
+            g_ptr_array_add(trees, g_strdup(*line + strlen(ORCH_REF_PREFIX)));
+    g_string_free(out, TRUE);
+    return trees;
+}
+
+static bool drop(struct orch_vcs *vcs, const GPtrArray *trees, GError **error)
+{
+    g_autoptr(GString) input = g_string_new(NULL);
+    for (unsigned i = 0; i < trees->len; i++)
+        g_string_append_printf(input, "delete " ORCH_REF_PREFIX "%s\n", (char *)trees->pdata[i]);
+    return tell(vcs, ARGS("update-ref", "--stdin"), NULL, input, error);
+}
+
+/* ---- trees ------------------------------------------------------------------------------------
+ */
+
+static bool has_tree(struct orch_vcs *vcs, const char *tree)
+{
+    g_autofree char *object = g_strconcat(tree, "^{tree}", NULL);
+    return tell(vcs, ARGS("cat-file", "-e", object), NULL, NULL, NULL);
+}
+
+/* "mode type oid\tpath"; NULL when it is not that. */
+static struct orch_entry *parse_entry(const char *record)
+{
+    const char *oid = behind_fields(record, 2);
+    const char *tab = oid ? strchr(oid, '\t') : NULL;
+    if (!tab || tab - oid >= ORCH_OID_CHARS)
+        return NULL;
+    g_autofree char *hex = g_strndup(oid, (gsize)(tab - oid));
+    return orch_entry_new(tab + 1, (unsigned)g_ascii_strtoull(record, NULL, 8), hex);
+}
+
+static GPtrArray *entries_of(struct orch_vcs *vcs, const char *tree, GError **error)
+{
+    GString *out = ask(vcs, ARGS("ls-tree", "-r", "-z", "--full-tree", tree), NULL, error);
+    if (!out)
+        return NULL;
+    GPtrArray *entries = g_ptr_array_new_with_free_func((GDestroyNotify)orch_entry_free);
+    for (const char *record = out->str; record < out->str + out->len;
+         record += strlen(record) + 1) {
+        struct orch_entry *entry = parse_entry(record);
+        if (entry)
+            g_ptr_array_add(entries, entry);
+    }
+    g_string_free(out, TRUE);
+    return entries;
+}
+
+/* A new index in a private folder; the caller removes the folder. */
+static char *new_index(char **out_folder, GError **error)
+{
+    *out_folder = orch_scratch_folder(error);
+    return *out_folder ? g_build_filename(*out_folder, "index", NULL) : NULL;
+}
+
+static void remove_scratch(char *folder)
+{
+    if (folder)
+        orch_tree_remove(folder, NULL);
+    g_free(folder);
+}
+
+static char *build(struct orch_vcs *vcs, const GPtrArray *entries, GError **error)
+{
+    char *folder = NULL;
+    g_autofree char *index = new_index(&folder, error);
+    g_autoptr(GString) input = g_string_new(NULL);
+    for (unsigned i = 0; i < entries->len; i++) {
+        const struct orch_entry *entry = entries->pdata[i];
+        add_index_info(input, entry->mode, entry->oid, entry->path);
+    }
+    char *tree = NULL;
+    if (index && tell(vcs, ARGS("update-index", "-z", "--index-info"), index, input, error))
+        tree = write_tree(vcs, index, error);
+    remove_scratch(folder);
+    return tree;
+}
+
+/* By git itself: smudge filters give a pointer file its content back. */
+static bool checkout(struct orch_vcs *vcs, const char *tree, const GPtrArray *entries,
+                     const char *dest, GError **error)
+{
+    (void)entries;
+    char *folder = NULL;
+    g_autofree char *index = new_index(&folder, error);
+    g_autofree char *prefix = g_strdup_printf("--prefix=%s/", dest);
+    bool ok = index && tell(vcs, ARGS("read-tree", tree), index, NULL, error) &&
+              tell(vcs, ARGS("checkout-index", "--all", "--quiet", prefix), index, NULL, error);
+    remove_scratch(folder);
+    return ok;
+}
+
+static GPtrArray *ignored(struct orch_vcs *vcs, GError **error)
+{
+    GString *out = ask(
+        vcs, ARGS("ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory"),
+        NULL, error);
+    if (!out)
+        return NULL;
+    GPtrArray *paths = g_ptr_array_new_with_free_func(g_free);
+    for (const char *path = out->str; path < out->str + out->len; path += strlen(path) + 1)
+        g_ptr_array_add(paths, g_strdup(path));
+    g_string_free(out, TRUE);
+    return paths;
+}
+
+static char *diff_text(struct orch_vcs *vcs, const char *tree_a, const char *tree_b,
+                       size_t max_bytes, GError **error)
+{
+    GString *out = NULL;
+    const struct orch_git_run run = {.dir = vcs->root,
+                                     .args = ARGS("diff-tree", "-r", "-p", "--no-ext-diff",
+                                                  "--no-textconv", "--no-color", tree_a, tree_b),
+                                     .max_output = MAX(max_bytes, 1)};
+    if (!orch_git_run(&run, &out, NULL, error))
+        return NULL;
+    if (out->len >= max_bytes) { /* end at the end of a line */
+        const char *last = g_strrstr_len(out->str, (gssize)out->len, "\n");
+        g_string_truncate(out, last ? (gsize)(last + 1 - out->str) : 0);
+    }
+    return g_string_free(out, FALSE);
+}
+
+const struct orch_backend ORCH_BACKEND_GIT = {
+    .scan = scan,
+    .write = write_captured,
+    .keep = keep,
+    .remote = remote_url,
+    .entries = entries_of,
+    .build = build,
+    .checkout = checkout,
+    .ignored = ignored,
+    .has_tree = has_tree,
+    .diff_text = diff_text,
+    .kept = kept,
+    .drop = drop,
+};

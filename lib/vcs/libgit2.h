@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Inside lib/vcs: the parts of the libgit2 backend; what each does is said in backend.h. */
+#ifndef ORCH_VCS_LIBGIT2_H
+#define ORCH_VCS_LIBGIT2_H
+
+#include "lib/vcs/backend.h"
+
+bool orch_libgit2_scan(struct orch_job *job, GError **error);
+char *orch_libgit2_write(struct orch_job *job, GError **error);
+GPtrArray *orch_libgit2_ignored(struct orch_vcs *vcs, GError **error);
+
+GPtrArray *orch_libgit2_entries(struct orch_vcs *vcs, const char *tree, GError **error);
+char *orch_libgit2_build(struct orch_vcs *vcs, const GPtrArray *entries, GError **error);
+bool orch_libgit2_checkout(struct orch_vcs *vcs, const char *tree, const GPtrArray *entries,
+                           const char *dest, GError **error);
+bool orch_libgit2_has_tree(struct orch_vcs *vcs, const char *tree);
+char *orch_libgit2_diff_text(struct orch_vcs *vcs, const char *tree_a, const char *tree_b,
+                             size_t max_bytes, GError **error);
+
+#endif

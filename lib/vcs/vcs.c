@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Opens the repository that holds a folder and decides how it is worked with. libgit2 is asked
+ * first: no process to start, a capture of a clean tree in milliseconds. The git program does the
+ * rest: what libgit2 refuses, and trees with clean filters (git-lfs), which libgit2 would not run
+ * and so would give the files other object ids than git does.
+ *
+ * The folder alone decides which repository is meant: GIT_DIR, GIT_WORK_TREE and GIT_INDEX_FILE,
+ * which git sets for hooks and aliases, are ignored by both ways, so that orch started from a hook
+ * records the same tree as orch started by hand. */
+#include "lib/vcs/vcs.h"
+
+#include "lib/base/error.h"
+#include "lib/base/file.h"
+#include "lib/vcs/backend.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#define IGNORED_MAX 1000
+
+/* True when a `.git` stands in `dir` or above: a repository that libgit2 does not find may still be
+ * one that is broken, and that must not pass as "no repository". */
+static bool is_below_dot_git(const char *dir)
+{
+    g_autofree char *at = orch_path_absolute(dir, NULL);
+    for (;;) {
+        g_autofree char *candidate = g_build_filename(at, ".git", NULL);
+        if (access(candidate, F_OK) == 0)
+            return true;
+        char *up = g_path_get_dirname(at);
+        bool is_top = strcmp(up, at) == 0;
+        g_free(at);
+        at = up;
+        if (is_top)
+            return false;
+    }
+}
+
+bool orch_vcs_use_gitprog(struct orch_vcs *vcs, const char *reason, GError **error)
+{
+    struct orch_vcs other = {0};
+    if (!orch_gitprog_open(&other, vcs->root, error))
+        return false;
+    if (other.root) {
+        g_free(vcs->root);
+        g_free(vcs->git_dir);
+        vcs->root = other.root;
+        vcs->git_dir = other.git_dir;
+    }
+    orch_libgit2_close(vcs);
+    vcs->backend = &ORCH_BACKEND_GIT;
+    g_free(vcs->name);
+    vcs->name = g_strdup_printf("git: %s", reason);
+    return true;
+}
+
+/* Through libgit2 where that can do everything. */
+static bool open_any(struct orch_vcs *vcs, const char *dir, GError **error)
+{
+    g_autofree char *refusal = NULL;
+    vcs->backend = &ORCH_BACKEND_LIBGIT2;
+    vcs->name = g_strdup("libgit2");
+    if (orch_libgit2_open(vcs, dir, &refusal)) {
+        if (vcs->root) {
+            g_autofree char *limits = orch_libgit2_limits(vcs);
+            return !limits || orch_vcs_use_gitprog(vcs, limits, error);
+        }
+        if (!is_below_dot_git(dir))
+            return true;
+        refusal = g_strdup("libgit2 finds no repository");
+    }
+    vcs->backend = &ORCH_BACKEND_GIT;
+    g_free(vcs->name);
+    vcs->name = g_strdup_printf("git: %s", refusal);
+    return orch_gitprog_open(vcs, dir, error);
+}
+
+struct orch_vcs *orch_vcs_open(const char *dir, GError **error)
+{
+    struct orch_vcs *vcs = g_new0(struct orch_vcs, 1);
+    if (open_any(vcs, dir, error) && vcs->root)
+        return vcs;
+    orch_vcs_close(vcs);
+    return NULL;
+}
+
+void orch_vcs_close(struct orch_vcs *vcs)
+{
+    if (!vcs)
+        return;
+    orch_libgit2_close(vcs);
+    if (vcs->cached_entries)
+        g_ptr_array_unref(vcs->cached_entries);
+    g_free(vcs->cached_tree);
+    g_free(vcs->root);
+    g_free(vcs->git_dir);
+    g_free(vcs->name);
+    g_free(vcs);
+}
+
+const char *orch_vcs_root(const struct orch_vcs *vcs)
+{
+    return vcs->root;
+}
+
+const char *orch_vcs_backend(const struct orch_vcs *vcs)
+{
+    return vcs->name;
+}
+
+void orch_left_out_free(struct orch_left_out *item)
+{
+    if (!item)
+        return;
+    g_free(item->path);
+    g_free(item->why);
+    g_free(item);
+}
+
+void orch_left_out_add(GPtrArray *list, const char *path, char *why)
+{
+    struct orch_left_out *item = g_new0(struct orch_left_out, 1);
+    item->path = g_strdup(path);
+    item->why = why;
+    g_ptr_array_add(list, item);
+}
+
+char *orch_scratch_folder(GError **error)
+{
+    char *folder = g_build_filename(g_get_tmp_dir(), "orch-vcs-XXXXXX", NULL);
+    if (g_mkdtemp(folder))
+        return folder;
+    orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot make a folder in '%s'",
+                         g_get_tmp_dir());
+    g_free(folder);
+    return NULL;
+}
+
+static int compare_paths(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* True when `path` or a folder above it is in the set. */
+static bool is_covered(GHashTable *set, const char *path)
+{
+    g_autofree char *at = g_strdup(path);
+    for (;;) {
+        if (g_hash_table_contains(set, at))
+            return true;
+        char *slash = strrchr(at, '/');
+        if (!slash)
+            return false;
+        *slash = 0;
+    }
+}
+
+/* True when the folder holds something and all of it is in the set. */
+static bool is_wholly_in(GHashTable *set, const char *root, const char *folder)
+{
+    g_autofree char *full_path = g_build_filename(root, folder, NULL);
+    g_autoptr(GDir) dir = g_dir_open(full_path, 0, NULL);
+    const char *name = dir ? g_dir_read_name(dir) : NULL;
+    if (!name)
+        return false;
+    for (; name; name = g_dir_read_name(dir)) {
+        g_autofree char *path = g_build_filename(folder, name, NULL);
+        if (!g_hash_table_contains(set, path))
+            return false;
+    }
+    return true;
+}
+
+/* Adds the folders above `path` of which all is in the set, as far up as that goes. A folder is
+ * looked at once for the files in it, and again when one of its folders came in. */
+static void add_whole_folders(GHashTable *set, GHashTable *seen, const char *root, const char *path)
+{
+    g_autofree char *folder = g_strdup(path);
+    bool is_first = true;
+    for (char *slash; (slash = strrchr(folder, '/')); is_first = false) {
+        *slash = 0;
+        bool is_seen = !g_hash_table_add(seen, g_strdup(folder));
+        if ((is_first && is_seen) || !is_wholly_in(set, root, folder))
+            return;
+        g_hash_table_add(set, g_strdup(folder));
+    }
+}
+
+/* The paths as a set, folders that are ignored as a whole added. */
+static GHashTable *new_ignored_set(const GPtrArray *found, const char *root)
+{
+    GHashTable *set = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    g_autoptr(GHashTable) seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    for (unsigned i = 0; i < found->len; i++) {
+        char *path = found->pdata[i];
+        size_t length = strlen(path);
+        if (length && path[length - 1] == '/')
+            path[length - 1] = 0;
+        if (*path)
+            g_hash_table_add(set, g_strdup(path));
+    }
+    for (unsigned i = 0; i < found->len; i++)
+        add_whole_folders(set, seen, root, found->pdata[i]);
+    return set;
+}
+
+GPtrArray *orch_vcs_ignored(struct orch_vcs *vcs, GError **error)
+{
+    g_autoptr(GPtrArray) found = vcs->backend->ignored(vcs, error);
+    if (!found)
+        return NULL;
+    g_autoptr(GHashTable) set = new_ignored_set(found, vcs->root);
+    GPtrArray *ignored = g_ptr_array_new_with_free_func(g_free);
+    GHashTableIter iter;
+    void *key;
+    g_hash_table_iter_init(&iter, set);
+    while (g_hash_table_iter_next(&iter, &key, NULL)) {
+        const char *path = key;
+        g_autofree char *folder = g_path_get_dirname(path);
+        bool is_own = strcmp(path, ".orch") == 0 || g_str_has_prefix(path, ".orch/");
+        if (!is_own && !is_covered(set, folder))
+            g_ptr_array_add(ignored, g_strdup(path));
+    }
+    g_ptr_array_sort(ignored, compare_paths);
+    if (ignored->len > IGNORED_MAX)
+        g_ptr_array_set_size(ignored, IGNORED_MAX);
+    return ignored;
+}
+
+int orch_vcs_prune(struct orch_vcs *vcs, GHashTable *kept, GError **error)
+{
+    g_autoptr(GPtrArray) trees = vcs->backend->kept(vcs, error);
+    if (!trees)
+        return -1;
+    g_autoptr(GPtrArray) dropped = g_ptr_array_new();
+    for (unsigned i = 0; i < trees->len; i++)
+        if (!g_hash_table_contains(kept, trees->pdata[i]))
+            g_ptr_array_add(dropped, trees->pdata[i]);
+    if (dropped->len && !vcs->backend->drop(vcs, dropped, error))
+        return -1;
+    return (int)dropped->len;
+}
