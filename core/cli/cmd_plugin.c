@@ -166,11 +166,21 @@ const struct orch_command ORCH_COMMAND_PLUGIN_SHOW = {
 /* ---- plugin check -----------------------------------------------------------------------------
  */
 
+struct check_options {
+    const char **settings;
+};
+
+static const struct orch_option CHECK_OPTIONS[] = {
+    {"set", 's', "PARAM=VALUE", ORCH_OPT_LIST, offsetof(struct check_options, settings),
+     "run it with this value instead of the default"},
+    {0}};
+
 static int run_check(struct orch_cli *cli, const void *options, GError **error)
 {
-    (void)options;
+    const struct check_options *o = options;
     g_autofree char *base = strchr(cli->args[0], '/') ? g_get_current_dir() : recipe_folder();
-    g_autoptr(GPtrArray) steps = orch_conform_run(orch_cli_plugins(cli), cli->args[0], base, error);
+    g_autoptr(GPtrArray) steps =
+        orch_conform_run_with(orch_cli_plugins(cli), cli->args[0], base, o->settings, error);
     if (!steps)
         return -1;
     static const char *const headers[] = {"step", "outcome", "detail", NULL};
@@ -198,6 +208,8 @@ const struct orch_command ORCH_COMMAND_PLUGIN_CHECK = {
     .usage = "NAME|PATH",
     .min_args = 1,
     .max_args = 1,
+    .options = CHECK_OPTIONS,
+    .option_bytes = sizeof(struct check_options),
     .about =
         "Runs it for real: its manifest is sound, it loads quickly, equal seeds give equal "
         "results, "

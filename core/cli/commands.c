@@ -4,9 +4,10 @@
 
 #define COMMANDS(X)                                                                                \
     X(RUN)                                                                                         \
-    X(PLAN) X(CHECK) X(CONFIG) X(TRY) X(INIT) X(LS) X(SHOW) X(LOG) X(BEST) X(COMPARE) X(DIFF)      \
-        X(CHECKOUT) X(PLUGIN_LS) X(PLUGIN_SHOW) X(PLUGIN_CHECK) X(PLUGIN_NEW) X(RM) X(PURGE) X(GC) \
-            X(DB_INFO) X(DB_CHECK) X(DB_BACKUP) X(DB_MIGRATE) X(DOCTOR) X(COMPLETION) X(HELP)
+    X(PLAN)                                                                                        \
+    X(CHECK) X(CONFIG) X(TRY) X(INIT) X(LS) X(SHOW) X(LOG) X(BEST) X(COMPARE) X(DIFF) X(CHECKOUT)  \
+        X(PLUGIN_LS) X(PLUGIN_SHOW) X(PLUGIN_CHECK) X(PLUGIN_NEW) X(RM) X(PURGE) X(GC) X(DB_INFO)  \
+            X(DB_CHECK) X(DB_BACKUP) X(DB_MIGRATE) X(DOCTOR) X(COMPLETION) X(HELP)
 
 #define DECLARE(name) extern const struct orch_command ORCH_COMMAND_##name;
 COMMANDS(DECLARE)

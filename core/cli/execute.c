@@ -100,6 +100,20 @@ static void add_plan_row(struct orch_table *table, const struct orch_plan_item *
     orch_table_add(table, reuse[experiment->reuse], NULL);
 }
 
+/* A secret is shown to nobody. */
+static json_t *shown_params(const struct orch_cell *cell)
+{
+    json_t *params = json_copy(cell->params);
+    const struct orch_manifest *manifest = cell->experiment->manifest;
+    for (guint i = 0; i < manifest->params->len; i++) {
+        const struct orch_param_spec *spec = manifest->params->pdata[i];
+        if ((spec->type & ~(uint32_t)ORCH_LIST) == ORCH_SECRET &&
+            json_object_get(params, spec->name))
+            json_object_set_new(params, spec->name, json_string("(secret)"));
+    }
+    return params;
+}
+
 static json_t *plan_as_json(const struct orch_plan *plan)
 {
     json_t *rows = json_array();
@@ -111,14 +125,15 @@ static json_t *plan_as_json(const struct orch_plan *plan)
             continue;
         g_autofree char *label = orch_cell_label(item->cell);
         json_array_append_new(
-            rows, json_pack("{s:s s:s s:O s:i s:s s:s s:s? s:s? s:s s:s s:s s:s}", "trial", label,
-                            "experiment", experiment->name, "params", item->cell->params, "repeat",
-                            item->cell->repeat, "state", orch_plan_state_name(item->state),
-                            "reason", item->reason ? item->reason : "", "run", item->run_key,
-                            "fingerprint", item->fingerprint[0] ? item->fingerprint : NULL, "where",
-                            item->where_key, "reuse", reuse[experiment->reuse], "reuse_why",
-                            experiment->reuse_why ? experiment->reuse_why : "", "plugin",
-                            experiment->manifest->name));
+            rows,
+            json_pack("{s:s s:s s:o s:i s:s s:s s:s? s:s? s:s s:s s:s s:s}", "trial", label,
+                      "experiment", experiment->name, "params", shown_params(item->cell), "repeat",
+                      item->cell->repeat, "state", orch_plan_state_name(item->state), "reason",
+                      item->reason ? item->reason : "", "run", item->run_key, "fingerprint",
+                      item->fingerprint[0] ? item->fingerprint : NULL, "where", item->where_key,
+                      "reuse", reuse[experiment->reuse], "reuse_why",
+                      experiment->reuse_why ? experiment->reuse_why : "", "plugin",
+                      experiment->manifest->name));
     }
     return rows;
 }

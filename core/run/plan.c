@@ -452,8 +452,35 @@ static void spread_skips(struct orch_plan *plan)
     }
 }
 
+/* All questions of one plugin go out together. */
+static void ask_ahead(struct orch_plan *plan)
+{
+    g_autoptr(GHashTable) by_manifest =
+        g_hash_table_new_full(NULL, NULL, NULL, (GDestroyNotify)g_ptr_array_unref);
+    for (unsigned i = 0; i < plan->count; i++) {
+        const struct orch_experiment *experiment = plan->items[i].cell->experiment;
+        gpointer manifest = (gpointer)(uintptr_t)experiment->manifest;
+        GPtrArray *asked = g_hash_table_lookup(by_manifest, manifest);
+        if (experiment->skipped || !experiment->manifest->has_check)
+            continue;
+        if (!asked) {
+            asked = g_ptr_array_new_with_free_func((GDestroyNotify)json_decref);
+            g_hash_table_insert(by_manifest, manifest, asked);
+        }
+        g_ptr_array_add(asked, params_for_check(plan->items[i].cell));
+    }
+    GHashTableIter iter;
+    gpointer manifest, asked;
+    g_hash_table_iter_init(&iter, by_manifest);
+    while (g_hash_table_iter_next(&iter, &manifest, &asked))
+        orch_plugins_ask_ahead(plan->plugins, manifest,
+                               (json_t *const *)(void *)((GPtrArray *)asked)->pdata,
+                               ((GPtrArray *)asked)->len);
+}
+
 static bool check_items(struct orch_plan *plan, struct orch_diags *diags)
 {
+    ask_ahead(plan);
     for (unsigned i = 0; i < plan->count; i++) {
         struct orch_plan_item *item = &plan->items[i];
         const struct orch_experiment *experiment = item->cell->experiment;
