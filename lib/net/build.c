@@ -112,14 +112,13 @@ static bool window(struct orch_net_builder *b, struct orch_net_node *node)
     int64_t h = node->out.h + 2 * node->pad_h - node->kernel_h;
     int64_t w = node->out.w + 2 * node->pad_w - node->kernel_w;
     if (h < 0 || w < 0) {
-        orch_error_set(
-            &b->error, ORCH_ERROR_RECIPE,
-            "use larger images, or the network's variant for small ones (resnet18-cifar, "
-            "resnet-cifar:20)",
-            "network '%s': layer '%s' (%dx%d window) gets %" G_GINT64_FORMAT "x%" G_GINT64_FORMAT
-            " from an input of %" G_GINT64_FORMAT "x%" G_GINT64_FORMAT ", which is too small",
-            b->net->name, node->name, node->kernel_h, node->kernel_w, node->out.h, node->out.w,
-            b->net->input.h, b->net->input.w);
+        b->is_too_small = true;
+        orch_error_set(&b->error, ORCH_ERROR_RECIPE, NULL,
+                       "network '%s': an input of %" G_GINT64_FORMAT "x%" G_GINT64_FORMAT
+                       " is too small: layer '%s' (%dx%d window) gets %" G_GINT64_FORMAT
+                       "x%" G_GINT64_FORMAT,
+                       b->net->name, b->net->input.h, b->net->input.w, node->name, node->kernel_h,
+                       node->kernel_w, node->out.h, node->out.w);
         return false;
     }
     node->out.h = h / node->stride_h + 1;

@@ -8,8 +8,9 @@
 
 struct orch_net_builder {
     struct orch_net *net;
-    GError *error; /* the first one */
-    int group;     /* of the nodes to come */
+    GError *error;     /* the first one */
+    bool is_too_small; /* it says that a window does not fit */
+    int group;         /* of the nodes to come */
 };
 
 void orch_net_builder_init(struct orch_net_builder *b, const char *name, const char *family,

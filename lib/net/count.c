@@ -31,14 +31,22 @@ const struct orch_net_node *orch_net_head(const struct orch_net *net)
     return NULL;
 }
 
-int64_t orch_net_params(const struct orch_net *net)
+int64_t orch_net_node_params(const struct orch_net *net, const struct orch_net_node *node)
 {
     int64_t total = 0;
-    for (guint i = 0; i < net->tensors->len; i++) {
-        const struct orch_net_tensor *tensor = orch_net_tensor(net, (int)i);
+    for (int i = 0; i < node->tensor_count; i++) {
+        const struct orch_net_tensor *tensor = orch_net_tensor(net, node->first_tensor + i);
         if (tensor->role == ORCH_NET_WEIGHT || tensor->role == ORCH_NET_BIAS)
             total += tensor->count;
     }
+    return total;
+}
+
+int64_t orch_net_params(const struct orch_net *net)
+{
+    int64_t total = 0;
+    for (guint i = 0; i < net->nodes->len; i++)
+        total += orch_net_node_params(net, orch_net_node(net, (int)i));
     return total;
 }
 

@@ -104,12 +104,18 @@ struct orch_net_options {
  * ORCH_ERROR_RECIPE (bad argument; an input that is too small, naming layer and shape). */
 struct orch_net *orch_net_make(const struct orch_net_options *options, GError **error);
 
+struct orch_net_builder;
+
 /** A family of the zoo. */
 struct orch_net_family {
     const char *pattern; /* "resnet50", "resnet-cifar:N" */
     const char *about;   /* one line, with its source */
     struct orch_net_shape input;
     int64_t classes;
+    /* says its layers (lib/net/build.h): `argument` stands behind the colon of the name asked for,
+     * NULL without one; `variant` tells families with one builder apart */
+    void (*build)(struct orch_net_builder *b, const char *argument, int variant);
+    int variant;
 };
 /** All families, ended by a NULL pattern. */
 const struct orch_net_family *orch_net_families(void);
@@ -123,6 +129,8 @@ const struct orch_net_node *orch_net_head(const struct orch_net *net);
 
 /** Trained parameters (no running statistics), with biases. */
 int64_t orch_net_params(const struct orch_net *net);
+/** The same of one node. */
+int64_t orch_net_node_params(const struct orch_net *net, const struct orch_net_node *node);
 /** Multiply-adds of one forward pass of one image (convolutions and linear layers). */
 int64_t orch_net_macs(const struct orch_net *net);
 /** Values that the operations put out for one image, the input left out. */

@@ -8,11 +8,7 @@
 
 #include <string.h>
 
-/* Says the layers of one family. `argument`: what stands behind the colon of its name. */
-typedef void (*build_fn)(struct orch_net_builder *b, const char *argument, int variant);
-
-/* ---- lenet, mlp -------------------------------------------------------------------------------
- */
+/* ---- lenet, mlp ---------------------------------------------------------------------------- */
 
 /* LeCun et al. 1998, as it is taught: 5x5 convolutions, tanh, average pooling. Padded by 2 for
  * 28x28. */
@@ -56,8 +52,7 @@ static void build_mlp(struct orch_net_builder *b, const char *argument, int vari
     orch_net_linear(b, x, b->net->classes, 0, "fc");
 }
 
-/* ---- resnets ----------------------------------------------------------------------------------
- */
+/* ---- resnets ------------------------------------------------------------------------------- */
 
 static int conv_bn(struct orch_net_builder *b, int in, int64_t out, int kernel, int stride,
                    const char *conv, const char *bn)
@@ -180,8 +175,7 @@ static void build_resnet(struct orch_net_builder *b, const char *argument, int v
     orch_net_linear(b, x, b->net->classes, 0, "fc");
 }
 
-/* ---- vgg --------------------------------------------------------------------------------------
- */
+/* ---- vgg ----------------------------------------------------------------------------------- */
 
 /* Simonyan and Zisserman 2014, table 1; 0 is a max pool. `variant`: depth, + 100 with batch norm.
  */
@@ -226,114 +220,160 @@ static void build_vgg(struct orch_net_builder *b, const char *argument, int vari
     orch_net_linear(b, x, b->net->classes, 0.01, "classifier.6");
 }
 
-/* ---- the table --------------------------------------------------------------------------------
- */
+/* ---- the table ----------------------------------------------------------------------------- */
 
+#define GREY(side) {1, side, side}, 10
 #define IMAGENET {3, 224, 224}, 1000
 #define CIFAR {3, 32, 32}, 10
 
-static const struct zoo_row {
-    struct orch_net_family family;
-    build_fn build;
-    int variant;
-} ZOO[] = {
-    {{"lenet5", "LeCun et al. 1998, with tanh and average pooling", {1, 32, 32}, 10},
-     build_lenet5,
-     0},
-    {{"mlp:SIZES", "fully connected layers with ReLU; mlp alone is mlp:512,256", {1, 28, 28}, 10},
-     build_mlp,
-     0},
-    {{"resnet-cifar:N", "He et al. 2015, 4.2: N = 6n+2 layers, option A", CIFAR},
-     build_resnet_cifar,
-     0},
-    {{"resnet20", "resnet-cifar:20", CIFAR}, build_resnet_cifar, 20},
-    {{"resnet32", "resnet-cifar:32", CIFAR}, build_resnet_cifar, 32},
-    {{"resnet44", "resnet-cifar:44", CIFAR}, build_resnet_cifar, 44},
-    {{"resnet56", "resnet-cifar:56", CIFAR}, build_resnet_cifar, 56},
-    {{"resnet110", "resnet-cifar:110", CIFAR}, build_resnet_cifar, 110},
-    {{"resnet18", "He et al. 2015, as torchvision has it", IMAGENET}, build_resnet, 18},
-    {{"resnet34", "He et al. 2015, as torchvision has it", IMAGENET}, build_resnet, 34},
-    {{"resnet50", "He et al. 2015, stride in the 3x3 as torchvision has it", IMAGENET},
-     build_resnet,
-     50},
-    {{"resnet101", "He et al. 2015, stride in the 3x3 as torchvision has it", IMAGENET},
-     build_resnet,
-     101},
-    {{"resnet152", "He et al. 2015, stride in the 3x3 as torchvision has it", IMAGENET},
-     build_resnet,
-     152},
-    {{"resnet18-cifar", "resnet18 with a 3x3 stem and no pooling", CIFAR}, build_resnet, -18},
-    {{"resnet34-cifar", "resnet34 with a 3x3 stem and no pooling", CIFAR}, build_resnet, -34},
-    {{"resnet50-cifar", "resnet50 with a 3x3 stem and no pooling", CIFAR}, build_resnet, -50},
-    {{"resnet101-cifar", "resnet101 with a 3x3 stem and no pooling", CIFAR}, build_resnet, -101},
-    {{"resnet152-cifar", "resnet152 with a 3x3 stem and no pooling", CIFAR}, build_resnet, -152},
-    {{"vgg11", "Simonyan and Zisserman 2014, A", IMAGENET}, build_vgg, 11},
-    {{"vgg13", "Simonyan and Zisserman 2014, B", IMAGENET}, build_vgg, 13},
-    {{"vgg16", "Simonyan and Zisserman 2014, D", IMAGENET}, build_vgg, 16},
-    {{"vgg19", "Simonyan and Zisserman 2014, E", IMAGENET}, build_vgg, 19},
-    {{"vgg11_bn", "vgg11 with batch norm", IMAGENET}, build_vgg, 111},
-    {{"vgg13_bn", "vgg13 with batch norm", IMAGENET}, build_vgg, 113},
-    {{"vgg16_bn", "vgg16 with batch norm", IMAGENET}, build_vgg, 116},
-    {{"vgg19_bn", "vgg19 with batch norm", IMAGENET}, build_vgg, 119},
+static const struct orch_net_family ZOO[] = {
+    {"lenet5", "LeCun et al. 1998, with tanh and average pooling", GREY(32), build_lenet5, 0},
+    {"mlp:SIZES", "fully connected, ReLU; mlp is mlp:512,256", GREY(28), build_mlp, 0},
+    {"resnet-cifar:N", "He et al. 2015, 4.2: N = 6n+2, option A", CIFAR, build_resnet_cifar, 0},
+    {"resnet20", "resnet-cifar:20", CIFAR, build_resnet_cifar, 20},
+    {"resnet32", "resnet-cifar:32", CIFAR, build_resnet_cifar, 32},
+    {"resnet44", "resnet-cifar:44", CIFAR, build_resnet_cifar, 44},
+    {"resnet56", "resnet-cifar:56", CIFAR, build_resnet_cifar, 56},
+    {"resnet110", "resnet-cifar:110", CIFAR, build_resnet_cifar, 110},
+    {"resnet18", "He et al. 2015, as torchvision has it", IMAGENET, build_resnet, 18},
+    {"resnet34", "He et al. 2015, as torchvision has it", IMAGENET, build_resnet, 34},
+    {"resnet50", "He et al. 2015, stride in the 3x3 (torchvision)", IMAGENET, build_resnet, 50},
+    {"resnet101", "He et al. 2015, stride in the 3x3 (torchvision)", IMAGENET, build_resnet, 101},
+    {"resnet152", "He et al. 2015, stride in the 3x3 (torchvision)", IMAGENET, build_resnet, 152},
+    {"resnet18-cifar", "resnet18 with a 3x3 stem and no pooling", CIFAR, build_resnet, -18},
+    {"resnet34-cifar", "resnet34 with a 3x3 stem and no pooling", CIFAR, build_resnet, -34},
+    {"resnet50-cifar", "resnet50 with a 3x3 stem and no pooling", CIFAR, build_resnet, -50},
+    {"resnet101-cifar", "resnet101 with a 3x3 stem and no pooling", CIFAR, build_resnet, -101},
+    {"resnet152-cifar", "resnet152 with a 3x3 stem and no pooling", CIFAR, build_resnet, -152},
+    {"vgg11", "Simonyan and Zisserman 2014, A", IMAGENET, build_vgg, 11},
+    {"vgg13", "Simonyan and Zisserman 2014, B", IMAGENET, build_vgg, 13},
+    {"vgg16", "Simonyan and Zisserman 2014, D", IMAGENET, build_vgg, 16},
+    {"vgg19", "Simonyan and Zisserman 2014, E", IMAGENET, build_vgg, 19},
+    {"vgg11_bn", "vgg11 with batch norm", IMAGENET, build_vgg, 111},
+    {"vgg13_bn", "vgg13 with batch norm", IMAGENET, build_vgg, 113},
+    {"vgg16_bn", "vgg16 with batch norm", IMAGENET, build_vgg, 116},
+    {"vgg19_bn", "vgg19 with batch norm", IMAGENET, build_vgg, 119},
+    {0},
 };
 
 const struct orch_net_family *orch_net_families(void)
 {
-    static struct orch_net_family families[G_N_ELEMENTS(ZOO) + 1];
-    for (unsigned i = 0; i < G_N_ELEMENTS(ZOO) && !families[0].pattern; i++)
-        families[G_N_ELEMENTS(ZOO) - 1 - i] = ZOO[G_N_ELEMENTS(ZOO) - 1 - i].family;
-    return families;
+    return ZOO;
 }
 
-/* The row that `name` asks for, and what stands behind its colon (or NULL). */
-static const struct zoo_row *find_row(const char *name, const char **out_argument)
+/* The family that `name` asks for, and what stands behind its colon (or NULL). */
+static const struct orch_net_family *find_family(const char *name, const char **out_argument)
 {
     const char *colon = strchr(name, ':');
     *out_argument = colon ? colon + 1 : NULL;
-    for (unsigned i = 0; i < G_N_ELEMENTS(ZOO); i++) {
-        const char *pattern = ZOO[i].family.pattern, *open = strchr(pattern, ':');
+    for (const struct orch_net_family *family = ZOO; family->pattern; family++) {
+        const char *pattern = family->pattern, *open = strchr(pattern, ':');
         size_t length = open ? (size_t)(open - pattern) : strlen(pattern);
         bool same = (colon ? (size_t)(colon - name) : strlen(name)) == length &&
                     strncmp(name, pattern, length) == 0;
         if (same && (open || !colon))
-            return &ZOO[i];
+            return family;
     }
     return NULL;
 }
 
 static void unknown_name(const char *name, GError **error)
 {
-    const char *names[G_N_ELEMENTS(ZOO) + 1] = {NULL};
+    const char *names[G_N_ELEMENTS(ZOO)];
     for (unsigned i = 0; i < G_N_ELEMENTS(ZOO); i++)
-        names[i] = ZOO[i].family.pattern;
+        names[i] = ZOO[i].pattern;
     g_autofree char *hint = orch_suggest_hint(name, names);
     orch_error_set(error, ORCH_ERROR_NOT_FOUND,
                    hint ? hint : "docs/networks.md lists the networks that are known",
                    "unknown network '%s'", name);
 }
 
+/* What is asked for, with the family's own for what is not. */
+struct request {
+    const struct orch_net_family *family;
+    const char *name, *argument;
+    struct orch_net_shape input;
+    int64_t classes;
+};
+
+static struct orch_net *build(const struct request *request, bool *out_too_small, GError **error)
+{
+    struct orch_net_builder b;
+    orch_net_builder_init(&b, request->name, request->family->pattern, request->input,
+                          request->classes);
+    request->family->build(&b, request->argument, request->family->variant);
+    *out_too_small = b.is_too_small;
+    return orch_net_builder_finish(&b, error);
+}
+
+static bool fits(struct request request, int64_t side)
+{
+    bool is_too_small = false;
+    request.input.h = request.input.w = side;
+    orch_net_free(build(&request, &is_too_small, NULL));
+    return !is_too_small;
+}
+
+/* The smallest square input: the first power of two that fits, then bisection below it. */
+static int64_t smallest_side(const struct request *request)
+{
+    int64_t high = 1;
+    while (!fits(*request, high))
+        high *= 2;
+    for (int64_t low = high / 2; high - low > 1;) {
+        int64_t middle = (low + high) / 2;
+        if (fits(*request, middle))
+            high = middle;
+        else
+            low = middle;
+    }
+    return high;
+}
+
+static bool check_range(const struct request *request, GError **error)
+{
+    const struct orch_net_shape *input = &request->input;
+    if (input->c >= 1 && input->c <= 4096 && input->h >= 1 && input->h <= 16384 && input->w >= 1 &&
+        input->w <= 16384 && request->classes >= 1 && request->classes <= 1000000)
+        return true;
+    orch_error_set(error, ORCH_ERROR_RECIPE,
+                   "1 to 4096 channels, 1 to 16384 rows and columns, 1 to 1000000 classes",
+                   "network '%s': an input of %" G_GINT64_FORMAT "x%" G_GINT64_FORMAT
+                   "x%" G_GINT64_FORMAT " with %" G_GINT64_FORMAT " classes is out of range",
+                   request->name, input->c, input->h, input->w, request->classes);
+    return false;
+}
+
 struct orch_net *orch_net_make(const struct orch_net_options *options, GError **error)
 {
-    const char *argument;
-    const struct zoo_row *row = find_row(options->name, &argument);
-    if (!row) {
+    struct request request = {.name = options->name};
+    request.family = find_family(options->name, &request.argument);
+    if (!request.family) {
         unknown_name(options->name, error);
         return NULL;
     }
-    struct orch_net_shape input = {options->channels ? options->channels : row->family.input.c,
-                                   options->height ? options->height : row->family.input.h,
-                                   options->width ? options->width : row->family.input.w};
-    int64_t classes = options->classes ? options->classes : row->family.classes;
-    if (input.c < 1 || input.h < 1 || input.w < 1 || classes < 1 || input.c > 4096 ||
-        input.h > 16384 || input.w > 16384 || classes > 1000000) {
-        orch_error_set(error, ORCH_ERROR_RECIPE, NULL,
-                       "network '%s': an input of %" G_GINT64_FORMAT "x%" G_GINT64_FORMAT
-                       "x%" G_GINT64_FORMAT " with %" G_GINT64_FORMAT " classes is out of range",
-                       options->name, input.c, input.h, input.w, classes);
+    const struct orch_net_shape *usual = &request.family->input;
+    request.input = (struct orch_net_shape){options->channels ? options->channels : usual->c,
+                                            options->height ? options->height : usual->h,
+                                            options->width ? options->width : usual->w};
+    request.classes = options->classes ? options->classes : request.family->classes;
+    if (!check_range(&request, error))
+        return NULL;
+    bool is_too_small = false;
+    g_autoptr(GError) why = NULL;
+    struct orch_net *net = build(&request, &is_too_small, &why);
+    if (net)
+        return net;
+    if (!is_too_small) {
+        g_propagate_error(error, g_steal_pointer(&why));
         return NULL;
     }
-    struct orch_net_builder b;
-    orch_net_builder_init(&b, options->name, row->family.pattern, input, classes);
-    row->build(&b, argument, row->variant);
-    return orch_net_builder_finish(&b, error);
+    int64_t side = smallest_side(&request);
+    g_autofree char *hint =
+        g_strdup_printf("its smallest input is %" G_GINT64_FORMAT "x%" G_GINT64_FORMAT
+                        "; for small images there are resnet-cifar:20 and "
+                        "resnet18-cifar",
+                        side, side);
+    orch_error_set(error, ORCH_ERROR_RECIPE, hint, "%s", why->message);
+    return NULL;
 }

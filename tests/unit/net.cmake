@@ -1,1 +1,9 @@
 orch_test(net "quick" orch_net)
+
+# Tensors against torchvision's, where it is installed.
+add_executable(print_tensors ${CMAKE_SOURCE_DIR}/tests/net/print_tensors.c)
+target_link_libraries(print_tensors PRIVATE orch_net)
+add_test(NAME net.torchvision COMMAND ${CMAKE_SOURCE_DIR}/tests/net/torchvision.sh
+         $<TARGET_FILE:print_tensors>)
+set_tests_properties(net.torchvision PROPERTIES LABELS torch TIMEOUT 120 SKIP_RETURN_CODE 77
+  ENVIRONMENT "ORCH_SOURCE_DIR=${CMAKE_SOURCE_DIR}")
