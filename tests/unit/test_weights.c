@@ -260,6 +260,34 @@ static void test_round_trip(void **state)
     assert_true(orch_tree_remove(folder, NULL));
 }
 
+/* What a wrapper puts before the names goes, but only where every name has it. */
+static void test_wrapped_names(void **state)
+{
+    (void)state;
+    g_autofree char *folder = g_dir_make_tmp("orch-weights-XXXXXX", NULL);
+    g_autofree char *path = g_build_filename(folder, "a.safetensors", NULL);
+    static const struct {
+        const char *first, *second, *first_read;
+    } cases[] = {{"module._orig_mod.module.a", "module._orig_mod.module.b", "a"},
+                 {"module.a", "b", "module.a"},
+                 {"module.", "module.a", "module."}};
+    for (unsigned i = 0; i < G_N_ELEMENTS(cases); i++) {
+        struct orch_weights *weights = orch_weights_new();
+        const uint8_t one = 1;
+        assert_true(
+            orch_weights_add(weights, cases[i].first, ORCH_DTYPE_UINT8, 0, NULL, &one, NULL));
+        assert_true(
+            orch_weights_add(weights, cases[i].second, ORCH_DTYPE_UINT8, 0, NULL, &one, NULL));
+        assert_true(orch_weights_save(weights, path, false, NULL));
+        orch_weights_free(weights);
+        weights = orch_weights_load(path, NULL);
+        assert_non_null(weights);
+        assert_non_null(orch_weights_find(weights, cases[i].first_read));
+        orch_weights_free(weights);
+    }
+    assert_true(orch_tree_remove(folder, NULL));
+}
+
 static void test_save_into_nowhere(void **state)
 {
     (void)state;
@@ -436,6 +464,7 @@ int main(void)
         cmocka_unit_test(test_changed_byte),
         cmocka_unit_test(test_safetensors),
         cmocka_unit_test(test_round_trip),
+        cmocka_unit_test(test_wrapped_names),
         cmocka_unit_test(test_save_into_nowhere),
         cmocka_unit_test(test_bad_safetensors),
         cmocka_unit_test(test_half_precision),

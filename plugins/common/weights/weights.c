@@ -200,15 +200,21 @@ bool orch_weights_add(struct orch_weights *weights, const char *name, enum orch_
 
 /* ---- loading -------------------------------------------------------------------------------- */
 
-/* Names as a module inside DataParallel or a compiled one has them lose what stands before. */
-static void strip_prefix(struct orch_weights *weights, const char *prefix)
+/* True when each name has something behind `prefix`. */
+static bool all_begin_with(const struct orch_weights *weights, const char *prefix)
 {
     size_t length = strlen(prefix);
     for (unsigned i = 0; i < weights->items->len; i++) {
         const struct orch_weight *weight = weights->items->pdata[i];
         if (strncmp(weight->name, prefix, length) != 0 || !weight->name[length])
-            return;
+            return false;
     }
+    return weights->items->len > 0;
+}
+
+static void strip_prefix(struct orch_weights *weights, const char *prefix)
+{
+    size_t length = strlen(prefix);
     g_hash_table_remove_all(weights->by_name);
     for (unsigned i = 0; i < weights->items->len; i++) {
         struct orch_weight *weight = weights->items->pdata[i];
@@ -217,11 +223,21 @@ static void strip_prefix(struct orch_weights *weights, const char *prefix)
     }
 }
 
+/* Names as a module inside DataParallel, or a compiled one, has them lose what stands before;
+ * repeatedly, so that what was read and saved reads back under the same names. */
 static void strip_prefixes(struct orch_weights *weights)
 {
-    static const char *const prefixes[] = {"_orig_mod.", "module.", "_orig_mod."};
-    for (unsigned i = 0; i < G_N_ELEMENTS(prefixes); i++)
-        strip_prefix(weights, prefixes[i]);
+    static const char *const prefixes[] = {"module.", "_orig_mod."};
+    bool is_stripped;
+    do {
+        is_stripped = false;
+        for (unsigned i = 0; i < G_N_ELEMENTS(prefixes); i++) {
+            if (!all_begin_with(weights, prefixes[i]))
+                continue;
+            strip_prefix(weights, prefixes[i]);
+            is_stripped = true;
+        }
+    } while (is_stripped);
 }
 
 static bool read_any(struct orch_weights *weights, const uint8_t *bytes, size_t length,
