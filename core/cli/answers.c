@@ -241,8 +241,8 @@ static void print_legend(const struct answer *answer)
                                         "mean", "first", "count", "sum"};
     GString *text = g_string_new(NULL);
     g_string_append_printf(text, "%s of %s%s%s%s, mean +- 95 %% interval over repeats",
-                           words[first->aggregate], first->name, answer->unit ? " (" : "",
-                           answer->unit ? answer->unit : "", answer->unit ? ")" : "");
+                           words[first->aggregate], first->name, answer->unit && *answer->unit ? " (" : "",
+                           answer->unit ? answer->unit : "", answer->unit && *answer->unit ? ")" : "");
     for (guint i = 1; i < answer->wanted->len; i++) {
         const struct wanted *wanted = answer->wanted->pdata[i];
         g_string_append_printf(text, "; in brackets %s of %s", words[wanted->aggregate],
