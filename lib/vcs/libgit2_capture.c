@@ -236,17 +236,27 @@ static bool take_submodule(struct orch_job *job, const struct orch_change *chang
     return !has_head || add_entry(job, change->path, ORCH_MODE_SUBMODULE, &oid, error);
 }
 
+/* Bytes as an object. Not git_blob_create_from_buffer: that compresses and writes a file each time
+ * and then finds that the object is there already. */
+static int write_blob(struct orch_job *job, const char *bytes, size_t length, git_oid *out)
+{
+    git_odb *odb = NULL;
+    int status = git_repository_odb(&odb, job->repository);
+    if (status == 0)
+        status = git_odb_write(out, odb, bytes, length, GIT_OBJECT_BLOB);
+    git_odb_free(odb);
+    return status;
+}
+
 /* A link's target as an object. */
 static int write_link(struct orch_job *job, const char *full_path, git_oid *out)
 {
     char target[PATH_MAX];
     ssize_t n = readlink(full_path, target, sizeof target);
-    return n < 0 ? GIT_ENOTFOUND
-                 : git_blob_create_from_buffer(out, job->repository, target, (size_t)n);
+    return n < 0 ? GIT_ENOTFOUND : write_blob(job, target, (size_t)n, out);
 }
 
-/* A file's bytes as git would store them (line ends, $Id$) as an object. In memory, not through a
- * stream: an object that is there already is then not compressed and written again. */
+/* A file's bytes as git would store them (line ends, $Id$) as an object. */
 static int write_file(struct orch_job *job, const char *path, const char *full_path, git_oid *out)
 {
     g_autofree char *bytes = NULL;
@@ -260,9 +270,8 @@ static int write_file(struct orch_job *job, const char *path, const char *full_p
     if (status == 0 && filters)
         status = git_filter_list_apply_to_buffer(&filtered, filters, bytes, length);
     if (status == 0)
-        status =
-            filters ? git_blob_create_from_buffer(out, job->repository, filtered.ptr, filtered.size)
-                    : git_blob_create_from_buffer(out, job->repository, bytes, length);
+        status = filters ? write_blob(job, filtered.ptr, filtered.size, out)
+                         : write_blob(job, bytes, length, out);
     git_buf_dispose(&filtered);
     git_filter_list_free(filters);
     return status;

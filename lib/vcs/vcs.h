@@ -49,14 +49,18 @@ void orch_source_free(struct orch_source *source);
 
 /** Captures the work tree and keeps it as refs/orch/src/<tree>. Never taken: what git ignores,
  * `.env` and its kin, key files by name (id_rsa, *.pem, *.key, ...) and files that begin with a
- * private key's header, unless they are committed already; listed in left_out. Fast when little has
+ * private key's header, unless they are committed already; listed in left_out. Where a change of a
+ * committed file is left out, the committed version is in the tree. Never listed: `.orch` at the
+ * root. Of a submodule the commit is taken. Which repository is meant is told by the folder alone:
+ * GIT_DIR and its kin (set by git for hooks) are ignored, and no hook is run. Fast when little has
  * changed: stat data of the user's index is reused. `limits` NULL: the defaults. */
 struct orch_source *orch_vcs_capture(struct orch_vcs *vcs, const struct orch_capture_limits *limits,
                                      GError **error);
 
 /** Object id (hex, 40 or 64 digits) of the tree that holds just `paths` (files or folders, relative
- * to the root, shell patterns allowed) of captured tree `tree`: equal content gives an equal id.
- * A path that matches nothing is ORCH_ERROR_NOT_FOUND naming it. The caller frees. */
+ * to the root, shell patterns allowed, `**` for any number of folders) of captured tree `tree`:
+ * equal content gives an equal id. A path that matches nothing is ORCH_ERROR_NOT_FOUND naming it.
+ * The caller frees. */
 char *orch_vcs_subtree(struct orch_vcs *vcs, const char *tree, const char *const *paths,
                        GError **error);
 

@@ -507,8 +507,14 @@ static void test_second_capture_writes_nothing(void **state)
     put(dir, "fresh/new.txt", "new\n");
     struct orch_source *first = capture_in(dir);
     g_autofree char *before = objects_of(dir);
+    g_autofree char *objects = path_in(dir, ".git/objects");
+    const struct timespec long_ago[2] = {{1700000000, 0}, {1700000000, 0}};
+    assert_int_equal(utimensat(AT_FDCWD, objects, long_ago, 0), 0);
     struct orch_source *second = capture_in(dir);
     g_autofree char *after = objects_of(dir);
+    struct stat info;
+    assert_int_equal(stat(objects, &info), 0);
+    assert_int_equal(info.st_mtim.tv_sec, 1700000000); /* not even a temporary file */
     assert_string_equal(first->tree, second->tree);
     assert_string_equal(before, after);
     orch_source_free(first);

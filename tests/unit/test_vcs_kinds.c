@@ -836,9 +836,10 @@ int main(int argc, char **argv)
     };
     const size_t all = G_N_ELEMENTS(tests), of_storage = 7;
     const size_t counts[KIND_COUNT] = {all, all, of_storage, of_storage};
+    static const char *const parts[] = {"libgit2", "git", "storage", "storage"};
     int failed = 0;
     for (kind = 0; kind < KIND_COUNT; kind++) {
-        if (argc > 1 && strcmp(argv[1], kind == KIND_LIBGIT2 ? "libgit2" : "git") != 0)
+        if (argc > 1 && strcmp(argv[1], parts[kind]) != 0)
             continue;
         print_message("through %s\n", backends[kind]);
         failed += _cmocka_run_group_tests(backends[kind], tests, counts[kind], scratch_make,

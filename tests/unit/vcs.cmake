@@ -1,8 +1,8 @@
 orch_test(vcs "quick" orch_vcs)
-# Once through libgit2, once through the git program.
+# The same cases through libgit2, through the git program, and on storage that libgit2 cannot read.
 add_executable(test_vcs_kinds ${CMAKE_CURRENT_SOURCE_DIR}/unit/test_vcs_kinds.c)
 target_link_libraries(test_vcs_kinds PRIVATE orch_vcs PkgConfig::CMOCKA)
-foreach(way libgit2 git)
+foreach(way libgit2 git storage)
   add_test(NAME unit.vcs_${way} COMMAND test_vcs_kinds ${way} WORKING_DIRECTORY ${CMAKE_BINARY_DIR})
   set_tests_properties(unit.vcs_${way} PROPERTIES LABELS "quick" TIMEOUT 120)
 endforeach()
