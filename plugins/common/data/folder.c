@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Folders of images in the layout of Visual Decathlon: NAME/train/CLASS/x.jpg, NAME/val/CLASS/y.jpg.
- * Classes are the folders' names, sorted; so are the files, so every machine has the same order. */
+/* Folders of images in the layout of Visual Decathlon: NAME/train/CLASS/x.jpg,
+ * NAME/val/CLASS/y.jpg. Classes are the folders' names, sorted; so are the files, so every machine
+ * has the same order. */
 #include "plugins/common/data/private.h"
 
 #include "lib/base/error.h"

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "plugins/common/torch/torch.h"
+
+#include "lib/base/error.h"
+#include "lib/base/file.h"
+
+#include <dlfcn.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char CURE[] = "./build.sh torch";
+
+const struct orch_torch *orch_torch_load(GError **error)
+{
+    static const struct orch_torch *loaded;
+    if (loaded)
+        return loaded;
+    const char *named = g_getenv("ORCH_TORCH");
+    g_autofree char *plugins = orch_program_path("plugins", NULL);
+    g_autofree char *path = named && *named ? g_strdup(named)
+                            : plugins ? g_build_filename(plugins, "common", "orch-torch.so", NULL)
+                                      : NULL;
+    if (!path || access(path, F_OK) != 0) {
+        orch_error_set(error, ORCH_ERROR_PLUGIN, CURE,
+                       "there is no LibTorch adapter: '%s' was not built",
+                       path ? path : "orch-torch.so");
+        return NULL;
+    }
+    void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    const struct orch_torch *(*get)(void) = NULL;
+    if (handle)
+        *(void **)&get = dlsym(handle, ORCH_TORCH_SYMBOL);
+    if (!get) {
+        orch_error_set(error, ORCH_ERROR_PLUGIN, CURE, "cannot load the LibTorch adapter '%s': %s",
+                       path, dlerror());
+        return NULL;
+    }
+    const struct orch_torch *torch = get();
+    if (torch->abi != ORCH_TORCH_ABI || torch->struct_bytes < sizeof *torch) {
+        orch_error_set(
+            error, ORCH_ERROR_PLUGIN, CURE,
+            "the LibTorch adapter '%s' is of interface %u (%u bytes), this plugin asks for %d "
+            "(%zu bytes)",
+            path, torch->abi, torch->struct_bytes, ORCH_TORCH_ABI, sizeof *torch);
+        return NULL;
+    }
+    return loaded = torch;
+}
+
+bool orch_torch_cpu_has_bf16(void)
+{
+    static const char *const flags[] = {" avx512_bf16", " amx_bf16", " bf16"};
+    g_autofree char *text = NULL;
+    if (!orch_file_read("/proc/cpuinfo", 4 << 20, &text, NULL, NULL))
+        return false;
+    for (unsigned i = 0; i < G_N_ELEMENTS(flags); i++)
+        if (strstr(text, flags[i]))
+            return true;
+    return false;
+}

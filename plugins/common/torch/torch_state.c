@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A model's tensors: how they begin, as named weights, and as a checkpoint. */
+#include "plugins/common/torch/torch.h"
+
+#include "lib/base/error.h"
+#include "lib/base/text.h"
+#include "lib/net/net.h"
+#include "plugins/common/weights/weights.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- beginning --------------------------------------------------------------------------------
+ */
+
+/* SplitMix64; the same numbers on every machine. */
+static uint64_t next_random(uint64_t *state)
+{
+    uint64_t z = (*state += UINT64_C(0x9e3779b97f4a7c15));
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return z ^ (z >> 31);
+}
+
+static double unit(uint64_t *state)
+{
+    return ((double)(next_random(state) >> 11) + 0.5) * 0x1p-53;
+}
+
+/* FNV-1a of the name sets the stream of each tensor apart. */
+static uint64_t stream_of(uint64_t seed, const char *name)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    for (const char *p = name; *p; p++)
+        hash = (hash ^ (uint8_t)*p) * UINT64_C(0x100000001b3);
+    uint64_t state = seed ^ hash;
+    return next_random(&state);
+}
+
+static void fill(const struct orch_net_tensor *tensor, uint64_t seed, float *out)
+{
+    uint64_t state = stream_of(seed, tensor->name);
+    for (int64_t i = 0; i < tensor->count; i++) {
+        switch (tensor->init) {
+        case ORCH_NET_INIT_ZERO:
+            out[i] = 0;
+            break;
+        case ORCH_NET_INIT_ONE:
+            out[i] = 1;
+            break;
+        case ORCH_NET_INIT_UNIFORM:
+            out[i] = (float)((2 * unit(&state) - 1) * tensor->init_scale);
+            break;
+        case ORCH_NET_INIT_NORMAL: { /* Box and Muller */
+            double radius = sqrt(-2 * log(unit(&state)));
+            out[i] = (float)(radius * cos(6.283185307179586 * unit(&state)) * tensor->init_scale);
+            break;
+        }
+        }
+    }
+}
+
+bool orch_torch_init(const struct orch_torch *torch, struct orch_torch_model *model,
+                     const struct orch_net *net, uint64_t seed, GError **error)
+{
+    for (guint i = 0; i < net->tensors->len; i++) {
+        const struct orch_net_tensor *tensor = orch_net_tensor(net, (int)i);
+        g_autofree float *values = g_new(float, tensor->count + 1);
+        fill(tensor, seed, values);
+        if (!torch->tensor_set(model, i, values, error))
+            return false;
+    }
+    return true;
+}
+
+/* ---- named weights ----------------------------------------------------------------------------
+ */
+
+struct orch_weights *orch_torch_state_copy(const struct orch_torch *torch,
+                                           const struct orch_torch_model *model, GError **error)
+{
+    struct orch_weights *weights = orch_weights_new();
+    for (size_t i = 0; i < torch->tensor_count(model); i++) {
+        struct orch_torch_tensor tensor;
+        torch->tensor_describe(model, i, &tensor);
+        g_autofree float *values = g_new(float, tensor.count + 1);
+        if (!torch->tensor_get(model, i, values, error) ||
+            !orch_weights_add(weights, tensor.name, ORCH_DTYPE_FLOAT32, tensor.rank, tensor.shape,
+                              values, error)) {
+            orch_weights_free(weights);
+            return NULL;
+        }
+    }
+    return weights;
+}
+
+void orch_torch_load_report_clear(struct orch_torch_load_report *report)
+{
+    GPtrArray *lists[] = {report->missing, report->extra, report->mismatched};
+    for (unsigned i = 0; i < G_N_ELEMENTS(lists); i++)
+        if (lists[i])
+            g_ptr_array_unref(lists[i]);
+    memset(report, 0, sizeof *report);
+}
+
+static bool same_shape(const struct orch_weight *weight, const struct orch_torch_tensor *tensor)
+{
+    if (weight->rank != tensor->rank)
+        return false;
+    for (int i = 0; i < tensor->rank; i++)
+        if (weight->shape[i] != tensor->shape[i])
+            return false;
+    return true;
+}
+
+static bool is_of_head(const struct orch_net *net, const char *name)
+{
+    const struct orch_net_node *head = orch_net_head(net);
+    int index = orch_net_tensor_find(net, name);
+    return head && index >= 0 && orch_net_tensor(net, index)->node == head->id;
+}
+
+static GPtrArray *new_list(void)
+{
+    return g_ptr_array_new_with_free_func(g_free);
+}
+
+/* What fits, what does not; `out_bad` counts what must fit and does not. */
+static void compare(const struct orch_torch *torch, const struct orch_torch_model *model,
+                    const struct orch_net *net, const struct orch_weights *weights,
+                    bool head_replaced, struct orch_torch_load_report *report, GString *bad)
+{
+    *report = (struct orch_torch_load_report){0, new_list(), new_list(), new_list()};
+    g_autoptr(GHashTable) known = g_hash_table_new(g_str_hash, g_str_equal);
+    for (size_t i = 0; i < torch->tensor_count(model); i++) {
+        struct orch_torch_tensor tensor;
+        torch->tensor_describe(model, i, &tensor);
+        const struct orch_weight *weight = orch_weights_find(weights, tensor.name);
+        g_hash_table_add(known, (gpointer)(uintptr_t)tensor.name);
+        if (weight && same_shape(weight, &tensor)) {
+            report->loaded++;
+            continue;
+        }
+        char *text = g_strdup(tensor.name);
+        if (weight) {
+            g_autofree char *theirs = orch_weight_shape_format(weight->rank, weight->shape);
+            g_autofree char *ours = orch_weight_shape_format(tensor.rank, tensor.shape);
+            g_free(text);
+            text = g_strdup_printf("%s: %s for %s", tensor.name, theirs, ours);
+        }
+        g_ptr_array_add(weight ? report->mismatched : report->missing, text);
+        if (!head_replaced || !is_of_head(net, tensor.name))
+            g_string_append_printf(bad, "%s%s%s", bad->len ? ", " : "", weight ? "" : "missing ",
+                                   text);
+    }
+    for (guint i = 0; i < weights->items->len; i++) {
+        const struct orch_weight *weight = weights->items->pdata[i];
+        if (!g_hash_table_contains(known, weight->name) &&
+            !g_str_has_suffix(weight->name, "num_batches_tracked"))
+            g_ptr_array_add(report->extra, g_strdup(weight->name));
+    }
+}
+
+bool orch_torch_state_load(const struct orch_torch *torch, struct orch_torch_model *model,
+                           const struct orch_net *net, const struct orch_weights *weights,
+                           bool head_replaced, struct orch_torch_load_report *out_report,
+                           GError **error)
+{
+    struct orch_torch_load_report report;
+    GString *bad = g_string_new(NULL);
+    compare(torch, model, net, weights, head_replaced, &report, bad);
+    bool ok = bad->len == 0;
+    if (!ok) {
+        if (bad->len > 400)
+            g_string_append(g_string_truncate(bad, 400), "...");
+        orch_error_set(error, ORCH_ERROR_CHECK, "are these the weights of this network?",
+                       "the weights do not fit network '%s': %s", net->name, bad->str);
+    }
+    for (size_t i = 0; ok && i < torch->tensor_count(model); i++) {
+        struct orch_torch_tensor tensor;
+        torch->tensor_describe(model, i, &tensor);
+        const struct orch_weight *weight = orch_weights_find(weights, tensor.name);
+        if (!weight || !same_shape(weight, &tensor))
+            continue;
+        g_autofree float *values = g_new(float, weight->count + 1);
+        orch_weight_to_float(weight, values);
+        ok = torch->tensor_set(model, i, values, error);
+    }
+    g_string_free(bad, TRUE);
+    if (out_report)
+        *out_report = report;
+    else
+        orch_torch_load_report_clear(&report);
+    return ok;
+}
+
+/* ---- checkpoints ------------------------------------------------------------------------------
+ */
+
+/* Metadata of safetensors are texts; the numbers of progress are kept there. */
+static void put_number(struct orch_weights *weights, const char *name, double value)
+{
+    char text[ORCH_REAL_CHARS];
+    g_hash_table_insert(weights->metadata, g_strdup(name), g_strdup(orch_real_format(value, text)));
+}
+
+static double get_number(const struct orch_weights *weights, const char *name)
+{
+    const char *text = g_hash_table_lookup(weights->metadata, name);
+    double value = 0;
+    return text && orch_real_parse(text, &value) ? value : 0;
+}
+
+static bool put_slots(const struct orch_torch *torch, const struct orch_torch_model *model,
+                      struct orch_weights *weights, GError **error)
+{
+    for (size_t i = 0; i < torch->tensor_count(model); i++) {
+        struct orch_torch_tensor tensor;
+        torch->tensor_describe(model, i, &tensor);
+        for (int slot = 0; slot < torch->slot_count(model); slot++) {
+            g_autofree float *values = g_new(float, tensor.count + 1);
+            g_autofree char *name = g_strdup_printf("optimizer.%d.%s", slot, tensor.name);
+            bool is_set = false;
+            if (!torch->slot_get(model, i, slot, values, &is_set, error) ||
+                (is_set && !orch_weights_add(weights, name, ORCH_DTYPE_FLOAT32, tensor.rank,
+                                             tensor.shape, values, error)))
+                return false;
+        }
+    }
+    return true;
+}
+
+bool orch_torch_checkpoint_save(const struct orch_torch *torch,
+                                const struct orch_torch_model *model,
+                                const struct orch_torch_progress *progress, const char *path,
+                                GError **error)
+{
+    struct orch_weights *weights = orch_torch_state_copy(torch, model, error);
+    GBytes *random = NULL;
+    bool ok = weights && put_slots(torch, model, weights, error) &&
+              torch->random_get(model, &random, error);
+    if (ok) {
+        gsize length;
+        const void *bytes = g_bytes_get_data(random, &length);
+        int64_t shape = (int64_t)length;
+        put_number(weights, "epoch", (double)progress->epoch);
+        put_number(weights, "best", progress->best);
+        put_number(weights, "best_epoch", (double)progress->best_epoch);
+        put_number(weights, "steps", (double)torch->steps_get(model));
+        ok = orch_weights_add(weights, "random", ORCH_DTYPE_UINT8, 1, &shape, bytes, error) &&
+             orch_weights_save(weights, path, true, error);
+    }
+    if (random)
+        g_bytes_unref(random);
+    orch_weights_free(weights);
+    return ok;
+}
+
+static bool take_tensor(const struct orch_torch *torch, struct orch_torch_model *model,
+                        size_t index, const struct orch_weights *weights, GError **error)
+{
+    struct orch_torch_tensor tensor;
+    torch->tensor_describe(model, index, &tensor);
+    for (int slot = -1; slot < torch->slot_count(model); slot++) {
+        g_autofree char *name = slot < 0 ? g_strdup(tensor.name)
+                                         : g_strdup_printf("optimizer.%d.%s", slot, tensor.name);
+        const struct orch_weight *weight = orch_weights_find(weights, name);
+        if (!weight && slot >= 0)
+            continue; /* it has no state yet */
+        if (!weight || !same_shape(weight, &tensor)) {
+            orch_error_set(error, ORCH_ERROR_CHECK, "remove the checkpoint to begin anew",
+                           "the checkpoint does not fit: '%s' is %s", name,
+                           weight ? "of another shape" : "missing");
+            return false;
+        }
+        g_autofree float *values = g_new(float, weight->count + 1);
+        orch_weight_to_float(weight, values);
+        if (!(slot < 0 ? torch->tensor_set(model, index, values, error)
+                       : torch->slot_set(model, index, slot, values, error)))
+            return false;
+    }
+    return true;
+}
+
+bool orch_torch_checkpoint_load(const struct orch_torch *torch, struct orch_torch_model *model,
+                                const char *path, struct orch_torch_progress *out_progress,
+                                GError **error)
+{
+    if (access(path, F_OK) != 0) {
+        orch_error_set(error, ORCH_ERROR_NOT_FOUND, NULL, "there is no checkpoint '%s'", path);
+        return false;
+    }
+    struct orch_weights *weights = orch_weights_load(path, error);
+    bool ok = weights != NULL;
+    for (size_t i = 0; ok && i < torch->tensor_count(model); i++)
+        ok = take_tensor(torch, model, i, weights, error);
+    const struct orch_weight *random = ok ? orch_weights_find(weights, "random") : NULL;
+    if (random) {
+        GBytes *state = g_bytes_new(random->data, random->bytes);
+        ok = torch->random_set(model, state, error);
+        g_bytes_unref(state);
+    }
+    if (ok) {
+        torch->steps_set(model, (int64_t)get_number(weights, "steps"));
+        out_progress->epoch = (int64_t)get_number(weights, "epoch");
+        out_progress->best = get_number(weights, "best");
+        out_progress->best_epoch = (int64_t)get_number(weights, "best_epoch");
+    }
+    orch_weights_free(weights);
+    return ok;
+}

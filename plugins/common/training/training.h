@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Training an image classifier from data set to weights: what the plugins `train` and `finetune`
+ * share. A plugin fills struct orch_training from its own parameters; everything is reported
+ * through its host, under the metric names of ORCH_TRAINING_METRICS. */
+#ifndef ORCH_PLUGINS_COMMON_TRAINING_H
+#define ORCH_PLUGINS_COMMON_TRAINING_H
+
+#include <orch/plugin.h>
+
+/** Which images. Lies in the plugin's parameter struct (ORCH_TRAINING_PARAMS names its members). */
+struct orch_training {
+    /* data */
+    const char *dataset, *data_root;
+    struct orch_list classes; /* int64_t; empty: all */
+    int64_t per_class;        /* training images of each class; 0: all */
+    int64_t image_size;       /* folders: side of the images */
+    int64_t val_images;       /* validated at most an epoch; 0: all */
+    int64_t crop_pad;
+    bool flip;
+    /* network and how it learns */
+    const char *net;
+    int64_t epochs, batch;
+    double lr, momentum, weight_decay;
+    bool nesterov;
+    const char *optimizer;       /* sgd, adam */
+    const char *schedule;        /* steps, cosine, constant */
+    struct orch_list milestones; /* const char *: "30%" or "60" */
+    double gamma, warmup_epochs;
+    /* how it runs */
+    const char *device, *precision;
+    bool channels_last;
+    int64_t threads, loader_threads; /* 0: the slot's */
+    /* transfer; plugin train leaves them alone */
+    const char *weights;    /* file to begin with; NULL: from scratch */
+    bool feature_extractor; /* only the head learns */
+    bool cache_features;    /* the frozen body's outputs are computed once, without augmentation */
+    int64_t freeze;         /* layer groups below this keep their weights */
+    struct orch_list layer_rates; /* double: factor of the learning rate by layer group */
+};
+
+/** Rows of the parameter table for a struct with a member `t` of type struct orch_training. */
+#define ORCH_TRAINING_ROW(owner, member, kind, ...)                                                \
+    {                                                                                              \
+        .name = #member, .type = (kind), .offset = offsetof(owner, t.member), __VA_ARGS__          \
+    }
+
+#define ORCH_TRAINING_DATA_PARAMS(owner)                                                           \
+    ORCH_TRAINING_ROW(owner, dataset, ORCH_STRING, .def = "fashion-mnist",                         \
+                      .help =                                                                      \
+                          "fashion-mnist, mnist, cifar10, cifar100, synthetic, or a folder of "    \
+                          "images"),                                                               \
+        ORCH_TRAINING_ROW(owner, data_root, ORCH_PATH,                                             \
+                          .flags = ORCH_PARAM_OPTIONAL | ORCH_PARAM_NEUTRAL,                       \
+                          .help = "folder to look for it (default: $ORCH_DATA, the cache, "        \
+                                  "/usr/share/datasets)"),                                         \
+        ORCH_TRAINING_ROW(owner, classes, ORCH_LIST | ORCH_INT, .def = "[]", .min = "0",           \
+                          .help = "use only these classes, renumbered; empty: all"),               \
+        ORCH_TRAINING_ROW(owner, per_class, ORCH_INT, .def = "0", .min = "0",                      \
+                          .help = "training images of each class, drawn by the seed; 0: all"),     \
+        ORCH_TRAINING_ROW(owner, image_size, ORCH_INT, .def = "224", .min = "8", .max = "1024",    \
+                          .unit = "pixels", .help = "side of the images of a folder"),             \
+        ORCH_TRAINING_ROW(owner, val_images, ORCH_INT, .def = "1000", .min = "0",                  \
+                          .help =                                                                  \
+                              "validate on at most so many images an epoch, on all at the end; "   \
+                              "0: always on all"),                                                 \
+        ORCH_TRAINING_ROW(owner, crop_pad, ORCH_INT, .def = "0", .min = "0", .max = "64",          \
+                          .unit = "pixels", .help = "pad and crop at random by so much"),          \
+        ORCH_TRAINING_ROW(owner, flip, ORCH_BOOL, .def = "false",                                  \
+                          .help = "mirror every other image")
+
+#define ORCH_TRAINING_NET_PARAMS(owner)                                                            \
+    ORCH_TRAINING_ROW(owner, net, ORCH_STRING, .def = "resnet20",                                  \
+                      .help = "a network of docs/networks.md"),                                    \
+        ORCH_TRAINING_ROW(owner, epochs, ORCH_INT, .def = "10", .min = "1", .max = "100000",       \
+                          .unit = "epochs", .help = "passes over the training images"),            \
+        ORCH_TRAINING_ROW(owner, batch, ORCH_INT, .def = "64", .min = "1", .max = "65536",         \
+                          .unit = "images", .help = "batch size"),                                 \
+        ORCH_TRAINING_ROW(owner, lr, ORCH_REAL, .def = "0.1", .min = "0", .max = "100",            \
+                          .help = "learning rate at the start"),                                   \
+        ORCH_TRAINING_ROW(owner, momentum, ORCH_REAL, .def = "0.9", .min = "0", .max = "1",        \
+                          .help = "momentum of SGD"),                                              \
+        ORCH_TRAINING_ROW(owner, weight_decay, ORCH_REAL, .def = "0.0001", .min = "0", .max = "1", \
+                          .help = "L2 penalty"),                                                   \
+        ORCH_TRAINING_ROW(owner, nesterov, ORCH_BOOL, .def = "false",                              \
+                          .help = "Nesterov's momentum"),                                          \
+        ORCH_TRAINING_ROW(owner, optimizer, ORCH_ENUM, .def = "sgd",                               \
+                          .choices = ORCH_TRAINING_OPTIMIZER_NAMES, .help = "update rule"),        \
+        ORCH_TRAINING_ROW(owner, schedule, ORCH_ENUM, .def = "steps",                              \
+                          .choices = ORCH_TRAINING_SCHEDULE_NAMES,                                 \
+                          .help = "course of the learning rate"),                                  \
+        ORCH_TRAINING_ROW(owner, milestones, ORCH_LIST | ORCH_STRING, .def = "[30%, 60%, 90%]",    \
+                          .help = "schedule steps: when the rate drops, in epochs or per cent"),   \
+        ORCH_TRAINING_ROW(owner, gamma, ORCH_REAL, .def = "0.1", .min = "0", .max = "1",           \
+                          .help = "schedule steps: factor of each drop"),                          \
+        ORCH_TRAINING_ROW(owner, warmup_epochs, ORCH_REAL, .def = "0", .min = "0",                 \
+                          .unit = "epochs", .help = "the rate rises from 0 over so long")
+
+#define ORCH_TRAINING_RUN_PARAMS(owner)                                                            \
+    ORCH_TRAINING_ROW(owner, device, ORCH_STRING, .def = "auto",                                   \
+                      .help = "auto (a GPU when the trial has one), cpu, cuda, cuda:N"),           \
+        ORCH_TRAINING_ROW(owner, precision, ORCH_ENUM, .def = "fp32",                              \
+                          .choices = ORCH_TRAINING_PRECISION_NAMES,                                \
+                          .help = "bf16: convolutions and products in bfloat16, weights in fp32"), \
+        ORCH_TRAINING_ROW(owner, channels_last, ORCH_BOOL, .def = "true",                          \
+                          .help = "memory layout"),                                                \
+        ORCH_TRAINING_ROW(owner, threads, ORCH_INT, .def = "0", .min = "0", .max = "1024",         \
+                          .flags = ORCH_PARAM_NEUTRAL, .help = "0: those of the trial's slot"),    \
+        ORCH_TRAINING_ROW(owner, loader_threads, ORCH_INT, .def = "1", .min = "0", .max = "64",    \
+                          .flags = ORCH_PARAM_NEUTRAL,                                             \
+                          .help = "threads that make batches; their number changes no batch")
+
+#define ORCH_TRAINING_OPTIMIZER_NAMES ((const char *const[]){"sgd", "adam", NULL})
+#define ORCH_TRAINING_SCHEDULE_NAMES ((const char *const[]){"steps", "cosine", "constant", NULL})
+#define ORCH_TRAINING_PRECISION_NAMES ((const char *const[]){"fp32", "bf16", NULL})
+
+/** Rows of the metric table: series by epoch, and results. */
+#define ORCH_TRAINING_METRICS                                                                      \
+    {.name = "train_loss",                                                                         \
+     .better = ORCH_BETTER_MIN,                                                                    \
+     .step_unit = "epoch",                                                                         \
+     .help = "mean cross-entropy of the epoch's batches"},                                         \
+        {.name = "train_accuracy",                                                                 \
+         .better = ORCH_BETTER_MAX,                                                                \
+         .step_unit = "epoch",                                                                     \
+         .help = "share of the epoch's training images that were right"},                          \
+        {.name = "val_loss",                                                                       \
+         .better = ORCH_BETTER_MIN,                                                                \
+         .step_unit = "epoch",                                                                     \
+         .help = "mean cross-entropy of the validation images"},                                   \
+        {.name = "val_accuracy",                                                                   \
+         .better = ORCH_BETTER_MAX,                                                                \
+         .step_unit = "epoch",                                                                     \
+         .help = "share of the validation images that are right"},                                 \
+        {.name = "val_error",                                                                      \
+         .better = ORCH_BETTER_MIN,                                                                \
+         .step_unit = "epoch",                                                                     \
+         .help = "1 - val_accuracy"},                                                              \
+        {.name = "epoch_time",                                                                     \
+         .unit = "s",                                                                              \
+         .better = ORCH_BETTER_MIN,                                                                \
+         .step_unit = "epoch",                                                                     \
+         .help = "training part of the epoch, loading included"},                                  \
+        {.name = "images_per_s",                                                                   \
+         .unit = "images/s",                                                                       \
+         .better = ORCH_BETTER_MAX,                                                                \
+         .step_unit = "epoch",                                                                     \
+         .help = "training throughput of the epoch"},                                              \
+        {.name = "lr", .step_unit = "epoch", .help = "learning rate at the epoch's start"},        \
+        {.name = "final_accuracy",                                                                 \
+         .better = ORCH_BETTER_MAX,                                                                \
+         .help = "on all validation images, after the last epoch"},                                \
+        {.name = "final_loss",                                                                     \
+         .better = ORCH_BETTER_MIN,                                                                \
+         .help = "on all validation images, after the last epoch"},                                \
+        {.name = "best_accuracy",                                                                  \
+         .better = ORCH_BETTER_MAX,                                                                \
+         .help = "the best epoch's val_accuracy"},                                                 \
+        {.name = "best_epoch", .help = "the epoch of best_accuracy"},                              \
+        {.name = "training_time",                                                                  \
+         .unit = "s",                                                                              \
+         .better = ORCH_BETTER_MIN,                                                                \
+         .help = "all epochs' training, without validation; features that were computed once "     \
+                 "included"},                                                                      \
+        {.name = "feature_time",                                                                   \
+         .unit = "s",                                                                              \
+         .better = ORCH_BETTER_MIN,                                                                \
+         .help = "computing the frozen body's outputs, when they are computed once"},              \
+        {.name = "params", .help = "parameters of the network"},                                   \
+        {.name = "trained_params", .help = "parameters that learn"},                               \
+        {.name = "class_count", .help = "classes"},                                                \
+        {.name = "train_images", .unit = "images", .help = "training images"},                     \
+        {.name = "val_images_total", .unit = "images", .help = "validation images"},               \
+        {.name = "class_images_min",                                                               \
+         .unit = "images",                                                                         \
+         .help = "training images of the rarest class"},                                           \
+    {                                                                                              \
+        .name = "class_images_max", .unit = "images",                                              \
+        .help = "training images of the most frequent class"                                       \
+    }
+
+/** Rows of the artifact table. */
+#define ORCH_TRAINING_ARTIFACTS                                                                    \
+    {.name = "weights", .help = "the network after the last epoch, safetensors"},                  \
+    {                                                                                              \
+        .name = "samples", .help = "4 training images of each of 2 classes, PNG"                   \
+    }
+
+/** The hooks. `check` names the data set's files with their digests; all say why through the host.
+ */
+int orch_training_check(const struct orch_training *training, const struct orch_host *host);
+int orch_training_cost(const struct orch_training *training, struct orch_cost *out);
+int orch_training_open(const struct orch_training *training, const struct orch_host *host,
+                       void **out_state);
+int orch_training_run(void *state, const struct orch_host *host);
+void orch_training_close(void *state);
+
+#endif

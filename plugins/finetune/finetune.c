@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Transfer learning: begins with the weights of a base network and trains all layers (full), only a
+ * new head (feature), or nothing of it (scratch, the arm to compare with).
+ * docs/plugins/finetune.md. */
+#include "plugins/common/training/training.h"
+
+#include <orch/plugin.h>
+
+#include <string.h>
+
+struct params {
+    struct orch_training t;
+    const char *mode;
+};
+
+static const char *const MODES[] = {"full", "feature", "scratch", NULL};
+
+static const struct orch_param PARAMS[] = {
+    ORCH_PARAM(struct params, mode, ORCH_ENUM, .def = "full", .choices = MODES,
+               .help =
+                   "full: all layers learn; feature: only a new head does; scratch: no weights"),
+    ORCH_TRAINING_ROW(struct params, weights, ORCH_ARTIFACT, .flags = ORCH_PARAM_OPTIONAL,
+                      .help =
+                          "base network: ${experiment.weights}, or a .safetensors or .pth file"),
+    ORCH_TRAINING_ROW(struct params, cache_features, ORCH_BOOL, .def = "true",
+                      .help = "mode feature: compute the frozen layers' outputs once"),
+    ORCH_TRAINING_ROW(struct params, freeze, ORCH_INT, .def = "0", .min = "0",
+                      .help = "mode full: layer groups below this one keep their weights"),
+    ORCH_TRAINING_ROW(struct params, layer_rates, ORCH_LIST | ORCH_REAL, .def = "[]", .min = "0",
+                      .help = "factor of the learning rate for each layer group, from the stem on"),
+    ORCH_TRAINING_DATA_PARAMS(struct params),
+    ORCH_TRAINING_NET_PARAMS(struct params),
+    ORCH_TRAINING_RUN_PARAMS(struct params),
+};
+static const struct orch_metric METRICS[] = {ORCH_TRAINING_METRICS};
+static const struct orch_artifact ARTIFACTS[] = {ORCH_TRAINING_ARTIFACTS};
+
+/* The mode, in the terms of the training. */
+static bool settle(const struct params *p, struct orch_training *out, const struct orch_host *host)
+{
+    bool scratch = strcmp(p->mode, "scratch") == 0;
+    *out = p->t;
+    out->feature_extractor = strcmp(p->mode, "feature") == 0;
+    if (scratch)
+        out->weights = NULL;
+    if (!scratch && !p->t.weights) {
+        host->fail(host, "mode full and feature begin with a base network: set weights, e.g. "
+                         "weights: \"${pretrain.weights}\"");
+        return false;
+    }
+    if (out->feature_extractor && (p->t.freeze || p->t.layer_rates.count)) {
+        host->fail(host,
+                   "freeze and layer_rates belong to mode full: in mode feature only the head "
+                   "learns");
+        return false;
+    }
+    return true;
+}
+
+static int check(const void *params, const struct orch_host *host)
+{
+    struct orch_training t;
+    return settle(params, &t, host) ? orch_training_check(&t, host) : ORCH_FAILED;
+}
+
+static int cost(const void *params, struct orch_cost *out)
+{
+    const struct params *p = params;
+    struct orch_training t = p->t;
+    t.feature_extractor = strcmp(p->mode, "feature") == 0;
+    return orch_training_cost(&t, out);
+}
+
+static int start(const void *params, const struct orch_host *host, void **out_state)
+{
+    static struct orch_training t; /* one trial a process */
+    return settle(params, &t, host) ? orch_training_open(&t, host, out_state) : ORCH_FAILED;
+}
+
+static int run(void *state, const void *params, const struct orch_host *host)
+{
+    (void)params;
+    return orch_training_run(state, host);
+}
+
+static const struct orch_plugin PLUGIN = {
+    ORCH_PLUGIN_HEAD,
+    .name = "finetune",
+    .version = "1.0.0",
+    .summary = "transfer learning: finetunes a base network, or uses it as a feature extractor",
+    .licence = "GPL-3.0-or-later",
+    .params_bytes = sizeof(struct params),
+    ORCH_TABLE(params, PARAMS),
+    ORCH_TABLE(metrics, METRICS),
+    ORCH_TABLE(artifacts, ARTIFACTS),
+    .check = check,
+    .cost = cost,
+    .open = start,
+    .run = run,
+    .close = orch_training_close,
+};
+ORCH_PLUGIN_EXPORT(PLUGIN)
