@@ -204,7 +204,7 @@ static char *cell_text(const struct answer *answer, const struct answer_cell *ce
         struct orch_stat stat = stat_of(cell, i);
         g_autofree char *mean = isnan(stat.mean) ? g_strdup("-") : orch_number_format(stat.mean);
         g_autofree char *half = orch_number_format(stat.half);
-        if (i == 0 && !isnan(stat.half))
+        if (i == 0 && !isnan(stat.half) && stat.half > 0)
             g_string_append_printf(text, "%s +- %s", mean, half);
         else
             g_string_append_printf(text, i ? " (%s)" : "%s", mean);
@@ -234,46 +234,78 @@ static char *joined(const GPtrArray *names)
     return g_string_free(text, FALSE);
 }
 
+static const char *aggregate_word(const struct wanted *wanted)
+{
+    static const char *const words[] = {"last", "best",  "min",   "max",
+                                        "mean", "first", "count", "sum"};
+    return words[wanted->aggregate];
+}
+
 static void print_legend(const struct answer *answer)
 {
     const struct wanted *first = answer->wanted->pdata[0];
-    static const char *const words[] = {"last", "best",  "min",   "max",
-                                        "mean", "first", "count", "sum"};
-    GString *text = g_string_new(NULL);
-    g_string_append_printf(text, "%s of %s%s%s%s, mean +- 95 %% interval over repeats",
-                           words[first->aggregate], first->name, answer->unit && *answer->unit ? " (" : "",
-                           answer->unit ? answer->unit : "", answer->unit && *answer->unit ? ")" : "");
-    for (guint i = 1; i < answer->wanted->len; i++) {
-        const struct wanted *wanted = answer->wanted->pdata[i];
-        g_string_append_printf(text, "; in brackets %s of %s", words[wanted->aggregate],
-                               wanted->name);
+    GString *text = g_string_new("mean +- 95 % interval over repeats");
+    bool unit = answer->unit && *answer->unit;
+    if (answer->columns->len) {
+        g_string_printf(text, "%s of %s%s%s%s, mean +- 95 %% interval over repeats",
+                        aggregate_word(first), first->name, unit ? " (" : "",
+                        unit ? answer->unit : "", unit ? ")" : "");
+        for (guint i = 1; i < answer->wanted->len; i++) {
+            const struct wanted *wanted = answer->wanted->pdata[i];
+            g_string_append_printf(text, "; in brackets %s of %s", aggregate_word(wanted),
+                                   wanted->name);
+        }
     }
     printf("  %s\n", text->str);
     g_string_free(text, TRUE);
 }
 
+static const struct answer_cell *find_cell(const struct answer *answer, const char *row,
+                                           const char *column)
+{
+    for (guint i = 0; i < answer->cells->len; i++) {
+        const struct answer_cell *cell = answer->cells->pdata[i];
+        if (strcmp(cell->row, row) == 0 && strcmp(cell->column, column) == 0)
+            return cell;
+    }
+    return NULL;
+}
+
+/* One value of a cell alone: "0.912 +- 0.004". */
+static char *value_text(const struct answer_cell *cell, guint value)
+{
+    if (!cell || !cell->done)
+        return g_strdup("missing");
+    struct orch_stat stat = stat_of(cell, value);
+    g_autofree char *mean = isnan(stat.mean) ? g_strdup("-") : orch_number_format(stat.mean);
+    g_autofree char *half = orch_number_format(stat.half);
+    return isnan(stat.half) || stat.half <= 0 ? g_strdup(mean)
+                                              : g_strdup_printf("%s +- %s", mean, half);
+}
+
+/* With `columns`, a column for each of their values and the first value's mean in the cells, others
+ * in brackets; without, a column for each value. */
 static void print_table(struct orch_cli *cli, struct answer *answer)
 {
     g_autoptr(GPtrArray) rows = labels(answer, true);
     g_autoptr(GPtrArray) columns = labels(answer, false);
     g_autoptr(GPtrArray) headers = g_ptr_array_new_with_free_func(g_free);
+    bool by_value = !answer->columns->len;
     g_ptr_array_add(headers, joined(answer->rows));
-    for (guint i = 0; i < columns->len; i++)
-        g_ptr_array_add(headers, *(char *)columns->pdata[i]
-                                     ? g_strdup(columns->pdata[i])
-                                     : g_strdup(((struct wanted *)answer->wanted->pdata[0])->name));
+    for (guint i = 0; by_value && i < answer->wanted->len; i++)
+        g_ptr_array_add(headers, g_strdup(((struct wanted *)answer->wanted->pdata[i])->name));
+    for (guint i = 0; !by_value && i < columns->len; i++)
+        g_ptr_array_add(headers, g_strdup(columns->pdata[i]));
     g_ptr_array_add(headers, NULL);
     struct orch_table *table = orch_table_new((const char *const *)headers->pdata);
     for (guint i = 0; i < rows->len; i++) {
         orch_table_add(table, rows->pdata[i], NULL);
-        for (guint j = 0; j < columns->len; j++) {
-            const struct answer_cell *found = NULL;
-            for (guint k = 0; k < answer->cells->len; k++) {
-                const struct answer_cell *cell = answer->cells->pdata[k];
-                if (strcmp(cell->row, rows->pdata[i]) == 0 &&
-                    strcmp(cell->column, columns->pdata[j]) == 0)
-                    found = cell;
-            }
+        for (guint j = 0; by_value && j < answer->wanted->len; j++) {
+            g_autofree char *text = value_text(find_cell(answer, rows->pdata[i], ""), j);
+            orch_table_add(table, text, NULL);
+        }
+        for (guint j = 0; !by_value && j < columns->len; j++) {
+            const struct answer_cell *found = find_cell(answer, rows->pdata[i], columns->pdata[j]);
             g_autofree char *text = found ? cell_text(answer, found) : g_strdup("");
             orch_table_add(table, text, NULL);
         }
@@ -343,41 +375,73 @@ static void print_best(struct answer *answer)
 /* ---- compare ----------------------------------------------------------------------------------
  */
 
+/* For each row its best cell (over `best_of`), in order of first sight. The caller unrefs. */
+static GPtrArray *best_of_rows(struct answer *answer)
+{
+    GPtrArray *out = g_ptr_array_new();
+    g_autoptr(GPtrArray) rows = labels(answer, true);
+    for (guint i = 0; i < rows->len; i++) {
+        struct answer_cell *best = NULL;
+        for (guint j = 0; j < answer->cells->len; j++) {
+            struct answer_cell *cell = answer->cells->pdata[j];
+            if (strcmp(cell->row, rows->pdata[i]) == 0 &&
+                (!best || compare_cells(&cell, &best, answer) < 0))
+                best = cell;
+        }
+        g_ptr_array_add(out, best);
+    }
+    return out;
+}
+
+/* "finetune (lr 0.1)" */
+static char *setting_label(const struct answer *answer, const struct answer_cell *cell)
+{
+    g_autofree char *axes = joined(answer->columns);
+    return answer->columns->len ? g_strdup_printf("%s (best %s: %s)", cell->row, axes, cell->column)
+                                : g_strdup(cell->row);
+}
+
+static void print_against(const struct answer *answer, const struct answer_cell *base,
+                          const struct answer_cell *cell)
+{
+    g_autofree char *label = setting_label(answer, cell);
+    if (!cell->done) {
+        printf("  %s: missing\n", label);
+        return;
+    }
+    struct orch_difference d = difference(base, cell);
+    g_autofree char *mean = orch_number_format(d.mean), *own = cell_text(answer, cell);
+    g_autofree char *low = orch_number_format(d.low), *high = orch_number_format(d.high);
+    printf("  %s: %s; %s%s against %s", label, own, d.mean > 0 ? "+" : "", mean, base->row);
+    if (isnan(d.low))
+        printf("; with one repeat each it cannot be told from noise\n");
+    else
+        printf("; 95 %% interval of the %sdifference %s to %s: %s\n", d.is_paired ? "paired " : "",
+               low, high,
+               !d.is_more_than_noise ? "not more than noise"
+               : (d.mean > 0) == (g_strcmp0(answer->better, "min") != 0)
+                   ? "better, more than noise"
+                   : "worse, more than noise");
+}
+
 static void print_compare(struct answer *answer)
 {
     const char *named = orch_json_text(answer->item->spec, "baseline", NULL);
+    g_autoptr(GPtrArray) rows = best_of_rows(answer);
     const struct answer_cell *base = NULL;
-    for (guint i = 0; i < answer->cells->len; i++) {
-        const struct answer_cell *cell = answer->cells->pdata[i];
-        if (!base && (!named || strcmp(cell->row, named) == 0))
-            base = cell;
+    for (guint i = 0; i < rows->len && !base; i++) {
+        const struct answer_cell *cell = rows->pdata[i];
+        base = !named || strcmp(cell->row, named) == 0 ? cell : NULL;
     }
     if (!base || !base->done) {
         printf("  missing: %s is not done\n", named ? named : "the baseline");
         return;
     }
-    g_autofree char *text = cell_text(answer, base);
-    printf("  %s: %s (n = %u)\n", base->row, text, base->done);
-    for (guint i = 0; i < answer->cells->len; i++) {
-        const struct answer_cell *cell = answer->cells->pdata[i];
-        if (cell == base)
-            continue;
-        if (!cell->done) {
-            printf("  %s: missing\n", cell->row);
-            continue;
-        }
-        struct orch_difference d = difference(base, cell);
-        g_autofree char *mean = orch_number_format(d.mean);
-        g_autofree char *own = cell_text(answer, cell);
-        g_autofree char *low = orch_number_format(d.low), *high = orch_number_format(d.high);
-        printf("  %s: %s, %s%s against %s", cell->row, own, d.mean > 0 ? "+" : "", mean, base->row);
-        if (isnan(d.low))
-            printf("; with one repeat each it cannot be told from noise\n");
-        else
-            printf("; 95 %% interval of the %sdifference %s to %s: %s\n",
-                   d.is_paired ? "paired " : "", low, high,
-                   d.is_more_than_noise ? "more than noise" : "not more than noise");
-    }
+    g_autofree char *label = setting_label(answer, base), *text = cell_text(answer, base);
+    printf("  %s: %s (n = %u)\n", label, text, base->done);
+    for (guint i = 0; i < rows->len; i++)
+        if (rows->pdata[i] != base)
+            print_against(answer, base, rows->pdata[i]);
 }
 
 /* ---- all --------------------------------------------------------------------------------------
@@ -400,7 +464,7 @@ static void print_item(struct orch_cli *cli, struct orch_plan *plan,
         .item = item,
         .wanted = parse_wanted(json_object_get(item->spec, "value")),
         .rows = texts(json_object_get(item->spec, is_table ? "rows" : "by")),
-        .columns = texts(is_table ? json_object_get(item->spec, "columns") : NULL),
+        .columns = texts(json_object_get(item->spec, is_table ? "columns" : "best_of")),
         .cells = g_ptr_array_new_with_free_func(cell_free),
         .better = "none",
     };

@@ -318,6 +318,8 @@ static int run_plan(struct orch_cli *cli, struct orch_plan *plan,
         orch_cli_say(cli, "stopped; what ended is kept. The same command goes on from here.");
     if (cli->json)
         print_totals_json(plan, &totals, seconds);
+    else if (plan->expansion->smoke)
+        orch_cli_say(cli, "a smoke run: two steps on synthetic data; nothing was recorded");
     else
         orch_execute_answers(cli, plan);
     return status_of(&totals, options);

@@ -107,6 +107,7 @@ struct orch_expansion *orch_cli_recipe(struct orch_cli *cli, const char *path,
     g_autofree char *folder = g_path_get_dirname(absolute);
     if (!orch_cli_workspace(cli, folder, error))
         return NULL;
+    orch_plugins_set_smoke(orch_cli_plugins(cli), variant->smoke);
     struct orch_diags *diags = orch_diags_new();
     struct orch_expansion *expansion =
         orch_recipe_expand(path, orch_cli_plugins(cli), &options, diags);

@@ -35,6 +35,7 @@ struct orch_batch {
     struct orch_manifest *manifest;
     bool is_loaded; /* it has introduced itself */
     char *trouble;  /* text of the last 'error' event */
+    bool smoke;
     int64_t next_id;
     int64_t waiting_since_ns; /* of the last answer, or of the first question after silence */
     double timeout_s;
@@ -363,6 +364,11 @@ struct orch_manifest *orch_batch_manifest(struct orch_batch *batch, GError **err
     return NULL;
 }
 
+void orch_batch_set_smoke(struct orch_batch *batch, bool on)
+{
+    batch->smoke = on;
+}
+
 int64_t orch_batch_ask(struct orch_batch *batch, const char *what, const json_t *params,
                        GError **error)
 {
@@ -371,6 +377,8 @@ int64_t orch_batch_ask(struct orch_batch *batch, const char *what, const json_t 
     const int64_t number = *id;
     g_autoptr(json_t) question =
         json_pack("{s:s, s:I, s:O}", "do", what, "id", (json_int_t)number, "params", params);
+    if (batch->smoke)
+        json_object_set_new(question, "smoke", json_true());
     g_autoptr(GString) line = g_string_new(NULL);
     orch_event_encode_json(line, question);
     if (line->len > ORCH_WIRE_LINE_MAX) {

@@ -25,6 +25,9 @@ void orch_batch_free(struct orch_batch *batch);
 /** Waits for what the plugin says of itself. The caller frees; NULL with ORCH_ERROR_PLUGIN. */
 struct orch_manifest *orch_batch_manifest(struct orch_batch *batch, GError **error);
 
+/** The questions that follow are about smoke runs. */
+void orch_batch_set_smoke(struct orch_batch *batch, bool on);
+
 /** Sends a question ("check" or "cost") without waiting; returns its number, or -1 with
  * ORCH_ERROR_RECIPE when the parameters do not fit into a line. */
 int64_t orch_batch_ask(struct orch_batch *batch, const char *what, const json_t *params,

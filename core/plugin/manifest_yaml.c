@@ -23,10 +23,6 @@ struct reader {
     const struct orch_yaml *root;
 };
 
-/** Names that a command may use besides the declared parameters. */
-static const char *const RESERVED[] = {"seed",      "repeat",       "checkpoint_dir",
-                                       "trial_dir", "manifest_dir", NULL};
-
 static const char *const TYPES[] = {"bool",     "int",      "real",  "string", "enum",   "path",
                                     "artifact", "duration", "bytes", "money",  "secret", NULL};
 
@@ -145,8 +141,8 @@ static bool name_is_known(const struct reader *reader, const char *name, bool wi
         const struct orch_param_spec *spec = reader->manifest->params->pdata[i];
         g_ptr_array_add(known, spec->name);
     }
-    for (unsigned i = 0; with_reserved && RESERVED[i]; i++)
-        g_ptr_array_add(known, (char *)(uintptr_t)RESERVED[i]);
+    for (unsigned i = 0; with_reserved && ORCH_TRIAL_VALUES[i]; i++)
+        g_ptr_array_add(known, (char *)(uintptr_t)ORCH_TRIAL_VALUES[i]);
     g_ptr_array_add(known, NULL);
     const char *const *names = (const char *const *)known->pdata;
     if (g_strv_contains(names, name))
@@ -508,7 +504,7 @@ static void read_parameters(struct reader *reader, const struct orch_yaml *node)
         const struct orch_yaml *key = node->keys->pdata[i];
         if (!check_name(reader, key, "parameter"))
             continue;
-        if (g_strv_contains(RESERVED, key->text))
+        if (g_strv_contains(ORCH_TRIAL_VALUES, key->text))
             finding(reader, key, true, "choose another name, unless that is what you want",
                     "parameter '%s' takes the place of the trial's own ${%s}", key->text,
                     key->text);

@@ -20,6 +20,7 @@ struct orch_plugins {
     char **folders;     /* --plugin-path */
     char *host;         /* program orch-host; found when first needed */
     double timeout_s;   /* 0: the default */
+    bool smoke;         /* questions are about smoke runs */
     GHashTable *loaded; /* real path -> struct loaded * */
 };
 
@@ -71,6 +72,11 @@ void orch_plugins_set_timeout(struct orch_plugins *plugins, double seconds)
     plugins->timeout_s = seconds;
 }
 
+void orch_plugins_set_smoke(struct orch_plugins *plugins, bool on)
+{
+    plugins->smoke = on;
+}
+
 static const char *const *first_folders(const struct orch_plugins *plugins)
 {
     return (const char *const *)plugins->folders;
@@ -85,7 +91,10 @@ static struct orch_batch *start_batch(struct orch_plugins *plugins, const char *
         plugins->host = orch_program_path("orch-host", error);
     if (!plugins->host)
         return NULL;
-    return orch_batch_start(plugins->host, path, plugins->timeout_s, error);
+    struct orch_batch *batch = orch_batch_start(plugins->host, path, plugins->timeout_s, error);
+    if (batch)
+        orch_batch_set_smoke(batch, plugins->smoke);
+    return batch;
 }
 
 /* The file's name is the plugin's: what is found under a name must carry it. */

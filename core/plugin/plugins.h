@@ -18,6 +18,8 @@ void orch_plugins_free(struct orch_plugins *plugins);
 
 /** How long an answer to check or cost may take before it counts as a hang (default 10 s). */
 void orch_plugins_set_timeout(struct orch_plugins *plugins, double seconds);
+/** The questions that follow are about smoke runs: data need not be there. Before any is asked. */
+void orch_plugins_set_smoke(struct orch_plugins *plugins, bool on);
 
 /** Real path of the file that `name` stands for, found as orch_plugins_find does and nothing
  * loaded. The caller frees; NULL with ORCH_ERROR_PLUGIN. */

@@ -140,7 +140,8 @@ static char *read_variable(struct recipe_draft *draft, struct recipe_place place
 static bool append_variable(struct recipe_draft *draft, struct recipe_place place,
                             const char *inside, const struct orch_manifest *names, GString *out)
 {
-    if (names && orch_manifest_param(names, inside)) {
+    if (names &&
+        (orch_manifest_param(names, inside) || g_strv_contains(ORCH_TRIAL_VALUES, inside))) {
         g_string_append_printf(out, "${%s}", inside);
         return true;
     }
@@ -159,8 +160,8 @@ static bool append_variable(struct recipe_draft *draft, struct recipe_place plac
     struct recipe_reference *reference = read_reference(inside);
     if (names)
         orch_recipe_complain(draft, place,
-                             "a program may name its parameters: ${param}, and "
-                             "${env:NAME}, ${recipe.dir}",
+                             "a program may name its parameters: ${param}, and ${seed}, "
+                             "${repeat}, ${checkpoint_dir}, ${env:NAME}, ${recipe.dir}",
                              "plugin '%s' has no parameter '%s'", names->name, inside);
     else if (reference)
         orch_recipe_complain(draft, place, "give it a parameter of its own",

@@ -79,6 +79,7 @@ static const struct kind_row {
      false,
      {{"value", SHAPE_VALUES, true},
       {"by", SHAPE_AXES, true},
+      {"best_of", SHAPE_AXES, false},
       {"baseline", SHAPE_TEXT, false},
       {"experiments", SHAPE_EXPERIMENTS, false},
       {"where", SHAPE_TEXT, false}}},
