@@ -1,0 +1,3 @@
+if(TARGET orch_loader)
+  orch_test(data "quick" orch_loader)
+endif()
