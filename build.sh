@@ -29,7 +29,8 @@ usage: ./build.sh COMMAND
   torch                 LibTorch and the training plugins as well
   all                   build and torch
   asan [ARG...]         all tests again under AddressSanitizer and UBSan
-  install [--prefix D]  into D (default /usr/local; DESTDIR is respected)
+  install [--prefix D]  into D (default /usr/local; DESTDIR is respected), with manuals, man pages and
+                        the header and pkg-config file that plugin authors need
   clean                 remove what was built
   packages              print the Debian packages, a line for each stage
 
@@ -205,6 +206,7 @@ run_install() {
             *) die "unknown argument '$1'" ;;
         esac
     done
+    prefix=$(realpath -m "$prefix")
     build_core
     cmake --install "$BUILD" --prefix "$prefix" >"$BUILD.log" || { tail "$BUILD.log" >&2; die "installing into '$prefix' failed"; }
     say "installed into ${DESTDIR:-}$prefix; '$prefix/bin/orch doctor' looks whether all is there"

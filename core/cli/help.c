@@ -163,6 +163,35 @@ static const struct orch_option HELP_OPTIONS[] = {
      "write every command's man page into DIR"},
     {0}};
 
+/* orch(1): what there is, each command with a page of its own. */
+static char *man_overview(void)
+{
+    GString *out = g_string_new(NULL);
+    g_string_append_printf(
+        out,
+        ".TH ORCH 1 \"\" \"orch %s\" \"orch manual\"\n.SH NAME\norch \\- run "
+        "experiments from recipes and record every result\n.SH SYNOPSIS\n.B orch\n"
+        ".I COMMAND\n[\\fIOPTION\\fR...] [\\fIARGUMENT\\fR...]\n.SH COMMANDS\n",
+        ORCH_VERSION);
+    for (int i = 0; ORCH_COMMANDS[i]; i++) {
+        g_autofree char *dashed = g_strdelimit(g_strdup(ORCH_COMMANDS[i]->name), " ", '-');
+        g_string_append(out, ".TP\n.BR orch\\-");
+        append_roff(out, dashed);
+        g_string_append(out, " (1)\n");
+        append_roff(out, ORCH_COMMANDS[i]->summary);
+        g_string_append_c(out, '\n');
+    }
+    g_string_append(out, ".SH OPTIONS OF EVERY COMMAND\n");
+    roff_options(out, ORCH_COMMON_OPTIONS);
+    return g_string_free(out, FALSE);
+}
+
+static bool write_page(const char *folder, const char *name, const char *text, GError **error)
+{
+    g_autofree char *path = g_build_filename(folder, name, NULL);
+    return orch_file_write(path, text, strlen(text), false, error);
+}
+
 static bool write_pages(const char *folder, bool man, GError **error)
 {
     GString *index =
@@ -172,17 +201,14 @@ static bool write_pages(const char *folder, bool man, GError **error)
     for (int i = 0; ok && ORCH_COMMANDS[i]; i++) {
         g_autofree char *dashed = g_strdelimit(g_strdup(ORCH_COMMANDS[i]->name), " ", '-');
         g_autofree char *name = g_strdup_printf(man ? "orch-%s.1" : "%s.md", dashed);
-        g_autofree char *path = g_build_filename(folder, name, NULL);
         g_autofree char *text =
             man ? orch_help_man(ORCH_COMMANDS[i]) : orch_help_markdown(ORCH_COMMANDS[i]);
-        ok = orch_file_write(path, text, strlen(text), false, error);
+        ok = write_page(folder, name, text, error);
         g_string_append_printf(index, "- [orch %s](%s) - %s\n", ORCH_COMMANDS[i]->name, name,
                                ORCH_COMMANDS[i]->summary);
     }
-    if (ok && !man) {
-        g_autofree char *path = g_build_filename(folder, "README.md", NULL);
-        ok = orch_file_write(path, index->str, index->len, false, error);
-    }
+    g_autofree char *overview = man ? man_overview() : NULL;
+    ok = ok && write_page(folder, man ? "orch.1" : "README.md", man ? overview : index->str, error);
     g_string_free(index, TRUE);
     return ok;
 }

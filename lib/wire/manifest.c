@@ -7,6 +7,9 @@
 #include <stdarg.h>
 #include <string.h>
 
+const char *const ORCH_TRIAL_VALUES[] = {"seed",      "repeat",       "checkpoint_dir",
+                                         "trial_dir", "manifest_dir", NULL};
+
 /* ---- life -------------------------------------------------------------------------------------
  */
 
