@@ -30,7 +30,6 @@ fails 1 orch try -- sh -c 'echo oops >&2; exit 3'
 says failed
 ok orch log @last; has oops
 # {seed} and {repeat} are the trial's own; so they are in a recipe's 'program'
-ok orch try --name seeds -x n=1,2 --repeat 2 -- sh -c 'echo n {n}; echo repeat {repeat}; case {seed} in *[!0-9]*) exit 9;; esac'
+ok orch try --name seeds -x n=1,2 --repeat 2 -- sh -c 'echo n {n}; echo again {repeat}; case {seed} in *[!0-9]*) exit 9;; esac'
 says '4 ok'
-ok orch ls --recipe try --where 'experiment=seeds' --json -m repeat -m n
-same "$(json runs.0.repeat)" 2; same "$(json runs.2.repeat)" 1
+ok orch ls --where 'experiment=seeds and again=2' --json; same "$(json runs.#)" 2
