@@ -1,0 +1,5 @@
+if(TARGET orch_torch_adapter)
+  orch_test(torch "torch" orch_torch)
+  add_dependencies(test_torch orch_torch_adapter)
+  set_tests_properties(unit.torch PROPERTIES TIMEOUT 300)
+endif()
