@@ -138,6 +138,32 @@ static json_t *plan_as_json(const struct orch_plan *plan)
     return rows;
 }
 
+/* What the profile leaves out, as {experiment: reason}. With targets, the recipe's reader warns of
+ * those among them. */
+static json_t *left_out_by_profile(struct orch_cli *cli, const struct orch_expansion *expansion)
+{
+    json_t *reasons = json_object();
+    for (guint i = 0; cli->arg_count == 1 && i < expansion->experiments->len; i++) {
+        const struct orch_experiment *experiment = expansion->experiments->pdata[i];
+        if (experiment->skipped)
+            json_object_set_new(
+                reasons, experiment->name,
+                json_string(experiment->skip_reason ? experiment->skip_reason : "no reason given"));
+    }
+    return reasons;
+}
+
+static void say_what_profile_leaves_out(struct orch_cli *cli,
+                                        const struct orch_expansion *expansion)
+{
+    json_t *reasons = left_out_by_profile(cli, expansion);
+    const char *name;
+    json_t *reason;
+    json_object_foreach(reasons, name, reason)
+        orch_cli_say(cli, "  %s: skipped by profile '%s': %s", name, expansion->profile,
+                     json_string_value(reason));
+}
+
 static void print_plan_counts(struct orch_cli *cli, const struct orch_plan *plan)
 {
     GString *line = g_string_new(NULL);
@@ -155,6 +181,7 @@ static void print_plan_counts(struct orch_cli *cli, const struct orch_plan *plan
                  expansion->profile ? expansion->profile : "", total, total == 1 ? "" : "s",
                  line->len ? line->str : "none");
     g_string_free(line, TRUE);
+    say_what_profile_leaves_out(cli, expansion);
 }
 
 int orch_execute_plan(struct orch_cli *cli, const struct orch_expansion *expansion,
@@ -183,9 +210,10 @@ int orch_execute_plan(struct orch_cli *cli, const struct orch_expansion *expansi
     }
     if (cli->json) {
         json_decref(orch_table_to_json(table));
-        orch_cli_print_json(json_pack("{s:s s:s? s:s s:o s:i}", "recipe", expansion->name,
+        orch_cli_print_json(json_pack("{s:s s:s? s:s s:o s:o s:i}", "recipe", expansion->name,
                                       "profile", expansion->profile, "recipe_key", expansion->key,
-                                      "trials", plan_as_json(plan), "left", (int)left));
+                                      "trials", plan_as_json(plan), "left_out",
+                                      left_out_by_profile(cli, expansion), "left", (int)left));
     } else {
         orch_table_print(cli, table, "trials");
         if (shown < total)
@@ -310,6 +338,7 @@ static int run_plan(struct orch_cli *cli, struct orch_plan *plan,
         orch_cli_say(cli, "nothing to run: %u of %u trials are done", totals.spared,
                      totals.planned);
         say_why_nothing_runs(cli, plan);
+        say_what_profile_leaves_out(cli, plan->expansion);
     }
     orch_progress_end(progress, &totals, seconds);
     if (!ok)

@@ -58,8 +58,8 @@ struct run {
     struct job *jobs; /* one for each item, same index */
     unsigned *order;  /* indices of items in the order of starting */
     unsigned order_count;
-    GPtrArray *hosts; /* struct host *: at work */
-    GPtrArray *ended; /* struct host *: gone, not collected yet */
+    GPtrArray *hosts;    /* struct host *: at work */
+    GPtrArray *ended;    /* struct host *: gone, not collected yet */
     bool collects_first; /* nothing may run beside the collecting */
     GArray *plugin_files;
     GHashTable *wall_by_experiment; /* experiment -> GArray of double, seconds */
@@ -752,16 +752,21 @@ static void make_jobs(struct run *run)
     g_qsort_with_data(run->order, (int)run->order_count, sizeof *run->order, compare_order, plan);
 }
 
-/* On an error: hosts still run; they are told to stop, and the next command collects them. */
+/* On an error: hosts still run; they are told to stop, and are collected where the store allows it,
+ * else by the next command. */
 static void abandon_hosts(struct run *run)
 {
     cancel_running(run, SIGINT);
-    for (guint i = 0; i < run->hosts->len; i++) {
-        const struct host *host = run->hosts->pdata[i];
+    run->stop_level = 2; /* nothing is tried again */
+    while (run->hosts->len) {
         int status;
+        const struct host *host = run->hosts->pdata[0];
         while (waitpid(host->pid, &status, 0) < 0 && errno == EINTR)
             ;
+        g_ptr_array_add(run->ended, g_ptr_array_steal_index(run->hosts, 0));
     }
+    if (collect_ended(run, NULL))
+        orch_store_sync(run->plan->store, NULL);
 }
 
 static void finish_totals(struct run *run)

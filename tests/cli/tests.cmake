@@ -6,5 +6,7 @@ foreach(script ${scripts})
   set_tests_properties(cli.${name} PROPERTIES LABELS "quick" TIMEOUT 120 SKIP_RETURN_CODE 77
     ENVIRONMENT "ORCH_SOURCE_DIR=${CMAKE_SOURCE_DIR};ORCH_BUILD_DIR=${CMAKE_BINARY_DIR}")
 endforeach()
+# trains something in every profile of every recipe
+set_tests_properties(cli.0027-recipes PROPERTIES LABELS "slow" TIMEOUT 600)
 add_test(NAME layers COMMAND ${CMAKE_SOURCE_DIR}/tests/layers.sh ${CMAKE_SOURCE_DIR})
 set_tests_properties(layers PROPERTIES LABELS quick)

@@ -1,0 +1,61 @@
+# Retries, limits, and the folder that survives the attempts of a trial.
+. "$(dirname "$0")/lib.sh"
+cat >r.recipe <<'R'
+format: 1
+recipe: r
+experiments:
+  slow: { plugin: sleep, with: { seconds: 30 }, timeout: 300ms, retries: 2 }
+R
+fails 1 orch run r.recipe; says timeout
+ok orch ls --json -n 0; same "$(json runs.#)" 3 'attempts'
+same "$(json runs.0.state) $(json runs.1.state) $(json runs.2.state)" 'timeout timeout timeout'
+ok orch show @last --json; same "$(json attempt)" 3
+sed -i 's/retries: 2/retries: 0/' r.recipe
+fails 1 orch run r.recipe; ok orch ls --json -n 0; same "$(json runs.#)" 4
+ok orch show @last --json; same "$(json attempt)" 4
+# a failure is no accident: it is not tried again
+mkdir exp
+cat >exp/bad.plugin <<'Y'
+plugin: bad
+command: [sh, -c, "exit 7"]
+Y
+printf 'format: 1\nrecipe: bad\nexperiments:\n  bad: { plugin: exp/bad.plugin, retries: 5 }\n' >bad.recipe
+fails 1 orch run bad.recipe; ok orch ls --recipe bad --json; same "$(json runs.#)" 1; same "$(json runs.0.state)" failed
+# counts on from where the last attempt was stopped
+cat >exp/count.plugin <<'Y'
+plugin: count
+command: [sh, count.sh, "${checkpoint_dir}"]
+metrics:
+  reached: none
+  attempts: none
+Y
+cat >exp/count.sh <<'S'
+[ "$1" = "$ORCH_CHECKPOINT_DIR" ] || exit 8
+echo x >>"$1/attempts"
+i=$(cat "$1/i" 2>/dev/null || echo 0)
+while [ "$i" -lt 12 ]; do
+    sleep 0.1; i=$((i + 1)); echo $i >"$1/i.new"; mv "$1/i.new" "$1/i"
+done
+echo "reached $i"
+echo "attempts $(wc -l <"$1/attempts")"
+S
+printf 'format: 1\nrecipe: count\nexperiments:\n  count: { plugin: exp/count.plugin, timeout: 900ms, retries: 4 }\n' >count.recipe
+ok orch run count.recipe; says '1 ok'
+ok orch show @last --json
+attempt=$(json attempt); [ "$attempt" -ge 2 ] || _fail 'it was not stopped before it ended'
+same "$(json results.attempts.value 2>/dev/null || json results.attempts)" "$attempt.0"
+ok orch ls --recipe count --json; same "$(json runs.#)" "$attempt"
+# over the memory that it may have
+cat >exp/eat.plugin <<'Y'
+plugin: eat
+command: [python3, eat.py]
+Y
+cat >exp/eat.py <<'P'
+import time
+block = bytearray(300 << 20)
+for i in range(0, len(block), 4096): block[i] = 1
+time.sleep(20)
+P
+printf 'format: 1\nrecipe: eat\nexperiments:\n  eat: { plugin: exp/eat.plugin, resources: { memory: 100MiB } }\n' >eat.recipe
+fails 1 orch run eat.recipe; says memory
+ok orch show @last; has '100'; has memory
