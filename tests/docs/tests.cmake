@@ -1,0 +1,4 @@
+# The README's commands are run, and print what it says.
+add_test(NAME docs.readme COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/readme.py
+  ${CMAKE_SOURCE_DIR}/README.md ${CMAKE_BINARY_DIR})
+set_tests_properties(docs.readme PROPERTIES LABELS quick TIMEOUT 120)
