@@ -120,12 +120,9 @@ static bool arguments_fit(const struct orch_cli *cli, GError **error)
     return true;
 }
 
-static int run_command(struct orch_cli *cli, int words, GError **error)
+static int run_parsed(struct orch_cli *cli, const void *options, GError **error)
 {
     const struct orch_command *command = cli->command;
-    g_autofree void *options = g_malloc0(command->option_bytes + 1);
-    if (!orch_options_parse(cli, cli->argc - 1 - words, cli->argv + 1 + words, options, error))
-        return -1;
     if (cli->help) {
         orch_help_command(stdout, command);
         return ORCH_EXIT_OK;
@@ -137,6 +134,25 @@ static int run_command(struct orch_cli *cli, int words, GError **error)
         return -1;
     }
     return command->run(cli, options, error);
+}
+
+/* Lists grow while options are read. */
+static void free_lists(const struct orch_option *table, void *options)
+{
+    for (; table && table->name; table++)
+        if (table->kind == ORCH_OPT_LIST)
+            g_free(*(void **)(void *)((char *)options + table->offset));
+}
+
+static int run_command(struct orch_cli *cli, int words, GError **error)
+{
+    const struct orch_command *command = cli->command;
+    g_autofree void *options = g_malloc0(command->option_bytes + 1);
+    int status = -1;
+    if (orch_options_parse(cli, cli->argc - 1 - words, cli->argv + 1 + words, options, error))
+        status = run_parsed(cli, options, error);
+    free_lists(command->options, options);
+    return status;
 }
 
 static int dispatch(struct orch_cli *cli, GError **error)
@@ -214,6 +230,7 @@ int main(int argc, char **argv)
     }
     orch_plugins_free(cli.plugins);
     orch_workspace_free(cli.workspace);
+    free_lists(ORCH_COMMON_OPTIONS, &cli);
     g_free(cli.args);
     return close_stdout(status);
 }

@@ -138,21 +138,21 @@ static void test_not_found(void **state)
 {
     (void)state;
     g_autofree char *base = in_folder("base");
-    g_free(write_plugin("base/finetune.plugin", "command: [x]\n"));
+    g_free(write_plugin("base/polish.plugin", "command: [x]\n"));
     g_free(write_plugin("base/notes.txt", "x"));
     struct orch_plugins *plugins = orch_plugins_new(NULL);
     GError *error = NULL;
-    assert_null(orch_plugins_find(plugins, "fintune", base, &error));
+    assert_null(orch_plugins_find(plugins, "polissh", base, &error));
     assert_non_null(strstr(error->message, base)); /* where it was looked for */
-    assert_error(error, ORCH_ERROR_PLUGIN, "did you mean 'finetune'?");
-    assert_null(orch_plugins_find(plugins, "finetune.plugin", base, &error));
-    assert_error(error, ORCH_ERROR_PLUGIN, "'./finetune.plugin'");
+    assert_error(error, ORCH_ERROR_PLUGIN, "did you mean 'polish'?");
+    assert_null(orch_plugins_find(plugins, "polish.plugin", base, &error));
+    assert_error(error, ORCH_ERROR_PLUGIN, "'./polish.plugin'");
     assert_null(orch_plugins_find(plugins, "./absent.plugin", base, &error));
     assert_error(error, ORCH_ERROR_PLUGIN, "there is no file");
     assert_null(orch_plugins_find(plugins, "./notes.txt", base, &error));
     assert_error(error, ORCH_ERROR_PLUGIN, "not a plugin by its name");
-    assert_non_null(orch_plugins_find(plugins, "./finetune.plugin", base, &error));
-    assert_null(orch_plugins_find(plugins, "finetune", NULL, &error)); /* not the current folder */
+    assert_non_null(orch_plugins_find(plugins, "./polish.plugin", base, &error));
+    assert_null(orch_plugins_find(plugins, "polish", NULL, &error)); /* not the current folder */
     g_clear_error(&error);
     orch_plugins_free(plugins);
 }

@@ -52,7 +52,7 @@ bool orch_schedule_milestones_parse(struct orch_schedule *schedule, const char *
         }
         if (i && read[i] <= read[i - 1]) {
             orch_error_set(error, ORCH_ERROR_RECIPE, "write milestones in rising order",
-                           "milestone '%s' does not come after '%s'", texts[i], texts[i - 1]);
+                           "milestone '%s' does not lie after '%s'", texts[i], texts[i - 1]);
             return false;
         }
         late += read[i] >= schedule->epochs;
@@ -77,15 +77,17 @@ static double without_warmup(const struct orch_schedule *schedule, double epoch)
             if (epoch >= schedule->milestones[i] - 1e-9)
                 rate *= schedule->gamma;
         return rate;
-    case ORCH_SCHEDULE_COSINE:
-        return schedule->lr_min + (schedule->lr - schedule->lr_min) *
-                                      (1 + cos(PI * fmin(1, epoch / schedule->epochs))) / 2;
+    case ORCH_SCHEDULE_COSINE: { /* over what the warm-up leaves */
+        double length = fmax(schedule->epochs - schedule->warmup_epochs, 1e-9);
+        double share = fmin(1, fmax(0, (epoch - schedule->warmup_epochs) / length));
+        return schedule->lr_min + (schedule->lr - schedule->lr_min) * (1 + cos(PI * share)) / 2;
+    }
     }
     return rate;
 }
 
 double orch_schedule_rate(const struct orch_schedule *schedule, double epoch)
 {
-    double rate = without_warmup(schedule, epoch);
+    double rate = without_warmup(schedule, fmax(epoch, schedule->warmup_epochs));
     return epoch < schedule->warmup_epochs ? rate * epoch / schedule->warmup_epochs : rate;
 }

@@ -1,0 +1,111 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Images a second of orch's trainer and of the same training in PyTorch's own idiom, interleaved in one run:
+resnet20 (He et al. 4.2, option A) on synthetic 1x28x28 images, batch 64, SGD with momentum, crop and flip,
+channels-last, equal threads. Prints the ratio orch / PyTorch, and bf16 / fp32 of orch.
+
+usage: /usr/bin/python3 bench/trainer.py BUILD [--strict]   (needs an importable torch)
+"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+build = os.path.abspath(sys.argv[1])
+THREADS, BATCH, IMAGES, EPOCHS = os.cpu_count(), 64, 4096, 2
+torch.set_num_threads(THREADS)
+
+
+class Block(nn.Module):
+    def __init__(self, inputs, outputs, stride):
+        super().__init__()
+        self.conv1 = nn.Conv2d(inputs, outputs, 3, stride, 1, bias=False)
+        self.bn1 = nn.BatchNorm2d(outputs)
+        self.conv2 = nn.Conv2d(outputs, outputs, 3, 1, 1, bias=False)
+        self.bn2 = nn.BatchNorm2d(outputs)
+        self.stride, self.extra = stride, outputs - inputs
+
+    def forward(self, x):
+        y = F.relu(self.bn1(self.conv1(x)), inplace=True)
+        y = self.bn2(self.conv2(y))
+        if self.extra:
+            x = F.pad(x[:, :, ::2, ::2], (0, 0, 0, 0, self.extra // 2, self.extra - self.extra // 2))
+        return F.relu(y.add_(x), inplace=True)
+
+
+def resnet20():
+    layers, width = [], 16
+    for stage in range(3):
+        for i in range(3):
+            out = 16 << stage
+            layers.append(Block(width, out, 2 if stage and not i else 1))
+            width = out
+    return nn.Sequential(nn.Conv2d(1, 16, 3, 1, 1, bias=False), nn.BatchNorm2d(16), nn.ReLU(inplace=True),
+                         *layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(64, 10))
+
+
+class Augmented(torch.utils.data.Dataset):
+    def __init__(self):
+        self.images = torch.rand(IMAGES, 1, 28, 28)
+        self.labels = torch.arange(IMAGES) % 10
+
+    def __len__(self):
+        return IMAGES
+
+    def __getitem__(self, i):
+        x = F.pad(self.images[i], (4, 4, 4, 4))
+        dy, dx = torch.randint(0, 9, (2,)).tolist()
+        x = x[:, dy:dy + 28, dx:dx + 28]
+        return (x.flip(2) if torch.rand(()) < 0.5 else x), self.labels[i]
+
+
+def pytorch():
+    model = resnet20().to(memory_format=torch.channels_last)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9, weight_decay=1e-4)
+    loader = torch.utils.data.DataLoader(Augmented(), BATCH, shuffle=True, num_workers=1, persistent_workers=True)
+    for epoch in range(EPOCHS):
+        begin = time.perf_counter()
+        for x, y in loader:
+            loss = F.cross_entropy(model(x.contiguous(memory_format=torch.channels_last)), y)
+            optimizer.zero_grad(set_to_none=True)
+            loss.backward()
+            optimizer.step()
+        seconds = time.perf_counter() - begin
+    return IMAGES / seconds  # the last epoch: the first warms up
+
+
+def orch(precision):
+    with tempfile.TemporaryDirectory() as folder:
+        recipe = os.path.join(folder, "t.recipe")
+        with open(recipe, "w") as f:
+            f.write(f"""format: 1
+recipe: t
+experiments:
+  t:
+    plugin: train
+    with: {{ dataset: fashion-mnist, net: resnet20, per_class: {IMAGES // 10}, epochs: {EPOCHS}, batch: {BATCH}, crop_pad: 4,
+            flip: true, precision: {precision}, threads: {THREADS}, val_images: 10, milestones: [90%] }}
+""")
+        subprocess.run([f"{build}/orch", "run", recipe, "-q"], check=True, stdout=subprocess.DEVNULL)
+        out = subprocess.run([f"{build}/orch", "show", "@last", "--json"], cwd=folder, capture_output=True, text=True)
+        metrics = {m["name"]: m for m in json.loads(out.stdout)["metrics"]}
+        return metrics["images_per_s"]["last"]
+
+
+best = {"orch": 0, "orch bf16": 0, "PyTorch": 0}
+for _ in range(3):
+    best["orch"] = max(best["orch"], orch("fp32"))
+    best["PyTorch"] = max(best["PyTorch"], pytorch())
+    best["orch bf16"] = max(best["orch bf16"], orch("bf16"))
+for name, value in best.items():
+    print(f"{name:10} {value:8.0f} images/s")
+ratio = best["orch"] / best["PyTorch"]
+print(f"orch / PyTorch {torch.__version__}: {ratio:.2f} (asked for: above 1)")
+print(f"bf16 / fp32: {best['orch bf16'] / best['orch']:.2f}")
+sys.exit("--strict" in sys.argv and ratio <= 1)
