@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "lib/data/download.h"
+
+#include "lib/base/error.h"
+
+#include <curl/curl.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define BYTES_MAX (INT64_C(64) << 30)
+#define WAIT_MAX_S 30.0
+/* Even with new bytes each time, a server that hangs up this often is no use. */
+#define ATTEMPTS_MAX 200
+
+struct transfer {
+    const struct orch_download *want;
+    CURL *curl;
+    int fd;
+    int64_t start; /* bytes that the part file had */
+    int64_t size;  /* and has */
+    int saved_errno;
+    bool stopped, too_large;
+};
+
+enum outcome { DONE, AGAIN, ANEW, FAILED };
+
+/* What may pass by itself, and what a user can do about the rest. */
+static const struct {
+    CURLcode code;
+    bool passes;
+    const char *cure;
+} CURES[] = {
+    {CURLE_COULDNT_RESOLVE_HOST, false, "is this machine online? behind a proxy set https_proxy"},
+    {CURLE_COULDNT_RESOLVE_PROXY, false, "check https_proxy and http_proxy"},
+    {CURLE_COULDNT_CONNECT, true, "is this machine online? behind a proxy set https_proxy"},
+    {CURLE_OPERATION_TIMEDOUT, true, "run the same command again: it goes on where it stopped"},
+    {CURLE_PARTIAL_FILE, true, "run the same command again: it goes on where it stopped"},
+    {CURLE_RECV_ERROR, true, "run the same command again: it goes on where it stopped"},
+    {CURLE_SEND_ERROR, true, "run the same command again"},
+    {CURLE_GOT_NOTHING, true, "run the same command again"},
+    {CURLE_SSL_CONNECT_ERROR, true, "run the same command again"},
+    {CURLE_PEER_FAILED_VERIFICATION, false,
+     "check the clock and the package ca-certificates of this machine"},
+};
+
+static bool status_passes(long status)
+{
+    return status == 408 || status == 429 || (status >= 500 && status != 501 && status != 505);
+}
+
+static size_t on_bytes(char *bytes, size_t size, size_t count, void *pointer)
+{
+    struct transfer *t = pointer;
+    const size_t length = size * count;
+    const int64_t most = t->want->bytes > 0 ? t->want->bytes : BYTES_MAX;
+    if (t->size + (int64_t)length > most) {
+        t->too_large = true;
+        return 0;
+    }
+    for (size_t at = 0; at < length;) {
+        ssize_t n = write(t->fd, bytes + at, length - at);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0) {
+            t->saved_errno = errno;
+            return 0;
+        }
+        at += (size_t)n;
+        t->size += n;
+    }
+    return length;
+}
+
+static int on_progress(void *pointer, curl_off_t total, curl_off_t done, curl_off_t up_total,
+                       curl_off_t up)
+{
+    struct transfer *t = pointer;
+    (void)done;
+    (void)up_total;
+    (void)up;
+    int64_t all = t->want->bytes > 0 ? t->want->bytes : total > 0 ? t->start + total : 0;
+    if (t->want->progress && !t->want->progress(t->want->ctx, t->size, all))
+        t->stopped = true;
+    return t->stopped;
+}
+
+static void allow_http_only(CURL *curl)
+{
+#if LIBCURL_VERSION_NUM >= 0x075500
+    curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
+    curl_easy_setopt(curl, CURLOPT_REDIR_PROTOCOLS_STR, "http,https");
+#else
+    curl_easy_setopt(curl, CURLOPT_PROTOCOLS, (long)(CURLPROTO_HTTP | CURLPROTO_HTTPS));
+    curl_easy_setopt(curl, CURLOPT_REDIR_PROTOCOLS, (long)(CURLPROTO_HTTP | CURLPROTO_HTTPS));
+#endif
+}
+
+static void set_up(struct transfer *t)
+{
+    CURL *curl = t->curl;
+    curl_easy_reset(curl);
+    allow_http_only(curl);
+    curl_easy_setopt(curl, CURLOPT_URL, t->want->url);
+    curl_easy_setopt(curl, CURLOPT_USERAGENT, "orch");
+    curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(curl, CURLOPT_FAILONERROR, 1L);
+    curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 1L);
+    curl_easy_setopt(curl, CURLOPT_MAXREDIRS, 10L);
+    curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, (long)t->want->connect_s);
+    curl_easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, 1L);
+    curl_easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, (long)t->want->stall_s);
+    curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, on_bytes);
+    curl_easy_setopt(curl, CURLOPT_WRITEDATA, t);
+    curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
+    curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, on_progress);
+    curl_easy_setopt(curl, CURLOPT_XFERINFODATA, t);
+    if (t->start > 0)
+        curl_easy_setopt(curl, CURLOPT_RESUME_FROM_LARGE, (curl_off_t)t->start);
+}
+
+static void set_failure(const struct transfer *t, const char *cure, const char *why, GError **error)
+{
+    g_autofree char *hint = g_strdup_printf(
+        "%s%sput the file into place by hand as '%s', or set ORCH_DATA_MIRROR to a host that has "
+        "it",
+        cure ? cure : "", cure ? "; or " : "", t->want->by_hand);
+    orch_error_set(error, ORCH_ERROR_IO, hint, "cannot download '%s': %s", t->want->url, why);
+}
+
+static enum outcome judge_status(struct transfer *t, GError **error)
+{
+    long status = 0;
+    curl_easy_getinfo(t->curl, CURLINFO_RESPONSE_CODE, &status);
+    if (status == 416 && t->start > 0) /* the part file is no beginning of this file */
+        return ANEW;
+    g_autofree char *why = g_strdup_printf("the server answered %ld", status);
+    set_failure(t,
+                status == 404 || status == 410   ? "the file may have moved"
+                : status == 401 || status == 403 ? "the server wants a login, or a proxy refused"
+                : status == 407                  ? "the proxy wants a login (in https_proxy)"
+                                                 : NULL,
+                why, error);
+    return status_passes(status) ? AGAIN : FAILED;
+}
+
+/* Why a transfer ended otherwise than well. */
+static enum outcome judge(struct transfer *t, CURLcode code, GError **error)
+{
+    if (t->stopped) {
+        orch_error_set(error, ORCH_ERROR_INTERRUPTED, "the same command goes on where it stopped",
+                       "the download of '%s' was stopped", t->want->url);
+        return FAILED;
+    }
+    if (t->saved_errno) {
+        orch_error_set_errno(error, ORCH_ERROR_IO, t->saved_errno, "cannot write '%s'",
+                             t->want->part);
+        return FAILED;
+    }
+    if (t->too_large && t->start > 0)
+        return ANEW;
+    if (t->too_large) {
+        g_autofree char *why =
+            g_strdup_printf("it is larger than the %" G_GINT64_FORMAT " bytes expected",
+                            t->want->bytes > 0 ? t->want->bytes : BYTES_MAX);
+        set_failure(t, NULL, why, error);
+        return FAILED;
+    }
+    if (code == CURLE_RANGE_ERROR) /* the server cannot go on in the middle */
+        return ANEW;
+    if (code == CURLE_HTTP_RETURNED_ERROR)
+        return judge_status(t, error);
+    for (unsigned i = 0; i < G_N_ELEMENTS(CURES); i++) {
+        if (CURES[i].code != code)
+            continue;
+        set_failure(t, CURES[i].cure, curl_easy_strerror(code), error);
+        return CURES[i].passes ? AGAIN : FAILED;
+    }
+    set_failure(t, NULL, curl_easy_strerror(code), error);
+    return FAILED;
+}
+
+static bool truncate_part(struct transfer *t, GError **error)
+{
+    if (ftruncate(t->fd, 0) != 0 || lseek(t->fd, 0, SEEK_SET) != 0) {
+        orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot write '%s'", t->want->part);
+        return false;
+    }
+    t->size = 0;
+    return true;
+}
+
+static enum outcome attempt(struct transfer *t, GError **error)
+{
+    const int64_t most = t->want->bytes;
+    if (most > 0 && t->size == most)
+        return DONE;
+    if (most > 0 && t->size > most)
+        return ANEW;
+    t->start = t->size;
+    t->too_large = false;
+    set_up(t);
+    CURLcode code = curl_easy_perform(t->curl);
+    if (code != CURLE_OK)
+        return judge(t, code, error);
+    if (most > 0 && t->size < most) {
+        set_failure(t, NULL, "the server sent less than the whole file", error);
+        return AGAIN;
+    }
+    return DONE;
+}
+
+/* Waits; false when it was stopped meanwhile. */
+static bool wait_a_while(struct transfer *t, double seconds, GError **error)
+{
+    for (double waited = 0; waited < seconds && !t->stopped; waited += 0.1) {
+        g_usleep((gulong)(MIN(0.1, seconds - waited) * 1e6));
+        on_progress(t, 0, 0, 0, 0);
+    }
+    if (t->stopped)
+        judge(t, CURLE_OK, error);
+    return !t->stopped;
+}
+
+static bool run(struct transfer *t, GError **error)
+{
+    double wait_s = t->want->wait_s;
+    int left = t->want->retries;
+    bool anew = false;
+    for (int i = 0; i < ATTEMPTS_MAX; i++) {
+        GError *why = NULL;
+        enum outcome outcome = attempt(t, &why);
+        if (outcome == DONE)
+            return true;
+        if (outcome == ANEW && !anew) {
+            anew = true;
+            if (!truncate_part(t, error))
+                return false;
+            continue;
+        }
+        if (outcome == ANEW) {
+            set_failure(t, NULL, "the server sends another part than the one asked for", error);
+            return false;
+        }
+        if (t->size > t->start) { /* it moves: be patient again */
+            left = t->want->retries;
+            wait_s = t->want->wait_s;
+        }
+        if (outcome == FAILED || left-- <= 0 || i + 1 == ATTEMPTS_MAX) {
+            g_propagate_error(error, why);
+            return false;
+        }
+        g_clear_error(&why);
+        if (!wait_a_while(t, wait_s, error))
+            return false;
+        wait_s = MIN(2 * wait_s, WAIT_MAX_S);
+    }
+    return false;
+}
+
+static void *init_curl(void *unused)
+{
+    (void)unused;
+    return GINT_TO_POINTER(curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK);
+}
+
+bool orch_download_run(const struct orch_download *download, GError **error)
+{
+    static GOnce once = G_ONCE_INIT;
+    struct transfer t = {.want = download};
+    struct stat info;
+    g_once(&once, init_curl, NULL);
+    t.fd = open(download->part, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0666);
+    if (t.fd < 0 || fstat(t.fd, &info) != 0) {
+        orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot write '%s'", download->part);
+        if (t.fd >= 0)
+            close(t.fd);
+        return false;
+    }
+    t.size = info.st_size;
+    t.curl = curl_easy_init();
+    bool ok = t.curl && run(&t, error);
+    if (!t.curl)
+        orch_error_set(error, ORCH_ERROR_IO, NULL, "cannot set up libcurl");
+    curl_easy_cleanup(t.curl);
+    if (close(t.fd) != 0 && ok) {
+        orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot write '%s'", download->part);
+        ok = false;
+    }
+    return ok;
+}
