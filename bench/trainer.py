@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Images a second of orch's trainer and of the same training in PyTorch's own idiom, interleaved in one run:
 resnet20 (He et al. 4.2, option A) on synthetic 1x28x28 images, batch 64, SGD with momentum, crop and flip,
-channels-last, equal threads. Prints the ratio orch / PyTorch, and bf16 / fp32 of orch.
+equal threads. Prints the ratio orch / PyTorch, and bf16 / fp32 of orch.
 
 usage: /usr/bin/python3 bench/trainer.py BUILD [--strict]   (needs an importable torch)
 """
@@ -66,13 +66,13 @@ class Augmented(torch.utils.data.Dataset):
 
 
 def pytorch():
-    model = resnet20().to(memory_format=torch.channels_last)
+    model = resnet20()
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9, weight_decay=1e-4)
     loader = torch.utils.data.DataLoader(Augmented(), BATCH, shuffle=True, num_workers=1, persistent_workers=True)
     for epoch in range(EPOCHS):
         begin = time.perf_counter()
         for x, y in loader:
-            loss = F.cross_entropy(model(x.contiguous(memory_format=torch.channels_last)), y)
+            loss = F.cross_entropy(model(x), y)
             optimizer.zero_grad(set_to_none=True)
             loss.backward()
             optimizer.step()

@@ -101,8 +101,8 @@ struct orch_training {
         ORCH_TRAINING_ROW(owner, precision, ORCH_ENUM, .def = "fp32",                              \
                           .choices = ORCH_TRAINING_PRECISION_NAMES,                                \
                           .help = "bf16: convolutions and products in bfloat16, weights in fp32"), \
-        ORCH_TRAINING_ROW(owner, channels_last, ORCH_BOOL, .def = "true",                          \
-                          .help = "memory layout"),                                                \
+        ORCH_TRAINING_ROW(owner, channels_last, ORCH_BOOL, .def = "false",                         \
+                          .help = "memory layout: pays on GPUs with tensor cores, not on CPUs"),   \
         ORCH_TRAINING_ROW(owner, threads, ORCH_INT, .def = "0", .min = "0", .max = "1024",         \
                           .flags = ORCH_PARAM_NEUTRAL, .help = "0: those of the trial's slot"),    \
         ORCH_TRAINING_ROW(owner, loader_threads, ORCH_INT, .def = "1", .min = "0", .max = "64",    \
