@@ -11,7 +11,6 @@
 #include <string.h>
 #include <unistd.h>
 
-extern char **environ;
 
 bool wrapped_listens(const struct orch_trial *trial)
 {

@@ -25,7 +25,7 @@ struct orch_search_hit {
     char *path;        /* real path */
     char *shadowed_by; /* real path of the file that wins, or NULL */
 };
-void orch_search_hit_free(void *hit);
+void orch_search_hit_free(void *pointer);
 /** All of them, by name, the winner first. struct orch_search_hit *; the caller unrefs. */
 GPtrArray *orch_search_list(const char *const *first, const char *base);
 

@@ -10,6 +10,8 @@
 /* A setting of the whole recipe is read for every experiment, and again when it is resolved: what
  * is wrong with it is added once, and counted each time. */
 static void complain_v(struct recipe_draft *draft, struct recipe_place place, const char *hint,
+                       const char *format, va_list args) G_GNUC_PRINTF(4, 0);
+static void complain_v(struct recipe_draft *draft, struct recipe_place place, const char *hint,
                        const char *format, va_list args)
 {
     g_autofree char *what = g_strdup_vprintf(format, args);

@@ -185,7 +185,7 @@ char *orch_recipe_hint_names(const struct recipe_draft *draft, const char *word,
 void orch_recipe_block_init(struct recipe_block *block);
 void orch_recipe_part_free(struct recipe_part *part);
 void orch_recipe_value_clear(struct recipe_value *value);
-void orch_recipe_dimension_free(void *dimension);
+void orch_recipe_dimension_free(void *pointer);
 struct recipe_draft *orch_recipe_draft_new(void);
 void orch_recipe_draft_free(struct recipe_draft *draft);
 

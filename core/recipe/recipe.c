@@ -49,23 +49,23 @@ static struct orch_expansion *expansion_new(const char *path, const char *text, 
     return out;
 }
 
-void orch_expansion_free(struct orch_expansion *out)
+void orch_expansion_free(struct orch_expansion *expansion)
 {
-    if (!out)
+    if (!expansion)
         return;
-    g_ptr_array_unref(out->cells);
-    g_ptr_array_unref(out->experiments);
-    g_ptr_array_unref(out->report);
-    g_ptr_array_unref(out->problems);
-    g_free(out->path);
-    g_free(out->name);
-    g_free(out->about);
-    g_free(out->profile);
-    g_free(out->folder);
-    g_free(out->key);
-    g_free(out->canonical);
-    g_free(out->verbatim);
-    g_free(out);
+    g_ptr_array_unref(expansion->cells);
+    g_ptr_array_unref(expansion->experiments);
+    g_ptr_array_unref(expansion->report);
+    g_ptr_array_unref(expansion->problems);
+    g_free(expansion->path);
+    g_free(expansion->name);
+    g_free(expansion->about);
+    g_free(expansion->profile);
+    g_free(expansion->folder);
+    g_free(expansion->key);
+    g_free(expansion->canonical);
+    g_free(expansion->verbatim);
+    g_free(expansion);
 }
 
 /* ---- the steps ---------------------------------------------------------------------------------
