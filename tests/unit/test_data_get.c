@@ -62,7 +62,7 @@ static int set_up(void **state)
     served = g_build_filename(folder, "served", NULL);
     g_autofree uint8_t *bytes = g_malloc(FILE_BYTES);
     for (int i = 0; i < FILE_BYTES; i++)
-        bytes[i] = (uint8_t)(i * i / 7 + i);
+        bytes[i] = (uint8_t)((unsigned)i * (unsigned)i / 7 + (unsigned)i);
     if (!orch_dir_make(served, NULL))
         return 1;
     write_served("file.bin", bytes, FILE_BYTES);

@@ -7,59 +7,78 @@
 #include "lib/base/file.h"
 
 #include <string.h>
+#include <sys/stat.h>
 
 enum { PIXELS = 3 * 32 * 32, FILE_BYTES_MAX = 1 << 28 };
 
-static bool take_file(struct orch_dataset *d, const char *path, int label_bytes, int64_t *row,
+static bool take_file(struct orch_dataset *d, const char *path, size_t record, int64_t *row,
                       GError **error)
 {
     g_autofree char *bytes = NULL;
     size_t length;
-    const size_t record = (size_t)label_bytes + PIXELS;
     if (!orch_file_read(path, FILE_BYTES_MAX, &bytes, &length, error))
         return false;
-    if (length == 0 || length % record) {
-        orch_error_set(error, ORCH_ERROR_IO, "the file is cut off, or is not the binary version",
-                       "'%s' ends at byte %" G_GSIZE_FORMAT ", within record %" G_GSIZE_FORMAT
-                       " of %" G_GSIZE_FORMAT " bytes",
-                       path, length, length / record, record);
+    if ((int64_t)(length / record) > d->count - *row) {
+        orch_error_set(error, ORCH_ERROR_IO, NULL, "'%s' has changed while it was read", path);
         return false;
     }
-    for (size_t at = 0; at < length; at += record, (*row)++) {
-        int label = (uint8_t)bytes[at + (size_t)label_bytes - 1];
-        if (*row >= d->count || label >= d->classes) {
+    for (size_t at = 0; at + record <= length; at += record, (*row)++) {
+        int label = (uint8_t)bytes[at + record - PIXELS - 1];
+        if (label >= d->classes) {
             orch_error_set(error, ORCH_ERROR_IO, NULL,
-                           *row >= d->count ? "'%s', byte %" G_GSIZE_FORMAT ": more images than %d"
-                                            : "'%s', byte %" G_GSIZE_FORMAT
-                                              ": label %d is out of range",
-                           path, at, *row >= d->count ? (int)d->count : label);
+                           "'%s', byte %" G_GSIZE_FORMAT " (record %" G_GSIZE_FORMAT
+                           "): label %d, expected 0 to %d",
+                           path, at, at / record, label, d->classes - 1);
             return false;
         }
         d->labels[*row] = label;
-        memcpy(d->images + *row * PIXELS, bytes + at + label_bytes, PIXELS);
+        memcpy(d->images + *row * PIXELS, bytes + at + record - PIXELS, PIXELS);
     }
     return true;
 }
 
-static int64_t count_records(const GPtrArray *files, int label_bytes)
+/* Records of a file by its size; 0: not a whole number of them. */
+static int64_t count_records(const char *path, size_t record, GError **error)
 {
-    int64_t total = 0;
+    struct stat info = {0};
+    if (stat(path, &info) == 0 && info.st_size > 0 && (size_t)info.st_size % record == 0)
+        return (int64_t)((size_t)info.st_size / record);
+    orch_error_set(error, ORCH_ERROR_IO, "the file is cut off, or is not the binary version",
+                   "'%s' ends at byte %" G_GINT64_FORMAT ", within record %" G_GINT64_FORMAT
+                   " of %" G_GSIZE_FORMAT " bytes",
+                   path, (int64_t)info.st_size, (int64_t)((size_t)info.st_size / record), record);
+    return 0;
+}
+
+/* Of all files together; they must be equally long: one that was cut off between two records can
+ * be told by nothing else. */
+static int64_t count_all(const GPtrArray *files, size_t record, GError **error)
+{
+    int64_t first = 0;
     for (guint i = 0; i < files->len; i++) {
-        g_autoptr(GMappedFile) file = g_mapped_file_new(files->pdata[i], FALSE, NULL);
-        total += file ? (int64_t)g_mapped_file_get_length(file) / (label_bytes + PIXELS) : 0;
+        int64_t count = count_records(files->pdata[i], record, error);
+        if (!count)
+            return 0;
+        first = first ? first : count;
+        if (count != first) {
+            orch_error_set(error, ORCH_ERROR_IO, "one of them is cut off: get the set again",
+                           "'%s' has %" G_GINT64_FORMAT " records, but '%s' has %" G_GINT64_FORMAT,
+                           (char *)files->pdata[i], count, (char *)files->pdata[0], first);
+            return 0;
+        }
     }
-    return MAX(total, 1);
+    return first * files->len;
 }
 
 struct orch_dataset *orch_cifar_read(const struct orch_dataset_facts *facts, const GPtrArray *files,
                                      GError **error)
 {
-    int label_bytes = facts->classes == 100 ? 2 : 1;
-    struct orch_dataset *d = orch_dataset_alloc(facts->name, count_records(files, label_bytes), 3,
-                                                32, 32, facts->classes, error);
-    int64_t row = 0;
+    const size_t record = (facts->classes == 100 ? 2 : 1) + PIXELS;
+    int64_t row = 0, count = count_all(files, record, error);
+    struct orch_dataset *d =
+        count ? orch_dataset_alloc(facts->name, count, 3, 32, 32, facts->classes, error) : NULL;
     for (guint i = 0; d && i < files->len; i++) {
-        if (!take_file(d, files->pdata[i], label_bytes, &row, error)) {
+        if (!take_file(d, files->pdata[i], record, &row, error)) {
             orch_dataset_free(d);
             return NULL;
         }

@@ -4,6 +4,7 @@
 #include "lib/base/error.h"
 #include "lib/base/file.h"
 #include "lib/base/text.h"
+#include "lib/data/catalogue.h"
 #include "plugins/common/data/private.h"
 #include "plugins/common/data/random.h"
 
@@ -86,32 +87,27 @@ const struct orch_dataset_facts *orch_dataset_find(const char *name)
 /* ---- where sets lie ---------------------------------------------------------------------------
  */
 
-static GPtrArray *places(const char *root)
+/* How to get a set: the package, the command, or by hand. */
+static char *cure(const char *name)
 {
-    GPtrArray *out = g_ptr_array_new_with_free_func(g_free);
-    const char *env = g_getenv("ORCH_DATA");
-    if (root && *root) {
-        g_ptr_array_add(out, g_strdup(root));
-        return out;
+    const struct orch_data_entry *entry = orch_data_find(name);
+    if (!entry || entry->kind != ORCH_DATA_SET) {
+        g_autofree char *near = orch_data_suggest(name);
+        return g_strconcat(near ? near : "", near ? " or " : "",
+                           "put it into one of these folders (or name another with data_root)",
+                           NULL);
     }
-    if (env && *env)
-        g_ptr_array_add(out, g_strdup(env));
-    g_ptr_array_add(out, g_build_filename(g_get_user_cache_dir(), "orch", "data", NULL));
-    g_ptr_array_add(out, g_strdup("/usr/share/datasets"));
-    return out;
+    if (entry->package)
+        return g_strdup_printf("apt-get install %s, or orch data get %s", entry->package, name);
+    return g_strdup_printf("orch data get %s, or put it into one of these folders", name);
 }
 
 static void not_found(const struct orch_dataset_options *o, const GPtrArray *looked, GError **error)
 {
-    const struct orch_dataset_facts *facts = orch_dataset_find(o->name);
     GString *text = g_string_new(NULL);
     for (guint i = 0; i < looked->len; i++)
         g_string_append_printf(text, "%s%s", i ? ", " : "", (char *)looked->pdata[i]);
-    g_autofree char *hint =
-        facts && facts->package
-            ? g_strdup_printf("apt-get install %s, or put its files into one of these folders",
-                              facts->package)
-            : g_strdup("put its files into one of these folders (or name another with root)");
+    g_autofree char *hint = cure(o->name);
     orch_error_set(error, ORCH_ERROR_NOT_FOUND, hint, "data set '%s' was not found in %s", o->name,
                    text->str);
     g_string_free(text, TRUE);
@@ -179,7 +175,7 @@ static GPtrArray *layout_in(const struct layout *layout, const char *folder)
 
 static GPtrArray *known_files(const struct orch_dataset_options *o, GError **error)
 {
-    g_autoptr(GPtrArray) roots = places(o->root);
+    g_autoptr(GPtrArray) roots = orch_data_places(o->root);
     g_autoptr(GPtrArray) looked = g_ptr_array_new_with_free_func(g_free);
     const struct layout *layout = LAYOUTS;
     while (strcmp(layout->name, o->name) != 0 || layout->split != o->split)
@@ -192,6 +188,8 @@ static GPtrArray *known_files(const struct orch_dataset_options *o, GError **err
         if (files)
             return files;
         g_ptr_array_add(looked, g_steal_pointer(&folder));
+        if (o->root)
+            g_ptr_array_add(looked, g_strdup(o->root));
     }
     not_found(o, looked, error);
     return NULL;
@@ -200,7 +198,7 @@ static GPtrArray *known_files(const struct orch_dataset_options *o, GError **err
 char *orch_data_folder(const struct orch_dataset_options *o, GError **error)
 {
     static const char *const names[][3] = {{"train", NULL}, {"val", "test", NULL}};
-    g_autoptr(GPtrArray) roots = places(o->root);
+    g_autoptr(GPtrArray) roots = orch_data_places(o->root);
     g_autoptr(GPtrArray) looked = g_ptr_array_new_with_free_func(g_free);
     for (guint i = 0; i <= roots->len; i++) {
         g_autofree char *base = i < roots->len ? g_build_filename(roots->pdata[i], o->name, NULL)
@@ -225,6 +223,30 @@ GPtrArray *orch_dataset_files(const struct orch_dataset_options *o, GError **err
     if (strcmp(facts->name, "synthetic") == 0)
         return g_ptr_array_new_with_free_func(g_free);
     return known_files(o, error);
+}
+
+bool orch_dataset_digest(const struct orch_dataset_options *o,
+                         const char *(*digest_of)(void *ctx, const char *path), void *ctx,
+                         char out[65], GError **error)
+{
+    g_autoptr(GPtrArray) files = orch_dataset_files(o, error);
+    g_autoptr(GString) text = g_string_new("orch data set 1\n");
+    for (guint i = 0; files && i < files->len; i++) {
+        const char *path = files->pdata[i], *digest = digest_of(ctx, path);
+        g_autofree char *folder = g_path_get_dirname(path);
+        g_autofree char *parent = g_path_get_basename(folder);
+        g_autofree char *base = g_path_get_basename(path);
+        if (!digest) {
+            orch_error_set(error, ORCH_ERROR_IO, NULL, "cannot read '%s' for its digest", path);
+            return false;
+        }
+        /* of folders the class and the file, of others the file: never where the set lies */
+        g_string_append_printf(text, "%s/%s %s\n", orch_dataset_find(o->name) ? "" : parent, base,
+                               digest);
+    }
+    if (files)
+        orch_sha256(text->str, text->len, out);
+    return files != NULL;
 }
 
 /* ---- opening ----------------------------------------------------------------------------------
@@ -269,22 +291,54 @@ struct orch_dataset *orch_dataset_alloc(const char *name, int64_t count, int cha
     return d;
 }
 
-static const char *const FASHION[] = {"T-shirt/top", "Trouser",    "Pullover", "Dress",
-                                      "Coat",        "Sandal",     "Shirt",    "Sneaker",
-                                      "Bag",         "Ankle boot", NULL};
-static const char *const CIFAR10[] = {"airplane", "automobile", "bird", "cat",   "deer", "dog",
-                                      "frog",     "horse",      "ship", "truck", NULL};
+/* Names of classes in the order of their labels, one word each; a '+' stands for a space. */
+static const struct {
+    const char *set, *names;
+} CLASS_NAMES[] = {
+    {"fashion-mnist",
+     "T-shirt/top Trouser Pullover Dress Coat Sandal Shirt Sneaker Bag Ankle+boot"},
+    {"cifar10", "airplane automobile bird cat deer dog frog horse ship truck"},
+    {"cifar100", "apple aquarium_fish baby bear beaver bed bee beetle bicycle bottle bowl boy "
+                 "bridge bus butterfly camel can castle caterpillar cattle chair chimpanzee clock "
+                 "cloud cockroach couch crab crocodile cup dinosaur dolphin elephant flatfish "
+                 "forest fox girl hamster house kangaroo keyboard lamp lawn_mower leopard lion "
+                 "lizard lobster man maple_tree motorcycle mountain mouse mushroom oak_tree orange "
+                 "orchid otter palm_tree pear pickup_truck pine_tree plain plate poppy porcupine "
+                 "possum rabbit raccoon ray road rocket rose sea seal shark shrew skunk skyscraper "
+                 "snail snake spider squirrel streetcar sunflower sweet_pepper table tank "
+                 "telephone television tiger tractor train trout tulip turtle wardrobe whale "
+                 "willow_tree wolf woman worm"},
+};
 
 static char **class_names(const char *name, int classes)
 {
-    if (strcmp(name, "fashion-mnist") == 0)
-        return g_strdupv((char **)(uintptr_t)FASHION);
-    if (strcmp(name, "cifar10") == 0)
-        return g_strdupv((char **)(uintptr_t)CIFAR10);
+    for (unsigned i = 0; i < G_N_ELEMENTS(CLASS_NAMES); i++) {
+        if (strcmp(CLASS_NAMES[i].set, name) != 0)
+            continue;
+        char **names = g_strsplit(CLASS_NAMES[i].names, " ", -1);
+        for (char **word = names; *word; word++)
+            g_strdelimit(*word, "+", ' ');
+        return names;
+    }
     char **names = g_new0(char *, classes + 1);
     for (int i = 0; i < classes; i++)
         names[i] = g_strdup_printf("%d", i);
     return names;
+}
+
+int orch_dataset_class(const struct orch_dataset *d, const char *text, GError **error)
+{
+    int64_t number;
+    for (int i = 0; i < d->classes; i++)
+        if (g_ascii_strcasecmp(d->class_names[i], text) == 0)
+            return i;
+    if (orch_int_parse(text, &number) && number >= 0 && number < d->classes)
+        return (int)number;
+    g_autofree char *hint = orch_suggest_hint(text, (const char *const *)d->class_names);
+    orch_error_set(error, ORCH_ERROR_RECIPE, hint,
+                   "data set '%s' has no class '%s': expected a name or a number from 0 to %d",
+                   d->name, text, d->classes - 1);
+    return -1;
 }
 
 /* Each class is a sum of two waves of its own directions, under noise: learnable, not trivial. */

@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/** Of folders, TEST is NAME/val, else NAME/test: Visual Decathlon's test images have no labels. A
+ * validation part of the training images is split off with orch_subset_split. */
 enum orch_split { ORCH_SPLIT_TRAIN, ORCH_SPLIT_TEST };
 
 /** At most this many bytes of images are held (8 GiB). */
@@ -56,6 +58,16 @@ void orch_dataset_free(struct orch_dataset *dataset);
 /** The files that a split is read from: absolute paths, for digests. Cheap: reads nothing. NULL
  * with ORCH_ERROR_NOT_FOUND as above. Empty for synthetic. The caller unrefs. */
 GPtrArray *orch_dataset_files(const struct orch_dataset_options *options, GError **error);
+
+/** One SHA-256 for all that a split is read from, wherever it lies; that of nothing for synthetic.
+ * `digest_of` gives the SHA-256 of a file (orch_host.file_digest, which remembers), or NULL. */
+bool orch_dataset_digest(const struct orch_dataset_options *options,
+                         const char *(*digest_of)(void *ctx, const char *path), void *ctx,
+                         char out[65], GError **error);
+
+/** The label of a class named as in `class_names` (case does not matter) or by its number; -1 with
+ * ORCH_ERROR_RECIPE and the nearest name. */
+int orch_dataset_class(const struct orch_dataset *dataset, const char *text, GError **error);
 
 /** Rows of a data set, in an order of their own; labels may be renumbered. */
 struct orch_subset {

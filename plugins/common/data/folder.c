@@ -38,41 +38,67 @@ static GPtrArray *names_in(const char *folder, bool folders, GError **error)
     return names;
 }
 
-/* All files of a split with their labels; class names to `out_classes`. */
+/* The classes of the training images number those of every split: a class that has no validation
+ * image must not shift the labels of those behind it. */
+static GPtrArray *list_classes(const char *folder, GError **error)
+{
+    g_autofree char *set = g_path_get_dirname(folder);
+    g_autofree char *train = g_build_filename(set, "train", NULL);
+    const char *from = g_file_test(train, G_FILE_TEST_IS_DIR) ? train : folder;
+    GPtrArray *classes = names_in(from, true, error);
+    g_autoptr(GPtrArray) here = classes ? names_in(folder, true, error) : NULL;
+    if (here && !here->len)
+        orch_error_set(error, ORCH_ERROR_IO,
+                       "it should hold a folder of images for each class; images without labels "
+                       "cannot be scored",
+                       "folder '%s' has no classes", folder);
+    for (guint i = 0; here && i < here->len; i++) {
+        if (g_ptr_array_find_with_equal_func(classes, here->pdata[i], g_str_equal, NULL))
+            continue;
+        orch_error_set(error, ORCH_ERROR_IO, "rename it, or remove it",
+                       "class '%s' of '%s' is not among those of '%s'", (char *)here->pdata[i],
+                       folder, train);
+        g_clear_pointer(&here, g_ptr_array_unref);
+    }
+    if (!here || !here->len)
+        g_clear_pointer(&classes, g_ptr_array_unref);
+    return classes;
+}
+
+static bool list_class(const char *folder, const char *name, int32_t label, GPtrArray *files,
+                       GArray *labels, GError **error)
+{
+    g_autofree char *path = g_build_filename(folder, name, NULL);
+    g_autoptr(GPtrArray) names =
+        g_file_test(path, G_FILE_TEST_IS_DIR) ? names_in(path, false, error) : g_ptr_array_new();
+    if (!names)
+        return false;
+    if (!names->len) {
+        orch_error_set(error, ORCH_ERROR_IO, "put its images there, or remove the class everywhere",
+                       "class '%s' is empty: no image in '%s'", name, path);
+        return false;
+    }
+    for (guint i = 0; i < names->len; i++) {
+        g_ptr_array_add(files, g_build_filename(path, names->pdata[i], NULL));
+        g_array_append_val(labels, label);
+    }
+    return true;
+}
+
+/* All files of a split with their labels; the classes' names to `out_classes`. */
 static GPtrArray *list_files(const struct orch_dataset_options *o, GArray *labels,
                              GPtrArray **out_classes, GError **error)
 {
     g_autofree char *folder = orch_data_folder(o, error);
-    GPtrArray *classes = folder ? names_in(folder, true, error) : NULL;
-    GPtrArray *files = classes ? g_ptr_array_new_with_free_func(g_free) : NULL;
-    if (classes && !classes->len) {
-        orch_error_set(error, ORCH_ERROR_IO, "it should hold a folder of images for each class",
-                       "folder '%s' has no classes", folder);
+    g_autoptr(GPtrArray) classes = folder ? list_classes(folder, error) : NULL;
+    GPtrArray *files = g_ptr_array_new_with_free_func(g_free);
+    bool ok = classes != NULL;
+    for (guint i = 0; ok && i < classes->len; i++)
+        ok = list_class(folder, classes->pdata[i], (int32_t)i, files, labels, error);
+    if (!ok)
         g_clear_pointer(&files, g_ptr_array_unref);
-    }
-    for (guint i = 0; files && i < classes->len; i++) {
-        g_autofree char *path = g_build_filename(folder, classes->pdata[i], NULL);
-        g_autoptr(GPtrArray) names = names_in(path, false, error);
-        if (names && !names->len)
-            orch_error_set(error, ORCH_ERROR_IO, "remove the folder, or put its images there",
-                           "class '%s' is empty: no image in '%s'", (char *)classes->pdata[i],
-                           path);
-        if (!names || !names->len) {
-            g_clear_pointer(&files, g_ptr_array_unref);
-            break;
-        }
-        for (guint j = 0; j < names->len; j++) {
-            int32_t label = (int32_t)i;
-            g_ptr_array_add(files, g_build_filename(path, names->pdata[j], NULL));
-            g_array_append_val(labels, label);
-        }
-    }
-    if (!files)
-        g_clear_pointer(&classes, g_ptr_array_unref);
-    if (out_classes)
-        *out_classes = classes;
-    else if (classes)
-        g_ptr_array_unref(classes);
+    else if (out_classes)
+        *out_classes = g_steal_pointer(&classes);
     return files;
 }
 
@@ -80,6 +106,65 @@ GPtrArray *orch_folder_files(const struct orch_dataset_options *o, GError **erro
 {
     g_autoptr(GArray) labels = g_array_new(FALSE, FALSE, sizeof(int32_t));
     return list_files(o, labels, NULL, error);
+}
+
+/* ---- decoding, on every processor -------------------------------------------------------------
+ */
+
+struct decoding {
+    const GPtrArray *files;
+    struct orch_dataset *dataset;
+    gint next; /* file, taken by the threads */
+    GMutex mutex;
+    GError *error; /* of the first file in order that is damaged, whoever came to it first */
+    guint error_at;
+};
+
+static void keep_error(struct decoding *work, guint at, GError *error)
+{
+    g_mutex_lock(&work->mutex);
+    if (!work->error || at < work->error_at) {
+        g_clear_error(&work->error);
+        work->error = error;
+        work->error_at = at;
+    } else {
+        g_error_free(error);
+    }
+    g_mutex_unlock(&work->mutex);
+    g_atomic_int_set(&work->next, (gint)work->files->len); /* the rest is not worth reading */
+}
+
+static void *decode(void *pointer)
+{
+    struct decoding *work = pointer;
+    struct orch_dataset *d = work->dataset;
+    const int64_t bytes = (int64_t)d->channels * d->height * d->width;
+    for (;;) {
+        guint i = (guint)g_atomic_int_add(&work->next, 1);
+        GError *error = NULL;
+        if (i >= work->files->len)
+            return NULL;
+        if (!orch_image_decode(work->files->pdata[i], d->channels, d->height, d->width,
+                               d->images + bytes * i, &error))
+            keep_error(work, i, error);
+    }
+}
+
+static bool decode_all(const GPtrArray *files, struct orch_dataset *d, GError **error)
+{
+    struct decoding work = {.files = files, .dataset = d};
+    guint count = MIN(MIN(g_get_num_processors(), 16), files->len);
+    GThread *threads[16];
+    g_mutex_init(&work.mutex);
+    for (guint i = 1; i < count; i++)
+        threads[i] = g_thread_new("decode", decode, &work);
+    decode(&work);
+    for (guint i = 1; i < count; i++)
+        g_thread_join(threads[i]);
+    g_mutex_clear(&work.mutex);
+    if (work.error)
+        g_propagate_error(error, work.error);
+    return !work.error;
 }
 
 struct orch_dataset *orch_folder_read(const struct orch_dataset_options *o, GError **error)
@@ -93,19 +178,13 @@ struct orch_dataset *orch_folder_read(const struct orch_dataset_options *o, GErr
         width = o->width ? o->width : 224;
     struct orch_dataset *d =
         orch_dataset_alloc(o->name, files->len, channels, height, width, (int)classes->len, error);
-    int64_t bytes = (int64_t)channels * height * width;
-    for (guint i = 0; d && i < files->len; i++) {
-        d->labels[i] = g_array_index(labels, int32_t, i);
-        if (!orch_image_decode(files->pdata[i], channels, height, width, d->images + bytes * i,
-                               error)) {
-            orch_dataset_free(d);
-            return NULL;
-        }
+    if (!d || !decode_all(files, d, error)) {
+        orch_dataset_free(d);
+        return NULL;
     }
-    if (d) {
-        d->class_names = g_new0(char *, classes->len + 1);
-        for (guint i = 0; i < classes->len; i++)
-            d->class_names[i] = g_strdup(classes->pdata[i]);
-    }
+    memcpy(d->labels, labels->data, sizeof *d->labels * (size_t)d->count);
+    d->class_names = g_new0(char *, classes->len + 1);
+    for (guint i = 0; i < classes->len; i++)
+        d->class_names[i] = g_strdup(classes->pdata[i]);
     return d;
 }

@@ -10,6 +10,15 @@
 
 enum { MAGIC_LABELS = 0x801, MAGIC_IMAGES = 0x803 };
 
+/* What zlib says, without the path that it puts first. */
+static const char *reason(gzFile file, const char *path, int *out_code)
+{
+    const char *text = gzerror(file, out_code);
+    if (g_str_has_prefix(text, path) && g_str_has_prefix(text + strlen(path), ": "))
+        text += strlen(path) + 2;
+    return text;
+}
+
 /* Reads just `length` bytes at `*offset`; an error names the file and the place. */
 static bool read_exactly(gzFile file, const char *path, void *out, size_t length, int64_t *offset,
                          GError **error)
@@ -20,7 +29,7 @@ static bool read_exactly(gzFile file, const char *path, void *out, size_t length
         int n = gzread(file, at, part);
         if (n <= 0) {
             int code;
-            const char *text = gzerror(file, &code);
+            const char *text = reason(file, path, &code);
             if (code != Z_OK && code != Z_BUF_ERROR && code != Z_STREAM_END)
                 orch_error_set(error, ORCH_ERROR_IO, "the file is damaged: get it again",
                                "'%s', byte %" G_GINT64_FORMAT ": %s", path, *offset, text);
@@ -36,6 +45,25 @@ static bool read_exactly(gzFile file, const char *path, void *out, size_t length
         *offset += n;
     }
     return true;
+}
+
+/* Nothing may follow; looking also makes zlib hold a gz file against its checksum. */
+static bool read_end(gzFile file, const char *path, int64_t offset, GError **error)
+{
+    uint8_t byte;
+    int code, n = gzread(file, &byte, 1);
+    const char *text = reason(file, path, &code);
+    if (n == 0 && (code == Z_OK || code == Z_STREAM_END))
+        return true;
+    if (n > 0)
+        orch_error_set(error, ORCH_ERROR_IO, "it is not the file that its head says",
+                       "'%s', byte %" G_GINT64_FORMAT ": more bytes than its head announces", path,
+                       offset);
+    else
+        orch_error_set(error, ORCH_ERROR_IO, "the file is damaged: get it again",
+                       "'%s', byte %" G_GINT64_FORMAT ": %s", path, offset,
+                       code == Z_BUF_ERROR ? "the compressed file is cut off" : text);
+    return false;
 }
 
 static uint32_t big_endian(const uint8_t *b)
@@ -89,8 +117,9 @@ static struct orch_dataset *read_images(const struct orch_dataset_facts *facts, 
             d = orch_dataset_alloc(facts->name, sizes[0], 1, (int)sizes[1], (int)sizes[2],
                                    facts->classes, error);
     }
-    if (d && !read_exactly(file, path, d->images, (size_t)(d->count * d->height * d->width),
-                           &offset, error)) {
+    if (d && (!read_exactly(file, path, d->images, (size_t)(d->count * d->height * d->width),
+                            &offset, error) ||
+              !read_end(file, path, offset, error))) {
         orch_dataset_free(d);
         d = NULL;
     }
@@ -113,7 +142,8 @@ static bool read_labels(struct orch_dataset *d, const char *path, GError **error
         ok = false;
     }
     g_autofree uint8_t *labels = g_malloc((gsize)d->count);
-    ok = ok && read_exactly(file, path, labels, (size_t)d->count, &offset, error);
+    ok = ok && read_exactly(file, path, labels, (size_t)d->count, &offset, error) &&
+         read_end(file, path, offset, error);
     for (int64_t i = 0; ok && i < d->count; i++) {
         d->labels[i] = labels[i];
         if (labels[i] >= d->classes) {

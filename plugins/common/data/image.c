@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* One image file to bytes: JPEG through libjpeg (its warnings are errors: a cut-off file would give
- * grey halves), PNG through libpng. Scaled by area on the way down, bilinear on the way up. */
+ * grey halves), PNG through libpng. */
 #include "plugins/common/data/private.h"
 
 #include "lib/base/error.h"
@@ -9,11 +9,27 @@
 #include <stdio.h>
 #include <string.h>
 
+#ifdef ORCH_HAVE_JPEG
 #include <jpeglib.h>
+#endif
+#ifdef ORCH_HAVE_PNG
 #include <png.h>
+#endif
 
 #define SIDE_MAX 20000
+#define PIXELS_MAX (1u << 27)
 
+static bool size_is_fine(const char *path, unsigned width, unsigned height, GError **error)
+{
+    if (width && height && width <= SIDE_MAX && height <= SIDE_MAX && width * height <= PIXELS_MAX)
+        return true;
+    orch_error_set(error, ORCH_ERROR_IO, NULL,
+                   "'%s' has %u x %u pixels; at most %d on a side and %u in all are read", path,
+                   width, height, SIDE_MAX, PIXELS_MAX);
+    return false;
+}
+
+#ifdef ORCH_HAVE_JPEG
 struct jpeg_errors {
     struct jpeg_error_mgr base;
     jmp_buf jump;
@@ -52,9 +68,8 @@ static uint8_t *decode_jpeg(FILE *file, const char *path, int *width, int *heigh
     jpeg_stdio_src(&info, file);
     jpeg_read_header(&info, TRUE);
     info.out_color_space = JCS_RGB;
-    if (info.image_width > SIDE_MAX || info.image_height > SIDE_MAX) {
+    if (!size_is_fine(path, info.image_width, info.image_height, error)) {
         jpeg_destroy_decompress(&info);
-        orch_error_set(error, ORCH_ERROR_IO, NULL, "'%s' is larger than %d pixels", path, SIDE_MAX);
         return NULL;
     }
     jpeg_start_decompress(&info);
@@ -71,12 +86,27 @@ static uint8_t *decode_jpeg(FILE *file, const char *path, int *width, int *heigh
     return pixels;
 }
 
+#else
+static uint8_t *decode_jpeg(FILE *file, const char *path, int *width, int *height, GError **error)
+{
+    (void)file;
+    *width = *height = 0;
+    orch_error_set(error, ORCH_ERROR_IO, "apt-get install libjpeg-dev, then build again",
+                   "cannot read '%s': built without JPEG", path);
+    return NULL;
+}
+#endif
+
+#ifdef ORCH_HAVE_PNG
 static uint8_t *decode_png(FILE *file, const char *path, int *width, int *height, GError **error)
 {
     png_image image = {.version = PNG_IMAGE_VERSION};
     uint8_t *pixels = NULL;
-    if (png_image_begin_read_from_stdio(&image, file) && image.width <= SIDE_MAX &&
-        image.height <= SIDE_MAX) {
+    if (png_image_begin_read_from_stdio(&image, file)) {
+        if (!size_is_fine(path, image.width, image.height, error)) {
+            png_image_free(&image);
+            return NULL;
+        }
         image.format = PNG_FORMAT_RGB;
         pixels = g_malloc(PNG_IMAGE_SIZE(image));
         const png_color white = {255, 255, 255};
@@ -91,32 +121,16 @@ static uint8_t *decode_png(FILE *file, const char *path, int *width, int *height
     png_image_free(&image);
     return pixels;
 }
-
-/* Mean of the source pixels below a target pixel, along one axis: [from, to) with fractions. */
-static void scale_crop(const uint8_t *in, int in_w, int in_h, int channels, int height, int width,
-                       uint8_t *out)
+#else
+static uint8_t *decode_png(FILE *file, const char *path, int *width, int *height, GError **error)
 {
-    double ratio = MIN((double)in_w / width, (double)in_h / height);
-    double left = (in_w - ratio * width) / 2, top = (in_h - ratio * height) / 2;
-    for (int y = 0; y < height; y++) {
-        int y0 = (int)(top + y * ratio), y1 = MAX(y0 + 1, (int)(top + (y + 1) * ratio));
-        for (int x = 0; x < width; x++) {
-            int x0 = (int)(left + x * ratio), x1 = MAX(x0 + 1, (int)(left + (x + 1) * ratio));
-            unsigned sum[3] = {0}, count = 0;
-            for (int v = y0; v < MIN(y1, in_h); v++)
-                for (int u = x0; u < MIN(x1, in_w); u++, count++)
-                    for (int c = 0; c < 3; c++)
-                        sum[c] += in[((size_t)v * (size_t)in_w + (size_t)u) * 3 + (size_t)c];
-            for (int c = 0; c < channels; c++) {
-                unsigned value = count ? sum[c] / count : 0;
-                if (channels == 1 && count)
-                    value = (sum[0] * 299 + sum[1] * 587 + sum[2] * 114) / (1000 * count);
-                out[((size_t)c * (size_t)height + (size_t)y) * (size_t)width + (size_t)x] =
-                    (uint8_t)value;
-            }
-        }
-    }
+    (void)file;
+    *width = *height = 0;
+    orch_error_set(error, ORCH_ERROR_IO, "apt-get install libpng-dev, then build again",
+                   "cannot read '%s': built without PNG", path);
+    return NULL;
 }
+#endif
 
 bool orch_image_decode(const char *path, int channels, int height, int width, uint8_t *out,
                        GError **error)
@@ -142,7 +156,7 @@ bool orch_image_decode(const char *path, int channels, int height, int width, ui
     fclose(file);
     if (!pixels)
         return false;
-    scale_crop(pixels, in_w, in_h, channels, height, width, out);
+    orch_image_scale(pixels, in_w, in_h, channels, height, width, out);
     g_free(pixels);
     return true;
 }

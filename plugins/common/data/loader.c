@@ -43,6 +43,19 @@ int64_t orch_loader_batches(const struct orch_loader *loader)
     return loader->batches;
 }
 
+/* A row of one channel; `source` NULL: above or below the image. */
+static void make_row(const struct orch_loader *l, int channel, const uint8_t *source, int dx,
+                     bool mirror, float *out, int64_t step)
+{
+    const float *table = l->table[channel];
+    const float zero = l->zero[channel];
+    const int width = l->subset->dataset->width;
+    for (int x = 0; x < width; x++) {
+        int u = (mirror ? width - 1 - x : x) + dx;
+        out[x * step] = !source || u < 0 || u >= width ? zero : table[source[u]];
+    }
+}
+
 /* One image: crop of the padded original, perhaps mirrored, through the table. */
 static void make_image(const struct orch_loader *l, int64_t place, float *out)
 {
@@ -53,24 +66,18 @@ static void make_image(const struct orch_loader *l, int64_t place, float *out)
     int dx = pad ? (int)orch_random_below(&random, 2 * (uint32_t)pad + 1) - pad : 0;
     int dy = pad ? (int)orch_random_below(&random, 2 * (uint32_t)pad + 1) - pad : 0;
     bool mirror = l->options.flip && orch_random_below(&random, 2);
-    for (int c = 0; c < d->channels; c++) {
-        const float *table = l->table[c % 3];
-        float zero = l->zero[c % 3];
+    /* distance of two neighbours in a row, of two rows, of two channels */
+    const bool last = l->options.channels_last;
+    const int64_t step = last ? d->channels : 1, line = step * d->width;
+    const int64_t plane = last ? 1 : line * d->height;
+    for (int c = 0; c < d->channels; c++)
         for (int y = 0; y < d->height; y++) {
             const int from = y + dy;
-            float *row = out + ((int64_t)c * d->height + y) * d->width;
-            if (from < 0 || from >= d->height) {
-                for (int x = 0; x < d->width; x++)
-                    row[x] = zero;
-                continue;
-            }
-            const uint8_t *source = in + ((int64_t)c * d->height + from) * d->width;
-            for (int x = 0; x < d->width; x++) {
-                int u = (mirror ? d->width - 1 - x : x) + dx;
-                row[x] = u < 0 || u >= d->width ? zero : table[source[u]];
-            }
+            const uint8_t *source = NULL;
+            if (from >= 0 && from < d->height)
+                source = in + ((int64_t)c * d->height + from) * d->width;
+            make_row(l, c % 3, source, dx, mirror, out + c * plane + y * line, step);
         }
-    }
 }
 
 static void make_batch(const struct orch_loader *l, struct slot *slot, int64_t number)

@@ -7,16 +7,18 @@
 #include "plugins/common/data/dataset.h"
 
 struct orch_loader_options {
-    int batch;      /* images a batch, > 0 */
-    int threads;    /* workers; 0: batches are made when they are asked for */
-    bool shuffle;   /* a new order each epoch */
-    bool drop_last; /* leave out a last batch that is not full */
-    int crop_pad;   /* pad by so many zeros on each side, then crop at random; 0: none */
-    bool flip;      /* mirror every other image, drawn */
+    int batch;          /* images a batch, > 0 */
+    int threads;        /* workers; 0: batches are made when they are asked for */
+    bool shuffle;       /* a new order each epoch */
+    bool drop_last;     /* leave out a last batch that is not full */
+    int crop_pad;       /* pad by so many zeros on each side, then crop at random; 0: none */
+    bool flip;          /* mirror every other image, drawn */
+    bool channels_last; /* batches are count x H x W x C */
     uint64_t seed;
 };
 
-/** A batch: `images` is count x C x H x W, (value / 255 - mean) / std. Valid until the next call.
+/** A batch: `images` is count x C x H x W (or as channels_last says), (value / 255 - mean) / std.
+ * Valid until the next call.
  */
 struct orch_loader_batch {
     const float *images;

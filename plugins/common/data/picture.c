@@ -5,7 +5,9 @@
 
 #include "lib/base/error.h"
 
+#ifdef ORCH_HAVE_PNG
 #include <png.h>
+#endif
 #include <string.h>
 
 enum { GAP = 8, SCALE = 2, LETTER_W = 6, LETTER_H = 7, NAME_LETTERS = 14 };
@@ -83,6 +85,7 @@ static void put_image(struct canvas *canvas, int left, int top, int factor,
 
 static bool write_png(const struct canvas *canvas, const char *path, GError **error)
 {
+#ifdef ORCH_HAVE_PNG
     png_image image = {.version = PNG_IMAGE_VERSION,
                        .width = (png_uint_32)canvas->width,
                        .height = (png_uint_32)canvas->height,
@@ -90,6 +93,11 @@ static bool write_png(const struct canvas *canvas, const char *path, GError **er
     if (png_image_write_to_file(&image, path, 0, canvas->rgb, 0, NULL))
         return true;
     orch_error_set(error, ORCH_ERROR_IO, NULL, "cannot write '%s': %s", path, image.message);
+#else
+    (void)canvas;
+    orch_error_set(error, ORCH_ERROR_IO, "apt-get install libpng-dev, then build again",
+                   "cannot write '%s': built without PNG", path);
+#endif
     return false;
 }
 

@@ -18,7 +18,11 @@ GPtrArray *orch_folder_files(const struct orch_dataset_options *options, GError 
 /** The folder of a split: NAME/train, NAME/val or NAME/test. The caller frees. */
 char *orch_data_folder(const struct orch_dataset_options *options, GError **error);
 
-/** Decodes a JPEG or PNG, scales its short side to the size and crops the centre: channels x height
+/** Scales the largest centred part of an image of in_h x in_w x RGB to channels (1 or 3) x height x
+ * width bytes. */
+void orch_image_scale(const uint8_t *in, int in_w, int in_h, int channels, int height, int width,
+                      uint8_t *out);
+/** Decodes a JPEG or PNG, scales its centre to the size: channels x height
  * x width bytes. */
 bool orch_image_decode(const char *path, int channels, int height, int width, uint8_t *out,
                        GError **error);
