@@ -2,12 +2,15 @@
 /* The table of commands, in the order in which help shows them. */
 #include "core/cli/cli.h"
 
+/* clang-format off */
 #define COMMANDS(X)                                                                                \
-    X(RUN)                                                                                         \
-    X(PLAN)                                                                                        \
-    X(CHECK) X(CONFIG) X(TRY) X(INIT) X(LS) X(SHOW) X(LOG) X(BEST) X(COMPARE) X(DIFF) X(CHECKOUT)  \
-        X(PLUGIN_LS) X(PLUGIN_SHOW) X(PLUGIN_CHECK) X(PLUGIN_NEW) X(RM) X(PURGE) X(GC) X(DB_INFO)  \
-            X(DB_CHECK) X(DB_BACKUP) X(DB_MIGRATE) X(DOCTOR) X(COMPLETION) X(HELP)
+    X(RUN) X(PLAN) X(CHECK) X(CONFIG) X(TRY) X(INIT)                                               \
+    X(LS) X(SHOW) X(LOG) X(BEST) X(COMPARE) X(DIFF) X(CHECKOUT)                                    \
+    X(PLUGIN_LS) X(PLUGIN_SHOW) X(PLUGIN_CHECK) X(PLUGIN_NEW)                                      \
+    X(DATA_LS) X(DATA_GET)                                                                         \
+    X(RM) X(PURGE) X(GC) X(DB_INFO) X(DB_CHECK) X(DB_BACKUP) X(DB_MIGRATE)                         \
+    X(DOCTOR) X(COMPLETION) X(HELP)
+/* clang-format on */
 
 #define DECLARE(name) extern const struct orch_command ORCH_COMMAND_##name;
 COMMANDS(DECLARE)
