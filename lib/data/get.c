@@ -27,6 +27,7 @@ struct fetch {
     char *path;  /* the file or archive itself */
     char *state; /* .orch/NAME, without a suffix */
     char *part, *record, *base;
+    bool by_hand; /* the file was not downloaded here: it is the user's, and stays */
 };
 
 static bool report(struct fetch *f, const char *stage, int64_t done, int64_t total)
@@ -109,17 +110,18 @@ static bool differs(const struct fetch *f, const char *path, const char *what, c
 {
     const char *start = (const char *)found->start;
     bool page = *start == '<' || g_ascii_strncasecmp(start, "http", 4) == 0;
-    g_autofree char *hint =
-        g_strdup_printf("%s; if the publisher has really changed it, get it by hand and check it",
-                        page ? "a web page came instead of the file (a login page of the network?)"
-                             : "nothing was kept: run the same command again, perhaps with another "
-                               "ORCH_DATA_MIRROR");
+    g_autofree char *hint = g_strdup_printf(
+        "%s; if the publisher has really changed it, get it by hand and check it",
+        page         ? "a web page came instead of the file (a login page of the network?)"
+        : f->by_hand ? "remove it and run the same command again"
+                     : "nothing was kept: run the same command again, perhaps with another "
+                       "ORCH_DATA_MIRROR");
     orch_error_set(error, ORCH_ERROR_CHECK, hint, "'%s' of '%s' has %s %s, expected %s", path,
                    f->entry->name, what, value, expected);
     return false;
 }
 
-/* Holds a file against all that is known of it. */
+/* Holds a file against all that is known of it, and records its SHA-256 when it is the first. */
 static bool verify(struct fetch *f, const char *path, GError **error)
 {
     struct digests found;
@@ -137,7 +139,16 @@ static bool verify(struct fetch *f, const char *path, GError **error)
         return differs(f, path, "MD5", f->file->md5, &found, found.md5, error);
     if (first && strcmp(first, found.sha256) != 0)
         return differs(f, path, "SHA-256", first, &found, found.sha256, error);
-    return first || write_record(f, &found, error);
+    /* a cache that is shared read-only may hold the user's files without our records */
+    return first || write_record(f, &found, f->by_hand ? NULL : error) || f->by_hand;
+}
+
+/* A file that lies in place already: an archive of before, or one put there by hand. */
+static bool verify_in_place(struct fetch *f, GError **error)
+{
+    g_autofree char *first = recorded(f);
+    f->by_hand = true;
+    return first || access(f->path, F_OK) != 0 || verify(f, f->path, error);
 }
 
 /* ---- one file ---------------------------------------------------------------------------------
@@ -245,10 +256,8 @@ static bool flush(const char *path, GError **error)
 
 static bool fetch_file(struct fetch *f, GError **error)
 {
-    if (access(f->path, F_OK) == 0) { /* an archive of before, or put there by hand */
-        g_autofree char *first = recorded(f);
-        return first || verify(f, f->path, error);
-    }
+    if (access(f->path, F_OK) == 0)
+        return verify_in_place(f, error);
     return fetch_any(f, error) && flush(f->part, error) && move(f->part, f->path, error);
 }
 
@@ -323,25 +332,33 @@ static bool fetch_locked(struct fetch *f, GError **error)
     return ok;
 }
 
-static bool fetch_one(const struct orch_data_entry *entry, const struct orch_data_file *file,
-                      const struct orch_data_options *options, const char *cache, GError **error)
+static struct fetch *fetch_new(const struct orch_data_entry *entry,
+                               const struct orch_data_file *file,
+                               const struct orch_data_options *options, const char *cache)
 {
-    struct fetch f = {.entry = entry, .file = file, .options = options};
+    struct fetch *f = g_new0(struct fetch, 1);
     g_autofree char *name = g_strdelimit(g_strdup(file->path), "/", '_');
-    f.kept = g_build_filename(cache, orch_data_kept(file), NULL);
-    f.path = g_build_filename(cache, file->path, NULL);
-    f.state = g_build_filename(cache, ".orch", name, NULL);
-    f.part = g_strconcat(f.state, ".part", NULL);
-    f.record = g_strconcat(f.state, ".sha256", NULL);
-    f.base = g_path_get_basename(file->path);
-    bool ok = access(f.kept, F_OK) == 0 || fetch_locked(&f, error);
-    g_free(f.kept);
-    g_free(f.path);
-    g_free(f.state);
-    g_free(f.part);
-    g_free(f.record);
-    g_free(f.base);
-    return ok;
+    f->entry = entry;
+    f->file = file;
+    f->options = options;
+    f->kept = g_build_filename(cache, orch_data_kept(file), NULL);
+    f->path = g_build_filename(cache, file->path, NULL);
+    f->state = g_build_filename(cache, ".orch", name, NULL);
+    f->part = g_strconcat(f->state, ".part", NULL);
+    f->record = g_strconcat(f->state, ".sha256", NULL);
+    f->base = g_path_get_basename(file->path);
+    return f;
+}
+
+static void fetch_free(struct fetch *f)
+{
+    g_free(f->kept);
+    g_free(f->path);
+    g_free(f->state);
+    g_free(f->part);
+    g_free(f->record);
+    g_free(f->base);
+    g_free(f);
 }
 
 /* ---- entries ----------------------------------------------------------------------------------
@@ -368,15 +385,18 @@ char *orch_data_get_entry(const struct orch_data_entry *entry,
     static const struct orch_data_options usual;
     const struct orch_data_options *o = options ? options : &usual;
     g_autofree char *cache = o->cache ? g_strdup(o->cache) : orch_data_cache();
-    char *found = orch_data_locate(entry, cache);
-    if (found)
-        return found;
-    if (!make_cache(cache, error))
+    g_autofree char *here = orch_data_locate(entry, cache);
+    if (!here && !make_cache(cache, error))
         return NULL;
-    for (const struct orch_data_file *file = entry->files; file->path; file++)
-        if (!fetch_one(entry, file, o, cache, error))
+    for (const struct orch_data_file *file = entry->files; file->path; file++) {
+        struct fetch *f = fetch_new(entry, file, o, cache);
+        bool ok = access(f->kept, F_OK) == 0 ? f->file->top || verify_in_place(f, error)
+                                             : here || fetch_locked(f, error);
+        fetch_free(f);
+        if (!ok)
             return NULL;
-    found = orch_data_locate(entry, cache);
+    }
+    char *found = orch_data_locate(entry, cache);
     if (!found)
         orch_error_set(error, ORCH_ERROR_IO, NULL, "'%s' is not in '%s' after it was put there",
                        entry->name, cache);

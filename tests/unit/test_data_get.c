@@ -305,6 +305,23 @@ static void test_digest_prefix_and_first_use(void **state)
     assert_says(&error, ORCH_ERROR_CHECK, WORDS(sha256, "expected"));
 }
 
+/* A file put into place by hand is held against its digest, too, but it is not ours to remove. */
+static void test_put_by_hand(void **state)
+{
+    (void)state;
+    GError *error = NULL;
+    g_autofree char *path = g_build_filename(cache, "weights/thing.bin", NULL);
+    g_autofree char *parent = g_path_get_dirname(path);
+    assert_true(orch_dir_make(parent, NULL) && orch_file_write(path, "wrong", 5, false, NULL));
+    assert_null(get("gone", sha256, &error));
+    assert_says(&error, ORCH_ERROR_CHECK, WORDS(path, sha256, "remove it"));
+    assert_true(in_cache("weights/thing.bin"));
+    g_autofree char *source = g_build_filename(served, "file.bin", NULL);
+    assert_int_equal(unlink(path) | link(source, path), 0);
+    g_autofree char *found = get("gone", sha256, &error);
+    assert_got(found, error);
+}
+
 static void test_md5_and_size(void **state)
 {
     (void)state;
@@ -667,6 +684,7 @@ int main(int argc, char **argv)
         TEST(test_gone),
         TEST(test_wrong_digest_keeps_nothing),
         TEST(test_digest_prefix_and_first_use),
+        TEST(test_put_by_hand),
         TEST(test_md5_and_size),
         TEST(test_second_url),
         TEST(test_mirror),
