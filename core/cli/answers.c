@@ -95,11 +95,9 @@ static char *axis_value(const struct orch_plan_item *item, const struct orch_run
         return g_strdup(item->cell->experiment->name);
     if (strcmp(axis, "repeat") == 0)
         return g_strdup_printf("%d", item->cell->repeat);
-    const json_t *value = json_object_get(item->cell->params, axis);
-    const struct orch_param_spec *spec =
-        orch_manifest_param(item->cell->experiment->manifest, axis);
+    char *value = orch_cell_value_text(item->cell, axis);
     if (value)
-        return spec ? orch_value_format(spec, value) : orch_value_format_json(value);
+        return value;
     return run ? orch_run_field(store, run, axis) : NULL;
 }
 
@@ -202,12 +200,8 @@ static char *cell_text(const struct answer *answer, const struct answer_cell *ce
     GString *text = g_string_new(NULL);
     for (guint i = 0; i < answer->wanted->len; i++) {
         struct orch_stat stat = stat_of(cell, i);
-        g_autofree char *mean = isnan(stat.mean) ? g_strdup("-") : orch_number_format(stat.mean);
-        g_autofree char *half = orch_number_format(stat.half);
-        if (i == 0 && !isnan(stat.half) && stat.half > 0)
-            g_string_append_printf(text, "%s +- %s", mean, half);
-        else
-            g_string_append_printf(text, i ? " (%s)" : "%s", mean);
+        g_autofree char *mean = orch_mean_format(stat.mean, i == 0 ? stat.half : 0);
+        g_string_append_printf(text, i ? " (%s)" : "%s", mean);
     }
     if (cell->done < cell->planned)
         g_string_append_printf(text, " n=%u/%u", cell->done, cell->planned);
@@ -277,10 +271,7 @@ static char *value_text(const struct answer_cell *cell, guint value)
     if (!cell || !cell->done)
         return g_strdup("missing");
     struct orch_stat stat = stat_of(cell, value);
-    g_autofree char *mean = isnan(stat.mean) ? g_strdup("-") : orch_number_format(stat.mean);
-    g_autofree char *half = orch_number_format(stat.half);
-    return isnan(stat.half) || stat.half <= 0 ? g_strdup(mean)
-                                              : g_strdup_printf("%s +- %s", mean, half);
+    return orch_mean_format(stat.mean, stat.half);
 }
 
 /* With `columns`, a column for each of their values and the first value's mean in the cells, others
@@ -357,13 +348,13 @@ static void print_best(struct answer *answer)
         return;
     struct orch_difference d = difference(second, first);
     g_autofree char *margin = orch_number_format(fabs(d.mean));
-    g_autofree char *low = orch_number_format(d.low), *high = orch_number_format(d.high);
+    g_autofree char *interval = orch_interval_format(d.low, d.high);
     if (isnan(d.low))
         printf("  margin over %s: %s; with one repeat each it cannot be told from noise\n",
                second->row, margin);
     else
-        printf("  margin over %s: %s; 95 %% interval of the %sdifference %s to %s: %s\n",
-               second->row, margin, d.is_paired ? "paired " : "", low, high,
+        printf("  margin over %s: %s; 95 %% interval of the %sdifference %s: %s\n", second->row,
+               margin, d.is_paired ? "paired " : "", interval,
                d.is_more_than_noise ? "more than noise" : "not more than noise");
     unsigned missing = 0;
     for (guint i = 0; i < answer->cells->len; i++)
@@ -411,17 +402,16 @@ static void print_against(const struct answer *answer, const struct answer_cell 
     }
     struct orch_difference d = difference(base, cell);
     g_autofree char *mean = orch_number_format(d.mean), *own = cell_text(answer, cell);
-    g_autofree char *low = orch_number_format(d.low), *high = orch_number_format(d.high);
+    g_autofree char *interval = orch_interval_format(d.low, d.high);
     printf("  %s: %s; %s%s against %s", label, own, d.mean > 0 ? "+" : "", mean, base->row);
     if (isnan(d.low))
         printf("; with one repeat each it cannot be told from noise\n");
     else
-        printf("; 95 %% interval of the %sdifference %s to %s: %s\n", d.is_paired ? "paired " : "",
-               low, high,
-               !d.is_more_than_noise ? "not more than noise"
-               : (d.mean > 0) == (g_strcmp0(answer->better, "min") != 0)
-                   ? "better, more than noise"
-                   : "worse, more than noise");
+        printf(
+            "; 95 %% interval of the %sdifference %s: %s\n", d.is_paired ? "paired " : "", interval,
+            !d.is_more_than_noise                                     ? "not more than noise"
+            : (d.mean > 0) == (g_strcmp0(answer->better, "min") != 0) ? "better, more than noise"
+                                                                      : "worse, more than noise");
 }
 
 static void print_compare(struct answer *answer)

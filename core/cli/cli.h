@@ -169,6 +169,18 @@ char *orch_table_to_text(struct orch_table *table, bool color);
 void orch_cli_print_json(json_t *object);
 /** A number for people: 4 significant digits, no exponent between 1e-4 and 1e6. Caller frees. */
 char *orch_number_format(double value);
+/** "0.912 +- 0.0043": a mean and the half width of its interval, both with the decimals that the
+ * half width's second digit has. The mean alone when that is NaN or 0; "-" for NaN. Caller frees.
+ */
+char *orch_mean_format(double mean, double half);
+/** "0.0995 to 0.1005", with the digits that tell the ends apart; "-" for NaN. Caller frees. */
+char *orch_interval_format(double low, double high);
+/** Columns that a text takes on a terminal. */
+int orch_text_columns(const char *text);
+/** Columns of the terminal behind a descriptor; 0: it is none, or does not say. */
+int orch_terminal_columns(int fd);
+/** The escape sequence that colours a state's name, or NULL. Static. */
+const char *orch_color_of(const char *word);
 /** True when stdout (or stderr) should have colour. */
 bool orch_cli_color(const struct orch_cli *cli, bool on_stderr);
 

@@ -62,13 +62,6 @@ static GPtrArray *find_runs(struct orch_store *store, const struct best_options 
 }
 
 /* "0.912 +- 0.004" */
-static char *mean_text(const struct orch_stat *stat)
-{
-    g_autofree char *mean = orch_number_format(stat->mean);
-    g_autofree char *half = orch_number_format(stat->half);
-    return isnan(stat->half) ? g_steal_pointer(&mean) : g_strdup_printf("%s +- %s", mean, half);
-}
-
 static struct orch_table *make_table(GPtrArray *groups, char **by, const char *metric, int limit)
 {
     g_autoptr(GPtrArray) headers = g_ptr_array_new_with_free_func(g_free);
@@ -82,11 +75,11 @@ static struct orch_table *make_table(GPtrArray *groups, char **by, const char *m
     struct orch_table *table = orch_table_new((const char *const *)headers->pdata);
     for (guint i = 0; i < groups->len && (limit <= 0 || i < (guint)limit); i++) {
         const struct orch_group *group = groups->pdata[i];
-        g_autofree char *mean = mean_text(&group->stat);
+        g_autofree char *mean = orch_mean_format(group->stat.mean, group->stat.half);
         for (int j = 0; by[j]; j++)
             orch_table_add(table, group->values[j], NULL);
         orch_table_add(
-            table, isnan(group->stat.mean) ? "-" : mean,
+            table, mean,
             json_pack("{s:o s:o}", "mean",
                       isnan(group->stat.mean) ? json_null() : json_real(group->stat.mean),
                       "half_width",
@@ -114,7 +107,7 @@ static struct orch_table *make_table(GPtrArray *groups, char **by, const char *m
 static void print_winner(const GPtrArray *groups, const char *metric)
 {
     const struct orch_group *first = groups->pdata[0];
-    g_autofree char *mean = mean_text(&first->stat);
+    g_autofree char *mean = orch_mean_format(first->stat.mean, first->stat.half);
     printf("\nbest: %s, %s %s (n = %zu)\n", *first->label ? first->label : "all runs", metric, mean,
            first->stat.count);
     if (groups->len < 2 || isnan(((const struct orch_group *)groups->pdata[1])->stat.mean))
@@ -122,13 +115,13 @@ static void print_winner(const GPtrArray *groups, const char *metric)
     const struct orch_group *second = groups->pdata[1];
     struct orch_difference d = orch_groups_compare(second, first);
     g_autofree char *margin = orch_number_format(fabs(d.mean));
-    g_autofree char *low = orch_number_format(d.low), *high = orch_number_format(d.high);
+    g_autofree char *interval = orch_interval_format(d.low, d.high);
     if (isnan(d.low))
         printf("margin over %s: %s; with fewer than 2 repeats each it cannot be told from noise\n",
                second->label, margin);
     else
-        printf("margin over %s: %s, 95 %% interval of the %sdifference %s to %s: %s\n",
-               second->label, margin, d.is_paired ? "paired " : "", low, high,
+        printf("margin over %s: %s, 95 %% interval of the %sdifference %s: %s\n", second->label,
+               margin, d.is_paired ? "paired " : "", interval,
                d.is_more_than_noise ? "more than noise" : "not more than noise");
 }
 

@@ -91,12 +91,8 @@ static const char *judge(const struct orch_difference *d, const char *better)
 
 static void add_stat(struct orch_table *table, const struct orch_stat *stat)
 {
-    g_autofree char *mean = orch_number_format(stat->mean);
-    g_autofree char *half = orch_number_format(stat->half);
-    g_autofree char *text =
-        isnan(stat->half) ? g_strdup(mean) : g_strdup_printf("%s +- %s", mean, half);
-    orch_table_add(table, isnan(stat->mean) ? "-" : text,
-                   isnan(stat->mean) ? json_null() : json_real(stat->mean));
+    g_autofree char *text = orch_mean_format(stat->mean, stat->half);
+    orch_table_add(table, text, isnan(stat->mean) ? json_null() : json_real(stat->mean));
 }
 
 static void add_row(struct orch_table *table, const char *name, const char *unit,
@@ -118,9 +114,7 @@ static void add_row(struct orch_table *table, const char *name, const char *unit
     g_autofree char *relative = a->stat.mean != 0
                                     ? g_strdup_printf("%+.1f %%", 100 * d.mean / fabs(a->stat.mean))
                                     : g_strdup("-");
-    g_autofree char *low = orch_number_format(d.low), *high = orch_number_format(d.high);
-    g_autofree char *interval =
-        isnan(d.low) ? g_strdup("-") : g_strdup_printf("%s .. %s", low, high);
+    g_autofree char *interval = orch_interval_format(d.low, d.high);
     orch_table_add_real(table, d.mean);
     orch_table_add(table, relative,
                    a->stat.mean != 0 ? json_real(d.mean / fabs(a->stat.mean)) : json_null());

@@ -136,7 +136,8 @@ static void look_at_parts(struct findings *f)
             path ? "" : "./build.sh build");
     }
     g_autofree char *plugins = orch_program_path("plugins", NULL);
-    g_autofree char *torch = plugins ? g_build_filename(plugins, "common", "orch-torch.so", NULL) : NULL;
+    g_autofree char *torch =
+        plugins ? g_build_filename(plugins, "common", "orch-torch.so", NULL) : NULL;
     bool there = torch && access(torch, F_OK) == 0;
     add(f, "LibTorch adapter", there ? "ok" : "missing", there ? torch : "training is left out",
         there ? "" : "./build.sh torch");

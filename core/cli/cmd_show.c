@@ -120,23 +120,29 @@ static void print_machine(const struct shown *s)
         line("memory", "%s at most", memory);
 }
 
-static void print_values(const char *heading, const json_t *object)
+/* `round_reals`: what was measured is shown with four digits, what was set as it was set. */
+static void print_values(const char *heading, const json_t *object, bool round_reals)
 {
     if (!json_object_size(object))
         return;
     printf("\n%s\n", heading);
     g_autoptr(GPtrArray) names = g_ptr_array_new();
+    int width = 14;
     const char *name;
     json_t *value;
     json_object_foreach((json_t *)(uintptr_t)object, name, value)
+    {
         g_ptr_array_add(names, (char *)(uintptr_t)name);
+        width = MAX(width, orch_text_columns(name));
+    }
     for (guint i = 0; i < names->len; i++) {
         value = json_object_get(object, names->pdata[i]);
         double number;
-        g_autofree char *text = json_is_real(value) && orch_json_get_real(value, &number)
-                                    ? orch_number_format(number)
-                                    : orch_value_format_json(value);
-        line(names->pdata[i], "%s", text);
+        g_autofree char *text =
+            round_reals && json_is_real(value) && orch_json_get_real(value, &number)
+                ? orch_number_format(number)
+                : orch_value_format_json(value);
+        printf("  %-*s %s\n", width, (const char *)names->pdata[i], text);
     }
 }
 
@@ -322,7 +328,7 @@ static int show_active(struct orch_cli *cli, const struct orch_active_row *row)
     line("started", "%s", ago);
     line("folder", "%s", row->trial_dir);
     line("points", "%" G_GINT64_FORMAT, points);
-    print_values("last values", last);
+    print_values("last values", last, true);
     return ORCH_EXIT_OK;
 }
 
@@ -350,8 +356,8 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
         print_head(&shown);
         print_source(&shown);
         print_machine(&shown);
-        print_values("parameters", shown.params);
-        print_values("results", shown.results);
+        print_values("parameters", shown.params, false);
+        print_values("results", shown.results, true);
         print_metrics(cli, &shown);
         print_files(&shown);
         print_notes(&shown);

@@ -11,9 +11,8 @@
 
 void orch_help_overview(FILE *out, bool all)
 {
-    fputs("orch runs experiments from recipes, records every result under the git tree that made "
-          "it,\n"
-          "and forecasts time and cost of what has not run.\n\n"
+    fputs("orch runs experiments from recipes, and records every result under the git tree\n"
+          "that made it.\n\n"
           "The five that matter:\n\n"
           "  orch run RECIPE     run what is missing; running again is resuming\n"
           "  orch plan RECIPE    what would run, and why\n"

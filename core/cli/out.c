@@ -7,6 +7,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 struct cell {
     char *text;
@@ -86,6 +88,47 @@ char *orch_number_format(double value)
     return g_strdup(text);
 }
 
+static char *with_decimals(double value, int decimals)
+{
+    char format[16], text[ORCH_REAL_CHARS];
+    snprintf(format, sizeof format, "%%.%df", decimals);
+    return g_strdup(g_ascii_formatd(text, sizeof text, format, value));
+}
+
+/* Decimals that show two digits of `size`; -1: a number that wants an exponent. */
+static int decimals_of(double size, double value)
+{
+    if (!(size > 0) || !isfinite(size) || fabs(value) >= 1e6)
+        return -1;
+    int decimals = 1 - (int)floor(log10(size));
+    return decimals > 9 ? -1 : MAX(decimals, 0);
+}
+
+char *orch_mean_format(double mean, double half)
+{
+    if (isnan(mean))
+        return g_strdup("-");
+    if (isnan(half) || half <= 0)
+        return orch_number_format(mean);
+    int decimals = decimals_of(half, mean);
+    g_autofree char *first =
+        decimals < 0 ? orch_number_format(mean) : with_decimals(mean, decimals);
+    g_autofree char *second =
+        decimals < 0 ? orch_number_format(half) : with_decimals(half, decimals);
+    return g_strdup_printf("%s +- %s", first, second);
+}
+
+char *orch_interval_format(double low, double high)
+{
+    if (isnan(low) || isnan(high))
+        return g_strdup("-");
+    int decimals = decimals_of((high - low) / 2, MAX(fabs(low), fabs(high)));
+    g_autofree char *first = decimals < 0 ? orch_number_format(low) : with_decimals(low, decimals);
+    g_autofree char *second =
+        decimals < 0 ? orch_number_format(high) : with_decimals(high, decimals);
+    return g_strdup_printf("%s to %s", first, second);
+}
+
 bool orch_cli_color(const struct orch_cli *cli, bool on_stderr)
 {
     if (cli->color && strcmp(cli->color, "auto") != 0)
@@ -99,8 +142,13 @@ bool orch_cli_color(const struct orch_cli *cli, bool on_stderr)
            g_strcmp0(g_getenv("TERM"), "dumb") != 0;
 }
 
-/* Columns that a text takes on a terminal. */
-static int width_of(const char *text)
+int orch_terminal_columns(int fd)
+{
+    struct winsize size;
+    return isatty(fd) && ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col >= 20 ? size.ws_col : 0;
+}
+
+int orch_text_columns(const char *text)
 {
     int width = 0;
     for (const char *p = text; *p; p = g_utf8_next_char(p)) {
@@ -110,21 +158,14 @@ static int width_of(const char *text)
     return width;
 }
 
-static const char *color_of(const char *text)
+const char *orch_color_of(const char *text)
 {
     static const struct {
         const char *word, *code;
-    } colors[] = {{"ok", "\033[32m"},
-                  {"done", "\033[32m"},
-                  {"failed", "\033[31m"},
-                  {"crashed", "\033[31m"},
-                  {"timeout", "\033[31m"},
-                  {"lost", "\033[31m"},
-                  {"protocol-error", "\033[31m"},
-                  {"stale", "\033[33m"},
-                  {"skipped", "\033[33m"},
-                  {"running", "\033[36m"},
-                  {"held", "\033[36m"},
+    } colors[] = {{"ok", "\033[32m"},      {"done", "\033[32m"},           {"failed", "\033[31m"},
+                  {"missing", "\033[33m"}, {"crashed", "\033[31m"},        {"timeout", "\033[31m"},
+                  {"lost", "\033[31m"},    {"protocol-error", "\033[31m"}, {"stale", "\033[33m"},
+                  {"skipped", "\033[33m"}, {"running", "\033[36m"},        {"held", "\033[36m"},
                   {"diverged", "\033[35m"}};
     for (unsigned i = 0; i < G_N_ELEMENTS(colors); i++)
         if (strcmp(colors[i].word, text) == 0)
@@ -135,8 +176,8 @@ static const char *color_of(const char *text)
 static void append_padded(GString *out, const char *text, int width, bool right, bool last,
                           bool color)
 {
-    int padding = width - width_of(text);
-    const char *code = color ? color_of(text) : NULL;
+    int padding = width - orch_text_columns(text);
+    const char *code = color ? orch_color_of(text) : NULL;
     if (right)
         g_string_append_printf(out, "%*s", padding, "");
     g_string_append_printf(out, "%s%s%s", code ? code : "", text, code ? "\033[0m" : "");
@@ -151,28 +192,83 @@ static const struct cell *cell_at(const struct orch_table *table, guint i)
     return &g_array_index(table->cells, struct cell, i);
 }
 
-static char *aligned(const struct orch_table *table, bool color)
+/* Narrows the widest text columns until a line fits; numbers and headers stay whole. */
+static void fit(const struct orch_table *table, int *widths, int limit)
+{
+    int total = 2 * ((int)table->columns - 1);
+    for (unsigned i = 0; i < table->columns; i++)
+        total += widths[i];
+    while (limit && total > limit) {
+        int widest = -1;
+        for (int i = 0; i < (int)table->columns; i++)
+            if (!table->right[i] && widths[i] > MAX(10, orch_text_columns(table->headers[i])) &&
+                (widest < 0 || widths[i] > widths[widest]))
+                widest = i;
+        if (widest < 0)
+            return;
+        widths[widest]--;
+        total--;
+    }
+}
+
+/* Takes from *text what fits into a width: up to the last blank, else as many characters. */
+static char *take_line(const char **text, int width)
+{
+    const char *p = *text, *blank = NULL;
+    int columns = 0;
+    for (; *p; p = g_utf8_next_char(p)) {
+        gunichar c = g_utf8_get_char(p);
+        columns += g_unichar_iszerowidth(c) ? 0 : g_unichar_iswide(c) ? 2 : 1;
+        if (columns > width && p > *text)
+            break;
+        if (*p == ' ' && p > *text)
+            blank = p;
+    }
+    const char *end = *p && *p != ' ' && blank ? blank : p;
+    char *line = g_strndup(*text, (gsize)(end - *text));
+    for (*text = end; **text == ' ';)
+        (*text)++;
+    return line;
+}
+
+/* One row, on as many lines as its longest cell needs. */
+static void append_row(GString *out, const struct orch_table *table, const char **rest,
+                       const int *widths, bool color)
+{
+    bool more = true;
+    while (more) {
+        more = false;
+        for (unsigned i = 0; i < table->columns; i++) {
+            g_autofree char *piece = take_line(&rest[i], MAX(1, widths[i]));
+            append_padded(out, piece, widths[i], table->right[i], i + 1 == table->columns, color);
+            more = more || *rest[i];
+        }
+        while (out->len && out->str[out->len - 1] == ' ')
+            g_string_truncate(out, out->len - 1);
+        g_string_append_c(out, '\n');
+    }
+}
+
+/* `limit`: columns of the terminal; 0: lines may be as long as they like. */
+static char *aligned(const struct orch_table *table, bool color, int limit)
 {
     g_autofree int *widths = g_new0(int, table->columns + 1);
+    g_autofree const char **rest = g_new0(const char *, table->columns + 1);
     for (unsigned i = 0; i < table->columns; i++)
-        widths[i] = width_of(table->headers[i]);
+        widths[i] = orch_text_columns(table->headers[i]);
     for (guint i = 0; i < table->cells->len; i++)
         widths[i % table->columns] =
-            MAX(widths[i % table->columns], width_of(cell_at(table, i)->text));
-    GString *out = g_string_new(NULL);
-    if (color)
-        g_string_append(out, "\033[1m");
+            MAX(widths[i % table->columns], orch_text_columns(cell_at(table, i)->text));
+    fit(table, widths, limit);
+    GString *out = g_string_new(color ? "\033[1m" : NULL);
     for (unsigned i = 0; i < table->columns; i++)
         append_padded(out, table->headers[i], widths[i], table->right[i], i + 1 == table->columns,
                       false);
     g_string_append(out, color ? "\033[0m\n" : "\n");
-    for (guint i = 0; i < table->cells->len; i++) {
-        unsigned column = i % table->columns;
-        bool last = column + 1 == table->columns;
-        append_padded(out, cell_at(table, i)->text, widths[column], table->right[column], last,
-                      color);
-        if (last)
-            g_string_append_c(out, '\n');
+    for (guint i = 0; i + table->columns <= table->cells->len; i += table->columns) {
+        for (unsigned j = 0; j < table->columns; j++)
+            rest[j] = cell_at(table, i + j)->text;
+        append_row(out, table, rest, widths, color);
     }
     return g_string_free(out, FALSE);
 }
@@ -209,7 +305,8 @@ json_t *orch_table_to_json(struct orch_table *table)
 
 char *orch_table_to_text(struct orch_table *table, bool color)
 {
-    char *text = aligned(table, color);
+    int columns = orch_terminal_columns(STDOUT_FILENO);
+    char *text = aligned(table, color, columns ? columns - 2 : 0); /* callers indent by two */
     table_free(table);
     return text;
 }
@@ -229,8 +326,9 @@ void orch_table_print(struct orch_cli *cli, struct orch_table *table, const char
         orch_cli_print_json(json_pack("{s:o}", name, orch_table_to_json(table)));
         return;
     }
-    g_autofree char *text =
-        cli->stdout_is_tty ? aligned(table, orch_cli_color(cli, false)) : tabbed(table);
+    g_autofree char *text = cli->stdout_is_tty ? aligned(table, orch_cli_color(cli, false),
+                                                         orch_terminal_columns(STDOUT_FILENO))
+                                               : tabbed(table);
     fputs(text, stdout);
     table_free(table);
 }

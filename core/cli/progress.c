@@ -5,14 +5,13 @@
 
 #include <math.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 struct orch_progress {
     struct orch_cli *cli;
     bool live;
-    unsigned drawn_lines; /* of the block that stands on the screen */
-    GPtrArray *faults;    /* texts, for the summary */
+    GArray *drawn;     /* int: columns of each line of the block that stands on the screen */
+    GPtrArray *faults; /* texts, for the summary */
 };
 
 struct orch_progress *orch_progress_new(struct orch_cli *cli, bool live)
@@ -20,15 +19,36 @@ struct orch_progress *orch_progress_new(struct orch_cli *cli, bool live)
     struct orch_progress *progress = g_new0(struct orch_progress, 1);
     progress->cli = cli;
     progress->live = live && !cli->quiet;
+    progress->drawn = g_array_new(FALSE, FALSE, sizeof(int));
     progress->faults = g_ptr_array_new_with_free_func(g_free);
     return progress;
 }
 
-static void erase(struct orch_progress *progress)
+/* Appends what moves above the block. A terminal that was made narrower has broken its lines. */
+static void append_up(struct orch_progress *progress, GString *frame)
 {
-    if (progress->drawn_lines)
-        fprintf(stderr, "\033[%uA\r\033[J", progress->drawn_lines);
-    progress->drawn_lines = 0;
+    int columns = orch_terminal_columns(STDERR_FILENO), rows = 0;
+    for (guint i = 0; i < progress->drawn->len; i++) {
+        int width = g_array_index(progress->drawn, int, i);
+        rows += columns && width > columns ? (width + columns - 1) / columns : 1;
+    }
+    if (rows)
+        g_string_append_printf(frame, "\033[%dA\r", rows);
+    g_array_set_size(progress->drawn, 0);
+}
+
+/* Prints a text in the block's place, with one write: nothing flickers. */
+static void print_instead(struct orch_progress *progress, const char *text)
+{
+    GString *frame = g_string_new(NULL);
+    if (progress->drawn->len) {
+        append_up(progress, frame);
+        g_string_append(frame, "\033[J");
+    }
+    g_string_append(frame, text);
+    fputs(frame->str, stderr);
+    fflush(stderr);
+    g_string_free(frame, TRUE);
 }
 
 static unsigned ended_count(const struct orch_totals *totals)
@@ -48,20 +68,36 @@ static unsigned fault_count(const struct orch_totals *totals)
     return count;
 }
 
-static int terminal_width(void)
+static int line_limit(void)
 {
-    struct winsize size;
-    return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 20 ? size.ws_col : 80;
+    int columns = orch_terminal_columns(STDERR_FILENO);
+    return (columns ? columns : 80) - 1;
 }
 
-/* Prints one line of the block, cut at the terminal's width. */
-static void draw_line(struct orch_progress *progress, GString *line)
+/* Cuts a text to a number of columns, with ".." for what is left out. */
+static void shorten(GString *text, int limit)
 {
-    glong limit = terminal_width() - 1;
-    if (g_utf8_strlen(line->str, -1) > limit)
-        g_string_truncate(line, (gsize)(g_utf8_offset_to_pointer(line->str, limit) - line->str));
-    fprintf(stderr, "%s\n", line->str);
-    progress->drawn_lines++;
+    if (orch_text_columns(text->str) <= limit)
+        return;
+    const char *end = text->str;
+    for (int columns = 0; *end; end = g_utf8_next_char(end)) {
+        gunichar c = g_utf8_get_char(end);
+        columns += g_unichar_iszerowidth(c) ? 0 : g_unichar_iswide(c) ? 2 : 1;
+        if (columns > limit - 2)
+            break;
+    }
+    g_string_truncate(text, (gsize)(end - text->str));
+    g_string_append(text, "..");
+}
+
+/* Adds one line of the block to a frame, cut at the terminal's width. Frees the line. */
+static void append_line(struct orch_progress *progress, GString *frame, GString *line)
+{
+    shorten(line, line_limit());
+    int width = orch_text_columns(line->str);
+    g_array_append_val(progress->drawn, width);
+    g_string_append_printf(frame, "%s\033[K\n", line->str);
+    g_string_free(line, TRUE);
 }
 
 static void append_bar(GString *line, double share)
@@ -73,46 +109,63 @@ static void append_bar(GString *line, double share)
     g_string_append_c(line, ']');
 }
 
-static void draw_trial(struct orch_progress *progress, const struct orch_running *trial)
+/* A long label gives way to what changes. */
+static void append_trial(struct orch_progress *progress, GString *frame,
+                         const struct orch_running *trial)
 {
-    GString *line = g_string_new("  ");
-    g_autofree char *label = orch_cell_label(trial->item->cell);
+    double elapsed_s = (double)(orch_mono_ns() - trial->started_mono_ns) / 1e9;
     g_autofree char *elapsed =
-        orch_duration_format((double)(orch_mono_ns() - trial->started_mono_ns) / 1e9);
-    g_string_append_printf(line, "%s  %s", label, elapsed);
+        elapsed_s < 1 ? g_strdup_printf("%.1f s", elapsed_s) : orch_duration_format(elapsed_s);
+    GString *rest = g_string_new(NULL);
+    g_string_append_printf(rest, "  %s", elapsed);
     if (trial->total > 0)
-        g_string_append_printf(line, "  %d %%",
+        g_string_append_printf(rest, "  %d %%",
                                (int)(100 * CLAMP(trial->done / trial->total, 0, 1)));
     if (trial->phase[0])
-        g_string_append_printf(line, "  %s", trial->phase);
+        g_string_append_printf(rest, "  %s", trial->phase);
     if (trial->metric[0]) {
         g_autofree char *value = orch_number_format(trial->value);
-        g_string_append_printf(line, "  %s %s", trial->metric, value);
+        g_string_append_printf(rest, "  %s %s", trial->metric, value);
     }
-    draw_line(progress, line);
-    g_string_free(line, TRUE);
+    g_autofree char *label = orch_cell_label(trial->item->cell);
+    GString *line = g_string_new("  ");
+    g_string_append(line, label);
+    shorten(line, MAX(16, line_limit() - orch_text_columns(rest->str)));
+    g_string_append(line, rest->str);
+    g_string_free(rest, TRUE);
+    append_line(progress, frame, line);
 }
 
-static void on_tick(void *ctx, const struct orch_running *const *running, unsigned count,
-                    const struct orch_totals *totals)
+static GString *summary_line(const struct orch_totals *totals)
 {
-    struct orch_progress *progress = ctx;
-    erase(progress);
     GString *line = g_string_new(NULL);
     unsigned ended = ended_count(totals), faults = fault_count(totals);
     append_bar(line, totals->planned ? (double)ended / totals->planned : 1);
     g_string_append_printf(line, " %u of %u trials", ended, totals->planned);
     if (faults)
         g_string_append_printf(line, ", %u failed", faults);
-    if (isfinite(totals->eta_s)) {
-        g_autofree char *eta = orch_duration_format(totals->eta_s);
+    if (totals->interrupted || totals->terminated) {
+        g_string_append(line, ", stopping");
+    } else if (isfinite(totals->eta_s) && totals->eta_s >= 1) {
+        g_autofree char *eta = orch_duration_format(ceil(totals->eta_s));
         g_string_append_printf(line, ", about %s left", eta);
     }
-    draw_line(progress, line);
-    g_string_free(line, TRUE);
+    return line;
+}
+
+static void on_tick(void *ctx, const struct orch_running *const *running, unsigned count,
+                    const struct orch_totals *totals)
+{
+    struct orch_progress *progress = ctx;
+    GString *frame = g_string_new(NULL);
+    append_up(progress, frame);
+    append_line(progress, frame, summary_line(totals));
     for (unsigned i = 0; i < count && i < 16; i++)
-        draw_trial(progress, running[i]);
+        append_trial(progress, frame, running[i]);
+    g_string_append(frame, "\033[J");
+    fputs(frame->str, stderr);
     fflush(stderr);
+    g_string_free(frame, TRUE);
 }
 
 static int compare_names(const void *a, const void *b)
@@ -120,21 +173,56 @@ static int compare_names(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-static void append_results(GString *line, const struct orch_collected *collected)
+/* Names of the values: those that the plugin declares first, in its order, the others by name. */
+static GPtrArray *names_of(const struct orch_manifest *manifest, GHashTable *values)
 {
-    GHashTableIter iter;
-    gpointer name, value;
-    int shown = 0;
-    g_autoptr(GPtrArray) names = g_ptr_array_new();
-    g_hash_table_iter_init(&iter, collected->results);
-    while (g_hash_table_iter_next(&iter, &name, &value))
-        g_ptr_array_add(names, name);
-    g_ptr_array_sort(names, compare_names);
-    for (guint i = 0; i < names->len && shown < 3; i++, shown++) {
-        g_autofree char *text =
-            orch_number_format(*(double *)g_hash_table_lookup(collected->results, names->pdata[i]));
-        g_string_append_printf(line, "%s%s %s", shown ? ", " : "  ", (char *)names->pdata[i], text);
+    GPtrArray *names = g_ptr_array_new();
+    for (guint i = 0; i < manifest->metrics->len; i++) {
+        const struct orch_metric_spec *metric = manifest->metrics->pdata[i];
+        if (g_hash_table_contains(values, metric->name))
+            g_ptr_array_add(names, metric->name);
     }
+    g_autoptr(GPtrArray) others = g_ptr_array_new();
+    GHashTableIter iter;
+    gpointer name;
+    g_hash_table_iter_init(&iter, values);
+    while (g_hash_table_iter_next(&iter, &name, NULL))
+        if (!orch_manifest_metric(manifest, name))
+            g_ptr_array_add(others, name);
+    g_ptr_array_sort(others, compare_names);
+    g_ptr_array_extend(names, others, NULL, NULL);
+    return names;
+}
+
+static void append_values(GString *line, const struct orch_manifest *manifest, GHashTable *values)
+{
+    g_autoptr(GPtrArray) names = names_of(manifest, values);
+    for (guint i = 0; i < names->len && i < 3; i++) {
+        g_autofree char *text =
+            orch_number_format(*(double *)g_hash_table_lookup(values, names->pdata[i]));
+        g_string_append_printf(line, "%s%s %s", i ? ", " : "  ", (char *)names->pdata[i], text);
+    }
+}
+
+/* The results, or where there are none the last values of the metrics. */
+static void append_results(struct orch_progress *progress, GString *line,
+                           const struct orch_running *trial, const struct orch_collected *collected)
+{
+    struct orch_store *store = progress->cli->workspace->store;
+    const struct orch_manifest *manifest = trial->item->cell->experiment->manifest;
+    if (g_hash_table_size(collected->results) || !store) {
+        append_values(line, manifest, collected->results);
+        return;
+    }
+    struct orch_run *run = orch_store_run(store, trial->key, NULL);
+    g_autoptr(GPtrArray) summaries = run ? orch_store_summaries(store, run->id, NULL) : NULL;
+    g_autoptr(GHashTable) last = g_hash_table_new(g_str_hash, g_str_equal);
+    for (guint i = 0; summaries && i < summaries->len; i++) {
+        struct orch_metric_summary *summary = summaries->pdata[i];
+        g_hash_table_insert(last, (gpointer)(uintptr_t)summary->name, &summary->last);
+    }
+    append_values(line, manifest, last);
+    orch_run_free(run);
 }
 
 static void on_ended(void *ctx, const struct orch_running *trial,
@@ -143,12 +231,14 @@ static void on_ended(void *ctx, const struct orch_running *trial,
 {
     struct orch_progress *progress = ctx;
     const struct orch_verdict_facts *facts = orch_verdict_facts(collected->verdict);
+    const char *color = orch_cli_color(progress->cli, true) ? orch_color_of(facts->name) : NULL;
     g_autofree char *label = orch_cell_label(trial->item->cell);
     g_autofree char *wall = orch_duration_format(collected->wall_ms / 1e3);
     GString *line = g_string_new(NULL);
-    g_string_append_printf(line, "[%u/%u] %s  %s  %s  %s", ended_count(totals), totals->planned,
-                           orch_cli_short_key(trial->key), facts->name, label, wall);
-    append_results(line, collected);
+    g_string_append_printf(line, "[%u/%u] %s  %s%s%s  %s  %s", ended_count(totals), totals->planned,
+                           orch_cli_short_key(trial->key), color ? color : "", facts->name,
+                           color ? "\033[0m" : "", label, wall);
+    append_results(progress, line, trial, collected);
     if (collected->reason && collected->verdict != ORCH_VERDICT_OK)
         g_string_append_printf(line, "  %s", collected->reason);
     if (again)
@@ -158,20 +248,16 @@ static void on_ended(void *ctx, const struct orch_running *trial,
         g_string_append_printf(fault, "\n    hint: orch log %s", orch_cli_short_key(trial->key));
         g_ptr_array_add(progress->faults, g_string_free(fault, FALSE));
     }
-    if (!progress->cli->quiet || facts->fault) {
-        erase(progress);
-        fprintf(stderr, "%s\n", line->str);
-        fflush(stderr);
-    }
+    g_string_append_c(line, '\n');
+    if (!progress->cli->quiet || facts->fault)
+        print_instead(progress, line->str);
     g_string_free(line, TRUE);
 }
 
 static void on_message(void *ctx, const char *text)
 {
-    struct orch_progress *progress = ctx;
-    erase(progress);
-    fprintf(stderr, "orch: %s\n", text);
-    fflush(stderr);
+    g_autofree char *line = g_strdup_printf("orch: %s\n", text);
+    print_instead(ctx, line);
 }
 
 struct orch_listener orch_progress_listener(struct orch_progress *progress)
@@ -189,7 +275,7 @@ static void append_count(GString *line, unsigned count, const char *what)
 void orch_progress_end(struct orch_progress *progress, const struct orch_totals *totals,
                        double seconds)
 {
-    erase(progress);
+    print_instead(progress, "");
     GString *line = g_string_new(NULL);
     for (int i = 0; i <= ORCH_VERDICT_UNKNOWN; i++)
         append_count(line, totals->ended[i], orch_verdict_name((enum orch_verdict)i));
@@ -212,6 +298,7 @@ void orch_progress_end(struct orch_progress *progress, const struct orch_totals 
     orch_cli_say(progress->cli, "%u trial%s: %s; %s", totals->planned,
                  totals->planned == 1 ? "" : "s", line->len ? line->str : "none", took);
     g_string_free(line, TRUE);
+    g_array_unref(progress->drawn);
     g_ptr_array_unref(progress->faults);
     g_free(progress);
 }

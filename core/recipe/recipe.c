@@ -167,6 +167,19 @@ uint64_t orch_recipe_seed(uint64_t recipe_seed, int k)
     return seed;
 }
 
+static char *value_text(const struct orch_cell *cell, const char *name, const json_t *value)
+{
+    const struct orch_param_spec *spec = orch_manifest_param(cell->experiment->manifest, name);
+    bool secret = spec && (spec->type & ~(uint32_t)ORCH_LIST) == ORCH_SECRET;
+    return secret ? orch_value_format(spec, value) : orch_value_format_json(value);
+}
+
+char *orch_cell_value_text(const struct orch_cell *cell, const char *name)
+{
+    const json_t *value = json_object_get(cell->params, name);
+    return value ? value_text(cell, name, value) : NULL;
+}
+
 char *orch_cell_label(const struct orch_cell *cell)
 {
     GString *text = g_string_new(cell->experiment->name);
@@ -174,10 +187,7 @@ char *orch_cell_label(const struct orch_cell *cell)
     json_t *value;
     json_object_foreach(cell->coords, name, value)
     {
-        const struct orch_param_spec *spec = orch_manifest_param(cell->experiment->manifest, name);
-        g_autofree char *formatted = spec && json_object_get(cell->params, name)
-                                         ? orch_value_format(spec, value)
-                                         : orch_value_format_json(value);
+        g_autofree char *formatted = value_text(cell, name, value);
         g_string_append_printf(text, " %s=%s", name, formatted);
     }
     if (cell->experiment->repeat > 1)

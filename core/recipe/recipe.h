@@ -135,5 +135,8 @@ uint64_t orch_recipe_seed(uint64_t recipe_seed, int k);
 
 /** "finetune lr=0.01 #2": experiment, swept values, repeat when there are several. Caller frees. */
 char *orch_cell_label(const struct orch_cell *cell);
+/** A value of the cell as labels and tables show it: plain, so that it may be typed into a filter
+ * or behind -s ("seconds=0.1", not "100 ms"). NULL: it has none. The caller frees. */
+char *orch_cell_value_text(const struct orch_cell *cell, const char *name);
 
 #endif

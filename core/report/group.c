@@ -61,7 +61,7 @@ bool orch_run_number(struct orch_store *store, const struct orch_run *run, const
         if (out_better)
             *out_better = g_intern_string(s->better ? s->better : "none");
         if (out_unit)
-            *out_unit = s->unit ? g_intern_string(s->unit) : NULL;
+            *out_unit = s->unit && *s->unit ? g_intern_string(s->unit) : NULL;
         return true;
     }
     g_autoptr(json_t) results = orch_store_results(store, run->id, error);

@@ -128,6 +128,8 @@ bool orch_name_is_valid(const char *name, bool dash_allowed)
 
 char *orch_duration_format(double seconds)
 {
+    if (seconds > 0 && seconds < 0.9995)
+        return g_strdup_printf(seconds < 0.00995 ? "%.1f ms" : "%.0f ms", seconds * 1e3);
     if (seconds < 9.95)
         return g_strdup_printf("%.1f s", seconds);
     int64_t s = (int64_t)(seconds + 0.5);

@@ -304,6 +304,23 @@ static void check_model(const struct trial_case *row)
     assert_string_equal(orch_json_text(find_event(row, "artifact", 0), "name", ""), "model");
 }
 
+/* What went wrong with an artifact stands in the log, whatever the verdict. */
+static void check_artifact_log(const struct trial_case *row)
+{
+    json_t *event = find_event(row, "log", 0);
+    assert_string_equal(orch_json_text(event, "level", ""), "warning");
+    const char *text = orch_json_text(event, "text", "");
+    if (!strstr(text, "artifact 'model'") || !strstr(text, "not a regular file"))
+        fail_msg("%s: the log says '%s'", row->name, text);
+    assert_null(find_event(row, "artifact", 0));
+}
+
+static void check_no_artifact(const struct trial_case *row)
+{
+    assert_null(find_event(row, "artifact", 0));
+    assert_null(find_event(row, "log", 0));
+}
+
 static void check_no_host(const struct trial_case *row)
 {
     check_dead(row, "pid");
@@ -325,7 +342,7 @@ static struct trial_case CASES[] = {
     {"crash_run", .how = "crash_run", .verdict = "crashed", .reason = "signal 11 (SIGSEGV)",
      .check = check_118_points},
     {"crash_close", .how = "crash_close", .verdict = "crashed", .reason = "signal 11 (SIGSEGV)"},
-    {"hang", .how = "hang", .extra = LIMIT, .verdict = "timeout", .reason = "limit of 0.4 s",
+    {"hang", .how = "hang", .extra = LIMIT, .verdict = "timeout", .reason = "limit of 400 ms",
      .check = check_pid_dead},
     {"hang_with_family", .how = "hang_with_family", .extra = LIMIT, .verdict = "timeout",
      .reason = "limit", .check = check_family_dead},
@@ -408,6 +425,13 @@ static struct trial_case CASES[] = {
                "echo 'loss is 0.25'"},
     {"sh_artifact", .from = "lines", .script = "printf abc > model.bin", .verdict = "ok",
      .check = check_model},
+    {"sh_artifact_folder", .from = "lines", .script = "mkdir model.bin",
+     .verdict = "protocol-error", .reason = "artifact 'model': cannot read",
+     .check = check_artifact_log},
+    {"sh_artifact_failed", .from = "lines", .script = "mkdir model.bin; exit 3",
+     .verdict = "failed", .reason = "exit status 3", .check = check_artifact_log},
+    {"sh_no_artifact", .from = "lines", .script = "true", .verdict = "ok",
+     .check = check_no_artifact},
     {"sh_no_program", .from = "lines", .script = "exec /nowhere/at/all", .verdict = "failed",
      .reason = "exit status 127"},
     {"no_program", .from = "lines", .script = "", .verdict = "failed",
