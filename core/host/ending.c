@@ -6,6 +6,7 @@
 #include "lib/base/json.h"
 #include "lib/wire/value.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -34,6 +35,22 @@ static char *take_artifact(const struct ending *ending, struct journal_out *out,
     return NULL;
 }
 
+/* Into the log of the trial, whatever its verdict; the first one may become the reason as well.
+ * Takes `problem`, which may be NULL. */
+static void note_problem(struct journal_out *out, char *problem, char **first)
+{
+    if (!problem)
+        return;
+    g_autofree char *valid = g_utf8_make_valid(problem, -1);
+    g_autoptr(json_t) object =
+        json_pack("{s:s s:s s:s}", "event", "log", "level", "warning", "text", valid);
+    journal_out_add(out, object);
+    if (*first)
+        g_free(problem);
+    else
+        *first = problem;
+}
+
 static bool was_reported(const struct intake *intake, const struct orch_artifact_spec *spec)
 {
     for (guint i = 0; i < intake->artifacts->len; i++)
@@ -42,8 +59,21 @@ static bool was_reported(const struct intake *intake, const struct orch_artifact
     return false;
 }
 
-/* Files that a manifest says a command leaves: taken where they are, if they are. */
-static void take_left_artifacts(const struct ending *ending, struct journal_out *out)
+/* One that a manifest says the command leaves: taken where it is, if it is. */
+static char *take_left_artifact(const struct ending *ending, struct journal_out *out,
+                                const struct orch_artifact_spec *spec, const json_t *values)
+{
+    g_autoptr(GError) error = NULL;
+    g_autofree char *text = orch_value_expand(spec->path, values, &error);
+    if (!text)
+        return g_strdup_printf("artifact '%s': %s", spec->name, error->message);
+    g_autofree char *path = orch_path_absolute(text, ending->setup->work_dir);
+    if (access(path, F_OK) != 0 && (errno == ENOENT || errno == ENOTDIR))
+        return NULL;
+    return take_artifact(ending, out, spec->name, path);
+}
+
+static void take_left_artifacts(const struct ending *ending, struct journal_out *out, char **first)
 {
     const struct orch_manifest *manifest = ending->setup->trial->manifest;
     g_autoptr(json_t) values = NULL;
@@ -53,15 +83,11 @@ static void take_left_artifacts(const struct ending *ending, struct journal_out 
             continue;
         if (!values)
             values = wrapped_values(ending->setup->trial, ending->setup->trial_dir);
-        g_autofree char *text = orch_value_expand(spec->path, values, NULL);
-        g_autofree char *path = text ? orch_path_absolute(text, ending->setup->work_dir) : NULL;
-        if (path && access(path, F_OK) == 0) {
-            g_autofree char *problem = take_artifact(ending, out, spec->name, path);
-        }
+        note_problem(out, take_left_artifact(ending, out, spec, values), first);
     }
 }
 
-/* The first thing that is wrong with an artifact that was handed over; NULL: nothing. */
+/* The first thing that is wrong with an artifact; NULL: nothing. The caller frees. */
 static char *take_artifacts(const struct ending *ending, struct journal_out *out)
 {
     const GArray *artifacts = ending->intake->artifacts;
@@ -69,13 +95,9 @@ static char *take_artifacts(const struct ending *ending, struct journal_out *out
     for (guint i = 0; i < artifacts->len; i++) {
         const struct intake_artifact *artifact =
             &g_array_index(artifacts, struct intake_artifact, i);
-        char *problem = take_artifact(ending, out, artifact->spec->name, artifact->path);
-        if (first)
-            g_free(problem);
-        else
-            first = problem;
+        note_problem(out, take_artifact(ending, out, artifact->spec->name, artifact->path), &first);
     }
-    take_left_artifacts(ending, out);
+    take_left_artifacts(ending, out, &first);
     return first;
 }
 
