@@ -10,8 +10,9 @@
  *
  * Recursive descent straight to SQL; nothing of the text gets into the SQL but through a binding. A
  * bare name is looked up in each run by itself: its parameter, else its result, else the last value
- * of its metric; a run that has none of them matches no comparison, and neither does `not`. Text,
- * comparisons and nesting are bounded.
+ * of its metric; a run that has none of them matches no comparison, and neither does `not`. The
+ * right side is always a value: a bare word there that is itself a name was meant as one, and is
+ * refused rather than taken as text. Text, comparisons and nesting are bounded.
  */
 #include "store/internal.h"
 
@@ -39,6 +40,7 @@ static const struct {
 
 enum kind {
     KIND_TEXT,
+    KIND_STATE,  /* text of a closed list: its words are values, whatever else has their name */
     KIND_NUMBER, /* also durations and bytes with their units */
     KIND_SEED,
     KIND_ID, /* a hash: the first digits are enough */
@@ -50,7 +52,7 @@ static const struct column {
     const char *name, *sql;
     enum kind kind;
 } COLUMNS[] = {
-    {"state", "r.state", KIND_TEXT},
+    {"state", "r.state", KIND_STATE},
     {"experiment", "r.experiment", KIND_TEXT},
     {"recipe", "r.recipe", KIND_TEXT},
     {"plugin", "r.plugin", KIND_TEXT},
@@ -121,6 +123,7 @@ struct orch_where {
     GString *sql;
     GArray *bindings; /* struct binding */
     GArray *names;    /* struct name */
+    GArray *words;    /* struct name: bare words on the right side, which must not be names */
 };
 
 enum token_kind { TOKEN_WORD, TOKEN_STRING, TOKEN_OP, TOKEN_OPEN, TOKEN_CLOSE, TOKEN_END };
@@ -154,6 +157,7 @@ void orch_where_free(struct orch_where *where)
     g_string_free(where->sql, TRUE);
     g_array_unref(where->bindings);
     g_array_unref(where->names);
+    g_array_unref(where->words);
     g_free(where);
 }
 
@@ -452,6 +456,7 @@ static bool compare_column(struct parser *p, const struct column *column, size_t
         return compare_id(p, column, op, text, at);
     case KIND_TIME:
         return compare_time(p, column, op, text, at);
+    case KIND_STATE:
     case KIND_TEXT:
         break;
     }
@@ -485,6 +490,42 @@ static const struct column *find_column(const char *name)
     return NULL;
 }
 
+/* The scope that "param.lr" and the like begin with; NULL: none. */
+static const struct scope *find_scope(const char *name)
+{
+    const char *dot = strchr(name, '.');
+    for (size_t i = 0; dot && i < G_N_ELEMENTS(SCOPES); i++)
+        if (strlen(SCOPES[i].prefix) == (size_t)(dot - name) &&
+            g_str_has_prefix(name, SCOPES[i].prefix))
+            return &SCOPES[i];
+    return NULL;
+}
+
+static char *quote_hint(const char *word)
+{
+    return g_strdup_printf("two names cannot be compared; for the text itself write '%s' in quotes",
+                           word);
+}
+
+/* A bare word on the right: refused at once when it is a column, when the store is known when it
+ * is a parameter, result or metric. */
+static bool note_word(struct parser *p, const char *name, const char *word, int at)
+{
+    const struct column *column = find_column(name);
+    const struct scope *scope = find_scope(word);
+    double number;
+    if ((column && column->kind != KIND_TEXT) || parse_quantity(word, &number))
+        return true;
+    if (find_column(word)) {
+        g_autofree char *hint = quote_hint(word);
+        return fail(p, at, hint, "'%s' is a name, and a value is expected there", word);
+    }
+    struct name noted = {
+        .scope = scope, .text = g_strdup(scope ? strchr(word, '.') + 1 : word), .column = at};
+    g_array_append_val(p->where->words, noted);
+    return true;
+}
+
 static bool compare(struct parser *p, const char *name, int name_at, size_t op, const char *text,
                     int at)
 {
@@ -492,11 +533,7 @@ static bool compare(struct parser *p, const char *name, int name_at, size_t op, 
     if (column)
         return compare_column(p, column, op, text, at);
     const char *dot = strchr(name, '.');
-    const struct scope *scope = NULL;
-    for (size_t i = 0; dot && i < G_N_ELEMENTS(SCOPES); i++)
-        if (strlen(SCOPES[i].prefix) == (size_t)(dot - name) &&
-            g_str_has_prefix(name, SCOPES[i].prefix))
-            scope = &SCOPES[i];
+    const struct scope *scope = find_scope(name);
     if (dot && !scope) {
         static const char *const prefixes[] = {"param", "result", "metric", NULL};
         g_autofree char *prefix = g_strndup(name, (gsize)(dot - name));
@@ -534,6 +571,8 @@ static bool parse_comparison(struct parser *p)
     if (p->token != TOKEN_WORD && p->token != TOKEN_STRING)
         return fail(p, p->column, "put a value with spaces or signs into quotes",
                     "expected a value after '%s %s'", name, OPS[op].sign);
+    if (p->token == TOKEN_WORD && !note_word(p, name, p->word->str, p->column))
+        return false;
     return compare(p, name, name_at, op, p->word->str, p->column) && next_token(p);
 }
 
@@ -607,7 +646,9 @@ struct orch_where *orch_where_parse(const char *text, GError **error)
     where->bindings = g_array_new(FALSE, FALSE, sizeof(struct binding));
     where->names = g_array_new(FALSE, FALSE, sizeof(struct name));
     g_array_set_clear_func(where->bindings, clear_binding);
+    where->words = g_array_new(FALSE, FALSE, sizeof(struct name));
     g_array_set_clear_func(where->names, clear_name);
+    g_array_set_clear_func(where->words, clear_name);
     struct parser p = {
         .where = where, .at = where->text, .word = g_string_new(NULL), .error = error};
     bool ok = parse_all(&p);
@@ -669,30 +710,56 @@ static bool name_exists(struct orch_store *store, const struct name *name, bool 
     return true;
 }
 
+static void say_unknown(struct orch_store *store, const struct orch_where *where,
+                        const struct name *name, GError **error)
+{
+    g_autoptr(GPtrArray) names = known_names(store, name->scope);
+    g_autofree char *hint = orch_suggest_hint(name->text, (const char *const *)names->pdata);
+    orch_error_set(error, ORCH_ERROR_USAGE, hint,
+                   "column %d of condition '%s': no run has a %s '%s'", name->column, where->text,
+                   name->scope == &SCOPES[0]   ? "parameter"
+                   : name->scope == &SCOPES[1] ? "result"
+                   : name->scope == &SCOPES[2] ? "metric"
+                                               : "column, parameter, result or metric",
+                   name->text);
+}
+
+static void say_word_is_name(const struct orch_where *where, const struct name *word,
+                             GError **error)
+{
+    g_autofree char *written = word->scope
+                                   ? g_strdup_printf("%s.%s", word->scope->prefix, word->text)
+                                   : g_strdup(word->text);
+    g_autofree char *hint = quote_hint(written);
+    orch_error_set(error, ORCH_ERROR_USAGE, hint,
+                   "column %d of condition '%s': '%s' is a name, and a value is expected there",
+                   word->column, where->text, written);
+}
+
 bool store_where_check_names(struct orch_store *store, const struct orch_where *where,
                              GError **error)
 {
     int64_t any;
+    bool exists;
     if (!store_get_int(store, &any, 0, error, "SELECT EXISTS (SELECT 1 FROM run)", ""))
         return false;
     for (guint i = 0; any && i < where->names->len; i++) {
         const struct name *name = &g_array_index(where->names, struct name, i);
-        bool exists;
         if (!name_exists(store, name, &exists, error))
             return false;
-        if (exists)
-            continue;
-        g_autoptr(GPtrArray) names = known_names(store, name->scope);
-        g_autofree char *hint = orch_suggest_hint(name->text, (const char *const *)names->pdata);
-        orch_error_set(error, ORCH_ERROR_USAGE, hint,
-                       "column %d of condition '%s': no run has a %s '%s'", name->column,
-                       where->text,
-                       name->scope == &SCOPES[0]   ? "parameter"
-                       : name->scope == &SCOPES[1] ? "result"
-                       : name->scope == &SCOPES[2] ? "metric"
-                                                   : "column, parameter, result or metric",
-                       name->text);
-        return false;
+        if (!exists) {
+            say_unknown(store, where, name, error);
+            return false;
+        }
+    }
+    for (guint i = 0; any && i < where->words->len; i++) {
+        const struct name *word = &g_array_index(where->words, struct name, i);
+        if (!name_exists(store, word, &exists, error))
+            return false;
+        if (exists) {
+            say_word_is_name(where, word, error);
+            return false;
+        }
     }
     return true;
 }

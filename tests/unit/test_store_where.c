@@ -143,6 +143,10 @@ static void test_conditions(void **state)
         {"wall_s > 5min", "b"},
         {"wall_s <= 1", "ac"},
         {"who = 'it''s'", ""},
+        {"lr != 'net'", "abc"}, /* the text, for it is quoted */
+        {"net != \"tag\"", "abc"},
+        {"branch != 'commit'", "abc"},
+        {"state != wins", "abc"}, /* a word, whatever else has its name */
         {"net = 'x'' OR 1=1 --'", ""},
     };
     for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
@@ -179,6 +183,8 @@ static void test_syntax_errors(void **state)
         {"ended ~ 2d", "is a time"},
         {"para.lr = 1", "did you mean 'param.lr'?"},
         {"foo.lr = 1", "unknown name 'foo.lr'"},
+        {"branch != commit", "column 11 of condition 'branch != commit': 'commit' is a name"},
+        {"lr = seed", "hint: two names cannot be compared; for the text itself write 'seed' in"},
     };
     for (size_t i = 0; i < G_N_ELEMENTS(cases); i++)
         assert_fails(orch_where_parse(cases[i][0], error), ORCH_ERROR_USAGE, cases[i][1]);
@@ -195,6 +201,11 @@ static void test_unknown_names(void **state)
         {"metric.lr = 1", "no run has a metric 'lr'"},
         {"param.loss = 1", "no run has a parameter 'loss'"},
         {"result.lr = 1", "no run has a result 'lr'"},
+        {"lr!=net", "column 5 of condition 'lr!=net': 'net' is a name, and a value is expected"},
+        {"net != tag", "write 'tag' in quotes"},
+        {"lr < accuracy", "'accuracy' is a name"},
+        {"lr = metric.loss", "'metric.loss' is a name"},
+        {"who = lr", "'lr' is a name"},
     };
     for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
         struct orch_where *where;
