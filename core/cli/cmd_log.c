@@ -32,6 +32,11 @@ static void copy_all(int fd)
         fwrite(buffer, 1, (size_t)n, stdout);
 }
 
+static bool is_last(const char *name)
+{
+    return strcmp(name, "@last") == 0 || strcmp(name, "@") == 0;
+}
+
 static bool is_wanted(const struct log_options *o, const char *name)
 {
     if (o->out || o->err)
@@ -39,12 +44,12 @@ static bool is_wanted(const struct log_options *o, const char *name)
     return strcmp(name, "stdout") == 0 || strcmp(name, "stderr") == 0 || strcmp(name, "log") == 0;
 }
 
-static void follow_active(const struct orch_active_row *row, const struct log_options *o,
-                          struct orch_store *store)
+/* False: there was nothing to copy, or not any more. */
+static bool follow_active(const struct orch_active_row *row, const struct log_options *o)
 {
     static const char *const names[] = {"stdout", "stderr"};
     int fds[2] = {-1, -1};
-    bool alive = true;
+    bool alive = true, any = false;
     do {
         alive = orch_process_is_alive(&row->runner) && access(row->trial_dir, F_OK) == 0;
         for (int i = 0; i < 2; i++) {
@@ -58,46 +63,47 @@ static void follow_active(const struct orch_active_row *row, const struct log_op
         if (o->follow && alive)
             g_usleep(100000);
     } while (o->follow && alive && !ferror(stdout));
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < 2; i++) {
+        any = any || fds[i] >= 0;
         if (fds[i] >= 0)
             close(fds[i]);
-    (void)store;
+    }
+    return any || alive;
 }
 
-static int run(struct orch_cli *cli, const void *options, GError **error)
+/* Prints one captured output of an ended run. */
+static void print_artifact(struct orch_cli *cli, struct orch_store *store,
+                           const struct orch_run *run, const struct orch_stored_artifact *artifact,
+                           bool with_head)
 {
-    const struct log_options *o = options;
-    struct orch_store *store = orch_cli_store(cli, ORCH_STORE_READ, error);
-    if (!store)
-        return -1;
-    struct orch_active_row *active = orch_cli_find_active(store, cli->args[0]);
-    if (active) {
-        follow_active(active, o, store);
-        orch_active_row_free(active);
-        return ORCH_EXIT_OK;
+    g_autofree char *path = orch_store_object_path(store, artifact->sha256);
+    int fd = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    if (with_head)
+        printf("--- %s\n", artifact->name);
+    if (fd >= 0) {
+        copy_all(fd);
+        close(fd);
+    } else {
+        orch_cli_warn(cli, "the %s of run %s is not on this machine", artifact->name,
+                      orch_cli_short_key(run->key));
     }
-    struct orch_run *run = orch_store_run(store, cli->args[0], error);
+}
+
+static int print_ended(struct orch_cli *cli, struct orch_store *store, const char *name,
+                       const struct log_options *o, GError **error)
+{
+    struct orch_run *run = orch_store_run(store, name, error);
     g_autoptr(GPtrArray) artifacts = run ? orch_store_artifacts(store, run->id, error) : NULL;
     if (!artifacts) {
         orch_run_free(run);
         return -1;
     }
-    bool any = false, several = !o->out && !o->err;
+    bool any = false, several = !o->out && !o->err && artifacts->len > 1 && cli->stdout_is_tty;
     for (guint i = 0; i < artifacts->len; i++) {
         const struct orch_stored_artifact *artifact = artifacts->pdata[i];
         if (!is_wanted(o, artifact->name))
             continue;
-        g_autofree char *path = orch_store_object_path(store, artifact->sha256);
-        int fd = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
-        if (several && artifacts->len > 1 && cli->stdout_is_tty)
-            printf("--- %s\n", artifact->name);
-        if (fd >= 0) {
-            copy_all(fd);
-            close(fd);
-        } else {
-            orch_cli_warn(cli, "the %s of run %s is not on this machine", artifact->name,
-                          orch_cli_short_key(run->key));
-        }
+        print_artifact(cli, store, run, artifact, several);
         any = true;
     }
     if (!any)
@@ -106,6 +112,21 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
         orch_cli_say(cli, "%s: %s", run->state, run->reason);
     orch_run_free(run);
     return ORCH_EXIT_OK;
+}
+
+static int run(struct orch_cli *cli, const void *options, GError **error)
+{
+    const struct log_options *o = options;
+    const char *name = cli->args[0];
+    struct orch_store *store = orch_cli_store(cli, ORCH_STORE_READ, error);
+    if (!store)
+        return -1;
+    struct orch_active_row *active = o->follow && is_last(name) ? orch_cli_newest_active(store)
+                                                                : orch_cli_find_active(store, name);
+    bool followed = active && follow_active(active, o);
+    g_autofree char *ended = active && !followed ? g_strdup(active->key) : NULL;
+    orch_active_row_free(active);
+    return followed ? ORCH_EXIT_OK : print_ended(cli, store, ended ? ended : name, o, error);
 }
 
 const struct orch_command ORCH_COMMAND_LOG = {
@@ -117,6 +138,8 @@ const struct orch_command ORCH_COMMAND_LOG = {
     .max_args = 1,
     .options = OPTIONS,
     .option_bytes = sizeof(struct log_options),
-    .examples = "  orch log @last\n  orch log 3f2a91c0 -f",
+    .about = "With -f, @last is the trial that is in progress, the one that began last when there "
+             "are several; when there is none, it is the last run, as everywhere.",
+    .examples = "  orch log @last\n  orch log -f @last\n  orch log 3f2a91c0 -f",
     .run = run,
 };

@@ -5,20 +5,42 @@
 
 #include <string.h>
 
+/* Takes row `i` out of `rows`. */
+static struct orch_active_row *steal_row(GPtrArray *rows, guint i)
+{
+    g_ptr_array_set_free_func(rows, NULL);
+    struct orch_active_row *row = rows->pdata[i];
+    for (guint j = 0; j < rows->len; j++)
+        if (j != i)
+            orch_active_row_free(rows->pdata[j]);
+    return row;
+}
+
 struct orch_active_row *orch_cli_find_active(struct orch_store *store, const char *text)
 {
     g_autoptr(GPtrArray) rows = orch_store_actives(store, NULL);
     for (guint i = 0; rows && strlen(text) >= 4 && i < rows->len; i++) {
-        struct orch_active_row *row = rows->pdata[i];
-        if (g_str_has_prefix(row->key, text) || g_str_has_suffix(row->key, text)) {
-            g_ptr_array_set_free_func(rows, NULL);
-            for (guint j = 0; j < rows->len; j++)
-                if (j != i)
-                    orch_active_row_free(rows->pdata[j]);
-            return row;
-        }
+        const struct orch_active_row *row = rows->pdata[i];
+        if (g_str_has_prefix(row->key, text) || g_str_has_suffix(row->key, text))
+            return steal_row(rows, i);
     }
     return NULL;
+}
+
+struct orch_active_row *orch_cli_newest_active(struct orch_store *store)
+{
+    g_autoptr(GPtrArray) rows = orch_store_actives(store, NULL);
+    const struct orch_active_row *newest = NULL;
+    guint at = 0;
+    for (guint i = 0; rows && i < rows->len; i++) {
+        const struct orch_active_row *row = rows->pdata[i];
+        if (orch_process_is_alive(&row->runner) &&
+            (!newest || row->started_ns >= newest->started_ns)) {
+            newest = row;
+            at = i;
+        }
+    }
+    return newest ? steal_row(rows, at) : NULL;
 }
 
 GPtrArray *orch_cli_find_runs(struct orch_store *store, const char *text, GError **error)
