@@ -259,6 +259,9 @@ void orch_recipe_check_values(struct recipe_draft *draft);
 void orch_recipe_resolve(struct recipe_draft *draft);
 /** Complains of references in a circle. */
 void orch_recipe_check_circles(struct recipe_draft *draft);
+/** Warns of sweeps of which `reuse` will run the first value only. After orch_recipe_read_report.
+ */
+void orch_recipe_warn_of_neutral(struct recipe_draft *draft);
 
 /** Makes the cells, joins references, keeps what targets, part and smoke want. */
 void orch_recipe_make_cells(struct recipe_draft *draft);

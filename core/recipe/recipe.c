@@ -81,6 +81,8 @@ static void run_steps(struct recipe_draft *draft)
     orch_recipe_resolve(draft);
     orch_recipe_check_circles(draft);
     orch_recipe_read_report(draft);
+    if (!draft->options->smoke) /* which spares nothing */
+        orch_recipe_warn_of_neutral(draft);
     orch_recipe_make_cells(draft);
     if (!draft->diags->error_count)
         orch_recipe_make_canonical(draft);

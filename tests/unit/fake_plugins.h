@@ -61,6 +61,8 @@ static inline struct orch_manifest *fake_trainer(const char *name)
     fake_param(manifest, "epochs", ORCH_INT, "10", "1", NULL);
     fake_param(manifest, "batch", ORCH_INT, "64", "1", NULL);
     fake_param(manifest, "dataset", ORCH_STRING, "fashion-mnist", NULL, NULL);
+    fake_param(manifest, "threads", ORCH_INT, "0", "0", NULL)->flags = ORCH_PARAM_NEUTRAL;
+    fake_param(manifest, "readers", ORCH_INT, "1", "0", NULL)->flags = ORCH_PARAM_NEUTRAL;
     fake_metric(manifest, "loss", NULL, ORCH_BETTER_MIN, "epoch");
     fake_metric(manifest, "val_accuracy", "%", ORCH_BETTER_MAX, "epoch");
     fake_metric(manifest, "images_per_s", "images/s", ORCH_BETTER_NONE, "epoch");

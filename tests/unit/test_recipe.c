@@ -397,6 +397,43 @@ static void test_report_errors(void **state)
     check_cases(cases, G_N_ELEMENTS(cases));
 }
 
+/* ---- warnings ----------------------------------------------------------------------------------
+ */
+
+static void warns_with(const char *text, const struct orch_recipe_options *options,
+                       const char *expected)
+{
+    struct orch_diags *diags = orch_diags_new();
+    struct orch_expansion *out = expand(text, options, diags);
+    g_autofree char *found = findings(diags, true);
+    assert_non_null(out);
+    assert_string_equal(found, expected);
+    orch_expansion_free(out);
+    orch_diags_free(diags);
+}
+
+/* What is left out of the fingerprint tells no trials apart. */
+static void test_neutral_sweeps(void **state)
+{
+    (void)state;
+#define NEUTRAL(what) HEAD "experiments: { a: { plugin: train, " what " } }\n"
+#define ONE_TRIAL(name, count)                                                                     \
+    "warning: parameter '" name "' of plugin 'train' changes no result, so its " count             \
+    " values are one trial: only the first is run | to run every value, write 'reuse: never' in "  \
+    "experiment 'a'\n"
+    warns_with(NEUTRAL("sweep: { threads: [1, 2, 4] }"), NULL, "3:45 " ONE_TRIAL("threads", "3"));
+    warns_with(NEUTRAL("sweep: { lr: [1, 2], readers: [1, 2] }"), NULL,
+               "3:57 " ONE_TRIAL("readers", "2"));
+    warns_with(NEUTRAL("zip: { threads: [1, 2], readers: [1, 2] }"), NULL,
+               "3:43 " ONE_TRIAL("threads", "2"));
+    warns_with(NEUTRAL("repeat: 2"), OPTIONS(.sweeps = LIST("threads=1,2")),
+               "-x threads=1,2: " ONE_TRIAL("threads", "2"));
+    warns_with(NEUTRAL("zip: { lr: [1, 2], threads: [1, 2] }"), NULL, "");
+    warns_with(NEUTRAL("sweep: { threads: [1] }"), NULL, "");
+    warns_with(NEUTRAL("sweep: { threads: [1, 2] }, reuse: never"), NULL, "");
+    warns_with(NEUTRAL("sweep: { threads: [1, 2] }"), OPTIONS(.smoke = true), "");
+}
+
 /* ---- precedence --------------------------------------------------------------------------------
  */
 
@@ -1029,6 +1066,7 @@ int main(void)
         cmocka_unit_test(test_one_pass),
         cmocka_unit_test(test_option_errors),
         cmocka_unit_test(test_report_errors),
+        cmocka_unit_test(test_neutral_sweeps),
         cmocka_unit_test(test_precedence),
         cmocka_unit_test(test_options),
         cmocka_unit_test(test_zip),
