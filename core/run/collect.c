@@ -11,6 +11,7 @@
 #include <math.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /* All that becomes one record. */
 struct gathering {
@@ -21,7 +22,8 @@ struct gathering {
     GPtrArray *texts;  /* owned strings */
     GString *log;      /* log events, as text */
     json_t *notes;
-    char *reason, *stderr_tail, *error_text;
+    char *reason, *stderr_tail;
+    char *lost_artifact; /* the first one that is not what the host saw, and why; or NULL */
     enum orch_verdict verdict;
     char *state;
     int exit_code, signal;
@@ -86,6 +88,49 @@ static void take_end(struct gathering *all, const struct orch_event *event)
         json_object_set_new(all->facts, "stderr_tail", json_string(all->stderr_tail));
 }
 
+static void lose_artifact(struct gathering *all, const struct orch_event *event, const char *why)
+{
+    g_autofree char *text = g_strdup_printf("artifact '%s': '%s' %s after the trial had ended",
+                                            event->name, event->text, why);
+    g_string_append_printf(all->log, "warning: %s\n", text);
+    if (!all->lost_artifact)
+        all->lost_artifact = g_steal_pointer(&text);
+}
+
+/* A file outside of the trial's folder may have changed or gone since its host looked, above all
+ * when its runner was killed and another command collects it later. That must cost this run only:
+ * an error here would meet every later command again. */
+static bool take_artifact(struct orch_store *store, struct gathering *all,
+                          const struct orch_event *event, GError **error)
+{
+    char sha256[ORCH_SHA256_CHARS];
+    int64_t bytes;
+    struct stat info;
+    if (stat(event->text, &info) != 0 || !S_ISREG(info.st_mode) || access(event->text, R_OK) != 0) {
+        lose_artifact(all, event, "was removed or became unreadable");
+        return true;
+    }
+    if (!orch_store_put_object(store, event->text, sha256, &bytes, error))
+        return false;
+    if (event->sha256 && strcmp(sha256, event->sha256) != 0)
+        lose_artifact(all, event, "changed");
+    else
+        add_artifact(all, event->name, sha256, bytes);
+    return true;
+}
+
+/* A run that would spare others must have all that it says it made. */
+static void judge_artifacts(struct gathering *all)
+{
+    if (!all->lost_artifact || !orch_verdict_facts(all->verdict)->spares)
+        return;
+    all->verdict = ORCH_VERDICT_LOST;
+    g_free(all->state);
+    all->state = g_strdup(orch_verdict_name(ORCH_VERDICT_LOST));
+    g_free(all->reason);
+    all->reason = g_strdup(all->lost_artifact);
+}
+
 static bool take_event(struct orch_store *store, struct gathering *all,
                        const struct orch_event *event, GError **error)
 {
@@ -100,14 +145,8 @@ static bool take_event(struct orch_store *store, struct gathering *all,
         g_string_append_printf(all->log, "%s: %s\n", orch_json_text(event->json, "level", "info"),
                                event->text);
         return true;
-    case ORCH_EVENT_ARTIFACT: {
-        char sha256[ORCH_SHA256_CHARS];
-        int64_t bytes;
-        if (!orch_store_put_object(store, event->text, sha256, &bytes, error))
-            return false;
-        add_artifact(all, event->name, sha256, bytes);
-        return true;
-    }
+    case ORCH_EVENT_ARTIFACT:
+        return take_artifact(store, all, event, error);
     case ORCH_EVENT_END:
         take_end(all, event);
         return true;
@@ -170,6 +209,7 @@ static bool gather(struct orch_store *store, struct gathering *all, const char *
     }
     if (json_array_size(all->notes))
         json_object_set(all->facts, "notes", all->notes);
+    judge_artifacts(all);
     return take_log(store, all, trial_dir, error);
 }
 
@@ -325,7 +365,7 @@ static void gathering_clear(struct gathering *all)
     g_free(all->reason);
     g_free(all->state);
     g_free(all->stderr_tail);
-    g_free(all->error_text);
+    g_free(all->lost_artifact);
 }
 
 static void fill_collected(const struct gathering *all, int64_t points, struct orch_collected *out)
@@ -353,6 +393,23 @@ void orch_collected_clear(struct orch_collected *collected)
     memset(collected, 0, sizeof *collected);
 }
 
+/* The trial needs no further attempt: the folder that trial.json gave it for checkpoints goes, if
+ * it lies where ours do. */
+static void drop_checkpoint(struct orch_store *store, const char *trial_dir)
+{
+    g_autofree char *folder = g_build_filename(orch_store_folder(store), "checkpoints", NULL);
+    g_autofree char *path = g_build_filename(trial_dir, "trial.json", NULL);
+    g_autofree char *text = NULL;
+    size_t length;
+    if (access(folder, F_OK) != 0 || !orch_file_read(path, 16 << 20, &text, &length, NULL))
+        return;
+    g_autoptr(json_t) trial = orch_json_parse(text, length, 16 << 20, NULL);
+    const char *checkpoint = orch_json_text(trial, "checkpoint_dir", NULL);
+    g_autofree char *parent = checkpoint ? g_path_get_dirname(checkpoint) : NULL;
+    if (parent && strcmp(parent, folder) == 0)
+        orch_tree_remove(checkpoint, NULL);
+}
+
 bool orch_collect(struct orch_store *store, const char *key, const char *trial_dir,
                   const char *record_json, int64_t started_ns, struct orch_collected *out,
                   GError **error)
@@ -369,13 +426,9 @@ bool orch_collect(struct orch_store *store, const char *key, const char *trial_d
     ok = ok && write_record(store, &all, key, trial_dir, &points, error);
     if (ok) {
         fill_collected(&all, points, out);
+        if (orch_verdict_facts(all.verdict)->spares)
+            drop_checkpoint(store, trial_dir);
         orch_tree_remove(trial_dir, NULL);
-        const char *fingerprint = orch_json_text(record, "fingerprint", NULL);
-        if (fingerprint && orch_verdict_facts(all.verdict)->spares) {
-            g_autofree char *checkpoints =
-                g_build_filename(orch_store_folder(store), "checkpoints", fingerprint, NULL);
-            orch_tree_remove(checkpoints, NULL);
-        }
     }
     gathering_clear(&all);
     return ok;

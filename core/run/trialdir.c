@@ -17,9 +17,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-char *orch_checkpoint_path(struct orch_store *store, const char *fingerprint)
+char *orch_checkpoint_path(struct orch_store *store, const char *name)
 {
-    return g_build_filename(orch_store_folder(store), "checkpoints", fingerprint, NULL);
+    return g_build_filename(orch_store_folder(store), "checkpoints", name, NULL);
 }
 
 void orch_trialdir_clear(struct orch_trialdir *trialdir)
@@ -441,6 +441,22 @@ static char **environment(struct orch_plan *plan, const struct orch_cell *cell,
     return (char **)g_ptr_array_free(env, FALSE);
 }
 
+/* Does another trial of this fingerprint run, as under `reuse: never` or --force? Two of them must
+ * not write into one checkpoint, nor begin from each other's. Both have their active rows by now,
+ * so of two that begin at once at least one sees the other. */
+static bool has_twin(struct orch_plan *plan, const struct orch_plan_item *item, const char *key)
+{
+    if (item->cell->experiment->reuse == ORCH_RECIPE_REUSE_ANY && !item->forced)
+        return false;
+    g_autoptr(GPtrArray) rows = orch_store_actives(plan->store, NULL);
+    for (guint i = 0; rows && i < rows->len; i++) {
+        const struct orch_active_row *row = rows->pdata[i];
+        if (strcmp(row->key, key) != 0 && g_strcmp0(row->fingerprint, item->fingerprint) == 0)
+            return true;
+    }
+    return false;
+}
+
 static bool write_trial(struct orch_plan *plan, const struct orch_plan_item *item, json_t *params,
                         const struct orch_slot *slot, const struct orch_trialdir *dir,
                         GError **error)
@@ -448,7 +464,9 @@ static bool write_trial(struct orch_plan *plan, const struct orch_plan_item *ite
     const struct orch_cell *cell = item->cell;
     const struct orch_experiment *experiment = cell->experiment;
     g_autofree char *work = g_build_filename(dir->path, "work", NULL);
-    g_autofree char *checkpoint = orch_checkpoint_path(plan->store, item->fingerprint);
+    bool alone = !has_twin(plan, item, dir->key);
+    g_autofree char *checkpoint =
+        orch_checkpoint_path(plan->store, alone ? item->fingerprint : dir->key);
     g_autofree char *cwd = NULL;
     if (experiment->manifest->kind == ORCH_PLUGIN_WRAPPED &&
         !(cwd = program_folder(plan, experiment, work, error)))

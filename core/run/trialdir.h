@@ -37,7 +37,8 @@ bool orch_trialdir_write(struct orch_plan *plan, const struct orch_plan_item *it
                          GError **error);
 void orch_trialdir_clear(struct orch_trialdir *trialdir);
 
-/** Where checkpoints of a fingerprint lie. The caller frees. */
-char *orch_checkpoint_path(struct orch_store *store, const char *fingerprint);
+/** Where checkpoints of a fingerprint lie, or of a run by its key when several runs of one
+ * fingerprint are under way. The caller frees. */
+char *orch_checkpoint_path(struct orch_store *store, const char *name);
 
 #endif
