@@ -35,16 +35,21 @@ static char *take_artifact(const struct ending *ending, struct journal_out *out,
     return NULL;
 }
 
-/* Into the log of the trial, whatever its verdict; the first one may become the reason as well.
- * Takes `problem`, which may be NULL. */
+/* Into the log of the trial, whatever its verdict. */
+static void warn(struct journal_out *out, const char *text)
+{
+    g_autofree char *valid = g_utf8_make_valid(text, -1);
+    g_autoptr(json_t) object =
+        json_pack("{s:s s:s s:s}", "event", "log", "level", "warning", "text", valid);
+    journal_out_add(out, object);
+}
+
+/* The first one may become the reason as well. Takes `problem`, which may be NULL. */
 static void note_problem(struct journal_out *out, char *problem, char **first)
 {
     if (!problem)
         return;
-    g_autofree char *valid = g_utf8_make_valid(problem, -1);
-    g_autoptr(json_t) object =
-        json_pack("{s:s s:s s:s}", "event", "log", "level", "warning", "text", valid);
-    journal_out_add(out, object);
+    warn(out, problem);
     if (*first)
         g_free(problem);
     else
@@ -99,6 +104,25 @@ static char *take_artifacts(const struct ending *ending, struct journal_out *out
     }
     take_left_artifacts(ending, out, &first);
     return first;
+}
+
+/* ---- strays ------------------------------------------------------------------------------------
+ */
+
+static void warn_of_strays(const struct ending *ending, struct journal_out *out)
+{
+    const GPtrArray *strays = ending->strays;
+    if (!strays->len)
+        return;
+    GString *text = g_string_new(NULL);
+    g_string_append_printf(text, "%u process%s outlived the trial and %s ended: ", strays->len,
+                           strays->len == 1 ? "" : "es", strays->len == 1 ? "was" : "were");
+    for (guint i = 0; i < MIN(strays->len, (guint)STRAYS_NAMED); i++)
+        g_string_append_printf(text, "%s%s", i ? ", " : "", (const char *)strays->pdata[i]);
+    if (strays->len > STRAYS_NAMED)
+        g_string_append(text, ", ...");
+    warn(out, text->str);
+    g_string_free(text, TRUE);
 }
 
 /* ---- verdict and reason -----------------------------------------------------------------------
@@ -226,6 +250,7 @@ static json_t *end_event(const struct ending *ending, enum orch_verdict verdict,
 void ending_write(const struct ending *ending, struct journal_out *out)
 {
     g_autofree char *missing = take_artifacts(ending, out);
+    warn_of_strays(ending, out);
     struct orch_ending facts = facts_of(ending);
     if (facts.signal == 0 && ending->intake->problem && facts.stopped == ORCH_VERDICT_OK)
         facts.stopped = ORCH_VERDICT_PROTOCOL; /* found in its last words */

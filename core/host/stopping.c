@@ -67,16 +67,26 @@ void stopping_begin(struct stopping *stopping, enum orch_verdict why, enum stop_
     enter(stopping, stage);
 }
 
-void stopping_continue(struct stopping *stopping)
+static void go_on(struct stopping *stopping)
 {
     if (stopping->stage != STOP_NOT)
         enter(stopping, MIN(stopping->stage + 1, STOP_KILLED));
 }
 
+void stopping_continue(struct stopping *stopping)
+{
+    if (stopping->stage == STOP_TERMINATED) { /* whoever reads the wall time wants to know why */
+        char *reason = stopping->reason;
+        stopping->reason = g_strdup_printf("%s; it did not end on SIGTERM and was killed", reason);
+        g_free(reason);
+    }
+    go_on(stopping);
+}
+
 void stopping_hurry(struct stopping *stopping)
 {
-    if (stopping->stage != STOP_NOT && stopping->stage != STOP_KILLED)
-        stopping_continue(stopping);
+    if (stopping->stage != STOP_KILLED)
+        go_on(stopping);
 }
 
 bool stopping_is_hopeless(const struct stopping *stopping)

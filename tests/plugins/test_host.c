@@ -228,6 +228,8 @@ static void check_stray(const struct trial_case *row)
 {
     check_dead(row, "pid");
     assert_int_equal(fact(row, "stray_count"), 1);
+    const char *text = orch_json_text(find_event(row, "log", 0), "text", "");
+    assert_true(g_str_has_prefix(text, "1 process outlived the trial and was ended: "));
 }
 
 static void check_nan(const struct trial_case *row)
@@ -342,10 +344,11 @@ static struct trial_case CASES[] = {
     {"crash_run", .how = "crash_run", .verdict = "crashed", .reason = "signal 11 (SIGSEGV)",
      .check = check_118_points},
     {"crash_close", .how = "crash_close", .verdict = "crashed", .reason = "signal 11 (SIGSEGV)"},
-    {"hang", .how = "hang", .extra = LIMIT, .verdict = "timeout", .reason = "limit of 400 ms",
+    {"hang", .how = "hang", .extra = LIMIT, .verdict = "timeout",
+     .reason = "ran past its limit of 400 ms; it did not end on SIGTERM and was killed",
      .check = check_pid_dead},
     {"hang_with_family", .how = "hang_with_family", .extra = LIMIT, .verdict = "timeout",
-     .reason = "limit", .check = check_family_dead},
+     .reason = "was killed", .check = check_family_dead},
     {"exit", .how = "exit", .verdict = "protocol-error", .reason = "without a 'done'"},
     {"exit_3", .how = "exit_3", .verdict = "failed", .reason = "exit status 3"},
     {"huge_line", .how = "huge_line", .verdict = "protocol-error", .reason = "longer than 65536"},
@@ -442,7 +445,7 @@ static struct trial_case CASES[] = {
     {"sh_killed", .from = "lines", .script = "kill -9 $$$$", .verdict = "crashed",
      .reason = "signal 9 (SIGKILL)"},
     {"sh_deaf", .from = "lines", .script = "trap '' TERM; while :; do sleep 1; done",
-     .extra = LIMIT, .verdict = "timeout", .reason = "limit"},
+     .extra = LIMIT, .verdict = "timeout", .reason = "was killed"},
 };
 
 /* "manifest" in `extra` is merged into the manifest instead of replacing it. */
