@@ -2,6 +2,7 @@
 /* The draft: what is held while a recipe is read, and how its findings are written. */
 #include "core/recipe/internal.h"
 
+#include "lib/base/error.h"
 #include "lib/base/text.h"
 
 #include <stdarg.h>
@@ -46,8 +47,11 @@ void orch_recipe_complain_error(struct recipe_draft *draft, struct recipe_place 
     static const char mark[] = "\n  hint: ";
     const char *hint = strstr(error->message, mark);
     size_t length = hint ? (size_t)(hint - error->message) : strlen(error->message);
+    guint before = draft->diags->items->len;
     orch_recipe_complain(draft, place, hint ? hint + strlen(mark) : NULL, "%.*s", (int)length,
                          error->message);
+    if (draft->diags->items->len > before && error->code == ORCH_ERROR_PLUGIN)
+        orch_diags_set_code(draft->diags, ORCH_ERROR_PLUGIN);
 }
 
 struct recipe_place orch_recipe_key_place(const struct recipe_setting *setting)

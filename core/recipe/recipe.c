@@ -94,6 +94,7 @@ static void move_findings(struct orch_diags *from, struct orch_diags *to)
         const struct orch_diag *diag = from->items->pdata[i];
         orch_diags_add(to, diag->warning, diag->file, diag->line, diag->column, diag->hint, "%s",
                        diag->what);
+        orch_diags_set_code(to, diag->code);
     }
     to->dropped_count += from->dropped_count;
 }

@@ -499,6 +499,8 @@ static bool check_items(struct orch_plan *plan, struct orch_diags *diags)
             orch_diags_add(diags, false, plan->expansion->path, experiment->line,
                            experiment->column, NULL, "experiment '%s': %s", experiment->name,
                            problem->message);
+            if (problem->code == ORCH_ERROR_PLUGIN)
+                orch_diags_set_code(diags, ORCH_ERROR_PLUGIN);
             g_clear_error(&problem);
         }
     }

@@ -50,8 +50,15 @@ void orch_diags_add(struct orch_diags *diags, bool warning, const char *file, in
     diag->column = column;
     diag->what = g_strdup_vprintf(format, args);
     diag->hint = g_strdup(hint);
+    diag->code = ORCH_ERROR_RECIPE;
     va_end(args);
     g_ptr_array_add(diags->items, diag);
+}
+
+void orch_diags_set_code(struct orch_diags *diags, int code)
+{
+    if (diags->items->len && !diags->dropped_count)
+        ((struct orch_diag *)diags->items->pdata[diags->items->len - 1])->code = code;
 }
 
 static int compare(const void *a, const void *b)
@@ -104,16 +111,18 @@ bool orch_diags_to_error(struct orch_diags *diags, GError **error)
         return true;
     orch_diags_sort(diags);
     GString *text = g_string_new(NULL);
+    int code = 0;
     for (unsigned i = 0; i < diags->items->len; i++) {
         const struct orch_diag *diag = diags->items->pdata[i];
         if (diag->warning)
             continue;
+        code = code && code != diag->code ? ORCH_ERROR_RECIPE : diag->code;
         g_autofree char *one = orch_diag_format(diag);
         g_string_append_printf(text, "%s%s", text->len ? "\n" : "", one);
     }
     if (diags->dropped_count)
         g_string_append_printf(text, "\n(and %u more findings)", diags->dropped_count);
-    g_set_error_literal(error, ORCH_ERROR, ORCH_ERROR_RECIPE, text->str);
+    g_set_error_literal(error, ORCH_ERROR, code ? code : ORCH_ERROR_RECIPE, text->str);
     g_string_free(text, TRUE);
     return false;
 }

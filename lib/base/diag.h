@@ -17,6 +17,7 @@ struct orch_diag {
     int column; /* 1-based; 0: unknown */
     char *what;
     char *hint; /* NULL: none */
+    int code;   /* enum orch_error_code: what kind of error; ORCH_ERROR_RECIPE unless said */
 };
 
 struct orch_diags {
@@ -33,6 +34,9 @@ void orch_diags_free(struct orch_diags *diags);
 void orch_diags_add(struct orch_diags *diags, bool warning, const char *file, int line, int column,
                     const char *hint, const char *format, ...) G_GNUC_PRINTF(7, 8);
 
+/** The finding that was added last is an error of this kind, and not of the text. */
+void orch_diags_set_code(struct orch_diags *diags, int code);
+
 /** Sorts by file, line, column, and drops exact repeats. */
 void orch_diags_sort(struct orch_diags *diags);
 
@@ -40,7 +44,8 @@ void orch_diags_sort(struct orch_diags *diags);
  * "what\n  at: file:line:column\n  hint: ...". Returned text is the caller's. */
 char *orch_diag_format(const struct orch_diag *diag);
 
-/** Sets `*error` to all errors, one after another, as ORCH_ERROR_RECIPE. Returns false (so that a
+/** Sets `*error` to all errors, one after another, as the kind that they all are, else as
+ * ORCH_ERROR_RECIPE. Returns false (so that a
  * caller can `return orch_diags_to_error(...)`) when there is one, true when there is none. */
 bool orch_diags_to_error(struct orch_diags *diags, GError **error);
 
