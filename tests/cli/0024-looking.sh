@@ -54,11 +54,11 @@ key=$(printf '%s' "$out" | python3 -c '
 import json, sys
 print([r["run"] for r in json.load(sys.stdin)["runs"] if r["state"] == "running"][0])')
 # @last is that one as long as it is in progress; without -f, the last that ended
-orch log -f @last >followed 2>&1 & follower=$!
+orch log -f --stdout @last >followed 2>&1 & follower=$!
 ok orch log @last; has_not 'speaking of 8'
 ok orch log -f "$key"; has 'speaking of 8'; has 'word 8'
 wait $follower; same $? 0 'the exit status of log -f @last'
-same "$(cat followed)" "$out" 'what log -f @last and log -f KEY print'
+ok orch log -f --stdout "$key"; same "$(cat followed)" "$out" 'what log -f @last and log -f KEY print'
 wait $pid; same $? 0 'the exit status'
 ok orch log -f @last; has 'speaking of 8'
 ok orch log @last --stderr; has noise; has_not 'word'
