@@ -17,13 +17,14 @@ orch_bad_plugin(short_stride unloadable.c SHORT_STRIDE)
 orch_bad_plugin(no_symbol unloadable.c NO_SYMBOL)
 orch_bad_plugin(next_major unloadable.c NEXT_MAJOR)
 orch_bad_plugin(undefined_symbol unloadable.c UNDEFINED_SYMBOL)
+orch_bad_plugin(crash_load unloadable.c CRASH_LOAD)
 orch_bad_plugin(no_run unloadable.c NO_RUN)
 orch_bad_plugin(late_param unloadable.c LATE_PARAM)
 target_compile_options(bad_no_run PRIVATE -Wno-unused-function)
 
 add_executable(test_host ${CMAKE_SOURCE_DIR}/tests/plugins/test_host.c)
 target_link_libraries(test_host PRIVATE orch_wire PkgConfig::CMOCKA)
-add_dependencies(test_host orch-host plugin_null plugin_sleep bad_misbehave bad_bad_abi bad_bad_magic
+add_dependencies(test_host orch-host plugin_null plugin_sleep bad_misbehave bad_bad_abi bad_bad_magic bad_crash_load
   bad_short_struct bad_short_stride bad_no_symbol bad_next_major bad_undefined_symbol bad_no_run
   bad_late_param)
 add_test(NAME host.trials COMMAND test_host WORKING_DIRECTORY ${CMAKE_BINARY_DIR})

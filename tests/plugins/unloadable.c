@@ -3,6 +3,17 @@
  * and one of the switches below. */
 #include <orch/plugin.h>
 
+#ifdef CRASH_LOAD
+#include <signal.h>
+
+/* Before anybody can look at its descriptor. */
+__attribute__((constructor)) static void crash(void)
+{
+    signal(SIGSEGV, SIG_DFL);
+    raise(SIGSEGV);
+}
+#endif
+
 static int run(void *state, const void *params, const struct orch_host *host)
 {
 #ifdef UNDEFINED_SYMBOL
