@@ -136,23 +136,24 @@ static struct orch_net *make_net(const struct orch_training *t, int64_t classes_
 /* ---- check and cost ---------------------------------------------------------------------------
  */
 
+static const char *file_digest(void *ctx, const char *path)
+{
+    const struct orch_host *host = ctx;
+    return host->file_digest(host, path);
+}
+
+/* One input a split: wherever the set lies and however many files it has, the same pictures have the
+ * same digest. */
 static int name_inputs(const struct orch_training *t, const struct orch_host *host)
 {
     static const char *const names[] = {"train", "test"};
     for (int split = 0; split < 2; split++) {
         GError *error = NULL;
+        char digest[65];
         struct orch_dataset_options options = data_options(t, (enum orch_split)split);
-        g_autoptr(GPtrArray) files = orch_dataset_files(&options, &error);
-        if (!files)
+        if (!orch_dataset_digest(&options, file_digest, (void *)(uintptr_t)host, digest, &error))
             return fail_error(host, error);
-        for (guint i = 0; i < files->len; i++) {
-            const char *digest = host->file_digest(host, files->pdata[i]);
-            if (!digest)
-                return ORCH_FAILED; /* the host has said why */
-            g_autofree char *base = g_path_get_basename(files->pdata[i]);
-            g_autofree char *name = g_strdup_printf("%s/%s", names[split], base);
-            host->input(host, name, digest);
-        }
+        host->input(host, names[split], digest);
     }
     return ORCH_OK;
 }
