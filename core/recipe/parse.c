@@ -168,14 +168,18 @@ static char **read_argv(struct recipe_draft *draft, const struct orch_yaml *map,
     g_auto(GStrv) split = NULL;
     g_autoptr(GError) error = NULL;
     if (node->kind == ORCH_YAML_SCALAR && !g_shell_parse_argv(node->text, NULL, &split, &error)) {
+        bool is_empty = error->code == G_SHELL_ERROR_EMPTY_STRING;
         orch_recipe_complain_at(draft, node, "write it as a list: [python3, mine.py]",
-                                "'program' cannot be read as a command: %s", error->message);
+                                is_empty ? "'program' is empty"
+                                         : "'program' cannot be read as a command: a quote is not "
+                                           "closed");
         return NULL;
     }
     guint count = split ? g_strv_length(split) : words->len;
     bool is_well = count > 0;
     if (!is_well)
-        orch_recipe_complain_at(draft, node, NULL, "'program' is empty");
+        orch_recipe_complain_at(draft, node, "write it as a list: [python3, mine.py]",
+                                "'program' is empty");
     for (guint i = 0; i < count; i++) {
         const struct orch_yaml *at = split ? node : words->pdata[i];
         char *word = orch_recipe_expand_variables(
@@ -242,11 +246,11 @@ static void read_resources(struct recipe_draft *draft, const struct orch_yaml *m
     if (orch_recipe_get_count(draft, resources, "cores", cores_min, "4096", &count))
         made->cores = (unsigned)count;
     if (orch_recipe_get_bytes(draft, resources, "memory", &bytes)) {
+        g_autofree char *needed = orch_bytes_format(made->memory_bytes);
         if (bytes < made->memory_bytes)
             orch_recipe_complain_at(draft, orch_yaml_get(resources, "memory"), NULL,
-                                    "'memory': plugin '%s' needs at least %" G_GINT64_FORMAT
-                                    " bytes",
-                                    experiment->manifest->name, made->memory_bytes);
+                                    "'memory': plugin '%s' needs at least %s",
+                                    experiment->manifest->name, needed);
         made->memory_bytes = bytes;
     }
     orch_recipe_get_duration(draft, resources, "time", &made->time_s);

@@ -100,6 +100,8 @@ struct orch_plugins *orch_plugins_new(const char *const *folders)
     plugins->manifests[3]->argv = g_strsplit("python3 s.py ${x}", " ", -1);
     fake_param(plugins->manifests[3], "x", ORCH_INT, NULL, NULL, NULL);
     fake_metric(plugins->manifests[3], "score", NULL, ORCH_BETTER_NONE, NULL);
+    fake_metric(plugins->manifests[3], "curve", NULL, ORCH_BETTER_NONE, "step");
+    plugins->manifests[3]->needs.memory_bytes = 1 << 30;
     return plugins;
 }
 

@@ -377,7 +377,7 @@ static void test_report_errors(void **state)
         {ITEM("{ table: { rows: lr, value: last los } }"),
          "5:31 unknown metric 'los' in the report | did you mean 'loss'?\n"},
         {ITEM("{ table: { rows: x, value: last loss, experiments: s } }"),
-         "5:30 unknown metric 'loss' in the report | known are: score\n"},
+         "5:30 unknown metric 'loss' in the report | known are: score, curve\n"},
         {ITEM("{ table: { rows: lr, value: count, experiments: [b] } }"),
          "5:52 unknown experiment 'b' in the report | did you mean 'a'?\n"},
         {ITEM("{ best: { value: last images_per_s } }"),
@@ -393,6 +393,62 @@ static void test_report_errors(void **state)
         {ITEM("{ images: { artifact: sample } }"),
          "5:25 unknown artifact 'sample' in the report | did you mean 'samples'?\n"},
         {ITEM("{ points: many, work: }"), "5:13 'points': 'many' is not a number of points\n"},
+    };
+    check_cases(cases, G_N_ELEMENTS(cases));
+}
+
+/* Wrong kinds of things in the less travelled places, one for each message. */
+static void test_kind_errors(void **state)
+{
+    (void)state;
+#define A(more) HEAD "experiments: { a: { plugin: train" more " } }\n"
+#define F(more) HEAD "experiments: { a: { plugin: finetune" more " } }\n"
+    static const struct error_case cases[] = {
+        {A(", program: 'x \"y'"),
+         "3:45 'program' cannot be read as a command: a quote is not closed\n"},
+        {A(", program: ''"), "3:45 'program' is empty\n"},
+        {A(", program: { x: 1 }"), "3:45 'program' takes a text or a list of texts, found a map\n"},
+        {A(", program: [python3, '${nett}']"), "3:55 plugin 'train' has no parameter 'nett'\n"},
+        {A(", repeat: [1, 2]"), "3:44 'repeat' takes one value, found a list\n"},
+        {A(", inputs: { x: 1 }"), "3:44 'inputs' takes a text or a list of texts, found a map\n"},
+        {HEAD "profiles: { p: { experiments: { a: 3 } } }\nexperiments: { a: { plugin: train } }\n",
+         "3:36 the part for 'a' takes a map, found a text\n"},
+        {HEAD "profiles: { p: 3 }\nexperiments: { a: { plugin: train } }\n",
+         "3:16 profile 'p' takes a map, found a text\n"},
+        {HEAD
+         "experiments: { s: { plugin: script, with: { x: 1 }, resources: { memory: 1MiB } } }\n",
+         "3:74 'memory': plugin 'script' needs at least 1.0 GiB\n"},
+        {F(", with: { milestones: [[1], 2] }"),
+         "3:60 parameter 'milestones': an element takes one value, found a list\n"},
+        {F(", sweep: { milestones: [3, [x, { y: 1 }]] }"),
+         "3:68 parameter 'milestones': an element takes one value, found a map\n"},
+        {A(", sweep: { batch: 'range(-2, 2)' }"),
+         "3:52 parameter 'batch': -2 is below its minimum 1\n"},
+        {A(", sweep: { batch: [1, 0] }"), "3:56 parameter 'batch': 0 is below its minimum 1\n"},
+        {HEAD "experiments:\n  p: { plugin: train }\n  f: { plugin: finetune, with: { weights: "
+              "\"${p[lr=fast].weights}\" } }\n",
+         "5:43 parameter 'lr': 'fast' is not a real number\n"},
+        {HEAD "experiments:\n  p: { plugin: train }\n  f: { plugin: finetune, with: { weights: "
+              "\"${p[lr].weights}\" } }\n",
+         "5:43 '${p[lr].weights}' is not a reference\n"},
+        {HEAD "experiments:\n  p: { plugin: train }\n  f: { plugin: finetune, with: { weights: "
+              "\"${p[lr=1.weights}\" } }\n",
+         "5:43 '${p[lr=1.weights}' is not a reference\n"},
+        {ITEM("{ plot: { x: epoche, y: loss } }"),
+         "5:16 unknown parameter or metric 'epoche' in the report | did you mean 'epochs'?\n"},
+        {ITEM("{ plot: { x: epoch, y: curve } }"),
+         "5:16 'curve' is recorded by step, not by epoch\n"},
+        {ITEM("{ plot: { x: epoch, y: loss, reference: high } }"),
+         "5:43 'high' is not a real number\n"},
+        {HEAD "experiments:\n  p: { plugin: train, sweep: { batch: 'range(1, 20)' } }\n  f: { "
+              "plugin: finetune, with: { weights: \"${p.weights}\" } }\n",
+         "5:43 '${p.weights}' of f means 19 trials: batch=1; batch=2; batch=3; batch=4; and 15 "
+         "more\n"},
+        {HEAD "experiments:\n  a: { plugin: train, about: this: that }\n",
+         "4:34 not valid YAML: missing comma in flow mapping\n"},
+        {HEAD "about: this: that\nexperiments: { a: { plugin: train } }\n",
+         "3:12 not valid YAML: invalid nested block mapping on the same line | put quotes around a "
+         "text that holds ': '\n"},
     };
     check_cases(cases, G_N_ELEMENTS(cases));
 }
@@ -671,7 +727,8 @@ static void test_reference_errors(void **state)
         {PRETRAIN("repeat: 1") FINE("${best(pretrain).weights}"),
          "5:43 '${best(pretrain).weights}' is not a reference\n"},
         {HEAD "experiments:\n  s: { plugin: script, with: { x: 1 } }\n" FINE("${s.model}"),
-         "5:43 plugin 'script' of 's' has no artifact or result 'model' | known are: score\n"},
+         "5:43 plugin 'script' of 's' has no artifact or result 'model' | known are: score, "
+         "curve\n"},
         {PRETRAIN("sweep: { net: [mlp, resnet20] }") FINE("${pretrain.weights}"),
          "5:43 '${pretrain.weights}' of f means 2 trials: net=mlp; net=resnet20 | choose one: "
          "${pretrain[net=mlp].weights} or ${best(pretrain, loss).weights}\n"},
@@ -1066,6 +1123,7 @@ int main(void)
         cmocka_unit_test(test_one_pass),
         cmocka_unit_test(test_option_errors),
         cmocka_unit_test(test_report_errors),
+        cmocka_unit_test(test_kind_errors),
         cmocka_unit_test(test_neutral_sweeps),
         cmocka_unit_test(test_precedence),
         cmocka_unit_test(test_options),
