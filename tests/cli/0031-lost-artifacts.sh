@@ -24,7 +24,7 @@ sleeps naps 0.01
 # stops the runner while its trial sleeps, and kills it when that has ended
 kill_runner() {
     orch run leave.recipe -s to="$1" >/dev/null 2>&1 & pid=$!
-    for _ in $(seq 400); do [ -n "$(ls .orch/trials 2>/dev/null)" ] && break; sleep 0.005; done
+    for _ in $(seq 400); do [ -n "$(ls .orch/trials/*/journal 2>/dev/null)" ] && break; sleep 0.005; done
     kill -STOP $pid
     for _ in $(seq 400); do grep -qs '"event":"end"' .orch/trials/*/journal && break; sleep 0.01; done
     kill -KILL $pid; wait $pid 2>/dev/null
