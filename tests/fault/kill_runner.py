@@ -69,17 +69,25 @@ def ended(db):
 
 
 def left_processes(folder):
-    """Processes that still have this scratch folder in their command line or environment."""
+    """Processes of this scratch folder: by command line (hosts), environment and current folder
+    (trials, which go by a name of their own)."""
     found = []
     for pid in filter(str.isdigit, os.listdir("/proc")):
         if int(pid) == os.getpid():
             continue
+        signs = b""
+        for name in ("cmdline", "environ"):
+            try:
+                with open(f"/proc/{pid}/{name}", "rb") as f:
+                    signs += f.read()
+            except OSError:
+                pass
         try:
-            with open(f"/proc/{pid}/cmdline", "rb") as f:
-                if folder.encode() in f.read():
-                    found.append(pid)
+            signs += os.readlink(f"/proc/{pid}/cwd").encode()
         except OSError:
             pass
+        if folder.encode() in signs:
+            found.append(pid)
     return found
 
 
