@@ -156,7 +156,7 @@ static json_t *left_out_by_profile(struct orch_cli *cli, const struct orch_expan
 static void say_what_profile_leaves_out(struct orch_cli *cli,
                                         const struct orch_expansion *expansion)
 {
-    json_t *reasons = left_out_by_profile(cli, expansion);
+    g_autoptr(json_t) reasons = left_out_by_profile(cli, expansion);
     const char *name;
     json_t *reason;
     json_object_foreach(reasons, name, reason)
