@@ -130,11 +130,44 @@ static void test_idx_errors(void **state)
     size_t length;
     assert_true(orch_file_read(path, 1 << 20, &bytes, &length, NULL));
     assert_true(orch_file_write(path, bytes, length / 2, false, NULL));
-    refused("train-images-idx3-ubyte.gz");
+    refused("train-images-idx3-ubyte.gz' ends at byte ");
+    refused("bytes too early");
+    /* cut within the checksum behind the last byte; and so early that nothing is left of it */
+    assert_true(orch_file_write(path, bytes, length - 3, false, NULL));
+    refused("train-images-idx3-ubyte.gz', byte 1456: the compressed file is cut off");
+    assert_true(orch_file_write(path, bytes, 1, false, NULL));
+    refused("train-images-idx3-ubyte.gz' ends at byte ");
+    assert_true(orch_file_write(path, bytes, 0, false, NULL));
+    refused("train-images-idx3-ubyte.gz' ends at byte 0, 16 bytes too early");
     /* whole, but its checksum is wrong */
     bytes[length - 5] ^= 1;
     assert_true(orch_file_write(path, bytes, length, false, NULL));
     refused("train-images-idx3-ubyte.gz', byte 0: incorrect data check");
+    remove_set();
+}
+
+/* The labels' file is held against its own head, and against the images. */
+static void test_idx_label_errors(void **state)
+{
+    (void)state;
+    static const char name[] = "mnist/train-labels-idx1-ubyte";
+    uint8_t labels[8 + COUNT] = {0, 0, 8, 3, 0, 0, 0, COUNT};
+    remove_set();
+    write_idx(false, 0x803, 0, -1);
+    write_bytes(name, labels, sizeof labels, false);
+    refused("labels-idx1-ubyte', byte 0: magic number 0x00000803, expected 0x00000801");
+    labels[3] = 1;
+    labels[7] = COUNT - 1;
+    write_bytes(name, labels, sizeof labels, false);
+    refused("labels-idx1-ubyte', byte 4: 39 labels for 40 images");
+    labels[7] = COUNT;
+    write_bytes(name, labels, sizeof labels - 5, false);
+    refused("labels-idx1-ubyte' ends at byte ");
+    write_bytes(name, labels, 6, false);
+    refused("labels-idx1-ubyte' ends at byte ");
+    labels[8 + COUNT - 1] = 10; /* one more than the last class */
+    write_bytes(name, labels, sizeof labels, false);
+    refused("labels-idx1-ubyte', byte 47 (image 39): label 10, expected 0 to 9");
     remove_set();
 }
 
@@ -215,7 +248,15 @@ static void test_folder(void **state)
     orch_dataset_free(d);
     write_bytes("birds/train/owl/3.jpg", "\xff\xd8\xff\xe0 not a picture", 18, false);
     assert_null(orch_dataset_open(&options, &error));
-    assert_non_null(strstr(error->message, "3.jpg"));
+    assert_non_null(strstr(error->message, "owl/3.jpg' is no sound JPEG: near byte "));
+    g_clear_error(&error);
+    write_bytes("birds/train/owl/3.jpg", "GIF89a, says this file", 22, false);
+    assert_null(orch_dataset_open(&options, &error));
+    assert_non_null(strstr(error->message, "owl/3.jpg', byte 0: neither a JPEG nor a PNG"));
+    g_clear_error(&error);
+    write_bytes("birds/train/owl/3.jpg", "", 0, false);
+    assert_null(orch_dataset_open(&options, &error));
+    assert_non_null(strstr(error->message, "owl/3.jpg': it is empty or cut off"));
     g_clear_error(&error);
     g_autofree char *bad = g_build_filename(folder, "birds/train/owl/3.jpg", NULL);
     g_autofree char *empty = g_build_filename(folder, "birds/train/zebra", NULL);
@@ -223,6 +264,27 @@ static void test_folder(void **state)
     assert_null(orch_dataset_open(&options, &error));
     assert_non_null(strstr(error->message, "class 'zebra' is empty"));
     g_clear_error(&error);
+}
+
+/* A PNG carries checksums: a byte that was flipped is found, and so is an end that is missing. */
+static void test_damaged_png(void **state)
+{
+    (void)state;
+    write_png("bees/train/honey/1.png", 50, 20, 20);
+    g_autofree char *path = g_build_filename(folder, "bees/train/honey/1.png", NULL);
+    g_autofree char *bytes = NULL;
+    size_t length;
+    assert_true(orch_file_read(path, 1 << 20, &bytes, &length, NULL));
+    struct orch_dataset_options options = {.name = "bees", .root = folder, .height = 8, .width = 8};
+    for (int cut = 0; cut < 2; cut++) {
+        GError *error = NULL;
+        bytes[length - 20] ^= 1;
+        assert_true(orch_file_write(path, bytes, cut ? length / 2 : length, false, NULL));
+        assert_null(orch_dataset_open(&options, &error));
+        if (!strstr(error->message, "honey/1.png' is no sound PNG: near byte "))
+            fail_msg("%s", error->message);
+        g_clear_error(&error);
+    }
 }
 
 /* Validation images are numbered by the classes of the training images. */
@@ -333,7 +395,17 @@ static void test_damaged_jpeg(void **state)
     }
     struct orch_dataset_options options = {.name = "cats", .root = folder, .height = 8, .width = 8};
     assert_null(orch_dataset_open(&options, &error));
-    assert_non_null(strstr(error->message, "tabby/07.jpg' is no sound JPEG"));
+    static const char head[] = "tabby/07.jpg' is no sound JPEG: near byte ";
+    const char *place = strstr(error->message, head);
+    assert_non_null(place);
+    assert_in_range(strtol(place + strlen(head), NULL, 10), length / 2 - 64, length / 2);
+    g_clear_error(&error);
+    /* whole, but a piece of it was written over */
+    memset(bytes + length / 2, 0xff, 64);
+    write_bytes("lynx/train/tufted/1.jpg", bytes, length, false);
+    options.name = "lynx";
+    assert_null(orch_dataset_open(&options, &error));
+    assert_non_null(strstr(error->message, "tufted/1.jpg' is no sound JPEG: near byte "));
     g_clear_error(&error);
 }
 #endif
@@ -374,6 +446,23 @@ static void test_class_names(void **state)
     orch_dataset_free(d);
 }
 
+/* The fine label counts, and the place is told in the file's own numbering. */
+static void test_cifar100_label(void **state)
+{
+    (void)state;
+    enum { RECORD = 2 + 3072 };
+    g_autofree uint8_t *bytes = g_malloc0(3 * RECORD);
+    bytes[2 * RECORD + 1] = 100;
+    write_bytes("cifar100/cifar-100-binary/test.bin", bytes, 3 * RECORD, false);
+    struct orch_dataset_options options = {
+        .name = "cifar100", .root = folder, .split = ORCH_SPLIT_TEST};
+    GError *error = NULL;
+    assert_null(orch_dataset_open(&options, &error));
+    if (!strstr(error->message, "test.bin', byte 6148 (record 2): label 100, expected 0 to 99"))
+        fail_msg("%s", error->message);
+    g_clear_error(&error);
+}
+
 static struct orch_dataset *synthetic(int64_t count, uint64_t seed)
 {
     struct orch_dataset_options options = {.name = "synthetic",
@@ -411,6 +500,18 @@ static void test_subsets(void **state)
     g_clear_error(&error);
     assert_null(orch_subset_new(d, far, 1, 0, 1, &error));
     assert_non_null(strstr(error->message, "class 5"));
+    g_clear_error(&error);
+    /* a class that no image of the set has */
+    for (int64_t i = 0; i < d->count; i++)
+        d->labels[i] = d->labels[i] == 3 ? 2 : d->labels[i];
+    const int64_t with_empty[] = {1, 3};
+    assert_null(orch_subset_new(d, with_empty, 2, 0, 1, &error));
+    assert_non_null(strstr(error->message, "of 'synthetic' has no images"));
+    g_autofree char *name = g_strdup_printf("class '%s'", d->class_names[3]);
+    assert_non_null(strstr(error->message, name));
+    g_clear_error(&error);
+    assert_null(orch_subset_new(d, NULL, 0, 0, 1, &error));
+    assert_non_null(strstr(error->message, name));
     g_clear_error(&error);
     orch_subset_free(s);
     orch_subset_free(again);
@@ -601,9 +702,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_idx),
         cmocka_unit_test(test_idx_errors),
+        cmocka_unit_test(test_idx_label_errors),
         cmocka_unit_test(test_cifar),
 #ifdef ORCH_HAVE_PNG
         cmocka_unit_test(test_folder),
+        cmocka_unit_test(test_damaged_png),
         cmocka_unit_test(test_folder_splits),
         cmocka_unit_test(test_set_digest),
         cmocka_unit_test(test_picture),
@@ -613,6 +716,7 @@ int main(void)
         cmocka_unit_test(test_damaged_jpeg),
 #endif
         cmocka_unit_test(test_not_found),
+        cmocka_unit_test(test_cifar100_label),
         cmocka_unit_test(test_class_names),
         cmocka_unit_test(test_subsets),
         cmocka_unit_test(test_loader_is_the_same_for_every_number_of_threads),

@@ -57,9 +57,11 @@ static uint8_t *decode_jpeg(FILE *file, const char *path, int *width, int *heigh
     info.err = jpeg_std_error(&errors.base);
     errors.base.error_exit = on_jpeg_error;
     errors.base.emit_message = on_jpeg_message;
+    info.src = NULL;
     if (setjmp(errors.jump)) {
+        long at = ftell(file) - (info.src ? (long)info.src->bytes_in_buffer : 0);
         orch_error_set(error, ORCH_ERROR_IO, "get the file again, or remove it from the set",
-                       "'%s' is no sound JPEG: %s", path, errors.text);
+                       "'%s' is no sound JPEG: near byte %ld: %s", path, at, errors.text);
         jpeg_destroy_decompress(&info);
         g_free(pixels);
         return NULL;
@@ -115,7 +117,7 @@ static uint8_t *decode_png(FILE *file, const char *path, int *width, int *height
     }
     if (!pixels)
         orch_error_set(error, ORCH_ERROR_IO, "get the file again, or remove it from the set",
-                       "'%s' is no sound PNG: %s", path, image.message);
+                       "'%s' is no sound PNG: near byte %ld: %s", path, ftell(file), image.message);
     *width = (int)image.width;
     *height = (int)image.height;
     png_image_free(&image);
@@ -138,7 +140,10 @@ bool orch_image_decode(const char *path, int channels, int height, int width, ui
     FILE *file = fopen(path, "rbe");
     uint8_t magic[4] = {0};
     if (!file || fread(magic, 1, 4, file) != 4) {
-        orch_error_set(error, ORCH_ERROR_IO, NULL, "cannot read '%s': %s", path,
+        orch_error_set(error, ORCH_ERROR_IO,
+                       file ? "get the file again, or remove it from the set"
+                            : "check that it is there and may be read",
+                       "cannot read '%s': %s", path,
                        file ? "it is empty or cut off" : "it cannot be opened");
         if (file)
             fclose(file);
@@ -152,7 +157,8 @@ bool orch_image_decode(const char *path, int channels, int height, int width, ui
     else if (memcmp(magic, "\x89PNG", 4) == 0)
         pixels = decode_png(file, path, &in_w, &in_h, error);
     else
-        orch_error_set(error, ORCH_ERROR_IO, NULL, "'%s' is neither a JPEG nor a PNG", path);
+        orch_error_set(error, ORCH_ERROR_IO, "get the file again, or remove it from the set",
+                       "'%s', byte 0: neither a JPEG nor a PNG", path);
     fclose(file);
     if (!pixels)
         return false;
