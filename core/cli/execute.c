@@ -5,6 +5,7 @@
 #include "core/run/plan.h"
 #include "core/run/schedule.h"
 #include "lib/base/error.h"
+#include "lib/base/json.h"
 #include "lib/base/text.h"
 #include "lib/wire/value.h"
 
