@@ -262,13 +262,13 @@ struct orch_store *store_open_with(const char *path, enum orch_store_mode mode,
     store->statements =
         g_hash_table_new_full(g_direct_hash, g_direct_equal, NULL, finalize_statement);
     bool exists = access(store->path, F_OK) == 0;
-    if (mode == ORCH_STORE_CREATE && !make_folders(store, error))
-        goto fail;
-    if ((exists || mode != ORCH_STORE_CREATE) && !check_file(store->path, error))
-        goto fail;
-    if (open_store(store, mode, options, error))
+    bool creates = mode == ORCH_STORE_CREATE;
+    bool ok = exists || !creates ? check_file(store->path, error) : make_folders(store, error);
+    ok = ok && open_store(store, mode, options, error);
+    if (ok && exists && creates) /* not before it is known to be ours */
+        ok = make_folders(store, error);
+    if (ok)
         return store;
-fail:
     orch_store_close(store);
     return NULL;
 }
