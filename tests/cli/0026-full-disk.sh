@@ -22,3 +22,21 @@ mount -o remount,size=60m "$SCRATCH/small" || skip 'cannot enlarge the small fil
 ok orch run fill.recipe
 ok orch ls --state ok --json -n 0; same "$(json runs.#)" 40
 ok orch db check; ok orch run fill.recipe; says 'nothing to run: 40 of 40'
+# the same where an artifact finds no room: the trial waits in its folder, and is not run again
+mkdir "$SCRATCH/less"
+mount -t tmpfs -o size=7m none "$SCRATCH/less" || _fail 'a second small file system'
+cleanup() { cd /; umount -l "$SCRATCH/small" "$SCRATCH/less"; rm -rf "$SCRATCH"; }
+cd "$SCRATCH/less"; git init -q -b main .; mkdir exp
+cat >exp/big.plugin <<'Y'
+plugin: big
+command: [sh, -c, "echo x >>$$HOME/started; head -c 4000000 /dev/urandom >big.bin"]
+artifacts:
+  big: big.bin
+Y
+printf 'format: 1\nrecipe: big\nexperiments:\n  b: { plugin: exp/big.plugin }\n' >big.recipe
+fails 3 orch run big.recipe; says 'cannot write artifact'; says 'No space left on device'; says 'free some space and run the same command again'
+[ -z "$(find .orch/objects -type f)" ] || _fail 'half an object is left'
+mount -o remount,size=60m "$SCRATCH/less"
+ok orch run big.recipe; says 'closed 1 trial'; says 'nothing to run: 1 of 1'
+ok orch ls --json -n 0; same "$(json runs.#) $(json runs.0.state)" '1 ok'; ok orch db check
+same "$(wc -l <"$HOME/started")" 1 'how often it ran'

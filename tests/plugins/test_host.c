@@ -285,6 +285,16 @@ static void check_three_losses(const struct trial_case *row)
     assert_true(json_number_value(last) == 0.25);
 }
 
+/* Whatever else was printed, the one value was found, and stdout is kept. */
+static void check_one_loss(const struct trial_case *row)
+{
+    json_t *last = NULL;
+    assert_int_equal(count_points(row, "loss", &last), 1);
+    assert_true(json_number_value(last) == 0.25);
+    g_autofree char *text = file_text(row, "stdout");
+    assert_true(g_str_has_suffix(text, "loss 0.25\n"));
+}
+
 static void check_lines(const struct trial_case *row)
 {
     json_t *last = NULL;
@@ -423,6 +433,11 @@ static struct trial_case CASES[] = {
                "echo 'final = 42'; printf 'loss nan'"},
     {"sh_lines_status", .from = "lines", .script = "echo loss 1; exit 2", .verdict = "failed",
      .reason = "exit status 2"},
+    {"sh_long_line", .from = "lines", .verdict = "ok", .check = check_one_loss,
+     .script = "head -c 1048576 /dev/zero | tr '\\0' x; echo; echo loss 0.25"},
+    {"sh_bad_utf8", .from = "lines", .verdict = "ok", .check = check_one_loss,
+     .script = "printf 'caf\\351 \\303( loss \\377\\n'; printf '{\"loss\": \"\\377\"}\\n'; "
+               "echo loss 0.25"},
     {"sh_regex", .from = "regex", .verdict = "ok", .check = check_three_losses,
      .script = "echo 'epoch 1: loss is 1.0'; echo 'loss is 0.5 now'; echo 'loss is bad'; "
                "echo 'loss is 0.25'"},
