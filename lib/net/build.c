@@ -46,6 +46,7 @@ static struct orch_net_node *add_node(struct orch_net_builder *b, enum orch_net_
     node->op = op;
     node->name = name;
     node->group = b->group;
+    node->is_auxiliary = b->is_auxiliary;
     node->first_tensor = (int)b->net->tensors->len;
     if (in >= 0) {
         node->inputs[node->input_count++] = in;
@@ -106,11 +107,20 @@ static struct orch_net_tensor *add_tensor(struct orch_net_builder *b, struct orc
     return tensor;
 }
 
+/* Places of a window that may move by `room`. One that hangs over counts when it begins inside of
+ * the input or of its padding in front, as in PyTorch. */
+static int64_t places(int64_t room, int64_t end, int stride, bool ceil_mode)
+{
+    int64_t count = room / stride + 1;
+    return ceil_mode && room % stride && count * stride < end ? count + 1 : count;
+}
+
 /* Output size of a window; false (with an error naming the layer) when the input is too small. */
 static bool window(struct orch_net_builder *b, struct orch_net_node *node)
 {
-    int64_t h = node->out.h + 2 * node->pad_h - node->kernel_h;
-    int64_t w = node->out.w + 2 * node->pad_w - node->kernel_w;
+    int dilation = MAX(1, node->dilation);
+    int64_t h = node->out.h + 2 * node->pad_h - dilation * (node->kernel_h - 1) - 1;
+    int64_t w = node->out.w + 2 * node->pad_w - dilation * (node->kernel_w - 1) - 1;
     if (h < 0 || w < 0) {
         b->is_too_small = true;
         orch_error_set(&b->error, ORCH_ERROR_RECIPE, NULL,
@@ -121,8 +131,8 @@ static bool window(struct orch_net_builder *b, struct orch_net_node *node)
                        node->kernel_w, node->out.h, node->out.w);
         return false;
     }
-    node->out.h = h / node->stride_h + 1;
-    node->out.w = w / node->stride_w + 1;
+    node->out.h = places(h, node->out.h + node->pad_h, node->stride_h, node->ceil_mode);
+    node->out.w = places(w, node->out.w + node->pad_w, node->stride_w, node->ceil_mode);
     return true;
 }
 
@@ -138,10 +148,60 @@ static void set_window(struct orch_net_node *node, int kernel, int stride, int p
 static void init_conv(struct orch_net_tensor *weight, enum orch_conv_init init, double fan_in,
                       double fan_out)
 {
-    weight->init = init == ORCH_CONV_DEFAULT ? ORCH_NET_INIT_UNIFORM : ORCH_NET_INIT_NORMAL;
-    weight->init_scale = init == ORCH_CONV_DEFAULT          ? 1 / sqrt(fan_in)
-                         : init == ORCH_CONV_KAIMING_FAN_IN ? sqrt(2 / fan_in)
-                                                            : sqrt(2 / fan_out);
+    const struct {
+        enum orch_net_init init;
+        double scale;
+    } kinds[] = {[ORCH_CONV_KAIMING_FAN_OUT] = {ORCH_NET_INIT_NORMAL, sqrt(2 / fan_out)},
+                 [ORCH_CONV_DEFAULT] = {ORCH_NET_INIT_UNIFORM, 1 / sqrt(fan_in)},
+                 [ORCH_CONV_KAIMING_FAN_IN] = {ORCH_NET_INIT_NORMAL, sqrt(2 / fan_in)},
+                 [ORCH_CONV_KAIMING_UNIFORM] = {ORCH_NET_INIT_UNIFORM, sqrt(6 / fan_in)},
+                 [ORCH_CONV_NORMAL_0_1] = {ORCH_NET_INIT_NORMAL, 0.1},
+                 [ORCH_CONV_NORMAL_0_01] = {ORCH_NET_INIT_NORMAL, 0.01}};
+    weight->init = kinds[init].init;
+    weight->init_scale = kinds[init].scale;
+}
+
+static bool groups_fit(struct orch_net_builder *b, const struct orch_net_node *node)
+{
+    if (node->in_channels % node->groups == 0 && node->out_channels % node->groups == 0)
+        return true;
+    orch_error_set(&b->error, ORCH_ERROR_RECIPE, NULL,
+                   "network '%s': layer '%s' has %d groups for %" G_GINT64_FORMAT
+                   " channels in and %" G_GINT64_FORMAT " out",
+                   b->net->name, node->name, node->groups, node->in_channels, node->out_channels);
+    return false;
+}
+
+/* Takes the name. */
+static int add_conv(struct orch_net_builder *b, int in, struct orch_conv conv, int kernel_w,
+                    int pad_w, char *name)
+{
+    struct orch_net_node *node = add_node(b, ORCH_NET_CONV2D, name, in, -1);
+    set_window(node, conv.kernel, conv.stride, conv.pad);
+    node->kernel_w = kernel_w;
+    node->pad_w = pad_w;
+    node->dilation = 1;
+    node->groups = MAX(1, conv.groups);
+    node->in_channels = node->out.c;
+    node->out_channels = conv.out;
+    node->has_bias = conv.bias;
+    if (!groups_fit(b, node) || !window(b, node))
+        return -1;
+    node->out.c = conv.out;
+    int64_t per_group = node->in_channels / node->groups;
+    int64_t shape[4] = {conv.out, per_group, conv.kernel, kernel_w};
+    double area = (double)conv.kernel * kernel_w;
+    double fan_in = (double)per_group * area,
+           fan_out = (double)conv.out * area; /* PyTorch: of all groups */
+    init_conv(add_tensor(b, node, ORCH_NET_WEIGHT, "weight", 4, shape), conv.init, fan_in, fan_out);
+    if (conv.bias) {
+        struct orch_net_tensor *bias = add_tensor(b, node, ORCH_NET_BIAS, "bias", 1, &conv.out);
+        bool plain = conv.init == ORCH_CONV_DEFAULT || conv.init == ORCH_CONV_NORMAL_0_1;
+        bias->init = plain ? ORCH_NET_INIT_UNIFORM : ORCH_NET_INIT_ZERO;
+        bias->init_scale = 1 / sqrt(fan_in);
+    }
+    node->macs = shape[1] * shape[2] * shape[3] * conv.out * node->out.h * node->out.w;
+    return node->id;
 }
 
 int orch_net_conv(struct orch_net_builder *b, int in, struct orch_conv conv, const char *name, ...)
@@ -150,29 +210,21 @@ int orch_net_conv(struct orch_net_builder *b, int in, struct orch_conv conv, con
         return -1;
     va_list args;
     va_start(args, name);
-    struct orch_net_node *node = add_node(b, ORCH_NET_CONV2D, g_strdup_vprintf(name, args), in, -1);
+    char *text = g_strdup_vprintf(name, args);
     va_end(args);
-    set_window(node, conv.kernel, conv.stride, conv.pad);
-    node->dilation = 1;
-    node->groups = MAX(1, conv.groups);
-    node->in_channels = node->out.c;
-    node->out_channels = conv.out;
-    node->has_bias = conv.bias;
-    if (!window(b, node))
+    return add_conv(b, in, conv, conv.kernel, conv.pad, text);
+}
+
+int orch_net_conv_wide(struct orch_net_builder *b, int in, struct orch_conv conv, int kernel_w,
+                       int pad_w, const char *name, ...)
+{
+    if (!usable(b, in))
         return -1;
-    node->out.c = conv.out;
-    int64_t per_group = node->in_channels / node->groups;
-    int64_t shape[4] = {conv.out, per_group, conv.kernel, conv.kernel};
-    double area = (double)conv.kernel * conv.kernel;
-    double fan_in = (double)per_group * area, fan_out = (double)conv.out / node->groups * area;
-    init_conv(add_tensor(b, node, ORCH_NET_WEIGHT, "weight", 4, shape), conv.init, fan_in, fan_out);
-    if (conv.bias) {
-        struct orch_net_tensor *bias = add_tensor(b, node, ORCH_NET_BIAS, "bias", 1, &conv.out);
-        bias->init = conv.init == ORCH_CONV_DEFAULT ? ORCH_NET_INIT_UNIFORM : ORCH_NET_INIT_ZERO;
-        bias->init_scale = 1 / sqrt(fan_in);
-    }
-    node->macs = shape[1] * shape[2] * shape[3] * conv.out * node->out.h * node->out.w;
-    return node->id;
+    va_list args;
+    va_start(args, name);
+    char *text = g_strdup_vprintf(name, args);
+    va_end(args);
+    return add_conv(b, in, conv, kernel_w, pad_w, text);
 }
 
 int orch_net_batchnorm(struct orch_net_builder *b, int in, const char *name, ...)
@@ -193,8 +245,8 @@ int orch_net_batchnorm(struct orch_net_builder *b, int in, const char *name, ...
                    {"running_mean", ORCH_NET_RUNNING_MEAN, ORCH_NET_INIT_ZERO},
                    {"running_var", ORCH_NET_RUNNING_VAR, ORCH_NET_INIT_ONE}};
     node->in_channels = node->out_channels = node->out.c;
-    node->eps = 1e-5;
-    node->momentum = 0.1;
+    node->eps = b->bn_eps > 0 ? b->bn_eps : 1e-5;
+    node->momentum = b->bn_momentum > 0 ? b->bn_momentum : 0.1;
     node->has_bias = true;
     for (unsigned i = 0; i < G_N_ELEMENTS(tensors); i++)
         add_tensor(b, node, tensors[i].role, tensors[i].suffix, 1, &node->out.c)->init =
@@ -220,24 +272,40 @@ int orch_net_tanh(struct orch_net_builder *b, int in)
     return plain(b, ORCH_NET_TANH, "tanh", in);
 }
 
+int orch_net_activation(struct orch_net_builder *b, int in, enum orch_net_op op)
+{
+    return plain(b, op, orch_net_op_name(op), in);
+}
+
 static int pool(struct orch_net_builder *b, enum orch_net_op op, const char *word, int in,
-                int kernel, int stride, int pad)
+                int kernel, int stride, int pad, bool ceil_mode)
 {
     int id = plain(b, op, word, in);
     if (id < 0)
         return -1;
     set_window(node_at(b, id), kernel, stride, pad);
+    node_at(b, id)->ceil_mode = ceil_mode;
     return window(b, node_at(b, id)) ? id : -1;
 }
 
 int orch_net_maxpool(struct orch_net_builder *b, int in, int kernel, int stride, int pad)
 {
-    return pool(b, ORCH_NET_MAXPOOL2D, "maxpool", in, kernel, stride, pad);
+    return pool(b, ORCH_NET_MAXPOOL2D, "maxpool", in, kernel, stride, pad, false);
+}
+
+int orch_net_maxpool_ceil(struct orch_net_builder *b, int in, int kernel, int stride, int pad)
+{
+    return pool(b, ORCH_NET_MAXPOOL2D, "maxpool", in, kernel, stride, pad, true);
 }
 
 int orch_net_avgpool(struct orch_net_builder *b, int in, int kernel, int stride)
 {
-    return pool(b, ORCH_NET_AVGPOOL2D, "avgpool", in, kernel, stride, 0);
+    return orch_net_avgpool_pad(b, in, kernel, stride, 0);
+}
+
+int orch_net_avgpool_pad(struct orch_net_builder *b, int in, int kernel, int stride, int pad)
+{
+    return pool(b, ORCH_NET_AVGPOOL2D, "avgpool", in, kernel, stride, pad, false);
 }
 
 int orch_net_adaptive_avgpool(struct orch_net_builder *b, int in, int h, int w)
@@ -275,21 +343,87 @@ int orch_net_linear(struct orch_net_builder *b, int in, int64_t out, double norm
     return node->id;
 }
 
+void orch_net_linear_uniform(struct orch_net_builder *b, int id, double bound)
+{
+    if (!usable(b, id))
+        return;
+    const struct orch_net_node *node = node_at(b, id);
+    struct orch_net_tensor *weight = b->net->tensors->pdata[node->first_tensor];
+    struct orch_net_tensor *bias = b->net->tensors->pdata[node->first_tensor + 1];
+    weight->init = ORCH_NET_INIT_UNIFORM;
+    weight->init_scale = bound;
+    bias->init = ORCH_NET_INIT_ZERO;
+}
+
+static int cannot_join(struct orch_net_builder *b, const char *what, int left, int right)
+{
+    const struct orch_net_node *one = node_at(b, left), *two = node_at(b, right);
+    struct orch_net_shape x = one->out, y = two->out;
+    orch_error_set(&b->error, ORCH_ERROR_RECIPE, NULL,
+                   "network '%s': cannot %s '%s' (%" G_GINT64_FORMAT "x%" G_GINT64_FORMAT
+                   "x%" G_GINT64_FORMAT ") and '%s' (%" G_GINT64_FORMAT "x%" G_GINT64_FORMAT
+                   "x%" G_GINT64_FORMAT ")",
+                   b->net->name, what, one->name, x.c, x.h, x.w, two->name, y.c, y.h, y.w);
+    return -1;
+}
+
 int orch_net_add(struct orch_net_builder *b, int left, int right)
 {
     if (!usable(b, left) || !usable(b, right))
         return -1;
     struct orch_net_shape x = node_at(b, left)->out, y = node_at(b, right)->out;
-    if (x.c != y.c || x.h != y.h || x.w != y.w) {
-        orch_error_set(&b->error, ORCH_ERROR_RECIPE, NULL,
-                       "network '%s': cannot add %" G_GINT64_FORMAT "x%" G_GINT64_FORMAT
-                       "x%" G_GINT64_FORMAT " and %" G_GINT64_FORMAT "x%" G_GINT64_FORMAT
-                       "x%" G_GINT64_FORMAT,
-                       b->net->name, x.c, x.h, x.w, y.c, y.h, y.w);
-        return -1;
-    }
+    if (x.c != y.c || x.h != y.h || x.w != y.w)
+        return cannot_join(b, "add", left, right);
     char *name = g_strdup_printf("add%u", b->net->nodes->len);
     return add_node(b, ORCH_NET_ADD, name, left, right)->id;
+}
+
+int orch_net_concat(struct orch_net_builder *b, const int *inputs, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (!usable(b, inputs[i]))
+            return -1;
+    g_return_val_if_fail(count >= 1 && count <= ORCH_NET_INPUTS_MAX, -1);
+    struct orch_net_shape out = node_at(b, inputs[0])->out;
+    for (int i = 1; i < count; i++) {
+        const struct orch_net_shape *x = &node_at(b, inputs[i])->out;
+        if (x->h != out.h || x->w != out.w)
+            return cannot_join(b, "join", inputs[0], inputs[i]);
+        out.c += x->c;
+    }
+    int id = plain(b, ORCH_NET_CONCAT, "concat", inputs[0]);
+    struct orch_net_node *node = node_at(b, id);
+    for (int i = 1; i < count; i++)
+        node->inputs[node->input_count++] = inputs[i];
+    node->out = out;
+    return id;
+}
+
+int orch_net_mul(struct orch_net_builder *b, int in, int factors)
+{
+    if (!usable(b, in) || !usable(b, factors))
+        return -1;
+    struct orch_net_shape x = node_at(b, in)->out, y = node_at(b, factors)->out;
+    if (x.c != y.c || y.h != 1 || y.w != 1)
+        return cannot_join(b, "multiply", in, factors);
+    char *name = g_strdup_printf("mul%u", b->net->nodes->len);
+    return add_node(b, ORCH_NET_MUL, name, in, factors)->id;
+}
+
+int orch_net_lrn(struct orch_net_builder *b, int in, int size)
+{
+    int id = plain(b, ORCH_NET_LRN, "lrn", in);
+    if (id >= 0)
+        node_at(b, id)->kernel_h = size;
+    return id;
+}
+
+int orch_net_stochastic_depth(struct orch_net_builder *b, int in, double p)
+{
+    int id = plain(b, ORCH_NET_STOCHASTIC_DEPTH, "depth", in);
+    if (id >= 0)
+        node_at(b, id)->p = p;
+    return id;
 }
 
 int orch_net_flatten(struct orch_net_builder *b, int in)
@@ -322,4 +456,108 @@ int orch_net_pad_shortcut(struct orch_net_builder *b, int in, int64_t channels, 
     node->out = (struct orch_net_shape){channels, (node->out.h + stride - 1) / stride,
                                         (node->out.w + stride - 1) / stride};
     return id;
+}
+
+/* ---- sequences ------------------------------------------------------------------------------ */
+
+static void init_normal(struct orch_net_tensor *tensor, double deviation)
+{
+    tensor->init = ORCH_NET_INIT_NORMAL;
+    tensor->init_scale = deviation;
+}
+
+int orch_net_embedding(struct orch_net_builder *b, int in, int64_t rows, int64_t width,
+                       const char *name, ...)
+{
+    if (!usable(b, in))
+        return -1;
+    va_list args;
+    va_start(args, name);
+    struct orch_net_node *node =
+        add_node(b, ORCH_NET_EMBEDDING, g_strdup_vprintf(name, args), in, -1);
+    va_end(args);
+    node->in_channels = rows;
+    node->out_channels = node->out.c = width;
+    int64_t shape[2] = {rows, width};
+    init_normal(add_tensor(b, node, ORCH_NET_WEIGHT, "weight", 2, shape), 0.02);
+    return node->id;
+}
+
+int orch_net_layernorm(struct orch_net_builder *b, int in, const char *name, ...)
+{
+    if (!usable(b, in))
+        return -1;
+    va_list args;
+    va_start(args, name);
+    struct orch_net_node *node =
+        add_node(b, ORCH_NET_LAYERNORM, g_strdup_vprintf(name, args), in, -1);
+    va_end(args);
+    node->in_channels = node->out_channels = node->out.c;
+    node->has_bias = true;
+    node->eps = 1e-5;
+    add_tensor(b, node, ORCH_NET_WEIGHT, "weight", 1, &node->out.c)->init = ORCH_NET_INIT_ONE;
+    add_tensor(b, node, ORCH_NET_BIAS, "bias", 1, &node->out.c);
+    return node->id;
+}
+
+int orch_net_token_linear(struct orch_net_builder *b, int in, int64_t out, const char *name, ...)
+{
+    if (!usable(b, in))
+        return -1;
+    char *text = NULL;
+    if (name) {
+        va_list args;
+        va_start(args, name);
+        text = g_strdup_vprintf(name, args);
+        va_end(args);
+    }
+    struct orch_net_node *node =
+        add_node(b, ORCH_NET_TOKEN_LINEAR,
+                 text ? text : g_strdup_printf("tied%u", b->net->nodes->len), in, -1);
+    int64_t shape[2] = {out, node->out.c};
+    node->in_channels = node->out.c;
+    node->out_channels = node->out.c = out;
+    node->macs = shape[0] * shape[1] * node->out.h * node->out.w;
+    node->has_bias = text != NULL;
+    if (text) {
+        init_normal(add_tensor(b, node, ORCH_NET_WEIGHT, "weight", 2, shape), 0.02);
+        add_tensor(b, node, ORCH_NET_BIAS, "bias", 1, &out);
+    }
+    return node->id;
+}
+
+int orch_net_attention(struct orch_net_builder *b, int in, int heads)
+{
+    int id = plain(b, ORCH_NET_ATTENTION, "attention", in);
+    if (id < 0)
+        return -1;
+    struct orch_net_node *node = node_at(b, id);
+    node->heads = heads;
+    node->in_channels = node->out.c;
+    node->out_channels = node->out.c = node->out.c / 3;
+    /* scores of each query with each key, then the weighted sum of the values */
+    node->macs = 2 * node->out.h * node->out.h * node->out.c;
+    return id;
+}
+
+int orch_net_first_token(struct orch_net_builder *b, int in)
+{
+    int id = plain(b, ORCH_NET_FIRST_TOKEN, "first_token", in);
+    if (id >= 0)
+        node_at(b, id)->out.h = node_at(b, id)->out.w = 1;
+    return id;
+}
+
+int orch_net_generic(struct orch_net_builder *b, const int *inputs, int count,
+                     struct orch_net_shape out, const char *name)
+{
+    for (int i = 0; i < count; i++)
+        if (!usable(b, inputs[i]))
+            return -1;
+    g_return_val_if_fail(count >= 1 && count <= ORCH_NET_INPUTS_MAX, -1);
+    struct orch_net_node *node = add_node(b, ORCH_NET_GENERIC, g_strdup(name), inputs[0], -1);
+    for (int i = 1; i < count; i++)
+        node->inputs[node->input_count++] = inputs[i];
+    node->out = out;
+    return node->id;
 }

@@ -11,6 +11,9 @@ struct orch_net_builder {
     GError *error;     /* the first one */
     bool is_too_small; /* it says that a window does not fit */
     int group;         /* of the nodes to come */
+    bool is_auxiliary; /* the nodes to come belong to a head that only trains */
+    double bn_eps;     /* of the batch norms to come; 0: 1e-5 */
+    double bn_momentum;
 };
 
 void orch_net_builder_init(struct orch_net_builder *b, const char *name, const char *family,
@@ -20,7 +23,14 @@ struct orch_net *orch_net_builder_finish(struct orch_net_builder *b, GError **er
 
 /** How conv weights begin: torchvision's resnets use Kaiming's normal by fan-out, plain modules
  * PyTorch's own uniform; VGG by fan-out with zero biases. */
-enum orch_conv_init { ORCH_CONV_KAIMING_FAN_OUT, ORCH_CONV_DEFAULT, ORCH_CONV_KAIMING_FAN_IN };
+enum orch_conv_init {
+    ORCH_CONV_KAIMING_FAN_OUT,
+    ORCH_CONV_DEFAULT,
+    ORCH_CONV_KAIMING_FAN_IN,
+    ORCH_CONV_KAIMING_UNIFORM, /* by fan-in, zero biases */
+    ORCH_CONV_NORMAL_0_1,      /* normal, deviation 0.1 */
+    ORCH_CONV_NORMAL_0_01,     /* normal, deviation 0.01, zero biases */
+};
 
 struct orch_conv {
     int64_t out;
@@ -33,19 +43,50 @@ struct orch_conv {
 /* Each returns the new node's id, -1 after an error. `name` is printf-like and gives the module. */
 int orch_net_conv(struct orch_net_builder *b, int in, struct orch_conv conv, const char *name, ...)
     G_GNUC_PRINTF(4, 5);
+/** With a width of its own: kernel x kernel_w, padded by pad x pad_w. */
+int orch_net_conv_wide(struct orch_net_builder *b, int in, struct orch_conv conv, int kernel_w,
+                       int pad_w, const char *name, ...) G_GNUC_PRINTF(6, 7);
 int orch_net_batchnorm(struct orch_net_builder *b, int in, const char *name, ...)
     G_GNUC_PRINTF(3, 4);
 int orch_net_relu(struct orch_net_builder *b, int in);
 int orch_net_tanh(struct orch_net_builder *b, int in);
+/** Element by element: relu6, sigmoid, silu, gelu, softmax (over C). */
+int orch_net_activation(struct orch_net_builder *b, int in, enum orch_net_op op);
 int orch_net_maxpool(struct orch_net_builder *b, int in, int kernel, int stride, int pad);
+/** A last window may hang over the edge. */
+int orch_net_maxpool_ceil(struct orch_net_builder *b, int in, int kernel, int stride, int pad);
+/** Zeroes of the padding count in the mean. */
+int orch_net_avgpool_pad(struct orch_net_builder *b, int in, int kernel, int stride, int pad);
 int orch_net_avgpool(struct orch_net_builder *b, int in, int kernel, int stride);
 int orch_net_adaptive_avgpool(struct orch_net_builder *b, int in, int h, int w);
 /** `normal_sd` > 0: weights normal with that deviation and zero bias; 0: PyTorch's uniform. */
 int orch_net_linear(struct orch_net_builder *b, int in, int64_t out, double normal_sd,
                     const char *name, ...) G_GNUC_PRINTF(5, 6);
+/** Another beginning for a linear layer's weights: uniform on +-bound; zero bias. */
+void orch_net_linear_uniform(struct orch_net_builder *b, int id, double bound);
 int orch_net_add(struct orch_net_builder *b, int left, int right);
+/** Along C; heights and widths must be equal. */
+int orch_net_concat(struct orch_net_builder *b, const int *inputs, int count);
+/** Channel by channel: `factors` is C x 1 x 1. */
+int orch_net_mul(struct orch_net_builder *b, int in, int factors);
+int orch_net_lrn(struct orch_net_builder *b, int in, int window);
+int orch_net_stochastic_depth(struct orch_net_builder *b, int in, double p);
 int orch_net_flatten(struct orch_net_builder *b, int in);
 int orch_net_dropout(struct orch_net_builder *b, int in, double p);
 int orch_net_pad_shortcut(struct orch_net_builder *b, int in, int64_t channels, int stride);
+/* Sequences: a value is C x T x 1. */
+int orch_net_embedding(struct orch_net_builder *b, int in, int64_t rows, int64_t width,
+                       const char *name, ...) G_GNUC_PRINTF(5, 6);
+int orch_net_layernorm(struct orch_net_builder *b, int in, const char *name, ...)
+    G_GNUC_PRINTF(3, 4);
+/** `name` NULL: the weights are another layer's (tied), no parameters of its own. */
+int orch_net_token_linear(struct orch_net_builder *b, int in, int64_t out, const char *name, ...)
+    G_GNUC_PRINTF(4, 5);
+/** `in`: queries, keys and values side by side. */
+int orch_net_attention(struct orch_net_builder *b, int in, int heads);
+int orch_net_first_token(struct orch_net_builder *b, int in);
+/** An operation that is only named, with a shape given (h, w >= 1). */
+int orch_net_generic(struct orch_net_builder *b, const int *inputs, int count,
+                     struct orch_net_shape out, const char *name);
 
 #endif

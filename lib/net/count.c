@@ -25,10 +25,21 @@ int orch_net_tensor_find(const struct orch_net *net, const char *name)
 
 const struct orch_net_node *orch_net_head(const struct orch_net *net)
 {
-    for (int i = (int)net->nodes->len - 1; i >= 0; i--)
-        if (orch_net_node(net, i)->op == ORCH_NET_LINEAR)
-            return orch_net_node(net, i);
+    static const enum orch_net_op kinds[] = {ORCH_NET_LINEAR, ORCH_NET_CONV2D,
+                                             ORCH_NET_TOKEN_LINEAR};
+    for (unsigned k = 0; k < G_N_ELEMENTS(kinds); k++)
+        for (int i = (int)net->nodes->len - 1; i >= 0; i--)
+            if (orch_net_node(net, i)->op == kinds[k] && !orch_net_node(net, i)->is_auxiliary)
+                return orch_net_node(net, i);
     return NULL;
+}
+
+bool orch_net_is_classifier(const struct orch_net *net)
+{
+    for (const struct orch_net_family *family = orch_net_families(); family->pattern; family++)
+        if (strcmp(family->pattern, net->family) == 0)
+            return family->is_classifier;
+    return false;
 }
 
 int64_t orch_net_node_params(const struct orch_net *net, const struct orch_net_node *node)
@@ -54,7 +65,8 @@ int64_t orch_net_macs(const struct orch_net *net)
 {
     int64_t total = 0;
     for (guint i = 0; i < net->nodes->len; i++)
-        total += orch_net_node(net, (int)i)->macs;
+        if (!orch_net_node(net, (int)i)->is_auxiliary)
+            total += orch_net_node(net, (int)i)->macs;
     return total;
 }
 
@@ -62,8 +74,9 @@ int64_t orch_net_activations(const struct orch_net *net)
 {
     int64_t total = 0;
     for (guint i = 1; i < net->nodes->len; i++) {
-        const struct orch_net_shape *out = &orch_net_node(net, (int)i)->out;
-        total += out->c * out->h * out->w;
+        const struct orch_net_node *node = orch_net_node(net, (int)i);
+        if (!node->is_auxiliary)
+            total += node->out.c * node->out.h * node->out.w;
     }
     return total;
 }
@@ -76,18 +89,30 @@ int orch_net_depth(const struct orch_net *net)
         const struct orch_net_node *node = orch_net_node(net, (int)i);
         for (int j = 0; j < node->input_count; j++)
             depth[i] = MAX(depth[i], depth[node->inputs[j]]);
-        depth[i] += node->op == ORCH_NET_CONV2D || node->op == ORCH_NET_LINEAR;
-        deepest = MAX(deepest, depth[i]);
+        depth[i] += node->op == ORCH_NET_CONV2D || node->op == ORCH_NET_LINEAR ||
+                    node->op == ORCH_NET_TOKEN_LINEAR;
+        if (!node->is_auxiliary)
+            deepest = MAX(deepest, depth[i]);
     }
     return deepest;
 }
 
 const char *orch_net_op_name(enum orch_net_op op)
 {
-    static const char *const names[] = {
-        "input",   "conv2d",      "batchnorm2d", "relu",
-        "tanh",    "maxpool2d",   "avgpool2d",   "adaptive_avgpool2d",
-        "linear",  "add",         "concat",      "flatten",
-        "dropout", "pad_shortcut"};
+    static const char *const names[] = {"input",        "conv2d",
+                                        "batchnorm2d",  "relu",
+                                        "tanh",         "maxpool2d",
+                                        "avgpool2d",    "adaptive_avgpool2d",
+                                        "linear",       "add",
+                                        "concat",       "flatten",
+                                        "dropout",      "pad_shortcut",
+                                        "relu6",        "sigmoid",
+                                        "silu",         "gelu",
+                                        "softmax",      "lrn",
+                                        "mul",          "stochastic_depth",
+                                        "embedding",    "layernorm",
+                                        "token_linear", "attention",
+                                        "first_token",  "generic"};
+    G_STATIC_ASSERT(G_N_ELEMENTS(names) == ORCH_NET_OP_COUNT);
     return (unsigned)op < G_N_ELEMENTS(names) ? names[op] : "?";
 }

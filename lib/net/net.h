@@ -30,13 +30,28 @@ enum orch_net_op {
     ORCH_NET_DROPOUT,
     ORCH_NET_PAD_SHORTCUT, /* option A of He et al. 2015: every stride-th pixel, zero channels added
                               (half before, half behind) up to `out.c` */
+    ORCH_NET_RELU6,
+    ORCH_NET_SIGMOID,
+    ORCH_NET_SILU,
+    ORCH_NET_GELU,
+    ORCH_NET_SOFTMAX,
+    ORCH_NET_LRN,              /* over kernel_h channels */
+    ORCH_NET_MUL,              /* the second input is C x 1 x 1: one factor a channel */
+    ORCH_NET_STOCHASTIC_DEPTH, /* drops the whole value of an image with probability p */
+    ORCH_NET_EMBEDDING,        /* of 1 x T x 1 tokens: C x T x 1 */
+    ORCH_NET_LAYERNORM,        /* over C */
+    ORCH_NET_TOKEN_LINEAR,     /* along C, the same at each of the H x W places */
+    ORCH_NET_ATTENTION,   /* of queries, keys and values side by side: 3C x T x 1 to C x T x 1 */
+    ORCH_NET_FIRST_TOKEN, /* C x T x 1 to C x 1 x 1 */
+    ORCH_NET_GENERIC,     /* named, but not known: counted as nothing */
 };
+#define ORCH_NET_OP_COUNT (ORCH_NET_GENERIC + 1)
 
 struct orch_net_shape {
     int64_t c, h, w;
 };
 
-#define ORCH_NET_INPUTS_MAX 8
+#define ORCH_NET_INPUTS_MAX 16
 
 struct orch_net_node {
     int id; /* its index */
@@ -51,9 +66,12 @@ struct orch_net_node {
     int dilation, groups;                                     /* conv */
     int64_t in_channels, out_channels;                        /* conv; linear: features */
     bool has_bias;                                            /* conv, linear */
-    double eps, momentum;                                     /* batch norm */
-    double p;                                                 /* dropout */
-    int64_t macs;                   /* multiply-adds for one image: conv and linear, without bias */
+    bool ceil_mode;       /* pools: a last window may hang over the edge */
+    bool is_auxiliary;    /* of a head that only trains: counted in parameters, not in operations */
+    int heads;            /* attention */
+    double eps, momentum; /* batch norm */
+    double p;             /* dropout, stochastic depth */
+    int64_t macs;         /* multiply-adds for one image: conv and linear, without bias */
     int first_tensor, tensor_count; /* of the network's tensors */
 };
 
@@ -76,7 +94,8 @@ struct orch_net_tensor {
     char *name; /* of the state dict: "layer1.0.conv1.weight", "bn1.running_mean" */
     int node;
     enum orch_net_role role;
-    int rank;         /* 1, 2 (linear: out x in) or 4 (conv: out x in/groups x kh x kw) */
+    int rank;         /* 1, 2 (linear: out x in; embedding: rows x C) or 4 (conv: out x in/groups x
+                         kh x kw) */
     int64_t shape[4]; /* unused ones are 1 */
     int64_t count;    /* elements */
     enum orch_net_init init;
@@ -85,7 +104,7 @@ struct orch_net_tensor {
 
 struct orch_net {
     char *name;   /* as asked for: "resnet-cifar:20" */
-    char *family; /* row of the zoo: "resnet-cifar" */
+    char *family; /* row of the zoo: "resnet-cifar:N" */
     struct orch_net_shape input;
     int64_t classes;
     GPtrArray *nodes;   /* struct orch_net_node * */
@@ -112,6 +131,7 @@ struct orch_net_family {
     const char *about;   /* one line, with its source */
     struct orch_net_shape input;
     int64_t classes;
+    bool is_classifier; /* of images */
     /* says its layers (lib/net/build.h): `argument` stands behind the colon of the name asked for,
      * NULL without one; `variant` tells families with one builder apart */
     void (*build)(struct orch_net_builder *b, const char *argument, int variant);
@@ -124,17 +144,21 @@ const struct orch_net_node *orch_net_node(const struct orch_net *net, int id);
 const struct orch_net_tensor *orch_net_tensor(const struct orch_net *net, int index);
 /** Index of a tensor by its name, -1 when there is none. */
 int orch_net_tensor_find(const struct orch_net *net, const char *name);
-/** The final classifier: the node whose outputs are the class scores. */
+/** The final classifier: the node whose outputs become the class scores: the last linear layer, or
+ * the last convolution where there is none. NULL for a graph without either. */
 const struct orch_net_node *orch_net_head(const struct orch_net *net);
 
 /** Trained parameters (no running statistics), with biases. */
 int64_t orch_net_params(const struct orch_net *net);
 /** The same of one node. */
 int64_t orch_net_node_params(const struct orch_net *net, const struct orch_net_node *node);
-/** Multiply-adds of one forward pass of one image (convolutions and linear layers). */
+/** Multiply-adds of one forward pass of one image (convolutions, linear layers, attention), without
+ * auxiliary heads. */
 int64_t orch_net_macs(const struct orch_net *net);
 /** Values that the operations put out for one image, the input left out. */
 int64_t orch_net_activations(const struct orch_net *net);
+/** Can it be trained on images and labels? Transformers and detectors are counted only. */
+bool orch_net_is_classifier(const struct orch_net *net);
 /** Layers with weights on the longest path, as networks are named: 50 for resnet50. */
 int orch_net_depth(const struct orch_net *net);
 

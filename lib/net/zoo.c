@@ -1,258 +1,129 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The networks: a row and a builder each. Names of layers are torchvision's where it has the
- * network, so that its weights load by name. Adding a network = a builder and a row. */
-#include "lib/net/build.h"
+/* The networks: a row each, and a builder in zoo_*.c. Names of layers are torchvision's where it
+ * has the network, so that its weights load by name. Adding a network = a builder and a row. */
+#include "lib/net/zoo.h"
 
 #include "lib/base/error.h"
 #include "lib/base/text.h"
 
 #include <string.h>
 
-/* ---- lenet, mlp ---------------------------------------------------------------------------- */
-
-/* LeCun et al. 1998, as it is taught: 5x5 convolutions, tanh, average pooling. Padded by 2 for
- * 28x28. */
-static void build_lenet5(struct orch_net_builder *b, const char *argument, int variant)
-{
-    (void)argument;
-    (void)variant;
-    int pad = b->net->input.h < 32 ? 2 : 0;
-    int x =
-        orch_net_conv(b, 0, (struct orch_conv){6, 5, 1, pad, 1, true, ORCH_CONV_DEFAULT}, "conv1");
-    x = orch_net_avgpool(b, orch_net_tanh(b, x), 2, 2);
-    b->group = 1;
-    x = orch_net_conv(b, x, (struct orch_conv){16, 5, 1, 0, 1, true, ORCH_CONV_DEFAULT}, "conv2");
-    x = orch_net_flatten(b, orch_net_avgpool(b, orch_net_tanh(b, x), 2, 2));
-    b->group = 2;
-    x = orch_net_tanh(b, orch_net_linear(b, x, 120, 0, "fc1"));
-    x = orch_net_tanh(b, orch_net_linear(b, x, 84, 0, "fc2"));
-    b->group = 3;
-    orch_net_linear(b, x, b->net->classes, 0, "fc");
-}
-
-/* Fully connected layers with ReLU; the argument lists the hidden sizes. */
-static void build_mlp(struct orch_net_builder *b, const char *argument, int variant)
-{
-    (void)variant;
-    g_auto(GStrv) words = g_strsplit(argument ? argument : "512,256", ",", -1);
-    int x = orch_net_flatten(b, 0);
-    for (int i = 0; words[i]; i++) {
-        int64_t size;
-        if (!orch_int_parse(words[i], &size) || size < 1 || size > 65536 || i >= 16) {
-            orch_error_set(
-                &b->error, ORCH_ERROR_RECIPE, "for example mlp:512,256",
-                "network '%s': '%s' is not a size between 1 and 65536 (at most 16 layers)",
-                b->net->name, words[i]);
-            return;
-        }
-        b->group = i;
-        x = orch_net_relu(b, orch_net_linear(b, x, size, 0, "fc%d", i + 1));
-    }
-    b->group++;
-    orch_net_linear(b, x, b->net->classes, 0, "fc");
-}
-
-/* ---- resnets ------------------------------------------------------------------------------- */
-
-static int conv_bn(struct orch_net_builder *b, int in, int64_t out, int kernel, int stride,
-                   const char *conv, const char *bn)
-{
-    int x = orch_net_conv(
-        b, in,
-        (struct orch_conv){out, kernel, stride, kernel / 2, 1, false, ORCH_CONV_KAIMING_FAN_OUT},
-        "%s", conv);
-    return orch_net_batchnorm(b, x, "%s", bn);
-}
-
-static int64_t channels_of(const struct orch_net_builder *b, int id)
-{
-    return id < 0 ? 0 : orch_net_node(b->net, id)->out.c;
-}
-
-/* He et al. 2015, 4.2: 6n+2 layers, 16-32-64 channels, shortcuts of option A (no parameters). */
-static void build_resnet_cifar(struct orch_net_builder *b, const char *argument, int variant)
-{
-    int64_t depth = variant;
-    if (!depth && (!argument || !orch_int_parse(argument, &depth))) {
-        orch_error_set(&b->error, ORCH_ERROR_RECIPE, "for example resnet-cifar:20",
-                       "network '%s': no depth", b->net->name);
-        return;
-    }
-    if (depth < 8 || depth > 2000 || (depth - 2) % 6) {
-        orch_error_set(&b->error, ORCH_ERROR_RECIPE,
-                       "20, 32, 44, 56, 110 or another 6n+2 up to 2000",
-                       "network '%s': depth %" G_GINT64_FORMAT " is not of the form 6n+2",
-                       b->net->name, depth);
-        return;
-    }
-    int x = orch_net_relu(b, conv_bn(b, 0, 16, 3, 1, "conv1", "bn1"));
-    for (int stage = 0; stage < 3; stage++) {
-        b->group = stage + 1;
-        for (int i = 0; i < (depth - 2) / 6; i++) {
-            int64_t out = 16 << stage;
-            int stride = stage && !i ? 2 : 1;
-            char names[4][64];
-            for (int k = 0; k < 4; k++)
-                g_snprintf(names[k], sizeof names[k], "layer%d.%d.%s%d", stage + 1, i,
-                           k % 2 ? "bn" : "conv", k / 2 + 1);
-            int y = orch_net_relu(b, conv_bn(b, x, out, 3, stride, names[0], names[1]));
-            y = conv_bn(b, y, out, 3, 1, names[2], names[3]);
-            int shortcut = stride == 1 && channels_of(b, x) == out
-                               ? x
-                               : orch_net_pad_shortcut(b, x, out, stride);
-            x = orch_net_relu(b, orch_net_add(b, y, shortcut));
-        }
-    }
-    x = orch_net_flatten(b, orch_net_adaptive_avgpool(b, x, 1, 1));
-    b->group = 4;
-    orch_net_linear(b, x, b->net->classes, 0, "fc");
-}
-
-static const struct resnet_plan {
-    int depth, blocks[4];
-    bool bottleneck;
-} RESNETS[] = {{18, {2, 2, 2, 2}, false},
-               {34, {3, 4, 6, 3}, false},
-               {50, {3, 4, 6, 3}, true},
-               {101, {3, 4, 23, 3}, true},
-               {152, {3, 8, 36, 3}, true}};
-
-/* A block; in a bottleneck the stride is in the 3x3 convolution, as torchvision has it. */
-static int residual_block(struct orch_net_builder *b, int x, const char *prefix, int64_t width,
-                          int stride, bool bottleneck)
-{
-    char conv[64], bn[64];
-    int convs = bottleneck ? 3 : 2;
-    int64_t out = bottleneck ? 4 * width : width;
-    int y = x;
-    for (int i = 1; i <= convs; i++) {
-        int kernel = bottleneck && i != 2 ? 1 : 3;
-        bool strided = bottleneck ? i == 2 : i == 1;
-        g_snprintf(conv, sizeof conv, "%s.conv%d", prefix, i);
-        g_snprintf(bn, sizeof bn, "%s.bn%d", prefix, i);
-        y = conv_bn(b, y, i == convs ? out : width, kernel, strided ? stride : 1, conv, bn);
-        if (i < convs)
-            y = orch_net_relu(b, y);
-    }
-    int shortcut = x;
-    if (stride != 1 || channels_of(b, x) != out) {
-        g_snprintf(conv, sizeof conv, "%s.downsample.0", prefix);
-        g_snprintf(bn, sizeof bn, "%s.downsample.1", prefix);
-        shortcut = orch_net_conv(
-            b, x, (struct orch_conv){out, 1, stride, 0, 1, false, ORCH_CONV_KAIMING_FAN_OUT}, "%s",
-            conv);
-        shortcut = orch_net_batchnorm(b, shortcut, "%s", bn);
-    }
-    return orch_net_relu(b, orch_net_add(b, y, shortcut));
-}
-
-/* `variant`: the depth, negative for the CIFAR stem (3x3, stride 1, no pooling). */
-static void build_resnet(struct orch_net_builder *b, const char *argument, int variant)
-{
-    (void)argument;
-    int depth = ABS(variant);
-    const struct resnet_plan *plan = RESNETS;
-    while (plan->depth != depth)
-        plan++;
-    int x;
-    if (variant < 0) {
-        x = orch_net_relu(b, conv_bn(b, 0, 64, 3, 1, "conv1", "bn1"));
-    } else {
-        x = orch_net_relu(b, conv_bn(b, 0, 64, 7, 2, "conv1", "bn1"));
-        x = orch_net_maxpool(b, x, 3, 2, 1);
-    }
-    for (int stage = 0; stage < 4; stage++) {
-        b->group = stage + 1;
-        for (int i = 0; i < plan->blocks[stage]; i++) {
-            char prefix[32];
-            g_snprintf(prefix, sizeof prefix, "layer%d.%d", stage + 1, i);
-            x = residual_block(b, x, prefix, (int64_t)64 << stage, stage && !i ? 2 : 1,
-                               plan->bottleneck);
-        }
-    }
-    x = orch_net_flatten(b, orch_net_adaptive_avgpool(b, x, 1, 1));
-    b->group = 5;
-    orch_net_linear(b, x, b->net->classes, 0, "fc");
-}
-
-/* ---- vgg ----------------------------------------------------------------------------------- */
-
-/* Simonyan and Zisserman 2014, table 1; 0 is a max pool. `variant`: depth, + 100 with batch norm.
- */
-static const struct vgg_plan {
-    int depth, channels[22];
-} VGGS[] = {
-    {11, {64, 0, 128, 0, 256, 256, 0, 512, 512, 0, 512, 512, 0, -1}},
-    {13, {64, 64, 0, 128, 128, 0, 256, 256, 0, 512, 512, 0, 512, 512, 0, -1}},
-    {16, {64, 64, 0, 128, 128, 0, 256, 256, 256, 0, 512, 512, 512, 0, 512, 512, 512, 0, -1}},
-    {19, {64,  64,  0,   128, 128, 0,   256, 256, 256, 256, 0,
-          512, 512, 512, 512, 0,   512, 512, 512, 512, 0,   -1}},
-};
-
-static void build_vgg(struct orch_net_builder *b, const char *argument, int variant)
-{
-    (void)argument;
-    bool norm = variant > 100;
-    const struct vgg_plan *plan = VGGS;
-    while (plan->depth != variant % 100)
-        plan++;
-    int x = 0, module = 0;
-    for (const int *c = plan->channels; *c >= 0; c++) {
-        if (*c == 0) {
-            x = orch_net_maxpool(b, x, 2, 2, 0);
-            b->group++;
-            module++;
-            continue;
-        }
-        x = orch_net_conv(b, x, (struct orch_conv){*c, 3, 1, 1, 1, true, ORCH_CONV_KAIMING_FAN_OUT},
-                          "features.%d", module++);
-        if (norm)
-            x = orch_net_batchnorm(b, x, "features.%d", module++);
-        x = orch_net_relu(b, x);
-        module++;
-    }
-    x = orch_net_flatten(b, orch_net_adaptive_avgpool(b, x, 7, 7));
-    x = orch_net_dropout(b, orch_net_relu(b, orch_net_linear(b, x, 4096, 0.01, "classifier.0")),
-                         0.5);
-    x = orch_net_dropout(b, orch_net_relu(b, orch_net_linear(b, x, 4096, 0.01, "classifier.3")),
-                         0.5);
-    b->group++;
-    orch_net_linear(b, x, b->net->classes, 0.01, "classifier.6");
-}
-
 /* ---- the table ----------------------------------------------------------------------------- */
 
-#define GREY(side) {1, side, side}, 10
-#define IMAGENET {3, 224, 224}, 1000
-#define CIFAR {3, 32, 32}, 10
+#define GREY(side) {1, side, side}, 10, true
+#define IMAGENET {3, 224, 224}, 1000, true
+#define CIFAR {3, 32, 32}, 10, true
+#define B(name) orch_net_build_##name
 
 static const struct orch_net_family ZOO[] = {
-    {"lenet5", "LeCun et al. 1998, with tanh and average pooling", GREY(32), build_lenet5, 0},
-    {"mlp:SIZES", "fully connected, ReLU; mlp is mlp:512,256", GREY(28), build_mlp, 0},
-    {"resnet-cifar:N", "He et al. 2015, 4.2: N = 6n+2, option A", CIFAR, build_resnet_cifar, 0},
-    {"resnet20", "resnet-cifar:20", CIFAR, build_resnet_cifar, 20},
-    {"resnet32", "resnet-cifar:32", CIFAR, build_resnet_cifar, 32},
-    {"resnet44", "resnet-cifar:44", CIFAR, build_resnet_cifar, 44},
-    {"resnet56", "resnet-cifar:56", CIFAR, build_resnet_cifar, 56},
-    {"resnet110", "resnet-cifar:110", CIFAR, build_resnet_cifar, 110},
-    {"resnet18", "He et al. 2015, as torchvision has it", IMAGENET, build_resnet, 18},
-    {"resnet34", "He et al. 2015, as torchvision has it", IMAGENET, build_resnet, 34},
-    {"resnet50", "He et al. 2015, stride in the 3x3 (torchvision)", IMAGENET, build_resnet, 50},
-    {"resnet101", "He et al. 2015, stride in the 3x3 (torchvision)", IMAGENET, build_resnet, 101},
-    {"resnet152", "He et al. 2015, stride in the 3x3 (torchvision)", IMAGENET, build_resnet, 152},
-    {"resnet18-cifar", "resnet18 with a 3x3 stem and no pooling", CIFAR, build_resnet, -18},
-    {"resnet34-cifar", "resnet34 with a 3x3 stem and no pooling", CIFAR, build_resnet, -34},
-    {"resnet50-cifar", "resnet50 with a 3x3 stem and no pooling", CIFAR, build_resnet, -50},
-    {"resnet101-cifar", "resnet101 with a 3x3 stem and no pooling", CIFAR, build_resnet, -101},
-    {"resnet152-cifar", "resnet152 with a 3x3 stem and no pooling", CIFAR, build_resnet, -152},
-    {"vgg11", "Simonyan and Zisserman 2014, A", IMAGENET, build_vgg, 11},
-    {"vgg13", "Simonyan and Zisserman 2014, B", IMAGENET, build_vgg, 13},
-    {"vgg16", "Simonyan and Zisserman 2014, D", IMAGENET, build_vgg, 16},
-    {"vgg19", "Simonyan and Zisserman 2014, E", IMAGENET, build_vgg, 19},
-    {"vgg11_bn", "vgg11 with batch norm", IMAGENET, build_vgg, 111},
-    {"vgg13_bn", "vgg13 with batch norm", IMAGENET, build_vgg, 113},
-    {"vgg16_bn", "vgg16 with batch norm", IMAGENET, build_vgg, 116},
-    {"vgg19_bn", "vgg19 with batch norm", IMAGENET, build_vgg, 119},
+    {"lenet5", "LeCun et al. 1998, with tanh and average pooling", GREY(32), B(lenet5), 0},
+    {"mlp:SIZES", "fully connected, ReLU; mlp is mlp:512,256", GREY(28), B(mlp), 0},
+    {"alexnet", "Krizhevsky 2014 (one weird trick), as torchvision has it", IMAGENET, B(alexnet),
+     0},
+    {"alexnet-grouped",
+     "Krizhevsky et al. 2012: two groups, LRN",
+     {3, 227, 227},
+     1000,
+     true,
+     B(alexnet_grouped),
+     0},
+    {"resnet-cifar:N", "He et al. 2015, 4.2: N = 6n+2, option A", CIFAR, B(resnet_cifar), 0},
+    {"resnet20", "resnet-cifar:20", CIFAR, B(resnet_cifar), 20},
+    {"resnet32", "resnet-cifar:32", CIFAR, B(resnet_cifar), 32},
+    {"resnet44", "resnet-cifar:44", CIFAR, B(resnet_cifar), 44},
+    {"resnet56", "resnet-cifar:56", CIFAR, B(resnet_cifar), 56},
+    {"resnet110", "resnet-cifar:110", CIFAR, B(resnet_cifar), 110},
+    {"resnet18", "He et al. 2015, as torchvision has it", IMAGENET, B(resnet), 18},
+    {"resnet34", "He et al. 2015, as torchvision has it", IMAGENET, B(resnet), 34},
+    {"resnet50", "He et al. 2015, stride in the 3x3 (torchvision)", IMAGENET, B(resnet), 50},
+    {"resnet101", "He et al. 2015, stride in the 3x3 (torchvision)", IMAGENET, B(resnet), 101},
+    {"resnet152", "He et al. 2015, stride in the 3x3 (torchvision)", IMAGENET, B(resnet), 152},
+    {"resnet50-v1", "He et al. 2015, stride in the first 1x1 (the paper)", IMAGENET, B(resnet),
+     2050},
+    {"resnet101-v1", "He et al. 2015, stride in the first 1x1 (the paper)", IMAGENET, B(resnet),
+     2101},
+    {"resnet152-v1", "He et al. 2015, stride in the first 1x1 (the paper)", IMAGENET, B(resnet),
+     2152},
+    {"resnext50_32x4d", "Xie et al. 2017", IMAGENET, B(resnet), 3050},
+    {"wide_resnet50_2", "Zagoruyko and Komodakis 2016", IMAGENET, B(resnet), 4050},
+    {"wide-resnet-28-10", "Zagoruyko and Komodakis 2016", CIFAR, B(wide_resnet), 2810},
+    {"resnet18-cifar", "resnet18 with a 3x3 stem and no pooling", CIFAR, B(resnet), 1018},
+    {"resnet34-cifar", "resnet34 with a 3x3 stem and no pooling", CIFAR, B(resnet), 1034},
+    {"resnet50-cifar", "resnet50 with a 3x3 stem and no pooling", CIFAR, B(resnet), 1050},
+    {"resnet101-cifar", "resnet101 with a 3x3 stem and no pooling", CIFAR, B(resnet), 1101},
+    {"resnet152-cifar", "resnet152 with a 3x3 stem and no pooling", CIFAR, B(resnet), 1152},
+    {"vgg11", "Simonyan and Zisserman 2014, A", IMAGENET, B(vgg), 11},
+    {"vgg13", "Simonyan and Zisserman 2014, B", IMAGENET, B(vgg), 13},
+    {"vgg16", "Simonyan and Zisserman 2014, D", IMAGENET, B(vgg), 16},
+    {"vgg19", "Simonyan and Zisserman 2014, E", IMAGENET, B(vgg), 19},
+    {"vgg11_bn", "vgg11 with batch norm", IMAGENET, B(vgg), 111},
+    {"vgg13_bn", "vgg13 with batch norm", IMAGENET, B(vgg), 113},
+    {"vgg16_bn", "vgg16 with batch norm", IMAGENET, B(vgg), 116},
+    {"vgg19_bn", "vgg19 with batch norm", IMAGENET, B(vgg), 119},
+    {"googlenet", "Szegedy et al. 2015, as torchvision has it, without auxiliary heads", IMAGENET,
+     B(googlenet), 0},
+    {"googlenet-aux", "googlenet with its two auxiliary heads", IMAGENET, B(googlenet), 1},
+    {"googlenet-bvlc", "Szegedy et al. 2015, as Caffe has it: 5x5 branches, LRN", IMAGENET,
+     B(googlenet), 2},
+    {"googlenet-bvlc-aux", "googlenet-bvlc with its two auxiliary heads", IMAGENET, B(googlenet),
+     3},
+    {"inception_v3",
+     "Szegedy et al. 2016, without the auxiliary head",
+     {3, 299, 299},
+     1000,
+     true,
+     B(inception_v3),
+     0},
+    {"inception_v3-aux",
+     "inception_v3 with its auxiliary head",
+     {3, 299, 299},
+     1000,
+     true,
+     B(inception_v3),
+     1},
+    {"densenet121", "Huang et al. 2017", IMAGENET, B(densenet), 121},
+    {"densenet169", "Huang et al. 2017", IMAGENET, B(densenet), 169},
+    {"mobilenet_v1", "Howard et al. 2017", IMAGENET, B(mobilenet_v1), 0},
+    {"mobilenet_v2", "Sandler et al. 2018", IMAGENET, B(mobilenet_v2), 0},
+    {"squeezenet1_0", "Iandola et al. 2016", IMAGENET, B(squeezenet), 0},
+    {"squeezenet1_1", "squeezenet1_0 that pools earlier", IMAGENET, B(squeezenet), 1},
+    {"efficientnet_b0", "Tan and Le 2019", IMAGENET, B(efficientnet_b0), 0},
+    {"ssd_mobilenet_v1",
+     "Liu et al. 2016 on MobileNet v1; 90 classes of COCO and background",
+     {3, 300, 300},
+     91,
+     false,
+     B(ssd_mobilenet_v1),
+     0},
+    {"nature-dqn",
+     "Mnih et al. 2015; the classes are actions",
+     {4, 84, 84},
+     18,
+     true,
+     B(nature_dqn),
+     0},
+    {"inception-naive:FILTERS",
+     "one inception module without reductions; filters as GoogLeNet's 3b",
+     {256, 32, 32},
+     1,
+     false,
+     B(inception_module),
+     0},
+    {"inception-reduced:FILTERS",
+     "one inception module with 1x1 reductions; filters as GoogLeNet's 3b",
+     {256, 32, 32},
+     1,
+     false,
+     B(inception_module),
+     1},
+    {"bert-base",
+     "Devlin et al. 2019; 512 tokens, vocabulary of the uncased model",
+     {1, 512, 1},
+     30522,
+     false,
+     B(bert_base),
+     0},
+    {"gpt2", "Radford et al. 2019, small; 1024 tokens", {1, 1024, 1}, 50257, false, B(gpt2), 0},
     {0},
 };
 

@@ -4,7 +4,12 @@
  * 19.4 million), as reimplementations report them (akamaster/pytorch_resnet_cifar10); 11,173,962
  * for ResNet-18 with a CIFAR stem (kuangliu/pytorch-cifar). Multiply-adds: of convolutions and
  * linear layers, as torchvision's documentation rounds them (1.81, 3.66, 4.09, 7.80, 11.51, 15.47,
- * 19.63 billion). docs/networks.md is held to the same counts. */
+ * 19.63 billion). The published counts of mobilenet_v1 are Keras Applications'; of googlenet-bvlc
+ * and alexnet-grouped, Caffe's model zoo's; of bert-base and gpt2, the parameter counts of the
+ * released checkpoints (bert-base-uncased with pooler, gpt2 with tied scores); of
+ * wide-resnet-28-10, the 36.5 million of the paper; of nature-dqn, by hand from Mnih et al. 2015,
+ * methods (18 actions); of the stride-in-1x1 resnets, Caffe's prototxts. docs/networks.md is held
+ * to the same counts. */
 #include "lib/base/file.h"
 #include "lib/net/net.h"
 
@@ -56,6 +61,30 @@ static const struct {
     {"vgg13_bn", 133053736, 11308466176, 13},
     {"vgg16_bn", 138365992, 15470264320, 16},
     {"vgg19_bn", 143678248, 19632062464, 19},
+    {"alexnet", 61100840, 714188480, 8},
+    {"alexnet-grouped", 60965224, 724406816, 8},
+    {"resnet50-v1", 25557032, 3857973248, 50},
+    {"resnet101-v1", 44549160, 7570194432, 101},
+    {"resnet152-v1", 60192808, 11282415616, 152},
+    {"resnext50_32x4d", 25028904, 4230479872, 50},
+    {"wide_resnet50_2", 68883240, 11398021120, 50},
+    {"wide-resnet-28-10", 36479194, 0, 26},
+    {"googlenet", 6624904, 1498376192, 22},
+    {"googlenet-aux", 13004888, 1498376192, 22},
+    {"googlenet-bvlc", 6998552, 1582671872, 22},
+    {"googlenet-bvlc-aux", 13378280, 1582671872, 22},
+    {"inception_v3", 23834568, 5713216096, 48},
+    {"inception_v3-aux", 27161264, 5713216096, 48},
+    {"densenet121", 7978856, 2834161664, 121},
+    {"densenet169", 14149480, 3359843328, 169},
+    {"mobilenet_v1", 4231976, 568740352, 28},
+    {"mobilenet_v2", 3504872, 300774272, 53},
+    {"squeezenet1_0", 1248424, 818924576, 18},
+    {"squeezenet1_1", 1235496, 349151936, 18},
+    {"efficientnet_b0", 5288548, 385814752, 82},
+    {"nature-dqn", 1693362, 9352192, 5},
+    {"bert-base", 109482240, 0, 49},
+    {"gpt2", 124439808, 0, 49},
 };
 
 static void test_published(void **state)

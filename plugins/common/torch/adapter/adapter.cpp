@@ -143,6 +143,25 @@ Tensor pad_shortcut(const struct orch_net_node *node, const Tensor &x)
     return at::constant_pad_nd(strided, {0, 0, 0, 0, before, extra - before}, 0);
 }
 
+/* Krizhevsky et al. 2012, 3.3, with Caffe's constants: alpha 1e-4, beta 0.75, k 1. */
+Tensor local_response_norm(const struct orch_net_node *node, const Tensor &x)
+{
+    int64_t window = node->kernel_h;
+    Tensor square =
+        at::constant_pad_nd(x.mul(x).unsqueeze(1), {0, 0, 0, 0, window / 2, (window - 1) / 2}, 0);
+    Tensor mean = at::avg_pool3d(square, {window, 1, 1}, {1, 1, 1}).squeeze(1);
+    return x.div(mean.mul(1e-4).add(1).pow(0.75));
+}
+
+/* Huang et al. 2016, by image; what stays is scaled up. */
+Tensor stochastic_depth(const struct orch_net_node *node, const Tensor &x, bool training)
+{
+    if (!training || node->p <= 0)
+        return x;
+    Tensor kept = at::empty({x.size(0), 1, 1, 1}, x.options()).bernoulli_(1 - node->p);
+    return x.mul(kept.div_(1 - node->p));
+}
+
 Tensor apply(const orch_torch_model *m, const struct orch_net_node *node,
              const std::vector<Tensor> &values, bool training)
 {
@@ -166,10 +185,10 @@ Tensor apply(const orch_torch_model *m, const struct orch_net_node *node,
         return at::tanh(x);
     case ORCH_NET_MAXPOOL2D:
         return at::max_pool2d(x, {node->kernel_h, node->kernel_w}, {node->stride_h, node->stride_w},
-                              {node->pad_h, node->pad_w});
+                              {node->pad_h, node->pad_w}, 1, node->ceil_mode);
     case ORCH_NET_AVGPOOL2D:
         return at::avg_pool2d(x, {node->kernel_h, node->kernel_w}, {node->stride_h, node->stride_w},
-                              {node->pad_h, node->pad_w});
+                              {node->pad_h, node->pad_w}, node->ceil_mode);
     case ORCH_NET_ADAPTIVE_AVGPOOL2D:
         return at::adaptive_avg_pool2d(x, {node->out.h, node->out.w});
     case ORCH_NET_LINEAR:
@@ -193,7 +212,23 @@ Tensor apply(const orch_torch_model *m, const struct orch_net_node *node,
         return at::dropout(x, node->p, training);
     case ORCH_NET_PAD_SHORTCUT:
         return pad_shortcut(node, x);
-    case ORCH_NET_INPUT:
+    case ORCH_NET_RELU6:
+        return at::hardtanh(x, 0, 6);
+    case ORCH_NET_SIGMOID:
+        return at::sigmoid(x);
+    case ORCH_NET_SILU:
+        return at::silu(x);
+    case ORCH_NET_GELU:
+        return at::gelu(x);
+    case ORCH_NET_SOFTMAX:
+        return at::softmax(x, 1);
+    case ORCH_NET_LRN:
+        return local_response_norm(node, x);
+    case ORCH_NET_MUL:
+        return at::mul(x, values[(size_t)node->inputs[1]]);
+    case ORCH_NET_STOCHASTIC_DEPTH:
+        return stochastic_depth(node, x, training);
+    default: /* transformers are counted only; model_new has refused them */
         break;
     }
     throw std::runtime_error(std::string("operation not known to the adapter: ") +
@@ -207,6 +242,8 @@ Tensor forward(const orch_torch_model *m, const Tensor &x, int from, int to, boo
     values[(size_t)from] = x;
     for (int i = from + 1; i <= to; i++) {
         const struct orch_net_node *node = orch_net_node(m->net, i);
+        if (node->is_auxiliary)
+            continue;
         values[(size_t)i] = apply(m, node, values, training);
         for (int j = 0; j < node->input_count; j++)
             if (m->last_use[(size_t)node->inputs[j]] == i)
@@ -222,8 +259,10 @@ Tensor input_of(const orch_torch_model *m, const orch_torch_batch *b)
     if (b->input == ORCH_TORCH_FEATURES) {
         const orch_net_shape &f =
             orch_net_node(m->net, orch_net_node(m->net, m->head)->inputs[0])->out;
-        return at::from_blob(data, {b->count, f.c * f.h * f.w}, at::kFloat)
-            .to(m->device, at::kFloat, false, true);
+        std::vector<int64_t> shape = {b->count, f.c};
+        if (f.h != 1 || f.w != 1)
+            shape.insert(shape.end(), {f.h, f.w});
+        return at::from_blob(data, shape, at::kFloat).to(m->device, at::kFloat, false, true);
     }
     at::ScalarType type = b->input == ORCH_TORCH_BYTES ? at::kByte : at::kFloat;
     Tensor x = at::from_blob(data, {b->count, s.c, s.h, s.w}, type).to(m->device);
@@ -375,7 +414,8 @@ bool logits(orch_torch_model *m, const orch_torch_batch *b, float *out, GError *
 
 int64_t feature_count(const orch_torch_model *m)
 {
-    return orch_net_node(m->net, m->head)->in_channels;
+    const orch_net_shape &f = orch_net_node(m->net, orch_net_node(m->net, m->head)->inputs[0])->out;
+    return f.c * f.h * f.w;
 }
 
 bool features(orch_torch_model *m, const orch_torch_batch *b, float *out, GError **error)
@@ -440,6 +480,9 @@ orch_torch_model *model_new(const orch_net *net, const orch_torch_setup *setup, 
 {
     orch_torch_model *m = new (std::nothrow) orch_torch_model;
     bool ok = m && guarded(error, [&] {
+                  if (!orch_net_is_classifier(net))
+                      throw std::runtime_error(std::string("network '") + net->name +
+                                               "' is counted only: it is no image classifier");
                   m->net = net;
                   m->device = device_of(setup->device);
                   m->bf16 = setup->precision == ORCH_TORCH_BF16;

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What the table of zoo.c names: builders, by the file that they are in. `argument` stands behind
+ * the colon of the name asked for (NULL without one); `variant` tells families with one builder
+ * apart. */
+#ifndef ORCH_NET_ZOO_H
+#define ORCH_NET_ZOO_H
+
+#include "lib/net/build.h"
+
+void orch_net_build_lenet5(struct orch_net_builder *b, const char *argument, int variant);
+void orch_net_build_mlp(struct orch_net_builder *b, const char *argument, int variant);
+void orch_net_build_alexnet(struct orch_net_builder *b, const char *argument, int variant);
+void orch_net_build_alexnet_grouped(struct orch_net_builder *b, const char *argument, int variant);
+void orch_net_build_squeezenet(struct orch_net_builder *b, const char *argument, int variant);
+void orch_net_build_nature_dqn(struct orch_net_builder *b, const char *argument, int variant);
+void orch_net_build_vgg(struct orch_net_builder *b, const char *argument, int variant);
+void orch_net_build_resnet_cifar(struct orch_net_builder *b, const char *argument, int variant);
+void orch_net_build_resnet(struct orch_net_builder *b, const char *argument, int variant);
+void orch_net_build_wide_resnet(struct orch_net_builder *b, const char *argument, int variant);
+void orch_net_build_densenet(struct orch_net_builder *b, const char *argument, int variant);
+void orch_net_build_googlenet(struct orch_net_builder *b, const char *argument, int variant);
+void orch_net_build_inception_module(struct orch_net_builder *b, const char *argument, int variant);
+void orch_net_build_inception_v3(struct orch_net_builder *b, const char *argument, int variant);
+void orch_net_build_mobilenet_v1(struct orch_net_builder *b, const char *argument, int variant);
+void orch_net_build_ssd_mobilenet_v1(struct orch_net_builder *b, const char *argument, int variant);
+void orch_net_build_mobilenet_v2(struct orch_net_builder *b, const char *argument, int variant);
+void orch_net_build_efficientnet_b0(struct orch_net_builder *b, const char *argument, int variant);
+void orch_net_build_bert_base(struct orch_net_builder *b, const char *argument, int variant);
+void orch_net_build_gpt2(struct orch_net_builder *b, const char *argument, int variant);
+
+#endif
