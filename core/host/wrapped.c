@@ -11,7 +11,6 @@
 #include <string.h>
 #include <unistd.h>
 
-
 bool wrapped_listens(const struct orch_trial *trial)
 {
     return trial->manifest->kind == ORCH_PLUGIN_WRAPPED &&
