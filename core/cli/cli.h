@@ -162,6 +162,11 @@ void orch_table_add_int(struct orch_table *table, int64_t value);
 void orch_table_add_real(struct orch_table *table, double value); /* NaN: "-" */
 /** Prints to stdout and frees. Under --json: {"schema_version":1, "NAME":[{...}]}. */
 void orch_table_print(struct orch_cli *cli, struct orch_table *table, const char *name);
+/** False with ORCH_ERROR_USAGE for what is no format: text (NULL, too), csv, markdown, latex. */
+bool orch_format_check(const char *name, GError **error);
+/** The same in a format; --json goes before it. */
+void orch_table_print_as(struct orch_cli *cli, struct orch_table *table, const char *name,
+                         const char *format);
 /** The rows as JSON (new reference) or as text lines, without printing; frees the table. */
 json_t *orch_table_to_json(struct orch_table *table);
 char *orch_table_to_text(struct orch_table *table, bool color);

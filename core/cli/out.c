@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/cli/cli.h"
 
+#include "lib/base/error.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
 
@@ -318,6 +319,119 @@ void orch_cli_print_json(json_t *object)
     puts(text);
     free(text);
     json_decref(object);
+}
+
+/* ---- other formats --------------------------------------------------------------------------- */
+
+/* RFC 4180: quoted when it holds a comma, a quote or a line's end. */
+static void append_csv(GString *out, const char *text)
+{
+    if (!strpbrk(text, ",\"\r\n")) {
+        g_string_append(out, text);
+        return;
+    }
+    g_string_append_c(out, '"');
+    for (; *text; text++) {
+        if (*text == '"')
+            g_string_append_c(out, '"');
+        g_string_append_c(out, *text);
+    }
+    g_string_append_c(out, '"');
+}
+
+static void append_markdown(GString *out, const char *text)
+{
+    for (; *text; text++) {
+        if (strchr("|\\*_`<", *text))
+            g_string_append_c(out, '\\');
+        g_string_append_c(out, *text == '\n' ? ' ' : *text);
+    }
+}
+
+static void append_latex(GString *out, const char *text)
+{
+    for (; *text; text++) {
+        if (strchr("&%$#_{}", *text))
+            g_string_append_c(out, '\\');
+        if (*text == '\\' || *text == '^' || *text == '~')
+            g_string_append(out, *text == '\\'  ? "\\textbackslash{}"
+                                 : *text == '^' ? "\\textasciicircum{}"
+                                                : "\\textasciitilde{}");
+        else
+            g_string_append_c(out, *text);
+    }
+}
+
+struct format {
+    const char *name;
+    void (*append)(GString *out, const char *text);
+    const char *row_begin, *between, *row_end;
+};
+
+static const struct format FORMATS[] = {{"csv", append_csv, "", ",", "\r\n"},
+                                        {"markdown", append_markdown, "| ", " | ", " |\n"},
+                                        {"latex", append_latex, "", " & ", " \\\\\n"}};
+
+static void append_cells(GString *out, const struct orch_table *table, const struct format *format,
+                         guint first, bool headers)
+{
+    g_string_append(out, format->row_begin);
+    for (guint i = 0; i < table->columns; i++) {
+        if (i)
+            g_string_append(out, format->between);
+        format->append(out, headers ? table->headers[i] : cell_at(table, first + i)->text);
+    }
+    g_string_append(out, format->row_end);
+}
+
+static char *formatted(const struct orch_table *table, const struct format *format)
+{
+    GString *out = g_string_new(NULL);
+    bool latex = strcmp(format->name, "latex") == 0;
+    if (latex) {
+        g_string_append(out, "\\begin{tabular}{");
+        for (guint i = 0; i < table->columns; i++)
+            g_string_append_c(out, table->right[i] ? 'r' : 'l');
+        g_string_append(out, "}\n\\hline\n");
+    }
+    append_cells(out, table, format, 0, true);
+    if (latex)
+        g_string_append(out, "\\hline\n");
+    if (strcmp(format->name, "markdown") == 0) {
+        for (guint i = 0; i < table->columns; i++)
+            g_string_append(out, table->right[i] ? "| ---: " : "| --- ");
+        g_string_append(out, "|\n");
+    }
+    for (guint i = 0; i + table->columns <= table->cells->len; i += table->columns)
+        append_cells(out, table, format, i, false);
+    if (latex)
+        g_string_append(out, "\\hline\n\\end{tabular}\n");
+    return g_string_free(out, FALSE);
+}
+
+bool orch_format_check(const char *name, GError **error)
+{
+    if (!name || strcmp(name, "text") == 0)
+        return true;
+    for (unsigned i = 0; i < G_N_ELEMENTS(FORMATS); i++)
+        if (strcmp(FORMATS[i].name, name) == 0)
+            return true;
+    orch_error_set(error, ORCH_ERROR_USAGE, "text, csv, markdown, latex",
+                   "option '--format': unknown format '%s'", name);
+    return false;
+}
+
+void orch_table_print_as(struct orch_cli *cli, struct orch_table *table, const char *name,
+                         const char *format)
+{
+    for (unsigned i = 0; !cli->json && format && i < G_N_ELEMENTS(FORMATS); i++)
+        if (strcmp(FORMATS[i].name, format) == 0) {
+            g_autofree char *text = formatted(table, &FORMATS[i]);
+            fputs(text, stdout);
+            table_free(table);
+            return;
+        }
+    orch_table_print(cli, table, name);
 }
 
 void orch_table_print(struct orch_cli *cli, struct orch_table *table, const char *name)

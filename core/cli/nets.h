@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Networks as they are named on the command line. */
+#ifndef ORCH_CORE_CLI_NETS_H
+#define ORCH_CORE_CLI_NETS_H
+
+#include "lib/net/net.h"
+
+/** What makes one: `name` of the zoo; `input` "CxHxW", "HxW" or NULL; `classes` 0: its own. */
+struct orch_net_request {
+    const char *name, *input;
+    int classes;
+};
+/** NULL with ORCH_ERROR_USAGE (a bad --input or --classes) or the zoo's error. */
+struct orch_net *orch_cli_net(const struct orch_net_request *request, GError **error);
+
+#endif
