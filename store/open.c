@@ -211,15 +211,33 @@ static bool settle(struct orch_store *store, const struct store_options *options
                       "open", error);
 }
 
-/* In a folder that cannot be written, a WAL file without a log can be read as it is: nobody here
- * changes it. */
+static bool is_empty(const struct orch_store *store, const char *ending)
+{
+    g_autofree char *path = g_strconcat(store->path, ending, NULL);
+    struct stat info;
+    return stat(path, &info) != 0 || info.st_size == 0;
+}
+
+/* In a folder that cannot be written, a file without a log or journal can be read as it is: nobody
+ * here changes it. */
 static bool may_be_immutable(const struct orch_store *store, const GError *problem)
 {
-    g_autofree char *log = g_strconcat(store->path, "-wal", NULL);
     g_autofree char *folder = g_path_get_dirname(store->path);
-    struct stat info;
-    bool log_is_empty = stat(log, &info) != 0 || info.st_size == 0;
-    return log_is_empty && access(folder, W_OK) != 0 && problem->code == ORCH_ERROR_STORE;
+    return is_empty(store, "-wal") && is_empty(store, "-journal") && access(folder, W_OK) != 0 &&
+           problem->code == ORCH_ERROR_STORE;
+}
+
+/* A process that was killed in the middle of a write leaves a journal. Whoever writes plays it back
+ * by itself; SQLite lets no reader do it, so the file is opened for writing for a moment. */
+static bool play_back(struct orch_store *store)
+{
+    int64_t version;
+    close_handle(store);
+    bool ok = access(store->path, W_OK) == 0 &&
+              open_handle(store, SQLITE_OPEN_READWRITE, false, NULL) &&
+              store_get_int(store, &version, 0, NULL, "PRAGMA user_version", "");
+    close_handle(store);
+    return ok;
 }
 
 static bool open_store(struct orch_store *store, enum orch_store_mode mode,
@@ -236,6 +254,11 @@ static bool open_store(struct orch_store *store, enum orch_store_mode mode,
     GError *problem = NULL;
     if (settle(store, options, mode == ORCH_STORE_CREATE, &problem))
         return true;
+    if (store->readonly && !is_empty(store, "-journal") && play_back(store)) {
+        g_clear_error(&problem);
+        return check_file(store->path, error) && open_handle(store, flags, false, error) &&
+               settle(store, options, false, error);
+    }
     if (store->readonly && may_be_immutable(store, problem)) {
         g_clear_error(&problem);
         close_handle(store);

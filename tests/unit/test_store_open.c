@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -326,6 +327,60 @@ static void test_read_only(void **state)
     chmod(folder, 0700);
 }
 
+/* Writes pages of a transaction into the file, and is killed before it commits. */
+static void leave_hot_journal(const char *sql)
+{
+    pid_t child = fork();
+    if (child == 0) {
+        sqlite3 *db;
+        sqlite3_open(path, &db);
+        int code = sqlite3_exec(db, "PRAGMA journal_mode = DELETE; PRAGMA cache_size = 2", NULL,
+                                NULL, NULL);
+        code |= sqlite3_exec(db, sql, NULL, NULL, NULL);
+        kill(getpid(), code == SQLITE_OK ? SIGKILL : SIGTERM);
+    }
+    int status;
+    waitpid(child, &status, 0);
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+    g_autofree char *journal = g_strconcat(path, "-journal", NULL);
+    struct stat info;
+    assert_int_equal(stat(journal, &info), 0);
+    assert_true(info.st_size > 0);
+}
+
+/* What a killed writer left is taken back by whoever comes next, a reader too. */
+static void test_killed_writer(void **state)
+{
+    (void)state;
+    make_store();
+    leave_hot_journal("BEGIN IMMEDIATE; CREATE TABLE half(x);"
+                      "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c LIMIT 500)"
+                      "INSERT INTO half SELECT randomblob(4000) FROM c");
+    assert_true(reading_works());
+    struct orch_store *store;
+    int64_t tables;
+    assert_ok(store = orch_store_open(path, ORCH_STORE_READ, error));
+    assert_ok(store_get_int(store, &tables, 0, error,
+                            "SELECT count(*) FROM sqlite_master WHERE name = 'half'", ""));
+    assert_int_equal(tables, 0);
+    orch_store_close(store);
+}
+
+/* Killed while the store was made: there is none yet, and the next one makes it. */
+static void test_killed_maker(void **state)
+{
+    (void)state;
+    leave_hot_journal("BEGIN IMMEDIATE; CREATE TABLE half(x);"
+                      "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c LIMIT 500)"
+                      "INSERT INTO half SELECT randomblob(4000) FROM c");
+    assert_fails(orch_store_open(path, ORCH_STORE_READ, error), ORCH_ERROR_STORE, "orch run");
+    struct orch_store *store;
+    assert_ok(store = orch_store_open(path, ORCH_STORE_CREATE, error));
+    orch_store_close(store);
+    assert_ok(store = orch_store_open(path, ORCH_STORE_READ, error));
+    orch_store_close(store);
+}
+
 static void test_reader_writes_nothing(void **state)
 {
     (void)state;
@@ -474,6 +529,8 @@ int main(void)
         TEST(test_migration_that_fails),
         TEST(test_many_create_and_migrate_at_once),
         TEST(test_read_only),
+        TEST(test_killed_writer),
+        TEST(test_killed_maker),
         TEST(test_reader_writes_nothing),
         TEST(test_locked),
         TEST(test_full_disk),
