@@ -63,6 +63,8 @@ def ended(db):
     if not os.path.exists(db):
         return {}
     out = subprocess.run([orch, "ls", "-n", "0", "--json", "--db", db], capture_output=True, text=True)
+    if "the file is empty" in out.stderr:  # killed while it made the store: nothing ended yet
+        return {}
     assert out.returncode == 0, out.stderr
     return {r["run"]: r["state"] for r in json.loads(out.stdout)["runs"]
             if r["state"] not in ("running", "interrupted")}
