@@ -45,6 +45,15 @@ static double aggregate_of(const struct orch_metric_summary *s, enum orch_aggreg
     return NAN;
 }
 
+static void tell(const char *better, const char *unit, const char **out_better,
+                 const char **out_unit)
+{
+    if (out_better)
+        *out_better = g_intern_string(better && *better ? better : "none");
+    if (out_unit)
+        *out_unit = unit && *unit ? g_intern_string(unit) : NULL;
+}
+
 bool orch_run_number(struct orch_store *store, const struct orch_run *run, const char *name,
                      enum orch_aggregate aggregate, double *out, const char **out_better,
                      const char **out_unit, GError **error)
@@ -58,21 +67,23 @@ bool orch_run_number(struct orch_store *store, const struct orch_run *run, const
         if (strcmp(s->name, name) != 0)
             continue;
         *out = aggregate_of(s, aggregate);
-        if (out_better)
-            *out_better = g_intern_string(s->better ? s->better : "none");
-        if (out_unit)
-            *out_unit = s->unit && *s->unit ? g_intern_string(s->unit) : NULL;
+        tell(s->better, s->unit, out_better, out_unit);
         return true;
     }
-    g_autoptr(json_t) results = orch_store_results(store, run->id, error);
+    g_autoptr(GPtrArray) results = orch_store_result_rows(store, run->id, error);
     if (!results)
         return false;
-    if (!orch_json_get_real(json_object_get(results, name), out) && strcmp(name, "wall_s") == 0) {
+    for (guint i = 0; i < results->len; i++) {
+        const struct orch_stored_result *r = results->pdata[i];
+        if (strcmp(r->name, name) == 0) {
+            *out = r->value;
+            tell(r->better, r->unit, out_better, out_unit);
+            return true;
+        }
+    }
+    if (strcmp(name, "wall_s") == 0) {
         *out = run->wall_ms / 1e3;
-        if (out_better)
-            *out_better = "min";
-        if (out_unit)
-            *out_unit = "s";
+        tell("min", "s", out_better, out_unit);
     }
     return true;
 }
