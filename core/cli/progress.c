@@ -292,7 +292,7 @@ void orch_progress_end(struct orch_progress *progress, const struct orch_totals 
             fprintf(stderr, "  and %u more: orch ls --where 'state!=ok'\n",
                     progress->faults->len - 20);
     } else if (progress->faults->len) {
-        const char *hint = strstr(progress->faults->pdata[0], "hint:");
+        const char *hint = g_strrstr(progress->faults->pdata[0], "hint:");
         fprintf(stderr, "  %s\n", hint ? hint : "");
     }
     orch_cli_say(progress->cli, "%u trial%s: %s; %s", totals->planned,

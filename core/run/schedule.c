@@ -22,7 +22,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-
 enum job_status { JOB_TODO, JOB_RUNNING, JOB_HELD, JOB_ENDED };
 
 struct job {
