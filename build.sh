@@ -103,6 +103,8 @@ configure() { # configure FOLDER CMAKE-ARGS...
         export PKG_CONFIG_PATH="$PREFIX/lib/pkgconfig:$PREFIX/share/pkgconfig:${PKG_CONFIG_PATH:-}"
         set -- "$@" -DCMAKE_PREFIX_PATH="$PREFIX" -DCMAKE_BUILD_RPATH="$PREFIX/lib" -DCMAKE_INSTALL_RPATH="$PREFIX/lib"
     fi
+    # the tests are built where what they need is installed: to run a recipe nothing of it is wanted
+    if pkg-config --exists cmocka 2>/dev/null; then set -- "$@" -DORCH_TESTS=on; else set -- "$@" -DORCH_TESTS=off; fi
     local stamp="$folder/.configured" key="$*"
     # anew when the arguments change, or when what is installed changed since
     if [ ! -f "$folder/build.ninja" ] || [ "$(cat "$stamp" 2>/dev/null)" != "$key" ]; then
