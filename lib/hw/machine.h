@@ -21,10 +21,10 @@ struct orch_machine {
     char *cpu_model; /* "Intel(R) Xeon(R) ..." */
     char *arch;      /* x86_64 */
     int sockets;
-    int cores;           /* physical cores that this process may use */
-    int threads;         /* hardware threads that this process may use (affinity and cgroup quota) */
+    int cores;   /* physical cores that this process may use */
+    int threads; /* hardware threads that this process may use (affinity and cgroup quota) */
     int64_t memory_bytes; /* of the machine, or of its cgroup where that is less */
-    char *os;            /* "Debian GNU/Linux 12" */
+    char *os;             /* "Debian GNU/Linux 12" */
     char *kernel;
     char *hostname;
     char *gpu_driver; /* NULL without GPU */
@@ -35,9 +35,9 @@ struct orch_machine {
 struct orch_machine *orch_machine_probe(void);
 void orch_machine_free(struct orch_machine *machine);
 
-/** SHA-256 (hex, first 32 digits) over what makes results comparable: architecture, CPU model, cores,
- * threads, memory rounded to GiB, GPU models, memory and count, OS family. Not clocks, host name,
- * driver, kernel. The caller frees. */
+/** SHA-256 (hex, first 32 digits) over what makes results comparable: architecture, CPU model,
+ * cores, threads, memory rounded to GiB, GPU models, memory and count, OS family. Not clocks, host
+ * name, driver, kernel. The caller frees. */
 char *orch_machine_key(const struct orch_machine *machine);
 
 /** All facts as an object. New reference. */

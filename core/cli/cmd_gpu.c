@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* GPUs, links and prices: tables over lib/hw and a user's own file. */
+#include "core/cli/cli.h"
+#include "core/cli/hardware.h"
+
+#include "lib/base/error.h"
+#include "lib/base/text.h"
+#include "predictors/paleo.h"
+
+#include <math.h>
+#include <string.h>
+
+static const char OWN_FILE[] =
+    "Your own go into hardware.yaml in $XDG_CONFIG_HOME/orch (or the file that ORCH_HARDWARE "
+    "names):\n"
+    "\n"
+    "    gpus:\n"
+    "      - name: lab-card\n"
+    "        like: RTX-3090          # take from it what is not given here\n"
+    "        fp32_tflops: 34.1\n"
+    "        bandwidth_gbs: 936\n"
+    "    links:\n"
+    "      - { name: lab-switch, gbit_s: 40, latency_us: 5 }\n"
+    "    prices:\n"
+    "      - { gpu: V100, usd_per_hour: 0.5, as_of: 2026-11 }\n"
+    "\n"
+    "Rates are decimal, peaks without sparsity, a multiply-add is two operations.";
+
+/* ---- ls ----------------------------------------------------------------------------------------
+ */
+
+struct ls_options {
+    const char *arch, *format;
+};
+
+static const struct orch_option LS_OPTIONS[] = {
+    {"arch", 'a', "NAME", ORCH_OPT_TEXT, offsetof(struct ls_options, arch),
+     "only this architecture: Kepler, Pascal, Volta, ..."},
+    {"format", 'f', "NAME", ORCH_OPT_TEXT, offsetof(struct ls_options, format),
+     "text, csv, markdown, latex"},
+    {0}};
+
+static void add_number(struct orch_table *table, double value)
+{
+    g_autofree char *text = value > 0 ? orch_number_format(value) : g_strdup("-");
+    orch_table_add(table, text, value > 0 ? json_real(value) : json_null());
+}
+
+static void add_price(struct orch_table *table, const struct orch_hardware *hardware,
+                      const struct orch_gpu_spec *spec)
+{
+    const struct orch_price *price =
+        orch_hardware_price(hardware, (struct orch_price_wish){.gpu = spec->name});
+    if (!price) {
+        orch_table_add(table, "-", json_null());
+        orch_table_add(table, "-", json_null());
+        return;
+    }
+    double each = orch_price_per_gpu(price, false);
+    g_autofree char *text = g_strdup_printf("%.3g", each);
+    g_autofree char *from = g_strdup_printf("%s %s", price->cloud, price->as_of);
+    orch_table_add(table, text, json_real(each));
+    orch_table_add(table, from, NULL);
+}
+
+static int run_ls(struct orch_cli *cli, const void *options, GError **error)
+{
+    static const char *const headers[] = {
+        "gpu",   "arch",         ">year",          ">fp64 TFLOP/s",
+        ">fp32", ">16 bit",      ">tensor 16 bit", ">memory GB",
+        ">GB/s", ">USD/h a GPU", "price of",       NULL};
+    const struct ls_options *o = options;
+    struct orch_hardware *hardware =
+        orch_format_check(o->format, error) ? orch_hardware_load(error) : NULL;
+    if (!hardware)
+        return -1;
+    struct orch_table *table = orch_table_new(headers);
+    int count = 0;
+    for (guint i = 0; i < hardware->gpus->len; i++) {
+        const struct orch_gpu_spec *spec = hardware->gpus->pdata[i];
+        if (o->arch && g_ascii_strcasecmp(o->arch, spec->arch) != 0)
+            continue;
+        orch_table_add(table, spec->name, NULL);
+        orch_table_add(table, spec->arch, NULL);
+        add_number(table, spec->year);
+        add_number(table, spec->fp64_tflops);
+        add_number(table, spec->fp32_tflops);
+        add_number(table, spec->fp16_tflops);
+        add_number(table, spec->tensor16_tflops);
+        add_number(table, spec->memory_gb);
+        add_number(table, spec->bandwidth_gbs);
+        add_price(table, hardware, spec);
+        count++;
+    }
+    orch_table_print_as(cli, table, "gpus", o->format);
+    orch_hardware_free(hardware);
+    if (!count && o->arch)
+        orch_cli_warn(cli, "no GPU of the architecture '%s'", o->arch);
+    return ORCH_EXIT_OK;
+}
+
+const struct orch_command ORCH_COMMAND_GPU_LS = {
+    .name = "gpu ls",
+    .group = "Networks and hardware",
+    .summary = "the GPUs that are known, with peaks, memory and price",
+    .usage = "",
+    .max_args = 0,
+    .options = LS_OPTIONS,
+    .option_bytes = sizeof(struct ls_options),
+    .about = OWN_FILE,
+    .run = run_ls,
+};
+
+/* ---- show --------------------------------------------------------------------------------------
+ */
+
+static void fact(struct orch_table *table, const char *what, json_t *value, const char *format, ...)
+    G_GNUC_PRINTF(4, 5);
+
+static void fact(struct orch_table *table, const char *what, json_t *value, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    g_autofree char *text = g_strdup_vprintf(format, args);
+    va_end(args);
+    orch_table_add(table, what, NULL);
+    orch_table_add(table, text, value);
+}
+
+static void add_rate(struct orch_table *table, const char *what, double tflops, const char *note)
+{
+    if (tflops > 0)
+        fact(table, what, json_real(tflops), "%.5g TFLOP/s%s", tflops, note);
+    else
+        fact(table, what, json_null(), "-");
+}
+
+static void add_peaks(struct orch_table *table, const struct orch_gpu_spec *spec)
+{
+    add_rate(table, "peak fp64", spec->fp64_tflops, "");
+    add_rate(table, "peak fp32", spec->fp32_tflops,
+             spec->boost_mhz > 0 ? " at the boost clock" : "");
+    if (spec->fp32_base_tflops > 0)
+        add_rate(table, "peak fp32 (base clock)", spec->fp32_base_tflops, "");
+    add_rate(table, "peak tf32", orch_gpu_peak(spec, ORCH_TF32) / 1e12, " on tensor cores");
+    add_rate(table, "peak fp16", spec->fp16_tflops, " without tensor cores");
+    add_rate(table, "peak fp16 (tensor cores)", spec->tensor16_tflops, ", dense");
+    add_rate(table, "peak bf16 (tensor cores)", orch_gpu_peak(spec, ORCH_BF16) / 1e12, ", dense");
+}
+
+static void add_prices(struct orch_table *table, const struct orch_hardware *hardware,
+                       const struct orch_gpu_spec *spec)
+{
+    const struct orch_price *price =
+        orch_hardware_price(hardware, (struct orch_price_wish){.gpu = spec->name});
+    if (!price) {
+        fact(table, "price", json_null(), "none is known: predict --price, or your own file");
+        return;
+    }
+    fact(table, "price", json_real(orch_price_per_gpu(price, false)),
+         "$%.4g an hour a GPU (%s %s, %s, %d GPU%s, as of %s%s)", orch_price_per_gpu(price, false),
+         price->cloud, price->instance, price->region, price->count, price->count > 1 ? "s" : "",
+         price->as_of, price->is_fee ? "; the host is billed apart" : "");
+    if (price->spot_usd_per_hour > 0)
+        fact(table, "spot price", json_real(orch_price_per_gpu(price, true)),
+             "$%.4g an hour a GPU (the same instance)", orch_price_per_gpu(price, true));
+}
+
+/* The other devices that go under a like name: a board and PALEO's own beside one die. */
+static void add_relatives(struct orch_table *table, const struct orch_hardware *hardware,
+                          const struct orch_gpu_spec *spec)
+{
+    g_autofree char *stem = g_strndup(spec->name, strcspn(spec->name, "-"));
+    for (guint i = 0; i < hardware->gpus->len; i++) {
+        const struct orch_gpu_spec *other = hardware->gpus->pdata[i];
+        bool parts = (spec->unit == ORCH_GPU_DIE && other->unit == ORCH_GPU_BOARD) ||
+                     (spec->unit == ORCH_GPU_BOARD && other->unit == ORCH_GPU_DIE);
+        if (parts && g_str_has_prefix(other->name, stem))
+            fact(table, other->name, NULL, "%s: fp32 %.4g TFLOP/s, fp64 %.4g, %.4g GB/s, %.4g GB",
+                 orch_gpu_unit_name(other->unit), other->fp32_tflops, other->fp64_tflops,
+                 other->bandwidth_gbs, other->memory_gb);
+    }
+    const struct orch_paleo_device *paleo = orch_paleo_device_find(stem, NULL);
+    if (paleo)
+        fact(table, "in PALEO's table", NULL,
+             "paleo:%s: fp32 %.4g TFLOP/s, %.4g GB/s at %.4g MHz%s", paleo->name,
+             paleo->peak_gflops / 1e3, paleo->bandwidth_gib_s, paleo->clock_mhz,
+             strcmp(stem, "K80") == 0 ? " (the whole board at its base clock)" : "");
+}
+
+static void add_facts(struct orch_table *table, const struct orch_gpu_spec *spec)
+{
+    fact(table, "gpu", NULL, "%s", spec->name);
+    fact(table, "which device", NULL, "%s", orch_gpu_unit_name(spec->unit));
+    if (spec->aliases && *spec->aliases)
+        fact(table, "also called", NULL, "%s", spec->aliases);
+    fact(table, "architecture", NULL, "%s%s%s", spec->arch,
+         *spec->compute_capability ? ", compute capability " : "", spec->compute_capability);
+    if (spec->year)
+        fact(table, "year", json_integer(spec->year), "%d", spec->year);
+    if (spec->cores)
+        fact(table, "cores", json_integer(spec->cores), "%d in %d multiprocessors", spec->cores,
+             spec->sms);
+    if (spec->boost_mhz > 0)
+        fact(table, "clock", json_real(spec->boost_mhz), "%.5g MHz boost, %.5g base",
+             spec->boost_mhz, spec->base_mhz);
+    add_peaks(table, spec);
+    if (spec->memory_gb > 0)
+        fact(table, "memory", json_real(spec->memory_gb), "%.4g GB", spec->memory_gb);
+    fact(table, "memory bandwidth", json_real(spec->bandwidth_gbs), "%.5g GB/s",
+         spec->bandwidth_gbs);
+    fact(table, "intensity at the ridge", json_real(spec->fp32_tflops * 1e3 / spec->bandwidth_gbs),
+         "%.3g FLOP/byte (fp32: below it memory is the bound)",
+         spec->fp32_tflops * 1e3 / spec->bandwidth_gbs);
+    if (spec->unit != ORCH_GPU_HOST) {
+        const struct orch_link *link = orch_link_within(spec);
+        fact(table, "link within a node", NULL, "%s, %.4g Gbit/s", link->name, link->gbit_s);
+    }
+    if (spec->watts > 0)
+        fact(table, "power", json_real(spec->watts), "%.4g W", spec->watts);
+}
+
+static int run_show(struct orch_cli *cli, const void *options, GError **error)
+{
+    static const char *const headers[] = {"what", "value", NULL};
+    (void)options;
+    struct orch_hardware *hardware = orch_hardware_load(error);
+    const struct orch_gpu_spec *spec =
+        hardware ? orch_hardware_gpu(hardware, cli->args[0], error) : NULL;
+    if (spec) {
+        struct orch_table *table = orch_table_new(headers);
+        add_facts(table, spec);
+        add_prices(table, hardware, spec);
+        add_relatives(table, hardware, spec);
+        fact(table, "source", NULL, "%s", spec->source);
+        fact(table, "confidence", NULL, "%s%s%s", spec->confidence, *spec->note ? ": " : "",
+             spec->note);
+        orch_table_print(cli, table, "facts");
+    }
+    orch_hardware_free(hardware);
+    return spec ? ORCH_EXIT_OK : -1;
+}
+
+const struct orch_command ORCH_COMMAND_GPU_SHOW = {
+    .name = "gpu show",
+    .group = "Networks and hardware",
+    .summary = "all that is known of one GPU, with its sources",
+    .usage = "GPU",
+    .min_args = 1,
+    .max_args = 1,
+    .about =
+        "Any usual name will do: V100, 'Tesla V100-SXM2-16GB', v100-32gb; 'here' is this machine\n"
+        "once 'orch doctor --bench' has measured it. A card with two GPUs (K80, M60) is there as\n"
+        "one of them, which is what a program sees and a cloud rents out, and as NAME-board.",
+    .examples = "orch gpu show K80   # one GPU of it, the board, and PALEO's device",
+    .run = run_show,
+};
+
+/* ---- links, prices ------------------------------------------------------------------------------
+ */
+
+static int run_links(struct orch_cli *cli, const void *options, GError **error)
+{
+    static const char *const headers[] = {"link",        "also called", ">Gbit/s", ">GB/s",
+                                          ">latency us", "source",      NULL};
+    (void)options;
+    struct orch_hardware *hardware = orch_hardware_load(error);
+    if (!hardware)
+        return -1;
+    struct orch_table *table = orch_table_new(headers);
+    for (guint i = 0; i < hardware->links->len; i++) {
+        const struct orch_link *link = hardware->links->pdata[i];
+        orch_table_add(table, link->name, NULL);
+        orch_table_add(table, *link->aliases ? link->aliases : "-", NULL);
+        add_number(table, link->gbit_s);
+        add_number(table, link->gbit_s / 8);
+        add_number(table, link->latency_us);
+        orch_table_add(table, link->source, NULL);
+    }
+    orch_table_print(cli, table, "links");
+    orch_hardware_free(hardware);
+    return ORCH_EXIT_OK;
+}
+
+const struct orch_command ORCH_COMMAND_GPU_LINKS = {
+    .name = "gpu links",
+    .group = "Networks and hardware",
+    .summary = "links between workers: Ethernet, InfiniBand, PCIe, NVLink",
+    .usage = "",
+    .max_args = 0,
+    .run = run_links,
+};
+
+static void add_price_row(struct orch_table *table, const struct orch_price *price)
+{
+    orch_table_add(table, price->gpu, NULL);
+    orch_table_add(table, price->cloud, NULL);
+    orch_table_add(table, price->instance, NULL);
+    orch_table_add(table, price->region, NULL);
+    orch_table_add_int(table, price->count);
+    add_number(table, orch_price_per_gpu(price, false));
+    add_number(table, orch_price_per_gpu(price, true));
+    orch_table_add(table, price->as_of, NULL);
+    orch_table_add(table, price->is_fee ? "GPU alone, host apart" : "instance",
+                   json_boolean(price->is_fee));
+    orch_table_add(table, price->source, NULL);
+}
+
+static void add_prices_of(struct orch_table *table, const struct orch_hardware *hardware,
+                          const char *gpu)
+{
+    for (guint i = 0; i < hardware->prices->len; i++) {
+        const struct orch_price *price = hardware->prices->pdata[i];
+        if (!gpu || strcmp(gpu, price->gpu) == 0)
+            add_price_row(table, price);
+    }
+    for (const struct orch_price *price = orch_prices(); price->gpu; price++)
+        if (!gpu || strcmp(gpu, price->gpu) == 0)
+            add_price_row(table, price);
+}
+
+static int run_prices(struct orch_cli *cli, const void *options, GError **error)
+{
+    static const char *const headers[] = {"gpu",   "cloud",        "instance", "region",
+                                          ">GPUs", ">USD/h a GPU", ">spot",    "as of",
+                                          "what",  "source",       NULL};
+    (void)options;
+    struct orch_hardware *hardware = orch_hardware_load(error);
+    const struct orch_gpu_spec *spec = NULL;
+    if (hardware && cli->arg_count)
+        spec = orch_hardware_gpu(hardware, cli->args[0], error);
+    bool ok = hardware && (spec || !cli->arg_count);
+    if (ok) {
+        struct orch_table *table = orch_table_new(headers);
+        add_prices_of(table, hardware, spec ? spec->name : NULL);
+        orch_table_print(cli, table, "prices");
+    }
+    orch_hardware_free(hardware);
+    return ok ? ORCH_EXIT_OK : -1;
+}
+
+const struct orch_command ORCH_COMMAND_GPU_PRICES = {
+    .name = "gpu prices",
+    .group = "Networks and hardware",
+    .summary = "what clouds ask for an hour, by instance, region and date",
+    .usage = "[GPU]",
+    .max_args = 1,
+    .about =
+        "From SkyPilot's catalogues, which carry no dates: 'as of' is inferred from what each\n"
+        "lists. A cost always names the price that it was reckoned with; 'orch predict --price'\n"
+        "and the prices of your own hardware file go before these.",
+    .run = run_prices,
+};

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+#include "lib/hw/prices.h"
+
+#include <string.h>
+
+double orch_price_per_gpu(const struct orch_price *price, bool spot)
+{
+    return (spot ? price->spot_usd_per_hour : price->usd_per_hour) / price->count;
+}
+
+static int rank_of_cloud(const struct orch_price *price)
+{
+    static const char *const order[] = {"aws", "azure", "gcp"};
+    int rank = 0;
+    while (rank < 3 && strcmp(order[rank], price->cloud) != 0)
+        rank++;
+    return price->is_fee ? rank + 10 : rank;
+}
+
+/* Below 0 when `a` is the better row. */
+static int compare(const struct orch_price *a, const struct orch_price *b, bool spot)
+{
+    int clouds = rank_of_cloud(a) - rank_of_cloud(b);
+    if (clouds)
+        return clouds;
+    int dates = strcmp(b->as_of, a->as_of);
+    if (dates)
+        return dates;
+    double difference = orch_price_per_gpu(a, spot) - orch_price_per_gpu(b, spot);
+    return difference < 0 ? -1 : difference > 0;
+}
+
+const struct orch_price *orch_price_choose(struct orch_price_wish wish)
+{
+    const struct orch_price *best = NULL;
+    for (const struct orch_price *p = orch_prices(); p->gpu; p++) {
+        if (strcmp(p->gpu, wish.gpu) != 0 || (wish.cloud && strcmp(p->cloud, wish.cloud) != 0))
+            continue;
+        if (wish.spot && p->spot_usd_per_hour <= 0)
+            continue;
+        if (!best || compare(p, best, wish.spot) < 0)
+            best = p;
+    }
+    return best;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* What an hour of a GPU costs, by cloud, instance and date. Prices go out of date: whoever prints a
+ * cost prints the price, where it is from and when it held. */
+#ifndef ORCH_HW_PRICES_H
+#define ORCH_HW_PRICES_H
+
+#include <stdbool.h>
+
+struct orch_price {
+    const char *gpu; /* name in the table of GPUs; NULL ends the table */
+    const char *cloud, *instance, *region;
+    int count;                              /* GPUs of the instance */
+    double usd_per_hour, spot_usd_per_hour; /* of the whole instance; spot 0: not known */
+    const char *as_of;                      /* "2022-12" or "2024" */
+    const char *source;                     /* catalogue's folder and commit */
+    bool is_fee;                            /* the host machine is billed apart */
+};
+
+/** The table, ended by a NULL gpu. */
+const struct orch_price *orch_prices(void);
+
+/** Which price is wanted. */
+struct orch_price_wish {
+    const char *gpu;   /* its name in the table */
+    const char *cloud; /* NULL: any */
+    bool spot;
+};
+/** Price of one GPU an hour, at a row of orch_prices. */
+double orch_price_per_gpu(const struct orch_price *price, bool spot);
+/** The row to reckon with: the newest of the first cloud that has one in the order aws, azure, gcp,
+ * others as listed (fees last), of those the cheapest a GPU. NULL when there is none. */
+const struct orch_price *orch_price_choose(struct orch_price_wish wish);
+
+#endif

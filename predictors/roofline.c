@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "predictors/roofline.h"
+
+#include "lib/base/error.h"
+
+#include <math.h>
+
+/* Operations and bytes of one pass of one layer. */
+struct traffic {
+    double flops, bytes;
+};
+
+static double time_of(const struct orch_roofline_device *d, struct traffic t,
+                      enum orch_roofline_bound *out_bound)
+{
+    if (t.flops <= 0 && t.bytes <= 0) {
+        *out_bound = ORCH_BOUND_NONE;
+        return 0;
+    }
+    double compute = t.flops / (d->peak_flops * d->compute_share);
+    double memory = t.bytes / (d->bandwidth * d->memory_share);
+    double time = MAX(compute, memory);
+    *out_bound = time < d->launch_s ? ORCH_BOUND_LAUNCH
+                 : compute > memory ? ORCH_BOUND_COMPUTE
+                                    : ORCH_BOUND_MEMORY;
+    return MAX(time, d->launch_s);
+}
+
+static double weight_bytes(const struct orch_net_node *node, const struct orch_net_cost *cost,
+                           int element_bytes)
+{
+    /* an embedding reads the rows that it looks up, not its table */
+    return node->op == ORCH_NET_EMBEDDING ? 0 : (double)cost->params * element_bytes;
+}
+
+/* Views and what works in place move nothing of their own: they ride on the layer before. */
+static struct traffic forward_of(const struct orch_net_node *node, const struct orch_net_cost *cost,
+                                 const struct orch_roofline_work *w)
+{
+    double weights = weight_bytes(node, cost, w->element_bytes);
+    double read = (double)cost->read - (node->op == ORCH_NET_EMBEDDING ? 0 : (double)cost->params);
+    double batch = (double)w->batch;
+    return (struct traffic){(double)orch_net_operations(cost, 2) * batch,
+                            weights + (read + (double)cost->written) * batch * w->element_bytes};
+}
+
+/* Weighted layers: a gradient of the data and one of the weights, each with the forward pass's
+ * multiply-adds; the first has no gradient of the data. Others: read the gradient, write one. */
+static struct traffic backward_of(const struct orch_net *net, const struct orch_net_node *node,
+                                  const struct orch_net_cost *cost,
+                                  const struct orch_roofline_work *w)
+{
+    struct traffic f = forward_of(node, cost, w);
+    bool reads_input = node->input_count == 1 && node->inputs[0] == 0;
+    (void)net;
+    if (!cost->macs)
+        return f;
+    double passes = reads_input && node->op != ORCH_NET_ATTENTION ? 1 : 2;
+    return (struct traffic){f.flops * passes, f.bytes * passes};
+}
+
+static struct traffic update_of(const struct orch_net *net, const struct orch_roofline_work *w)
+{
+    /* reads weight, gradient and states; writes weight and states, in fp32 */
+    double params = (double)orch_net_params(net);
+    return (struct traffic){2 * params * (1 + w->states_per_weight),
+                            4 * params * (3 + 2 * w->states_per_weight)};
+}
+
+static bool share_ok(double share)
+{
+    return share > 0 && share <= 1;
+}
+
+static bool check(const struct orch_roofline_device *d, const struct orch_roofline_work *w,
+                  GError **error)
+{
+    if (w->batch < 1) {
+        orch_error_set(error, ORCH_ERROR_USAGE, "at least 1 image",
+                       "a batch of %" G_GINT64_FORMAT " images", w->batch);
+        return false;
+    }
+    if (!share_ok(d->compute_share) || !share_ok(d->memory_share)) {
+        orch_error_set(error, ORCH_ERROR_USAGE, "a share above 0 and at most 1, e.g. 0.5",
+                       "shares of the peak of %g and of the bandwidth of %g", d->compute_share,
+                       d->memory_share);
+        return false;
+    }
+    if (!(d->peak_flops > 0) || !(d->bandwidth > 0)) {
+        orch_error_set(error, ORCH_ERROR_USAGE, "choose another precision or device",
+                       "the device has no known peak or bandwidth for this");
+        return false;
+    }
+    return true;
+}
+
+bool orch_roofline_step(const struct orch_net *net, const struct orch_net_cost *costs,
+                        const struct orch_roofline_device *device,
+                        const struct orch_roofline_work *work, struct orch_roofline_layer *layers,
+                        struct orch_roofline_step *out, GError **error)
+{
+    *out = (struct orch_roofline_step){0};
+    if (!check(device, work, error))
+        return false;
+    double memory_bound_s = 0;
+    for (guint i = 0; i < net->nodes->len; i++) {
+        const struct orch_net_node *node = orch_net_node(net, (int)i);
+        struct orch_roofline_layer layer = {0};
+        enum orch_roofline_bound ignored;
+        if (!costs[i].is_in_place && !node->is_auxiliary && i) {
+            struct traffic f = forward_of(node, &costs[i], work);
+            struct traffic b = backward_of(net, node, &costs[i], work);
+            layer.forward_s = time_of(device, f, &layer.bound);
+            layer.backward_s = work->training ? time_of(device, b, &ignored) : 0;
+            layer.intensity = f.bytes > 0 ? f.flops / f.bytes : 0;
+            out->flops += f.flops + (work->training ? b.flops : 0);
+            out->bytes += f.bytes + (work->training ? b.bytes : 0);
+        }
+        out->forward_s += layer.forward_s;
+        out->backward_s += layer.backward_s;
+        memory_bound_s += layer.bound == ORCH_BOUND_MEMORY ? layer.forward_s : 0;
+        if (layers)
+            layers[i] = layer;
+    }
+    enum orch_roofline_bound ignored;
+    struct traffic u = update_of(net, work);
+    out->update_s = work->training ? time_of(device, u, &ignored) : 0;
+    out->total_s = out->forward_s + out->backward_s + out->update_s;
+    out->memory_bound_share = out->forward_s > 0 ? memory_bound_s / out->forward_s : 0;
+    return true;
+}
+
+int64_t orch_roofline_largest_batch(const struct orch_net *net, const struct orch_net_cost *costs,
+                                    double memory_bytes, double reserved_bytes,
+                                    const struct orch_roofline_work *work)
+{
+    struct orch_net_memory one = orch_net_memory(net, costs, 1, work->element_bytes,
+                                                 work->states_per_weight, work->training);
+    double fixed = one.total - one.activations + reserved_bytes;
+    double room = memory_bytes - fixed;
+    return room > 0 && one.activations > 0 ? (int64_t)floor(room / one.activations) : 0;
+}
+
+const char *orch_roofline_bound_name(enum orch_roofline_bound bound)
+{
+    static const char *const names[] = {"-", "compute", "memory", "launch"};
+    return names[bound];
+}
