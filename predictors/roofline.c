@@ -33,7 +33,6 @@ static double weight_bytes(const struct orch_net_node *node, const struct orch_n
     return node->op == ORCH_NET_EMBEDDING ? 0 : (double)cost->params * element_bytes;
 }
 
-/* Views and what works in place move nothing of their own: they ride on the layer before. */
 static struct traffic forward_of(const struct orch_net_node *node, const struct orch_net_cost *cost,
                                  const struct orch_roofline_work *w)
 {
@@ -46,13 +45,12 @@ static struct traffic forward_of(const struct orch_net_node *node, const struct 
 
 /* Weighted layers: a gradient of the data and one of the weights, each with the forward pass's
  * multiply-adds; the first has no gradient of the data. Others: read the gradient, write one. */
-static struct traffic backward_of(const struct orch_net *net, const struct orch_net_node *node,
+static struct traffic backward_of(const struct orch_net_node *node,
                                   const struct orch_net_cost *cost,
                                   const struct orch_roofline_work *w)
 {
     struct traffic f = forward_of(node, cost, w);
     bool reads_input = node->input_count == 1 && node->inputs[0] == 0;
-    (void)net;
     if (!cost->macs)
         return f;
     double passes = reads_input && node->op != ORCH_NET_ATTENTION ? 1 : 2;
@@ -107,9 +105,9 @@ bool orch_roofline_step(const struct orch_net *net, const struct orch_net_cost *
         const struct orch_net_node *node = orch_net_node(net, (int)i);
         struct orch_roofline_layer layer = {0};
         enum orch_roofline_bound ignored;
-        if (!costs[i].is_in_place && !node->is_auxiliary && i) {
+        if (!node->is_auxiliary && i) {
             struct traffic f = forward_of(node, &costs[i], work);
-            struct traffic b = backward_of(net, node, &costs[i], work);
+            struct traffic b = backward_of(node, &costs[i], work);
             layer.forward_s = time_of(device, f, &layer.bound);
             layer.backward_s = work->training ? time_of(device, b, &ignored) : 0;
             layer.intensity = f.bytes > 0 ? f.flops / f.bytes : 0;

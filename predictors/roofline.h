@@ -44,7 +44,8 @@ struct orch_roofline_step {
     double bytes;              /* moved by it */
 };
 
-/** Times of one step. `layers` (net->nodes->len of them) may be NULL. ORCH_ERROR_USAGE for a batch
+/** Times of one step; each operation is a pass of its own over memory, as frameworks do that fuse
+ * nothing. `layers` (net->nodes->len of them) may be NULL. ORCH_ERROR_USAGE for a batch
  * below 1, shares outside (0, 1], a device without peak or bandwidth. */
 bool orch_roofline_step(const struct orch_net *net, const struct orch_net_cost *costs,
                         const struct orch_roofline_device *device,

@@ -36,7 +36,8 @@ ok orch run many.recipe --yes; says '600 ok'
 # a folder that cannot be written
 if [ "$(id -u)" = 0 ]; then
     run_as() { setpriv --reuid=65534 --regid=65534 --clear-groups "$@"; }
-    setpriv --reuid=65534 --regid=65534 --clear-groups true 2>/dev/null || exit 0
+    # the other user must be able to read what was built: a home of root's is often closed
+    run_as test -r "$(dirname "$(readlink -f "$(command -v orch)")")/plugins/null.so" 2>/dev/null || exit 0
     chmod -R a+rX "$SCRATCH"
     export GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=safe.directory GIT_CONFIG_VALUE_0='*'
 else

@@ -34,7 +34,7 @@ def blocks(text):
 
 def shape(line):
     """What stays of a line when keys, numbers and blanks may differ."""
-    line = re.sub(r"\b[0-9a-f]{8}\b", "KEY", line)
+    line = re.sub(r"(?<![.\w])[0-9a-f]{8}\b", "KEY", line)
     line = re.sub(r"\d+(\.\d+)?(e[-+]\d+)?", "N", line)
     return re.sub(r"\s+", " ", line).strip()
 

@@ -1,0 +1,2 @@
+# predictors: roofline, exchanges, graphs as layer tables; the hardware tables they read.
+orch_test(roofline "quick" orch_predictors orch_hw)
