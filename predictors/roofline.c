@@ -23,7 +23,7 @@ static double time_of(const struct orch_roofline_device *d, struct traffic t,
     *out_bound = time < d->launch_s ? ORCH_BOUND_LAUNCH
                  : compute > memory ? ORCH_BOUND_COMPUTE
                                     : ORCH_BOUND_MEMORY;
-    return MAX(time, d->launch_s);
+    return time + d->launch_s;
 }
 
 static double weight_bytes(const struct orch_net_node *node, const struct orch_net_cost *cost,
@@ -43,16 +43,40 @@ static struct traffic forward_of(const struct orch_net_node *node, const struct 
                             weights + (read + (double)cost->written) * batch * w->element_bytes};
 }
 
+/* How often an operation without weights goes over its values when it trains, as multiples of what
+ * it reads and writes once: batch norm reads its input for the statistics and again to normalise,
+ * and in the backward pass input and gradient twice each; activations and pools read what they put
+ * out, or where the largest was, beside the gradient. */
+static double forward_rounds(enum orch_net_op op, bool training)
+{
+    bool norm = op == ORCH_NET_BATCHNORM2D;
+    return norm && training ? 1.5 : 1;
+}
+
+static double backward_rounds(enum orch_net_op op)
+{
+    switch (orch_net_kind_of(op)) {
+    case ORCH_NET_KIND_NORM:
+        return 2.5;
+    case ORCH_NET_KIND_ACTIVATION:
+    case ORCH_NET_KIND_POOL:
+        return 1.5;
+    default:
+        return 1;
+    }
+}
+
 /* Weighted layers: a gradient of the data and one of the weights, each with the forward pass's
- * multiply-adds; the first has no gradient of the data. Others: read the gradient, write one. */
+ * multiply-adds; the first has no gradient of the data. */
 static struct traffic backward_of(const struct orch_net_node *node,
                                   const struct orch_net_cost *cost,
                                   const struct orch_roofline_work *w)
 {
     struct traffic f = forward_of(node, cost, w);
     bool reads_input = node->input_count == 1 && node->inputs[0] == 0;
+    double rounds = backward_rounds(node->op);
     if (!cost->macs)
-        return f;
+        return (struct traffic){f.flops * rounds, f.bytes * rounds};
     double passes = reads_input && node->op != ORCH_NET_ATTENTION ? 1 : 2;
     return (struct traffic){f.flops * passes, f.bytes * passes};
 }
@@ -108,6 +132,7 @@ bool orch_roofline_step(const struct orch_net *net, const struct orch_net_cost *
         if (!node->is_auxiliary && i) {
             struct traffic f = forward_of(node, &costs[i], work);
             struct traffic b = backward_of(node, &costs[i], work);
+            f.bytes *= forward_rounds(node->op, work->training);
             layer.forward_s = time_of(device, f, &layer.bound);
             layer.backward_s = work->training ? time_of(device, b, &ignored) : 0;
             layer.intensity = f.bytes > 0 ? f.flops / f.bytes : 0;

@@ -172,6 +172,8 @@ json_t *orch_table_to_json(struct orch_table *table);
 char *orch_table_to_text(struct orch_table *table, bool color);
 /** Prints one JSON object with schema_version to stdout; steals it. */
 void orch_cli_print_json(json_t *object);
+/** Prints a JSON array as it is, for commands that promise one. */
+void orch_cli_print_json_array(json_t *array);
 /** A number for people: 4 significant digits, no exponent between 1e-4 and 1e6. Caller frees. */
 char *orch_number_format(double value);
 /** "0.912 +- 0.0043": a mean and the half width of its interval, both with the decimals that the

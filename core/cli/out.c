@@ -321,6 +321,13 @@ void orch_cli_print_json(json_t *object)
     json_decref(object);
 }
 
+void orch_cli_print_json_array(json_t *array)
+{
+    char *text = json_dumps(array, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
+    puts(text);
+    free(text);
+}
+
 /* ---- other formats --------------------------------------------------------------------------- */
 
 /* RFC 4180: quoted when it holds a comma, a quote or a line's end. */

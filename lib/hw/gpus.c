@@ -76,7 +76,7 @@ double orch_gpu_peak(const struct orch_gpu_spec *spec, enum orch_precision preci
     case ORCH_TF32:
         return spec->has_bf16 ? tensor / 2 * 1e12 : 0;
     case ORCH_FP16:
-        return (tensor > 0 ? tensor : spec->fp16_tflops) * 1e12;
+        return (tensor > 0 ? tensor : MAX(spec->fp16_tflops, spec->fp32_tflops)) * 1e12;
     case ORCH_BF16:
         return spec->has_bf16 ? tensor * 1e12 : 0;
     }

@@ -63,8 +63,9 @@ enum orch_precision {
 #define ORCH_PRECISION_COUNT (ORCH_BF16 + 1)
 /** "fp32", ... ; NULL ends. */
 const char *const *orch_precision_names(void);
-/** Peak in operations a second; 0 when the GPU cannot. fp16 and bf16: of the tensor cores, fp16
- * without them where there are none; tf32 (from Ampere on): half of the tensor cores' fp16. */
+/** Peak in operations a second; 0 when the GPU cannot. fp16 and bf16: of the tensor cores;
+ * fp16 where there are none: the faster of its own and fp32's, as libraries compute in fp32 what is
+ * stored in fp16 where that is faster; tf32 (from Ampere on): half of the tensor cores' fp16. */
 double orch_gpu_peak(const struct orch_gpu_spec *spec, enum orch_precision precision);
 /** Bytes of a value in memory. */
 int orch_precision_bytes(enum orch_precision precision);

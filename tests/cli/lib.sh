@@ -11,12 +11,12 @@
 set -u
 export LC_ALL=C NO_COLOR=1 GIT_CONFIG_NOSYSTEM=1 GIT_AUTHOR_NAME=t GIT_AUTHOR_EMAIL=t@example.org
 export GIT_COMMITTER_NAME=t GIT_COMMITTER_EMAIL=t@example.org ORCH_USER=tester
-unset ORCH_DB ORCH_PLUGIN_PATH CLICOLOR_FORCE
+unset ORCH_DB ORCH_PLUGIN_PATH ORCH_HARDWARE CLICOLOR_FORCE
 BUILD=${ORCH_BUILD_DIR:?run through ctest, or set ORCH_BUILD_DIR}
 SOURCE=${ORCH_SOURCE_DIR:?run through ctest, or set ORCH_SOURCE_DIR}
 PATH=$BUILD:$PATH
 SCRATCH=$(mktemp -d "${TMPDIR:-/tmp}/orch-test-XXXXXX")
-export HOME=$SCRATCH/home XDG_CACHE_HOME=$SCRATCH/cache XDG_DATA_HOME=$SCRATCH/share
+export HOME=$SCRATCH/home XDG_CACHE_HOME=$SCRATCH/cache XDG_DATA_HOME=$SCRATCH/share XDG_CONFIG_HOME=$SCRATCH/config
 mkdir -p "$HOME" "$SCRATCH/w"
 cleanup() { cd /; chmod -R u+w "$SCRATCH" 2>/dev/null; rm -rf "$SCRATCH"; }
 trap cleanup EXIT

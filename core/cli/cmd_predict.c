@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What a training will take and cost, before it runs. */
+#include "core/cli/predict.h"
+
+#include "lib/base/error.h"
+#include "lib/base/text.h"
+
+#include <string.h>
+
+#define AT(member) offsetof(struct predict_options, member)
+
+static const struct orch_option OPTIONS[] = {
+    {"gpu", 'g', "NAME", ORCH_OPT_TEXT, AT(gpu),
+     "the device: a GPU, 'all' to rank them, 'here', or PALEO's own as paleo:K80"},
+    {"net", 'n', "NAME", ORCH_OPT_TEXT, AT(net), "the network: of the zoo, or a file"},
+    {"dataset", 'd', "NAME|N", ORCH_OPT_TEXT, AT(dataset),
+     "imagenet, cifar10, ..., or a number of training images"},
+    {"input", 'i', "CxHxW", ORCH_OPT_TEXT, AT(input), "size of one image"},
+    {"classes", 0, "N", ORCH_OPT_INT, AT(classes), "outputs of the classifier"},
+    {"batch", 'b', "N,...", ORCH_OPT_TEXT, AT(batches),
+     "images a worker (--scaling strong: of all workers)"},
+    {"epochs", 'e', "N", ORCH_OPT_TEXT, AT(epochs), "epochs in all"},
+    {"workers", 'w', "N,...", ORCH_OPT_TEXT, AT(workers), "devices that train together"},
+    {"scaling", 0, "weak|strong", ORCH_OPT_TEXT, AT(scaling),
+     "does each worker keep its batch (weak, the default), or do they share one?"},
+    {"precision", 0, "NAME", ORCH_OPT_TEXT, AT(precision), "fp64, fp32, tf32, fp16, bf16, auto"},
+    {"optimizer", 0, "NAME", ORCH_OPT_TEXT, AT(optimizer), "sgd, momentum, adam"},
+    {"forward-only", 0, NULL, ORCH_OPT_FLAG, AT(forward_only), "inference: no backward pass"},
+    {"network", 0, "LINK", ORCH_OPT_TEXT, AT(network),
+     "link between workers: ethernet10, infiniband-hdr, nvlink2, ... ('orch gpu links')"},
+    {"per-node", 0, "N", ORCH_OPT_INT, AT(per_node),
+     "workers of a node: within it they use its own link"},
+    {"scheme", 0, "NAME", ORCH_OPT_TEXT, AT(scheme),
+     "how gradients are summed: ring, tree, butterfly, one-to-all, hierarchical; with --model "
+     "paleo "
+     "OneToAll, TreeAllReduce, ButterflyAllReduce, ButterflyMixing"},
+    {"price", 0, "USD", ORCH_OPT_REAL, AT(price), "an hour of one device"},
+    {"cloud", 0, "NAME", ORCH_OPT_TEXT, AT(cloud),
+     "take the price of aws, azure, gcp, lambda, ..."},
+    {"spot", 0, NULL, ORCH_OPT_FLAG, AT(spot), "take spot prices"},
+    {"model", 'm', "NAME", ORCH_OPT_TEXT, AT(model), "prior (the default), paleo, roofline"},
+    {"net-table", 0, "FILE.csv", ORCH_OPT_TEXT, AT(net_table),
+     "paleo: the layers of --net NAME from a table"},
+    {"ppp-comp", 0, "SHARE", ORCH_OPT_TEXT, AT(ppp_comp),
+     "share of the peak that computing reaches, in (0, 1]"},
+    {"ppp-comm", 0, "SHARE", ORCH_OPT_TEXT, AT(ppp_comm), "the same of the link"},
+    {"pipeline", 0, NULL, ORCH_OPT_FLAG, AT(pipeline),
+     "paleo: a layer takes the longer of computing and memory, not their sum"},
+    {"overlap", 0, NULL, ORCH_OPT_FLAG, AT(overlap),
+     "paleo, added: hide the exchange behind the backward pass"},
+    {"all-layers", 0, NULL, ORCH_OPT_FLAG, AT(all_layers),
+     "paleo, added: time of norms, activations and sums"},
+    {"layers", 0, NULL, ORCH_OPT_FLAG, AT(layers), "roofline: by layer, with what bounds it"},
+    {"format", 'f', "NAME", ORCH_OPT_TEXT, AT(format), "text, csv, markdown, latex"},
+    {0}};
+
+static bool is_model(const char *name, GError **error)
+{
+    static const char *const names[] = {"prior", "paleo", "roofline", NULL};
+    if (!name || g_strv_contains(names, name))
+        return true;
+    g_autofree char *near = orch_suggest_hint(name, names);
+    orch_error_set(error, ORCH_ERROR_USAGE, near ? near : "prior, paleo, roofline",
+                   "option '--model': unknown model '%s'", name);
+    return false;
+}
+
+static int answer(struct orch_cli *cli, struct question *q, GError **error)
+{
+    const struct predict_options *o = q->o;
+    if (o->model && strcmp(o->model, "paleo") == 0)
+        return predict_paleo(cli, q, error);
+    if (!o->gpu) {
+        orch_error_set(error, ORCH_ERROR_USAGE, "for example --gpu V100, or --gpu all",
+                       "on which GPU?");
+        return -1;
+    }
+    if (o->model && strcmp(o->model, "roofline") == 0)
+        return predict_roofline(cli, q, error);
+    if (strcmp(o->gpu, "all") == 0)
+        return predict_prior_all(cli, q, error);
+    return predict_prior(cli, q, error);
+}
+
+static int run(struct orch_cli *cli, const void *options, GError **error)
+{
+    const struct predict_options *o = options;
+    struct question q = {0};
+    if (!is_model(o->model, error) || !orch_format_check(o->format, error))
+        return -1;
+    int status = question_settle(&q, o, error) ? answer(cli, &q, error) : -1;
+    question_release(&q);
+    return status;
+}
+
+const struct orch_command ORCH_COMMAND_PREDICT = {
+    .name = "predict",
+    .group = "Networks and hardware",
+    .summary = "time and cost of a training that has not run",
+    .usage = "",
+    .max_args = 0,
+    .options = OPTIONS,
+    .option_bytes = sizeof(struct predict_options),
+    .about =
+        "Answers with the time of a step, an epoch and all, the cost, and an interval; it first "
+        "says\n"
+        "what it assumed and which option changes it. Without records of your own the answer is a\n"
+        "prior: a roofline with the shares of peak and bandwidth that published measurements "
+        "reached\n"
+        "on the same architecture; 80 % of networks that were left out of its fit lay within the\n"
+        "interval that it says.\n"
+        "\n"
+        "--model paleo gives the numbers of PALEO (Qi et al. 2017), from a network of the zoo or "
+        "a\n"
+        "layer table; what is added to it (ring, hierarchical, --overlap, --all-layers) is named "
+        "as\n"
+        "such. --model roofline is the bound from below, by batch or, with --layers, by layer.",
+    .examples =
+        "orch predict --gpu V100 --net resnet50   # 90 epochs of ImageNet\n"
+        "orch predict --gpu all --net resnet-cifar:44 --dataset cifar10 --epochs 100   # ranked\n"
+        "orch predict --model paleo --net inception_v3 --gpu K80 --workers 1,2,4,8 --scaling "
+        "strong "
+        "--batch 128 --dataset 50000   # a scaling forecast\n"
+        "orch predict --model roofline --net vgg16 --gpu T4 --batch 1,8,64,512   # will it fit?",
+    .run = run,
+};

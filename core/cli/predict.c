@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "core/cli/predict.h"
+
+#include "core/cli/nets.h"
+
+#include "lib/base/error.h"
+#include "lib/base/text.h"
+#include "predictors/from_net.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- assumptions -------------------------------------------------------------------------------
+ */
+
+static void free_assumption(gpointer data)
+{
+    struct assumption *a = data;
+    g_free(a->what);
+    g_free(a->value);
+    g_free(a);
+}
+
+void question_assume(struct question *q, const char *what, const char *option, const char *format,
+                     ...)
+{
+    struct assumption *a = g_new0(struct assumption, 1);
+    va_list args;
+    va_start(args, format);
+    a->value = g_strdup_vprintf(format, args);
+    va_end(args);
+    a->what = g_strdup(what);
+    a->option = option;
+    g_ptr_array_add(q->assumptions, a);
+}
+
+void question_say_assumptions(const struct question *q)
+{
+    int width = 0;
+    for (guint i = 0; i < q->assumptions->len; i++) {
+        const struct assumption *a = q->assumptions->pdata[i];
+        width = MAX(width, (int)strlen(a->what));
+    }
+    printf("assumed, as nothing else was said:\n");
+    for (guint i = 0; i < q->assumptions->len; i++) {
+        const struct assumption *a = q->assumptions->pdata[i];
+        printf("  %-*s  %s%s%s%s\n", width, a->what, a->value, a->option ? "  (" : "",
+               a->option ? a->option : "", a->option ? ")" : "");
+    }
+}
+
+json_t *question_assumptions_json(const struct question *q)
+{
+    json_t *list = json_array();
+    for (guint i = 0; i < q->assumptions->len; i++) {
+        const struct assumption *a = q->assumptions->pdata[i];
+        json_array_append_new(list, json_pack("{s:s, s:s, s:s*}", "what", a->what, "value",
+                                              a->value, "option", a->option));
+    }
+    return list;
+}
+
+/* ---- numbers -----------------------------------------------------------------------------------
+ */
+
+/* "1,2,4" */
+static bool read_list(const char *text, const char *option, int64_t *out, int *out_count,
+                      GError **error)
+{
+    g_auto(GStrv) words = g_strsplit(text, ",", -1);
+    int count = 0;
+    for (; words[count]; count++) {
+        int64_t value = 0;
+        if (count == PREDICT_LIST_MAX || !orch_int_parse(g_strstrip(words[count]), &value) ||
+            value < 1 || value > 1 << 24) {
+            orch_error_set(
+                error, ORCH_ERROR_USAGE, "whole numbers of at least 1, for example 1,2,4,8",
+                "option '%s': '%s' will not do", option, words[count] ? words[count] : "");
+            return false;
+        }
+        out[count] = value;
+    }
+    *out_count = count;
+    if (!count)
+        orch_error_set(error, ORCH_ERROR_USAGE, NULL, "option '%s' is empty", option);
+    return count > 0;
+}
+
+/* Data sets by what a forecast needs of them; training images as published. */
+struct dataset {
+    const char *name;
+    int64_t images;
+    const char *input;
+    int classes;
+    int epochs; /* of the usual training, 0: none is usual */
+    const char *epochs_of;
+};
+static const struct dataset DATASETS[] = {
+    {"imagenet", 1281167, NULL, 1000, 90, "He et al. 2015"},
+    {"cifar10", 50000, "3x32x32", 10, 164, "He et al. 2015, 64,000 steps of 128"},
+    {"cifar100", 50000, "3x32x32", 100, 164, "He et al. 2015, 64,000 steps of 128"},
+    {"fashion-mnist", 60000, "1x28x28", 10, 0, NULL},
+    {"mnist", 60000, "1x28x28", 10, 0, NULL},
+    {"svhn", 73257, "3x32x32", 10, 0, NULL},
+    {.name = NULL},
+};
+
+static const struct dataset *find_dataset(const char *name)
+{
+    for (const struct dataset *d = DATASETS; d->name; d++)
+        if (g_ascii_strcasecmp(d->name, name) == 0)
+            return d;
+    return NULL;
+}
+
+/* A number of images, "50000" or "50000 images". */
+static bool read_images(const char *text, int64_t *out)
+{
+    g_autofree char *number = g_strndup(text, strcspn(text, " "));
+    return orch_int_parse(number, out) && *out >= 1;
+}
+
+static bool settle_images(struct question *q, const struct dataset **out, GError **error)
+{
+    const char *name = q->o->dataset;
+    *out = name ? find_dataset(name) : NULL;
+    if (!name || *out || read_images(name, &q->images))
+        return true;
+    const char *names[G_N_ELEMENTS(DATASETS)] = {NULL};
+    for (size_t i = 0; DATASETS[i].name; i++)
+        names[i] = DATASETS[i].name;
+    g_autofree char *near = orch_suggest_hint(name, names);
+    orch_error_set(
+        error, ORCH_ERROR_USAGE,
+        near ? near
+             : "imagenet, cifar10, cifar100, fashion-mnist, mnist, svhn, or a number of images",
+        "option '--dataset': '%s' is unknown", name);
+    return false;
+}
+
+/* The data set that a network's own input speaks of. */
+static const struct dataset *guess_dataset(const struct question *q)
+{
+    if (!q->net)
+        return NULL;
+    struct orch_net_shape in = q->net->input;
+    if (in.c == 3 && in.h >= 128)
+        return find_dataset("imagenet");
+    if (in.c == 3 && in.h == 32)
+        return find_dataset("cifar10");
+    return in.c == 1 && in.h == in.w && in.h <= 32 && in.h > 1 ? find_dataset("fashion-mnist")
+                                                               : NULL;
+}
+
+static bool settle_work(struct question *q, const struct dataset *set, GError **error)
+{
+    const struct predict_options *o = q->o;
+    if (!set && !q->images) {
+        set = guess_dataset(q);
+        if (set)
+            question_assume(q, "data set", "--dataset",
+                            "%s, %" G_GINT64_FORMAT " images a training epoch", set->name,
+                            set->images);
+    }
+    if (set)
+        q->images = set->images;
+    q->epochs = set && set->epochs ? set->epochs : 1;
+    if (o->epochs && (!orch_int_parse(o->epochs, &q->epochs) || q->epochs < 1)) {
+        orch_error_set(error, ORCH_ERROR_USAGE, "a whole number of at least 1",
+                       "option '--epochs': '%s' will not do", o->epochs);
+        return false;
+    }
+    if (!o->epochs && q->images) {
+        if (set && set->epochs)
+            question_assume(q, "epochs", "--epochs", "%d (%s)", set->epochs, set->epochs_of);
+        else
+            question_assume(q, "epochs", "--epochs", "1");
+    }
+    return true;
+}
+
+/* ---- the network -------------------------------------------------------------------------------
+ */
+
+static bool is_table_name(const char *name)
+{
+    return name && g_str_has_suffix(name, ".csv");
+}
+
+static bool settle_net(struct question *q, const struct dataset *set, GError **error)
+{
+    const struct predict_options *o = q->o;
+    const char *path = o->net_table ? o->net_table : is_table_name(o->net) ? o->net : NULL;
+    if (path) {
+        q->table = orch_layer_table_read(path, o->net_table ? o->net : NULL, error);
+        return q->table;
+    }
+    if (!o->net) {
+        orch_error_set(error, ORCH_ERROR_USAGE,
+                       "for example --net resnet50; 'orch net ls' lists them", "which network?");
+        return false;
+    }
+    const char *input = o->input ? o->input : set ? set->input : NULL;
+    int classes = o->classes ? o->classes : set && set->input ? set->classes : 0;
+    struct orch_net_request request = {.name = o->net, .input = input, .classes = classes};
+    q->net = orch_cli_net(&request, error);
+    if (!q->net)
+        return false;
+    q->costs = orch_net_costs(q->net);
+    if (!o->input)
+        question_assume(q, "input", "--input", "%dx%dx%d, %s", (int)q->net->input.c,
+                        (int)q->net->input.h, (int)q->net->input.w,
+                        input ? "the data set's" : "the network's own");
+    return true;
+}
+
+const struct orch_layer_table *question_table(struct question *q)
+{
+    if (!q->table)
+        q->table = orch_layer_table_from_net(q->net);
+    return q->table;
+}
+
+/* ---- all of it ---------------------------------------------------------------------------------
+ */
+
+/* A share in (0, 1]; NaN where none is given. */
+static bool read_share(const char *text, const char *option, double *out, GError **error)
+{
+    *out = NAN;
+    if (!text || (orch_real_parse(text, out) && *out > 0 && *out <= 1))
+        return true;
+    orch_error_set(error, ORCH_ERROR_USAGE, "a share above 0 and at most 1, for example 0.62",
+                   "option '%s': '%s' is out of range", option, text);
+    return false;
+}
+
+static bool settle_numbers(struct question *q, GError **error)
+{
+    const struct predict_options *o = q->o;
+    static const char *const optimizers[] = {"sgd", "momentum", "adam"};
+    bool paleo = o->model && strcmp(o->model, "paleo") == 0;
+    if (!read_list(o->batches ? o->batches
+                   : paleo    ? "128"
+                              : "64",
+                   "--batch", q->batches, &q->batch_count, error) ||
+        !read_share(o->ppp_comp, "--ppp-comp", &q->ppp_comp, error) ||
+        !read_share(o->ppp_comm, "--ppp-comm", &q->ppp_comm, error) ||
+        !read_list(o->workers ? o->workers : "1", "--workers", q->workers, &q->worker_count, error))
+        return false;
+    if (!o->scaling || strcmp(o->scaling, "weak") == 0 || strcmp(o->scaling, "strong") == 0) {
+        q->strong = o->scaling && *o->scaling == 's';
+    } else {
+        orch_error_set(error, ORCH_ERROR_USAGE,
+                       "weak (each keeps its batch) or strong (they share it)",
+                       "option '--scaling': unknown word '%s'", o->scaling);
+        return false;
+    }
+    if (!o->batches)
+        question_assume(q, "batch", "--batch", "%d images a worker", paleo ? 128 : 64);
+    q->states_per_weight = o->optimizer ? -1 : 1;
+    for (int i = 0; o->optimizer && i < 3; i++)
+        q->states_per_weight = strcmp(optimizers[i], o->optimizer) == 0 ? i : q->states_per_weight;
+    if (q->states_per_weight < 0) {
+        orch_error_set(error, ORCH_ERROR_USAGE, "sgd, momentum, adam",
+                       "option '--optimizer': unknown word '%s'", o->optimizer);
+        return false;
+    }
+    if (o->price < 0 || o->per_node < 0) {
+        orch_error_set(error, ORCH_ERROR_USAGE, NULL, "option '%s' must be above 0",
+                       o->price < 0 ? "--price" : "--per-node");
+        return false;
+    }
+    return true;
+}
+
+bool question_settle(struct question *q, const struct predict_options *o, GError **error)
+{
+    *q = (struct question){.o = o};
+    q->assumptions = g_ptr_array_new_with_free_func(free_assumption);
+    const struct dataset *set = NULL;
+    q->hardware = orch_hardware_load(error);
+    if (!q->hardware || !settle_images(q, &set, error) || !settle_net(q, set, error))
+        return false;
+    if (!settle_work(q, set, error) || !settle_numbers(q, error))
+        return false;
+    if (o->network && !(o->model && strcmp(o->model, "paleo") == 0)) {
+        q->link = orch_hardware_link(q->hardware, o->network, error);
+        return q->link;
+    }
+    return true;
+}
+
+void question_release(struct question *q)
+{
+    orch_hardware_free(q->hardware);
+    if (q->net)
+        orch_net_free(q->net);
+    g_free(q->costs);
+    orch_layer_table_free(q->table);
+    if (q->assumptions)
+        g_ptr_array_unref(q->assumptions);
+}
+
+int64_t question_worker_batch(const struct question *q, int64_t batch, int64_t workers)
+{
+    return q->strong ? (batch + workers - 1) / workers : batch;
+}
+
+bool question_precision(const struct question *q, const struct orch_gpu_spec *gpu,
+                        enum orch_precision *out, GError **error)
+{
+    const char *const *names = orch_precision_names();
+    const char *wanted = q->o->precision;
+    if (!wanted || strcmp(wanted, "auto") == 0) {
+        *out = orch_gpu_peak(gpu, ORCH_TF32) > 0 ? ORCH_TF32 : ORCH_FP32;
+        return true;
+    }
+    for (int i = 0; names[i]; i++) {
+        if (strcmp(names[i], wanted) == 0) {
+            *out = (enum orch_precision)i;
+            return true;
+        }
+    }
+    orch_error_set(error, ORCH_ERROR_USAGE, "fp64, fp32, tf32, fp16, bf16, auto",
+                   "option '--precision': unknown word '%s'", wanted);
+    return false;
+}
+
+/* ---- money -------------------------------------------------------------------------------------
+ */
+
+struct rate question_rate(const struct question *q, const char *gpu)
+{
+    const struct predict_options *o = q->o;
+    if (o->price > 0)
+        return (struct rate){o->price, g_strdup("--price")};
+    struct orch_price_wish wish = {.gpu = gpu, .cloud = o->cloud, .spot = o->spot};
+    const struct orch_price *price = orch_hardware_price(q->hardware, wish);
+    if (!price)
+        return (struct rate){0, NULL};
+    return (struct rate){orch_price_per_gpu(price, o->spot),
+                         g_strdup_printf("%s %s, %s, as of %s%s%s", price->cloud, price->instance,
+                                         price->region, price->as_of, o->spot ? ", spot" : "",
+                                         price->is_fee ? ", the host billed apart" : "")};
+}
+
+void rate_release(struct rate *rate)
+{
+    g_free(rate->from);
+}
+
+char *money_format(double usd)
+{
+    if (!(usd > 0))
+        return g_strdup("-");
+    return usd < 0.1 ? g_strdup_printf("$%.2g", usd) : g_strdup_printf("$%.2f", usd);
+}

@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* `orch predict --model paleo`: PALEO's own numbers, and beside them, named as such, our additions.
+ */
+#include "core/cli/predict.h"
+
+#include "lib/base/error.h"
+#include "lib/base/text.h"
+#include "predictors/prior.h"
+
+#include <math.h>
+#include <string.h>
+
+#define GIB_OF_GB (1e9 / (1024.0 * 1024.0 * 1024.0))
+
+struct asked {
+    struct orch_paleo_options options;
+    enum orch_exchange_scheme added; /* a scheme that PALEO does not have */
+    bool is_added;
+    struct rate rate;
+};
+
+static bool find_device(struct question *q, struct asked *a, GError **error)
+{
+    const char *name = q->o->gpu ? q->o->gpu : "paleo:K80";
+    struct orch_paleo_device *device = &a->options.device;
+    if (!q->o->gpu)
+        question_assume(q, "GPU", "--gpu", "paleo:K80, the whole board at its base clock");
+    if (g_str_has_prefix(name, "paleo:")) {
+        const struct orch_paleo_device *own = orch_paleo_device_find(name, error);
+        if (!own)
+            return false;
+        *device = *own;
+        a->rate = question_rate(q, strcmp(own->name, "K80") == 0 ? "K80" : own->name);
+        return true;
+    }
+    const struct orch_gpu_spec *spec = orch_hardware_gpu(q->hardware, name, error);
+    enum orch_precision precision;
+    if (!spec || !question_precision(q, spec, &precision, error))
+        return false;
+    struct orch_prior prior;
+    if (!orch_prior_for(spec, precision, &prior, error))
+        return false;
+    *device = (struct orch_paleo_device){.name = spec->name,
+                                         .clock_mhz = spec->boost_mhz > 0 ? spec->boost_mhz : 1000,
+                                         .peak_gflops = orch_gpu_peak(spec, precision) / 1e9,
+                                         .bandwidth_gib_s = spec->bandwidth_gbs * GIB_OF_GB,
+                                         .is_gpu = spec->unit != ORCH_GPU_HOST};
+    if (isnan(q->ppp_comp) && prior.from->ppp_paleo > 0) {
+        a->options.ppp_comp = prior.from->ppp_paleo;
+        question_assume(q, "PPP of computing", "--ppp-comp",
+                        "%.2f: mean of %d measurements on %s%s (%s)", prior.from->ppp_paleo,
+                        prior.from->rows, prior.from->archs,
+                        prior.is_borrowed ? ", the nearest with any" : "", prior.from->source);
+    }
+    if (!q->o->precision)
+        question_assume(q, "precision", "--precision", "%s", orch_precision_names()[precision]);
+    a->rate = question_rate(q, spec->name);
+    return true;
+}
+
+static bool find_link(struct question *q, struct asked *a, GError **error)
+{
+    const char *name = q->o->network;
+    if (!name) {
+        question_assume(q, "link", "--network", "ethernet20");
+        return true;
+    }
+    const struct orch_paleo_network *own = orch_paleo_network_find(name, NULL);
+    if (own) {
+        a->options.network = *own;
+        return true;
+    }
+    const struct orch_link *link = orch_hardware_link(q->hardware, name, error);
+    if (link)
+        a->options.network = (struct orch_paleo_network){link->name, link->gbit_s};
+    return link;
+}
+
+static bool find_scheme(const struct question *q, struct asked *a, GError **error)
+{
+    const char *name = q->o->scheme;
+    if (!name)
+        return true;
+    if (orch_exchange_scheme_find(name, &a->added) &&
+        (a->added == ORCH_EXCHANGE_RING || a->added == ORCH_EXCHANGE_HIERARCHICAL)) {
+        a->is_added = true;
+        return true;
+    }
+    return orch_paleo_scheme_find(name, &a->options.scheme, error);
+}
+
+static bool given(const struct question *q, struct asked *a, GError **error)
+{
+    a->options.pipeline = q->o->pipeline;
+    a->options.scaling = q->strong ? ORCH_PALEO_STRONG : ORCH_PALEO_WEAK;
+    if (!isnan(q->ppp_comp))
+        a->options.ppp_comp = q->ppp_comp;
+    if (!isnan(q->ppp_comm))
+        a->options.ppp_comm = q->ppp_comm;
+    return find_scheme(q, a, error);
+}
+
+/* ---- our additions -----------------------------------------------------------------------------
+ */
+
+/* Of the exchange by a scheme that PALEO does not have, in its way of reckoning: no latency. */
+static double added_comm_ms(const struct question *q, const struct asked *a,
+                            const struct orch_paleo_step *step)
+{
+    double bandwidth = a->options.network.gbit_s / 8 * 1e9 * a->options.ppp_comm;
+    struct orch_exchange exchange = {.scheme = a->added,
+                                     .workers = step->workers,
+                                     .bandwidth = bandwidth,
+                                     .node_workers =
+                                         q->o->per_node ? q->o->per_node : step->workers,
+                                     .node_bandwidth = 126.03 / 8 * 1e9 * a->options.ppp_comm};
+    return orch_exchange_s(&exchange, step->params_bytes) * 1e3;
+}
+
+/* Traffic of layers that PALEO leaves at 0: norms, activations, sums, joins. */
+static double added_layers_ms(const struct orch_layer_table *table, const struct asked *a,
+                              int64_t batch)
+{
+    double bytes = 0;
+    for (int i = 0; i < orch_layer_count(table); i++) {
+        const struct orch_layer *layer = orch_layer_at(table, i);
+        double in = 0, out = (double)orch_layer_elements(layer->out), rounds = 0;
+        for (int k = 0; k < layer->input_count; k++)
+            in += (double)orch_layer_elements(layer->inputs[k]);
+        if (layer->type == ORCH_LAYER_NORM)
+            rounds = 4; /* forward 1.5, backward 2.5: predictors/roofline.c */
+        else if (layer->type == ORCH_LAYER_ACTIVATION || layer->type == ORCH_LAYER_SOFTMAX)
+            rounds = 2.5;
+        else if (layer->type == ORCH_LAYER_ELEMENTWISE || layer->type == ORCH_LAYER_CONCAT)
+            rounds = 2;
+        bytes += rounds * (in + out) * 4 * (double)batch;
+    }
+    return bytes > 0 ? orch_paleo_memory_ms(&a->options.device, a->options.ppp_comp, bytes) : 0;
+}
+
+/* What of the exchange sticks out when each layer's gradients are sent as they come. */
+static double exposed_ms(const struct question *q, const struct asked *a,
+                         const struct orch_layer_table *table, const struct orch_paleo_step *step)
+{
+    int count = orch_layer_count(table);
+    g_autofree double *backward = g_new0(double, count + 1);
+    g_autofree double *bytes = g_new0(double, count + 1);
+    for (int i = 0; i < count; i++) {
+        const struct orch_layer *layer = orch_layer_at(table, i);
+        backward[i] = orch_paleo_layer(layer, &a->options, step->worker_batch).bwd_ms / 1e3;
+        bytes[i] = 4.0 * (double)layer->params;
+    }
+    double bandwidth = a->options.network.gbit_s / 8 * 1e9 * a->options.ppp_comm;
+    static const enum orch_exchange_scheme same[] = {ORCH_EXCHANGE_ONE_TO_ALL, ORCH_EXCHANGE_TREE,
+                                                     ORCH_EXCHANGE_BUTTERFLY,
+                                                     ORCH_EXCHANGE_BUTTERFLY};
+    struct orch_exchange exchange = {.scheme = a->is_added ? a->added : same[a->options.scheme],
+                                     .workers = step->workers,
+                                     .bandwidth = bandwidth,
+                                     .node_workers =
+                                         q->o->per_node ? q->o->per_node : step->workers,
+                                     .node_bandwidth = 126.03 / 8 * 1e9 * a->options.ppp_comm};
+    return orch_exchange_exposed_s(&exchange, backward, bytes, count, 25.0 * 1024 * 1024) * 1e3;
+}
+
+static void apply_additions(struct question *q, const struct asked *a, struct orch_paleo_step *step,
+                            json_t *row)
+{
+    const struct orch_layer_table *table = question_table(q);
+    json_t *added = json_object();
+    if (a->is_added) {
+        step->comm_ms = added_comm_ms(q, a, step);
+        json_object_set_new(added, "scheme", json_string(orch_exchange_scheme_name(a->added)));
+    }
+    if (q->o->overlap) {
+        json_object_set_new(added, "whole_comm_ms", json_real(step->comm_ms));
+        step->comm_ms = exposed_ms(q, a, table, step);
+        json_object_set_new(added, "overlap", json_true());
+    }
+    double more = q->o->all_layers ? added_layers_ms(table, a, step->worker_batch) : 0;
+    if (q->o->all_layers)
+        json_object_set_new(added, "other_layers_ms", json_real(more));
+    step->total_ms = step->fwd_ms + step->bwd_ms + step->update_ms + step->comm_ms + more;
+    step->images_per_s = 1000 * (double)step->effective_batch / step->total_ms;
+    json_object_set_new(row, "added_to_paleo", added);
+}
+
+/* ---- answers -----------------------------------------------------------------------------------
+ */
+
+static const char *const HEADERS[] = {">workers",   ">batch each", ">fwd ms",   ">bwd ms",
+                                      ">update ms", ">comm ms",    ">total ms", ">images/s",
+                                      ">epoch",     ">cost",       NULL};
+
+static void add_ms(struct orch_table *table, double ms)
+{
+    g_autofree char *text = orch_number_format(ms);
+    orch_table_add(table, text, json_real(ms));
+}
+
+static void add_step(struct orch_table *table, const struct question *q, const struct asked *a,
+                     const struct orch_paleo_step *s, json_t *row)
+{
+    double epoch = q->images ? (double)q->images / s->images_per_s : (double)NAN;
+    double usd = epoch * a->rate.usd_per_hour * (double)s->workers / 3600;
+    bool priced = usd > 0;
+    g_autofree char *time = q->images ? orch_duration_format(epoch) : g_strdup("-");
+    g_autofree char *money = money_format(priced ? usd : 0);
+    orch_table_add_int(table, s->workers);
+    orch_table_add_int(table, s->worker_batch);
+    add_ms(table, s->fwd_ms);
+    add_ms(table, s->bwd_ms);
+    add_ms(table, s->update_ms);
+    add_ms(table, s->comm_ms);
+    add_ms(table, s->total_ms);
+    add_ms(table, s->images_per_s);
+    orch_table_add(table, time, NULL);
+    orch_table_add(table, money, NULL);
+    json_object_set_new(row, "workers", json_integer(s->workers));
+    json_object_set_new(row, "batch_per_worker", json_integer(s->worker_batch));
+    json_object_set_new(row, "effective_batch", json_integer(s->effective_batch));
+    json_object_set_new(row, "fwd_ms", json_real(s->fwd_ms));
+    json_object_set_new(row, "bwd_ms", json_real(s->bwd_ms));
+    json_object_set_new(row, "update_ms", json_real(s->update_ms));
+    json_object_set_new(row, "comm_ms", json_real(s->comm_ms));
+    json_object_set_new(row, "total_ms", json_real(s->total_ms));
+    json_object_set_new(row, "images_per_s", json_real(s->images_per_s));
+    if (q->images)
+        json_object_set_new(row, "epoch_s", json_real(epoch));
+    if (priced) {
+        json_object_set_new(row, "epoch_usd", json_real(usd));
+        json_object_set_new(row, "usd_per_hour", json_real(a->rate.usd_per_hour));
+        json_object_set_new(row, "price_from", json_string(a->rate.from));
+    }
+}
+
+static bool ask(struct question *q, struct asked *a, int64_t batch, int64_t workers,
+                struct orch_table *table, json_t *list, GError **error)
+{
+    struct orch_paleo_step step;
+    a->options.batch = batch;
+    if (!orch_paleo_simulate(question_table(q), &a->options, workers, &step, error))
+        return false;
+    json_t *row = json_object();
+    if (a->is_added || q->o->overlap || q->o->all_layers)
+        apply_additions(q, a, &step, row);
+    add_step(table, q, a, &step, row);
+    json_array_append_new(list, row);
+    return true;
+}
+
+static void say(const struct question *q, const struct asked *a)
+{
+    const struct orch_paleo_options *o = &a->options;
+    printf("PALEO on %s: %.5g GFLOP/s, %.4g GiB/s, PPP %.2f computing, %.2f network; %s, %.4g "
+           "Gbit/s, %s; "
+           "%s scaling%s\n",
+           o->device.name, o->device.peak_gflops, o->device.bandwidth_gib_s, o->ppp_comp,
+           o->ppp_comm, o->network.name, o->network.gbit_s,
+           a->is_added ? orch_exchange_scheme_name(a->added) : orch_paleo_scheme_name(o->scheme),
+           q->strong ? "strong" : "weak", o->pipeline ? ", pipelined" : "");
+    if (a->rate.usd_per_hour > 0 && q->images)
+        printf("cost of an epoch of %" G_GINT64_FORMAT " images at $%.4g an hour a worker (%s)\n",
+               q->images, a->rate.usd_per_hour, a->rate.from);
+    if (a->is_added || q->o->overlap || q->o->all_layers)
+        printf("not PALEO's own:%s%s%s\n", a->is_added ? " the scheme" : "",
+               q->o->overlap ? " the exchange behind the backward pass" : "",
+               q->o->all_layers ? " time of norms, activations and sums" : "");
+    for (int i = 0; q->net && i < orch_layer_count(q->table); i++)
+        if (orch_layer_at(q->table, i)->untimed_macs) {
+            printf("PALEO has no formula for some layers (attention and the like): they are left "
+                   "out\n");
+            break;
+        }
+}
+
+int predict_paleo(struct orch_cli *cli, struct question *q, GError **error)
+{
+    struct asked a = {.options = orch_paleo_defaults()};
+    if (!find_device(q, &a, error) || !find_link(q, &a, error) || !given(q, &a, error)) {
+        rate_release(&a.rate);
+        return -1;
+    }
+    struct orch_table *table = orch_table_new(HEADERS);
+    json_t *list = json_array();
+    bool ok = true;
+    for (int b = 0; ok && b < q->batch_count; b++)
+        for (int w = 0; ok && w < q->worker_count; w++)
+            ok = ask(q, &a, q->batches[b], q->workers[w], table, list, error);
+    if (!ok || cli->json) {
+        json_decref(orch_table_to_json(table));
+        if (ok)
+            orch_cli_print_json_array(list);
+    } else {
+        if (!q->o->format && q->assumptions->len)
+            question_say_assumptions(q);
+        orch_table_print_as(cli, table, "steps", q->o->format);
+        if (!q->o->format)
+            say(q, &a);
+    }
+    json_decref(list);
+    rate_release(&a.rate);
+    return ok ? ORCH_EXIT_OK : -1;
+}

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "predictors/prior.h"
+
+#include "lib/base/error.h"
+
+#include <math.h>
+#include <string.h>
+
+#define RESERVED_BYTES                                                                             \
+    0.75e9 /* CUDA context, library handles, workspaces: 0.5 to 1 GB are usual                     \
+            */
+#define BUCKET_BYTES (25.0 * 1024 * 1024) /* PyTorch's DistributedDataParallel */
+#define MIDDLE_80 1.2816                  /* standard normal: 80 % lie within */
+#define BORROWED_SPREAD 0.5
+#define HOST_SPREAD 0.7
+
+static const char TENSORFLOW[] = "TensorFlow's published tf_cnn_benchmarks, 2017 (K80)";
+static const char JCJOHNSON[] = "jcjohnson/cnn-benchmarks, cuDNN 5, 2017";
+static const char PASCAL[] = "ryujaehun/pytorch-gpu-benchmark 2021; jcjohnson/cnn-benchmarks 2017; "
+                             "tf_cnn_benchmarks 2017";
+static const char TURING[] = "ryujaehun/pytorch-gpu-benchmark 2021; lambdal/deeplearning-benchmark "
+                             "2025; u39kun/deep-learning-benchmark 2019";
+static const char AMPERE[] = "ryujaehun/pytorch-gpu-benchmark 2021; lambdal/deeplearning-benchmark "
+                             "2025; timm's benchmark of training steps (PyTorch 1.10 to 1.12)";
+
+/* An operation of a pass takes so long beside its work: launching it, filling the GPU, the
+ * framework's own time. One figure, as it is not the GPU's. */
+#define OPERATION_S 70e-6
+
+/* Printed by bench/prior.py. Shares of compute near 1 are no error: Winograd's convolutions take
+ * fewer operations than are counted. */
+static const struct orch_prior_class CLASSES[] = {
+    {"Kepler", "fp32", 0.75, 0.30, OPERATION_S, 0.37, 0.42, 14, 4, TENSORFLOW},
+    {"Maxwell", "fp32", 1.00, 0.50, OPERATION_S, 0.15, 0.66, 16, 6, JCJOHNSON},
+    {"Pascal", "fp32", 1.00, 0.70, OPERATION_S, 0.20, 0.65, 44, 17, PASCAL},
+    {"Pascal", "fp16", 1.00, 0.30, OPERATION_S, 0.27, 0.61, 23, 14, PASCAL},
+    {"Volta,Turing", "fp32", 1.00, 1.00, OPERATION_S, 0.25, 0.66, 61, 15, TURING},
+    {"Volta,Turing", "fp16", 0.70, 0.60, OPERATION_S, 0.21, 0.39, 62, 14, TURING},
+    {"Ampere,Ada", "tf32", 0.55, 0.60, OPERATION_S, 0.15, 0.25, 20, 14, AMPERE},
+    {"Ampere,Ada", "fp16", 0.75, 0.50, OPERATION_S, 0.13, 0.51, 62, 16, AMPERE},
+    {.archs = NULL},
+};
+
+const struct orch_prior_class *orch_prior_classes(void)
+{
+    return CLASSES;
+}
+
+/* A measured processor: its own matrix product and copy are the peaks, so the shares are near 1. */
+static const struct orch_prior_class HOST = {
+    "processor", "fp32", 0.6, 0.6, 10e-6, HOST_SPREAD, 0, 0, 0, "no measurement: a guess"};
+
+static const struct orch_prior_class *class_of(const char *arch, const char *precision)
+{
+    for (const struct orch_prior_class *c = CLASSES; c->archs; c++) {
+        g_auto(GStrv) archs = g_strsplit(c->archs, ",", -1);
+        if (g_strv_contains((const char *const *)archs, arch) &&
+            strcmp(c->precision, precision) == 0)
+            return c;
+    }
+    return NULL;
+}
+
+/* Designs behind the last that was measured go by it; fp64 and plain fp32 on tensor-core GPUs by
+ * the last fp32 that was. */
+static const struct orch_prior_class *nearest_class(const char *arch, enum orch_precision precision)
+{
+    bool is_old = strcmp(arch, "Kepler") == 0 || strcmp(arch, "Maxwell") == 0;
+    switch (precision) {
+    case ORCH_FP64:
+    case ORCH_FP32:
+        return class_of("Turing", "fp32");
+    case ORCH_TF32:
+        return class_of("Ampere", "tf32");
+    case ORCH_FP16:
+    case ORCH_BF16:
+        return is_old ? class_of("Pascal", "fp16") : class_of("Ampere", "fp16");
+    }
+    return NULL;
+}
+
+bool orch_prior_for(const struct orch_gpu_spec *gpu, enum orch_precision precision,
+                    struct orch_prior *out, GError **error)
+{
+    const char *name = orch_precision_names()[precision];
+    double peak = orch_gpu_peak(gpu, precision);
+    *out = (struct orch_prior){0};
+    if (!(peak > 0)) {
+        orch_error_set(error, ORCH_ERROR_USAGE,
+                       "choose another --precision: 'orch gpu show' has its peaks",
+                       "%s has no known peak at %s", gpu->name, name);
+        return false;
+    }
+    out->from = gpu->unit == ORCH_GPU_HOST
+                    ? &HOST
+                    : class_of(gpu->arch, precision == ORCH_BF16 ? "fp16" : name);
+    out->is_borrowed = !out->from;
+    if (!out->from)
+        out->from = nearest_class(gpu->arch, precision);
+    out->spread = out->is_borrowed ? BORROWED_SPREAD : out->from->spread;
+    out->device = (struct orch_roofline_device){.peak_flops = peak,
+                                                .bandwidth = gpu->bandwidth_gbs * 1e9,
+                                                .memory_bytes = gpu->memory_gb * 1e9,
+                                                .compute_share = out->from->compute_share,
+                                                .memory_share = out->from->memory_share,
+                                                .launch_s = out->from->launch_s};
+    return true;
+}
+
+static void exchange_gradients(const struct orch_net *net, const struct orch_exchange *exchange,
+                               const struct orch_roofline_layer *layers,
+                               struct orch_prior_step *out)
+{
+    guint count = net->nodes->len;
+    g_autofree double *backward = g_new0(double, count);
+    g_autofree double *bytes = g_new0(double, count);
+    double all = 0;
+    for (guint i = 0; i < count; i++) {
+        backward[i] = layers[i].backward_s;
+        bytes[i] = 4.0 * (double)orch_net_node_params(net, orch_net_node(net, (int)i));
+        all += bytes[i];
+    }
+    out->exchange_s = orch_exchange_s(exchange, all);
+    out->exposed_s = orch_exchange_exposed_s(exchange, backward, bytes, (int)count, BUCKET_BYTES);
+}
+
+bool orch_prior_predict(const struct orch_net *net, const struct orch_net_cost *costs,
+                        const struct orch_prior *prior, const struct orch_roofline_work *work,
+                        const struct orch_exchange *exchange, struct orch_prior_step *out,
+                        GError **error)
+{
+    *out = (struct orch_prior_step){0};
+    g_autofree struct orch_roofline_layer *layers =
+        g_new0(struct orch_roofline_layer, net->nodes->len);
+    if (!orch_roofline_step(net, costs, &prior->device, work, layers, &out->own, error) ||
+        !orch_exchange_check(exchange, error))
+        return false;
+    if (work->training)
+        exchange_gradients(net, exchange, layers, out);
+    out->total_s = out->own.total_s + out->exposed_s;
+    /* hidden wholly at best, not at all at worst, each with the spread of what was measured */
+    double factor = exp(MIDDLE_80 * prior->spread);
+    out->low_s = out->own.total_s / factor;
+    out->high_s = (out->own.total_s + out->exchange_s) * factor;
+    out->images_per_s = (double)(work->batch * exchange->workers) / out->total_s;
+    struct orch_net_memory memory = orch_net_memory(net, costs, work->batch, work->element_bytes,
+                                                    work->states_per_weight, work->training);
+    out->memory_bytes = memory.total + RESERVED_BYTES;
+    double room = prior->device.memory_bytes;
+    out->fits = room <= 0 || out->memory_bytes <= room;
+    out->largest_batch =
+        room > 0 ? orch_roofline_largest_batch(net, costs, room, RESERVED_BYTES, work) : 0;
+    return true;
+}

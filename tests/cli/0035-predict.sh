@@ -1,0 +1,62 @@
+# Forecasts before anything ran: the prior, PALEO with its own anchors, the roofline, wrong questions.
+. "$(dirname "$0")/lib.sh"
+ok orch predict --gpu V100 --net resnet50
+has 'assumed, as nothing else was said:'; has 'imagenet, 1281167 images'; has '(--epochs)'; has '$3.06 an hour a GPU'
+has 'as of 2026'; has 'tier prior'; has '61 published measurements'; has 'the largest that fits is'
+ok orch predict --gpu V100 --net resnet50 --dataset 50000 --epochs 2 --workers 1,4 --price 2 --json
+same "$(json tier) $(json predictions.#)" 'prior 2'
+# cost = hours x workers x price; the interval holds the answer; an epoch is its steps
+printf '%s' "$out" | python3 -c '
+import json, math, sys
+for p in json.load(sys.stdin)["predictions"]:
+    steps = math.ceil(50000 / (64 * p["workers"]))
+    assert abs(p["epoch_s"] - steps * p["step_s"]) < 1e-9 * p["epoch_s"]
+    assert abs(p["total_s"] - 2 * p["epoch_s"]) < 1e-9 * p["total_s"]
+    assert abs(p["cost_usd"] - p["total_s"] / 3600 * p["workers"] * 2) < 1e-9 * p["cost_usd"]
+    assert p["low_s"] < p["total_s"] < p["high_s"]
+    assert (p["exchange_s"] > 0) == (p["workers"] > 1) and p["exposed_exchange_s"] <= p["exchange_s"]
+' || _fail 'the figures do not fit each other'
+ok orch predict --gpu H200 --net resnet50; has 'no training on Hopper was published'
+ok orch predict --gpu all --net resnet50 --json
+printf '%s' "$out" | python3 -c '
+import json, sys
+rows = json.load(sys.stdin)["predictions"]
+assert [r["total_s"] for r in rows] == sorted(r["total_s"] for r in rows) and len(rows) > 40
+able = [r for r in rows if r["fits"] and r["cost_usd"]]
+for r in able:
+    beaten = any(o["total_s"] < r["total_s"] and o["cost_usd"] < r["cost_usd"] for o in able)
+    assert not (r["pareto"] and beaten), r["gpu"]
+assert 2 <= sum(r["pareto"] for r in rows) < len(rows)
+' || _fail 'the ranking or its Pareto set is wrong'
+# PALEO: the anchors of its own program (alex_v2, K80, ethernet20, 128 images a worker)
+anchor() { orch predict --model paleo --net-table "$SOURCE/bench/alexnet.csv" --gpu paleo:K80 --network ethernet20 \
+    --batch 128 --scaling weak --workers 4 --scheme "$1" --ppp-comp 0.62 --ppp-comm 0.72 --json; }
+near() { python3 -c 'import sys; a, b = map(float, sys.argv[1:]); sys.exit(abs(a - b) > 5e-7)' "$1" "$2" ||
+    _fail "$1 is not $2"; }
+ok anchor TreeAllReduce
+near "$(json 0.fwd_ms)" 57.121928; near "$(json 0.bwd_ms)" 154.905506; near "$(json 0.update_ms)" 1.189195
+near "$(json 0.comm_ms)" 447.145884
+ok anchor OneToAll; near "$(json 0.comm_ms)" 670.718827
+ok anchor ButterflyAllReduce; near "$(json 0.comm_ms)" 223.572942
+ok anchor ButterflyMixing; near "$(json 0.comm_ms)" 111.786471
+ok anchor ring; same "$(json 0.added_to_paleo.scheme)" ring
+ok orch predict --model paleo --net inception_v3 --gpu K80 --workers 1,2,4,8 --scaling strong --dataset 50000
+has 'PPP 0.42'; has '$0.9 an hour a worker'
+# the roofline
+ok orch predict --model roofline --net vgg16 --gpu T4 --batch 1,512; has '30.7 GiB'; has 'largest batch that fits 16 GB'
+ok orch predict --model roofline --net resnet18 --gpu V100 --layers; has memory; has compute
+# wrong questions
+fails 2 orch predict --net resnet50; says 'on which GPU?'
+fails 2 orch predict --gpu V100; says 'which network?'
+fails 2 orch predict --gpu V10O --net resnet50; says 'did you mean'
+fails 2 orch predict --gpu V100 --net resnet5O; says 'did you mean'
+for wrong in '--batch 0' '--batch 4,x' '--workers 0' '--ppp-comp 0' '--ppp-comp 1.5' '--ppp-comm nan' '--epochs 0' \
+    '--scaling up' '--precision fp8' '--dataset imagnet' '--optimizer sdg' '--scheme star' '--model magic'; do
+    fails 2 orch predict --gpu V100 --net resnet50 $wrong; says "${wrong%% *}"
+done
+fails 2 orch predict --gpu V100 --net resnet50 --network ether; says "unknown link 'ether'"
+fails 2 orch predict --gpu K80 --net resnet50 --precision bf16; says 'no known peak at bf16'
+fails 2 orch predict --gpu V100 --net inception_v3 --dataset cifar10; says 'is too small'
+fails 2 orch predict --gpu V100 --net "$SOURCE/bench/alexnet.csv"; says "PALEO's model alone"
+printf 'net,layer,type\nx,a,conv2d\n' >bad.csv
+fails 2 orch predict --model paleo --net bad.csv; says bad.csv
