@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Counts of a network as the results of a trial, so that they are recorded and versioned like any
+ * other figure: parameters, activations, operations, memory, receptive field; time at a peak; how
+ * much less another network computes. The same counts as `orch net show`. */
+#include <orch/plugin.h>
+
+#include "lib/net/cost.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct params {
+    const char *net, *input, *against;
+    int64_t classes, batch, per_mac, states;
+    double peak_tflops;
+    struct orch_list kernels, strides; /* int64_t */
+};
+
+static const struct orch_param PARAMS[] = {
+    ORCH_PARAM(struct params, net, ORCH_STRING, .def = "vgg19",
+               .help = "the network, as 'orch net ls' has it"),
+    ORCH_PARAM(struct params, input, ORCH_STRING, .def = "",
+               .help = "size of one image, CxHxW; empty: the network's own"),
+    ORCH_PARAM(struct params, classes, ORCH_INT, .def = "0", .min = "0",
+               .help = "outputs of the classifier; 0: the network's own"),
+    ORCH_PARAM(struct params, batch, ORCH_INT, .def = "1", .min = "1", .max = "1000000",
+               .unit = "images", .help = "images of a batch, for memory"),
+    ORCH_PARAM(struct params, per_mac, ORCH_INT, .def = "2", .min = "1", .max = "2",
+               .help = "operations of a multiply-add: 1 (Lu et al. 2017) or 2 (PALEO)"),
+    ORCH_PARAM(struct params, states, ORCH_INT, .def = "1", .min = "0", .max = "2",
+               .help = "values that the optimizer keeps a weight: 0 SGD, 1 momentum, 2 Adam"),
+    ORCH_PARAM(struct params, peak_tflops, ORCH_REAL, .def = "0", .min = "0", .unit = "TFLOP/s",
+               .help = "a device's peak, for the time of one image at it; 0: none"),
+    ORCH_PARAM(struct params, against, ORCH_STRING, .def = "",
+               .help = "another network, of the same input: how many times its multiply-adds"),
+    ORCH_PARAM(struct params, kernels, ORCH_INT | ORCH_LIST, .def = "[]", .min = "1", .max = "1000",
+               .help = "instead of a network: the receptive field of a stack of these windows"),
+    ORCH_PARAM(struct params, strides, ORCH_INT | ORCH_LIST, .def = "[]", .min = "1", .max = "1000",
+               .help = "their strides; empty: 1 each"),
+};
+
+static const struct orch_metric METRICS[] = {
+    {.name = "params", .help = "trained parameters, biases included"},
+    {.name = "weights", .help = "the same without biases"},
+    {.name = "activations", .help = "values put out for one image"},
+    {.name = "multiply_adds", .help = "of one forward pass of one image"},
+    {.name = "operations", .help = "the same and all other operations, a multiply-add as per_mac"},
+    {.name = "conv_multiply_adds", .help = "those of convolutions"},
+    {.name = "conv_share", .unit = "%", .help = "their share"},
+    {.name = "training_memory", .unit = "bytes", .help = "of a batch, in fp32"},
+    {.name = "output_channels"},
+    {.name = "output_height"},
+    {.name = "output_width"},
+    {.name = "field", .unit = "pixels", .help = "of the input that one output sees"},
+    {.name = "time_at_peak",
+     .unit = "ms",
+     .better = ORCH_BETTER_MIN,
+     .help = "of one image's operations at the peak"},
+    {.name = "images_per_s_at_peak", .unit = "images/s", .better = ORCH_BETTER_MAX},
+    {.name = "times_less", .help = "multiply-adds of the other network over this one's"},
+    {.name = "layer_params", .step_unit = "layer", .help = "by layer, biases included"},
+    {.name = "layer_activations", .step_unit = "layer"},
+    {.name = "layer_multiply_adds", .step_unit = "layer"},
+};
+
+static const struct orch_artifact ARTIFACTS[] = {
+    {.name = "layers", .help = "every layer with the working of each number"},
+};
+
+static struct orch_net *make(const struct params *p, const char *name, const struct orch_host *host)
+{
+    int c = 0, h = 0, w = 0;
+    if (*p->input && sscanf(p->input, "%dx%dx%d", &c, &h, &w) != 3) {
+        g_autofree char *why = g_strdup_printf("input '%s' is not CxHxW, e.g. 3x224x224", p->input);
+        host->fail(host, why);
+        return NULL;
+    }
+    struct orch_net_options options = {
+        .name = name, .channels = c, .height = h, .width = w, .classes = p->classes};
+    GError *error = NULL;
+    struct orch_net *net = orch_net_make(&options, &error);
+    if (!net)
+        host->fail(host, error->message);
+    g_clear_error(&error);
+    return net;
+}
+
+static int check(const void *params, const struct orch_host *host)
+{
+    const struct params *p = params;
+    if (p->strides.count && p->strides.count != p->kernels.count) {
+        host->fail(host, "strides: as many as kernels, or none");
+        return ORCH_FAILED;
+    }
+    struct orch_net *net = make(p, p->net, host);
+    struct orch_net *other = net && *p->against ? make(p, p->against, host) : NULL;
+    bool ok = net && (other || !*p->against);
+    orch_net_free(net);
+    orch_net_free(other);
+    return ok ? ORCH_OK : ORCH_FAILED;
+}
+
+static int stack_field(const struct params *p, const struct orch_host *host)
+{
+    int count = (int)p->kernels.count;
+    g_autofree int *kernels = g_new(int, count), *strides = g_new(int, count);
+    GString *work = g_string_new("1");
+    int64_t jump = 1;
+    for (int i = 0; i < count; i++) {
+        kernels[i] = (int)((const int64_t *)p->kernels.items)[i];
+        strides[i] = p->strides.count ? (int)((const int64_t *)p->strides.items)[i] : 1;
+        g_string_append_printf(work, " + (%d-1)*%" G_GINT64_FORMAT, kernels[i], jump);
+        jump *= strides[i];
+    }
+    int64_t field = orch_net_stack_field(kernels, strides, count);
+    g_string_append_printf(work, " = %" G_GINT64_FORMAT, field);
+    host->result(host, "field", (double)field);
+    host->note(host, work->str);
+    g_string_free(work, TRUE);
+    return ORCH_OK;
+}
+
+/* ---- counts ------------------------------------------------------------------------------------
+ */
+
+static void report_layers(const struct orch_net *net, const struct orch_net_cost *costs,
+                          const struct orch_host *host)
+{
+    for (guint i = 0; i < net->nodes->len; i++) {
+        host->metric(host, "layer_params", i, (double)costs[i].params);
+        host->metric(host, "layer_activations", i, (double)costs[i].activations);
+        host->metric(host, "layer_multiply_adds", i, (double)costs[i].macs);
+    }
+}
+
+static bool write_layers(const struct orch_net *net, const struct orch_net_cost *costs,
+                         const struct orch_host *host)
+{
+    GString *csv = g_string_new("layer,type,output,activations,activations_working,params,"
+                                "params_working,multiply_adds,multiply_adds_working\n");
+    for (guint i = 0; i < net->nodes->len; i++) {
+        const struct orch_net_node *node = orch_net_node(net, (int)i);
+        g_autofree char *activations = orch_net_activations_work(node);
+        g_autofree char *params = orch_net_params_work(net, node);
+        g_autofree char *macs = orch_net_macs_work(net, node);
+        g_string_append_printf(csv,
+                               "%s,%s,%dx%dx%d,%" G_GINT64_FORMAT ",\"%s\",%" G_GINT64_FORMAT
+                               ",\"%s\",%" G_GINT64_FORMAT ",\"%s\"\n",
+                               node->name, orch_net_op_name(node->op), (int)node->out.c,
+                               (int)node->out.h, (int)node->out.w, costs[i].activations,
+                               activations, costs[i].params, params, costs[i].macs, macs);
+    }
+    GError *error = NULL;
+    bool ok = g_file_set_contents("layers.csv", csv->str, (gssize)csv->len, &error);
+    g_string_free(csv, TRUE);
+    if (ok)
+        host->artifact(host, "layers", "layers.csv");
+    else
+        host->fail(host, error->message);
+    g_clear_error(&error);
+    return ok;
+}
+
+static int64_t conv_macs(const struct orch_net *net, const struct orch_net_cost *costs)
+{
+    int64_t sum = 0;
+    for (guint i = 0; i < net->nodes->len; i++)
+        if (orch_net_kind_of(orch_net_node(net, (int)i)->op) == ORCH_NET_KIND_CONV)
+            sum += costs[i].macs;
+    return sum;
+}
+
+static void report_totals(const struct params *p, const struct orch_net *net,
+                          const struct orch_net_cost *costs, const struct orch_host *host)
+{
+    struct orch_net_cost sum = orch_net_cost_sum(net, costs);
+    struct orch_net_memory memory = orch_net_memory(net, costs, p->batch, 4, (int)p->states, true);
+    const struct orch_net_node *last = orch_net_node(net, (int)net->nodes->len - 1);
+    int64_t conv = conv_macs(net, costs);
+    host->result(host, "params", (double)sum.params);
+    host->result(host, "weights", (double)sum.weights);
+    host->result(host, "activations", (double)sum.activations);
+    host->result(host, "multiply_adds", (double)sum.macs);
+    host->result(host, "operations", (double)orch_net_operations(&sum, (int)p->per_mac));
+    host->result(host, "conv_multiply_adds", (double)conv);
+    if (sum.macs)
+        host->result(host, "conv_share", 100.0 * (double)conv / (double)sum.macs);
+    host->result(host, "training_memory", memory.total);
+    host->result(host, "output_channels", (double)last->out.c);
+    host->result(host, "output_height", (double)last->out.h);
+    host->result(host, "output_width", (double)last->out.w);
+    host->result(host, "field", (double)sum.field_h);
+    if (p->peak_tflops > 0) {
+        double seconds =
+            (double)orch_net_operations(&sum, (int)p->per_mac) / (p->peak_tflops * 1e12);
+        host->result(host, "time_at_peak", seconds * 1e3);
+        host->result(host, "images_per_s_at_peak", 1 / seconds);
+    }
+}
+
+static bool report_ratio(const struct params *p, const struct orch_net *net,
+                         const struct orch_host *host)
+{
+    struct orch_net *other = *p->against ? make(p, p->against, host) : NULL;
+    if (!*p->against)
+        return true;
+    if (!other)
+        return false;
+    double own = (double)orch_net_macs(net), theirs = (double)orch_net_macs(other);
+    if (own > 0)
+        host->result(host, "times_less", theirs / own);
+    g_autofree char *text =
+        g_strdup_printf("%s: %.0f multiply-adds, %s: %.0f: %.2f times less, a saving of %.1f %%",
+                        p->against, theirs, p->net, own, theirs / own, 100 * (1 - own / theirs));
+    host->note(host, text);
+    orch_net_free(other);
+    return true;
+}
+
+static int run(void *state, const void *params, const struct orch_host *host)
+{
+    const struct params *p = params;
+    (void)state;
+    if (p->kernels.count)
+        return stack_field(p, host);
+    struct orch_net *net = make(p, p->net, host);
+    if (!net)
+        return ORCH_FAILED;
+    g_autofree struct orch_net_cost *costs = orch_net_costs(net);
+    report_layers(net, costs, host);
+    report_totals(p, net, costs, host);
+    bool ok = report_ratio(p, net, host) && write_layers(net, costs, host);
+    orch_net_free(net);
+    return ok ? ORCH_OK : ORCH_FAILED;
+}
+
+static const struct orch_plugin PLUGIN = {
+    ORCH_PLUGIN_HEAD,
+    .name = "netstat",
+    .version = "1.0.0",
+    .summary = "counts of a network: parameters, activations, operations, memory",
+    .licence = "GPL-3.0-or-later",
+    .params_bytes = sizeof(struct params),
+    ORCH_TABLE(params, PARAMS),
+    ORCH_TABLE(metrics, METRICS),
+    ORCH_TABLE(artifacts, ARTIFACTS),
+    .check = check,
+    .run = run,
+};
+
+ORCH_PLUGIN_EXPORT(PLUGIN)

@@ -1,0 +1,1 @@
+orch_plugin(netstat orch_net orch_base)
