@@ -2,10 +2,12 @@
 /* Looks at everything that orch stands on here, and says what is missing and what to do about it.
  */
 #include "core/cli/cli.h"
+#include "core/cli/hardware.h"
 
 #include "lib/base/error.h"
 #include "lib/base/file.h"
 #include "lib/base/text.h"
+#include "lib/hw/measure.h"
 
 #include <string.h>
 #include <sys/statvfs.h>
@@ -165,9 +167,88 @@ static void look_at_plugins(struct orch_cli *cli, struct findings *f)
     add(f, "plugins", "ok", detail, "'orch plugin ls' lists them");
 }
 
+/* ---- --bench -----------------------------------------------------------------------------------
+ */
+
+struct measured {
+    double one_core, all_cores, memory; /* operations and bytes a second */
+    struct orch_disk_rates disk;
+    const char *library;
+};
+
+/* The device file that 'orch predict --gpu here' reads. */
+static char *device_text(const struct orch_machine *m, const struct measured *v)
+{
+    g_autofree char *when = orch_time_format(orch_now_ns(), false);
+    return g_strdup_printf("# written by 'orch doctor --bench'\n"
+                           "gpus:\n"
+                           "  - name: \"%s\"\n"
+                           "    arch: \"%s\"\n"
+                           "    fp32_tflops: %.6f\n"
+                           "    bandwidth_gbs: %.3f\n"
+                           "    memory_gb: %.3f\n"
+                           "    note: \"%s UTC: %d threads, %s; one core %.4f TFLOP/s; disk %.0f "
+                           "MB/s written, %.0f read\"\n",
+                           m->hostname, m->cpu_model, v->all_cores / 1e12, v->memory / 1e9,
+                           (double)m->memory_bytes / 1e9, when, m->threads, v->library,
+                           v->one_core / 1e12, v->disk.write / 1e6, v->disk.read / 1e6);
+}
+
+static bool keep_device(const struct orch_machine *m, const struct measured *v, GError **error)
+{
+    g_autofree char *path = orch_hardware_here_file();
+    g_autofree char *folder = g_path_get_dirname(path);
+    g_autofree char *text = device_text(m, v);
+    if (g_mkdir_with_parents(folder, 0755) != 0) {
+        orch_error_set(error, ORCH_ERROR_IO, NULL, "cannot make the folder '%s'", folder);
+        return false;
+    }
+    return g_file_set_contents(path, text, -1, error);
+}
+
+static bool bench(struct orch_cli *cli, struct findings *f, GError **error)
+{
+    const struct orch_machine *m = orch_workspace_machine(cli->workspace);
+    struct measured v = {0};
+    orch_cli_say(cli,
+                 "measuring: matrix products, memory, disk (a few seconds; let nothing else run)");
+    v.one_core = orch_measure_gemm(1, 1, &v.library);
+    v.all_cores = orch_measure_gemm(m->threads, 1, &v.library);
+    v.memory = orch_measure_memory(m->threads, 1);
+    if (!orch_measure_disk(cli->workspace->root, &v.disk, error) || !keep_device(m, &v, error))
+        return false;
+    g_autofree char *gemm =
+        g_strdup_printf("%.4g GFLOP/s on one core, %.4g on %d threads (%s, fp32)", v.one_core / 1e9,
+                        v.all_cores / 1e9, m->threads, v.library);
+    g_autofree char *memory = g_strdup_printf("%.4g GB/s (copy)", v.memory / 1e9);
+    g_autofree char *disk =
+        g_strdup_printf("%.4g MB/s written, %.4g MB/s read", v.disk.write / 1e6, v.disk.read / 1e6);
+    add(f, "bench: products", "ok", gemm, "'orch predict --gpu here'");
+    add(f, "bench: memory", "ok", memory, "");
+    add(f, "bench: disk", "ok", disk, "");
+    for (guint i = 0; i < m->gpus->len; i++) {
+        const struct orch_gpu_device *gpu = m->gpus->pdata[i];
+        const struct orch_gpu_spec *spec = orch_gpu_find(gpu->model);
+        g_autofree char *detail =
+            g_strdup_printf("%s: %s", gpu->model, spec ? spec->name : "not in the table of GPUs");
+        add(f, "bench: GPU", spec ? "ok" : "missing", detail,
+            spec ? "'orch predict --gpu' goes by its specification" : "put it into hardware.yaml");
+    }
+    return true;
+}
+
+struct doctor_options {
+    bool bench;
+};
+
+static const struct orch_option OPTIONS[] = {
+    {"bench", 0, NULL, ORCH_OPT_FLAG, offsetof(struct doctor_options, bench),
+     "measure this machine too, and keep it as the device 'here' for forecasts"},
+    {0}};
+
 static int run(struct orch_cli *cli, const void *options, GError **error)
 {
-    (void)options;
+    const struct doctor_options *o = options;
     if (!orch_cli_workspace(cli, NULL, error))
         return -1;
     static const char *const headers[] = {"what", "state", "found", "cure", NULL};
@@ -178,6 +259,10 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
     look_at_disk(cli, &f);
     look_at_parts(&f);
     look_at_plugins(cli, &f);
+    if (o->bench && !bench(cli, &f, error)) {
+        json_decref(orch_table_to_json(f.table));
+        return -1;
+    }
     orch_table_print(cli, f.table, "findings");
     if (!cli->json)
         orch_cli_say(cli, f.problems ? "%u problem(s)" : "no problems", f.problems);
@@ -190,6 +275,8 @@ const struct orch_command ORCH_COMMAND_DOCTOR = {
     .summary = "what this machine has, what is missing, and what to do about it",
     .usage = "",
     .max_args = 0,
+    .options = OPTIONS,
+    .option_bytes = sizeof(struct doctor_options),
     .about =
         "Exits with 7 when something needs mending; what is merely left out (no GPU, no LibTorch) "
         "does not count.",
