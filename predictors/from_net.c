@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "predictors/from_net.h"
 
+#include "lib/base/error.h"
+#include "lib/net/build.h"
+
 static const enum orch_layer_type TYPES[ORCH_NET_OP_COUNT] = {
     [ORCH_NET_INPUT] = ORCH_LAYER_INPUT,         [ORCH_NET_CONV2D] = ORCH_LAYER_CONV2D,
     [ORCH_NET_BATCHNORM2D] = ORCH_LAYER_NORM,    [ORCH_NET_RELU] = ORCH_LAYER_ACTIVATION,
@@ -91,4 +94,132 @@ struct orch_layer_table *orch_layer_table_from_net(const struct orch_net *net)
         set_attributes(layer, node, orch_net_node(net, node->input_count ? node->inputs[0] : 0));
     }
     return table;
+}
+
+/* ---- from a table to a graph ------------------------------------------------------------------
+ */
+
+static const enum orch_net_op OPS[ORCH_LAYER_TYPE_COUNT] = {
+    [ORCH_LAYER_INPUT] = ORCH_NET_INPUT,      [ORCH_LAYER_CONV2D] = ORCH_NET_CONV2D,
+    [ORCH_LAYER_DECONV2D] = ORCH_NET_GENERIC, [ORCH_LAYER_POOL2D] = ORCH_NET_MAXPOOL2D,
+    [ORCH_LAYER_DROPOUT] = ORCH_NET_DROPOUT,  [ORCH_LAYER_INNERPRODUCT] = ORCH_NET_LINEAR,
+    [ORCH_LAYER_CONCAT] = ORCH_NET_CONCAT,    [ORCH_LAYER_ELEMENTWISE] = ORCH_NET_ADD,
+    [ORCH_LAYER_RESHAPE] = ORCH_NET_FLATTEN,  [ORCH_LAYER_SOFTMAX] = ORCH_NET_SOFTMAX,
+    [ORCH_LAYER_ACTIVATION] = ORCH_NET_RELU,  [ORCH_LAYER_NORM] = ORCH_NET_BATCHNORM2D,
+    [ORCH_LAYER_GENERIC] = ORCH_NET_GENERIC,
+};
+
+static bool equal_shapes(struct orch_layer_shape a, struct orch_layer_shape b)
+{
+    return a.h == b.h && a.w == b.w && a.c == b.c;
+}
+
+/* Row that input `k` of row `at` comes from; -1 when there is none. */
+static int parent_of(const struct orch_layer_table *table, int at, int k)
+{
+    const struct orch_layer *layer = orch_layer_at(table, at);
+    int row = layer->parents[k];
+    for (int i = at - 1; row < 0 && i >= 0; i--)
+        if (equal_shapes(orch_layer_at(table, i)->out, layer->inputs[k]))
+            row = i;
+    return row;
+}
+
+static struct orch_net_node node_of(const struct orch_layer *layer)
+{
+    bool window = layer->kernel_h > 0;
+    bool conv = layer->type == ORCH_LAYER_CONV2D || layer->type == ORCH_LAYER_DECONV2D;
+    struct orch_net_node node = {
+        .op = OPS[layer->type],
+        .out = {layer->out.c, layer->out.h, layer->out.w},
+        .kernel_h = (int)layer->kernel_h,
+        .kernel_w = (int)layer->kernel_w,
+        .stride_h = (int)layer->stride_h,
+        .stride_w = (int)layer->stride_w,
+        .pad_h = (int)layer->pad_h,
+        .pad_w = (int)layer->pad_w,
+        .dilation = (int)layer->dilation,
+        .groups = (int)layer->groups,
+        .in_channels = layer->c_in * layer->groups,
+        .out_channels = layer->c_out,
+        .macs = layer->untimed_macs,
+    };
+    if (conv && window)
+        node.macs += layer->kernel_h * layer->kernel_w * layer->c_in * layer->c_out *
+                     (layer->type == ORCH_LAYER_CONV2D ? layer->out.h * layer->out.w
+                                                       : layer->inputs[0].h * layer->inputs[0].w);
+    if (layer->type == ORCH_LAYER_INNERPRODUCT)
+        node.macs += layer->c_in * layer->c_out;
+    return node;
+}
+
+/* Weights as the geometry has them, and as biases what the table counts beside. */
+static void add_tensors(struct orch_net_builder *b, const struct orch_layer *layer)
+{
+    int64_t kernel = MAX(layer->kernel_h, 1) * MAX(layer->kernel_w, 1);
+    int64_t weights = kernel * layer->c_in * layer->c_out, biases = layer->params - weights;
+    int64_t conv[] = {layer->c_out, layer->c_in, MAX(layer->kernel_h, 1), MAX(layer->kernel_w, 1)};
+    int64_t linear[] = {layer->c_out, layer->c_in};
+    bool is_linear = layer->type == ORCH_LAYER_INNERPRODUCT;
+    if (layer->params <= 0)
+        return;
+    g_autofree char *weight = g_strconcat(layer->name, ".weight", NULL);
+    g_autofree char *bias = g_strconcat(layer->name, ".bias", NULL);
+    if (!weights || biases < 0) { /* a norm, or what the geometry does not explain */
+        orch_net_layer_tensor(b, weight, ORCH_NET_WEIGHT, 1, &layer->params);
+        return;
+    }
+    orch_net_layer_tensor(b, weight, ORCH_NET_WEIGHT, is_linear ? 2 : 4, is_linear ? linear : conv);
+    if (biases > 0)
+        orch_net_layer_tensor(b, bias, ORCH_NET_BIAS, 1, &biases);
+}
+
+static bool add_row(struct orch_net_builder *b, const struct orch_layer_table *table, int at,
+                    int *ids, GError **error)
+{
+    const struct orch_layer *layer = orch_layer_at(table, at);
+    int inputs[ORCH_NET_INPUTS_MAX], count = MIN(layer->input_count, ORCH_NET_INPUTS_MAX);
+    struct orch_net_node node = node_of(layer);
+    if (layer->type == ORCH_LAYER_INPUT) {
+        ids[at] = 0;
+        return true;
+    }
+    for (int k = 0; k < count; k++) {
+        int row = parent_of(table, at, k);
+        if (row < 0) {
+            orch_error_set(error, ORCH_ERROR_RECIPE, "name its parents in a column 'parents'",
+                           "network '%s': nothing above layer '%s' puts out what it reads",
+                           table->name, layer->name);
+            return false;
+        }
+        inputs[k] = ids[row];
+    }
+    node.has_bias = layer->params > 0;
+    ids[at] = orch_net_layer(b, &node, inputs, count, g_strdup(layer->name));
+    add_tensors(b, layer);
+    return true;
+}
+
+struct orch_net *orch_net_from_layer_table(const struct orch_layer_table *table, GError **error)
+{
+    int count = orch_layer_count(table);
+    const struct orch_layer *first = count ? orch_layer_at(table, 0) : NULL;
+    if (!first || first->type != ORCH_LAYER_INPUT) {
+        orch_error_set(error, ORCH_ERROR_RECIPE, "the first row has the type input",
+                       "network '%s' does not begin with its input", table->name);
+        return NULL;
+    }
+    struct orch_net_builder b;
+    struct orch_net_shape input = {first->out.c, first->out.h, first->out.w};
+    const struct orch_layer *last = orch_layer_at(table, count - 1);
+    orch_net_builder_init(&b, table->name, "table", input, last->out.c);
+    g_autofree int *ids = g_new0(int, count);
+    bool ok = true;
+    for (int i = 0; ok && i < count; i++)
+        ok = add_row(&b, table, i, ids, error);
+    struct orch_net *net = orch_net_builder_finish(&b, ok ? error : NULL);
+    if (ok)
+        return net;
+    orch_net_free(net);
+    return NULL;
 }

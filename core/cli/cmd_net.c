@@ -62,7 +62,7 @@ const struct orch_command ORCH_COMMAND_NET_LS = {
 /* ---- show ------------------------------------------------------------------------------------ */
 
 struct show_options {
-    const char *input, *precision, *optimizer, *format;
+    const char *input, *precision, *optimizer, *format, *table_net;
     int classes, batch, per_mac;
     bool work, training, forward_only, brief;
 };
@@ -72,6 +72,8 @@ static const struct orch_option SHOW_OPTIONS[] = {
      "size of one input (default: the network's own)"},
     {"classes", 0, "N", ORCH_OPT_INT, offsetof(struct show_options, classes),
      "outputs of the classifier (default: the network's own)"},
+    {"table-net", 0, "NAME", ORCH_OPT_TEXT, offsetof(struct show_options, table_net),
+     "of a layer table with several networks, this one"},
     {"batch", 'b', "N", ORCH_OPT_INT, offsetof(struct show_options, batch),
      "images a batch, for activations, operations and memory (default 1)"},
     {"mac", 0, "1|2", ORCH_OPT_INT, offsetof(struct show_options, per_mac),
@@ -388,7 +390,8 @@ static int run_show(struct orch_cli *cli, const void *options, GError **error)
         .o = o, .batch = batch_given ? o->batch : 1, .per_mac = o->per_mac ? o->per_mac : 2};
     if (!settle(&s, error) || !numbers_fit(&s, error))
         return -1;
-    s.net = orch_cli_net(&(struct orch_net_request){cli->args[0], o->input, o->classes}, error);
+    s.net = orch_cli_net(
+        &(struct orch_net_request){cli->args[0], o->input, o->classes, o->table_net}, error);
     if (!s.net)
         return -1;
     s.costs = orch_net_costs(s.net);
@@ -465,8 +468,8 @@ static int run_compare(struct orch_cli *cli, const void *options, GError **error
     struct orch_net_cost sums[2];
     double memory[2], outputs[2];
     for (int i = 0; i < 2; i++) {
-        nets[i] =
-            orch_cli_net(&(struct orch_net_request){cli->args[i], o->input, o->classes}, error);
+        nets[i] = orch_cli_net(&(struct orch_net_request){cli->args[i], o->input, o->classes, NULL},
+                               error);
         if (!nets[i]) {
             orch_net_free(nets[0]);
             return -1;

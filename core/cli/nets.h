@@ -5,12 +5,15 @@
 
 #include "lib/net/net.h"
 
-/** What makes one: `name` of the zoo; `input` "CxHxW", "HxW" or NULL; `classes` 0: its own. */
+/** What makes one: `name` of the zoo, a model.onnx, or a table.csv (of one network); `input`
+ * "CxHxW", "HxW" or NULL; `classes` 0: its own. */
 struct orch_net_request {
     const char *name, *input;
     int classes;
+    const char *table_net; /* of a table of several: which; NULL: its only one */
 };
-/** NULL with ORCH_ERROR_USAGE (a bad --input or --classes) or the zoo's error. */
+/** NULL with ORCH_ERROR_USAGE (a bad --input or --classes) or the zoo's or the file's error. What
+ * was counted as zero in a file is said on stderr. */
 struct orch_net *orch_cli_net(const struct orch_net_request *request, GError **error);
 
 #endif

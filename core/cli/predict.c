@@ -187,13 +187,20 @@ static bool is_table_name(const char *name)
     return name && g_str_has_suffix(name, ".csv");
 }
 
+static bool is_paleo(const struct predict_options *o)
+{
+    return o->model && strcmp(o->model, "paleo") == 0;
+}
+
 static bool settle_net(struct question *q, const struct dataset *set, GError **error)
 {
     const struct predict_options *o = q->o;
     const char *path = o->net_table ? o->net_table : is_table_name(o->net) ? o->net : NULL;
     if (path) {
         q->table = orch_layer_table_read(path, o->net_table ? o->net : NULL, error);
-        return q->table;
+        q->net = q->table && !is_paleo(o) ? orch_net_from_layer_table(q->table, error) : NULL;
+        q->costs = q->net ? orch_net_costs(q->net) : NULL;
+        return is_paleo(o) ? q->table != NULL : q->net != NULL;
     }
     if (!o->net) {
         orch_error_set(error, ORCH_ERROR_USAGE,
@@ -202,7 +209,9 @@ static bool settle_net(struct question *q, const struct dataset *set, GError **e
     }
     const char *input = o->input ? o->input : set ? set->input : NULL;
     int classes = o->classes ? o->classes : set && set->input ? set->classes : 0;
-    struct orch_net_request request = {.name = o->net, .input = input, .classes = classes};
+    bool is_file = g_str_has_suffix(o->net, ".onnx");
+    struct orch_net_request request = {
+        .name = o->net, .input = input, .classes = is_file ? 0 : classes};
     q->net = orch_cli_net(&request, error);
     if (!q->net)
         return false;
@@ -239,7 +248,7 @@ static bool settle_numbers(struct question *q, GError **error)
 {
     const struct predict_options *o = q->o;
     static const char *const optimizers[] = {"sgd", "momentum", "adam"};
-    bool paleo = o->model && strcmp(o->model, "paleo") == 0;
+    bool paleo = is_paleo(o);
     if (!read_list(o->batches ? o->batches
                    : paleo    ? "128"
                               : "64",
@@ -284,7 +293,7 @@ bool question_settle(struct question *q, const struct predict_options *o, GError
         return false;
     if (!settle_work(q, set, error) || !settle_numbers(q, error))
         return false;
-    if (o->network && !(o->model && strcmp(o->model, "paleo") == 0)) {
+    if (o->network && !is_paleo(o)) {
         q->link = orch_hardware_link(q->hardware, o->network, error);
         return q->link;
     }

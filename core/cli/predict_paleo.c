@@ -242,7 +242,11 @@ static bool ask(struct question *q, struct asked *a, int64_t batch, int64_t work
     if (!orch_paleo_simulate(question_table(q), &a->options, workers, &step, error))
         return false;
     json_t *row = json_object();
-    if (a->is_added || q->o->overlap || q->o->all_layers)
+    if (q->o->forward_only) {
+        step.bwd_ms = step.update_ms = step.comm_ms = 0;
+        step.total_ms = step.fwd_ms;
+        step.images_per_s = 1000 * (double)step.effective_batch / step.fwd_ms;
+    } else if (a->is_added || q->o->overlap || q->o->all_layers)
         apply_additions(q, a, &step, row);
     add_step(table, q, a, &step, row);
     json_array_append_new(list, row);

@@ -219,42 +219,28 @@ static void say_memory(const struct question *q, const struct candidate *c, cons
 static void say_tier(const struct candidate *c)
 {
     const struct orch_prior_class *from = c->prior.from;
-    double factor = exp(1.2816 * c->prior.spread);
-    printf("tier prior: nothing of this was measured here. A roofline at %.0f %% of the peak and "
-           "%.0f %% "
-           "of the bandwidth, and %.0f us an operation beside its work",
+    printf("tier prior: nothing of this was measured here\n"
+           "  model     a roofline at %.0f %% of the peak and %.0f %% of the bandwidth, and %.0f "
+           "us an "
+           "operation\n",
            c->prior.device.compute_share * 100, c->prior.device.memory_share * 100,
            c->prior.device.launch_s * 1e6);
-    if (c->prior.is_borrowed)
-        printf(": those of %s, as no training on %s was published that could be used; so the "
-               "interval, a factor of %.2f, is a guess\n",
-               from->archs, c->gpu->arch, factor);
-    else if (!from->rows)
-        printf(": a guess for a processor; so is the interval, a factor of %.2f\n", factor);
-    else
-        printf(
-            ", from %d published measurements of %d networks on %s.\nThe interval is a factor of "
-            "%.2f to each side: what networks that were left out of the fit were off by (80 %% of "
-            "them)\n",
-            from->rows, from->nets, from->archs, factor);
     if (from->rows)
-        printf("source: %s\n", from->source);
-    printf("runs of your own narrow it: orch run\n");
-}
-
-static bool needs_graph(const struct question *q, GError **error)
-{
-    if (q->net)
-        return true;
-    orch_error_set(error, ORCH_ERROR_USAGE, "orch predict --model paleo",
-                   "a layer table is read by PALEO's model alone");
-    return false;
+        printf("  fitted    to %d published measurements of %d networks on %s%s%s\n", from->rows,
+               from->nets, from->archs, c->prior.is_borrowed ? ": none on " : "",
+               c->prior.is_borrowed ? c->gpu->arch : "");
+    if (from->rows)
+        printf("  source    %s\n", from->source);
+    printf("  interval  a factor of %.2f to each side: %s\n"
+           "  narrower  with runs of your own: orch run\n",
+           exp(1.2816 * c->prior.spread),
+           c->prior.is_borrowed || !from->rows
+               ? "a guess"
+               : "the error of networks that were left out of the fit");
 }
 
 int predict_prior(struct orch_cli *cli, struct question *q, GError **error)
 {
-    if (!needs_graph(q, error))
-        return -1;
     const struct orch_gpu_spec *gpu = orch_hardware_gpu(q->hardware, q->o->gpu, error);
     struct candidate c = {0};
     if (!gpu || !choose(q, gpu, &c, error))
@@ -375,8 +361,7 @@ int predict_prior_all(struct orch_cli *cli, struct question *q, GError **error)
                                           ">total", ">80 % of it", ">cost",     "Pareto",
                                           "fits",   "price",       NULL};
     enum orch_precision ignored;
-    if (!needs_graph(q, error) ||
-        !question_precision(q, q->hardware->gpus->pdata[0], &ignored, error))
+    if (!question_precision(q, q->hardware->gpus->pdata[0], &ignored, error))
         return -1;
     GPtrArray *list = g_ptr_array_new_with_free_func(free_ranked);
     bool ok = ask_all(q, list, error);

@@ -2,7 +2,6 @@
 /* `orch predict --model roofline`: the bound from below, by batch and by layer. */
 #include "core/cli/predict.h"
 
-#include "lib/base/error.h"
 #include "lib/base/text.h"
 #include "predictors/roofline.h"
 
@@ -125,11 +124,6 @@ static int show_layers(struct orch_cli *cli, const struct question *q, const str
 int predict_roofline(struct orch_cli *cli, struct question *q, GError **error)
 {
     struct bound b = {0};
-    if (!q->net) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "orch predict --model paleo",
-                       "a layer table is read by PALEO's model alone");
-        return -1;
-    }
     b.gpu = orch_hardware_gpu(q->hardware, q->o->gpu, error);
     if (!b.gpu || !question_precision(q, b.gpu, &b.precision, error))
         return -1;

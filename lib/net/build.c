@@ -107,6 +107,33 @@ static struct orch_net_tensor *add_tensor(struct orch_net_builder *b, struct orc
     return tensor;
 }
 
+int orch_net_layer(struct orch_net_builder *b, const struct orch_net_node *like, const int *inputs,
+                   int count, char *name)
+{
+    g_return_val_if_fail(count >= 0 && count <= ORCH_NET_INPUTS_MAX, -1);
+    struct orch_net_node *node = add_node(b, like->op, NULL, -1, -1), own = *node;
+    *node = *like;
+    node->id = own.id;
+    node->group = own.group;
+    node->is_auxiliary = own.is_auxiliary;
+    node->first_tensor = own.first_tensor;
+    node->tensor_count = 0;
+    node->name = name ? name : g_strdup_printf("%s%d", orch_net_op_name(node->op), node->id);
+    node->input_count = count;
+    for (int i = 0; i < count; i++)
+        node->inputs[i] = inputs[i];
+    return node->id;
+}
+
+void orch_net_layer_tensor(struct orch_net_builder *b, const char *name, enum orch_net_role role,
+                           int rank, const int64_t *shape)
+{
+    struct orch_net_node *node = node_at(b, (int)b->net->nodes->len - 1);
+    struct orch_net_tensor *tensor = add_tensor(b, node, role, "", rank, shape);
+    g_free(tensor->name);
+    tensor->name = g_strdup(name);
+}
+
 /* Places of a window that may move by `room`. One that hangs over counts when it begins inside of
  * the input or of its padding in front, as in PyTorch. */
 static int64_t places(int64_t room, int64_t end, int stride, bool ceil_mode)

@@ -89,4 +89,13 @@ int orch_net_first_token(struct orch_net_builder *b, int in);
 int orch_net_generic(struct orch_net_builder *b, const int *inputs, int count,
                      struct orch_net_shape out, const char *name);
 
+/* For readers of files, which know shapes and counts themselves. */
+/** A node with `like`'s operation, attributes, shape and multiply-adds; takes the name (NULL: the
+ * operation's). */
+int orch_net_layer(struct orch_net_builder *b, const struct orch_net_node *like, const int *inputs,
+                   int count, char *name);
+/** A tensor of the node that was added last; `rank` is 1 to 4. */
+void orch_net_layer_tensor(struct orch_net_builder *b, const char *name, enum orch_net_role role,
+                           int rank, const int64_t *shape);
+
 #endif

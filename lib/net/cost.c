@@ -53,8 +53,8 @@ static int64_t other_operations(const struct orch_net *net, const struct orch_ne
     case ORCH_NET_SOFTMAX:
     case ORCH_NET_MUL:
         return out;
-    case ORCH_NET_ADD:
-        return out * (node->input_count - 1);
+    case ORCH_NET_ADD: /* one input: a constant is added */
+        return out * MAX(1, node->input_count - 1);
     case ORCH_NET_ATTENTION: /* the softmax over each head's scores */
         return node->heads * node->out.h * node->out.h;
     default:
@@ -107,6 +107,12 @@ struct view {
     int64_t field[2], jump[2]; /* rows, columns: what is seen, and how far a step moves */
 };
 
+/* Exact for what networks have; a file may ask for more than an integer holds. */
+static int64_t bounded(double places)
+{
+    return places < 1e15 ? (int64_t)places : (int64_t)1e15;
+}
+
 static bool sees_all(const struct orch_net_node *node)
 {
     return node->op == ORCH_NET_LINEAR || node->op == ORCH_NET_FLATTEN ||
@@ -129,17 +135,18 @@ static void look(const struct orch_net *net, const struct orch_net_node *node,
             jump = MAX(jump, views[node->inputs[i]].jump[d]);
         }
         if (window)
-            field += (int64_t)(kernels[d] - 1) * MAX(1, node->dilation) * jump;
+            field = bounded((double)field +
+                            (double)(kernels[d] - 1) * MAX(1, node->dilation) * (double)jump);
         if (node->op == ORCH_NET_ADAPTIVE_AVGPOOL2D) {
             const struct orch_net_shape *in = &input_of(net, node, 0)->out;
             int64_t size = d ? in->w : in->h, step = (size + outs[d] - 1) / outs[d];
-            field += (step - 1) * jump;
-            jump *= step;
+            field = bounded((double)field + (double)(step - 1) * (double)jump);
+            jump = bounded((double)jump * (double)step);
         }
         if (sees_all(node))
             field = whole[d];
         out->field[d] = field;
-        out->jump[d] = jump * (strides[d] ? strides[d] : 1);
+        out->jump[d] = bounded((double)jump * (strides[d] ? strides[d] : 1));
     }
 }
 
@@ -164,7 +171,8 @@ struct orch_net_cost orch_net_cost_sum(const struct orch_net *net,
     for (guint i = 0; i < net->nodes->len; i++) {
         sum.params += costs[i].params;
         sum.weights += costs[i].weights;
-        sum.activations += i ? costs[i].activations : 0;
+        sum.activations +=
+            orch_net_node(net, (int)i)->op == ORCH_NET_INPUT ? 0 : costs[i].activations;
         sum.macs += costs[i].macs;
         sum.other += costs[i].other;
         sum.read += costs[i].read;
@@ -243,10 +251,18 @@ static char *with_result(GString *product, int64_t result)
     return g_string_free(product, FALSE);
 }
 
+/* Elements of its weights; 0 where another layer has them, or there is a bias only. */
+static int64_t weight_count(const struct orch_net *net, const struct orch_net_node *node)
+{
+    const struct orch_net_tensor *first =
+        node->tensor_count ? orch_net_tensor(net, node->first_tensor) : NULL;
+    return first && first->role == ORCH_NET_WEIGHT ? first->count : 0;
+}
+
 /* "(3*3*64)*128", "4096*1000"; NULL: no weights */
 static GString *weights_product(const struct orch_net *net, const struct orch_net_node *node)
 {
-    if (!node->tensor_count)
+    if (!weight_count(net, node))
         return NULL;
     const int64_t *shape = orch_net_tensor(net, node->first_tensor)->shape;
     GString *text = g_string_new(NULL);
@@ -260,11 +276,6 @@ static GString *weights_product(const struct orch_net *net, const struct orch_ne
     else
         g_string_append_printf(text, "%" G_GINT64_FORMAT, shape[0]);
     return text;
-}
-
-static int64_t weight_count(const struct orch_net *net, const struct orch_net_node *node)
-{
-    return node->tensor_count ? orch_net_tensor(net, node->first_tensor)->count : 0;
 }
 
 char *orch_net_params_work(const struct orch_net *net, const struct orch_net_node *node)
@@ -291,17 +302,17 @@ char *orch_net_macs_work(const struct orch_net *net, const struct orch_net_node 
     if (!node->macs)
         return g_strdup("0");
     GString *text = weights_product(net, node);
-    if (node->op == ORCH_NET_ATTENTION) {
+    if (node->op == ORCH_NET_ATTENTION && node->heads) {
         text = g_string_new(NULL);
         g_string_append_printf(text,
                                "2*%" G_GINT64_FORMAT "*%" G_GINT64_FORMAT "*%" G_GINT64_FORMAT,
                                node->out.h, node->out.h, node->out.c);
-    } else if (!text) { /* tied weights */
+    } else if (!text) { /* tied weights, or one of attention's products */
         text = g_string_new(NULL);
         g_string_append_printf(text, "%" G_GINT64_FORMAT "*%" G_GINT64_FORMAT, node->in_channels,
                                node->out_channels);
     }
-    if (node->op != ORCH_NET_ATTENTION && node->op != ORCH_NET_LINEAR &&
+    if (!(node->op == ORCH_NET_ATTENTION && node->heads) && node->op != ORCH_NET_LINEAR &&
         (node->out.h > 1 || node->out.w > 1))
         g_string_append_printf(text, "*%" G_GINT64_FORMAT "*%" G_GINT64_FORMAT, node->out.h,
                                node->out.w);

@@ -75,7 +75,7 @@ int64_t orch_net_activations(const struct orch_net *net)
     int64_t total = 0;
     for (guint i = 1; i < net->nodes->len; i++) {
         const struct orch_net_node *node = orch_net_node(net, (int)i);
-        if (!node->is_auxiliary)
+        if (!node->is_auxiliary && node->op != ORCH_NET_INPUT)
             total += node->out.c * node->out.h * node->out.w;
     }
     return total;

@@ -51,7 +51,7 @@ struct orch_net_shape {
     int64_t c, h, w;
 };
 
-#define ORCH_NET_INPUTS_MAX 16
+#define ORCH_NET_INPUTS_MAX 64
 
 struct orch_net_node {
     int id; /* its index */

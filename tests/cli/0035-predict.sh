@@ -16,7 +16,7 @@ for p in json.load(sys.stdin)["predictions"]:
     assert p["low_s"] < p["total_s"] < p["high_s"]
     assert (p["exchange_s"] > 0) == (p["workers"] > 1) and p["exposed_exchange_s"] <= p["exchange_s"]
 ' || _fail 'the figures do not fit each other'
-ok orch predict --gpu H200 --net resnet50; has 'no training on Hopper was published'
+ok orch predict --gpu H200 --net resnet50; has 'none on Hopper'; has 'a guess'
 ok orch predict --gpu all --net resnet50 --json
 printf '%s' "$out" | python3 -c '
 import json, sys
@@ -57,6 +57,8 @@ done
 fails 2 orch predict --gpu V100 --net resnet50 --network ether; says "unknown link 'ether'"
 fails 2 orch predict --gpu K80 --net resnet50 --precision bf16; says 'no known peak at bf16'
 fails 2 orch predict --gpu V100 --net inception_v3 --dataset cifar10; says 'is too small'
-fails 2 orch predict --gpu V100 --net "$SOURCE/bench/alexnet.csv"; says "PALEO's model alone"
+ok orch predict --gpu V100 --net "$SOURCE/bench/alexnet.csv"; has 'tier prior'
+ok orch net show "$SOURCE/bench/alexnet.csv" --json; same "$(json params)" 50303912
+fails 2 orch net show "$SOURCE/bench/alexnet.csv" --classes 3; says 'will not do'
 printf 'net,layer,type\nx,a,conv2d\n' >bad.csv
 fails 2 orch predict --model paleo --net bad.csv; says bad.csv

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "lib/onnx/onnx.h"
+
+#include "lib/base/error.h"
+#include "lib/onnx/onnx_graph.h"
+
+#include <string.h>
+
+#define SIDE_MAX ((int64_t)1 << 24) /* of an input's axis */
+
+/* ---- notes --------------------------------------------------------------------------------- */
+
+static void note_free(void *pointer)
+{
+    struct orch_onnx_note *note = pointer;
+    g_free(note->op);
+    g_free(note->node);
+    g_free(note);
+}
+
+void orch_onnx_notes_release(struct orch_onnx_notes *notes)
+{
+    g_clear_pointer(&notes->items, g_ptr_array_unref);
+}
+
+/* ---- inputs -------------------------------------------------------------------------------- */
+
+/* An input's axes in the file: 0 where they are left open. */
+struct axes {
+    int rank;
+    int64_t dims[ONNX_RANK_MAX];
+    int type;
+};
+
+static bool read_axes(struct onnx_graph *g, const Onnx__ValueInfoProto *info, struct axes *out,
+                      GError **error)
+{
+    const Onnx__TensorTypeProto *type = info->type ? info->type->tensor_type : NULL;
+    const struct orch_net_shape *w = &g->wanted;
+    const char *name = onnx_text(g, info->name);
+    *out = (struct axes){.type = type ? type->elem_type : ONNX_FLOAT};
+    if (type && type->shape && type->shape->n_dim > ONNX_RANK_MAX) {
+        orch_error_set(error, ORCH_ERROR_RECIPE, "export the model with fewer axes",
+                       "'%s': input '%s' has %zu axes", g->file, name, type->shape->n_dim);
+        return false;
+    }
+    if (type && type->shape) {
+        out->rank = (int)type->shape->n_dim;
+        for (int i = 0; i < out->rank; i++)
+            out->dims[i] = MAX(0, type->shape->dim[i]->dim_value);
+        return true;
+    }
+    out->rank = w->w > 0 && w->c > 0 ? 4 : 0;
+    if (out->rank)
+        return true;
+    orch_error_set(error, ORCH_ERROR_RECIPE, "give its size: channels x height x width",
+                   "'%s': input '%s' has no shape", g->file, name);
+    return false;
+}
+
+/* Which axis has the channels: images with few channels at the end are TensorFlow's. */
+static int channel_axis(const struct axes *a)
+{
+    bool is_whole = a->type != ONNX_FLOAT && a->type != 10 && a->type != 11 && a->type != 16;
+    if (a->rank == 4)
+        return a->dims[3] > 0 && a->dims[3] <= 4 && a->dims[1] >= 16 && a->dims[2] >= 16 ? 3 : 1;
+    if (a->rank == 3)
+        return a->dims[0] == 3 && a->dims[1] >= 16 && a->dims[2] >= 16 ? 0 : 2;
+    if (a->rank == 2)
+        return is_whole ? -1 : 1;
+    return a->rank > 4 ? 1 : a->rank - 1;
+}
+
+/* Puts the size asked for in place of the file's. */
+static void set_wanted(const struct onnx_graph *g, struct axes *a, int channel, int first)
+{
+    const int64_t sizes[] = {g->wanted.h, g->wanted.w};
+    int place = 0;
+    if (channel >= 0 && g->wanted.c)
+        a->dims[channel] = g->wanted.c;
+    for (int i = first; i < a->rank; i++) {
+        if (i == channel)
+            continue;
+        if (place < 2 && sizes[place])
+            a->dims[i] = sizes[place];
+        place++;
+    }
+}
+
+/* What an axis of an input is called. */
+static const char *axis_word(const struct axes *a, int channel, int axis)
+{
+    static const char *const places[] = {"height", "width"};
+    if (axis == channel)
+        return "channels";
+    if (a->rank <= 3)
+        return "length";
+    int place = axis - 1 - (channel >= 0 && channel < axis);
+    return place >= 0 && place < 2 ? places[place] : "size";
+}
+
+static bool check_axes(const struct onnx_graph *g, const struct axes *a, int channel,
+                       const char *name, GError **error)
+{
+    int64_t count = 1;
+    for (int i = 0; i < a->rank; i++) {
+        if (a->dims[i] < 1) {
+            orch_error_set(error, ORCH_ERROR_RECIPE,
+                           a->rank > 3 ? "give the input's size: channels x height x width"
+                                       : "give the input's size; of a sequence: channels (of "
+                                         "tokens: 1) x length x 1",
+                           "'%s': input '%s' leaves its %s open", g->file, name,
+                           axis_word(a, channel, i));
+            return false;
+        }
+        if (a->dims[i] > SIDE_MAX || __builtin_mul_overflow(count, a->dims[i], &count) ||
+            count > ONNX_ELEMENTS_MAX) {
+            orch_error_set(error, ORCH_ERROR_RECIPE, "give a smaller size",
+                           "'%s': input '%s' is too large (its %s is %" G_GINT64_FORMAT ")",
+                           g->file, name, axis_word(a, channel, i), a->dims[i]);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The first input is node 0 of the network; its batch is everyone's. */
+static bool add_input(struct onnx_graph *g, const Onnx__ValueInfoProto *info, bool is_first,
+                      GError **error)
+{
+    struct axes a;
+    if (!read_axes(g, info, &a, error))
+        return false;
+    int channel = channel_axis(&a), batched = a.rank >= 2 && channel != 0;
+    if (batched && a.dims[0] < 1)
+        a.dims[0] = is_first ? 1 : g->batch;
+    if (is_first)
+        set_wanted(g, &a, channel, batched);
+    for (int i = batched; !is_first && i < a.rank; i++) /* as long as the first */
+        a.dims[i] = a.dims[i] ? a.dims[i] : i == 1 ? g->builder.net->input.h : 0;
+    const char *name = onnx_text(g, info->name);
+    if (!check_axes(g, &a, channel, name, error))
+        return false;
+    if (is_first)
+        g->batch = batched ? a.dims[0] : 1;
+    struct onnx_value *v = onnx_graph_make(g, info->name);
+    v->type = a.type;
+    v->rank = a.rank;
+    v->channel = channel;
+    memcpy(v->dims, a.dims, sizeof v->dims);
+    struct orch_net_node input = {.op = ORCH_NET_INPUT, .out = onnx_value_shape(g, v)};
+    if (is_first) {
+        g_autofree char *base = g_path_get_basename(g->file);
+        orch_net_builder_init(&g->builder, base, "onnx", input.out, 0);
+        v->node = 0;
+    } else {
+        v->node = orch_net_layer(&g->builder, &input, NULL, 0, g_strdup(name));
+    }
+    return true;
+}
+
+static bool add_inputs(struct onnx_graph *g, GError **error)
+{
+    bool is_first = true;
+    for (size_t i = 0; i < g->proto->n_input; i++) {
+        const Onnx__ValueInfoProto *info = g->proto->input[i];
+        if (!info->name || g_hash_table_contains(g->initializers, info->name))
+            continue; /* weights may stand among the inputs */
+        if (onnx_graph_maker(g, info->name) >= 0 ||
+            g_hash_table_contains(g->value_of, info->name)) {
+            orch_error_set(error, ORCH_ERROR_RECIPE, "export the model again",
+                           "'%s': the value '%s' is made twice", g->file, onnx_text(g, info->name));
+            return false;
+        }
+        if (!add_input(g, info, is_first, error))
+            return false;
+        is_first = false;
+    }
+    if (is_first)
+        orch_error_set(error, ORCH_ERROR_RECIPE, "export the model again",
+                       "'%s': its graph has no input", g->file);
+    return !is_first;
+}
+
+/* ---- the network --------------------------------------------------------------------------- */
+
+/* The first output's channels are the classes. */
+static bool finish(struct onnx_graph *g, GError **error)
+{
+    const char *name = g->proto->output[0]->name ? g->proto->output[0]->name : "";
+    const struct onnx_value *out = onnx_graph_value(g, name);
+    if (!out || onnx_value_is_constant(out)) {
+        orch_error_set(
+            error, ORCH_ERROR_RECIPE, "the graph is cut in pieces: export the model again",
+            "'%s': output '%s' does not depend on the input", g->file, onnx_text(g, name));
+        return false;
+    }
+    g->builder.net->classes = onnx_value_shape(g, out).c;
+    return true;
+}
+
+static struct orch_net *build(struct onnx_graph *g, GError **error)
+{
+    bool ok = onnx_graph_init(g, error) && add_inputs(g, error);
+    for (guint i = 0; ok && i < g->order->len; i++)
+        ok = onnx_step_run(g, onnx_step_at(g, g_array_index(g->order, int, i)), error);
+    ok = ok && finish(g, error);
+    struct orch_net *net = g->builder.net ? orch_net_builder_finish(&g->builder, NULL) : NULL;
+    if (ok)
+        return net;
+    orch_net_free(net);
+    return NULL;
+}
+
+struct orch_net *orch_onnx_load_bytes(const void *bytes, size_t length, const char *name,
+                                      struct orch_net_shape input, struct orch_onnx_notes *notes,
+                                      GError **error)
+{
+    Onnx__ModelProto *model = onnx_file_decode(bytes, length, name, error);
+    if (!model)
+        return NULL;
+    struct orch_onnx_notes found = {g_ptr_array_new_with_free_func(note_free)};
+    struct onnx_graph g = {.proto = model->graph, .file = name, .wanted = input};
+    g.notes = &found;
+    struct orch_net *net = build(&g, error);
+    onnx_graph_release(&g);
+    onnx__model_proto__free_unpacked(model, NULL);
+    if (net && notes && found.items->len)
+        *notes = found;
+    else
+        orch_onnx_notes_release(&found);
+    return net;
+}
+
+struct orch_net *orch_onnx_load_input(const char *path, struct orch_net_shape input,
+                                      struct orch_onnx_notes *notes, GError **error)
+{
+    g_autoptr(GError) why = NULL;
+    GMappedFile *file = g_mapped_file_new(path, FALSE, &why);
+    if (!file) {
+        orch_error_set(error, ORCH_ERROR_IO, NULL, "cannot read model: %s", why->message);
+        return NULL;
+    }
+    const char *bytes = g_mapped_file_get_contents(file);
+    struct orch_net *net = orch_onnx_load_bytes(bytes ? bytes : "", g_mapped_file_get_length(file),
+                                                path, input, notes, error);
+    g_mapped_file_unref(file);
+    return net;
+}
+
+struct orch_net *orch_onnx_load(const char *path, struct orch_onnx_notes *notes, GError **error)
+{
+    return orch_onnx_load_input(path, (struct orch_net_shape){0}, notes, error);
+}

@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * protobuf-c copies every field that it decodes, weights included, and says nothing of where a file
+ * is broken. So the bytes are walked first, by the same descriptors: what onnx.proto does not know
+ * and payloads above 64 KiB are skipped (in a mapped file they are never touched), everything else
+ * goes into a small copy that is then decoded. The walk also bounds what decoding may allocate.
+ */
+#include "lib/onnx/onnx_file.h"
+
+#include "lib/base/error.h"
+#include "lib/base/text.h"
+
+#include <string.h>
+
+#define PAYLOAD_MAX ((size_t)64 << 10) /* kept of one tensor's field */
+#define KEPT_MAX ((size_t)128 << 20)   /* bytes of a graph without weights */
+#define TEXT_MAX ((size_t)100)
+#define FIELDS_MAX 8000000
+#define OWN_FIELDS 1000 /* numbers from here on are ours */
+
+enum { VARINT = 0, FIXED64 = 1, LENGTH = 2, FIXED32 = 5 };
+
+struct walk {
+    const uint8_t *begin, *end; /* of the whole file */
+    const char *name;
+    int64_t fields;
+    GError **error;
+};
+
+struct field {
+    unsigned number, wire;
+    const uint8_t *begin, *data, *end; /* tag, content, what follows */
+};
+
+static bool broken(const struct walk *w, const uint8_t *at, const char *what)
+{
+    orch_error_set(w->error, ORCH_ERROR_RECIPE, "export the model again, or fetch it again",
+                   "'%s' is not an ONNX model: %s at byte %" G_GINT64_FORMAT, w->name, what,
+                   (int64_t)(at - w->begin));
+    return false;
+}
+
+static bool cut_short(const struct walk *w, const struct field *f, uint64_t bytes)
+{
+    g_autofree char *wanted = orch_bytes_format((int64_t)MIN(bytes, (uint64_t)G_MAXINT64));
+    g_autofree char *has = orch_bytes_format(w->end - f->data);
+    orch_error_set(
+        w->error, ORCH_ERROR_RECIPE, "fetch or export it again (weights in another file are fine)",
+        "'%s' is cut short: a field at byte %" G_GINT64_FORMAT " has %s, the file ends after %s",
+        w->name, (int64_t)(f->begin - w->begin), wanted, has);
+    return false;
+}
+
+static bool read_varint(const struct walk *w, const uint8_t **at, const uint8_t *end, uint64_t *out)
+{
+    uint64_t value = 0;
+    for (int shift = 0; shift < 70; shift += 7) {
+        if (*at == end)
+            return broken(w, *at, "a number ends too early");
+        uint8_t byte = *(*at)++;
+        value |= shift < 64 ? (uint64_t)(byte & 0x7f) << shift : 0;
+        if (!(byte & 0x80)) {
+            *out = value;
+            return true;
+        }
+    }
+    return broken(w, *at, "a number of more than 10 bytes");
+}
+
+static bool read_field(const struct walk *w, const uint8_t *at, const uint8_t *end,
+                       struct field *out)
+{
+    uint64_t tag, size = 0;
+    out->begin = at;
+    if (!read_varint(w, &at, end, &tag))
+        return false;
+    out->wire = tag & 7;
+    if (tag >> 3 == 0 || tag >> 3 >= 1 << 29)
+        return broken(w, out->begin, "a field without a number");
+    out->number = (unsigned)(tag >> 3);
+    out->data = at;
+    if (out->wire == VARINT) {
+        if (!read_varint(w, &at, end, &tag))
+            return false;
+    } else if (out->wire == LENGTH) {
+        if (!read_varint(w, &at, end, &size))
+            return false;
+        out->data = at;
+    } else if (out->wire == FIXED64 || out->wire == FIXED32) {
+        size = out->wire == FIXED64 ? 8 : 4;
+    } else {
+        return broken(w, out->begin, "a field of an unknown kind");
+    }
+    if (size > (uint64_t)(end - at))
+        return end == w->end ? cut_short(w, out, size)
+                             : broken(w, out->begin, "a field that is larger than what holds it");
+    out->end = at + size;
+    return true;
+}
+
+static void put_varint(GByteArray *out, uint64_t value)
+{
+    do {
+        uint8_t byte = (uint8_t)(value & 0x7f) | (value > 0x7f ? 0x80 : 0);
+        g_byte_array_append(out, &byte, 1);
+    } while (value >>= 7);
+}
+
+static void put_left(GByteArray *out, const struct field *f)
+{
+    put_varint(out, (uint64_t)OWN_FIELDS << 3 | VARINT);
+    put_varint(out, f->number);
+    put_varint(out, (uint64_t)(OWN_FIELDS + 1) << 3 | VARINT);
+    put_varint(out, (uint64_t)(f->end - f->data));
+}
+
+/* The wire type of a field's type; packed ones may also be LENGTH. */
+static unsigned wire_of(const ProtobufCFieldDescriptor *d)
+{
+    switch (d->type) {
+    case PROTOBUF_C_TYPE_MESSAGE:
+    case PROTOBUF_C_TYPE_STRING:
+    case PROTOBUF_C_TYPE_BYTES:
+        return LENGTH;
+    case PROTOBUF_C_TYPE_FLOAT:
+        return FIXED32;
+    case PROTOBUF_C_TYPE_DOUBLE:
+        return FIXED64;
+    default:
+        return VARINT;
+    }
+}
+
+static bool walk_message(struct walk *w, const ProtobufCMessageDescriptor *message,
+                         const uint8_t *at, const uint8_t *end, GByteArray *out);
+
+static bool walk_nested(struct walk *w, const ProtobufCFieldDescriptor *d, const struct field *f,
+                        GByteArray *out)
+{
+    GByteArray *inner = g_byte_array_new();
+    bool ok = walk_message(w, d->descriptor, f->data, f->end, inner);
+    if (ok) {
+        put_varint(out, (uint64_t)f->number << 3 | LENGTH);
+        put_varint(out, inner->len);
+        g_byte_array_append(out, inner->data, inner->len);
+    }
+    g_byte_array_unref(inner);
+    return ok;
+}
+
+static bool walk_field(struct walk *w, const ProtobufCMessageDescriptor *message,
+                       const struct field *f, GByteArray *out)
+{
+    const ProtobufCFieldDescriptor *d =
+        f->number < OWN_FIELDS ? protobuf_c_message_descriptor_get_field(message, f->number) : NULL;
+    if (!d)
+        return true;
+    bool packed = f->wire == LENGTH && d->label == PROTOBUF_C_LABEL_REPEATED;
+    if (f->wire != wire_of(d) && !packed)
+        return broken(w, f->begin, "a field of another kind than ONNX's");
+    if (d->type == PROTOBUF_C_TYPE_MESSAGE)
+        return walk_nested(w, d, f, out);
+    if (f->wire == LENGTH && (size_t)(f->end - f->data) > PAYLOAD_MAX) {
+        if (message == &onnx__tensor_proto__descriptor)
+            put_left(out, f);
+        return true;
+    }
+    if (out->len + (size_t)(f->end - f->begin) > KEPT_MAX)
+        return broken(w, f->begin, "a graph of more than 128 MiB without its weights");
+    g_byte_array_append(out, f->begin, (guint)(f->end - f->begin));
+    return true;
+}
+
+static bool walk_message(struct walk *w, const ProtobufCMessageDescriptor *message,
+                         const uint8_t *at, const uint8_t *end, GByteArray *out)
+{
+    struct field f;
+    for (; at < end; at = f.end) {
+        if (!read_field(w, at, end, &f))
+            return false;
+        if (++w->fields > FIELDS_MAX)
+            return broken(w, at, "a graph of more than 8,000,000 fields");
+        if (!walk_field(w, message, &f, out))
+            return false;
+    }
+    return true;
+}
+
+Onnx__ModelProto *onnx_file_decode(const void *bytes, size_t length, const char *name,
+                                   GError **error)
+{
+    struct walk w = {.begin = bytes, .name = name, .error = error};
+    w.end = w.begin + length;
+    GByteArray *kept = g_byte_array_new();
+    Onnx__ModelProto *model = NULL;
+    if (walk_message(&w, &onnx__model_proto__descriptor, w.begin, w.end, kept)) {
+        model = onnx__model_proto__unpack(NULL, kept->len, kept->data);
+        if (!model)
+            broken(&w, w.begin, "its messages cannot be decoded");
+    }
+    g_byte_array_unref(kept);
+    if (model && !model->graph) {
+        orch_error_set(error, ORCH_ERROR_RECIPE, "export it again, for example torch.onnx.export",
+                       "'%s' is not an ONNX model: it has no graph", name);
+        onnx__model_proto__free_unpacked(model, NULL);
+        return NULL;
+    }
+    return model;
+}
+
+char *onnx_text_clean(const char *text)
+{
+    char *clean = g_utf8_make_valid(text ? text : "", (gssize)strnlen(text ? text : "", TEXT_MAX));
+    for (char *at = clean; *at; at++)
+        if ((unsigned char)*at < ' ' || *at == 127)
+            *at = '?';
+    return clean;
+}
+
+/* ---- tensors ------------------------------------------------------------------------------- */
+
+/* ONNX's TensorProto.DataType, and where an element lies when not in raw_data. */
+static const struct {
+    int bytes, field;
+} TYPES[] = {
+    [1] = {4, 4},  [2] = {1, 5},    [3] = {1, 5},  [4] = {2, 5},   [5] = {2, 5},   [6] = {4, 5},
+    [7] = {8, 7},  [9] = {1, 5},    [10] = {2, 5}, [11] = {8, 10}, [12] = {4, 11}, [13] = {8, 11},
+    [14] = {8, 4}, [15] = {16, 10}, [16] = {2, 5}, [17] = {1, 5},  [18] = {1, 5},  [19] = {1, 5},
+    [20] = {1, 5}, [21] = {1, 5},   [22] = {1, 5}};
+
+int onnx_type_bytes(int data_type)
+{
+    return data_type > 0 && data_type < (int)G_N_ELEMENTS(TYPES) ? TYPES[data_type].bytes : 0;
+}
+
+static bool count_elements(const Onnx__TensorProto *t, int64_t *out)
+{
+    int64_t count = 1;
+    bool is_empty = false;
+    for (size_t i = 0; i < t->n_dims; i++) {
+        is_empty = is_empty || t->dims[i] == 0;
+        if (t->dims[i] < 0 || __builtin_mul_overflow(count, MAX(t->dims[i], 1), &count) ||
+            count > (int64_t)1 << 40)
+            return false;
+    }
+    *out = is_empty ? 0 : count;
+    return true;
+}
+
+/* Elements of `field` that were decoded. */
+static size_t decoded_elements(const Onnx__TensorProto *t, int field)
+{
+    switch (field) {
+    case 4:
+        return t->n_float_data;
+    case 5:
+        return t->n_int32_data;
+    case 7:
+        return t->n_int64_data;
+    case 10:
+        return t->n_double_data;
+    case 11:
+        return t->n_uint64_data;
+    default:
+        return 0;
+    }
+}
+
+/* What the file holds of it may be counted exactly, or (numbers of any length) at most. */
+static bool is_held(const Onnx__TensorProto *t, int64_t count)
+{
+    bool nibbles = t->data_type == 21 || t->data_type == 22;
+    bool complex = t->data_type == 14 || t->data_type == 15;
+    int bytes = onnx_type_bytes(t->data_type), field = TYPES[t->data_type].field;
+    uint64_t raw = (uint64_t)(nibbles ? (count + 1) / 2 : count * bytes);
+    if (t->has_raw_data)
+        return t->raw_data.len == raw;
+    if (t->has_left_bytes && t->left_field == 9)
+        return t->left_bytes == raw;
+    uint64_t elements = (uint64_t)(complex ? 2 * count : nibbles ? (count + 1) / 2 : count);
+    if (!t->has_left_bytes)
+        return decoded_elements(t, field) == elements;
+    if (t->left_field != field)
+        return false;
+    if (field == 4 || field == 10)
+        return t->left_bytes == elements * (field == 4 ? 4 : 8);
+    return t->left_bytes >= elements && t->left_bytes <= 10 * elements;
+}
+
+bool onnx_tensor_check(const Onnx__TensorProto *t, const char *name, int64_t *out_count,
+                       GError **error)
+{
+    g_autofree char *tensor = onnx_text_clean(t->name);
+    int64_t count;
+    if (!count_elements(t, &count)) {
+        orch_error_set(error, ORCH_ERROR_RECIPE, "export the model again",
+                       "'%s': tensor '%s' has a size that cannot be", name, tensor);
+        return false;
+    }
+    *out_count = count;
+    if (t->data_type == 8) /* strings: no weights, and no sizes */
+        return true;
+    if (!onnx_type_bytes(t->data_type)) {
+        orch_error_set(error, ORCH_ERROR_RECIPE, "export the model again",
+                       "'%s': tensor '%s' has the unknown data type %d", name, tensor,
+                       t->data_type);
+        return false;
+    }
+    if (t->data_location == 1 || is_held(t, count))
+        return true;
+    g_autofree char *size = orch_bytes_format(count * onnx_type_bytes(t->data_type));
+    orch_error_set(error, ORCH_ERROR_RECIPE,
+                   "fetch or export it again (weights in another file are fine)",
+                   "'%s': tensor '%s' is declared with %" G_GINT64_FORMAT
+                   " elements (%s), which the file does not hold",
+                   name, tensor, count, size);
+    return false;
+}

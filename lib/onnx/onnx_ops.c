@@ -1,0 +1,598 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The table of operators, and what all of them share. Adding an operator = a row, and a function
+ * where none fits. Operators take the meaning of every version of ONNX that PyTorch has written:
+ * what became an input was an attribute before, and both are looked for. */
+#include "lib/onnx/onnx_ops.h"
+
+#include "lib/base/error.h"
+#include "lib/onnx/onnx.h"
+#include "lib/onnx/onnx_element.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NOTES_MAX 256 /* operators beyond are counted with the last */
+
+/* ---- errors -------------------------------------------------------------------------------- */
+
+static bool fail_text(const struct onnx_call *c, const char *hint, const char *text)
+{
+    orch_error_set(c->error, ORCH_ERROR_RECIPE, hint, "'%s': node '%s' (%s) %s", c->g->file,
+                   c->step->name, c->step->op, text);
+    return false;
+}
+
+bool onnx_fail(const struct onnx_call *c, const char *hint, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    g_autofree char *text = g_strdup_vprintf(format, args);
+    va_end(args);
+    return fail_text(c, hint, text);
+}
+
+bool onnx_misfit(const struct onnx_call *c, const struct onnx_value *v, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    g_autofree char *text = g_strdup_vprintf(format, args);
+    va_end(args);
+    if (!v || !v->guess)
+        return fail_text(c, "give the input's size that the model is made for, or export it again",
+                         text);
+    g_autofree char *hint =
+        g_strdup_printf("the shape behind operator '%s' was guessed: let "
+                        "onnx.shape_inference.infer_shapes write the shapes into the file",
+                        v->guess);
+    return fail_text(c, hint, text);
+}
+
+bool onnx_need(const struct onnx_call *c, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (!onnx_in(c, i))
+            return onnx_fail(c, "export the model again", "has no input %d", i + 1);
+    return true;
+}
+
+/* ---- for operators ------------------------------------------------------------------------- */
+
+void onnx_like(struct onnx_call *c, int i, const struct onnx_value *like)
+{
+    struct onnx_value *out = i < c->out_count ? c->out[i] : NULL;
+    if (!out)
+        return;
+    out->type = like->type;
+    out->rank = like->rank;
+    memcpy(out->dims, like->dims, sizeof out->dims);
+    out->channel = like->channel;
+}
+
+double *onnx_numbers(struct onnx_call *c, int i)
+{
+    struct onnx_value *out = c->out[i];
+    int64_t count = 1;
+    for (int d = 0; d < out->rank; d++)
+        if (out->dims[d] < 0 || __builtin_mul_overflow(count, out->dims[d], &count) ||
+            count > ONNX_FOLD_MAX)
+            return NULL;
+    if (count > c->g->numbers_left) /* a small file may not ask for much memory */
+        return NULL;
+    c->g->numbers_left -= count;
+    g_free(out->numbers);
+    out->numbers = g_new0(double, (gsize)count + 1);
+    return out->numbers;
+}
+
+void onnx_weight(struct onnx_call *c, const struct onnx_value *v, enum orch_net_role role, int rank,
+                 const int64_t *shape)
+{
+    if (!v || !v->weight || c->tensor_count == ONNX_TENSORS_MAX)
+        return;
+    struct onnx_layer_tensor *t = &c->tensors[c->tensor_count++];
+    *t = (struct onnx_layer_tensor){.value = v, .role = role, .rank = rank};
+    if (rank)
+        memcpy(t->shape, shape, (size_t)rank * sizeof *shape);
+}
+
+int64_t onnx_whole(double number)
+{
+    if (!(number > -9e18))
+        return isnan(number) ? 0 : -9000000000000000000;
+    return number < 9e18 ? (int64_t)number : 9000000000000000000;
+}
+
+int64_t *onnx_ints(const struct onnx_call *c, const char *attribute, int i, int *out_count)
+{
+    const Onnx__AttributeProto *a = attribute ? onnx_attribute(c->step, attribute) : NULL;
+    const struct onnx_value *v = i >= 0 ? onnx_in(c, i) : NULL;
+    if (a && a->n_ints) {
+        *out_count = (int)a->n_ints;
+        return g_memdup2(a->ints, a->n_ints * sizeof *a->ints);
+    }
+    if (!v || !v->numbers)
+        return NULL;
+    *out_count = (int)onnx_value_count(v);
+    int64_t *ints = g_new0(int64_t, (gsize)*out_count + 1);
+    for (int j = 0; j < *out_count; j++)
+        ints[j] = onnx_whole(v->numbers[j]);
+    return ints;
+}
+
+bool onnx_axis(int64_t axis, int rank, int *out)
+{
+    if (axis < -rank || axis >= rank)
+        return false;
+    *out = (int)(axis < 0 ? axis + rank : axis);
+    return true;
+}
+
+bool onnx_multiply(const struct onnx_call *c, int64_t *product, int64_t factor)
+{
+    if (!__builtin_mul_overflow(*product, factor, product) && *product <= G_MAXINT64 / 16)
+        return true;
+    return onnx_fail(c, "export the model again", "has more operations than can be counted");
+}
+
+bool onnx_broadcast(struct onnx_call *c, const struct onnx_value *a, const struct onnx_value *b)
+{
+    if (a->rank < b->rank) {
+        const struct onnx_value *other = a;
+        a = b;
+        b = other;
+    }
+    struct onnx_value *out = c->out[0];
+    out->rank = a->rank;
+    for (int i = 0; i < a->rank; i++) {
+        int j = i - (a->rank - b->rank);
+        int64_t x = a->dims[i], y = j >= 0 ? b->dims[j] : 1;
+        if (x != y && x != 1 && y != 1) {
+            g_autofree char *one = onnx_value_format(a), *two = onnx_value_format(b);
+            return onnx_misfit(c, a->guess ? a : b, "cannot join shapes %s and %s", one, two);
+        }
+        out->dims[i] = x == 1 ? y : x;
+    }
+    /* the channels of what has them, and has more of them */
+    out->channel = onnx_value_is_constant(a) && !onnx_value_is_constant(b) && b->channel >= 0
+                       ? b->channel + a->rank - b->rank
+                       : a->channel;
+    return true;
+}
+
+static bool declared_shape(const struct onnx_call *c, int i)
+{
+    struct onnx_value *out = c->out[i];
+    const Onnx__ValueInfoProto *info = g_hash_table_lookup(c->g->declared, out->name);
+    const Onnx__TensorTypeProto *type = info && info->type ? info->type->tensor_type : NULL;
+    if (!type || !type->shape || type->shape->n_dim > ONNX_RANK_MAX)
+        return false;
+    int64_t dims[ONNX_RANK_MAX], count = 1;
+    for (size_t d = 0; d < type->shape->n_dim; d++) {
+        const Onnx__DimensionProto *dim = type->shape->dim[d];
+        dims[d] = dim->has_dim_value ? dim->dim_value : d == 0 ? c->g->batch : 0;
+        if (dims[d] < 1 || __builtin_mul_overflow(count, dims[d], &count) ||
+            count > ONNX_ELEMENTS_MAX)
+            return false;
+    }
+    out->rank = (int)type->shape->n_dim;
+    memcpy(out->dims, dims, (size_t)out->rank * sizeof *dims);
+    out->type = type->elem_type;
+    out->channel = out->rank == 4 ? 1 : out->rank - 1;
+    return true;
+}
+
+bool onnx_run_guess(struct onnx_call *c)
+{
+    static const struct onnx_value number = {.channel = -1, .node = -1};
+    const struct onnx_value *like = &number;
+    for (int i = 0; i < c->in_count; i++)
+        if (c->in[i] && (like == &number ||
+                         (onnx_value_is_constant(like) && !onnx_value_is_constant(c->in[i]))))
+            like = c->in[i];
+    c->is_guessed = true;
+    for (int i = 0; i < c->out_count; i++)
+        if (c->out[i] && !declared_shape(c, i))
+            onnx_like(c, i, like);
+    return true;
+}
+
+/* ---- the table ----------------------------------------------------------------------------- */
+
+#define NET(op) ORCH_NET_##op, ONNX_COUNTED
+#define MOVES ORCH_NET_GENERIC, ONNX_MOVES
+#define ZERO ORCH_NET_GENERIC, ONNX_ZERO
+
+/* Activations that lib/net does not have stand beside the nearest that it has: one operation an
+ * element all the same (cost.h). */
+static const struct onnx_op OPS[] = {
+    {"Conv", onnx_run_conv, NET(CONV2D), 0},
+    {"ConvTranspose", onnx_run_conv, ZERO, 1},
+    {"Gemm", onnx_run_gemm, NET(LINEAR), 0},
+    {"MatMul", onnx_run_matmul, NET(TOKEN_LINEAR), 0},
+    {"BatchNormalization", onnx_run_norm, NET(BATCHNORM2D), 1},
+    {"InstanceNormalization", onnx_run_norm, NET(LAYERNORM), 0},
+    {"GroupNormalization", onnx_run_norm, NET(LAYERNORM), 2},
+    {"LayerNormalization", onnx_run_layernorm, NET(LAYERNORM), 0},
+    {"RMSNormalization", onnx_run_layernorm, NET(LAYERNORM), 0},
+    {"SimplifiedLayerNormalization", onnx_run_layernorm, NET(LAYERNORM), 0},
+    {"LRN", onnx_run_lrn, NET(LRN), 0},
+    {"MaxPool", onnx_run_pool, NET(MAXPOOL2D), 0},
+    {"AveragePool", onnx_run_pool, NET(AVGPOOL2D), 0},
+    {"LpPool", onnx_run_pool, ZERO, 0},
+    {"GlobalAveragePool", onnx_run_pool_all, NET(ADAPTIVE_AVGPOOL2D), 0},
+    {"GlobalMaxPool", onnx_run_pool_all, NET(MAXPOOL2D), 1},
+    {"ReduceMean", onnx_run_reduce, NET(ADAPTIVE_AVGPOOL2D), ONNX_REDUCE_MEAN},
+    {"ReduceSum", onnx_run_reduce, ZERO, ONNX_REDUCE_SUM},
+    {"ReduceProd", onnx_run_reduce, ZERO, ONNX_REDUCE_PROD},
+    {"ReduceMax", onnx_run_reduce, ZERO, ONNX_REDUCE_MAX},
+    {"ReduceMin", onnx_run_reduce, ZERO, ONNX_REDUCE_MIN},
+    {"ReduceL1", onnx_run_reduce, ZERO, ONNX_REDUCE_OTHER},
+    {"ReduceL2", onnx_run_reduce, ZERO, ONNX_REDUCE_OTHER},
+    {"ReduceSumSquare", onnx_run_reduce, ZERO, ONNX_REDUCE_OTHER},
+    {"ReduceLogSumExp", onnx_run_reduce, ZERO, ONNX_REDUCE_OTHER},
+    {"ArgMax", onnx_run_reduce, ZERO, ONNX_REDUCE_ARG},
+    {"ArgMin", onnx_run_reduce, ZERO, ONNX_REDUCE_ARG},
+    {"Resize", onnx_run_resize, ZERO, 1},
+    {"Upsample", onnx_run_resize, ZERO, 0},
+    /* activations */
+    {"Relu", onnx_run_unary, NET(RELU), 0},
+    {"LeakyRelu", onnx_run_unary, NET(RELU), 0},
+    {"PRelu", onnx_run_binary, NET(RELU), ONNX_BINARY_OTHER},
+    {"Elu", onnx_run_unary, NET(RELU), 0},
+    {"Selu", onnx_run_unary, NET(RELU), 0},
+    {"Celu", onnx_run_unary, NET(RELU), 0},
+    {"ThresholdedRelu", onnx_run_unary, NET(RELU), 0},
+    {"Clip", onnx_run_unary, NET(RELU6), 0},
+    {"Sigmoid", onnx_run_unary, NET(SIGMOID), 0},
+    {"HardSigmoid", onnx_run_unary, NET(SIGMOID), 0},
+    {"Silu", onnx_run_unary, NET(SILU), 0}, /* onnx_fuse.c */
+    {"Swish", onnx_run_unary, NET(SILU), 0},
+    {"HardSwish", onnx_run_unary, NET(SILU), 0},
+    {"Mish", onnx_run_unary, NET(SILU), 0},
+    {"Tanh", onnx_run_unary, NET(TANH), 0},
+    {"Softplus", onnx_run_unary, NET(SIGMOID), 0},
+    {"Softsign", onnx_run_unary, NET(SIGMOID), 0},
+    {"Gelu", onnx_run_unary, NET(GELU), 0},
+    {"Softmax", onnx_run_unary, NET(SOFTMAX), 0},
+    {"LogSoftmax", onnx_run_unary, NET(SOFTMAX), 0},
+    {"Dropout", onnx_run_unary, NET(DROPOUT), ONNX_UNARY_SAME},
+    /* elements */
+    {"Identity", onnx_run_unary, MOVES, ONNX_UNARY_SAME},
+    {"Cast", onnx_run_unary, MOVES, ONNX_UNARY_CAST},
+    {"ScatterND", onnx_run_unary, MOVES, 0},
+    {"ScatterElements", onnx_run_unary, MOVES, 0},
+    {"Erf", onnx_run_unary, ZERO, 0},
+    {"Sqrt", onnx_run_unary, ZERO, ONNX_UNARY_SQRT},
+    {"Exp", onnx_run_unary, ZERO, ONNX_UNARY_EXP},
+    {"Log", onnx_run_unary, ZERO, ONNX_UNARY_LOG},
+    {"Neg", onnx_run_unary, ZERO, ONNX_UNARY_NEG},
+    {"Abs", onnx_run_unary, ZERO, ONNX_UNARY_ABS},
+    {"Floor", onnx_run_unary, ZERO, ONNX_UNARY_FLOOR},
+    {"Ceil", onnx_run_unary, ZERO, ONNX_UNARY_CEIL},
+    {"Round", onnx_run_unary, ZERO, ONNX_UNARY_ROUND},
+    {"Reciprocal", onnx_run_unary, ZERO, ONNX_UNARY_RECIPROCAL},
+    {"Not", onnx_run_unary, ZERO, ONNX_UNARY_NOT},
+    {"Sign", onnx_run_unary, ZERO, 0},
+    {"Sin", onnx_run_unary, ZERO, 0},
+    {"Cos", onnx_run_unary, ZERO, 0},
+    {"CumSum", onnx_run_unary, ZERO, 0},
+    {"IsNaN", onnx_run_unary, ZERO, 0},
+    {"Trilu", onnx_run_unary, ZERO, 0},
+    {"LpNormalization", onnx_run_unary, ZERO, 0},
+    {"MeanVarianceNormalization", onnx_run_unary, ZERO, 0},
+    {"QuantizeLinear", onnx_run_unary, ZERO, 0},
+    {"DequantizeLinear", onnx_run_unary, ZERO, 0},
+    {"Add", onnx_run_binary, NET(ADD), ONNX_BINARY_ADD},
+    {"Sum", onnx_run_binary, NET(ADD), ONNX_BINARY_ADD},
+    {"Sub", onnx_run_binary, NET(ADD), ONNX_BINARY_SUB},
+    {"Mul", onnx_run_binary, NET(MUL), ONNX_BINARY_MUL},
+    {"Div", onnx_run_binary, NET(MUL), ONNX_BINARY_DIV},
+    {"Pow", onnx_run_binary, ZERO, ONNX_BINARY_POW},
+    {"Mod", onnx_run_binary, ZERO, ONNX_BINARY_MOD},
+    {"Min", onnx_run_binary, ZERO, ONNX_BINARY_MIN},
+    {"Max", onnx_run_binary, ZERO, ONNX_BINARY_MAX},
+    {"Equal", onnx_run_binary, ZERO, ONNX_BINARY_EQUAL},
+    {"Less", onnx_run_binary, ZERO, ONNX_BINARY_LESS},
+    {"LessOrEqual", onnx_run_binary, ZERO, ONNX_BINARY_LESS_EQUAL},
+    {"Greater", onnx_run_binary, ZERO, ONNX_BINARY_GREATER},
+    {"GreaterOrEqual", onnx_run_binary, ZERO, ONNX_BINARY_GREATER_EQUAL},
+    {"And", onnx_run_binary, ZERO, ONNX_BINARY_AND},
+    {"Or", onnx_run_binary, ZERO, ONNX_BINARY_OR},
+    {"Where", onnx_run_where, ZERO, 0},
+    /* shapes */
+    {"Shape", onnx_run_shape, MOVES, 0},
+    {"Size", onnx_run_size, MOVES, 0},
+    {"Constant", onnx_run_constant, MOVES, 0},
+    {"ConstantOfShape", onnx_run_constant_of_shape, MOVES, 0},
+    {"Range", onnx_run_range, MOVES, 0},
+    {"Reshape", onnx_run_reshape, MOVES, 0},
+    {"Flatten", onnx_run_flatten, NET(FLATTEN), 0},
+    {"Squeeze", onnx_run_squeeze, MOVES, 0},
+    {"Unsqueeze", onnx_run_unsqueeze, MOVES, 0},
+    {"Transpose", onnx_run_transpose, MOVES, 0},
+    {"Concat", onnx_run_concat, NET(CONCAT), 0},
+    {"Slice", onnx_run_slice, MOVES, 0},
+    {"Split", onnx_run_split, MOVES, 0},
+    {"Gather", onnx_run_gather, MOVES, 0},
+    {"Expand", onnx_run_expand, MOVES, 0},
+    {"Tile", onnx_run_tile, MOVES, 0},
+    {"Pad", onnx_run_pad, MOVES, 0},
+    {"DepthToSpace", onnx_run_depth_space, MOVES, 0},
+    {"SpaceToDepth", onnx_run_depth_space, MOVES, 1},
+};
+
+static const struct onnx_op UNKNOWN = {"", onnx_run_guess, ZERO, 0};
+
+static const struct onnx_op *find_op(const char *name)
+{
+    for (unsigned i = 0; i < G_N_ELEMENTS(OPS); i++)
+        if (strcmp(OPS[i].name, name) == 0)
+            return &OPS[i];
+    return &UNKNOWN;
+}
+
+/* ---- notes --------------------------------------------------------------------------------- */
+
+/* Elements of the initializers that it reads, and that no layer has. */
+static int64_t uncounted_params(const struct onnx_call *c)
+{
+    int64_t total = 0;
+    for (int i = 0; i < c->in_count; i++) {
+        const Onnx__TensorProto *t = c->in[i] ? c->in[i]->weight : NULL;
+        int64_t count = 1;
+        for (size_t d = 0; t && d < t->n_dims; d++)
+            count *= t->dims[d];
+        if (t && count > 1 && g_hash_table_add(c->g->counted, (void *)(uintptr_t)t))
+            total += count;
+    }
+    return total;
+}
+
+static void add_note(const struct onnx_call *c, int64_t params)
+{
+    struct orch_onnx_notes *notes = c->g->notes;
+    if (!notes)
+        return;
+    struct orch_onnx_note *note = NULL;
+    for (guint i = 0; notes->items && i < notes->items->len && !note; i++)
+        if (strcmp(((struct orch_onnx_note *)notes->items->pdata[i])->op, c->step->op) == 0 ||
+            i == NOTES_MAX - 1)
+            note = notes->items->pdata[i];
+    if (!note) {
+        note = g_new0(struct orch_onnx_note, 1);
+        note->op = g_strdup(c->step->op);
+        note->node = g_strdup(c->step->name);
+        note->is_known = true;
+        g_ptr_array_add(notes->items, note);
+    }
+    note->count++;
+    note->params += params;
+    note->is_known = note->is_known && !c->is_guessed;
+}
+
+/* ---- nodes of the network ------------------------------------------------------------------ */
+
+/* PyTorch's module, where the weights still have its names. */
+static char *layer_name(const struct onnx_call *c, int i)
+{
+    for (int t = 0; t < c->tensor_count; t++) {
+        const char *weight = c->tensors[t].value->weight->name;
+        if (weight && g_str_has_suffix(weight, ".weight") && !strstr(weight, "::")) {
+            g_autofree char *module = g_strndup(weight, strlen(weight) - strlen(".weight"));
+            return g_strdup(onnx_text(c->g, module));
+        }
+    }
+    return i ? g_strdup_printf("%s.%d", c->step->name, i) : g_strdup(c->step->name);
+}
+
+static void add_tensor(const struct onnx_call *c, const struct onnx_layer_tensor *t)
+{
+    const Onnx__TensorProto *origin = t->value->weight;
+    if (!g_hash_table_add(c->g->counted, (void *)(uintptr_t)origin))
+        return;
+    int64_t whole = 1, count = 1, shape[4] = {1, 1, 1, 1};
+    for (int i = 0; i < t->rank; i++)
+        count *= t->shape[i];
+    for (size_t i = 0; i < origin->n_dims; i++) {
+        whole *= origin->dims[i];
+        shape[MIN(i, 3)] *= origin->dims[i];
+    }
+    const char *name = onnx_text(c->g, origin->name ? origin->name : "");
+    if (t->rank && count == whole)
+        orch_net_layer_tensor(&c->g->builder, name, t->role, t->rank, t->shape);
+    else
+        orch_net_layer_tensor(&c->g->builder, name, t->role, (int)CLAMP(origin->n_dims, 1, 4),
+                              shape);
+}
+
+/* Network nodes that the step reads, each once but where an operation reads it twice. */
+static GArray *net_inputs(const struct onnx_call *c)
+{
+    GArray *inputs = g_array_new(FALSE, FALSE, sizeof(int));
+    for (int i = 0; i < c->in_count; i++)
+        if (c->in[i] && !onnx_value_is_constant(c->in[i]))
+            g_array_append_val(inputs, c->in[i]->node);
+    return inputs;
+}
+
+/* A node has a limited number of inputs; more of them are joined in stages. */
+static void join_inputs(const struct onnx_call *c, GArray *inputs)
+{
+    struct orch_net_builder *b = &c->g->builder;
+    while (inputs->len > ORCH_NET_INPUTS_MAX) {
+        struct orch_net_node join = {.op = ORCH_NET_CONCAT};
+        for (int i = 0; i < ORCH_NET_INPUTS_MAX; i++) {
+            struct orch_net_shape x = orch_net_node(b->net, g_array_index(inputs, int, i))->out;
+            join.out.h = i ? join.out.h : x.h;
+            join.out.w = i ? join.out.w : x.w;
+            join.out.c += x.c;
+        }
+        int id = orch_net_layer(b, &join, &g_array_index(inputs, int, 0), ORCH_NET_INPUTS_MAX,
+                                g_strdup(c->step->name));
+        g_array_remove_range(inputs, 0, ORCH_NET_INPUTS_MAX);
+        g_array_prepend_val(inputs, id);
+    }
+}
+
+/* What lib/net will sum up for this layer, at most; the whole must stay an integer. */
+static bool charge(const struct onnx_call *c)
+{
+    int64_t own = c->layer.macs, out = 0;
+    for (int i = 0; i < c->out_count; i++)
+        out += c->out[i] ? onnx_value_count(c->out[i]) : 0;
+    for (int i = 0; i < c->in_count; i++)
+        own += c->in[i] ? onnx_value_count(c->in[i]) : 0;
+    if (__builtin_mul_overflow(out, c->window + 8, &out) ||
+        __builtin_add_overflow(own, out, &own) ||
+        __builtin_add_overflow(c->g->work, own, &c->g->work) || c->g->work > G_MAXINT64 / 4)
+        return onnx_fail(c, "export the model again", "has more operations than can be counted");
+    return true;
+}
+
+static void add_layers(const struct onnx_call *c)
+{
+    g_autoptr(GArray) inputs = net_inputs(c);
+    if (c->layer.op == ORCH_NET_CONCAT)
+        join_inputs(c, inputs);
+    int count = MIN((int)inputs->len, ORCH_NET_INPUTS_MAX);
+    bool is_first = true;
+    for (int i = 0; i < c->out_count; i++) {
+        if (!c->out[i])
+            continue;
+        struct orch_net_node layer = c->layer;
+        layer.out = onnx_value_shape(c->g, c->out[i]);
+        if (layer.macs % c->g->batch == 0)
+            layer.macs /= c->g->batch;
+        if (!is_first)
+            layer.macs = 0;
+        c->out[i]->node = orch_net_layer(&c->g->builder, &layer, &g_array_index(inputs, int, 0),
+                                         count, layer_name(c, i));
+        for (int t = 0; is_first && t < c->tensor_count; t++)
+            add_tensor(c, &c->tensors[t]);
+        is_first = false;
+    }
+}
+
+/* ---- a step -------------------------------------------------------------------------------- */
+
+static bool gather_inputs(struct onnx_call *c)
+{
+    for (int i = 0; i < c->in_count; i++) {
+        const char *name = c->step->inputs[i];
+        if (!name[0])
+            continue;
+        c->in[i] = onnx_graph_value(c->g, name);
+        if (!c->in[i])
+            return onnx_fail(c, "the graph is cut in pieces: export the model again",
+                             "reads '%s', which nothing makes", onnx_text(c->g, name));
+    }
+    return true;
+}
+
+static bool is_fixed(const struct onnx_call *c)
+{
+    if (c->op->run == onnx_run_shape || c->op->run == onnx_run_size)
+        return true;
+    for (int i = 0; i < c->in_count; i++)
+        if (c->in[i] && !onnx_value_is_constant(c->in[i]))
+            return false;
+    return true;
+}
+
+/* Places and counts are no weights. */
+static bool is_trained(const struct onnx_value *v)
+{
+    return v && v->weight && v->weight->data_type != 6 && v->weight->data_type != ONNX_INT64 &&
+           v->weight->data_type != ONNX_BOOL;
+}
+
+/* What a constant was made of: its largest initializer. */
+static void inherit_weight(const struct onnx_call *c)
+{
+    const struct onnx_value *largest = NULL;
+    for (int i = 0; i < c->in_count; i++)
+        if (is_trained(c->in[i]) &&
+            (!largest || onnx_value_count(c->in[i]) > onnx_value_count(largest)))
+            largest = c->in[i];
+    for (int i = 0; i < c->out_count; i++)
+        if (c->out[i] && largest && c->op->run != onnx_run_shape)
+            c->out[i]->weight = largest->weight;
+}
+
+static void inherit_guess(const struct onnx_call *c)
+{
+    const char *guess = c->is_guessed ? c->step->op : NULL;
+    for (int i = 0; i < c->in_count && !guess; i++)
+        guess = c->in[i] ? c->in[i]->guess : NULL;
+    for (int i = 0; i < c->out_count; i++)
+        if (c->out[i])
+            c->out[i]->guess = guess;
+}
+
+static bool check_output(const struct onnx_call *c, const struct onnx_value *v, bool is_constant)
+{
+    int64_t count = 1;
+    for (int i = 0; i < v->rank; i++)
+        if (v->dims[i] < 0 || __builtin_mul_overflow(count, MAX(v->dims[i], 1), &count) ||
+            count > ONNX_ELEMENTS_MAX)
+            return onnx_misfit(c, v, "makes a value of more than 2^40 elements");
+    if (onnx_value_count(v) > 0 || is_constant)
+        return true;
+    g_autofree char *text = onnx_value_format(v);
+    return onnx_misfit(c, v, "makes an empty value (%s)", text);
+}
+
+static bool run_call(struct onnx_call *c)
+{
+    if (!gather_inputs(c))
+        return false;
+    for (int i = 0; i < c->out_count; i++)
+        if (c->step->proto->output[i][0])
+            c->out[i] = onnx_graph_make(c->g, c->step->proto->output[i]);
+    if (!c->out_count || !c->out[0])
+        c->op = &UNKNOWN; /* every operator that is known has a first output */
+    c->layer.op = c->op->layer;
+    c->count = c->op->count;
+    if (!c->op->run(c))
+        return false;
+    bool fixed = is_fixed(c);
+    inherit_guess(c);
+    for (int i = 0; i < c->out_count; i++)
+        if (c->out[i] && !check_output(c, c->out[i], fixed))
+            return false;
+    if (fixed) {
+        inherit_weight(c);
+        return true;
+    }
+    if (c->is_view && c->in[0]) {
+        c->out[0]->node = c->in[0]->node;
+        c->out[0]->weight = c->in[0]->weight;
+        return true;
+    }
+    if (c->is_guessed || c->count == ONNX_ZERO)
+        c->layer.op = ORCH_NET_GENERIC;
+    if (c->layer.op == ORCH_NET_GENERIC && (c->is_guessed || c->count != ONNX_MOVES)) {
+        c->tensor_count = 0;
+        c->layer.macs = 0;
+        add_note(c, uncounted_params(c));
+    }
+    if (!charge(c))
+        return false;
+    add_layers(c);
+    return true;
+}
+
+bool onnx_step_run(struct onnx_graph *g, const struct onnx_step *step, GError **error)
+{
+    struct onnx_call c = {.g = g, .step = step, .op = find_op(step->op), .error = error};
+    c.in_count = step->input_count;
+    c.out_count = (int)step->proto->n_output;
+    c.in = g_new0(struct onnx_value *, (gsize)c.in_count + 1);
+    c.out = g_new0(struct onnx_value *, (gsize)c.out_count + 1);
+    bool ok = run_call(&c);
+    g_free(c.in);
+    g_free(c.out);
+    return ok;
+}

@@ -1,0 +1,140 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Exports torchvision's networks to ONNX and compares what lib/onnx counts with the zoo's counts.
+
+usage: torch_models.py PRINT_ONNX [NAME...]
+
+Twice: as exported for training, batch norms in place (parameters and multiply-adds must be the zoo's),
+and folded for inference (multiply-adds the same; parameters those of torchvision without what batch
+norms had beyond a bias). Weights are random: the exporter merges tensors of equal content. Networks
+that the zoo does not have are held to torchvision's parameters and published multiply-adds.
+"""
+import subprocess
+import sys
+import tempfile
+import warnings
+
+import torch
+import torchvision
+
+ZOO = ["resnet18", "mobilenet_v2", "densenet121", "vgg11", "squeezenet1_1", "googlenet", "alexnet",
+       "efficientnet_b0", "inception_v3", "resnext50_32x4d"]
+# billions of multiply-adds that torchvision's documentation gives ("GFLOPS"), to 0.01
+OTHERS = {"vit_b_16": 17.56, "swin_t": 4.49, "convnext_tiny": 4.46, "mobilenet_v3_large": 0.22,
+          "shufflenet_v2_x1_0": 0.14, "regnet_y_400mf": 0.40, "mnasnet1_0": 0.31}
+# Not each of its batch norms stands behind a convolution of its own.
+NORMS_STAY = {"densenet121"}
+
+
+def make(name):
+    options = {}
+    if name in ("googlenet", "inception_v3"):
+        options = {"aux_logits": False, "init_weights": False, "transform_input": False}
+    model = getattr(torchvision.models, name)(weights=None, **options).eval()
+    with torch.no_grad():
+        for value in list(model.parameters()) + [
+                b for n, b in model.named_buffers() if "running" in n]:
+            value.copy_(torch.rand(value.shape) + 0.5)
+    return model
+
+
+def export(model, side, fold, path):
+    mode = torch.onnx.TrainingMode.EVAL if fold else torch.onnx.TrainingMode.PRESERVE
+    torch.onnx.export(model, torch.zeros(1, 3, side, side), path, training=mode,
+                      do_constant_folding=fold, opset_version=13)
+
+
+def read(*command):
+    """The counts that print_onnx prints, and its notes."""
+    out = subprocess.run(command, stdout=subprocess.PIPE, check=True, universal_newlines=True).stdout
+    lines = [line.split(" ") for line in out.splitlines()]
+    counts = {words[0]: int(words[1]) for words in lines if len(words) == 2}
+    return counts, [" ".join(words) for words in lines if words[0] == "note"]
+
+
+def check(name, print_onnx, folder):
+    model = make(name)
+    side = 299 if name == "inception_v3" else 224
+    params = sum(p.numel() for p in model.parameters())
+    faults = []
+
+    def same(what, found, wanted):
+        if found != wanted:
+            faults.append("%s: %s %s, wanted %s" % (name, what, found, wanted))
+
+    want = read(print_onnx, "--zoo", name)[0] if name in ZOO else None
+    norms = [m for m in model.modules() if isinstance(m, torch.nn.BatchNorm2d)]
+    for fold in (False, True):
+        path = "%s/%s.onnx" % (folder, name)
+        export(model, side, fold, path)
+        got, notes = read(print_onnx, path)
+        label = "folded " if fold else ""
+        same(label + "notes", notes, [])
+        same(label + "classes", got["classes"], 1000)
+        if want:
+            same(label + "multiply-adds", got["macs"], want["macs"])
+        else:
+            same(label + "multiply-adds", "%.2f" % (got["macs"] / 1e9), "%.2f" % OTHERS[name])
+        if not fold:
+            same("parameters", got["params"], params)
+            if want:
+                same("zoo's parameters", want["params"], params)
+                same("depth", got["depth"], want["depth"])
+        elif norms and name not in NORMS_STAY:
+            same(label + "parameters", got["params"], params - sum(m.num_features for m in norms))
+        print("%s%s: %d parameters, %d multiply-adds" % (label, name, got["params"], got["macs"]))
+    return faults
+
+
+class Transformer(torch.nn.Module):
+    """Tokens in, scores by the embedding's own weights; 2 layers, 4 heads, width 64."""
+
+    def __init__(self):
+        super().__init__()
+        self.word = torch.nn.Embedding(1000, 64)
+        self.place = torch.nn.Embedding(128, 64)
+        self.register_buffer("places", torch.arange(128)[None])
+        layer = torch.nn.TransformerEncoderLayer(64, 4, 128, dropout=0, batch_first=True,
+                                                 activation="gelu")
+        self.encoder = torch.nn.TransformerEncoder(layer, 2)
+        self.score = torch.nn.Linear(64, 1000, bias=False)
+        self.score.weight = self.word.weight
+
+    def forward(self, tokens):
+        x = self.word(tokens) + self.place(self.places[:, :tokens.shape[1]])
+        for layer in self.encoder.layers:
+            x = layer(x)
+        return self.score(x)
+
+
+def check_transformer(print_onnx, folder):
+    """A batch of 2 sequences of 16 tokens: counts are for one."""
+    model = Transformer()
+    path = folder + "/transformer.onnx"
+    torch.onnx.export(model, torch.zeros(2, 16, dtype=torch.long), path, opset_version=13,
+                      training=torch.onnx.TrainingMode.TRAINING, do_constant_folding=False)
+    got, notes = read(print_onnx, path)
+    layer = 16 * 64 * (3 * 64 + 64 + 2 * 128) + 2 * 16 * 16 * 64
+    want = {"params": sum(p.numel() for p in model.parameters()),
+            "macs": 2 * layer + 16 * 64 * 1000}
+    print("transformer: %d parameters, %d multiply-adds" % (got["params"], got["macs"]))
+    faults = ["transformer: %s %d, wanted %d" % (key, got[key], want[key])
+              for key in want if got[key] != want[key]]
+    return faults + notes
+
+
+def main():
+    warnings.filterwarnings("ignore")
+    torch.manual_seed(1)
+    faults = []
+    with tempfile.TemporaryDirectory() as folder:
+        for name in sys.argv[2:] or ZOO + list(OTHERS):
+            faults += check(name, sys.argv[1], folder)
+        faults += check_transformer(sys.argv[1], folder)
+    for fault in faults:
+        print(fault)
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,16 @@
+orch_test(onnx "quick" orch_onnx)
+
+# Models that the installed PyTorch writes, against the zoo's networks.
+add_executable(print_onnx ${CMAKE_SOURCE_DIR}/tests/onnx/print_onnx.c)
+target_link_libraries(print_onnx PRIVATE orch_onnx)
+add_test(NAME onnx.torch COMMAND ${CMAKE_SOURCE_DIR}/tests/onnx/torch.sh
+         $<TARGET_FILE:print_onnx>)
+set_tests_properties(onnx.torch PROPERTIES LABELS torch TIMEOUT 600 SKIP_RETURN_CODE 77
+  ENVIRONMENT "ORCH_SOURCE_DIR=${CMAKE_SOURCE_DIR}")
+
+# The corpus through the fuzz target; with -fsanitize=fuzzer in the driver's place it fuzzes.
+add_executable(fuzz_onnx ${CMAKE_SOURCE_DIR}/tests/fuzz/fuzz_onnx.c
+               ${CMAKE_SOURCE_DIR}/tests/fuzz/replay.c)
+target_link_libraries(fuzz_onnx PRIVATE orch_onnx)
+add_test(NAME fuzz.onnx COMMAND fuzz_onnx ${CMAKE_SOURCE_DIR}/tests/fuzz/corpus/onnx)
+set_tests_properties(fuzz.onnx PROPERTIES LABELS quick TIMEOUT 60)
