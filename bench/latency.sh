@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# How long a user waits: orch --version (limit 10 ms), orch plan of 100 trials and orch ls over 100,000
-# runs (limit 50 ms each), beside git --version for scale. The median of 11. usage: latency.sh [--strict] [BUILD]
+# How long a user waits: orch --version (limit 10 ms), one network or forecast (15 ms), orch plan of 100
+# trials and orch ls over 100,000 runs (limit 50 ms each), beside git --version for scale. The median of 11. usage: latency.sh [--strict] [BUILD]
 set -eu
 strict=0; [ "${1:-}" = --strict ] && { strict=1; shift; }
 cd "$(dirname "$0")/.."
@@ -18,6 +18,10 @@ median() { # median NAME LIMIT-MS COMMAND...
 }
 median "git --version" 0 git --version
 median "orch --version" 10 "$build/orch" --version
+median "orch net show resnet152" 15 "$build/orch" net show resnet152
+median "orch predict, resnet152 on a V100" 15 "$build/orch" predict --gpu V100 --net resnet152
+median "orch predict, PALEO, densenet169" 15 "$build/orch" predict --model paleo --net densenet169 --workers 1,2,4,8,16
+median "orch predict --gpu all" 15 "$build/orch" predict --gpu all --net resnet152
 printf 'format: 1\nrecipe: p\nexperiments:\n  n: { plugin: sleep, sweep: { seconds: [%s] } }\n' "$(seq -s , 1 100)" >p.recipe
 median "orch plan, 100 trials, no store" 50 "$build/orch" plan p.recipe
 printf 'format: 1\nrecipe: one\nexperiments:\n  n: { plugin: "null" }\n' >one.recipe

@@ -15,7 +15,8 @@
 struct predict_options {
     const char *gpu, *net, *net_table, *input, *dataset, *precision, *optimizer, *model;
     const char *batches, *workers, *scaling, *network, *scheme, *cloud, *format;
-    const char *epochs, *ppp_comp, *ppp_comm;
+    const char *epochs, *ppp_comp, *ppp_comm, *algorithm, *parallel;
+    const char **split;
     int classes, per_node;
     double price;
     bool pipeline, spot, forward_only, layers, overlap, all_layers;
@@ -79,6 +80,9 @@ char *money_format(double usd);
 int predict_prior(struct orch_cli *cli, struct question *q, GError **error);
 int predict_prior_all(struct orch_cli *cli, struct question *q, GError **error);
 int predict_paleo(struct orch_cli *cli, struct question *q, GError **error);
+/** The rest of predict_paleo with --parallel model or hybrid. */
+int predict_paleo_split(struct orch_cli *cli, struct question *q,
+                        struct orch_paleo_options *options, GError **error);
 int predict_roofline(struct orch_cli *cli, struct question *q, GError **error);
 
 #endif

@@ -89,6 +89,20 @@ static bool find_scheme(const struct question *q, struct asked *a, GError **erro
     return orch_paleo_scheme_find(name, &a->options.scheme, error);
 }
 
+static bool find_algorithm(const struct question *q, struct asked *a, GError **error)
+{
+    static const char *const names[] = {"gemm", "fft", "fft-tiling"};
+    for (int i = 0; i < 3; i++) {
+        if (!q->o->algorithm || strcmp(q->o->algorithm, names[i]) == 0) {
+            a->options.algorithm = (enum orch_paleo_algorithm)i;
+            return true;
+        }
+    }
+    orch_error_set(error, ORCH_ERROR_USAGE, "gemm, fft, fft-tiling",
+                   "option '--algorithm': unknown word '%s'", q->o->algorithm);
+    return false;
+}
+
 static bool given(const struct question *q, struct asked *a, GError **error)
 {
     a->options.pipeline = q->o->pipeline;
@@ -97,7 +111,7 @@ static bool given(const struct question *q, struct asked *a, GError **error)
         a->options.ppp_comp = q->ppp_comp;
     if (!isnan(q->ppp_comm))
         a->options.ppp_comm = q->ppp_comm;
-    return find_scheme(q, a, error);
+    return find_scheme(q, a, error) && find_algorithm(q, a, error);
 }
 
 /* ---- our additions -----------------------------------------------------------------------------
@@ -284,6 +298,10 @@ int predict_paleo(struct orch_cli *cli, struct question *q, GError **error)
     if (!find_device(q, &a, error) || !find_link(q, &a, error) || !given(q, &a, error)) {
         rate_release(&a.rate);
         return -1;
+    }
+    if (q->o->parallel && strcmp(q->o->parallel, "data") != 0) {
+        rate_release(&a.rate);
+        return predict_paleo_split(cli, q, &a.options, error);
     }
     struct orch_table *table = orch_table_new(HEADERS);
     json_t *list = json_array();

@@ -132,6 +132,28 @@ const struct orch_net_family *orch_net_families(void)
     return ZOO;
 }
 
+/* Other names of the same networks, as papers and other libraries have them. */
+static const char *const ALIASES[][2] = {
+    {"resnext50", "resnext50_32x4d"},
+    {"wide-resnet-50-2", "wide_resnet50_2"},
+    {"squeezenet", "squeezenet1_0"},
+    {"wrn-28-10", "wide-resnet-28-10"},
+    {"gpt2-small", "gpt2"},
+    {"inception-v3", "inception_v3"},
+    {"efficientnet-b0", "efficientnet_b0"},
+    {"mobilenet-v1", "mobilenet_v1"},
+    {"mobilenet-v2", "mobilenet_v2"},
+    {"dqn", "nature-dqn"},
+};
+
+static const char *own_name(const char *name)
+{
+    for (size_t i = 0; i < G_N_ELEMENTS(ALIASES); i++)
+        if (strcmp(ALIASES[i][0], name) == 0)
+            return ALIASES[i][1];
+    return name;
+}
+
 /* The family that `name` asks for, and what stands behind its colon (or NULL). */
 static const struct orch_net_family *find_family(const char *name, const char **out_argument)
 {
@@ -217,8 +239,8 @@ static bool check_range(const struct request *request, GError **error)
 
 struct orch_net *orch_net_make(const struct orch_net_options *options, GError **error)
 {
-    struct request request = {.name = options->name};
-    request.family = find_family(options->name, &request.argument);
+    struct request request = {.name = own_name(options->name)};
+    request.family = find_family(request.name, &request.argument);
     if (!request.family) {
         unknown_name(options->name, error);
         return NULL;

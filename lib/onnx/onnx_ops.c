@@ -374,12 +374,13 @@ static void add_note(const struct onnx_call *c, int64_t params)
 
 /* ---- nodes of the network ------------------------------------------------------------------ */
 
-/* PyTorch's module, where the weights still have its names. */
+/* PyTorch's module, where the weights still have its names and are this layer's own. */
 static char *layer_name(const struct onnx_call *c, int i)
 {
     for (int t = 0; t < c->tensor_count; t++) {
         const char *weight = c->tensors[t].value->weight->name;
-        if (weight && g_str_has_suffix(weight, ".weight") && !strstr(weight, "::")) {
+        if (weight && g_str_has_suffix(weight, ".weight") && !strstr(weight, "::") &&
+            !g_hash_table_contains(c->g->counted, c->tensors[t].value->weight)) {
             g_autofree char *module = g_strndup(weight, strlen(weight) - strlen(".weight"));
             return g_strdup(onnx_text(c->g, module));
         }
@@ -566,7 +567,7 @@ static bool run_call(struct onnx_call *c)
         inherit_weight(c);
         return true;
     }
-    if (c->is_view && c->in[0]) {
+    if (c->is_view && c->in[0] && c->out[0]) {
         c->out[0]->node = c->in[0]->node;
         c->out[0]->weight = c->in[0]->weight;
         return true;

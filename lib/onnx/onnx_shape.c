@@ -161,10 +161,16 @@ static void keep_numbers(struct onnx_call *c)
         memcpy(numbers, c->in[0]->numbers, (size_t)onnx_value_count(c->out[0]) * sizeof *numbers);
 }
 
-/* Where the channels of a view are: as images have them, or at the end. */
-static int usual_channel(int rank)
+/* Where the channels of a reshaped value are: on their axis while nothing in front of it changed,
+ * at the end for tokens, else as images have them. */
+static int view_channel(const struct onnx_value *from, const struct onnx_value *to)
 {
-    return rank >= 4 ? 1 : rank - 1;
+    int axis = from->channel;
+    if (axis >= 0 && axis < to->rank &&
+        memcmp(from->dims, to->dims, (size_t)(axis + 1) * sizeof *to->dims) == 0)
+        return axis;
+    bool is_tokens = from->rank >= 3 && axis == from->rank - 1;
+    return to->rank >= 4 && !is_tokens ? 1 : to->rank - 1;
 }
 
 /* 0 and -1 resolved. */
@@ -218,10 +224,9 @@ bool onnx_run_reshape(struct onnx_call *c)
     if (!resolve(c, dims, count))
         return false;
     onnx_like(c, 0, c->in[0]);
-    bool same_rank = count == c->in[0]->rank;
     out->rank = count;
     memcpy(out->dims, dims, (size_t)count * sizeof *dims);
-    out->channel = same_rank ? c->in[0]->channel : usual_channel(count);
+    out->channel = view_channel(c->in[0], out);
     keep_numbers(c);
     c->is_view = !flattens(c->g, c->in[0], out);
     c->layer.op = c->is_view ? ORCH_NET_GENERIC : ORCH_NET_FLATTEN;

@@ -42,6 +42,11 @@ ok anchor ButterflyMixing; near "$(json 0.comm_ms)" 111.786471
 ok anchor ring; same "$(json 0.added_to_paleo.scheme)" ring
 ok orch predict --model paleo --net inception_v3 --gpu K80 --workers 1,2,4,8 --scaling strong --dataset 50000
 has 'PPP 0.42'; has '$0.9 an hour a worker'
+ok orch predict --model paleo --net alexnet --batch 128 --workers 1,2,4 --parallel hybrid --split classifier.1 --split classifier.4 --json
+same "$(json '#') $(json 2.workers)" '3 4'
+ok orch predict --model paleo --net alexnet --workers 1,4 --parallel model --split features.10; has 'one by one'
+fails 2 orch predict --model paleo --net alexnet --workers 2 --parallel model; says 'which?'
+ok orch predict --model paleo --net vgg16 --algorithm fft; fails 2 orch predict --model paleo --net vgg16 --algorithm winograd
 # the roofline
 ok orch predict --model roofline --net vgg16 --gpu T4 --batch 1,512; has '30.7 GiB'; has 'largest batch that fits 16 GB'
 ok orch predict --model roofline --net resnet18 --gpu V100 --layers; has memory; has compute

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* `orch predict --model paleo --parallel model|hybrid`: layers cut among the workers. */
+#include "core/cli/predict.h"
+
+#include "lib/base/error.h"
+#include "lib/base/text.h"
+
+#include <string.h>
+
+static void add_ms(struct orch_table *table, json_t *row, const char *name, double ms)
+{
+    g_autofree char *text = orch_number_format(ms);
+    orch_table_add(table, text, NULL);
+    json_object_set_new(row, name, json_real(ms));
+}
+
+/* Lower: the pieces beside each other; upper: one after another. */
+static bool ask_model(struct question *q, const struct orch_paleo_options *options, int64_t workers,
+                      struct orch_table *table, json_t *row, GError **error)
+{
+    struct orch_paleo_split_step s;
+    if (!orch_paleo_model_parallel(question_table(q), options, q->o->split, workers, &s, error))
+        return false;
+    orch_table_add_int(table, workers);
+    add_ms(table, row, "fwd_lower_ms", s.fwd_lower_ms);
+    add_ms(table, row, "fwd_upper_ms", s.fwd_upper_ms);
+    add_ms(table, row, "bwd_lower_ms", s.bwd_lower_ms);
+    add_ms(table, row, "bwd_upper_ms", s.bwd_upper_ms);
+    add_ms(table, row, "update_ms", s.update_ms);
+    add_ms(table, row, "total_ms", s.fwd_lower_ms + s.bwd_lower_ms + s.update_ms);
+    return true;
+}
+
+static bool ask_hybrid(struct question *q, const struct orch_paleo_options *options,
+                       int64_t workers, struct orch_table *table, json_t *row, GError **error)
+{
+    struct orch_paleo_hybrid_step s;
+    if (!orch_paleo_hybrid(question_table(q), options, q->o->split, workers, &s, error))
+        return false;
+    orch_table_add_int(table, workers);
+    add_ms(table, row, "data_ms", s.data_fwd_ms + s.data_bwd_ms + s.data_update_ms);
+    add_ms(table, row, "data_comm_ms", s.data_comm_ms);
+    add_ms(table, row, "split_ms", s.split_fwd_ms + s.split_bwd_ms + s.split_update_ms);
+    add_ms(table, row, "total_ms", s.total_ms);
+    add_ms(table, row, "images_per_s", s.images_per_s);
+    return true;
+}
+
+int predict_paleo_split(struct orch_cli *cli, struct question *q,
+                        struct orch_paleo_options *options, GError **error)
+{
+    static const char *const model_headers[] = {
+        ">workers",        ">fwd ms",    ">fwd one by one", ">bwd ms",
+        ">bwd one by one", ">update ms", ">total ms",       NULL};
+    static const char *const hybrid_headers[] = {">workers",
+                                                 ">data-parallel ms",
+                                                 ">its exchange ms",
+                                                 ">cut layers ms",
+                                                 ">total ms",
+                                                 ">images/s",
+                                                 NULL};
+    bool hybrid = strcmp(q->o->parallel, "hybrid") == 0;
+    if (!hybrid && strcmp(q->o->parallel, "model") != 0) {
+        orch_error_set(error, ORCH_ERROR_USAGE, "data, model, hybrid",
+                       "option '--parallel': unknown word '%s'", q->o->parallel);
+        return -1;
+    }
+    if (!q->o->split) {
+        orch_error_set(error, ORCH_ERROR_USAGE, "for example --split fc6 --split fc7",
+                       "option '--parallel %s' cuts layers: which?", q->o->parallel);
+        return -1;
+    }
+    struct orch_table *table = orch_table_new(hybrid ? hybrid_headers : model_headers);
+    json_t *list = json_array();
+    bool ok = true;
+    options->batch = q->batches[0];
+    for (int w = 0; ok && w < q->worker_count; w++) {
+        json_t *row = json_pack("{s:I}", "workers", (json_int_t)q->workers[w]);
+        ok = (hybrid ? ask_hybrid : ask_model)(q, options, q->workers[w], table, row, error);
+        json_array_append_new(list, row);
+    }
+    if (!ok || cli->json) {
+        json_decref(orch_table_to_json(table));
+        if (ok)
+            orch_cli_print_json_array(list);
+    } else {
+        orch_table_print_as(cli, table, "steps", q->o->format);
+    }
+    json_decref(list);
+    return ok ? ORCH_EXIT_OK : -1;
+}
