@@ -4,6 +4,7 @@
 #include "lib/base/error.h"
 
 #include <curl/curl.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -14,6 +15,19 @@
 #define WAIT_MAX_S 30.0
 /* Even with new bytes each time, a server that hangs up this often is no use. */
 #define ATTEMPTS_MAX 200
+
+/* libcurl is opened when something is fetched: it brings twenty-odd libraries along, which every
+ * other command would wait for. */
+static struct {
+    CURLcode (*global_init)(long);
+    CURL *(*init)(void);
+    void (*reset)(CURL *);
+    CURLcode (*setopt)(CURL *, CURLoption, ...);
+    CURLcode (*getinfo)(CURL *, CURLINFO, ...);
+    const char *(*strerror)(CURLcode);
+    CURLcode (*perform)(CURL *);
+    void (*cleanup)(CURL *);
+} curl_api;
 
 struct transfer {
     const struct orch_download *want;
@@ -90,35 +104,35 @@ static int on_progress(void *pointer, curl_off_t total, curl_off_t done, curl_of
 static void allow_http_only(CURL *curl)
 {
 #if LIBCURL_VERSION_NUM >= 0x075500
-    curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
-    curl_easy_setopt(curl, CURLOPT_REDIR_PROTOCOLS_STR, "http,https");
+    curl_api.setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
+    curl_api.setopt(curl, CURLOPT_REDIR_PROTOCOLS_STR, "http,https");
 #else
-    curl_easy_setopt(curl, CURLOPT_PROTOCOLS, (long)(CURLPROTO_HTTP | CURLPROTO_HTTPS));
-    curl_easy_setopt(curl, CURLOPT_REDIR_PROTOCOLS, (long)(CURLPROTO_HTTP | CURLPROTO_HTTPS));
+    curl_api.setopt(curl, CURLOPT_PROTOCOLS, (long)(CURLPROTO_HTTP | CURLPROTO_HTTPS));
+    curl_api.setopt(curl, CURLOPT_REDIR_PROTOCOLS, (long)(CURLPROTO_HTTP | CURLPROTO_HTTPS));
 #endif
 }
 
 static void set_up(struct transfer *t)
 {
     CURL *curl = t->curl;
-    curl_easy_reset(curl);
+    curl_api.reset(curl);
     allow_http_only(curl);
-    curl_easy_setopt(curl, CURLOPT_URL, t->want->url);
-    curl_easy_setopt(curl, CURLOPT_USERAGENT, "orch");
-    curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
-    curl_easy_setopt(curl, CURLOPT_FAILONERROR, 1L);
-    curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 1L);
-    curl_easy_setopt(curl, CURLOPT_MAXREDIRS, 10L);
-    curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, (long)t->want->connect_s);
-    curl_easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, 1L);
-    curl_easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, (long)t->want->stall_s);
-    curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, on_bytes);
-    curl_easy_setopt(curl, CURLOPT_WRITEDATA, t);
-    curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
-    curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, on_progress);
-    curl_easy_setopt(curl, CURLOPT_XFERINFODATA, t);
+    curl_api.setopt(curl, CURLOPT_URL, t->want->url);
+    curl_api.setopt(curl, CURLOPT_USERAGENT, "orch");
+    curl_api.setopt(curl, CURLOPT_NOSIGNAL, 1L);
+    curl_api.setopt(curl, CURLOPT_FAILONERROR, 1L);
+    curl_api.setopt(curl, CURLOPT_FOLLOWLOCATION, 1L);
+    curl_api.setopt(curl, CURLOPT_MAXREDIRS, 10L);
+    curl_api.setopt(curl, CURLOPT_CONNECTTIMEOUT, (long)t->want->connect_s);
+    curl_api.setopt(curl, CURLOPT_LOW_SPEED_LIMIT, 1L);
+    curl_api.setopt(curl, CURLOPT_LOW_SPEED_TIME, (long)t->want->stall_s);
+    curl_api.setopt(curl, CURLOPT_WRITEFUNCTION, on_bytes);
+    curl_api.setopt(curl, CURLOPT_WRITEDATA, t);
+    curl_api.setopt(curl, CURLOPT_NOPROGRESS, 0L);
+    curl_api.setopt(curl, CURLOPT_XFERINFOFUNCTION, on_progress);
+    curl_api.setopt(curl, CURLOPT_XFERINFODATA, t);
     if (t->start > 0)
-        curl_easy_setopt(curl, CURLOPT_RESUME_FROM_LARGE, (curl_off_t)t->start);
+        curl_api.setopt(curl, CURLOPT_RESUME_FROM_LARGE, (curl_off_t)t->start);
 }
 
 static void set_failure(const struct transfer *t, const char *cure, const char *why, GError **error)
@@ -133,7 +147,7 @@ static void set_failure(const struct transfer *t, const char *cure, const char *
 static enum outcome judge_status(struct transfer *t, GError **error)
 {
     long status = 0;
-    curl_easy_getinfo(t->curl, CURLINFO_RESPONSE_CODE, &status);
+    curl_api.getinfo(t->curl, CURLINFO_RESPONSE_CODE, &status);
     if (status == 416 && t->start > 0) /* the part file is no beginning of this file */
         return ANEW;
     g_autofree char *why = g_strdup_printf("the server answered %ld", status);
@@ -175,10 +189,10 @@ static enum outcome judge(struct transfer *t, CURLcode code, GError **error)
     for (unsigned i = 0; i < G_N_ELEMENTS(CURES); i++) {
         if (CURES[i].code != code)
             continue;
-        set_failure(t, CURES[i].cure, curl_easy_strerror(code), error);
+        set_failure(t, CURES[i].cure, curl_api.strerror(code), error);
         return CURES[i].passes ? AGAIN : FAILED;
     }
-    set_failure(t, NULL, curl_easy_strerror(code), error);
+    set_failure(t, NULL, curl_api.strerror(code), error);
     return FAILED;
 }
 
@@ -202,7 +216,7 @@ static enum outcome attempt(struct transfer *t, GError **error)
     t->start = t->size;
     t->too_large = false;
     set_up(t);
-    CURLcode code = curl_easy_perform(t->curl);
+    CURLcode code = curl_api.perform(t->curl);
     if (code != CURLE_OK)
         return judge(t, code, error);
     if (most > 0 && t->size < most) {
@@ -260,10 +274,33 @@ static bool run(struct transfer *t, GError **error)
     return false;
 }
 
+static bool find_symbol(void *library, const char *name, void *out_function)
+{
+    void *address = dlsym(library, name);
+    memcpy(out_function, &address, sizeof address); /* ISO C has no cast from void * to function */
+    return address;
+}
+
+static bool find_curl(void)
+{
+    static const char *const names[] = {"libcurl.so.4", "libcurl-gnutls.so.4", "libcurl.so"};
+    void *library = NULL;
+    for (size_t i = 0; i < G_N_ELEMENTS(names) && !library; i++)
+        library = dlopen(names[i], RTLD_NOW);
+    return library && find_symbol(library, "curl_global_init", &curl_api.global_init) &&
+           find_symbol(library, "curl_easy_init", &curl_api.init) &&
+           find_symbol(library, "curl_easy_reset", &curl_api.reset) &&
+           find_symbol(library, "curl_easy_setopt", &curl_api.setopt) &&
+           find_symbol(library, "curl_easy_getinfo", &curl_api.getinfo) &&
+           find_symbol(library, "curl_easy_strerror", &curl_api.strerror) &&
+           find_symbol(library, "curl_easy_perform", &curl_api.perform) &&
+           find_symbol(library, "curl_easy_cleanup", &curl_api.cleanup);
+}
+
 static void *init_curl(void *unused)
 {
     (void)unused;
-    return GINT_TO_POINTER(curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK);
+    return GINT_TO_POINTER(find_curl() && curl_api.global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK);
 }
 
 bool orch_download_run(const struct orch_download *download, GError **error)
@@ -280,11 +317,13 @@ bool orch_download_run(const struct orch_download *download, GError **error)
         return false;
     }
     t.size = info.st_size;
-    t.curl = curl_easy_init();
+    t.curl = curl_api.cleanup ? curl_api.init() : NULL;
     bool ok = t.curl && run(&t, error);
     if (!t.curl)
-        orch_error_set(error, ORCH_ERROR_IO, NULL, "cannot set up libcurl");
-    curl_easy_cleanup(t.curl);
+        orch_error_set(error, ORCH_ERROR_IO, "install it (Debian: libcurl4)",
+                       "cannot set up libcurl");
+    else
+        curl_api.cleanup(t.curl);
     if (close(t.fd) != 0 && ok) {
         orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot write '%s'", download->part);
         ok = false;
