@@ -224,6 +224,16 @@ size_t orch_csv_rows(const struct orch_csv *csv)
     return csv->fields->len / csv->width - 1;
 }
 
+int orch_csv_columns(const struct orch_csv *csv)
+{
+    return (int)csv->width;
+}
+
+const char *orch_csv_name(const struct orch_csv *csv, int column)
+{
+    return csv->columns[column];
+}
+
 int orch_csv_find(const struct orch_csv *csv, const char *column)
 {
     for (int i = 0; csv->columns[i]; i++)

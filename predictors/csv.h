@@ -26,6 +26,9 @@ void orch_csv_free(struct orch_csv *csv);
 
 /** Number of records behind the header. */
 size_t orch_csv_rows(const struct orch_csv *csv);
+/** Number of columns, and their names (borrowed). */
+int orch_csv_columns(const struct orch_csv *csv);
+const char *orch_csv_name(const struct orch_csv *csv, int column);
 /** Index of a column, -1 when there is none. */
 int orch_csv_find(const struct orch_csv *csv, const char *column);
 /** The same, where a missing one is ORCH_ERROR_RECIPE with the nearest name. */

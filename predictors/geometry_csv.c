@@ -520,9 +520,10 @@ static const char *choose_name(char **names, const char *file, const char *net, 
         return names[0];
     g_autofree char *list = g_strjoinv(", ", names);
     const char *near = net ? orch_suggest(net, known) : NULL;
-    g_autofree char *hint = near  ? g_strdup_printf("did you mean '%s'?", near)
-                            : net ? g_strdup_printf("it has %s", list)
-                                  : g_strdup_printf("choose one (predict --net, net show --table-net): %s", list);
+    g_autofree char *hint =
+        near  ? g_strdup_printf("did you mean '%s'?", near)
+        : net ? g_strdup_printf("it has %s", list)
+              : g_strdup_printf("choose one (predict --net, net show --table-net): %s", list);
     if (net)
         orch_error_set(error, ORCH_ERROR_NOT_FOUND, hint, "table '%s' has no network '%s'", file,
                        net);

@@ -14,7 +14,7 @@ struct orch_roofline_device {
     double memory_bytes;  /* 0: unknown */
     double compute_share; /* of the peak that is reached, in (0, 1] */
     double memory_share;  /* of the bandwidth, in (0, 1] */
-    double launch_s;      /* added to each operation of each pass (dispatch, filling the GPU); 0: none */
+    double launch_s; /* added to each operation of each pass (dispatch, filling the GPU); 0: none */
 };
 
 struct orch_roofline_work {

@@ -74,7 +74,7 @@ double orch_gpu_peak(const struct orch_gpu_spec *spec, enum orch_precision preci
     case ORCH_FP32:
         return spec->fp32_tflops * 1e12;
     case ORCH_TF32:
-        return spec->has_bf16 ? tensor / 2 * 1e12 : 0;
+        return spec->has_bf16 && *spec->compute_capability ? tensor / 2 * 1e12 : 0;
     case ORCH_FP16:
         return (tensor > 0 ? tensor : MAX(spec->fp16_tflops, spec->fp32_tflops)) * 1e12;
     case ORCH_BF16:

@@ -22,7 +22,7 @@ struct orch_gpu_spec {
     enum orch_gpu_unit unit;
     const char *arch; /* "Volta" */
     int year;
-    const char *compute_capability; /* "7.0" */
+    const char *compute_capability; /* "7.0"; "": not NVIDIA's */
     int sms, cores;
     double base_mhz, boost_mhz; /* 0: not known */
     double fp64_tflops;
@@ -65,7 +65,7 @@ enum orch_precision {
 const char *const *orch_precision_names(void);
 /** Peak in operations a second; 0 when the GPU cannot. fp16 and bf16: of the tensor cores;
  * fp16 where there are none: the faster of its own and fp32's, as libraries compute in fp32 what is
- * stored in fp16 where that is faster; tf32 (from Ampere on): half of the tensor cores' fp16. */
+ * stored in fp16 where that is faster; tf32 (NVIDIA from Ampere on): half of the tensor cores' fp16. */
 double orch_gpu_peak(const struct orch_gpu_spec *spec, enum orch_precision precision);
 /** Bytes of a value in memory. */
 int orch_precision_bytes(enum orch_precision precision);

@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "predictors/matrix.h"
+
+#include <math.h>
+#include <string.h>
+
+#define MEAN_PULL 10.0 /* rows' worth of the overall mean in a level's */
+#define LEVELS_MAX 64  /* of one-hot columns; rarer levels are missing */
+
+static void free_feature(gpointer data)
+{
+    struct orch_feature *f = data;
+    g_free(f->name);
+    if (f->levels)
+        g_ptr_array_unref(f->levels);
+    g_free(f);
+}
+
+struct orch_matrix *orch_matrix_new(size_t rows)
+{
+    struct orch_matrix *m = g_new0(struct orch_matrix, 1);
+    m->rows = rows;
+    m->features = g_ptr_array_new_with_free_func(free_feature);
+    m->columns = g_ptr_array_new_with_free_func(g_free);
+    return m;
+}
+
+void orch_matrix_free(struct orch_matrix *m)
+{
+    if (!m)
+        return;
+    g_ptr_array_unref(m->features);
+    g_ptr_array_unref(m->columns);
+    g_free(m);
+}
+
+static double *add_column(struct orch_matrix *m, const char *name, bool is_category)
+{
+    struct orch_feature *f = g_new0(struct orch_feature, 1);
+    double *column = g_new(double, MAX(m->rows, 1));
+    f->name = g_strdup(name);
+    f->levels = is_category ? g_ptr_array_new_with_free_func(g_free) : NULL;
+    for (size_t i = 0; i < m->rows; i++)
+        column[i] = (double)NAN;
+    g_ptr_array_add(m->features, f);
+    g_ptr_array_add(m->columns, column);
+    return column;
+}
+
+double *orch_matrix_add_number(struct orch_matrix *m, const char *name)
+{
+    return add_column(m, name, false);
+}
+
+double *orch_matrix_add_category(struct orch_matrix *m, const char *name)
+{
+    return add_column(m, name, true);
+}
+
+static int find_level(const struct orch_feature *f, const char *level)
+{
+    for (guint i = 0; f->levels && i < f->levels->len; i++)
+        if (strcmp(f->levels->pdata[i], level) == 0)
+            return (int)i;
+    return -1;
+}
+
+double orch_matrix_level(struct orch_matrix *m, int column, const char *level)
+{
+    const struct orch_feature *f = orch_matrix_feature(m, column);
+    int index = find_level(f, level);
+    if (index >= 0)
+        return index;
+    g_ptr_array_add(f->levels, g_strdup(level));
+    return f->levels->len - 1;
+}
+
+int orch_matrix_cols(const struct orch_matrix *m)
+{
+    return (int)m->features->len;
+}
+
+const struct orch_feature *orch_matrix_feature(const struct orch_matrix *m, int column)
+{
+    return m->features->pdata[column];
+}
+
+const double *orch_matrix_column(const struct orch_matrix *m, int column)
+{
+    return m->columns->pdata[column];
+}
+
+int orch_matrix_find(const struct orch_matrix *m, const char *name)
+{
+    for (int i = 0; i < orch_matrix_cols(m); i++)
+        if (strcmp(orch_matrix_feature(m, i)->name, name) == 0)
+            return i;
+    return -1;
+}
+
+struct orch_matrix *orch_matrix_pick(const struct orch_matrix *m, const size_t *rows, size_t count)
+{
+    struct orch_matrix *out = orch_matrix_new(count);
+    for (int c = 0; c < orch_matrix_cols(m); c++) {
+        const struct orch_feature *f = orch_matrix_feature(m, c);
+        const double *from = orch_matrix_column(m, c);
+        double *to = add_column(out, f->name, f->levels != NULL);
+        for (guint i = 0; f->levels && i < f->levels->len; i++)
+            orch_matrix_level(out, c, f->levels->pdata[i]);
+        for (size_t i = 0; i < count; i++)
+            to[i] = from[rows[i]];
+    }
+    return out;
+}
+
+/* ---- coding ------------------------------------------------------------------------------------
+ */
+
+enum part_kind { AS_IS, LEVEL_MEAN, LEVEL_IS, SCALED, LOG_SCALED, IS_MISSING };
+
+/* A column that comes out. */
+struct part {
+    enum part_kind kind;
+    int source;
+    char *name, *feature;
+    char *level;           /* LEVEL_IS */
+    GHashTable *means;     /* LEVEL_MEAN: level to double * */
+    double centre, spread; /* SCALED, LOG_SCALED */
+};
+
+struct orch_coder {
+    GPtrArray *parts; /* struct part * */
+};
+
+static void free_part(gpointer data)
+{
+    struct part *p = data;
+    g_free(p->name);
+    g_free(p->feature);
+    g_free(p->level);
+    if (p->means)
+        g_hash_table_unref(p->means);
+    g_free(p);
+}
+
+static struct part *add_part(struct orch_coder *coder, const struct orch_matrix *m, int source,
+                             enum part_kind kind, char *name)
+{
+    struct part *p = g_new0(struct part, 1);
+    p->kind = kind;
+    p->source = source;
+    p->name = name;
+    p->feature = g_strdup(orch_matrix_feature(m, source)->name);
+    p->spread = 1;
+    g_ptr_array_add(coder->parts, p);
+    return p;
+}
+
+static void fit_means(struct part *p, const struct orch_matrix *m, const double *target)
+{
+    const struct orch_feature *f = orch_matrix_feature(m, p->source);
+    const double *column = orch_matrix_column(m, p->source);
+    g_autofree double *sums = g_new0(double, f->levels->len + 1);
+    g_autofree double *counts = g_new0(double, f->levels->len + 1);
+    double all = 0;
+    for (size_t i = 0; i < m->rows; i++) {
+        all += target[i] / (double)m->rows;
+        if (!isnan(column[i])) {
+            sums[(int)column[i]] += target[i];
+            counts[(int)column[i]] += 1;
+        }
+    }
+    p->means = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+    for (guint i = 0; i < f->levels->len; i++) {
+        double *mean = g_new(double, 1);
+        *mean = (sums[i] + MEAN_PULL * all) / (counts[i] + MEAN_PULL);
+        if (counts[i] > 0)
+            g_hash_table_insert(p->means, g_strdup(f->levels->pdata[i]), mean);
+        else
+            g_free(mean);
+    }
+}
+
+static double shown(const struct part *p, double value)
+{
+    return p->kind == LOG_SCALED ? log(value) : value;
+}
+
+/* Mean and deviation of what is there. */
+static void fit_scale(struct part *p, const double *column, size_t rows)
+{
+    double sum = 0, squares = 0, count = 0;
+    for (size_t i = 0; i < rows; i++) {
+        double v = shown(p, column[i]);
+        if (isfinite(v)) {
+            sum += v;
+            squares += v * v;
+            count++;
+        }
+    }
+    p->centre = count > 0 ? sum / count : 0;
+    double variance = count > 1 ? squares / count - p->centre * p->centre : 0;
+    p->spread = variance > 1e-24 * (1 + p->centre * p->centre) ? sqrt(variance) : 1;
+}
+
+struct column_facts {
+    bool has_missing, is_positive, varies;
+};
+
+static struct column_facts look(const double *column, size_t rows)
+{
+    struct column_facts facts = {.is_positive = true};
+    double first = (double)NAN;
+    for (size_t i = 0; i < rows; i++) {
+        if (isnan(column[i])) {
+            facts.has_missing = true;
+            continue;
+        }
+        facts.is_positive &= column[i] > 0;
+        facts.varies |= !isnan(first) && !(column[i] <= first && column[i] >= first);
+        first = isnan(first) ? column[i] : first;
+    }
+    return facts;
+}
+
+static void code_category(struct orch_coder *coder, const struct orch_matrix *m, int c,
+                          const double *target, enum orch_coding coding)
+{
+    const struct orch_feature *f = orch_matrix_feature(m, c);
+    if (coding == ORCH_CODING_MEAN) {
+        fit_means(add_part(coder, m, c, LEVEL_MEAN, g_strdup(f->name)), m, target);
+        return;
+    }
+    for (guint i = 1; i < f->levels->len && i < LEVELS_MAX; i++) {
+        const char *level = f->levels->pdata[i];
+        struct part *p = add_part(coder, m, c, LEVEL_IS, g_strdup_printf("%s=%s", f->name, level));
+        p->level = g_strdup(level);
+    }
+}
+
+static void code_number(struct orch_coder *coder, const struct orch_matrix *m, int c,
+                        enum orch_coding coding)
+{
+    const char *name = orch_matrix_feature(m, c)->name;
+    const double *column = orch_matrix_column(m, c);
+    struct column_facts facts = look(column, m->rows);
+    if (coding == ORCH_CODING_MEAN) {
+        add_part(coder, m, c, AS_IS, g_strdup(name));
+        return;
+    }
+    if (facts.varies) {
+        fit_scale(add_part(coder, m, c, SCALED, g_strdup(name)), column, m->rows);
+        if (facts.is_positive)
+            fit_scale(add_part(coder, m, c, LOG_SCALED, g_strdup_printf("log %s", name)), column,
+                      m->rows);
+    }
+    if (facts.has_missing)
+        add_part(coder, m, c, IS_MISSING, g_strdup_printf("no %s", name));
+}
+
+struct orch_coder *orch_coder_fit(const struct orch_matrix *m, const double *target,
+                                  enum orch_coding coding)
+{
+    struct orch_coder *coder = g_new0(struct orch_coder, 1);
+    coder->parts = g_ptr_array_new_with_free_func(free_part);
+    for (int c = 0; c < orch_matrix_cols(m); c++) {
+        if (orch_matrix_feature(m, c)->levels)
+            code_category(coder, m, c, target, coding);
+        else
+            code_number(coder, m, c, coding);
+    }
+    return coder;
+}
+
+void orch_coder_free(struct orch_coder *coder)
+{
+    if (!coder)
+        return;
+    g_ptr_array_unref(coder->parts);
+    g_free(coder);
+}
+
+int orch_coder_cols(const struct orch_coder *coder)
+{
+    return (int)coder->parts->len;
+}
+
+const char *orch_coder_name(const struct orch_coder *coder, int column)
+{
+    return ((struct part *)coder->parts->pdata[column])->name;
+}
+
+int orch_coder_source(const struct orch_coder *coder, int column)
+{
+    return ((struct part *)coder->parts->pdata[column])->source;
+}
+
+/* Where each level of the rows' own category goes. */
+static double *level_values(const struct part *p, const struct orch_feature *f)
+{
+    guint count = f->levels ? f->levels->len : 0;
+    double *values = g_new(double, count + 1);
+    for (guint i = 0; i < count; i++) {
+        const char *level = f->levels->pdata[i];
+        const double *mean = p->means ? g_hash_table_lookup(p->means, level) : NULL;
+        values[i] = p->kind == LEVEL_IS ? strcmp(level, p->level) == 0 : mean ? *mean : (double)NAN;
+    }
+    return values;
+}
+
+static double code(const struct part *p, double value, const double *levels)
+{
+    switch (p->kind) {
+    case AS_IS:
+        return value;
+    case LEVEL_MEAN:
+        return isnan(value) ? value : levels[(int)value];
+    case LEVEL_IS:
+        return isnan(value) ? 0 : levels[(int)value];
+    case IS_MISSING:
+        return isnan(value);
+    case SCALED:
+    case LOG_SCALED: {
+        double v = (shown(p, value) - p->centre) / p->spread;
+        return isfinite(v) ? v : 0;
+    }
+    }
+    return 0;
+}
+
+double *orch_coder_apply(const struct orch_coder *coder, const struct orch_matrix *m)
+{
+    size_t rows = m->rows;
+    double *out = g_new(double, MAX((size_t)orch_coder_cols(coder) * rows, 1));
+    for (int k = 0; k < orch_coder_cols(coder); k++) {
+        const struct part *p = coder->parts->pdata[k];
+        int c = orch_matrix_find(m, p->feature);
+        bool is_category = p->kind == LEVEL_MEAN || p->kind == LEVEL_IS;
+        bool usable = c >= 0 && (orch_matrix_feature(m, c)->levels != NULL) == is_category;
+        g_autofree double *levels =
+            usable && is_category ? level_values(p, orch_matrix_feature(m, c)) : NULL;
+        const double *column = usable ? orch_matrix_column(m, c) : NULL;
+        for (size_t i = 0; i < rows; i++)
+            out[(size_t)k * rows + i] = code(p, column ? column[i] : (double)NAN, levels);
+    }
+    return out;
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What models learn from: rows of named features, numbers and categories, and a target. */
+#ifndef ORCH_PREDICTORS_MATRIX_H
+#define ORCH_PREDICTORS_MATRIX_H
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+struct orch_feature {
+    char *name;
+    GPtrArray *levels; /* char *: of a category, in order of appearance; NULL: a number */
+};
+
+struct orch_matrix {
+    size_t rows;
+    GPtrArray *features; /* struct orch_feature * */
+    GPtrArray *columns;  /* double *, `rows` long: a number, or a level's index; NaN: missing */
+};
+
+struct orch_matrix *orch_matrix_new(size_t rows);
+void orch_matrix_free(struct orch_matrix *matrix);
+
+/** Adds a column, all missing, and returns it (borrowed, to be filled in). */
+double *orch_matrix_add_number(struct orch_matrix *matrix, const char *name);
+/** The same of a category; its levels come with orch_matrix_level. */
+double *orch_matrix_add_category(struct orch_matrix *matrix, const char *name);
+/** Index of a level of feature `column`, made when it is new. */
+double orch_matrix_level(struct orch_matrix *matrix, int column, const char *level);
+
+int orch_matrix_cols(const struct orch_matrix *matrix);
+const struct orch_feature *orch_matrix_feature(const struct orch_matrix *matrix, int column);
+const double *orch_matrix_column(const struct orch_matrix *matrix, int column);
+/** Index of a feature, -1 when there is none. */
+int orch_matrix_find(const struct orch_matrix *matrix, const char *name);
+
+/** A matrix of some rows, in that order; levels are kept. */
+struct orch_matrix *orch_matrix_pick(const struct orch_matrix *matrix, const size_t *rows,
+                                     size_t count);
+
+/** How categories become numbers, and numbers what a model likes; fitted on the rows to learn from,
+ * applied to any rows with features of the same names. A level or feature that was not there is
+ * missing. */
+enum orch_coding {
+    ORCH_CODING_MEAN,    /* categories: mean of the target, drawn to the overall mean by 10 rows'
+                            worth; numbers as they are. Missing stays missing: for trees. */
+    ORCH_CODING_ONE_HOT, /* categories: a column for each level but the first; numbers: centred and
+                            scaled, beside their logarithm where all are positive; missing: 0 (the
+                            mean) and a column that says so. For linear models and distances. */
+};
+struct orch_coder;
+struct orch_coder *orch_coder_fit(const struct orch_matrix *matrix, const double *target,
+                                  enum orch_coding coding);
+void orch_coder_free(struct orch_coder *coder);
+int orch_coder_cols(const struct orch_coder *coder);
+/** Name of a column that comes out, e.g. "gpu=V100", "log batch". Borrowed. */
+const char *orch_coder_name(const struct orch_coder *coder, int column);
+/** The feature that a column comes from, by its index when the coder was fitted. */
+int orch_coder_source(const struct orch_coder *coder, int column);
+/** Codes all rows: column-major, cols x rows (g_free). */
+double *orch_coder_apply(const struct orch_coder *coder, const struct orch_matrix *matrix);
+
+#endif

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "predictors/model.h"
+
+#include "lib/base/error.h"
+#include "lib/base/text.h"
+
+#include <math.h>
+#include <string.h>
+
+static const struct orch_model_kind *const KINDS[] = {&ORCH_MODEL_LINEAR, &ORCH_MODEL_TREE,
+                                                      &ORCH_MODEL_FOREST, &ORCH_MODEL_BOOST,
+                                                      &ORCH_MODEL_KNN,    &ORCH_MODEL_MLP};
+
+const struct orch_model_kind *orch_model_kinds(void)
+{
+    static struct orch_model_kind table[G_N_ELEMENTS(KINDS) + 1];
+    for (size_t i = 0; i < G_N_ELEMENTS(KINDS); i++)
+        table[i] = *KINDS[i];
+    return table;
+}
+
+const struct orch_model_kind *orch_model_find(const char *name, GError **error)
+{
+    const char *names[G_N_ELEMENTS(KINDS) + 1] = {NULL};
+    for (size_t i = 0; i < G_N_ELEMENTS(KINDS); i++) {
+        names[i] = KINDS[i]->name;
+        if (strcmp(names[i], name) == 0)
+            return KINDS[i];
+    }
+    g_autofree char *near = orch_suggest_hint(name, names);
+    g_autofree char *all = g_strjoinv(", ", (char **)(uintptr_t)names);
+    orch_error_set(error, ORCH_ERROR_USAGE, near ? near : all, "unknown model '%s'", name);
+    return NULL;
+}
+
+char *orch_knobs_text(const struct orch_model_kind *kind, const struct orch_knobs *k)
+{
+    const char *name = kind->name;
+    if (strcmp(name, "linear") == 0)
+        return g_strdup_printf("ridge %g", k->ridge);
+    if (strcmp(name, "tree") == 0)
+        return g_strdup_printf("depth %d, %d rows a leaf", k->depth, k->leaf_rows);
+    if (strcmp(name, "forest") == 0)
+        return g_strdup_printf("%d trees, depth %d, %d rows a leaf, %g of the features", k->trees,
+                               k->depth, k->leaf_rows, k->feature_share);
+    if (strcmp(name, "boost") == 0)
+        return g_strdup_printf("%d trees at most, depth %d, rate %g, %d rows a leaf", k->trees,
+                               k->depth, k->rate, k->leaf_rows);
+    if (strcmp(name, "knn") == 0)
+        return g_strdup_printf("%d neighbours", k->neighbours);
+    return g_strdup_printf("width %d, rate %g, decay %g, %d epochs", k->width, k->rate, k->ridge,
+                           k->epochs);
+}
+
+static bool check_target(const struct orch_matrix *matrix, const double *y, GError **error)
+{
+    if (!matrix->rows) {
+        orch_error_set(error, ORCH_ERROR_USAGE, NULL, "there is no row to learn from");
+        return false;
+    }
+    for (size_t i = 0; i < matrix->rows; i++) {
+        if (!isfinite(y[i])) {
+            orch_error_set(error, ORCH_ERROR_USAGE, NULL, "the target of row %zu is not a number",
+                           i + 1);
+            return false;
+        }
+    }
+    return true;
+}
+
+struct orch_model *orch_model_fit(const struct orch_model_kind *kind,
+                                  const struct orch_matrix *matrix, const double *y,
+                                  const int8_t *monotone, const struct orch_knobs *knobs,
+                                  uint64_t seed, GError **error)
+{
+    if (!check_target(matrix, y, error))
+        return NULL;
+    struct orch_model *model = g_new0(struct orch_model, 1);
+    model->kind = kind;
+    model->knobs = *knobs;
+    model->coder = orch_coder_fit(matrix, y, kind->coding);
+    int cols = orch_coder_cols(model->coder);
+    g_autofree double *values = orch_coder_apply(model->coder, matrix);
+    g_autofree int8_t *signs = g_new0(int8_t, MAX(cols, 1));
+    for (int c = 0; monotone && c < cols; c++)
+        signs[c] = monotone[orch_coder_source(model->coder, c)];
+    model->fitted =
+        kind->fit(values, matrix->rows, cols, y, monotone ? signs : NULL, knobs, seed, error);
+    if (model->fitted)
+        return model;
+    orch_model_free(model);
+    return NULL;
+}
+
+void orch_model_predict(const struct orch_model *model, const struct orch_matrix *matrix,
+                        double *out)
+{
+    g_autofree double *values = orch_coder_apply(model->coder, matrix);
+    model->kind->predict(model->fitted, values, matrix->rows, out);
+}
+
+void orch_model_free(struct orch_model *model)
+{
+    if (!model)
+        return;
+    orch_coder_free(model->coder);
+    if (model->fitted)
+        model->kind->release(model->fitted);
+    g_free(model);
+}

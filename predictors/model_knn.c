@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Nearest neighbours: the mean of the nearest rows, weighed by closeness. The baseline that a model
+ * must beat to be worth its name. */
+#include "predictors/model.h"
+
+#include <math.h>
+#include <string.h>
+
+#define NEIGHBOURS_MAX 64
+
+struct knn {
+    size_t rows;
+    int cols, neighbours;
+    double *values; /* row-major */
+    double *y;
+};
+
+static void knn_release(void *fitted)
+{
+    struct knn *k = fitted;
+    g_free(k->values);
+    g_free(k->y);
+    g_free(k);
+}
+
+static void *knn_fit(const double *values, size_t rows, int cols, const double *y,
+                     const int8_t *monotone, const struct orch_knobs *knobs, uint64_t seed,
+                     GError **error)
+{
+    (void)monotone;
+    (void)seed;
+    (void)error;
+    struct knn *k = g_new0(struct knn, 1);
+    *k = (struct knn){rows, cols, CLAMP(knobs->neighbours, 1, NEIGHBOURS_MAX), NULL, NULL};
+    k->values = g_new(double, MAX(rows * (size_t)cols, 1));
+    k->y = g_memdup2(y, rows * sizeof *y);
+    for (int c = 0; c < cols; c++)
+        for (size_t i = 0; i < rows; i++)
+            k->values[i * (size_t)cols + (size_t)c] = values[(size_t)c * rows + i];
+    return k;
+}
+
+static double distance(const double *a, const double *b, int n, double limit)
+{
+    double sum = 0;
+    for (int i = 0; i < n && sum < limit; i++)
+        sum += (a[i] - b[i]) * (a[i] - b[i]);
+    return sum;
+}
+
+static double answer(const struct knn *k, const double *row)
+{
+    double nearest[NEIGHBOURS_MAX], y[NEIGHBOURS_MAX], sum = 0, weights = 0;
+    int count = 0;
+    for (size_t i = 0; i < k->rows; i++) {
+        double limit = count < k->neighbours ? (double)INFINITY : nearest[count - 1];
+        double d = distance(row, k->values + i * (size_t)k->cols, k->cols, limit);
+        if (!(d < limit))
+            continue;
+        int at = count < k->neighbours ? count++ : count - 1;
+        for (; at > 0 && nearest[at - 1] > d; at--) {
+            nearest[at] = nearest[at - 1];
+            y[at] = y[at - 1];
+        }
+        nearest[at] = d;
+        y[at] = k->y[i];
+    }
+    for (int i = 0; i < count; i++) {
+        double weight = 1 / (sqrt(nearest[i]) + 1e-6);
+        sum += weight * y[i];
+        weights += weight;
+    }
+    return sum / weights;
+}
+
+static void knn_predict(const void *fitted, const double *values, size_t rows, double *out)
+{
+    const struct knn *k = fitted;
+#pragma omp parallel for schedule(static)
+    for (size_t i = 0; i < rows; i++) {
+        g_autofree double *row = g_new(double, MAX(k->cols, 1));
+        for (int c = 0; c < k->cols; c++)
+            row[c] = values[(size_t)c * rows + i];
+        out[i] = answer(k, row);
+    }
+}
+
+static int knn_grid(const struct orch_knobs **out)
+{
+    static const struct orch_knobs grid[] = {
+        {.neighbours = 1}, {.neighbours = 3}, {.neighbours = 7}};
+    *out = grid;
+    return G_N_ELEMENTS(grid);
+}
+
+const struct orch_model_kind ORCH_MODEL_KNN = {
+    .name = "knn",
+    .about = "nearest neighbours, the baseline",
+    .coding = ORCH_CODING_ONE_HOT,
+    .fit = knn_fit,
+    .predict = knn_predict,
+    .release = knn_release,
+    .grid = knn_grid,
+};

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Ordinary least squares and ridge regression on the normal equations, solved by Cholesky; columns
+ * that say the same (a singular design) share the weight, as a ridge of 10^-9 is always there. */
+#include "lib/base/error.h"
+#include "predictors/model.h"
+
+#include <gsl/gsl_errno.h>
+#include <gsl/gsl_linalg.h>
+#include <math.h>
+
+#define LEAST_RIDGE 1e-9
+
+struct linear {
+    int cols;
+    double intercept;
+    double *weights;
+};
+
+static double dot(const double *a, const double *b, size_t n)
+{
+    double sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += a[i] * b[i];
+    return sum;
+}
+
+static double *centred(const double *column, size_t rows, double *out_mean)
+{
+    double *copy = g_new(double, MAX(rows, 1));
+    double mean = 0;
+    for (size_t i = 0; i < rows; i++)
+        mean += column[i] / (double)rows;
+    for (size_t i = 0; i < rows; i++)
+        copy[i] = column[i] - mean;
+    *out_mean = mean;
+    return copy;
+}
+
+static void linear_release(void *fitted)
+{
+    struct linear *l = fitted;
+    g_free(l->weights);
+    g_free(l);
+}
+
+static bool solve(gsl_matrix *gram, const gsl_vector *right, gsl_vector *out)
+{
+    gsl_error_handler_t *handler = gsl_set_error_handler_off();
+    bool ok = gsl_linalg_cholesky_decomp1(gram) == GSL_SUCCESS &&
+              gsl_linalg_cholesky_solve(gram, right, out) == GSL_SUCCESS;
+    gsl_set_error_handler(handler);
+    return ok;
+}
+
+static void *linear_fit(const double *values, size_t rows, int cols, const double *y,
+                        const int8_t *monotone, const struct orch_knobs *knobs, uint64_t seed,
+                        GError **error)
+{
+    (void)monotone;
+    (void)seed;
+    struct linear *l = g_new0(struct linear, 1);
+    l->cols = cols;
+    l->weights = g_new0(double, MAX(cols, 1));
+    double mean = 0;
+    g_autofree double *target = centred(y, rows, &mean);
+    l->intercept = mean;
+    if (!cols)
+        return l;
+    size_t n = (size_t)cols;
+    double **columns = g_new0(double *, n);
+    g_autofree double *means = g_new0(double, n);
+    for (size_t c = 0; c < n; c++)
+        columns[c] = centred(values + c * rows, rows, &means[c]);
+    gsl_matrix *gram = gsl_matrix_alloc(n, n);
+    gsl_vector *right = gsl_vector_alloc(n), *solution = gsl_vector_alloc(n);
+    for (size_t a = 0; a < n; a++) {
+        for (size_t b = 0; b <= a; b++) {
+            double product = dot(columns[a], columns[b], rows);
+            gsl_matrix_set(gram, a, b, product);
+            gsl_matrix_set(gram, b, a, product);
+        }
+        gsl_matrix_set(gram, a, a,
+                       gsl_matrix_get(gram, a, a) + (double)rows * (knobs->ridge + LEAST_RIDGE));
+        gsl_vector_set(right, a, dot(columns[a], target, rows));
+    }
+    bool ok = solve(gram, right, solution);
+    for (size_t c = 0; c < n; c++) {
+        l->weights[c] = ok ? gsl_vector_get(solution, c) : 0;
+        l->intercept -= l->weights[c] * means[c];
+        g_free(columns[c]);
+    }
+    g_free(columns);
+    gsl_matrix_free(gram);
+    gsl_vector_free(right);
+    gsl_vector_free(solution);
+    if (ok)
+        return l;
+    linear_release(l);
+    orch_error_set(error, ORCH_ERROR_USAGE, "take a larger ridge, or another model",
+                   "the linear equations of %d columns cannot be solved", cols);
+    return NULL;
+}
+
+static void linear_predict(const void *fitted, const double *values, size_t rows, double *out)
+{
+    const struct linear *l = fitted;
+    for (size_t i = 0; i < rows; i++)
+        out[i] = l->intercept;
+    for (int c = 0; c < l->cols; c++)
+        for (size_t i = 0; i < rows; i++)
+            out[i] += l->weights[c] * values[(size_t)c * rows + i];
+}
+
+static int linear_grid(const struct orch_knobs **out)
+{
+    static const struct orch_knobs grid[] = {
+        {.ridge = 0}, {.ridge = 1e-4}, {.ridge = 1e-3}, {.ridge = 1e-2}, {.ridge = 1e-1}};
+    *out = grid;
+    return G_N_ELEMENTS(grid);
+}
+
+const struct orch_model_kind ORCH_MODEL_LINEAR = {
+    .name = "linear",
+    .about = "least squares and ridge, categories one by one",
+    .coding = ORCH_CODING_ONE_HOT,
+    .fit = linear_fit,
+    .predict = linear_predict,
+    .release = linear_release,
+    .grid = linear_grid,
+};

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A network of three hidden layers with ReLU (AI Gauge's has 250, 200, 200), trained with Adam on
+ * the squared error of the standardised target; the rate falls to 0 along a half cosine. */
+#include "predictors/model.h"
+#include "predictors/random.h"
+
+#include <math.h>
+#include <string.h>
+
+#define LAYERS 4 /* three hidden, one out */
+#define BATCH 64
+
+struct layer {
+    int in, out;
+    float *w, *b;             /* out x in, out */
+    float *gw, *gb;           /* gradients */
+    float *mw, *mb, *vw, *vb; /* Adam's moments */
+};
+
+struct mlp {
+    struct layer layers[LAYERS];
+    double mean, spread; /* of the target */
+};
+
+static float normal(uint64_t *random)
+{
+    double u = 1 - orch_random_unit(random), v = orch_random_unit(random);
+    return (float)(sqrt(-2 * log(u)) * cos(2 * 3.14159265358979323846 * v));
+}
+
+static void layer_init(struct layer *l, int in, int out, uint64_t *random)
+{
+    size_t n = (size_t)in * (size_t)out;
+    *l = (struct layer){.in = in, .out = out};
+    float **weights[] = {&l->w, &l->gw, &l->mw, &l->vw},
+          **biases[] = {&l->b, &l->gb, &l->mb, &l->vb};
+    for (int i = 0; i < 4; i++) {
+        *weights[i] = g_new0(float, MAX(n, 1));
+        *biases[i] = g_new0(float, (size_t)out);
+    }
+    float scale = (float)sqrt(2.0 / MAX(in, 1)); /* He et al. 2015 */
+    for (size_t i = 0; i < n; i++)
+        l->w[i] = scale * normal(random);
+}
+
+static void drop_training(struct layer *l)
+{
+    float **arrays[] = {&l->gw, &l->mw, &l->vw, &l->gb, &l->mb, &l->vb};
+    for (size_t i = 0; i < G_N_ELEMENTS(arrays); i++)
+        g_clear_pointer(arrays[i], g_free);
+}
+
+static void mlp_release(void *fitted)
+{
+    struct mlp *m = fitted;
+    for (int i = 0; i < LAYERS; i++) {
+        drop_training(&m->layers[i]);
+        g_free(m->layers[i].w);
+        g_free(m->layers[i].b);
+    }
+    g_free(m);
+}
+
+static void forward(const struct layer *l, const float *in, float *out, bool relu)
+{
+    for (int o = 0; o < l->out; o++) {
+        const float *w = l->w + (size_t)o * (size_t)l->in;
+        float sum = l->b[o];
+        for (int i = 0; i < l->in; i++)
+            sum += w[i] * in[i];
+        out[o] = relu && sum < 0 ? 0 : sum;
+    }
+}
+
+/* delta of the outputs to gradients and the delta of the inputs (NULL: not wanted). */
+static void backward(struct layer *l, const float *in, const float *delta, float *out_delta)
+{
+    if (out_delta)
+        memset(out_delta, 0, sizeof(float) * (size_t)l->in);
+    for (int o = 0; o < l->out; o++) {
+        float d = delta[o];
+        float *gw = l->gw + (size_t)o * (size_t)l->in;
+        const float *w = l->w + (size_t)o * (size_t)l->in;
+        l->gb[o] += d;
+        for (int i = 0; i < l->in; i++)
+            gw[i] += d * in[i];
+        for (int i = 0; out_delta && i < l->in; i++)
+            out_delta[i] += d * w[i];
+    }
+}
+
+struct adam {
+    double rate, decay, correct1, correct2;
+};
+
+static void adam_step(float *w, float *g, float *m, float *v, size_t n, const struct adam *a,
+                      float scale)
+{
+    for (size_t i = 0; i < n; i++) {
+        float gradient = g[i] * scale;
+        m[i] = 0.9f * m[i] + 0.1f * gradient;
+        v[i] = 0.999f * v[i] + 0.001f * gradient * gradient;
+        double step = a->rate * ((double)m[i] / a->correct1) / (sqrt((double)v[i] / a->correct2) + 1e-8);
+        w[i] -= (float)(step + a->rate * a->decay * (double)w[i]);
+        g[i] = 0;
+    }
+}
+
+struct scratch {
+    float *values[LAYERS + 1], *deltas[LAYERS + 1];
+};
+
+static void train_row(struct mlp *m, struct scratch *s, float target)
+{
+    for (int k = 0; k < LAYERS; k++)
+        forward(&m->layers[k], s->values[k], s->values[k + 1], k + 1 < LAYERS);
+    s->deltas[LAYERS][0] = s->values[LAYERS][0] - target;
+    for (int k = LAYERS - 1; k >= 0; k--) {
+        backward(&m->layers[k], s->values[k], s->deltas[k + 1], k ? s->deltas[k] : NULL);
+        for (int i = 0; k && i < m->layers[k].in; i++)
+            if (s->values[k][i] <= 0)
+                s->deltas[k][i] = 0;
+    }
+}
+
+static void load_row(const double *values, size_t rows, int cols, size_t row, float *out)
+{
+    for (int c = 0; c < cols; c++)
+        out[c] = (float)CLAMP(values[(size_t)c * rows + row], -10, 10);
+}
+
+static void train(struct mlp *m, const double *values, size_t rows, int cols, const double *y,
+                  const struct orch_knobs *k, uint64_t *random)
+{
+    struct scratch s = {0};
+    g_autofree uint32_t *order = g_new(uint32_t, rows);
+    for (int i = 0; i <= LAYERS; i++) {
+        int size = i < LAYERS ? m->layers[i].in : 1;
+        s.values[i] = g_new0(float, MAX(size, 1));
+        s.deltas[i] = g_new0(float, MAX(size, 1));
+    }
+    for (size_t i = 0; i < rows; i++)
+        order[i] = (uint32_t)i;
+    double steps = ceil((double)rows / BATCH) * k->epochs, step = 0;
+    for (int epoch = 0; epoch < k->epochs; epoch++) {
+        for (size_t i = rows; i > 1; i--) {
+            size_t other = orch_random_below(random, i);
+            uint32_t kept = order[i - 1];
+            order[i - 1] = order[other];
+            order[other] = kept;
+        }
+        for (size_t begin = 0; begin < rows; begin += BATCH) {
+            size_t end = MIN(begin + BATCH, rows);
+            for (size_t i = begin; i < end; i++) {
+                load_row(values, rows, cols, order[i], s.values[0]);
+                train_row(m, &s, (float)((y[order[i]] - m->mean) / m->spread));
+            }
+            step++;
+            struct adam a = {k->rate * 0.5 * (1 + cos(3.14159265358979323846 * step / steps)),
+                             k->ridge, 1 - pow(0.9, step), 1 - pow(0.999, step)};
+            for (int l = 0; l < LAYERS; l++) {
+                struct layer *layer = &m->layers[l];
+                float scale = 1 / (float)(end - begin);
+                adam_step(layer->w, layer->gw, layer->mw, layer->vw,
+                          (size_t)layer->in * (size_t)layer->out, &a, scale);
+                adam_step(layer->b, layer->gb, layer->mb, layer->vb, (size_t)layer->out, &a, scale);
+            }
+        }
+    }
+    for (int i = 0; i <= LAYERS; i++) {
+        g_free(s.values[i]);
+        g_free(s.deltas[i]);
+    }
+}
+
+static void *mlp_fit(const double *values, size_t rows, int cols, const double *y,
+                     const int8_t *monotone, const struct orch_knobs *knobs, uint64_t seed,
+                     GError **error)
+{
+    (void)monotone;
+    (void)error;
+    struct mlp *m = g_new0(struct mlp, 1);
+    uint64_t random = orch_random_stream(seed, 0);
+    double squares = 0;
+    for (size_t i = 0; i < rows; i++)
+        m->mean += y[i] / (double)rows;
+    for (size_t i = 0; i < rows; i++)
+        squares += (y[i] - m->mean) * (y[i] - m->mean);
+    m->spread = squares > 0 ? sqrt(squares / (double)rows) : 1;
+    int width = knobs->width;
+    layer_init(&m->layers[0], cols, width, &random);
+    layer_init(&m->layers[1], width, width, &random);
+    layer_init(&m->layers[2], width, width, &random);
+    layer_init(&m->layers[3], width, 1, &random);
+    train(m, values, rows, cols, y, knobs, &random);
+    for (int i = 0; i < LAYERS; i++)
+        drop_training(&m->layers[i]);
+    return m;
+}
+
+static void mlp_predict(const void *fitted, const double *values, size_t rows, double *out)
+{
+    const struct mlp *m = fitted;
+    int cols = m->layers[0].in, width = m->layers[0].out;
+    g_autofree float *a = g_new(float, MAX(MAX(cols, width), 1)), *b = g_new(float, MAX(width, 1));
+    for (size_t i = 0; i < rows; i++) {
+        load_row(values, rows, cols, i, a);
+        for (int k = 0; k < LAYERS; k++) {
+            forward(&m->layers[k], a, b, k + 1 < LAYERS);
+            memcpy(a, b, sizeof(float) * (size_t)m->layers[k].out);
+        }
+        out[i] = m->mean + m->spread * (double)a[0];
+    }
+}
+
+static int mlp_grid(const struct orch_knobs **out)
+{
+    static const struct orch_knobs grid[] = {
+        {.width = 64, .rate = 3e-3, .ridge = 1e-4, .epochs = 60},
+        {.width = 128, .rate = 2e-3, .ridge = 1e-3, .epochs = 60}};
+    *out = grid;
+    return G_N_ELEMENTS(grid);
+}
+
+const struct orch_model_kind ORCH_MODEL_MLP = {
+    .name = "mlp",
+    .about = "a network of three hidden layers",
+    .coding = ORCH_CODING_ONE_HOT,
+    .fit = mlp_fit,
+    .predict = mlp_predict,
+    .release = mlp_release,
+    .grid = mlp_grid,
+};

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A decision tree (CART) and a random forest: squared loss, so that gradients are minus the target
+ * and leaves hold its mean. */
+#include "predictors/model.h"
+#include "predictors/random.h"
+#include "predictors/tree.h"
+
+#include <math.h>
+
+struct trees {
+    GPtrArray *list; /* struct orch_tree * */
+    double base;     /* mean of the target */
+};
+
+static void free_tree(gpointer tree)
+{
+    orch_tree_free(tree);
+}
+
+static void trees_release(void *fitted)
+{
+    struct trees *t = fitted;
+    g_ptr_array_unref(t->list);
+    g_free(t);
+}
+
+static struct trees *trees_new(const double *y, size_t rows)
+{
+    struct trees *t = g_new0(struct trees, 1);
+    t->list = g_ptr_array_new_with_free_func(free_tree);
+    for (size_t i = 0; i < rows; i++)
+        t->base += y[i] / (double)rows;
+    return t;
+}
+
+static struct orch_tree_options options_of(const struct orch_knobs *k, const int8_t *monotone,
+                                           double share, bool threads)
+{
+    return (struct orch_tree_options){.depth = k->depth,
+                                      .leaf_rows = (size_t)MAX(k->leaf_rows, 1),
+                                      .lambda = 1e-9,
+                                      .gain = 1e-12,
+                                      .feature_share = share,
+                                      .monotone = monotone,
+                                      .threads = threads};
+}
+
+static void *tree_fit(const double *values, size_t rows, int cols, const double *y,
+                      const int8_t *monotone, const struct orch_knobs *knobs, uint64_t seed,
+                      GError **error)
+{
+    (void)error;
+    struct trees *t = trees_new(y, rows);
+    struct orch_bins *bins = orch_bins_new(values, rows, cols);
+    g_autofree float *gradient = g_new(float, rows), *curvature = g_new(float, rows);
+    g_autofree uint32_t *index = g_new(uint32_t, rows);
+    for (size_t i = 0; i < rows; i++) {
+        gradient[i] = (float)(t->base - y[i]);
+        curvature[i] = 1;
+        index[i] = (uint32_t)i;
+    }
+    struct orch_tree_options options = options_of(knobs, monotone, 1, true);
+    g_ptr_array_add(t->list,
+                    orch_tree_grow(bins, gradient, curvature, index, rows, &options, &seed));
+    orch_bins_free(bins);
+    return t;
+}
+
+/* Each tree sees as many rows as there are, drawn with replacement: a row that was drawn k times
+ * has k times the gradient and curvature. */
+static struct orch_tree *grow_bagged(const struct orch_bins *bins, const double *y, double base,
+                                     const struct orch_tree_options *options, uint64_t random)
+{
+    size_t rows = bins->rows, count = 0;
+    g_autofree float *gradient = g_new(float, rows), *curvature = g_new0(float, rows);
+    g_autofree uint32_t *index = g_new(uint32_t, rows);
+    for (size_t i = 0; i < rows; i++)
+        curvature[orch_random_below(&random, rows)] += 1;
+    for (size_t i = 0; i < rows; i++) {
+        gradient[i] = curvature[i] * (float)(base - y[i]);
+        if (curvature[i] > 0)
+            index[count++] = (uint32_t)i;
+    }
+    return orch_tree_grow(bins, gradient, curvature, index, count, options, &random);
+}
+
+static void *forest_fit(const double *values, size_t rows, int cols, const double *y,
+                        const int8_t *monotone, const struct orch_knobs *knobs, uint64_t seed,
+                        GError **error)
+{
+    (void)error;
+    struct trees *t = trees_new(y, rows);
+    struct orch_bins *bins = orch_bins_new(values, rows, cols);
+    struct orch_tree_options options = options_of(knobs, monotone, knobs->feature_share, false);
+    g_ptr_array_set_size(t->list, knobs->trees);
+#pragma omp parallel for schedule(dynamic, 1)
+    for (int i = 0; i < knobs->trees; i++)
+        t->list->pdata[i] =
+            grow_bagged(bins, y, t->base, &options, orch_random_stream(seed, (uint64_t)i));
+    orch_bins_free(bins);
+    return t;
+}
+
+static void trees_predict(const void *fitted, const double *values, size_t rows, double *out)
+{
+    const struct trees *t = fitted;
+    for (size_t i = 0; i < rows; i++)
+        out[i] = t->base;
+    for (guint k = 0; k < t->list->len; k++)
+        orch_tree_add(t->list->pdata[k], values, rows, 1.0 / t->list->len, out);
+}
+
+static int tree_grid(const struct orch_knobs **out)
+{
+    static const struct orch_knobs grid[] = {{.depth = 5, .leaf_rows = 3},
+                                             {.depth = 9, .leaf_rows = 3},
+                                             {.depth = 13, .leaf_rows = 3},
+                                             {.depth = 13, .leaf_rows = 10},
+                                             {.depth = 20, .leaf_rows = 5}};
+    *out = grid;
+    return G_N_ELEMENTS(grid);
+}
+
+static int forest_grid(const struct orch_knobs **out)
+{
+    static const struct orch_knobs grid[] = {
+        {.depth = 24, .leaf_rows = 1, .trees = 200, .feature_share = 0.4},
+        {.depth = 24, .leaf_rows = 1, .trees = 200, .feature_share = 0.7},
+        {.depth = 24, .leaf_rows = 3, .trees = 200, .feature_share = 0.5},
+        {.depth = 24, .leaf_rows = 1, .trees = 200, .feature_share = 1}};
+    *out = grid;
+    return G_N_ELEMENTS(grid);
+}
+
+const struct orch_model_kind ORCH_MODEL_TREE = {
+    .name = "tree",
+    .about = "one decision tree (CART)",
+    .coding = ORCH_CODING_MEAN,
+    .fit = tree_fit,
+    .predict = trees_predict,
+    .release = trees_release,
+    .grid = tree_grid,
+};
+
+const struct orch_model_kind ORCH_MODEL_FOREST = {
+    .name = "forest",
+    .about = "random forest (Breiman 2001)",
+    .coding = ORCH_CODING_MEAN,
+    .fit = forest_fit,
+    .predict = trees_predict,
+    .release = trees_release,
+    .grid = forest_grid,
+};

@@ -1,0 +1,2 @@
+# predictors: models that learn.
+orch_test(learn "quick" orch_predictors)
