@@ -1,5 +1,6 @@
 # predictors: PALEO, layer tables.
 if(TARGET orch_predictors)
+  orch_test(paleo "quick" orch_predictors)
   # Every row of the reference tables; where they are not, the test says so and is skipped.
   add_executable(test_paleo_reference ${CMAKE_SOURCE_DIR}/tests/reference/test_paleo_reference.c)
   target_link_libraries(test_paleo_reference PRIVATE orch_predictors)
