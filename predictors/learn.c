@@ -46,6 +46,29 @@ static bool has_white(const struct orch_rows *rows)
     return rows->rows && (double)count >= 0.5 * (double)rows->rows;
 }
 
+/* Features that a bare model sees: all but the GPU and its facts. */
+static struct orch_matrix *visible(const struct orch_matrix *m, bool bare)
+{
+    struct orch_matrix *out = orch_matrix_new(m->rows);
+    for (int c = 0; c < orch_matrix_cols(m); c++) {
+        const struct orch_feature *f = orch_matrix_feature(m, c);
+        bool of_gpu = strcmp(f->name, "gpu") == 0 || g_str_has_prefix(f->name, "gpu ");
+        if (bare && of_gpu)
+            continue;
+        double *column = f->levels ? orch_matrix_add_category(out, f->name)
+                                   : orch_matrix_add_number(out, f->name);
+        for (guint i = 0; f->levels && i < f->levels->len; i++)
+            orch_matrix_level(out, orch_matrix_cols(out) - 1, f->levels->pdata[i]);
+        memcpy(column, orch_matrix_column(m, c), m->rows * sizeof *column);
+    }
+    return out;
+}
+
+static bool knows_gpu(const struct orch_matrix *m)
+{
+    return orch_matrix_find(m, "gpu bandwidth_gbs") >= 0;
+}
+
 /* ---- folds -------------------------------------------------------------------------------------
  */
 
@@ -120,7 +143,9 @@ static bool answer_out_of_fold(const struct orch_rows *rows, const int *folds,
     g_autofree size_t *aside = g_new(size_t, MAX(rows->rows, 1));
     g_autofree double *fold_y = g_new(double, MAX(rows->rows, 1));
     g_autofree double *answers = g_new(double, MAX(rows->rows, 1));
-    for (int fold = 0; fold < FOLDS; fold++) {
+    struct orch_matrix *all = visible(rows->matrix, trial->bare);
+    bool ok = true;
+    for (int fold = 0; ok && fold < FOLDS; fold++) {
         size_t learned = 0, left = 0;
         for (size_t i = 0; i < rows->rows; i++) {
             if (folds[i] == fold) {
@@ -132,8 +157,8 @@ static bool answer_out_of_fold(const struct orch_rows *rows, const int *folds,
         }
         if (!left || !learned)
             continue;
-        struct orch_matrix *seen = orch_matrix_pick(rows->matrix, in, learned);
-        struct orch_matrix *unseen = orch_matrix_pick(rows->matrix, aside, left);
+        struct orch_matrix *seen = orch_matrix_pick(all, in, learned);
+        struct orch_matrix *unseen = orch_matrix_pick(all, aside, left);
         struct orch_model *model =
             orch_model_fit(trial->kind, seen, fold_y, NULL, &trial->knobs, seed, error);
         if (model) {
@@ -144,10 +169,10 @@ static bool answer_out_of_fold(const struct orch_rows *rows, const int *folds,
         orch_model_free(model);
         orch_matrix_free(seen);
         orch_matrix_free(unseen);
-        if (!model)
-            return false;
+        ok = model;
     }
-    return true;
+    orch_matrix_free(all);
+    return ok;
 }
 
 static double mean_relative_error(const struct orch_rows *rows, const double *logs)
@@ -166,12 +191,13 @@ static double mean_relative_error(const struct orch_rows *rows, const double *lo
 /* ---- choosing ----------------------------------------------------------------------------------
  */
 
-static void add_trials(GArray *trials, const struct orch_model_kind *kind, bool grey, bool all)
+static void add_trials(GArray *trials, const struct orch_model_kind *kind, bool grey, bool bare,
+                       bool all)
 {
     const struct orch_knobs *grid;
     int count = kind->grid(&grid);
     for (int i = 0; i < (all ? count : 1); i++) {
-        struct orch_learn_trial trial = {kind, grid[i], grey, (double)INFINITY};
+        struct orch_learn_trial trial = {kind, grid[i], grey, bare, (double)INFINITY};
         g_array_append_val(trials, trial);
     }
 }
@@ -194,9 +220,11 @@ static bool list_trials(const struct orch_rows *rows, const struct orch_learn_op
         if (only && strcmp(only->name, k->name) != 0)
             continue;
         if (o->target != ORCH_LEARN_GREY)
-            add_trials(trials, k, false, !o->no_tuning);
+            add_trials(trials, k, false, false, !o->no_tuning);
         if (o->target != ORCH_LEARN_LOG && white)
-            add_trials(trials, k, true, !o->no_tuning);
+            add_trials(trials, k, true, false, !o->no_tuning);
+        if (o->target != ORCH_LEARN_LOG && white && knows_gpu(rows->matrix))
+            add_trials(trials, k, true, true, !o->no_tuning);
     }
     return true;
 }
@@ -283,7 +311,7 @@ static bool calibrate(struct orch_learned *l, const struct orch_rows *rows, cons
             isnan(logs[i]) ? log(1e-3) : log(MAX(fabs(logs[i] - log(rows->target[i])), 1e-3));
     if (n >= 200) {
         /* the expected size, too, comes from a model that did not see the row */
-        struct orch_learn_trial trial = {&ORCH_MODEL_BOOST, DIFFICULTY, false, 0};
+        struct orch_learn_trial trial = {&ORCH_MODEL_BOOST, DIFFICULTY, false, best->bare, 0};
         struct orch_rows errors = *rows;
         g_autofree double *exps = g_new(double, n), *none = g_new(double, n);
         for (size_t i = 0; i < n; i++) {
@@ -294,8 +322,10 @@ static bool calibrate(struct orch_learned *l, const struct orch_rows *rows, cons
         errors.white = none;
         if (!answer_out_of_fold(&errors, folds, &trial, seed + 1, expected, error))
             return false;
+        struct orch_matrix *seen = visible(rows->matrix, best->bare);
         l->difficulty =
-            orch_model_fit(&ORCH_MODEL_BOOST, rows->matrix, sizes, NULL, &DIFFICULTY, seed, error);
+            orch_model_fit(&ORCH_MODEL_BOOST, seen, sizes, NULL, &DIFFICULTY, seed, error);
+        orch_matrix_free(seen);
     }
     for (size_t i = 0; i < n; i++)
         sizes[i] -= isnan(expected[i]) ? 0 : expected[i];
@@ -321,8 +351,10 @@ struct orch_learned *orch_learn(const struct orch_rows *rows, const struct orch_
     if (ok) {
         const struct orch_learn_trial *best = &g_array_index(l->trials, struct orch_learn_trial, 0);
         g_autofree double *y = target_of(rows, best->grey);
+        struct orch_matrix *seen = visible(rows->matrix, best->bare);
         l->grey = best->grey;
-        l->model = orch_model_fit(best->kind, rows->matrix, y, NULL, &best->knobs, o->seed, error);
+        l->model = orch_model_fit(best->kind, seen, y, NULL, &best->knobs, o->seed, error);
+        orch_matrix_free(seen);
     }
     if (l->model)
         return l;

@@ -26,6 +26,8 @@ struct orch_learn_trial {
     const struct orch_model_kind *kind;
     struct orch_knobs knobs;
     bool grey;
+    bool bare; /* without what is known of the GPU: only the white box speaks of it, so that a GPU
+                  never seen cannot lead the model astray */
     double mean_relative_error; /* over the folds */
 };
 

@@ -291,7 +291,7 @@ static void read_features(struct orch_rows *r, const struct orch_csv *csv,
             add_column(r, csv, c, name);
     }
     int gpu = orch_csv_find(csv, "gpu");
-    if (gpu >= 0)
+    if (gpu >= 0 && !is_dropped("gpu", o))
         add_gpu_features(r, csv, gpu);
     add_work_features(r, csv, gpu);
 }

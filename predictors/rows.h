@@ -20,7 +20,8 @@ struct orch_rows *orch_rows_pick(const struct orch_rows *rows, const size_t *whi
 
 struct orch_rows_options {
     const char *target;      /* column to learn, all above 0 */
-    const char *const *drop; /* columns to leave out, NULL-terminated, or NULL */
+    const char *const *drop; /* columns to leave out, NULL-terminated, or NULL; without 'gpu' its
+                                peaks and the like are left out, too, but not the roofline's time */
     const char *group;       /* column whose values are groups, or NULL */
 };
 /** Reads a table. Columns of which every field is a number or empty are numbers, others categories;

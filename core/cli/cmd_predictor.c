@@ -83,7 +83,9 @@ static void say_trials(const struct orch_learned *learned)
         const struct orch_learn_trial *t = &g_array_index(trials, struct orch_learn_trial, i);
         g_autofree char *knobs = orch_knobs_text(t->kind, &t->knobs);
         printf("%s %s, %s (%s)", i ? "  then" : "model:", t->kind->name, knobs,
-               t->grey ? "grey: over the roofline" : "black");
+               t->bare   ? "grey: over the roofline, without the GPU's facts"
+               : t->grey ? "grey: over the roofline"
+                         : "black");
         if (isfinite(t->mean_relative_error))
             printf(", %.2f %% mean relative error in 5 folds", 100 * t->mean_relative_error);
         printf("\n");
@@ -114,7 +116,10 @@ static void print_outcome(struct orch_cli *cli, const struct eval_options *o,
     json_object_set_new(out, "predict_us", json_real(r->predict_us));
     json_object_set_new(out, "model", json_string(best->kind->name));
     json_object_set_new(out, "knobs", json_string(knobs));
-    json_object_set_new(out, "box", json_string(best->grey ? "grey" : "black"));
+    json_object_set_new(out, "box",
+                        json_string(best->bare   ? "bare grey"
+                                    : best->grey ? "grey"
+                                                 : "black"));
     json_object_set_new(out, "groups", groups);
     if (cli->json) {
         json_decref(orch_table_to_json(table));
