@@ -215,6 +215,10 @@ static bool bench(struct orch_cli *cli, struct findings *f, GError **error)
     v.one_core = orch_measure_gemm(1, 1, &v.library);
     v.all_cores = orch_measure_gemm(m->threads, 1, &v.library);
     v.memory = orch_measure_memory(m->threads, 1);
+    if (!(v.one_core > 0) || !(v.all_cores > 0)) {
+        orch_error_set(error, ORCH_ERROR_IO, NULL, "matrix products could not be measured");
+        return false;
+    }
     if (!orch_measure_disk(cli->workspace->root, &v.disk, error) || !keep_device(m, &v, error))
         return false;
     g_autofree char *gemm =

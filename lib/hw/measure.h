@@ -9,7 +9,7 @@
 /** Best rate of single-precision matrix products of 1024 x 1024 in about `seconds`, operations a
  * second (a multiply-add is two). Uses oneDNN (what LibTorch computes with) or OpenBLAS where one
  * is installed, else a plain loop; `*out_library` (static) says which. `threads` 0: as many as the
- * library takes; the plain loop and a library that cannot be told take one. */
+ * library takes; the plain loop and a library that cannot be told take one. 0 when it failed. */
 double orch_measure_gemm(int threads, double seconds, const char **out_library);
 
 /** Best rate of copying (read and written bytes both count) arrays far larger than caches with
