@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The rows of bench/paleo_rows.c in plain Python: the formulas of PALEO (data parallelism, matrix products),
-written anew from their description, as its own program may not be at hand. usage: paleo_rows.py TABLE.csv ROWS
-prints seconds and the sum of the steps' times (ms)."""
+transcribed by us from their description: PALEO's own program is Python too, and could not be had.
+usage: paleo_rows.py [--each] ROWS TABLE.csv... prints the seconds, or the time of each step (ms)."""
 import csv
 import math
 import sys
@@ -95,8 +95,11 @@ def step(layers, batch, workers, strong, scheme):
     return forward + backward + update + communication
 
 
-layers, rows = read(sys.argv[1]), int(sys.argv[2])
-begin, total = time.perf_counter(), 0.0
-for i in range(rows):
-    total += step(layers, 32 + i % 97, 1 + i % 16, i % 2 == 1, i // 2 % 4)
-print(f"{time.perf_counter() - begin:.6f} {total:.9f}")
+each = sys.argv[1] == "--each"
+rows, *paths = sys.argv[2:] if each else sys.argv[1:]
+tables = [read(path) for path in paths]
+begin = time.perf_counter()
+times = [step(tables[i // 128 % len(tables)], 32 + i // 128 // len(tables) % 97, 1 + i % 16, i // 64 % 2 == 1,
+              i // 16 % 4) for i in range(int(rows))]
+seconds = time.perf_counter() - begin
+print("\n".join(f"{t:.17g}" for t in times) if each else f"{seconds:.6f}")

@@ -10,6 +10,9 @@
 #include <math.h>
 #include <string.h>
 
+/* Names of columns are compared each with each. */
+#define COLUMNS_MAX 4096
+
 struct field {
     const char *text;
     int line, column;
@@ -55,6 +58,12 @@ static int column_of(const struct cursor *at, const char *place)
     return (int)(place - at->line_start) + 1;
 }
 
+/* A CR in front of a LF or of the end. Any other is a character like the rest. */
+static bool is_line_end(const struct cursor *at)
+{
+    return *at->read == '\r' && (at->read + 1 == at->end || at->read[1] == '\n');
+}
+
 /* Reads the text between quotes; the cursor stands on the opening one, and ends behind the closing
  * one. */
 static bool read_quoted(struct cursor *at, GError **error)
@@ -77,7 +86,7 @@ static bool read_quoted(struct cursor *at, GError **error)
         *at->write++ = *at->read++;
     }
     at->read++;
-    if (at->read < at->end && !strchr(",\r\n", *at->read))
+    if (at->read < at->end && *at->read != ',' && *at->read != '\n' && !is_line_end(at))
         return fail_at(at, column_of(at, at->read),
                        "put the whole field in quotes, or none of it; a quote inside is written "
                        "twice",
@@ -87,8 +96,7 @@ static bool read_quoted(struct cursor *at, GError **error)
 
 static void read_plain(struct cursor *at)
 {
-    while (at->read < at->end && *at->read != ',' && *at->read != '\n' &&
-           !(*at->read == '\r' && (at->read + 1 == at->end || at->read[1] == '\n')))
+    while (at->read < at->end && *at->read != ',' && *at->read != '\n' && !is_line_end(at))
         *at->write++ = *at->read++;
 }
 
@@ -171,6 +179,13 @@ static bool read_records(struct orch_csv *csv, struct cursor *at, GError **error
 
 static bool index_columns(struct orch_csv *csv, GError **error)
 {
+    if (csv->width > COLUMNS_MAX) {
+        const struct field *field = &g_array_index(csv->fields, struct field, COLUMNS_MAX);
+        orch_error_set(error, ORCH_ERROR_RECIPE, "leave out columns that nothing reads",
+                       "header has %zu columns, expected at most %d\n  at: %s:%d:%d", csv->width,
+                       COLUMNS_MAX, csv->name, field->line, field->column);
+        return false;
+    }
     csv->columns = g_new0(const char *, csv->width + 1);
     for (size_t i = 0; i < csv->width; i++) {
         const struct field *field = &g_array_index(csv->fields, struct field, i);

@@ -122,6 +122,10 @@ static int parent_of(const struct orch_layer_table *table, int at, int k)
     for (int i = at - 1; row < 0 && i >= 0; i--)
         if (equal_shapes(orch_layer_at(table, i)->out, layer->inputs[k]))
             row = i;
+    for (int i = at - 1; row < 0 && i >= 0; i--) /* flattened */
+        if (orch_layer_elements(orch_layer_at(table, i)->out) ==
+            orch_layer_elements(layer->inputs[k]))
+            row = i;
     return row;
 }
 

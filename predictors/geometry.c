@@ -89,6 +89,16 @@ int orch_layer_find(const struct orch_layer_table *table, const char *name)
     return -1;
 }
 
+bool orch_layer_table_check(const struct orch_layer_table *table, GError **error)
+{
+    for (int i = 0; i < orch_layer_count(table); i++)
+        if (orch_layer_at(table, i)->type != ORCH_LAYER_INPUT)
+            return true;
+    orch_error_set(error, ORCH_ERROR_RECIPE, "write one record a layer",
+                   "network '%s' has no layer but its input", table->name);
+    return false;
+}
+
 int64_t orch_layer_table_params(const struct orch_layer_table *table)
 {
     int64_t sum = 0;

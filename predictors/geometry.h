@@ -73,6 +73,9 @@ struct orch_layer_table *orch_layer_table_new(const char *name);
 struct orch_layer *orch_layer_table_add(struct orch_layer_table *table, const char *name,
                                         enum orch_layer_type type, int input_count);
 
+/** Does anything compute? ORCH_ERROR_RECIPE for a table with nothing but inputs. */
+bool orch_layer_table_check(const struct orch_layer_table *table, GError **error);
+
 /** Reads network `net` of a CSV file; `net` NULL: its only one. Columns: net, layer, type, in_shape
  * (NxHxWxC, NxC; several joined by '+'), out_shape, filter_hwio, stride_hw, pad_type (VALID, SAME,
  * EXPLICIT with pad_hw), and where they are there pad_hw, batch, params, parents (names joined by

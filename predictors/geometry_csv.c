@@ -138,7 +138,8 @@ static bool read_shape(const struct record *record, enum column column, const ch
     return true;
 }
 
-static bool read_whole(const struct record *record, enum column column, int64_t least,
+/* `fallback` where the table has nothing. */
+static bool read_whole(const struct record *record, enum column column, int64_t least, int64_t most,
                        int64_t fallback, int64_t *out, GError **error)
 {
     int index = record->columns[column];
@@ -148,11 +149,11 @@ static bool read_whole(const struct record *record, enum column column, int64_t 
     }
     if (!orch_csv_int(record->csv, record->row, index, out, error))
         return false;
-    if (*out < least || *out > ELEMENTS_MAX)
+    if (*out < least || *out > most)
         return FAIL(record, column, NULL, error,
                     "%s of layer '%s' is %" G_GINT64_FORMAT ", expected at least %" G_GINT64_FORMAT
-                    " and at most 2^40",
-                    COLUMNS[column], record->layer, *out, least);
+                    " and at most %" G_GINT64_FORMAT,
+                    COLUMNS[column], record->layer, *out, least, most);
     return true;
 }
 
@@ -240,8 +241,8 @@ static bool read_window(const struct record *record, struct orch_layer *layer, i
                    error) ||
         !read_dims(record, COL_STRIDE, text_of(record, COL_STRIDE), 1, stride, &stride_dims,
                    error) ||
-        !read_whole(record, COL_GROUPS, 1, 1, &layer->groups, error) ||
-        !read_whole(record, COL_DILATION, 1, 1, &layer->dilation, error) ||
+        !read_whole(record, COL_GROUPS, 1, SIDE_MAX, 1, &layer->groups, error) ||
+        !read_whole(record, COL_DILATION, 1, SIDE_MAX, 1, &layer->dilation, error) ||
         !read_padding(record, layer, error))
         return false;
     layer->kernel_h = filter[0];
@@ -335,13 +336,22 @@ static bool read_by_type(const struct record *record, struct orch_layer *layer, 
     }
 }
 
+/* In double: four sides at their limits do not fit into an integer. */
+static double weights_of(const struct orch_layer *layer)
+{
+    double window = layer->type == ORCH_LAYER_INNERPRODUCT
+                        ? 1
+                        : (double)layer->kernel_h * (double)layer->kernel_w;
+    return window * (double)layer->c_in * (double)layer->c_out;
+}
+
 static bool read_params(const struct record *record, struct orch_layer *layer, GError **error)
 {
-    int64_t formula = orch_layer_params_formula(layer);
-    if (formula > ELEMENTS_MAX)
+    if (weights_of(layer) > (double)ELEMENTS_MAX)
         return FAIL(record, COL_FILTER, "a layer has at most 2^40 parameters", error,
                     "layer '%s' has too many parameters", record->layer);
-    if (!read_whole(record, COL_PARAMS, 0, formula, &layer->params, error))
+    int64_t formula = orch_layer_params_formula(layer);
+    if (!read_whole(record, COL_PARAMS, 0, ELEMENTS_MAX, formula, &layer->params, error))
         return false;
     int64_t without = formula - layer->c_out;
     if (formula == 0 || layer->params == formula || layer->params == without)
@@ -397,13 +407,13 @@ static bool read_layer(const struct record *record, struct orch_layer_table *tab
            read_flag(record, &layer->no_data_grad, error);
 }
 
-/* The batch that a network's first record is written for. */
+/* The batch that a record is written for: that of its output. */
 static bool read_batch(const struct record *record, int64_t *out, GError **error)
 {
     int64_t dims[DIMS_MAX];
     int count = 0, index = record->columns[COL_BATCH];
     if (!read_dims(record, COL_OUT, text_of(record, COL_OUT), 1, dims, &count, error) ||
-        !read_whole(record, COL_BATCH, 1, dims[0], out, error))
+        !read_whole(record, COL_BATCH, 1, SIDE_MAX, dims[0], out, error))
         return false;
     if (index >= 0 && *out != dims[0])
         return FAIL(record, COL_BATCH, "the first side of a shape is the batch", error,
@@ -463,8 +473,12 @@ static bool read_network(const struct orch_csv *csv, const int columns[],
         if (strcmp(orch_csv_text(csv, row, columns[COL_NET]), table->name) != 0)
             continue;
         struct record record = {csv, row, columns, orch_csv_text(csv, row, columns[COL_LAYER])};
-        if ((rows->len == 0 && !read_batch(&record, &table->batch, error)) ||
-            !read_layer(&record, table, error))
+        int64_t batch;
+        if (!read_batch(&record, &batch, error))
+            return false;
+        if (rows->len == 0)
+            table->batch = batch; /* read_shape holds the others to it */
+        if (!read_layer(&record, table, error))
             return false;
         g_array_append_val(rows, row);
     }

@@ -33,5 +33,4 @@ double orch_isotonic_at(const struct orch_isotonic *fit, double x);
 bool orch_isotonic_cross(const struct orch_isotonic *fit, double target, double *out_x,
                          GError **error);
 
-
 #endif

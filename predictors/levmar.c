@@ -106,7 +106,7 @@ static bool damped_step(const struct orch_levmar *p, const struct normal *e, dou
 double orch_levmar_solve(const struct orch_levmar *p, double *x)
 {
     size_t n = p->residuals;
-    g_autofree double *residuals = g_new(double, n * (size_t)(p->params + 2));
+    g_autofree double *residuals = g_new(double, n *(size_t)(p->params + 2));
     double *tried = residuals + n, *derivatives = tried + n;
     double start[N], next[N], damping = 1e-3;
     for (int a = 0; a < p->params; a++)

@@ -22,20 +22,20 @@
 struct work {
     size_t rows;
     int cols;
-    double *a;                         /* cols x rows: weighted columns of length 1, or all 0 */
-    double *b;                         /* weighted, length 1 unless all 0 */
-    double *rest;                      /* b less its projection on the entered columns */
-    double *q;                         /* cols x rows */
-    double *r;                         /* r[i cols + k], upper triangle */
-    double *projection;                /* Q' b */
-    double *step;                      /* least squares over the entered columns, in their order */
-    double *x;                         /* by column */
-    double *length;                    /* of each weighted column */
+    double *a;          /* cols x rows: weighted columns of length 1, or all 0 */
+    double *b;          /* weighted, length 1 unless all 0 */
+    double *rest;       /* b less its projection on the entered columns */
+    double *q;          /* cols x rows */
+    double *r;          /* r[i cols + k], upper triangle */
+    double *projection; /* Q' b */
+    double *step;       /* least squares over the entered columns, in their order */
+    double *x;          /* by column */
+    double *length;     /* of each weighted column */
     double b_length;
-    int *entered;                      /* columns in the order in which they entered */
-    int count;                         /* of them */
-    bool *is_out, *is_barred;          /* by column: may be tried; was tried since the last change */
-    double *numbers;                   /* all of the above in one allocation */
+    int *entered;             /* columns in the order in which they entered */
+    int count;                /* of them */
+    bool *is_out, *is_barred; /* by column: may be tried; was tried since the last change */
+    double *numbers;          /* all of the above in one allocation */
 };
 
 static double dot(const double *a, const double *b, size_t n)

@@ -209,7 +209,9 @@ bool orch_paleo_model_parallel(const struct orch_layer_table *table,
                                const char *const *split_layers, int64_t workers,
                                struct orch_paleo_split_step *out, GError **error)
 {
-    struct split split = {table, options, workers, NULL, options->device.bandwidth_gib_s};
+    struct orch_paleo_options serial = *options;
+    serial.pipeline = false;
+    struct split split = {table, &serial, workers, NULL, options->device.bandwidth_gib_s};
     bool good = split_init(&split, split_layers, error);
     if (good) {
         struct sums sums = sum_layers(&split);

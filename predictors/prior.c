@@ -141,7 +141,7 @@ bool orch_prior_predict(const struct orch_net *net, const struct orch_net_cost *
     /* hidden wholly at best, not at all at worst, each with the spread of what was measured */
     double factor = exp(MIDDLE_80 * prior->spread);
     out->low_s = out->own.total_s / factor;
-    out->high_s = (out->own.total_s + out->exchange_s) * factor;
+    out->high_s = (out->own.total_s + MAX(out->exchange_s, out->exposed_s)) * factor;
     out->images_per_s = (double)(work->batch * exchange->workers) / out->total_s;
     struct orch_net_memory memory = orch_net_memory(net, costs, work->batch, work->element_bytes,
                                                     work->states_per_weight, work->training);

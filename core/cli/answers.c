@@ -235,15 +235,24 @@ static const char *aggregate_word(const struct wanted *wanted)
     return words[wanted->aggregate];
 }
 
+static bool is_repeated(const struct answer *answer)
+{
+    for (guint i = 0; i < answer->cells->len; i++)
+        if (((const struct answer_cell *)answer->cells->pdata[i])->planned > 1)
+            return true;
+    return false;
+}
+
 static void print_legend(const struct answer *answer)
 {
     const struct wanted *first = answer->wanted->pdata[0];
-    GString *text = g_string_new("mean +- 95 % interval over repeats");
+    bool repeated = is_repeated(answer);
+    const char *interval = repeated ? "mean +- 95 % interval over repeats" : "one run each";
+    GString *text = g_string_new(interval);
     bool unit = answer->unit && *answer->unit;
     if (answer->columns->len) {
-        g_string_printf(text, "%s of %s%s%s%s, mean +- 95 %% interval over repeats",
-                        aggregate_word(first), first->name, unit ? " (" : "",
-                        unit ? answer->unit : "", unit ? ")" : "");
+        g_string_printf(text, "%s of %s%s%s%s, %s", aggregate_word(first), first->name,
+                        unit ? " (" : "", unit ? answer->unit : "", unit ? ")" : "", interval);
         for (guint i = 1; i < answer->wanted->len; i++) {
             const struct wanted *wanted = answer->wanted->pdata[i];
             g_string_append_printf(text, "; in brackets %s of %s", aggregate_word(wanted),

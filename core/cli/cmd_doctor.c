@@ -213,7 +213,9 @@ static bool bench(struct orch_cli *cli, struct findings *f, GError **error)
     orch_cli_say(cli,
                  "measuring: matrix products, memory, disk (a few seconds; let nothing else run)");
     v.one_core = orch_measure_gemm(1, 1, &v.library);
-    v.all_cores = orch_measure_gemm(m->threads, 1, &v.library);
+    for (int i = 0; i < 2; i++) /* the best of two, and no less than one core reached */
+        v.all_cores = MAX(v.all_cores, orch_measure_gemm(m->threads, 1, &v.library));
+    v.all_cores = MAX(v.all_cores, v.one_core);
     v.memory = orch_measure_memory(m->threads, 1);
     if (!(v.one_core > 0) || !(v.all_cores > 0)) {
         orch_error_set(error, ORCH_ERROR_IO, NULL, "matrix products could not be measured");

@@ -214,6 +214,10 @@ static void add_facts(struct orch_table *table, const struct orch_gpu_spec *spec
          spec->fp32_tflops * 1e3 / spec->bandwidth_gbs);
     if (spec->unit != ORCH_GPU_HOST) {
         const struct orch_link *link = orch_link_within(spec);
+        fact(table, "PCIe", NULL, "%s x16", spec->pcie);
+        fact(table, "NVLink", spec->nvlink_gbs > 0 ? json_real(spec->nvlink_gbs) : json_null(),
+             spec->nvlink_gbs > 0 ? "%.4g GB/s, all links, both directions" : "-",
+             spec->nvlink_gbs);
         fact(table, "link within a node", NULL, "%s, %.4g Gbit/s", link->name, link->gbit_s);
     }
     if (spec->watts > 0)

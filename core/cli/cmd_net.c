@@ -62,19 +62,19 @@ const struct orch_command ORCH_COMMAND_NET_LS = {
 /* ---- show ------------------------------------------------------------------------------------ */
 
 struct show_options {
-    const char *input, *precision, *optimizer, *format, *table_net;
-    int classes, batch, per_mac;
+    const char *input, *precision, *optimizer, *format, *table_net, *batch, *classes;
+    int per_mac;
     bool work, training, forward_only, brief;
 };
 
 static const struct orch_option SHOW_OPTIONS[] = {
     {"input", 'i', "CxHxW", ORCH_OPT_TEXT, offsetof(struct show_options, input),
      "size of one input (default: the network's own)"},
-    {"classes", 0, "N", ORCH_OPT_INT, offsetof(struct show_options, classes),
+    {"classes", 0, "N", ORCH_OPT_TEXT, offsetof(struct show_options, classes),
      "outputs of the classifier (default: the network's own)"},
     {"table-net", 0, "NAME", ORCH_OPT_TEXT, offsetof(struct show_options, table_net),
      "of a layer table with several networks, this one"},
-    {"batch", 'b', "N", ORCH_OPT_INT, offsetof(struct show_options, batch),
+    {"batch", 'b', "N", ORCH_OPT_TEXT, offsetof(struct show_options, batch),
      "images a batch, for activations, operations and memory (default 1)"},
     {"mac", 0, "1|2", ORCH_OPT_INT, offsetof(struct show_options, per_mac),
      "count a multiply-add as so many operations (default 2)"},
@@ -131,11 +131,6 @@ static bool settle(struct showing *s, GError **error)
 
 static bool numbers_fit(const struct showing *s, GError **error)
 {
-    if (s->batch < 1 || s->batch > 1 << 24) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "1 to 16777216 images",
-                       "option '--batch': %d is out of range", s->o->batch);
-        return false;
-    }
     if (s->per_mac != 1 && s->per_mac != 2) {
         orch_error_set(error, ORCH_ERROR_USAGE,
                        "1 (Lu et al. 2017) or 2 (PALEO, and most hardware tables)",
@@ -233,12 +228,29 @@ static struct orch_table *cost_table(const struct showing *s)
     return table;
 }
 
+/* "(227-11+2*0)/4+1 = 55": the height of what a window puts out. */
+static char *side_work(const struct orch_net *net, const struct orch_net_node *node)
+{
+    if (!node->kernel_h || !node->stride_h || !node->input_count)
+        return g_strdup_printf("%d", (int)node->out.h);
+    const struct orch_net_node *in = orch_net_node(net, node->inputs[0]);
+    int kernel = MAX(node->dilation, 1) * (node->kernel_h - 1) + 1;
+    int room = (int)in->out.h - kernel + 2 * node->pad_h;
+    return g_strdup_printf("(%d-%d+2*%d)/%d%s+1 = %d", (int)in->out.h, kernel, node->pad_h,
+                           node->stride_h,
+                           room % node->stride_h == 0 ? ""
+                           : node->ceil_mode          ? ", rounded up,"
+                                                      : ", rounded down,",
+                           (int)node->out.h);
+}
+
 static struct orch_table *work_table(const struct showing *s)
 {
     static const char *const headers[] = {
-        "layer", "type", ">activations", ">params, no bias", ">multiply-adds", NULL};
+        "layer",   "type",    ">side",          ">activations", ">params, no bias",
+        ">biases", ">params", ">multiply-adds", ">operations",  NULL};
     struct orch_table *table = orch_table_new(headers);
-    int64_t total_activations = 0;
+    int64_t total_activations = 0, total_operations = 0;
     for (guint i = 0; i < s->net->nodes->len; i++) {
         const struct orch_net_node *node = orch_net_node(s->net, (int)i);
         if (!is_shown(s, node))
@@ -247,17 +259,28 @@ static struct orch_table *work_table(const struct showing *s)
         g_autofree char *activations = orch_net_activations_work(node);
         g_autofree char *params = orch_net_params_work(s->net, node);
         g_autofree char *macs = orch_net_macs_work(s->net, node);
+        g_autofree char *side = side_work(s->net, node);
+        int64_t operations = orch_net_operations(&s->costs[i], s->per_mac);
+        total_operations += operations;
         add_name_and_type(table, node);
+        orch_table_add(table, side, NULL);
         orch_table_add(table, activations, NULL);
         orch_table_add(table, params, NULL);
+        add_number(table, s->costs[i].params - s->costs[i].weights);
+        add_number(table, s->costs[i].params);
         orch_table_add(table, macs, NULL);
+        add_number(table, operations);
     }
     struct orch_net_cost sum = orch_net_cost_sum(s->net, s->costs);
     orch_table_add(table, s->o->brief ? "TOTAL of these" : "TOTAL", NULL);
     orch_table_add(table, "", NULL);
+    orch_table_add(table, "", NULL);
     add_number(table, total_activations);
     add_number(table, sum.weights);
+    add_number(table, sum.params - sum.weights);
+    add_number(table, sum.params);
     add_number(table, sum.macs);
+    add_number(table, total_operations);
     return table;
 }
 
@@ -318,8 +341,17 @@ static void print_memory(const struct showing *s)
         printf("%-16s %s: weights %s, widest layer %s\n", "memory, forward", total, weights,
                activations);
     else
-        printf("%-16s %s: weights %s, gradients %s, optimizer %s, activations %s\n",
+        printf("%-16s %s: weights %s, gradients %s, optimizer %s, activations %s "
+               "(what the backward pass needs; ReLU works in place)\n",
                "memory, training", total, weights, gradients, optimizer, activations);
+}
+
+static bool has_norms(const struct orch_net *net)
+{
+    for (guint i = 0; i < net->nodes->len; i++)
+        if (orch_net_kind_of(orch_net_node(net, (int)i)->op) == ORCH_NET_KIND_NORM)
+            return true;
+    return false;
 }
 
 static void print_totals(const struct showing *s)
@@ -331,8 +363,11 @@ static void print_totals(const struct showing *s)
     printf("\n");
     g_autofree char *batch = g_strdup_printf(" (batch %" G_GINT64_FORMAT ")", s->batch);
     print_count("params", sum.params, "");
-    print_count("  without biases", sum.weights, " (scales of norms are among them)");
-    print_count("activations", sum.activations * s->batch, batch);
+    print_count("  without biases", sum.weights,
+                has_norms(s->net) ? " (scales of norms are among them)" : "");
+    g_autofree char *outputs =
+        g_strdup_printf("%s: every layer's output, activations among them", batch);
+    print_count("activations", sum.activations * s->batch, outputs);
     print_count("multiply-adds", sum.macs * s->batch, batch);
     g_autofree char *said = g_strdup_printf(
         "%s; a multiply-add is %d (--mac %d: the other way), biases, norms, activations and pools "
@@ -345,7 +380,7 @@ static void print_totals(const struct showing *s)
             g_string_append_printf(shares, "%s%s %.2f %%", shares->len ? ", " : "",
                                    orch_net_kind_name((enum orch_net_kind)kind),
                                    100.0 * (double)sums[kind] / (double)MAX(1, operations));
-    print_line("  share", shares->str);
+    print_line("  share of them", shares->str);
     g_string_free(shares, TRUE);
     int64_t conv = macs_of(s, ORCH_NET_KIND_CONV);
     if (sum.macs) {
@@ -385,13 +420,19 @@ static void print_show_json(const struct showing *s)
 static int run_show(struct orch_cli *cli, const void *options, GError **error)
 {
     const struct show_options *o = options;
-    bool batch_given = o->batch != 0;
-    struct showing s = {
-        .o = o, .batch = batch_given ? o->batch : 1, .per_mac = o->per_mac ? o->per_mac : 2};
-    if (!settle(&s, error) || !numbers_fit(&s, error))
+    struct showing s = {.o = o, .batch = 1, .per_mac = o->per_mac ? o->per_mac : 2};
+    int64_t classes = 0;
+    if (!settle(&s, error) || !numbers_fit(&s, error) ||
+        !orch_cli_count(o->batch, "--batch", 1 << 24, &s.batch, error) ||
+        !orch_cli_count(o->classes, "--classes", 1 << 24, &classes, error))
         return -1;
+    if (cli->json && o->format) {
+        orch_error_set(error, ORCH_ERROR_USAGE, "one of them",
+                       "--json and --format both say how to print");
+        return -1;
+    }
     s.net = orch_cli_net(
-        &(struct orch_net_request){cli->args[0], o->input, o->classes, o->table_net}, error);
+        &(struct orch_net_request){cli->args[0], o->input, (int)classes, o->table_net}, error);
     if (!s.net)
         return -1;
     s.costs = orch_net_costs(s.net);
@@ -433,7 +474,7 @@ const struct orch_command ORCH_COMMAND_NET_SHOW = {
 /* ---- compare --------------------------------------------------------------------------------- */
 
 struct compare_options {
-    const char *input;
+    const char *input, *format;
     int classes, per_mac;
 };
 
@@ -444,6 +485,8 @@ static const struct orch_option COMPARE_OPTIONS[] = {
      "the same number of classes for both"},
     {"mac", 0, "1|2", ORCH_OPT_INT, offsetof(struct compare_options, per_mac),
      "count a multiply-add as so many operations (default 2)"},
+    {"format", 'f', "NAME", ORCH_OPT_TEXT, offsetof(struct compare_options, format),
+     "text, csv, markdown, latex"},
     {0}};
 
 static void add_ratio(struct orch_table *table, const char *what, double a, double b, bool bytes)
@@ -462,7 +505,7 @@ static int run_compare(struct orch_cli *cli, const void *options, GError **error
     const struct compare_options *o = options;
     struct show_options as_shown = {.per_mac = o->per_mac};
     struct showing s = {.o = &as_shown, .batch = 1, .per_mac = o->per_mac ? o->per_mac : 2};
-    if (!numbers_fit(&s, error))
+    if (!numbers_fit(&s, error) || !orch_format_check(o->format, error))
         return -1;
     struct orch_net *nets[2] = {NULL, NULL};
     struct orch_net_cost sums[2];
@@ -483,6 +526,10 @@ static int run_compare(struct orch_cli *cli, const void *options, GError **error
     g_autofree char *second = g_strconcat(">", nets[1]->name, NULL);
     const char *headers[] = {"what", first, second, ">ratio", NULL};
     struct orch_table *table = orch_table_new(headers);
+    orch_table_add(table, "output, C x H x W", NULL);
+    for (int i = 0; i < 2; i++)
+        add_shape(table, &orch_net_node(nets[i], (int)nets[i]->nodes->len - 1)->out);
+    orch_table_add(table, "", NULL);
     add_ratio(table, "params", (double)sums[0].params, (double)sums[1].params, false);
     add_ratio(table, "params without biases", (double)sums[0].weights, (double)sums[1].weights,
               false);
@@ -493,7 +540,7 @@ static int run_compare(struct orch_cli *cli, const void *options, GError **error
     add_ratio(table, "operations", (double)orch_net_operations(&sums[0], s.per_mac),
               (double)orch_net_operations(&sums[1], s.per_mac), false);
     add_ratio(table, "memory, training, batch 1", memory[0], memory[1], true);
-    orch_table_print(cli, table, "comparison");
+    orch_table_print_as(cli, table, "comparison", o->format);
     orch_net_free(nets[0]);
     orch_net_free(nets[1]);
     return ORCH_EXIT_OK;

@@ -16,7 +16,7 @@ static const struct orch_option OPTIONS[] = {
     {"dataset", 'd', "NAME|N", ORCH_OPT_TEXT, AT(dataset),
      "imagenet, cifar10, ..., or a number of training images"},
     {"input", 'i', "CxHxW", ORCH_OPT_TEXT, AT(input), "size of one image"},
-    {"classes", 0, "N", ORCH_OPT_INT, AT(classes), "outputs of the classifier"},
+    {"classes", 0, "N", ORCH_OPT_TEXT, AT(classes), "outputs of the classifier"},
     {"batch", 'b', "N,...", ORCH_OPT_TEXT, AT(batches),
      "images a worker (--scaling strong: of all workers)"},
     {"epochs", 'e', "N", ORCH_OPT_TEXT, AT(epochs), "epochs in all"},
@@ -28,13 +28,13 @@ static const struct orch_option OPTIONS[] = {
     {"forward-only", 0, NULL, ORCH_OPT_FLAG, AT(forward_only), "inference: no backward pass"},
     {"network", 0, "LINK", ORCH_OPT_TEXT, AT(network),
      "link between workers: ethernet10, infiniband-hdr, nvlink2, ... ('orch gpu links')"},
-    {"per-node", 0, "N", ORCH_OPT_INT, AT(per_node),
+    {"per-node", 0, "N", ORCH_OPT_TEXT, AT(per_node_text),
      "workers of a node: within it they use its own link"},
     {"scheme", 0, "NAME", ORCH_OPT_TEXT, AT(scheme),
      "how gradients are summed: ring, tree, butterfly, one-to-all, hierarchical; with --model "
      "paleo "
      "OneToAll, TreeAllReduce, ButterflyAllReduce, ButterflyMixing"},
-    {"price", 0, "USD", ORCH_OPT_REAL, AT(price), "an hour of one device"},
+    {"price", 0, "USD", ORCH_OPT_TEXT, AT(price_text), "an hour of one device"},
     {"cloud", 0, "NAME", ORCH_OPT_TEXT, AT(cloud),
      "take the price of aws, azure, gcp, lambda, ..."},
     {"spot", 0, NULL, ORCH_OPT_FLAG, AT(spot), "take spot prices"},
@@ -71,6 +71,57 @@ static bool is_model(const char *name, GError **error)
     return false;
 }
 
+/* Options that only some models look at: nothing that is typed is passed over. */
+static bool options_fit(const struct predict_options *o, GError **error)
+{
+    enum { PRIOR = 1, PALEO = 2, ROOFLINE = 4 };
+    const struct {
+        bool given;
+        const char *option;
+        int models;
+    } some[] = {{o->pipeline, "--pipeline", PALEO},
+                {o->overlap, "--overlap", PALEO},
+                {o->all_layers, "--all-layers", PALEO},
+                {o->algorithm, "--algorithm", PALEO},
+                {o->parallel, "--parallel", PALEO},
+                {o->split, "--split", PALEO},
+                {o->layers, "--layers", ROOFLINE},
+                {o->optimizer, "--optimizer", PRIOR | ROOFLINE},
+                {o->epochs, "--epochs", PRIOR},
+                {o->workers, "--workers", PRIOR | PALEO},
+                {o->scaling, "--scaling", PRIOR | PALEO},
+                {o->scheme, "--scheme", PRIOR | PALEO},
+                {o->network, "--network", PRIOR | PALEO},
+                {o->per_node_text, "--per-node", PRIOR | PALEO},
+                {o->price_text, "--price", PRIOR | PALEO},
+                {o->cloud, "--cloud", PRIOR | PALEO},
+                {o->spot, "--spot", PRIOR | PALEO},
+                {o->dataset, "--dataset", PRIOR | PALEO},
+                {o->ppp_comm, "--ppp-comm", PRIOR | PALEO}};
+    int model =
+        !o->model || *o->model == 'p' ? (o->model && o->model[1] == 'a' ? PALEO : PRIOR) : ROOFLINE;
+    for (size_t i = 0; i < G_N_ELEMENTS(some); i++) {
+        if (some[i].given && !(some[i].models & model)) {
+            orch_error_set(error, ORCH_ERROR_USAGE,
+                           some[i].models == PALEO      ? "--model paleo"
+                           : some[i].models == ROOFLINE ? "--model roofline"
+                           : some[i].models == PRIOR    ? "--model prior"
+                                                        : "another --model, or leave it away",
+                           "option '%s' does nothing with --model %s", some[i].option,
+                           o->model ? o->model : "prior");
+            return false;
+        }
+    }
+    if (o->gpu && ((strcmp(o->gpu, "all") == 0 && model != PRIOR) ||
+                   (g_str_has_prefix(o->gpu, "paleo:") && model != PALEO))) {
+        orch_error_set(error, ORCH_ERROR_USAGE, model == PRIOR ? "--model paleo" : "--model prior",
+                       "--gpu %s does not go with --model %s", o->gpu,
+                       o->model ? o->model : "prior");
+        return false;
+    }
+    return true;
+}
+
 static int answer(struct orch_cli *cli, struct question *q, GError **error)
 {
     const struct predict_options *o = q->o;
@@ -92,8 +143,14 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
 {
     const struct predict_options *o = options;
     struct question q = {0};
-    if (!is_model(o->model, error) || !orch_format_check(o->format, error))
+    if (!is_model(o->model, error) || !orch_format_check(o->format, error) ||
+        !options_fit(o, error))
         return -1;
+    if (cli->json && o->format) {
+        orch_error_set(error, ORCH_ERROR_USAGE, "one of them",
+                       "--json and --format both say how to print");
+        return -1;
+    }
     int status = question_settle(&q, o, error) ? answer(cli, &q, error) : -1;
     question_release(&q);
     return status;

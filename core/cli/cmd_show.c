@@ -14,12 +14,15 @@
 
 struct show_options {
     const char **metrics;
+    const char *artifact;
 };
 
-static const struct orch_option OPTIONS[] = {{"metric", 'm', "NAME", ORCH_OPT_LIST,
-                                              offsetof(struct show_options, metrics),
-                                              "print every point of a metric"},
-                                             {0}};
+static const struct orch_option OPTIONS[] = {
+    {"metric", 'm', "NAME", ORCH_OPT_LIST, offsetof(struct show_options, metrics),
+     "print every point of a metric"},
+    {"artifact", 'a', "NAME", ORCH_OPT_TEXT, offsetof(struct show_options, artifact),
+     "print an artifact, to keep: > FILE"},
+    {0}};
 
 /* All that the store has of a run, gathered for both forms of output. */
 struct shown {
@@ -183,7 +186,7 @@ static void print_files(const struct shown *s)
              input->from_key ? ", " : "", input->sha256 && *input->sha256 ? input->sha256 : "-");
     }
     if (s->artifacts->len)
-        puts("\nartifacts");
+        puts("\nartifacts (--artifact NAME prints one)");
     for (guint i = 0; i < s->artifacts->len; i++) {
         const struct orch_stored_artifact *artifact = s->artifacts->pdata[i];
         g_autofree char *bytes = orch_bytes_format(artifact->bytes);
@@ -332,6 +335,36 @@ static int show_active(struct orch_cli *cli, const struct orch_active_row *row)
     return ORCH_EXIT_OK;
 }
 
+/* An artifact's bytes, to stdout. */
+static int show_artifact(struct orch_store *store, const struct shown *s, const char *name,
+                         GError **error)
+{
+    GPtrArray *names = g_ptr_array_new();
+    const struct orch_stored_artifact *found = NULL;
+    for (guint i = 0; i < s->artifacts->len; i++) {
+        const struct orch_stored_artifact *artifact = s->artifacts->pdata[i];
+        g_ptr_array_add(names, artifact->name);
+        found = strcmp(artifact->name, name) == 0 ? artifact : found;
+    }
+    g_ptr_array_add(names, NULL);
+    g_autofree char *list = g_strjoinv(", ", (char **)names->pdata);
+    g_ptr_array_unref(names);
+    g_autofree char *path = found ? orch_store_object_path(store, found->sha256) : NULL;
+    char *bytes = NULL;
+    gsize length = 0;
+    if (!found)
+        orch_error_set(error, ORCH_ERROR_NOT_FOUND, *list ? list : "it has none",
+                       "the run has no artifact '%s'", name);
+    else if (!path)
+        orch_error_set(error, ORCH_ERROR_NOT_FOUND, NULL, "artifact '%s' is not on this machine",
+                       name);
+    else if (g_file_get_contents(path, &bytes, &length, error))
+        fwrite(bytes, 1, length, stdout);
+    bool ok = bytes != NULL;
+    g_free(bytes);
+    return ok ? ORCH_EXIT_OK : -1;
+}
+
 static int run(struct orch_cli *cli, const void *options, GError **error)
 {
     const struct show_options *o = options;
@@ -348,6 +381,8 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
     int status = ORCH_EXIT_OK;
     if (!gather(store, cli->args[0], &shown, error)) {
         status = -1;
+    } else if (o->artifact) {
+        status = show_artifact(store, &shown, o->artifact, error);
     } else if (o->metrics) {
         status = show_series(cli, store, shown.run, o->metrics, error);
     } else if (cli->json) {

@@ -168,6 +168,9 @@ static void read_gpu(struct reader *r, const struct orch_yaml *map)
     if (r->measured)
         spec->unit = ORCH_GPU_HOST;
     read_peaks(r, map, spec);
+    if (spec->fp32_tflops > 1e5 || spec->bandwidth_gbs > 1e7 || spec->memory_gb > 1e7)
+        complain(r, map, "TFLOP/s, GB/s and GB", "numbers of '%s' are beyond any device",
+                 spec->name);
     if (spec->fp32_tflops <= 0)
         complain(r, map, "give it, or 'like: V100-SXM2-16GB'", "'%s' is missing", "fp32_tflops");
     if (spec->bandwidth_gbs <= 0)
@@ -336,11 +339,14 @@ const struct orch_gpu_spec *orch_hardware_gpu(const struct orch_hardware *hardwa
 {
     if (strcmp(name, "here") == 0)
         return this_machine(hardware, error);
-    GPtrArray *names = g_ptr_array_new();
+    GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
     const struct orch_gpu_spec *found = NULL;
     for (guint i = 0; i < hardware->gpus->len && !found; i++) {
         const struct orch_gpu_spec *spec = hardware->gpus->pdata[i];
-        g_ptr_array_add(names, (gpointer)(uintptr_t)spec->name);
+        g_auto(GStrv) others = g_strsplit(spec->aliases ? spec->aliases : "", ",", -1);
+        for (int k = 0; others[k]; k++)
+            g_ptr_array_add(names, g_ascii_strup(others[k], -1));
+        g_ptr_array_add(names, g_ascii_strup(spec->name, -1));
         found = orch_gpu_is_named(spec, name) ? spec : NULL;
     }
     g_ptr_array_add(names, NULL);

@@ -8,6 +8,22 @@
 
 #include <stdio.h>
 
+bool orch_cli_count(const char *text, const char *option, int64_t most, int64_t *inout,
+                    GError **error)
+{
+    int64_t value = 0;
+    if (!text)
+        return true;
+    if (orch_int_parse(text, &value) && value >= 1 && value <= most) {
+        *inout = value;
+        return true;
+    }
+    g_autofree char *hint = g_strdup_printf("a whole number from 1 to %" G_GINT64_FORMAT, most);
+    orch_error_set(error, ORCH_ERROR_USAGE, hint, "option '%s': '%s' is out of range", option,
+                   text);
+    return false;
+}
+
 /* "3x224x224", or "224x224" for the network's own channels. */
 static bool read_input(const char *text, struct orch_net_options *out, GError **error)
 {

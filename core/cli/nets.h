@@ -16,4 +16,9 @@ struct orch_net_request {
  * was counted as zero in a file is said on stderr. */
 struct orch_net *orch_cli_net(const struct orch_net_request *request, GError **error);
 
+/** A whole number of 1 to `most`; NULL leaves `*inout` alone. ORCH_ERROR_USAGE naming the option.
+ */
+bool orch_cli_count(const char *text, const char *option, int64_t most, int64_t *inout,
+                    GError **error);
+
 #endif

@@ -10,6 +10,11 @@
 #include <math.h>
 #include <string.h>
 
+static bool is_paleo(const struct predict_options *o)
+{
+    return o->model && strcmp(o->model, "paleo") == 0;
+}
+
 /* ---- assumptions -------------------------------------------------------------------------------
  */
 
@@ -165,12 +170,13 @@ static bool settle_work(struct question *q, const struct dataset *set, GError **
     if (set)
         q->images = set->images;
     q->epochs = set && set->epochs ? set->epochs : 1;
-    if (o->epochs && (!orch_int_parse(o->epochs, &q->epochs) || q->epochs < 1)) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "a whole number of at least 1",
+    if (o->epochs &&
+        (!orch_int_parse(o->epochs, &q->epochs) || q->epochs < 1 || q->epochs > 1000000)) {
+        orch_error_set(error, ORCH_ERROR_USAGE, "a whole number from 1 to 1000000",
                        "option '--epochs': '%s' will not do", o->epochs);
         return false;
     }
-    if (!o->epochs && q->images) {
+    if (!o->epochs && q->images && !is_paleo(o)) {
         if (set && set->epochs)
             question_assume(q, "epochs", "--epochs", "%d (%s)", set->epochs, set->epochs_of);
         else
@@ -187,9 +193,22 @@ static bool is_table_name(const char *name)
     return name && g_str_has_suffix(name, ".csv");
 }
 
-static bool is_paleo(const struct predict_options *o)
+/* The data set's images are too small for the network: they can be enlarged. */
+static void say_larger_input(struct orch_net_request request, const struct dataset *set,
+                             GError **error)
 {
-    return o->model && strcmp(o->model, "paleo") == 0;
+    request.input = NULL;
+    struct orch_net *net = orch_cli_net(&request, NULL);
+    if (!net)
+        return;
+    g_autofree char *hint =
+        g_strdup_printf("images of %s, enlarged: --input %dx%dx%d", set->name, (int)net->input.c,
+                        (int)net->input.h, (int)net->input.w);
+    g_autofree char *what = g_strndup((*error)->message, strcspn((*error)->message, "\n"));
+    int code = (*error)->code;
+    g_clear_error(error);
+    orch_error_set(error, code, hint, "%s", what);
+    orch_net_free(net);
 }
 
 static bool settle_net(struct question *q, const struct dataset *set, GError **error)
@@ -198,7 +217,9 @@ static bool settle_net(struct question *q, const struct dataset *set, GError **e
     const char *path = o->net_table ? o->net_table : is_table_name(o->net) ? o->net : NULL;
     if (path) {
         q->table = orch_layer_table_read(path, o->net_table ? o->net : NULL, error);
-        q->net = q->table && !is_paleo(o) ? orch_net_from_layer_table(q->table, error) : NULL;
+        if (!q->table || !orch_layer_table_check(q->table, error))
+            return false;
+        q->net = !is_paleo(o) ? orch_net_from_layer_table(q->table, error) : NULL;
         q->costs = q->net ? orch_net_costs(q->net) : NULL;
         return is_paleo(o) ? q->table != NULL : q->net != NULL;
     }
@@ -208,13 +229,24 @@ static bool settle_net(struct question *q, const struct dataset *set, GError **e
         return false;
     }
     const char *input = o->input ? o->input : set ? set->input : NULL;
-    int classes = o->classes ? o->classes : set && set->input ? set->classes : 0;
+    int64_t classes = set && set->input ? set->classes : 0;
+    if (!orch_cli_count(o->classes, "--classes", 1 << 24, &classes, error))
+        return false;
     bool is_file = g_str_has_suffix(o->net, ".onnx");
     struct orch_net_request request = {
-        .name = o->net, .input = input, .classes = is_file ? 0 : classes};
+        .name = o->net, .input = input, .classes = is_file ? 0 : (int)classes};
     q->net = orch_cli_net(&request, error);
+    if (!q->net && error && *error && set && set->input && !o->input)
+        say_larger_input(request, set, error);
     if (!q->net)
         return false;
+    if (input && !o->input &&
+        !orch_net_is_classifier(q->net)) { /* tokens, or a detector: its own */
+        orch_net_free(q->net);
+        request.input = input = NULL;
+        request.classes = 0;
+        q->net = orch_cli_net(&request, error);
+    }
     q->costs = orch_net_costs(q->net);
     if (!o->input)
         question_assume(q, "input", "--input", "%dx%dx%d, %s", (int)q->net->input.c,
@@ -237,11 +269,34 @@ const struct orch_layer_table *question_table(struct question *q)
 static bool read_share(const char *text, const char *option, double *out, GError **error)
 {
     *out = NAN;
-    if (!text || (orch_real_parse(text, out) && *out > 0 && *out <= 1))
+    if (!text || (orch_real_parse(text, out) && *out >= 1e-6 && *out <= 1))
         return true;
     orch_error_set(error, ORCH_ERROR_USAGE, "a share above 0 and at most 1, for example 0.62",
                    "option '%s': '%s' is out of range", option, text);
     return false;
+}
+
+static bool cloud_ok(const struct question *q, GError **error)
+{
+    GPtrArray *names = g_ptr_array_new();
+    bool known = !q->o->cloud;
+    for (guint i = 0; i < q->hardware->prices->len; i++)
+        g_ptr_array_add(
+            names,
+            (gpointer)(uintptr_t)((const struct orch_price *)q->hardware->prices->pdata[i])->cloud);
+    for (const struct orch_price *p = orch_prices(); p->gpu; p++)
+        if (!g_ptr_array_find_with_equal_func(names, p->cloud, g_str_equal, NULL))
+            g_ptr_array_add(names, (gpointer)(uintptr_t)p->cloud);
+    g_ptr_array_add(names, NULL);
+    for (guint i = 0; !known && names->pdata[i]; i++)
+        known = strcmp(names->pdata[i], q->o->cloud) == 0;
+    if (!known) {
+        g_autofree char *all = g_strjoinv(", ", (char **)names->pdata);
+        orch_error_set(error, ORCH_ERROR_USAGE, all, "option '--cloud': no prices of '%s'",
+                       q->o->cloud);
+    }
+    g_ptr_array_unref(names);
+    return known;
 }
 
 static bool settle_numbers(struct question *q, GError **error)
@@ -275,12 +330,15 @@ static bool settle_numbers(struct question *q, GError **error)
                        "option '--optimizer': unknown word '%s'", o->optimizer);
         return false;
     }
-    if (o->price < 0 || o->per_node < 0) {
-        orch_error_set(error, ORCH_ERROR_USAGE, NULL, "option '%s' must be above 0",
-                       o->price < 0 ? "--price" : "--per-node");
+    q->price = (double)NAN;
+    if (o->price_text &&
+        !(orch_real_parse(o->price_text, &q->price) && q->price > 0 && q->price <= 1e6)) {
+        orch_error_set(error, ORCH_ERROR_USAGE, "dollars an hour of one device, above 0",
+                       "option '--price': '%s' is out of range", o->price_text);
         return false;
     }
-    return true;
+    return orch_cli_count(o->per_node_text, "--per-node", 1 << 20, &q->per_node, error) &&
+           cloud_ok(q, error);
 }
 
 bool question_settle(struct question *q, const struct predict_options *o, GError **error)
@@ -339,19 +397,32 @@ bool question_precision(const struct question *q, const struct orch_gpu_spec *gp
 /* ---- money -------------------------------------------------------------------------------------
  */
 
+static bool is_board(const char *gpu)
+{
+    return g_str_has_suffix(gpu, "-board");
+}
+
 struct rate question_rate(const struct question *q, const char *gpu)
 {
+    return question_rate_of(q, gpu, q->o->cloud);
+}
+
+struct rate question_rate_of(const struct question *q, const char *gpu, const char *cloud)
+{
     const struct predict_options *o = q->o;
-    if (o->price > 0)
-        return (struct rate){o->price, g_strdup("--price")};
-    struct orch_price_wish wish = {.gpu = gpu, .cloud = o->cloud, .spot = o->spot};
+    if (!isnan(q->price))
+        return (struct rate){q->price, g_strdup("--price")};
+    int devices = is_board(gpu) ? 2 : 1; /* a board is paid as its two GPUs */
+    g_autofree char *die = g_strndup(gpu, strlen(gpu) - (devices > 1 ? strlen("-board") : 0));
+    struct orch_price_wish wish = {.gpu = die, .cloud = cloud, .spot = o->spot};
     const struct orch_price *price = orch_hardware_price(q->hardware, wish);
     if (!price)
         return (struct rate){0, NULL};
-    return (struct rate){orch_price_per_gpu(price, o->spot),
-                         g_strdup_printf("%s %s, %s, as of %s%s%s", price->cloud, price->instance,
-                                         price->region, price->as_of, o->spot ? ", spot" : "",
-                                         price->is_fee ? ", the host billed apart" : "")};
+    return (struct rate){
+        devices * orch_price_per_gpu(price, o->spot),
+        g_strdup_printf("%s%s %s, %s, as of %s%s%s", devices > 1 ? "two GPUs at " : "",
+                        price->cloud, price->instance, price->region, price->as_of,
+                        o->spot ? ", spot" : "", price->is_fee ? ", the host billed apart" : "")};
 }
 
 void rate_release(struct rate *rate)
@@ -363,5 +434,7 @@ char *money_format(double usd)
 {
     if (!(usd > 0))
         return g_strdup("-");
+    if (usd >= 1e9)
+        return g_strdup_printf("$%.3g", usd);
     return usd < 0.1 ? g_strdup_printf("$%.2g", usd) : g_strdup_printf("$%.2f", usd);
 }

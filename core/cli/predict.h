@@ -17,8 +17,7 @@ struct predict_options {
     const char *batches, *workers, *scaling, *network, *scheme, *cloud, *format;
     const char *epochs, *ppp_comp, *ppp_comm, *algorithm, *parallel;
     const char **split;
-    int classes, per_node;
-    double price;
+    const char *classes, *per_node_text, *price_text;
     bool pipeline, spot, forward_only, layers, overlap, all_layers;
 };
 
@@ -42,6 +41,8 @@ struct question {
     bool strong;
     int64_t images, epochs;    /* images 0: not known */
     double ppp_comp, ppp_comm; /* NaN: not said */
+    double price;              /* NaN: not said */
+    int64_t per_node;          /* 0: not said */
     int states_per_weight;
     const struct orch_link *link; /* NULL: what joins the GPUs of a node */
     GPtrArray *assumptions;       /* struct assumption * */
@@ -72,6 +73,8 @@ struct rate {
     char *from;          /* "aws p3.2xlarge, us-east-1, as of 2026" */
 };
 struct rate question_rate(const struct question *q, const char *gpu);
+/** The same of one cloud (NULL: any). */
+struct rate question_rate_of(const struct question *q, const char *gpu, const char *cloud);
 void rate_release(struct rate *rate);
 /** "$12.34"; "-" for an unknown one. The caller frees. */
 char *money_format(double usd);

@@ -17,6 +17,7 @@ struct asked {
     enum orch_exchange_scheme added; /* a scheme that PALEO does not have */
     bool is_added;
     struct rate rate;
+    bool is_own; /* PALEO's device, not the table's */
 };
 
 static bool find_device(struct question *q, struct asked *a, GError **error)
@@ -30,7 +31,8 @@ static bool find_device(struct question *q, struct asked *a, GError **error)
         if (!own)
             return false;
         *device = *own;
-        a->rate = question_rate(q, strcmp(own->name, "K80") == 0 ? "K80" : own->name);
+        a->is_own = true;
+        a->rate = question_rate(q, strcmp(own->name, "K80") == 0 ? "K80-board" : own->name);
         return true;
     }
     const struct orch_gpu_spec *spec = orch_hardware_gpu(q->hardware, name, error);
@@ -125,8 +127,7 @@ static double added_comm_ms(const struct question *q, const struct asked *a,
     struct orch_exchange exchange = {.scheme = a->added,
                                      .workers = step->workers,
                                      .bandwidth = bandwidth,
-                                     .node_workers =
-                                         q->o->per_node ? q->o->per_node : step->workers,
+                                     .node_workers = q->per_node ? q->per_node : step->workers,
                                      .node_bandwidth = 126.03 / 8 * 1e9 * a->options.ppp_comm};
     return orch_exchange_s(&exchange, step->params_bytes) * 1e3;
 }
@@ -171,8 +172,7 @@ static double exposed_ms(const struct question *q, const struct asked *a,
     struct orch_exchange exchange = {.scheme = a->is_added ? a->added : same[a->options.scheme],
                                      .workers = step->workers,
                                      .bandwidth = bandwidth,
-                                     .node_workers =
-                                         q->o->per_node ? q->o->per_node : step->workers,
+                                     .node_workers = q->per_node ? q->per_node : step->workers,
                                      .node_bandwidth = 126.03 / 8 * 1e9 * a->options.ppp_comm};
     return orch_exchange_exposed_s(&exchange, backward, bytes, count, 25.0 * 1024 * 1024) * 1e3;
 }
@@ -202,9 +202,9 @@ static void apply_additions(struct question *q, const struct asked *a, struct or
 /* ---- answers -----------------------------------------------------------------------------------
  */
 
-static const char *const HEADERS[] = {">workers",   ">batch each", ">fwd ms",   ">bwd ms",
-                                      ">update ms", ">comm ms",    ">total ms", ">images/s",
-                                      ">epoch",     ">cost",       NULL};
+static const char *const HEADERS[] = {">workers",     ">batch each", ">fwd ms",   ">bwd ms",
+                                      ">update ms",   ">comm ms",    ">total ms", ">images/s",
+                                      ">of the peak", ">epoch",      ">cost",     NULL};
 
 static void add_ms(struct orch_table *table, double ms)
 {
@@ -212,9 +212,21 @@ static void add_ms(struct orch_table *table, double ms)
     orch_table_add(table, text, json_real(ms));
 }
 
-static void add_step(struct orch_table *table, const struct question *q, const struct asked *a,
+/* Images a second that the peaks of all workers would give, by PALEO's count of operations. */
+static double at_the_peak(struct question *q, const struct asked *a,
+                          const struct orch_paleo_step *s)
+{
+    struct orch_paleo_pass pass = orch_paleo_pass(question_table(q), &a->options, s->worker_batch);
+    double flops = pass.fwd_flops + (q->o->forward_only ? 0 : pass.bwd_flops);
+    return (double)s->worker_batch * (double)s->workers * a->options.device.peak_gflops * 1e9 /
+           flops;
+}
+
+static void add_step(struct orch_table *table, struct question *q, const struct asked *a,
                      const struct orch_paleo_step *s, json_t *row)
 {
+    double peak = at_the_peak(q, a, s);
+    g_autofree char *share = g_strdup_printf("%.1f %%", 100 * s->images_per_s / peak);
     double epoch = q->images ? (double)q->images / s->images_per_s : (double)NAN;
     double usd = epoch * a->rate.usd_per_hour * (double)s->workers / 3600;
     bool priced = usd > 0;
@@ -228,6 +240,7 @@ static void add_step(struct orch_table *table, const struct question *q, const s
     add_ms(table, s->comm_ms);
     add_ms(table, s->total_ms);
     add_ms(table, s->images_per_s);
+    orch_table_add(table, share, NULL);
     orch_table_add(table, time, NULL);
     orch_table_add(table, money, NULL);
     json_object_set_new(row, "workers", json_integer(s->workers));
@@ -239,6 +252,7 @@ static void add_step(struct orch_table *table, const struct question *q, const s
     json_object_set_new(row, "comm_ms", json_real(s->comm_ms));
     json_object_set_new(row, "total_ms", json_real(s->total_ms));
     json_object_set_new(row, "images_per_s", json_real(s->images_per_s));
+    json_object_set_new(row, "images_per_s_at_peak", json_real(peak));
     if (q->images)
         json_object_set_new(row, "epoch_s", json_real(epoch));
     if (priced) {
@@ -270,20 +284,20 @@ static bool ask(struct question *q, struct asked *a, int64_t batch, int64_t work
 static void say(const struct question *q, const struct asked *a)
 {
     const struct orch_paleo_options *o = &a->options;
-    printf("PALEO on %s: %.5g GFLOP/s, %.4g GiB/s, PPP %.2f computing, %.2f network; %s, %.4g "
+    printf("PALEO on %s%s: %.5g GFLOP/s, %.4g GiB/s, PPP %.2f computing, %.2f network; %s, %.4g "
            "Gbit/s, %s; "
            "%s scaling%s\n",
-           o->device.name, o->device.peak_gflops, o->device.bandwidth_gib_s, o->ppp_comp,
-           o->ppp_comm, o->network.name, o->network.gbit_s,
+           a->is_own ? "paleo:" : "", o->device.name, o->device.peak_gflops,
+           o->device.bandwidth_gib_s, o->ppp_comp, o->ppp_comm, o->network.name, o->network.gbit_s,
            a->is_added ? orch_exchange_scheme_name(a->added) : orch_paleo_scheme_name(o->scheme),
            q->strong ? "strong" : "weak", o->pipeline ? ", pipelined" : "");
     if (a->rate.usd_per_hour > 0 && q->images)
         printf("cost of an epoch of %" G_GINT64_FORMAT " images at $%.4g an hour a worker (%s)\n",
                q->images, a->rate.usd_per_hour, a->rate.from);
     if (a->is_added || q->o->overlap || q->o->all_layers)
-        printf("not PALEO's own:%s%s%s\n", a->is_added ? " the scheme" : "",
-               q->o->overlap ? " the exchange behind the backward pass" : "",
-               q->o->all_layers ? " time of norms, activations and sums" : "");
+        printf("not PALEO's own:%s%s%s\n", a->is_added ? " the scheme;" : "",
+               q->o->overlap ? " the exchange behind the backward pass;" : "",
+               q->o->all_layers ? " time of norms, activations and sums;" : "");
     for (int i = 0; q->net && i < orch_layer_count(q->table); i++)
         if (orch_layer_at(q->table, i)->untimed_macs) {
             printf("PALEO has no formula for some layers (attention and the like): they are left "

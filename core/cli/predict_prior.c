@@ -48,11 +48,10 @@ static bool exchange_of(const struct question *q, const struct orch_gpu_spec *gp
                                   .workers = workers,
                                   .bandwidth = link->gbit_s / 8 * 1e9 * share,
                                   .latency_s = link->latency_us / 1e6,
-                                  .node_workers =
-                                      MIN(q->o->per_node ? q->o->per_node : workers, workers),
+                                  .node_workers = MIN(q->per_node ? q->per_node : workers, workers),
                                   .node_bandwidth = within->gbit_s / 8 * 1e9 * share,
                                   .node_latency_s = within->latency_us / 1e6};
-    if (q->o->per_node && q->o->per_node < workers)
+    if (q->per_node && q->per_node < workers)
         out->scheme = ORCH_EXCHANGE_HIERARCHICAL;
     if (!q->o->scheme || orch_exchange_scheme_find(q->o->scheme, &out->scheme))
         return true;
@@ -118,8 +117,7 @@ static const char *const HEADERS[] = {">workers", ">batch each", ">step", ">imag
 static void add_answer(struct orch_table *table, const struct answer *a)
 {
     g_autofree char *rate = orch_number_format(a->step.images_per_s);
-    g_autofree char *span = isnan(a->low_s) ? span_format(a->step.low_s, a->step.high_s)
-                                            : span_format(a->low_s, a->high_s);
+    g_autofree char *span = span_format(a->low_s, a->high_s);
     orch_table_add_int(table, a->workers);
     orch_table_add_int(table, a->batch);
     add_duration(table, a->step.total_s);
@@ -184,7 +182,7 @@ static void assume_device(struct question *q, const struct candidate *c)
     if (g_ascii_strcasecmp(q->o->gpu, c->gpu->name) != 0)
         question_assume(q, "GPU", "--gpu", "%s (%s)", c->gpu->name,
                         orch_gpu_unit_name(c->gpu->unit));
-    if (!q->o->precision)
+    if (!q->o->precision || strcmp(q->o->precision, "auto") == 0)
         question_assume(q, "precision", "--precision", "%s%s", orch_precision_names()[c->precision],
                         c->precision == ORCH_TF32 ? ", as PyTorch's convolutions do on this GPU"
                                                   : "");
@@ -192,13 +190,14 @@ static void assume_device(struct question *q, const struct candidate *c)
         question_assume(q, "optimizer", "--optimizer", "SGD with momentum");
     if (q->worker_count > 1 || q->workers[0] > 1)
         question_assume(q, "link", "--network, --per-node",
-                        "%s, %.4g Gbit/s, all workers of one node; rings, behind the backward pass",
-                        link->name, link->gbit_s);
-    if (!q->o->price)
-        question_assume(q, "price", "--price, --cloud, --spot", "%s%.4g%s%s%s",
-                        c->rate.usd_per_hour > 0 ? "$" : "unknown ", c->rate.usd_per_hour,
-                        c->rate.usd_per_hour > 0 ? " an hour a GPU (" : "",
-                        c->rate.from ? c->rate.from : "", c->rate.from ? ")" : "");
+                        "%s, %.4g Gbit/s%s; rings, behind the backward pass", link->name,
+                        link->gbit_s, q->per_node || q->link ? "" : ", all workers of one node");
+    if (isnan(q->price) && c->rate.usd_per_hour > 0)
+        question_assume(q, "price", "--price, --cloud, --spot", "$%.4g an hour a %s (%s)",
+                        c->rate.usd_per_hour, c->gpu->unit == ORCH_GPU_BOARD ? "board" : "GPU",
+                        c->rate.from);
+    else if (isnan(q->price))
+        question_assume(q, "price", "--price", "none is known%s", q->o->cloud ? " there" : "");
     question_assume(q, "data", NULL, "read and prepared as fast as they are used");
 }
 
@@ -300,9 +299,12 @@ static double time_of(const struct ranked *r)
 
 static gint by_time(gconstpointer a, gconstpointer b)
 {
-    double x = time_of(*(const struct ranked *const *)a),
-           y = time_of(*(const struct ranked *const *)b);
-    return x < y ? -1 : x > y;
+    const struct ranked *p = *(const struct ranked *const *)a,
+                        *o = *(const struct ranked *const *)b;
+    double x = time_of(p), y = time_of(o);
+    if (x < y || x > y)
+        return x < y ? -1 : 1;
+    return p->a.usd < o->a.usd ? -1 : p->a.usd > o->a.usd;
 }
 
 /* Nothing that fits and has a price is both faster and cheaper. The list is sorted by time. */
@@ -321,8 +323,7 @@ static void mark_pareto(GPtrArray *list)
 static void add_ranked(struct orch_table *table, const struct ranked *r)
 {
     g_autofree char *rate = orch_number_format(r->a.step.images_per_s);
-    g_autofree char *span = isnan(r->a.low_s) ? span_format(r->a.step.low_s, r->a.step.high_s)
-                                              : span_format(r->a.low_s, r->a.high_s);
+    g_autofree char *span = span_format(r->a.low_s, r->a.high_s);
     orch_table_add(table, r->c.gpu->name, NULL);
     orch_table_add(table, orch_precision_names()[r->c.precision], NULL);
     orch_table_add(table, rate, json_real(r->a.step.images_per_s));
@@ -333,6 +334,27 @@ static void add_ranked(struct orch_table *table, const struct ranked *r)
     orch_table_add(table, r->pareto ? "*" : "", json_boolean(r->pareto));
     orch_table_add(table, r->a.step.fits ? "yes" : "no", json_boolean(r->a.step.fits));
     orch_table_add(table, r->c.rate.from ? r->c.rate.from : "-", NULL);
+}
+
+/* The same GPU at the price of every cloud that has one: which to take is a question of both. */
+static void add_clouds(struct question *q, const struct ranked *first, GPtrArray *list)
+{
+    static const char *const clouds[] = {"aws", "azure", "gcp", "lambda", "runpod", "verda"};
+    for (size_t k = 0; k < G_N_ELEMENTS(clouds) && isnan(q->price) && !q->o->cloud; k++) {
+        struct rate rate = question_rate_of(q, first->c.gpu->name, clouds[k]);
+        if (rate.usd_per_hour <= 0 || !strcmp(rate.from, first->c.rate.from)) {
+            rate_release(&rate);
+            continue;
+        }
+        struct ranked *r = g_new0(struct ranked, 1);
+        *r = *first;
+        double ratio = rate.usd_per_hour / first->c.rate.usd_per_hour;
+        r->c.rate = rate;
+        r->a.usd *= ratio;
+        r->a.low_usd *= ratio;
+        r->a.high_usd *= ratio;
+        g_ptr_array_add(list, r);
+    }
 }
 
 static bool ask_all(struct question *q, GPtrArray *list, GError **error)
@@ -349,7 +371,9 @@ static bool ask_all(struct question *q, GPtrArray *list, GError **error)
         }
         if (can)
             g_ptr_array_add(list, r);
-        else
+        if (can && r->c.rate.usd_per_hour > 0)
+            add_clouds(q, r, list);
+        if (!can)
             free_ranked(r);
     }
     return true;

@@ -76,6 +76,8 @@ double orch_gpu_peak(const struct orch_gpu_spec *spec, enum orch_precision preci
     case ORCH_TF32:
         return spec->has_bf16 && *spec->compute_capability ? tensor / 2 * 1e12 : 0;
     case ORCH_FP16:
+        if (tensor <= 0 && spec->fp16_tflops <= 0)
+            return 0;
         return (tensor > 0 ? tensor : MAX(spec->fp16_tflops, spec->fp32_tflops)) * 1e12;
     case ORCH_BF16:
         return spec->has_bf16 ? tensor * 1e12 : 0;

@@ -65,7 +65,8 @@ enum orch_precision {
 const char *const *orch_precision_names(void);
 /** Peak in operations a second; 0 when the GPU cannot. fp16 and bf16: of the tensor cores;
  * fp16 where there are none: the faster of its own and fp32's, as libraries compute in fp32 what is
- * stored in fp16 where that is faster; tf32 (NVIDIA from Ampere on): half of the tensor cores' fp16. */
+ * stored in fp16 where that is faster; tf32 (NVIDIA from Ampere on): half of the tensor cores'
+ * fp16. */
 double orch_gpu_peak(const struct orch_gpu_spec *spec, enum orch_precision precision);
 /** Bytes of a value in memory. */
 int orch_precision_bytes(enum orch_precision precision);

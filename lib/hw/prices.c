@@ -14,18 +14,16 @@ static int rank_of_cloud(const struct orch_price *price)
     int rank = 0;
     while (rank < 3 && strcmp(order[rank], price->cloud) != 0)
         rank++;
-    return price->is_fee ? rank + 10 : rank;
+    return rank;
 }
 
 /* Below 0 when `a` is the better row. */
 static int compare(const struct orch_price *a, const struct orch_price *b, bool spot)
 {
+    int fees = a->is_fee - b->is_fee, years = strncmp(b->as_of, a->as_of, 4);
     int clouds = rank_of_cloud(a) - rank_of_cloud(b);
-    if (clouds)
-        return clouds;
-    int dates = strcmp(b->as_of, a->as_of);
-    if (dates)
-        return dates;
+    if (fees || years || clouds)
+        return fees ? fees : years ? years : clouds;
     double difference = orch_price_per_gpu(a, spot) - orch_price_per_gpu(b, spot);
     return difference < 0 ? -1 : difference > 0;
 }

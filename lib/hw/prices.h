@@ -27,8 +27,9 @@ struct orch_price_wish {
 };
 /** Price of one GPU an hour, at a row of orch_prices. */
 double orch_price_per_gpu(const struct orch_price *price, bool spot);
-/** The row to reckon with: the newest of the first cloud that has one in the order aws, azure, gcp,
- * others as listed (fees last), of those the cheapest a GPU. NULL when there is none. */
+/** The row to reckon with: of the newest year (fees without a host last) the first cloud that has
+ * one in the order aws, azure, gcp, others; of those the cheapest a GPU. NULL when there is none.
+ */
 const struct orch_price *orch_price_choose(struct orch_price_wish wish);
 
 #endif

@@ -172,7 +172,7 @@ static const struct orch_net_family *find_family(const char *name, const char **
 
 static void unknown_name(const char *name, GError **error)
 {
-    const char *names[G_N_ELEMENTS(ZOO)];
+    const char *names[G_N_ELEMENTS(ZOO)] = {NULL};
     for (unsigned i = 0; i < G_N_ELEMENTS(ZOO); i++)
         names[i] = ZOO[i].pattern;
     g_autofree char *hint = orch_suggest_hint(name, names);
@@ -239,7 +239,8 @@ static bool check_range(const struct request *request, GError **error)
 
 struct orch_net *orch_net_make(const struct orch_net_options *options, GError **error)
 {
-    struct request request = {.name = own_name(options->name)};
+    g_autofree char *lower = g_ascii_strdown(options->name, -1);
+    struct request request = {.name = own_name(lower)};
     request.family = find_family(request.name, &request.argument);
     if (!request.family) {
         unknown_name(options->name, error);

@@ -236,9 +236,11 @@ struct orch_net *orch_onnx_load_input(const char *path, struct orch_net_shape in
                                       struct orch_onnx_notes *notes, GError **error)
 {
     g_autoptr(GError) why = NULL;
-    GMappedFile *file = g_mapped_file_new(path, FALSE, &why);
+    GMappedFile *file =
+        g_file_test(path, G_FILE_TEST_IS_DIR) ? NULL : g_mapped_file_new(path, FALSE, &why);
     if (!file) {
-        orch_error_set(error, ORCH_ERROR_IO, NULL, "cannot read model: %s", why->message);
+        orch_error_set(error, ORCH_ERROR_IO, NULL, "cannot read model '%s': %s", path,
+                       why ? why->message : "it is a folder");
         return NULL;
     }
     const char *bytes = g_mapped_file_get_contents(file);

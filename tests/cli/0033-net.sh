@@ -20,7 +20,10 @@ ok orch net ls; has bert-base
 fails 2 orch net show resnet5; says "unknown network 'resnet5'"; says "did you mean"
 fails 2 orch net show resnet50 --input 3x0x4; says "'3x0x4' is not CxHxW"
 fails 2 orch net show inception_v3 --input 3x32x32; says 'is too small'; says 'its smallest input is'
-fails 2 orch net show lenet5 --batch -1; says 'out of range'
+for wrong in '--batch -1' '--batch 0' '--classes 0' '--format csv --json'; do fails 2 orch net show lenet5 $wrong; done
+fails 2 orch net show inception-reduced:1,2; says '2 numbers of filters'
+ok orch net compare inception-naive inception-reduced --input 256x32x32 --format csv; has 672x32x32; has 480x32x32
+ok orch net show alexnet-grouped --work; has '(227-11+2*0)/4+1 = 55'; has '34,944'
 fails 2 orch net show lenet5 --mac 3; says '1 or 2 operations, not 3'
 fails 2 orch net show lenet5 --format pdf; says "unknown format 'pdf'"
 fails 2 orch net field 5/0; says 'is not a window'

@@ -50,6 +50,16 @@ ok orch predict --model paleo --net vgg16 --algorithm fft; fails 2 orch predict 
 # the roofline
 ok orch predict --model roofline --net vgg16 --gpu T4 --batch 1,512; has '30.7 GiB'; has 'largest batch that fits 16 GB'
 ok orch predict --model roofline --net resnet18 --gpu V100 --layers; has memory; has compute
+# nothing that is typed is passed over
+for wrong in '--pipeline' '--layers' '--algorithm fft' '--cloud foo' '--price 0' '--per-node 0' '--epochs 99999999999' '--format csv --json'; do
+    fails 2 orch predict --gpu V100 --net resnet50 $wrong
+done
+fails 2 orch predict --model roofline --gpu all --net resnet50; says '--gpu all'
+fails 2 orch predict --gpu paleo:K80 --net resnet50; says '--model paleo'
+ok orch predict --gpu V100 --net resnet50 --dataset 50000 --workers 100000 --json
+printf '%s' "$out" | python3 -c 'import json, sys; p = json.load(sys.stdin)["predictions"][0]; assert p["low_s"] < p["total_s"] < p["high_s"]' || _fail interval
+ok orch predict --model paleo --gpu paleo:K80 --net vgg16; has '$1.8 an hour a worker (two GPUs at'; has 'PALEO on paleo:K80'
+ok orch predict --gpu V100 --net ResNet50; fails 2 orch predict --gpu K80 --net vgg16 --precision fp16
 # wrong questions
 fails 2 orch predict --net resnet50; says 'on which GPU?'
 fails 2 orch predict --gpu V100; says 'which network?'
@@ -67,3 +77,6 @@ ok orch net show "$SOURCE/bench/alexnet.csv" --json; same "$(json params)" 50303
 fails 2 orch net show "$SOURCE/bench/alexnet.csv" --classes 3; says 'will not do'
 printf 'net,layer,type\nx,a,conv2d\n' >bad.csv
 fails 2 orch predict --model paleo --net bad.csv; says bad.csv
+head=net,layer,type,in_shape,out_shape,filter_hwio,stride_hw,pad_type,params
+printf '%s\nx,data,input,1x8x8x3,1x8x8x3,,,,0\n' $head >only.csv
+fails 2 orch predict --gpu V100 --net only.csv; says 'no layer but its input'
