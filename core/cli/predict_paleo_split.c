@@ -70,6 +70,13 @@ int predict_paleo_split(struct orch_cli *cli, struct question *q,
                        "option '--parallel %s' cuts layers: which?", q->o->parallel);
         return -1;
     }
+    for (int w = 0; hybrid && w < q->worker_count; w++) {
+        if (q->workers[w] > 8) {
+            orch_cli_warn(cli, "PALEO halves a fetch's bandwidth with each further group of four "
+                               "workers: its authors' numbers end at 8, beyond they mean little");
+            break;
+        }
+    }
     struct orch_table *table = orch_table_new(hybrid ? hybrid_headers : model_headers);
     json_t *list = json_array();
     bool ok = true;
