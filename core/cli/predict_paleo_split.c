@@ -72,9 +72,12 @@ int predict_paleo_split(struct orch_cli *cli, struct question *q,
     }
     for (int w = 0; hybrid && w < q->worker_count; w++) {
         if (q->workers[w] > 8) {
-            orch_cli_warn(cli, "PALEO halves a fetch's bandwidth with each further group of four "
-                               "workers: its authors' numbers end at 8, beyond they mean little");
-            break;
+            orch_error_set(error, ORCH_ERROR_USAGE,
+                           "up to 8 workers; --parallel data knows no limit",
+                           "PALEO's hybrid parallelism makes no sense for %" G_GINT64_FORMAT
+                           " workers: it halves the bandwidth with each fetch from another four",
+                           q->workers[w]);
+            return -1;
         }
     }
     struct orch_table *table = orch_table_new(hybrid ? hybrid_headers : model_headers);

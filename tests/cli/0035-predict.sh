@@ -46,6 +46,7 @@ ok orch predict --model paleo --net alexnet --batch 128 --workers 1,2,4 --parall
 same "$(json '#') $(json 2.workers)" '3 4'
 ok orch predict --model paleo --net alexnet --workers 1,4 --parallel model --split features.10; has 'one by one'
 fails 2 orch predict --model paleo --net alexnet --workers 2 --parallel model; says 'which?'
+fails 2 orch predict --model paleo --net alexnet --workers 16 --parallel hybrid --split classifier.1; says 'up to 8 workers'
 ok orch predict --model paleo --net vgg16 --algorithm fft; fails 2 orch predict --model paleo --net vgg16 --algorithm winograd
 # the roofline
 ok orch predict --model roofline --net vgg16 --gpu T4 --batch 1,512; has '30.7 GiB'; has 'largest batch that fits 16 GB'
