@@ -224,6 +224,47 @@ static void add_facts(struct orch_table *table, const struct orch_gpu_spec *spec
         fact(table, "power", json_real(spec->watts), "%.4g W", spec->watts);
 }
 
+/* The specification with units in its names, and the price with its date. */
+static json_t *spec_json(const struct orch_hardware *hardware, const struct orch_gpu_spec *s)
+{
+    const struct {
+        const char *name;
+        double value;
+    } numbers[] = {{"base_mhz", s->base_mhz},
+                   {"boost_mhz", s->boost_mhz},
+                   {"fp64_tflops", s->fp64_tflops},
+                   {"fp32_tflops", s->fp32_tflops},
+                   {"fp32_base_tflops", s->fp32_base_tflops},
+                   {"tf32_tflops", orch_gpu_peak(s, ORCH_TF32) / 1e12},
+                   {"fp16_tflops", s->fp16_tflops},
+                   {"tensor16_tflops", s->tensor16_tflops},
+                   {"bf16_tflops", orch_gpu_peak(s, ORCH_BF16) / 1e12},
+                   {"memory_gb", s->memory_gb},
+                   {"bandwidth_gbs", s->bandwidth_gbs},
+                   {"l2_mb", s->l2_mb},
+                   {"nvlink_gbs", s->nvlink_gbs},
+                   {"watts", s->watts}};
+    json_t *o = json_pack("{s:s, s:s, s:s, s:i, s:s, s:i, s:i, s:s, s:s, s:s, s:s}", "name",
+                          s->name, "unit", orch_gpu_unit_name(s->unit), "arch", s->arch, "year",
+                          s->year, "compute_capability", s->compute_capability, "sms", s->sms,
+                          "cores", s->cores, "pcie", s->pcie, "source", s->source, "confidence",
+                          s->confidence, "note", s->note);
+    for (size_t i = 0; i < G_N_ELEMENTS(numbers); i++)
+        json_object_set_new(o, numbers[i].name,
+                            numbers[i].value > 0 ? json_real(numbers[i].value) : json_null());
+    const struct orch_price *p =
+        orch_hardware_price(hardware, (struct orch_price_wish){.gpu = s->name});
+    json_object_set_new(o, "price",
+                        p ? json_pack("{s:f, s:f, s:s, s:s, s:s, s:i, s:s, s:b, s:s}",
+                                      "usd_per_gpu_hour", orch_price_per_gpu(p, false),
+                                      "spot_usd_per_gpu_hour", orch_price_per_gpu(p, true), "cloud",
+                                      p->cloud, "instance", p->instance, "region", p->region,
+                                      "gpus", p->count, "as_of", p->as_of, "host_apart", p->is_fee,
+                                      "source", p->source)
+                          : json_null());
+    return o;
+}
+
 static int run_show(struct orch_cli *cli, const void *options, GError **error)
 {
     static const char *const headers[] = {"what", "value", NULL};
@@ -239,7 +280,11 @@ static int run_show(struct orch_cli *cli, const void *options, GError **error)
         fact(table, "source", NULL, "%s", spec->source);
         fact(table, "confidence", NULL, "%s%s%s", spec->confidence, *spec->note ? ": " : "",
              spec->note);
-        orch_table_print(cli, table, "facts");
+        if (cli->json)
+            orch_cli_print_json(json_pack("{s:o, s:o}", "gpu", spec_json(hardware, spec), "facts",
+                                          orch_table_to_json(table)));
+        else
+            orch_table_print(cli, table, "facts");
     }
     orch_hardware_free(hardware);
     return spec ? ORCH_EXIT_OK : -1;

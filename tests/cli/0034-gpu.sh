@@ -10,6 +10,7 @@ for name in MI100 'A100 80GB SXM4' V100S_PCIe; do ok orch gpu show "$name"; done
 fails 2 orch gpu show V10000; says V100
 ok orch gpu show v100-32gb; has '32 GB'
 ok orch gpu show 'NVIDIA H100 80GB HBM3' --json; same "$(json facts.0.value)" H100-SXM5
+same "$(json gpu.fp32_tflops) $(json gpu.bandwidth_gbs) $(json gpu.price.cloud)" '66.908 3352.0 verda'
 ok orch gpu links; has nvlink4; has ethernet10
 ok orch gpu prices K80; has 'Standard_NC6'; has_not V100
 fails 2 orch gpu show V10; says "unknown GPU 'V10'"; says 'did you mean'
