@@ -345,3 +345,100 @@ double *orch_coder_apply(const struct orch_coder *coder, const struct orch_matri
     }
     return out;
 }
+
+/* ---- saving ------------------------------------------------------------------------------------
+ */
+
+static const char *const PART_NAMES[] = {"as-is",  "level-mean", "level",
+                                         "scaled", "log-scaled", "missing"};
+
+static json_t *save_part(const struct part *p)
+{
+    json_t *o = json_pack("{s:s, s:s, s:s, s:i}", "kind", PART_NAMES[p->kind], "name", p->name,
+                          "feature", p->feature, "source", p->source);
+    if (p->level)
+        json_object_set_new(o, "level", json_string(p->level));
+    if (p->kind == SCALED || p->kind == LOG_SCALED) {
+        json_object_set_new(o, "centre", json_real(p->centre));
+        json_object_set_new(o, "spread", json_real(p->spread));
+    }
+    if (p->means) {
+        json_t *means = json_object();
+        GHashTableIter iter;
+        gpointer level, mean;
+        g_hash_table_iter_init(&iter, p->means);
+        while (g_hash_table_iter_next(&iter, &level, &mean))
+            json_object_set_new(means, level, json_real(*(double *)mean));
+        json_object_set_new(o, "means", means);
+    }
+    return o;
+}
+
+json_t *orch_coder_save(const struct orch_coder *coder, enum orch_save_style style)
+{
+    json_t *list = json_array();
+    (void)style;
+    for (guint i = 0; i < coder->parts->len; i++)
+        json_array_append_new(list, save_part(coder->parts->pdata[i]));
+    return list;
+}
+
+static bool load_means(struct part *p, const json_t *saved, GError **error)
+{
+    const json_t *means = orch_load_object(saved, "means", error);
+    const char *level;
+    json_t *value;
+    p->means = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+    json_object_foreach((json_t *)(uintptr_t)means, level, value)
+    {
+        double *mean = g_new(double, 1);
+        *mean = json_number_value(value);
+        g_hash_table_insert(p->means, g_strdup(level), mean);
+    }
+    return means;
+}
+
+static bool load_part(struct part *p, const json_t *saved, GError **error)
+{
+    const char *kind = orch_load_text(saved, "kind", error);
+    const char *name = kind ? orch_load_text(saved, "name", error) : NULL;
+    const char *feature = name ? orch_load_text(saved, "feature", error) : NULL;
+    int64_t source;
+    if (!feature || !orch_load_int(saved, "source", 0, INT32_MAX, &source, error))
+        return false;
+    size_t k = 0;
+    while (k < G_N_ELEMENTS(PART_NAMES) && strcmp(PART_NAMES[k], kind) != 0)
+        k++;
+    if (k == G_N_ELEMENTS(PART_NAMES))
+        return orch_load_fail(kind, "is no known coding", error);
+    p->kind = (enum part_kind)k;
+    p->name = g_strdup(name);
+    p->feature = g_strdup(feature);
+    p->source = (int)source;
+    p->spread = 1;
+    if (p->kind == LEVEL_IS) {
+        p->level = g_strdup(orch_load_text(saved, "level", error));
+        return p->level;
+    }
+    if (p->kind == LEVEL_MEAN)
+        return load_means(p, saved, error);
+    return (p->kind != SCALED && p->kind != LOG_SCALED) ||
+           (orch_load_real(saved, "centre", &p->centre, error) &&
+            orch_load_real(saved, "spread", &p->spread, error));
+}
+
+struct orch_coder *orch_coder_load(const json_t *saved, GError **error)
+{
+    struct orch_coder *coder = g_new0(struct orch_coder, 1);
+    bool ok = json_is_array(saved) || orch_load_fail("coder", "is no list", error);
+    coder->parts = g_ptr_array_new_with_free_func(free_part);
+    for (size_t i = 0; ok && i < json_array_size(saved); i++) {
+        struct part *p = g_new0(struct part, 1);
+        g_ptr_array_add(coder->parts, p);
+        ok = load_part(p, json_array_get(saved, i), error);
+    }
+    if (ok)
+        return coder;
+    orch_coder_free(coder);
+    return NULL;
+}

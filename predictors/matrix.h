@@ -3,6 +3,8 @@
 #ifndef ORCH_PREDICTORS_MATRIX_H
 #define ORCH_PREDICTORS_MATRIX_H
 
+#include "predictors/save.h"
+
 #include <glib.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -59,5 +61,8 @@ const char *orch_coder_name(const struct orch_coder *coder, int column);
 int orch_coder_source(const struct orch_coder *coder, int column);
 /** Codes all rows: column-major, cols x rows (g_free). */
 double *orch_coder_apply(const struct orch_coder *coder, const struct orch_matrix *matrix);
+/** A coder as a JSON array, and back: NULL with ORCH_ERROR_RECIPE. */
+json_t *orch_coder_save(const struct orch_coder *coder, enum orch_save_style style);
+struct orch_coder *orch_coder_load(const json_t *saved, GError **error);
 
 #endif

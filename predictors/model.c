@@ -103,8 +103,61 @@ void orch_model_free(struct orch_model *model)
 {
     if (!model)
         return;
-    orch_coder_free(model->coder);
+    if (model->coder)
+        orch_coder_free(model->coder);
     if (model->fitted)
         model->kind->release(model->fitted);
     g_free(model);
+}
+
+/* ---- saving ------------------------------------------------------------------------------------
+ */
+
+static json_t *save_knobs(const struct orch_knobs *k)
+{
+    return json_pack("{s:f, s:i, s:i, s:i, s:f, s:f, s:f, s:i, s:i, s:i}", "ridge", k->ridge,
+                     "depth", k->depth, "trees", k->trees, "leaf_rows", k->leaf_rows, "rate",
+                     k->rate, "feature_share", k->feature_share, "row_share", k->row_share,
+                     "neighbours", k->neighbours, "width", k->width, "epochs", k->epochs);
+}
+
+static struct orch_knobs load_knobs(const json_t *o)
+{
+    return (struct orch_knobs){
+        .ridge = json_number_value(json_object_get(o, "ridge")),
+        .depth = (int)json_integer_value(json_object_get(o, "depth")),
+        .trees = (int)json_integer_value(json_object_get(o, "trees")),
+        .leaf_rows = (int)json_integer_value(json_object_get(o, "leaf_rows")),
+        .rate = json_number_value(json_object_get(o, "rate")),
+        .feature_share = json_number_value(json_object_get(o, "feature_share")),
+        .row_share = json_number_value(json_object_get(o, "row_share")),
+        .neighbours = (int)json_integer_value(json_object_get(o, "neighbours")),
+        .width = (int)json_integer_value(json_object_get(o, "width")),
+        .epochs = (int)json_integer_value(json_object_get(o, "epochs"))};
+}
+
+json_t *orch_model_save(const struct orch_model *model, enum orch_save_style style)
+{
+    return json_pack("{s:s, s:o, s:o, s:o}", "kind", model->kind->name, "knobs",
+                     save_knobs(&model->knobs), "coder", orch_coder_save(model->coder, style),
+                     "fitted", model->kind->save(model->fitted, style));
+}
+
+struct orch_model *orch_model_load(const json_t *saved, GError **error)
+{
+    const char *name = orch_load_text(saved, "kind", error);
+    const struct orch_model_kind *kind = name ? orch_model_find(name, error) : NULL;
+    const json_t *fitted = kind ? orch_load_object(saved, "fitted", error) : NULL;
+    if (!fitted)
+        return NULL;
+    struct orch_model *model = g_new0(struct orch_model, 1);
+    model->kind = kind;
+    model->knobs = load_knobs(json_object_get(saved, "knobs"));
+    model->coder = orch_coder_load(json_object_get(saved, "coder"), error);
+    if (model->coder)
+        model->fitted = kind->load(fitted, orch_coder_cols(model->coder), error);
+    if (model->fitted)
+        return model;
+    orch_model_free(model);
+    return NULL;
 }

@@ -8,6 +8,7 @@
 #define ORCH_PREDICTORS_MODEL_H
 
 #include "predictors/matrix.h"
+#include "predictors/save.h"
 
 #include <stdint.h>
 
@@ -37,6 +38,9 @@ struct orch_model_kind {
     /** Answers for rows of the same columns. */
     void (*predict)(const void *fitted, const double *values, size_t rows, double *out);
     void (*release)(void *fitted);
+    /** What was fitted as JSON, and back: NULL with ORCH_ERROR_RECIPE when it is broken. */
+    json_t *(*save)(const void *fitted, enum orch_save_style style);
+    void *(*load)(const json_t *saved, int cols, GError **error);
     /** Settings to choose from, each row of `knobs`; returns how many. */
     int (*grid)(const struct orch_knobs **out);
 };
@@ -65,6 +69,11 @@ struct orch_model *orch_model_fit(const struct orch_model_kind *kind,
 void orch_model_predict(const struct orch_model *model, const struct orch_matrix *matrix,
                         double *out);
 void orch_model_free(struct orch_model *model);
+
+/** A fitted model with its coding as a JSON object, and back (the caller frees): NULL with
+ * ORCH_ERROR_RECIPE for what is broken or of a kind not known here. */
+json_t *orch_model_save(const struct orch_model *model, enum orch_save_style style);
+struct orch_model *orch_model_load(const json_t *saved, GError **error);
 
 /* The kinds (one file each). */
 extern const struct orch_model_kind ORCH_MODEL_LINEAR, ORCH_MODEL_TREE, ORCH_MODEL_FOREST,

@@ -162,6 +162,26 @@ static int boost_grid(const struct orch_knobs **out)
     return G_N_ELEMENTS(grid);
 }
 
+static json_t *boost_save(const void *fitted, enum orch_save_style style)
+{
+    const struct boost *b = fitted;
+    return json_pack("{s:f, s:f, s:o}", "base", b->base, "rate", b->rate, "trees",
+                     orch_trees_save(b->list, style));
+}
+
+static void *boost_load(const json_t *saved, int cols, GError **error)
+{
+    struct boost *b = g_new0(struct boost, 1);
+    b->list = orch_load_real(saved, "base", &b->base, error) &&
+                      orch_load_real(saved, "rate", &b->rate, error)
+                  ? orch_trees_load(json_object_get(saved, "trees"), cols, error)
+                  : NULL;
+    if (b->list)
+        return b;
+    g_free(b);
+    return NULL;
+}
+
 const struct orch_model_kind ORCH_MODEL_BOOST = {
     .name = "boost",
     .about = "gradient boosting",
@@ -169,5 +189,7 @@ const struct orch_model_kind ORCH_MODEL_BOOST = {
     .fit = boost_fit,
     .predict = boost_predict,
     .release = boost_release,
+    .save = boost_save,
+    .load = boost_load,
     .grid = boost_grid,
 };

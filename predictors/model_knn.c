@@ -93,6 +93,35 @@ static int knn_grid(const struct orch_knobs **out)
     return G_N_ELEMENTS(grid);
 }
 
+static json_t *knn_save(const void *fitted, enum orch_save_style style)
+{
+    const struct knn *k = fitted;
+    return json_pack("{s:i, s:o, s:o}", "neighbours", k->neighbours, "values",
+                     orch_save_reals(k->values, k->rows * (size_t)k->cols, style), "y",
+                     orch_save_reals(k->y, k->rows, style));
+}
+
+static void *knn_load(const json_t *saved, int cols, GError **error)
+{
+    int64_t neighbours;
+    size_t rows = SIZE_MAX;
+    if (!orch_load_int(saved, "neighbours", 1, NEIGHBOURS_MAX, &neighbours, error))
+        return NULL;
+    struct knn *k = g_new0(struct knn, 1);
+    k->cols = cols;
+    k->neighbours = (int)neighbours;
+    k->y = orch_load_reals(saved, "y", &rows, error);
+    k->rows = rows;
+    rows = k->rows * (size_t)cols;
+    k->values = k->y && k->rows ? orch_load_reals(saved, "values", &rows, error) : NULL;
+    if (k->values)
+        return k;
+    if (k->y && !k->rows)
+        orch_load_fail("y", "is empty", error);
+    knn_release(k);
+    return NULL;
+}
+
 const struct orch_model_kind ORCH_MODEL_KNN = {
     .name = "knn",
     .about = "nearest neighbours, the baseline",
@@ -100,5 +129,7 @@ const struct orch_model_kind ORCH_MODEL_KNN = {
     .fit = knn_fit,
     .predict = knn_predict,
     .release = knn_release,
+    .save = knn_save,
+    .load = knn_load,
     .grid = knn_grid,
 };

@@ -119,6 +119,27 @@ static int linear_grid(const struct orch_knobs **out)
     return G_N_ELEMENTS(grid);
 }
 
+static json_t *linear_save(const void *fitted, enum orch_save_style style)
+{
+    const struct linear *l = fitted;
+    return json_pack("{s:f, s:o}", "intercept", l->intercept, "weights",
+                     orch_save_reals(l->weights, (size_t)l->cols, style));
+}
+
+static void *linear_load(const json_t *saved, int cols, GError **error)
+{
+    size_t count = (size_t)cols;
+    struct linear *l = g_new0(struct linear, 1);
+    l->cols = cols;
+    l->weights = orch_load_real(saved, "intercept", &l->intercept, error)
+                     ? orch_load_reals(saved, "weights", &count, error)
+                     : NULL;
+    if (l->weights)
+        return l;
+    linear_release(l);
+    return NULL;
+}
+
 const struct orch_model_kind ORCH_MODEL_LINEAR = {
     .name = "linear",
     .about = "least squares and ridge, categories one by one",
@@ -126,5 +147,7 @@ const struct orch_model_kind ORCH_MODEL_LINEAR = {
     .fit = linear_fit,
     .predict = linear_predict,
     .release = linear_release,
+    .save = linear_save,
+    .load = linear_load,
     .grid = linear_grid,
 };

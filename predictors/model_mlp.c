@@ -100,7 +100,8 @@ static void adam_step(float *w, float *g, float *m, float *v, size_t n, const st
         float gradient = g[i] * scale;
         m[i] = 0.9f * m[i] + 0.1f * gradient;
         v[i] = 0.999f * v[i] + 0.001f * gradient * gradient;
-        double step = a->rate * ((double)m[i] / a->correct1) / (sqrt((double)v[i] / a->correct2) + 1e-8);
+        double step =
+            a->rate * ((double)m[i] / a->correct1) / (sqrt((double)v[i] / a->correct2) + 1e-8);
         w[i] -= (float)(step + a->rate * a->decay * (double)w[i]);
         g[i] = 0;
     }
@@ -222,6 +223,51 @@ static int mlp_grid(const struct orch_knobs **out)
     return G_N_ELEMENTS(grid);
 }
 
+static json_t *mlp_save(const void *fitted, enum orch_save_style style)
+{
+    const struct mlp *m = fitted;
+    json_t *layers = json_array();
+    for (int k = 0; k < LAYERS; k++) {
+        const struct layer *l = &m->layers[k];
+        size_t n = (size_t)l->in * (size_t)l->out;
+        json_array_append_new(layers, json_pack("{s:i, s:o, s:o}", "out", l->out, "w",
+                                                orch_save_floats(l->w, n, style), "b",
+                                                orch_save_floats(l->b, (size_t)l->out, style)));
+    }
+    return json_pack("{s:f, s:f, s:o}", "mean", m->mean, "spread", m->spread, "layers", layers);
+}
+
+static bool load_layer(struct layer *l, int in, bool last, const json_t *saved, GError **error)
+{
+    int64_t out;
+    if (!orch_load_int(saved, "out", 1, last ? 1 : 4096, &out, error))
+        return false;
+    size_t n = (size_t)in * (size_t)out, biases = (size_t)out;
+    *l = (struct layer){.in = in, .out = (int)out};
+    l->w = orch_load_floats(saved, "w", &n, error);
+    l->b = l->w ? orch_load_floats(saved, "b", &biases, error) : NULL;
+    return l->b;
+}
+
+static void *mlp_load(const json_t *saved, int cols, GError **error)
+{
+    struct mlp *m = g_new0(struct mlp, 1);
+    const json_t *layers = orch_load_list(saved, "layers", error);
+    bool ok = layers && orch_load_real(saved, "mean", &m->mean, error) &&
+              orch_load_real(saved, "spread", &m->spread, error);
+    if (ok && json_array_size(layers) != LAYERS)
+        ok = orch_load_fail("layers", "has another length than it should", error);
+    for (int k = 0, in = cols; ok && k < LAYERS; in = m->layers[k++].out)
+        ok = load_layer(&m->layers[k], in, k + 1 == LAYERS, json_array_get(layers, (size_t)k),
+                        error) &&
+             (k == 0 || k + 1 == LAYERS || m->layers[k].out <= m->layers[0].out ||
+              orch_load_fail("layers", "grow in width", error));
+    if (ok)
+        return m;
+    mlp_release(m);
+    return NULL;
+}
+
 const struct orch_model_kind ORCH_MODEL_MLP = {
     .name = "mlp",
     .about = "a network of three hidden layers",
@@ -229,5 +275,7 @@ const struct orch_model_kind ORCH_MODEL_MLP = {
     .fit = mlp_fit,
     .predict = mlp_predict,
     .release = mlp_release,
+    .save = mlp_save,
+    .load = mlp_load,
     .grid = mlp_grid,
 };

@@ -132,6 +132,24 @@ static int forest_grid(const struct orch_knobs **out)
     return G_N_ELEMENTS(grid);
 }
 
+static json_t *trees_save(const void *fitted, enum orch_save_style style)
+{
+    const struct trees *t = fitted;
+    return json_pack("{s:f, s:o}", "base", t->base, "trees", orch_trees_save(t->list, style));
+}
+
+static void *trees_load(const json_t *saved, int cols, GError **error)
+{
+    struct trees *t = g_new0(struct trees, 1);
+    t->list = orch_load_real(saved, "base", &t->base, error)
+                  ? orch_trees_load(json_object_get(saved, "trees"), cols, error)
+                  : NULL;
+    if (t->list)
+        return t;
+    g_free(t);
+    return NULL;
+}
+
 const struct orch_model_kind ORCH_MODEL_TREE = {
     .name = "tree",
     .about = "one decision tree (CART)",
@@ -139,6 +157,8 @@ const struct orch_model_kind ORCH_MODEL_TREE = {
     .fit = tree_fit,
     .predict = trees_predict,
     .release = trees_release,
+    .save = trees_save,
+    .load = trees_load,
     .grid = tree_grid,
 };
 
@@ -149,5 +169,7 @@ const struct orch_model_kind ORCH_MODEL_FOREST = {
     .fit = forest_fit,
     .predict = trees_predict,
     .release = trees_release,
+    .save = trees_save,
+    .load = trees_load,
     .grid = forest_grid,
 };

@@ -6,6 +6,8 @@
 #ifndef ORCH_PREDICTORS_TREE_H
 #define ORCH_PREDICTORS_TREE_H
 
+#include "predictors/save.h"
+
 #include <glib.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -61,5 +63,11 @@ void orch_tree_add_binned(const struct orch_tree *tree, const struct orch_bins *
 /** The same for values, column-major. */
 void orch_tree_add(const struct orch_tree *tree, const double *values, size_t rows, double scale,
                    double *inout);
+
+/** Trees (struct orch_tree *) as a JSON object, and back: what values are answered with, not the
+ * bins. NULL with ORCH_ERROR_RECIPE for what is broken: a feature that is none of `cols`, a child
+ * that does not follow its parent. */
+json_t *orch_trees_save(const GPtrArray *trees, enum orch_save_style style);
+GPtrArray *orch_trees_load(const json_t *saved, int cols, GError **error);
 
 #endif
