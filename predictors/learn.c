@@ -411,3 +411,45 @@ struct orch_score orch_score_of(const double *target, const struct orch_answer *
         count ? (errors[(count - 1) / 2] + errors[count / 2]) / 2 : (double)NAN;
     return s;
 }
+
+/* ---- saving ------------------------------------------------------------------------------------
+ */
+
+json_t *orch_learned_save(const struct orch_learned *l, enum orch_save_style style)
+{
+    const struct orch_learn_trial *best = &g_array_index(l->trials, struct orch_learn_trial, 0);
+    return json_pack("{s:o, s:o, s:f, s:b, s:b, s:f}", "model", orch_model_save(l->model, style),
+                     "difficulty",
+                     l->difficulty ? orch_model_save(l->difficulty, style) : json_null(), "width",
+                     l->width, "grey", (int)l->grey, "bare", (int)best->bare, "error",
+                     isfinite(best->mean_relative_error) ? best->mean_relative_error : -1.0);
+}
+
+static void remember_trial(struct orch_learned *l, const json_t *saved)
+{
+    double error = json_number_value(json_object_get(saved, "error"));
+    struct orch_learn_trial trial = {.kind = l->model->kind,
+                                     .knobs = l->model->knobs,
+                                     .grey = l->grey,
+                                     .bare = json_is_true(json_object_get(saved, "bare")),
+                                     .mean_relative_error = error < 0 ? (double)INFINITY : error};
+    g_array_append_val(l->trials, trial);
+}
+
+struct orch_learned *orch_learned_load(const json_t *saved, GError **error)
+{
+    struct orch_learned *l = g_new0(struct orch_learned, 1);
+    const json_t *difficulty = json_object_get(saved, "difficulty");
+    l->trials = g_array_new(FALSE, FALSE, sizeof(struct orch_learn_trial));
+    l->grey = json_is_true(json_object_get(saved, "grey"));
+    bool ok = orch_load_real(saved, "width", &l->width, error);
+    l->model = ok ? orch_model_load(json_object_get(saved, "model"), error) : NULL;
+    if (l->model && json_is_object(difficulty))
+        l->difficulty = orch_model_load(difficulty, error);
+    if (l->model && (l->difficulty || !json_is_object(difficulty))) {
+        remember_trial(l, saved);
+        return l;
+    }
+    orch_learned_free(l);
+    return NULL;
+}

@@ -49,6 +49,11 @@ struct orch_answer {
 void orch_learned_predict(const struct orch_learned *learned, const struct orch_rows *rows,
                           struct orch_answer *out);
 
+/** As a JSON object, and back: all that orch_learned_predict needs, and the trial that won. NULL
+ * with ORCH_ERROR_RECIPE for what is broken. */
+json_t *orch_learned_save(const struct orch_learned *learned, enum orch_save_style style);
+struct orch_learned *orch_learned_load(const json_t *saved, GError **error);
+
 struct orch_score {
     size_t n;
     double mean_relative_error, median_relative_error; /* of |value - target| / target */

@@ -10,7 +10,7 @@
     0.75e9 /* CUDA context, library handles, workspaces: 0.5 to 1 GB are usual                     \
             */
 #define BUCKET_BYTES (25.0 * 1024 * 1024) /* PyTorch's DistributedDataParallel */
-#define MIDDLE_80 1.2816                  /* standard normal: 80 % lie within */
+#define MIDDLE_90 1.6449                  /* standard normal: 90 % lie within */
 #define BORROWED_SPREAD 0.5
 #define HOST_SPREAD 0.7
 
@@ -97,7 +97,8 @@ bool orch_prior_for(const struct orch_gpu_spec *gpu, enum orch_precision precisi
     out->is_borrowed = !out->from;
     if (!out->from)
         out->from = nearest_class(gpu->arch, precision);
-    out->spread = out->is_borrowed ? BORROWED_SPREAD : out->from->spread;
+    out->error_90 = MIDDLE_90 * (out->is_borrowed ? BORROWED_SPREAD : out->from->spread);
+    out->shift = 1;
     out->device = (struct orch_roofline_device){.peak_flops = peak,
                                                 .bandwidth = gpu->bandwidth_gbs * 1e9,
                                                 .memory_bytes = gpu->memory_gb * 1e9,
@@ -105,6 +106,45 @@ bool orch_prior_for(const struct orch_gpu_spec *gpu, enum orch_precision precisi
                                                 .memory_share = out->from->memory_share,
                                                 .launch_s = out->from->launch_s};
     return true;
+}
+
+bool orch_prior_transfer(const struct orch_gpu_spec *gpu, enum orch_precision precision,
+                         struct orch_prior *inout)
+{
+    struct orch_transfer transfer;
+    if (!orch_transfer_for(gpu, precision, &transfer))
+        return false;
+    inout->is_transferred = true;
+    inout->transfer = transfer;
+    inout->error_90 = transfer.error_90;
+    return true;
+}
+
+/* The whole step by `factor`, so that gradients still come layer by layer. */
+static void scale_own(struct orch_roofline_layer *layers, guint count, double factor,
+                      struct orch_roofline_step *own)
+{
+    for (guint i = 0; i < count; i++) {
+        layers[i].forward_s *= factor;
+        layers[i].backward_s *= factor;
+    }
+    own->forward_s *= factor;
+    own->backward_s *= factor;
+    own->update_s *= factor;
+    own->total_s *= factor;
+}
+
+static bool own_step(const struct orch_net *net, const struct orch_net_cost *costs,
+                     const struct orch_prior *prior, const struct orch_roofline_work *work,
+                     struct orch_roofline_layer *layers, struct orch_roofline_step *out,
+                     GError **error)
+{
+    bool ok = prior->is_transferred
+                  ? orch_transfer_step(net, costs, &prior->transfer, work, layers, out, error)
+                  : orch_roofline_step(net, costs, &prior->device, work, layers, out, error);
+    if (ok)
+        scale_own(layers, net->nodes->len, prior->shift, out);
+    return ok;
 }
 
 static void exchange_gradients(const struct orch_net *net, const struct orch_exchange *exchange,
@@ -126,22 +166,26 @@ static void exchange_gradients(const struct orch_net *net, const struct orch_exc
 
 bool orch_prior_predict(const struct orch_net *net, const struct orch_net_cost *costs,
                         const struct orch_prior *prior, const struct orch_roofline_work *work,
-                        const struct orch_exchange *exchange, struct orch_prior_step *out,
-                        GError **error)
+                        const struct orch_exchange *exchange, const struct orch_prior_own *own,
+                        struct orch_prior_step *out, GError **error)
 {
     *out = (struct orch_prior_step){0};
     g_autofree struct orch_roofline_layer *layers =
         g_new0(struct orch_roofline_layer, net->nodes->len);
-    if (!orch_roofline_step(net, costs, &prior->device, work, layers, &out->own, error) ||
+    if (!own_step(net, costs, prior, work, layers, &out->own, error) ||
         !orch_exchange_check(exchange, error))
         return false;
+    if (own && out->own.total_s > 0)
+        scale_own(layers, net->nodes->len, own->seconds / out->own.total_s, &out->own);
     if (work->training)
         exchange_gradients(net, exchange, layers, out);
     out->total_s = out->own.total_s + out->exposed_s;
     /* hidden wholly at best, not at all at worst, each with the spread of what was measured */
-    double factor = exp(MIDDLE_80 * prior->spread);
-    out->low_s = out->own.total_s / factor;
-    out->high_s = (out->own.total_s + MAX(out->exchange_s, out->exposed_s)) * factor;
+    double factor = exp(prior->error_90);
+    double low = own ? own->low : out->own.total_s / factor;
+    double high = own ? own->high : out->own.total_s * factor;
+    out->low_s = low;
+    out->high_s = high + MAX(out->exchange_s, out->exposed_s) * factor;
     out->images_per_s = (double)(work->batch * exchange->workers) / out->total_s;
     struct orch_net_memory memory = orch_net_memory(net, costs, work->batch, work->element_bytes,
                                                     work->states_per_weight, work->training);

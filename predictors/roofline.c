@@ -2,15 +2,11 @@
 #include "predictors/roofline.h"
 
 #include "lib/base/error.h"
+#include "predictors/traffic.h"
 
 #include <math.h>
 
-/* Operations and bytes of one pass of one layer. */
-struct traffic {
-    double flops, bytes;
-};
-
-static double time_of(const struct orch_roofline_device *d, struct traffic t,
+static double time_of(const struct orch_roofline_device *d, struct orch_traffic t,
                       enum orch_roofline_bound *out_bound)
 {
     if (t.flops <= 0 && t.bytes <= 0) {
@@ -24,69 +20,6 @@ static double time_of(const struct orch_roofline_device *d, struct traffic t,
                  : compute > memory ? ORCH_BOUND_COMPUTE
                                     : ORCH_BOUND_MEMORY;
     return time + d->launch_s;
-}
-
-static double weight_bytes(const struct orch_net_node *node, const struct orch_net_cost *cost,
-                           int element_bytes)
-{
-    /* an embedding reads the rows that it looks up, not its table */
-    return node->op == ORCH_NET_EMBEDDING ? 0 : (double)cost->params * element_bytes;
-}
-
-static struct traffic forward_of(const struct orch_net_node *node, const struct orch_net_cost *cost,
-                                 const struct orch_roofline_work *w)
-{
-    double weights = weight_bytes(node, cost, w->element_bytes);
-    double read = (double)cost->read - (node->op == ORCH_NET_EMBEDDING ? 0 : (double)cost->params);
-    double batch = (double)w->batch;
-    return (struct traffic){(double)orch_net_operations(cost, 2) * batch,
-                            weights + (read + (double)cost->written) * batch * w->element_bytes};
-}
-
-/* How often an operation without weights goes over its values when it trains, as multiples of what
- * it reads and writes once: batch norm reads its input for the statistics and again to normalise,
- * and in the backward pass input and gradient twice each; activations and pools read what they put
- * out, or where the largest was, beside the gradient. */
-static double forward_rounds(enum orch_net_op op, bool training)
-{
-    bool norm = op == ORCH_NET_BATCHNORM2D;
-    return norm && training ? 1.5 : 1;
-}
-
-static double backward_rounds(enum orch_net_op op)
-{
-    switch (orch_net_kind_of(op)) {
-    case ORCH_NET_KIND_NORM:
-        return 2.5;
-    case ORCH_NET_KIND_ACTIVATION:
-    case ORCH_NET_KIND_POOL:
-        return 1.5;
-    default:
-        return 1;
-    }
-}
-
-/* Weighted layers: a gradient of the data and one of the weights, each with the forward pass's
- * multiply-adds; the first has no gradient of the data. */
-static struct traffic backward_of(const struct orch_net_node *node,
-                                  const struct orch_net_cost *cost,
-                                  const struct orch_roofline_work *w)
-{
-    struct traffic f = forward_of(node, cost, w);
-    bool reads_input = node->input_count == 1 && node->inputs[0] == 0;
-    double rounds = backward_rounds(node->op);
-    if (!cost->macs)
-        return (struct traffic){f.flops * rounds, f.bytes * rounds};
-    double passes = reads_input && node->op != ORCH_NET_ATTENTION ? 1 : 2;
-    return (struct traffic){f.flops * passes, f.bytes * passes};
-}
-
-static struct traffic update_of(const struct orch_net *net, const struct orch_roofline_work *w)
-{
-    /* reads weight, gradient and states; writes weight and states, in fp32 */
-    double params = (double)orch_net_params(net);
-    return (struct traffic){2 * params * (1 + w->states_per_weight),
-                            4 * params * (3 + 2 * w->states_per_weight)};
 }
 
 static bool share_ok(double share)
@@ -130,9 +63,8 @@ bool orch_roofline_step(const struct orch_net *net, const struct orch_net_cost *
         struct orch_roofline_layer layer = {0};
         enum orch_roofline_bound ignored;
         if (!node->is_auxiliary && i) {
-            struct traffic f = forward_of(node, &costs[i], work);
-            struct traffic b = backward_of(node, &costs[i], work);
-            f.bytes *= forward_rounds(node->op, work->training);
+            struct orch_traffic f = orch_traffic_forward(node, &costs[i], work);
+            struct orch_traffic b = orch_traffic_backward(node, &costs[i], work);
             layer.forward_s = time_of(device, f, &layer.bound);
             layer.backward_s = work->training ? time_of(device, b, &ignored) : 0;
             layer.intensity = f.bytes > 0 ? f.flops / f.bytes : 0;
@@ -146,7 +78,7 @@ bool orch_roofline_step(const struct orch_net *net, const struct orch_net_cost *
             layers[i] = layer;
     }
     enum orch_roofline_bound ignored;
-    struct traffic u = update_of(net, work);
+    struct orch_traffic u = orch_traffic_update(net, work);
     out->update_s = work->training ? time_of(device, u, &ignored) : 0;
     out->total_s = out->forward_s + out->backward_s + out->update_s;
     out->memory_bound_share = out->forward_s > 0 ? memory_bound_s / out->forward_s : 0;

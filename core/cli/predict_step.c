@@ -72,7 +72,7 @@ static bool ask(const struct question *q, const struct candidate *c, int64_t wor
                                       .states_per_weight = q->states_per_weight};
     *out = (struct answer){.workers = workers, .batch = work.batch};
     if (!exchange_of(q, c->gpu, workers, &exchange, error) ||
-        !orch_prior_predict(q->net, q->costs, &c->prior, &work, &exchange, &out->step, error))
+        !orch_prior_predict(q->net, q->costs, &c->prior, &work, &exchange, NULL, &out->step, error))
         return false;
     double steps =
         q->images ? ceil((double)q->images / (double)(work.batch * workers)) : (double)NAN;
@@ -232,7 +232,7 @@ static void say_tier(const struct candidate *c)
         printf("  source    %s\n", from->source);
     printf("  interval  a factor of %.2f to each side: %s\n"
            "  narrower  with runs of your own: orch run\n",
-           exp(1.2816 * c->prior.spread),
+           exp(c->prior.error_90),
            c->prior.is_borrowed || !from->rows
                ? "a guess"
                : "the error of networks that were left out of the fit");

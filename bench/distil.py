@@ -1,0 +1,245 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Distils public measurements of training and inference into the coefficients of predictors/transfer.c: what
+orch answers with for a GPU that it has no measurement of. The measurements stay outside.
+
+A step's time is that of its layers on the GPU and of their launches by the host, whichever lags
+(a p-norm of both); a layer's time its operations over the share of the peak that its kind reaches, or its
+traffic over the share of the bandwidth, with a least time for a kernel (predictors/transfer.h has the formula).
+
+usage: /usr/bin/python3 bench/distil.py BUILD DATA [--left-out]   (DATA: a folder with the measurements' CSV files)
+"""
+import collections
+import csv
+import functools
+import json
+import math
+import os
+import re
+import subprocess
+import sys
+
+import numpy
+from scipy.optimize import least_squares
+
+build, data = sys.argv[1:3]
+KINDS = ["dense", "wino", "point", "group", "linear", "other"]
+LIGHT = {"batchnorm2d": (1.5, 2.5), "layernorm": (1, 2.5), "lrn": (1, 2.5)}
+OTHERS = {"relu": 1.5, "relu6": 1.5, "tanh": 1.5, "sigmoid": 1.5, "silu": 1.5, "gelu": 1.5, "softmax": 1.5,
+          "maxpool2d": 1.5, "avgpool2d": 1.5, "adaptive_avgpool2d": 1.5}
+
+
+def orch(*words):
+    out = subprocess.run([f"{build}/orch", *words, "--json"], capture_output=True, text=True)
+    return json.loads(out.stdout) if out.returncode == 0 else None
+
+
+NETS = {n["name"] for n in orch("net", "ls")["networks"]}
+NAMES = {"inception_v1": "googlenet", "alexnet_owt": "alexnet", "vgg_a": "vgg11", "inception3": "inception_v3"}
+
+
+@functools.lru_cache(None)
+def gpu(name):
+    shown = orch("gpu", "show", name)
+    if not shown:
+        return None
+    f = {x["what"]: x["value"] for x in shown["facts"]}
+    fp32, fp16 = f["peak fp32"] * 1e12, (f["peak fp16"] or 0) * 1e12
+    tensor = (f["peak fp16 (tensor cores)"] or 0) * 1e12
+    if tensor:  # the rate of the units; GeForce cards count half of it when sums are kept in fp32
+        arch = f["architecture"].split(",")[0]
+        tensor = max(tensor, fp32 * {"Turing": 8, "Ampere": 4, "Ada": 4, "Blackwell": 4}.get(arch, 0))
+    return dict(name=name, arch=f["architecture"].split(",")[0], fp64=(f["peak fp64"] or 0) * 1e12,
+                fp32=fp32, tf32=tensor / 2 if f["peak tf32"] else 0, fp16=tensor or max(fp32, fp16), tensor=tensor,
+                bandwidth=f["memory bandwidth"] * 1e9)
+
+
+@functools.lru_cache(None)
+def layers(net, side):
+    """Columns: kind, forward operations, bytes of weights, bytes of values an image, rounds over memory forward and
+    backward, passes over the operations backward, launches forward; and the number of parameters."""
+    shown = orch("net", "show", net, "--input", f"3x{side}x{side}")
+    rows = []
+    for i, layer in enumerate(shown["layers"] if shown else []):
+        words = layer["type"].split()
+        op = words[0]
+        if op in ("input", "dropout", "flatten", "stochastic_depth", "identity"):
+            continue
+        weights = 4 * layer["params"]
+        kind = "other"
+        if op == "conv2d":
+            kind = "group" if "in" in words else "point" if words[1] == "1x1" else "wino" if words[1] == "3x3" else "dense"
+        elif layer["multiply-adds"]:
+            kind = "linear"
+        if layer["multiply-adds"]:
+            forward, backward, passes = 1, (1 if i == 1 else 2), (1 if i == 1 else 2)
+        else:
+            forward, backward = LIGHT.get(op, (1, OTHERS.get(op, 1)))
+            passes = backward
+        rows.append((KINDS.index(kind), layer["ops"], weights, layer["read"] + layer["written"] - weights, forward,
+                     backward, passes))
+    return numpy.array(rows, dtype=float), shown["params"] if shown else 0
+
+
+def read(name):
+    path = os.path.join(data, name)
+    return list(csv.DictReader(open(path))) if os.path.exists(path) else []
+
+
+def collect():
+    rows = []
+
+    def add(source, name, net, batch, side, precision, trains, ms):
+        spec, net = gpu(name), NAMES.get(net, net)
+        if net not in NETS or not spec or batch < 1:
+            return
+        if precision == "fp32" and spec["tf32"]:
+            precision = "tf32"  # what PyTorch's convolutions do from Ampere on
+        if not spec[precision] or not len(layers(net, side)[0]):
+            return
+        rows.append(dict(source=source, gpu=name, spec=spec, net=net, batch=batch, side=side, precision=precision,
+                         trains=trains, s=ms / 1e3))
+
+    for r in read("ryujaehun_pytorch.csv"):
+        if r["gpus"] == "1":
+            add("ryujaehun", r["gpu"], r["net"], int(r["batch_total"]), 224,
+                {"float": "fp32", "half": "fp16", "double": "fp64"}[r["precision"]], r["mode"] == "train",
+                float(r["ms_median"]))
+    for r in read("jcjohnson_cnn.csv"):
+        if r["cudnn"] != "none" and "CPU" not in r["gpu"]:
+            add("jcjohnson", r["gpu"], r["net"], int(float(r["batch"])), int(float(r["img"])), "fp32", True, float(r["total_ms"]))
+            add("jcjohnson", r["gpu"], r["net"], int(float(r["batch"])), int(float(r["img"])), "fp32", False, float(r["fw_ms"]))
+    for r in read("tf_benchmarks.csv"):
+        if r["gpus"] == "1" and r["data"] == "synthetic":
+            add("tf_benchmarks", r["gpu"], r["net"], int(r["batch_per_gpu"]),
+                299 if r["net"] == "inception3" or r["net"] == "inception_v3" else 224, "fp32", True, float(r["step_ms"]))
+    for r in read("u39kun_frameworks.csv"):
+        if "CPU" not in r["gpu"] and "PyTorch" in r["framework"]:
+            add("u39kun", r["gpu"], r["net"], int(float(r["batch"])), int(float(r["img"])), "fp" + r["bits"], r["mode"] == "train",
+                float(r["ms"]))
+    for r in read("soumith_convnet.csv"):
+        if "CuDNN" in r["library"] and r["bits"] == "32":
+            add("soumith", r["gpu"], r["net"], int(float(r["batch"])), int(float(r["img"])), "fp32", True, float(r["total_ms"]))
+    for name, trains in (("timm_train.csv", True), ("timm_infer.csv", False)):
+        for r in read(name):
+            if r["layout"] == "nchw" and r["prec"] == "amp" and not r["torch"].endswith("d"):  # d: compiled
+                add("timm", r["gpu"], r["net"], int(float(r["batch"])), int(float(r["img"])), "fp16", trains, float(r["step_ms"]))
+    for r in read("lambda_train.csv"):
+        if r["task"] == "resnet50" and r["gpus"] == "1" and r["batch_per_gpu"]:
+            batch = int(float(r["batch_per_gpu"]))
+            add("lambda", r["gpu"], "resnet50", batch, 224, r["precision"], True, 1e3 * batch / float(r["throughput"]))
+    groups = collections.Counter((r["source"], r["gpu"], r["net"], r["trains"], r["precision"]) for r in rows)
+    for r in rows:
+        r["weight"] = 1 / groups[(r["source"], r["gpu"], r["net"], r["trains"], r["precision"])]
+    return rows
+
+
+# A share of the peak by kind of layer and precision, times a factor of the architecture; the rest is of all.
+SHARES = ["dense", "wino", "point", "group", "linear"]
+START = {"fp32 dense": 0.7, "fp32 wino": 1.0, "fp32 point": 0.7, "fp32 group": 0.1, "fp32 linear": 0.6,
+         "fp64 dense": 0.6, "fp64 wino": 0.6, "fp64 point": 0.6, "fp64 group": 0.1, "fp64 linear": 0.6,
+         "tf32 dense": 0.35, "tf32 wino": 0.35, "tf32 point": 0.35, "tf32 group": 0.02, "tf32 linear": 0.35,
+         "fp16 dense": 0.4, "fp16 wino": 0.4, "fp16 point": 0.4, "fp16 group": 0.02, "fp16 linear": 0.4,
+         "memory": 0.7, "kernel_us": 8.0, "kernel_back_us": 16.0, "launch_us": 30.0, "launch_back_us": 60.0, "p": 1.5, "geforce": 1.05}
+ARCHS = ["Kepler", "Maxwell", "Pascal", "Volta", "Turing", "Ampere", "Ada", "Hopper", "Blackwell"]
+SOURCES = ["ryujaehun", "jcjohnson", "tf_benchmarks", "u39kun", "soumith", "timm", "lambda"]
+NAMES_OF = list(START) + ["arch " + a for a in ARCHS] + ["source " + x for x in SOURCES]
+BEGIN = numpy.log(list(START.values()) + [1.0] * (len(ARCHS) + len(SOURCES)))
+PULL = numpy.array([1 / 0.5] * len(START) + [1 / 0.25] * len(ARCHS) + [1 / 0.5] * len(SOURCES))
+AT = {n: i for i, n in enumerate(NAMES_OF)}
+P = 4.0
+
+
+class Table:
+    """All rows' layers in flat arrays, so that one fit is a few array operations."""
+
+    def __init__(self, rows):
+        self.rows = rows
+        flat, begin = [], [0]
+        for i, r in enumerate(rows):
+            columns, params = layers(r["net"], r["side"])
+            spec, width = r["spec"], {"fp16": 2, "fp64": 8}.get(r["precision"], 4)
+            precision = "fp32" if r["precision"] == "fp16" and not spec["tensor"] else r["precision"]
+            for kind, ops, weights, values, fwd, back, passes in columns:
+                name = (SHARES + ["other"])[int(kind)]
+                moved = (weights + values * r["batch"]) * width / 4
+                if not r["trains"]:
+                    fwd = 1
+                share = AT[f"{precision} {name}"] if name != "other" else -1
+                flat.append((i, share, ops * r["batch"] / spec[r["precision"]], passes if r["trains"] else 0,
+                             moved * fwd / spec["bandwidth"], moved * back / spec["bandwidth"] if r["trains"] else 0))
+            begin.append(len(flat))
+        f = numpy.array(flat)
+        self.row, self.share = f[:, 0].astype(int), f[:, 1].astype(int)
+        self.compute, self.passes, self.memory, self.memory_back = f[:, 2], f[:, 3], f[:, 4], f[:, 5]
+        self.begin = numpy.array(begin[:-1])
+        self.count = numpy.diff(begin)
+        self.trains = numpy.array([r["trains"] for r in rows], dtype=float)
+        self.update = numpy.array([20 * layers(r["net"], r["side"])[1] / r["spec"]["bandwidth"] for r in rows]) * self.trains
+        self.arch = numpy.array([AT["arch " + r["spec"]["arch"]] for r in rows])
+        self.source = numpy.array([AT["source " + r["source"]] for r in rows])
+        self.geforce = numpy.array([bool(re.match(r"(GTX|RTX) \d{3,4}( |$)", r["gpu"])) for r in rows], dtype=float)
+        self.log_s = numpy.log([r["s"] for r in rows])
+        self.weight = numpy.sqrt([r["weight"] for r in rows])
+
+    def log_seconds(self, theta):
+        v = numpy.exp(theta)
+        factor = v[self.arch] * v[AT["geforce"]] ** self.geforce
+        share = numpy.where(self.share >= 0, v[self.share], 1) * factor[self.row]
+        band = v[AT["memory"]]
+        kernel = v[AT["kernel_us"]] * 1e-6
+        p = v[AT["p"]]
+        t = ((self.compute / share) ** p + (self.memory / band) ** p) ** (1 / p) + kernel
+        t += ((self.compute * self.passes / share) ** p + (self.memory_back / band) ** p) ** (1 / p) + v[AT["kernel_back_us"]] * 1e-6 * (self.passes > 0)
+        device = numpy.add.reduceat(t, self.begin) + self.update / band
+        host = self.count * (v[AT["launch_us"]] + self.trains * v[AT["launch_back_us"]]) * 1e-6 * v[self.source]
+        return numpy.log(device ** P + host ** P) / P
+
+
+def fit(table):
+    def residuals(theta):
+        return numpy.concatenate([table.weight * (table.log_seconds(theta) - table.log_s), 0.3 * PULL * (theta - BEGIN)])
+    return least_squares(residuals, BEGIN, loss="soft_l1", f_scale=0.2, diff_step=1e-3).x
+
+
+rows = collect()
+print(len(rows), "rows,", len({r["net"] for r in rows}), "networks,", len({r["gpu"] for r in rows}), "GPUs")
+theta = fit(Table(rows))
+for name, value in zip(NAMES_OF, numpy.exp(theta)):
+    print(f"  {name:15} {value:.4g}")
+
+
+def quantile(errors, level):
+    """Of |log error|, rows weighed as in the fit."""
+    sizes = numpy.array([abs(e) for _, e in errors])
+    weights = numpy.array([r["weight"] for r, _ in errors])
+    order = numpy.argsort(sizes)
+    at = numpy.searchsorted(numpy.cumsum(weights[order]), level * weights.sum())
+    return sizes[order][min(at, len(sizes) - 1)]
+
+
+def show(errors, key):
+    by = collections.defaultdict(list)
+    for r, e in errors:
+        by[key(r)].append(e)
+    for k in sorted(by, key=str):
+        e = numpy.array(by[k])
+        print(f"  {str(k):45} n {len(e):4}  median |e| {100*numpy.median(numpy.abs(numpy.expm1(e))):6.1f} %  bias {100*math.expm1(numpy.median(e)):+6.1f} %")
+
+
+def left_out(key):
+    errors = []
+    for group in sorted({key(r) for r in rows}):
+        t = fit(Table([r for r in rows if key(r) != group]))
+        mine = Table([r for r in rows if key(r) == group])
+        errors += list(zip(mine.rows, mine.log_seconds(t) - mine.log_s))
+    return errors
+
+
+for what, key in (("GPU", lambda r: r["gpu"]), ("network", lambda r: r["net"])) if "--left-out" in sys.argv else ():
+    errors = left_out(key)
+    e = numpy.abs(numpy.expm1([x for _, x in errors]))
+    print(f"{what} left out: median |error| {100 * numpy.median(e):.1f} %, mean {100 * numpy.mean(e):.1f} %; log errors: "
+          f"half within {quantile(errors, 0.5):.3f}, 80 % {quantile(errors, 0.8):.3f}, 90 % {quantile(errors, 0.9):.3f}")
+    show(errors, key)
+    show(errors, lambda r: (r["source"], r["precision"], "train" if r["trains"] else "infer"))

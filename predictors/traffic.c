@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "predictors/traffic.h"
+
+static double weight_bytes(const struct orch_net_node *node, const struct orch_net_cost *cost,
+                           int element_bytes)
+{
+    /* an embedding reads the rows that it looks up, not its table */
+    return node->op == ORCH_NET_EMBEDDING ? 0 : (double)cost->params * element_bytes;
+}
+
+static struct orch_traffic forward_once(const struct orch_net_node *node,
+                                        const struct orch_net_cost *cost,
+                                        const struct orch_roofline_work *w)
+{
+    double weights = weight_bytes(node, cost, w->element_bytes);
+    double read = (double)cost->read - (node->op == ORCH_NET_EMBEDDING ? 0 : (double)cost->params);
+    double batch = (double)w->batch;
+    return (struct orch_traffic){(double)orch_net_operations(cost, 2) * batch,
+                                 weights +
+                                     (read + (double)cost->written) * batch * w->element_bytes};
+}
+
+/* How often an operation without weights goes over its values when it trains, as multiples of what
+ * it reads and writes once: batch norm reads its input for the statistics and again to normalise,
+ * and in the backward pass input and gradient twice each; activations and pools read what they put
+ * out, or where the largest was, beside the gradient. */
+static double forward_rounds(enum orch_net_op op, bool training)
+{
+    bool norm = op == ORCH_NET_BATCHNORM2D;
+    return norm && training ? 1.5 : 1;
+}
+
+struct orch_traffic orch_traffic_forward(const struct orch_net_node *node,
+                                         const struct orch_net_cost *cost,
+                                         const struct orch_roofline_work *w)
+{
+    struct orch_traffic f = forward_once(node, cost, w);
+    f.bytes *= forward_rounds(node->op, w->training);
+    return f;
+}
+
+static double backward_rounds(enum orch_net_op op)
+{
+    switch (orch_net_kind_of(op)) {
+    case ORCH_NET_KIND_NORM:
+        return 2.5;
+    case ORCH_NET_KIND_ACTIVATION:
+    case ORCH_NET_KIND_POOL:
+        return 1.5;
+    default:
+        return 1;
+    }
+}
+
+/* Weighted layers: a gradient of the data and one of the weights, each with the forward pass's
+ * multiply-adds; the first has no gradient of the data. */
+struct orch_traffic orch_traffic_backward(const struct orch_net_node *node,
+                                          const struct orch_net_cost *cost,
+                                          const struct orch_roofline_work *w)
+{
+    struct orch_traffic f = forward_once(node, cost, w);
+    bool reads_input = node->input_count == 1 && node->inputs[0] == 0;
+    double rounds = backward_rounds(node->op);
+    if (!cost->macs)
+        return (struct orch_traffic){f.flops * rounds, f.bytes * rounds};
+    double passes = reads_input && node->op != ORCH_NET_ATTENTION ? 1 : 2;
+    return (struct orch_traffic){f.flops * passes, f.bytes * passes};
+}
+
+struct orch_traffic orch_traffic_update(const struct orch_net *net,
+                                        const struct orch_roofline_work *w)
+{
+    /* reads weight, gradient and states; writes weight and states, in fp32 */
+    double params = (double)orch_net_params(net);
+    return (struct orch_traffic){2 * params * (1 + w->states_per_weight),
+                                 4 * params * (3 + 2 * w->states_per_weight)};
+}

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "predictors/transfer.h"
+
+#include "lib/base/error.h"
+#include "predictors/traffic.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- what bench/distil.py found ----------------------------------------------------------------
+ */
+
+/* dense, wino, point, group, linear */
+static const double SHARES[ORCH_PRECISION_COUNT][ORCH_TRANSFER_KINDS] = {
+    [ORCH_FP64] = {0.3956, 0.6385, 0.7632, 0.1039, 0.5873},
+    [ORCH_FP32] = {0.4090, 1.0750, 0.6630, 0.0876, 0.6430},
+    [ORCH_TF32] = {0.3621, 0.3336, 0.3797, 0.0186, 0.3497},
+    [ORCH_FP16] = {0.2856, 0.2710, 0.3856, 0.0191, 0.3993},
+    [ORCH_BF16] = {0.2856, 0.2710, 0.3856, 0.0191, 0.3993},
+};
+
+static const struct {
+    const char *arch;
+    double factor;
+    double tensor; /* rate of its tensor cores over the fp32 peak, where sheets of GeForce cards
+                      count half of it (sums kept in fp32); 0: as the table says */
+    bool was_measured;
+} ARCHS[] = {
+    {"Kepler", 0.768, 0, true}, {"Maxwell", 0.912, 0, true}, {"Pascal", 0.945, 0, true},
+    {"Volta", 1.187, 0, true},  {"Turing", 0.912, 8, true},  {"Ampere", 0.972, 4, true},
+    {"Ada", 0.985, 4, true},    {"Hopper", 1, 0, false},     {"Blackwell", 1.066, 4, true},
+};
+
+#define MEMORY 0.765
+#define KERNEL_S 20.1e-6
+#define KERNEL_BACK_S 73.1e-6
+#define LAUNCH_S 30.7e-6
+#define LAUNCH_BACK_S 84.1e-6
+#define P 1.58
+#define LAG 4.0
+#define GEFORCE 1.251
+#define ERROR_80 0.278
+#define ERROR_90 0.358
+
+const char *orch_transfer_source(void)
+{
+    return "815 public measurements of 18 networks on 20 GPUs: ryujaehun/pytorch-gpu-benchmark "
+           "(MIT), "
+           "timm's benchmarks (Apache-2.0), jcjohnson/cnn-benchmarks (MIT), TensorFlow's published "
+           "benchmarks, u39kun/deep-learning-benchmark, soumith/convnet-benchmarks, Lambda's";
+}
+
+/* ---- a GPU -------------------------------------------------------------------------------------
+ */
+
+/* "GTX-1080-Ti", "RTX-3090": not Quadro, TITAN, RTX-A6000, RTX-6000-Ada */
+static bool is_geforce(const char *name)
+{
+    const char *digits = name + 4;
+    if (!g_str_has_prefix(name, "GTX") && !g_str_has_prefix(name, "RTX"))
+        return false;
+    size_t n = strlen(name) > 4 ? strspn(digits, "0123456789") : 0;
+    bool ends =
+        !digits[n] || strcmp(digits + n, "-Ti") == 0 || g_str_has_prefix(digits + n, "-SUPER");
+    return (n == 3 || n == 4) && ends;
+}
+
+static int find_arch(const char *arch)
+{
+    for (size_t i = 0; i < G_N_ELEMENTS(ARCHS); i++)
+        if (strcmp(ARCHS[i].arch, arch) == 0)
+            return (int)i;
+    return -1;
+}
+
+static double peak_of(const struct orch_gpu_spec *gpu, enum orch_precision precision, int arch)
+{
+    double peak = orch_gpu_peak(gpu, precision);
+    double tensor = gpu->tensor16_tflops > 0
+                        ? MAX(gpu->tensor16_tflops, gpu->fp32_tflops * ARCHS[arch].tensor)
+                        : 0;
+    if (peak > 0 && precision == ORCH_TF32)
+        return tensor / 2 * 1e12;
+    bool half = precision == ORCH_FP16 || precision == ORCH_BF16;
+    return peak > 0 && half && tensor > 0 ? tensor * 1e12 : peak;
+}
+
+bool orch_transfer_for(const struct orch_gpu_spec *gpu, enum orch_precision precision,
+                       struct orch_transfer *out)
+{
+    int arch = find_arch(gpu->arch);
+    *out = (struct orch_transfer){0};
+    if (gpu->unit == ORCH_GPU_HOST || !*gpu->compute_capability || arch < 0)
+        return false;
+    out->peak_flops = peak_of(gpu, precision, arch);
+    out->bandwidth = gpu->bandwidth_gbs * 1e9;
+    if (!(out->peak_flops > 0) || !(out->bandwidth > 0))
+        return false;
+    /* stored in 16 bits, computed in 32 */
+    bool plain = precision == ORCH_FP16 && !(gpu->tensor16_tflops > 0);
+    for (int k = 0; k < ORCH_TRANSFER_KINDS; k++)
+        out->shares[k] = SHARES[plain ? ORCH_FP32 : precision][k] * ARCHS[arch].factor *
+                         (is_geforce(gpu->name) ? GEFORCE : 1);
+    out->memory_share = MEMORY;
+    out->error_80 = ERROR_80;
+    out->error_90 = ERROR_90;
+    out->arch_was_measured = ARCHS[arch].was_measured;
+    return true;
+}
+
+/* ---- a step ------------------------------------------------------------------------------------
+ */
+
+static double share_of(const struct orch_transfer *t, const struct orch_net_node *node,
+                       const struct orch_net_cost *cost)
+{
+    if (node->op == ORCH_NET_CONV2D) {
+        if (node->groups > 1)
+            return t->shares[ORCH_TRANSFER_GROUP];
+        if (node->kernel_h == 1 && node->kernel_w == 1)
+            return t->shares[ORCH_TRANSFER_POINT];
+        bool is_3x3 = node->kernel_h == 3 && node->kernel_w == 3;
+        return t->shares[is_3x3 ? ORCH_TRANSFER_WINO : ORCH_TRANSFER_DENSE];
+    }
+    return cost->macs ? t->shares[ORCH_TRANSFER_LINEAR] : 1;
+}
+
+static double pass_s(const struct orch_transfer *t, struct orch_traffic traffic, double share,
+                     double kernel_s)
+{
+    double compute = traffic.flops / (t->peak_flops * share);
+    double memory = traffic.bytes / (t->bandwidth * t->memory_share);
+    return pow(pow(compute, P) + pow(memory, P), 1 / P) + kernel_s;
+}
+
+/* Views and what only training with randomness does: no kernel worth counting. */
+static bool is_free(enum orch_net_op op)
+{
+    return op == ORCH_NET_INPUT || op == ORCH_NET_DROPOUT || op == ORCH_NET_FLATTEN ||
+           op == ORCH_NET_STOCHASTIC_DEPTH || op == ORCH_NET_FIRST_TOKEN;
+}
+
+static void scale(struct orch_roofline_layer *layers, guint count, double factor,
+                  struct orch_roofline_step *out)
+{
+    for (guint i = 0; layers && i < count; i++) {
+        layers[i].forward_s *= factor;
+        layers[i].backward_s *= factor;
+    }
+    out->forward_s *= factor;
+    out->backward_s *= factor;
+    out->update_s *= factor;
+    out->total_s *= factor;
+}
+
+bool orch_transfer_step(const struct orch_net *net, const struct orch_net_cost *costs,
+                        const struct orch_transfer *t, const struct orch_roofline_work *work,
+                        struct orch_roofline_layer *layers, struct orch_roofline_step *out,
+                        GError **error)
+{
+    double host_s = 0;
+    *out = (struct orch_roofline_step){0};
+    if (work->batch < 1) {
+        orch_error_set(error, ORCH_ERROR_USAGE, "at least 1 image",
+                       "a batch of %" G_GINT64_FORMAT " images", work->batch);
+        return false;
+    }
+    for (guint i = 0; i < net->nodes->len; i++) {
+        const struct orch_net_node *node = orch_net_node(net, (int)i);
+        struct orch_roofline_layer layer = {0};
+        if (!node->is_auxiliary && !is_free(node->op)) {
+            struct orch_traffic f = orch_traffic_forward(node, &costs[i], work);
+            struct orch_traffic b = orch_traffic_backward(node, &costs[i], work);
+            double share = share_of(t, node, &costs[i]);
+            layer.forward_s = pass_s(t, f, share, KERNEL_S);
+            layer.backward_s = work->training ? pass_s(t, b, share, KERNEL_BACK_S) : 0;
+            host_s += LAUNCH_S + (work->training ? LAUNCH_BACK_S : 0);
+            out->flops += f.flops + (work->training ? b.flops : 0);
+            out->bytes += f.bytes + (work->training ? b.bytes : 0);
+        }
+        out->forward_s += layer.forward_s;
+        out->backward_s += layer.backward_s;
+        if (layers)
+            layers[i] = layer;
+    }
+    double update = orch_traffic_update(net, work).bytes / (t->bandwidth * t->memory_share);
+    out->update_s = work->training ? update : 0;
+    out->total_s = out->forward_s + out->backward_s + out->update_s;
+    double whole = pow(pow(out->total_s, LAG) + pow(host_s, LAG), 1 / LAG);
+    if (out->total_s > 0)
+        scale(layers, net->nodes->len, whole / out->total_s, out);
+    return true;
+}

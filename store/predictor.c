@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "store/predictor.h"
+
+#include "store/internal.h"
+
+void orch_predictor_row_free(struct orch_predictor_row *row)
+{
+    if (!row)
+        return;
+    g_free(row->name);
+    g_free(row->model);
+    g_free(row);
+}
+
+static void free_row(gpointer row)
+{
+    orch_predictor_row_free(row);
+}
+
+bool orch_store_put_predictor(struct orch_store *store, const char *name, const char *model,
+                              GError **error)
+{
+    if (!store_begin(store, error))
+        return false;
+    if (store_run(store, error,
+                  "INSERT INTO predictor(name, made, model) VALUES(?, ?, ?)"
+                  " ON CONFLICT(name) DO UPDATE SET made = excluded.made, model = excluded.model",
+                  "tit", name, orch_now_ns(), model))
+        return store_commit(store, error);
+    store_rollback(store);
+    return false;
+}
+
+static struct orch_predictor_row *read_row(sqlite3_stmt *statement, bool with_text)
+{
+    struct orch_predictor_row *row = g_new0(struct orch_predictor_row, 1);
+    row->name = store_column_text(statement, 0);
+    row->made_ns = sqlite3_column_int64(statement, 1);
+    row->model = with_text ? store_column_text(statement, 2) : NULL;
+    return row;
+}
+
+struct orch_predictor_row *orch_store_predictor(struct orch_store *store, const char *name,
+                                                GError **error)
+{
+    sqlite3_stmt *statement =
+        store_statement(store, "SELECT name, made, model FROM predictor WHERE name = ?", error);
+    if (!statement)
+        return NULL;
+    store_bind(statement, "t", name);
+    int step = store_step(store, statement, error);
+    struct orch_predictor_row *row = step > 0 ? read_row(statement, true) : NULL;
+    sqlite3_reset(statement);
+    return row;
+}
+
+GPtrArray *orch_store_predictors(struct orch_store *store, bool with_texts, GError **error)
+{
+    sqlite3_stmt *statement =
+        with_texts
+            ? store_statement(store, "SELECT name, made, model FROM predictor ORDER BY name", error)
+            : store_statement(store, "SELECT name, made FROM predictor ORDER BY name", error);
+    if (!statement)
+        return NULL;
+    GPtrArray *rows = g_ptr_array_new_with_free_func(free_row);
+    int step;
+    while ((step = store_step(store, statement, error)) > 0)
+        g_ptr_array_add(rows, read_row(statement, with_texts));
+    if (!step)
+        return rows;
+    g_ptr_array_unref(rows);
+    return NULL;
+}
+
+bool orch_store_remove_predictor(struct orch_store *store, const char *name, bool *out_removed,
+                                 GError **error)
+{
+    if (!store_begin(store, error))
+        return false;
+    if (!store_run(store, error, "DELETE FROM predictor WHERE name = ?", "t", name)) {
+        store_rollback(store);
+        return false;
+    }
+    *out_removed = sqlite3_changes(store->db) > 0;
+    return store_commit(store, error);
+}
+
+bool orch_store_newer_runs(struct orch_store *store, int64_t after, int64_t *out_count,
+                           int64_t *out_last, GError **error)
+{
+    return store_get_int(store, out_count, 0, error, "SELECT count(*) FROM run WHERE id > ?", "i",
+                         after) &&
+           store_get_int(store, out_last, 0, error, "SELECT max(id) FROM run", "");
+}
