@@ -19,6 +19,8 @@ struct orch_learned {
     double width;                  /* quantile of |error| over its expected size */
     bool grey;
     GArray *trials;
+    struct orch_score left_out;
+    double last_known, ratio; /* of the baselines */
 };
 
 /* ---- the target --------------------------------------------------------------------------------
@@ -329,8 +331,55 @@ static bool calibrate(struct orch_learned *l, const struct orch_rows *rows, cons
     }
     for (size_t i = 0; i < n; i++)
         sizes[i] -= isnan(expected[i]) ? 0 : expected[i];
-    l->width = exp(quantile(sizes, n, LEVEL));
+    g_autofree double *sorted = g_memdup2(sizes, MAX(n, 1) * sizeof *sizes);
+    l->width = exp(quantile(sorted, n, LEVEL));
+    g_autofree struct orch_answer *answers = g_new0(struct orch_answer, MAX(n, 1));
+    for (size_t i = 0; i < n; i++) {
+        double centre = isnan(logs[i]) ? 0 : logs[i];
+        double half = l->width * exp(isnan(expected[i]) ? 0 : expected[i]);
+        answers[i] =
+            (struct orch_answer){exp(centre), exp(centre - half), exp(centre + half), false};
+    }
+    l->left_out = orch_score_of(rows->target, answers, NULL, n);
     return true;
+}
+
+/* ---- what it must beat -------------------------------------------------------------------------
+ */
+
+static double nearest_record(const struct orch_rows *rows, const struct orch_learn_options *o,
+                             bool grey)
+{
+    static const struct orch_knobs one = {.neighbours = 1};
+    struct orch_learn_trial trial = {&ORCH_MODEL_KNN, one, grey, false, 0};
+    g_autofree int *folds = make_folds(rows, o);
+    g_autofree double *logs = g_new(double, MAX(rows->rows, 1));
+    g_autoptr(GError) unable = NULL;
+    for (size_t i = 0; i < rows->rows; i++)
+        logs[i] = (double)NAN;
+    bool ok = answer_out_of_fold(rows, folds, &trial, o->seed, logs, &unable);
+    double error = ok ? mean_relative_error(rows, logs) : (double)INFINITY;
+    return isfinite(error) ? error : (double)NAN;
+}
+
+static void judge_baselines(struct orch_learned *l, const struct orch_rows *rows,
+                            const struct orch_learn_options *o)
+{
+    struct orch_rows *few = some_rows(rows);
+    l->last_known = nearest_record(few, o, false);
+    l->ratio = has_white(few) ? nearest_record(few, o, true) : (double)NAN;
+    orch_rows_free(few);
+}
+
+struct orch_score orch_learned_left_out(const struct orch_learned *learned)
+{
+    return learned->left_out;
+}
+
+void orch_learned_baselines(const struct orch_learned *learned, double *last_known, double *ratio)
+{
+    *last_known = learned->last_known;
+    *ratio = learned->ratio;
 }
 
 /* ---- all ---------------------------------------------------------------------------------------
@@ -353,6 +402,7 @@ struct orch_learned *orch_learn(const struct orch_rows *rows, const struct orch_
         g_autofree double *y = target_of(rows, best->grey);
         struct orch_matrix *seen = visible(rows->matrix, best->bare);
         l->grey = best->grey;
+        judge_baselines(l, rows, o);
         l->model = orch_model_fit(best->kind, seen, y, NULL, &best->knobs, o->seed, error);
         orch_matrix_free(seen);
     }
@@ -387,7 +437,7 @@ void orch_learned_predict(const struct orch_learned *l, const struct orch_rows *
         orch_model_predict(l->difficulty, rows->matrix, sizes);
     for (size_t i = 0; i < rows->rows; i++) {
         double centre = logs[i] + offset_of(rows, i, l->grey), half = l->width * exp(sizes[i]);
-        out[i] = (struct orch_answer){exp(centre), exp(centre - half), exp(centre + half)};
+        out[i] = (struct orch_answer){exp(centre), exp(centre - half), exp(centre + half), false};
     }
 }
 

@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "core/cli/predict_tiers.h"
+
+#include "core/cli/nets.h"
+#include "core/cli/training_rows.h"
+
+#include "lib/base/error.h"
+#include "lib/base/text.h"
+#include "lib/net/zoo.h"
+
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+
+#define OTHER_RUNS_PULL 2.0 /* a shift by other networks counts n / (n + this) */
+#define SAME_NET_ERROR 0.19 /* bench/distil.py: 90 % of ratios between GPUs, for one network */
+#define FEW_ROWS 300        /* with so many rows a predictor is trained on the way */
+
+/* ---- what the store holds ----------------------------------------------------------------------
+ */
+
+static struct orch_trained *load_trained(struct orch_store *store, GError **error)
+{
+    struct orch_predictor_row *row = orch_store_predictor(store, ORCH_PREDICTOR_STEP, error);
+    if (!row)
+        return NULL;
+    json_t *saved = json_loads(row->model, 0, NULL);
+    struct orch_trained *trained = orch_trained_load(saved, error);
+    json_decref(saved);
+    orch_predictor_row_free(row);
+    return trained;
+}
+
+/* What was measured is asked of the store when there are runs that the predictor has not seen. */
+static bool refresh(struct orch_cli *cli, struct orch_store *store, struct tiers *out,
+                    GError **error)
+{
+    int64_t last = 0, seen = out->trained ? out->trained->last_run : 0;
+    if (!orch_store_newer_runs(store, seen, &out->newer, &last, error))
+        return false;
+    if (!out->newer)
+        return true;
+    struct training_request request = {.target = ORCH_PREDICTOR_STEP, .runs = true};
+    struct orch_trained *fresh =
+        training_measure(store, &request, !out->trained ? FEW_ROWS : 0, error);
+    if (!fresh)
+        return false;
+    if (!out->trained) {
+        out->trained = fresh;
+        return true;
+    }
+    orch_cli_warn(cli,
+                  "%" G_GINT64_FORMAT " runs are newer than the predictor: 'orch predictor train' "
+                  "learns from them",
+                  out->newer);
+    training_take_known(out->trained, fresh);
+    return true;
+}
+
+bool tiers_open(struct orch_cli *cli, const struct question *q, const char *const *calibrate,
+                struct tiers *out, GError **error)
+{
+    *out = (struct tiers){.hardware = q->hardware};
+    struct orch_workspace *workspace = orch_cli_workspace(cli, NULL, error);
+    if (!workspace)
+        return false;
+    bool is_there = access(workspace->db_path, F_OK) == 0;
+    if (!is_there && !calibrate && !cli->db)
+        return true;
+    struct orch_store *store = orch_cli_store(cli, ORCH_STORE_READ, error);
+    g_autoptr(GError) broken = NULL;
+    if (!store)
+        return false;
+    out->trained = load_trained(store, &broken);
+    if (broken)
+        orch_cli_warn(cli, "the trained predictor is not used: %s", broken->message);
+    if (!refresh(cli, store, out, error))
+        return false;
+    if (!calibrate)
+        return true;
+    struct training_request request = {
+        .target = ORCH_PREDICTOR_STEP, .runs = true, .only = calibrate};
+    struct orch_trained *chosen = training_measure(store, &request, 0, error);
+    if (!chosen)
+        return false;
+    if (!chosen->known->len) {
+        orch_error_set(error, ORCH_ERROR_USAGE,
+                       "'orch predictor rows' lists the runs with a step time",
+                       "--calibrate: none of these runs declares its cost and has a step time");
+        orch_trained_free(chosen);
+        return false;
+    }
+    orch_trained_free(out->trained);
+    out->trained = chosen;
+    out->newer = 0;
+    return true;
+}
+
+void tiers_close(struct tiers *tiers)
+{
+    orch_trained_free(tiers->trained);
+    *tiers = (struct tiers){0};
+}
+
+void told_clear(struct told *told)
+{
+    g_free(told->why);
+    *told = (struct told){0};
+}
+
+/* ---- the question as a row ---------------------------------------------------------------------
+ */
+
+static char *input_text(const struct orch_net *net)
+{
+    return g_strdup_printf("%dx%dx%d", (int)net->input.c, (int)net->input.h, (int)net->input.w);
+}
+
+static char *value_of(const struct tier_ask *ask, const char *column)
+{
+    if (strcmp(column, "gpu") == 0)
+        return g_strdup(ask->gpu->name);
+    if (strcmp(column, "net") == 0)
+        return g_strdup(ask->q->net->name);
+    if (strcmp(column, "batch") == 0)
+        return g_strdup_printf("%" G_GINT64_FORMAT, ask->batch);
+    if (strcmp(column, "workers") == 0)
+        return g_strdup_printf("%" G_GINT64_FORMAT, ask->workers);
+    if (strcmp(column, "precision") == 0)
+        return g_strdup(orch_precision_names()[ask->precision]);
+    if (strcmp(column, "mode") == 0)
+        return g_strdup(ask->q->o->forward_only ? "infer" : "train");
+    if (strcmp(column, "input") == 0)
+        return input_text(ask->q->net);
+    if (strcmp(column, "threads") == 0 && ask->q->o->threads)
+        return g_strdup(ask->q->o->threads);
+    return g_strdup("");
+}
+
+struct orch_csv *tiers_row(const struct orch_trained *trained, const struct tier_ask *ask,
+                           GError **error)
+{
+    g_autoptr(GString) text = g_string_new(trained->target);
+    for (int c = 0; trained->columns[c]; c++)
+        g_string_append_printf(text, ",\"%s\"", trained->columns[c]);
+    g_string_append(text, "\n1");
+    for (int c = 0; trained->columns[c]; c++) {
+        g_autofree char *value = value_of(ask, trained->columns[c]);
+        g_autofree char *quoted = g_strescape(value, NULL);
+        g_string_append_printf(text, ",\"%s\"", quoted);
+    }
+    g_string_append_c(text, '\n');
+    return orch_csv_parse("question", text->str, text->len, error);
+}
+
+/* ---- measured ----------------------------------------------------------------------------------
+ */
+
+static const char *const ASKED[] = {"gpu",  "net",   "batch",   "workers", "precision",
+                                    "mode", "input", "threads", NULL};
+
+static const struct orch_known *find_known(const struct tiers *tiers, const struct tier_ask *ask)
+{
+    char *values[G_N_ELEMENTS(ASKED)] = {NULL};
+    for (int i = 0; ASKED[i]; i++)
+        values[i] = value_of(ask, ASKED[i]);
+    const struct orch_known *known =
+        orch_trained_find(tiers->trained, ASKED, (const char *const *)values);
+    /* rows that name neither GPU nor network agree with everything: they are no measurement of it */
+    if (known && (!*orch_known_value(tiers->trained, known, "gpu") ||
+                  !*orch_known_value(tiers->trained, known, "net")))
+        known = NULL;
+    for (int i = 0; ASKED[i]; i++)
+        g_free(values[i]);
+    return known;
+}
+
+static void tell_measured(const struct tiers *tiers, const struct orch_known *known,
+                          struct told *out)
+{
+    out->tier = "measured";
+    out->own = (struct orch_prior_own){known->median / 1e3, known->low / 1e3, known->high / 1e3};
+    out->whole = true;
+    out->why = g_strdup_printf(
+        "%d run%s of this configuration%s%s; single measurements spread by %.1f %%", known->count,
+        known->count == 1 ? "" : "s", *known->newest ? ", the newest " : "",
+        *known->newest ? orch_cli_short_key(known->newest) : "",
+        100 * tiers->trained->repeat_spread);
+}
+
+/* ---- fitted ------------------------------------------------------------------------------------
+ */
+
+/* Is this value of a column among what was measured? */
+static bool was_seen(const struct orch_trained *t, const char *column, const char *value)
+{
+    for (guint i = 0; i < t->known->len; i++)
+        if (g_ascii_strcasecmp(orch_known_value(t, t->known->pdata[i], column), value) == 0)
+            return true;
+    return false;
+}
+
+static bool tell_fitted(const struct tiers *tiers, const struct tier_ask *ask, struct told *out,
+                        GError **error)
+{
+    const struct orch_trained *t = tiers->trained;
+    if (!t->learned || !t->is_used || !was_seen(t, "gpu", ask->gpu->name))
+        return true;
+    g_autofree char *workers = value_of(ask, "workers");
+    struct tier_ask alone = *ask;
+    out->whole = was_seen(t, "workers", workers);
+    alone.workers = out->whole ? ask->workers : 1;
+    struct orch_csv *csv = tiers_row(t, &alone, error);
+    struct orch_rows_options options = {.target = t->target};
+    struct orch_rows *rows = csv ? orch_rows_of_table(csv, &options, error) : NULL;
+    orch_csv_free(csv);
+    if (!rows)
+        return false;
+    struct orch_answer answer;
+    orch_learned_predict(t->learned, rows, &answer);
+    orch_rows_free(rows);
+    out->extrapolates = answer.extrapolates;
+    if (answer.extrapolates && !was_seen(t, "net", ask->q->net->name))
+        return true; /* far from every row: the white box knows better */
+    out->tier = "fitted";
+    out->own = (struct orch_prior_own){answer.value / 1e3, answer.low / 1e3, answer.high / 1e3};
+    out->why = g_strdup_printf("learned from %zu rows (%.1f %% mean relative error on rows left "
+                               "out)%s",
+                               t->rows, 100 * t->left_out.mean_relative_error,
+                               answer.extrapolates ? "; beyond what it has seen" : "");
+    return true;
+}
+
+bool tiers_tell(const struct tiers *tiers, const struct tier_ask *ask, struct told *out,
+                GError **error)
+{
+    *out = (struct told){0};
+    if (!tiers->trained || ask->q->o->calibrate)
+        return true;
+    const struct orch_known *known = find_known(tiers, ask);
+    if (known) {
+        tell_measured(tiers, known, out);
+        return true;
+    }
+    return tell_fitted(tiers, ask, out, error);
+}
+
+/* ---- transferred -------------------------------------------------------------------------------
+ */
+
+/* The white box's time of a measured configuration; NaN where it cannot say. */
+static double white_of(const struct tiers *tiers, const struct orch_known *known, bool transfers)
+{
+    const struct orch_trained *t = tiers->trained;
+    g_autoptr(GError) unable = NULL;
+    const char *precision = orch_known_value(t, known, "precision");
+    const struct orch_gpu_spec *gpu =
+        orch_hardware_gpu(tiers->hardware, orch_known_value(t, known, "gpu"), &unable);
+    struct orch_net_request request = {.name = orch_known_value(t, known, "net"),
+                                       .input = orch_known_value(t, known, "input")};
+    if (!*request.input)
+        request.input = NULL;
+    double seconds = NAN;
+    struct orch_net *net = gpu ? orch_cli_net(&request, &unable) : NULL;
+    struct orch_net_cost *costs = net ? orch_net_costs(net) : NULL;
+    int64_t batch = 0;
+    int level = ORCH_FP32;
+    for (int i = 0; orch_precision_names()[i]; i++)
+        level = strcmp(orch_precision_names()[i], precision) == 0 ? i : level;
+    struct orch_prior prior;
+    struct orch_prior_step step;
+    struct orch_exchange alone = {.workers = 1, .node_workers = 1, .bandwidth = 1, .node_bandwidth = 1};
+    if (net && orch_int_parse(orch_known_value(t, known, "batch"), &batch) &&
+        orch_prior_for(gpu, (enum orch_precision)level, &prior, &unable)) {
+        struct orch_roofline_work work = {
+            .batch = batch,
+            .element_bytes = orch_precision_bytes((enum orch_precision)level),
+            .training = strcmp(orch_known_value(t, known, "mode"), "infer") != 0,
+            .states_per_weight = 1};
+        bool same = !transfers || orch_prior_transfer(gpu, (enum orch_precision)level, &prior);
+        if (same && orch_prior_predict(net, costs, &prior, &work, &alone, NULL, &step, &unable))
+            seconds = step.own.total_s;
+    }
+    g_free(costs);
+    if (net)
+        orch_net_free(net);
+    return seconds;
+}
+
+static bool is_one_worker(const struct orch_trained *t, const struct orch_known *known)
+{
+    const char *workers = orch_known_value(t, known, "workers");
+    return !*workers || strcmp(workers, "1") == 0;
+}
+
+/* Mean of log(measured / white box) over what was measured. */
+struct shift {
+    double sum;
+    int count;
+};
+
+static void add_shift(struct shift *s, double log_ratio)
+{
+    s->sum += log_ratio;
+    s->count++;
+}
+
+void tiers_shift(const struct tiers *tiers, const struct tier_ask *ask, struct orch_prior *prior,
+                 char **why)
+{
+    const struct orch_trained *t = tiers->trained;
+    struct shift net = {0}, gpu = {0}, any = {0};
+    bool is_host = ask->gpu->unit == ORCH_GPU_HOST;
+    g_autofree char *mode = value_of(ask, "mode");
+    for (guint i = 0; t && i < t->known->len && i < 2000; i++) {
+        const struct orch_known *known = t->known->pdata[i];
+        bool same_gpu = g_ascii_strcasecmp(orch_known_value(t, known, "gpu"), ask->gpu->name) == 0;
+        bool same_net = strcmp(orch_known_value(t, known, "net"), ask->q->net->name) == 0;
+        const char *is = orch_known_value(t, known, "mode");
+        if (!is_one_worker(t, known) || (*is && strcmp(is, mode) != 0) || (is_host && !same_gpu))
+            continue;
+        double white = white_of(tiers, known, prior->is_transferred);
+        if (!(white > 0))
+            continue;
+        double ratio = log(known->median / 1e3 / white);
+        add_shift(&any, ratio);
+        if (same_net)
+            add_shift(&net, ratio);
+        if (same_gpu)
+            add_shift(&gpu, ratio);
+    }
+    const struct shift *best = net.count ? &net : gpu.count ? &gpu : &any;
+    if (!best->count)
+        return;
+    double weight = best == &any ? any.count / (any.count + OTHER_RUNS_PULL) : 1;
+    prior->shift = exp(weight * best->sum / best->count);
+    if (best == &net && prior->is_transferred)
+        prior->error_90 = MIN(prior->error_90, SAME_NET_ERROR);
+    *why = g_strdup_printf("times %.2f: %d configuration%s run here %s (PPP %.2f)", prior->shift,
+                           best->count, best->count == 1 ? "" : "s",
+                           best == &net   ? "with this network"
+                           : best == &gpu ? "on this GPU"
+                                          : "on other GPUs with other networks",
+                           exp(-best->sum / best->count));
+}

@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "core/cli/training_rows.h"
+
+#include "core/run/rows.h"
+
+#include "lib/base/error.h"
+#include "lib/hw/gpus.h"
+
+#include <math.h>
+#include <string.h>
+
+#define ROWS_MIN 10
+#define UNSEEN_ROWS 4000 /* GPUs are left out one by one on at most so many rows */
+#define UNSEEN_GPUS 8
+
+/* ---- one table of several ----------------------------------------------------------------------
+ */
+
+struct joint {
+    GPtrArray *names;  /* char *: columns, the target first */
+    GString *text;     /* rows below a header that is not in it yet */
+    GPtrArray *tables; /* struct orch_csv * */
+    GPtrArray *keys;   /* of all tables' rows */
+};
+
+static void free_csv(gpointer csv)
+{
+    orch_csv_free(csv);
+}
+
+static int name_at(const GPtrArray *names, const char *name)
+{
+    for (guint i = 0; i < names->len; i++)
+        if (strcmp(names->pdata[i], name) == 0)
+            return (int)i;
+    return -1;
+}
+
+static void add_table(struct joint *j, struct orch_csv *csv)
+{
+    g_ptr_array_add(j->tables, csv);
+    for (int c = 0; c < orch_csv_columns(csv); c++)
+        if (name_at(j->names, orch_csv_name(csv, c)) < 0)
+            g_ptr_array_add(j->names, g_strdup(orch_csv_name(csv, c)));
+}
+
+static void append_field(GString *out, const char *text)
+{
+    g_string_append_c(out, '"');
+    for (; *text; text++) {
+        if (*text == '"')
+            g_string_append_c(out, '"');
+        g_string_append_c(out, *text);
+    }
+    g_string_append_c(out, '"');
+}
+
+static const char *known_gpu(const char *name)
+{
+    const struct orch_gpu_spec *spec = *name ? orch_gpu_find(name) : NULL;
+    return spec ? spec->name : name;
+}
+
+static struct orch_csv *join(struct joint *j, GError **error)
+{
+    GString *out = g_string_new(NULL);
+    for (guint i = 0; i < j->names->len; i++) {
+        g_string_append(out, i ? "," : "");
+        append_field(out, j->names->pdata[i]);
+    }
+    g_string_append_c(out, '\n');
+    for (guint t = 0; t < j->tables->len; t++) {
+        const struct orch_csv *csv = j->tables->pdata[t];
+        for (size_t row = 0; row < orch_csv_rows(csv); row++) {
+            for (guint i = 0; i < j->names->len; i++) {
+                int c = orch_csv_find(csv, j->names->pdata[i]);
+                const char *value = c < 0 ? "" : orch_csv_text(csv, row, c);
+                g_string_append(out, i ? "," : "");
+                append_field(out, strcmp(j->names->pdata[i], "gpu") == 0 ? known_gpu(value) : value);
+            }
+            g_string_append_c(out, '\n');
+        }
+    }
+    struct orch_csv *all = orch_csv_parse("the store's rows", out->str, out->len, error);
+    g_string_free(out, TRUE);
+    return all;
+}
+
+/* Rows of some runs only. */
+static struct orch_csv *pick_runs(struct orch_store *store, const char *const *only,
+                                  struct orch_csv *csv, GPtrArray *keys, GError **error)
+{
+    g_autoptr(GHashTable) wanted = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    for (int i = 0; only[i]; i++) {
+        struct orch_run *run = orch_store_run(store, only[i], error);
+        if (!run)
+            return NULL;
+        g_hash_table_add(wanted, g_strdup(run->key));
+        orch_run_free(run);
+    }
+    GString *out = g_string_new(NULL);
+    for (int c = 0; c < orch_csv_columns(csv); c++) {
+        g_string_append(out, c ? "," : "");
+        append_field(out, orch_csv_name(csv, c));
+    }
+    g_string_append_c(out, '\n');
+    guint kept = 0;
+    for (size_t row = 0; row < orch_csv_rows(csv); row++) {
+        if (!g_hash_table_contains(wanted, keys->pdata[kept])) {
+            g_ptr_array_remove_index(keys, kept);
+            continue;
+        }
+        kept++;
+        for (int c = 0; c < orch_csv_columns(csv); c++) {
+            g_string_append(out, c ? "," : "");
+            append_field(out, orch_csv_text(csv, row, c));
+        }
+        g_string_append_c(out, '\n');
+    }
+    struct orch_csv *some = orch_csv_parse("these runs", out->str, out->len, error);
+    g_string_free(out, TRUE);
+    return some;
+}
+
+static bool add_runs(struct orch_store *store, const struct training_request *r, struct joint *j,
+                     GError **error)
+{
+    struct orch_csv *csv = orch_rows_of_runs(store, r->where, r->target, j->keys, NULL, error);
+    if (csv && r->only) {
+        struct orch_csv *some = pick_runs(store, r->only, csv, j->keys, error);
+        orch_csv_free(csv);
+        csv = some;
+    }
+    if (csv)
+        add_table(j, csv);
+    return csv;
+}
+
+static bool add_dataset(struct orch_store *store, const char *name, const char *target,
+                        struct joint *j, GError **error)
+{
+    struct orch_csv *csv = orch_rows_of_dataset(store, name, target, error);
+    if (!csv)
+        return false;
+    for (size_t row = 0; row < orch_csv_rows(csv); row++)
+        g_ptr_array_add(j->keys, g_strdup(name));
+    add_table(j, csv);
+    return true;
+}
+
+struct orch_csv *training_table(struct orch_store *store, const struct training_request *r,
+                                GPtrArray *keys, GError **error)
+{
+    struct joint j = {.names = g_ptr_array_new_with_free_func(g_free),
+                      .tables = g_ptr_array_new_with_free_func(free_csv),
+                      .keys = keys};
+    g_ptr_array_add(j.names, g_strdup(r->target));
+    bool ok = !r->runs || add_runs(store, r, &j, error);
+    for (int i = 0; ok && r->datasets && r->datasets[i]; i++)
+        ok = add_dataset(store, r->datasets[i], r->target, &j, error);
+    struct orch_csv *csv = ok ? join(&j, error) : NULL;
+    g_ptr_array_unref(j.names);
+    g_ptr_array_unref(j.tables);
+    return csv;
+}
+
+/* ---- learning ----------------------------------------------------------------------------------
+ */
+
+/* Of an epoch or a whole training, not of a step. */
+static const char *const NO_CONFIGURATION[] = {"images", "epochs", "framework", "img", "classes",
+                                               NULL};
+
+static struct orch_trained *measured(struct orch_store *store, const struct training_request *r,
+                                     const struct orch_csv *csv, const GPtrArray *keys,
+                                     GError **error)
+{
+    struct orch_trained *t = g_new0(struct orch_trained, 1);
+    g_autoptr(GDateTime) now = g_date_time_new_now_utc();
+    g_autoptr(GPtrArray) sources = g_ptr_array_new();
+    int64_t count;
+    t->name = g_strdup(r->name ? r->name : r->target);
+    t->target = g_strdup(r->target);
+    t->made = g_date_time_format_iso8601(now);
+    t->rows = orch_csv_rows(csv);
+    t->last_known = t->ratio = (double)NAN;
+    t->known = orch_known_of_table(csv, r->target, NO_CONFIGURATION, keys, &t->columns,
+                                   &t->repeat_spread);
+    if (r->runs)
+        g_ptr_array_add(sources, g_strdup("runs"));
+    for (int i = 0; r->datasets && r->datasets[i]; i++)
+        g_ptr_array_add(sources, g_strdup(r->datasets[i]));
+    g_ptr_array_add(sources, NULL);
+    t->sources = g_strdupv((char **)sources->pdata);
+    for (guint i = 0; sources->pdata[i]; i++)
+        g_free(sources->pdata[i]);
+    if (orch_store_newer_runs(store, 0, &count, &t->last_run, error))
+        return t;
+    orch_trained_free(t);
+    return NULL;
+}
+
+static struct orch_rows *rows_of(const struct training_request *r, const struct orch_csv *csv,
+                                 GError **error)
+{
+    struct orch_rows_options options = {
+        .target = r->target, .drop = r->drop, .group = orch_csv_find(csv, "gpu") >= 0 ? "gpu" : NULL};
+    return orch_rows_of_table(csv, &options, error);
+}
+
+struct orch_trained *training_measure(struct orch_store *store, const struct training_request *r,
+                                      size_t learn_below, GError **error)
+{
+    g_autoptr(GPtrArray) keys = g_ptr_array_new_with_free_func(g_free);
+    struct orch_csv *csv = training_table(store, r, keys, error);
+    struct orch_trained *t = csv ? measured(store, r, csv, keys, error) : NULL;
+    if (t && t->rows >= ROWS_MIN && t->rows < learn_below) {
+        struct orch_learn_options quick = {.model = "auto", .target = ORCH_LEARN_BEST,
+                                           .no_tuning = true};
+        g_autoptr(GError) unable = NULL;
+        struct orch_rows *rows = rows_of(r, csv, &unable);
+        t->learned = rows ? orch_learn(rows, &quick, &unable) : NULL;
+        orch_rows_free(rows);
+        t->is_used = t->learned;
+        if (t->learned)
+            t->left_out = orch_learned_left_out(t->learned);
+    }
+    orch_csv_free(csv);
+    return t;
+}
+
+void training_take_known(struct orch_trained *trained, struct orch_trained *fresh)
+{
+    GPtrArray *known = trained->known;
+    char **columns = trained->columns;
+    trained->known = fresh->known;
+    trained->columns = fresh->columns;
+    trained->repeat_spread = fresh->repeat_spread;
+    fresh->known = known;
+    fresh->columns = columns;
+    orch_trained_free(fresh);
+}
+
+/* ---- GPUs that are left out --------------------------------------------------------------------
+ */
+
+static struct orch_rows *some(const struct orch_rows *rows, size_t most)
+{
+    size_t step = rows->rows / most + 1, count = 0;
+    g_autofree size_t *which = g_new(size_t, MAX(rows->rows, 1));
+    for (size_t i = 0; i < rows->rows; i += step)
+        which[count++] = i;
+    return orch_rows_pick(rows, which, count);
+}
+
+static bool judge_group(const struct orch_rows *rows, const char *group,
+                        const struct orch_learn_options *options, struct orch_answer *answers,
+                        size_t *judged, size_t *judged_count)
+{
+    g_autofree size_t *in = g_new(size_t, MAX(rows->rows, 1)), *out = g_new(size_t, rows->rows + 1);
+    size_t learned = 0, left = 0;
+    for (size_t i = 0; i < rows->rows; i++) {
+        if (strcmp(rows->groups[i], group) == 0)
+            out[left++] = i;
+        else
+            in[learned++] = i;
+    }
+    struct orch_rows *seen = orch_rows_pick(rows, in, learned);
+    struct orch_rows *unseen = orch_rows_pick(rows, out, left);
+    g_autoptr(GError) unable = NULL;
+    struct orch_learned *l = orch_learn(seen, options, &unable);
+    if (l) {
+        g_autofree struct orch_answer *mine = g_new(struct orch_answer, MAX(left, 1));
+        orch_learned_predict(l, unseen, mine);
+        for (size_t k = 0; k < left; k++) {
+            answers[out[k]] = mine[k];
+            judged[(*judged_count)++] = out[k];
+        }
+    }
+    orch_learned_free(l);
+    orch_rows_free(seen);
+    orch_rows_free(unseen);
+    return l;
+}
+
+/* Whole GPUs left out, with the model that won and no tuning. */
+static struct orch_score judge_unseen(const struct orch_rows *all, const char *model)
+{
+    struct orch_score none = {0};
+    if (!all->groups)
+        return none;
+    struct orch_rows *rows = some(all, UNSEEN_ROWS);
+    g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
+    g_autoptr(GPtrArray) groups = g_ptr_array_new();
+    for (size_t i = 0; i < rows->rows; i++)
+        if (g_hash_table_add(seen, rows->groups[i]))
+            g_ptr_array_add(groups, rows->groups[i]);
+    struct orch_learn_options options = {
+        .model = model, .target = ORCH_LEARN_BEST, .by_group = true, .no_tuning = true};
+    g_autofree struct orch_answer *answers = g_new0(struct orch_answer, MAX(rows->rows, 1));
+    g_autofree size_t *judged = g_new(size_t, MAX(rows->rows, 1));
+    size_t count = 0;
+    for (guint g = 0; groups->len >= 3 && g < groups->len && g < UNSEEN_GPUS; g++)
+        judge_group(rows, groups->pdata[g], &options, answers, judged, &count);
+    struct orch_score score = count ? orch_score_of(rows->target, answers, judged, count) : none;
+    orch_rows_free(rows);
+    return score;
+}
+
+static bool enough(const struct training_request *r, size_t rows, GError **error)
+{
+    if (rows >= ROWS_MIN)
+        return true;
+    orch_error_set(error, ORCH_ERROR_USAGE,
+                   "run a recipe whose plugin declares its cost (orch run recipes/hw4.recipe), or "
+                   "bring measurements in (orch import FILE.csv, then --data NAME)",
+                   "there %s %zu row%s with '%s' to learn from: at least %d", rows == 1 ? "is" : "are",
+                   rows, rows == 1 ? "" : "s", r->target, ROWS_MIN);
+    return false;
+}
+
+struct orch_trained *training_learn(struct orch_store *store, const struct training_request *r,
+                                    GPtrArray *notes, GError **error)
+{
+    g_autoptr(GPtrArray) keys = g_ptr_array_new_with_free_func(g_free);
+    struct orch_csv *csv = training_table(store, r, keys, error);
+    struct orch_rows *rows = NULL;
+    struct orch_trained *t = NULL;
+    if (csv && enough(r, orch_csv_rows(csv), error))
+        rows = rows_of(r, csv, error);
+    if (rows)
+        t = measured(store, r, csv, keys, error);
+    if (t)
+        t->learned = orch_learn(rows, &r->learn, error);
+    if (t && t->learned) {
+        const struct orch_learn_trial *best =
+            &g_array_index(orch_learned_trials(t->learned), struct orch_learn_trial, 0);
+        for (guint i = 0; i < rows->notes->len; i++)
+            g_ptr_array_add(notes, g_strdup(rows->notes->pdata[i]));
+        t->left_out = orch_learned_left_out(t->learned);
+        t->unseen = judge_unseen(rows, best->kind->name);
+        orch_learned_baselines(t->learned, &t->last_known, &t->ratio);
+        double mine = t->left_out.mean_relative_error;
+        t->is_used = !(t->last_known < mine) && !(t->ratio < mine);
+    }
+    orch_rows_free(rows);
+    orch_csv_free(csv);
+    if (t && t->learned)
+        return t;
+    orch_trained_free(t);
+    return NULL;
+}
