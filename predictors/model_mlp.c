@@ -100,7 +100,8 @@ static void adam_step(float *w, float *g, float *m, float *v, size_t n, const st
         float gradient = g[i] * scale;
         m[i] = 0.9f * m[i] + 0.1f * gradient;
         v[i] = 0.999f * v[i] + 0.001f * gradient * gradient;
-        double step = a->rate * ((double)m[i] / a->correct1) / (sqrt((double)v[i] / a->correct2) + 1e-8);
+        double step =
+            a->rate * ((double)m[i] / a->correct1) / (sqrt((double)v[i] / a->correct2) + 1e-8);
         w[i] -= (float)(step + a->rate * a->decay * (double)w[i]);
         g[i] = 0;
     }
