@@ -204,7 +204,7 @@ static void fit_scale(struct part *p, const double *column, size_t rows)
 }
 
 struct column_facts {
-    bool has_missing, is_positive, varies;
+    bool has_missing, is_there, is_positive, varies;
 };
 
 static struct column_facts look(const double *column, size_t rows)
@@ -216,6 +216,7 @@ static struct column_facts look(const double *column, size_t rows)
             facts.has_missing = true;
             continue;
         }
+        facts.is_there = true;
         facts.is_positive &= column[i] > 0;
         facts.varies |= !isnan(first) && !(column[i] <= first && column[i] >= first);
         first = isnan(first) ? column[i] : first;
@@ -245,7 +246,8 @@ static void code_number(struct orch_coder *coder, const struct orch_matrix *m, i
     const double *column = orch_matrix_column(m, c);
     struct column_facts facts = look(column, m->rows);
     if (coding == ORCH_CODING_MEAN) {
-        add_part(coder, m, c, AS_IS, g_strdup(name));
+        if (facts.varies || (facts.has_missing && facts.is_there))
+            add_part(coder, m, c, AS_IS, g_strdup(name));
         return;
     }
     if (facts.varies) {
@@ -254,7 +256,7 @@ static void code_number(struct orch_coder *coder, const struct orch_matrix *m, i
             fit_scale(add_part(coder, m, c, LOG_SCALED, g_strdup_printf("log %s", name)), column,
                       m->rows);
     }
-    if (facts.has_missing)
+    if (facts.has_missing && facts.is_there)
         add_part(coder, m, c, IS_MISSING, g_strdup_printf("no %s", name));
 }
 

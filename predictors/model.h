@@ -12,8 +12,17 @@
 
 #include <stdint.h>
 
+/** What a model keeps small. */
+enum orch_loss {
+    ORCH_LOSS_SQUARED,
+    ORCH_LOSS_RELATIVE, /* y is a logarithm: |exp(answer - y) - 1|, the absolute relative error */
+    ORCH_LOSS_QUANTILE, /* knobs.level of the rows lie below the answer */
+};
+
 /** One setting of a model's knobs; what a kind does not have it passes over. */
 struct orch_knobs {
+    enum orch_loss loss;  /* boost; others have the squared one */
+    double level;         /* of ORCH_LOSS_QUANTILE, in (0, 1) */
     double ridge;         /* linear: penalty; mlp: weight decay */
     int depth;            /* trees */
     int trees;            /* forest, boost: at most */
@@ -21,6 +30,7 @@ struct orch_knobs {
     double rate;          /* boost, mlp: learning rate */
     double feature_share; /* forest, boost: of features a split may choose from */
     double row_share;     /* boost: of rows a tree sees */
+    bool all_trees;       /* boost: no rows are set aside to stop early */
     int neighbours;       /* knn */
     int width;            /* mlp: of its three layers */
     int epochs;           /* mlp */

@@ -1,20 +1,24 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Gradient boosting (Friedman 2001; second order as Chen and Guestrin 2016): each tree is fitted to
- * what is left. Squared loss. A tenth of the rows is set aside to say when to stop; then all rows
- * are fitted with as many trees. */
+ * what is left. Losses other than the squared one give the tree its shape by a clipped gradient
+ * (Huber's) and its leaves the value that the loss itself is smallest at. A tenth of the rows is
+ * set aside to say when to stop; then all rows are fitted with as many trees. */
 #include "predictors/model.h"
 #include "predictors/random.h"
 #include "predictors/tree.h"
 
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
-#define PATIENCE 30  /* trees without progress before it stops */
+#define PATIENCE 40  /* trees without progress before it stops */
 #define STOP_ROWS 50 /* with fewer rows there is nothing to set aside */
 #define PULL 1.0     /* lambda */
 
 struct boost {
     GPtrArray *list; /* struct orch_tree * */
     double base, rate;
+    int cols;
 };
 
 static void free_tree(gpointer tree)
@@ -29,6 +33,73 @@ static void boost_release(void *fitted)
     g_free(b);
 }
 
+/* ---- losses ------------------------------------------------------------------------------------
+ */
+
+/* Of one row; `off` is answer - y. */
+static double loss_of(const struct orch_knobs *k, double off)
+{
+    switch (k->loss) {
+    case ORCH_LOSS_RELATIVE:
+        return fabs(exp(MIN(off, 20)) - 1);
+    case ORCH_LOSS_QUANTILE:
+        return off > 0 ? (1 - k->level) * off : -k->level * off;
+    case ORCH_LOSS_SQUARED:
+        break;
+    }
+    return off * off;
+}
+
+/* What a tree's shape goes by: `scale` is the usual size of what is left. */
+static double gradient_of(const struct orch_knobs *k, double off, double scale)
+{
+    switch (k->loss) {
+    case ORCH_LOSS_RELATIVE:
+        return CLAMP(off, -2 * scale, 2 * scale);
+    case ORCH_LOSS_QUANTILE:
+        return off > 0 ? 1 - k->level : -k->level;
+    case ORCH_LOSS_SQUARED:
+        break;
+    }
+    return off;
+}
+
+struct weighed {
+    double value, weight;
+};
+
+static int compare_weighed(const void *a, const void *b)
+{
+    double x = ((const struct weighed *)a)->value, y = ((const struct weighed *)b)->value;
+    return (x > y) - (x < y);
+}
+
+/* The value that `level` of the weight lies below. */
+static double weighed_quantile(struct weighed *values, size_t count, double level)
+{
+    double all = 0, below = 0;
+    qsort(values, count, sizeof *values, compare_weighed);
+    for (size_t i = 0; i < count; i++)
+        all += values[i].weight;
+    for (size_t i = 0; i < count; i++) {
+        below += values[i].weight;
+        if (below >= level * all)
+            return values[i].value;
+    }
+    return count ? values[count - 1].value : 0;
+}
+
+/* A constant c makes sum |exp(c - r) - 1| smallest at the median of r weighed by exp(-r). */
+static double best_constant(const struct orch_knobs *k, struct weighed *left, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        left[i].weight = k->loss == ORCH_LOSS_RELATIVE ? exp(-CLAMP(left[i].value, -1, 1)) : 1;
+    return weighed_quantile(left, count, k->loss == ORCH_LOSS_QUANTILE ? k->level : 0.5);
+}
+
+/* ---- fitting -----------------------------------------------------------------------------------
+ */
+
 /* What one run of boosting works on. */
 struct run {
     const struct orch_bins *bins;
@@ -37,49 +108,95 @@ struct run {
     struct orch_tree_options options;
     const bool *aside; /* rows that only judge; NULL: none */
     uint64_t seed;
+    double *answer;
+    float *gradient;
+    uint32_t *index, *leaf;
+    struct weighed *left; /* scratch, as long as the rows */
 };
 
-static double judge(const struct run *r, const double *answer)
+static double judge(const struct run *r)
 {
     double sum = 0;
     for (size_t i = 0; i < r->bins->rows; i++)
         if (r->aside[i])
-            sum += (answer[i] - r->y[i]) * (answer[i] - r->y[i]);
+            sum += loss_of(r->k, r->answer[i] - r->y[i]);
     return sum;
 }
 
-static struct orch_tree *next_tree(const struct run *r, int number, const double *answer,
-                                   float *gradient, const float *curvature, uint32_t *index)
+static double size_of_rest(const struct run *r, size_t count)
+{
+    double sum = 0;
+    for (size_t k = 0; k < count; k++)
+        sum += fabs(r->answer[r->index[k]] - r->y[r->index[k]]);
+    return count ? sum / (double)count : 0;
+}
+
+/* Leaves' rows stand together in index, in some order of leaves. */
+static void renew_leaves(const struct run *r, struct orch_tree *tree, size_t count)
+{
+    struct orch_tree_node *nodes = (void *)tree->nodes->data;
+    for (size_t begin = 0, end; begin < count; begin = end) {
+        uint32_t leaf = r->leaf[r->index[begin]];
+        for (end = begin; end < count && r->leaf[r->index[end]] == leaf; end++)
+            r->left[end - begin].value = r->y[r->index[end]] - r->answer[r->index[end]];
+        double rows = (double)(end - begin), value = best_constant(r->k, r->left, end - begin);
+        nodes[leaf].value = value * rows / (rows + PULL);
+    }
+}
+
+/* Rows that the tree saw know their leaf; the others walk down. */
+static void add_tree(const struct run *r, const struct orch_tree *tree, double rate, size_t count)
+{
+    const struct orch_tree_node *nodes = (const void *)tree->nodes->data;
+    for (size_t k = 0; k < count; k++)
+        r->answer[r->index[k]] += rate * nodes[r->leaf[r->index[k]]].value;
+    orch_tree_add_binned(tree, r->bins, r->index + count, r->bins->rows - count, rate, r->answer);
+}
+
+/* The rows of the next tree first, the others behind. */
+static size_t draw_rows(const struct run *r, int number)
 {
     uint64_t random = orch_random_stream(r->seed, (uint64_t)number);
-    size_t count = 0;
+    size_t count = 0, others = r->bins->rows;
     for (size_t i = 0; i < r->bins->rows; i++) {
-        gradient[i] = (float)(answer[i] - r->y[i]);
         bool seen = r->k->row_share >= 1 || orch_random_unit(&random) < r->k->row_share;
         if (seen && !(r->aside && r->aside[i]))
-            index[count++] = (uint32_t)i;
+            r->index[count++] = (uint32_t)i;
+        else
+            r->index[--others] = (uint32_t)i;
     }
-    return orch_tree_grow(r->bins, gradient, curvature, index, count, &r->options, &random);
+    return count;
+}
+
+static struct orch_tree *next_tree(struct run *r, int number, double rate)
+{
+    size_t count = draw_rows(r, number);
+    double scale = r->k->loss == ORCH_LOSS_RELATIVE ? size_of_rest(r, count) : 1;
+    for (size_t k = 0; k < count; k++) {
+        uint32_t i = r->index[k];
+        r->gradient[i] = (float)gradient_of(r->k, r->answer[i] - r->y[i], scale);
+    }
+    r->options.seed = orch_random_stream(r->seed ^ 0x5eed, (uint64_t)number);
+    struct orch_tree *tree =
+        orch_tree_grow(r->bins, r->gradient, NULL, r->index, count, &r->options, r->leaf);
+    if (r->k->loss != ORCH_LOSS_SQUARED)
+        renew_leaves(r, tree, count);
+    add_tree(r, tree, rate, count);
+    return tree;
 }
 
 /* Grows up to `trees`; returns how many were best for the rows set aside (all without any). */
-static int boost(const struct run *r, struct boost *b, int trees)
+static int boost(struct run *r, struct boost *b, int trees)
 {
-    size_t rows = r->bins->rows;
-    g_autofree double *answer = g_new(double, rows);
-    g_autofree float *gradient = g_new(float, rows), *curvature = g_new(float, rows);
-    g_autofree uint32_t *index = g_new(uint32_t, rows);
-    for (size_t i = 0; i < rows; i++) {
-        answer[i] = b->base;
-        curvature[i] = 1;
-    }
+    for (size_t i = 0; i < r->bins->rows; i++)
+        r->answer[i] = b->base;
     double best = (double)INFINITY;
     int best_count = trees;
     for (int t = 0; t < trees; t++) {
-        struct orch_tree *tree = next_tree(r, t, answer, gradient, curvature, index);
-        orch_tree_add_binned(tree, r->bins, b->rate, answer);
-        g_ptr_array_add(b->list, tree);
-        double now = r->aside ? judge(r, answer) : -t;
+        g_ptr_array_add(b->list, next_tree(r, t, b->rate));
+        if (!r->aside)
+            continue;
+        double now = judge(r);
         if (now < best) {
             best = now;
             best_count = t + 1;
@@ -90,6 +207,19 @@ static int boost(const struct run *r, struct boost *b, int trees)
     return best_count;
 }
 
+static double base_of(const struct orch_knobs *k, const double *y, size_t rows)
+{
+    double mean = 0;
+    for (size_t i = 0; i < rows; i++)
+        mean += y[i] / (double)rows;
+    if (k->loss == ORCH_LOSS_SQUARED)
+        return mean;
+    g_autofree struct weighed *values = g_new(struct weighed, rows);
+    for (size_t i = 0; i < rows; i++)
+        values[i] = (struct weighed){y[i], 1};
+    return weighed_quantile(values, rows, k->loss == ORCH_LOSS_QUANTILE ? k->level : 0.5);
+}
+
 static void *boost_fit(const double *values, size_t rows, int cols, const double *y,
                        const int8_t *monotone, const struct orch_knobs *knobs, uint64_t seed,
                        GError **error)
@@ -97,9 +227,9 @@ static void *boost_fit(const double *values, size_t rows, int cols, const double
     (void)error;
     struct boost *b = g_new0(struct boost, 1);
     b->rate = knobs->rate;
+    b->cols = cols;
     b->list = g_ptr_array_new_with_free_func(free_tree);
-    for (size_t i = 0; i < rows; i++)
-        b->base += y[i] / (double)rows;
+    b->base = base_of(knobs, y, rows);
     struct orch_bins *bins = orch_bins_new(values, rows, cols);
     g_autofree bool *aside = g_new0(bool, rows);
     uint64_t random = orch_random_stream(seed, UINT64_MAX);
@@ -113,10 +243,14 @@ static void *boost_fit(const double *values, size_t rows, int cols, const double
                                   .lambda = PULL,
                                   .gain = 1e-12,
                                   .feature_share = knobs->feature_share,
-                                  .monotone = monotone,
-                                  .threads = true},
-                      .aside = rows >= STOP_ROWS ? aside : NULL,
-                      .seed = seed};
+                                  .monotone = monotone},
+                      .aside = rows >= STOP_ROWS && !knobs->all_trees ? aside : NULL,
+                      .seed = seed,
+                      .answer = g_new(double, rows),
+                      .gradient = g_new(float, rows),
+                      .index = g_new(uint32_t, rows),
+                      .leaf = g_new(uint32_t, rows),
+                      .left = g_new(struct weighed, rows)};
     int trees = boost(&run, b, knobs->trees);
     if (run.aside) {
         g_ptr_array_set_size(b->list, 0);
@@ -124,6 +258,11 @@ static void *boost_fit(const double *values, size_t rows, int cols, const double
         boost(&run, b, trees);
     }
     orch_bins_free(bins);
+    g_free(run.answer);
+    g_free(run.gradient);
+    g_free(run.index);
+    g_free(run.leaf);
+    g_free(run.left);
     return b;
 }
 
@@ -132,8 +271,8 @@ static void boost_predict(const void *fitted, const double *values, size_t rows,
     const struct boost *b = fitted;
     for (size_t i = 0; i < rows; i++)
         out[i] = b->base;
-    for (guint k = 0; k < b->list->len; k++)
-        orch_tree_add(b->list->pdata[k], values, rows, b->rate, out);
+    orch_trees_add((struct orch_tree *const *)b->list->pdata, b->list->len, values, rows, b->cols,
+                   b->rate, out);
 }
 
 static int boost_grid(const struct orch_knobs **out)

@@ -10,6 +10,7 @@
 struct trees {
     GPtrArray *list; /* struct orch_tree * */
     double base;     /* mean of the target */
+    int cols;
 };
 
 static void free_tree(gpointer tree)
@@ -34,7 +35,7 @@ static struct trees *trees_new(const double *y, size_t rows)
 }
 
 static struct orch_tree_options options_of(const struct orch_knobs *k, const int8_t *monotone,
-                                           double share, bool threads)
+                                           double share, uint64_t seed)
 {
     return (struct orch_tree_options){.depth = k->depth,
                                       .leaf_rows = (size_t)MAX(k->leaf_rows, 1),
@@ -42,7 +43,7 @@ static struct orch_tree_options options_of(const struct orch_knobs *k, const int
                                       .gain = 1e-12,
                                       .feature_share = share,
                                       .monotone = monotone,
-                                      .threads = threads};
+                                      .seed = seed};
 }
 
 static void *tree_fit(const double *values, size_t rows, int cols, const double *y,
@@ -52,36 +53,40 @@ static void *tree_fit(const double *values, size_t rows, int cols, const double 
     (void)error;
     struct trees *t = trees_new(y, rows);
     struct orch_bins *bins = orch_bins_new(values, rows, cols);
-    g_autofree float *gradient = g_new(float, rows), *curvature = g_new(float, rows);
+    g_autofree float *gradient = g_new(float, rows);
     g_autofree uint32_t *index = g_new(uint32_t, rows);
     for (size_t i = 0; i < rows; i++) {
         gradient[i] = (float)(t->base - y[i]);
-        curvature[i] = 1;
         index[i] = (uint32_t)i;
     }
-    struct orch_tree_options options = options_of(knobs, monotone, 1, true);
-    g_ptr_array_add(t->list,
-                    orch_tree_grow(bins, gradient, curvature, index, rows, &options, &seed));
+    struct orch_tree_options options = options_of(knobs, monotone, 1, seed);
+    t->cols = cols;
+    g_ptr_array_add(t->list, orch_tree_grow(bins, gradient, NULL, index, rows, &options, NULL));
     orch_bins_free(bins);
     return t;
 }
 
 /* Each tree sees as many rows as there are, drawn with replacement: a row that was drawn k times
- * has k times the gradient and curvature. */
+ * has k times the gradient and weight. */
 static struct orch_tree *grow_bagged(const struct orch_bins *bins, const double *y, double base,
-                                     const struct orch_tree_options *options, uint64_t random)
+                                     struct orch_tree_options options, uint64_t random)
 {
     size_t rows = bins->rows, count = 0;
-    g_autofree float *gradient = g_new(float, rows), *curvature = g_new0(float, rows);
+    g_autofree float *gradient = g_new(float, rows);
+    g_autofree uint8_t *weight = g_new0(uint8_t, rows);
     g_autofree uint32_t *index = g_new(uint32_t, rows);
-    for (size_t i = 0; i < rows; i++)
-        curvature[orch_random_below(&random, rows)] += 1;
     for (size_t i = 0; i < rows; i++) {
-        gradient[i] = curvature[i] * (float)(base - y[i]);
-        if (curvature[i] > 0)
+        uint8_t *drawn = &weight[orch_random_below(&random, rows)];
+        if (*drawn < UINT8_MAX)
+            ++*drawn;
+    }
+    for (size_t i = 0; i < rows; i++) {
+        gradient[i] = weight[i] * (float)(base - y[i]);
+        if (weight[i])
             index[count++] = (uint32_t)i;
     }
-    return orch_tree_grow(bins, gradient, curvature, index, count, options, &random);
+    options.seed = random;
+    return orch_tree_grow(bins, gradient, weight, index, count, &options, NULL);
 }
 
 static void *forest_fit(const double *values, size_t rows, int cols, const double *y,
@@ -91,12 +96,13 @@ static void *forest_fit(const double *values, size_t rows, int cols, const doubl
     (void)error;
     struct trees *t = trees_new(y, rows);
     struct orch_bins *bins = orch_bins_new(values, rows, cols);
-    struct orch_tree_options options = options_of(knobs, monotone, knobs->feature_share, false);
+    struct orch_tree_options options = options_of(knobs, monotone, knobs->feature_share, 0);
+    t->cols = cols;
     g_ptr_array_set_size(t->list, knobs->trees);
 #pragma omp parallel for schedule(dynamic, 1)
     for (int i = 0; i < knobs->trees; i++)
         t->list->pdata[i] =
-            grow_bagged(bins, y, t->base, &options, orch_random_stream(seed, (uint64_t)i));
+            grow_bagged(bins, y, t->base, options, orch_random_stream(seed, (uint64_t)i));
     orch_bins_free(bins);
     return t;
 }
@@ -106,8 +112,8 @@ static void trees_predict(const void *fitted, const double *values, size_t rows,
     const struct trees *t = fitted;
     for (size_t i = 0; i < rows; i++)
         out[i] = t->base;
-    for (guint k = 0; k < t->list->len; k++)
-        orch_tree_add(t->list->pdata[k], values, rows, 1.0 / t->list->len, out);
+    orch_trees_add((struct orch_tree *const *)t->list->pdata, t->list->len, values, rows, t->cols,
+                   1.0 / t->list->len, out);
 }
 
 static int tree_grid(const struct orch_knobs **out)

@@ -3,8 +3,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/text.h"
-#include "lib/hw/gpus.h"
-#include "predictors/csv.h"
+#include "predictors/features.h"
 
 #include <math.h>
 #include <string.h>
@@ -27,6 +26,7 @@ struct orch_rows *orch_rows_pick(const struct orch_rows *r, const size_t *which,
 {
     struct orch_rows *out = g_new0(struct orch_rows, 1);
     out->rows = count;
+    out->is_rate = r->is_rate;
     out->matrix = orch_matrix_pick(r->matrix, which, count);
     out->target = g_new(double, MAX(count, 1));
     out->white = g_new(double, MAX(count, 1));
@@ -61,16 +61,31 @@ static bool same_measure(const char *a, const char *b)
     return strcspn(b, "_") == n && strncmp(a, b, n) == 0;
 }
 
-static bool is_time(const char *name)
-{
-    return g_str_has_suffix(name, "_ms") || g_str_has_suffix(name, "_s") ||
-           strcmp(name, "ms") == 0 || g_str_has_prefix(name, "ms_") ||
-           g_str_has_suffix(name, "_us");
-}
-
 static bool is_rate(const char *name)
 {
     return strstr(name, "per_s") || strstr(name, "throughput") || strstr(name, "images_s");
+}
+
+static bool is_time(const char *name)
+{
+    static const char *const prefixes[] = {"ms_", "sec_", "seconds"};
+    static const char *const suffixes[] = {"_ms", "_s", "_us", "_ns", "_hours", "seconds"};
+    static const char *const names[] = {"ms", "s", "us", "hours", NULL};
+    bool is = g_strv_contains(names, name);
+    for (size_t i = 0; i < G_N_ELEMENTS(prefixes); i++)
+        is |= g_str_has_prefix(name, prefixes[i]);
+    for (size_t i = 0; i < G_N_ELEMENTS(suffixes); i++)
+        is |= g_str_has_suffix(name, suffixes[i]);
+    return is && !is_rate(name);
+}
+
+/* How many ms the unit of a time is. */
+static double unit_ms(const char *name)
+{
+    if (g_str_has_suffix(name, "_us"))
+        return 1e-3;
+    bool is_s = g_str_has_suffix(name, "_s") || g_str_has_prefix(name, "sec");
+    return is_s ? 1e3 : g_str_has_suffix(name, "hours") ? 3.6e6 : 1;
 }
 
 static bool gives_away(const char *name, const char *target)
@@ -91,17 +106,22 @@ static bool is_number(const char *text)
     return !*text || orch_real_parse(text, &value);
 }
 
-static void add_column(struct orch_rows *r, const struct orch_csv *csv, int column,
-                       const char *name)
+/* Was a column of this name a category where the model learned? -1: there was none. */
+static int was_category(const struct orch_rows_options *o, const char *name)
 {
-    bool numbers = true, varies = false;
-    for (size_t i = 0; i < r->rows; i++) {
-        const char *text = orch_csv_text(csv, i, column);
-        numbers &= is_number(text);
-        varies |= strcmp(text, orch_csv_text(csv, 0, column)) != 0;
-    }
-    if (!varies && strcmp(name, "gpu") != 0)
-        return;
+    int at = o->like ? orch_matrix_find(o->like, name) : -1;
+    return at < 0 ? -1 : orch_matrix_feature(o->like, at)->levels != NULL;
+}
+
+static void add_column(struct orch_rows *r, const struct orch_csv *csv, int column,
+                       const struct orch_rows_options *o)
+{
+    const char *name = orch_csv_name(csv, column);
+    bool numbers = true;
+    for (size_t i = 0; i < r->rows && numbers; i++)
+        numbers = is_number(orch_csv_text(csv, i, column));
+    if (was_category(o, name) == 1)
+        numbers = false;
     double *values = numbers ? orch_matrix_add_number(r->matrix, name)
                              : orch_matrix_add_category(r->matrix, name);
     int at = orch_matrix_cols(r->matrix) - 1;
@@ -113,153 +133,6 @@ static void add_column(struct orch_rows *r, const struct orch_csv *csv, int colu
             orch_real_parse(text, &values[i]);
         else
             values[i] = orch_matrix_level(r->matrix, at, text);
-    }
-}
-
-/* ---- what is known of a GPU --------------------------------------------------------------------
- */
-
-static const struct orch_gpu_spec *gpu_of(const struct orch_csv *csv, size_t row, int column)
-{
-    return column < 0 ? NULL : orch_gpu_find(orch_csv_text(csv, row, column));
-}
-
-static void add_gpu_features(struct orch_rows *r, const struct orch_csv *csv, int column)
-{
-    static const char *const names[] = {
-        "gpu fp32_tflops", "gpu tensor16_tflops", "gpu bandwidth_gbs", "gpu memory_gb", "gpu cores",
-        "gpu sms",         "gpu boost_mhz",       "gpu l2_mb",         "gpu year"};
-    double *columns[G_N_ELEMENTS(names)];
-    for (size_t k = 0; k < G_N_ELEMENTS(names); k++)
-        columns[k] = orch_matrix_add_number(r->matrix, names[k]);
-    for (size_t i = 0; i < r->rows; i++) {
-        const struct orch_gpu_spec *s = gpu_of(csv, i, column);
-        if (!s)
-            continue;
-        double values[] = {s->fp32_tflops, s->tensor16_tflops, s->bandwidth_gbs,
-                           s->memory_gb,   s->cores,           s->sms,
-                           s->boost_mhz,   s->l2_mb,           s->year};
-        for (size_t k = 0; k < G_N_ELEMENTS(names); k++)
-            columns[k][i] = values[k];
-    }
-}
-
-/* ---- what is known of a layer ------------------------------------------------------------------
- */
-
-/* Work of one row: operations, bytes, and how often (a training step goes over it three times). */
-struct work {
-    double flops, bytes, rounds;
-};
-
-struct reader {
-    const struct orch_csv *csv;
-    size_t row;
-};
-
-static double get(const struct reader *in, const char *name)
-{
-    int column = orch_csv_find(in->csv, name);
-    double value;
-    return column >= 0 && orch_real_parse(orch_csv_text(in->csv, in->row, column), &value)
-               ? value
-               : (double)NAN;
-}
-
-static bool says(const struct reader *in, const char *name, const char *text)
-{
-    int column = orch_csv_find(in->csv, name);
-    return column >= 0 && strcmp(orch_csv_text(in->csv, in->row, column), text) == 0;
-}
-
-static double rounds_of(const struct reader *in)
-{
-    bool trains = orch_csv_find(in->csv, "opt") >= 0 && !says(in, "opt", "none");
-    return trains || says(in, "mode", "train") ? 3 : 1;
-}
-
-static struct work conv_work(const struct reader *in)
-{
-    double batch = get(in, "batch"), side = get(in, "in_hw"), kernel = get(in, "kernel");
-    double cin = get(in, "cin"), cout = get(in, "cout"), stride = get(in, "stride");
-    double pad = get(in, "pad"), same = get(in, "pad_same");
-    double moved = !isnan(same) ? (same > 0 ? side : side - kernel + 1)
-                                : side - kernel + 1 + 2 * (isnan(pad) ? 0 : pad);
-    double out = ceil(moved / stride);
-    double values = batch * (side * side * cin + out * out * cout) + kernel * kernel * cin * cout;
-    return (struct work){2 * batch * out * out * kernel * kernel * cin * cout, 4 * values,
-                         rounds_of(in)};
-}
-
-static struct work dense_work(const struct reader *in)
-{
-    double batch = get(in, "batch"), din = get(in, "din"), dout = get(in, "dout");
-    return (struct work){2 * batch * din * dout, 4 * (batch * (din + dout) + din * dout),
-                         rounds_of(in)};
-}
-
-static struct work gemm_work(const struct reader *in)
-{
-    double b = get(in, "b"), m = get(in, "m"), k = get(in, "k"), n = get(in, "n");
-    b = isnan(b) ? 1 : b;
-    return (struct work){2 * b * m * k * n, 4 * b * (m * k + k * n + m * n), 1};
-}
-
-/* Counts that a table brings itself. */
-static struct work counted_work(const struct reader *in)
-{
-    double batch = get(in, "batch"), macs = get(in, "gmacs") * 1e9;
-    double params = get(in, "params_M") * 1e6, values = get(in, "macts_M") * 1e6;
-    if (isnan(batch))
-        batch = get(in, "batch_total");
-    return (struct work){2 * macs * batch, 4 * (3 * values * batch + params),
-                         says(in, "mode", "infer") ? 1 : 3};
-}
-
-static struct work work_of(const struct reader *in)
-{
-    static struct work (*const kinds[])(const struct reader *) = {conv_work, dense_work, gemm_work,
-                                                                  counted_work};
-    for (size_t i = 0; i < G_N_ELEMENTS(kinds); i++) {
-        struct work w = kinds[i](in);
-        if (isfinite(w.flops) && isfinite(w.bytes) && w.flops > 0)
-            return w;
-    }
-    return (struct work){(double)NAN, (double)NAN, 1};
-}
-
-static enum orch_precision precision_of(const struct reader *in, const struct orch_gpu_spec *gpu)
-{
-    bool half = says(in, "prec", "amp") || says(in, "precision", "fp16") ||
-                says(in, "precision", "half") || says(in, "bits", "16");
-    if (says(in, "precision", "double"))
-        return ORCH_FP64;
-    return half && gpu->tensor16_tflops > 0 ? ORCH_FP16 : ORCH_FP32;
-}
-
-static void add_work_features(struct orch_rows *r, const struct orch_csv *csv, int gpu_column)
-{
-    struct reader in = {csv, 0};
-    if (!r->rows || isnan(work_of(&in).flops))
-        return;
-    double *flops = orch_matrix_add_number(r->matrix, "work gflop");
-    double *bytes = orch_matrix_add_number(r->matrix, "work mbytes");
-    double *intensity = orch_matrix_add_number(r->matrix, "work flop_per_byte");
-    double *compute = orch_matrix_add_number(r->matrix, "roofline compute_ms");
-    double *memory = orch_matrix_add_number(r->matrix, "roofline memory_ms");
-    for (size_t i = 0; i < r->rows; i++) {
-        const struct orch_gpu_spec *gpu = gpu_of(csv, i, gpu_column);
-        in.row = i;
-        struct work w = work_of(&in);
-        flops[i] = w.flops * w.rounds / 1e9;
-        bytes[i] = w.bytes * w.rounds / 1e6;
-        intensity[i] = w.flops / w.bytes;
-        if (!gpu)
-            continue;
-        double peak = orch_gpu_peak(gpu, precision_of(&in, gpu));
-        compute[i] = 1e3 * w.flops * w.rounds / peak;
-        memory[i] = 1e3 * w.bytes * w.rounds / (gpu->bandwidth_gbs * 1e9);
-        r->white[i] = MAX(compute[i], memory[i]);
     }
 }
 
@@ -278,6 +151,18 @@ static bool read_target(struct orch_rows *r, const struct orch_csv *csv, int col
     return true;
 }
 
+/* The white box says ms a step: brought to the target's unit, a rate as items a step over it. */
+static void read_white(struct orch_rows *r, const char *target, const double *items)
+{
+    for (size_t i = 0; i < r->rows; i++) {
+        if (is_rate(target))
+            r->white[i] = 1e3 * (items[i] > 0 ? items[i] : 1) / r->white[i];
+        else
+            r->white[i] /= unit_ms(target);
+    }
+    r->is_rate = is_rate(target);
+}
+
 static void read_features(struct orch_rows *r, const struct orch_csv *csv,
                           const struct orch_rows_options *o)
 {
@@ -288,39 +173,44 @@ static void read_features(struct orch_rows *r, const struct orch_csv *csv,
         if (gives_away(name, o->target))
             note(r, "column '%s' was left out: it gives '%s' away", name, o->target);
         else
-            add_column(r, csv, c, name);
+            add_column(r, csv, c, o);
     }
-    int gpu = orch_csv_find(csv, "gpu");
-    if (gpu >= 0 && !is_dropped("gpu", o))
-        add_gpu_features(r, csv, gpu);
-    add_work_features(r, csv, gpu);
+    g_autofree double *items = g_new(double, MAX(r->rows, 1));
+    orch_features_add(r->matrix, csv, !is_dropped("gpu", o), r->white, items);
+    read_white(r, o->target, items);
 }
 
-struct orch_rows *orch_rows_read(const char *path, const struct orch_rows_options *o,
-                                 GError **error)
+struct orch_rows *orch_rows_of_table(const struct orch_csv *csv, const struct orch_rows_options *o,
+                                     GError **error)
 {
-    struct orch_csv *csv = orch_csv_read(path, error);
     int target = 0, group = -1;
-    bool ok = csv && orch_csv_column(csv, o->target, &target, error) &&
-              (!o->group || orch_csv_column(csv, o->group, &group, error));
+    if (!orch_csv_column(csv, o->target, &target, error) ||
+        (o->group && !orch_csv_column(csv, o->group, &group, error)))
+        return NULL;
     struct orch_rows *r = g_new0(struct orch_rows, 1);
-    r->rows = ok ? orch_csv_rows(csv) : 0;
+    r->rows = orch_csv_rows(csv);
     r->matrix = orch_matrix_new(r->rows);
     r->target = g_new0(double, MAX(r->rows, 1));
     r->white = g_new0(double, MAX(r->rows, 1));
     r->notes = g_ptr_array_new_with_free_func(g_free);
     for (size_t i = 0; i < r->rows; i++)
         r->white[i] = (double)NAN;
-    ok = ok && read_target(r, csv, target, error);
-    if (ok) {
-        read_features(r, csv, o);
-        r->groups = group >= 0 ? g_new0(char *, r->rows + 1) : NULL;
-        for (size_t i = 0; r->groups && i < r->rows; i++)
-            r->groups[i] = g_strdup(orch_csv_text(csv, i, group));
+    if (!read_target(r, csv, target, error)) {
+        orch_rows_free(r);
+        return NULL;
     }
+    read_features(r, csv, o);
+    r->groups = group >= 0 ? g_new0(char *, r->rows + 1) : NULL;
+    for (size_t i = 0; r->groups && i < r->rows; i++)
+        r->groups[i] = g_strdup(orch_csv_text(csv, i, group));
+    return r;
+}
+
+struct orch_rows *orch_rows_read(const char *path, const struct orch_rows_options *o,
+                                 GError **error)
+{
+    struct orch_csv *csv = orch_csv_read(path, error);
+    struct orch_rows *r = csv ? orch_rows_of_table(csv, o, error) : NULL;
     orch_csv_free(csv);
-    if (ok)
-        return r;
-    orch_rows_free(r);
-    return NULL;
+    return r;
 }

@@ -5,13 +5,16 @@
 #ifndef ORCH_PREDICTORS_ROWS_H
 #define ORCH_PREDICTORS_ROWS_H
 
+#include "predictors/csv.h"
 #include "predictors/matrix.h"
 
 struct orch_rows {
     struct orch_matrix *matrix;
     double *target;
-    double *white; /* the roofline's time in the unit of the target (ms), NaN: it has none */
+    double *white; /* the roofline's time in the unit of the target; where the work of a row is not
+                      known, what the GPU's specification says of it up to a constant; NaN: none */
     char **groups; /* by row, of the column asked for; NULL: none was */
+    bool is_rate;  /* the target is a rate, not a time */
     size_t rows;
     GPtrArray *notes; /* char *: what was left out and why */
 };
@@ -23,12 +26,17 @@ struct orch_rows_options {
     const char *const *drop; /* columns to leave out, NULL-terminated, or NULL; without 'gpu' its
                                 peaks and the like are left out, too, but not the roofline's time */
     const char *group;       /* column whose values are groups, or NULL */
+    const struct orch_matrix *like; /* of the rows that were learned from, or NULL: what was a
+                                       category there is one here, were all its fields numbers */
 };
-/** Reads a table. Columns of which every field is a number or empty are numbers, others categories;
- * a column with one value only is left out. Left out, too, and noted, are columns that give the
- * target away: those named like it (ms_min beside ms), and the rate or time that goes with it.
+/** Reads a table. Columns of which every field is a number or empty are numbers, others categories.
+ * What is known beside is added (predictors/features.h). Left out, and noted, are columns that give
+ * the target away: those named like it (ms_min beside ms), and the rate or time that goes with it.
  * ORCH_ERROR_RECIPE with the place: a target that is missing, 0, negative or no number. */
 struct orch_rows *orch_rows_read(const char *path, const struct orch_rows_options *options,
                                  GError **error);
+/** The same of a table in memory (orch_csv_parse). */
+struct orch_rows *orch_rows_of_table(const struct orch_csv *csv,
+                                     const struct orch_rows_options *options, GError **error);
 
 #endif

@@ -1,273 +1,395 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Growing, level by level. A level is one list of jobs for all threads: a job fills the histogram
+ * of one column for the smaller of two siblings, takes it off the parent's for the larger, and
+ * looks for the best split of both. Nodes with few rows, and all nodes where each split sees a
+ * small share of the features, keep no histogram: they are counted into one that is cleared again,
+ * bin by bin.
+ */
 #include "predictors/tree.h"
 
 #include "predictors/random.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-#define THREADS_WORTH 40000 /* rows times columns below which threads cost more than they bring */
-
-/* ---- bins --------------------------------------------------------------------------------------
- */
-
-static int compare_reals(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-/* Cuts between neighbouring values, so that each bin has about as many rows. */
-static double *find_cuts(double *sorted, size_t count, int *out_cuts)
-{
-    double *cuts = g_new(double, ORCH_BINS_MAX);
-    size_t distinct = count > 0;
-    for (size_t i = 1; i < count; i++)
-        distinct += sorted[i] > sorted[i - 1];
-    double share = distinct <= ORCH_BINS_MAX ? 0 : (double)count / ORCH_BINS_MAX;
-    int n = 0;
-    size_t in_bin = 0, taken = 0;
-    for (size_t i = 0; i < count; i++) {
-        in_bin++;
-        bool ends = i + 1 < count && sorted[i + 1] > sorted[i];
-        bool full = (double)(taken + in_bin) >= share * (n + 1);
-        if (ends && full && n < ORCH_BINS_MAX - 1) {
-            cuts[n++] = sorted[i] + (sorted[i + 1] - sorted[i]) / 2;
-            taken += in_bin;
-            in_bin = 0;
-        }
-    }
-    *out_cuts = n;
-    return cuts;
-}
-
-static uint8_t bin_of(const double *cuts, int count, double value)
-{
-    int low = 0, high = count; /* the first cut that is not below */
-    if (isnan(value))
-        return 0;
-    while (low < high) {
-        int middle = (low + high) / 2;
-        if (cuts[middle] < value)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return (uint8_t)(low + 1);
-}
-
-struct orch_bins *orch_bins_new(const double *values, size_t rows, int cols)
-{
-    struct orch_bins *b = g_new0(struct orch_bins, 1);
-    b->rows = rows;
-    b->cols = cols;
-    b->bins = g_new(uint8_t, MAX(rows * (size_t)cols, 1));
-    b->counts = g_new0(int, MAX(cols, 1));
-    b->cuts = g_new0(double *, MAX(cols, 1));
-#pragma omp parallel for schedule(dynamic, 1)
-    for (int c = 0; c < cols; c++) {
-        const double *column = values + (size_t)c * rows;
-        g_autofree double *sorted = g_new(double, MAX(rows, 1));
-        size_t count = 0;
-        int cuts = 0;
-        for (size_t i = 0; i < rows; i++)
-            if (!isnan(column[i]))
-                sorted[count++] = column[i];
-        qsort(sorted, count, sizeof *sorted, compare_reals);
-        b->cuts[c] = find_cuts(sorted, count, &cuts);
-        b->counts[c] = cuts + 2;
-        for (size_t i = 0; i < rows; i++)
-            b->bins[(size_t)c * rows + i] = bin_of(b->cuts[c], cuts, column[i]);
-    }
-    return b;
-}
-
-void orch_bins_free(struct orch_bins *bins)
-{
-    if (!bins)
-        return;
-    for (int c = 0; c < bins->cols; c++)
-        g_free(bins->cuts[c]);
-    g_free(bins->cuts);
-    g_free(bins->counts);
-    g_free(bins->bins);
-    g_free(bins);
-}
-
-/* ---- growing -----------------------------------------------------------------------------------
- */
-
-struct sum {
-    double g, h;
-};
-
 #define BINS (ORCH_BINS_MAX + 1)
+#define FEW_ROWS 200        /* up to so many rows a node keeps no histogram */
+#define SPARSE_ROWS 100     /* up to so many only the bins that were hit are looked at */
+#define THREADS_WORTH 60000 /* rows times columns of a level below which threads cost more */
+#define KEEP_SHARE 0.4      /* of the features, up to which no node keeps histograms */
+#define WEIGHT_BITS 24
 
-struct histogram {
-    struct sum sums[BINS];
-    uint32_t rows[BINS];
-};
+/* Sum of gradients, in fixed point, above; of weights in the lowest WEIGHT_BITS. */
+typedef int64_t packed;
+
+static int64_t packed_gradient(packed p)
+{
+    return p >> WEIGHT_BITS;
+}
+
+static int64_t packed_weight(packed p)
+{
+    return p & ((1 << WEIGHT_BITS) - 1);
+}
 
 struct split {
-    int feature;
+    int feature; /* -1: none */
     int bin;
     bool missing_left;
     double gain;
-    struct sum left;
-    size_t left_rows;
+    packed left;
+};
+
+/* A node that may be split. */
+struct task {
+    int node;
+    size_t begin, end; /* of index */
+    packed all;
+    double low, high;   /* bounds of its leaves, from monotone splits above */
+    packed *histograms; /* of all columns; NULL: it keeps none */
+    int smaller; /* task whose rows, taken off the parent's histograms, leave this one's; -1 */
+    struct split best;
+    struct split *found; /* by column, where columns are jobs of their own; NULL: they are not */
 };
 
 struct grower {
     const struct orch_bins *bins;
-    const float *g, *h;
-    uint32_t *index;
     const struct orch_tree_options *o;
-    uint64_t *random;
     struct orch_tree *tree;
-    GPtrArray *spare;           /* struct histogram * of all columns, to be used again */
-    uint32_t *scratch;          /* as long as index */
-    float *sorted_g, *sorted_h; /* gradients in the order of index */
+    double unit; /* of fixed point */
+    uint32_t *index, *scratch;
+    packed *sorted, *scratch_sorted; /* in the order of index */
+    GPtrArray *spare;                /* packed *: histograms of all columns, to be used again */
+    GArray *level;                   /* struct task */
+    int cols;
 };
 
-static struct histogram *take_histograms(struct grower *w)
-{
-    if (w->spare->len)
-        return g_ptr_array_steal_index_fast(w->spare, w->spare->len - 1);
-    return g_new(struct histogram, (size_t)w->bins->cols);
-}
+/* ---- one column --------------------------------------------------------------------------------
+ */
 
-static void fill_column(const struct grower *w, int c, size_t begin, size_t end,
-                        struct histogram *out)
+static double value_of(const struct grower *w, packed p, double low, double high)
 {
-    const uint8_t *bins = w->bins->bins + (size_t)c * w->bins->rows;
-    memset(out->sums, 0, sizeof(struct sum) * (size_t)w->bins->counts[c]);
-    memset(out->rows, 0, sizeof(uint32_t) * (size_t)w->bins->counts[c]);
-    for (size_t i = begin; i < end; i++) {
-        uint8_t bin = bins[w->index[i]];
-        out->sums[bin].g += (double)w->sorted_g[i];
-        out->sums[bin].h += (double)w->sorted_h[i];
-        out->rows[bin]++;
-    }
-}
-
-static void fill(const struct grower *w, size_t begin, size_t end, struct histogram *out)
-{
-    int cols = w->bins->cols;
-    bool worth = w->o->threads && (end - begin) * (size_t)cols > THREADS_WORTH;
-#pragma omp parallel for schedule(static) if (worth)
-    for (int c = 0; c < cols; c++)
-        fill_column(w, c, begin, end, &out[c]);
-}
-
-/* What is left of the parent when one child is taken off. */
-static void subtract(const struct grower *w, struct histogram *parent,
-                     const struct histogram *child)
-{
-    for (int c = 0; c < w->bins->cols; c++) {
-        for (int b = 0; b < w->bins->counts[c]; b++) {
-            parent[c].sums[b].g -= child[c].sums[b].g;
-            parent[c].sums[b].h -= child[c].sums[b].h;
-            parent[c].rows[b] -= child[c].rows[b];
-        }
-    }
-}
-
-struct task {
-    int node;
-    size_t begin, end;
-    int depth;
-    struct sum all;
-    double low, high; /* bounds of its leaves, from monotone splits above */
-    struct histogram *histograms;
-};
-
-static double value_of(const struct grower *w, struct sum s, double low, double high)
-{
-    double value = -s.g / (s.h + w->o->lambda);
+    double value =
+        -(double)packed_gradient(p) * w->unit / ((double)packed_weight(p) + w->o->lambda);
     return CLAMP(value, low, high);
 }
 
-/* Second-order loss of a leaf with its best (bounded) value, from above 0. */
-static double score(const struct grower *w, struct sum s, double value)
+/* Second-order loss that a leaf of this value takes off. */
+static double score(const struct grower *w, packed p, double value)
 {
-    return -(s.g * value + 0.5 * (s.h + w->o->lambda) * value * value);
+    double g = (double)packed_gradient(p) * w->unit, h = (double)packed_weight(p) + w->o->lambda;
+    return -(g * value + 0.5 * h * value * value);
 }
 
-static void consider(const struct grower *w, const struct task *t, int c, int bin,
-                     bool missing_left, struct sum left, size_t left_rows, double whole,
-                     struct split *best)
+static void consider_bounded(const struct grower *w, const struct task *t, struct split s,
+                             struct split *best)
 {
-    size_t rows = t->end - t->begin;
-    struct sum right = {t->all.g - left.g, t->all.h - left.h};
-    if (left_rows < w->o->leaf_rows || rows - left_rows < w->o->leaf_rows)
-        return;
-    double a = value_of(w, left, t->low, t->high), b = value_of(w, right, t->low, t->high);
-    int sign = w->o->monotone ? w->o->monotone[c] : 0;
+    packed right = t->all - s.left;
+    double a = value_of(w, s.left, t->low, t->high), b = value_of(w, right, t->low, t->high);
+    int sign = w->o->monotone[s.feature];
     if ((sign > 0 && a > b) || (sign < 0 && a < b))
         return;
-    double gain = score(w, left, a) + score(w, right, b) - whole;
-    if (gain > best->gain)
-        *best = (struct split){c, bin, missing_left, gain, left, left_rows};
+    double whole = value_of(w, t->all, t->low, t->high);
+    s.gain = score(w, s.left, a) + score(w, right, b) - score(w, t->all, whole);
+    if (s.gain > best->gain)
+        *best = s;
 }
 
-static void search_column(const struct grower *w, const struct task *t, int c, double whole,
-                          struct split *best)
+static void consider(const struct grower *w, const struct task *t, struct split s,
+                     struct split *best)
 {
-    const struct histogram *histogram = &t->histograms[c];
-    struct sum missing = histogram->sums[0], sum = {0};
-    size_t rows = 0, missing_rows = histogram->rows[0];
-    for (int b = 1; b < w->bins->counts[c] - 1; b++) {
-        sum.g += histogram->sums[b].g;
-        sum.h += histogram->sums[b].h;
-        rows += histogram->rows[b];
-        if (!histogram->rows[b])
+    packed right = t->all - s.left;
+    int64_t least = (int64_t)w->o->leaf_rows;
+    if (packed_weight(s.left) < least || packed_weight(right) < least)
+        return;
+    if (w->o->monotone) {
+        consider_bounded(w, t, s, best);
+        return;
+    }
+    double a = (double)packed_gradient(s.left), b = (double)packed_gradient(right);
+    double ha = (double)packed_weight(s.left) + w->o->lambda;
+    double hb = (double)packed_weight(right) + w->o->lambda;
+    s.gain = (a * a * hb + b * b * ha) / (ha * hb);
+    if (s.gain > best->gain)
+        *best = s;
+}
+
+static void consider_bin(const struct grower *w, const struct task *t, int c, int bin, packed sum,
+                         packed missing, struct split *best)
+{
+    consider(w, t, (struct split){c, bin, false, 0, sum}, best);
+    if (missing)
+        consider(w, t, (struct split){c, bin, true, 0, sum + missing}, best);
+}
+
+/* All that is there against what is missing. */
+static void consider_missing(const struct grower *w, const struct task *t, int c, packed missing,
+                             struct split *best)
+{
+    if (missing)
+        consider(w, t, (struct split){c, w->bins->counts[c] - 1, false, 0, t->all - missing}, best);
+}
+
+static struct split no_split(void)
+{
+    return (struct split){.feature = -1, .gain = -(double)INFINITY};
+}
+
+/* The usual case, without bounds and missing values, of which there is most: gains up to a factor
+ * and a constant that all splits of a node share. */
+static void search_plain(const struct grower *w, const struct task *t, int c,
+                         const packed *histogram, struct split *best)
+{
+    const double lambda = w->o->lambda, all = (double)packed_gradient(t->all);
+    const int64_t weight = packed_weight(t->all), least = MAX((int64_t)w->o->leaf_rows, 1);
+    const int last = w->bins->counts[c] - 1;
+    double most = best->gain;
+    packed sum = 0, left = 0;
+    int bin = -1;
+    for (int b = 1; b < last; b++) {
+        if (!histogram[b])
             continue;
-        consider(w, t, c, b, false, sum, rows, whole, best);
-        if (missing_rows) {
-            struct sum with = {sum.g + missing.g, sum.h + missing.h};
-            consider(w, t, c, b, true, with, rows + missing_rows, whole, best);
+        sum += histogram[b];
+        int64_t count = packed_weight(sum);
+        if (count < least)
+            continue;
+        if (weight - count < least)
+            break;
+        double ga = (double)packed_gradient(sum), gb = all - ga;
+        double ha = (double)count + lambda, hb = (double)(weight - count) + lambda;
+        double gain = (ga * ga * hb + gb * gb * ha) / (ha * hb);
+        if (gain > most) {
+            most = gain;
+            bin = b;
+            left = sum;
         }
     }
-    if (missing_rows && missing_rows < t->end - t->begin) { /* all that is there against the rest */
-        int last = w->bins->counts[c] - 1;
-        struct sum there = {t->all.g - missing.g, t->all.h - missing.h};
-        consider(w, t, c, last, false, there, t->end - t->begin - missing_rows, whole, best);
+    if (bin >= 0)
+        *best = (struct split){c, bin, false, most, left};
+}
+
+static void search(const struct grower *w, const struct task *t, int c, const packed *histogram,
+                   struct split *best)
+{
+    packed sum = 0;
+    if (!w->o->monotone && !histogram[0]) {
+        search_plain(w, t, c, histogram, best);
+        return;
+    }
+    for (int b = 1; b < w->bins->counts[c] - 1; b++) {
+        sum += histogram[b];
+        if (histogram[b])
+            consider_bin(w, t, c, b, sum, histogram[0], best);
+    }
+    consider_missing(w, t, c, histogram[0], best);
+}
+
+static void fill(const struct grower *w, const struct task *t, int c, packed *out)
+{
+    const uint8_t *bins = w->bins->bins + (size_t)c * w->bins->rows;
+    memset(out, 0, sizeof(packed) * (size_t)w->bins->counts[c]);
+    for (size_t i = t->begin; i < t->end; i++)
+        out[bins[w->index[i]]] += w->sorted[i];
+}
+
+/* Few rows: `clear` is all 0, and left so. */
+static void search_sparse(const struct grower *w, const struct task *t, int c, packed *clear,
+                          struct split *best)
+{
+    const uint8_t *bins = w->bins->bins + (size_t)c * w->bins->rows;
+    uint64_t hit[BINS / 64] = {0};
+    for (size_t i = t->begin; i < t->end; i++) {
+        uint8_t bin = bins[w->index[i]];
+        clear[bin] += w->sorted[i];
+        hit[bin / 64] |= 1ull << (bin % 64);
+    }
+    packed missing = clear[0], sum = 0;
+    clear[0] = 0;
+    hit[0] &= ~1ull;
+    int last = w->bins->counts[c] - 1;
+    for (int word = 0; word < BINS / 64; word++) {
+        for (uint64_t left = hit[word]; left; left &= left - 1) {
+            int bin = 64 * word + __builtin_ctzll(left);
+            sum += clear[bin];
+            clear[bin] = 0;
+            if (bin < last)
+                consider_bin(w, t, c, bin, sum, missing, best);
+        }
+    }
+    consider_missing(w, t, c, missing, best);
+}
+
+/* ---- a level -----------------------------------------------------------------------------------
+ */
+
+static struct task *task_at(const struct grower *w, guint i)
+{
+    return &g_array_index(w->level, struct task, i);
+}
+
+static packed *take_histograms(struct grower *w)
+{
+    if (w->spare->len)
+        return g_ptr_array_steal_index_fast(w->spare, w->spare->len - 1);
+    return g_new(packed, (size_t)w->cols * BINS);
+}
+
+static void give_histograms(struct grower *w, packed *histograms)
+{
+    if (histograms)
+        g_ptr_array_add(w->spare, histograms);
+}
+
+static size_t rows_of(const struct task *t)
+{
+    return t->end - t->begin;
+}
+
+static bool may_split(const struct grower *w, const struct task *t)
+{
+    return packed_weight(t->all) >= 2 * (int64_t)w->o->leaf_rows && rows_of(t) >= 2;
+}
+
+/* Columns that a node may split by, drawn by its own stream one after another. */
+struct draw {
+    uint64_t random;
+    int wanted, left;
+};
+
+static struct draw draw_of(const struct grower *w, const struct task *t)
+{
+    return (struct draw){orch_random_stream(w->o->seed, (uint64_t)t->node),
+                         MAX(1, (int)ceil(w->o->feature_share * w->cols)), w->cols};
+}
+
+static bool draw_next(const struct grower *w, struct draw *d)
+{
+    if (w->o->feature_share >= 1)
+        return true;
+    bool taken = orch_random_unit(&d->random) * d->left-- < d->wanted;
+    d->wanted -= taken;
+    return taken;
+}
+
+/* All columns of a task that keeps no histograms. */
+static void search_alone(const struct grower *w, struct task *t, packed *clear)
+{
+    struct draw draw = draw_of(w, t);
+    for (int c = 0; c < w->cols; c++) {
+        if (!draw_next(w, &draw))
+            continue;
+        if (rows_of(t) <= SPARSE_ROWS) {
+            search_sparse(w, t, c, clear, &t->best);
+        } else {
+            packed histogram[BINS];
+            fill(w, t, c, histogram);
+            search(w, t, c, histogram, &t->best);
+        }
     }
 }
 
-static struct split search(const struct grower *w, const struct task *t)
+/* Column c of a task that keeps histograms, and of its smaller sibling. */
+static void search_column(const struct grower *w, struct task *t, int c)
 {
-    struct split best = {.feature = -1, .gain = w->o->gain};
-    double own = value_of(w, t->all, t->low, t->high), whole = score(w, t->all, own);
-    int wanted = MAX(1, (int)ceil(w->o->feature_share * w->bins->cols)), left = w->bins->cols;
-    for (int c = 0; c < w->bins->cols && wanted > 0; c++, left--) {
-        if (w->o->feature_share < 1 && orch_random_unit(w->random) * left >= wanted)
-            continue; /* Knuth's choice of `wanted` of those left */
-        wanted -= w->o->feature_share < 1;
-        search_column(w, t, c, whole, &best);
+    packed *own = t->histograms + (size_t)c * BINS;
+    if (t->smaller < 0) {
+        fill(w, t, c, own);
+    } else {
+        struct task *small = task_at(w, (guint)t->smaller);
+        packed local[BINS],
+            *other = small->histograms ? small->histograms + (size_t)c * BINS : local;
+        fill(w, small, c, other);
+        for (int b = 0; b < w->bins->counts[c]; b++)
+            own[b] -= other[b];
+        if (small->found[c].bin)
+            search(w, small, c, other, &small->found[c]);
     }
+    if (t->found[c].bin)
+        search(w, t, c, own, &t->found[c]);
+}
+
+/* Where columns are jobs: `bin` says at first whether the node may split by it. */
+static void prepare_columns(const struct grower *w, struct task *t)
+{
+    struct draw draw = draw_of(w, t);
+    t->found = g_new(struct split, (size_t)MAX(w->cols, 1));
+    for (int c = 0; c < w->cols; c++) {
+        t->found[c] = no_split();
+        t->found[c].bin = draw_next(w, &draw) && may_split(w, t);
+    }
+}
+
+static void search_level(struct grower *w)
+{
+    guint tasks = w->level->len;
+    size_t rows = 0, jobs = 0;
+    g_autofree struct task **alone = g_new(struct task *, tasks),
+                           **kept = g_new(struct task *, tasks);
+    size_t alone_count = 0, kept_count = 0;
+    for (guint i = 0; i < tasks; i++) {
+        struct task *t = task_at(w, i);
+        rows += rows_of(t);
+        if (t->histograms && (t->smaller >= 0 || tasks == 1))
+            kept[kept_count++] = t;
+        if (t->histograms)
+            prepare_columns(w, t);
+        if (t->smaller >= 0 && !task_at(w, (guint)t->smaller)->histograms)
+            prepare_columns(w, task_at(w, (guint)t->smaller));
+    }
+    for (guint i = 0; i < tasks; i++)
+        if (!task_at(w, i)->found && may_split(w, task_at(w, i)))
+            alone[alone_count++] = task_at(w, i);
+    bool worth = rows * (size_t)w->cols > THREADS_WORTH;
+    jobs = kept_count * (size_t)w->cols;
+#pragma omp parallel if (worth)
+    {
+        packed clear[BINS] = {0};
+#pragma omp for schedule(dynamic, 2) nowait
+        for (size_t k = 0; k < jobs; k++)
+            search_column(w, kept[k / (size_t)w->cols], (int)(k % (size_t)w->cols));
+#pragma omp for schedule(dynamic, 16)
+        for (size_t k = 0; k < alone_count; k++)
+            search_alone(w, alone[k], clear);
+    }
+}
+
+/* The best of all columns, the first of equals; its gain in the units of the loss. */
+static struct split best_of(const struct grower *w, const struct task *t)
+{
+    struct split best = t->best;
+    for (int c = 0; t->found && c < w->cols; c++)
+        if (t->found[c].feature >= 0 && t->found[c].gain > best.gain)
+            best = t->found[c];
+    if (best.feature >= 0 && !w->o->monotone) {
+        double g = (double)packed_gradient(t->all);
+        double whole = g * g / ((double)packed_weight(t->all) + w->o->lambda);
+        best.gain = 0.5 * (best.gain - whole) * w->unit * w->unit;
+    }
+    if (!(best.gain > w->o->gain))
+        best.feature = -1;
     return best;
 }
 
 /* Rows of the left side first, in their order. Returns where the right side begins. */
-static size_t partition(struct grower *w, const struct task *t, const struct split *s)
+static size_t partition(const struct grower *w, const struct task *t, const struct split *s)
 {
     const uint8_t *bins = w->bins->bins + (size_t)s->feature * w->bins->rows;
-    size_t left = t->begin, right = 0;
+    size_t left = t->begin, right = t->begin;
     for (size_t i = t->begin; i < t->end; i++) {
-        uint8_t bin = bins[w->index[i]];
+        uint32_t row = w->index[i];
+        packed p = w->sorted[i];
+        uint8_t bin = bins[row];
         bool goes_left = bin ? bin <= s->bin : s->missing_left;
-        if (goes_left)
-            w->index[left++] = w->index[i];
-        else
-            w->scratch[right++] = w->index[i];
+        w->index[left] = row; /* both are written: no branch to guess */
+        w->sorted[left] = p;
+        w->scratch[right] = row;
+        w->scratch_sorted[right] = p;
+        left += goes_left;
+        right += !goes_left;
     }
-    memcpy(w->index + left, w->scratch, right * sizeof *w->index);
-    for (size_t i = t->begin; i < t->end; i++) {
-        w->sorted_g[i] = w->g[w->index[i]];
-        w->sorted_h[i] = w->h[w->index[i]];
-    }
+    memcpy(w->index + left, w->scratch + t->begin, (right - t->begin) * sizeof *w->index);
+    memcpy(w->sorted + left, w->scratch_sorted + t->begin, (right - t->begin) * sizeof *w->sorted);
     return left;
 }
 
@@ -278,96 +400,154 @@ static int add_node(struct grower *w)
     return (int)w->tree->nodes->len - 1;
 }
 
-static struct orch_tree_node *node_at(struct grower *w, int id)
+static void bound_children(const struct grower *w, const struct split *s, struct task *a,
+                           struct task *b)
 {
-    return &g_array_index(w->tree->nodes, struct orch_tree_node, id);
-}
-
-static void grow(struct grower *w, struct task t);
-
-static void split_node(struct grower *w, const struct task *t, const struct split *s)
-{
-    size_t middle = partition(w, t, s);
-    int left = add_node(w), right = add_node(w);
-    struct orch_tree_node *node = node_at(w, t->node);
-    *node = (struct orch_tree_node){.feature = s->feature,
-                                    .bin = (uint8_t)s->bin,
-                                    .missing_left = s->missing_left,
-                                    .left = left,
-                                    .right = right,
-                                    .threshold = s->bin <= w->bins->counts[s->feature] - 2
-                                                     ? w->bins->cuts[s->feature][s->bin - 1]
-                                                     : (double)INFINITY,
-                                    .gain = s->gain};
-    struct sum other = {t->all.g - s->left.g, t->all.h - s->left.h};
-    struct task a = {left, t->begin, middle, t->depth + 1, s->left, t->low, t->high, NULL};
-    struct task b = {right, middle, t->end, t->depth + 1, other, t->low, t->high, NULL};
     int sign = w->o->monotone ? w->o->monotone[s->feature] : 0;
-    if (sign) {
-        double between =
-            (value_of(w, a.all, t->low, t->high) + value_of(w, b.all, t->low, t->high)) / 2;
-        *(sign > 0 ? &a.high : &a.low) = between;
-        *(sign > 0 ? &b.low : &b.high) = between;
-    }
-    if (t->depth + 1 < w->o->depth) {
-        struct task *small = a.end - a.begin < b.end - b.begin ? &a : &b;
-        struct task *large = small == &a ? &b : &a;
-        small->histograms = take_histograms(w);
-        fill(w, small->begin, small->end, small->histograms);
-        large->histograms = t->histograms;
-        subtract(w, large->histograms, small->histograms);
-    }
-    grow(w, a);
-    grow(w, b);
+    if (!sign)
+        return;
+    double between =
+        (value_of(w, a->all, a->low, a->high) + value_of(w, b->all, b->low, b->high)) / 2;
+    *(sign > 0 ? &a->high : &a->low) = between;
+    *(sign > 0 ? &b->low : &b->high) = between;
 }
 
-static void grow(struct grower *w, struct task t)
+/* Who keeps histograms: the larger child has its parent's, less the smaller's. */
+static void hand_down(struct grower *w, packed *parent, GArray *next)
 {
-    struct split s = {.feature = -1};
-    if (t.histograms && t.end - t.begin >= 2 * w->o->leaf_rows)
-        s = search(w, &t);
-    bool keeps = t.histograms != NULL;
-    if (s.feature < 0) {
-        node_at(w, t.node)->value = value_of(w, t.all, t.low, t.high);
-    } else {
-        keeps = t.depth + 1 >= w->o->depth; /* else a child took them over */
-        split_node(w, &t, &s);
+    struct task *b = &g_array_index(next, struct task, next->len - 1), *a = b - 1;
+    bool a_larger = rows_of(a) >= rows_of(b);
+    struct task *large = a_larger ? a : b, *small = a_larger ? b : a;
+    bool useful = parent && rows_of(large) > FEW_ROWS && may_split(w, large);
+    if (!useful) {
+        give_histograms(w, parent);
+        return;
     }
-    if (keeps)
-        g_ptr_array_add(w->spare, t.histograms);
+    large->histograms = parent;
+    large->smaller = (int)next->len - (a_larger ? 1 : 2);
+    if (rows_of(small) > FEW_ROWS && may_split(w, small))
+        small->histograms = take_histograms(w);
+}
+
+static void split_task(struct grower *w, struct task *t, const struct split *s, size_t middle,
+                       GArray *next)
+{
+    int left = add_node(w), right = add_node(w);
+    int last = w->bins->counts[s->feature] - 2;
+    g_array_index(w->tree->nodes, struct orch_tree_node, t->node) = (struct orch_tree_node){
+        .feature = s->feature,
+        .bin = (uint8_t)s->bin,
+        .missing_left = s->missing_left,
+        .left = left,
+        .right = right,
+        .threshold = s->bin <= last ? w->bins->cuts[s->feature][s->bin - 1] : (double)INFINITY,
+        .gain = s->gain};
+    struct task a = {left, t->begin, middle, s->left, t->low, t->high, NULL, -1, no_split(), NULL};
+    struct task b = {right,   middle, t->end, t->all - s->left, t->low,
+                     t->high, NULL,   -1,     no_split(),       NULL};
+    bound_children(w, s, &a, &b);
+    g_array_append_val(next, a);
+    g_array_append_val(next, b);
+    hand_down(w, t->histograms, next);
+    t->histograms = NULL;
+}
+
+static void make_leaf(struct grower *w, const struct task *t, uint32_t *out_leaf)
+{
+    g_array_index(w->tree->nodes, struct orch_tree_node, t->node).value =
+        value_of(w, t->all, t->low, t->high);
+    for (size_t i = t->begin; out_leaf && i < t->end; i++)
+        out_leaf[w->index[i]] = (uint32_t)t->node;
+}
+
+/* Splits what gains by it; the children are the next level. */
+static void split_level(struct grower *w, uint32_t *out_leaf)
+{
+    guint tasks = w->level->len;
+    GArray *next = g_array_new(FALSE, FALSE, sizeof(struct task));
+    g_autofree struct split *best = g_new(struct split, tasks);
+    g_autofree size_t *middle = g_new(size_t, tasks);
+    size_t rows = 0;
+    for (guint i = 0; i < tasks; i++)
+        rows += rows_of(task_at(w, i));
+    bool worth = rows > THREADS_WORTH / 4;
+#pragma omp parallel for schedule(dynamic, 1) if (worth)
+    for (guint i = 0; i < tasks; i++) {
+        struct task *t = task_at(w, i);
+        best[i] = may_split(w, t) ? best_of(w, t) : no_split();
+        if (best[i].feature >= 0)
+            middle[i] = partition(w, t, &best[i]);
+    }
+    for (guint i = 0; i < tasks; i++) {
+        struct task *t = task_at(w, i);
+        if (best[i].feature >= 0)
+            split_task(w, t, &best[i], middle[i], next);
+        else
+            make_leaf(w, t, out_leaf);
+        give_histograms(w, t->histograms);
+        g_free(t->found);
+    }
+    g_array_unref(w->level);
+    w->level = next;
+}
+
+/* ---- all ---------------------------------------------------------------------------------------
+ */
+
+/* Gradients in fixed point, as fine as the sum of all allows. */
+static void pack(struct grower *w, const float *gradient, const uint8_t *weight, size_t count,
+                 packed *out_all)
+{
+    float most = 0;
+    for (size_t i = 0; i < count; i++)
+        most = MAX(most, fabsf(gradient[w->index[i]]));
+    double room = (double)(1ll << (62 - WEIGHT_BITS)) / (double)MAX(count, 1);
+    double scale = most > 0 ? MIN(room, 0x1p30) / (double)most : 1;
+    w->unit = 1 / scale;
+    *out_all = 0;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t row = w->index[i];
+        int64_t g = llrint((double)gradient[row] * scale);
+        w->sorted[i] = g * (1 << WEIGHT_BITS) + (weight ? weight[row] : 1);
+        *out_all += w->sorted[i];
+    }
 }
 
 struct orch_tree *orch_tree_grow(const struct orch_bins *bins, const float *gradient,
-                                 const float *curvature, uint32_t *index, size_t count,
-                                 const struct orch_tree_options *options, uint64_t *random)
+                                 const uint8_t *weight, uint32_t *index, size_t count,
+                                 const struct orch_tree_options *options, uint32_t *out_leaf)
 {
-    struct grower w = {.bins = bins,
-                       .g = gradient,
-                       .h = curvature,
-                       .index = index,
-                       .o = options,
-                       .random = random};
+    struct grower w = {.bins = bins, .o = options, .index = index, .cols = bins->cols};
     w.tree = g_new0(struct orch_tree, 1);
     w.tree->nodes = g_array_new(FALSE, FALSE, sizeof(struct orch_tree_node));
     w.spare = g_ptr_array_new_with_free_func(g_free);
-    w.scratch = g_new(uint32_t, MAX(count, 1));
-    w.sorted_g = g_new(float, MAX(count, 1));
-    w.sorted_h = g_new(float, MAX(count, 1));
-    struct task root = {
-        .node = add_node(&w), .end = count, .low = -(double)INFINITY, .high = (double)INFINITY};
-    for (size_t i = 0; i < count; i++) {
-        w.sorted_g[i] = gradient[index[i]];
-        w.sorted_h[i] = curvature[index[i]];
-        root.all.g += (double)w.sorted_g[i];
-        root.all.h += (double)w.sorted_h[i];
+    w.scratch = g_new(uint32_t, count + 1);
+    w.sorted = g_new(packed, count + 1);
+    w.scratch_sorted = g_new(packed, count + 1);
+    w.level = g_array_new(FALSE, FALSE, sizeof(struct task));
+    struct task root = {.node = add_node(&w),
+                        .end = count,
+                        .low = -(double)INFINITY,
+                        .high = (double)INFINITY,
+                        .smaller = -1,
+                        .best = no_split()};
+    pack(&w, gradient, weight, count, &root.all);
+    if (options->feature_share > KEEP_SHARE && count > FEW_ROWS)
+        root.histograms = take_histograms(&w);
+    g_array_append_val(w.level, root);
+    for (int depth = 0; depth < options->depth && w.level->len; depth++) {
+        search_level(&w);
+        split_level(&w, out_leaf);
     }
-    root.histograms = take_histograms(&w);
-    fill(&w, 0, count, root.histograms);
-    grow(&w, root);
+    for (guint i = 0; i < w.level->len; i++) {
+        make_leaf(&w, task_at(&w, i), out_leaf);
+        g_free(task_at(&w, i)->histograms);
+    }
+    g_array_unref(w.level);
     g_ptr_array_unref(w.spare);
     g_free(w.scratch);
-    g_free(w.sorted_g);
-    g_free(w.sorted_h);
+    g_free(w.sorted);
+    g_free(w.scratch_sorted);
     return w.tree;
 }
 
@@ -377,37 +557,4 @@ void orch_tree_free(struct orch_tree *tree)
         return;
     g_array_unref(tree->nodes);
     g_free(tree);
-}
-
-/* ---- answering ---------------------------------------------------------------------------------
- */
-
-void orch_tree_add_binned(const struct orch_tree *tree, const struct orch_bins *bins, double scale,
-                          double *inout)
-{
-    const struct orch_tree_node *nodes = (const void *)tree->nodes->data;
-    for (size_t i = 0; i < bins->rows; i++) {
-        const struct orch_tree_node *node = nodes;
-        while (node->feature >= 0) {
-            uint8_t bin = bins->bins[(size_t)node->feature * bins->rows + i];
-            bool left = bin ? bin <= node->bin : node->missing_left;
-            node = &nodes[left ? node->left : node->right];
-        }
-        inout[i] += scale * node->value;
-    }
-}
-
-void orch_tree_add(const struct orch_tree *tree, const double *values, size_t rows, double scale,
-                   double *inout)
-{
-    const struct orch_tree_node *nodes = (const void *)tree->nodes->data;
-    for (size_t i = 0; i < rows; i++) {
-        const struct orch_tree_node *node = nodes;
-        while (node->feature >= 0) {
-            double value = values[(size_t)node->feature * rows + i];
-            bool left = isnan(value) ? node->missing_left : value <= node->threshold;
-            node = &nodes[left ? node->left : node->right];
-        }
-        inout[i] += scale * node->value;
-    }
 }

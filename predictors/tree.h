@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Regression trees on binned features, of second order: what the decision tree, the forest and
  * boosting grow (Chen and Guestrin 2016; histograms as in LightGBM, Ke et al. 2017). Rows carry a
- * gradient g and a curvature h; a leaf's value is -sum g / (sum h + lambda), a split's gain what it
- * takes off the second-order loss. Missing values go to the side that gains more. */
+ * gradient and a weight that counts them; with G the sum of gradients and W of weights, a leaf's
+ * value is -G / (W + lambda), a split's gain what it takes off the second-order loss. Missing
+ * values go to the side that gains more.
+ *
+ * Gradients are summed as integers (fixed point), so that the order of summing, and with it the
+ * number of threads, cannot show. */
 #ifndef ORCH_PREDICTORS_TREE_H
 #define ORCH_PREDICTORS_TREE_H
 
@@ -13,7 +17,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define ORCH_BINS_MAX 255 /* of values; bin 0 is for missing ones */
+#define ORCH_BINS_MAX 255              /* of values; bin 0 is for missing ones */
+#define ORCH_TREE_WEIGHT_MAX (1 << 24) /* sum of weights, above it the counts overflow */
 
 /** Columns of numbers cut into at most ORCH_BINS_MAX bins by quantiles. */
 struct orch_bins {
@@ -37,32 +42,33 @@ struct orch_tree_node {
     double gain;
 };
 struct orch_tree {
-    GArray *nodes; /* struct orch_tree_node; the root is 0 */
+    GArray *nodes; /* struct orch_tree_node; the root is 0, children stand behind their parent */
 };
 void orch_tree_free(struct orch_tree *tree);
 
 struct orch_tree_options {
     int depth;              /* at most, at least 1 */
-    size_t leaf_rows;       /* at least so many rows in a leaf */
+    size_t leaf_rows;       /* at least so much weight in a leaf */
     double lambda;          /* pull of leaves to 0 */
     double gain;            /* least gain of a split */
     double feature_share;   /* of features that each split may choose from, drawn anew */
     const int8_t *monotone; /* by column: 1 never falls, -1 never rises, 0 free; NULL: all free */
-    bool threads;           /* grow one tree with several threads (the result is the same) */
+    uint64_t seed;          /* of feature_share */
 };
 
-/** Grows a tree on the rows `index` (reordered), with gradients and curvatures by row. `random` is
- * used for feature_share alone. */
+/** Grows a tree on the rows `index` (reordered), with gradients by row, weights (NULL: 1 each; the
+ * gradient has the weight in it). `out_leaf` (by row, may be NULL) gets the leaf of each row of
+ * `index`. */
 struct orch_tree *orch_tree_grow(const struct orch_bins *bins, const float *gradient,
-                                 const float *curvature, uint32_t *index, size_t count,
-                                 const struct orch_tree_options *options, uint64_t *random);
+                                 const uint8_t *weight, uint32_t *index, size_t count,
+                                 const struct orch_tree_options *options, uint32_t *out_leaf);
 
-/** Adds scale times the tree's answer for every row of the bins it was grown on. */
-void orch_tree_add_binned(const struct orch_tree *tree, const struct orch_bins *bins, double scale,
-                          double *inout);
-/** The same for values, column-major. */
-void orch_tree_add(const struct orch_tree *tree, const double *values, size_t rows, double scale,
-                   double *inout);
+/** Adds scale times the tree's answer for rows `index` of the bins it was grown on. */
+void orch_tree_add_binned(const struct orch_tree *tree, const struct orch_bins *bins,
+                          const uint32_t *index, size_t count, double scale, double *inout);
+/** Adds scale times the answers of all trees for values, column-major. */
+void orch_trees_add(struct orch_tree *const *trees, size_t count, const double *values, size_t rows,
+                    int cols, double scale, double *inout);
 
 /** Trees (struct orch_tree *) as a JSON object, and back: what values are answered with, not the
  * bins. NULL with ORCH_ERROR_RECIPE for what is broken: a feature that is none of `cols`, a child

@@ -166,6 +166,7 @@ static bool read_tables(const struct eval_options *o, struct outcome *r, GError 
                                         .drop = (const char *const *)drop->pdata,
                                         .group = o->group};
     r->train = orch_rows_read(o->train, &options, error);
+    options.like = r->train ? r->train->matrix : NULL;
     r->test = r->train ? orch_rows_read(o->test, &options, error) : NULL;
     g_ptr_array_unref(drop);
     return r->test;
