@@ -38,7 +38,18 @@ static const struct orch_option OPTIONS[] = {
     {"cloud", 0, "NAME", ORCH_OPT_TEXT, AT(cloud),
      "take the price of aws, azure, gcp, lambda, ..."},
     {"spot", 0, NULL, ORCH_OPT_FLAG, AT(spot), "take spot prices"},
-    {"model", 'm', "NAME", ORCH_OPT_TEXT, AT(model), "prior (the default), paleo, roofline"},
+    {"model", 'm', "NAME", ORCH_OPT_TEXT, AT(model),
+     "auto (the default: the best tier that can tell), transferred, prior, paleo, roofline"},
+    {"calibrate", 0, "RUN", ORCH_OPT_LIST, AT(calibrate),
+     "shift the forecast by this run here, on any GPU; may be given again"},
+    {"threads", 0, "N", ORCH_OPT_TEXT, AT(threads), "of a processor, as the store's runs had them"},
+    {"explain", 0, NULL, ORCH_OPT_FLAG, AT(explain),
+     "what the answer is made of: features, nearest records, white box and what was learned"},
+    {"budget", 0, "5usd", ORCH_OPT_TEXT, AT(budget), "mark what costs more; with all: leave it out"},
+    {"deadline", 0, "TIME", ORCH_OPT_TEXT, AT(deadline),
+     "mark what takes longer (36h, 2d); with all: leave it out"},
+    {"pareto", 0, "FILE", ORCH_OPT_TEXT, AT(pareto),
+     "with all: a chart of time and cost, as FILE.svg or FILE.png"},
     {"net-table", 0, "FILE.csv", ORCH_OPT_TEXT, AT(net_table),
      "paleo: the layers of --net NAME from a table"},
     {"ppp-comp", 0, "SHARE", ORCH_OPT_TEXT, AT(ppp_comp),
@@ -62,11 +73,11 @@ static const struct orch_option OPTIONS[] = {
 
 static bool is_model(const char *name, GError **error)
 {
-    static const char *const names[] = {"prior", "paleo", "roofline", NULL};
+    static const char *const names[] = {"auto", "transferred", "prior", "paleo", "roofline", NULL};
     if (!name || g_strv_contains(names, name))
         return true;
     g_autofree char *near = orch_suggest_hint(name, names);
-    orch_error_set(error, ORCH_ERROR_USAGE, near ? near : "prior, paleo, roofline",
+    orch_error_set(error, ORCH_ERROR_USAGE, near ? near : "auto, transferred, prior, paleo, roofline",
                    "option '--model': unknown model '%s'", name);
     return false;
 }
@@ -97,26 +108,33 @@ static bool options_fit(const struct predict_options *o, GError **error)
                 {o->cloud, "--cloud", PRIOR | PALEO},
                 {o->spot, "--spot", PRIOR | PALEO},
                 {o->dataset, "--dataset", PRIOR | PALEO},
-                {o->ppp_comm, "--ppp-comm", PRIOR | PALEO}};
-    int model =
-        !o->model || *o->model == 'p' ? (o->model && o->model[1] == 'a' ? PALEO : PRIOR) : ROOFLINE;
+                {o->ppp_comm, "--ppp-comm", PRIOR | PALEO},
+                {o->calibrate, "--calibrate", PRIOR},
+                {o->threads, "--threads", PRIOR},
+                {o->explain, "--explain", PRIOR},
+                {o->budget, "--budget", PRIOR},
+                {o->deadline, "--deadline", PRIOR},
+                {o->pareto, "--pareto", PRIOR}};
+    const char *name = o->model ? o->model : "auto";
+    int model = strcmp(name, "paleo") == 0      ? PALEO
+                : strcmp(name, "roofline") == 0 ? ROOFLINE
+                                                : PRIOR;
     for (size_t i = 0; i < G_N_ELEMENTS(some); i++) {
         if (some[i].given && !(some[i].models & model)) {
             orch_error_set(error, ORCH_ERROR_USAGE,
                            some[i].models == PALEO      ? "--model paleo"
                            : some[i].models == ROOFLINE ? "--model roofline"
-                           : some[i].models == PRIOR    ? "--model prior"
+                           : some[i].models == PRIOR    ? "--model auto"
                                                         : "another --model, or leave it away",
                            "option '%s' does nothing with --model %s", some[i].option,
-                           o->model ? o->model : "prior");
+                           name);
             return false;
         }
     }
     if (o->gpu && ((strcmp(o->gpu, "all") == 0 && model != PRIOR) ||
                    (g_str_has_prefix(o->gpu, "paleo:") && model != PALEO))) {
-        orch_error_set(error, ORCH_ERROR_USAGE, model == PRIOR ? "--model paleo" : "--model prior",
-                       "--gpu %s does not go with --model %s", o->gpu,
-                       o->model ? o->model : "prior");
+        orch_error_set(error, ORCH_ERROR_USAGE, model == PRIOR ? "--model paleo" : "--model auto",
+                       "--gpu %s does not go with --model %s", o->gpu, name);
         return false;
     }
     return true;
@@ -135,8 +153,13 @@ static int answer(struct orch_cli *cli, struct question *q, GError **error)
     if (o->model && strcmp(o->model, "roofline") == 0)
         return predict_roofline(cli, q, error);
     if (strcmp(o->gpu, "all") == 0)
-        return predict_prior_all(cli, q, error);
-    return predict_prior(cli, q, error);
+        return predict_rank(cli, q, error);
+    if (o->pareto) {
+        orch_error_set(error, ORCH_ERROR_USAGE, "--gpu all",
+                       "option '--pareto' is a chart of several GPUs");
+        return -1;
+    }
+    return predict_step(cli, q, error);
 }
 
 static int run(struct orch_cli *cli, const void *options, GError **error)
@@ -167,11 +190,12 @@ const struct orch_command ORCH_COMMAND_PREDICT = {
     .about =
         "Answers with the time of a step, an epoch and all, the cost, and an interval; it first "
         "says\n"
-        "what it assumed and which option changes it. Without records of your own the answer is a\n"
-        "prior: a roofline with the shares of peak and bandwidth that published measurements "
-        "reached\n"
-        "on the same architecture; 80 % of networks that were left out of its fit lay within the\n"
-        "interval that it says.\n"
+        "what it assumed and which option changes it. Each answer names its tier: measured (runs of\n"
+        "this configuration are in the store), fitted (a predictor learned from the store's runs of\n"
+        "this GPU), transferred (a white box distilled from public measurements of other GPUs, "
+        "shifted\n"
+        "by your runs where there are any), prior (a roofline by specification). The interval holds\n"
+        "90 % of what was left out when it was made.\n"
         "\n"
         "--model paleo gives the numbers of PALEO (Qi et al. 2017), from a network of the zoo or "
         "a\n"

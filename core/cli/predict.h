@@ -18,7 +18,9 @@ struct predict_options {
     const char *epochs, *ppp_comp, *ppp_comm, *algorithm, *parallel;
     const char **split;
     const char *classes, *per_node_text, *price_text;
-    bool pipeline, spot, forward_only, layers, overlap, all_layers;
+    const char *threads, *budget, *deadline, *pareto;
+    const char **calibrate;
+    bool pipeline, spot, forward_only, layers, overlap, all_layers, explain;
 };
 
 /** Something that was not said on the command line. */
@@ -42,6 +44,8 @@ struct question {
     int64_t images, epochs;    /* images 0: not known */
     double ppp_comp, ppp_comm; /* NaN: not said */
     double price;              /* NaN: not said */
+    double budget_usd;         /* NaN: not said */
+    double deadline_s;         /* of the whole training, NaN: not said */
     int64_t per_node;          /* 0: not said */
     int states_per_weight;
     const struct orch_link *link; /* NULL: what joins the GPUs of a node */
@@ -80,8 +84,10 @@ void rate_release(struct rate *rate);
 char *money_format(double usd);
 
 /* The models: each prints its answer and returns an exit status, or -1 with an error. */
-int predict_prior(struct orch_cli *cli, struct question *q, GError **error);
-int predict_prior_all(struct orch_cli *cli, struct question *q, GError **error);
+/** By tier: measured, fitted, transferred, prior. */
+int predict_step(struct orch_cli *cli, struct question *q, GError **error);
+/** The same for all GPUs, ranked, with the Pareto set of time and cost. */
+int predict_rank(struct orch_cli *cli, struct question *q, GError **error);
 int predict_paleo(struct orch_cli *cli, struct question *q, GError **error);
 /** The rest of predict_paleo with --parallel model or hybrid. */
 int predict_paleo_split(struct orch_cli *cli, struct question *q,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* `orch predict` where nothing was measured: the prior. */
-#include "core/cli/predict.h"
+/* `orch predict` for one GPU: the best tier that can tell. */
+#include "core/cli/predict_step.h"
 
 #include "lib/base/error.h"
 #include "lib/base/text.h"
@@ -9,31 +9,24 @@
 #include <math.h>
 #include <string.h>
 
-/* One device that is asked about. */
-struct candidate {
-    const struct orch_gpu_spec *gpu;
-    enum orch_precision precision;
-    struct orch_prior prior;
-    struct rate rate;
-};
-
-/* One line of the answer. */
-struct answer {
-    int64_t workers, batch;
-    struct orch_prior_step step;
-    double epoch_s, total_s, low_s, high_s; /* NaN without a number of images */
-    double usd, low_usd, high_usd;          /* NaN without a price */
-};
-
-static bool choose(const struct question *q, const struct orch_gpu_spec *gpu, struct candidate *out,
-                   GError **error)
+bool candidate_choose(const struct question *q, const struct orch_gpu_spec *gpu,
+                      struct candidate *out, GError **error)
 {
     *out = (struct candidate){.gpu = gpu};
     if (!question_precision(q, gpu, &out->precision, error) ||
         !orch_prior_for(gpu, out->precision, &out->prior, error))
         return false;
+    bool wants_prior = q->o->model && strcmp(q->o->model, "prior") == 0;
     if (!isnan(q->ppp_comp))
         out->prior.device.compute_share = q->ppp_comp;
+    else if (!wants_prior)
+        orch_prior_transfer(gpu, out->precision, &out->prior);
+    if (q->o->model && strcmp(q->o->model, "transferred") == 0 && !out->prior.is_transferred) {
+        orch_error_set(error, ORCH_ERROR_USAGE, "--model prior",
+                       "the transferred model does not speak of %s at %s", gpu->name,
+                       orch_precision_names()[out->precision]);
+        return false;
+    }
     out->rate = question_rate(q, gpu->name);
     return true;
 }
@@ -62,18 +55,43 @@ static bool exchange_of(const struct question *q, const struct orch_gpu_spec *gp
     return false;
 }
 
-static bool ask(const struct question *q, const struct candidate *c, int64_t workers, int64_t batch,
-                struct answer *out, GError **error)
+/* The store's own measurements first; a model that was named speaks alone. */
+static bool tell(const struct tiers *tiers, const struct tier_ask *ask, struct answer *out,
+                 struct told *told, GError **error)
 {
-    struct orch_exchange exchange;
+    *told = (struct told){0};
+    const char *model = ask->q->o->model;
+    bool alone = model && strcmp(model, "auto") != 0;
+    if (!alone && !tiers_tell(tiers, ask, told, error))
+        return false;
+    out->extrapolates = told->extrapolates;
+    out->tier = told->tier ? told->tier : out->prior.is_transferred ? "transferred" : "prior";
+    out->why = g_steal_pointer(&told->why);
+    if (!told->tier && (!alone || ask->q->o->calibrate))
+        tiers_shift(tiers, ask, &out->prior, &out->why);
+    return true;
+}
+
+bool candidate_ask(const struct question *q, const struct tiers *tiers, const struct candidate *c,
+                   int64_t workers, int64_t batch, struct answer *out, GError **error)
+{
+    struct orch_exchange exchange, none = {.workers = 1, .node_workers = 1, .bandwidth = 1,
+                                           .node_bandwidth = 1};
     struct orch_roofline_work work = {.batch = question_worker_batch(q, batch, workers),
                                       .element_bytes = orch_precision_bytes(c->precision),
                                       .training = !q->o->forward_only,
                                       .states_per_weight = q->states_per_weight};
-    *out = (struct answer){.workers = workers, .batch = work.batch};
+    struct tier_ask asked = {q, c->gpu, c->precision, workers, work.batch};
+    struct told told;
+    *out = (struct answer){.workers = workers, .batch = work.batch, .prior = c->prior};
     if (!exchange_of(q, c->gpu, workers, &exchange, error) ||
-        !orch_prior_predict(q->net, q->costs, &c->prior, &work, &exchange, NULL, &out->step, error))
+        !tell(tiers, &asked, out, &told, error))
         return false;
+    bool whole = told.tier && told.whole;
+    if (!orch_prior_predict(q->net, q->costs, &out->prior, &work, whole ? &none : &exchange,
+                            told.tier ? &told.own : NULL, &out->step, error))
+        return false;
+    out->step.images_per_s = (double)(work.batch * workers) / out->step.total_s;
     double steps =
         q->images ? ceil((double)q->images / (double)(work.batch * workers)) : (double)NAN;
     double hours = c->rate.usd_per_hour * (double)workers / 3600;
@@ -87,10 +105,22 @@ static bool ask(const struct question *q, const struct candidate *c, int64_t wor
     return true;
 }
 
+void answer_clear(struct answer *answer)
+{
+    g_clear_pointer(&answer->why, g_free);
+}
+
+bool answer_keeps_limits(const struct question *q, const struct answer *a)
+{
+    bool costly = !isnan(q->budget_usd) && !(a->usd <= q->budget_usd);
+    bool late = !isnan(q->deadline_s) && !(a->total_s <= q->deadline_s);
+    return !costly && !late;
+}
+
 /* ---- one GPU -----------------------------------------------------------------------------------
  */
 
-static char *span_format(double low, double high)
+char *span_format(double low, double high)
 {
     if (isnan(low))
         return g_strdup("-");
@@ -99,22 +129,31 @@ static char *span_format(double low, double high)
     return g_strdup_printf("%s to %s", a, b);
 }
 
-static void add_duration(struct orch_table *table, double seconds)
+void add_duration(struct orch_table *table, double seconds)
 {
     g_autofree char *text = isnan(seconds) ? g_strdup("-") : orch_duration_format(seconds);
     orch_table_add(table, text, isnan(seconds) ? json_null() : json_real(seconds));
 }
 
-static void add_money(struct orch_table *table, double usd)
+void add_money(struct orch_table *table, double usd)
 {
     g_autofree char *text = money_format(usd);
     orch_table_add(table, text, isnan(usd) ? json_null() : json_real(usd));
 }
 
-static const char *const HEADERS[] = {">workers", ">batch each", ">step", ">images/s", ">epoch",
-                                      ">total",   ">80 % of it", ">cost", "fits",      NULL};
+static const char *const HEADERS[] = {">workers", ">batch each", ">step", ">images/s",
+                                      ">epoch",   ">total",      ">90 % of it", ">cost",
+                                      "fits",     "tier",        "limits",      NULL};
+static const char *const HEADERS_WITHOUT_LIMITS[] = {
+    ">workers", ">batch each", ">step", ">images/s", ">epoch", ">total",
+    ">90 % of it", ">cost", "fits", "tier", NULL};
 
-static void add_answer(struct orch_table *table, const struct answer *a)
+static bool has_limits(const struct question *q)
+{
+    return !isnan(q->budget_usd) || !isnan(q->deadline_s);
+}
+
+static void add_answer(struct orch_table *table, const struct question *q, const struct answer *a)
 {
     g_autofree char *rate = orch_number_format(a->step.images_per_s);
     g_autofree char *span = span_format(a->low_s, a->high_s);
@@ -127,6 +166,9 @@ static void add_answer(struct orch_table *table, const struct answer *a)
     orch_table_add(table, span, NULL);
     add_money(table, a->usd);
     orch_table_add(table, a->step.fits ? "yes" : "no", json_boolean(a->step.fits));
+    orch_table_add(table, a->tier, NULL);
+    if (has_limits(q))
+        orch_table_add(table, answer_keeps_limits(q, a) ? "kept" : "broken", NULL);
 }
 
 static json_t *real_or_null(double value)
@@ -134,9 +176,13 @@ static json_t *real_or_null(double value)
     return isnan(value) ? json_null() : json_real(value);
 }
 
-static json_t *answer_json(const struct candidate *c, const struct answer *a)
+json_t *answer_json(const struct question *q, const struct candidate *c, const struct answer *a)
 {
     json_t *o = json_object();
+    json_object_set_new(o, "tier", json_string(a->tier));
+    json_object_set_new(o, "because", a->why ? json_string(a->why) : json_null());
+    json_object_set_new(o, "extrapolates", json_boolean(a->extrapolates));
+    json_object_set_new(o, "keeps_limits", json_boolean(answer_keeps_limits(q, a)));
     json_object_set_new(o, "gpu", json_string(c->gpu->name));
     json_object_set_new(o, "precision", json_string(orch_precision_names()[c->precision]));
     json_object_set_new(o, "workers", json_integer(a->workers));
@@ -163,14 +209,14 @@ static json_t *answer_json(const struct candidate *c, const struct answer *a)
     return o;
 }
 
-static json_t *whole_json(const struct question *q, json_t *predictions)
+json_t *answers_json(const struct question *q, const char *tier, json_t *predictions)
 {
     json_t *o = json_object();
-    json_object_set_new(o, "tier", json_string("prior"));
+    json_object_set_new(o, "tier", json_string(tier));
     json_object_set_new(o, "net", json_string(q->net->name));
     json_object_set_new(o, "images", q->images ? json_integer(q->images) : json_null());
     json_object_set_new(o, "epochs", json_integer(q->epochs));
-    json_object_set_new(o, "interval", json_real(0.8));
+    json_object_set_new(o, "interval", json_real(0.9));
     json_object_set_new(o, "assumptions", question_assumptions_json(q));
     json_object_set_new(o, "predictions", predictions);
     return o;
@@ -215,208 +261,112 @@ static void say_memory(const struct question *q, const struct candidate *c, cons
     (void)q;
 }
 
-static void say_tier(const struct candidate *c)
+static void say_prior(const struct candidate *c, const struct orch_prior *p)
 {
-    const struct orch_prior_class *from = c->prior.from;
-    printf("tier prior: nothing of this was measured here\n"
+    const struct orch_prior_class *from = p->from;
+    printf("tier prior: by specification\n"
            "  model     a roofline at %.0f %% of the peak and %.0f %% of the bandwidth, and %.0f "
-           "us an "
-           "operation\n",
-           c->prior.device.compute_share * 100, c->prior.device.memory_share * 100,
-           c->prior.device.launch_s * 1e6);
+           "us an operation\n",
+           p->device.compute_share * 100, p->device.memory_share * 100, p->device.launch_s * 1e6);
     if (from->rows)
-        printf("  fitted    to %d published measurements of %d networks on %s%s%s\n", from->rows,
-               from->nets, from->archs, c->prior.is_borrowed ? ": none on " : "",
-               c->prior.is_borrowed ? c->gpu->arch : "");
-    if (from->rows)
-        printf("  source    %s\n", from->source);
-    printf("  interval  a factor of %.2f to each side: %s\n"
-           "  narrower  with runs of your own: orch run\n",
-           exp(c->prior.error_90),
-           c->prior.is_borrowed || !from->rows
-               ? "a guess"
-               : "the error of networks that were left out of the fit");
+        printf("  fitted    to %d published measurements of %d networks on %s%s%s\n"
+               "  source    %s\n",
+               from->rows, from->nets, from->archs, p->is_borrowed ? ": none on " : "",
+               p->is_borrowed ? c->gpu->arch : "", from->source);
+    printf("  interval  a factor of %.2f to each side: %s\n", exp(p->error_90),
+           p->is_borrowed || !from->rows ? "a guess"
+                                         : "the error of networks that were left out of the fit");
 }
 
-int predict_prior(struct orch_cli *cli, struct question *q, GError **error)
+static void say_transferred(const struct candidate *c, const struct orch_prior *p)
 {
-    const struct orch_gpu_spec *gpu = orch_hardware_gpu(q->hardware, q->o->gpu, error);
-    struct candidate c = {0};
-    if (!gpu || !choose(q, gpu, &c, error))
-        return -1;
-    assume_device(q, &c);
-    struct orch_table *table = orch_table_new(HEADERS);
-    json_t *list = json_array();
-    struct answer a = {0};
-    bool ok = true;
-    for (int b = 0; ok && b < q->batch_count; b++) {
-        for (int w = 0; ok && w < q->worker_count; w++) {
-            ok = ask(q, &c, q->workers[w], q->batches[b], &a, error);
-            if (ok) {
-                add_answer(table, &a);
-                json_array_append_new(list, answer_json(&c, &a));
-            }
-        }
-    }
-    if (!ok || cli->json) {
-        json_decref(orch_table_to_json(table));
-        if (ok)
-            orch_cli_print_json(whole_json(q, json_incref(list)));
-    } else {
-        if (!q->o->format)
-            question_say_assumptions(q);
-        orch_table_print_as(cli, table, "predictions", q->o->format);
-        if (!q->o->format) {
-            say_memory(q, &c, &a);
-            say_tier(&c);
-        }
-    }
-    json_decref(list);
-    rate_release(&c.rate);
-    return ok ? ORCH_EXIT_OK : -1;
+    printf("tier transferred: a white box distilled from measurements of other GPUs\n"
+           "  source    %s\n"
+           "  interval  a factor of %.2f to each side: 90 %% of the rows of GPUs that were left out "
+           "of the fit%s\n",
+           orch_transfer_source(), exp(p->error_90),
+           p->transfer.arch_was_measured ? "" : "; none of them was of this architecture");
+    (void)c;
 }
 
-/* ---- all GPUs ----------------------------------------------------------------------------------
- */
+static void say_tier(const struct candidate *c, const struct answer *a)
+{
+    if (strcmp(a->tier, "prior") == 0)
+        say_prior(c, &a->prior);
+    else if (strcmp(a->tier, "transferred") == 0)
+        say_transferred(c, &a->prior);
+    else
+        printf("tier %s: the store's own runs\n", a->tier);
+    if (a->why)
+        printf("  here      %s\n", a->why);
+    if (a->extrapolates)
+        printf("  beware    this lies beyond what was learned from: measure one like it\n");
+    if (strcmp(a->tier, "measured") != 0 && !a->why)
+        printf("  narrower  with runs of your own: orch run\n");
+}
 
-struct ranked {
+struct asking {
+    struct orch_cli *cli;
+    struct question *q;
+    struct tiers tiers;
     struct candidate c;
-    struct answer a;
-    bool pareto;
+    struct orch_table *table;
+    json_t *list;
+    struct answer last;
 };
 
-static void free_ranked(gpointer data)
+static bool ask_each(struct asking *s, GError **error)
 {
-    struct ranked *r = data;
-    rate_release(&r->c.rate);
-    g_free(r);
-}
-
-static double time_of(const struct ranked *r)
-{
-    return isnan(r->a.total_s) ? r->a.step.total_s : r->a.total_s;
-}
-
-static gint by_time(gconstpointer a, gconstpointer b)
-{
-    const struct ranked *p = *(const struct ranked *const *)a,
-                        *o = *(const struct ranked *const *)b;
-    double x = time_of(p), y = time_of(o);
-    if (x < y || x > y)
-        return x < y ? -1 : 1;
-    return p->a.usd < o->a.usd ? -1 : p->a.usd > o->a.usd;
-}
-
-/* Nothing that fits and has a price is both faster and cheaper. The list is sorted by time. */
-static void mark_pareto(GPtrArray *list)
-{
-    double cheapest = INFINITY;
-    for (guint i = 0; i < list->len; i++) {
-        struct ranked *r = list->pdata[i];
-        if (r->a.step.fits && r->a.usd < cheapest) {
-            cheapest = r->a.usd;
-            r->pareto = true;
+    for (int b = 0; b < s->q->batch_count; b++) {
+        for (int w = 0; w < s->q->worker_count; w++) {
+            answer_clear(&s->last);
+            if (!candidate_ask(s->q, &s->tiers, &s->c, s->q->workers[w], s->q->batches[b],
+                               &s->last, error))
+                return false;
+            add_answer(s->table, s->q, &s->last);
+            json_array_append_new(s->list, answer_json(s->q, &s->c, &s->last));
         }
-    }
-}
-
-static void add_ranked(struct orch_table *table, const struct ranked *r)
-{
-    g_autofree char *rate = orch_number_format(r->a.step.images_per_s);
-    g_autofree char *span = span_format(r->a.low_s, r->a.high_s);
-    orch_table_add(table, r->c.gpu->name, NULL);
-    orch_table_add(table, orch_precision_names()[r->c.precision], NULL);
-    orch_table_add(table, rate, json_real(r->a.step.images_per_s));
-    add_duration(table, r->a.epoch_s);
-    add_duration(table, r->a.total_s);
-    orch_table_add(table, span, NULL);
-    add_money(table, r->a.usd);
-    orch_table_add(table, r->pareto ? "*" : "", json_boolean(r->pareto));
-    orch_table_add(table, r->a.step.fits ? "yes" : "no", json_boolean(r->a.step.fits));
-    orch_table_add(table, r->c.rate.from ? r->c.rate.from : "-", NULL);
-}
-
-/* The same GPU at the price of every cloud that has one: which to take is a question of both. */
-static void add_clouds(struct question *q, const struct ranked *first, GPtrArray *list)
-{
-    static const char *const clouds[] = {"aws", "azure", "gcp", "lambda", "runpod", "verda"};
-    for (size_t k = 0; k < G_N_ELEMENTS(clouds) && isnan(q->price) && !q->o->cloud; k++) {
-        struct rate rate = question_rate_of(q, first->c.gpu->name, clouds[k]);
-        if (rate.usd_per_hour <= 0 || !strcmp(rate.from, first->c.rate.from)) {
-            rate_release(&rate);
-            continue;
-        }
-        struct ranked *r = g_new0(struct ranked, 1);
-        *r = *first;
-        double ratio = rate.usd_per_hour / first->c.rate.usd_per_hour;
-        r->c.rate = rate;
-        r->a.usd *= ratio;
-        r->a.low_usd *= ratio;
-        r->a.high_usd *= ratio;
-        g_ptr_array_add(list, r);
-    }
-}
-
-static bool ask_all(struct question *q, GPtrArray *list, GError **error)
-{
-    for (guint i = 0; i < q->hardware->gpus->len; i++) {
-        const struct orch_gpu_spec *gpu = q->hardware->gpus->pdata[i];
-        struct ranked *r = g_new0(struct ranked, 1);
-        g_autoptr(GError) unable = NULL;
-        /* a board is two devices: two workers say what it does */
-        bool can = gpu->unit != ORCH_GPU_BOARD && choose(q, gpu, &r->c, &unable);
-        if (can && !ask(q, &r->c, q->workers[0], q->batches[0], &r->a, error)) {
-            free_ranked(r);
-            return false;
-        }
-        if (can)
-            g_ptr_array_add(list, r);
-        if (can && r->c.rate.usd_per_hour > 0)
-            add_clouds(q, r, list);
-        if (!can)
-            free_ranked(r);
     }
     return true;
 }
 
-int predict_prior_all(struct orch_cli *cli, struct question *q, GError **error)
+static bool print_answers(struct asking *s, GError **error)
 {
-    static const char *const headers[] = {"gpu",    "precision",   ">images/s", ">epoch",
-                                          ">total", ">80 % of it", ">cost",     "Pareto",
-                                          "fits",   "price",       NULL};
-    enum orch_precision ignored;
-    if (!question_precision(q, q->hardware->gpus->pdata[0], &ignored, error))
-        return -1;
-    GPtrArray *list = g_ptr_array_new_with_free_func(free_ranked);
-    bool ok = ask_all(q, list, error);
-    if (ok) {
-        g_ptr_array_sort(list, by_time);
-        mark_pareto(list);
-        question_assume(q, "workers", "--workers", "%d", (int)q->workers[0]);
-        question_assume(q, "data", NULL, "read and prepared as fast as they are used");
-        struct orch_table *table = orch_table_new(headers);
-        json_t *all = json_array();
-        for (guint i = 0; i < list->len; i++) {
-            const struct ranked *r = list->pdata[i];
-            add_ranked(table, r);
-            json_t *one = answer_json(&r->c, &r->a);
-            json_object_set_new(one, "pareto", json_boolean(r->pareto));
-            json_array_append_new(all, one);
-        }
-        if (cli->json) {
-            json_decref(orch_table_to_json(table));
-            orch_cli_print_json(whole_json(q, json_incref(all)));
-        } else {
-            if (!q->o->format)
-                question_say_assumptions(q);
-            orch_table_print_as(cli, table, "predictions", q->o->format);
-            if (!q->o->format)
-                printf("* nothing that fits is both faster and cheaper. Tier prior: by "
-                       "specification and "
-                       "published measurements, none of your own.\n");
-        }
-        json_decref(all);
+    struct question *q = s->q;
+    if (s->cli->json) {
+        json_decref(orch_table_to_json(s->table));
+        orch_cli_print_json(answers_json(q, s->last.tier, json_incref(s->list)));
+        return true;
     }
-    g_ptr_array_unref(list);
+    if (!q->o->format)
+        question_say_assumptions(q);
+    orch_table_print_as(s->cli, s->table, "predictions", q->o->format);
+    if (q->o->format)
+        return true;
+    say_memory(q, &s->c, &s->last);
+    say_tier(&s->c, &s->last);
+    struct tier_ask ask = {q, s->c.gpu, s->c.precision, s->last.workers, s->last.batch};
+    return !q->o->explain || tiers_explain(&s->tiers, &ask, &s->last.prior, &s->last.step, error);
+}
+
+int predict_step(struct orch_cli *cli, struct question *q, GError **error)
+{
+    struct asking s = {.cli = cli, .q = q, .list = json_array()};
+    const struct orch_gpu_spec *gpu = orch_hardware_gpu(q->hardware, q->o->gpu, error);
+    bool ok = gpu && candidate_choose(q, gpu, &s.c, error) &&
+              tiers_open(cli, q, q->o->calibrate, &s.tiers, error);
+    if (ok) {
+        assume_device(q, &s.c);
+        s.table = orch_table_new(has_limits(q) ? HEADERS : HEADERS_WITHOUT_LIMITS);
+        ok = ask_each(&s, error);
+        if (ok)
+            ok = print_answers(&s, error);
+        else
+            json_decref(orch_table_to_json(s.table));
+    }
+    answer_clear(&s.last);
+    json_decref(s.list);
+    tiers_close(&s.tiers);
+    rate_release(&s.c.rate);
     return ok ? ORCH_EXIT_OK : -1;
 }
