@@ -7,8 +7,8 @@
     X(RUN) X(PLAN) X(CHECK) X(CONFIG) X(TRY) X(INIT)                                               \
     X(LS) X(SHOW) X(LOG) X(BEST) X(COMPARE) X(DIFF) X(CHECKOUT)                                    \
     X(PLUGIN_LS) X(PLUGIN_SHOW) X(PLUGIN_CHECK) X(PLUGIN_NEW)                                      \
-    X(NET_LS) X(NET_SHOW) X(NET_COMPARE) X(NET_FIELD) X(GPU_LS) X(GPU_SHOW) X(GPU_LINKS) X(GPU_PRICES) X(PREDICT) X(PREDICTOR_EVAL)                                              \
-    X(DATA_LS) X(DATA_GET)                                                                         \
+    X(NET_LS) X(NET_SHOW) X(NET_COMPARE) X(NET_FIELD) X(GPU_LS) X(GPU_SHOW) X(GPU_LINKS) X(GPU_PRICES) X(PREDICT) X(PREDICTOR_EVAL) X(PREDICTOR_ROWS)                                              \
+    X(DATA_LS) X(DATA_GET) X(IMPORT) X(DATASET_LS) X(DATASET_SHOW) X(DATASET_RM) X(DATASET_EXPORT) \
     X(RM) X(PURGE) X(GC) X(DB_INFO) X(DB_CHECK) X(DB_BACKUP) X(DB_MIGRATE)                         \
     X(DOCTOR) X(COMPLETION) X(HELP)
 /* clang-format on */

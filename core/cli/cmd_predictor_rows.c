@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What predictors learn from, to be looked at. */
+#include "core/cli/cli.h"
+
+#include "core/run/rows.h"
+#include "lib/base/error.h"
+#include "lib/base/text.h"
+
+#include <string.h>
+
+struct rows_options {
+    const char *target, *data, *where, *format;
+    bool runs;
+};
+
+#define AT(member) offsetof(struct rows_options, member)
+static const struct orch_option OPTIONS[] = {
+    {"target", 't', "NAME", ORCH_OPT_TEXT, AT(target),
+     "step_ms (the default), epoch_s, images_per_s, wall_s; of --data: its own"},
+    {"data", 'd', "NAME", ORCH_OPT_TEXT, AT(data), "the rows of a data set instead of the runs'"},
+    {"where", 'w', "EXPR", ORCH_OPT_TEXT, AT(where), "only runs that match, as in 'orch ls'"},
+    {"runs", 0, NULL, ORCH_OPT_FLAG, AT(runs), "the run of each row in front"},
+    {"format", 'f', "NAME", ORCH_OPT_TEXT, AT(format), "text, csv, markdown, latex"},
+    {0}};
+
+/* Is every field of a column a number or empty, and one of them a number? */
+static bool is_number_column(const struct orch_csv *csv, int column)
+{
+    bool some = false;
+    for (size_t i = 0; i < orch_csv_rows(csv); i++) {
+        double value;
+        const char *text = orch_csv_text(csv, i, column);
+        if (*text && !orch_real_parse(text, &value))
+            return false;
+        some |= *text != '\0';
+    }
+    return some;
+}
+
+static struct orch_table *make_table(const struct orch_csv *csv, const GPtrArray *keys)
+{
+    g_autoptr(GPtrArray) headers = g_ptr_array_new_with_free_func(g_free);
+    int columns = orch_csv_columns(csv);
+    g_autofree bool *number = g_new(bool, columns);
+    if (keys)
+        g_ptr_array_add(headers, g_strdup("run"));
+    for (int c = 0; c < columns; c++) {
+        number[c] = is_number_column(csv, c);
+        g_ptr_array_add(headers, g_strconcat(number[c] ? ">" : "", orch_csv_name(csv, c), NULL));
+    }
+    g_ptr_array_add(headers, NULL);
+    struct orch_table *table = orch_table_new((const char *const *)headers->pdata);
+    for (size_t i = 0; i < orch_csv_rows(csv); i++) {
+        if (keys)
+            orch_table_add(table, orch_cli_short_key(keys->pdata[i]), json_string(keys->pdata[i]));
+        for (int c = 0; c < columns; c++) {
+            const char *text = orch_csv_text(csv, i, c);
+            double value;
+            bool is_real = number[c] && orch_real_parse(text, &value);
+            orch_table_add(table, text, is_real ? json_real(value) : *text ? NULL : json_null());
+        }
+    }
+    return table;
+}
+
+static void say_tally(struct orch_cli *cli, const struct orch_rows_tally *tally)
+{
+    const struct {
+        int64_t count;
+        const char *why;
+    } left[] = {{tally->no_cost, "declare no cost (network, batch, ...)"},
+                {tally->shared, "had other trials beside them"},
+                {tally->unmeasured, "recorded nothing that the target follows from"}};
+    orch_cli_say(cli, "%" G_GINT64_FORMAT " row%s of runs that ended ok", tally->rows,
+                 tally->rows == 1 ? "" : "s");
+    for (size_t i = 0; i < G_N_ELEMENTS(left); i++)
+        if (left[i].count)
+            orch_cli_say(cli, "left out: %" G_GINT64_FORMAT " that %s", left[i].count, left[i].why);
+}
+
+static struct orch_csv *read_rows(struct orch_cli *cli, const struct rows_options *o,
+                                  GPtrArray *keys, GError **error)
+{
+    struct orch_store *store = orch_cli_store(cli, ORCH_STORE_READ, error);
+    if (!store)
+        return NULL;
+    if (o->data)
+        return orch_rows_of_dataset(store, o->data, o->target, error);
+    struct orch_where *where = o->where ? orch_where_parse(o->where, error) : NULL;
+    if (o->where && !where)
+        return NULL;
+    struct orch_rows_tally tally = {0};
+    struct orch_csv *csv = orch_rows_of_runs(store, where, o->target, keys, &tally, error);
+    if (csv)
+        say_tally(cli, &tally);
+    orch_where_free(where);
+    return csv;
+}
+
+static int run_rows(struct orch_cli *cli, const void *options, GError **error)
+{
+    const struct rows_options *o = options;
+    if (o->data && (o->where || o->runs)) {
+        orch_error_set(error, ORCH_ERROR_USAGE, "leave one of them out",
+                       "the rows of a data set (--data) are of no run: '%s' does not apply",
+                       o->where ? "--where" : "--runs");
+        return -1;
+    }
+    if (!orch_format_check(o->format, error))
+        return -1;
+    g_autoptr(GPtrArray) keys = g_ptr_array_new_with_free_func(g_free);
+    struct orch_csv *csv = read_rows(cli, o, keys, error);
+    if (!csv)
+        return -1;
+    if (!cli->json && !o->runs && g_strcmp0(o->format, "csv") == 0) {
+        GString *text = orch_rows_text(csv);
+        fwrite(text->str, 1, text->len, stdout);
+        g_string_free(text, TRUE);
+    } else {
+        orch_table_print_as(cli, make_table(csv, o->runs ? keys : NULL), "rows", o->format);
+    }
+    orch_csv_free(csv);
+    return ORCH_EXIT_OK;
+}
+
+const struct orch_command ORCH_COMMAND_PREDICTOR_ROWS = {
+    .name = "predictor rows",
+    .group = "Networks and hardware",
+    .summary = "the rows that predictors learn from: of the runs, or of a data set",
+    .usage = "",
+    .max_args = 0,
+    .options = OPTIONS,
+    .option_bytes = sizeof(struct rows_options),
+    .about =
+        "A run gives a row when its plugin declares its cost, it ended ok, is not removed, and\n"
+        "nothing ran beside it. Times are the median of its epochs or steps without the first,\n"
+        "which warms up; a step, an epoch and a rate follow from each other by batch, workers and\n"
+        "images.",
+    .examples = "orch predictor rows --runs\n"
+                "orch predictor rows --target epoch_s --where 'recipe = hw4' --format csv >a.csv",
+    .run = run_rows,
+};

@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Runs are read in three queries whatever their number: the runs, their results, their points. */
+#include "core/run/rows.h"
+#include "core/run/rows_text.h"
+
+#include "lib/base/error.h"
+#include "lib/base/json.h"
+#include "lib/base/text.h"
+#include "store/bulk.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- what runs record --------------------------------------------------------------------------
+ */
+
+enum quantity { STEP_MS, EPOCH_S, IMAGES_PER_S, QUANTITIES };
+
+/* Names under which plugins record it, the most direct first, with the unit it has when none was
+ * declared. */
+static const struct recorded {
+    const char *name;
+    enum quantity quantity;
+    const char *unit;
+} RECORDED[] = {
+    {"step_time", STEP_MS, "s"},
+    {"step_ms", STEP_MS, "ms"},
+    {"step_s", STEP_MS, "s"},
+    {"batch_time", STEP_MS, "s"},
+    {"iteration_time", STEP_MS, "s"},
+    {"epoch_time", EPOCH_S, "s"},
+    {"epoch_s", EPOCH_S, "s"},
+    {"epoch_ms", EPOCH_S, "ms"},
+    {"images_per_s", IMAGES_PER_S, "1/s"},
+    {"img_per_s", IMAGES_PER_S, "1/s"},
+    {"samples_per_s", IMAGES_PER_S, "1/s"},
+    {"throughput", IMAGES_PER_S, "1/s"},
+};
+
+static const struct {
+    const char *unit;
+    double seconds;
+} UNITS[] = {{"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {"s", 1}, {"min", 60}, {"h", 3600}};
+
+/* What a value is in the unit of its quantity; NaN: the unit is none of such. */
+static double scaled(const struct recorded *what, const char *unit, double value)
+{
+    unit = unit && *unit ? unit : what->unit;
+    if (what->quantity == IMAGES_PER_S)
+        return g_str_has_suffix(unit, "/s") ? value : (double)NAN;
+    double per = what->quantity == STEP_MS ? 1e3 : 1;
+    for (size_t i = 0; i < G_N_ELEMENTS(UNITS); i++)
+        if (strcmp(UNITS[i].unit, unit) == 0)
+            return value * UNITS[i].seconds * per;
+    return (double)NAN;
+}
+
+static const struct recorded *recorded_find(const char *name)
+{
+    for (size_t i = 0; i < G_N_ELEMENTS(RECORDED); i++)
+        if (strcmp(RECORDED[i].name, name) == 0)
+            return &RECORDED[i];
+    return NULL;
+}
+
+static int compare_reals(gconstpointer a, gconstpointer b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Median of the values in order of their steps, without the first one when there are more. */
+static double steady(GArray *values)
+{
+    if (!values->len)
+        return (double)NAN;
+    if (values->len > 1)
+        g_array_remove_index(values, 0);
+    g_array_sort(values, compare_reals);
+    guint half = values->len / 2;
+    const double *v = &g_array_index(values, double, 0);
+    return values->len % 2 ? v[half] : (v[half - 1] + v[half]) / 2;
+}
+
+/* ---- reading -----------------------------------------------------------------------------------
+ */
+
+/** A run with a cost. */
+struct timed {
+    char *key, *gpu;
+    int64_t threads, gpus;
+    json_t *cost;
+    double wall_ms;
+    double found[QUANTITIES]; /* NaN: not recorded */
+};
+
+struct reading {
+    GArray *runs;       /* struct timed */
+    GArray *ids;        /* int64_t, rising, in the same order */
+    guint at;           /* the run whose values come in */
+    const char *series; /* name of the metric that comes in, of RECORDED */
+    GArray *values;
+    struct orch_rows_tally tally;
+};
+
+static void clear_timed(gpointer data)
+{
+    struct timed *run = data;
+    g_free(run->key);
+    g_free(run->gpu);
+    json_decref(run->cost);
+}
+
+/* "2x Tesla V100" is two of them; "Xeon, 4 threads" a processor with 4; else what the machine's
+ * facts say. */
+static void take_place(struct timed *out, const struct orch_told_run *run, const json_t *facts)
+{
+    out->threads = orch_json_int(facts, "threads", 0);
+    g_autofree char *where = g_strdup(run->where_key ? run->where_key : "");
+    char *end = NULL;
+    int64_t count = g_ascii_strtoll(where, &end, 10);
+    if (end > where && g_str_has_prefix(end, "x ") && count > 0) {
+        out->gpu = g_strdup(end + 2);
+        out->gpus = count;
+        return;
+    }
+    char *comma = strrchr(where, ',');
+    if (comma && (g_str_has_suffix(comma, " thread") || g_str_has_suffix(comma, " threads"))) {
+        int64_t threads = g_ascii_strtoll(comma + 1, NULL, 10);
+        out->threads = threads > 0 ? threads : out->threads;
+        *comma = '\0';
+    }
+    if (!*where && run->machine_facts) {
+        g_autoptr(json_t) machine = orch_json_parse(run->machine_facts, strlen(run->machine_facts),
+                                                    strlen(run->machine_facts), NULL);
+        out->gpu = g_strdup(orch_json_text(machine, "cpu_model", ""));
+        return;
+    }
+    out->gpu = g_steal_pointer(&where);
+}
+
+static void take_run(void *ctx, const struct orch_told_run *run)
+{
+    struct reading *r = ctx;
+    bool may =
+        run->facts && strstr(run->facts, "\"cost\":"); /* most cheaply told without parsing */
+    size_t length = may ? strlen(run->facts) : 0;
+    g_autoptr(json_t) facts = may ? orch_json_parse(run->facts, length, length, NULL) : NULL;
+    json_t *cost = json_object_get(facts, "cost");
+    if (!json_is_object(cost)) {
+        r->tally.no_cost++;
+        return;
+    }
+    if (orch_json_int(facts, "co_runners", 0) > 0) {
+        r->tally.shared++;
+        return;
+    }
+    struct timed out = {.key = g_strdup(run->key),
+                        .cost = json_incref(cost),
+                        .wall_ms = run->wall_ms,
+                        .found = {(double)NAN, (double)NAN, (double)NAN}};
+    take_place(&out, run, facts);
+    g_array_append_val(r->runs, out);
+    g_array_append_val(r->ids, run->id);
+}
+
+/* A series is over: its median stands for what it records, unless a more direct name did. */
+static void close_series(struct reading *r)
+{
+    const struct recorded *what = r->series ? recorded_find(r->series) : NULL;
+    if (what && r->at < r->runs->len) {
+        double *found = &g_array_index(r->runs, struct timed, r->at).found[what->quantity];
+        double value = steady(r->values);
+        if (isnan(*found) && value > 0 && isfinite(value))
+            *found = value;
+    }
+    r->series = NULL;
+    g_array_set_size(r->values, 0);
+}
+
+static void take_value(void *ctx, const struct orch_told_value *value)
+{
+    struct reading *r = ctx;
+    const struct recorded *what = recorded_find(value->name);
+    int64_t id = r->at < r->ids->len ? g_array_index(r->ids, int64_t, r->at) : -1;
+    if (!what)
+        return;
+    if (id != value->run_id || r->series != what->name) {
+        close_series(r);
+        if (id > value->run_id) /* results are over, points begin */
+            r->at = 0;
+        while (r->at < r->ids->len && g_array_index(r->ids, int64_t, r->at) < value->run_id)
+            r->at++;
+        r->series = what->name;
+    }
+    double number = scaled(what, value->unit, value->value);
+    if (!isnan(number))
+        g_array_append_val(r->values, number);
+    if (value->step < 0)
+        close_series(r);
+}
+
+static bool read_all(struct orch_store *store, const struct orch_where *filter, struct reading *r,
+                     GError **error)
+{
+    const char *names[G_N_ELEMENTS(RECORDED) + 1] = {NULL};
+    for (size_t i = 0; i < G_N_ELEMENTS(RECORDED); i++)
+        names[i] = RECORDED[i].name;
+    bool ok = orch_store_told_runs(store, filter, take_run, r, error) &&
+              orch_store_told_values(store, (const int64_t *)(void *)r->ids->data, r->ids->len,
+                                     names, take_value, r, error);
+    close_series(r);
+    return ok;
+}
+
+/* ---- the target --------------------------------------------------------------------------------
+ */
+
+static double number_of(const json_t *cost, const char *name)
+{
+    double value;
+    return orch_json_get_real(json_object_get(cost, name), &value) && value > 0 ? value
+                                                                                : (double)NAN;
+}
+
+static double workers_of(const struct timed *run)
+{
+    double workers = number_of(run->cost, "workers");
+    return isnan(workers) ? (double)MAX(run->gpus, 1) : workers;
+}
+
+/* Images a second, whatever it was told by. */
+static double rate_of(const struct timed *run)
+{
+    double step_images = number_of(run->cost, "batch") * workers_of(run);
+    double images = number_of(run->cost, "images");
+    if (!isnan(run->found[IMAGES_PER_S]))
+        return run->found[IMAGES_PER_S];
+    double by_epoch = images / run->found[EPOCH_S];
+    return isnan(by_epoch) ? step_images / (run->found[STEP_MS] / 1e3) : by_epoch;
+}
+
+static double step_ms(const struct timed *run)
+{
+    double step_images = number_of(run->cost, "batch") * workers_of(run);
+    return isnan(run->found[STEP_MS]) ? 1e3 * step_images / rate_of(run) : run->found[STEP_MS];
+}
+
+static double epoch_s(const struct timed *run)
+{
+    return isnan(run->found[EPOCH_S]) ? number_of(run->cost, "images") / rate_of(run)
+                                      : run->found[EPOCH_S];
+}
+
+static double wall_s(const struct timed *run)
+{
+    return run->wall_ms / 1e3;
+}
+
+static const struct {
+    const char *name;
+    double (*of)(const struct timed *run);
+} ROW_TARGETS[] = {
+    {"step_ms", step_ms}, {"epoch_s", epoch_s}, {"images_per_s", rate_of}, {"wall_s", wall_s}};
+
+const char *const *orch_rows_targets(void)
+{
+    static const char *names[G_N_ELEMENTS(ROW_TARGETS) + 1];
+    for (size_t i = 0; i < G_N_ELEMENTS(ROW_TARGETS); i++)
+        names[i] = ROW_TARGETS[i].name;
+    return names;
+}
+
+/* ---- the table ---------------------------------------------------------------------------------
+ */
+
+static const char *const COLUMNS[] = {"gpu",       "workers",   "threads", "net",   "batch",
+                                      "precision", "framework", "images",  "input", "img",
+                                      "classes",   "mode",      "epochs"};
+
+/* Side of "3x32x32"; NaN where it is not square. */
+static double side_of(const char *input)
+{
+    g_auto(GStrv) words = g_strsplit(input, "x", -1);
+    double height, width;
+    bool square = g_strv_length(words) == 3 && orch_real_parse(words[1], &height) &&
+                  orch_real_parse(words[2], &width) && height == width;
+    return square ? height : (double)NAN;
+}
+
+static void write_row(const struct timed *run, double target, GString *out)
+{
+    const json_t *cost = run->cost;
+    const char *input = orch_json_text(cost, "input", "");
+    const json_t *training = json_object_get(cost, "training");
+    bool trains = json_is_true(training) || json_integer_value(training) > 0;
+    rows_text(out, run->gpu);
+    rows_number(out, workers_of(run));
+    rows_number(out, run->threads > 0 ? (double)run->threads : (double)NAN);
+    rows_text(out, orch_json_text(cost, "network", ""));
+    rows_number(out, number_of(cost, "batch"));
+    rows_text(out, orch_json_text(cost, "precision", ""));
+    rows_text(out, orch_json_text(cost, "framework", ""));
+    rows_number(out, number_of(cost, "images"));
+    rows_text(out, input);
+    rows_number(out, side_of(input));
+    rows_number(out, number_of(cost, "classes"));
+    rows_text(out, trains ? "train" : "infer"); /* 0 is not written: forward only */
+    rows_number(out, number_of(cost, "epochs"));
+    rows_number(out, target);
+    rows_end(out);
+}
+
+static struct orch_csv *make_table(struct reading *r, size_t target, GPtrArray *keys,
+                                   GError **error)
+{
+    g_autoptr(GString) text = g_string_new(NULL);
+    for (size_t i = 0; i < G_N_ELEMENTS(COLUMNS); i++)
+        rows_text(text, COLUMNS[i]);
+    rows_text(text, ROW_TARGETS[target].name);
+    rows_end(text);
+    for (guint i = 0; i < r->runs->len; i++) {
+        const struct timed *run = &g_array_index(r->runs, struct timed, i);
+        double value = ROW_TARGETS[target].of(run);
+        if (!(value > 0) || !isfinite(value)) {
+            r->tally.unmeasured++;
+            continue;
+        }
+        r->tally.rows++;
+        write_row(run, value, text);
+        if (keys)
+            g_ptr_array_add(keys, g_strdup(run->key));
+    }
+    return orch_csv_parse("(runs)", text->str, text->len, error);
+}
+
+static bool find_target(const char *target, size_t *out, GError **error)
+{
+    for (size_t i = 0; i < G_N_ELEMENTS(ROW_TARGETS); i++) {
+        if (strcmp(ROW_TARGETS[i].name, target) == 0) {
+            *out = i;
+            return true;
+        }
+    }
+    g_autofree char *near = orch_suggest_hint(target, orch_rows_targets());
+    orch_error_set(error, ORCH_ERROR_USAGE,
+                   near ? near : "of runs: step_ms, epoch_s, images_per_s, wall_s",
+                   "unknown target '%s'", target);
+    return false;
+}
+
+struct orch_csv *orch_rows_of_runs(struct orch_store *store, const struct orch_where *filter,
+                                   const char *target, GPtrArray *keys,
+                                   struct orch_rows_tally *out_tally, GError **error)
+{
+    size_t which;
+    if (!find_target(target ? target : ROW_TARGETS[0].name, &which, error))
+        return NULL;
+    struct reading r = {.runs = g_array_new(FALSE, FALSE, sizeof(struct timed)),
+                        .ids = g_array_new(FALSE, FALSE, sizeof(int64_t)),
+                        .values = g_array_new(FALSE, FALSE, sizeof(double))};
+    g_array_set_clear_func(r.runs, clear_timed);
+    struct orch_csv *table = NULL;
+    if (read_all(store, filter, &r, error))
+        table = make_table(&r, which, keys, error);
+    if (table && out_tally)
+        *out_tally = r.tally;
+    g_array_unref(r.runs);
+    g_array_unref(r.ids);
+    g_array_unref(r.values);
+    return table;
+}

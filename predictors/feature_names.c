@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "predictors/feature_names.h"
+
+#include "lib/base/text.h"
+
+#include <glib.h>
+#include <string.h>
+
+#define NUMBER true
+#define WORD false
+
+static const struct orch_feature_name FEATURES[] = {
+    /* where */
+    {"gpu", "", WORD, "accel|device|gpu_name", "the GPU by name, or the model of a processor"},
+    {"gpus", "GPUs", NUMBER, "accels|num_gpus|ngpus", "how many work on one step"},
+    {"workers", "workers", NUMBER, "num_workers", "data-parallel learners"},
+    {"servers", "servers", NUMBER, "ps|num_ps", "parameter servers"},
+    {"threads", "threads", NUMBER, "num_threads", "of a processor"},
+    {"platform", "", WORD, "system|machine|instance_type", "the machine or instance"},
+    {"connectivity", "", WORD, "topology|interconnect", "what GPUs are linked by"},
+    /* what */
+    {"net", "", WORD, "network|model|architecture", "the network by name (orch net ls)"},
+    {"task", "", WORD, "benchmark", "what is learned"},
+    {"dataset", "", WORD, "data_set", "what it is learned from"},
+    {"input", "", WORD, "input_shape", "CxHxW of one image"},
+    {"img", "pixels", NUMBER, "image_size|image_side|img_size", "side of a square image"},
+    {"images", "images", NUMBER, "num_images|samples", "of an epoch"},
+    {"classes", "", NUMBER, "num_classes", ""},
+    {"batch", "images", NUMBER, "batch_per_gpu|batch_size|bs", "images a step and GPU or worker"},
+    {"batch_total", "images", NUMBER, "global_batch", "images a step over all GPUs"},
+    {"epochs", "epochs", NUMBER, "num_epochs", ""},
+    {"seq", "tokens", NUMBER, "tokens|seq_len|sequence_length", "length of a sequence"},
+    /* how */
+    {"mode", "", WORD, "phase", "train (forward and backward) or infer (forward)"},
+    {"precision", "", WORD, "prec|bits|dtype", "fp32, tf32, fp16, bf16, fp64, or amp, half, 16"},
+    {"framework", "", WORD, "library", "with its version"},
+    {"opt", "", WORD, "optimizer|optimiser", "none: forward only"},
+    {"op", "", WORD, "operator|kernel_name", "kind of a single operation"},
+    {"act", "", WORD, "activation", "activation behind a layer"},
+    {"variable_update", "", WORD, "", "how gradients are exchanged"},
+    {"variant", "", WORD, "", ""},
+    {"layout", "", WORD, "memory_format", "nchw or nhwc"},
+    {"torch", "", WORD, "", "version of PyTorch"},
+    {"cudnn", "", WORD, "", "version of cuDNN"},
+    /* a network's counts */
+    {"params_M", "10^6", NUMBER, "params_m", "parameters"},
+    {"gmacs", "10^9", NUMBER, "", "multiply-adds of one image, forward"},
+    {"macts_M", "10^6", NUMBER, "macts_m", "activations of one image"},
+    {"layers", "", NUMBER, "num_layers", "of a transformer"},
+    {"hidden", "", NUMBER, "hidden_size|d_model", "width of a transformer"},
+    {"heads", "", NUMBER, "num_heads", ""},
+    {"ff", "", NUMBER, "", "width of its feed-forward part"},
+    {"vocab", "", NUMBER, "vocab_size", ""},
+    /* a layer */
+    {"in_hw", "pixels", NUMBER, "", "side of a convolution's input"},
+    {"kernel", "pixels", NUMBER, "kernel_size", "side of its kernel"},
+    {"cin", "channels", NUMBER, "in_channels", ""},
+    {"cout", "channels", NUMBER, "out_channels", ""},
+    {"stride", "pixels", NUMBER, "", ""},
+    {"pad", "pixels", NUMBER, "padding", ""},
+    {"pad_same", "", NUMBER, "", "1: padded so that the size stays"},
+    {"bias", "", NUMBER, "", "1: it has one"},
+    {"din", "", NUMBER, "in_features", "inputs of a dense layer"},
+    {"dout", "", NUMBER, "out_features", "its outputs"},
+    {"b", "", NUMBER, "", "products of a batch of matrices (m x k times k x n)"},
+    {"m", "", NUMBER, "", "their rows"},
+    {"k", "", NUMBER, "", "what is summed over"},
+    {"n", "", NUMBER, "", "their columns"},
+    {"rows", "", NUMBER, "", "of a tensor"},
+    {"cols", "", NUMBER, "", ""},
+    {"step", "", NUMBER, "", "of a curve"},
+    {"epoch", "", NUMBER, "", ""},
+    {NULL, NULL, false, NULL, NULL},
+};
+
+static const struct orch_feature_name TARGETS[] = {
+    {"step_ms", "ms", NUMBER, "ms|ms_per_batch|total_ms|ms_median", "one step over all GPUs"},
+    {"layer_ms", "ms", NUMBER, "ms", "one layer or kernel"},
+    {"epoch_s", "s", NUMBER, "sec_per_epoch", "one epoch"},
+    {"wall_s", "s", NUMBER, "time_s", "the whole run"},
+    {"images_per_s", "images/s", NUMBER, "img_per_s|throughput", "over all GPUs"},
+    {"throughput", "1/s", NUMBER, "", "in a task's own items"},
+    {NULL, NULL, false, NULL, NULL},
+};
+
+const struct orch_feature_name *orch_feature_names(void)
+{
+    return FEATURES;
+}
+
+const struct orch_feature_name *orch_target_names(void)
+{
+    return TARGETS;
+}
+
+static const struct orch_feature_name *find(const struct orch_feature_name *table, const char *name)
+{
+    for (; table->name; table++)
+        if (strcmp(table->name, name) == 0)
+            return table;
+    return NULL;
+}
+
+const struct orch_feature_name *orch_feature_name_find(const char *name)
+{
+    return find(FEATURES, name);
+}
+
+static bool is_other(const struct orch_feature_name *row, const char *name)
+{
+    g_auto(GStrv) others = g_strsplit(row->others, "|", -1);
+    return g_strv_contains((const char *const *)others, name);
+}
+
+const struct orch_feature_name *orch_feature_name_of_other(const char *name)
+{
+    for (const struct orch_feature_name *row = FEATURES; row->name; row++)
+        if (is_other(row, name))
+            return row;
+    return NULL;
+}
+
+char *orch_feature_name_hint(const char *name)
+{
+    const struct orch_feature_name *other = orch_feature_name_of_other(name);
+    if (other)
+        return g_strdup_printf("it is called '%s' here", other->name);
+    g_autoptr(GPtrArray) names = g_ptr_array_new();
+    for (size_t i = 0; FEATURES[i].name; i++)
+        g_ptr_array_add(names, (char *)(uintptr_t)FEATURES[i].name);
+    for (size_t i = 0; TARGETS[i].name; i++)
+        g_ptr_array_add(names, (char *)(uintptr_t)TARGETS[i].name);
+    g_ptr_array_add(names, NULL);
+    char *hint = orch_suggest_hint(name, (const char *const *)names->pdata);
+    return hint ? hint
+                : g_strdup("'orch import --features' lists them; a column that is not "
+                           "mapped keeps its own name");
+}
+
+/* ---- what is measured --------------------------------------------------------------------------
+ */
+
+static bool is_rate(const char *name)
+{
+    return strstr(name, "per_s") || strstr(name, "throughput") || strstr(name, "images_s");
+}
+
+static const struct {
+    const char *word; /* the whole name, its first word, or its last */
+    const char *unit;
+} TIMES[] = {{"ns", "ns"},  {"us", "us"},     {"ms", "ms"},   {"s", "s"},     {"sec", "s"},
+             {"secs", "s"}, {"seconds", "s"}, {"min", "min"}, {"hours", "h"}, {"minutes", "min"}};
+
+/* Unit of a name that is a time: "ms", "ms_min", "step_ms"; NULL: it is none. */
+static const char *time_unit(const char *name)
+{
+    size_t first = strcspn(name, "_");
+    const char *last = strrchr(name, '_');
+    last = last ? last + 1 : name;
+    for (size_t i = 0; !is_rate(name) && i < G_N_ELEMENTS(TIMES); i++) {
+        const char *word = TIMES[i].word;
+        bool is_first = strlen(word) == first && strncmp(name, word, first) == 0;
+        /* "ms_min" is the least of ms, "s_2" and "min_batch" are no times */
+        bool may_lead = strcmp(word, "s") != 0 && strcmp(word, "min") != 0;
+        bool may_end = strcmp(word, "min") != 0;
+        if ((is_first && (may_lead || !name[first])) || (may_end && strcmp(last, word) == 0))
+            return TIMES[i].unit;
+    }
+    return NULL;
+}
+
+const char *orch_target_unit(const char *name)
+{
+    const struct orch_feature_name *row = find(TARGETS, name);
+    if (row)
+        return row->unit;
+    const char *unit = time_unit(name);
+    if (unit)
+        return unit;
+    return is_rate(name) ? "1/s" : "";
+}
+
+/* The first word of a name tells what is measured: loss, loss_std. */
+static bool same_measure(const char *a, const char *b)
+{
+    size_t n = strcspn(a, "_");
+    return n > 1 && strcspn(b, "_") == n && strncmp(a, b, n) == 0;
+}
+
+bool orch_feature_gives_away(const char *name, const char *target)
+{
+    if (orch_feature_name_find(name)) /* "epoch" beside epoch_s */
+        return false;
+    if (time_unit(target) && strcmp(name, "cost_usd") == 0) /* time x price */
+        return true;
+    bool measures = time_unit(target) || is_rate(target);
+    return measures &&
+           (time_unit(name) || is_rate(name) || (time_unit(target) && same_measure(name, target)));
+}

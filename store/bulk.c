@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A list of ids goes to SQLite as one JSON text, so that no query is made a run. */
+#include "store/bulk.h"
+#include "store/internal.h"
+
+#include <math.h>
+
+bool orch_store_told_runs(struct orch_store *store, const struct orch_where *where,
+                          orch_told_run_fn tell, void *ctx, GError **error)
+{
+    if (where && !store_where_check_names(store, where, error))
+        return false;
+    g_autofree char *sql = g_strdup_printf(
+        "SELECT r.id, r.key, r.where_key, m.facts, r.facts, r.wall_ms FROM run r" STORE_RUN_JOINS
+        " WHERE r.state = 'ok' AND r.id NOT IN " STORE_HIDDEN "%s%s%s"
+        " ORDER BY r.id",
+        where ? " AND (" : "", where ? store_where_sql(where) : "", where ? ")" : "");
+    sqlite3_stmt *s = NULL;
+    if (sqlite3_prepare_v2(store->db, sql, -1, &s, NULL) != SQLITE_OK)
+        return store_fail(store, error, "read");
+    if (where)
+        store_where_bind(where, s, 1);
+    int more;
+    while ((more = store_step(store, s, error)) > 0) {
+        const struct orch_told_run run = {
+            .id = sqlite3_column_int64(s, 0),
+            .key = (const char *)sqlite3_column_text(s, 1),
+            .where_key = (const char *)sqlite3_column_text(s, 2),
+            .machine_facts = (const char *)sqlite3_column_text(s, 3),
+            .facts = (const char *)sqlite3_column_text(s, 4),
+            .wall_ms = store_column_real(s, 5),
+        };
+        tell(ctx, &run);
+    }
+    sqlite3_finalize(s);
+    return more == 0;
+}
+
+static char *ids_text(const int64_t *ids, size_t count)
+{
+    GString *text = g_string_new("[");
+    for (size_t i = 0; i < count; i++)
+        g_string_append_printf(text, "%s%" G_GINT64_FORMAT, i ? "," : "", ids[i]);
+    g_string_append_c(text, ']');
+    return g_string_free(text, FALSE);
+}
+
+static char *names_text(const char *const *names)
+{
+    json_t *list = json_array();
+    for (int i = 0; names[i]; i++)
+        json_array_append_new(list, json_string(names[i]));
+    char *text = json_dumps(list, JSON_COMPACT);
+    json_decref(list);
+    return text;
+}
+
+static const char *const QUERIES[] = {
+    "SELECT e.run, e.name, e.unit, -1, e.value FROM result e"
+    " WHERE e.run IN (SELECT value FROM json_each(?1))"
+    " AND e.name IN (SELECT value FROM json_each(?2)) ORDER BY e.run, e.name",
+    "SELECT p.run, n.name, n.unit, p.step, p.value FROM metric p"
+    " CROSS JOIN metric_name n ON n.id = p.name_id WHERE p.run IN (SELECT value FROM json_each(?1))"
+    " AND p.name_id IN (SELECT id FROM metric_name WHERE name IN"
+    " (SELECT value FROM json_each(?2))) ORDER BY p.run, p.name_id, p.step",
+};
+
+bool orch_store_told_values(struct orch_store *store, const int64_t *ids, size_t count,
+                            const char *const *names, orch_told_value_fn tell, void *ctx,
+                            GError **error)
+{
+    g_autofree char *runs = ids_text(ids, count), *wanted = names_text(names);
+    int more = 0;
+    for (size_t i = 0; i < G_N_ELEMENTS(QUERIES) && more == 0; i++) {
+        sqlite3_stmt *s = store_statement(store, QUERIES[i], error);
+        if (!s)
+            return false;
+        store_bind(s, "tt", runs, wanted);
+        while ((more = store_step(store, s, error)) > 0) {
+            const struct orch_told_value value = {
+                .run_id = sqlite3_column_int64(s, 0),
+                .name = (const char *)sqlite3_column_text(s, 1),
+                .unit = (const char *)sqlite3_column_text(s, 2),
+                .step = sqlite3_column_int64(s, 3),
+                .value = store_column_real(s, 4),
+            };
+            if (!isnan(value.value))
+                tell(ctx, &value);
+        }
+    }
+    return more == 0;
+}
