@@ -42,9 +42,10 @@ void orch_learned_free(struct orch_learned *learned);
 const GArray *orch_learned_trials(const struct orch_learned *learned);
 
 struct orch_answer {
-    double value;     /* in the unit of the target */
-    double low, high; /* the middle 90 % */
-    bool extrapolates; /* farther from all rows that it learned from than these are from each other */
+    double value;      /* in the unit of the target */
+    double low, high;  /* the middle 90 % */
+    bool extrapolates; /* farther from all rows that it learned from than these are from each other
+                        */
 };
 /** Answers for rows of the same columns, one for each. */
 void orch_learned_predict(const struct orch_learned *learned, const struct orch_rows *rows,
@@ -60,8 +61,8 @@ struct orch_score {
 /** How good it was on rows that their fold did not see. */
 struct orch_score orch_learned_left_out(const struct orch_learned *learned);
 /** Mean relative errors, on the same folds, of what a model must beat: the nearest record's time
- * ("last known"), and that times the ratio of the white boxes ("ratio of specifications"); NaN where
- * there is none. */
+ * ("last known"), and that times the ratio of the white boxes ("ratio of specifications"); NaN
+ * where there is none. */
 void orch_learned_baselines(const struct orch_learned *learned, double *last_known, double *ratio);
 /** As a JSON object, and back: all that orch_learned_predict needs, and the trial that won. NULL
  * with ORCH_ERROR_RECIPE for what is broken. */

@@ -45,7 +45,8 @@ static const struct orch_option OPTIONS[] = {
     {"threads", 0, "N", ORCH_OPT_TEXT, AT(threads), "of a processor, as the store's runs had them"},
     {"explain", 0, NULL, ORCH_OPT_FLAG, AT(explain),
      "what the answer is made of: features, nearest records, white box and what was learned"},
-    {"budget", 0, "5usd", ORCH_OPT_TEXT, AT(budget), "mark what costs more; with all: leave it out"},
+    {"budget", 0, "5usd", ORCH_OPT_TEXT, AT(budget),
+     "mark what costs more; with all: leave it out"},
     {"deadline", 0, "TIME", ORCH_OPT_TEXT, AT(deadline),
      "mark what takes longer (36h, 2d); with all: leave it out"},
     {"pareto", 0, "FILE", ORCH_OPT_TEXT, AT(pareto),
@@ -77,7 +78,8 @@ static bool is_model(const char *name, GError **error)
     if (!name || g_strv_contains(names, name))
         return true;
     g_autofree char *near = orch_suggest_hint(name, names);
-    orch_error_set(error, ORCH_ERROR_USAGE, near ? near : "auto, transferred, prior, paleo, roofline",
+    orch_error_set(error, ORCH_ERROR_USAGE,
+                   near ? near : "auto, transferred, prior, paleo, roofline",
                    "option '--model': unknown model '%s'", name);
     return false;
 }
@@ -126,8 +128,7 @@ static bool options_fit(const struct predict_options *o, GError **error)
                            : some[i].models == ROOFLINE ? "--model roofline"
                            : some[i].models == PRIOR    ? "--model auto"
                                                         : "another --model, or leave it away",
-                           "option '%s' does nothing with --model %s", some[i].option,
-                           name);
+                           "option '%s' does nothing with --model %s", some[i].option, name);
             return false;
         }
     }
@@ -190,11 +191,14 @@ const struct orch_command ORCH_COMMAND_PREDICT = {
     .about =
         "Answers with the time of a step, an epoch and all, the cost, and an interval; it first "
         "says\n"
-        "what it assumed and which option changes it. Each answer names its tier: measured (runs of\n"
-        "this configuration are in the store), fitted (a predictor learned from the store's runs of\n"
+        "what it assumed and which option changes it. Each answer names its tier: measured (runs "
+        "of\n"
+        "this configuration are in the store), fitted (a predictor learned from the store's runs "
+        "of\n"
         "this GPU), transferred (a white box distilled from public measurements of other GPUs, "
         "shifted\n"
-        "by your runs where there are any), prior (a roofline by specification). The interval holds\n"
+        "by your runs where there are any), prior (a roofline by specification). The interval "
+        "holds\n"
         "90 % of what was left out when it was made.\n"
         "\n"
         "--model paleo gives the numbers of PALEO (Qi et al. 2017), from a network of the zoo or "

@@ -5,6 +5,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/text.h"
+#include "lib/wire/value.h"
 #include "predictors/from_net.h"
 
 #include <math.h>
@@ -299,6 +300,31 @@ static bool cloud_ok(const struct question *q, GError **error)
     return known;
 }
 
+/* "5usd", "2.50", "$5"; "36h", "2d", "90min" */
+static bool read_limit(const char *text, const char *option, enum orch_type type, const char *hint,
+                       double *out, GError **error)
+{
+    struct orch_param_spec spec = {.name = (char *)(uintptr_t)option, .type = (uint32_t)type};
+    *out = (double)NAN;
+    if (!text)
+        return true;
+    json_t *value = orch_value_parse_scalar(&spec, text, NULL);
+    *out = json_number_value(value);
+    json_decref(value);
+    if (*out > 0)
+        return true;
+    orch_error_set(error, ORCH_ERROR_USAGE, hint, "option '%s': '%s' will not do", option, text);
+    return false;
+}
+
+static bool read_limits(struct question *q, GError **error)
+{
+    return read_limit(q->o->budget, "--budget", ORCH_MONEY, "dollars above 0, for example 5usd",
+                      &q->budget_usd, error) &&
+           read_limit(q->o->deadline, "--deadline", ORCH_DURATION,
+                      "a duration, for example 36h, 2d or 90min", &q->deadline_s, error);
+}
+
 static bool settle_numbers(struct question *q, GError **error)
 {
     const struct predict_options *o = q->o;
@@ -337,6 +363,8 @@ static bool settle_numbers(struct question *q, GError **error)
                        "option '--price': '%s' is out of range", o->price_text);
         return false;
     }
+    if (!read_limits(q, error))
+        return false;
     return orch_cli_count(o->per_node_text, "--per-node", 1 << 20, &q->per_node, error) &&
            cloud_ok(q, error);
 }

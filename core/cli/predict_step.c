@@ -75,8 +75,8 @@ static bool tell(const struct tiers *tiers, const struct tier_ask *ask, struct a
 bool candidate_ask(const struct question *q, const struct tiers *tiers, const struct candidate *c,
                    int64_t workers, int64_t batch, struct answer *out, GError **error)
 {
-    struct orch_exchange exchange, none = {.workers = 1, .node_workers = 1, .bandwidth = 1,
-                                           .node_bandwidth = 1};
+    struct orch_exchange exchange,
+        none = {.workers = 1, .node_workers = 1, .bandwidth = 1, .node_bandwidth = 1};
     struct orch_roofline_work work = {.batch = question_worker_batch(q, batch, workers),
                                       .element_bytes = orch_precision_bytes(c->precision),
                                       .training = !q->o->forward_only,
@@ -141,12 +141,12 @@ void add_money(struct orch_table *table, double usd)
     orch_table_add(table, text, isnan(usd) ? json_null() : json_real(usd));
 }
 
-static const char *const HEADERS[] = {">workers", ">batch each", ">step", ">images/s",
+static const char *const HEADERS[] = {">workers", ">batch each", ">step",       ">images/s",
                                       ">epoch",   ">total",      ">90 % of it", ">cost",
                                       "fits",     "tier",        "limits",      NULL};
 static const char *const HEADERS_WITHOUT_LIMITS[] = {
-    ">workers", ">batch each", ">step", ">images/s", ">epoch", ">total",
-    ">90 % of it", ">cost", "fits", "tier", NULL};
+    ">workers",    ">batch each", ">step", ">images/s", ">epoch", ">total",
+    ">90 % of it", ">cost",       "fits",  "tier",      NULL};
 
 static bool has_limits(const struct question *q)
 {
@@ -280,12 +280,13 @@ static void say_prior(const struct candidate *c, const struct orch_prior *p)
 
 static void say_transferred(const struct candidate *c, const struct orch_prior *p)
 {
-    printf("tier transferred: a white box distilled from measurements of other GPUs\n"
-           "  source    %s\n"
-           "  interval  a factor of %.2f to each side: 90 %% of the rows of GPUs that were left out "
-           "of the fit%s\n",
-           orch_transfer_source(), exp(p->error_90),
-           p->transfer.arch_was_measured ? "" : "; none of them was of this architecture");
+    printf(
+        "tier transferred: a white box distilled from measurements of other GPUs\n"
+        "  source    %s\n"
+        "  interval  a factor of %.2f to each side: 90 %% of the rows of GPUs that were left out "
+        "of the fit%s\n",
+        orch_transfer_source(), exp(p->error_90),
+        p->transfer.arch_was_measured ? "" : "; none of them was of this architecture");
     (void)c;
 }
 
@@ -320,8 +321,8 @@ static bool ask_each(struct asking *s, GError **error)
     for (int b = 0; b < s->q->batch_count; b++) {
         for (int w = 0; w < s->q->worker_count; w++) {
             answer_clear(&s->last);
-            if (!candidate_ask(s->q, &s->tiers, &s->c, s->q->workers[w], s->q->batches[b],
-                               &s->last, error))
+            if (!candidate_ask(s->q, &s->tiers, &s->c, s->q->workers[w], s->q->batches[b], &s->last,
+                               error))
                 return false;
             add_answer(s->table, s->q, &s->last);
             json_array_append_new(s->list, answer_json(s->q, &s->c, &s->last));

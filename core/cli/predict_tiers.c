@@ -166,7 +166,8 @@ static const struct orch_known *find_known(const struct tiers *tiers, const stru
         values[i] = value_of(ask, ASKED[i]);
     const struct orch_known *known =
         orch_trained_find(tiers->trained, ASKED, (const char *const *)values);
-    /* rows that name neither GPU nor network agree with everything: they are no measurement of it */
+    /* rows that name neither GPU nor network agree with everything: they are no measurement of it
+     */
     if (known && (!*orch_known_value(tiers->trained, known, "gpu") ||
                   !*orch_known_value(tiers->trained, known, "net")))
         known = NULL;
@@ -269,7 +270,8 @@ static double white_of(const struct tiers *tiers, const struct orch_known *known
         level = strcmp(orch_precision_names()[i], precision) == 0 ? i : level;
     struct orch_prior prior;
     struct orch_prior_step step;
-    struct orch_exchange alone = {.workers = 1, .node_workers = 1, .bandwidth = 1, .node_bandwidth = 1};
+    struct orch_exchange alone = {
+        .workers = 1, .node_workers = 1, .bandwidth = 1, .node_bandwidth = 1};
     if (net && orch_int_parse(orch_known_value(t, known, "batch"), &batch) &&
         orch_prior_for(gpu, (enum orch_precision)level, &prior, &unable)) {
         struct orch_roofline_work work = {
@@ -342,4 +344,118 @@ void tiers_shift(const struct tiers *tiers, const struct tier_ask *ask, struct o
                            : best == &gpu ? "on this GPU"
                                           : "on other GPUs with other networks",
                            exp(-best->sum / best->count));
+}
+
+/* ---- --explain ---------------------------------------------------------------------------------
+ */
+
+#define NEAREST 5
+
+static void explain_features(const struct orch_rows *rows)
+{
+    printf("features of this question (missing ones left out)\n");
+    for (int c = 0; c < orch_matrix_cols(rows->matrix); c++) {
+        const struct orch_feature *f = orch_matrix_feature(rows->matrix, c);
+        double value = orch_matrix_column(rows->matrix, c)[0];
+        if (isnan(value))
+            continue;
+        if (f->levels) {
+            printf("  %-28s %s\n", f->name, (char *)f->levels->pdata[(int)value]);
+        } else {
+            g_autofree char *text = orch_number_format(value);
+            printf("  %-28s %s\n", f->name, text);
+        }
+    }
+}
+
+struct near {
+    const struct orch_known *known;
+    double distance;
+};
+
+/* In the eyes of somebody who looks for a comparable run: the network first, then the GPU, then the
+ * batch, a factor of two as 1. */
+static double distance_of(const struct tiers *tiers, const struct tier_ask *ask,
+                          const struct orch_known *known)
+{
+    const struct orch_trained *t = tiers->trained;
+    double distance = 0, batch = 0;
+    if (strcmp(orch_known_value(t, known, "net"), ask->q->net->name) != 0)
+        distance += 8;
+    if (g_ascii_strcasecmp(orch_known_value(t, known, "gpu"), ask->gpu->name) != 0)
+        distance += 4;
+    if (strcmp(orch_known_value(t, known, "precision"), orch_precision_names()[ask->precision]) !=
+        0)
+        distance += 2;
+    if (orch_real_parse(orch_known_value(t, known, "batch"), &batch) && batch > 0)
+        distance += fabs(log2(batch / (double)ask->batch));
+    return distance;
+}
+
+static gint by_distance(gconstpointer a, gconstpointer b)
+{
+    double x = ((const struct near *)a)->distance, y = ((const struct near *)b)->distance;
+    return (x > y) - (x < y);
+}
+
+static void explain_nearest(const struct tiers *tiers, const struct tier_ask *ask)
+{
+    const struct orch_trained *t = tiers->trained;
+    g_autoptr(GArray) list = g_array_new(FALSE, FALSE, sizeof(struct near));
+    for (guint i = 0; i < t->known->len; i++) {
+        struct near near = {t->known->pdata[i], distance_of(tiers, ask, t->known->pdata[i])};
+        g_array_append_val(list, near);
+    }
+    g_array_sort(list, by_distance);
+    printf("nearest records\n");
+    for (guint i = 0; i < list->len && i < NEAREST; i++) {
+        const struct orch_known *k = g_array_index(list, struct near, i).known;
+        g_autofree char *time = orch_duration_format(k->median / 1e3);
+        printf("  %s  %s on %s, batch %s%s%s: %s (%d run%s)\n",
+               *k->newest ? orch_cli_short_key(k->newest) : "-", orch_known_value(t, k, "net"),
+               orch_known_value(t, k, "gpu"), orch_known_value(t, k, "batch"),
+               *orch_known_value(t, k, "precision") ? ", " : "",
+               orch_known_value(t, k, "precision"), time, k->count, k->count == 1 ? "" : "s");
+    }
+    if (!list->len)
+        printf("  none: the store has no run with a step time\n");
+}
+
+bool tiers_explain(const struct tiers *tiers, const struct tier_ask *ask,
+                   const struct orch_prior *prior, const struct orch_prior_step *step,
+                   GError **error)
+{
+    const struct orch_trained *t = tiers->trained;
+    g_autofree char *forward = orch_duration_format(step->own.forward_s);
+    g_autofree char *backward = orch_duration_format(step->own.backward_s);
+    g_autofree char *update = orch_duration_format(step->own.update_s);
+    g_autofree char *exposed = orch_duration_format(step->exposed_s);
+    printf("white box: forward %s, backward %s, update %s; exchange not hidden %s", forward,
+           backward, update, exposed);
+    if (fabs(prior->shift - 1) > 1e-9)
+        printf("; shifted by %.2f", prior->shift);
+    printf("\n");
+    if (!t) {
+        printf("learned part: none, as the store has nothing to learn from\n");
+        return true;
+    }
+    struct orch_csv *csv = tiers_row(t, ask, error);
+    struct orch_rows_options options = {.target = t->target};
+    struct orch_rows *rows = csv ? orch_rows_of_table(csv, &options, error) : NULL;
+    orch_csv_free(csv);
+    if (!rows)
+        return false;
+    if (t->learned) {
+        struct orch_answer answer;
+        orch_learned_predict(t->learned, rows, &answer);
+        g_autofree char *learned = orch_duration_format(answer.value / 1e3);
+        g_autofree char *white = orch_duration_format(rows->white[0] / 1e3);
+        printf("learned part: %s; the roofline of it says %s%s\n", learned,
+               isnan(rows->white[0]) ? "nothing" : white,
+               answer.extrapolates ? "; beyond what was learned from" : "");
+    }
+    explain_features(rows);
+    explain_nearest(tiers, ask);
+    orch_rows_free(rows);
+    return true;
 }

@@ -76,7 +76,8 @@ static struct orch_csv *join(struct joint *j, GError **error)
                 int c = orch_csv_find(csv, j->names->pdata[i]);
                 const char *value = c < 0 ? "" : orch_csv_text(csv, row, c);
                 g_string_append(out, i ? "," : "");
-                append_field(out, strcmp(j->names->pdata[i], "gpu") == 0 ? known_gpu(value) : value);
+                append_field(out,
+                             strcmp(j->names->pdata[i], "gpu") == 0 ? known_gpu(value) : value);
             }
             g_string_append_c(out, '\n');
         }
@@ -168,8 +169,8 @@ struct orch_csv *training_table(struct orch_store *store, const struct training_
  */
 
 /* Of an epoch or a whole training, not of a step. */
-static const char *const NO_CONFIGURATION[] = {"images", "epochs", "framework", "img", "classes",
-                                               NULL};
+static const char *const NO_CONFIGURATION[] = {"images", "epochs",  "framework",
+                                               "img",    "classes", NULL};
 
 static struct orch_trained *measured(struct orch_store *store, const struct training_request *r,
                                      const struct orch_csv *csv, const GPtrArray *keys,
@@ -184,8 +185,8 @@ static struct orch_trained *measured(struct orch_store *store, const struct trai
     t->made = g_date_time_format_iso8601(now);
     t->rows = orch_csv_rows(csv);
     t->last_known = t->ratio = (double)NAN;
-    t->known = orch_known_of_table(csv, r->target, NO_CONFIGURATION, keys, &t->columns,
-                                   &t->repeat_spread);
+    t->known =
+        orch_known_of_table(csv, r->target, NO_CONFIGURATION, keys, &t->columns, &t->repeat_spread);
     if (r->runs)
         g_ptr_array_add(sources, g_strdup("runs"));
     for (int i = 0; r->datasets && r->datasets[i]; i++)
@@ -203,8 +204,9 @@ static struct orch_trained *measured(struct orch_store *store, const struct trai
 static struct orch_rows *rows_of(const struct training_request *r, const struct orch_csv *csv,
                                  GError **error)
 {
-    struct orch_rows_options options = {
-        .target = r->target, .drop = r->drop, .group = orch_csv_find(csv, "gpu") >= 0 ? "gpu" : NULL};
+    struct orch_rows_options options = {.target = r->target,
+                                        .drop = r->drop,
+                                        .group = orch_csv_find(csv, "gpu") >= 0 ? "gpu" : NULL};
     return orch_rows_of_table(csv, &options, error);
 }
 
@@ -215,8 +217,8 @@ struct orch_trained *training_measure(struct orch_store *store, const struct tra
     struct orch_csv *csv = training_table(store, r, keys, error);
     struct orch_trained *t = csv ? measured(store, r, csv, keys, error) : NULL;
     if (t && t->rows >= ROWS_MIN && t->rows < learn_below) {
-        struct orch_learn_options quick = {.model = "auto", .target = ORCH_LEARN_BEST,
-                                           .no_tuning = true};
+        struct orch_learn_options quick = {
+            .model = "auto", .target = ORCH_LEARN_BEST, .no_tuning = true};
         g_autoptr(GError) unable = NULL;
         struct orch_rows *rows = rows_of(r, csv, &unable);
         t->learned = rows ? orch_learn(rows, &quick, &unable) : NULL;
@@ -314,8 +316,8 @@ static bool enough(const struct training_request *r, size_t rows, GError **error
     orch_error_set(error, ORCH_ERROR_USAGE,
                    "run a recipe whose plugin declares its cost (orch run recipes/hw4.recipe), or "
                    "bring measurements in (orch import FILE.csv, then --data NAME)",
-                   "there %s %zu row%s with '%s' to learn from: at least %d", rows == 1 ? "is" : "are",
-                   rows, rows == 1 ? "" : "s", r->target, ROWS_MIN);
+                   "there %s %zu row%s with '%s' to learn from: at least %d",
+                   rows == 1 ? "is" : "are", rows, rows == 1 ? "" : "s", r->target, ROWS_MIN);
     return false;
 }
 

@@ -7,18 +7,19 @@
 #include "store/predictor.h"
 
 struct training_request {
-    const char *target;          /* "step_ms", ... */
-    bool runs;                   /* rows of runs */
-    const char *const *only;     /* these runs alone (what a user types), NULL: all */
+    const char *target;             /* "step_ms", ... */
+    bool runs;                      /* rows of runs */
+    const char *const *only;        /* these runs alone (what a user types), NULL: all */
     const struct orch_where *where; /* or NULL */
-    const char *const *datasets; /* names of data sets, or NULL */
-    const char *const *drop;     /* columns, or NULL */
-    const char *name;            /* of the predictor; NULL: the target's */
+    const char *const *datasets;    /* names of data sets, or NULL */
+    const char *const *drop;        /* columns, or NULL */
+    const char *name;               /* of the predictor; NULL: the target's */
     struct orch_learn_options learn;
 };
 
-/** All rows asked for, as one table: columns of all sources, "" where one has none; GPUs by the name
- * of the hardware table where it knows them. `keys` gets what each row is called (g_strdup). */
+/** All rows asked for, as one table: columns of all sources, "" where one has none; GPUs by the
+ * name of the hardware table where it knows them. `keys` gets what each row is called (g_strdup).
+ */
 struct orch_csv *training_table(struct orch_store *store, const struct training_request *request,
                                 GPtrArray *keys, GError **error);
 

@@ -127,7 +127,7 @@ static json_t *read_money(const char *text)
 {
     const char *first = text + (*text == '$');
     size_t length = strlen(first);
-    if (first == text && g_str_has_suffix(first, "USD"))
+    if (first == text && (g_str_has_suffix(first, "USD") || g_str_has_suffix(first, "usd")))
         length -= 3;
     while (length && first[length - 1] == ' ')
         length--;

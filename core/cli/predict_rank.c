@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* `orch predict --gpu all`: every GPU at every cloud's price, which of them nothing beats, and
+ * which to take. */
+#include "core/cli/predict_step.h"
+
+#include "core/report/scatter.h"
+
+#include "lib/base/text.h"
+
+#include <math.h>
+#include <string.h>
+
+struct ranked {
+    struct candidate c;
+    struct answer a;
+    bool pareto;
+    bool owns_why;
+};
+
+static void free_ranked(gpointer data)
+{
+    struct ranked *r = data;
+    rate_release(&r->c.rate);
+    if (r->owns_why)
+        answer_clear(&r->a);
+    g_free(r);
+}
+
+static double time_of(const struct ranked *r)
+{
+    return isnan(r->a.total_s) ? r->a.step.total_s : r->a.total_s;
+}
+
+static gint by_time(gconstpointer a, gconstpointer b)
+{
+    const struct ranked *p = *(const struct ranked *const *)a,
+                        *o = *(const struct ranked *const *)b;
+    double x = time_of(p), y = time_of(o);
+    if (x < y || x > y)
+        return x < y ? -1 : 1;
+    return p->a.usd < o->a.usd ? -1 : p->a.usd > o->a.usd;
+}
+
+/* Nothing that fits and has a price is both faster and cheaper. The list is sorted by time. */
+static void mark_pareto(GPtrArray *list)
+{
+    double cheapest = INFINITY;
+    for (guint i = 0; i < list->len; i++) {
+        struct ranked *r = list->pdata[i];
+        if (r->a.step.fits && r->a.usd < cheapest) {
+            cheapest = r->a.usd;
+            r->pareto = true;
+        }
+    }
+}
+
+/* The same GPU at the price of every cloud that has one: which to take is a question of both. */
+static void add_clouds(struct question *q, const struct ranked *first, GPtrArray *list)
+{
+    static const char *const clouds[] = {"aws", "azure", "gcp", "lambda", "runpod", "verda"};
+    for (size_t k = 0; k < G_N_ELEMENTS(clouds) && isnan(q->price) && !q->o->cloud; k++) {
+        struct rate rate = question_rate_of(q, first->c.gpu->name, clouds[k]);
+        if (rate.usd_per_hour <= 0 || !strcmp(rate.from, first->c.rate.from)) {
+            rate_release(&rate);
+            continue;
+        }
+        struct ranked *r = g_new0(struct ranked, 1);
+        *r = *first;
+        r->owns_why = false;
+        double ratio = rate.usd_per_hour / first->c.rate.usd_per_hour;
+        r->c.rate = rate;
+        r->a.usd *= ratio;
+        r->a.low_usd *= ratio;
+        r->a.high_usd *= ratio;
+        g_ptr_array_add(list, r);
+    }
+}
+
+static bool ask_all(struct question *q, const struct tiers *tiers, GPtrArray *list, GError **error)
+{
+    for (guint i = 0; i < q->hardware->gpus->len; i++) {
+        const struct orch_gpu_spec *gpu = q->hardware->gpus->pdata[i];
+        struct ranked *r = g_new0(struct ranked, 1);
+        g_autoptr(GError) unable = NULL;
+        r->owns_why = true;
+        /* a board is two devices: two workers say what it does */
+        bool can = gpu->unit != ORCH_GPU_BOARD && candidate_choose(q, gpu, &r->c, &unable);
+        if (can && !candidate_ask(q, tiers, &r->c, q->workers[0], q->batches[0], &r->a, error)) {
+            free_ranked(r);
+            return false;
+        }
+        if (!can) {
+            free_ranked(r);
+            continue;
+        }
+        g_ptr_array_add(list, r);
+        if (r->c.rate.usd_per_hour > 0)
+            add_clouds(q, r, list);
+    }
+    return true;
+}
+
+/* ---- printing ----------------------------------------------------------------------------------
+ */
+
+static const char *const HEADERS[] = {"gpu",    "precision",   ">images/s", ">epoch",
+                                      ">total", ">90 % of it", ">cost",     "Pareto",
+                                      "fits",   "tier",        "price",     NULL};
+
+static void add_ranked(struct orch_table *table, const struct ranked *r)
+{
+    g_autofree char *rate = orch_number_format(r->a.step.images_per_s);
+    g_autofree char *span = span_format(r->a.low_s, r->a.high_s);
+    orch_table_add(table, r->c.gpu->name, NULL);
+    orch_table_add(table, orch_precision_names()[r->c.precision], NULL);
+    orch_table_add(table, rate, json_real(r->a.step.images_per_s));
+    add_duration(table, r->a.epoch_s);
+    add_duration(table, r->a.total_s);
+    orch_table_add(table, span, NULL);
+    add_money(table, r->a.usd);
+    orch_table_add(table, r->pareto ? "*" : "", json_boolean(r->pareto));
+    orch_table_add(table, r->a.step.fits ? "yes" : "no", json_boolean(r->a.step.fits));
+    orch_table_add(table, r->a.tier, NULL);
+    orch_table_add(table, r->c.rate.from ? r->c.rate.from : "-", NULL);
+}
+
+/* What to take: within a deadline the cheapest, within a budget the fastest, else the cheapest of
+ * all. NULL: nothing fits and has a price. */
+static const struct ranked *choose(const struct question *q, const GPtrArray *list)
+{
+    const struct ranked *best = NULL;
+    bool by_money = isnan(q->budget_usd) || !isnan(q->deadline_s);
+    for (guint i = 0; i < list->len; i++) {
+        const struct ranked *r = list->pdata[i];
+        if (!r->a.step.fits || isnan(r->a.usd) || !answer_keeps_limits(q, &r->a))
+            continue;
+        if (!best || (by_money ? r->a.usd < best->a.usd : time_of(r) < time_of(best)))
+            best = r;
+    }
+    return best;
+}
+
+static void say_choice(const struct question *q, const struct ranked *best)
+{
+    if (!best) {
+        printf("nothing fits%s\n", isnan(q->budget_usd) && isnan(q->deadline_s)
+                                       ? " and has a price"
+                                       : " the budget and the deadline");
+        return;
+    }
+    g_autofree char *usd = money_format(best->a.usd);
+    g_autofree char *low = money_format(best->a.low_usd), *high = money_format(best->a.high_usd);
+    g_autofree char *time = orch_duration_format(time_of(best));
+    printf("take %s (%s): %s, %s (%s to %s)\n", best->c.gpu->name, best->c.rate.from, time, usd,
+           low, high);
+}
+
+static bool draw(const struct question *q, const GPtrArray *list, GError **error)
+{
+    g_autofree struct orch_scatter_point *points = g_new0(struct orch_scatter_point, list->len + 1);
+    size_t count = 0;
+    for (guint i = 0; i < list->len; i++) {
+        const struct ranked *r = list->pdata[i];
+        if (r->a.step.fits && r->a.usd > 0)
+            points[count++] =
+                (struct orch_scatter_point){time_of(r) / 3600, r->a.usd, r->c.gpu->name, r->pareto};
+    }
+    g_autofree char *title = g_strdup_printf("%s, batch %" G_GINT64_FORMAT ": time and cost by GPU",
+                                             q->net->name, q->batches[0]);
+    return orch_scatter_write(q->o->pareto, title, "hours", "USD", points, count, error);
+}
+
+static void drop_beyond_limits(const struct question *q, GPtrArray *list)
+{
+    for (guint i = list->len; i > 0; i--) {
+        const struct ranked *r = list->pdata[i - 1];
+        if (!answer_keeps_limits(q, &r->a))
+            g_ptr_array_remove_index(list, i - 1);
+    }
+}
+
+static void print_json(struct question *q, const GPtrArray *list, const struct ranked *best)
+{
+    json_t *all = json_array();
+    for (guint i = 0; i < list->len; i++) {
+        const struct ranked *r = list->pdata[i];
+        json_t *one = answer_json(q, &r->c, &r->a);
+        json_object_set_new(one, "pareto", json_boolean(r->pareto));
+        json_object_set_new(one, "recommended", json_boolean(r == best));
+        json_array_append_new(all, one);
+    }
+    bool one_tier = list->len > 0;
+    const char *tier = list->len ? ((const struct ranked *)list->pdata[0])->a.tier : "none";
+    for (guint i = 0; i < list->len; i++)
+        one_tier &= strcmp(((const struct ranked *)list->pdata[i])->a.tier, tier) == 0;
+    orch_cli_print_json(answers_json(q, one_tier ? tier : "mixed", all));
+}
+
+static void print_table(struct orch_cli *cli, struct question *q, const GPtrArray *list,
+                        const struct ranked *best)
+{
+    struct orch_table *table = orch_table_new(HEADERS);
+    for (guint i = 0; i < list->len; i++)
+        add_ranked(table, list->pdata[i]);
+    if (!q->o->format)
+        question_say_assumptions(q);
+    orch_table_print_as(cli, table, "predictions", q->o->format);
+    if (q->o->format)
+        return;
+    printf("* nothing that fits is both faster and cheaper. Tiers: transferred, from public "
+           "measurements of other GPUs; prior, by specification; measured and fitted, from the "
+           "store's runs.\n");
+    say_choice(q, best);
+    if (q->o->pareto)
+        printf("chart: %s\n", q->o->pareto);
+}
+
+int predict_rank(struct orch_cli *cli, struct question *q, GError **error)
+{
+    enum orch_precision ignored;
+    struct tiers tiers = {0};
+    if (!question_precision(q, q->hardware->gpus->pdata[0], &ignored, error) ||
+        !tiers_open(cli, q, q->o->calibrate, &tiers, error))
+        return -1;
+    GPtrArray *list = g_ptr_array_new_with_free_func(free_ranked);
+    bool ok = ask_all(q, &tiers, list, error);
+    if (ok) {
+        g_ptr_array_sort(list, by_time);
+        drop_beyond_limits(q, list);
+        mark_pareto(list);
+        ok = !q->o->pareto || draw(q, list, error);
+    }
+    if (ok) {
+        const struct ranked *best = choose(q, list);
+        question_assume(q, "workers", "--workers", "%d", (int)q->workers[0]);
+        question_assume(q, "data", NULL, "read and prepared as fast as they are used");
+        if (cli->json)
+            print_json(q, list, best);
+        else
+            print_table(cli, q, list, best);
+    }
+    g_ptr_array_unref(list);
+    tiers_close(&tiers);
+    return ok ? ORCH_EXIT_OK : -1;
+}
