@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Rows of runs: which runs give one, what their times are, how fast many are read. And the names of
+ * features: what gives a target away. */
+#include "tests/store/fixture.h"
+
+#include "core/run/import.h"
+#include "core/run/rows.h"
+#include "predictors/feature_names.h"
+
+static char *folder;
+static struct orch_store *store;
+
+static int set_up(void **state)
+{
+    (void)state;
+    folder = fixture_folder();
+    store = fixture_open(folder);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    orch_store_close(store);
+    fixture_remove(folder);
+    return 0;
+}
+
+#define COST                                                                                       \
+    "\"cost\":{\"network\":\"resnet50\",\"batch\":100,\"images\":10000,\"workers\":2,"             \
+    "\"input\":\"3x224x224\",\"precision\":\"fp16\",\"training\":1,\"epochs\":3.0}"
+
+/** What differs between the runs of these tests. */
+struct told {
+    const char *facts, *state, *where;
+    const struct orch_metric_row *metric; /* one */
+    const struct orch_point *points;
+    size_t point_count;
+};
+
+static void put_run(const struct told *told, char key[ORCH_KEY_CHARS])
+{
+    struct fixture_points points;
+    struct orch_record r;
+    orch_key_make(key);
+    fixture_record(&r, key, &points);
+    points = (struct fixture_points){told->points, told->point_count, 0};
+    r.facts = told->facts;
+    r.state = told->state ? told->state : "ok";
+    r.where_key = told->where ? told->where : "2x Tesla V100-SXM2-16GB";
+    r.metrics = told->metric;
+    r.metric_count = 1;
+    r.result_count = 0;
+    r.wall_ms = 60000;
+    assert_ok(orch_store_record(store, &r, error));
+}
+
+static struct orch_csv *rows_of(const char *target, GPtrArray *keys, struct orch_rows_tally *tally)
+{
+    struct orch_csv *rows;
+    assert_ok(rows = orch_rows_of_runs(store, NULL, target, keys, tally, error));
+    return rows;
+}
+
+static double number_at(const struct orch_csv *rows, size_t row, const char *column)
+{
+    double value;
+    assert_ok(orch_csv_real(rows, row, orch_csv_find(rows, column), &value, error));
+    return value;
+}
+
+static const char *text_at(const struct orch_csv *rows, size_t row, const char *column)
+{
+    return orch_csv_text(rows, row, orch_csv_find(rows, column));
+}
+
+static void assert_near(double found, double expected)
+{
+    if (!(fabs(found - expected) <= 1e-9 * fabs(expected)))
+        fail_msg("%.17g, expected %.17g", found, expected);
+}
+
+/* The target of the one run in the store. */
+static double only(const char *target)
+{
+    struct orch_csv *rows = rows_of(target, NULL, NULL);
+    assert_int_equal(orch_csv_rows(rows), 1);
+    double value = number_at(rows, 0, target);
+    orch_csv_free(rows);
+    return value;
+}
+
+/* The first epoch is warm-up; the median of 10, 12, 20, 11 is 11.5 s. */
+static void test_epochs(void **state)
+{
+    (void)state;
+    static const struct orch_metric_row metric = {"epoch_time", "s", "min"};
+    static const struct orch_point points[] = {{"epoch_time", 1, 0, 99},
+                                               {"epoch_time", 2, 0, 10},
+                                               {"epoch_time", 3, 0, 12},
+                                               {"epoch_time", 4, 0, 20},
+                                               {"epoch_time", 5, 0, 11}};
+    char key[ORCH_KEY_CHARS];
+    put_run(&(struct told){.facts = "{" COST "}", .metric = &metric, .points = points, 5}, key);
+    assert_near(only("epoch_s"), 11.5);
+    assert_near(only("images_per_s"), 10000.0 / 11.5);
+    assert_near(only("step_ms"), 1e3 * 200 / (10000.0 / 11.5)); /* 2 workers */
+    assert_near(only("wall_s"), 60);
+    g_autoptr(GPtrArray) keys = g_ptr_array_new_with_free_func(g_free);
+    struct orch_csv *rows = rows_of(NULL, keys, NULL);
+    assert_int_equal(keys->len, 1);
+    assert_string_equal(keys->pdata[0], key);
+    assert_string_equal(text_at(rows, 0, "gpu"), "Tesla V100-SXM2-16GB");
+    assert_string_equal(text_at(rows, 0, "net"), "resnet50");
+    assert_string_equal(text_at(rows, 0, "mode"), "train");
+    assert_string_equal(text_at(rows, 0, "threads"), "");
+    assert_near(number_at(rows, 0, "img"), 224);
+    assert_near(number_at(rows, 0, "workers"), 2);
+    orch_csv_free(rows);
+}
+
+/* One epoch alone is taken as it is; units are those declared; a processor has its threads. */
+static void test_units(void **state)
+{
+    (void)state;
+    static const struct orch_metric_row metric = {"step_time", "us", "min"};
+    static const struct orch_point points[] = {{"step_time", 1, 0, 5000}};
+    char key[ORCH_KEY_CHARS];
+    put_run(&(struct told){.facts = "{\"threads\":8," COST "}",
+                           .metric = &metric,
+                           .points = points,
+                           .point_count = 1,
+                           .where = "Xeon E5, 8 cores, 4 threads"},
+            key);
+    assert_near(only("step_ms"), 5);
+    assert_near(only("images_per_s"), 200.0 / 5e-3);
+    assert_near(only("epoch_s"), 10000 / (200.0 / 5e-3));
+    struct orch_csv *rows = rows_of(NULL, NULL, NULL);
+    assert_string_equal(text_at(rows, 0, "gpu"), "Xeon E5, 8 cores");
+    assert_near(number_at(rows, 0, "threads"), 4);
+    orch_csv_free(rows);
+}
+
+static void test_left_out(void **state)
+{
+    (void)state;
+    static const struct orch_metric_row rate = {"images_per_s", "images/s", "max"};
+    static const struct orch_metric_row odd = {"images_per_s", "furlongs", "max"};
+    static const struct orch_point points[] = {{"images_per_s", 1, 0, 100}};
+    const struct told all[] = {
+        {.facts = "{" COST "}", .metric = &rate, .points = points, .point_count = 1},
+        {.facts = "{\"co_runners\":1," COST "}", .metric = &rate, .points = points, 1},
+        {.facts = "{" COST "}", .state = "failed", .metric = &rate, .points = points, 1},
+        {.facts = "{" COST "}", .state = "diverged", .metric = &rate, .points = points, 1},
+        {.facts = "{\"cost\":7}", .metric = &rate, .points = points, .point_count = 1},
+        {.facts = "not \"cost\":{ JSON", .metric = &rate, .points = points, .point_count = 1},
+        {.facts = NULL, .metric = &rate, .points = points, .point_count = 1},
+        {.facts = "{" COST "}", .metric = &odd, .points = points, .point_count = 1},
+        {.facts = "{" COST "}", .metric = &rate},
+        {.facts = "{" COST "}", .metric = &rate, .points = points, .point_count = 1},
+    };
+    char key[ORCH_KEY_CHARS];
+    for (size_t i = 0; i < G_N_ELEMENTS(all); i++)
+        put_run(&all[i], key);
+    assert_ok(orch_store_note(store, key, "tombstone", true, "", error)); /* the last */
+    struct orch_rows_tally tally;
+    struct orch_csv *rows = rows_of("images_per_s", NULL, &tally);
+    assert_int_equal(orch_csv_rows(rows), 1);
+    assert_int_equal(tally.rows, 1);
+    assert_int_equal(tally.shared, 1);
+    assert_int_equal(tally.no_cost, 3);
+    assert_int_equal(tally.unmeasured, 2);
+    orch_csv_free(rows);
+    assert_fails(orch_rows_of_runs(store, NULL, "steps_ms", NULL, NULL, error), ORCH_ERROR_USAGE,
+                 "did you mean 'step_ms'?");
+}
+
+/* 10,000 runs of 10 epochs with two metrics each. */
+static void test_many(void **state)
+{
+    (void)state;
+    assert_ok(store_exec(
+        store,
+        "BEGIN;"
+        "INSERT INTO metric_name VALUES(1, 'loss', '', 'min'), (2, 'epoch_time', 's', 'min'),"
+        " (3, 'images_per_s', 'images/s', 'max');"
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10000)"
+        "INSERT INTO run SELECT i, printf('%08x-0000-7000-8000-%012x', i, i), 'k', 'r', 'e',"
+        " 'train', '1', NULL, NULL, printf('%064x', i), '1x Tesla V100', i, 1, 1, 'ok', NULL, 0,"
+        " NULL, NULL, 'me', i, i, 1000.0, '[]', '{\"co_runners\":0,\"coords\":{\"lr\":0.1},"
+        "\"cost\":{\"batch\":64,\"classes\":10,\"epochs\":10.0,\"framework\":\"libtorch\","
+        "\"images\":50000,\"input\":\"3x32x32\",\"network\":\"resnet20\",\"precision\":\"fp32\","
+        "\"training\":1,\"workers\":1},\"load\":0.5,\"threads\":2}', 1, '' FROM n;"
+        "WITH RECURSIVE s(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM s WHERE i < 10)"
+        "INSERT INTO metric SELECT run.id, n.id, s.i, 0, 1.0 + run.id % 7 + s.i FROM run,"
+        " metric_name n, s;"
+        "COMMIT",
+        "fill", error));
+    int64_t begin = orch_mono_ns();
+    struct orch_csv *rows = rows_of("epoch_s", NULL, NULL);
+    double took_s = (double)(orch_mono_ns() - begin) / 1e9;
+    assert_int_equal(orch_csv_rows(rows), 10000);
+    assert_near(number_at(rows, 0, "epoch_s"), 1 + 1 + 6); /* median of 2..10 */
+    print_message("10,000 runs: %.2f s\n", took_s);
+    orch_csv_free(rows);
+}
+
+/* ---- names ------------------------------------------------------------------------------------
+ */
+
+static void test_gives_away(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name, *target;
+        bool expected;
+    } cases[] = {
+        {"ms_min", "ms", true},
+        {"ms_std", "step_ms", true},
+        {"img_per_s", "step_ms", true},
+        {"step_ms", "img_per_s", true},
+        {"throughput", "epoch_s", true},
+        {"sec_per_epoch", "wall_s", true},
+        {"hours", "epoch_s", true},
+        {"tta_seconds", "hours", true},
+        {"fw_ms", "total_ms", true},
+        {"step_noise", "step_ms", true},
+        {"cost_usd", "wall_s", true},
+        {"step", "step_ms", false},
+        {"epoch", "epoch_s", false},
+        {"epochs", "epoch_s", false},
+        {"batch", "step_ms", false},
+        {"gpus", "step_ms", false},
+        {"min_batch", "step_ms", false},
+        {"params_M", "ms", false},
+        {"accuracy_2", "accuracy", false},
+        {"ms_min", "accuracy", false},
+        {"price_usd", "throughput", false},
+    };
+    for (size_t i = 0; i < G_N_ELEMENTS(cases); i++)
+        if (orch_feature_gives_away(cases[i].name, cases[i].target) != cases[i].expected)
+            fail_msg("'%s' beside '%s'", cases[i].name, cases[i].target);
+    assert_string_equal(orch_target_unit("step_ms"), "ms");
+    assert_string_equal(orch_target_unit("fw_us"), "us");
+    assert_string_equal(orch_target_unit("hours"), "h");
+    assert_string_equal(orch_target_unit("tokens_per_s"), "1/s");
+    assert_string_equal(orch_target_unit("accuracy"), "");
+}
+
+/* No name twice, no other name that is a name. */
+static void test_names(void **state)
+{
+    (void)state;
+    for (const struct orch_feature_name *row = orch_feature_names(); row->name; row++) {
+        assert_ptr_equal(orch_feature_name_find(row->name), row);
+        g_auto(GStrv) others = g_strsplit(row->others, "|", -1);
+        for (int i = 0; others[i]; i++) {
+            assert_null(orch_feature_name_find(others[i]));
+            assert_ptr_equal(orch_feature_name_of_other(others[i]), row);
+        }
+    }
+}
+
+static void assert_note(const char *note, const char *source, const char *licence)
+{
+    g_autofree char *file = g_build_filename(folder, "a.md", NULL);
+    g_autofree char *table = g_build_filename(folder, "a.csv", NULL);
+    g_autofree char *found_source = NULL, *found_licence = NULL;
+    assert_ok(orch_file_write(file, note, strlen(note), false, error));
+    orch_import_provenance(table, &found_source, &found_licence);
+    if (g_strcmp0(found_source, source) != 0 || g_strcmp0(found_licence, licence) != 0)
+        fail_msg("source '%s', licence '%s'", found_source, found_licence);
+}
+
+static void test_provenance(void **state)
+{
+    (void)state;
+    assert_note("# x\n\nSource: a.org/b, licence MIT (LICENSE). More.\n",
+                "a.org/b, licence MIT (LICENSE). More.", "MIT (LICENSE)");
+    assert_note("- source: a.org\n- License: CC BY 4.0\n", "a.org", "CC BY 4.0");
+    assert_note("Source: a.org, NO licence file here.", "a.org, NO licence file here.",
+                "none stated");
+    assert_note("Source: a, licence CC BY 4.0 (code Apache-2.0).",
+                "a, licence CC BY 4.0 (code Apache-2.0).", "CC BY 4.0 (code Apache-2.0)");
+    assert_note("Source: a.org licence", "a.org licence", NULL);
+    assert_note("no such lines", NULL, NULL);
+    assert_note("Source: \xff", NULL, NULL);
+    assert_note("", NULL, NULL);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(test_epochs),     TEST(test_units), TEST(test_left_out),   TEST(test_many),
+        TEST(test_gives_away), TEST(test_names), TEST(test_provenance),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
