@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <glib/gstdio.h>
+#include <math.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -46,6 +47,24 @@ static void append_points(GString *out, const char *name, const struct orch_scat
     g_string_append(out, "END\n");
 }
 
+/* 1, 2, 5 of every decade within the range. */
+static void append_tics(GString *out, const char *axis, double low, double high)
+{
+    static const double steps[] = {1, 2, 5};
+    g_string_append_printf(out, "set %stics (", axis);
+    bool first = true;
+    for (double decade = pow(10, floor(log10(low))); decade <= high; decade *= 10) {
+        for (size_t i = 0; i < G_N_ELEMENTS(steps); i++) {
+            double at = decade * steps[i];
+            if (at < low || at > high)
+                continue;
+            g_string_append_printf(out, "%s\"%g\" %.17g", first ? "" : ", ", at, at);
+            first = false;
+        }
+    }
+    g_string_append(out, ")\n");
+}
+
 static char *script_of(const char *terminal, const char *path, const char *title,
                        const char *x_label, const char *y_label,
                        const struct orch_scatter_point *points, size_t count)
@@ -59,8 +78,19 @@ static char *script_of(const char *terminal, const char *path, const char *title
     append_text(out, x_label);
     g_string_append(out, "\nset ylabel ");
     append_text(out, y_label);
-    g_string_append(out, "\nset logscale xy\nset grid linecolor rgb '#dddddd'\nset key top right\n"
-                         "set offsets graph 0.02, graph 0.12, graph 0.06, graph 0.04\n");
+    g_string_append(out,
+                    "\nset logscale xy\nset grid linecolor rgb '#dddddd'\nset key top right\n");
+    struct orch_scatter_point low = points[0], high = points[0];
+    for (size_t i = 1; i < count; i++) {
+        low.x = MIN(low.x, points[i].x);
+        low.y = MIN(low.y, points[i].y);
+        high.x = MAX(high.x, points[i].x);
+        high.y = MAX(high.y, points[i].y);
+    }
+    g_string_append_printf(out, "set xrange [%.17g:%.17g]\nset yrange [%.17g:%.17g]\n", low.x / 1.3,
+                           high.x * 1.8, low.y / 1.5, high.y * 1.8);
+    append_tics(out, "x", low.x / 1.3, high.x * 1.8);
+    append_tics(out, "y", low.y / 1.5, high.y * 1.8);
     append_points(out, "others", points, count, false);
     append_points(out, "marked", points, count, true);
     g_string_append(

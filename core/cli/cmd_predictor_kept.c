@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Predictors that the store keeps: train, ls, show, export, rm. */
+#include "core/cli/cli.h"
+
+#include "core/cli/training_rows.h"
+
+#include "lib/base/error.h"
+#include "lib/base/file.h"
+#include "lib/base/text.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- what they share ---------------------------------------------------------------------------
+ */
+
+static const char *box_of(const struct orch_learn_trial *trial)
+{
+    return !trial ? "none" : trial->bare ? "bare grey" : trial->grey ? "grey" : "black";
+}
+
+static const struct orch_learn_trial *best_of(const struct orch_trained *t)
+{
+    return t->learned ? &g_array_index(orch_learned_trials(t->learned), struct orch_learn_trial, 0)
+                      : NULL;
+}
+
+static char *percent(double share)
+{
+    return isnan(share) ? g_strdup("-") : g_strdup_printf("%.1f %%", 100 * share);
+}
+
+static json_t *real_or_null(double value)
+{
+    return isnan(value) ? json_null() : json_real(value);
+}
+
+static json_t *score_json(const struct orch_score *s)
+{
+    if (!s->n)
+        return json_null();
+    return json_pack("{s:I, s:f, s:f, s:f, s:f}", "n", (json_int_t)s->n, "mean_relative_error",
+                     s->mean_relative_error, "median_relative_error", s->median_relative_error,
+                     "rmse", s->rmse, "coverage_90", s->coverage_90);
+}
+
+static json_t *trained_json(const struct orch_trained *t)
+{
+    const struct orch_learn_trial *best = best_of(t);
+    json_t *sources = json_array();
+    for (int i = 0; t->sources[i]; i++)
+        json_array_append_new(sources, json_string(t->sources[i]));
+    json_t *o = json_object();
+    json_object_set_new(o, "name", json_string(t->name));
+    json_object_set_new(o, "target", json_string(t->target));
+    json_object_set_new(o, "made", json_string(t->made));
+    json_object_set_new(o, "rows", json_integer((json_int_t)t->rows));
+    json_object_set_new(o, "configurations", json_integer(t->known->len));
+    json_object_set_new(o, "sources", sources);
+    json_object_set_new(o, "model", json_string(best ? best->kind->name : "none"));
+    json_object_set_new(o, "box", json_string(box_of(best)));
+    json_object_set_new(o, "left_out", score_json(&t->left_out));
+    json_object_set_new(o, "unseen_gpus", score_json(&t->unseen));
+    json_object_set_new(o, "last_known_time", real_or_null(t->last_known));
+    json_object_set_new(o, "ratio_of_specifications", real_or_null(t->ratio));
+    json_object_set_new(o, "used", json_boolean(t->is_used));
+    return o;
+}
+
+static struct orch_trained *read_trained(const struct orch_predictor_row *row, GError **error)
+{
+    json_t *saved = json_loads(row->model, 0, NULL);
+    struct orch_trained *t = orch_trained_load(saved, error);
+    json_decref(saved);
+    if (!t)
+        g_prefix_error(error, "predictor '%s': ", row->name);
+    return t;
+}
+
+/* By name; ORCH_ERROR_NOT_FOUND with the nearest. */
+static struct orch_predictor_row *find_row(struct orch_store *store, const char *name,
+                                           GError **error)
+{
+    GError *failed = NULL;
+    struct orch_predictor_row *row = orch_store_predictor(store, name, &failed);
+    if (row)
+        return row;
+    if (failed) {
+        g_propagate_error(error, failed);
+        return NULL;
+    }
+    g_autoptr(GPtrArray) all = orch_store_predictors(store, false, error);
+    if (!all)
+        return NULL;
+    g_autoptr(GPtrArray) names = g_ptr_array_new();
+    for (guint i = 0; i < all->len; i++)
+        g_ptr_array_add(names, ((struct orch_predictor_row *)all->pdata[i])->name);
+    g_ptr_array_add(names, NULL);
+    g_autofree char *near = orch_suggest_hint(name, (const char *const *)names->pdata);
+    orch_error_set(error, ORCH_ERROR_NOT_FOUND,
+                   near       ? near
+                   : all->len ? "'orch predictor ls' lists them"
+                              : "orch predictor train",
+                   "there is no predictor '%s'", name);
+    return NULL;
+}
+
+/* ---- train -------------------------------------------------------------------------------------
+ */
+
+struct train_options {
+    const char *target, *model, *box, *name, *where;
+    const char **data, **drop;
+    int seed;
+    bool untuned, no_runs;
+};
+
+#define AT(member) offsetof(struct train_options, member)
+static const struct orch_option TRAIN_OPTIONS[] = {
+    {"target", 't', "NAME", ORCH_OPT_TEXT, AT(target),
+     "what to learn: step_ms (the default), epoch_s, images_per_s, wall_s, or a data set's own"},
+    {"model", 'm', "NAME", ORCH_OPT_TEXT, AT(model),
+     "auto (the default: the best in cross-validation), linear, tree, forest, boost, knn, mlp, or "
+     "grey: the best over the white box"},
+    {"data", 'd', "SET,...", ORCH_OPT_LIST, AT(data), "rows of these data sets, too"},
+    {"no-runs", 0, NULL, ORCH_OPT_FLAG, AT(no_runs), "not the store's runs"},
+    {"where", 'w', "EXPR", ORCH_OPT_TEXT, AT(where), "only runs that match"},
+    {"drop", 0, "COLUMN,...", ORCH_OPT_LIST, AT(drop), "columns to leave out"},
+    {"name", 'n', "NAME", ORCH_OPT_TEXT, AT(name),
+     "keep it under this name (default: the target's, which 'orch predict' looks for)"},
+    {"untuned", 0, NULL, ORCH_OPT_FLAG, AT(untuned), "take each model's first setting"},
+    {"seed", 0, "N", ORCH_OPT_INT, AT(seed), "of folds and models (default 0)"},
+    {0}};
+#undef AT
+
+/* "a,b" given once or more, as one list. The caller frees. */
+static char **split_list(const char **given)
+{
+    GPtrArray *all = g_ptr_array_new();
+    for (int i = 0; given && given[i]; i++) {
+        g_auto(GStrv) words = g_strsplit(given[i], ",", -1);
+        for (int k = 0; words[k]; k++)
+            g_ptr_array_add(all, g_strdup(g_strstrip(words[k])));
+    }
+    g_ptr_array_add(all, NULL);
+    return (char **)g_ptr_array_free(all, FALSE);
+}
+
+static void say_trials(const struct orch_trained *t)
+{
+    const GArray *trials = orch_learned_trials(t->learned);
+    for (guint i = 0; i < trials->len; i++) {
+        const struct orch_learn_trial *trial = &g_array_index(trials, struct orch_learn_trial, i);
+        g_autofree char *knobs = orch_knobs_text(trial->kind, &trial->knobs);
+        g_autofree char *error = percent(
+            isfinite(trial->mean_relative_error) ? trial->mean_relative_error : (double)NAN);
+        printf("  %-9s %-9s %-60s %s\n", trial->kind->name, box_of(trial), knobs, error);
+    }
+}
+
+static void say_scores(const struct orch_trained *t)
+{
+    g_autofree char *mean = percent(t->left_out.mean_relative_error);
+    g_autofree char *median = percent(t->left_out.median_relative_error);
+    g_autofree char *cover = percent(t->left_out.coverage_90);
+    g_autofree char *last = percent(t->last_known), *ratio = percent(t->ratio);
+    printf("rows left out: %s mean relative error, %s median; %s within the 90 %% interval\n", mean,
+           median, cover);
+    if (t->unseen.n) {
+        g_autofree char *unseen = percent(t->unseen.mean_relative_error);
+        g_autofree char *unseen_median = percent(t->unseen.median_relative_error);
+        g_autofree char *unseen_cover = percent(t->unseen.coverage_90);
+        printf("GPUs left out: %s mean relative error, %s median; %s within the 90 %% interval\n",
+               unseen, unseen_median, unseen_cover);
+    } else {
+        printf("GPUs left out: not judged, there are fewer than 3\n");
+    }
+    printf("to beat: the nearest record's time %s, that times the ratio of the specifications %s: "
+           "%s\n",
+           last, ratio, t->is_used ? "beaten" : "not beaten, so 'orch predict' does not use it");
+}
+
+static bool keep(struct orch_store *store, const struct orch_trained *t, GError **error)
+{
+    json_t *saved = orch_trained_save(t, ORCH_SAVE_PACKED);
+    char *text = json_dumps(saved, JSON_COMPACT);
+    bool ok = orch_store_put_predictor(store, t->name, text, error);
+    json_decref(saved);
+    free(text);
+    return ok;
+}
+
+static bool settle_model(const char *name, struct orch_learn_options *out, GError **error)
+{
+    out->model = name ? name : "auto";
+    out->target = ORCH_LEARN_BEST;
+    if (strcmp(out->model, "grey") == 0) {
+        out->model = "auto";
+        out->target = ORCH_LEARN_GREY;
+    }
+    return strcmp(out->model, "auto") == 0 || orch_model_find(out->model, error);
+}
+
+static int run_train(struct orch_cli *cli, const void *options, GError **error)
+{
+    const struct train_options *o = options;
+    g_auto(GStrv) data = split_list(o->data), drop = split_list(o->drop);
+    struct training_request r = {.target = o->target ? o->target : "step_ms",
+                                 .runs = !o->no_runs,
+                                 .datasets = (const char *const *)data,
+                                 .drop = (const char *const *)drop,
+                                 .name = o->name,
+                                 .learn = {.seed = (uint64_t)o->seed, .no_tuning = o->untuned}};
+    if (!settle_model(o->model, &r.learn, error))
+        return -1;
+    struct orch_where *where = o->where ? orch_where_parse(o->where, error) : NULL;
+    if (o->where && !where)
+        return -1;
+    r.where = where;
+    struct orch_store *store = orch_cli_store(cli, ORCH_STORE_WRITE, error);
+    g_autoptr(GPtrArray) notes = g_ptr_array_new_with_free_func(g_free);
+    int64_t begin = orch_mono_ns();
+    struct orch_trained *t = store ? training_learn(store, &r, notes, error) : NULL;
+    double seconds = (double)(orch_mono_ns() - begin) / 1e9;
+    orch_where_free(where);
+    bool ok = t && keep(store, t, error);
+    if (ok) {
+        for (guint i = 0; i < notes->len; i++)
+            orch_cli_warn(cli, "%s", (char *)notes->pdata[i]);
+        if (cli->json) {
+            json_t *json = trained_json(t);
+            json_object_set_new(json, "fit_s", json_real(seconds));
+            orch_cli_print_json(json);
+        } else {
+            const struct orch_learn_trial *best = best_of(t);
+            printf("predictor '%s': %s (%s) from %zu rows of %u configurations, %.2f s\n", t->name,
+                   best->kind->name, box_of(best), t->rows, t->known->len, seconds);
+            say_trials(t);
+            say_scores(t);
+        }
+    }
+    orch_trained_free(t);
+    return ok ? ORCH_EXIT_OK : -1;
+}
+
+/* ---- ls ----------------------------------------------------------------------------------------
+ */
+
+static int run_ls(struct orch_cli *cli, const void *options, GError **error)
+{
+    (void)options;
+    static const char *const headers[] = {"name",   "target", "model",       "box",
+                                          ">rows",  ">error", ">unseen GPU", ">last known",
+                                          ">ratio", "used",   "made",        NULL};
+    struct orch_store *store = orch_cli_store(cli, ORCH_STORE_READ, error);
+    g_autoptr(GPtrArray) rows = store ? orch_store_predictors(store, true, error) : NULL;
+    if (!rows)
+        return -1;
+    struct orch_table *table = orch_table_new(headers);
+    for (guint i = 0; i < rows->len; i++) {
+        const struct orch_predictor_row *row = rows->pdata[i];
+        g_autoptr(GError) broken = NULL;
+        struct orch_trained *t = read_trained(row, &broken);
+        if (!t) {
+            orch_cli_warn(cli, "%s", broken->message);
+            continue;
+        }
+        const struct orch_learn_trial *best = best_of(t);
+        double unseen = t->unseen.n ? t->unseen.mean_relative_error : (double)NAN;
+        const double shares[] = {t->left_out.mean_relative_error, unseen, t->last_known, t->ratio};
+        orch_table_add(table, t->name, NULL);
+        orch_table_add(table, t->target, NULL);
+        orch_table_add(table, best ? best->kind->name : "none", NULL);
+        orch_table_add(table, box_of(best), NULL);
+        orch_table_add_int(table, (int64_t)t->rows);
+        for (size_t k = 0; k < G_N_ELEMENTS(shares); k++) {
+            g_autofree char *text = percent(shares[k]);
+            orch_table_add(table, text, real_or_null(shares[k]));
+        }
+        orch_table_add(table, t->is_used ? "yes" : "no: it loses to what is known without it",
+                       json_boolean(t->is_used));
+        orch_table_add(table, t->made, NULL);
+        orch_trained_free(t);
+    }
+    orch_table_print(cli, table, "predictors");
+    return ORCH_EXIT_OK;
+}
+
+/* ---- show, export, rm --------------------------------------------------------------------------
+ */
+
+static int run_show(struct orch_cli *cli, const void *options, GError **error)
+{
+    (void)options;
+    struct orch_store *store = orch_cli_store(cli, ORCH_STORE_READ, error);
+    struct orch_predictor_row *row = store ? find_row(store, cli->args[0], error) : NULL;
+    struct orch_trained *t = row ? read_trained(row, error) : NULL;
+    if (t && cli->json) {
+        orch_cli_print_json(trained_json(t));
+    } else if (t) {
+        g_autofree char *sources = g_strjoinv(", ", t->sources);
+        g_autofree char *columns = g_strjoinv(", ", t->columns);
+        printf("predictor %s\n  learns    %s\n  made      %s\n  from      %zu rows of %u "
+               "configurations: %s\n  columns   %s\n",
+               t->name, t->target, t->made, t->rows, t->known->len, sources, columns);
+        say_trials(t);
+        say_scores(t);
+    }
+    bool ok = t;
+    orch_trained_free(t);
+    orch_predictor_row_free(row);
+    return ok ? ORCH_EXIT_OK : -1;
+}
+
+static int run_export(struct orch_cli *cli, const void *options, GError **error)
+{
+    (void)options;
+    struct orch_store *store = orch_cli_store(cli, ORCH_STORE_READ, error);
+    struct orch_predictor_row *row = store ? find_row(store, cli->args[0], error) : NULL;
+    struct orch_trained *t = row ? read_trained(row, error) : NULL;
+    if (t) {
+        json_t *saved = orch_trained_save(t, ORCH_SAVE_PLAIN);
+        json_dumpf(saved, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
+        putchar('\n');
+        json_decref(saved);
+    }
+    bool ok = t;
+    orch_trained_free(t);
+    orch_predictor_row_free(row);
+    return ok ? ORCH_EXIT_OK : -1;
+}
+
+static int run_rm(struct orch_cli *cli, const void *options, GError **error)
+{
+    (void)options;
+    struct orch_store *store = orch_cli_store(cli, ORCH_STORE_WRITE, error);
+    bool removed = false;
+    for (int i = 0; store && i < cli->arg_count; i++) {
+        struct orch_predictor_row *row = find_row(store, cli->args[i], error);
+        if (!row)
+            return -1;
+        orch_predictor_row_free(row);
+        if (!orch_store_remove_predictor(store, cli->args[i], &removed, error))
+            return -1;
+        orch_cli_say(cli, "removed predictor '%s'; the rows that it learned from are kept",
+                     cli->args[i]);
+    }
+    return store ? ORCH_EXIT_OK : -1;
+}
+
+/* ---- the commands ------------------------------------------------------------------------------
+ */
+
+const struct orch_command ORCH_COMMAND_PREDICTOR_TRAIN = {
+    .name = "predictor train",
+    .group = "Networks and hardware",
+    .summary = "learn from the store's runs and data sets",
+    .usage = "",
+    .max_args = 0,
+    .options = TRAIN_OPTIONS,
+    .option_bytes = sizeof(struct train_options),
+    .about = "A run that ended ok, declared its cost and ran alone is a row; 'orch predictor rows' "
+             "lists\n"
+             "them. The grid of settings is printed with its errors. What is kept is local: each "
+             "member\n"
+             "of a group trains from the shared rows.",
+    .examples = "orch predictor train\n"
+                "orch predictor train --no-runs --data justus-conv --target ms --name conv",
+    .run = run_train,
+};
+
+const struct orch_command ORCH_COMMAND_PREDICTOR_LS = {
+    .name = "predictor ls",
+    .group = "Networks and hardware",
+    .summary = "the trained predictors, how good they are, and whether they are used",
+    .usage = "",
+    .max_args = 0,
+    .examples = "orch predictor ls",
+    .run = run_ls,
+};
+
+const struct orch_command ORCH_COMMAND_PREDICTOR_SHOW = {
+    .name = "predictor show",
+    .group = "Networks and hardware",
+    .summary = "one predictor: what it learned from, and its errors",
+    .usage = "NAME",
+    .min_args = 1,
+    .max_args = 1,
+    .examples = "orch predictor show step_ms",
+    .run = run_show,
+};
+
+const struct orch_command ORCH_COMMAND_PREDICTOR_EXPORT = {
+    .name = "predictor export",
+    .group = "Networks and hardware",
+    .summary = "a predictor as JSON on stdout",
+    .usage = "NAME",
+    .min_args = 1,
+    .max_args = 1,
+    .examples = "orch predictor export step_ms >step_ms.json",
+    .run = run_export,
+};
+
+const struct orch_command ORCH_COMMAND_PREDICTOR_RM = {
+    .name = "predictor rm",
+    .group = "Networks and hardware",
+    .summary = "remove trained predictors",
+    .usage = "NAME...",
+    .min_args = 1,
+    .max_args = -1,
+    .examples = "orch predictor rm step_ms",
+    .run = run_rm,
+};
