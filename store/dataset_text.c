@@ -216,7 +216,7 @@ static bool read_column(struct orch_dataset *set, const json_t *object)
     const char *name = orch_json_text(object, "name", NULL);
     const char *type = orch_json_text(object, "type", "");
     if (!name || (strcmp(type, "text") != 0 && strcmp(type, "number") != 0) ||
-        orch_dataset_find(set, name))
+        orch_dataset_find(set, name) || strcmp(name, set->target) == 0)
         return false;
     struct orch_dataset_column column = {.name = g_strdup(name),
                                          .is_text = strcmp(type, "text") == 0,

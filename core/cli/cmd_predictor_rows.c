@@ -68,9 +68,11 @@ static void say_tally(struct orch_cli *cli, const struct orch_rows_tally *tally)
     const struct {
         int64_t count;
         const char *why;
-    } left[] = {{tally->no_cost, "declare no cost (network, batch, ...)"},
-                {tally->shared, "had other trials beside them"},
-                {tally->unmeasured, "recorded nothing that the target follows from"}};
+    } left[] = {
+        {tally->no_cost, "declare no cost (network, batch, ...)"},
+        {tally->shared, "had other trials beside them"},
+        {tally->forward, "ran epochs without training the network (no 'training' in the cost)"},
+        {tally->unmeasured, "recorded nothing that the target follows from"}};
     orch_cli_say(cli, "%" G_GINT64_FORMAT " row%s of runs that ended ok", tally->rows,
                  tally->rows == 1 ? "" : "s");
     for (size_t i = 0; i < G_N_ELEMENTS(left); i++)

@@ -140,6 +140,20 @@ static void take_place(struct timed *out, const struct orch_told_run *run, const
     out->gpu = g_steal_pointer(&where);
 }
 
+static double number_of(const json_t *cost, const char *name)
+{
+    double value;
+    return orch_json_get_real(json_object_get(cost, name), &value) && value > 0 ? value
+                                                                                : (double)NAN;
+}
+
+/* Plugins write `training` only when it is so. */
+static bool is_training(const json_t *cost)
+{
+    const json_t *training = json_object_get(cost, "training");
+    return json_is_true(training) || json_integer_value(training) > 0;
+}
+
 static void take_run(void *ctx, const struct orch_told_run *run)
 {
     struct reading *r = ctx;
@@ -154,6 +168,10 @@ static void take_run(void *ctx, const struct orch_told_run *run)
     }
     if (orch_json_int(facts, "co_runners", 0) > 0) {
         r->tally.shared++;
+        return;
+    }
+    if (!is_training(cost) && !isnan(number_of(cost, "epochs"))) {
+        r->tally.forward++;
         return;
     }
     struct timed out = {.key = g_strdup(run->key),
@@ -216,13 +234,6 @@ static bool read_all(struct orch_store *store, const struct orch_where *filter, 
 
 /* ---- the target --------------------------------------------------------------------------------
  */
-
-static double number_of(const json_t *cost, const char *name)
-{
-    double value;
-    return orch_json_get_real(json_object_get(cost, name), &value) && value > 0 ? value
-                                                                                : (double)NAN;
-}
 
 static double workers_of(const struct timed *run)
 {
@@ -293,8 +304,6 @@ static void write_row(const struct timed *run, double target, GString *out)
 {
     const json_t *cost = run->cost;
     const char *input = orch_json_text(cost, "input", "");
-    const json_t *training = json_object_get(cost, "training");
-    bool trains = json_is_true(training) || json_integer_value(training) > 0;
     rows_text(out, run->gpu);
     rows_number(out, workers_of(run));
     rows_number(out, run->threads > 0 ? (double)run->threads : (double)NAN);
@@ -306,7 +315,7 @@ static void write_row(const struct timed *run, double target, GString *out)
     rows_text(out, input);
     rows_number(out, side_of(input));
     rows_number(out, number_of(cost, "classes"));
-    rows_text(out, trains ? "train" : "infer"); /* 0 is not written: forward only */
+    rows_text(out, is_training(cost) ? "train" : "infer");
     rows_number(out, number_of(cost, "epochs"));
     rows_number(out, target);
     rows_end(out);

@@ -152,6 +152,10 @@ static void test_left_out(void **state)
         {.facts = "{\"co_runners\":1," COST "}", .metric = &rate, .points = points, 1},
         {.facts = "{" COST "}", .state = "failed", .metric = &rate, .points = points, 1},
         {.facts = "{" COST "}", .state = "diverged", .metric = &rate, .points = points, 1},
+        {.facts = "{\"cost\":{\"network\":\"resnet50\",\"epochs\":3.0,\"batch\":8}}",
+         .metric = &rate,
+         .points = points,
+         .point_count = 1},
         {.facts = "{\"cost\":7}", .metric = &rate, .points = points, .point_count = 1},
         {.facts = "not \"cost\":{ JSON", .metric = &rate, .points = points, .point_count = 1},
         {.facts = NULL, .metric = &rate, .points = points, .point_count = 1},
@@ -169,6 +173,7 @@ static void test_left_out(void **state)
     assert_int_equal(tally.rows, 1);
     assert_int_equal(tally.shared, 1);
     assert_int_equal(tally.no_cost, 3);
+    assert_int_equal(tally.forward, 1);
     assert_int_equal(tally.unmeasured, 2);
     orch_csv_free(rows);
     assert_fails(orch_rows_of_runs(store, NULL, "steps_ms", NULL, NULL, error), ORCH_ERROR_USAGE,
