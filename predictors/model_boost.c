@@ -311,6 +311,7 @@ static json_t *boost_save(const void *fitted, enum orch_save_style style)
 static void *boost_load(const json_t *saved, int cols, GError **error)
 {
     struct boost *b = g_new0(struct boost, 1);
+    b->cols = cols;
     b->list = orch_load_real(saved, "base", &b->base, error) &&
                       orch_load_real(saved, "rate", &b->rate, error)
                   ? orch_trees_load(json_object_get(saved, "trees"), cols, error)

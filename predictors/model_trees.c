@@ -147,6 +147,7 @@ static json_t *trees_save(const void *fitted, enum orch_save_style style)
 static void *trees_load(const json_t *saved, int cols, GError **error)
 {
     struct trees *t = g_new0(struct trees, 1);
+    t->cols = cols;
     t->list = orch_load_real(saved, "base", &t->base, error)
                   ? orch_trees_load(json_object_get(saved, "trees"), cols, error)
                   : NULL;

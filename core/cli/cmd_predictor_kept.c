@@ -224,7 +224,8 @@ static int run_train(struct orch_cli *cli, const void *options, GError **error)
     double seconds = (double)(orch_mono_ns() - begin) / 1e9;
     orch_where_free(where);
     bool ok = t && keep(store, t, error);
-    if (ok) {
+    const struct orch_learn_trial *best = ok ? best_of(t) : NULL;
+    if (best) {
         for (guint i = 0; i < notes->len; i++)
             orch_cli_warn(cli, "%s", (char *)notes->pdata[i]);
         if (cli->json) {
@@ -232,7 +233,6 @@ static int run_train(struct orch_cli *cli, const void *options, GError **error)
             json_object_set_new(json, "fit_s", json_real(seconds));
             orch_cli_print_json(json);
         } else {
-            const struct orch_learn_trial *best = best_of(t);
             printf("predictor '%s': %s (%s) from %zu rows of %u configurations, %.2f s\n", t->name,
                    best->kind->name, box_of(best), t->rows, t->known->len, seconds);
             say_trials(t);

@@ -10,8 +10,7 @@
 #include <string.h>
 
 #define ROWS_MIN 10
-#define UNSEEN_ROWS 4000 /* GPUs are left out one by one on at most so many rows */
-#define UNSEEN_GPUS 8
+#define UNSEEN_ROWS 4000 /* GPUs are left out on at most so many rows */
 
 /* ---- one table of several ----------------------------------------------------------------------
  */
@@ -255,56 +254,24 @@ static struct orch_rows *some(const struct orch_rows *rows, size_t most)
     return orch_rows_pick(rows, which, count);
 }
 
-static bool judge_group(const struct orch_rows *rows, const char *group,
-                        const struct orch_learn_options *options, struct orch_answer *answers,
-                        size_t *judged, size_t *judged_count)
-{
-    g_autofree size_t *in = g_new(size_t, MAX(rows->rows, 1)), *out = g_new(size_t, rows->rows + 1);
-    size_t learned = 0, left = 0;
-    for (size_t i = 0; i < rows->rows; i++) {
-        if (strcmp(rows->groups[i], group) == 0)
-            out[left++] = i;
-        else
-            in[learned++] = i;
-    }
-    struct orch_rows *seen = orch_rows_pick(rows, in, learned);
-    struct orch_rows *unseen = orch_rows_pick(rows, out, left);
-    g_autoptr(GError) unable = NULL;
-    struct orch_learned *l = orch_learn(seen, options, &unable);
-    if (l) {
-        g_autofree struct orch_answer *mine = g_new(struct orch_answer, MAX(left, 1));
-        orch_learned_predict(l, unseen, mine);
-        for (size_t k = 0; k < left; k++) {
-            answers[out[k]] = mine[k];
-            judged[(*judged_count)++] = out[k];
-        }
-    }
-    orch_learned_free(l);
-    orch_rows_free(seen);
-    orch_rows_free(unseen);
-    return l;
-}
-
-/* Whole GPUs left out, with the model that won and no tuning. */
+/* Cross-validation that leaves whole GPUs out, with the model that won and no tuning. */
 static struct orch_score judge_unseen(const struct orch_rows *all, const char *model)
 {
-    struct orch_score none = {0};
+    struct orch_score score = {0};
     if (!all->groups)
-        return none;
+        return score;
     struct orch_rows *rows = some(all, UNSEEN_ROWS);
-    g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
-    g_autoptr(GPtrArray) groups = g_ptr_array_new();
+    g_autoptr(GHashTable) gpus = g_hash_table_new(g_str_hash, g_str_equal);
     for (size_t i = 0; i < rows->rows; i++)
-        if (g_hash_table_add(seen, rows->groups[i]))
-            g_ptr_array_add(groups, rows->groups[i]);
+        g_hash_table_add(gpus, rows->groups[i]);
     struct orch_learn_options options = {
         .model = model, .target = ORCH_LEARN_BEST, .by_group = true, .no_tuning = true};
-    g_autofree struct orch_answer *answers = g_new0(struct orch_answer, MAX(rows->rows, 1));
-    g_autofree size_t *judged = g_new(size_t, MAX(rows->rows, 1));
-    size_t count = 0;
-    for (guint g = 0; groups->len >= 3 && g < groups->len && g < UNSEEN_GPUS; g++)
-        judge_group(rows, groups->pdata[g], &options, answers, judged, &count);
-    struct orch_score score = count ? orch_score_of(rows->target, answers, judged, count) : none;
+    g_autoptr(GError) unable = NULL;
+    struct orch_learned *l =
+        g_hash_table_size(gpus) >= 3 ? orch_learn(rows, &options, &unable) : NULL;
+    if (l)
+        score = orch_learned_left_out(l);
+    orch_learned_free(l);
     orch_rows_free(rows);
     return score;
 }

@@ -1,2 +1,3 @@
 # predictors: models that learn.
 orch_test(learn "quick" orch_predictors)
+orch_test(trained "quick" orch_predictors)

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Models that are saved and read back answer alike; what is broken or newer is refused; what was
+ * measured is found again. */
+#include "predictors/trained.h"
+
+#include "lib/base/error.h"
+#include "predictors/random.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <string.h>
+
+/* A table of times: two GPUs, batches, and a law with a little noise. */
+static char *table_text(size_t rows)
+{
+    GString *out = g_string_new("gpu,batch,net,step_ms\n");
+    uint64_t random = 5;
+    for (size_t i = 0; i < rows; i++) {
+        int batch = 1 + (int)orch_random_below(&random, 64), gpu = (int)(i % 2);
+        double noise = 1 + 0.02 * (orch_random_unit(&random) - 0.5);
+        g_string_append_printf(out, "%s,%d,%s,%.6f\n", gpu ? "V100" : "P100", batch,
+                               i % 3 ? "resnet18" : "vgg11",
+                               noise * (3 + 0.7 * batch) * (gpu ? 1 : 1.8) * (i % 3 ? 1 : 2.5));
+    }
+    return g_string_free(out, FALSE);
+}
+
+static struct orch_rows *rows_of(const char *text, struct orch_csv **out_csv)
+{
+    struct orch_rows_options options = {.target = "step_ms"};
+    GError *error = NULL;
+    struct orch_csv *csv = orch_csv_parse("test", text, strlen(text), &error);
+    assert_non_null(csv);
+    struct orch_rows *rows = orch_rows_of_table(csv, &options, &error);
+    assert_non_null(rows);
+    if (out_csv)
+        *out_csv = csv;
+    else
+        orch_csv_free(csv);
+    return rows;
+}
+
+static json_t *through_text(json_t *saved)
+{
+    char *text = json_dumps(saved, JSON_COMPACT | JSON_REAL_PRECISION(17));
+    json_t *back = json_loads(text, 0, NULL);
+    assert_non_null(back);
+    json_decref(saved);
+    free(text);
+    return back;
+}
+
+static void test_round_trip(void **state)
+{
+    (void)state;
+    g_autofree char *text = table_text(260);
+    struct orch_rows *rows = rows_of(text, NULL);
+    struct orch_answer before[260], after[260];
+    for (const struct orch_model_kind *kind = orch_model_kinds(); kind->name; kind++) {
+        struct orch_learn_options options = {
+            .model = kind->name, .target = ORCH_LEARN_LOG, .no_tuning = true};
+        GError *error = NULL;
+        struct orch_learned *learned = orch_learn(rows, &options, &error);
+        assert_non_null(learned);
+        orch_learned_predict(learned, rows, before);
+        for (int style = 0; style < 2; style++) {
+            json_t *saved = through_text(orch_learned_save(learned, (enum orch_save_style)style));
+            struct orch_learned *loaded = orch_learned_load(saved, &error);
+            if (!loaded)
+                print_error("%s: %s\n", kind->name, error->message);
+            assert_non_null(loaded);
+            orch_learned_predict(loaded, rows, after);
+            for (size_t i = 0; i < rows->rows; i++) {
+                assert_true(fabs(before[i].value - after[i].value) <= 1e-9 * before[i].value);
+                assert_true(fabs(before[i].low - after[i].low) <= 1e-9 * before[i].value);
+                assert_true(fabs(before[i].high - after[i].high) <= 1e-9 * before[i].value);
+            }
+            orch_learned_free(loaded);
+            json_decref(saved);
+        }
+        orch_learned_free(learned);
+    }
+    orch_rows_free(rows);
+}
+
+/* Cuts a member out, or puts nonsense in its place, everywhere: an error, never a crash. */
+static void test_broken(void **state)
+{
+    (void)state;
+    static const char *const nonsense[] = {"null", "7", "\"x\"", "[]", "{}", "[1,2,3]", "\"AAAA\""};
+    g_autofree char *text = table_text(60);
+    struct orch_rows *rows = rows_of(text, NULL);
+    struct orch_answer answers[60];
+    int refused = 0;
+    for (const struct orch_model_kind *kind = orch_model_kinds(); kind->name; kind++) {
+        struct orch_learn_options options = {
+            .model = kind->name, .target = ORCH_LEARN_LOG, .no_tuning = true};
+        struct orch_learned *learned = orch_learn(rows, &options, NULL);
+        json_t *whole = orch_learned_save(learned, ORCH_SAVE_PACKED);
+        char *dump = json_dumps(whole, JSON_COMPACT);
+        for (const char *at = strchr(dump, ':'); at; at = strchr(at + 1, ':')) {
+            for (size_t k = 0; k < G_N_ELEMENTS(nonsense); k++) {
+                /* the value behind this colon, when it is no object or list */
+                size_t length = at[1] == '"' ? strcspn(at + 2, "\"") + 2 : strcspn(at + 1, ",}]");
+                if (at[1] == '{' || at[1] == '[')
+                    continue;
+                GString *changed = g_string_new_len(dump, at + 1 - dump);
+                g_string_append(changed, nonsense[k]);
+                g_string_append(changed, at + 1 + length);
+                json_t *saved = json_loads(changed->str, 0, NULL);
+                GError *error = NULL;
+                struct orch_learned *loaded = saved ? orch_learned_load(saved, &error) : NULL;
+                if (loaded)
+                    orch_learned_predict(loaded, rows, answers);
+                refused += saved && !loaded;
+                assert_true(loaded || !saved || error);
+                g_clear_error(&error);
+                orch_learned_free(loaded);
+                json_decref(saved);
+                g_string_free(changed, TRUE);
+            }
+        }
+        free(dump);
+        json_decref(whole);
+        orch_learned_free(learned);
+    }
+    assert_true(refused > 100);
+    orch_rows_free(rows);
+}
+
+static struct orch_trained *train(const char *text)
+{
+    struct orch_csv *csv;
+    struct orch_rows *rows = rows_of(text, &csv);
+    struct orch_trained *t = g_new0(struct orch_trained, 1);
+    struct orch_learn_options options = {.model = "linear", .no_tuning = true};
+    t->name = g_strdup("step_ms");
+    t->target = g_strdup("step_ms");
+    t->made = g_strdup("2026-01-01T00:00:00Z");
+    t->sources = g_strsplit("runs", ",", -1);
+    t->rows = rows->rows;
+    t->last_known = t->ratio = (double)NAN;
+    t->known = orch_known_of_table(csv, "step_ms", NULL, NULL, &t->columns, &t->repeat_spread);
+    t->learned = orch_learn(rows, &options, NULL);
+    assert_non_null(t->learned);
+    orch_csv_free(csv);
+    orch_rows_free(rows);
+    return t;
+}
+
+static void test_trained(void **state)
+{
+    (void)state;
+    g_autofree char *text = table_text(80);
+    struct orch_trained *t = train(text);
+    json_t *saved = through_text(orch_trained_save(t, ORCH_SAVE_PLAIN));
+    GError *error = NULL;
+    struct orch_trained *back = orch_trained_load(saved, &error);
+    assert_non_null(back);
+    assert_int_equal(back->rows, 80);
+    assert_int_equal(back->known->len, t->known->len);
+    assert_true(isnan(back->last_known));
+    orch_trained_free(back);
+    json_object_set_new(saved, "format", json_integer(ORCH_TRAINED_FORMAT + 1));
+    assert_null(orch_trained_load(saved, &error));
+    assert_non_null(strstr(error->message, "format 2; this orch reads up to 1"));
+    g_clear_error(&error);
+    json_decref(saved);
+    orch_trained_free(t);
+}
+
+static void test_known(void **state)
+{
+    (void)state;
+    static const char text[] = "gpu,batch,net,step_ms\n"
+                               "V100,8,resnet18,10\nV100,8,resnet18,12\nV100,8,resnet18,11\n"
+                               "V100,16,resnet18,20\nP100,8,resnet18,19\nP100,,resnet18,33\n";
+    static const char *const names[] = {"gpu", "batch", "net", "threads", NULL};
+    struct orch_csv *csv = orch_csv_parse("test", text, strlen(text), NULL);
+    struct orch_trained t = {0};
+    t.known = orch_known_of_table(csv, "step_ms", NULL, NULL, &t.columns, &t.repeat_spread);
+    assert_int_equal(t.known->len, 4);
+    const char *const asked[] = {"V100", "8", "resnet18", "4", NULL};
+    const struct orch_known *k = orch_trained_find(&t, names, asked);
+    assert_int_equal(k->count, 3);
+    assert_true(fabs(k->median - 11) < 1e-12);
+    assert_true(k->low < 10.5 && k->low > 8 && k->high > 11.5 && k->high < 15);
+    const char *const other[] = {"V100", "32", "resnet18", "", NULL};
+    assert_null(orch_trained_find(&t, names, other));
+    const char *const any_batch[] = {"P100", "64", "resnet18", "", NULL};
+    assert_true(fabs(orch_trained_find(&t, names, any_batch)->median - 33) < 1e-12);
+    g_ptr_array_unref(t.known);
+    g_strfreev(t.columns);
+    orch_csv_free(csv);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_round_trip),
+        cmocka_unit_test(test_broken),
+        cmocka_unit_test(test_trained),
+        cmocka_unit_test(test_known),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
