@@ -7,9 +7,9 @@
 #include <math.h>
 #include <string.h>
 
-static const struct orch_model_kind *const KINDS[] = {&ORCH_MODEL_LINEAR, &ORCH_MODEL_TREE,
-                                                      &ORCH_MODEL_FOREST, &ORCH_MODEL_BOOST,
-                                                      &ORCH_MODEL_KNN,    &ORCH_MODEL_MLP};
+static const struct orch_model_kind *const KINDS[] = {
+    &ORCH_MODEL_LINEAR, &ORCH_MODEL_TREE, &ORCH_MODEL_FOREST, &ORCH_MODEL_BOOST,
+    &ORCH_MODEL_KNN,    &ORCH_MODEL_MLP,  &ORCH_MODEL_KERNEL};
 
 const struct orch_model_kind *orch_model_kinds(void)
 {
@@ -44,8 +44,13 @@ char *orch_knobs_text(const struct orch_model_kind *kind, const struct orch_knob
         return g_strdup_printf("%d trees, depth %d, %d rows a leaf, %g of the features", k->trees,
                                k->depth, k->leaf_rows, k->feature_share);
     if (strcmp(name, "boost") == 0)
-        return g_strdup_printf("%d trees at most, depth %d, rate %g, %d rows a leaf", k->trees,
-                               k->depth, k->rate, k->leaf_rows);
+        return g_strdup_printf("%d trees at most, depth %d, rate %g, %d rows a leaf%s", k->trees,
+                               k->depth, k->rate, k->leaf_rows,
+                               k->loss == ORCH_LOSS_RELATIVE   ? ", absolute relative loss"
+                               : k->loss == ORCH_LOSS_QUANTILE ? ", quantile loss"
+                                                               : "");
+    if (strcmp(name, "kernel") == 0)
+        return g_strdup_printf("reach %g, noise %g", k->length, k->ridge);
     if (strcmp(name, "knn") == 0)
         return g_strdup_printf("%d neighbours", k->neighbours);
     return g_strdup_printf("width %d, rate %g, decay %g, %d epochs", k->width, k->rate, k->ridge,
@@ -80,7 +85,7 @@ struct orch_model *orch_model_fit(const struct orch_model_kind *kind,
     model->knobs = *knobs;
     model->coder = orch_coder_fit(matrix, y, kind->coding);
     int cols = orch_coder_cols(model->coder);
-    g_autofree double *values = orch_coder_apply(model->coder, matrix);
+    g_autofree double *values = orch_coder_apply_learned(model->coder, matrix, y);
     g_autofree int8_t *signs = g_new0(int8_t, MAX(cols, 1));
     for (int c = 0; monotone && c < cols; c++)
         signs[c] = monotone[orch_coder_source(model->coder, c)];

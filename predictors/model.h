@@ -22,7 +22,7 @@ enum orch_loss {
 struct orch_knobs {
     enum orch_loss loss;  /* boost; others have the squared one */
     double level;         /* of ORCH_LOSS_QUANTILE, in (0, 1) */
-    double ridge;         /* linear: penalty; mlp: weight decay */
+    double ridge;         /* linear: penalty; mlp: weight decay; kernel: noise */
     int depth;            /* trees */
     int trees;            /* forest, boost: at most */
     int leaf_rows;        /* trees */
@@ -30,6 +30,7 @@ struct orch_knobs {
     double feature_share; /* forest, boost: of features a split may choose from */
     double row_share;     /* boost: of rows a tree sees */
     bool all_trees;       /* boost: no rows are set aside to stop early */
+    double length;        /* kernel: of its reach, in deviations of the columns */
     int neighbours;       /* knn */
     int width;            /* mlp: of its three layers */
     int epochs;           /* mlp */
@@ -78,6 +79,6 @@ void orch_model_free(struct orch_model *model);
 
 /* The kinds (one file each). */
 extern const struct orch_model_kind ORCH_MODEL_LINEAR, ORCH_MODEL_TREE, ORCH_MODEL_FOREST,
-    ORCH_MODEL_BOOST, ORCH_MODEL_KNN, ORCH_MODEL_MLP;
+    ORCH_MODEL_BOOST, ORCH_MODEL_KNN, ORCH_MODEL_MLP, ORCH_MODEL_KERNEL;
 
 #endif
