@@ -323,9 +323,11 @@ void orch_features_add(struct orch_matrix *matrix, const struct orch_csv *csv, b
         bool known = orch_row_work(&f, &w);
         double gpus = isnan(f.field[ORCH_FIELD_GPUS]) ? 1 : f.field[ORCH_FIELD_GPUS];
         fill_row(&t, i, &f, known ? &w : NULL);
-        out_white_ms[i] = known && isfinite(w.roofline_ms) ? w.roofline_ms + LAUNCH_MS * w.launches
-                                                           : orch_row_specs_ms(&f);
+        out_white_ms[i] =
+            known && isfinite(w.roofline_ms) ? w.roofline_ms + LAUNCH_MS * w.launches : (double)NAN;
         out_items[i] = f.field[ORCH_FIELD_BATCH] * gpus;
+        if (isnan(out_white_ms[i]))
+            out_white_ms[i] = orch_row_specs_ms(&f) * (out_items[i] > 0 ? out_items[i] : 1);
     }
     for (size_t k = 0; k < GPU_FEATURES && with_gpu; k++)
         keep(matrix, GPU_NAMES[k], t.gpu[k]);

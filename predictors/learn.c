@@ -2,279 +2,286 @@
 #include "predictors/learn.h"
 
 #include "lib/base/error.h"
+#include "predictors/question.h"
 #include "predictors/random.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define FOLDS 5
 #define ROWS_MIN 10
-#define LEVEL 0.90
-#define TUNING_ROWS 4000 /* knobs are chosen on at most so many rows */
+#define TUNING_ROWS 3000 /* what is tried is tried on at most so many rows */
+#define HOLD_PART 5      /* of more rows every so-manieth says how good the mixture is */
+#define FEW_LEVELS 2     /* with fewer of a column's levels none can be left out */
 
-struct orch_learned {
-    struct orch_model *model;
-    struct orch_model *difficulty; /* log of the error's size; NULL: too few rows */
-    double width;                  /* quantile of |error| over its expected size */
-    bool grey;
-    GArray *trials;
-    struct orch_score left_out;
-    double last_known, ratio; /* of the baselines */
-};
-
-/* ---- the target --------------------------------------------------------------------------------
+/* ---- questions ---------------------------------------------------------------------------------
  */
 
-static double offset_of(const struct orch_rows *rows, size_t i, bool grey)
+static bool is_hidden(const char *name, const void *data)
 {
-    double white = rows->white[i];
-    return grey && isfinite(white) && white > 0 ? log(white) : 0;
+    const GPtrArray *hidden = data;
+    for (guint i = 0; i < hidden->len; i++)
+        if (strcmp(hidden->pdata[i], name) == 0)
+            return true;
+    return false;
 }
 
-static double *target_of(const struct orch_rows *rows, bool grey)
+struct orch_rows *orch_question_rows(const struct orch_question *q, const struct orch_rows *rows)
 {
-    double *y = g_new(double, MAX(rows->rows, 1));
-    for (size_t i = 0; i < rows->rows; i++)
-        y[i] = log(rows->target[i]) - offset_of(rows, i, grey);
-    return y;
+    struct orch_rows *out = g_new(struct orch_rows, 1);
+    *out = *rows;
+    out->matrix = orch_matrix_without(rows->matrix, is_hidden, q->hidden);
+    return out; /* borrows the rest: free with free_view */
 }
 
-static bool has_white(const struct orch_rows *rows)
+static void free_view(struct orch_rows *view)
 {
-    size_t count = 0;
-    for (size_t i = 0; i < rows->rows; i++)
-        count += isfinite(rows->white[i]) && rows->white[i] > 0;
-    return rows->rows && (double)count >= 0.5 * (double)rows->rows;
+    orch_matrix_free(view->matrix);
+    g_free(view);
 }
 
-/* Features that a bare model sees: all but the GPU and its facts. */
-static struct orch_matrix *visible(const struct orch_matrix *m, bool bare)
+static void free_question(struct orch_question *q)
 {
-    struct orch_matrix *out = orch_matrix_new(m->rows);
-    for (int c = 0; c < orch_matrix_cols(m); c++) {
-        const struct orch_feature *f = orch_matrix_feature(m, c);
-        bool of_gpu = strcmp(f->name, "gpu") == 0 || g_str_has_prefix(f->name, "gpu ");
-        if (bare && of_gpu)
-            continue;
-        double *column = f->levels ? orch_matrix_add_category(out, f->name)
-                                   : orch_matrix_add_number(out, f->name);
-        for (guint i = 0; f->levels && i < f->levels->len; i++)
-            orch_matrix_level(out, orch_matrix_cols(out) - 1, f->levels->pdata[i]);
-        memcpy(column, orch_matrix_column(m, c), m->rows * sizeof *column);
+    if (!q)
+        return;
+    g_free(q->column);
+    g_ptr_array_unref(q->known);
+    g_ptr_array_unref(q->hidden);
+    g_array_unref(q->trials);
+    for (int i = 0; i < q->member_count; i++)
+        orch_member_release(&q->members[i]);
+    orch_width_release(&q->width);
+    g_free(q);
+}
+
+struct orch_question *orch_question_new(const char *column)
+{
+    struct orch_question *q = g_new0(struct orch_question, 1);
+    q->column = g_strdup(column);
+    q->known = g_ptr_array_new_with_free_func(g_free);
+    q->hidden = g_ptr_array_new_with_free_func(g_free);
+    q->trials = g_array_new(FALSE, FALSE, sizeof(struct orch_learn_trial));
+    return q;
+}
+
+static void note_levels(struct orch_question *q, char *const *levels, size_t rows)
+{
+    g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
+    for (size_t i = 0; i < rows; i++)
+        if (g_hash_table_add(seen, levels[i]))
+            g_ptr_array_add(q->known, g_strdup(levels[i]));
+}
+
+/* Does each level of one category stand with one group only, so that it names the group? */
+static bool names_group(char *const *levels, char *const *groups, size_t rows)
+{
+    g_autoptr(GHashTable) of = g_hash_table_new(g_str_hash, g_str_equal);
+    for (size_t i = 0; i < rows; i++) {
+        const char *group = g_hash_table_lookup(of, levels[i]);
+        if (group && strcmp(group, groups[i]) != 0)
+            return false;
+        g_hash_table_insert(of, levels[i], groups[i]);
     }
+    return true;
+}
+
+static void hide_names(struct orch_question *q, const struct orch_rows *rows, char *const *groups)
+{
+    const struct orch_matrix *m = rows->matrix;
+    for (int c = 0; c < orch_matrix_cols(m); c++) {
+        if (!orch_matrix_feature(m, c)->levels)
+            continue;
+        g_autofree char **levels = orch_levels_of(m, c);
+        if (names_group(levels, groups, rows->rows))
+            g_ptr_array_add(q->hidden, g_strdup(orch_matrix_feature(m, c)->name));
+    }
+}
+
+/* ---- learning one ------------------------------------------------------------------------------
+ */
+
+static double *logs_of(const struct orch_rows *rows)
+{
+    double *out = g_new(double, rows->rows + 1);
+    for (size_t i = 0; i < rows->rows; i++)
+        out[i] = log(rows->target[i]);
     return out;
 }
 
-static bool knows_gpu(const struct orch_matrix *m)
+/* Each group counts alike where groups are the question; NULL: rows do. */
+static double *weights_of(char *const *groups, size_t rows)
 {
-    return orch_matrix_find(m, "gpu bandwidth_gbs") >= 0;
-}
-
-/* ---- folds -------------------------------------------------------------------------------------
- */
-
-static guint64 hash_text(const char *text, uint64_t seed)
-{
-    uint64_t h = seed ^ 0xcbf29ce484222325u;
-    for (; *text; text++)
-        h = (h ^ (unsigned char)*text) * 0x100000001b3u;
-    return orch_random_next(&h);
-}
-
-/* Groups are dealt to the fold that has fewest rows, the largest first, so that few groups make
- * even folds. */
-static void fold_groups(const struct orch_rows *rows, uint64_t seed, int *out)
-{
+    if (!groups)
+        return NULL;
     g_autoptr(GHashTable) counts = g_hash_table_new(g_str_hash, g_str_equal);
-    for (size_t i = 0; i < rows->rows; i++) {
-        gpointer n = g_hash_table_lookup(counts, rows->groups[i]);
-        g_hash_table_insert(counts, rows->groups[i], GSIZE_TO_POINTER(GPOINTER_TO_SIZE(n) + 1));
+    for (size_t i = 0; i < rows; i++) {
+        size_t n = GPOINTER_TO_SIZE(g_hash_table_lookup(counts, groups[i])) + 1;
+        g_hash_table_insert(counts, groups[i], GSIZE_TO_POINTER(n));
     }
-    g_autoptr(GHashTable) folds = g_hash_table_new(g_str_hash, g_str_equal);
-    size_t sizes[FOLDS] = {0};
-    for (guint left = g_hash_table_size(counts); left > 0; left--) {
-        GHashTableIter iter;
-        gpointer name, count;
-        const char *largest = NULL;
-        size_t most = 0;
-        g_hash_table_iter_init(&iter, counts);
-        while (g_hash_table_iter_next(&iter, &name, &count)) {
-            size_t n = GPOINTER_TO_SIZE(count);
-            bool better = n > most || (n == most && largest &&
-                                       hash_text(name, seed) < hash_text(largest, seed));
-            if (!g_hash_table_contains(folds, name) && (better || !largest)) {
-                largest = name;
-                most = n;
-            }
-        }
-        int fold = 0;
-        for (int f = 1; f < FOLDS; f++)
-            fold = sizes[f] < sizes[fold] ? f : fold;
-        sizes[fold] += most;
-        g_hash_table_insert(folds, (gpointer)(uintptr_t)largest, GINT_TO_POINTER(fold));
-    }
-    for (size_t i = 0; i < rows->rows; i++)
-        out[i] = GPOINTER_TO_INT(g_hash_table_lookup(folds, rows->groups[i]));
+    double *out = g_new(double, rows + 1);
+    double share = (double)rows / (double)MAX(g_hash_table_size(counts), 1);
+    for (size_t i = 0; i < rows; i++)
+        out[i] = share / (double)GPOINTER_TO_SIZE(g_hash_table_lookup(counts, groups[i]));
+    return out;
 }
 
-static int *make_folds(const struct orch_rows *rows, const struct orch_learn_options *o)
+static double **answers_new(size_t count, size_t rows)
 {
-    int *folds = g_new(int, MAX(rows->rows, 1));
-    if (o->by_group && rows->groups) {
-        fold_groups(rows, o->seed, folds);
-        return folds;
-    }
-    uint64_t random = orch_random_stream(o->seed, 7);
-    for (size_t i = 0; i < rows->rows; i++)
-        folds[i] = (int)orch_random_below(&random, FOLDS);
-    return folds;
+    double **out = g_new0(double *, count + 1);
+    for (size_t i = 0; i < count; i++)
+        out[i] = g_new(double, rows + 1);
+    return out;
 }
 
-/* ---- out of fold -------------------------------------------------------------------------------
- */
-
-/* Answers (log) for each row by a model that did not see its fold; NaN where none could be fitted.
- */
-static bool answer_out_of_fold(const struct orch_rows *rows, const int *folds,
-                               const struct orch_learn_trial *trial, uint64_t seed, double *out,
-                               GError **error)
+static void answers_free(double **answers)
 {
-    g_autofree double *y = target_of(rows, trial->grey);
-    g_autofree size_t *in = g_new(size_t, MAX(rows->rows, 1));
-    g_autofree size_t *aside = g_new(size_t, MAX(rows->rows, 1));
-    g_autofree double *fold_y = g_new(double, MAX(rows->rows, 1));
-    g_autofree double *answers = g_new(double, MAX(rows->rows, 1));
-    struct orch_matrix *all = visible(rows->matrix, trial->bare);
-    bool ok = true;
-    for (int fold = 0; ok && fold < FOLDS; fold++) {
-        size_t learned = 0, left = 0;
-        for (size_t i = 0; i < rows->rows; i++) {
-            if (folds[i] == fold) {
-                aside[left++] = i;
-            } else {
-                fold_y[learned] = y[i];
-                in[learned++] = i;
-            }
-        }
-        if (!left || !learned)
+    for (size_t i = 0; answers[i]; i++)
+        g_free(answers[i]);
+    g_free(answers);
+}
+
+static struct orch_learn_trial *trial_at(const GArray *trials, size_t i)
+{
+    return &g_array_index(trials, struct orch_learn_trial, i);
+}
+
+/* What a question is worked out on. */
+struct work {
+    struct orch_rows *rows; /* a sample, without hidden features */
+    int *folds;
+    double *logs, *row_weights;
+    double **answers; /* of each trial */
+};
+
+/* The best trial alone, where one kind was asked for by name; else a mixture. */
+static void weigh(struct orch_question *q, const struct work *w, bool mixes)
+{
+    size_t count = q->trials->len;
+    g_autofree double *weights = g_new0(double, count + 1);
+    size_t best = 0;
+    for (size_t t = 0; t < count; t++) {
+        struct orch_learn_trial *trial = trial_at(q->trials, t);
+        trial->mean_relative_error =
+            orch_mean_relative_error(w->answers[t], w->logs, w->row_weights, w->rows->rows);
+        if (trial->mean_relative_error < trial_at(q->trials, best)->mean_relative_error)
+            best = t;
+    }
+    weights[best] = 1;
+    if (mixes)
+        orch_mix(w->answers, count, w->logs, w->row_weights, w->rows->rows, weights);
+    for (size_t t = 0; t < count; t++)
+        trial_at(q->trials, t)->weight = weights[t];
+}
+
+/* Where the mixture loses to a baseline, the baseline answers. */
+static void hold_against_baselines(struct orch_question *q, const struct work *w)
+{
+    size_t count = q->trials->len, rows = w->rows->rows;
+    g_autofree double *weights = g_new(double, count + 1), *mixed = g_new(double, rows + 1);
+    for (size_t t = 0; t < count; t++)
+        weights[t] = trial_at(q->trials, t)->weight;
+    orch_mix_apply(w->answers, weights, count, rows, mixed, NULL);
+    q->error = orch_mean_relative_error(mixed, w->logs, w->row_weights, rows);
+    for (size_t t = 0; t < count; t++) {
+        struct orch_learn_trial *trial = trial_at(q->trials, t);
+        if (!trial->is_baseline || !(trial->mean_relative_error < q->error))
             continue;
-        struct orch_matrix *seen = orch_matrix_pick(all, in, learned);
-        struct orch_matrix *unseen = orch_matrix_pick(all, aside, left);
-        struct orch_model *model =
-            orch_model_fit(trial->kind, seen, fold_y, NULL, &trial->knobs, seed, error);
-        if (model) {
-            orch_model_predict(model, unseen, answers);
-            for (size_t k = 0; k < left; k++)
-                out[aside[k]] = answers[k] + offset_of(rows, aside[k], trial->grey);
-        }
-        orch_model_free(model);
-        orch_matrix_free(seen);
-        orch_matrix_free(unseen);
-        ok = model;
+        for (size_t k = 0; k < count; k++)
+            trial_at(q->trials, k)->weight = 0;
+        trial->weight = 1;
+        q->error = trial->mean_relative_error;
+        q->is_baseline = true;
     }
-    orch_matrix_free(all);
-    return ok;
 }
 
-static double mean_relative_error(const struct orch_rows *rows, const double *logs)
+static gint by_weight(gconstpointer a, gconstpointer b)
 {
-    double sum = 0;
+    const struct orch_learn_trial *x = a, *y = b;
+    if (x->weight < y->weight || x->weight > y->weight)
+        return x->weight > y->weight ? -1 : 1;
+    return x->mean_relative_error < y->mean_relative_error
+               ? -1
+               : x->mean_relative_error > y->mean_relative_error;
+}
+
+/* Trials in the order of their weights, and their answers with them. */
+static void sort_trials(struct orch_question *q, struct work *w)
+{
+    GArray *sorted = g_array_copy(q->trials);
+    g_array_sort(sorted, by_weight);
+    double **answers = g_new0(double *, q->trials->len + 1);
+    g_autofree bool *taken = g_new0(bool, q->trials->len + 1);
+    for (guint i = 0; i < sorted->len; i++) {
+        for (guint k = 0; k < q->trials->len; k++) {
+            if (taken[k] || memcmp(trial_at(sorted, i), trial_at(q->trials, k),
+                                   sizeof(struct orch_learn_trial)) != 0)
+                continue;
+            answers[i] = w->answers[k];
+            taken[k] = true;
+            break;
+        }
+    }
+    g_free(w->answers);
+    w->answers = answers;
+    g_array_unref(q->trials);
+    q->trials = sorted;
+}
+
+static struct orch_rows *sample_of(const struct orch_rows *rows, size_t most)
+{
+    g_autofree size_t *which = g_new(size_t, rows->rows + 1);
     size_t count = 0;
-    for (size_t i = 0; i < rows->rows; i++) {
-        if (isnan(logs[i]))
-            continue;
-        sum += fabs(exp(logs[i]) - rows->target[i]) / rows->target[i];
-        count++;
-    }
-    return count ? sum / (double)count : (double)INFINITY;
-}
-
-/* ---- choosing ----------------------------------------------------------------------------------
- */
-
-static void add_trials(GArray *trials, const struct orch_model_kind *kind, bool grey, bool bare,
-                       bool all)
-{
-    const struct orch_knobs *grid;
-    int count = kind->grid(&grid);
-    for (int i = 0; i < (all ? count : 1); i++) {
-        struct orch_learn_trial trial = {kind, grid[i], grey, bare, (double)INFINITY};
-        g_array_append_val(trials, trial);
-    }
-}
-
-static bool list_trials(const struct orch_rows *rows, const struct orch_learn_options *o,
-                        GArray *trials, GError **error)
-{
-    const struct orch_model_kind *only =
-        strcmp(o->model, "auto") == 0 ? NULL : orch_model_find(o->model, error);
-    bool white = has_white(rows);
-    if (!only && strcmp(o->model, "auto") != 0)
-        return false;
-    if (o->target == ORCH_LEARN_GREY && !white) {
-        orch_error_set(error, ORCH_ERROR_USAGE,
-                       "take another model, or columns that describe the work",
-                       "the grey box wants a white box's time for each row: the table has none");
-        return false;
-    }
-    for (const struct orch_model_kind *k = orch_model_kinds(); k->name; k++) {
-        if (only && strcmp(only->name, k->name) != 0)
-            continue;
-        if (o->target != ORCH_LEARN_GREY)
-            add_trials(trials, k, false, false, !o->no_tuning);
-        if (o->target != ORCH_LEARN_LOG && white)
-            add_trials(trials, k, true, false, !o->no_tuning);
-        if (o->target != ORCH_LEARN_LOG && white && knows_gpu(rows->matrix))
-            add_trials(trials, k, true, true, !o->no_tuning);
-    }
-    return true;
-}
-
-static gint by_error(gconstpointer a, gconstpointer b)
-{
-    double x = ((const struct orch_learn_trial *)a)->mean_relative_error;
-    double y = ((const struct orch_learn_trial *)b)->mean_relative_error;
-    return x < y ? -1 : x > y;
-}
-
-/* Every so-manieth row (of whole groups' rows too: groups keep their folds). */
-static struct orch_rows *some_rows(const struct orch_rows *rows)
-{
-    size_t step = rows->rows / TUNING_ROWS + 1, count = 0;
-    g_autofree size_t *which = g_new(size_t, MAX(rows->rows, 1));
     uint64_t random = 1;
-    for (size_t i = 0; i < rows->rows; i++)
-        if (orch_random_below(&random, step) == 0)
+    for (size_t i = 0; i < rows->rows; i++) {
+        double wanted = (double)(MIN(most, rows->rows) - count);
+        if (rows->rows <= most || orch_random_unit(&random) * (double)(rows->rows - i) < wanted)
             which[count++] = i;
+    }
     return orch_rows_pick(rows, which, count);
 }
 
-static bool choose(const struct orch_rows *rows, const struct orch_learn_options *o, GArray *trials,
-                   GError **error)
+/* Groups of rows for a question, NULL: none. */
+static char **groups_of(const struct orch_question *q, const struct orch_rows *rows)
 {
-    if (!list_trials(rows, o, trials, error))
-        return false;
-    if (trials->len < 2)
-        return true;
-    struct orch_rows *few = some_rows(rows);
-    g_autofree int *folds = make_folds(few, o);
-    g_autofree double *logs = g_new(double, MAX(few->rows, 1));
-    for (guint i = 0; i < trials->len; i++) {
-        struct orch_learn_trial *trial = &g_array_index(trials, struct orch_learn_trial, i);
-        g_autoptr(GError) unable = NULL;
-        for (size_t k = 0; k < few->rows; k++)
-            logs[k] = (double)NAN;
-        if (answer_out_of_fold(few, folds, trial, o->seed, logs, &unable))
-            trial->mean_relative_error = mean_relative_error(few, logs);
-    }
-    orch_rows_free(few);
-    g_array_sort(trials, by_error);
-    return true;
+    int column = q->column ? orch_matrix_find(rows->matrix, q->column) : -1;
+    if (column >= 0)
+        return orch_levels_of(rows->matrix, column);
+    return q->column && rows->groups ? g_memdup2(rows->groups, (rows->rows + 1) * sizeof(char *))
+                                     : NULL;
 }
 
-/* ---- the interval ------------------------------------------------------------------------------
- */
+static void try_all(struct orch_question *q, struct work *w, uint64_t seed)
+{
+    w->answers = answers_new(q->trials->len, w->rows->rows);
+    orch_try(w->rows, w->folds, (const struct orch_learn_trial *)(void *)q->trials->data,
+             q->trials->len, seed, w->answers);
+}
+
+static void release_work(struct work *w)
+{
+    orch_rows_free(w->rows);
+    g_free(w->folds);
+    g_free(w->logs);
+    g_free(w->row_weights);
+    if (w->answers)
+        answers_free(w->answers);
+}
+
+/* Rows, folds and the like of a sample. */
+static struct work work_on(const struct orch_question *q, const struct orch_rows *rows, size_t most,
+                           uint64_t seed)
+{
+    struct work w = {.rows = sample_of(rows, most)};
+    g_autofree char **groups = groups_of(q, w.rows);
+    w.folds = orch_folds_new(groups, w.rows->rows, seed);
+    w.row_weights = weights_of(groups, w.rows->rows);
+    w.logs = logs_of(w.rows);
+    struct orch_rows *view = orch_question_rows(q, w.rows);
+    orch_matrix_free(w.rows->matrix);
+    w.rows->matrix = view->matrix;
+    g_free(view);
+    return w;
+}
 
 static int compare_reals(const void *a, const void *b)
 {
@@ -282,108 +289,166 @@ static int compare_reals(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The conformal quantile: at least `level` of future errors are below, if rows are exchangeable. */
-static double quantile(double *values, size_t count, double level)
+static void note_median(struct orch_question *q, const double *answers, const double *logs,
+                        size_t rows)
 {
-    qsort(values, count, sizeof *values, compare_reals);
-    size_t rank = (size_t)ceil(((double)count + 1) * level);
-    return count ? values[MIN(MAX(rank, 1), count) - 1] : (double)NAN;
+    g_autofree double *errors = g_new(double, rows + 1);
+    q->judged = 0;
+    for (size_t i = 0; i < rows; i++)
+        if (isfinite(answers[i]))
+            errors[q->judged++] = fabs(exp(CLAMP(answers[i] - logs[i], -20, 20)) - 1);
+    qsort(errors, q->judged, sizeof *errors, compare_reals);
+    q->median = q->judged ? errors[q->judged / 2] : (double)NAN;
 }
 
-static const struct orch_knobs DIFFICULTY = {
-    .depth = 4, .leaf_rows = 20, .trees = 100, .rate = 0.1, .feature_share = 1, .row_share = 1};
-
-/* Errors of rows left out, over the size that the row's kind makes expect (cross-conformal,
- * normalised: Papadopoulos et al. 2008). */
-static bool calibrate(struct orch_learned *l, const struct orch_rows *rows, const int *folds,
-                      uint64_t seed, GError **error)
+static bool fit_width(struct orch_question *q, const struct work *w, bool by_groups, uint64_t seed,
+                      GError **error)
 {
-    const struct orch_learn_trial *best = &g_array_index(l->trials, struct orch_learn_trial, 0);
-    size_t n = rows->rows;
-    g_autofree double *logs = g_new(double, MAX(n, 1)), *sizes = g_new(double, MAX(n, 1));
-    g_autofree double *expected = g_new0(double, MAX(n, 1));
-    for (size_t i = 0; i < n; i++)
-        logs[i] = (double)NAN;
-    if (!answer_out_of_fold(rows, folds, best, seed, logs, error))
-        return false;
-    g_array_index(l->trials, struct orch_learn_trial, 0).mean_relative_error =
-        mean_relative_error(rows, logs);
-    for (size_t i = 0; i < n; i++)
-        sizes[i] =
-            isnan(logs[i]) ? log(1e-3) : log(MAX(fabs(logs[i] - log(rows->target[i])), 1e-3));
-    if (n >= 200) {
-        /* the expected size, too, comes from a model that did not see the row */
-        struct orch_learn_trial trial = {&ORCH_MODEL_BOOST, DIFFICULTY, false, best->bare, 0};
-        struct orch_rows errors = *rows;
-        g_autofree double *exps = g_new(double, n), *none = g_new(double, n);
-        for (size_t i = 0; i < n; i++) {
-            exps[i] = exp(sizes[i]);
-            none[i] = (double)NAN;
-        }
-        errors.target = exps;
-        errors.white = none;
-        if (!answer_out_of_fold(&errors, folds, &trial, seed + 1, expected, error))
-            return false;
-        struct orch_matrix *seen = visible(rows->matrix, best->bare);
-        l->difficulty =
-            orch_model_fit(&ORCH_MODEL_BOOST, seen, sizes, NULL, &DIFFICULTY, seed, error);
-        orch_matrix_free(seen);
+    size_t rows = w->rows->rows, count = q->trials->len;
+    g_autofree double *weights = g_new(double, count + 1), *mixed = g_new(double, rows + 1);
+    g_autofree double *spread = g_new(double, rows + 1);
+    for (size_t t = 0; t < count; t++)
+        weights[t] = trial_at(q->trials, t)->weight;
+    orch_mix_apply(w->answers, weights, count, rows, mixed, spread);
+    note_median(q, mixed, w->logs, rows);
+    orch_width_release(&q->width);
+    return orch_width_fit(&q->width, w->rows, mixed, spread, w->folds, w->row_weights,
+                          q->column != NULL, by_groups ? w->rows->groups : NULL, seed, error);
+}
+
+/* Those that count, and a black one beside where all want a white box that a row may not have. */
+static void choose_members(struct orch_question *q)
+{
+    bool black = false;
+    q->member_count = 0;
+    for (guint t = 0; t < q->trials->len && q->member_count < ORCH_MEMBERS_MAX - 1; t++) {
+        if (!(trial_at(q->trials, t)->weight > 0))
+            break;
+        q->members[q->member_count++] = (struct orch_member){.trial = *trial_at(q->trials, t)};
+        black |= trial_at(q->trials, t)->box == ORCH_BOX_BLACK;
     }
-    for (size_t i = 0; i < n; i++)
-        sizes[i] -= isnan(expected[i]) ? 0 : expected[i];
-    g_autofree double *sorted = g_memdup2(sizes, MAX(n, 1) * sizeof *sizes);
-    l->width = exp(quantile(sorted, n, LEVEL));
-    g_autofree struct orch_answer *answers = g_new0(struct orch_answer, MAX(n, 1));
+    for (guint t = 0; t < q->trials->len && !black; t++) {
+        if (trial_at(q->trials, t)->box != ORCH_BOX_BLACK)
+            continue;
+        q->members[q->member_count++] = (struct orch_member){.trial = *trial_at(q->trials, t)};
+        black = true;
+    }
+}
+
+static bool fit_members(struct orch_question *q, const struct orch_rows *rows, uint64_t seed,
+                        GError **error)
+{
+    struct orch_rows *view = orch_question_rows(q, rows);
+    bool ok = true;
+    choose_members(q);
+    for (int i = 0; i < q->member_count && ok; i++)
+        ok = orch_member_fit(&q->members[i], view, seed, error);
+    free_view(view);
+    return ok;
+}
+
+/* With many rows, what was chosen on a sample is weighed and calibrated anew by models of four
+ * fifths of all rows, on the last fifth. */
+static bool weigh_on_all(struct orch_question *q, const struct orch_rows *rows,
+                         const struct orch_learn_options *o, bool mixes, GError **error)
+{
+    size_t n = rows->rows, in = 0, aside = 0;
+    g_autofree size_t *seen = g_new(size_t, n + 1), *left = g_new(size_t, n + 1);
+    uint64_t random = orch_random_stream(o->seed, 17);
     for (size_t i = 0; i < n; i++) {
-        double centre = isnan(logs[i]) ? 0 : logs[i];
-        double half = l->width * exp(isnan(expected[i]) ? 0 : expected[i]);
-        answers[i] =
-            (struct orch_answer){exp(centre), exp(centre - half), exp(centre + half), false};
+        if (orch_random_below(&random, HOLD_PART) == 0)
+            left[aside++] = i;
+        else
+            seen[in++] = i;
     }
-    l->left_out = orch_score_of(rows->target, answers, NULL, n);
-    return true;
+    struct orch_rows *train = orch_rows_pick(rows, seen, in),
+                     *test = orch_rows_pick(rows, left, aside);
+    bool ok = fit_members(q, train, o->seed, error);
+    struct work w = work_on(q, test, aside, o->seed);
+    g_array_set_size(q->trials, 0);
+    w.answers = answers_new((size_t)q->member_count, aside);
+    for (int i = 0; ok && i < q->member_count; i++) {
+        g_array_append_val(q->trials, q->members[i].trial);
+        orch_member_predict(&q->members[i], w.rows, w.answers[i]);
+    }
+    for (int i = 0; i < q->member_count; i++)
+        orch_member_release(&q->members[i]);
+    if (ok) {
+        weigh(q, &w, mixes);
+        hold_against_baselines(q, &w);
+        sort_trials(q, &w);
+        ok = fit_width(q, &w, o->calibrate_groups, o->seed, error);
+    }
+    release_work(&w);
+    orch_rows_free(train);
+    orch_rows_free(test);
+    return ok;
 }
 
-/* ---- what it must beat -------------------------------------------------------------------------
- */
-
-static double nearest_record(const struct orch_rows *rows, const struct orch_learn_options *o,
-                             bool grey)
+static bool learn_question(struct orch_question *q, const struct orch_rows *rows,
+                           const struct orch_learn_options *o, GError **error)
 {
-    static const struct orch_knobs one = {.neighbours = 1};
-    struct orch_learn_trial trial = {&ORCH_MODEL_KNN, one, grey, false, 0};
-    g_autofree int *folds = make_folds(rows, o);
-    g_autofree double *logs = g_new(double, MAX(rows->rows, 1));
-    g_autoptr(GError) unable = NULL;
-    for (size_t i = 0; i < rows->rows; i++)
-        logs[i] = (double)NAN;
-    bool ok = answer_out_of_fold(rows, folds, &trial, o->seed, logs, &unable);
-    double error = ok ? mean_relative_error(rows, logs) : (double)INFINITY;
-    return isfinite(error) ? error : (double)NAN;
-}
-
-static void judge_baselines(struct orch_learned *l, const struct orch_rows *rows,
-                            const struct orch_learn_options *o)
-{
-    struct orch_rows *few = some_rows(rows);
-    l->last_known = nearest_record(few, o, false);
-    l->ratio = has_white(few) ? nearest_record(few, o, true) : (double)NAN;
-    orch_rows_free(few);
-}
-
-struct orch_score orch_learned_left_out(const struct orch_learned *learned)
-{
-    return learned->left_out;
-}
-
-void orch_learned_baselines(const struct orch_learned *learned, double *last_known, double *ratio)
-{
-    *last_known = learned->last_known;
-    *ratio = learned->ratio;
+    bool mixes = strcmp(o->model, "auto") == 0 || strcmp(o->model, "grey") == 0;
+    bool many = rows->rows > TUNING_ROWS && !q->column;
+    struct work w = work_on(q, rows, TUNING_ROWS, o->seed);
+    GArray *trials = orch_trials_list(w.rows, o, q->column != NULL, error);
+    bool ok = trials != NULL;
+    if (ok) {
+        g_array_unref(q->trials);
+        q->trials = trials;
+        try_all(q, &w, o->seed);
+        weigh(q, &w, mixes);
+        if (mixes)
+            hold_against_baselines(q, &w);
+        else
+            q->error = trial_at(q->trials, 0)->mean_relative_error;
+        sort_trials(q, &w);
+        q->error = mixes ? q->error : trial_at(q->trials, 0)->mean_relative_error;
+    }
+    if (ok && many) {
+        GArray *kept = g_array_copy(q->trials);
+        ok = weigh_on_all(q, rows, o, mixes, error);
+        for (guint t = 0; t < kept->len; t++) /* what was tried on the sample stays to be seen */
+            if (!(trial_at(kept, t)->weight > 0))
+                g_array_append_val(q->trials, *trial_at(kept, t));
+        g_array_unref(kept);
+    } else if (ok) {
+        ok = fit_width(q, &w, o->calibrate_groups && !q->column, o->seed, error);
+    }
+    release_work(&w);
+    return ok && fit_members(q, rows, o->seed, error);
 }
 
 /* ---- all ---------------------------------------------------------------------------------------
  */
+
+/* Columns whose levels may be new. */
+static const char *const NOVEL[] = {"gpu", "accel", "net", "model", "network", "task"};
+
+static void list_questions(struct orch_learned *l, const struct orch_rows *rows,
+                           const struct orch_learn_options *o)
+{
+    if (o->by_group && rows->groups) {
+        struct orch_question *q = l->questions[l->count++] = orch_question_new("group");
+        note_levels(q, rows->groups, rows->rows);
+        hide_names(q, rows, rows->groups);
+        return;
+    }
+    l->questions[l->count++] = orch_question_new(NULL);
+    for (size_t k = 0; k < G_N_ELEMENTS(NOVEL) && l->count < ORCH_QUESTIONS_MAX; k++) {
+        int column = orch_matrix_find(rows->matrix, NOVEL[k]);
+        if (column < 0 || !orch_matrix_feature(rows->matrix, column)->levels)
+            continue;
+        g_autofree char **levels = orch_levels_of(rows->matrix, column);
+        struct orch_question *q = orch_question_new(NOVEL[k]);
+        note_levels(q, levels, rows->rows);
+        hide_names(q, rows, levels);
+        if (q->known->len < FEW_LEVELS)
+            free_question(q);
+        else
+            l->questions[l->count++] = q;
+    }
+}
 
 struct orch_learned *orch_learn(const struct orch_rows *rows, const struct orch_learn_options *o,
                                 GError **error)
@@ -394,20 +459,14 @@ struct orch_learned *orch_learn(const struct orch_rows *rows, const struct orch_
         return NULL;
     }
     struct orch_learned *l = g_new0(struct orch_learned, 1);
-    l->trials = g_array_new(FALSE, FALSE, sizeof(struct orch_learn_trial));
-    g_autofree int *folds = make_folds(rows, o);
-    bool ok = choose(rows, o, l->trials, error) && calibrate(l, rows, folds, o->seed, error);
+    bool ok = true;
+    list_questions(l, rows, o);
+    for (int i = 0; i < l->count && ok; i++)
+        ok = learn_question(l->questions[i], rows, o, error);
     if (ok) {
-        const struct orch_learn_trial *best = &g_array_index(l->trials, struct orch_learn_trial, 0);
-        g_autofree double *y = target_of(rows, best->grey);
-        struct orch_matrix *seen = visible(rows->matrix, best->bare);
-        l->grey = best->grey;
-        judge_baselines(l, rows, o);
-        l->model = orch_model_fit(best->kind, seen, y, NULL, &best->knobs, o->seed, error);
-        orch_matrix_free(seen);
-    }
-    if (l->model)
+        l->nearness = orch_nearness_fit(rows->matrix, o->seed);
         return l;
+    }
     orch_learned_free(l);
     return NULL;
 }
@@ -416,28 +475,156 @@ void orch_learned_free(struct orch_learned *l)
 {
     if (!l)
         return;
-    orch_model_free(l->model);
-    orch_model_free(l->difficulty);
-    g_array_unref(l->trials);
+    for (int i = 0; i < l->count; i++)
+        free_question(l->questions[i]);
+    orch_nearness_free(l->nearness);
     g_free(l);
 }
 
-const GArray *orch_learned_trials(const struct orch_learned *learned)
+int orch_learned_questions(const struct orch_learned *l)
 {
-    return learned->trials;
+    return l->count;
+}
+
+const char *orch_learned_column(const struct orch_learned *l, int question)
+{
+    return l->questions[question]->column;
+}
+
+const GArray *orch_learned_trials(const struct orch_learned *l, int question)
+{
+    return l->questions[question]->trials;
+}
+
+double orch_learned_error(const struct orch_learned *l, int question)
+{
+    return l->questions[question]->error;
+}
+
+double orch_learned_median(const struct orch_learned *l, int question)
+{
+    return l->questions[question]->median;
+}
+
+size_t orch_learned_judged(const struct orch_learned *l, int question)
+{
+    return l->questions[question]->judged;
+}
+
+void orch_learned_baselines(const struct orch_learned *l, double *last_known, double *ratio)
+{
+    const GArray *trials = l->questions[0]->trials;
+    *last_known = *ratio = (double)NAN;
+    for (guint i = 0; i < trials->len; i++) {
+        const struct orch_learn_trial *t = trial_at(trials, i);
+        double *out = t->box == ORCH_BOX_BLACK ? last_known : ratio;
+        if (t->is_baseline && !(*out <= t->mean_relative_error))
+            *out = t->mean_relative_error;
+    }
+}
+
+bool orch_learned_is_baseline(const struct orch_learned *l, int question)
+{
+    return l->questions[question]->is_baseline;
+}
+
+const char *orch_learn_box_name(enum orch_learn_box box)
+{
+    static const char *const names[] = {"black", "grey", "bare grey", "specs"};
+    return names[box];
+}
+
+char *orch_learned_text(const struct orch_learned *l, int question)
+{
+    GString *text = g_string_new(NULL);
+    for (int i = 0; i < l->questions[question]->member_count; i++) {
+        const struct orch_learn_trial *t = &l->questions[question]->members[i].trial;
+        if (t->weight > 0)
+            g_string_append_printf(text, "%s%.2f %s %s", text->len ? " + " : "", t->weight,
+                                   orch_learn_box_name(t->box),
+                                   t->kind ? t->kind->name : "white box");
+    }
+    return g_string_free(text, FALSE);
+}
+
+/* ---- answering ---------------------------------------------------------------------------------
+ */
+
+static bool is_known(const struct orch_question *q, const char *level)
+{
+    for (guint k = 0; k < q->known->len; k++)
+        if (strcmp(q->known->pdata[k], level) == 0)
+            return true;
+    return false;
+}
+
+/* Which question each row poses: the first column that has a level never seen. */
+static void pose(const struct orch_learned *l, const struct orch_rows *rows,
+                 struct orch_answer *out)
+{
+    for (size_t i = 0; i < rows->rows; i++)
+        out[i].question = 0;
+    for (int k = l->count - 1; k > 0; k--) {
+        const struct orch_question *q = l->questions[k];
+        int column = orch_matrix_find(rows->matrix, q->column);
+        if (column < 0 || !orch_matrix_feature(rows->matrix, column)->levels)
+            continue;
+        const struct orch_feature *f = orch_matrix_feature(rows->matrix, column);
+        g_autofree bool *known = g_new(bool, f->levels->len + 1);
+        for (guint v = 0; v < f->levels->len; v++)
+            known[v] = is_known(q, f->levels->pdata[v]);
+        for (size_t i = 0; i < rows->rows; i++) {
+            double value = orch_matrix_column(rows->matrix, column)[i];
+            if (!isnan(value) && !known[(int)value])
+                out[i].question = k;
+        }
+    }
+}
+
+static void answer_question(const struct orch_question *q, const struct orch_rows *rows,
+                            const size_t *which, size_t count, struct orch_answer *out)
+{
+    struct orch_rows *picked = orch_rows_pick(rows, which, count);
+    struct orch_rows *view = orch_question_rows(q, picked);
+    double **answers = answers_new((size_t)q->member_count, count);
+    g_autofree double *mixed = g_new(double, count + 1), *spread = g_new(double, count + 1);
+    g_autofree double *half = g_new(double, count + 1);
+    double weights[ORCH_MEMBERS_MAX];
+    for (int i = 0; i < q->member_count; i++) {
+        orch_member_predict(&q->members[i], view, answers[i]);
+        weights[i] = MAX(q->members[i].trial.weight, 1e-9); /* the last resort counts if alone */
+    }
+    orch_mix_apply(answers, weights, (size_t)q->member_count, count, mixed, spread);
+    orch_width_of(&q->width, view, mixed, spread, half);
+    for (size_t k = 0; k < count; k++) {
+        struct orch_answer *a = &out[which[k]];
+        a->value = exp(mixed[k]);
+        a->low = exp(mixed[k] - half[k]);
+        a->high = exp(mixed[k] + half[k]);
+    }
+    answers_free(answers);
+    free_view(view);
+    orch_rows_free(picked);
 }
 
 void orch_learned_predict(const struct orch_learned *l, const struct orch_rows *rows,
                           struct orch_answer *out)
 {
-    g_autofree double *logs = g_new(double, MAX(rows->rows, 1));
-    g_autofree double *sizes = g_new0(double, MAX(rows->rows, 1));
-    orch_model_predict(l->model, rows->matrix, logs);
-    if (l->difficulty)
-        orch_model_predict(l->difficulty, rows->matrix, sizes);
+    g_autofree size_t *which = g_new(size_t, rows->rows + 1);
+    g_autofree double *distances = g_new(double, rows->rows + 1);
+    pose(l, rows, out);
+    for (int k = 0; k < l->count; k++) {
+        size_t count = 0;
+        for (size_t i = 0; i < rows->rows; i++)
+            if (out[i].question == k)
+                which[count++] = i;
+        if (count)
+            answer_question(l->questions[k], rows, which, count, out);
+    }
+    orch_nearness_of(l->nearness, rows->matrix, distances);
     for (size_t i = 0; i < rows->rows; i++) {
-        double centre = logs[i] + offset_of(rows, i, l->grey), half = l->width * exp(sizes[i]);
-        out[i] = (struct orch_answer){exp(centre), exp(centre - half), exp(centre + half), false};
+        out[i].distance = distances[i];
+        out[i].extrapolates = distances[i] > 1 || l->questions[out[i].question]->column;
     }
 }
 
@@ -460,46 +647,4 @@ struct orch_score orch_score_of(const double *target, const struct orch_answer *
     s.median_relative_error =
         count ? (errors[(count - 1) / 2] + errors[count / 2]) / 2 : (double)NAN;
     return s;
-}
-
-/* ---- saving ------------------------------------------------------------------------------------
- */
-
-json_t *orch_learned_save(const struct orch_learned *l, enum orch_save_style style)
-{
-    const struct orch_learn_trial *best = &g_array_index(l->trials, struct orch_learn_trial, 0);
-    return json_pack("{s:o, s:o, s:f, s:b, s:b, s:f}", "model", orch_model_save(l->model, style),
-                     "difficulty",
-                     l->difficulty ? orch_model_save(l->difficulty, style) : json_null(), "width",
-                     l->width, "grey", (int)l->grey, "bare", (int)best->bare, "error",
-                     isfinite(best->mean_relative_error) ? best->mean_relative_error : -1.0);
-}
-
-static void remember_trial(struct orch_learned *l, const json_t *saved)
-{
-    double error = json_number_value(json_object_get(saved, "error"));
-    struct orch_learn_trial trial = {.kind = l->model->kind,
-                                     .knobs = l->model->knobs,
-                                     .grey = l->grey,
-                                     .bare = json_is_true(json_object_get(saved, "bare")),
-                                     .mean_relative_error = error < 0 ? (double)INFINITY : error};
-    g_array_append_val(l->trials, trial);
-}
-
-struct orch_learned *orch_learned_load(const json_t *saved, GError **error)
-{
-    struct orch_learned *l = g_new0(struct orch_learned, 1);
-    const json_t *difficulty = json_object_get(saved, "difficulty");
-    l->trials = g_array_new(FALSE, FALSE, sizeof(struct orch_learn_trial));
-    l->grey = json_is_true(json_object_get(saved, "grey"));
-    bool ok = orch_load_real(saved, "width", &l->width, error);
-    l->model = ok ? orch_model_load(json_object_get(saved, "model"), error) : NULL;
-    if (l->model && json_is_object(difficulty))
-        l->difficulty = orch_model_load(difficulty, error);
-    if (l->model && (l->difficulty || !json_is_object(difficulty))) {
-        remember_trial(l, saved);
-        return l;
-    }
-    orch_learned_free(l);
-    return NULL;
 }

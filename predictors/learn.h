@@ -1,6 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Learning times from measured rows: which target, which model and knobs by cross-validation, and
- * an interval that is calibrated on rows that were left out. */
+/*
+ * Learning times from measured rows: which models with which knobs, how much each counts, and an
+ * interval that is calibrated on rows that were left out.
+ *
+ * A model that is best for rows like those seen need not be best for a GPU or a network that was
+ * never seen. So up to three questions are learned, each with folds of its own (rows at random;
+ * whole GPUs; whole networks), its own mixture and its own interval, and each row to predict is
+ * answered by the question that it poses: by whether its GPU and its network were seen.
+ */
 #ifndef ORCH_PREDICTORS_LEARN_H
 #define ORCH_PREDICTORS_LEARN_H
 
@@ -10,46 +17,87 @@
 enum orch_learn_target {
     ORCH_LEARN_LOG,  /* log of the time: relative errors count */
     ORCH_LEARN_GREY, /* log of the time over the white box's, where there is one */
-    ORCH_LEARN_BEST, /* the better of both in cross-validation */
+    ORCH_LEARN_BEST, /* what is better in cross-validation */
 };
 
 struct orch_learn_options {
-    const char *model; /* "boost", ...; "auto": the best of all in cross-validation */
+    const char *model; /* "boost", ...; "auto": a mixture of what is best in cross-validation;
+                          "grey": the same over the white box alone */
     enum orch_learn_target target;
     uint64_t seed;
-    bool by_group;  /* folds by the rows' groups: for groups never seen */
-    bool no_tuning; /* the first knobs of each grid */
+    bool by_group;         /* one question only: the rows' groups, never seen */
+    bool no_tuning;        /* the first knobs of each grid */
+    bool calibrate_groups; /* the interval has the width that each of the rows' groups needs */
 };
+
+/** What a model learns the time over, and what it sees. */
+enum orch_learn_box {
+    ORCH_BOX_BLACK, /* log of the time, all features */
+    ORCH_BOX_GREY,  /* over the fitted white box (predictors/whitebox.h) */
+    ORCH_BOX_BARE,  /* the same without the GPU's facts: only the white box speaks of it, so that a
+                       GPU  never seen cannot lead the model astray */
+    ORCH_BOX_SPECS, /* over the roofline as it is: with the nearest row "its time, times the ratio
+                       of specifications", and without a model "a constant times the roofline" */
+};
+#define ORCH_BOX_COUNT (ORCH_BOX_SPECS + 1)
+/** "black", "grey", "bare grey", "specs" */
+const char *orch_learn_box_name(enum orch_learn_box box);
 
 /** What was tried: one line of the grid. */
 struct orch_learn_trial {
-    const struct orch_model_kind *kind;
+    const struct orch_model_kind *kind; /* NULL: the box alone */
     struct orch_knobs knobs;
-    bool grey;
-    bool bare; /* without what is known of the GPU: only the white box speaks of it, so that a GPU
-                  never seen cannot lead the model astray */
-    double mean_relative_error; /* over the folds */
+    enum orch_learn_box box;
+    double mean_relative_error; /* of rows that their fold did not see */
+    double weight;              /* in the mixture; 0: left out */
+    bool is_baseline;           /* last known time, or a ratio of specifications */
 };
 
 struct orch_learned;
-/** Tries (5 folds; the same for all), fits the best on all rows, calibrates the interval on the
- * rows that each fold left out. ORCH_ERROR_USAGE for fewer than 10 rows or no grey target to be
- * had. The caller frees. */
+/** Tries (5 folds; the same for all), mixes or chooses, fits on all rows, calibrates the interval
+ * on rows left out. ORCH_ERROR_USAGE for fewer than 10 rows, an unknown model, or no grey target to
+ * be had. The caller frees. */
 struct orch_learned *orch_learn(const struct orch_rows *rows,
                                 const struct orch_learn_options *options, GError **error);
 void orch_learned_free(struct orch_learned *learned);
-/** All trials, best first (borrowed): struct orch_learn_trial. */
-const GArray *orch_learned_trials(const struct orch_learned *learned);
+
+/** Questions that were learned, the first of which is rows like those seen (with by_group: the
+ * groups). */
+int orch_learned_questions(const struct orch_learned *learned);
+/** Column whose levels were never seen, "gpu"; NULL: none, rows like those seen. */
+const char *orch_learned_column(const struct orch_learned *learned, int question);
+/** Trials of a question, best first (borrowed): struct orch_learn_trial. */
+const GArray *orch_learned_trials(const struct orch_learned *learned, int question);
+/** Mean relative error of its mixture on rows left out. */
+double orch_learned_error(const struct orch_learned *learned, int question);
+/** Its median, and of how many rows. */
+double orch_learned_median(const struct orch_learned *learned, int question);
+size_t orch_learned_judged(const struct orch_learned *learned, int question);
+/** Mean relative errors of what models must beat, for rows like those seen: the nearest record's
+ * time
+ * ("last known"), and by the ratio of specifications; NaN where there is none. */
+void orch_learned_baselines(const struct orch_learned *learned, double *last_known, double *ratio);
+/** Did models lose to the baselines, so that a baseline answers? */
+bool orch_learned_is_baseline(const struct orch_learned *learned, int question);
+/** "0.6 boost (grey: ...) + 0.4 kernel (...)". The caller frees. */
+char *orch_learned_text(const struct orch_learned *learned, int question);
 
 struct orch_answer {
-    double value;      /* in the unit of the target */
-    double low, high;  /* the middle 90 % */
-    bool extrapolates; /* farther from all rows that it learned from than these are from each other
-                        */
+    double value;     /* in the unit of the target */
+    double low, high; /* the middle 90 % */
+    double distance; /* to the nearest row learned from, 1: as far as all but 1 % of those were from
+                        each other */
+    bool extrapolates; /* farther than 1, or of a GPU or network never seen */
+    int question;
 };
 /** Answers for rows of the same columns, one for each. */
 void orch_learned_predict(const struct orch_learned *learned, const struct orch_rows *rows,
                           struct orch_answer *out);
+
+/** As a JSON object, and back: all that orch_learned_predict needs, and what was tried. NULL with
+ * ORCH_ERROR_RECIPE for what is broken. */
+json_t *orch_learned_save(const struct orch_learned *learned, enum orch_save_style style);
+struct orch_learned *orch_learned_load(const json_t *saved, GError **error);
 
 struct orch_score {
     size_t n;
@@ -57,18 +105,6 @@ struct orch_score {
     double rmse;                                       /* in the unit of the target */
     double coverage_90;                                /* share of targets within the interval */
 };
-
-/** How good it was on rows that their fold did not see. */
-struct orch_score orch_learned_left_out(const struct orch_learned *learned);
-/** Mean relative errors, on the same folds, of what a model must beat: the nearest record's time
- * ("last known"), and that times the ratio of the white boxes ("ratio of specifications"); NaN
- * where there is none. */
-void orch_learned_baselines(const struct orch_learned *learned, double *last_known, double *ratio);
-/** As a JSON object, and back: all that orch_learned_predict needs, and the trial that won. NULL
- * with ORCH_ERROR_RECIPE for what is broken. */
-json_t *orch_learned_save(const struct orch_learned *learned, enum orch_save_style style);
-struct orch_learned *orch_learned_load(const json_t *saved, GError **error);
-
 /** Of rows `which` (NULL: all `count`). */
 struct orch_score orch_score_of(const double *target, const struct orch_answer *answers,
                                 const size_t *which, size_t count);

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "predictors/matrix.h"
 
+#include "predictors/random.h"
+
 #include <math.h>
 #include <string.h>
 
-#define MEAN_PULL 10.0 /* rows' worth of the overall mean in a level's */
-#define LEVELS_MAX 64  /* of one-hot columns; rarer levels are missing */
+#define MEAN_PULL 3.0 /* rows' worth of the overall mean in a level's */
+#define MEAN_FOLDS 5  /* of the rows that are learned from: a row's mean leaves its own fold out */
+#define LEVELS_MAX 64 /* of one-hot columns; rarer levels are missing */
 
 static void free_feature(gpointer data)
 {
@@ -98,6 +101,12 @@ int orch_matrix_find(const struct orch_matrix *m, const char *name)
     return -1;
 }
 
+static void copy_levels(const struct orch_feature *from, const struct orch_feature *to)
+{
+    for (guint i = 0; from->levels && i < from->levels->len; i++)
+        g_ptr_array_add(to->levels, g_strdup(from->levels->pdata[i]));
+}
+
 struct orch_matrix *orch_matrix_pick(const struct orch_matrix *m, const size_t *rows, size_t count)
 {
     struct orch_matrix *out = orch_matrix_new(count);
@@ -105,10 +114,25 @@ struct orch_matrix *orch_matrix_pick(const struct orch_matrix *m, const size_t *
         const struct orch_feature *f = orch_matrix_feature(m, c);
         const double *from = orch_matrix_column(m, c);
         double *to = add_column(out, f->name, f->levels != NULL);
-        for (guint i = 0; f->levels && i < f->levels->len; i++)
-            orch_matrix_level(out, c, f->levels->pdata[i]);
+        copy_levels(f, orch_matrix_feature(out, c));
         for (size_t i = 0; i < count; i++)
             to[i] = from[rows[i]];
+    }
+    return out;
+}
+
+struct orch_matrix *orch_matrix_without(const struct orch_matrix *m,
+                                        bool (*hides)(const char *name, const void *data),
+                                        const void *data)
+{
+    struct orch_matrix *out = orch_matrix_new(m->rows);
+    for (int c = 0; c < orch_matrix_cols(m); c++) {
+        const struct orch_feature *f = orch_matrix_feature(m, c);
+        if (hides(f->name, data))
+            continue;
+        double *column = add_column(out, f->name, f->levels != NULL);
+        copy_levels(f, orch_matrix_feature(out, orch_matrix_cols(out) - 1));
+        memcpy(column, orch_matrix_column(m, c), m->rows * sizeof *column);
     }
     return out;
 }
@@ -156,29 +180,59 @@ static struct part *add_part(struct orch_coder *coder, const struct orch_matrix 
     return p;
 }
 
+static int mean_fold(size_t row)
+{
+    uint64_t random = row;
+    return (int)orch_random_below(&random, MEAN_FOLDS);
+}
+
+/* Sums and counts of the target by level; `fold` of the rows is left out (-1: none). */
+struct level_sums {
+    double *sums, *counts, all;
+};
+
+static struct level_sums sum_levels(const struct orch_matrix *m, int column, const double *target,
+                                    int fold)
+{
+    guint levels = orch_matrix_feature(m, column)->levels->len;
+    const double *values = orch_matrix_column(m, column);
+    struct level_sums s = {g_new0(double, levels + 1), g_new0(double, levels + 1), 0};
+    double rows = 0;
+    for (size_t i = 0; i < m->rows; i++) {
+        if (fold >= 0 && mean_fold(i) == fold)
+            continue;
+        s.all += target[i];
+        rows++;
+        if (!isnan(values[i])) {
+            s.sums[(int)values[i]] += target[i];
+            s.counts[(int)values[i]] += 1;
+        }
+    }
+    s.all = rows > 0 ? s.all / rows : 0;
+    return s;
+}
+
+static double level_mean(const struct level_sums *s, int level)
+{
+    return (s->sums[level] + MEAN_PULL * s->all) / (s->counts[level] + MEAN_PULL);
+}
+
 static void fit_means(struct part *p, const struct orch_matrix *m, const double *target)
 {
     const struct orch_feature *f = orch_matrix_feature(m, p->source);
-    const double *column = orch_matrix_column(m, p->source);
-    g_autofree double *sums = g_new0(double, f->levels->len + 1);
-    g_autofree double *counts = g_new0(double, f->levels->len + 1);
-    double all = 0;
-    for (size_t i = 0; i < m->rows; i++) {
-        all += target[i] / (double)m->rows;
-        if (!isnan(column[i])) {
-            sums[(int)column[i]] += target[i];
-            counts[(int)column[i]] += 1;
-        }
-    }
+    struct level_sums s = sum_levels(m, p->source, target, -1);
     p->means = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+    p->centre = s.all;
     for (guint i = 0; i < f->levels->len; i++) {
         double *mean = g_new(double, 1);
-        *mean = (sums[i] + MEAN_PULL * all) / (counts[i] + MEAN_PULL);
-        if (counts[i] > 0)
+        *mean = level_mean(&s, (int)i);
+        if (s.counts[i] > 0)
             g_hash_table_insert(p->means, g_strdup(f->levels->pdata[i]), mean);
         else
             g_free(mean);
     }
+    g_free(s.sums);
+    g_free(s.counts);
 }
 
 static double shown(const struct part *p, double value)
@@ -228,6 +282,8 @@ static void code_category(struct orch_coder *coder, const struct orch_matrix *m,
                           const double *target, enum orch_coding coding)
 {
     const struct orch_feature *f = orch_matrix_feature(m, c);
+    if (!look(orch_matrix_column(m, c), m->rows).varies)
+        return;
     if (coding == ORCH_CODING_MEAN) {
         fit_means(add_part(coder, m, c, LEVEL_MEAN, g_strdup(f->name)), m, target);
         return;
@@ -297,28 +353,27 @@ int orch_coder_source(const struct orch_coder *coder, int column)
     return ((struct part *)coder->parts->pdata[column])->source;
 }
 
+/* What a level of that name is coded as; an unknown one is the mean, or none of the columns. */
+static double code_level(const struct part *p, const char *level)
+{
+    if (p->kind == LEVEL_IS)
+        return strcmp(level, p->level) == 0;
+    const double *mean = g_hash_table_lookup(p->means, level);
+    return mean ? *mean : p->centre;
+}
+
 /* Where each level of the rows' own category goes. */
 static double *level_values(const struct part *p, const struct orch_feature *f)
 {
-    guint count = f->levels ? f->levels->len : 0;
-    double *values = g_new(double, count + 1);
-    for (guint i = 0; i < count; i++) {
-        const char *level = f->levels->pdata[i];
-        const double *mean = p->means ? g_hash_table_lookup(p->means, level) : NULL;
-        values[i] = p->kind == LEVEL_IS ? strcmp(level, p->level) == 0 : mean ? *mean : (double)NAN;
-    }
+    double *values = g_new(double, f->levels->len + 1);
+    for (guint i = 0; i < f->levels->len; i++)
+        values[i] = code_level(p, f->levels->pdata[i]);
     return values;
 }
 
-static double code(const struct part *p, double value, const double *levels)
+static double code_number_value(const struct part *p, double value)
 {
     switch (p->kind) {
-    case AS_IS:
-        return value;
-    case LEVEL_MEAN:
-        return isnan(value) ? value : levels[(int)value];
-    case LEVEL_IS:
-        return isnan(value) ? 0 : levels[(int)value];
     case IS_MISSING:
         return isnan(value);
     case SCALED:
@@ -326,24 +381,63 @@ static double code(const struct part *p, double value, const double *levels)
         double v = (shown(p, value) - p->centre) / p->spread;
         return isfinite(v) ? v : 0;
     }
+    default:
+        return value;
     }
-    return 0;
+}
+
+/* A number that was a category where the model learned goes by its text. */
+static double code_as_level(const struct part *p, double value)
+{
+    char text[32];
+    if (isnan(value))
+        return p->kind == LEVEL_IS ? 0 : value;
+    g_ascii_formatd(text, sizeof text, "%.12g", value);
+    return code_level(p, text);
+}
+
+static void code_column(const struct part *p, const struct orch_matrix *m, int c, double *out)
+{
+    bool to_level = p->kind == LEVEL_MEAN || p->kind == LEVEL_IS;
+    const struct orch_feature *f = c >= 0 ? orch_matrix_feature(m, c) : NULL;
+    const double *column = c >= 0 ? orch_matrix_column(m, c) : NULL;
+    g_autofree double *levels = f && f->levels && to_level ? level_values(p, f) : NULL;
+    for (size_t i = 0; i < m->rows; i++) {
+        double value = column && (to_level || !f->levels) ? column[i] : (double)NAN;
+        if (!to_level)
+            out[i] = code_number_value(p, value);
+        else if (levels && !isnan(value))
+            out[i] = levels[(int)value];
+        else
+            out[i] = code_as_level(p, value);
+    }
 }
 
 double *orch_coder_apply(const struct orch_coder *coder, const struct orch_matrix *m)
 {
-    size_t rows = m->rows;
-    double *out = g_new(double, MAX((size_t)orch_coder_cols(coder) * rows, 1));
+    double *out = g_new(double, MAX((size_t)orch_coder_cols(coder) * m->rows, 1));
     for (int k = 0; k < orch_coder_cols(coder); k++) {
         const struct part *p = coder->parts->pdata[k];
-        int c = orch_matrix_find(m, p->feature);
-        bool is_category = p->kind == LEVEL_MEAN || p->kind == LEVEL_IS;
-        bool usable = c >= 0 && (orch_matrix_feature(m, c)->levels != NULL) == is_category;
-        g_autofree double *levels =
-            usable && is_category ? level_values(p, orch_matrix_feature(m, c)) : NULL;
-        const double *column = usable ? orch_matrix_column(m, c) : NULL;
-        for (size_t i = 0; i < rows; i++)
-            out[(size_t)k * rows + i] = code(p, column ? column[i] : (double)NAN, levels);
+        code_column(p, m, orch_matrix_find(m, p->feature), out + (size_t)k * m->rows);
+    }
+    return out;
+}
+
+double *orch_coder_apply_learned(const struct orch_coder *coder, const struct orch_matrix *m,
+                                 const double *target)
+{
+    double *out = orch_coder_apply(coder, m);
+    for (int k = 0; k < orch_coder_cols(coder); k++) {
+        const struct part *p = coder->parts->pdata[k];
+        const double *column = orch_matrix_column(m, p->source);
+        for (int fold = 0; p->kind == LEVEL_MEAN && fold < MEAN_FOLDS; fold++) {
+            struct level_sums s = sum_levels(m, p->source, target, fold);
+            for (size_t i = 0; i < m->rows; i++)
+                if (mean_fold(i) == fold && !isnan(column[i]))
+                    out[(size_t)k * m->rows + i] = level_mean(&s, (int)column[i]);
+            g_free(s.sums);
+            g_free(s.counts);
+        }
     }
     return out;
 }
@@ -360,6 +454,8 @@ static json_t *save_part(const struct part *p)
                           "feature", p->feature, "source", p->source);
     if (p->level)
         json_object_set_new(o, "level", json_string(p->level));
+    if (p->kind == LEVEL_MEAN)
+        json_object_set_new(o, "centre", json_real(p->centre));
     if (p->kind == SCALED || p->kind == LOG_SCALED) {
         json_object_set_new(o, "centre", json_real(p->centre));
         json_object_set_new(o, "spread", json_real(p->spread));
@@ -423,7 +519,7 @@ static bool load_part(struct part *p, const json_t *saved, GError **error)
         return p->level;
     }
     if (p->kind == LEVEL_MEAN)
-        return load_means(p, saved, error);
+        return orch_load_real(saved, "centre", &p->centre, error) && load_means(p, saved, error);
     return (p->kind != SCALED && p->kind != LOG_SCALED) ||
            (orch_load_real(saved, "centre", &p->centre, error) &&
             orch_load_real(saved, "spread", &p->spread, error));

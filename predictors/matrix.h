@@ -40,12 +40,18 @@ int orch_matrix_find(const struct orch_matrix *matrix, const char *name);
 struct orch_matrix *orch_matrix_pick(const struct orch_matrix *matrix, const size_t *rows,
                                      size_t count);
 
+/** A matrix of the features that `hides` does not say true of. */
+struct orch_matrix *orch_matrix_without(const struct orch_matrix *matrix,
+                                        bool (*hides)(const char *name, const void *data),
+                                        const void *data);
+
 /** How categories become numbers, and numbers what a model likes; fitted on the rows to learn from,
- * applied to any rows with features of the same names. A level or feature that was not there is
- * missing. */
+ * applied to any rows with features of the same names. A feature that was not there is
+ * missing; a number that was a category goes by its text. */
 enum orch_coding {
-    ORCH_CODING_MEAN,    /* categories: mean of the target, drawn to the overall mean by 10 rows'
-                            worth; numbers as they are. Missing stays missing: for trees. */
+    ORCH_CODING_MEAN,    /* categories: mean of the target, drawn to the overall mean by 3 rows'
+                            worth; an unknown level: the overall mean; numbers as they are. Missing
+                            stays missing: for trees. */
     ORCH_CODING_ONE_HOT, /* categories: a column for each level but the first; numbers: centred and
                             scaled, beside their logarithm where all are positive; missing: 0 (the
                             mean) and a column that says so. For linear models and distances. */
@@ -61,6 +67,10 @@ const char *orch_coder_name(const struct orch_coder *coder, int column);
 int orch_coder_source(const struct orch_coder *coder, int column);
 /** Codes all rows: column-major, cols x rows (g_free). */
 double *orch_coder_apply(const struct orch_coder *coder, const struct orch_matrix *matrix);
+/** The same of the rows that the coder was fitted on, where a category's mean leaves the row (and a
+ * fifth of the others) out, so that no model learns its own target. */
+double *orch_coder_apply_learned(const struct orch_coder *coder, const struct orch_matrix *matrix,
+                                 const double *target);
 /** A coder as a JSON array, and back: NULL with ORCH_ERROR_RECIPE. */
 json_t *orch_coder_save(const struct orch_coder *coder, enum orch_save_style style);
 struct orch_coder *orch_coder_load(const json_t *saved, GError **error);

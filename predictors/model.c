@@ -7,9 +7,9 @@
 #include <math.h>
 #include <string.h>
 
-static const struct orch_model_kind *const KINDS[] = {&ORCH_MODEL_LINEAR, &ORCH_MODEL_TREE,
-                                                      &ORCH_MODEL_FOREST, &ORCH_MODEL_BOOST,
-                                                      &ORCH_MODEL_KNN,    &ORCH_MODEL_MLP};
+static const struct orch_model_kind *const KINDS[] = {
+    &ORCH_MODEL_LINEAR, &ORCH_MODEL_TREE, &ORCH_MODEL_FOREST, &ORCH_MODEL_BOOST,
+    &ORCH_MODEL_KNN,    &ORCH_MODEL_MLP,  &ORCH_MODEL_KERNEL};
 
 const struct orch_model_kind *orch_model_kinds(void)
 {
@@ -44,8 +44,13 @@ char *orch_knobs_text(const struct orch_model_kind *kind, const struct orch_knob
         return g_strdup_printf("%d trees, depth %d, %d rows a leaf, %g of the features", k->trees,
                                k->depth, k->leaf_rows, k->feature_share);
     if (strcmp(name, "boost") == 0)
-        return g_strdup_printf("%d trees at most, depth %d, rate %g, %d rows a leaf", k->trees,
-                               k->depth, k->rate, k->leaf_rows);
+        return g_strdup_printf("%d trees at most, depth %d, rate %g, %d rows a leaf%s", k->trees,
+                               k->depth, k->rate, k->leaf_rows,
+                               k->loss == ORCH_LOSS_RELATIVE   ? ", absolute relative loss"
+                               : k->loss == ORCH_LOSS_QUANTILE ? ", quantile loss"
+                                                               : "");
+    if (strcmp(name, "kernel") == 0)
+        return g_strdup_printf("reach %g, noise %g", k->length, k->ridge);
     if (strcmp(name, "knn") == 0)
         return g_strdup_printf("%d neighbours", k->neighbours);
     return g_strdup_printf("width %d, rate %g, decay %g, %d epochs", k->width, k->rate, k->ridge,
@@ -80,7 +85,7 @@ struct orch_model *orch_model_fit(const struct orch_model_kind *kind,
     model->knobs = *knobs;
     model->coder = orch_coder_fit(matrix, y, kind->coding);
     int cols = orch_coder_cols(model->coder);
-    g_autofree double *values = orch_coder_apply(model->coder, matrix);
+    g_autofree double *values = orch_coder_apply_learned(model->coder, matrix, y);
     g_autofree int8_t *signs = g_new0(int8_t, MAX(cols, 1));
     for (int c = 0; monotone && c < cols; c++)
         signs[c] = monotone[orch_coder_source(model->coder, c)];
@@ -113,17 +118,24 @@ void orch_model_free(struct orch_model *model)
 /* ---- saving ------------------------------------------------------------------------------------
  */
 
-static json_t *save_knobs(const struct orch_knobs *k)
+json_t *orch_knobs_save(const struct orch_knobs *k)
 {
-    return json_pack("{s:f, s:i, s:i, s:i, s:f, s:f, s:f, s:i, s:i, s:i}", "ridge", k->ridge,
-                     "depth", k->depth, "trees", k->trees, "leaf_rows", k->leaf_rows, "rate",
-                     k->rate, "feature_share", k->feature_share, "row_share", k->row_share,
-                     "neighbours", k->neighbours, "width", k->width, "epochs", k->epochs);
+    return json_pack("{s:i, s:f, s:b, s:f, s:f, s:i, s:i, s:i, s:f, s:f, s:f, s:i, s:i, s:i}",
+                     "loss", (int)k->loss, "level", k->level, "all_trees", (int)k->all_trees,
+                     "length", k->length, "ridge", k->ridge, "depth", k->depth, "trees", k->trees,
+                     "leaf_rows", k->leaf_rows, "rate", k->rate, "feature_share", k->feature_share,
+                     "row_share", k->row_share, "neighbours", k->neighbours, "width", k->width,
+                     "epochs", k->epochs);
 }
 
-static struct orch_knobs load_knobs(const json_t *o)
+struct orch_knobs orch_knobs_load(const json_t *o)
 {
     return (struct orch_knobs){
+        .loss = (enum orch_loss)CLAMP(json_integer_value(json_object_get(o, "loss")), 0,
+                                      ORCH_LOSS_QUANTILE),
+        .level = json_number_value(json_object_get(o, "level")),
+        .all_trees = json_is_true(json_object_get(o, "all_trees")),
+        .length = json_number_value(json_object_get(o, "length")),
         .ridge = json_number_value(json_object_get(o, "ridge")),
         .depth = (int)json_integer_value(json_object_get(o, "depth")),
         .trees = (int)json_integer_value(json_object_get(o, "trees")),
@@ -139,7 +151,7 @@ static struct orch_knobs load_knobs(const json_t *o)
 json_t *orch_model_save(const struct orch_model *model, enum orch_save_style style)
 {
     return json_pack("{s:s, s:o, s:o, s:o}", "kind", model->kind->name, "knobs",
-                     save_knobs(&model->knobs), "coder", orch_coder_save(model->coder, style),
+                     orch_knobs_save(&model->knobs), "coder", orch_coder_save(model->coder, style),
                      "fitted", model->kind->save(model->fitted, style));
 }
 
@@ -152,7 +164,7 @@ struct orch_model *orch_model_load(const json_t *saved, GError **error)
         return NULL;
     struct orch_model *model = g_new0(struct orch_model, 1);
     model->kind = kind;
-    model->knobs = load_knobs(json_object_get(saved, "knobs"));
+    model->knobs = orch_knobs_load(json_object_get(saved, "knobs"));
     model->coder = orch_coder_load(json_object_get(saved, "coder"), error);
     if (model->coder)
         model->fitted = kind->load(fitted, orch_coder_cols(model->coder), error);

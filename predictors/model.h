@@ -23,7 +23,7 @@ enum orch_loss {
 struct orch_knobs {
     enum orch_loss loss;  /* boost; others have the squared one */
     double level;         /* of ORCH_LOSS_QUANTILE, in (0, 1) */
-    double ridge;         /* linear: penalty; mlp: weight decay */
+    double ridge;         /* linear: penalty; mlp: weight decay; kernel: noise */
     int depth;            /* trees */
     int trees;            /* forest, boost: at most */
     int leaf_rows;        /* trees */
@@ -31,6 +31,7 @@ struct orch_knobs {
     double feature_share; /* forest, boost: of features a split may choose from */
     double row_share;     /* boost: of rows a tree sees */
     bool all_trees;       /* boost: no rows are set aside to stop early */
+    double length;        /* kernel: of its reach, in deviations of the columns */
     int neighbours;       /* knn */
     int width;            /* mlp: of its three layers */
     int epochs;           /* mlp */
@@ -80,6 +81,8 @@ void orch_model_predict(const struct orch_model *model, const struct orch_matrix
                         double *out);
 void orch_model_free(struct orch_model *model);
 
+json_t *orch_knobs_save(const struct orch_knobs *knobs);
+struct orch_knobs orch_knobs_load(const json_t *saved); /* what is missing is 0 */
 /** A fitted model with its coding as a JSON object, and back (the caller frees): NULL with
  * ORCH_ERROR_RECIPE for what is broken or of a kind not known here. */
 json_t *orch_model_save(const struct orch_model *model, enum orch_save_style style);
@@ -87,6 +90,6 @@ struct orch_model *orch_model_load(const json_t *saved, GError **error);
 
 /* The kinds (one file each). */
 extern const struct orch_model_kind ORCH_MODEL_LINEAR, ORCH_MODEL_TREE, ORCH_MODEL_FOREST,
-    ORCH_MODEL_BOOST, ORCH_MODEL_KNN, ORCH_MODEL_MLP;
+    ORCH_MODEL_BOOST, ORCH_MODEL_KNN, ORCH_MODEL_MLP, ORCH_MODEL_KERNEL;
 
 #endif

@@ -2,10 +2,9 @@
 /* Ordinary least squares and ridge regression on the normal equations, solved by Cholesky; columns
  * that say the same (a singular design) share the weight, as a ridge of 10^-9 is always there. */
 #include "lib/base/error.h"
+#include "predictors/cholesky.h"
 #include "predictors/model.h"
 
-#include <gsl/gsl_errno.h>
-#include <gsl/gsl_linalg.h>
 #include <math.h>
 
 #define LEAST_RIDGE 1e-9
@@ -15,14 +14,6 @@ struct linear {
     double intercept;
     double *weights;
 };
-
-static double dot(const double *a, const double *b, size_t n)
-{
-    double sum = 0;
-    for (size_t i = 0; i < n; i++)
-        sum += a[i] * b[i];
-    return sum;
-}
 
 static double *centred(const double *column, size_t rows, double *out_mean)
 {
@@ -41,15 +32,6 @@ static void linear_release(void *fitted)
     struct linear *l = fitted;
     g_free(l->weights);
     g_free(l);
-}
-
-static bool solve(gsl_matrix *gram, const gsl_vector *right, gsl_vector *out)
-{
-    gsl_error_handler_t *handler = gsl_set_error_handler_off();
-    bool ok = gsl_linalg_cholesky_decomp1(gram) == GSL_SUCCESS &&
-              gsl_linalg_cholesky_solve(gram, right, out) == GSL_SUCCESS;
-    gsl_set_error_handler(handler);
-    return ok;
 }
 
 static void *linear_fit(const double *values, size_t rows, int cols, const double *y,
@@ -71,28 +53,22 @@ static void *linear_fit(const double *values, size_t rows, int cols, const doubl
     g_autofree double *means = g_new0(double, n);
     for (size_t c = 0; c < n; c++)
         columns[c] = centred(values + c * rows, rows, &means[c]);
-    gsl_matrix *gram = gsl_matrix_alloc(n, n);
-    gsl_vector *right = gsl_vector_alloc(n), *solution = gsl_vector_alloc(n);
+    g_autofree double *gram = g_new(double, n *n), *solution = g_new(double, n);
     for (size_t a = 0; a < n; a++) {
-        for (size_t b = 0; b <= a; b++) {
-            double product = dot(columns[a], columns[b], rows);
-            gsl_matrix_set(gram, a, b, product);
-            gsl_matrix_set(gram, b, a, product);
-        }
-        gsl_matrix_set(gram, a, a,
-                       gsl_matrix_get(gram, a, a) + (double)rows * (knobs->ridge + LEAST_RIDGE));
-        gsl_vector_set(right, a, dot(columns[a], target, rows));
+        for (size_t b = 0; b <= a; b++)
+            gram[a * n + b] = orch_dot(columns[a], columns[b], rows);
+        gram[a * n + a] += (double)rows * (knobs->ridge + LEAST_RIDGE);
+        solution[a] = orch_dot(columns[a], target, rows);
     }
-    bool ok = solve(gram, right, solution);
+    bool ok = orch_cholesky(gram, n);
+    if (ok)
+        orch_cholesky_solve(gram, n, solution);
     for (size_t c = 0; c < n; c++) {
-        l->weights[c] = ok ? gsl_vector_get(solution, c) : 0;
+        l->weights[c] = ok ? solution[c] : 0;
         l->intercept -= l->weights[c] * means[c];
         g_free(columns[c]);
     }
     g_free(columns);
-    gsl_matrix_free(gram);
-    gsl_vector_free(right);
-    gsl_vector_free(solution);
     if (ok)
         return l;
     linear_release(l);

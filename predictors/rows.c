@@ -15,6 +15,7 @@ void orch_rows_free(struct orch_rows *r)
     orch_matrix_free(r->matrix);
     g_free(r->target);
     g_free(r->white);
+    g_free(r->white_ms);
     for (size_t i = 0; r->groups && i < r->rows; i++)
         g_free(r->groups[i]);
     g_free(r->groups);
@@ -30,11 +31,13 @@ struct orch_rows *orch_rows_pick(const struct orch_rows *r, const size_t *which,
     out->matrix = orch_matrix_pick(r->matrix, which, count);
     out->target = g_new(double, MAX(count, 1));
     out->white = g_new(double, MAX(count, 1));
+    out->white_ms = g_new(double, MAX(count, 1));
     out->groups = r->groups ? g_new0(char *, count + 1) : NULL;
     out->notes = g_ptr_array_new_with_free_func(g_free);
     for (size_t i = 0; i < count; i++) {
         out->target[i] = r->target[which[i]];
         out->white[i] = r->white[which[i]];
+        out->white_ms[i] = r->white_ms[which[i]];
         if (r->groups)
             out->groups[i] = g_strdup(r->groups[which[i]]);
     }
@@ -156,9 +159,9 @@ static void read_white(struct orch_rows *r, const char *target, const double *it
 {
     for (size_t i = 0; i < r->rows; i++) {
         if (is_rate(target))
-            r->white[i] = 1e3 * (items[i] > 0 ? items[i] : 1) / r->white[i];
+            r->white[i] = 1e3 * (items[i] > 0 ? items[i] : 1) / r->white_ms[i];
         else
-            r->white[i] /= unit_ms(target);
+            r->white[i] = r->white_ms[i] / unit_ms(target);
     }
     r->is_rate = is_rate(target);
 }
@@ -176,7 +179,7 @@ static void read_features(struct orch_rows *r, const struct orch_csv *csv,
             add_column(r, csv, c, o);
     }
     g_autofree double *items = g_new(double, MAX(r->rows, 1));
-    orch_features_add(r->matrix, csv, !is_dropped("gpu", o), r->white, items);
+    orch_features_add(r->matrix, csv, !is_dropped("gpu", o), r->white_ms, items);
     read_white(r, o->target, items);
 }
 
@@ -192,9 +195,8 @@ struct orch_rows *orch_rows_of_table(const struct orch_csv *csv, const struct or
     r->matrix = orch_matrix_new(r->rows);
     r->target = g_new0(double, MAX(r->rows, 1));
     r->white = g_new0(double, MAX(r->rows, 1));
+    r->white_ms = g_new0(double, MAX(r->rows, 1));
     r->notes = g_ptr_array_new_with_free_func(g_free);
-    for (size_t i = 0; i < r->rows; i++)
-        r->white[i] = (double)NAN;
     if (!read_target(r, csv, target, error)) {
         orch_rows_free(r);
         return NULL;

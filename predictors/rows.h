@@ -14,7 +14,8 @@ struct orch_rows {
     double *white; /* the roofline's time in the unit of the target; where the work of a row is not
                       known, what the GPU's specification says of it up to a constant; NaN: none */
     char **groups; /* by row, of the column asked for; NULL: none was */
-    bool is_rate;  /* the target is a rate, not a time */
+    double *white_ms; /* the same in ms a step, whatever the target is */
+    bool is_rate;     /* the target is a rate, not a time */
     size_t rows;
     GPtrArray *notes; /* char *: what was left out and why */
 };

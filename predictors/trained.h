@@ -24,14 +24,11 @@ struct orch_trained {
     char *name, *target, *made; /* made: ISO date, UTC */
     char **columns;             /* of the rows, without the target */
     size_t rows;
-    int64_t last_run;           /* rows of runs up to this local id are in it */
-    char **sources;             /* "runs", and names of data sets */
-    struct orch_score left_out; /* on rows that their fold did not see */
-    struct orch_score unseen;   /* the same with whole GPUs left out; n 0: fewer than 3 GPUs */
-    double last_known, ratio;   /* mean relative error of the baselines; NaN: not known */
-    bool is_used;               /* it beats both */
-    double repeat_spread;       /* standard deviation of the log of equal configurations' times */
-    GPtrArray *known;           /* struct orch_known * */
+    int64_t last_run;     /* rows of runs up to this local id are in it */
+    char **sources;       /* "runs", and names of data sets */
+    bool is_used;         /* it beats last known time and the ratio of specifications */
+    double repeat_spread; /* standard deviation of the log of equal configurations' times */
+    GPtrArray *known;     /* struct orch_known * */
     struct orch_learned *learned;
 };
 void orch_trained_free(struct orch_trained *trained);

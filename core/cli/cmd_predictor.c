@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Predictors that learn from measured tables. */
 #include "core/cli/cli.h"
+#include "core/cli/learned_show.h"
 
 #include "lib/base/error.h"
 #include "lib/base/text.h"
@@ -10,10 +11,10 @@
 #include <string.h>
 
 struct eval_options {
-    const char *train, *test, *target, *model, *group, *box, *format;
+    const char *train, *test, *target, *model, *group, *box, *format, *out;
     const char **drop;
     int seed;
-    bool untuned, by_group;
+    bool untuned, by_group, calibrate;
 };
 
 #define AT(member) offsetof(struct eval_options, member)
@@ -22,7 +23,8 @@ static const struct orch_option OPTIONS[] = {
     {"test", 0, "B.csv", ORCH_OPT_TEXT, AT(test), "rows to judge by: the same columns"},
     {"target", 't', "COLUMN", ORCH_OPT_TEXT, AT(target), "what to predict (default step_ms)"},
     {"model", 'm', "NAME", ORCH_OPT_TEXT, AT(model),
-     "auto (the default: the best of all), linear, tree, forest, boost, knn, mlp"},
+     "auto (the default: a mixture of what is best), grey (the same, over the roofline alone), "
+     "linear, tree, forest, boost, knn, mlp, kernel"},
     {"box", 0, "grey|black|best", ORCH_OPT_TEXT, AT(box),
      "learn the time over the roofline's (grey), the time (black), or what is better (the "
      "default)"},
@@ -30,6 +32,10 @@ static const struct orch_option OPTIONS[] = {
     {"group", 0, "COLUMN", ORCH_OPT_TEXT, AT(group), "judge by this column's values too"},
     {"by-group", 0, NULL, ORCH_OPT_FLAG, AT(by_group),
      "leave whole groups of --group out in cross-validation: for values never seen"},
+    {"by-group-width", 0, NULL, ORCH_OPT_FLAG, AT(calibrate),
+     "give each value of --group an interval of its own width"},
+    {"out", 0, "FILE.csv", ORCH_OPT_TEXT, AT(out),
+     "write each row's target, answer, interval and distance"},
     {"untuned", 0, NULL, ORCH_OPT_FLAG, AT(untuned), "take each model's first setting"},
     {"seed", 0, "N", ORCH_OPT_INT, AT(seed), "of folds and models (default 0)"},
     {"format", 'f', "NAME", ORCH_OPT_TEXT, AT(format), "text, csv, markdown, latex"},
@@ -76,22 +82,6 @@ static void score_groups(const struct orch_rows *test, const struct orch_answer 
     }
 }
 
-static void say_trials(const struct orch_learned *learned)
-{
-    const GArray *trials = orch_learned_trials(learned);
-    for (guint i = 0; i < trials->len && i < 5; i++) {
-        const struct orch_learn_trial *t = &g_array_index(trials, struct orch_learn_trial, i);
-        g_autofree char *knobs = orch_knobs_text(t->kind, &t->knobs);
-        printf("%s %s, %s (%s)", i ? "  then" : "model:", t->kind->name, knobs,
-               t->bare   ? "grey: over the roofline, without the GPU's facts"
-               : t->grey ? "grey: over the roofline"
-                         : "black");
-        if (isfinite(t->mean_relative_error))
-            printf(", %.2f %% mean relative error in 5 folds", 100 * t->mean_relative_error);
-        printf("\n");
-    }
-}
-
 struct outcome {
     struct orch_rows *train, *test;
     struct orch_learned *learned;
@@ -106,20 +96,14 @@ static void print_outcome(struct orch_cli *cli, const struct eval_options *o,
         "rows", ">n", ">mean relative error", ">median", ">rmse", ">within the 90 %", NULL};
     struct orch_table *table = orch_table_new(headers);
     struct orch_score all = orch_score_of(r->test->target, r->answers, NULL, r->test->rows);
-    const struct orch_learn_trial *best =
-        &g_array_index(orch_learned_trials(r->learned), struct orch_learn_trial, 0);
-    g_autofree char *knobs = orch_knobs_text(best->kind, &best->knobs);
     json_t *out = score_json(&all), *groups = json_object();
     add_score(table, "all", &all);
     score_groups(r->test, r->answers, table, groups);
     json_object_set_new(out, "fit_s", json_real(r->fit_s));
     json_object_set_new(out, "predict_us", json_real(r->predict_us));
-    json_object_set_new(out, "model", json_string(best->kind->name));
-    json_object_set_new(out, "knobs", json_string(knobs));
-    json_object_set_new(out, "box",
-                        json_string(best->bare   ? "bare grey"
-                                    : best->grey ? "grey"
-                                                 : "black"));
+    g_autofree char *mixture = orch_learned_text(r->learned, 0);
+    json_object_set_new(out, "model", json_string(mixture));
+    json_object_set_new(out, "questions", learned_json(r->learned));
     json_object_set_new(out, "groups", groups);
     if (cli->json) {
         json_decref(orch_table_to_json(table));
@@ -130,7 +114,7 @@ static void print_outcome(struct orch_cli *cli, const struct eval_options *o,
     orch_table_print_as(cli, table, "scores", o->format);
     if (o->format)
         return;
-    say_trials(r->learned);
+    learned_say(r->learned, 6);
     printf(
         "learned from %zu rows in %.2f s (cross-validation and calibration in it), %.1f us a row "
         "to predict\n",
@@ -178,6 +162,7 @@ static bool evaluate(struct orch_cli *cli, const struct eval_options *o, struct 
     struct orch_learn_options options = {.model = o->model ? o->model : "auto",
                                          .seed = (uint64_t)o->seed,
                                          .by_group = o->by_group,
+                                         .calibrate_groups = o->calibrate,
                                          .no_tuning = o->untuned};
     if (!find_box(o->box, &options.target, error) || !read_tables(o, r, error))
         return false;
@@ -195,6 +180,23 @@ static bool evaluate(struct orch_cli *cli, const struct eval_options *o, struct 
     return true;
 }
 
+/* A line a row: what was measured, what was said of it. */
+static bool write_answers(const char *path, const struct outcome *r, GError **error)
+{
+    g_autoptr(GString) text = g_string_new("target,value,low,high,distance,extrapolates\n");
+    for (size_t i = 0; i < r->test->rows; i++) {
+        const struct orch_answer *a = &r->answers[i];
+        double values[] = {r->test->target[i], a->value, a->low, a->high, a->distance};
+        for (size_t k = 0; k < G_N_ELEMENTS(values); k++) {
+            char number[G_ASCII_DTOSTR_BUF_SIZE];
+            g_string_append_printf(text, "%s,",
+                                   g_ascii_formatd(number, sizeof number, "%.9g", values[k]));
+        }
+        g_string_append_printf(text, "%d\n", a->extrapolates);
+    }
+    return g_file_set_contents(path, text->str, (gssize)text->len, error);
+}
+
 static int run_eval(struct orch_cli *cli, const void *options, GError **error)
 {
     const struct eval_options *o = options;
@@ -204,7 +206,8 @@ static int run_eval(struct orch_cli *cli, const void *options, GError **error)
                        "which tables to learn from and to judge by?");
         return -1;
     }
-    bool ok = orch_format_check(o->format, error) && evaluate(cli, o, &r, error);
+    bool ok = orch_format_check(o->format, error) && evaluate(cli, o, &r, error) &&
+              (!o->out || write_answers(o->out, &r, error));
     if (ok)
         print_outcome(cli, o, &r);
     orch_rows_free(r.train);

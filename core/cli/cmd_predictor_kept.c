@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Predictors that the store keeps: train, ls, show, export, rm. */
 #include "core/cli/cli.h"
+#include "core/cli/learned_show.h"
 
 #include "core/cli/training_rows.h"
 
@@ -14,17 +15,6 @@
 /* ---- what they share ---------------------------------------------------------------------------
  */
 
-static const char *box_of(const struct orch_learn_trial *trial)
-{
-    return !trial ? "none" : trial->bare ? "bare grey" : trial->grey ? "grey" : "black";
-}
-
-static const struct orch_learn_trial *best_of(const struct orch_trained *t)
-{
-    return t->learned ? &g_array_index(orch_learned_trials(t->learned), struct orch_learn_trial, 0)
-                      : NULL;
-}
-
 static char *percent(double share)
 {
     return isnan(share) ? g_strdup("-") : g_strdup_printf("%.1f %%", 100 * share);
@@ -35,18 +25,8 @@ static json_t *real_or_null(double value)
     return isnan(value) ? json_null() : json_real(value);
 }
 
-static json_t *score_json(const struct orch_score *s)
-{
-    if (!s->n)
-        return json_null();
-    return json_pack("{s:I, s:f, s:f, s:f, s:f}", "n", (json_int_t)s->n, "mean_relative_error",
-                     s->mean_relative_error, "median_relative_error", s->median_relative_error,
-                     "rmse", s->rmse, "coverage_90", s->coverage_90);
-}
-
 static json_t *trained_json(const struct orch_trained *t)
 {
-    const struct orch_learn_trial *best = best_of(t);
     json_t *sources = json_array();
     for (int i = 0; t->sources[i]; i++)
         json_array_append_new(sources, json_string(t->sources[i]));
@@ -57,12 +37,11 @@ static json_t *trained_json(const struct orch_trained *t)
     json_object_set_new(o, "rows", json_integer((json_int_t)t->rows));
     json_object_set_new(o, "configurations", json_integer(t->known->len));
     json_object_set_new(o, "sources", sources);
-    json_object_set_new(o, "model", json_string(best ? best->kind->name : "none"));
-    json_object_set_new(o, "box", json_string(box_of(best)));
-    json_object_set_new(o, "left_out", score_json(&t->left_out));
-    json_object_set_new(o, "unseen_gpus", score_json(&t->unseen));
-    json_object_set_new(o, "last_known_time", real_or_null(t->last_known));
-    json_object_set_new(o, "ratio_of_specifications", real_or_null(t->ratio));
+    double last_known, ratio;
+    orch_learned_baselines(t->learned, &last_known, &ratio);
+    json_object_set_new(o, "questions", learned_json(t->learned));
+    json_object_set_new(o, "last_known_time", real_or_null(last_known));
+    json_object_set_new(o, "ratio_of_specifications", real_or_null(ratio));
     json_object_set_new(o, "used", json_boolean(t->is_used));
     return o;
 }
@@ -72,9 +51,13 @@ static struct orch_trained *read_trained(const struct orch_predictor_row *row, G
     json_t *saved = json_loads(row->model, 0, NULL);
     struct orch_trained *t = orch_trained_load(saved, error);
     json_decref(saved);
-    if (!t)
-        g_prefix_error(error, "predictor '%s': ", row->name);
-    return t;
+    if (t && t->learned)
+        return t;
+    if (t)
+        orch_load_fail("learned", "is missing", error);
+    orch_trained_free(t);
+    g_prefix_error(error, "predictor '%s': ", row->name);
+    return NULL;
 }
 
 /* By name; ORCH_ERROR_NOT_FOUND with the nearest. */
@@ -146,38 +129,13 @@ static char **split_list(const char **given)
     return (char **)g_ptr_array_free(all, FALSE);
 }
 
-static void say_trials(const struct orch_trained *t)
+static void say_baselines(const struct orch_trained *t)
 {
-    const GArray *trials = orch_learned_trials(t->learned);
-    for (guint i = 0; i < trials->len; i++) {
-        const struct orch_learn_trial *trial = &g_array_index(trials, struct orch_learn_trial, i);
-        g_autofree char *knobs = orch_knobs_text(trial->kind, &trial->knobs);
-        g_autofree char *error = percent(
-            isfinite(trial->mean_relative_error) ? trial->mean_relative_error : (double)NAN);
-        printf("  %-9s %-9s %-60s %s\n", trial->kind->name, box_of(trial), knobs, error);
-    }
-}
-
-static void say_scores(const struct orch_trained *t)
-{
-    g_autofree char *mean = percent(t->left_out.mean_relative_error);
-    g_autofree char *median = percent(t->left_out.median_relative_error);
-    g_autofree char *cover = percent(t->left_out.coverage_90);
-    g_autofree char *last = percent(t->last_known), *ratio = percent(t->ratio);
-    printf("rows left out: %s mean relative error, %s median; %s within the 90 %% interval\n", mean,
-           median, cover);
-    if (t->unseen.n) {
-        g_autofree char *unseen = percent(t->unseen.mean_relative_error);
-        g_autofree char *unseen_median = percent(t->unseen.median_relative_error);
-        g_autofree char *unseen_cover = percent(t->unseen.coverage_90);
-        printf("GPUs left out: %s mean relative error, %s median; %s within the 90 %% interval\n",
-               unseen, unseen_median, unseen_cover);
-    } else {
-        printf("GPUs left out: not judged, there are fewer than 3\n");
-    }
-    printf("to beat: the nearest record's time %s, that times the ratio of the specifications %s: "
-           "%s\n",
-           last, ratio, t->is_used ? "beaten" : "not beaten, so 'orch predict' does not use it");
+    double last_known, ratio;
+    orch_learned_baselines(t->learned, &last_known, &ratio);
+    g_autofree char *last = percent(last_known), *specs = percent(ratio);
+    printf("to beat: the nearest record's time %s, by the ratio of the specifications %s: %s\n",
+           last, specs, t->is_used ? "beaten" : "not beaten, so 'orch predict' does not use it");
 }
 
 static bool keep(struct orch_store *store, const struct orch_trained *t, GError **error)
@@ -224,8 +182,7 @@ static int run_train(struct orch_cli *cli, const void *options, GError **error)
     double seconds = (double)(orch_mono_ns() - begin) / 1e9;
     orch_where_free(where);
     bool ok = t && keep(store, t, error);
-    const struct orch_learn_trial *best = ok ? best_of(t) : NULL;
-    if (best) {
+    if (ok) {
         for (guint i = 0; i < notes->len; i++)
             orch_cli_warn(cli, "%s", (char *)notes->pdata[i]);
         if (cli->json) {
@@ -233,10 +190,10 @@ static int run_train(struct orch_cli *cli, const void *options, GError **error)
             json_object_set_new(json, "fit_s", json_real(seconds));
             orch_cli_print_json(json);
         } else {
-            printf("predictor '%s': %s (%s) from %zu rows of %u configurations, %.2f s\n", t->name,
-                   best->kind->name, box_of(best), t->rows, t->known->len, seconds);
-            say_trials(t);
-            say_scores(t);
+            printf("predictor '%s' from %zu rows of %u configurations, %.2f s\n", t->name, t->rows,
+                   t->known->len, seconds);
+            learned_say(t->learned, 100);
+            say_baselines(t);
         }
     }
     orch_trained_free(t);
@@ -246,12 +203,21 @@ static int run_train(struct orch_cli *cli, const void *options, GError **error)
 /* ---- ls ----------------------------------------------------------------------------------------
  */
 
+/* Of the question about levels of a column that were never seen; NaN: it was not learned. */
+static double unseen_error(const struct orch_learned *l, const char *column)
+{
+    for (int k = 1; k < orch_learned_questions(l); k++)
+        if (g_strcmp0(orch_learned_column(l, k), column) == 0)
+            return orch_learned_error(l, k);
+    return (double)NAN;
+}
+
 static int run_ls(struct orch_cli *cli, const void *options, GError **error)
 {
     (void)options;
-    static const char *const headers[] = {"name",   "target", "model",       "box",
-                                          ">rows",  ">error", ">unseen GPU", ">last known",
-                                          ">ratio", "used",   "made",        NULL};
+    static const char *const headers[] = {"name",   "target",      ">rows",       "answers",
+                                          ">error", ">unseen GPU", ">unseen net", ">last known",
+                                          ">ratio", "used",        "made",        NULL};
     struct orch_store *store = orch_cli_store(cli, ORCH_STORE_READ, error);
     g_autoptr(GPtrArray) rows = store ? orch_store_predictors(store, true, error) : NULL;
     if (!rows)
@@ -265,14 +231,14 @@ static int run_ls(struct orch_cli *cli, const void *options, GError **error)
             orch_cli_warn(cli, "%s", broken->message);
             continue;
         }
-        const struct orch_learn_trial *best = best_of(t);
-        double unseen = t->unseen.n ? t->unseen.mean_relative_error : (double)NAN;
-        const double shares[] = {t->left_out.mean_relative_error, unseen, t->last_known, t->ratio};
+        double shares[5] = {orch_learned_error(t->learned, 0), unseen_error(t->learned, "gpu"),
+                            unseen_error(t->learned, "net"), 0, 0};
+        orch_learned_baselines(t->learned, &shares[3], &shares[4]);
+        g_autofree char *mixture = orch_learned_text(t->learned, 0);
         orch_table_add(table, t->name, NULL);
         orch_table_add(table, t->target, NULL);
-        orch_table_add(table, best ? best->kind->name : "none", NULL);
-        orch_table_add(table, box_of(best), NULL);
         orch_table_add_int(table, (int64_t)t->rows);
+        orch_table_add(table, mixture, NULL);
         for (size_t k = 0; k < G_N_ELEMENTS(shares); k++) {
             g_autofree char *text = percent(shares[k]);
             orch_table_add(table, text, real_or_null(shares[k]));
@@ -303,8 +269,8 @@ static int run_show(struct orch_cli *cli, const void *options, GError **error)
         printf("predictor %s\n  learns    %s\n  made      %s\n  from      %zu rows of %u "
                "configurations: %s\n  columns   %s\n",
                t->name, t->target, t->made, t->rows, t->known->len, sources, columns);
-        say_trials(t);
-        say_scores(t);
+        learned_say(t->learned, 100);
+        say_baselines(t);
     }
     bool ok = t;
     orch_trained_free(t);

@@ -14,6 +14,7 @@
 
 #define OTHER_RUNS_PULL 2.0 /* a shift by other networks counts n / (n + this) */
 #define SAME_NET_ERROR 0.19 /* bench/distil.py: 90 % of ratios between GPUs, for one network */
+#define WHITE_ERROR 0.358   /* the same between networks */
 #define FEW_ROWS 300        /* with so many rows a predictor is trained on the way */
 
 /* ---- what the store holds ----------------------------------------------------------------------
@@ -221,13 +222,14 @@ static bool tell_fitted(const struct tiers *tiers, const struct tier_ask *ask, s
     orch_learned_predict(t->learned, rows, &answer);
     orch_rows_free(rows);
     out->extrapolates = answer.extrapolates;
-    if (answer.extrapolates && !was_seen(t, "net", ask->q->net->name))
-        return true; /* far from every row: the white box knows better */
+    if (answer.extrapolates && log(answer.high / answer.low) / 2 > WHITE_ERROR)
+        return true; /* the white box knows better */
     out->tier = "fitted";
     out->own = (struct orch_prior_own){answer.value / 1e3, answer.low / 1e3, answer.high / 1e3};
-    out->why = g_strdup_printf("learned from %zu rows (%.1f %% mean relative error on rows left "
+    out->why = g_strdup_printf("learned from %zu rows (%.1f %% mean relative error on %s left "
                                "out)%s",
-                               t->rows, 100 * t->left_out.mean_relative_error,
+                               t->rows, 100 * orch_learned_error(t->learned, answer.question),
+                               answer.question ? "networks" : "rows",
                                answer.extrapolates ? "; beyond what it has seen" : "");
     return true;
 }

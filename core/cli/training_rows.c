@@ -10,7 +10,6 @@
 #include <string.h>
 
 #define ROWS_MIN 10
-#define UNSEEN_ROWS 4000 /* GPUs are left out on at most so many rows */
 
 /* ---- one table of several ----------------------------------------------------------------------
  */
@@ -183,7 +182,6 @@ static struct orch_trained *measured(struct orch_store *store, const struct trai
     t->target = g_strdup(r->target);
     t->made = g_date_time_format_iso8601(now);
     t->rows = orch_csv_rows(csv);
-    t->last_known = t->ratio = (double)NAN;
     t->known =
         orch_known_of_table(csv, r->target, NO_CONFIGURATION, keys, &t->columns, &t->repeat_spread);
     if (r->runs)
@@ -222,9 +220,7 @@ struct orch_trained *training_measure(struct orch_store *store, const struct tra
         struct orch_rows *rows = rows_of(r, csv, &unable);
         t->learned = rows ? orch_learn(rows, &quick, &unable) : NULL;
         orch_rows_free(rows);
-        t->is_used = t->learned;
-        if (t->learned)
-            t->left_out = orch_learned_left_out(t->learned);
+        t->is_used = t->learned && !orch_learned_is_baseline(t->learned, 0);
     }
     orch_csv_free(csv);
     return t;
@@ -242,39 +238,8 @@ void training_take_known(struct orch_trained *trained, struct orch_trained *fres
     orch_trained_free(fresh);
 }
 
-/* ---- GPUs that are left out --------------------------------------------------------------------
+/* ---- all ---------------------------------------------------------------------------------------
  */
-
-static struct orch_rows *some(const struct orch_rows *rows, size_t most)
-{
-    size_t step = rows->rows / most + 1, count = 0;
-    g_autofree size_t *which = g_new(size_t, MAX(rows->rows, 1));
-    for (size_t i = 0; i < rows->rows; i += step)
-        which[count++] = i;
-    return orch_rows_pick(rows, which, count);
-}
-
-/* Cross-validation that leaves whole GPUs out, with the model that won and no tuning. */
-static struct orch_score judge_unseen(const struct orch_rows *all, const char *model)
-{
-    struct orch_score score = {0};
-    if (!all->groups)
-        return score;
-    struct orch_rows *rows = some(all, UNSEEN_ROWS);
-    g_autoptr(GHashTable) gpus = g_hash_table_new(g_str_hash, g_str_equal);
-    for (size_t i = 0; i < rows->rows; i++)
-        g_hash_table_add(gpus, rows->groups[i]);
-    struct orch_learn_options options = {
-        .model = model, .target = ORCH_LEARN_BEST, .by_group = true, .no_tuning = true};
-    g_autoptr(GError) unable = NULL;
-    struct orch_learned *l =
-        g_hash_table_size(gpus) >= 3 ? orch_learn(rows, &options, &unable) : NULL;
-    if (l)
-        score = orch_learned_left_out(l);
-    orch_learned_free(l);
-    orch_rows_free(rows);
-    return score;
-}
 
 static bool enough(const struct training_request *r, size_t rows, GError **error)
 {
@@ -302,15 +267,9 @@ struct orch_trained *training_learn(struct orch_store *store, const struct train
     if (t)
         t->learned = orch_learn(rows, &r->learn, error);
     if (t && t->learned) {
-        const struct orch_learn_trial *best =
-            &g_array_index(orch_learned_trials(t->learned), struct orch_learn_trial, 0);
         for (guint i = 0; i < rows->notes->len; i++)
             g_ptr_array_add(notes, g_strdup(rows->notes->pdata[i]));
-        t->left_out = orch_learned_left_out(t->learned);
-        t->unseen = judge_unseen(rows, best->kind->name);
-        orch_learned_baselines(t->learned, &t->last_known, &t->ratio);
-        double mine = t->left_out.mean_relative_error;
-        t->is_used = !(t->last_known < mine) && !(t->ratio < mine);
+        t->is_used = !orch_learned_is_baseline(t->learned, 0);
     }
     orch_rows_free(rows);
     orch_csv_free(csv);

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "core/cli/learned_show.h"
+
+#include <math.h>
+
+/* What a question was: "rows like those seen", "gpu never seen". */
+static char *question_text(const struct orch_learned *learned, int k)
+{
+    const char *column = orch_learned_column(learned, k);
+    return column ? g_strdup_printf("%s never seen", column) : g_strdup("rows like those seen");
+}
+
+void learned_say(const struct orch_learned *learned, guint most)
+{
+    for (int k = 0; k < orch_learned_questions(learned); k++) {
+        const GArray *trials = orch_learned_trials(learned, k);
+        g_autofree char *what = question_text(learned, k);
+        g_autofree char *mixture = orch_learned_text(learned, k);
+        printf("%s: %s, %.2f %% mean relative error in 5 folds, %.2f %% median%s\n", what, mixture,
+               100 * orch_learned_error(learned, k), 100 * orch_learned_median(learned, k),
+               orch_learned_is_baseline(learned, k) ? " (models lost to this baseline)" : "");
+        for (guint i = 0; i < trials->len && i < most; i++) {
+            const struct orch_learn_trial *t = &g_array_index(trials, struct orch_learn_trial, i);
+            g_autofree char *knobs = t->kind ? orch_knobs_text(t->kind, &t->knobs) : g_strdup("");
+            printf("  %.2f %s %s%s%s, alone %.2f %%\n", t->weight, orch_learn_box_name(t->box),
+                   t->kind ? t->kind->name : "white box", *knobs ? ": " : "", knobs,
+                   100 * t->mean_relative_error);
+        }
+    }
+}
+
+json_t *learned_json(const struct orch_learned *learned)
+{
+    json_t *out = json_array();
+    for (int k = 0; k < orch_learned_questions(learned); k++) {
+        g_autofree char *what = question_text(learned, k);
+        g_autofree char *mixture = orch_learned_text(learned, k);
+        json_t *q = json_pack("{s:s, s:s, s:b}", "question", what, "mixture", mixture,
+                              "is_baseline", orch_learned_is_baseline(learned, k));
+        json_object_set_new(q, "mean_relative_error", json_real(orch_learned_error(learned, k)));
+        json_object_set_new(q, "median_relative_error", json_real(orch_learned_median(learned, k)));
+        json_t *list = json_array();
+        const GArray *trials = orch_learned_trials(learned, k);
+        for (guint i = 0; i < trials->len; i++) {
+            const struct orch_learn_trial *t = &g_array_index(trials, struct orch_learn_trial, i);
+            g_autofree char *knobs = t->kind ? orch_knobs_text(t->kind, &t->knobs) : g_strdup("");
+            json_t *one =
+                json_pack("{s:s, s:s, s:s, s:f}", "model", t->kind ? t->kind->name : "white box",
+                          "box", orch_learn_box_name(t->box), "knobs", knobs, "weight", t->weight);
+            if (isfinite(t->mean_relative_error))
+                json_object_set_new(one, "mean_relative_error", json_real(t->mean_relative_error));
+            json_array_append_new(list, one);
+        }
+        json_object_set_new(q, "trials", list);
+        json_array_append_new(out, q);
+    }
+    return out;
+}

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What was learned, as JSON and back: questions with their mixtures and intervals, and the rows
+ * that distances go by. */
+#include "predictors/question.h"
+
+#include "lib/base/error.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- texts -------------------------------------------------------------------------------------
+ */
+
+static json_t *save_texts(const GPtrArray *texts)
+{
+    json_t *list = json_array();
+    for (guint i = 0; texts && i < texts->len; i++)
+        json_array_append_new(list, json_string(texts->pdata[i]));
+    return list;
+}
+
+static void load_texts(const json_t *saved, const char *name, GPtrArray *out)
+{
+    const json_t *list = json_object_get(saved, name);
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const char *text = json_string_value(json_array_get(list, i));
+        g_ptr_array_add(out, g_strdup(text ? text : ""));
+    }
+}
+
+/* ---- trials ------------------------------------------------------------------------------------
+ */
+
+static json_t *save_trial(const struct orch_learn_trial *t)
+{
+    return json_pack("{s:s, s:o, s:i, s:f, s:f, s:b}", "kind", t->kind ? t->kind->name : "",
+                     "knobs", orch_knobs_save(&t->knobs), "box", (int)t->box, "error",
+                     isfinite(t->mean_relative_error) ? t->mean_relative_error : -1.0, "weight",
+                     t->weight, "baseline", (int)t->is_baseline);
+}
+
+static bool load_trial(const json_t *saved, struct orch_learn_trial *out, GError **error)
+{
+    int64_t box;
+    const char *kind = orch_load_text(saved, "kind", error);
+    *out = (struct orch_learn_trial){0};
+    if (!kind || !orch_load_int(saved, "box", 0, ORCH_BOX_COUNT - 1, &box, error) ||
+        !orch_load_real(saved, "error", &out->mean_relative_error, error) ||
+        !orch_load_real(saved, "weight", &out->weight, error))
+        return false;
+    out->kind = *kind ? orch_model_find(kind, error) : NULL;
+    out->knobs = orch_knobs_load(json_object_get(saved, "knobs"));
+    out->box = (enum orch_learn_box)box;
+    out->is_baseline = json_is_true(json_object_get(saved, "baseline"));
+    if (out->mean_relative_error < 0)
+        out->mean_relative_error = (double)INFINITY;
+    return !*kind || out->kind;
+}
+
+/* ---- members -----------------------------------------------------------------------------------
+ */
+
+static json_t *save_whitebox(const struct orch_whitebox *w)
+{
+    if (!w)
+        return json_null();
+    json_t *terms = json_object();
+    for (int t = 0; t < w->count; t++)
+        json_object_set_new(terms, w->names[t], json_real(w->coefficients[t]));
+    return json_pack("{s:f, s:o}", "factor", w->factor, "terms", terms);
+}
+
+/* Terms in their order: the constant "1" stands first. */
+static struct orch_whitebox *load_whitebox(const json_t *saved, GError **error)
+{
+    const json_t *terms = orch_load_object(saved, "terms", error);
+    double factor;
+    const char *name;
+    json_t *value;
+    if (!terms || !orch_load_real(saved, "factor", &factor, error))
+        return NULL;
+    struct orch_whitebox *w = g_new0(struct orch_whitebox, 1);
+    w->factor = factor;
+    if (json_object_size(terms)) {
+        w->names[0] = g_strdup("1");
+        w->coefficients[0] = json_number_value(json_object_get(terms, "1"));
+        w->count = 1;
+    }
+    json_object_foreach((json_t *)(uintptr_t)terms, name, value)
+    {
+        if (strcmp(name, "1") == 0 || w->count == ORCH_WHITE_TERMS_MAX)
+            continue;
+        w->names[w->count] = g_strdup(name);
+        w->coefficients[w->count++] = json_number_value(value);
+    }
+    return w;
+}
+
+static json_t *save_member(const struct orch_member *m, enum orch_save_style style)
+{
+    return json_pack("{s:o, s:o, s:o, s:f, s:f}", "trial", save_trial(&m->trial), "white",
+                     save_whitebox(m->white), "model",
+                     m->model ? orch_model_save(m->model, style) : json_null(), "low", m->low,
+                     "high", m->high);
+}
+
+static bool load_member(const json_t *saved, struct orch_member *out, GError **error)
+{
+    const json_t *white = json_object_get(saved, "white"), *model = json_object_get(saved, "model");
+    *out = (struct orch_member){0};
+    const json_t *trial = orch_load_object(saved, "trial", error);
+    if (!trial || !load_trial(trial, &out->trial, error) ||
+        !orch_load_real(saved, "low", &out->low, error) ||
+        !orch_load_real(saved, "high", &out->high, error))
+        return false;
+    if (!json_is_object(white) && !json_is_object(model))
+        return orch_load_fail("model", "is missing", error);
+    if (json_is_object(white) && !(out->white = load_whitebox(white, error)))
+        return false;
+    if (json_is_object(model) && !(out->model = orch_model_load(model, error)))
+        return false;
+    return out->trial.box == ORCH_BOX_BLACK || out->white ||
+           orch_load_fail("white", "is missing", error);
+}
+
+/* ---- intervals ---------------------------------------------------------------------------------
+ */
+
+static json_t *save_width(const struct orch_width *w, enum orch_save_style style)
+{
+    json_t *factors = json_array();
+    for (guint i = 0; w->group_factors && i < w->group_factors->len; i++)
+        json_array_append_new(factors, json_real(g_array_index(w->group_factors, double, i)));
+    return json_pack("{s:o, s:f, s:o, s:o}", "difficulty",
+                     w->difficulty ? orch_model_save(w->difficulty, style) : json_null(), "factor",
+                     w->factor, "groups", save_texts(w->groups), "group_factors", factors);
+}
+
+static bool load_width(const json_t *saved, struct orch_width *out, GError **error)
+{
+    const json_t *difficulty = json_object_get(saved, "difficulty");
+    const json_t *factors = json_object_get(saved, "group_factors");
+    if (!saved || !orch_load_real(saved, "factor", &out->factor, error))
+        return false;
+    if (json_is_object(difficulty) && !(out->difficulty = orch_model_load(difficulty, error)))
+        return false;
+    if (!json_array_size(factors))
+        return true;
+    out->groups = g_ptr_array_new_with_free_func(g_free);
+    out->group_factors = g_array_new(FALSE, FALSE, sizeof(double));
+    load_texts(saved, "groups", out->groups);
+    for (size_t i = 0; i < json_array_size(factors); i++) {
+        double factor = json_number_value(json_array_get(factors, i));
+        g_array_append_val(out->group_factors, factor);
+    }
+    return out->groups->len == out->group_factors->len ||
+           orch_load_fail("group_factors", "has another length than it should", error);
+}
+
+/* ---- questions ---------------------------------------------------------------------------------
+ */
+
+static json_t *save_question(const struct orch_question *q, enum orch_save_style style)
+{
+    json_t *trials = json_array(), *members = json_array(), *o = json_object();
+    for (guint i = 0; i < q->trials->len; i++)
+        json_array_append_new(trials,
+                              save_trial(&g_array_index(q->trials, struct orch_learn_trial, i)));
+    for (int i = 0; i < q->member_count; i++)
+        json_array_append_new(members, save_member(&q->members[i], style));
+    json_object_set_new(o, "column", q->column ? json_string(q->column) : json_null());
+    json_object_set_new(o, "known", save_texts(q->known));
+    json_object_set_new(o, "hidden", save_texts(q->hidden));
+    json_object_set_new(o, "baseline", json_boolean(q->is_baseline));
+    json_object_set_new(o, "error", json_real(isfinite(q->error) ? q->error : -1));
+    json_object_set_new(o, "median", json_real(isfinite(q->median) ? q->median : -1));
+    json_object_set_new(o, "judged", json_integer((json_int_t)q->judged));
+    json_object_set_new(o, "width", save_width(&q->width, style));
+    json_object_set_new(o, "trials", trials);
+    json_object_set_new(o, "members", members);
+    return o;
+}
+
+static bool load_lists(struct orch_question *q, const json_t *saved, GError **error)
+{
+    const json_t *trials = orch_load_list(saved, "trials", error);
+    const json_t *members = trials ? orch_load_list(saved, "members", error) : NULL;
+    if (!members)
+        return false;
+    for (size_t i = 0; i < json_array_size(trials); i++) {
+        struct orch_learn_trial trial;
+        if (!load_trial(json_array_get(trials, i), &trial, error))
+            return false;
+        g_array_append_val(q->trials, trial);
+    }
+    if (!json_array_size(members) || json_array_size(members) > ORCH_MEMBERS_MAX)
+        return orch_load_fail("members", "has another length than it should", error);
+    for (size_t i = 0; i < json_array_size(members); i++)
+        if (!load_member(json_array_get(members, i), &q->members[q->member_count++], error))
+            return false;
+    return true;
+}
+
+static bool load_question(struct orch_question *q, const json_t *saved, GError **error)
+{
+    int64_t judged;
+    load_texts(saved, "known", q->known);
+    load_texts(saved, "hidden", q->hidden);
+    q->is_baseline = json_is_true(json_object_get(saved, "baseline"));
+    if (!orch_load_real(saved, "error", &q->error, error) ||
+        !orch_load_real(saved, "median", &q->median, error) ||
+        !orch_load_int(saved, "judged", 0, INT64_MAX, &judged, error))
+        return false;
+    q->judged = (size_t)judged;
+    q->error = q->error < 0 ? (double)INFINITY : q->error;
+    q->median = q->median < 0 ? (double)NAN : q->median;
+    return load_width(json_object_get(saved, "width"), &q->width, error) &&
+           load_lists(q, saved, error);
+}
+
+/* ---- nearness ----------------------------------------------------------------------------------
+ */
+
+static json_t *save_nearness(const struct orch_nearness *n, enum orch_save_style style)
+{
+    return json_pack("{s:o, s:o, s:f}", "coder", orch_coder_save(n->coder, style), "landmarks",
+                     orch_save_reals(n->landmarks, n->count * (size_t)n->cols, style), "usual",
+                     n->usual);
+}
+
+static struct orch_nearness *load_nearness(const json_t *saved, GError **error)
+{
+    struct orch_nearness *n = g_new0(struct orch_nearness, 1);
+    size_t values = SIZE_MAX;
+    n->coder = orch_coder_load(json_object_get(saved, "coder"), error);
+    n->landmarks = n->coder && orch_load_real(saved, "usual", &n->usual, error)
+                       ? orch_load_reals(saved, "landmarks", &values, error)
+                       : NULL;
+    n->cols = n->coder ? orch_coder_cols(n->coder) : 0;
+    bool ok = n->landmarks && n->usual > 0 && (n->cols ? values % (size_t)n->cols == 0 : !values);
+    n->count = ok && n->cols ? values / (size_t)n->cols : 0;
+    if (ok)
+        return n;
+    if (n->landmarks)
+        orch_load_fail("landmarks", "do not hold together", error);
+    orch_nearness_free(n);
+    return NULL;
+}
+
+/* ---- all ---------------------------------------------------------------------------------------
+ */
+
+json_t *orch_learned_save(const struct orch_learned *l, enum orch_save_style style)
+{
+    json_t *questions = json_array();
+    for (int i = 0; i < l->count; i++)
+        json_array_append_new(questions, save_question(l->questions[i], style));
+    return json_pack("{s:o, s:o}", "questions", questions, "nearness",
+                     save_nearness(l->nearness, style));
+}
+
+struct orch_learned *orch_learned_load(const json_t *saved, GError **error)
+{
+    struct orch_learned *l = g_new0(struct orch_learned, 1);
+    const json_t *questions = orch_load_list(saved, "questions", error);
+    size_t count = json_array_size(questions);
+    bool ok =
+        questions && ((count > 0 && count <= ORCH_QUESTIONS_MAX) ||
+                      orch_load_fail("questions", "has another length than it should", error));
+    for (size_t i = 0; ok && i < count; i++) {
+        const json_t *question = json_array_get(questions, i);
+        const char *column = json_string_value(json_object_get(question, "column"));
+        l->questions[l->count++] = orch_question_new(column);
+        ok = (i == 0 || column || orch_load_fail("column", "is missing", error)) &&
+             load_question(l->questions[i], question, error);
+    }
+    l->nearness = ok ? load_nearness(json_object_get(saved, "nearness"), error) : NULL;
+    if (l->nearness)
+        return l;
+    orch_learned_free(l);
+    return NULL;
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Inside of predictors/learn: one question, its trials, its mixture, its interval. */
+#ifndef ORCH_PREDICTORS_QUESTION_H
+#define ORCH_PREDICTORS_QUESTION_H
+
+#include "predictors/learn.h"
+#include "predictors/nearness.h"
+#include "predictors/whitebox.h"
+
+#define ORCH_FOLDS 5
+#define ORCH_LEVEL 0.90
+#define ORCH_MEMBERS_MAX 8
+
+/** A model of the mixture, fitted on all rows. */
+struct orch_member {
+    struct orch_learn_trial trial;
+    struct orch_whitebox *white; /* NULL: black */
+    struct orch_model *model;    /* NULL: the white box alone */
+    double low, high;            /* of what the model learned: answers far outside are drawn in */
+};
+
+/** How wide the interval is. */
+struct orch_width {
+    struct orch_model *difficulty; /* log of the error's size to expect; NULL: the same for all */
+    double factor;                 /* quantile of |error| over its expected size */
+    GPtrArray *groups;             /* char *: groups with a factor of their own, or NULL */
+    GArray *group_factors;         /* double */
+};
+
+struct orch_question {
+    char *column;      /* NULL: rows like those seen */
+    GPtrArray *known;  /* char *: levels of the column that were seen */
+    GPtrArray *hidden; /* char *: features that would tell a level by name */
+    GArray *trials;    /* struct orch_learn_trial, best first */
+    struct orch_member members[ORCH_MEMBERS_MAX];
+    int member_count;
+    bool is_baseline;
+    double error, median; /* mean and median relative error of its mixture on rows left out */
+    size_t judged;        /* how many those were */
+    struct orch_width width;
+};
+
+#define ORCH_QUESTIONS_MAX 3
+struct orch_learned {
+    struct orch_question *questions[ORCH_QUESTIONS_MAX];
+    int count;
+    struct orch_nearness *nearness;
+};
+struct orch_question *orch_question_new(const char *column);
+
+/** Folds: by the levels of `groups` (NULL: rows at random). 0 .. ORCH_FOLDS-1, the caller frees. */
+int *orch_folds_new(char *const *groups, size_t rows, uint64_t seed);
+/** Text of a category column by row (borrowed from the matrix, "" where missing; g_free). */
+char **orch_levels_of(const struct orch_matrix *matrix, int column);
+
+/** Rows as a question's models see them: without its hidden features. */
+struct orch_rows *orch_question_rows(const struct orch_question *q, const struct orch_rows *rows);
+
+/** Log answers (of the target) of `count` trials for rows that their fold did not see: out[trial]
+ * is `rows` long, NaN where a trial could not be fitted. */
+void orch_try(const struct orch_rows *rows, const int *folds, const struct orch_learn_trial *trials,
+              size_t count, uint64_t seed, double **out);
+/** What is worth trying with so many rows. */
+GArray *orch_trials_list(const struct orch_rows *rows, const struct orch_learn_options *options,
+                         bool unseen, GError **error);
+
+bool orch_member_fit(struct orch_member *member, const struct orch_rows *rows, uint64_t seed,
+                     GError **error);
+void orch_member_release(struct orch_member *member);
+/** Log answers of the target; NaN where its white box has none. */
+void orch_member_predict(const struct orch_member *member, const struct orch_rows *rows,
+                         double *out);
+
+/** Weights that are not negative and sum to 1, for answers out[trial][row] (log) to be near log of
+ * the target in absolute relative error; rows weigh by `row_weights`. */
+void orch_mix(double *const *answers, size_t count, const double *logs, const double *row_weights,
+              size_t rows, double *out_weights);
+/** Mixture of answers, the weights of those that are there brought to 1 in sum; and the deviation
+ * among them. */
+void orch_mix_apply(double *const *answers, const double *weights, size_t count, size_t rows,
+                    double *out, double *out_spread);
+double orch_mean_relative_error(const double *answers, const double *logs,
+                                const double *row_weights, size_t rows);
+
+/** Fits the width of a question's interval to errors (log answer - log target, NaN: none) of rows
+ * that were left out. */
+bool orch_width_fit(struct orch_width *width, const struct orch_rows *rows, const double *answers,
+                    const double *spread, const int *folds, const double *row_weights, bool unseen,
+                    char *const *groups, uint64_t seed, GError **error);
+void orch_width_release(struct orch_width *width);
+/** Half the width of the interval's logarithm, by row. */
+void orch_width_of(const struct orch_width *width, const struct orch_rows *rows,
+                   const double *answers, const double *spread, double *out);
+
+#endif

@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What is tried, and what it answers for rows that it did not see: one job for each trial and fold,
+ * for all threads. */
+#include "predictors/question.h"
+
+#include "lib/base/error.h"
+
+#include <math.h>
+#include <string.h>
+
+#define MLP_ROWS 6000    /* with more the network takes too long */
+#define FOREST_ROWS 1500 /* with more it grows too large, and boosting is better */
+#define KERNEL_ROWS 2500 /* it learns from 1,000 at most */
+
+/* ---- the list ----------------------------------------------------------------------------------
+ */
+
+static bool has_white(const struct orch_rows *rows)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < rows->rows; i++)
+        count += isfinite(rows->white[i]) && rows->white[i] > 0;
+    return rows->rows && (double)count >= 0.5 * (double)rows->rows;
+}
+
+static bool knows_gpu(const struct orch_matrix *m)
+{
+    return orch_matrix_find(m, "gpu bandwidth_gbs") >= 0;
+}
+
+static void add(GArray *trials, const struct orch_model_kind *kind, const struct orch_knobs *knobs,
+                enum orch_learn_box box)
+{
+    struct orch_learn_trial trial = {.kind = kind, .box = box};
+    trial.mean_relative_error = (double)INFINITY;
+    if (knobs)
+        trial.knobs = *knobs;
+    trial.is_baseline = box == ORCH_BOX_SPECS && (!kind || strcmp(kind->name, "knn") == 0);
+    g_array_append_val(trials, trial);
+}
+
+/* Which boxes the options and the rows allow. */
+static bool allows(const struct orch_rows *rows, const struct orch_learn_options *o,
+                   enum orch_learn_box box)
+{
+    bool grey_only = o->target == ORCH_LEARN_GREY || strcmp(o->model, "grey") == 0;
+    if (box == ORCH_BOX_BLACK)
+        return !grey_only || !has_white(rows);
+    if (o->target == ORCH_LEARN_LOG || !has_white(rows))
+        return false;
+    return box != ORCH_BOX_BARE || knows_gpu(rows->matrix);
+}
+
+static void add_boxes(GArray *trials, const struct orch_rows *rows,
+                      const struct orch_learn_options *o, const struct orch_model_kind *kind,
+                      const struct orch_knobs *knobs, unsigned boxes)
+{
+    for (int box = 0; box < ORCH_BOX_COUNT; box++)
+        if ((boxes >> box & 1) && allows(rows, o, (enum orch_learn_box)box))
+            add(trials, kind, knobs, (enum orch_learn_box)box);
+}
+
+#define BLACK (1u << ORCH_BOX_BLACK)
+#define GREY (1u << ORCH_BOX_GREY)
+#define BARE (1u << ORCH_BOX_BARE)
+#define SPECS (1u << ORCH_BOX_SPECS)
+
+/* One kind that was asked for by name: its whole grid. */
+static void list_kind(GArray *trials, const struct orch_rows *rows,
+                      const struct orch_learn_options *o, const struct orch_model_kind *kind)
+{
+    const struct orch_knobs *grid;
+    int count = kind->grid(&grid);
+    for (int i = 0; i < (o->no_tuning ? 1 : count); i++)
+        add_boxes(trials, rows, o, kind, &grid[i], BLACK | GREY | BARE);
+}
+
+/* A row of what the mixture is chosen from. */
+struct offer {
+    const struct orch_model_kind *kind;
+    unsigned seen, unseen; /* boxes for rows like those seen, and for groups never seen */
+    size_t rows_max;       /* 0: any */
+    struct orch_knobs knobs;
+};
+
+#define BOOST_KNOBS .loss = ORCH_LOSS_RELATIVE, .leaf_rows = 4
+
+static const struct offer OFFERS[] = {
+    {NULL, GREY | SPECS, GREY | SPECS, 0, {0}},
+    {&ORCH_MODEL_KNN, SPECS | GREY, SPECS | BARE, 12000, {.neighbours = 1}},
+    {&ORCH_MODEL_KNN, GREY, BARE, 12000, {.neighbours = 4}},
+    {&ORCH_MODEL_LINEAR, GREY | BLACK, BARE | GREY | BLACK, 0, {.ridge = 1e-4}},
+    {&ORCH_MODEL_LINEAR, GREY, BARE | GREY | BLACK, 0, {.ridge = 1e-2}},
+    {&ORCH_MODEL_LINEAR, 0, BARE | GREY, 0, {.ridge = 0.3}},
+    {&ORCH_MODEL_KERNEL,
+     GREY | BLACK,
+     BARE | GREY | BLACK,
+     KERNEL_ROWS,
+     {.length = 1, .ridge = 0.01}},
+    {&ORCH_MODEL_KERNEL, GREY | BLACK, BARE, KERNEL_ROWS, {.length = 3, .ridge = 0.002}},
+    {&ORCH_MODEL_KERNEL, GREY, BARE | GREY, KERNEL_ROWS, {.length = 2, .ridge = 0.1}},
+    {&ORCH_MODEL_BOOST,
+     GREY | BLACK,
+     BARE | GREY | BLACK,
+     0,
+     {BOOST_KNOBS, .depth = 6, .trees = 400, .rate = 0.08, .feature_share = 0.5, .row_share = 0.8}},
+    {&ORCH_MODEL_BOOST,
+     GREY,
+     BARE | GREY,
+     0,
+     {BOOST_KNOBS, .depth = 3, .trees = 500, .rate = 0.1, .feature_share = 0.5, .row_share = 0.8}},
+    {&ORCH_MODEL_FOREST,
+     GREY,
+     BARE,
+     FOREST_ROWS,
+     {.depth = 20, .leaf_rows = 2, .trees = 100, .feature_share = 0.4}},
+    {&ORCH_MODEL_MLP,
+     GREY,
+     BARE,
+     MLP_ROWS,
+     {.width = 64, .rate = 3e-3, .ridge = 1e-3, .epochs = 60}},
+};
+
+static void list_all(GArray *trials, const struct orch_rows *rows,
+                     const struct orch_learn_options *o, bool unseen)
+{
+    for (size_t i = 0; i < G_N_ELEMENTS(OFFERS); i++) {
+        const struct offer *offer = &OFFERS[i];
+        unsigned boxes = unseen ? offer->unseen : offer->seen;
+        if (!has_white(rows) && boxes)
+            boxes |= BLACK; /* there is no other */
+        if (!offer->kind)
+            boxes &= ~BLACK;
+        if (!offer->rows_max || rows->rows <= offer->rows_max)
+            add_boxes(trials, rows, o, offer->kind, &offer->knobs, boxes);
+    }
+}
+
+GArray *orch_trials_list(const struct orch_rows *rows, const struct orch_learn_options *o,
+                         bool unseen, GError **error)
+{
+    bool all = strcmp(o->model, "auto") == 0 || strcmp(o->model, "grey") == 0;
+    const struct orch_model_kind *only = all ? NULL : orch_model_find(o->model, error);
+    if (!all && !only)
+        return NULL;
+    bool wants_grey = o->target == ORCH_LEARN_GREY || strcmp(o->model, "grey") == 0;
+    if (wants_grey && !has_white(rows)) {
+        orch_error_set(error, ORCH_ERROR_USAGE,
+                       "take another model, or columns that describe the work",
+                       "the grey box wants a white box's time for each row: the table has none");
+        return NULL;
+    }
+    GArray *trials = g_array_new(FALSE, FALSE, sizeof(struct orch_learn_trial));
+    if (only)
+        list_kind(trials, rows, o, only);
+    else
+        list_all(trials, rows, o, unseen);
+    return trials;
+}
+
+/* ---- one model ---------------------------------------------------------------------------------
+ */
+
+static bool is_gpu_fact(const char *name, const void *data)
+{
+    (void)data;
+    return strcmp(name, "gpu") == 0 || g_str_has_prefix(name, "gpu ");
+}
+
+/* What a box sees; the caller frees where it is not the matrix itself. */
+static struct orch_matrix *visible(struct orch_matrix *m, enum orch_learn_box box)
+{
+    return box == ORCH_BOX_BARE ? orch_matrix_without(m, is_gpu_fact, NULL) : m;
+}
+
+static struct orch_whitebox *fit_white(const struct orch_rows *rows, enum orch_learn_box box)
+{
+    return box == ORCH_BOX_BLACK   ? NULL
+           : box == ORCH_BOX_SPECS ? orch_whitebox_fit_factor(rows)
+                                   : orch_whitebox_fit(rows);
+}
+
+/* Log of what the model learns over; NaN: the row has none. */
+static double *offsets_of(const struct orch_whitebox *white, const struct orch_rows *rows)
+{
+    double *out = g_new0(double, MAX(rows->rows, 1));
+    if (!white)
+        return out;
+    orch_whitebox_predict(white, rows, out);
+    for (size_t i = 0; i < rows->rows; i++)
+        out[i] = log(out[i]);
+    return out;
+}
+
+/* Answers beyond what was learned from by more than a quarter of its range are drawn in. */
+static void set_range(struct orch_member *m, const double *y, size_t rows)
+{
+    m->low = (double)INFINITY;
+    m->high = -(double)INFINITY;
+    for (size_t i = 0; i < rows; i++) {
+        m->low = MIN(m->low, y[i]);
+        m->high = MAX(m->high, y[i]);
+    }
+    double margin = 0.2 + 0.25 * (m->high - m->low);
+    m->low -= margin;
+    m->high += margin;
+}
+
+/* Fits to rows that have an offset. */
+static bool fit_model(struct orch_member *m, const struct orch_rows *rows, uint64_t seed,
+                      GError **error)
+{
+    g_autofree double *offsets = offsets_of(m->white, rows);
+    g_autofree size_t *which = g_new(size_t, rows->rows + 1);
+    g_autofree double *y = g_new(double, rows->rows + 1);
+    size_t count = 0;
+    for (size_t i = 0; i < rows->rows; i++) {
+        if (!isfinite(offsets[i]))
+            continue;
+        y[count] = log(rows->target[i]) - offsets[i];
+        which[count++] = i;
+    }
+    struct orch_matrix *seen = visible(rows->matrix, m->trial.box);
+    struct orch_matrix *used = count < rows->rows ? orch_matrix_pick(seen, which, count) : seen;
+    m->model = orch_model_fit(m->trial.kind, used, y, NULL, &m->trial.knobs, seed, error);
+    set_range(m, y, count);
+    if (used != seen)
+        orch_matrix_free(used);
+    if (seen != rows->matrix)
+        orch_matrix_free(seen);
+    return m->model;
+}
+
+bool orch_member_fit(struct orch_member *m, const struct orch_rows *rows, uint64_t seed,
+                     GError **error)
+{
+    m->white = fit_white(rows, m->trial.box);
+    return !m->trial.kind || fit_model(m, rows, seed, error);
+}
+
+void orch_member_release(struct orch_member *m)
+{
+    orch_whitebox_free(m->white);
+    orch_model_free(m->model);
+    m->white = NULL;
+    m->model = NULL;
+}
+
+void orch_member_predict(const struct orch_member *m, const struct orch_rows *rows, double *out)
+{
+    g_autofree double *offsets = offsets_of(m->white, rows);
+    for (size_t i = 0; i < rows->rows; i++)
+        out[i] = 0;
+    if (m->model)
+        orch_model_predict(m->model, rows->matrix, out); /* what it did not learn it passes over */
+    for (size_t i = 0; i < rows->rows; i++)
+        out[i] = offsets[i] + (m->model ? CLAMP(out[i], m->low, m->high) : 0);
+}
+
+/* ---- out of fold -------------------------------------------------------------------------------
+ */
+
+struct fold {
+    size_t *in, *aside, in_count, aside_count;
+    struct orch_rows *seen, *unseen;
+};
+
+static void cut(const struct orch_rows *rows, const int *folds, int fold, struct fold *out)
+{
+    *out = (struct fold){
+        g_new(size_t, rows->rows + 1), g_new(size_t, rows->rows + 1), 0, 0, NULL, NULL};
+    for (size_t i = 0; i < rows->rows; i++) {
+        if (folds[i] == fold)
+            out->aside[out->aside_count++] = i;
+        else
+            out->in[out->in_count++] = i;
+    }
+    out->seen = orch_rows_pick(rows, out->in, out->in_count);
+    out->unseen = orch_rows_pick(rows, out->aside, out->aside_count);
+}
+
+static void release_fold(struct fold *f)
+{
+    g_free(f->in);
+    g_free(f->aside);
+    orch_rows_free(f->seen);
+    orch_rows_free(f->unseen);
+}
+
+static void run_job(const struct fold *f, const struct orch_learn_trial *trial, uint64_t seed,
+                    double *out)
+{
+    struct orch_member m = {.trial = *trial};
+    g_autofree double *answers = g_new(double, f->aside_count + 1);
+    g_autoptr(GError) unable = NULL;
+    if (!f->aside_count || !f->in_count)
+        return;
+    if (orch_member_fit(&m, f->seen, seed, &unable)) {
+        orch_member_predict(&m, f->unseen, answers);
+        for (size_t k = 0; k < f->aside_count; k++)
+            out[f->aside[k]] = answers[k];
+    }
+    orch_member_release(&m);
+}
+
+void orch_try(const struct orch_rows *rows, const int *folds, const struct orch_learn_trial *trials,
+              size_t count, uint64_t seed, double **out)
+{
+    struct fold cuts[ORCH_FOLDS];
+    for (int f = 0; f < ORCH_FOLDS; f++)
+        cut(rows, folds, f, &cuts[f]);
+    for (size_t t = 0; t < count; t++)
+        for (size_t i = 0; i < rows->rows; i++)
+            out[t][i] = (double)NAN;
+            /* the last of the list take longest: they go first */
+#pragma omp parallel for schedule(dynamic, 1) collapse(2)
+    for (size_t t = 0; t < count; t++)
+        for (int f = 0; f < ORCH_FOLDS; f++)
+            run_job(&cuts[f], &trials[count - 1 - t], seed, out[count - 1 - t]);
+    for (int f = 0; f < ORCH_FOLDS; f++)
+        release_fold(&cuts[f]);
+}

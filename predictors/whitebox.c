@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "predictors/whitebox.h"
+
+#include "predictors/nnls.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ROWS_MAX 3000 /* more are not needed for so few coefficients */
+#define ROUNDS 4
+
+static const char *const TERMS[] = {
+    "white launches",    "white compute_ms",  "white tensor_ms",  "white memory_ms",
+    "white roofline_ms", "white tiles128_ms", "white tiles64_ms", "white tiles32_ms",
+    "white update_ms",   "white exchange_ms",
+};
+
+/* Measured time in ms: the rows' own white box says what a target's unit is. */
+static double measured_ms(const struct orch_rows *rows, size_t i)
+{
+    double ratio =
+        rows->is_rate ? rows->white[i] / rows->target[i] : rows->target[i] / rows->white[i];
+    return ratio * rows->white_ms[i];
+}
+
+static double to_target(const struct orch_rows *rows, size_t i, double ms)
+{
+    double ratio = ms / rows->white_ms[i];
+    return rows->is_rate ? rows->white[i] / ratio : rows->white[i] * ratio;
+}
+
+static int compare_reals(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Median of target over white box. */
+static double median_factor(const struct orch_rows *rows)
+{
+    g_autofree double *ratios = g_new(double, rows->rows + 1);
+    size_t count = 0;
+    for (size_t i = 0; i < rows->rows; i++)
+        if (isfinite(rows->white[i]) && rows->white[i] > 0)
+            ratios[count++] = rows->target[i] / rows->white[i];
+    qsort(ratios, count, sizeof *ratios, compare_reals);
+    return count ? ratios[count / 2] : 1;
+}
+
+static double term_of(const struct orch_whitebox *w, const struct orch_rows *rows, int term,
+                      const int *columns, size_t i)
+{
+    (void)w;
+    if (term == 0)
+        return 1;
+    double value = columns[term] < 0 ? 0 : orch_matrix_column(rows->matrix, columns[term])[i];
+    return isfinite(value) ? value : 0;
+}
+
+static void find_columns(const struct orch_whitebox *w, const struct orch_rows *rows, int *columns)
+{
+    for (int t = 0; t < w->count; t++)
+        columns[t] = orch_matrix_find(rows->matrix, w->names[t]);
+}
+
+static bool is_usable(const struct orch_rows *rows, size_t i, int roofline)
+{
+    return isfinite(rows->white[i]) && rows->white[i] > 0 &&
+           isfinite(orch_matrix_column(rows->matrix, roofline)[i]);
+}
+
+/* Rows weigh by 1 / (measured * fitted): between too little and too much, as log errors do. */
+static bool fit_terms(struct orch_whitebox *w, const struct orch_rows *rows, const size_t *which,
+                      size_t count)
+{
+    int columns[ORCH_WHITE_TERMS_MAX];
+    g_autofree double *a = g_new(double, count *(size_t)w->count), *b = g_new(double, count);
+    g_autofree double *weights = g_new(double, count);
+    find_columns(w, rows, columns);
+    for (size_t k = 0; k < count; k++) {
+        b[k] = measured_ms(rows, which[k]);
+        weights[k] = 1 / (b[k] * b[k]);
+        for (int t = 0; t < w->count; t++)
+            a[k * (size_t)w->count + (size_t)t] = term_of(w, rows, t, columns, which[k]);
+    }
+    for (int round = 0; round < ROUNDS; round++) {
+        g_autoptr(GError) error = NULL;
+        if (!orch_nnls_solve(a, b, weights, count, w->count, w->coefficients, NULL, &error))
+            return round > 0;
+        for (size_t k = 0; k < count; k++) {
+            double fitted = 0;
+            for (int t = 0; t < w->count; t++)
+                fitted += w->coefficients[t] * a[k * (size_t)w->count + (size_t)t];
+            double ratio = CLAMP(fitted / b[k], 0.1, 10);
+            double off = fabs(log(ratio)); /* absolute rather than squared errors */
+            weights[k] = 1 / (b[k] * b[k] * ratio * MAX(off, 0.02));
+        }
+    }
+    return true;
+}
+
+static bool any_terms(struct orch_whitebox *w, const struct orch_rows *rows)
+{
+    w->names[w->count++] = g_strdup("1");
+    for (size_t t = 0; t < G_N_ELEMENTS(TERMS); t++)
+        if (orch_matrix_find(rows->matrix, TERMS[t]) >= 0)
+            w->names[w->count++] = g_strdup(TERMS[t]);
+    return orch_matrix_find(rows->matrix, "white roofline_ms") >= 0;
+}
+
+struct orch_whitebox *orch_whitebox_fit_factor(const struct orch_rows *rows)
+{
+    struct orch_whitebox *w = g_new0(struct orch_whitebox, 1);
+    w->factor = median_factor(rows);
+    return w;
+}
+
+struct orch_whitebox *orch_whitebox_fit(const struct orch_rows *rows)
+{
+    struct orch_whitebox *w = orch_whitebox_fit_factor(rows);
+    int roofline = orch_matrix_find(rows->matrix, "white roofline_ms");
+    bool fits = any_terms(w, rows);
+    size_t step = rows->rows / ROWS_MAX + 1, count = 0;
+    g_autofree size_t *which = g_new(size_t, rows->rows + 1);
+    for (size_t i = 0; fits && i < rows->rows; i += step)
+        if (is_usable(rows, i, roofline))
+            which[count++] = i;
+    if (count < 3 || !fit_terms(w, rows, which, count)) {
+        for (int t = 0; t < w->count; t++)
+            g_free(w->names[t]);
+        w->count = 0;
+    }
+    return w;
+}
+
+void orch_whitebox_free(struct orch_whitebox *w)
+{
+    if (!w)
+        return;
+    for (int t = 0; t < w->count; t++)
+        g_free(w->names[t]);
+    g_free(w);
+}
+
+void orch_whitebox_predict(const struct orch_whitebox *w, const struct orch_rows *rows, double *out)
+{
+    int columns[ORCH_WHITE_TERMS_MAX];
+    int roofline = orch_matrix_find(rows->matrix, "white roofline_ms");
+    find_columns(w, rows, columns);
+    for (size_t i = 0; i < rows->rows; i++) {
+        bool known = isfinite(rows->white[i]) && rows->white[i] > 0;
+        double ms = 0;
+        out[i] = known ? w->factor * rows->white[i] : (double)NAN;
+        if (!known || !w->count || roofline < 0 || !is_usable(rows, i, roofline))
+            continue;
+        for (int t = 0; t < w->count; t++)
+            ms += w->coefficients[t] * term_of(w, rows, t, columns, i);
+        if (ms > 0)
+            out[i] = to_target(rows, i, ms);
+    }
+}

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The interval: conformal (Vovk et al. 2005), by errors of rows that were left out; normalised by
+ * the size of error that a row's kind makes expect (Papadopoulos et al. 2008); with a factor for
+ * each group where that is asked for. For groups never seen each group that was left out counts
+ * alike, and the level is raised as for so many exchangeable groups. */
+#include "predictors/question.h"
+
+#include "predictors/random.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DIFFICULTY_ROWS 200 /* below, all rows have the same width */
+#define GROUP_ROWS 50       /* of a group with a factor of its own */
+#define LEAST_ERROR 1e-3
+
+static const struct orch_knobs DIFFICULTY = {.depth = 4,
+                                             .leaf_rows = 20,
+                                             .trees = 80,
+                                             .rate = 0.1,
+                                             .feature_share = 0.6,
+                                             .row_share = 0.8,
+                                             .all_trees = true};
+
+struct error_row {
+    double size, weight;
+};
+
+static int compare_errors(const void *a, const void *b)
+{
+    double x = ((const struct error_row *)a)->size, y = ((const struct error_row *)b)->size;
+    return (x > y) - (x < y);
+}
+
+/* At least `level` of future errors are below, if rows are exchangeable: the row to come has the
+ * weight of one more. */
+static double quantile(struct error_row *rows, size_t count, double level)
+{
+    double all = 0, below = 0;
+    qsort(rows, count, sizeof *rows, compare_errors);
+    for (size_t i = 0; i < count; i++)
+        all += rows[i].weight;
+    double wanted = level * all * (1 + 1 / (double)MAX(count, 1));
+    for (size_t i = 0; i < count; i++) {
+        below += rows[i].weight;
+        if (below >= wanted)
+            return rows[i].size;
+    }
+    return count ? rows[count - 1].size : (double)NAN;
+}
+
+/* The features, and beside them what the models make of a row. */
+static struct orch_matrix *with_answers(const struct orch_rows *rows, const double *answers,
+                                        const double *spread)
+{
+    size_t count = rows->rows;
+    g_autofree size_t *all = g_new(size_t, count + 1);
+    for (size_t i = 0; i < count; i++)
+        all[i] = i;
+    struct orch_matrix *m = orch_matrix_pick(rows->matrix, all, count);
+    double *answer = orch_matrix_add_number(m, "answer"), *by = orch_matrix_add_number(m, "spread");
+    memcpy(answer, answers, count * sizeof *answer);
+    memcpy(by, spread, count * sizeof *by);
+    return m;
+}
+
+/* Log sizes to expect, each from a model that did not see the row's fold. */
+static bool expect(const struct orch_matrix *m, const double *sizes, const int *folds,
+                   uint64_t seed, double *out, GError **error)
+{
+    g_autofree size_t *in = g_new(size_t, m->rows + 1), *aside = g_new(size_t, m->rows + 1);
+    g_autofree double *y = g_new(double, m->rows + 1), *answers = g_new(double, m->rows + 1);
+    for (int f = 0; f < ORCH_FOLDS; f++) {
+        size_t seen = 0, left = 0;
+        for (size_t i = 0; i < m->rows; i++) {
+            if (folds[i] == f)
+                aside[left++] = i;
+            else
+                in[seen++] = i;
+        }
+        for (size_t k = 0; k < seen; k++)
+            y[k] = sizes[in[k]];
+        if (!left || !seen)
+            continue;
+        struct orch_matrix *a = orch_matrix_pick(m, in, seen),
+                           *b = orch_matrix_pick(m, aside, left);
+        struct orch_model *model =
+            orch_model_fit(&ORCH_MODEL_BOOST, a, y, NULL, &DIFFICULTY, seed, error);
+        if (model)
+            orch_model_predict(model, b, answers);
+        for (size_t k = 0; model && k < left; k++)
+            out[aside[k]] = answers[k];
+        orch_matrix_free(a);
+        orch_matrix_free(b);
+        if (!model)
+            return false;
+        orch_model_free(model);
+    }
+    return true;
+}
+
+static bool fit_difficulty(struct orch_width *w, const struct orch_rows *rows,
+                           const double *answers, const double *spread, const double *sizes,
+                           const int *folds, uint64_t seed, double *expected, GError **error)
+{
+    struct orch_matrix *m = with_answers(rows, answers, spread);
+    bool ok = expect(m, sizes, folds, seed + 1, expected, error);
+    if (ok)
+        w->difficulty = orch_model_fit(&ORCH_MODEL_BOOST, m, sizes, NULL, &DIFFICULTY, seed, error);
+    orch_matrix_free(m);
+    return ok && w->difficulty;
+}
+
+static void fit_group_factors(struct orch_width *w, const struct error_row *errors,
+                              char *const *groups, size_t rows)
+{
+    g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
+    g_autofree struct error_row *own = g_new(struct error_row, rows + 1);
+    w->groups = g_ptr_array_new_with_free_func(g_free);
+    w->group_factors = g_array_new(FALSE, FALSE, sizeof(double));
+    for (size_t i = 0; i < rows; i++) {
+        size_t count = 0;
+        if (!g_hash_table_add(seen, groups[i]))
+            continue;
+        for (size_t k = i; k < rows; k++)
+            if (strcmp(groups[k], groups[i]) == 0)
+                own[count++] = errors[k];
+        if (count < GROUP_ROWS)
+            continue;
+        double factor = exp(quantile(own, count, ORCH_LEVEL));
+        g_ptr_array_add(w->groups, g_strdup(groups[i]));
+        g_array_append_val(w->group_factors, factor);
+    }
+}
+
+/* With few groups that were left out the next may be worse than all of them. */
+static double level_for(const int *folds, size_t rows, bool unseen)
+{
+    bool used[ORCH_FOLDS] = {0};
+    int count = 0;
+    for (size_t i = 0; i < rows; i++)
+        used[folds[i]] = true;
+    for (int f = 0; f < ORCH_FOLDS; f++)
+        count += used[f];
+    return unseen ? MIN(ORCH_LEVEL * (1 + 0.25 / MAX(count, 1)), 0.96) : ORCH_LEVEL;
+}
+
+bool orch_width_fit(struct orch_width *w, const struct orch_rows *rows, const double *answers,
+                    const double *spread, const int *folds, const double *row_weights, bool unseen,
+                    char *const *groups, uint64_t seed, GError **error)
+{
+    size_t n = rows->rows;
+    g_autofree double *sizes = g_new(double, n + 1), *expected = g_new0(double, n + 1);
+    g_autofree struct error_row *errors = g_new(struct error_row, n + 1);
+    for (size_t i = 0; i < n; i++) {
+        double off = fabs(answers[i] - log(rows->target[i]));
+        sizes[i] = log(isfinite(off) ? MAX(off, LEAST_ERROR) : LEAST_ERROR);
+    }
+    if (n >= DIFFICULTY_ROWS &&
+        !fit_difficulty(w, rows, answers, spread, sizes, folds, seed, expected, error))
+        return false;
+    for (size_t i = 0; i < n; i++)
+        errors[i] = (struct error_row){sizes[i] - expected[i], row_weights ? row_weights[i] : 1};
+    if (groups)
+        fit_group_factors(w, errors, groups, n);
+    w->factor = exp(quantile(errors, n, level_for(folds, n, unseen)));
+    return true;
+}
+
+void orch_width_release(struct orch_width *w)
+{
+    orch_model_free(w->difficulty);
+    if (w->groups)
+        g_ptr_array_unref(w->groups);
+    if (w->group_factors)
+        g_array_unref(w->group_factors);
+    *w = (struct orch_width){0};
+}
+
+static double factor_of(const struct orch_width *w, const char *group)
+{
+    for (guint k = 0; group && w->groups && k < w->groups->len; k++)
+        if (strcmp(w->groups->pdata[k], group) == 0)
+            return g_array_index(w->group_factors, double, k);
+    return w->factor;
+}
+
+void orch_width_of(const struct orch_width *w, const struct orch_rows *rows, const double *answers,
+                   const double *spread, double *out)
+{
+    for (size_t i = 0; i < rows->rows; i++)
+        out[i] = 0;
+    if (w->difficulty) {
+        struct orch_matrix *m = with_answers(rows, answers, spread);
+        orch_model_predict(w->difficulty, m, out);
+        orch_matrix_free(m);
+    }
+    for (size_t i = 0; i < rows->rows; i++)
+        out[i] = exp(out[i]) * factor_of(w, rows->groups ? rows->groups[i] : NULL);
+}
