@@ -18,7 +18,7 @@ struct predict_options {
     const char *epochs, *ppp_comp, *ppp_comm, *algorithm, *parallel;
     const char **split;
     const char *classes, *per_node_text, *price_text;
-    bool pipeline, spot, forward_only, layers, overlap, all_layers;
+    bool pipeline, spot, forward_only, layers, overlap, all_layers, score;
 };
 
 /** Something that was not said on the command line. */

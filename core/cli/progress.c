@@ -12,6 +12,7 @@ struct orch_progress {
     bool live;
     GArray *drawn;     /* int: columns of each line of the block that stands on the screen */
     GPtrArray *faults; /* texts, for the summary */
+    struct forecast_grades grades;
 };
 
 struct orch_progress *orch_progress_new(struct orch_cli *cli, bool live)
@@ -21,7 +22,13 @@ struct orch_progress *orch_progress_new(struct orch_cli *cli, bool live)
     progress->live = live && !cli->quiet;
     progress->drawn = g_array_new(FALSE, FALSE, sizeof(int));
     progress->faults = g_ptr_array_new_with_free_func(g_free);
+    forecast_grades_init(&progress->grades);
     return progress;
+}
+
+const struct forecast_grades *orch_progress_grades(const struct orch_progress *progress)
+{
+    return &progress->grades;
 }
 
 /* Appends what moves above the block. A terminal that was made narrower has broken its lines. */
@@ -249,6 +256,9 @@ static void on_ended(void *ctx, const struct orch_running *trial,
         g_ptr_array_add(progress->faults, g_string_free(fault, FALSE));
     }
     g_string_append_c(line, '\n');
+    if (trial->has_forecast && collected->verdict == ORCH_VERDICT_OK && collected->wall_ms > 0)
+        forecast_grades_add(&progress->grades, trial->forecast_p5_s, trial->forecast_p50_s,
+                            trial->forecast_p95_s, collected->wall_ms / 1e3);
     if (!progress->cli->quiet || facts->fault)
         print_instead(progress, line->str);
     g_string_free(line, TRUE);
@@ -298,6 +308,10 @@ void orch_progress_end(struct orch_progress *progress, const struct orch_totals 
     orch_cli_say(progress->cli, "%u trial%s: %s; %s", totals->planned,
                  totals->planned == 1 ? "" : "s", line->len ? line->str : "none", took);
     g_string_free(line, TRUE);
+    g_autofree char *grades = forecast_grades_text(&progress->grades);
+    if (grades)
+        orch_cli_say(progress->cli, "%s", grades);
+    forecast_grades_release(&progress->grades);
     g_array_unref(progress->drawn);
     g_ptr_array_unref(progress->faults);
     g_free(progress);

@@ -1,0 +1,99 @@
+# Forecasts of a plan's trials: none, measured, fitted; the total; kept with the run and graded.
+. "$(dirname "$0")/lib.sh"
+sleeps naps '0.1, 0.2, 0.3' 2
+# nothing is known, and nothing is made up
+ok orch plan naps.recipe --json
+same "$(json trials.0.forecast) $(json forecast.trials) $(json forecast.p50_s)" 'null 0 null'
+says_not forecast
+ok orch plan naps.recipe; has 'forecast'
+ok orch run naps.recipe -x seconds=0.1,0.2
+says 'within the 90 % interval'
+# the very same trial, and others by a law
+ok orch plan naps.recipe -x seconds=0.1,0.4,500 --force --json
+printf '%s' "$out" | python3 -c '
+import json, sys
+plan = json.load(sys.stdin)
+by = {t["params"]["seconds"]: t["forecast"] for t in plan["trials"]}
+assert by[0.1]["tier"] == "measured" and "2 runs" in by[0.1]["why"], by
+assert abs(by[0.1]["p50_s"] - 0.1) < 0.05 and by[0.1]["p5_s"] < by[0.1]["p50_s"] < by[0.1]["p95_s"]
+assert by[0.4]["tier"] == "fitted" and 0.15 < by[0.4]["p50_s"] < 0.9, by
+assert by[500] is None, by   # far beyond what was measured: not made up
+total = plan["forecast"]
+assert (total["trials"], total["unknown"]) == (4, 2), total
+assert abs(total["p50_s"] - 2 * (by[0.1]["p50_s"] + by[0.4]["p50_s"])) < 1e-9
+assert total["p5_s"] < total["p50_s"] < total["p95_s"] and total["usd_p50"] is None
+' || _fail 'the forecasts are wrong'
+ok orch plan naps.recipe; has ', fitted'; says 'forecast: '; says 'for 2 trials'
+# money: hours x devices x price
+ok orch plan naps.recipe --price 36 --json
+printf '%s' "$out" | python3 -c '
+import json, sys
+f = json.load(sys.stdin)["forecast"]
+assert abs(f["usd_p50"] - f["device_s"] / 100) < 1e-12 and f["price_from"] == "--price", f
+' || _fail 'the cost is wrong'
+fails 2 orch plan naps.recipe --price 0; says --price
+# two at once take half as long, but timing trials run alone
+printf 'format: 1\nrecipe: c\nexperiments:\n  e:\n    plugin: ./count.plugin\n    sweep: { n: [1, 2, 3, 4] }\n' >c.recipe
+printf 'plugin: count\nversion: 1.0.0\nabout: waits\nlicence: MIT\ncommand: [sh, wait.sh, "${n}"]\nmetrics_from: lines\nparameters:\n  n: {type: int, default: 1, help: tenths}\nmetrics:\n  x: {help: nothing}\n' >count.plugin
+printf 'sleep 0.$1\necho x 1\n' >wait.sh
+ok orch run c.recipe -x n=1,2,3
+ok orch plan c.recipe --force --json; one=$(json forecast.p50_s)
+same "$(json trials.3.forecast.tier)" fitted
+same "$(json trials.0.forecast.tier)" measured
+ok orch plan naps.recipe -x seconds=0.1,0.2 -j 2 --force --json; alone=$(json forecast.p50_s)
+python3 -c 'import sys; sys.exit(not 0.5 < float(sys.argv[1]) < 0.9)' "$alone" || _fail "timing trials were not added up: $alone"
+# kept, and graded
+ok orch run naps.recipe --json
+printf '%s' "$out" | python3 -c '
+import json, sys
+f = json.load(sys.stdin)["forecasts"]
+assert f["graded"] == 2 and f["median_relative_error"] < 0.6, f
+' || _fail 'the run was not graded'
+ok orch predict --score --json
+printf '%s' "$out" | python3 -c '
+import json, sys
+rows = json.load(sys.stdin)["scores"]
+assert rows[-1]["tier"] == "all" and rows[-1]["forecasts"] == sum(r["forecasts"] for r in rows[:-1])
+assert {"fitted", "measured"} <= {r["tier"] for r in rows}, rows
+assert all(0 <= r["coverage_90"] <= 1 for r in rows)
+' || _fail 'the scores are wrong'
+ok orch predict --score; has 'median_error'; has threads
+fails 2 orch predict --score --gpu V100; says --score
+# a declared cost that nobody ran: the prior, where the device is known
+cat >train.plugin <<'P'
+plugin: train
+version: 1.0.0
+about: declares a cost
+licence: MIT
+command: [sh, wait.sh, "1"]
+metrics_from: lines
+parameters:
+  net: {type: string, default: resnet18, help: network}
+  epochs: {type: int, default: 1, help: passes}
+metrics:
+  x: {help: nothing}
+cost: {network: "${net}", input: "3x32x32", classes: "10", images: "50000", batch: "128", epochs: "${epochs}", precision: fp32, training: "true"}
+P
+cat >t.recipe <<'R'
+format: 1
+recipe: t
+experiments:
+  e: { plugin: ./train.plugin, sweep: { net: [resnet18, resnet50] } }
+R
+ok orch plan t.recipe --json; same "$(json trials.0.forecast)" null 'a device that nobody measured'
+mkdir -p "$XDG_DATA_HOME/orch/devices" # as 'orch doctor --bench' leaves it
+printf 'gpus:\n- {name: here, fp32_tflops: 0.1, bandwidth_gbs: 20, memory_gb: 8}\n' \
+    >"$XDG_DATA_HOME/orch/devices/$(sqlite3 .orch/results.db 'SELECT key FROM machine LIMIT 1').yaml"
+ok orch plan t.recipe --json
+same "$(json trials.0.forecast.tier) $(json trials.1.forecast.model)" 'prior roofline'
+python3 -c 'import sys; a, b = map(float, sys.argv[1:]); sys.exit(not b > a > 1)' "$(json trials.0.forecast.p50_s)" \
+    "$(json trials.1.forecast.p50_s)" || _fail 'the larger network is not slower'
+# one run of it: others are scaled by the work that they declare
+ok orch run t.recipe -x net=resnet18; ok orch plan t.recipe -x net=resnet18 -x epochs=1,10 --json
+same "$(json trials.1.forecast.tier)" fitted
+python3 -c 'import sys; sys.exit(not 0.7 < float(sys.argv[1]) < 2)' "$(json trials.1.forecast.p50_s)" || _fail 'not scaled by its epochs'
+ok orch run t.recipe --smoke; says_not forecast
+# a plan stays quick
+printf 'format: 1\nrecipe: p\nexperiments:\n  n: { plugin: sleep, sweep: { seconds: [%s] } }\n' "$(seq -s , 1 100)" >p.recipe
+start=$(date +%s%N); ok orch plan p.recipe; took=$((($(date +%s%N) - start) / 1000000))
+[ $took -lt 1000 ] || _fail "a plan of 100 trials took $took ms"
