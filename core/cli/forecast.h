@@ -47,10 +47,15 @@ struct forecast_question {
 bool forecast_untried(struct forecast_untried *untried, const struct forecast_question *question,
                       struct orch_forecast *out);
 
-/** The white box's seconds of one step of the declared work on a GPU, by its name; NaN: not known.
- */
-double forecast_white_box_step(struct forecast_untried *untried, const json_t *cost,
-                               const struct orch_gpu_spec *gpu);
+/** The white box's answer for the declared work on a GPU. */
+struct forecast_white_box {
+    double step_s;  /* of one step */
+    double whole_s; /* of all declared epochs; NaN without a number of images */
+    double spread;  /* standard deviation of the log of both */
+};
+/** False: nothing is known (network, batch or precision). */
+bool forecast_white_box(struct forecast_untried *untried, const json_t *cost,
+                        const struct orch_gpu_spec *gpu, struct forecast_white_box *out);
 /** Operations of the whole declared training, forward and backward alike; NaN: not known. */
 double forecast_work(struct forecast_untried *untried, const json_t *cost);
 /** Hardware, loaded when first asked for; NULL when its files are wrong. Borrowed. */

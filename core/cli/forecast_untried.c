@@ -165,13 +165,26 @@ static int64_t workers_of(const json_t *cost)
     return CLAMP(orch_json_int(cost, "workers", 1), 1, 1 << 20);
 }
 
-double forecast_white_box_step(struct forecast_untried *untried, const json_t *cost,
-                               const struct orch_gpu_spec *gpu)
+static bool white_box(struct forecast_untried *untried, const json_t *cost,
+                      const struct orch_gpu_spec *gpu, int64_t workers,
+                      struct forecast_white_box *out)
 {
     struct orch_prior prior;
     struct orch_prior_step step;
-    return step_of(untried, cost, gpu, workers_of(cost), &prior, &step) ? step.total_s
-                                                                        : (double)NAN;
+    double images = real_of(cost, "images"), epochs = real_of(cost, "epochs");
+    if (!step_of(untried, cost, gpu, workers, &prior, &step))
+        return false;
+    double batch = (double)orch_json_int(cost, "batch", 1) * (double)workers;
+    out->step_s = step.total_s;
+    out->whole_s = ceil(images / batch) * (isnan(epochs) ? 1 : epochs) * step.total_s;
+    out->spread = prior.spread;
+    return true;
+}
+
+bool forecast_white_box(struct forecast_untried *untried, const json_t *cost,
+                        const struct orch_gpu_spec *gpu, struct forecast_white_box *out)
+{
+    return white_box(untried, cost, gpu, workers_of(cost), out);
 }
 
 bool forecast_untried(struct forecast_untried *untried, const struct forecast_question *question,
@@ -181,15 +194,11 @@ bool forecast_untried(struct forecast_untried *untried, const struct forecast_qu
     const struct orch_hardware *hardware = forecast_hardware(untried);
     const char *name = question->gpu ? question->gpu : "here";
     const struct orch_gpu_spec *gpu = hardware ? orch_hardware_gpu(hardware, name, NULL) : NULL;
-    struct orch_prior prior;
-    struct orch_prior_step step;
+    struct forecast_white_box box;
     int64_t workers = MAX(workers_of(cost), (int64_t)question->gpus);
-    double images = real_of(cost, "images"), epochs = real_of(cost, "epochs");
-    if (!gpu || isnan(images) || !step_of(untried, cost, gpu, workers, &prior, &step))
+    if (!gpu || !white_box(untried, cost, gpu, workers, &box) || !isfinite(box.whole_s))
         return false;
-    double batch = (double)orch_json_int(cost, "batch", 1) * (double)workers;
-    double seconds = ceil(images / batch) * (isnan(epochs) ? 1 : epochs) * step.total_s;
-    struct orch_duration d = orch_duration_of_spread(seconds, hypot(prior.spread, BESIDE_STEPS));
+    struct orch_duration d = orch_duration_of_spread(box.whole_s, hypot(box.spread, BESIDE_STEPS));
     g_free(untried->why);
     untried->why = g_strdup_printf("a roofline for %s: nothing of it ran here", gpu->name);
     *out = (struct orch_forecast){d.p5_s, d.p50_s, d.p95_s, "prior", "roofline", untried->why};

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/cli/progress.h"
 
+#include "core/cli/remaining.h"
+
 #include "lib/base/text.h"
 
 #include <math.h>
@@ -116,6 +118,20 @@ static void append_bar(GString *line, double share)
     g_string_append_c(line, ']');
 }
 
+/* By its own pace; until that is known by its forecast. */
+static void append_left(GString *rest, const struct orch_running *trial, double elapsed_s)
+{
+    struct orch_remaining left;
+    if (cli_remaining(trial->points, trial->total, elapsed_s, &left)) {
+        g_autofree char *text = cli_remaining_text(left.seconds, left.low_s, left.high_s);
+        if (left.seconds >= 1)
+            g_string_append_printf(rest, "  %s left", text);
+    } else if (trial->has_forecast && trial->forecast_p50_s - elapsed_s >= 1) {
+        g_autofree char *text = orch_duration_format(trial->forecast_p50_s - elapsed_s);
+        g_string_append_printf(rest, "  about %s left", text);
+    }
+}
+
 /* A long label gives way to what changes. */
 static void append_trial(struct orch_progress *progress, GString *frame,
                          const struct orch_running *trial)
@@ -128,6 +144,7 @@ static void append_trial(struct orch_progress *progress, GString *frame,
     if (trial->total > 0)
         g_string_append_printf(rest, "  %d %%",
                                (int)(100 * CLAMP(trial->done / trial->total, 0, 1)));
+    append_left(rest, trial, elapsed_s);
     if (trial->phase[0])
         g_string_append_printf(rest, "  %s", trial->phase);
     if (trial->metric[0]) {

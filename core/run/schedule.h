@@ -9,6 +9,17 @@
 #include "core/run/limits.h"
 #include "core/run/plan.h"
 #include "core/run/trialdir.h"
+#include "lib/wire/event.h"
+
+/** Progress at a time. */
+struct orch_running_point {
+    double t_s; /* since the trial's start */
+    double done;
+};
+/** Adds a progress event of a journal to an array of struct orch_running_point; drops what an
+ * earlier phase with another total said, and thins out what becomes long. `*inout_total`: of the
+ * points. */
+void orch_running_add(GArray *points, const struct orch_event *event, double *inout_total);
 
 /** A trial that runs now, as far as its journal tells. */
 struct orch_running {
@@ -18,6 +29,7 @@ struct orch_running {
     struct orch_slot slot;
     int64_t started_ns, started_mono_ns;
     double done, total; /* progress; total 0: unknown */
+    GArray *points;     /* struct orch_running_point: of that progress; NULL until there is one */
     char phase[64];
     char metric[64]; /* the newest point: its name, or "" */
     double value;

@@ -93,6 +93,52 @@ ok orch run t.recipe -x net=resnet18; ok orch plan t.recipe -x net=resnet18 -x e
 same "$(json trials.1.forecast.tier)" fitted
 python3 -c 'import sys; sys.exit(not 0.7 < float(sys.argv[1]) < 2)' "$(json trials.1.forecast.p50_s)" || _fail 'not scaled by its epochs'
 ok orch run t.recipe --smoke; says_not forecast
+# what is left of a running trial, by its own steps; on another GPU by the roofline
+cat >steps.plugin <<'P'
+plugin: steps
+version: 1.0.0
+about: tells its progress
+licence: MIT
+command: [sh, steps.sh]
+metrics_from: protocol
+parameters:
+  net: {type: string, default: resnet18, help: network}
+metrics:
+  x: {help: nothing}
+cost: {network: "${net}", input: "3x32x32", classes: "10", images: "50000", batch: "128", epochs: "1", precision: fp32, training: "true"}
+P
+cat >steps.sh <<'E'
+i=0
+while [ $i -lt 100 ]; do i=$((i + 5)); sleep 0.55; echo "{\"event\":\"progress\",\"done\":$i,\"total\":100}" >&$ORCH_EVENTS; done
+echo '{"event":"done","status":"ok"}' >&$ORCH_EVENTS
+E
+printf 'format: 1\nrecipe: s\nexperiments:\n  e: { plugin: ./steps.plugin }\n' >s.recipe
+orch run s.recipe -q >"$SCRATCH/log" 2>&1 &
+for i in $(seq 100); do key=$(sqlite3 .orch/results.db 'SELECT key FROM active' 2>/dev/null); [ -n "$key" ] && break; sleep 0.1; done
+for i in $(seq 100); do
+    ok orch show "$key" --json
+    [ "$(json remaining)" != null ] && break
+    sleep 0.2
+done
+printf '%s' "$out" | python3 -c '
+import json, sys
+run = json.load(sys.stdin)
+left = run["remaining"]
+share = 1 - run["progress"]["done"] / 100
+assert 0.5 * share * 11 < left["seconds"] < 2 * share * 11, run
+assert left["low_s"] <= left["seconds"] <= left["high_s"]
+' || _fail 'the remaining time is wrong'
+ok orch show "$key"; has 'remaining  '; has ' of 100 ('
+# this machine's device is known (above): the ratio of two rooflines
+ok orch show "$key" --on V100 --json
+same "$(json elsewhere.tier) $(json elsewhere.gpu)" 'transferred V100-SXM2-16GB'
+python3 -c 'import sys; here, there = map(float, sys.argv[1:]); sys.exit(not 0 < there < here / 10)' "$(json remaining.seconds)" \
+    "$(json elsewhere.seconds)" || _fail 'a V100 is not ten times as fast as 0.1 TFLOP/s'
+rm -r "$XDG_DATA_HOME/orch/devices"
+ok orch show "$key" --on V100; has ', prior: '
+fails 2 orch show "$key" --on V10O; says 'did you mean'
+kill %1; wait
+fails 2 orch show @last --on V100; says '--on is about a trial that is running'
 # a plan stays quick
 printf 'format: 1\nrecipe: p\nexperiments:\n  n: { plugin: sleep, sweep: { seconds: [%s] } }\n' "$(seq -s , 1 100)" >p.recipe
 start=$(date +%s%N); ok orch plan p.recipe; took=$((($(date +%s%N) - start) / 1000000))
