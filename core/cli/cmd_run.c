@@ -26,6 +26,8 @@ static const struct orch_option OPTIONS[] = {
      "be done by then: 18:00, 2h, or a date and time"},
     {"price", 0, "USD", ORCH_OPT_TEXT, offsetof(struct orch_execute_options, price),
      "an hour of one device (default: the dated price of this machine's GPU)"},
+    {"learn", 0, "N", ORCH_OPT_TEXT, offsetof(struct orch_execute_options, learn),
+     "run only the N trials from which the others are forecast best"},
     {"no-progress", 0, NULL, ORCH_OPT_FLAG, offsetof(struct orch_execute_options, no_progress),
      "a line for each trial instead of a live block"},
     {0}};
@@ -93,6 +95,8 @@ static const struct orch_option PLAN_OPTIONS[] = {
      "plan as 'orch run --force' would"},
     {"price", 0, "USD", ORCH_OPT_TEXT, offsetof(struct orch_execute_options, price),
      "an hour of one device (default: the dated price of this machine's GPU)"},
+    {"learn", 0, "N", ORCH_OPT_TEXT, offsetof(struct orch_execute_options, learn),
+     "show the N trials whose measurement makes the rest best known"},
     {"all", 'a', NULL, ORCH_OPT_FLAG, offsetof(struct orch_execute_options, all),
      "show every trial, however many"},
     {"exit-code", 0, NULL, ORCH_OPT_FLAG, offsetof(struct orch_execute_options, exit_code),
@@ -117,6 +121,7 @@ const struct orch_command ORCH_COMMAND_PLAN = {
         "declared "
         "cost). '-': nothing is known.",
     .examples = "  orch plan recipes/hw4.recipe\n"
+                "  orch plan recipes/hw4.recipe --learn 5        # which five to measure first\n"
                 "  orch plan recipes/hw4.recipe finetune --json",
     .run = plan,
 };

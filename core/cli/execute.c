@@ -3,6 +3,7 @@
 
 #include "core/cli/forecast.h"
 #include "core/cli/forecast_show.h"
+#include "core/cli/learn_plan.h"
 #include "core/cli/limits.h"
 #include "core/cli/progress.h"
 #include "core/run/plan.h"
@@ -112,7 +113,7 @@ static void add_plan_row(struct orch_table *table, const struct orch_plan_item *
                    item->run_key ? json_string(item->run_key) : json_null());
     static const char *const reuse[] = {"where", "any", "never"};
     orch_table_add(table, reuse[experiment->reuse], NULL);
-    forecast_add_cell(table, ask(forecaster, item, &forecast));
+    forecast_add_cell(table, ask(forecaster, item, &forecast), orch_plan_item_devices(item));
 }
 
 /* A secret is shown to nobody. */
@@ -267,10 +268,19 @@ int orch_execute_plan(struct orch_cli *cli, const struct orch_expansion *expansi
     unsigned left = 0;
     for (unsigned i = 0; i < plan->count; i++)
         left += is_left_to_run(plan->items[i].state);
-    print_plan(cli, plan, options->all, &forecaster, &price, left);
+    GArray *choices = options->learn ? plan_learn(plan, forecasts, options->learn, error) : NULL;
+    bool ok = choices || !options->learn;
+    if (choices) {
+        plan_learn_print(cli, plan, choices, &forecaster);
+        g_array_unref(choices);
+    } else if (ok) {
+        print_plan(cli, plan, options->all, &forecaster, &price, left);
+    }
     orch_forecasts_free(forecasts);
     device_price_release(&price);
     orch_plan_free(plan);
+    if (!ok)
+        return -1;
     return options->exit_code && left ? ORCH_EXIT_CHECK : ORCH_EXIT_OK;
 }
 
@@ -451,6 +461,18 @@ static int run_plan(struct orch_cli *cli, struct orch_plan *plan, const struct t
     return status_of(&totals, options);
 }
 
+/* With --learn only the trials that it chooses stay in the plan. */
+static bool keep_to_learn(struct orch_plan *plan, struct orch_forecasts *forecasts,
+                          const char *learn, GError **error)
+{
+    if (!learn)
+        return true;
+    g_autoptr(GArray) choices = plan_learn(plan, forecasts, learn, error);
+    if (choices)
+        plan_learn_keep(plan, choices);
+    return choices != NULL;
+}
+
 /* Runs a plan that may start, with its forecasts and limits. */
 static int run_with_limits(struct orch_cli *cli, struct orch_plan *plan,
                            const struct orch_execute_options *options, const GArray *gpus,
@@ -463,7 +485,8 @@ static int run_with_limits(struct orch_cli *cli, struct orch_plan *plan,
                         &task.limits, error)) {
         task.forecasts = orch_forecasts_new(cli, plan);
         task.forecaster = orch_forecasts_forecaster(task.forecasts);
-        status = run_plan(cli, plan, &task, error);
+        if (keep_to_learn(plan, task.forecasts, options->learn, error))
+            status = run_plan(cli, plan, &task, error);
     }
     orch_forecasts_free(task.forecasts);
     device_price_release(&task.price);

@@ -274,6 +274,8 @@ static void add_feature(struct orch_matrix *matrix, const char *name, GPtrArray 
 static struct orch_matrix *features_of(GPtrArray *rows)
 {
     struct orch_matrix *matrix = orch_matrix_new(rows->len);
+    if (!rows->len)
+        return matrix;
     g_autoptr(GHashTable) names = g_hash_table_new(g_str_hash, g_str_equal);
     for (guint i = 0; i < rows->len; i++) {
         GHashTableIter iter;
@@ -293,9 +295,26 @@ struct orch_matrix *orch_forecasts_features(struct orch_forecasts *f, const unsi
                                             size_t count)
 {
     g_autoptr(GPtrArray) rows = g_ptr_array_new_with_free_func((GDestroyNotify)g_hash_table_unref);
-    for (size_t i = 0; i < count; i++)
-        g_ptr_array_add(rows, params_of_item(&f->plan->items[wanted[i]]));
+    for (size_t i = 0; i < count; i++) {
+        const struct orch_plan_item *item = &f->plan->items[wanted[i]];
+        GHashTable *params = params_of_item(item);
+        g_hash_table_insert(params, (gpointer)(uintptr_t)g_intern_static_string("plugin of trial"),
+                            g_strdup(item->cell->experiment->manifest->name));
+        g_ptr_array_add(rows, params);
+    }
     return features_of(rows);
+}
+
+bool orch_forecasts_has_run(struct orch_forecasts *f, const struct orch_plan_item *item)
+{
+    return !f->plan->expansion->smoke &&
+           g_hash_table_contains(group_of(f, item)->by_signature, signature_of_item(f, item));
+}
+
+char *orch_forecasts_cell(struct orch_forecasts *f, const struct orch_plan_item *item)
+{
+    return g_strdup_printf("%p\n%s", (const void *)item->cell->experiment->manifest,
+                           signature_of_item(f, item));
 }
 
 /* ---- answers -----------------------------------------------------------------------------------

@@ -22,8 +22,12 @@ void orch_forecasts_free(struct orch_forecasts *forecasts);
 /** As core/run wants them. Borrows `forecasts`. */
 struct orch_forecaster orch_forecasts_forecaster(struct orch_forecasts *forecasts);
 
+/** Has the very same trial (whatever its repeat) ended ok at this place? */
+bool orch_forecasts_has_run(struct orch_forecasts *forecasts, const struct orch_plan_item *item);
+/** A text that is equal for trials that differ in nothing but their repeat. The caller frees. */
+char *orch_forecasts_cell(struct orch_forecasts *forecasts, const struct orch_plan_item *item);
 /** Features of trials for models: those of the plan that `wanted` names (by index), measured or
- * not; columns are the parameters that differ. The caller frees. */
+ * not; columns are the parameters that differ, the plugin among them. The caller frees. */
 struct orch_matrix *orch_forecasts_features(struct orch_forecasts *forecasts,
                                             const unsigned *wanted, size_t count);
 

@@ -60,7 +60,7 @@ void device_price_release(struct device_price *price)
 
 static double usd_of(const struct device_price *price, double device_s)
 {
-    return price->usd_per_hour > 0 ? device_s / 3600 * price->usd_per_hour : (double)NAN;
+    return price && price->usd_per_hour > 0 ? device_s / 3600 * price->usd_per_hour : (double)NAN;
 }
 
 static json_t *real_or_null(double value)
@@ -79,14 +79,6 @@ static char *span_text(double p5_s, double p50_s, double p95_s)
     return g_strdup_printf("%s (%s to %s)", middle, low, high);
 }
 
-void forecast_add_cell(struct orch_table *table, const struct orch_forecast *forecast)
-{
-    g_autofree char *span =
-        forecast ? span_text(forecast->p5_s, forecast->p50_s, forecast->p95_s) : NULL;
-    g_autofree char *text = forecast ? g_strdup_printf("%s, %s", span, forecast->tier) : NULL;
-    orch_table_add(table, text ? text : "-", NULL);
-}
-
 json_t *forecast_json(const struct orch_forecast *forecast, unsigned devices,
                       const struct device_price *price)
 {
@@ -96,6 +88,15 @@ json_t *forecast_json(const struct orch_forecast *forecast, unsigned devices,
                      forecast->p50_s, "p95_s", forecast->p95_s, "tier", forecast->tier, "model",
                      forecast->model, "why", forecast->why, "devices", (int)devices, "usd",
                      real_or_null(usd_of(price, forecast->p50_s * devices)));
+}
+
+void forecast_add_cell(struct orch_table *table, const struct orch_forecast *forecast,
+                       unsigned devices)
+{
+    g_autofree char *span =
+        forecast ? span_text(forecast->p5_s, forecast->p50_s, forecast->p95_s) : NULL;
+    g_autofree char *text = forecast ? g_strdup_printf("%s, %s", span, forecast->tier) : NULL;
+    orch_table_add(table, text ? text : "-", forecast_json(forecast, devices, NULL));
 }
 
 /* ---- the total ---------------------------------------------------------------------------------

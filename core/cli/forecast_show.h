@@ -19,8 +19,9 @@ bool device_price_find(struct orch_cli *cli, const struct orch_plan *plan, const
 void device_price_release(struct device_price *price);
 
 /** "12 s (9.8 s to 15 s), measured", or "-"; under --json what forecast_json gives. */
-void forecast_add_cell(struct orch_table *table, const struct orch_forecast *forecast);
-/** {p5_s, p50_s, p95_s, tier, model, why, usd}; null for NULL. */
+void forecast_add_cell(struct orch_table *table, const struct orch_forecast *forecast,
+                       unsigned devices);
+/** {p5_s, p50_s, p95_s, tier, model, why, devices, usd}; null for NULL. `price` may be NULL. */
 json_t *forecast_json(const struct orch_forecast *forecast, unsigned devices,
                       const struct device_price *price);
 /** Says the total of what will run on stderr. Nothing when nothing runs. */

@@ -139,6 +139,27 @@ ok orch show "$key" --on V100; has ', prior: '
 fails 2 orch show "$key" --on V10O; says 'did you mean'
 kill %1; wait
 fails 2 orch show @last --on V100; says '--on is about a trial that is running'
+# which trials to measure so that the rest becomes known
+cat >grid.recipe <<'R'
+format: 1
+recipe: grid
+experiments:
+  e: { plugin: sleep, sweep: { seconds: [0.05, 0.06, 0.07, 0.08, 0.4] }, repeat: 2 }
+R
+ok orch plan grid.recipe --learn 2; has 'e seconds=0.0'; has 'e seconds=0.4 #1'; has_not '#2'
+says 'to run just these: orch run grid.recipe --learn 2'
+ok orch plan grid.recipe --learn 2 --json
+printf '%s' "$out" | python3 -c '
+import json, sys
+left = [c["uncertainty_left"] for c in json.load(sys.stdin)["learn"]]
+assert len(left) == 2 and 1 > left[0] > left[1] >= 0, left
+' || _fail 'the uncertainty does not fall'
+ok orch run grid.recipe --learn 2; says '2 trials: 2 ok'
+ok orch plan grid.recipe --json; same "$(json trials.0.forecast.tier)" fitted
+same "$(json trials.9.forecast.tier)" measured "a repeat of a measured trial"
+ok orch plan grid.recipe --learn 9; has_not 'seconds=0.4 '; has 'seconds=0.07 #1'
+ok orch run grid.recipe -q; ok orch plan grid.recipe --learn 1; says 'has been measured'
+for wrong in 0 -1 x 2.5 99999; do fails 2 orch plan grid.recipe --learn $wrong; says --learn; done
 # a plan stays quick
 printf 'format: 1\nrecipe: p\nexperiments:\n  n: { plugin: sleep, sweep: { seconds: [%s] } }\n' "$(seq -s , 1 100)" >p.recipe
 start=$(date +%s%N); ok orch plan p.recipe; took=$((($(date +%s%N) - start) / 1000000))
