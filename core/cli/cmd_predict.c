@@ -2,6 +2,8 @@
 /* What a training will take and cost, before it runs. */
 #include "core/cli/predict.h"
 
+#include "core/cli/forecast_show.h"
+
 #include "lib/base/error.h"
 #include "lib/base/text.h"
 
@@ -69,6 +71,8 @@ static const struct orch_option OPTIONS[] = {
     {"all-layers", 0, NULL, ORCH_OPT_FLAG, AT(all_layers),
      "paleo, added: time of norms, activations and sums"},
     {"layers", 0, NULL, ORCH_OPT_FLAG, AT(layers), "roofline: by layer, with what bounds it"},
+    {"score", 0, NULL, ORCH_OPT_FLAG, AT(score),
+     "how good the forecasts of past runs were (alone, or with --json)"},
     {"format", 'f', "NAME", ORCH_OPT_TEXT, AT(format), "text, csv, markdown, latex"},
     {0}};
 
@@ -167,6 +171,13 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
 {
     const struct predict_options *o = options;
     struct question q = {0};
+    if (o->score && !o->gpu && !o->net)
+        return forecast_score(cli, error);
+    if (o->score) {
+        orch_error_set(error, ORCH_ERROR_USAGE, "orch predict --score",
+                       "--score is about runs that ended: it takes no GPU and no network");
+        return -1;
+    }
     if (!is_model(o->model, error) || !orch_format_check(o->format, error) ||
         !options_fit(o, error))
         return -1;

@@ -20,6 +20,14 @@ static const struct orch_option OPTIONS[] = {
      "the same as 'orch plan'"},
     {"yes", 'y', NULL, ORCH_OPT_FLAG, offsetof(struct orch_execute_options, yes),
      "run more than 500 trials without asking"},
+    {"budget", 0, "USD", ORCH_OPT_TEXT, offsetof(struct orch_execute_options, budget),
+     "start nothing that its forecast says would cost more in all, e.g. 5usd"},
+    {"deadline", 0, "WHEN", ORCH_OPT_TEXT, offsetof(struct orch_execute_options, deadline),
+     "be done by then: 18:00, 2h, or a date and time"},
+    {"price", 0, "USD", ORCH_OPT_TEXT, offsetof(struct orch_execute_options, price),
+     "an hour of one device (default: the dated price of this machine's GPU)"},
+    {"learn", 0, "N", ORCH_OPT_TEXT, offsetof(struct orch_execute_options, learn),
+     "run only the N trials from which the others are forecast best"},
     {"no-progress", 0, NULL, ORCH_OPT_FLAG, offsetof(struct orch_execute_options, no_progress),
      "a line for each trial instead of a live block"},
     {0}};
@@ -62,10 +70,19 @@ const struct orch_command ORCH_COMMAND_RUN = {
              "the store "
              "the moment it ends; running the same command again resumes.\n\n"
              "The first Ctrl-C starts nothing more and lets running trials finish, the second "
-             "stops them.",
+             "stops them.\n\n"
+             "With --budget or --deadline a trial is started only when what is spent, what "
+             "running trials "
+             "are still expected to take and its own forecast stay within. At the limit itself "
+             "running "
+             "trials are cancelled. The exit status is then 6, and the same command goes on from "
+             "there. "
+             "Spent are wall hours x devices (GPUs, or the machine as one) x price, of this "
+             "command alone.",
     .examples = "  orch run recipes/hw4.recipe            # everything\n"
                 "  orch run recipes/hw4.recipe p1 -j 2    # problem 1, two trials at once\n"
                 "  orch run r.recipe -x lr=0.1,0.01       # sweep a parameter\n"
+                "  orch run r.recipe --budget 5usd --deadline 18:00 --price 3.06\n"
                 "  orch run r.recipe --smoke              # does it work at all?",
     .run = run,
 };
@@ -76,6 +93,10 @@ static const struct orch_option PLAN_OPTIONS[] = {
      "plan for N trials at once"},
     {"force", 0, NULL, ORCH_OPT_FLAG, offsetof(struct orch_execute_options, force),
      "plan as 'orch run --force' would"},
+    {"price", 0, "USD", ORCH_OPT_TEXT, offsetof(struct orch_execute_options, price),
+     "an hour of one device (default: the dated price of this machine's GPU)"},
+    {"learn", 0, "N", ORCH_OPT_TEXT, offsetof(struct orch_execute_options, learn),
+     "show the N trials whose measurement makes the rest best known"},
     {"all", 'a', NULL, ORCH_OPT_FLAG, offsetof(struct orch_execute_options, all),
      "show every trial, however many"},
     {"exit-code", 0, NULL, ORCH_OPT_FLAG, offsetof(struct orch_execute_options, exit_code),
@@ -94,8 +115,13 @@ const struct orch_command ORCH_COMMAND_PLAN = {
     .about =
         "Lists each trial with its state and the reason: done (by whom, when, and whether runs of "
         "any machine count), missing, stale (what changed), waiting, held by another process, or "
-        "skipped.",
+        "skipped; and what it is expected to take: the median, the middle 90 %, and what that "
+        "rests on "
+        "(measured: runs of the same trial; fitted: a law over other trials here; prior: its "
+        "declared "
+        "cost). '-': nothing is known.",
     .examples = "  orch plan recipes/hw4.recipe\n"
+                "  orch plan recipes/hw4.recipe --learn 5        # which five to measure first\n"
                 "  orch plan recipes/hw4.recipe finetune --json",
     .run = plan,
 };

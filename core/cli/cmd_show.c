@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/cli/cli.h"
 #include "core/cli/find.h"
+#include "core/cli/remaining.h"
 
 #include "core/report/group.h"
 #include "lib/base/error.h"
@@ -14,7 +15,7 @@
 
 struct show_options {
     const char **metrics;
-    const char *artifact;
+    const char *artifact, *on;
 };
 
 static const struct orch_option OPTIONS[] = {
@@ -22,6 +23,8 @@ static const struct orch_option OPTIONS[] = {
      "print every point of a metric"},
     {"artifact", 'a', "NAME", ORCH_OPT_TEXT, offsetof(struct show_options, artifact),
      "print an artifact, to keep: > FILE"},
+    {"on", 0, "GPU", ORCH_OPT_TEXT, offsetof(struct show_options, on),
+     "of a running trial: what is left of it would take how long on that GPU?"},
     {0}};
 
 /* All that the store has of a run, gathered for both forms of output. */
@@ -302,37 +305,112 @@ static int show_series(struct orch_cli *cli, struct orch_store *store, const str
 }
 
 /* A trial that has not ended: what its journal says so far. */
-static int show_active(struct orch_cli *cli, const struct orch_active_row *row)
+struct going {
+    json_t *record, *last; /* what it is; the last value of each metric */
+    int64_t points;
+    double done, total; /* progress; total 0: none was told */
+    GArray *progress;   /* struct orch_running_point */
+    bool is_alive, has_left;
+    struct orch_remaining left;
+};
+
+static void read_going(const struct orch_active_row *row, struct going *out)
 {
-    g_autoptr(json_t) record = json_loads(row->record ? row->record : "{}", 0, NULL);
-    g_autofree char *ago = orch_cli_ago(row->started_ns);
     g_autofree char *path = g_build_filename(row->trial_dir, "journal", NULL);
     struct orch_journal *journal = orch_journal_open(path, NULL);
-    g_autoptr(json_t) last = json_object();
     struct orch_event event;
-    int64_t points = 0;
+    out->record = json_loads(row->record ? row->record : "{}", 0, NULL);
+    out->last = json_object();
+    out->progress = g_array_new(FALSE, FALSE, sizeof(struct orch_running_point));
     while (journal && orch_journal_next(journal, &event, NULL)) {
-        for (size_t i = 0; event.kind == ORCH_EVENT_METRICS && i < event.point_count; i++, points++)
-            json_object_set_new(last, event.points[i].name, orch_json_real(event.points[i].value));
+        for (size_t i = 0; event.kind == ORCH_EVENT_METRICS && i < event.point_count;
+             i++, out->points++)
+            json_object_set_new(out->last, event.points[i].name,
+                                orch_json_real(event.points[i].value));
+        if (event.kind == ORCH_EVENT_PROGRESS) {
+            orch_running_add(out->progress, &event, &out->total);
+            out->done = event.value;
+            out->total = event.total;
+        }
         orch_event_clear(&event);
     }
     orch_journal_close(journal);
-    bool alive = orch_process_is_alive(&row->runner);
-    if (cli->json) {
-        orch_cli_print_json(json_pack("{s:s s:s s:O s:I s:O}", "key", row->key, "state",
-                                      alive ? "running" : "interrupted", "last", last, "points",
-                                      (json_int_t)points, "record", record));
-        return ORCH_EXIT_OK;
-    }
+    double now_s = (double)(orch_now_ns() - row->started_ns) / 1e9;
+    out->is_alive = orch_process_is_alive(&row->runner);
+    out->has_left = out->is_alive && cli_remaining(out->progress, out->total, now_s, &out->left);
+}
+
+static void release_going(struct going *going)
+{
+    json_decref(going->record);
+    json_decref(going->last);
+    g_array_unref(going->progress);
+}
+
+static json_t *going_json(const struct orch_active_row *row, const struct going *g,
+                          const struct elsewhere *there)
+{
+    json_t *json = json_pack("{s:s s:s s:O s:I s:O}", "key", row->key, "state",
+                             g->is_alive ? "running" : "interrupted", "last", g->last, "points",
+                             (json_int_t)g->points, "record", g->record ? g->record : json_null());
+    if (g->total > 0)
+        json_object_set_new(json, "progress",
+                            json_pack("{s:f s:f}", "done", g->done, "total", g->total));
+    json_object_set_new(json, "remaining",
+                        g->has_left ? json_pack("{s:f s:f s:f s:f s:s s:f}", "seconds",
+                                                g->left.seconds, "low_s", g->left.low_s, "high_s",
+                                                g->left.high_s, "tau_s", g->left.tau_s, "estimate",
+                                                g->left.estimate, "drift", g->left.drift)
+                                    : json_null());
+    if (there->tier)
+        json_object_set_new(json, "elsewhere",
+                            json_pack("{s:s s:s s:f s:f s:f s:s}", "gpu", there->gpu, "tier",
+                                      there->tier, "seconds", there->seconds, "low_s", there->low_s,
+                                      "high_s", there->high_s, "why", there->why));
+    return json;
+}
+
+static void print_going(const struct orch_active_row *row, const struct going *g,
+                        const struct elsewhere *there)
+{
+    g_autofree char *ago = orch_cli_ago(row->started_ns);
     printf("run %s: %s, %s\n", orch_cli_short_key(row->key),
-           orch_json_text(record, "experiment", "?"),
-           alive ? "running" : "interrupted (the next 'orch run' closes it)");
+           orch_json_text(g->record, "experiment", "?"),
+           g->is_alive ? "running" : "interrupted (the next 'orch run' closes it)");
     line("key", "%s", row->key);
     line("started", "%s", ago);
+    if (g->total > 0)
+        line("progress", "%.4g of %.4g (%d %%)", g->done, g->total,
+             (int)(100 * CLAMP(g->done / g->total, 0, 1)));
+    if (g->has_left) {
+        g_autofree char *text = cli_remaining_text(g->left.seconds, g->left.low_s, g->left.high_s);
+        line("remaining", "%s", text);
+    }
+    if (there->tier) {
+        g_autofree char *text = cli_remaining_text(there->seconds, there->low_s, there->high_s);
+        line("on that GPU", "%s on %s, %s: %s", text, there->gpu, there->tier, there->why);
+    }
     line("folder", "%s", row->trial_dir);
-    line("points", "%" G_GINT64_FORMAT, points);
-    print_values("last values", last, true);
-    return ORCH_EXIT_OK;
+    line("points", "%" G_GINT64_FORMAT, g->points);
+    print_values("last values", g->last, true);
+}
+
+static int show_active(struct orch_cli *cli, const struct orch_active_row *row, const char *on,
+                       GError **error)
+{
+    struct going going = {0};
+    struct elsewhere there = {0};
+    read_going(row, &going);
+    double share = going.total > 0 ? 1 - CLAMP(going.done / going.total, 0, 1) : 1;
+    bool ok = !on || cli_remaining_elsewhere(going.record, on, share,
+                                             going.has_left ? &going.left : NULL, &there, error);
+    if (ok && cli->json)
+        orch_cli_print_json(going_json(row, &going, &there));
+    else if (ok)
+        print_going(row, &going, &there);
+    elsewhere_release(&there);
+    release_going(&going);
+    return ok ? ORCH_EXIT_OK : -1;
 }
 
 /* An artifact's bytes, to stdout. */
@@ -373,9 +451,14 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
         return -1;
     struct orch_active_row *active = orch_cli_find_active(store, cli->args[0]);
     if (active) {
-        int status = show_active(cli, active);
+        int status = show_active(cli, active, o->on, error);
         orch_active_row_free(active);
         return status;
+    }
+    if (o->on) {
+        orch_error_set(error, ORCH_ERROR_USAGE, "'orch ls' shows what runs",
+                       "--on is about a trial that is running, and '%s' is none", cli->args[0]);
+        return -1;
     }
     struct shown shown = {0};
     int status = ORCH_EXIT_OK;
@@ -412,7 +495,12 @@ const struct orch_command ORCH_COMMAND_SHOW = {
     .option_bytes = sizeof(struct show_options),
     .about = "RUN is a key, the last 8 characters that 'orch ls' prints, a unique prefix, @last, "
              "or @{2} "
-             "for the one two before the last.",
+             "for the one two before the last. Of a trial that is running: its progress, and how "
+             "long it "
+             "still takes, by its own recent steps; with --on on another GPU, by the ratio of what "
+             "its "
+             "declared work takes there and here (tier transferred), or by the roofline alone "
+             "(prior).",
     .examples = "  orch show @last\n"
                 "  orch show 3f2a91c0 -m loss -m val_accuracy > curves.tsv",
     .run = run,

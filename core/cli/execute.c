@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/cli/execute.h"
 
+#include "core/cli/forecast.h"
+#include "core/cli/forecast_show.h"
+#include "core/cli/learn_plan.h"
+#include "core/cli/limits.h"
 #include "core/cli/progress.h"
 #include "core/run/plan.h"
 #include "core/run/schedule.h"
@@ -87,8 +91,18 @@ static bool is_left_to_run(enum orch_plan_state state)
     return state == ORCH_PLAN_MISSING || state == ORCH_PLAN_STALE || state == ORCH_PLAN_WAITING;
 }
 
-static void add_plan_row(struct orch_table *table, const struct orch_plan_item *item)
+/* The forecast of what will run; NULL: it will not, or nothing is known. */
+static const struct orch_forecast *ask(const struct orch_forecaster *forecaster,
+                                       const struct orch_plan_item *item, struct orch_forecast *out)
 {
+    bool asked = is_left_to_run(item->state) || item->state == ORCH_PLAN_HELD;
+    return asked && forecaster->forecast(forecaster->ctx, item, out) ? out : NULL;
+}
+
+static void add_plan_row(struct orch_table *table, const struct orch_plan_item *item,
+                         const struct orch_forecaster *forecaster)
+{
+    struct orch_forecast forecast;
     const struct orch_experiment *experiment = item->cell->experiment;
     g_autofree char *label = orch_cell_label(item->cell);
     const char *state = orch_plan_state_name(item->state);
@@ -99,6 +113,7 @@ static void add_plan_row(struct orch_table *table, const struct orch_plan_item *
                    item->run_key ? json_string(item->run_key) : json_null());
     static const char *const reuse[] = {"where", "any", "never"};
     orch_table_add(table, reuse[experiment->reuse], NULL);
+    forecast_add_cell(table, ask(forecaster, item, &forecast), orch_plan_item_devices(item));
 }
 
 /* A secret is shown to nobody. */
@@ -115,9 +130,11 @@ static json_t *shown_params(const struct orch_cell *cell)
     return params;
 }
 
-static json_t *plan_as_json(const struct orch_plan *plan)
+static json_t *plan_as_json(const struct orch_plan *plan, const struct orch_forecaster *forecaster,
+                            const struct device_price *price)
 {
     json_t *rows = json_array();
+    struct orch_forecast forecast;
     static const char *const reuse[] = {"where", "any", "never"};
     for (unsigned i = 0; i < plan->count; i++) {
         const struct orch_plan_item *item = &plan->items[i];
@@ -127,14 +144,16 @@ static json_t *plan_as_json(const struct orch_plan *plan)
         g_autofree char *label = orch_cell_label(item->cell);
         json_array_append_new(
             rows,
-            json_pack("{s:s s:s s:o s:i s:s s:s s:s? s:s? s:s s:s s:s s:s}", "trial", label,
+            json_pack("{s:s s:s s:o s:i s:s s:s s:s? s:s? s:s s:s s:s s:s s:o}", "trial", label,
                       "experiment", experiment->name, "params", shown_params(item->cell), "repeat",
                       item->cell->repeat, "state", orch_plan_state_name(item->state), "reason",
                       item->reason ? item->reason : "", "run", item->run_key, "fingerprint",
                       item->fingerprint[0] ? item->fingerprint : NULL, "where", item->where_key,
                       "reuse", reuse[experiment->reuse], "reuse_why",
                       experiment->reuse_why ? experiment->reuse_why : "", "plugin",
-                      experiment->manifest->name));
+                      experiment->manifest->name, "forecast",
+                      forecast_json(ask(forecaster, item, &forecast), orch_plan_item_devices(item),
+                                    price)));
     }
     return rows;
 }
@@ -185,6 +204,48 @@ static void print_plan_counts(struct orch_cli *cli, const struct orch_plan *plan
     say_what_profile_leaves_out(cli, expansion);
 }
 
+static void print_plan_table(struct orch_cli *cli, const struct orch_plan *plan, bool all,
+                             const struct orch_forecaster *forecaster)
+{
+    static const char *const headers[] = {"trial", "state",    "reason", "run",
+                                          "reuse", "forecast", NULL};
+    struct orch_table *table = orch_table_new(headers);
+    unsigned shown = 0, total = 0;
+    for (unsigned i = 0; i < plan->count; i++) {
+        if (plan->items[i].state == ORCH_PLAN_UNUSED)
+            continue;
+        total++;
+        if (shown < PLAN_ROWS || all || !cli->stdout_is_tty) {
+            add_plan_row(table, &plan->items[i], forecaster);
+            shown++;
+        }
+    }
+    orch_table_print(cli, table, "trials");
+    if (shown < total)
+        printf("... and %u more (--all shows them)\n", total - shown);
+    fflush(stdout);
+    print_plan_counts(cli, plan);
+}
+
+static void print_plan(struct orch_cli *cli, const struct orch_plan *plan, bool all,
+                       const struct orch_forecaster *forecaster, const struct device_price *price,
+                       unsigned left)
+{
+    const struct orch_expansion *expansion = plan->expansion;
+    struct orch_forecast_total total;
+    orch_forecast_total(plan, forecaster, &total);
+    if (!cli->json) {
+        print_plan_table(cli, plan, all, forecaster);
+        forecast_say_total(cli, plan, &total, price);
+        return;
+    }
+    orch_cli_print_json(json_pack("{s:s s:s? s:s s:o s:o s:i s:o}", "recipe", expansion->name,
+                                  "profile", expansion->profile, "recipe_key", expansion->key,
+                                  "trials", plan_as_json(plan, forecaster, price), "left_out",
+                                  left_out_by_profile(cli, expansion), "left", (int)left,
+                                  "forecast", forecast_total_json(plan, &total, price)));
+}
+
 int orch_execute_plan(struct orch_cli *cli, const struct orch_expansion *expansion,
                       const struct orch_execute_options *options, GError **error)
 {
@@ -193,36 +254,33 @@ int orch_execute_plan(struct orch_cli *cli, const struct orch_expansion *expansi
         return -1;
     unsigned slots = options->jobs > 0 ? (unsigned)options->jobs : default_jobs(cli, expansion, 0);
     struct orch_plan *plan = make_plan(cli, expansion, options, slots, error);
-    if (!plan)
+    struct device_price price = {0};
+    struct orch_limits limits;
+    if (!plan || !device_price_find(cli, plan, options->price, &price, error) ||
+        !cli_limits_read(options->budget, options->deadline, &price, orch_now_ns(), &limits,
+                         error)) {
+        device_price_release(&price);
+        orch_plan_free(plan);
         return -1;
-    unsigned left = 0, shown = 0, total = 0;
-    static const char *const headers[] = {"trial", "state", "reason", "run", "reuse", NULL};
-    struct orch_table *table = orch_table_new(headers);
-    for (unsigned i = 0; i < plan->count; i++) {
-        const struct orch_plan_item *item = &plan->items[i];
-        left += is_left_to_run(item->state);
-        if (item->state == ORCH_PLAN_UNUSED)
-            continue;
-        total++;
-        if (shown < PLAN_ROWS || options->all || !cli->stdout_is_tty) {
-            add_plan_row(table, item);
-            shown++;
-        }
     }
-    if (cli->json) {
-        json_decref(orch_table_to_json(table));
-        orch_cli_print_json(json_pack("{s:s s:s? s:s s:o s:o s:i}", "recipe", expansion->name,
-                                      "profile", expansion->profile, "recipe_key", expansion->key,
-                                      "trials", plan_as_json(plan), "left_out",
-                                      left_out_by_profile(cli, expansion), "left", (int)left));
-    } else {
-        orch_table_print(cli, table, "trials");
-        if (shown < total)
-            printf("... and %u more (--all shows them)\n", total - shown);
-        fflush(stdout);
-        print_plan_counts(cli, plan);
+    struct orch_forecasts *forecasts = orch_forecasts_new(cli, plan);
+    struct orch_forecaster forecaster = orch_forecasts_forecaster(forecasts);
+    unsigned left = 0;
+    for (unsigned i = 0; i < plan->count; i++)
+        left += is_left_to_run(plan->items[i].state);
+    GArray *choices = options->learn ? plan_learn(plan, forecasts, options->learn, error) : NULL;
+    bool ok = choices || !options->learn;
+    if (choices) {
+        plan_learn_print(cli, plan, choices, &forecaster);
+        g_array_unref(choices);
+    } else if (ok) {
+        print_plan(cli, plan, options->all, &forecaster, &price, left);
     }
+    orch_forecasts_free(forecasts);
+    device_price_release(&price);
     orch_plan_free(plan);
+    if (!ok)
+        return -1;
     return options->exit_code && left ? ORCH_EXIT_CHECK : ORCH_EXIT_OK;
 }
 
@@ -264,6 +322,8 @@ static int status_of(const struct orch_totals *totals, const struct orch_execute
         return ORCH_EXIT_TERMINATED;
     if (totals->interrupted)
         return ORCH_EXIT_INTERRUPTED;
+    if (totals->limit != ORCH_LIMIT_NONE)
+        return ORCH_EXIT_BUDGET;
     bool skipped = totals->skipped || totals->ended[ORCH_VERDICT_SKIPPED];
     return faults || (skipped && g_strcmp0(options->require, "ok") == 0) ? ORCH_EXIT_TRIAL
                                                                          : ORCH_EXIT_OK;
@@ -295,8 +355,29 @@ static void say_why_nothing_runs(struct orch_cli *cli, const struct orch_plan *p
     }
 }
 
-static void print_totals_json(const struct orch_plan *plan, const struct orch_totals *totals,
-                              double seconds)
+/* All that a run is given beside its plan. */
+struct task {
+    const struct orch_execute_options *options;
+    const GArray *gpus;
+    struct orch_forecasts *forecasts;
+    struct orch_forecaster forecaster;
+    struct device_price price;
+    struct orch_limits limits;
+};
+
+static json_t *limits_json(const struct task *task, const struct orch_totals *totals)
+{
+    static const char *const names[] = {NULL, "budget", "deadline"};
+    bool priced = task->limits.usd_per_hour > 0;
+    return json_pack("{s:s? s:i s:i s:f s:o}", "stopped_by", names[totals->limit], "held_back",
+                     (int)totals->held_back, "cancelled", (int)totals->cut_off, "device_s",
+                     totals->device_s, "spent_usd",
+                     priced ? json_real(orch_limits_usd(&task->limits, totals->device_s))
+                            : json_null());
+}
+
+static void print_totals_json(const struct orch_plan *plan, const struct task *task,
+                              const struct orch_totals *totals, json_t *grades, double seconds)
 {
     json_t *ended = json_object();
     for (int i = 0; i <= ORCH_VERDICT_UNKNOWN; i++)
@@ -304,32 +385,57 @@ static void print_totals_json(const struct orch_plan *plan, const struct orch_to
             json_object_set_new(ended, orch_verdict_name((enum orch_verdict)i),
                                 json_integer(totals->ended[i]));
     orch_cli_print_json(
-        json_pack("{s:s s:s? s:i s:i s:o s:i s:i s:i s:b s:f s:o}", "recipe", plan->expansion->name,
-                  "profile", plan->expansion->profile, "planned", (int)totals->planned,
-                  "done_before", (int)totals->spared, "ended", ended, "retried",
-                  (int)totals->retried, "skipped", (int)totals->skipped, "not_run",
+        json_pack("{s:s s:s? s:i s:i s:o s:i s:i s:i s:b s:f s:o s:o s:o}", "recipe",
+                  plan->expansion->name, "profile", plan->expansion->profile, "planned",
+                  (int)totals->planned, "done_before", (int)totals->spared, "ended", ended,
+                  "retried", (int)totals->retried, "skipped", (int)totals->skipped, "not_run",
                   (int)totals->not_run, "interrupted", totals->interrupted || totals->terminated,
-                  "seconds", seconds, "trials", plan_as_json(plan)));
+                  "seconds", seconds, "forecasts", grades, "limits", limits_json(task, totals),
+                  "trials", plan_as_json(plan, &task->forecaster, &task->price)));
 }
 
-static int run_plan(struct orch_cli *cli, struct orch_plan *plan,
-                    const struct orch_execute_options *options, const GArray *gpus, GError **error)
+/* What will come, before it begins. */
+static void say_outlook(struct orch_cli *cli, const struct orch_plan *plan, const struct task *task)
+{
+    struct orch_forecast_total total;
+    orch_forecast_total(plan, &task->forecaster, &total);
+    print_plan_counts(cli, plan);
+    forecast_say_total(cli, plan, &total, &task->price);
+    g_autofree char *limits = cli_limits_text(&task->limits, &task->price);
+    if (limits)
+        orch_cli_say(cli, "%s", limits);
+}
+
+static void say_end(struct orch_cli *cli, const struct orch_plan *plan, const struct task *task,
+                    const struct orch_totals *totals)
+{
+    if (totals->interrupted || totals->terminated)
+        orch_cli_say(cli, "stopped; what ended is kept. The same command goes on from here.");
+    cli_limits_say_end(cli, plan, &task->limits, totals, &task->forecaster);
+}
+
+static int run_plan(struct orch_cli *cli, struct orch_plan *plan, const struct task *task,
+                    GError **error)
 {
     int64_t begin = orch_mono_ns();
+    const struct orch_execute_options *options = task->options;
     unsigned left =
         orch_plan_count(plan, ORCH_PLAN_MISSING) + orch_plan_count(plan, ORCH_PLAN_STALE) +
         orch_plan_count(plan, ORCH_PLAN_WAITING) + orch_plan_count(plan, ORCH_PLAN_HELD);
     g_autofree char *argv = orch_cli_argv_json(cli);
+    bool limited = task->limits.budget_usd > 0 || task->limits.deadline_ns;
     struct orch_run_options run_options = {
         .slots = plan->options.slots,
-        .gpus = gpus->len ? (const unsigned *)(void *)gpus->data : NULL,
-        .gpu_count = gpus->len,
+        .gpus = task->gpus->len ? (const unsigned *)(void *)task->gpus->data : NULL,
+        .gpu_count = task->gpus->len,
         .fail_fast = options->fail_fast,
         .live = cli->stderr_is_tty && !options->no_progress && !cli->quiet,
         .argv_json = argv,
+        .forecaster = plan->expansion->smoke ? NULL : &task->forecaster,
+        .limits = limited ? &task->limits : NULL,
     };
     if (left)
-        print_plan_counts(cli, plan);
+        say_outlook(cli, plan, task);
     struct orch_progress *progress = orch_progress_new(cli, run_options.live);
     struct orch_listener listener = orch_progress_listener(progress);
     struct orch_totals totals = {0};
@@ -341,18 +447,50 @@ static int run_plan(struct orch_cli *cli, struct orch_plan *plan,
         say_why_nothing_runs(cli, plan);
         say_what_profile_leaves_out(cli, plan->expansion);
     }
+    g_autoptr(json_t) grades = forecast_grades_json(orch_progress_grades(progress));
     orch_progress_end(progress, &totals, seconds);
     if (!ok)
         return -1;
-    if (totals.interrupted || totals.terminated)
-        orch_cli_say(cli, "stopped; what ended is kept. The same command goes on from here.");
+    say_end(cli, plan, task, &totals);
     if (cli->json)
-        print_totals_json(plan, &totals, seconds);
+        print_totals_json(plan, task, &totals, json_incref(grades), seconds);
     else if (plan->expansion->smoke)
         orch_cli_say(cli, "a smoke run: two steps on synthetic data; nothing was recorded");
     else
         orch_execute_answers(cli, plan);
     return status_of(&totals, options);
+}
+
+/* With --learn only the trials that it chooses stay in the plan. */
+static bool keep_to_learn(struct orch_plan *plan, struct orch_forecasts *forecasts,
+                          const char *learn, GError **error)
+{
+    if (!learn)
+        return true;
+    g_autoptr(GArray) choices = plan_learn(plan, forecasts, learn, error);
+    if (choices)
+        plan_learn_keep(plan, choices);
+    return choices != NULL;
+}
+
+/* Runs a plan that may start, with its forecasts and limits. */
+static int run_with_limits(struct orch_cli *cli, struct orch_plan *plan,
+                           const struct orch_execute_options *options, const GArray *gpus,
+                           GError **error)
+{
+    struct task task = {.options = options, .gpus = gpus};
+    int status = -1;
+    if (device_price_find(cli, plan, options->price, &task.price, error) &&
+        cli_limits_read(options->budget, options->deadline, &task.price, orch_now_ns(),
+                        &task.limits, error)) {
+        task.forecasts = orch_forecasts_new(cli, plan);
+        task.forecaster = orch_forecasts_forecaster(task.forecasts);
+        if (keep_to_learn(plan, task.forecasts, options->learn, error))
+            status = run_plan(cli, plan, &task, error);
+    }
+    orch_forecasts_free(task.forecasts);
+    device_price_release(&task.price);
+    return status;
 }
 
 int orch_execute(struct orch_cli *cli, const struct orch_expansion *expansion,
@@ -385,7 +523,7 @@ int orch_execute(struct orch_cli *cli, const struct orch_expansion *expansion,
         warn_of_source(cli);
         if (orch_store_put_recipe(store, expansion->key, expansion->name, expansion->canonical,
                                   expansion->verbatim, error))
-            status = run_plan(cli, plan, options, gpus, error);
+            status = run_with_limits(cli, plan, options, gpus, error);
     }
     orch_plan_free(plan);
     return status;

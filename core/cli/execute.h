@@ -10,6 +10,7 @@ struct orch_execute_options {
     struct orch_variant variant;
     int jobs;
     const char *gpus, *require;
+    const char *price, *budget, *deadline, *learn;
     bool force, fail_fast, require_clean, dry_run, yes, no_progress, all, exit_code;
 };
 

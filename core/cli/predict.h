@@ -20,7 +20,7 @@ struct predict_options {
     const char *classes, *per_node_text, *price_text;
     const char *threads, *budget, *deadline, *pareto;
     const char **calibrate;
-    bool pipeline, spot, forward_only, layers, overlap, all_layers, explain;
+    bool pipeline, spot, forward_only, layers, overlap, all_layers, explain, score;
 };
 
 /** Something that was not said on the command line. */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/cli/progress.h"
 
+#include "core/cli/remaining.h"
+
 #include "lib/base/text.h"
 
 #include <math.h>
@@ -12,6 +14,7 @@ struct orch_progress {
     bool live;
     GArray *drawn;     /* int: columns of each line of the block that stands on the screen */
     GPtrArray *faults; /* texts, for the summary */
+    struct forecast_grades grades;
 };
 
 struct orch_progress *orch_progress_new(struct orch_cli *cli, bool live)
@@ -21,7 +24,13 @@ struct orch_progress *orch_progress_new(struct orch_cli *cli, bool live)
     progress->live = live && !cli->quiet;
     progress->drawn = g_array_new(FALSE, FALSE, sizeof(int));
     progress->faults = g_ptr_array_new_with_free_func(g_free);
+    forecast_grades_init(&progress->grades);
     return progress;
+}
+
+const struct forecast_grades *orch_progress_grades(const struct orch_progress *progress)
+{
+    return &progress->grades;
 }
 
 /* Appends what moves above the block. A terminal that was made narrower has broken its lines. */
@@ -109,6 +118,20 @@ static void append_bar(GString *line, double share)
     g_string_append_c(line, ']');
 }
 
+/* By its own pace; until that is known by its forecast. */
+static void append_left(GString *rest, const struct orch_running *trial, double elapsed_s)
+{
+    struct orch_remaining left;
+    if (cli_remaining(trial->points, trial->total, elapsed_s, &left)) {
+        g_autofree char *text = cli_remaining_text(left.seconds, left.low_s, left.high_s);
+        if (left.seconds >= 1)
+            g_string_append_printf(rest, "  %s left", text);
+    } else if (trial->has_forecast && trial->forecast_p50_s - elapsed_s >= 1) {
+        g_autofree char *text = orch_duration_format(trial->forecast_p50_s - elapsed_s);
+        g_string_append_printf(rest, "  about %s left", text);
+    }
+}
+
 /* A long label gives way to what changes. */
 static void append_trial(struct orch_progress *progress, GString *frame,
                          const struct orch_running *trial)
@@ -121,6 +144,7 @@ static void append_trial(struct orch_progress *progress, GString *frame,
     if (trial->total > 0)
         g_string_append_printf(rest, "  %d %%",
                                (int)(100 * CLAMP(trial->done / trial->total, 0, 1)));
+    append_left(rest, trial, elapsed_s);
     if (trial->phase[0])
         g_string_append_printf(rest, "  %s", trial->phase);
     if (trial->metric[0]) {
@@ -249,6 +273,9 @@ static void on_ended(void *ctx, const struct orch_running *trial,
         g_ptr_array_add(progress->faults, g_string_free(fault, FALSE));
     }
     g_string_append_c(line, '\n');
+    if (trial->has_forecast && collected->verdict == ORCH_VERDICT_OK && collected->wall_ms > 0)
+        forecast_grades_add(&progress->grades, trial->forecast_p5_s, trial->forecast_p50_s,
+                            trial->forecast_p95_s, collected->wall_ms / 1e3);
     if (!progress->cli->quiet || facts->fault)
         print_instead(progress, line->str);
     g_string_free(line, TRUE);
@@ -298,6 +325,10 @@ void orch_progress_end(struct orch_progress *progress, const struct orch_totals 
     orch_cli_say(progress->cli, "%u trial%s: %s; %s", totals->planned,
                  totals->planned == 1 ? "" : "s", line->len ? line->str : "none", took);
     g_string_free(line, TRUE);
+    g_autofree char *grades = forecast_grades_text(&progress->grades);
+    if (grades)
+        orch_cli_say(progress->cli, "%s", grades);
+    forecast_grades_release(&progress->grades);
     g_array_unref(progress->drawn);
     g_ptr_array_unref(progress->faults);
     g_free(progress);

@@ -226,10 +226,19 @@ static void take_words(struct intake *intake, const struct orch_event *event, si
     journal_out_add(intake->out, event->json);
 }
 
-static void take_progress(struct intake *intake, const char *line, size_t length)
+/* With the time at which it came, unless it says one itself. */
+static void take_progress(struct intake *intake, const struct orch_event *event, const char *line,
+                          size_t length)
 {
+    const char *brace = memchr(line, '{', length);
+    size_t rest = length - (size_t)(brace - line) - 1;
+    bool is_short = length < ORCH_WIRE_LINE_MAX / 2;
     g_free(intake->progress);
-    intake->progress = g_strndup(line, length);
+    if (is_short && !json_object_get(event->json, "t_ms"))
+        intake->progress =
+            g_strdup_printf("{\"t_ms\":%.3f,%.*s", now_ms(intake), (int)rest, brace + 1);
+    else
+        intake->progress = g_strndup(line, length);
 }
 
 static void take_artifact(struct intake *intake, const struct orch_event *event)
@@ -279,7 +288,7 @@ static void take_event(struct intake *intake, const struct orch_event *event, co
             add_result(intake, event->name, event->value);
         break;
     case ORCH_EVENT_PROGRESS:
-        take_progress(intake, line, length);
+        take_progress(intake, event, line, length);
         break;
     case ORCH_EVENT_ERROR:
         g_free(intake->error_text);

@@ -66,6 +66,8 @@ struct run {
     int signal_fd;
     unsigned stop_level; /* 1: start nothing more, 2: running trials are stopped */
     bool failed_fast, unsynced;
+    double ended_device_s; /* of trials that ended: wall seconds x devices */
+    unsigned refused;      /* trials that a limit kept back in the last round of starting */
     int64_t last_sync_ns, last_tick_ns, last_held_ns;
 };
 
@@ -211,6 +213,8 @@ static void host_free(void *pointer)
         close(host->pidfd);
     if (host->stdin_fd >= 0)
         close(host->stdin_fd);
+    if (host->running.points)
+        g_array_unref(host->running.points);
     g_free(host->running.trial_dir);
     g_free(host->record);
     g_free(host);
@@ -256,6 +260,28 @@ static void spare(struct run *run, struct job *job, const char *key)
     run->totals.spared++;
 }
 
+static bool forecast_of(const struct run *run, const struct orch_plan_item *item,
+                        struct orch_forecast *out)
+{
+    const struct orch_forecaster *forecaster = run->options->forecaster;
+    return forecaster && forecaster->forecast(forecaster->ctx, item, out);
+}
+
+/* A run is worth more than a note about it: that this fails stops nothing. */
+static void keep_forecast(struct run *run, struct host *host)
+{
+    struct orch_forecast forecast;
+    g_autoptr(GError) problem = NULL;
+    if (!forecast_of(run, host->running.item, &forecast))
+        return;
+    host->running.has_forecast = true;
+    host->running.forecast_p5_s = forecast.p5_s;
+    host->running.forecast_p50_s = forecast.p50_s;
+    host->running.forecast_p95_s = forecast.p95_s;
+    if (!orch_forecast_store(run->plan, host->running.item, host->running.key, &forecast, &problem))
+        say(run, "the forecast of %s was not kept: %s", host->running.key, problem->message);
+}
+
 /* Makes the folder of a trial that is claimed, and starts its host. */
 static bool launch(struct run *run, struct job *job, const struct orch_slot *slot,
                    struct orch_trialdir *dir, int64_t started_ns, GError **error)
@@ -280,6 +306,7 @@ static bool launch(struct run *run, struct job *job, const struct orch_slot *slo
     item->attempts++;
     job->status = JOB_RUNNING;
     g_ptr_array_add(run->hosts, host);
+    keep_forecast(run, host);
     if (run->listener->started)
         run->listener->started(run->listener->ctx, &host->running);
     return true;
@@ -368,6 +395,40 @@ static bool look_at_refs(struct run *run, struct job *job, unsigned *chosen, enu
     return true;
 }
 
+/* ---- limits -----------------------------------------------------------------------------------
+ */
+
+static struct orch_usage usage_of(const struct run *run)
+{
+    struct orch_usage usage = {.spent_s = run->ended_device_s};
+    for (guint i = 0; i < run->hosts->len; i++) {
+        const struct orch_running *running = run->hosts->pdata[i];
+        double elapsed = (double)(orch_mono_ns() - running->started_mono_ns) / 1e9;
+        double devices = orch_plan_item_devices(running->item);
+        usage.spent_s += devices * elapsed;
+        if (running->has_forecast)
+            usage.expected_s += devices * MAX(0.0, running->forecast_p50_s - elapsed);
+    }
+    return usage;
+}
+
+/* Would its forecast break a limit? */
+static bool is_refused(struct run *run, const struct orch_plan_item *item)
+{
+    if (!run->options->limits)
+        return false;
+    struct orch_forecast forecast;
+    double p50_s = forecast_of(run, item, &forecast) ? forecast.p50_s : (double)NAN;
+    struct orch_usage usage = usage_of(run);
+    enum orch_limit limit = orch_limits_refuse(run->options->limits, &usage, p50_s,
+                                               orch_plan_item_devices(item), orch_now_ns());
+    if (limit == ORCH_LIMIT_NONE)
+        return false;
+    run->totals.limit = limit;
+    run->refused++;
+    return true;
+}
+
 static bool try_start(struct run *run, struct job *job, bool *out_blocked, GError **error)
 {
     struct orch_plan_item *item = &run->plan->items[job->index];
@@ -391,6 +452,8 @@ static bool try_start(struct run *run, struct job *job, bool *out_blocked, GErro
             return true;
         }
     }
+    if (is_refused(run, item))
+        return true;
     struct orch_slot slot;
     if (!take_slot(run, item->cell->experiment, &slot)) {
         *out_blocked = true; /* keep the order: what comes later does not overtake */
@@ -402,6 +465,7 @@ static bool try_start(struct run *run, struct job *job, bool *out_blocked, GErro
 static bool start_what_fits(struct run *run, GError **error)
 {
     bool blocked = false;
+    run->refused = 0;
     for (unsigned i = 0; i < run->order_count && !blocked && run->hosts->len < run->options->slots;
          i++) {
         struct job *job = &run->jobs[run->order[i]];
@@ -462,6 +526,7 @@ static bool end_host(struct run *run, struct host *host, GError **error)
                       host->running.started_ns, &collected, error))
         return false;
     add_host_error(host, &collected);
+    run->ended_device_s += collected.wall_ms / 1e3 * orch_plan_item_devices(item);
     if (collected.verdict == ORCH_VERDICT_LOST)
         orch_kill_strays(host->running.key);
     run->unsynced = true;
@@ -479,6 +544,9 @@ static bool end_host(struct run *run, struct host *host, GError **error)
             item->state = ORCH_PLAN_DONE;
             keep_wall(run, host, collected.wall_ms);
         }
+        const struct orch_forecaster *forecaster = run->options->forecaster;
+        if (collected.verdict == ORCH_VERDICT_OK && forecaster && forecaster->ended)
+            forecaster->ended(forecaster->ctx, item, collected.wall_ms / 1e3);
     }
     if (run->listener->ended)
         run->listener->ended(run->listener->ctx, &host->running, &collected, again, &run->totals);
@@ -529,6 +597,24 @@ static void cancel_running(struct run *run, int signal_number)
     }
 }
 
+/* At the limit itself what runs is cancelled: it is recorded as such, and can be run again. */
+static void heed_limits(struct run *run)
+{
+    if (!run->options->limits || run->stop_level >= 2 || !run->hosts->len)
+        return;
+    struct orch_usage usage = usage_of(run);
+    enum orch_limit limit = orch_limits_reached(run->options->limits, &usage, orch_now_ns());
+    if (limit == ORCH_LIMIT_NONE)
+        return;
+    run->stop_level = 2;
+    run->totals.limit = limit;
+    run->totals.cut_off = run->hosts->len;
+    say(run, "the %s: %u running trial%s cancelled",
+        limit == ORCH_LIMIT_BUDGET ? "budget is spent" : "deadline has come", run->hosts->len,
+        run->hosts->len == 1 ? " is" : "s are");
+    cancel_running(run, SIGINT);
+}
+
 static void take_signals(struct run *run)
 {
     struct signalfd_siginfo info;
@@ -554,6 +640,29 @@ static void take_signals(struct run *run)
 /* ---- looking at what runs ---------------------------------------------------------------------
  */
 
+/* Points that are kept; beyond, every other one goes. */
+#define POINTS_MAX 4096
+
+void orch_running_add(GArray *points, const struct orch_event *event, double *inout_total)
+{
+    struct orch_running_point point = {event->t_ms / 1e3, event->value};
+    const struct orch_running_point *last =
+        points->len ? &g_array_index(points, struct orch_running_point, points->len - 1) : NULL;
+    if (!isfinite(point.t_s) || !isfinite(point.done) || (last && point.t_s <= last->t_s))
+        return;
+    if (last &&
+        (point.done < last->done || event->total < *inout_total || event->total > *inout_total))
+        g_array_set_size(points, 0);
+    *inout_total = event->total;
+    if (points->len >= POINTS_MAX) {
+        for (guint i = 0; i < points->len / 2; i++)
+            g_array_index(points, struct orch_running_point, i) =
+                g_array_index(points, struct orch_running_point, 2 * i + 1);
+        g_array_set_size(points, points->len / 2);
+    }
+    g_array_append_val(points, point);
+}
+
 static void look_at(struct orch_running *running)
 {
     g_autofree char *path = g_build_filename(running->trial_dir, "journal", NULL);
@@ -564,7 +673,10 @@ static void look_at(struct orch_running *running)
     struct orch_event event;
     while (orch_journal_next(journal, &event, NULL)) {
         if (event.kind == ORCH_EVENT_PROGRESS) {
+            if (!running->points)
+                running->points = g_array_new(FALSE, FALSE, sizeof(struct orch_running_point));
             running->done = event.value;
+            orch_running_add(running->points, &event, &running->total);
             running->total = event.total;
         } else if (event.kind == ORCH_EVENT_PHASE) {
             g_strlcpy(running->phase, event.name, sizeof running->phase);
@@ -603,20 +715,43 @@ static double expected_s(struct run *run, const struct orch_experiment *experime
     return NAN;
 }
 
+/* Seconds that a running trial still takes: by its own pace, else its forecast, else what others of
+ * its experiment took. */
+static double left_of(struct run *run, const struct orch_running *running)
+{
+    double elapsed = (double)(orch_mono_ns() - running->started_mono_ns) / 1e9;
+    const GArray *points = running->points;
+    if (points && points->len > 1 && running->total > running->done) {
+        const struct orch_running_point *first =
+                                            &g_array_index(points, struct orch_running_point, 0),
+                                        *last = &g_array_index(points, struct orch_running_point,
+                                                               points->len - 1);
+        if (last->done > first->done)
+            return (running->total - last->done) * (last->t_s - first->t_s) /
+                       (last->done - first->done) -
+                   (elapsed - last->t_s);
+    }
+    if (running->has_forecast)
+        return running->forecast_p50_s - elapsed;
+    return expected_s(run, running->item->cell->experiment) - elapsed;
+}
+
 static double estimate(struct run *run)
 {
     double total = 0;
     for (unsigned i = 0; i < run->order_count; i++) {
         const struct job *job = &run->jobs[run->order[i]];
+        const struct orch_plan_item *item = &run->plan->items[job->index];
+        struct orch_forecast forecast;
         if (job->status == JOB_TODO)
-            total += expected_s(run, run->plan->items[job->index].cell->experiment);
+            total += forecast_of(run, item, &forecast) ? forecast.p50_s
+                                                       : expected_s(run, item->cell->experiment);
     }
     total /= run->options->slots;
     double longest = 0;
     for (guint i = 0; i < run->hosts->len; i++) {
         const struct orch_running *running = run->hosts->pdata[i];
-        double elapsed = (double)(orch_mono_ns() - running->started_mono_ns) / 1e9;
-        double left = expected_s(run, running->item->cell->experiment) - elapsed;
+        double left = left_of(run, running);
         longest = isnan(left) ? left : MAX(longest, MAX(0.0, left));
     }
     return total + longest / (run->options->slots > 1 ? 2 : 1);
@@ -671,7 +806,7 @@ static void wait_for_something(struct run *run, bool held)
 {
     guint count = run->hosts->len;
     g_autofree struct pollfd *fds = g_new0(struct pollfd, count + 1);
-    int timeout = held ? 200 : run->options->live ? 100 : 1000;
+    int timeout = held ? 200 : run->options->live || run->options->limits ? 100 : 1000;
     for (guint i = 0; i < count; i++) {
         const struct host *host = run->hosts->pdata[i];
         fds[i] = (struct pollfd){.fd = host->pidfd, .events = POLLIN};
@@ -707,9 +842,12 @@ static bool loop(struct run *run, GError **error)
             return false;
         if (!run->hosts->len && (stopping || !has_todo(run)))
             return true;
+        if (!run->hosts->len && run->refused && !collected && !held)
+            return true; /* a limit keeps back all that is left */
         if (run->hosts->len || !collected)
             wait_for_something(run, held && !stopping);
         reap(run);
+        heed_limits(run);
         tick(run);
     }
 }
@@ -769,8 +907,18 @@ static void abandon_hosts(struct run *run)
 
 static void finish_totals(struct run *run)
 {
+    struct orch_totals *totals = &run->totals;
+    unsigned left = 0;
     for (unsigned i = 0; i < run->order_count; i++)
-        run->totals.not_run += run->jobs[run->order[i]].status != JOB_ENDED;
+        left += run->jobs[run->order[i]].status != JOB_ENDED;
+    totals->not_run += left;
+    totals->device_s = run->ended_device_s;
+    if (totals->interrupted || totals->terminated || run->failed_fast ||
+        (!left && !totals->cut_off))
+        totals->limit =
+            ORCH_LIMIT_NONE; /* what was kept back for a while has run, or others stop */
+    else if (totals->limit != ORCH_LIMIT_NONE)
+        totals->held_back = left;
 }
 
 bool orch_run_plan(struct orch_plan *plan, const struct orch_run_options *options,

@@ -5,8 +5,21 @@
 #define ORCH_CORE_RUN_SCHEDULE_H
 
 #include "core/run/collect.h"
+#include "core/run/forecast.h"
+#include "core/run/limits.h"
 #include "core/run/plan.h"
 #include "core/run/trialdir.h"
+#include "lib/wire/event.h"
+
+/** Progress at a time. */
+struct orch_running_point {
+    double t_s; /* since the trial's start */
+    double done;
+};
+/** Adds a progress event of a journal to an array of struct orch_running_point; drops what an
+ * earlier phase with another total said, and thins out what becomes long. `*inout_total`: of the
+ * points. */
+void orch_running_add(GArray *points, const struct orch_event *event, double *inout_total);
 
 /** A trial that runs now, as far as its journal tells. */
 struct orch_running {
@@ -16,9 +29,12 @@ struct orch_running {
     struct orch_slot slot;
     int64_t started_ns, started_mono_ns;
     double done, total; /* progress; total 0: unknown */
+    GArray *points;     /* struct orch_running_point: of that progress; NULL until there is one */
     char phase[64];
     char metric[64]; /* the newest point: its name, or "" */
     double value;
+    bool has_forecast;
+    double forecast_p5_s, forecast_p50_s, forecast_p95_s;
 };
 
 struct orch_totals {
@@ -29,7 +45,11 @@ struct orch_totals {
     unsigned skipped;                         /* not started: profile or machine */
     unsigned not_run; /* not started: what they need did not end well, or the run was stopped */
     bool interrupted, terminated;
-    double eta_s; /* NAN: unknown */
+    double eta_s;          /* NAN: unknown */
+    enum orch_limit limit; /* that kept trials from being started, or stopped them */
+    unsigned held_back;    /* trials among not_run that a limit kept back */
+    unsigned cut_off;      /* trials that were cancelled at the limit */
+    double device_s;       /* wall seconds x devices of all trials of this run */
 };
 
 /** What happens, as it happens. Any may be NULL. */
@@ -51,14 +71,17 @@ struct orch_run_options {
     unsigned slots;
     const unsigned *gpus; /* GPUs that may be used; NULL: all */
     unsigned gpu_count;
-    bool fail_fast;        /* start nothing more after the first fault */
-    bool live;             /* call tick */
-    const char *argv_json; /* the command line, kept with each run */
+    bool fail_fast;                           /* start nothing more after the first fault */
+    bool live;                                /* call tick */
+    const char *argv_json;                    /* the command line, kept with each run */
+    const struct orch_forecaster *forecaster; /* NULL: no forecasts. Each is kept with its run */
+    const struct orch_limits *limits;         /* NULL: none */
 };
 
 /** Runs what the plan says. SIGINT once: start nothing more; twice: stop what runs; SIGTERM: stop
- * what runs, as preempted. False on an error that stopped it (store, plugin changed on disk): what
- * ended is kept. */
+ * what runs, as preempted. Under limits it ends with what they kept from running counted as
+ * not_run; the same plan goes on from there. False on an error that stopped it (store, plugin
+ * changed on disk): what ended is kept. */
 bool orch_run_plan(struct orch_plan *plan, const struct orch_run_options *options,
                    const struct orch_listener *listener, struct orch_totals *out_totals,
                    GError **error);

@@ -121,6 +121,8 @@ static bool read_progress(struct orch_event *event, const char *word, GError **e
         return broken(error, "%s without a number 'done'", word);
     if (total && !json_is_null(total) && !orch_json_get_real(total, &event->total))
         return broken(error, "%s: its total is not a number", word);
+    if (!orch_json_get_real(json_object_get(event->json, "t_ms"), &event->t_ms))
+        event->t_ms = (double)NAN;
     return true;
 }
 

@@ -28,6 +28,7 @@
  *     {"do":"cancel"}
  *
  *   host to journal, besides metrics, result, progress, phase, note, log and error as above:
+ *     {"event":"progress","t_ms":...,...}   when it came, since the trial's start
  *     {"event":"start","t_ns":...,"host":{boot_id,pid,start},"child":{...}}
  *     {"event":"artifact","name":"weights","path":"/abs","sha256":"...","bytes":123}
  *     {"event":"end","verdict":"ok","reason":null,"exit_code":0,"signal":null,"started_ns":...,
@@ -81,6 +82,7 @@ struct orch_event {
     const char *name;          /* RESULT, PHASE, ARTIFACT */
     double value;              /* RESULT; PROGRESS: done */
     double total;              /* PROGRESS */
+    double t_ms;               /* PROGRESS in a journal: since the trial's start; else NAN */
     const char *text;          /* NOTE, LOG, ERROR; ARTIFACT: path; END: reason */
     const char *sha256;        /* ARTIFACT in a journal */
     int64_t bytes;             /* ARTIFACT in a journal */

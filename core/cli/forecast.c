@@ -1,0 +1,522 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Trials of one plugin at one place are answered together: their runs are read once, and one law is
+ * fitted for all of them. */
+#include "core/cli/forecast.h"
+
+#include "lib/base/json.h"
+#include "predictors/duration.h"
+#include "store/forecast.h"
+
+#include <math.h>
+#include <string.h>
+
+/* The newest runs that are looked at, of an experiment and of the others of its plugin. */
+#define RUNS_MAX 300
+/* Cells that a law is fitted to. */
+#define CELLS_MAX 400
+
+/* A trial without its repeat, that ran: its times. */
+struct cell {
+    GHashTable *params; /* char * -> char *: canonical texts */
+    json_t *cost;       /* or NULL */
+    GArray *seconds;    /* double */
+};
+
+/* An answer for an item. */
+struct known {
+    bool is_known;
+    struct orch_forecast forecast; /* its texts: static, or `why` */
+    char *why;
+};
+
+struct group {
+    const struct orch_manifest *manifest;
+    const char *where_key;
+    GHashTable *by_signature; /* char * -> struct cell * (owned by cells) */
+    GPtrArray *cells;         /* struct cell * */
+    GArray *items;            /* unsigned: of the plan */
+    size_t runs, runs_answered;
+};
+
+struct orch_forecasts {
+    struct orch_cli *cli;
+    struct orch_plan *plan;
+    struct forecast_untried *untried;
+    GPtrArray *groups;       /* struct group * */
+    GHashTable *experiments; /* const struct orch_experiment * -> struct group * */
+    struct known *known;     /* one for each item */
+    char **signatures;       /* of each item, made when first wanted */
+};
+
+/* ---- trials as texts ---------------------------------------------------------------------------
+ */
+
+static void free_cell(gpointer data)
+{
+    struct cell *cell = data;
+    g_hash_table_unref(cell->params);
+    json_decref(cell->cost);
+    g_array_unref(cell->seconds);
+    g_free(cell);
+}
+
+static bool is_secret(const struct orch_manifest *manifest, const char *name)
+{
+    const struct orch_param_spec *spec = orch_manifest_param(manifest, name);
+    return spec && (spec->type & ~(uint32_t)ORCH_LIST) == ORCH_SECRET;
+}
+
+static gint compare_names(gconstpointer a, gconstpointer b)
+{
+    return strcmp(a, b);
+}
+
+/* Equal for trials that differ in nothing but their repeat. An absent value is a null. */
+static char *signature_of(GHashTable *params)
+{
+    GString *text = g_string_new(NULL);
+    GList *names = g_list_sort(g_hash_table_get_keys(params), compare_names);
+    for (const GList *at = names; at; at = at->next) {
+        const char *value = g_hash_table_lookup(params, at->data);
+        if (strcmp(value, "null") != 0)
+            g_string_append_printf(text, "%s=%s\n", (const char *)at->data, value);
+    }
+    g_list_free(names);
+    return g_string_free(text, FALSE);
+}
+
+static GHashTable *params_of_item(const struct orch_plan_item *item)
+{
+    GHashTable *params = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, g_free);
+    const char *name;
+    json_t *value;
+    json_object_foreach(item->cell->params, name, value)
+    {
+        if (!is_secret(item->cell->experiment->manifest, name))
+            g_hash_table_insert(params, (gpointer)(uintptr_t)g_intern_string(name),
+                                orch_json_canonical(value));
+    }
+    for (guint i = 0; i < item->cell->refs->len; i++) {
+        const struct orch_ref *ref = item->cell->refs->pdata[i];
+        g_autoptr(json_t) text = json_string(ref->text);
+        g_hash_table_insert(params, (gpointer)(uintptr_t)g_intern_string(ref->param),
+                            orch_json_canonical(text));
+    }
+    return params;
+}
+
+static GHashTable *params_of_timing(const struct orch_manifest *manifest,
+                                    const struct orch_timing *timing)
+{
+    GHashTable *params = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, g_free);
+    for (guint i = 0; i < timing->names->len; i++)
+        if (!is_secret(manifest, timing->names->pdata[i]))
+            g_hash_table_insert(params, timing->names->pdata[i],
+                                g_strdup(timing->values->pdata[i]));
+    return params;
+}
+
+static const char *signature_of_item(struct orch_forecasts *f, const struct orch_plan_item *item)
+{
+    size_t index = (size_t)(item - f->plan->items);
+    if (!f->signatures[index]) {
+        g_autoptr(GHashTable) params = params_of_item(item);
+        f->signatures[index] = signature_of(params);
+    }
+    return f->signatures[index];
+}
+
+static json_t *cost_of_item(struct orch_forecasts *f, const struct orch_plan_item *item)
+{
+    const struct orch_cell *cell = item->cell;
+    g_autoptr(json_t) params = json_copy(cell->params);
+    for (guint i = 0; i < cell->refs->len; i++) {
+        const struct orch_ref *ref = cell->refs->pdata[i];
+        json_object_set_new(params, ref->param,
+                            ref->is_result ? json_integer(0) : json_string(ref->text));
+    }
+    json_t *cost = orch_plugins_cost(f->plan->plugins, cell->experiment->manifest, params, NULL);
+    if (json_is_object(cost))
+        return cost;
+    json_decref(cost);
+    return NULL;
+}
+
+/* ---- groups ------------------------------------------------------------------------------------
+ */
+
+static void free_group(gpointer data)
+{
+    struct group *group = data;
+    g_hash_table_unref(group->by_signature);
+    g_ptr_array_unref(group->cells);
+    g_array_unref(group->items);
+    g_free(group);
+}
+
+/* Takes `params` and a reference to `cost`. */
+static void add_run(struct group *group, GHashTable *params, json_t *cost, double seconds)
+{
+    g_autofree char *signature = signature_of(params);
+    struct cell *cell = g_hash_table_lookup(group->by_signature, signature);
+    if (!cell && group->cells->len < CELLS_MAX) {
+        cell = g_new0(struct cell, 1);
+        cell->params = g_hash_table_ref(params);
+        cell->cost = json_incref(cost);
+        cell->seconds = g_array_new(FALSE, FALSE, sizeof(double));
+        g_ptr_array_add(group->cells, cell);
+        g_hash_table_insert(group->by_signature, g_steal_pointer(&signature), cell);
+    }
+    if (cell)
+        g_array_append_val(cell->seconds, seconds);
+    group->runs += cell != NULL;
+    g_hash_table_unref(params);
+}
+
+/* What ran beside others tells of this plan only when it runs several as well. An earlier version
+ * of the plugin is another program. */
+static bool is_like(const struct orch_forecasts *f, const struct group *group,
+                    const struct orch_timing *timing)
+{
+    return isfinite(timing->wall_s) && timing->wall_s > 0 &&
+           (f->plan->options.slots > 1 || timing->co_runners == 0) &&
+           g_strcmp0(timing->plugin_version, group->manifest->version) == 0;
+}
+
+static void read_runs(struct orch_forecasts *f, struct group *group, const char *experiment)
+{
+    struct orch_timing_query query = {.plugin = group->manifest->name,
+                                      .where_key = group->where_key,
+                                      .experiment = experiment,
+                                      .limit = RUNS_MAX};
+    g_autoptr(GPtrArray) timings =
+        f->plan->store ? orch_store_timings(f->plan->store, &query, NULL) : NULL;
+    for (guint i = 0; timings && i < timings->len; i++) {
+        const struct orch_timing *timing = timings->pdata[i];
+        if (is_like(f, group, timing))
+            add_run(group, params_of_timing(group->manifest, timing), timing->cost, timing->wall_s);
+    }
+}
+
+/* All experiments of a plugin that run at the same place; the runs of the first are read first, and
+ * those of the others come with them. */
+static struct group *group_of(struct orch_forecasts *f, const struct orch_plan_item *item)
+{
+    const struct orch_experiment *experiment = item->cell->experiment;
+    struct group *group = g_hash_table_lookup(f->experiments, experiment);
+    if (group)
+        return group;
+    for (guint i = 0; i < f->groups->len && !group; i++) {
+        struct group *other = f->groups->pdata[i];
+        if (other->manifest == experiment->manifest && !experiment->program &&
+            strcmp(other->where_key, item->where_key) == 0)
+            group = other;
+    }
+    if (!group) {
+        group = g_new0(struct group, 1);
+        group->manifest = experiment->manifest;
+        group->where_key = item->where_key;
+        group->by_signature = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+        group->cells = g_ptr_array_new_with_free_func(free_cell);
+        group->items = g_array_new(FALSE, FALSE, sizeof(unsigned));
+        g_ptr_array_add(f->groups, group);
+        read_runs(f, group, experiment->name);
+    }
+    g_hash_table_insert(f->experiments, (gpointer)(uintptr_t)experiment, group);
+    for (unsigned i = 0; i < f->plan->count; i++)
+        if (f->plan->items[i].cell->experiment == experiment &&
+            f->plan->items[i].state != ORCH_PLAN_UNUSED)
+            g_array_append_val(group->items, i);
+    group->runs_answered = SIZE_MAX;
+    return group;
+}
+
+/* ---- features ----------------------------------------------------------------------------------
+ */
+
+/* A number of a canonical text; NaN: it is none. */
+static double number_of(const char *text)
+{
+    char *end;
+    if (!text || !(g_ascii_isdigit(*text) || *text == '-'))
+        return (double)NAN;
+    double value = g_ascii_strtod(text, &end);
+    return *end || !isfinite(value) ? (double)NAN : value;
+}
+
+static bool is_null(const char *text)
+{
+    return !text || strcmp(text, "null") == 0;
+}
+
+static void add_feature(struct orch_matrix *matrix, const char *name, GPtrArray *rows)
+{
+    bool is_number = true, differs = false;
+    const char *first = g_hash_table_lookup(rows->pdata[0], name);
+    for (guint i = 0; i < rows->len; i++) {
+        const char *text = g_hash_table_lookup(rows->pdata[i], name);
+        differs = differs || g_strcmp0(text, first) != 0;
+        is_number = is_number && (is_null(text) || isfinite(number_of(text)));
+    }
+    if (!differs)
+        return;
+    int column = orch_matrix_cols(matrix);
+    double *values =
+        is_number ? orch_matrix_add_number(matrix, name) : orch_matrix_add_category(matrix, name);
+    for (guint i = 0; i < rows->len; i++) {
+        const char *text = g_hash_table_lookup(rows->pdata[i], name);
+        values[i] =
+            is_number ? number_of(text) : orch_matrix_level(matrix, column, text ? text : "null");
+    }
+}
+
+/* Columns for the parameters that differ between rows (GHashTable * of canonical texts). */
+static struct orch_matrix *features_of(GPtrArray *rows)
+{
+    struct orch_matrix *matrix = orch_matrix_new(rows->len);
+    if (!rows->len)
+        return matrix;
+    g_autoptr(GHashTable) names = g_hash_table_new(g_str_hash, g_str_equal);
+    for (guint i = 0; i < rows->len; i++) {
+        GHashTableIter iter;
+        gpointer name;
+        g_hash_table_iter_init(&iter, rows->pdata[i]);
+        while (g_hash_table_iter_next(&iter, &name, NULL))
+            g_hash_table_add(names, name);
+    }
+    GList *sorted = g_list_sort(g_hash_table_get_keys(names), compare_names);
+    for (const GList *at = sorted; at; at = at->next)
+        add_feature(matrix, at->data, rows);
+    g_list_free(sorted);
+    return matrix;
+}
+
+struct orch_matrix *orch_forecasts_features(struct orch_forecasts *f, const unsigned *wanted,
+                                            size_t count)
+{
+    g_autoptr(GPtrArray) rows = g_ptr_array_new_with_free_func((GDestroyNotify)g_hash_table_unref);
+    for (size_t i = 0; i < count; i++) {
+        const struct orch_plan_item *item = &f->plan->items[wanted[i]];
+        GHashTable *params = params_of_item(item);
+        g_hash_table_insert(params, (gpointer)(uintptr_t)g_intern_static_string("plugin of trial"),
+                            g_strdup(item->cell->experiment->manifest->name));
+        g_ptr_array_add(rows, params);
+    }
+    return features_of(rows);
+}
+
+bool orch_forecasts_has_run(struct orch_forecasts *f, const struct orch_plan_item *item)
+{
+    return !f->plan->expansion->smoke &&
+           g_hash_table_contains(group_of(f, item)->by_signature, signature_of_item(f, item));
+}
+
+char *orch_forecasts_cell(struct orch_forecasts *f, const struct orch_plan_item *item)
+{
+    return g_strdup_printf("%p\n%s", (const void *)item->cell->experiment->manifest,
+                           signature_of_item(f, item));
+}
+
+/* ---- answers -----------------------------------------------------------------------------------
+ */
+
+static void set_known(struct orch_forecasts *f, unsigned index, struct orch_duration d,
+                      const char *tier, const char *model, char *why)
+{
+    struct known *known = &f->known[index];
+    g_free(known->why);
+    known->why = why;
+    known->is_known = true;
+    known->forecast = (struct orch_forecast){d.p5_s, d.p50_s, d.p95_s, tier, model, known->why};
+}
+
+static double median_of(GArray *values)
+{
+    g_autofree double *sorted = g_memdup2(values->data, values->len * sizeof(double));
+    for (guint i = 1; i < values->len; i++)
+        for (guint j = i; j > 0 && sorted[j] < sorted[j - 1]; j--) {
+            double swap = sorted[j];
+            sorted[j] = sorted[j - 1];
+            sorted[j - 1] = swap;
+        }
+    return sorted[values->len / 2];
+}
+
+static struct orch_scatter scatter_of(const struct group *group)
+{
+    g_autoptr(GArray) seconds = g_array_new(FALSE, FALSE, sizeof(double));
+    g_autoptr(GArray) cells = g_array_new(FALSE, FALSE, sizeof(size_t));
+    for (guint c = 0; c < group->cells->len; c++) {
+        const struct cell *cell = group->cells->pdata[c];
+        size_t index = c;
+        g_array_append_vals(seconds, cell->seconds->data, cell->seconds->len);
+        for (guint i = 0; i < cell->seconds->len; i++)
+            g_array_append_val(cells, index);
+    }
+    return orch_scatter_of((const double *)(void *)seconds->data,
+                           (const size_t *)(void *)cells->data, seconds->len);
+}
+
+static void say_measured(struct orch_forecasts *f, unsigned index, const struct cell *cell,
+                         struct orch_scatter scatter)
+{
+    guint n = cell->seconds->len;
+    struct orch_duration d =
+        orch_duration_of_repeats((const double *)(void *)cell->seconds->data, n, scatter);
+    set_known(f, index, d, "measured", "repeats",
+              g_strdup_printf("%u run%s of it here", n, n == 1 ? "" : "s"));
+}
+
+static bool say_untried(struct orch_forecasts *f, unsigned index)
+{
+    const struct orch_plan_item *item = &f->plan->items[index];
+    const struct orch_machine *machine = orch_workspace_machine(f->cli->workspace);
+    unsigned gpus = orch_experiment_gpus(item->cell->experiment);
+    const struct orch_gpu_device *device =
+        gpus && machine->gpus->len ? machine->gpus->pdata[0] : NULL;
+    g_autoptr(json_t) cost = gpus && !device ? NULL : cost_of_item(f, item);
+    struct forecast_question question = {cost, device ? device->model : NULL, gpus};
+    struct orch_forecast o;
+    if (!cost || !forecast_untried(f->untried, &question, &o))
+        return false;
+    set_known(f, index, (struct orch_duration){o.p5_s, o.p50_s, o.p95_s}, o.tier, o.model,
+              g_strdup(o.why));
+    return true;
+}
+
+/* Fits the group's law and answers its items that never ran. `asked`: their indices. */
+static void say_fitted(struct orch_forecasts *f, const struct group *group, const GArray *asked,
+                       struct orch_scatter scatter)
+{
+    size_t cells = group->cells->len, count = cells + asked->len;
+    g_autoptr(GPtrArray) rows = g_ptr_array_new_with_free_func((GDestroyNotify)g_hash_table_unref);
+    g_autofree double *seconds = g_new(double, count), *work = g_new(double, count);
+    g_autofree struct orch_duration *answers = g_new0(struct orch_duration, count);
+    for (size_t i = 0; i < cells; i++) {
+        const struct cell *cell = group->cells->pdata[i];
+        g_ptr_array_add(rows, g_hash_table_ref(cell->params));
+        seconds[i] = median_of(cell->seconds);
+        work[i] = cell->cost ? forecast_work(f->untried, cell->cost) : (double)NAN;
+    }
+    for (guint i = 0; i < asked->len; i++) {
+        const struct orch_plan_item *item = &f->plan->items[g_array_index(asked, unsigned, i)];
+        g_autoptr(json_t) cost = cost_of_item(f, item);
+        g_ptr_array_add(rows, params_of_item(item));
+        seconds[cells + i] = (double)NAN;
+        work[cells + i] = cost ? forecast_work(f->untried, cost) : (double)NAN;
+    }
+    struct orch_matrix *features = features_of(rows);
+    struct orch_law law;
+    orch_duration_law(features, work, seconds, scatter, answers, &law);
+    for (guint i = 0; i < asked->len; i++) {
+        unsigned index = g_array_index(asked, unsigned, i);
+        char *why = NULL;
+        if (isnan(answers[cells + i].p50_s))
+            continue;
+        if (isnan(law.relative_error))
+            why = g_strdup_printf("a law over %u trial%s here", (unsigned)cells,
+                                  cells == 1 ? "" : "s");
+        else
+            why = g_strdup_printf("a law over %u trials here, off by %.2g %% on those left out",
+                                  (unsigned)cells, 100 * law.relative_error);
+        set_known(f, index, answers[cells + i], "fitted", "law", why);
+    }
+    orch_matrix_free(features);
+}
+
+static bool is_asked(const struct orch_plan_item *item)
+{
+    return orch_plan_will_run(item) || item->state == ORCH_PLAN_HELD;
+}
+
+static void answer_group(struct orch_forecasts *f, struct group *group)
+{
+    struct orch_scatter scatter = scatter_of(group);
+    g_autoptr(GArray) asked = g_array_new(FALSE, FALSE, sizeof(unsigned));
+    group->runs_answered = group->runs;
+    for (guint i = 0; i < group->items->len; i++) {
+        unsigned index = g_array_index(group->items, unsigned, i);
+        const struct orch_plan_item *item = &f->plan->items[index];
+        if (!is_asked(item))
+            continue;
+        const struct cell *cell =
+            g_hash_table_lookup(group->by_signature, signature_of_item(f, item));
+        f->known[index].is_known = false;
+        if (cell)
+            say_measured(f, index, cell, scatter);
+        else
+            g_array_append_val(asked, index);
+    }
+    if (group->cells->len && asked->len)
+        say_fitted(f, group, asked, scatter);
+    for (guint i = 0; i < asked->len; i++)
+        if (!f->known[g_array_index(asked, unsigned, i)].is_known)
+            say_untried(f, g_array_index(asked, unsigned, i));
+}
+
+/* Every further tenth of runs is worth another look: a thousand short trials are not held up. */
+static bool is_outdated(const struct group *group)
+{
+    return group->runs_answered == SIZE_MAX ||
+           group->runs > group->runs_answered + group->runs_answered / 10;
+}
+
+static bool forecast(void *ctx, const struct orch_plan_item *item, struct orch_forecast *out)
+{
+    struct orch_forecasts *f = ctx;
+    if (f->plan->expansion->smoke)
+        return false;
+    struct group *group = group_of(f, item);
+    if (is_outdated(group))
+        answer_group(f, group);
+    const struct known *known = &f->known[item - f->plan->items];
+    if (known->is_known)
+        *out = known->forecast;
+    return known->is_known;
+}
+
+static void ended(void *ctx, const struct orch_plan_item *item, double wall_s)
+{
+    struct orch_forecasts *f = ctx;
+    struct group *group = f->plan->expansion->smoke ? NULL : group_of(f, item);
+    g_autoptr(json_t) cost = group ? cost_of_item(f, item) : NULL;
+    if (group && wall_s > 0)
+        add_run(group, params_of_item(item), cost, wall_s);
+}
+
+/* ---- the whole ---------------------------------------------------------------------------------
+ */
+
+struct orch_forecasts *orch_forecasts_new(struct orch_cli *cli, struct orch_plan *plan)
+{
+    struct orch_forecasts *f = g_new0(struct orch_forecasts, 1);
+    f->cli = cli;
+    f->plan = plan;
+    f->untried = forecast_untried_new();
+    f->groups = g_ptr_array_new_with_free_func(free_group);
+    f->experiments = g_hash_table_new(NULL, NULL);
+    f->known = g_new0(struct known, plan->count + 1);
+    f->signatures = g_new0(char *, plan->count + 1);
+    return f;
+}
+
+void orch_forecasts_free(struct orch_forecasts *f)
+{
+    if (!f)
+        return;
+    for (unsigned i = 0; i < f->plan->count; i++) {
+        g_free(f->known[i].why);
+        g_free(f->signatures[i]);
+    }
+    g_free(f->known);
+    g_free(f->signatures);
+    g_ptr_array_unref(f->groups);
+    g_hash_table_unref(f->experiments);
+    forecast_untried_free(f->untried);
+    g_free(f);
+}
+
+struct orch_forecaster orch_forecasts_forecaster(struct orch_forecasts *f)
+{
+    return (struct orch_forecaster){.ctx = f, .forecast = forecast, .ended = ended};
+}

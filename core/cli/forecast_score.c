@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* `orch predict --score`: how good past forecasts were, by who made them and of what. */
+#include "core/cli/forecast_show.h"
+
+#include "store/forecast.h"
+
+#include <math.h>
+#include <string.h>
+
+struct line {
+    char *key; /* the four names, joined */
+    const char *tier, *model, *where, *network;
+    struct forecast_grades grades;
+};
+
+static void free_line(gpointer data)
+{
+    struct line *line = data;
+    g_free(line->key);
+    forecast_grades_release(&line->grades);
+    g_free(line);
+}
+
+static struct line *line_of(GPtrArray *lines, GHashTable *by_key, const struct orch_grade *grade)
+{
+    const char *tier = grade->tier ? grade->tier : "-", *model = grade->model;
+    const char *where = grade->where_key ? grade->where_key : "-";
+    const char *network = grade->network ? grade->network : "-";
+    g_autofree char *key = g_strjoin("\n", tier, model, where, network, NULL);
+    struct line *line = g_hash_table_lookup(by_key, key);
+    if (line)
+        return line;
+    line = g_new0(struct line, 1);
+    *line = (struct line){g_steal_pointer(&key), tier, model, where, network, {0}};
+    forecast_grades_init(&line->grades);
+    g_ptr_array_add(lines, line);
+    g_hash_table_insert(by_key, line->key, line);
+    return line;
+}
+
+static gint compare_lines(gconstpointer a, gconstpointer b)
+{
+    const struct line *x = *(const struct line *const *)a, *y = *(const struct line *const *)b;
+    return strcmp(x->key, y->key);
+}
+
+static void add_percent(struct orch_table *table, double share)
+{
+    g_autofree char *text = isnan(share) ? g_strdup("-") : g_strdup_printf("%.3g %%", 100 * share);
+    orch_table_add(table, text, isnan(share) ? json_null() : json_real(share));
+}
+
+static void add_line(struct orch_table *table, const struct line *line)
+{
+    struct orch_score score = forecast_grades_score(&line->grades);
+    orch_table_add(table, line->tier, NULL);
+    orch_table_add(table, line->model, NULL);
+    orch_table_add(table, line->where, NULL);
+    orch_table_add(table, line->network, NULL);
+    orch_table_add_int(table, line->grades.wall_s->len);
+    add_percent(table, score.median_relative_error);
+    add_percent(table, score.mean_relative_error);
+    add_percent(table, score.coverage_90);
+}
+
+int forecast_score(struct orch_cli *cli, GError **error)
+{
+    static const char *const headers[] = {"tier",        "model",        "where",
+                                          "network",     ">forecasts",   ">median_error",
+                                          ">mean_error", ">coverage_90", NULL};
+    struct orch_store *store = orch_cli_store(cli, ORCH_STORE_READ, error);
+    g_autoptr(GPtrArray) grades = store ? orch_store_grades(store, error) : NULL;
+    if (!grades)
+        return -1;
+    g_autoptr(GPtrArray) lines = g_ptr_array_new_with_free_func(free_line);
+    g_autoptr(GHashTable) by_key = g_hash_table_new(g_str_hash, g_str_equal);
+    struct line all = {NULL, "all", "-", "-", "-", {0}};
+    forecast_grades_init(&all.grades);
+    for (guint i = 0; i < grades->len; i++) {
+        const struct orch_grade *g = grades->pdata[i];
+        struct line *line = line_of(lines, by_key, g);
+        forecast_grades_add(&line->grades, g->p5_s, g->p50_s, g->p95_s, g->wall_s);
+        forecast_grades_add(&all.grades, g->p5_s, g->p50_s, g->p95_s, g->wall_s);
+    }
+    g_ptr_array_sort(lines, compare_lines);
+    struct orch_table *table = orch_table_new(headers);
+    for (guint i = 0; i < lines->len; i++)
+        add_line(table, lines->pdata[i]);
+    if (grades->len)
+        add_line(table, &all);
+    else if (!cli->json)
+        orch_cli_say(cli, "no run with a forecast has ended yet: 'orch run' makes and keeps them");
+    orch_table_print(cli, table, "scores");
+    forecast_grades_release(&all.grades);
+    return ORCH_EXIT_OK;
+}

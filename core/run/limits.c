@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "core/run/limits.h"
+
+#include <math.h>
+
+double orch_limits_usd(const struct orch_limits *limits, double device_s)
+{
+    return device_s / 3600 * limits->usd_per_hour;
+}
+
+enum orch_limit orch_limits_refuse(const struct orch_limits *limits, const struct orch_usage *usage,
+                                   double p50_s, unsigned devices, int64_t now_ns)
+{
+    double own_s = isnan(p50_s) ? 0 : p50_s;
+    double after_usd =
+        orch_limits_usd(limits, usage->spent_s + usage->expected_s + own_s * devices);
+    /* without a forecast there must be something left */
+    if (limits->budget_usd > 0 &&
+        (isnan(p50_s) ? after_usd >= limits->budget_usd : after_usd > limits->budget_usd))
+        return ORCH_LIMIT_BUDGET;
+    if (limits->deadline_ns && (double)(limits->deadline_ns - now_ns) / 1e9 <= own_s)
+        return ORCH_LIMIT_DEADLINE;
+    return ORCH_LIMIT_NONE;
+}
+
+enum orch_limit orch_limits_reached(const struct orch_limits *limits,
+                                    const struct orch_usage *usage, int64_t now_ns)
+{
+    if (limits->budget_usd > 0 && orch_limits_usd(limits, usage->spent_s) >= limits->budget_usd)
+        return ORCH_LIMIT_BUDGET;
+    if (limits->deadline_ns && now_ns >= limits->deadline_ns)
+        return ORCH_LIMIT_DEADLINE;
+    return ORCH_LIMIT_NONE;
+}

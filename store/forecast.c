@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A plan of a hundred trials asks for its timings once for each plugin and experiment: runs by the
+ * index of their experiment, and the parameters of those that are left. */
+#include "store/forecast.h"
+
+#include "store/internal.h"
+
+#include "lib/base/json.h"
+
+/* Runs that are looked at, however few of them fit. */
+#define LOOKED_AT "2000"
+
+/* What a stranger's store holds need not be JSON. */
+#define FACTS "CASE WHEN json_valid(r.facts) THEN r.facts ELSE '{}' END"
+
+#define TIMING_COLUMNS                                                                             \
+    "SELECT r.id, r.experiment, r.plugin_version, r.fingerprint, r.wall_ms,"                       \
+    " json_extract(" FACTS ", '$.co_runners'), json_extract(" FACTS ", '$.cost')"                  \
+    " FROM (SELECT id FROM (SELECT id, plugin, state, where_key, wall_ms, ended"
+#define TIMING_FILTER                                                                              \
+    " WHERE plugin = ?1 AND state = 'ok' AND where_key = ?2 AND wall_ms > 0"                       \
+    " AND id NOT IN " STORE_HIDDEN " ORDER BY ended DESC LIMIT ?4) q"                              \
+    " CROSS JOIN run r ON r.id = q.id"
+
+static const char BY_EXPERIMENT[] =
+    TIMING_COLUMNS " FROM run INDEXED BY run_by_experiment WHERE experiment = ?3"
+                   " ORDER BY ended DESC LIMIT " LOOKED_AT ")" TIMING_FILTER;
+static const char BY_PLUGIN[] =
+    TIMING_COLUMNS " FROM run INDEXED BY run_by_ended WHERE experiment IS NOT ?3"
+                   " ORDER BY ended DESC LIMIT " LOOKED_AT ")" TIMING_FILTER;
+
+void orch_timing_free(struct orch_timing *timing)
+{
+    if (!timing)
+        return;
+    g_free(timing->experiment);
+    g_free(timing->plugin_version);
+    g_free(timing->fingerprint);
+    json_decref(timing->cost);
+    g_ptr_array_unref(timing->names);
+    g_ptr_array_unref(timing->values);
+    g_free(timing);
+}
+
+static struct orch_timing *timing_from_row(sqlite3_stmt *s)
+{
+    struct orch_timing *timing = g_new0(struct orch_timing, 1);
+    timing->run_id = sqlite3_column_int64(s, 0);
+    timing->experiment = store_column_text(s, 1);
+    timing->plugin_version = store_column_text(s, 2);
+    timing->fingerprint = store_column_text(s, 3);
+    timing->wall_s = sqlite3_column_double(s, 4) / 1e3;
+    timing->co_runners = sqlite3_column_int64(s, 5);
+    const char *cost = (const char *)sqlite3_column_text(s, 6);
+    timing->cost = cost ? json_loads(cost, 0, NULL) : NULL;
+    timing->names = g_ptr_array_new();
+    timing->values = g_ptr_array_new_with_free_func(g_free);
+    return timing;
+}
+
+static bool read_params(struct orch_store *store, struct orch_timing *timing, GError **error)
+{
+    sqlite3_stmt *s = store_statement(store, "SELECT name, value FROM param WHERE run = ?", error);
+    if (!s)
+        return false;
+    store_bind(s, "i", timing->run_id);
+    int more;
+    while ((more = store_step(store, s, error)) > 0) {
+        const char *name = g_intern_string((const char *)sqlite3_column_text(s, 0));
+        g_ptr_array_add(timing->names, (gpointer)(uintptr_t)name);
+        g_ptr_array_add(timing->values, store_column_text(s, 1));
+    }
+    return more == 0;
+}
+
+static bool add_timings(struct orch_store *store, const char *sql_literal,
+                        const struct orch_timing_query *query, GPtrArray *out, GError **error)
+{
+    sqlite3_stmt *s = store_statement(store, sql_literal, error);
+    if (!s)
+        return false;
+    store_bind(s, "ttti", query->plugin, query->where_key, query->experiment,
+               (int64_t)query->limit);
+    guint first = out->len;
+    int more;
+    while ((more = store_step(store, s, error)) > 0)
+        g_ptr_array_add(out, timing_from_row(s));
+    for (guint i = first; more == 0 && i < out->len; i++)
+        more = read_params(store, out->pdata[i], error) ? 0 : -1;
+    return more == 0;
+}
+
+GPtrArray *orch_store_timings(struct orch_store *store, const struct orch_timing_query *query,
+                              GError **error)
+{
+    GPtrArray *timings = g_ptr_array_new_with_free_func((GDestroyNotify)orch_timing_free);
+    if (add_timings(store, BY_EXPERIMENT, query, timings, error) &&
+        add_timings(store, BY_PLUGIN, query, timings, error))
+        return timings;
+    g_ptr_array_unref(timings);
+    return NULL;
+}
+
+bool orch_store_put_forecast(struct orch_store *store, const struct orch_forecast_row *row,
+                             GError **error)
+{
+    if (!store_begin(store, error))
+        return false;
+    if (store_run(store, error,
+                  "INSERT OR REPLACE INTO forecast(fingerprint, machine, model, made, p5, p50, p95,"
+                  " tier, run) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                  "tttirrrtt", row->fingerprint, row->machine, row->model, row->made_ns, row->p5_s,
+                  row->p50_s, row->p95_s, row->tier, row->run_key))
+        return store_commit(store, error);
+    store_rollback(store);
+    return false;
+}
+
+void orch_grade_free(struct orch_grade *grade)
+{
+    if (!grade)
+        return;
+    char *const texts[] = {grade->run_key,    grade->tier,      grade->model,
+                           grade->experiment, grade->where_key, grade->network};
+    for (size_t i = 0; i < G_N_ELEMENTS(texts); i++)
+        g_free(texts[i]);
+    g_free(grade);
+}
+
+GPtrArray *orch_store_grades(struct orch_store *store, GError **error)
+{
+    sqlite3_stmt *s = store_statement(
+        store,
+        "SELECT r.key, f.tier, f.model, r.experiment, r.where_key,"
+        " json_extract(" FACTS ", '$.cost.network'), f.p5, f.p50, f.p95, r.wall_ms, f.made"
+        " FROM forecast f JOIN run r ON r.key = f.run WHERE r.state = 'ok' AND r.wall_ms > 0"
+        " AND f.p5 > 0 AND f.p50 > 0 AND f.p95 > 0 AND r.id NOT IN " STORE_HIDDEN
+        " ORDER BY f.made",
+        error);
+    if (!s)
+        return NULL;
+    GPtrArray *grades = g_ptr_array_new_with_free_func((GDestroyNotify)orch_grade_free);
+    int more;
+    while ((more = store_step(store, s, error)) > 0) {
+        struct orch_grade *grade = g_new0(struct orch_grade, 1);
+        char **const texts[] = {&grade->run_key,    &grade->tier,      &grade->model,
+                                &grade->experiment, &grade->where_key, &grade->network};
+        for (int i = 0; i < (int)G_N_ELEMENTS(texts); i++)
+            *texts[i] = store_column_text(s, i);
+        grade->p5_s = sqlite3_column_double(s, 6);
+        grade->p50_s = sqlite3_column_double(s, 7);
+        grade->p95_s = sqlite3_column_double(s, 8);
+        grade->wall_s = sqlite3_column_double(s, 9) / 1e3;
+        grade->made_ns = sqlite3_column_int64(s, 10);
+        g_ptr_array_add(grades, grade);
+    }
+    if (more == 0)
+        return grades;
+    g_ptr_array_unref(grades);
+    return NULL;
+}
