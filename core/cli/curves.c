@@ -301,6 +301,13 @@ bool orch_run_curve_fit(const struct orch_run_curve *curve, enum orch_curve_choi
 {
     struct orch_curve_options o = options ? *options : (struct orch_curve_options){0};
     o.form = choice == ORCH_CURVE_ALWAYS_POWER ? ORCH_CURVE_POWER : ORCH_CURVE_OPTIMUS;
+    size_t least = (size_t)orch_curve_params(o.form);
+    if (curve->count < least) {
+        orch_error_set(error, ORCH_ERROR_USAGE, NULL,
+                       "run %s has %zu points of '%s', a curve needs at least %zu",
+                       orch_cli_short_key(curve->key), curve->count, curve->metric, least);
+        return false;
+    }
     struct orch_stages *stages =
         choice == ORCH_CURVE_AUTO ? orch_stages_choose(curve->k, curve->loss, curve->count,
                                                        curve->drops, curve->drop_count, &o, error)

@@ -106,37 +106,54 @@ static bool find_runs(struct orch_cli *cli, struct orch_store *store, const char
     return false;
 }
 
-/* Reads and fits. A run without the series ends it when it was named, else it is passed over. */
+/* One run into the answer. */
+static bool add_run(struct orch_cli *cli, struct orch_store *store, const struct orch_run *run,
+                    const struct predict_options *o, const struct asked *a, struct answer *answer,
+                    GError **error)
+{
+    struct orch_curve_wish wish = {o->metric, o->accuracy_metric};
+    struct orch_curve_result result = {0};
+    struct orch_run_curve *curve = orch_run_curve_read(cli, store, run, &wish, error);
+    if (!curve || !orch_run_curve_fit(curve, a->choice, &a->fit, &result, error)) {
+        orch_run_curve_free(curve);
+        return false;
+    }
+    if (curve->dropped)
+        orch_cli_warn(cli, "run %s: %zu points of '%s' are not finite, and left out",
+                      orch_cli_short_key(run->key), curve->dropped, curve->metric);
+    g_ptr_array_add(answer->curves, curve);
+    g_array_append_val(answer->results, result);
+    g_ptr_array_add(answer->places, curve->where);
+    return true;
+}
+
+/* Of several runs those that have no curve are left out with a word; all of them, or the only one:
+ * an error. */
 static bool fill(struct orch_cli *cli, const struct predict_options *o, const struct asked *a,
                  struct answer *answer, GError **error)
 {
     struct orch_store *store = orch_cli_store(cli, ORCH_STORE_READ, error);
     g_autoptr(GPtrArray) runs = g_ptr_array_new_with_free_func((GDestroyNotify)orch_run_free);
-    struct orch_curve_wish wish = {o->metric, o->accuracy_metric};
+    GError *last = NULL;
     unsigned without = 0;
     if (!store || !find_runs(cli, store, o->where, runs, error))
         return false;
     for (guint i = 0; i < runs->len; i++) {
         GError *problem = NULL;
-        struct orch_curve_result result = {0};
-        struct orch_run_curve *curve =
-            orch_run_curve_read(cli, store, runs->pdata[i], &wish, &problem);
-        bool is_without = g_error_matches(problem, ORCH_ERROR, ORCH_ERROR_NOT_FOUND);
-        if (curve && orch_run_curve_fit(curve, a->choice, &a->fit, &result, &problem)) {
-            g_ptr_array_add(answer->curves, curve);
-            g_array_append_val(answer->results, result);
-            g_ptr_array_add(answer->places, curve->where);
+        if (add_run(cli, store, runs->pdata[i], o, a, answer, &problem))
             continue;
-        }
-        orch_run_curve_free(curve);
-        if (is_without && (runs->len > 1 && (answer->curves->len || i + 1 < runs->len))) {
-            g_clear_error(&problem);
+        if (g_error_matches(problem, ORCH_ERROR, ORCH_ERROR_NOT_FOUND))
             without++;
-            continue;
-        }
-        g_propagate_error(error, problem);
+        else if (runs->len > 1)
+            orch_cli_warn(cli, "left out: %s", problem->message);
+        g_clear_error(&last);
+        last = problem;
+    }
+    if (!answer->curves->len) {
+        g_propagate_error(error, last);
         return false;
     }
+    g_clear_error(&last);
     if (without)
         orch_cli_say(cli, "%u run%s without such a series %s left out", without,
                      without == 1 ? "" : "s", without == 1 ? "is" : "are");

@@ -15,6 +15,8 @@ for k in range(1, steps * epochs + 1):
         loss = 1 / (2 * (k - 4 * steps - 1) + 4) + b2
     if kind == "power":
         loss = 0.2 + 3 * (k + 5) ** -0.4
+    if kind == "broken":
+        loss = float("nan") if k % 7 == 0 else -1.0
     print(json.dumps({"step": k, "step_loss": loss}))
     if k % steps == 0:
         print(json.dumps({"step": k // steps, "val_accuracy": 1 - loss / 4, "epoch_time": steps * (2 + batch) / 1e3,
@@ -127,6 +129,8 @@ recipe: o
 experiments:
   power: { plugin: ./law.plugin, with: { kind: power } }
   drop: { plugin: ./law.plugin, with: { kind: drop, milestones: [4] } }
+  short: { plugin: ./law.plugin, with: { epochs: 1, batch: 320 } }
+  broken: { plugin: ./law.plugin, with: { kind: broken } }
   nap: { plugin: sleep, with: { seconds: 0 } }
 R
 ok orch run o.recipe power -q
@@ -143,6 +147,9 @@ assert abs(two["b0"] - 2) < 1e-4 and abs(two["b1"] - 4) < 1e-4 and abs(two["b2"]
 assert a["targets"][0]["step"] in (64, 65)      # 41 + (1/0.02 - 4)/2
 P
 # wrong questions
+ok orch run o.recipe short -q; fails 2 orch predict --curve @last; says "has 2 points of 'step_loss'"
+ok orch run o.recipe broken -q; fails 2 orch predict --curve @last; says negative
+ok orch predict --curve --where 'plugin=law' --json; says 'left out:'; says negative
 fails 2 orch predict --curve; says 'which runs?'
 fails 2 orch predict --curve nothing; says "nothing"
 fails 2 orch predict --curve @last --metric acc; says "no series 'acc'"
