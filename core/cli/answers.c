@@ -2,6 +2,7 @@
 /* The answers that a terminal can show when a run ends: the report's `table`, `best` and `text`
  * items, computed from the store. A cell whose trials are not done is shown as missing, never left
  * out. */
+#include "core/cli/answers.h"
 #include "core/cli/execute.h"
 
 #include "core/report/group.h"
@@ -310,10 +311,7 @@ static void print_table(struct orch_cli *cli, struct answer *answer)
             orch_table_add(table, text, NULL);
         }
     }
-    g_autofree char *text = orch_table_to_text(table, orch_cli_color(cli, false));
-    g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
-    for (int i = 0; lines[i] && *lines[i]; i++)
-        printf("  %s\n", lines[i]);
+    orch_answer_print(cli, table);
     print_legend(answer);
 }
 
@@ -457,6 +455,8 @@ static void print_item(struct orch_cli *cli, struct orch_plan *plan,
         printf("  %s\n", text);
         return;
     }
+    if (orch_answer_of_curves(cli, plan, item))
+        return;
     bool is_table = item->kind == ORCH_REPORT_TABLE;
     struct answer answer = {
         .plan = plan,
@@ -480,6 +480,18 @@ static void print_item(struct orch_cli *cli, struct orch_plan *plan,
     g_ptr_array_unref(answer.cells);
 }
 
+/* Is the item about a trial that was asked for? One about others would be empty. */
+static bool is_asked(const struct orch_plan *plan, const struct orch_report_item *item)
+{
+    const json_t *experiments =
+        json_is_object(item->spec) ? json_object_get(item->spec, "experiments") : NULL;
+    for (unsigned i = 0; experiments && i < plan->count; i++)
+        if (plan->items[i].state != ORCH_PLAN_UNUSED && !plan->items[i].cell->experiment->skipped &&
+            is_meant(experiments, plan->items[i].cell->experiment->name))
+            return true;
+    return !experiments;
+}
+
 void orch_execute_answers(struct orch_cli *cli, struct orch_plan *plan)
 {
     bool any = false;
@@ -487,8 +499,11 @@ void orch_execute_answers(struct orch_cli *cli, struct orch_plan *plan)
         any = plan->items[i].state == ORCH_PLAN_DONE;
     for (guint i = 0; any && i < plan->expansion->report->len; i++) {
         const struct orch_report_item *item = plan->expansion->report->pdata[i];
+        if (!is_asked(plan, item))
+            continue;
         if (item->kind == ORCH_REPORT_TABLE || item->kind == ORCH_REPORT_BEST ||
-            item->kind == ORCH_REPORT_COMPARE || item->kind == ORCH_REPORT_TEXT)
+            item->kind == ORCH_REPORT_COMPARE || item->kind == ORCH_REPORT_TEXT ||
+            item->kind >= ORCH_REPORT_CURVE)
             print_item(cli, plan, item);
     }
     fflush(stdout);

@@ -73,6 +73,24 @@ static const struct orch_option OPTIONS[] = {
     {"layers", 0, NULL, ORCH_OPT_FLAG, AT(layers), "roofline: by layer, with what bounds it"},
     {"score", 0, NULL, ORCH_OPT_FLAG, AT(score),
      "how good the forecasts of past runs were (alone, or with --json)"},
+    {"curve", 0, NULL, ORCH_OPT_FLAG, AT(curve),
+     "the loss curves of stored runs, and when they reach a target"},
+    {"where", 0, "FILTER", ORCH_OPT_TEXT, AT(where), "curve: all runs that match"},
+    {"metric", 0, "NAME", ORCH_OPT_TEXT, AT(metric),
+     "curve: the loss (default: step_loss, train_loss or loss)"},
+    {"accuracy-metric", 0, "NAME", ORCH_OPT_TEXT, AT(accuracy_metric),
+     "curve: the accuracy (default: val_accuracy, test_accuracy, accuracy or train_accuracy)"},
+    {"target-loss", 0, "X", ORCH_OPT_TEXT, AT(target_loss), "curve: when is the loss X?"},
+    {"target-accuracy", 0, "X", ORCH_OPT_TEXT, AT(target_accuracy),
+     "curve: when is the accuracy X (0.92 or 92%)?"},
+    {"form", 0, "NAME", ORCH_OPT_TEXT, AT(form), "curve: auto (the default), optimus or power"},
+    {"weights", 0, "NAME", ORCH_OPT_TEXT, AT(weights),
+     "curve: equal (the default), or segments: later points count more, as Optimus' program has "
+     "it"},
+    {"outliers", 0, "N", ORCH_OPT_TEXT, AT(outliers),
+     "curve: replace a loss outside the range of its N neighbours on each side"},
+    {"normalised", 0, NULL, ORCH_OPT_FLAG, AT(normalised),
+     "curve: divide losses by the run's largest"},
     {"format", 'f', "NAME", ORCH_OPT_TEXT, AT(format), "text, csv, markdown, latex"},
     {0}};
 
@@ -145,6 +163,38 @@ static bool options_fit(const struct predict_options *o, GError **error)
     return true;
 }
 
+static bool is_given(const struct predict_options *o, const struct orch_option *option)
+{
+    const char *at = (const char *)o + option->offset;
+    return option->kind == ORCH_OPT_FLAG ? *(const bool *)at
+                                         : *(const void *const *)(const void *)at != NULL;
+}
+
+/* --curve looks at stored runs; all else at one that has not run. */
+static bool curve_fits(const struct predict_options *o, int arg_count, GError **error)
+{
+    static const char *const of_curve[] = {
+        "curve", "where",   "metric",   "accuracy-metric", "target-loss", "target-accuracy",
+        "form",  "weights", "outliers", "normalised",      NULL};
+    static const char *const of_both[] = {"epochs", "format", NULL};
+    for (const struct orch_option *option = OPTIONS; option->name; option++) {
+        bool is_of_curve = g_strv_contains(of_curve, option->name);
+        if (!is_given(o, option) || is_of_curve == o->curve ||
+            g_strv_contains(of_both, option->name))
+            continue;
+        orch_error_set(
+            error, ORCH_ERROR_USAGE, o->curve ? "leave one of them out" : "add --curve RUN",
+            "option '--%s' does nothing %s --curve", option->name, o->curve ? "with" : "without");
+        return false;
+    }
+    if (!o->curve && arg_count) {
+        orch_error_set(error, ORCH_ERROR_USAGE, "to look at stored runs, add --curve",
+                       "orch predict takes no arguments but with --curve");
+        return false;
+    }
+    return true;
+}
+
 static int answer(struct orch_cli *cli, struct question *q, GError **error)
 {
     const struct predict_options *o = q->o;
@@ -179,13 +229,15 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
         return -1;
     }
     if (!is_model(o->model, error) || !orch_format_check(o->format, error) ||
-        !options_fit(o, error))
+        !curve_fits(o, cli->arg_count, error) || !options_fit(o, error))
         return -1;
     if (cli->json && o->format) {
         orch_error_set(error, ORCH_ERROR_USAGE, "one of them",
                        "--json and --format both say how to print");
         return -1;
     }
+    if (o->curve)
+        return predict_curve(cli, o, error);
     int status = question_settle(&q, o, error) ? answer(cli, &q, error) : -1;
     question_release(&q);
     return status;
@@ -195,8 +247,8 @@ const struct orch_command ORCH_COMMAND_PREDICT = {
     .name = "predict",
     .group = "Networks and hardware",
     .summary = "time and cost of a training that has not run",
-    .usage = "",
-    .max_args = 0,
+    .usage = "[--curve RUN...]",
+    .max_args = -1,
     .options = OPTIONS,
     .option_bytes = sizeof(struct predict_options),
     .about =
@@ -216,13 +268,18 @@ const struct orch_command ORCH_COMMAND_PREDICT = {
         "a\n"
         "layer table; what is added to it (ring, hierarchical, --overlap, --all-layers) is named "
         "as\n"
-        "such. --model roofline is the bound from below, by batch or, with --layers, by layer.",
+        "such. --model roofline is the bound from below, by batch or, with --layers, by layer.\n"
+        "\n"
+        "--curve fits the loss of stored runs, by the stages of their learning rate, and says "
+        "when\n"
+        "they reach a loss or an accuracy at their own speed (docs/curves.md).",
     .examples =
         "orch predict --gpu V100 --net resnet50   # 90 epochs of ImageNet\n"
         "orch predict --gpu all --net resnet-cifar:44 --dataset cifar10 --epochs 100   # ranked\n"
         "orch predict --model paleo --net inception_v3 --gpu K80 --workers 1,2,4,8 --scaling "
         "strong "
         "--batch 128 --dataset 50000   # a scaling forecast\n"
-        "orch predict --model roofline --net vgg16 --gpu T4 --batch 1,8,64,512   # will it fit?",
+        "orch predict --model roofline --net vgg16 --gpu T4 --batch 1,8,64,512   # will it fit?\n"
+        "orch predict --curve @last --target-accuracy 92%   # how long until 92 %?",
     .run = run,
 };

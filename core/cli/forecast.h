@@ -53,9 +53,10 @@ bool forecast_untried(struct forecast_untried *untried, const struct forecast_qu
 
 /** The white box's answer for the declared work on a GPU. */
 struct forecast_white_box {
-    double step_s;  /* of one step */
-    double whole_s; /* of all declared epochs; NaN without a number of images */
-    double spread;  /* standard deviation of the log of both */
+    bool is_transferred; /* distilled from other GPUs, not the roofline alone */
+    double step_s;       /* of one step */
+    double whole_s;      /* of all declared epochs; NaN without a number of images */
+    double spread;       /* standard deviation of the log of both */
 };
 /** False: nothing is known (network, batch or precision). */
 bool forecast_white_box(struct forecast_untried *untried, const json_t *cost,

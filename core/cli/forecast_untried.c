@@ -14,6 +14,7 @@
 /* What a trial does beside its steps (start, data, validation), as a spread of its time. */
 #define BESIDE_STEPS 0.3
 #define NETS_MAX 1000
+#define NORMAL_90 1.6449 /* 90 % of a normal distribution lie within so many deviations */
 
 struct forecast_untried {
     struct orch_hardware *hardware;
@@ -144,6 +145,7 @@ static bool step_of(struct forecast_untried *untried, const json_t *cost,
     if (!counted || batch < 1 || batch > 1 << 24 || !precision_of(cost, gpu, &precision) ||
         !orch_prior_for(gpu, precision, prior, NULL))
         return false;
+    orch_prior_transfer(gpu, precision, prior);
     const struct orch_link *link = orch_link_within(gpu);
     struct orch_roofline_work work = {.batch = batch,
                                       .element_bytes = orch_precision_bytes(precision),
@@ -156,7 +158,8 @@ static bool step_of(struct forecast_untried *untried, const json_t *cost,
                                      .node_workers = workers,
                                      .node_bandwidth = link->gbit_s / 8 * 1e9 * 0.72,
                                      .node_latency_s = link->latency_us / 1e6};
-    return orch_prior_predict(counted->net, counted->costs, prior, &work, &exchange, out, NULL) &&
+    return orch_prior_predict(counted->net, counted->costs, prior, &work, &exchange, NULL, out,
+                              NULL) &&
            out->total_s > 0;
 }
 
@@ -177,7 +180,8 @@ static bool white_box(struct forecast_untried *untried, const json_t *cost,
     double batch = (double)orch_json_int(cost, "batch", 1) * (double)workers;
     out->step_s = step.total_s;
     out->whole_s = ceil(images / batch) * (isnan(epochs) ? 1 : epochs) * step.total_s;
-    out->spread = prior.spread;
+    out->spread = prior.error_90 / NORMAL_90;
+    out->is_transferred = prior.is_transferred;
     return true;
 }
 
@@ -200,7 +204,14 @@ bool forecast_untried(struct forecast_untried *untried, const struct forecast_qu
         return false;
     struct orch_duration d = orch_duration_of_spread(box.whole_s, hypot(box.spread, BESIDE_STEPS));
     g_free(untried->why);
-    untried->why = g_strdup_printf("a roofline for %s: nothing of it ran here", gpu->name);
-    *out = (struct orch_forecast){d.p5_s, d.p50_s, d.p95_s, "prior", "roofline", untried->why};
+    untried->why = g_strdup_printf(
+        "%s for %s: nothing of it ran here",
+        box.is_transferred ? "a white box distilled from other GPUs" : "a roofline", gpu->name);
+    *out = (struct orch_forecast){d.p5_s,
+                                  d.p50_s,
+                                  d.p95_s,
+                                  box.is_transferred ? "transferred" : "prior",
+                                  box.is_transferred ? "white box" : "roofline",
+                                  untried->why};
     return true;
 }

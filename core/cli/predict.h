@@ -21,6 +21,11 @@ struct predict_options {
     const char *threads, *budget, *deadline, *pareto;
     const char **calibrate;
     bool pipeline, spot, forward_only, layers, overlap, all_layers, explain, score;
+
+    /* of --curve */
+    const char *where, *metric, *accuracy_metric, *target_loss, *target_accuracy, *form, *weights,
+        *outliers;
+    bool curve, normalised;
 };
 
 /** Something that was not said on the command line. */
@@ -92,6 +97,8 @@ int predict_paleo(struct orch_cli *cli, struct question *q, GError **error);
 /** The rest of predict_paleo with --parallel model or hybrid. */
 int predict_paleo_split(struct orch_cli *cli, struct question *q,
                         struct orch_paleo_options *options, GError **error);
+/** --curve: of the runs that the arguments and --where name; no question is settled for it. */
+int predict_curve(struct orch_cli *cli, const struct predict_options *o, GError **error);
 int predict_roofline(struct orch_cli *cli, struct question *q, GError **error);
 
 #endif

@@ -91,6 +91,9 @@ enum orch_report_kind {
     ORCH_REPORT_COVERAGE,
     ORCH_REPORT_WORK,
     ORCH_REPORT_COLLABORATORS,
+    ORCH_REPORT_CURVE,
+    ORCH_REPORT_CURVE_LAW,
+    ORCH_REPORT_TIME_TO,
 };
 
 /** An item of `report:`, checked. */

@@ -3,30 +3,15 @@
  * against the plugins of the experiments that an item is about, so that a misspelt metric is found
  * before a night of training and not after it. What the items read also decides the default of
  * `reuse`: a time or a rate is worth nothing from another machine. */
-#include "core/recipe/internal.h"
+#include "core/recipe/report_shapes.h"
 
 #include "lib/base/text.h"
 
 #include <string.h>
 
-/* What a key holds. */
-enum shape {
-    SHAPE_AXES,        /* names to group by: one, or a list */
-    SHAPE_AXIS,        /* one of them */
-    SHAPE_X,           /* an axis, or a value (a metric against a metric) */
-    SHAPE_VALUES,      /* "last val_accuracy": one, or a list */
-    SHAPE_BETTER,      /* one whose metric says which way is better */
-    SHAPE_EXPERIMENTS, /* one, or a list */
-    SHAPE_ARTIFACT,
-    SHAPE_KIND, /* of a plot */
-    SHAPE_FLAG,
-    SHAPE_NUMBERS,
-    SHAPE_TEXT,
-};
-
 struct key_row {
     const char *name;
-    enum shape shape;
+    enum report_shape shape;
     bool is_required;
 };
 
@@ -37,335 +22,113 @@ static const struct kind_row {
     bool may_be_bare; /* `- coverage:` without keys */
     struct key_row keys[KEYS_MAX];
 } KINDS[] = {
-    {"text", ORCH_REPORT_TEXT, false, {{NULL, SHAPE_TEXT, false}}},
+    {"text", ORCH_REPORT_TEXT, false, {{NULL, REPORT_SHAPE_TEXT, false}}},
     {"table",
      ORCH_REPORT_TABLE,
      false,
-     {{"rows", SHAPE_AXES, true},
-      {"columns", SHAPE_AXES, false},
-      {"value", SHAPE_VALUES, true},
-      {"experiments", SHAPE_EXPERIMENTS, false},
-      {"where", SHAPE_TEXT, false}}},
+     {{"rows", REPORT_SHAPE_AXES, true},
+      {"columns", REPORT_SHAPE_AXES, false},
+      {"value", REPORT_SHAPE_VALUES, true},
+      {"experiments", REPORT_SHAPE_EXPERIMENTS, false},
+      {"where", REPORT_SHAPE_TEXT, false}}},
     {"plot",
      ORCH_REPORT_PLOT,
      false,
-     {{"kind", SHAPE_KIND, false},
-      {"x", SHAPE_X, true},
-      {"y", SHAPE_VALUES, true},
-      {"by", SHAPE_AXES, false},
-      {"facet", SHAPE_AXIS, false},
-      {"log_x", SHAPE_FLAG, false},
-      {"log_y", SHAPE_FLAG, false},
-      {"ideal", SHAPE_FLAG, false},
-      {"reference", SHAPE_NUMBERS, false},
-      {"experiments", SHAPE_EXPERIMENTS, false},
-      {"where", SHAPE_TEXT, false}}},
+     {{"kind", REPORT_SHAPE_KIND, false},
+      {"x", REPORT_SHAPE_X, true},
+      {"y", REPORT_SHAPE_VALUES, true},
+      {"by", REPORT_SHAPE_AXES, false},
+      {"facet", REPORT_SHAPE_AXIS, false},
+      {"log_x", REPORT_SHAPE_FLAG, false},
+      {"log_y", REPORT_SHAPE_FLAG, false},
+      {"ideal", REPORT_SHAPE_FLAG, false},
+      {"reference", REPORT_SHAPE_NUMBERS, false},
+      {"experiments", REPORT_SHAPE_EXPERIMENTS, false},
+      {"where", REPORT_SHAPE_TEXT, false}}},
     {"images",
      ORCH_REPORT_IMAGES,
      false,
-     {{"artifact", SHAPE_ARTIFACT, true},
-      {"by", SHAPE_AXES, false},
-      {"experiments", SHAPE_EXPERIMENTS, false},
-      {"where", SHAPE_TEXT, false}}},
+     {{"artifact", REPORT_SHAPE_ARTIFACT, true},
+      {"by", REPORT_SHAPE_AXES, false},
+      {"experiments", REPORT_SHAPE_EXPERIMENTS, false},
+      {"where", REPORT_SHAPE_TEXT, false}}},
     {"best",
      ORCH_REPORT_BEST,
      false,
-     {{"value", SHAPE_BETTER, true},
-      {"by", SHAPE_AXES, false},
-      {"experiments", SHAPE_EXPERIMENTS, false},
-      {"where", SHAPE_TEXT, false}}},
+     {{"value", REPORT_SHAPE_BETTER, true},
+      {"by", REPORT_SHAPE_AXES, false},
+      {"experiments", REPORT_SHAPE_EXPERIMENTS, false},
+      {"where", REPORT_SHAPE_TEXT, false}}},
     {"compare",
      ORCH_REPORT_COMPARE,
      false,
-     {{"value", SHAPE_VALUES, true},
-      {"by", SHAPE_AXES, true},
-      {"best_of", SHAPE_AXES, false},
-      {"baseline", SHAPE_TEXT, false},
-      {"experiments", SHAPE_EXPERIMENTS, false},
-      {"where", SHAPE_TEXT, false}}},
+     {{"value", REPORT_SHAPE_VALUES, true},
+      {"by", REPORT_SHAPE_AXES, true},
+      {"best_of", REPORT_SHAPE_AXES, false},
+      {"baseline", REPORT_SHAPE_TEXT, false},
+      {"experiments", REPORT_SHAPE_EXPERIMENTS, false},
+      {"where", REPORT_SHAPE_TEXT, false}}},
     {"coverage",
      ORCH_REPORT_COVERAGE,
      true,
-     {{"rows", SHAPE_AXES, false},
-      {"columns", SHAPE_AXES, false},
-      {"experiments", SHAPE_EXPERIMENTS, false},
-      {"where", SHAPE_TEXT, false}}},
+     {{"rows", REPORT_SHAPE_AXES, false},
+      {"columns", REPORT_SHAPE_AXES, false},
+      {"experiments", REPORT_SHAPE_EXPERIMENTS, false},
+      {"where", REPORT_SHAPE_TEXT, false}}},
     {"work",
      ORCH_REPORT_WORK,
      true,
-     {{"value", SHAPE_VALUES, false},
-      {"by", SHAPE_AXES, false},
-      {"experiments", SHAPE_EXPERIMENTS, false},
-      {"where", SHAPE_TEXT, false}}},
+     {{"value", REPORT_SHAPE_VALUES, false},
+      {"by", REPORT_SHAPE_AXES, false},
+      {"experiments", REPORT_SHAPE_EXPERIMENTS, false},
+      {"where", REPORT_SHAPE_TEXT, false}}},
     {"collaborators",
      ORCH_REPORT_COLLABORATORS,
      true,
-     {{"by", SHAPE_AXES, false},
-      {"experiments", SHAPE_EXPERIMENTS, false},
-      {"where", SHAPE_TEXT, false}}},
+     {{"by", REPORT_SHAPE_AXES, false},
+      {"experiments", REPORT_SHAPE_EXPERIMENTS, false},
+      {"where", REPORT_SHAPE_TEXT, false}}},
+    {"curve",
+     ORCH_REPORT_CURVE,
+     true,
+     {{"value", REPORT_SHAPE_SERIES, false},
+      {"experiments", REPORT_SHAPE_EXPERIMENTS, false},
+      {"devices", REPORT_SHAPE_TEXTS, false}}},
+    {"curve_law",
+     ORCH_REPORT_CURVE_LAW,
+     false,
+     {{"held_out", REPORT_SHAPE_EXPERIMENTS, true},
+      {"value", REPORT_SHAPE_SERIES, false},
+      {"experiments", REPORT_SHAPE_EXPERIMENTS, false},
+      {"devices", REPORT_SHAPE_TEXTS, false},
+      {"warmup", REPORT_SHAPE_NUMBERS, false}}},
+    {"time_to",
+     ORCH_REPORT_TIME_TO,
+     false,
+     {{"accuracy", REPORT_SHAPE_BY_PROFILE, true},
+      {"held_out", REPORT_SHAPE_EXPERIMENTS, true},
+      {"speed", REPORT_SHAPE_EXPERIMENTS, true},
+      {"servers", REPORT_SHAPE_COUNTS, true},
+      {"workers", REPORT_SHAPE_COUNTS, true},
+      {"link", REPORT_SHAPE_TEXT, true},
+      {"value", REPORT_SHAPE_SERIES, false},
+      {"experiments", REPORT_SHAPE_EXPERIMENTS, false}}},
 };
+
+/* Keys that name experiments. */
+static const char *const EXPERIMENT_KEYS[] = {"experiments", "held_out", "speed"};
 
 static const char *const COMMON_KEYS[] = {"question", "title", "points"};
-static const char *const PLOT_KINDS[] = {"line", "scatter", "bar", "histogram", "box", NULL};
-/* How a metric's points become one number. */
-static const char *const SUMMARIES[] = {"last",  "best",   "mean",  "min", "max",
-                                        "first", "result", "count", NULL};
-static const char *const PLACES[] = {"machine", "gpu", "threads", NULL};
-static const char *const OTHER_AXES[] = {"experiment", "repeat", "step", NULL};
 static const char *const TIME_UNITS[] = {"s", "ms", "us", "ns", "min", "h", NULL};
-
-/* An item while it is checked. */
-struct item {
-    struct recipe_draft *draft;
-    const struct orch_yaml *spec;
-    GPtrArray *experiments; /* struct recipe_experiment *: what it is about */
-    bool is_listed;         /* by its own `experiments:`, else all */
-    GPtrArray *metrics;     /* const struct orch_metric_spec *: what it reads */
-    const char *place;      /* "gpu" when it groups by a place */
-};
-
-/* ---- names -------------------------------------------------------------------------------------
- */
-
-/* How many of the item's experiments have the name, as what? */
-enum name_kind { NAME_PARAM, NAME_METRIC, NAME_ARTIFACT, NAME_STEP_UNIT };
-
-static bool manifest_has_step_unit(const struct orch_manifest *manifest, const char *name)
-{
-    for (guint i = 0; i < manifest->metrics->len; i++)
-        if (g_strcmp0(((struct orch_metric_spec *)manifest->metrics->pdata[i])->step_unit, name) ==
-            0)
-            return true;
-    return false;
-}
-
-static bool manifest_has(const struct orch_manifest *manifest, enum name_kind kind,
-                         const char *name)
-{
-    switch (kind) {
-    case NAME_PARAM:
-        return orch_manifest_param(manifest, name);
-    case NAME_METRIC:
-        return orch_manifest_metric(manifest, name);
-    case NAME_ARTIFACT:
-        return orch_manifest_artifact(manifest, name);
-    case NAME_STEP_UNIT:
-        return manifest_has_step_unit(manifest, name);
-    }
-    return false;
-}
-
-/* The first of the item's experiments that has the name. */
-static const struct recipe_experiment *holder(const struct item *item, enum name_kind kind,
-                                              const char *name)
-{
-    for (guint i = 0; i < item->experiments->len; i++) {
-        const struct recipe_experiment *experiment = item->experiments->pdata[i];
-        if (manifest_has(experiment->manifest, kind, name))
-            return experiment;
-    }
-    return NULL;
-}
-
-/* The metric of that name, as the first experiment that has it declares it. */
-static const struct orch_metric_spec *find_metric(const struct item *item, const char *name)
-{
-    const struct recipe_experiment *experiment = holder(item, NAME_METRIC, name);
-    return experiment ? orch_manifest_metric(experiment->manifest, name) : NULL;
-}
-
-static void add_names(GPtrArray *names, const struct orch_manifest *manifest, enum name_kind kind)
-{
-    for (guint i = 0; kind == NAME_PARAM && i < manifest->params->len; i++)
-        g_ptr_array_add(names, ((struct orch_param_spec *)manifest->params->pdata[i])->name);
-    for (guint i = 0; kind == NAME_METRIC && i < manifest->metrics->len; i++)
-        g_ptr_array_add(names, ((struct orch_metric_spec *)manifest->metrics->pdata[i])->name);
-    for (guint i = 0; kind == NAME_ARTIFACT && i < manifest->artifacts->len; i++)
-        g_ptr_array_add(names, ((struct orch_artifact_spec *)manifest->artifacts->pdata[i])->name);
-    for (guint i = 0; kind == NAME_STEP_UNIT && i < manifest->metrics->len; i++) {
-        char *unit = ((struct orch_metric_spec *)manifest->metrics->pdata[i])->step_unit;
-        if (unit)
-            g_ptr_array_add(names, unit);
-    }
-}
-
-/* Distinct names of the given kinds over the item's experiments, NULL-terminated, with `more`. */
-static GPtrArray *known_names(const struct item *item, const enum name_kind *kinds, guint count,
-                              const char *const *more)
-{
-    g_autoptr(GPtrArray) all = g_ptr_array_new();
-    for (guint i = 0; i < item->experiments->len; i++)
-        for (guint j = 0; j < count; j++)
-            add_names(all, ((struct recipe_experiment *)item->experiments->pdata[i])->manifest,
-                      kinds[j]);
-    for (; more && *more; more++)
-        g_ptr_array_add(all, (char *)(uintptr_t)*more);
-    g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
-    GPtrArray *names = g_ptr_array_new();
-    for (guint i = 0; i < all->len; i++)
-        if (g_hash_table_add(seen, all->pdata[i]))
-            g_ptr_array_add(names, all->pdata[i]);
-    g_ptr_array_add(names, NULL);
-    return names;
-}
-
-static void complain_name(const struct item *item, const struct orch_yaml *node, const char *what,
-                          const char *name, const enum name_kind *kinds, guint count,
-                          const char *const *more)
-{
-    if (item->draft->has_unknown_plugin && !item->is_listed)
-        return;
-    g_autoptr(GPtrArray) names = known_names(item, kinds, count, more);
-    g_autofree char *hint =
-        orch_recipe_hint_names(item->draft, name, (const char *const *)names->pdata);
-    orch_recipe_complain_at(item->draft, node, hint, "unknown %s '%s' in the report", what, name);
-}
-
-/* ---- shapes ------------------------------------------------------------------------------------
- */
-
-/* "last val_accuracy", "val_accuracy", "count": its metric, or NULL (none, or complained). */
-static const struct orch_metric_spec *check_value(struct item *item, const struct orch_yaml *node)
-{
-    static const enum name_kind kinds[] = {NAME_METRIC};
-    const char *space = strchr(node->text, ' ');
-    const char *name = space ? space + strspn(space, " ") : node->text;
-    if (!space && strcmp(name, "count") == 0)
-        return NULL;
-    g_autofree char *summary = space ? g_strndup(node->text, (size_t)(space - node->text)) : NULL;
-    if (summary && !g_strv_contains(SUMMARIES, summary)) {
-        g_autofree char *hint = orch_recipe_hint_names(item->draft, summary, SUMMARIES);
-        orch_recipe_complain_at(item->draft, node, hint, "'%s': '%s' is no summary of a metric",
-                                node->text, summary);
-        return NULL;
-    }
-    const struct orch_metric_spec *metric = find_metric(item, name);
-    if (!metric) {
-        complain_name(item, node, "metric", name, kinds, G_N_ELEMENTS(kinds), NULL);
-        return NULL;
-    }
-    g_ptr_array_add(item->metrics, (struct orch_metric_spec *)(uintptr_t)metric);
-    if (summary && strcmp(summary, "best") == 0 && metric->better == ORCH_BETTER_NONE)
-        orch_recipe_complain_at(item->draft, node, "write 'min' or 'max'",
-                                "metric '%s' does not say which way is better", name);
-    return metric;
-}
-
-static void check_better(struct item *item, const struct orch_yaml *node)
-{
-    const struct orch_metric_spec *metric = check_value(item, node);
-    if (metric && metric->better == ORCH_BETTER_NONE)
-        orch_recipe_complain_at(item->draft, node, "choose a metric that is to be high or low",
-                                "metric '%s' does not say which way is better", metric->name);
-}
-
-static bool axis_is_known(struct item *item, const char *name)
-{
-    if (g_strv_contains(PLACES, name)) {
-        item->place = name;
-        return true;
-    }
-    return g_strv_contains(OTHER_AXES, name) || holder(item, NAME_PARAM, name) ||
-           holder(item, NAME_STEP_UNIT, name);
-}
-
-static void check_axis(struct item *item, const struct orch_yaml *node)
-{
-    static const enum name_kind kinds[] = {NAME_PARAM, NAME_STEP_UNIT};
-    static const char *const more[] = {"experiment", "repeat", "machine", "gpu", "threads", NULL};
-    if (!axis_is_known(item, node->text))
-        complain_name(item, node, "parameter", node->text, kinds, G_N_ELEMENTS(kinds), more);
-}
-
-static void check_x(struct item *item, const struct orch_yaml *node)
-{
-    static const enum name_kind kinds[] = {NAME_PARAM, NAME_STEP_UNIT, NAME_METRIC};
-    static const char *const more[] = {"experiment", "repeat", "machine", "gpu", "threads", NULL};
-    if (strchr(node->text, ' ') || holder(item, NAME_METRIC, node->text))
-        check_value(item, node);
-    else if (!axis_is_known(item, node->text))
-        complain_name(item, node, "parameter or metric", node->text, kinds, G_N_ELEMENTS(kinds),
-                      more);
-}
-
-static void check_artifact(struct item *item, const struct orch_yaml *node)
-{
-    static const enum name_kind kinds[] = {NAME_ARTIFACT};
-    if (!holder(item, NAME_ARTIFACT, node->text))
-        complain_name(item, node, "artifact", node->text, kinds, G_N_ELEMENTS(kinds), NULL);
-}
-
-static void check_flag(struct item *item, const struct orch_yaml *node)
-{
-    static const char *const words[] = {"true", "false", "yes", "no", "on", "off", NULL};
-    if (!g_strv_contains(words, node->text))
-        orch_recipe_complain_at(item->draft, node, "write true or false",
-                                "'%s' is not true or false", node->text);
-}
-
-static void check_number(struct item *item, const struct orch_yaml *node)
-{
-    double number;
-    if (!orch_real_parse(node->text, &number))
-        orch_recipe_complain_at(item->draft, node, NULL, "'%s' is not a real number", node->text);
-}
-
-static void check_kind(struct item *item, const struct orch_yaml *node)
-{
-    g_autofree char *hint = orch_recipe_hint_names(item->draft, node->text, PLOT_KINDS);
-    if (!g_strv_contains(PLOT_KINDS, node->text))
-        orch_recipe_complain_at(item->draft, node, hint, "unknown kind of plot '%s'", node->text);
-}
-
-static void check_one(struct item *item, enum shape shape, const struct orch_yaml *node)
-{
-    switch (shape) {
-    case SHAPE_AXES:
-    case SHAPE_AXIS:
-        check_axis(item, node);
-        break;
-    case SHAPE_X:
-        check_x(item, node);
-        break;
-    case SHAPE_VALUES:
-        check_value(item, node);
-        break;
-    case SHAPE_BETTER:
-        check_better(item, node);
-        break;
-    case SHAPE_ARTIFACT:
-        check_artifact(item, node);
-        break;
-    case SHAPE_KIND:
-        check_kind(item, node);
-        break;
-    case SHAPE_FLAG:
-        check_flag(item, node);
-        break;
-    case SHAPE_NUMBERS:
-        check_number(item, node);
-        break;
-    case SHAPE_EXPERIMENTS: /* read before all others */
-    case SHAPE_TEXT:
-        break;
-    }
-}
-
-static bool shape_is_list(enum shape shape)
-{
-    return shape == SHAPE_AXES || shape == SHAPE_VALUES || shape == SHAPE_EXPERIMENTS ||
-           shape == SHAPE_NUMBERS;
-}
 
 /* ---- items -------------------------------------------------------------------------------------
  */
 
-/* What the item is about: its own list, or all that can be checked. */
-static void find_experiments(struct item *item)
+/* The experiments that a key names; false when it is not there. */
+static bool add_named(struct report_item *item, const char *key)
 {
     struct recipe_draft *draft = item->draft;
-    g_autoptr(GPtrArray) texts = orch_recipe_get_texts(draft, item->spec, "experiments");
-    item->is_listed = texts != NULL;
+    g_autoptr(GPtrArray) texts = orch_recipe_get_texts(draft, item->spec, key);
     for (guint i = 0; texts && i < texts->len; i++) {
         const struct orch_yaml *node = texts->pdata[i];
         struct recipe_experiment *experiment = g_hash_table_lookup(draft->by_name, node->text);
@@ -377,14 +140,26 @@ static void find_experiments(struct item *item)
         else if (experiment->manifest)
             g_ptr_array_add(item->experiments, experiment);
     }
-    for (guint i = 0; !texts && i < draft->experiments->len; i++) {
+    return texts;
+}
+
+/* What the item is about: its own list, or all that can be checked. */
+static void find_experiments(struct report_item *item)
+{
+    struct recipe_draft *draft = item->draft;
+    for (guint i = 0; i < G_N_ELEMENTS(EXPERIMENT_KEYS); i++) {
+        bool is_there = add_named(item, EXPERIMENT_KEYS[i]);
+        item->is_listed = i == 0 ? is_there : item->is_listed;
+    }
+    for (guint i = 0; !item->is_listed && i < draft->experiments->len; i++) {
         struct recipe_experiment *experiment = draft->experiments->pdata[i];
         if (experiment->manifest)
             g_ptr_array_add(item->experiments, experiment);
     }
 }
 
-static void check_key(struct item *item, const struct kind_row *kind, const struct key_row *row)
+static void check_key(struct report_item *item, const struct kind_row *kind,
+                      const struct key_row *row)
 {
     const struct orch_yaml *node = orch_yaml_get(item->spec, row->name);
     if (!node) {
@@ -393,7 +168,11 @@ static void check_key(struct item *item, const struct kind_row *kind, const stru
                                     "'%s' needs '%s'", kind->name, row->name);
         return;
     }
-    if (node->kind == ORCH_YAML_LIST && !shape_is_list(row->shape)) {
+    if (row->shape == REPORT_SHAPE_BY_PROFILE && node->kind != ORCH_YAML_LIST) {
+        orch_report_check_by_profile(item, node);
+        return;
+    }
+    if (node->kind == ORCH_YAML_LIST && !orch_report_takes_list(row->shape)) {
         orch_recipe_complain_at(item->draft, node, NULL, "'%s' takes one value, found a list",
                                 row->name);
         return;
@@ -402,15 +181,15 @@ static void check_key(struct item *item, const struct kind_row *kind, const stru
     if (item->experiments->len == 0) /* nothing to check names against: said elsewhere */
         return;
     for (guint i = 0; texts && i < texts->len; i++)
-        check_one(item, row->shape, texts->pdata[i]);
+        orch_report_check(item, row->shape, texts->pdata[i]);
 }
 
 /* A curve over epochs needs a metric by epoch. */
-static void check_steps(struct item *item)
+static void check_steps(struct report_item *item)
 {
     const struct orch_yaml *x = orch_yaml_get(item->spec, "x");
-    if (!x || x->kind != ORCH_YAML_SCALAR || holder(item, NAME_PARAM, x->text) ||
-        !(strcmp(x->text, "step") == 0 || holder(item, NAME_STEP_UNIT, x->text)))
+    if (!x || x->kind != ORCH_YAML_SCALAR || orch_report_holder(item, REPORT_NAME_PARAM, x->text) ||
+        !(strcmp(x->text, "step") == 0 || orch_report_holder(item, REPORT_NAME_STEP_UNIT, x->text)))
         return;
     for (guint i = 0; i < item->metrics->len; i++) {
         const struct orch_metric_spec *metric = item->metrics->pdata[i];
@@ -430,7 +209,7 @@ static bool unit_is_of_a_place(const char *unit)
 }
 
 /* Experiments whose answer in this item depends on where they ran. */
-static void mark_where(const struct item *item)
+static void mark_where(const struct report_item *item)
 {
     for (guint i = 0; i < item->experiments->len; i++) {
         const struct recipe_experiment *experiment = item->experiments->pdata[i];
@@ -457,7 +236,7 @@ static void mark_where(const struct item *item)
 static void check_spec(struct recipe_draft *draft, const struct kind_row *kind,
                        const struct orch_yaml *spec)
 {
-    struct item item = {.draft = draft, .spec = spec};
+    struct report_item item = {.draft = draft, .spec = spec};
     const char *known[KEYS_MAX + 1] = {NULL};
     for (guint i = 0; i < KEYS_MAX && kind->keys[i].name; i++)
         known[i] = kind->keys[i].name;
@@ -470,6 +249,9 @@ static void check_spec(struct recipe_draft *draft, const struct kind_row *kind,
         check_key(&item, kind, &kind->keys[i]);
     if (kind->kind == ORCH_REPORT_PLOT)
         check_steps(&item);
+    if (kind->kind == ORCH_REPORT_CURVE || kind->kind == ORCH_REPORT_CURVE_LAW ||
+        kind->kind == ORCH_REPORT_TIME_TO)
+        item.place = "gpu";
     mark_where(&item);
     g_ptr_array_unref(item.experiments);
     g_ptr_array_unref(item.metrics);
@@ -518,7 +300,7 @@ static const struct kind_row *find_kind(struct recipe_draft *draft, const struct
     if (!found && !has_unknown)
         orch_recipe_complain_at(draft, map,
                                 "add one of: text, table, plot, images, best, compare, coverage, "
-                                "work, collaborators",
+                                "work, collaborators, curve, curve_law, time_to",
                                 "a report item without content");
     return found;
 }

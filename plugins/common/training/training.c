@@ -22,6 +22,9 @@
 
 /** Steps of a smoke run. */
 enum { SMOKE_STEPS = 2 };
+/** Points of the loss by step, at most; and the least steps of a point on a GPU, where to read the
+ * loss is to wait for all that was queued. */
+enum { STEP_POINTS = 400, GPU_STEPS = 8 };
 
 /* Everything of one training. */
 struct state {
@@ -39,6 +42,10 @@ struct state {
     double feature_s, training_s;
     double best;
     int64_t best_epoch;
+    struct orch_torch_totals epoch_totals;
+    /* the loss by step: a point is the mean over the images of the steps since the one before */
+    int64_t steps_per_epoch, steps_per_point;
+    struct orch_torch_totals point_totals;
 };
 
 static int fail_text(const struct orch_host *host, int status, const char *format, ...)
@@ -142,8 +149,8 @@ static const char *file_digest(void *ctx, const char *path)
     return host->file_digest(host, path);
 }
 
-/* One input a split: wherever the set lies and however many files it has, the same pictures have the
- * same digest. */
+/* One input a split: wherever the set lies and however many files it has, the same pictures have
+ * the same digest. */
 static int name_inputs(const struct orch_training *t, const struct orch_host *host)
 {
     static const char *const names[] = {"train", "test"};
@@ -452,6 +459,47 @@ static bool cache_features(struct state *s, GError **error)
 /* ---- epochs -----------------------------------------------------------------------------------
  */
 
+static void plan_points(struct state *s)
+{
+    s->steps_per_epoch = (s->train->count + s->t->batch - 1) / s->t->batch;
+    int64_t steps = s->steps_per_epoch * s->epochs;
+    bool is_gpu = strcmp(choose_device(s), "cpu") != 0;
+    s->steps_per_point = MAX((steps + STEP_POINTS - 1) / STEP_POINTS, is_gpu ? GPU_STEPS : 1);
+}
+
+static void add_totals(struct orch_torch_totals *sum, const struct orch_torch_totals *part)
+{
+    sum->images += part->images;
+    sum->correct += part->correct;
+    sum->loss += part->loss;
+}
+
+/* Takes what the model summed up into the epoch's and the point's totals. */
+static bool take_totals(struct state *s, GError **error)
+{
+    struct orch_torch_totals part;
+    if (!s->torch->totals_take(s->model, &part, error))
+        return false;
+    add_totals(&s->epoch_totals, &part);
+    add_totals(&s->point_totals, &part);
+    return true;
+}
+
+/* Reports the loss when a point is due. Batch `number` (from 0) of the epoch was just learnt from.
+ */
+static bool after_step(struct state *s, int64_t epoch, int64_t number, GError **error)
+{
+    int64_t step = epoch * s->steps_per_epoch + number + 1;
+    if (step % s->steps_per_point && step != s->epochs * s->steps_per_epoch)
+        return true;
+    if (!take_totals(s, error))
+        return false;
+    s->host->metric(s->host, "step_loss", step,
+                    s->point_totals.loss / (double)MAX(1, s->point_totals.images));
+    s->point_totals = (struct orch_torch_totals){0};
+    return true;
+}
+
 /* Calls `step` for every batch of features in an order drawn from seed and epoch (or as they lie).
  */
 static bool each_feature_batch(struct state *s, const struct orch_subset *subset,
@@ -479,7 +527,8 @@ static bool each_feature_batch(struct state *s, const struct orch_subset *subset
         double at = (double)epoch + (double)first / (double)subset->count;
         if (train)
             s->torch->rate_set(s->model, orch_schedule_rate(&s->schedule, at));
-        if (!(train ? s->torch->train(s->model, &batch, error)
+        if (!(train ? s->torch->train(s->model, &batch, error) &&
+                          after_step(s, epoch, first / size, error)
                     : s->torch->evaluate(s->model, &batch, error)))
             return false;
     }
@@ -500,7 +549,7 @@ static bool train_epoch(struct state *s, struct orch_loader *loader, int64_t epo
                                          .count = batch.count};
         double at = (double)epoch + (double)number / (double)total;
         s->torch->rate_set(s->model, orch_schedule_rate(&s->schedule, at));
-        if (!s->torch->train(s->model, &input, error))
+        if (!s->torch->train(s->model, &input, error) || !after_step(s, epoch, number, error))
             return false;
         if (number % 16 == 0) {
             s->host->progress(s->host, at, (double)s->epochs);
@@ -541,12 +590,14 @@ static bool one_epoch(struct state *s, struct orch_loader *loader, int64_t epoch
                       GError **error)
 {
     const struct orch_host *host = s->host;
-    struct orch_torch_totals train, val;
+    struct orch_torch_totals val;
     int64_t begin = orch_mono_ns();
     *out_status = ORCH_OK;
     host->phase(host, "training");
-    if (!train_epoch(s, loader, epoch, error) || !s->torch->totals_take(s->model, &train, error))
+    s->epoch_totals = (struct orch_torch_totals){0};
+    if (!train_epoch(s, loader, epoch, error) || !take_totals(s, error))
         return false;
+    struct orch_torch_totals train = s->epoch_totals;
     double seconds = (double)(orch_mono_ns() - begin) / 1e9;
     if (host->cancelled(host)) {
         *out_status = ORCH_CANCELLED;
@@ -641,6 +692,7 @@ static int run_epochs(struct state *s, struct orch_loader *loader, GError **erro
     int status = ORCH_OK;
     if (!resume(s, checkpoint, &epoch, error))
         return -1;
+    plan_points(s);
     for (; epoch < s->epochs && status == ORCH_OK; epoch++) {
         if (!one_epoch(s, loader, epoch, &status, error))
             return -1;

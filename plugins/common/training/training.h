@@ -119,6 +119,10 @@ struct orch_training {
      .better = ORCH_BETTER_MIN,                                                                    \
      .step_unit = "epoch",                                                                         \
      .help = "mean cross-entropy of the epoch's batches"},                                         \
+        {.name = "step_loss",                                                                      \
+         .better = ORCH_BETTER_MIN,                                                                \
+         .step_unit = "step",                                                                      \
+         .help = "mean cross-entropy of the steps since the point before; at most 400 points"},    \
         {.name = "train_accuracy",                                                                 \
          .better = ORCH_BETTER_MAX,                                                                \
          .step_unit = "epoch",                                                                     \

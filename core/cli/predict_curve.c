@@ -1,0 +1,441 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* `orch predict --curve`: the loss curves of stored runs, and when they reach a target. */
+#include "core/cli/curves.h"
+#include "core/cli/find.h"
+#include "core/cli/nets.h"
+#include "core/cli/predict.h"
+
+#include "lib/base/error.h"
+#include "lib/base/json.h"
+#include "lib/base/text.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Rows of the bridge that are shown. */
+#define BRIDGE_ROWS 8
+
+/* What is asked, as read from the options. NaN: not asked. */
+struct asked {
+    enum orch_curve_choice choice;
+    struct orch_curve_options fit;
+    double loss, accuracy;
+    int64_t epochs; /* 0: not asked */
+};
+
+struct answer {
+    GPtrArray *curves;            /* struct orch_run_curve * */
+    GArray *results;              /* struct orch_curve_result, one a curve */
+    GPtrArray *places;            /* char *, borrowed */
+    struct orch_isotonic *bridge; /* NULL: not asked */
+    double bridge_loss;           /* at which accuracy crosses the target; NaN: it never does */
+};
+
+/* ---- what is asked ----------------------------------------------------------------------------
+ */
+
+static bool wrong_option(const char *option, const char *text, const char *hint, GError **error)
+{
+    orch_error_set(error, ORCH_ERROR_USAGE, hint, "option '%s': '%s' will not do", option, text);
+    return false;
+}
+
+/* 0.92 or 92%. */
+static bool parse_accuracy(const char *text, double *out)
+{
+    g_autofree char *number = g_strdup(text);
+    size_t length = strlen(number);
+    bool is_percent = length && number[length - 1] == '%';
+    if (is_percent)
+        number[length - 1] = '\0';
+    if (!orch_real_parse(number, out))
+        return false;
+    *out /= is_percent ? 100 : 1;
+    return *out > 0 && *out <= 1;
+}
+
+static bool read_asked(const struct predict_options *o, struct asked *a, GError **error)
+{
+    static const char *const forms[] = {"auto", "optimus", "power", NULL};
+    static const char *const weights[] = {"equal", "segments", NULL};
+    *a = (struct asked){.loss = NAN, .accuracy = NAN};
+    int64_t neighbours = 0;
+    for (int i = 0; o->form && forms[i]; i++)
+        if (strcmp(o->form, forms[i]) == 0)
+            a->choice = (enum orch_curve_choice)i;
+    for (int i = 0; o->weights && weights[i]; i++)
+        if (strcmp(o->weights, weights[i]) == 0)
+            a->fit.weights = (enum orch_curve_weights)i;
+    if (o->form && !g_strv_contains(forms, o->form))
+        return wrong_option("--form", o->form, "auto, optimus or power", error);
+    if (o->weights && !g_strv_contains(weights, o->weights))
+        return wrong_option("--weights", o->weights, "equal or segments", error);
+    if (o->target_loss && (!orch_real_parse(o->target_loss, &a->loss) || !isfinite(a->loss)))
+        return wrong_option("--target-loss", o->target_loss, "a number, as 0.3", error);
+    if (o->target_accuracy && !parse_accuracy(o->target_accuracy, &a->accuracy))
+        return wrong_option("--target-accuracy", o->target_accuracy,
+                            "a share or a percentage, as 0.92 or 92%", error);
+    if (!orch_cli_count(o->outliers, "--outliers", 100, &neighbours, error) ||
+        !orch_cli_count(o->epochs, "--epochs", 1000000, &a->epochs, error))
+        return false;
+    a->fit.neighbours = (int)neighbours;
+    a->fit.is_normalised = o->normalised;
+    return true;
+}
+
+/* ---- reading and fitting ----------------------------------------------------------------------
+ */
+
+static bool find_runs(struct orch_cli *cli, struct orch_store *store, const char *filter,
+                      GPtrArray *out, GError **error)
+{
+    for (int i = 0; i < cli->arg_count + (filter != NULL); i++) {
+        const char *text = i < cli->arg_count ? cli->args[i] : filter;
+        g_autoptr(GPtrArray) found = orch_cli_find_runs(store, text, error);
+        if (!found)
+            return false;
+        g_ptr_array_set_free_func(found, NULL);
+        for (guint j = 0; j < found->len; j++)
+            g_ptr_array_add(out, found->pdata[j]);
+    }
+    if (out->len)
+        return true;
+    orch_error_set(error, ORCH_ERROR_USAGE,
+                   "for example 'orch predict --curve @last', or --where 'recipe=hw4'",
+                   "the curve of which runs?");
+    return false;
+}
+
+/* One run into the answer. */
+static bool add_run(struct orch_cli *cli, struct orch_store *store, const struct orch_run *run,
+                    const struct predict_options *o, const struct asked *a, struct answer *answer,
+                    GError **error)
+{
+    struct orch_curve_wish wish = {o->metric, o->accuracy_metric};
+    struct orch_curve_result result = {0};
+    struct orch_run_curve *curve = orch_run_curve_read(cli, store, run, &wish, error);
+    if (!curve || !orch_run_curve_fit(curve, a->choice, &a->fit, &result, error)) {
+        orch_run_curve_free(curve);
+        return false;
+    }
+    if (curve->dropped)
+        orch_cli_warn(cli, "run %s: %zu points of '%s' are not finite, and left out",
+                      orch_cli_short_key(run->key), curve->dropped, curve->metric);
+    g_ptr_array_add(answer->curves, curve);
+    g_array_append_val(answer->results, result);
+    g_ptr_array_add(answer->places, curve->where);
+    return true;
+}
+
+/* Of several runs those that have no curve are left out with a word; all of them, or the only one:
+ * an error. */
+static bool fill(struct orch_cli *cli, const struct predict_options *o, const struct asked *a,
+                 struct answer *answer, GError **error)
+{
+    struct orch_store *store = orch_cli_store(cli, ORCH_STORE_READ, error);
+    g_autoptr(GPtrArray) runs = g_ptr_array_new_with_free_func((GDestroyNotify)orch_run_free);
+    GError *last = NULL;
+    unsigned without = 0;
+    if (!store || !find_runs(cli, store, o->where, runs, error))
+        return false;
+    for (guint i = 0; i < runs->len; i++) {
+        GError *problem = NULL;
+        if (add_run(cli, store, runs->pdata[i], o, a, answer, &problem))
+            continue;
+        if (g_error_matches(problem, ORCH_ERROR, ORCH_ERROR_NOT_FOUND))
+            without++;
+        else if (runs->len > 1)
+            orch_cli_warn(cli, "left out: %s", problem->message);
+        g_clear_error(&last);
+        last = problem;
+    }
+    if (!answer->curves->len) {
+        g_propagate_error(error, last);
+        return false;
+    }
+    g_clear_error(&last);
+    if (without)
+        orch_cli_say(cli, "%u run%s without such a series %s left out", without,
+                     without == 1 ? "" : "s", without == 1 ? "is" : "are");
+    return true;
+}
+
+/* ---- tables -----------------------------------------------------------------------------------
+ */
+
+static const struct orch_run_curve *curve_of(const struct answer *answer, guint i)
+{
+    return answer->curves->pdata[i];
+}
+
+static const struct orch_curve_result *result_of(const struct answer *answer, guint i)
+{
+    return &g_array_index(answer->results, struct orch_curve_result, i);
+}
+
+static bool has_form(const struct answer *answer, enum orch_curve_form form)
+{
+    for (guint i = 0; i < answer->results->len; i++)
+        if (result_of(answer, i)->stages->curves[0].form == form)
+            return true;
+    return false;
+}
+
+static const char *form_name(const struct orch_curve *curve)
+{
+    if (curve->is_flat)
+        return "flat";
+    return curve->form == ORCH_CURVE_OPTIMUS ? "optimus" : "power";
+}
+
+static void add_params(struct orch_table *table, const struct orch_curve *curve,
+                       enum orch_curve_form form)
+{
+    for (int j = 0; j < orch_curve_params(form); j++)
+        orch_table_add_real(table, curve->form == form ? curve->b[j] : (double)NAN);
+}
+
+static void add_stage(struct orch_table *table, const struct answer *answer, guint i, size_t s)
+{
+    const struct orch_run_curve *c = curve_of(answer, i);
+    const struct orch_curve_result *r = result_of(answer, i);
+    const struct orch_curve *curve = &r->stages->curves[s];
+    orch_table_add(table, orch_cli_short_key(c->key), json_string(c->key));
+    orch_table_add(table, c->net ? c->net : "-", c->net ? json_string(c->net) : json_null());
+    orch_table_add(table, orch_place_short(c->where, answer->places), json_string(c->where));
+    orch_table_add(table, c->metric, NULL);
+    orch_table_add(table, form_name(curve), NULL);
+    orch_table_add_real(table, r->stages->starts[s]);
+    if (has_form(answer, ORCH_CURVE_OPTIMUS))
+        add_params(table, curve, ORCH_CURVE_OPTIMUS);
+    if (has_form(answer, ORCH_CURVE_POWER))
+        add_params(table, curve, ORCH_CURVE_POWER);
+    orch_table_add_real(table, orch_curve_limit(curve));
+    orch_table_add_int(table, (int64_t)curve->points);
+    orch_table_add_real(table, s ? (double)NAN : r->good.r2);
+    orch_table_add_real(table, s ? (double)NAN : 100 * r->good.relative_error);
+}
+
+/* `is_json`: headers are names of members, with units. */
+static struct orch_table *fit_table(const struct answer *answer, bool is_json)
+{
+    static const char *const first[] = {"run", "net", "where", "loss", "form", ">from"};
+    static const char *const optimus[] = {">b0", ">b1", ">b2"};
+    static const char *const power[] = {">a", ">b", ">c", ">d"};
+    const char *const last[] = {">tends to", ">points", ">R2",
+                                is_json ? ">error_percent" : ">error %"};
+    const char *headers[G_N_ELEMENTS(first) + G_N_ELEMENTS(optimus) + G_N_ELEMENTS(power) +
+                        G_N_ELEMENTS(last) + 1] = {NULL};
+    size_t count = 0;
+    for (size_t i = 0; i < G_N_ELEMENTS(first); i++)
+        headers[count++] = first[i];
+    for (size_t i = 0; has_form(answer, ORCH_CURVE_OPTIMUS) && i < G_N_ELEMENTS(optimus); i++)
+        headers[count++] = optimus[i];
+    for (size_t i = 0; has_form(answer, ORCH_CURVE_POWER) && i < G_N_ELEMENTS(power); i++)
+        headers[count++] = power[i];
+    for (size_t i = 0; i < G_N_ELEMENTS(last); i++)
+        headers[count++] = last[i];
+    struct orch_table *table = orch_table_new(headers);
+    for (guint i = 0; i < answer->curves->len; i++)
+        for (size_t s = 0; s < result_of(answer, i)->stages->count; s++)
+            add_stage(table, answer, i, s);
+    return table;
+}
+
+/* A row of the second table: the loss at k, whether reached (NULL: yes) or why not. */
+static void add_target(struct orch_table *table, const struct orch_run_curve *c, const char *target,
+                       double loss, double k, const char *why_not, double first_seen)
+{
+    double epochs = k / c->k_per_epoch, seconds = k * c->s_per_k;
+    double steps = c->is_by_epoch ? epochs * c->steps_per_epoch : k;
+    g_autofree char *time = isnan(seconds) ? g_strdup("-") : orch_duration_format(seconds);
+    orch_table_add(table, orch_cli_short_key(c->key), json_string(c->key));
+    orch_table_add(table, target, NULL);
+    orch_table_add_real(table, loss);
+    orch_table_add(table, why_not ? why_not : "yes", NULL);
+    orch_table_add_real(table, isnan(steps) ? (double)NAN : ceil(steps));
+    orch_table_add_real(table, epochs);
+    orch_table_add(table, time, isnan(seconds) ? json_null() : orch_json_real(seconds));
+    orch_table_add_real(table, first_seen);
+}
+
+static void add_reach(struct orch_table *table, const struct answer *answer, guint i,
+                      const char *target, double loss, double first_seen)
+{
+    const struct orch_run_curve *c = curve_of(answer, i);
+    double k = NAN;
+    if (isnan(loss)) {
+        add_target(table, c, target, loss, NAN, "no run got there", first_seen);
+        return;
+    }
+    bool reached = orch_stages_reach(result_of(answer, i)->stages, loss, &k, NULL);
+    add_target(table, c, target, loss, reached ? k : (double)NAN, reached ? NULL : "never",
+               first_seen);
+}
+
+/* The first epoch at which the run itself was that accurate; NaN: it never was. */
+static double first_accurate(const struct orch_run_curve *c, double accuracy)
+{
+    for (size_t i = 0; i < c->accuracy_count; i++)
+        if (c->accuracy[i] >= accuracy)
+            return c->accuracy_k[i] / c->k_per_epoch;
+    return NAN;
+}
+
+static struct orch_table *target_table(const struct answer *answer, const struct asked *a,
+                                       bool is_json)
+{
+    const char *const headers[] = {"run",
+                                   "target",
+                                   ">loss",
+                                   "reached",
+                                   ">step",
+                                   ">epochs",
+                                   is_json ? ">time_s" : ">time",
+                                   ">seen at epoch",
+                                   NULL};
+    struct orch_table *table = orch_table_new(headers);
+    for (guint i = 0; i < answer->curves->len; i++) {
+        const struct orch_run_curve *c = curve_of(answer, i);
+        g_autofree char *loss = g_strdup_printf("loss %g", a->loss);
+        g_autofree char *accuracy = g_strdup_printf("accuracy %g", a->accuracy);
+        g_autofree char *epochs = g_strdup_printf("%d epochs", (int)a->epochs);
+        double k = (double)a->epochs * c->k_per_epoch;
+        if (!isnan(a->loss))
+            add_reach(table, answer, i, loss, a->loss, NAN);
+        if (!isnan(a->accuracy))
+            add_reach(table, answer, i, accuracy, answer->bridge_loss,
+                      first_accurate(c, a->accuracy));
+        if (a->epochs)
+            add_target(table, c, epochs,
+                       isnan(k) ? (double)NAN : orch_stages_loss(result_of(answer, i)->stages, k),
+                       k, isnan(k) ? "steps of an epoch unknown" : NULL, NAN);
+    }
+    return table;
+}
+
+/* At most BRIDGE_ROWS of its steps, evenly, the ends among them. */
+static struct orch_table *bridge_table(const struct orch_isotonic *bridge)
+{
+    static const char *const headers[] = {">loss", ">accuracy", NULL};
+    struct orch_table *table = orch_table_new(headers);
+    size_t rows = MIN(bridge->count, BRIDGE_ROWS);
+    for (size_t i = 0; i < rows; i++) {
+        size_t at = rows > 1 ? i * (bridge->count - 1) / (rows - 1) : 0;
+        orch_table_add_real(table, bridge->x[at]);
+        orch_table_add_real(table, bridge->y[at]);
+    }
+    return table;
+}
+
+/* ---- printing ---------------------------------------------------------------------------------
+ */
+
+static void print_notes(const struct answer *answer, const struct asked *a)
+{
+    const struct orch_run_curve *first = curve_of(answer, 0);
+    bool is_mixed = false;
+    for (guint i = 1; i < answer->curves->len; i++)
+        is_mixed = is_mixed || curve_of(answer, i)->is_by_epoch != first->is_by_epoch;
+    if (has_form(answer, ORCH_CURVE_OPTIMUS))
+        printf("optimus: loss = 1/(b0 k + b1) + b2, all b >= 0 (Peng et al. 2018, equation 1)\n");
+    if (has_form(answer, ORCH_CURVE_POWER))
+        printf("power: loss = a + b (k + d)^-c; chosen where it fits much better than optimus\n");
+    printf("k counts %s, from the start of its learning-rate stage ('from'); losses %s\n",
+           is_mixed             ? "steps or epochs, as the series does"
+           : first->is_by_epoch ? "epochs"
+                                : "steps",
+           a->fit.is_normalised ? "are divided by each run's largest" : "as recorded");
+    printf("R2 and error (mean of |fitted - measured| / measured) are over all of the run's "
+           "points\n");
+    if (a->fit.neighbours)
+        for (guint i = 0; i < answer->curves->len; i++) {
+            const struct orch_stages *stages = result_of(answer, i)->stages;
+            size_t replaced = 0;
+            for (size_t s = 0; s < stages->count; s++)
+                replaced += stages->curves[s].replaced;
+            printf("%s: %zu outlier%s replaced\n", orch_cli_short_key(curve_of(answer, i)->key),
+                   replaced, replaced == 1 ? "" : "s");
+        }
+}
+
+static void print_target_notes(const struct answer *answer, const struct asked *a)
+{
+    const char *from = NULL;
+    for (guint i = 0; i < answer->curves->len && !from; i++)
+        from = curve_of(answer, i)->s_from;
+    if (!isnan(a->accuracy) && !isnan(answer->bridge_loss))
+        printf("accuracy %g is crossed at loss %g: isotonic fit of accuracy on loss, over %zu "
+               "points of all these runs\n",
+               a->accuracy, answer->bridge_loss, answer->bridge->count);
+    if (from)
+        printf("time: at the run's own speed, from %s\n",
+               strcmp(from, "epoch_time") == 0 ? "epoch_time (validation left out)"
+                                               : "the times at which its points came");
+}
+
+static void print_text(struct orch_cli *cli, const struct answer *answer, const struct asked *a,
+                       bool has_targets)
+{
+    orch_table_print(cli, fit_table(answer, false), "curves");
+    print_notes(answer, a);
+    if (!has_targets)
+        return;
+    printf("\n");
+    orch_table_print(cli, target_table(answer, a, false), "targets");
+    print_target_notes(answer, a);
+    if (!answer->bridge)
+        return;
+    printf("\n");
+    orch_table_print(cli, bridge_table(answer->bridge), "bridge");
+}
+
+static void print(struct orch_cli *cli, const struct answer *answer, const struct asked *a,
+                  const char *format)
+{
+    bool has_targets = !isnan(a->loss) || !isnan(a->accuracy) || a->epochs;
+    if (cli->json) {
+        json_t *out = json_pack("{s:i s:o}", "schema_version", 1, "curves",
+                                orch_table_to_json(fit_table(answer, true)));
+        if (has_targets)
+            json_object_set_new(out, "targets", orch_table_to_json(target_table(answer, a, true)));
+        if (answer->bridge)
+            json_object_set_new(out, "bridge", orch_table_to_json(bridge_table(answer->bridge)));
+        orch_cli_print_json(out);
+    } else if (format && strcmp(format, "text") != 0) {
+        if (has_targets)
+            orch_table_print_as(cli, target_table(answer, a, false), "targets", format);
+        else
+            orch_table_print_as(cli, fit_table(answer, false), "curves", format);
+    } else {
+        print_text(cli, answer, a, has_targets);
+    }
+}
+
+int predict_curve(struct orch_cli *cli, const struct predict_options *o, GError **error)
+{
+    struct asked asked;
+    if (!read_asked(o, &asked, error))
+        return -1;
+    struct answer answer = {
+        .curves = g_ptr_array_new_with_free_func((GDestroyNotify)orch_run_curve_free),
+        .results = g_array_new(FALSE, FALSE, sizeof(struct orch_curve_result)),
+        .places = g_ptr_array_new(),
+        .bridge_loss = NAN,
+    };
+    g_array_set_clear_func(answer.results, (GDestroyNotify)orch_curve_result_release);
+    bool ok = fill(cli, o, &asked, &answer, error);
+    if (ok && !isnan(asked.accuracy)) {
+        answer.bridge = orch_run_curves_bridge(answer.curves, error);
+        ok = answer.bridge != NULL;
+        if (ok)
+            orch_isotonic_cross(answer.bridge, asked.accuracy, &answer.bridge_loss, NULL);
+    }
+    if (ok)
+        print(cli, &answer, &asked, o->format);
+    orch_isotonic_free(answer.bridge);
+    g_ptr_array_unref(answer.curves);
+    g_array_unref(answer.results);
+    g_ptr_array_unref(answer.places);
+    return ok ? ORCH_EXIT_OK : -1;
+}

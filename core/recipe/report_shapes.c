@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "core/recipe/report_shapes.h"
+
+#include "lib/base/text.h"
+
+#include <string.h>
+
+static const char *const PLOT_KINDS[] = {"line", "scatter", "bar", "histogram", "box", NULL};
+/* How a metric's points become one number. */
+static const char *const SUMMARIES[] = {"last",  "best",   "mean",  "min", "max",
+                                        "first", "result", "count", NULL};
+static const char *const PLACES[] = {"machine", "gpu", "threads", NULL};
+static const char *const OTHER_AXES[] = {"experiment", "repeat", "step", NULL};
+
+/* ---- names -------------------------------------------------------------------------------------
+ */
+
+static bool manifest_has_step_unit(const struct orch_manifest *manifest, const char *name)
+{
+    for (guint i = 0; i < manifest->metrics->len; i++)
+        if (g_strcmp0(((struct orch_metric_spec *)manifest->metrics->pdata[i])->step_unit, name) ==
+            0)
+            return true;
+    return false;
+}
+
+static bool manifest_has(const struct orch_manifest *manifest, enum report_name kind,
+                         const char *name)
+{
+    switch (kind) {
+    case REPORT_NAME_PARAM:
+        return orch_manifest_param(manifest, name);
+    case REPORT_NAME_METRIC:
+        return orch_manifest_metric(manifest, name);
+    case REPORT_NAME_ARTIFACT:
+        return orch_manifest_artifact(manifest, name);
+    case REPORT_NAME_STEP_UNIT:
+        return manifest_has_step_unit(manifest, name);
+    }
+    return false;
+}
+
+/* The first of the item's experiments that has the name. */
+const struct recipe_experiment *orch_report_holder(const struct report_item *item,
+                                                   enum report_name kind, const char *name)
+{
+    for (guint i = 0; i < item->experiments->len; i++) {
+        const struct recipe_experiment *experiment = item->experiments->pdata[i];
+        if (manifest_has(experiment->manifest, kind, name))
+            return experiment;
+    }
+    return NULL;
+}
+
+/* The metric of that name, as the first experiment that has it declares it. */
+static const struct orch_metric_spec *find_metric(const struct report_item *item, const char *name)
+{
+    const struct recipe_experiment *experiment = orch_report_holder(item, REPORT_NAME_METRIC, name);
+    return experiment ? orch_manifest_metric(experiment->manifest, name) : NULL;
+}
+
+static void add_names(GPtrArray *names, const struct orch_manifest *manifest, enum report_name kind)
+{
+    for (guint i = 0; kind == REPORT_NAME_PARAM && i < manifest->params->len; i++)
+        g_ptr_array_add(names, ((struct orch_param_spec *)manifest->params->pdata[i])->name);
+    for (guint i = 0; kind == REPORT_NAME_METRIC && i < manifest->metrics->len; i++)
+        g_ptr_array_add(names, ((struct orch_metric_spec *)manifest->metrics->pdata[i])->name);
+    for (guint i = 0; kind == REPORT_NAME_ARTIFACT && i < manifest->artifacts->len; i++)
+        g_ptr_array_add(names, ((struct orch_artifact_spec *)manifest->artifacts->pdata[i])->name);
+    for (guint i = 0; kind == REPORT_NAME_STEP_UNIT && i < manifest->metrics->len; i++) {
+        char *unit = ((struct orch_metric_spec *)manifest->metrics->pdata[i])->step_unit;
+        if (unit)
+            g_ptr_array_add(names, unit);
+    }
+}
+
+/* Distinct names of the given kinds over the item's experiments, NULL-terminated, with `more`. */
+static GPtrArray *known_names(const struct report_item *item, const enum report_name *kinds,
+                              guint count, const char *const *more)
+{
+    g_autoptr(GPtrArray) all = g_ptr_array_new();
+    for (guint i = 0; i < item->experiments->len; i++)
+        for (guint j = 0; j < count; j++)
+            add_names(all, ((struct recipe_experiment *)item->experiments->pdata[i])->manifest,
+                      kinds[j]);
+    for (; more && *more; more++)
+        g_ptr_array_add(all, (char *)(uintptr_t)*more);
+    g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
+    GPtrArray *names = g_ptr_array_new();
+    for (guint i = 0; i < all->len; i++)
+        if (g_hash_table_add(seen, all->pdata[i]))
+            g_ptr_array_add(names, all->pdata[i]);
+    g_ptr_array_add(names, NULL);
+    return names;
+}
+
+static void complain_name(const struct report_item *item, const struct orch_yaml *node,
+                          const char *what, const char *name, const enum report_name *kinds,
+                          guint count, const char *const *more)
+{
+    if (item->draft->has_unknown_plugin && !item->is_listed)
+        return;
+    g_autoptr(GPtrArray) names = known_names(item, kinds, count, more);
+    g_autofree char *hint =
+        orch_recipe_hint_names(item->draft, name, (const char *const *)names->pdata);
+    orch_recipe_complain_at(item->draft, node, hint, "unknown %s '%s' in the report", what, name);
+}
+
+/* ---- shapes ------------------------------------------------------------------------------------
+ */
+
+/* "last val_accuracy", "val_accuracy", "count": its metric, or NULL (none, or complained). */
+static const struct orch_metric_spec *check_value(struct report_item *item,
+                                                  const struct orch_yaml *node)
+{
+    static const enum report_name kinds[] = {REPORT_NAME_METRIC};
+    const char *space = strchr(node->text, ' ');
+    const char *name = space ? space + strspn(space, " ") : node->text;
+    if (!space && strcmp(name, "count") == 0)
+        return NULL;
+    g_autofree char *summary = space ? g_strndup(node->text, (size_t)(space - node->text)) : NULL;
+    if (summary && !g_strv_contains(SUMMARIES, summary)) {
+        g_autofree char *hint = orch_recipe_hint_names(item->draft, summary, SUMMARIES);
+        orch_recipe_complain_at(item->draft, node, hint, "'%s': '%s' is no summary of a metric",
+                                node->text, summary);
+        return NULL;
+    }
+    const struct orch_metric_spec *metric = find_metric(item, name);
+    if (!metric) {
+        complain_name(item, node, "metric", name, kinds, G_N_ELEMENTS(kinds), NULL);
+        return NULL;
+    }
+    g_ptr_array_add(item->metrics, (struct orch_metric_spec *)(uintptr_t)metric);
+    if (summary && strcmp(summary, "best") == 0 && metric->better == ORCH_BETTER_NONE)
+        orch_recipe_complain_at(item->draft, node, "write 'min' or 'max'",
+                                "metric '%s' does not say which way is better", name);
+    return metric;
+}
+
+static void check_better(struct report_item *item, const struct orch_yaml *node)
+{
+    const struct orch_metric_spec *metric = check_value(item, node);
+    if (metric && metric->better == ORCH_BETTER_NONE)
+        orch_recipe_complain_at(item->draft, node, "choose a metric that is to be high or low",
+                                "metric '%s' does not say which way is better", metric->name);
+}
+
+static bool axis_is_known(struct report_item *item, const char *name)
+{
+    if (g_strv_contains(PLACES, name)) {
+        item->place = name;
+        return true;
+    }
+    return g_strv_contains(OTHER_AXES, name) || orch_report_holder(item, REPORT_NAME_PARAM, name) ||
+           orch_report_holder(item, REPORT_NAME_STEP_UNIT, name);
+}
+
+static void check_axis(struct report_item *item, const struct orch_yaml *node)
+{
+    static const enum report_name kinds[] = {REPORT_NAME_PARAM, REPORT_NAME_STEP_UNIT};
+    static const char *const more[] = {"experiment", "repeat", "machine", "gpu", "threads", NULL};
+    if (!axis_is_known(item, node->text))
+        complain_name(item, node, "parameter", node->text, kinds, G_N_ELEMENTS(kinds), more);
+}
+
+static void check_x(struct report_item *item, const struct orch_yaml *node)
+{
+    static const enum report_name kinds[] = {REPORT_NAME_PARAM, REPORT_NAME_STEP_UNIT,
+                                             REPORT_NAME_METRIC};
+    static const char *const more[] = {"experiment", "repeat", "machine", "gpu", "threads", NULL};
+    if (strchr(node->text, ' ') || orch_report_holder(item, REPORT_NAME_METRIC, node->text))
+        check_value(item, node);
+    else if (!axis_is_known(item, node->text))
+        complain_name(item, node, "parameter or metric", node->text, kinds, G_N_ELEMENTS(kinds),
+                      more);
+}
+
+static void check_artifact(struct report_item *item, const struct orch_yaml *node)
+{
+    static const enum report_name kinds[] = {REPORT_NAME_ARTIFACT};
+    if (!orch_report_holder(item, REPORT_NAME_ARTIFACT, node->text))
+        complain_name(item, node, "artifact", node->text, kinds, G_N_ELEMENTS(kinds), NULL);
+}
+
+static void check_flag(struct report_item *item, const struct orch_yaml *node)
+{
+    static const char *const words[] = {"true", "false", "yes", "no", "on", "off", NULL};
+    if (!g_strv_contains(words, node->text))
+        orch_recipe_complain_at(item->draft, node, "write true or false",
+                                "'%s' is not true or false", node->text);
+}
+
+static void check_number(struct report_item *item, const struct orch_yaml *node)
+{
+    double number;
+    if (!orch_real_parse(node->text, &number))
+        orch_recipe_complain_at(item->draft, node, NULL, "'%s' is not a real number", node->text);
+}
+
+static void check_series(struct report_item *item, const struct orch_yaml *node)
+{
+    const struct orch_metric_spec *metric = check_value(item, node);
+    if (metric && !metric->step_unit)
+        orch_recipe_complain_at(item->draft, node, "put it in a table",
+                                "'%s' is one value a trial: it has no curve", metric->name);
+}
+
+static void check_count(struct report_item *item, const struct orch_yaml *node)
+{
+    int64_t number;
+    if (!orch_int_parse(node->text, &number) || number < 1 || number > 1000000)
+        orch_recipe_complain_at(item->draft, node, NULL, "'%s' is not a whole number from 1 on",
+                                node->text);
+}
+
+/* 0.92, or { laptop: 0.75, course: 0.92 }. */
+void orch_report_check_by_profile(struct report_item *item, const struct orch_yaml *node)
+{
+    struct recipe_draft *draft = item->draft;
+    g_autoptr(GPtrArray) names = g_ptr_array_new();
+    for (guint i = 0; i < draft->profiles->len; i++)
+        g_ptr_array_add(
+            names, (char *)(uintptr_t)((struct recipe_profile *)draft->profiles->pdata[i])->name);
+    g_ptr_array_add(names, NULL);
+    if (node->kind == ORCH_YAML_SCALAR) {
+        check_number(item, node);
+        return;
+    }
+    orch_yaml_check_keys(node, draft->path, "numbers by profile", (const char *const *)names->pdata,
+                         draft->diags);
+    for (guint i = 0; i < node->items->len; i++) {
+        const struct orch_yaml *value = node->items->pdata[i];
+        if (value->kind == ORCH_YAML_SCALAR)
+            check_number(item, value);
+        else
+            orch_recipe_complain_at(draft, value, NULL, "a profile's number is one number");
+    }
+}
+
+static void check_kind(struct report_item *item, const struct orch_yaml *node)
+{
+    g_autofree char *hint = orch_recipe_hint_names(item->draft, node->text, PLOT_KINDS);
+    if (!g_strv_contains(PLOT_KINDS, node->text))
+        orch_recipe_complain_at(item->draft, node, hint, "unknown kind of plot '%s'", node->text);
+}
+
+void orch_report_check(struct report_item *item, enum report_shape shape,
+                       const struct orch_yaml *node)
+{
+    switch (shape) {
+    case REPORT_SHAPE_AXES:
+    case REPORT_SHAPE_AXIS:
+        check_axis(item, node);
+        break;
+    case REPORT_SHAPE_X:
+        check_x(item, node);
+        break;
+    case REPORT_SHAPE_VALUES:
+        check_value(item, node);
+        break;
+    case REPORT_SHAPE_BETTER:
+        check_better(item, node);
+        break;
+    case REPORT_SHAPE_ARTIFACT:
+        check_artifact(item, node);
+        break;
+    case REPORT_SHAPE_KIND:
+        check_kind(item, node);
+        break;
+    case REPORT_SHAPE_FLAG:
+        check_flag(item, node);
+        break;
+    case REPORT_SHAPE_NUMBERS:
+        check_number(item, node);
+        break;
+    case REPORT_SHAPE_COUNTS:
+        check_count(item, node);
+        break;
+    case REPORT_SHAPE_SERIES:
+        check_series(item, node);
+        break;
+    case REPORT_SHAPE_EXPERIMENTS: /* read before all others */
+    case REPORT_SHAPE_BY_PROFILE:  /* checked as a whole */
+    case REPORT_SHAPE_TEXTS:
+    case REPORT_SHAPE_TEXT:
+        break;
+    }
+}
+
+bool orch_report_takes_list(enum report_shape shape)
+{
+    return shape == REPORT_SHAPE_AXES || shape == REPORT_SHAPE_VALUES ||
+           shape == REPORT_SHAPE_EXPERIMENTS || shape == REPORT_SHAPE_NUMBERS ||
+           shape == REPORT_SHAPE_COUNTS || shape == REPORT_SHAPE_TEXTS;
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What the keys of a report's items hold, and whether a text fits. Names are those of the plugins
+ * of the experiments that the item is about. */
+#ifndef ORCH_CORE_RECIPE_REPORT_SHAPES_H
+#define ORCH_CORE_RECIPE_REPORT_SHAPES_H
+
+#include "core/recipe/internal.h"
+
+/** What a key holds. */
+enum report_shape {
+    REPORT_SHAPE_AXES,        /* names to group by: one, or a list */
+    REPORT_SHAPE_AXIS,        /* one of them */
+    REPORT_SHAPE_X,           /* an axis, or a value (a metric against a metric) */
+    REPORT_SHAPE_VALUES,      /* "last val_accuracy": one, or a list */
+    REPORT_SHAPE_BETTER,      /* one whose metric says which way is better */
+    REPORT_SHAPE_SERIES,      /* a metric with a value by step or epoch */
+    REPORT_SHAPE_EXPERIMENTS, /* one, or a list */
+    REPORT_SHAPE_ARTIFACT,
+    REPORT_SHAPE_KIND, /* of a plot */
+    REPORT_SHAPE_FLAG,
+    REPORT_SHAPE_NUMBERS,
+    REPORT_SHAPE_COUNTS,     /* numbers from 1 on, whole */
+    REPORT_SHAPE_BY_PROFILE, /* a number, or a map from profile to number */
+    REPORT_SHAPE_TEXTS,
+    REPORT_SHAPE_TEXT,
+};
+
+/** An item while it is checked. */
+struct report_item {
+    struct recipe_draft *draft;
+    const struct orch_yaml *spec;
+    GPtrArray *experiments; /* struct recipe_experiment *: what it is about */
+    bool is_listed;         /* by its own `experiments:`, else all */
+    GPtrArray *metrics;     /* const struct orch_metric_spec *: what it reads */
+    const char *place;      /* "gpu" when it groups by a place */
+};
+
+/** How many of the item's experiments have the name, as what? */
+enum report_name {
+    REPORT_NAME_PARAM,
+    REPORT_NAME_METRIC,
+    REPORT_NAME_ARTIFACT,
+    REPORT_NAME_STEP_UNIT
+};
+
+/** The first of the item's experiments that has the name, or NULL. */
+const struct recipe_experiment *orch_report_holder(const struct report_item *item,
+                                                   enum report_name kind, const char *name);
+/** Complains of a text that does not fit its key's shape; notes the metrics and the place that the
+ * item reads. */
+void orch_report_check(struct report_item *item, enum report_shape shape,
+                       const struct orch_yaml *node);
+/** The same of REPORT_SHAPE_BY_PROFILE, a number or a map. */
+void orch_report_check_by_profile(struct report_item *item, const struct orch_yaml *node);
+/** May the key hold several? */
+bool orch_report_takes_list(enum report_shape shape);
+
+#endif

@@ -1,0 +1,169 @@
+# Loss curves: a wrapped program whose losses follow known laws, so that the parameters must come back; targets;
+# stages; and the three items of a report that are made of them.
+. "$(dirname "$0")/lib.sh"
+# Losses of 1/(b0 k + b1) + b2; the b's follow from the depth: b0 = 0.04 - depth/2000, b1 = 0.4, b2 = 0.3 - depth/400.
+# 'drop': after step 40 another law begins. The accuracy is 1 - loss/4. A worker's step takes 2 ms + 1 ms an image.
+cat >law.py <<'P'
+import json, sys
+net, batch, epochs, kind = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), sys.argv[4]
+depth = int(net.split(":")[1])
+b0, b1, b2 = 0.04 - depth / 2000, 0.4, 0.3 - depth / 400
+images, steps = 640, 640 // batch
+for k in range(1, steps * epochs + 1):
+    loss = 1 / (b0 * k + b1) + b2
+    if kind == "drop" and k > 4 * steps:
+        loss = 1 / (2 * (k - 4 * steps - 1) + 4) + b2
+    if kind == "power":
+        loss = 0.2 + 3 * (k + 5) ** -0.4
+    if kind == "broken":
+        loss = float("nan") if k % 7 == 0 else -1.0
+    print(json.dumps({"step": k, "step_loss": loss}))
+    if k % steps == 0:
+        print(json.dumps({"step": k // steps, "val_accuracy": 1 - loss / 4, "epoch_time": steps * (2 + batch) / 1e3,
+                          "images_per_s": 1e3 * batch / (2 + batch)}))
+print(json.dumps({"train_images": images}))
+P
+cat >law.plugin <<'Y'
+command: [python3, law.py, "${net}", "${batch}", "${epochs}", "${kind}"]
+parameters:
+  net: { type: string, default: "resnet-cifar:20" }
+  batch: { type: int, default: 64 }
+  epochs: { type: int, default: 10 }
+  kind: { type: string, default: plain }
+  milestones: { type: "list of string", default: [] }
+metrics:
+  step_loss: { better: min, step: step }
+  val_accuracy: { better: max, step: epoch }
+  epoch_time: { unit: s, better: min, step: epoch }
+  images_per_s: { unit: images/s, better: max, step: epoch }
+  train_images: { unit: images }
+cost: { network: "${net}", input: 3x32x32, batch: "${batch}", epochs: "${epochs}", classes: "10" }
+Y
+cat >c.recipe <<'R'
+format: 1
+recipe: c
+profile: small
+profiles:
+  small: {}
+  large: { experiments: { family: { with: { epochs: 20 } } } }
+experiments:
+  family:
+    plugin: ./law.plugin
+    resources: { cores: 1 }
+    sweep: { net: ["resnet-cifar:8", "resnet-cifar:14", "resnet-cifar:26", "resnet-cifar:32"] }
+  held: { plugin: ./law.plugin, resources: { cores: 1 }, with: { net: "resnet-cifar:20" } }
+  speed:
+    plugin: ./law.plugin
+    resources: { cores: 1 }
+    with: { net: "resnet-cifar:20", epochs: 2 }
+    sweep: { batch: [64, 32, 16] }
+report:
+  - { question: "1", curve: { value: step_loss, experiments: family } }
+  - { question: "2", curve_law: { experiments: family, held_out: held } }
+  - { question: "3", time_to: { accuracy: { small: 0.85, large: 0.9 }, servers: [2, 4], workers: [1, 2, 4, 8],
+      link: ethernet10, experiments: family, held_out: held, speed: speed } }
+R
+ok orch run c.recipe family -q
+has '4 of 4 models'; has 'left-out network is not among'; has 'missing: the left-out network has not been run'
+ok orch run c.recipe -q
+printf '%s' "$out" >answers
+python3 - answers <<'P' || _fail 'the answers are wrong'
+import re, sys
+text = open(sys.argv[1]).read()
+rows = [line.split() for line in text.splitlines()]
+table = {r[0]: r for r in rows if len(r) > 5 and r[0].startswith("resnet-cifar:")}
+first = {}
+for r in rows:
+    if r and r[0].startswith("resnet-cifar:") and r[-1] == "tester":
+        first[int(r[0].split(":")[1])] = [float(x) for x in r[-7:-4]]
+assert sorted(first) == [8, 14, 26, 32], first
+for depth, (b0, b1, b2) in first.items():
+    want = 0.04 - depth / 2000, 0.4, 0.3 - depth / 400
+    assert all(abs(x - y) < 1e-4 for x, y in zip((b0, b1, b2), want)), (depth, b0, b1, b2)
+held = [r for r in rows if r and r[0] == "resnet-cifar:20"][0]
+predicted = float(held[-5])
+assert predicted < 0.5, held                    # per cent: the law is smooth, the regression finds nearly all
+assert "one only, so whether it matters cannot be tested" in text
+# steps to accuracy 0.85, that is loss 0.6: the law of depth 20 has b0 0.03, b1 0.4, b2 0.25, so step 82
+steps = int(re.search(r"after (\d+) steps", text).group(1))
+assert abs(steps - (1 / (0.6 - 0.25) - 0.4) / 0.03) < 8, steps
+assert re.search(r"there at epoch (\d+)", text).group(1) == "9", text
+# a worker's step: 2 ms + 1 ms an image
+assert "64 images 0.066 s, 32 images 0.034 s, 16 images 0.018 s" in text, text
+assert "measured:" in text and "computed, not measured:" in text
+speeds = {}
+for r in rows:
+    if len(r) > 5 and r[0] in "1248" and r[1] in ("64", "32", "16", "8"):
+        speeds[int(r[0])] = float(r[2])
+S = float(re.search(r"S = ([\d.]+) MB", text).group(1)) * 1e6
+for w, f in speeds.items():
+    t = 0.002 + 0.064 / w + 2 * w * S / (2 * 1.25e9) + 2 * 30e-6 * (w + 2)
+    assert abs(f * t - 1) < 0.01, (w, f, 1 / t)
+assert len(speeds) == 4
+P
+# orch predict --curve: the same numbers of one run, and when it reaches a target
+ok orch run c.recipe held -q
+ok orch predict --curve 'experiment=held' --target-loss 0.52 --target-accuracy 80% --epochs 100 --json
+python3 - "$SCRATCH/out" <<'P' || _fail 'the curve is wrong'
+import json, math, sys
+a = json.load(open(sys.argv[1]))
+c = a["curves"][0]
+assert abs(c["b0"] - 0.03) < 1e-6 and abs(c["b1"] - 0.4) < 1e-6 and abs(c["b2"] - 0.25) < 1e-6, c
+assert c["r2"] > 0.999999 and c["form"] == "optimus" and c["points"] == 100
+loss, accuracy, end = a["targets"]
+k = (1 / (0.52 - 0.25) - 0.4) / 0.03
+assert loss["step"] == math.ceil(k) and abs(loss["epochs"] - k / 10) < 1e-6
+assert abs(loss["time_s"] - k * 0.066) < 1e-4, loss
+assert abs(accuracy["loss"] - 0.8) < 0.05 and accuracy["seen_at_epoch"] == 5.0, accuracy   # loss 0.8: step 47
+assert abs(end["loss"] - (1 / (0.03 * 1000 + 0.4) + 0.25)) < 1e-6 and end["step"] == 1000
+assert len(a["bridge"]) <= 8
+P
+ok orch predict --curve @last; has optimus; has 'b0 k + b1'
+ok orch predict --curve --where 'experiment=family' --format csv
+same "$(printf '%s\n' "$out" | wc -l)" 5; has 'run,net,where'
+ok orch predict --curve @last --target-loss 0.1; has never
+# the form, and stages
+cat >o.recipe <<'R'
+format: 1
+recipe: o
+experiments:
+  power: { plugin: ./law.plugin, with: { kind: power } }
+  drop: { plugin: ./law.plugin, with: { kind: drop, milestones: [4] } }
+  short: { plugin: ./law.plugin, with: { epochs: 1, batch: 320 } }
+  broken: { plugin: ./law.plugin, with: { kind: broken } }
+  nap: { plugin: sleep, with: { seconds: 0 } }
+R
+ok orch run o.recipe power -q
+ok orch predict --curve @last --json; same "$(json curves.0.form)" power
+ok orch predict --curve @last --form optimus --json; same "$(json curves.0.form)" optimus
+ok orch run o.recipe drop -q
+ok orch predict --curve @last --target-loss 0.27 --json
+python3 - "$SCRATCH/out" <<'P' || _fail 'the stages are wrong'
+import json, sys
+a = json.load(open(sys.argv[1]))
+one, two = a["curves"]
+assert two["from"] == 41 and abs(one["b0"] - 0.03) < 1e-6, a
+assert abs(two["b0"] - 2) < 1e-4 and abs(two["b1"] - 4) < 1e-4 and abs(two["b2"] - 0.25) < 1e-5, two
+assert a["targets"][0]["step"] in (64, 65)      # 41 + (1/0.02 - 4)/2
+P
+# wrong questions
+ok orch run o.recipe short -q; fails 2 orch predict --curve @last; says "has 2 points of 'step_loss'"
+ok orch run o.recipe broken -q; fails 2 orch predict --curve @last; says negative
+ok orch predict --curve --where 'plugin=law' --json; says 'left out:'; says negative
+fails 2 orch predict --curve; says 'which runs?'
+fails 2 orch predict --curve nothing; says "nothing"
+fails 2 orch predict --curve @last --metric acc; says "no series 'acc'"
+fails 2 orch predict --curve @last --target-accuracy 92; says '92%'
+fails 2 orch predict --curve @last --form cubic; says optimus
+fails 2 orch predict --curve @last --gpu V100; says "'--gpu' does nothing with --curve"
+fails 2 orch predict --gpu V100 --net resnet50 --target-loss 1; says "'--target-loss' does nothing without --curve"
+fails 2 orch predict @last; says '--curve'
+ok orch run o.recipe nap -q
+fails 2 orch predict --curve @last; says 'has no series'
+for wrong in 'value: train_images' 'held_out: nobody' ; do
+    sed "s/curve_law: { experiments: family, held_out: held }/curve_law: { experiments: family, held_out: held, $wrong }/; s/held_out: held, held_out/held_out/" c.recipe >bad.recipe
+    fails 2 orch check bad.recipe
+done
+says "unknown experiment 'nobody'"
+sed 's/small: 0.85/smal: 0.85/' c.recipe >bad.recipe; fails 2 orch check bad.recipe; says "did you mean 'small'"
+sed 's/servers: \[2, 4\]/servers: [0]/' c.recipe >bad.recipe; fails 2 orch check bad.recipe; says 'whole number'

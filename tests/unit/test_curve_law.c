@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* From the curves of some networks to that of another, on laws made up here: features are found, a
+ * device that matters is told from one that does not, few networks and wrong numbers are answered.
+ * And how a fit is judged and its form chosen. */
+#include "lib/base/error.h"
+#include "predictors/curve_choose.h"
+#include "predictors/curve_law.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <string.h>
+
+static void near(double got, double want, double tolerance)
+{
+    if (!(fabs(got - want) <= tolerance))
+        fail_msg("%.17g, wanted %.17g", got, want);
+}
+
+enum { NETS = 5, DEVICES = 3, ROWS = NETS * DEVICES, OUTPUTS = 3 };
+
+/* layers, log10 parameters, log10 FLOPs: they rise together, but not in step. The first is of
+ * another family: few layers, many parameters. */
+static const double SIZES[NETS][ORCH_LAW_FEATURES] = {
+    {18, 7.05, 9.05}, {20, 5.43, 7.91}, {32, 5.67, 8.14}, {44, 5.82, 8.29}, {56, 5.93, 8.4}};
+static const double NEW_SIZE[ORCH_LAW_FEATURES] = {50, 5.88, 8.35};
+
+static double values[ROWS][OUTPUTS];
+static struct orch_law_row rows[ROWS];
+
+/* b0 = exp(-3 - 0.02 layers), b1 = 0.4, b2 = exp(2 - 0.5 log10 parameters); each with a ripple of
+ * `noise` that no size explains, and times exp(shift x device) for b0. */
+static struct orch_law_data family(double noise, double shift)
+{
+    for (int i = 0; i < ROWS; i++) {
+        int net = i / DEVICES, device = i % DEVICES;
+        double ripple = noise * sin(7.3 * i + 1), other = noise * cos(5.1 * i * i);
+        values[i][0] = exp(-3 - 0.02 * SIZES[net][0] + ripple + shift * device);
+        values[i][1] = 0.4 * exp(other);
+        values[i][2] = exp(2 - 0.5 * SIZES[net][1] + ripple * other / (noise + 1e-30));
+        rows[i] = (struct orch_law_row){net, device, values[i]};
+    }
+    return (struct orch_law_data){.networks = NETS,
+                                  .devices = DEVICES,
+                                  .outputs = OUTPUTS,
+                                  .features = &SIZES[0][0],
+                                  .rows = rows,
+                                  .row_count = ROWS};
+}
+
+static struct orch_law *fitted(const struct orch_law_data *data)
+{
+    GError *error = NULL;
+    struct orch_law *law = orch_law_fit(data, &error);
+    if (!law)
+        fail_msg("%s", error->message);
+    return law;
+}
+
+static void test_law_is_found(void **state)
+{
+    (void)state;
+    struct orch_law_data data = family(1e-3, 0);
+    struct orch_law *law = fitted(&data);
+    near(orch_law_predict(law, 0, NEW_SIZE, -1) / exp(-3 - 0.02 * 50), 1, 0.01);
+    near(orch_law_predict(law, 1, NEW_SIZE, 1) / 0.4, 1, 0.01);
+    near(orch_law_predict(law, 2, NEW_SIZE, 2) / exp(2 - 0.5 * 5.88), 1, 0.01);
+    assert_true(law->lines[0].is_log && law->lines[0].uses[0]);
+    assert_true(law->lines[2].uses[1]);
+    for (int i = 0; i < OUTPUTS; i++) {
+        assert_false(law->lines[i].test.matters);
+        assert_true(law->lines[i].left_out_error < 0.01);
+        near(law->lines[i].device[1], 0, 0);
+    }
+    assert_true(law->lines[0].r2 > 0.999);
+    orch_law_free(law);
+}
+
+static void test_device_that_matters(void **state)
+{
+    (void)state;
+    struct orch_law_data data = family(1e-3, 0.1);
+    struct orch_law *law = fitted(&data);
+    const struct orch_law_test *test = &law->lines[0].test;
+    assert_true(test->matters && test->p < 1e-6);
+    assert_int_equal(test->df_device, DEVICES - 1);
+    assert_int_equal(test->df_rest, ROWS - NETS - (DEVICES - 1));
+    near(test->largest, exp(0.2) - 1, 0.01);
+    near(orch_law_predict(law, 0, NEW_SIZE, 2) / orch_law_predict(law, 0, NEW_SIZE, 0), exp(0.2),
+         0.01);
+    assert_false(law->lines[1].test.matters);
+    orch_law_free(law);
+}
+
+/* F by hand: two networks, two devices; y = 1, 3 and 5, 6 (taken as they are, b reaching 0). The
+ * device means differ by 1.5; SS_device = 4 x 0.75^2 = 2.25, SS_rest = 0.25, F(1, 1) = 9. */
+static void test_f_by_hand(void **state)
+{
+    (void)state;
+    static const double y[4][1] = {{0}, {2}, {4}, {5}};
+    struct orch_law_row four[4];
+    for (int i = 0; i < 4; i++)
+        four[i] = (struct orch_law_row){i / 2, i % 2, y[i]};
+    struct orch_law_data data = {.networks = 2,
+                                 .devices = 2,
+                                 .outputs = 1,
+                                 .features = &SIZES[0][0],
+                                 .rows = four,
+                                 .row_count = 4};
+    struct orch_law *law = fitted(&data);
+    assert_false(law->lines[0].is_log);
+    near(law->lines[0].test.f, 9, 1e-9);
+    near(law->lines[0].test.p, 0.204832764699, 1e-9); /* 1 - 2/pi atan(3) */
+    near(law->lines[0].test.largest, 1.5 / 2.75, 1e-9);
+    orch_law_free(law);
+}
+
+static void test_few_networks(void **state)
+{
+    (void)state;
+    struct orch_law_data data = family(0, 0);
+    data.networks = 1;
+    data.row_count = DEVICES;
+    struct orch_law *law = fitted(&data);
+    near(orch_law_predict(law, 0, NEW_SIZE, -1), values[0][0], 1e-12);
+    assert_true(isnan(law->lines[0].left_out_error));
+    near(law->lines[0].test.p, 1, 0); /* all devices agree exactly */
+    orch_law_free(law);
+    data.devices = 1;
+    data.row_count = 1;
+    law = fitted(&data);
+    assert_true(isnan(law->lines[0].test.p) && !law->lines[0].test.matters);
+    orch_law_free(law);
+    /* a device of which nothing is known, and one row a network: nothing to test, no crash */
+    data = family(0, 0);
+    data.devices = DEVICES + 1;
+    for (int i = 0; i < NETS; i++)
+        rows[i] = rows[i * DEVICES];
+    data.row_count = NETS;
+    law = fitted(&data);
+    assert_false(law->lines[0].test.matters);
+    near(orch_law_predict(law, 0, NEW_SIZE, 3) / exp(-4), 1, 1e-6);
+    orch_law_free(law);
+}
+
+/* A parameter that reaches 0 is taken as it is, and no prediction is below 0. */
+static void test_never_negative(void **state)
+{
+    (void)state;
+    struct orch_law_data data = family(0, 0);
+    for (int i = 0; i < ROWS; i++)
+        values[i][0] = 0.01 * (56 - SIZES[i / DEVICES][0]);
+    struct orch_law *law = fitted(&data);
+    const double far[] = {110, 6.2, 8.7};
+    assert_false(law->lines[0].is_log);
+    near(orch_law_predict(law, 0, NEW_SIZE, -1), 0.06, 1e-9);
+    near(orch_law_predict(law, 0, far, -1), 0, 0);
+    orch_law_free(law);
+}
+
+static void test_law_refuses(void **state)
+{
+    (void)state;
+    GError *error = NULL;
+    struct orch_law_data data = family(0, 0);
+    data.row_count = 0;
+    assert_null(orch_law_fit(&data, &error));
+    assert_int_equal(error->code, ORCH_ERROR_USAGE);
+    g_clear_error(&error);
+    data = family(0, 0);
+    values[3][1] = (double)NAN;
+    assert_null(orch_law_fit(&data, &error));
+    assert_non_null(strstr(error->message, "finite"));
+    g_clear_error(&error);
+    data = family(0, 0);
+    rows[4].network = NETS;
+    assert_null(orch_law_fit(&data, NULL));
+    rows[4].network = -1;
+    assert_null(orch_law_fit(&data, NULL));
+}
+
+/* ---- judging and choosing --------------------------------------------------------------------
+ */
+
+enum { POINTS = 80 };
+static double k_of[POINTS], loss_of[POINTS];
+
+static void fill(double exponent, double noise)
+{
+    for (int i = 0; i < POINTS; i++) {
+        k_of[i] = i + 1;
+        loss_of[i] = 0.3 + 3 * pow(i + 3, -exponent) * (1 + noise * sin(i * i));
+    }
+}
+
+static struct orch_stages *chosen(const struct orch_curve_options *options)
+{
+    struct orch_stages *stages = orch_stages_choose(k_of, loss_of, POINTS, NULL, 0, options, NULL);
+    assert_non_null(stages);
+    return stages;
+}
+
+static void test_choice_of_form(void **state)
+{
+    (void)state;
+    const struct {
+        double exponent, noise;
+        enum orch_curve_form form;
+    } cases[] = {
+        {1, 0, ORCH_CURVE_OPTIMUS}, {1, 0.05, ORCH_CURVE_OPTIMUS}, {0.3, 0.01, ORCH_CURVE_POWER}};
+    for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+        fill(cases[i].exponent, cases[i].noise);
+        struct orch_stages *stages = chosen(NULL);
+        assert_int_equal(stages->curves[0].form, cases[i].form);
+        orch_stages_free(stages);
+    }
+    struct orch_curve_options paper = {.method = ORCH_CURVE_RECIPROCAL};
+    struct orch_stages *stages = chosen(&paper); /* which knows the optimus form alone */
+    assert_int_equal(stages->curves[0].form, ORCH_CURVE_OPTIMUS);
+    orch_stages_free(stages);
+}
+
+static void test_goodness_by_hand(void **state)
+{
+    (void)state;
+    struct orch_curve flat = {.form = ORCH_CURVE_OPTIMUS, .b = {0, 0.5, 0}, .loss_scale = 1};
+    double start = 0, k[] = {1, 2, 3}, loss[] = {1, 2, 4}, same[] = {2, 2, 2};
+    struct orch_stages stages = {.count = 1, .starts = &start, .curves = &flat}; /* 2 everywhere */
+    struct orch_goodness good = orch_stages_judge(&stages, k, loss, 3, 0);
+    near(good.relative_error, (1 + 0 + 0.5) / 3, 1e-12);
+    near(good.r2, 1 - 5 / (14.0 / 3), 1e-12);
+    good = orch_stages_judge(&stages, k, loss, 3, 2);
+    assert_int_equal(good.points, 2);
+    near(good.relative_error, 0.25, 1e-12);
+    good = orch_stages_judge(&stages, k, same, 3, 0);
+    assert_true(isnan(good.r2));
+    good = orch_stages_judge(&stages, k, loss, 3, 9);
+    assert_true(isnan(good.relative_error));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_law_is_found),   cmocka_unit_test(test_device_that_matters),
+        cmocka_unit_test(test_f_by_hand),      cmocka_unit_test(test_few_networks),
+        cmocka_unit_test(test_never_negative), cmocka_unit_test(test_law_refuses),
+        cmocka_unit_test(test_choice_of_form), cmocka_unit_test(test_goodness_by_hand),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
