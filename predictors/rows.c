@@ -4,7 +4,6 @@
 #include "lib/base/error.h"
 #include "lib/base/text.h"
 #include "lib/hw/gpus.h"
-#include "predictors/csv.h"
 
 #include <math.h>
 #include <string.h>
@@ -296,31 +295,37 @@ static void read_features(struct orch_rows *r, const struct orch_csv *csv,
     add_work_features(r, csv, gpu);
 }
 
-struct orch_rows *orch_rows_read(const char *path, const struct orch_rows_options *o,
-                                 GError **error)
+struct orch_rows *orch_rows_of_table(const struct orch_csv *csv, const struct orch_rows_options *o,
+                                     GError **error)
 {
-    struct orch_csv *csv = orch_csv_read(path, error);
     int target = 0, group = -1;
-    bool ok = csv && orch_csv_column(csv, o->target, &target, error) &&
-              (!o->group || orch_csv_column(csv, o->group, &group, error));
+    if (!orch_csv_column(csv, o->target, &target, error) ||
+        (o->group && !orch_csv_column(csv, o->group, &group, error)))
+        return NULL;
     struct orch_rows *r = g_new0(struct orch_rows, 1);
-    r->rows = ok ? orch_csv_rows(csv) : 0;
+    r->rows = orch_csv_rows(csv);
     r->matrix = orch_matrix_new(r->rows);
     r->target = g_new0(double, MAX(r->rows, 1));
     r->white = g_new0(double, MAX(r->rows, 1));
     r->notes = g_ptr_array_new_with_free_func(g_free);
     for (size_t i = 0; i < r->rows; i++)
         r->white[i] = (double)NAN;
-    ok = ok && read_target(r, csv, target, error);
-    if (ok) {
-        read_features(r, csv, o);
-        r->groups = group >= 0 ? g_new0(char *, r->rows + 1) : NULL;
-        for (size_t i = 0; r->groups && i < r->rows; i++)
-            r->groups[i] = g_strdup(orch_csv_text(csv, i, group));
+    if (!read_target(r, csv, target, error)) {
+        orch_rows_free(r);
+        return NULL;
     }
+    read_features(r, csv, o);
+    r->groups = group >= 0 ? g_new0(char *, r->rows + 1) : NULL;
+    for (size_t i = 0; r->groups && i < r->rows; i++)
+        r->groups[i] = g_strdup(orch_csv_text(csv, i, group));
+    return r;
+}
+
+struct orch_rows *orch_rows_read(const char *path, const struct orch_rows_options *o,
+                                 GError **error)
+{
+    struct orch_csv *csv = orch_csv_read(path, error);
+    struct orch_rows *r = csv ? orch_rows_of_table(csv, o, error) : NULL;
     orch_csv_free(csv);
-    if (ok)
-        return r;
-    orch_rows_free(r);
-    return NULL;
+    return r;
 }

@@ -5,6 +5,7 @@
 #ifndef ORCH_PREDICTORS_ROWS_H
 #define ORCH_PREDICTORS_ROWS_H
 
+#include "predictors/csv.h"
 #include "predictors/matrix.h"
 
 struct orch_rows {
@@ -30,5 +31,8 @@ struct orch_rows_options {
  * ORCH_ERROR_RECIPE with the place: a target that is missing, 0, negative or no number. */
 struct orch_rows *orch_rows_read(const char *path, const struct orch_rows_options *options,
                                  GError **error);
+/** The same of a table in memory (orch_csv_parse). */
+struct orch_rows *orch_rows_of_table(const struct orch_csv *csv,
+                                     const struct orch_rows_options *options, GError **error);
 
 #endif
