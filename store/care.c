@@ -55,6 +55,8 @@ static bool read_info(struct orch_store *store, struct orch_store_info *info, GE
         {&info->artifact_bytes, "SELECT coalesce(sum(bytes), 0) FROM"
                                 " (SELECT max(bytes) AS bytes FROM artifact GROUP BY sha256)"},
         {&info->active, "SELECT count(*) FROM active"},
+        {&info->datasets, "SELECT count(*) FROM dataset"},
+        {&info->samples, "SELECT count(*) FROM sample WHERE row > 0"},
     };
     for (size_t i = 0; i < G_N_ELEMENTS(counts); i++)
         if (!store_get_int(store, counts[i].out, 0, error, counts[i].sql, ""))
@@ -195,6 +197,7 @@ bool orch_store_check(struct orch_store *store, GPtrArray *out, int64_t *out_run
     int64_t runs = 0;
     check_sqlite(store, out);
     check_runs(store, out, &runs);
+    store_check_datasets(store, out);
     check_objects(store, out);
     if (out_runs)
         *out_runs = runs;

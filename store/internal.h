@@ -148,6 +148,12 @@ bool store_where_check_names(struct orch_store *store, const struct orch_where *
 /** Registers the comparison function that conditions use. */
 int store_where_register(sqlite3 *db);
 
+/* ---- dataset.c --------------------------------------------------------------------------------
+ */
+
+/** Reads every data set and recomputes its digest; adds findings (char *). */
+void store_check_datasets(struct orch_store *store, GPtrArray *out);
+
 /* ---- run.c ------------------------------------------------------------------------------------
  */
 

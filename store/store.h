@@ -304,14 +304,16 @@ GPtrArray *orch_store_summaries(struct orch_store *store, int64_t run_id, GError
 struct orch_store_info {
     int schema;
     int64_t runs, hidden, metrics, artifacts, artifact_bytes, file_bytes, active;
+    int64_t datasets, samples; /* sets of measurements from elsewhere, and their rows */
     char *journal_mode, *filesystem;
     char digest[65]; /* over the sorted keys and digests of all ended runs */
 };
 bool orch_store_info(struct orch_store *store, struct orch_store_info *out, GError **error);
 void orch_store_info_clear(struct orch_store_info *info);
 
-/** Recomputes everything: SQLite's integrity, foreign keys, every run's digest, every object's
- * digest. Adds findings (char *) to `out`; true when it could look, whatever it found. */
+/** Recomputes everything: SQLite's integrity, foreign keys, every run's digest, every data set's
+ * and every object's. Adds findings (char *) to `out`; true when it could look, whatever it found.
+ */
 bool orch_store_check(struct orch_store *store, GPtrArray *out, int64_t *out_runs, GError **error);
 
 /** A consistent copy while others write (SQLite backup), into a file that must not exist. */

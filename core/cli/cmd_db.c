@@ -13,14 +13,14 @@ static int run_info(struct orch_cli *cli, const void *options, GError **error)
     if (!store || !orch_store_info(store, &info, error))
         return -1;
     if (cli->json) {
-        orch_cli_print_json(
-            json_pack("{s:s s:i s:I s:I s:I s:I s:I s:I s:I s:s? s:s? s:s}", "path",
-                      orch_store_path(store), "schema", info.schema, "runs", (json_int_t)info.runs,
-                      "removed", (json_int_t)info.hidden, "active", (json_int_t)info.active,
-                      "points", (json_int_t)info.metrics, "artifacts", (json_int_t)info.artifacts,
-                      "artifact_bytes", (json_int_t)info.artifact_bytes, "file_bytes",
-                      (json_int_t)info.file_bytes, "journal_mode", info.journal_mode, "filesystem",
-                      info.filesystem, "digest", info.digest));
+        orch_cli_print_json(json_pack(
+            "{s:s s:i s:I s:I s:I s:I s:I s:I s:I s:I s:I s:s? s:s? s:s}", "path",
+            orch_store_path(store), "schema", info.schema, "runs", (json_int_t)info.runs, "removed",
+            (json_int_t)info.hidden, "active", (json_int_t)info.active, "points",
+            (json_int_t)info.metrics, "artifacts", (json_int_t)info.artifacts, "artifact_bytes",
+            (json_int_t)info.artifact_bytes, "file_bytes", (json_int_t)info.file_bytes, "datasets",
+            (json_int_t)info.datasets, "samples", (json_int_t)info.samples, "journal_mode",
+            info.journal_mode, "filesystem", info.filesystem, "digest", info.digest));
     } else {
         g_autofree char *file = orch_bytes_format(info.file_bytes);
         g_autofree char *artifacts = orch_bytes_format(info.artifact_bytes);
@@ -31,6 +31,8 @@ static int run_info(struct orch_cli *cli, const void *options, GError **error)
                info.runs, info.hidden, info.active);
         printf("points     %" G_GINT64_FORMAT "\n", info.metrics);
         printf("artifacts  %" G_GINT64_FORMAT ", %s\n", info.artifacts, artifacts);
+        printf("data sets  %" G_GINT64_FORMAT ", %" G_GINT64_FORMAT " rows\n", info.datasets,
+               info.samples);
         printf("file       %s on %s, journal %s\n", file, info.filesystem ? info.filesystem : "?",
                info.journal_mode ? info.journal_mode : "?");
         printf("digest     %s\n", info.digest);
@@ -54,20 +56,25 @@ static int run_check(struct orch_cli *cli, const void *options, GError **error)
     (void)options;
     struct orch_store *store = orch_cli_store(cli, ORCH_STORE_READ, error);
     g_autoptr(GPtrArray) findings = g_ptr_array_new_with_free_func(g_free);
+    struct orch_store_info info = {0};
     int64_t runs = 0;
     if (!store || !orch_store_check(store, findings, &runs, error))
         return -1;
+    if (orch_store_info(store, &info, NULL)) /* what cannot be read is a finding already */
+        orch_store_info_clear(&info);
     if (cli->json) {
         json_t *list = json_array();
         for (guint i = 0; i < findings->len; i++)
             json_array_append_new(list, json_string(findings->pdata[i]));
-        orch_cli_print_json(json_pack("{s:I s:o}", "runs", (json_int_t)runs, "findings", list));
+        orch_cli_print_json(json_pack("{s:I s:I s:o}", "runs", (json_int_t)runs, "datasets",
+                                      (json_int_t)info.datasets, "findings", list));
     } else {
         for (guint i = 0; i < findings->len; i++)
             printf("%s\n", (char *)findings->pdata[i]);
         if (!findings->len)
-            printf("all well: %" G_GINT64_FORMAT " run%s, every digest as recorded\n", runs,
-                   runs == 1 ? "" : "s");
+            printf("all well: %" G_GINT64_FORMAT " run%s, %" G_GINT64_FORMAT
+                   " data set%s, every digest as recorded\n",
+                   runs, runs == 1 ? "" : "s", info.datasets, info.datasets == 1 ? "" : "s");
     }
     return findings->len ? ORCH_EXIT_CHECK : ORCH_EXIT_OK;
 }

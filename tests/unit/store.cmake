@@ -3,6 +3,7 @@ orch_test(store_digest "quick" orch_store)
 orch_test(store_open "quick" orch_store)
 orch_test(store_where "quick" orch_store)
 orch_test(store_care "quick" orch_store)
+orch_test(store_dataset "quick" orch_store)
 
 # tests/data/store-v1.db was written by it; a new schema version gets a file of its own
 add_executable(make_golden_store ${CMAKE_SOURCE_DIR}/tests/store/make_golden.c)

@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Data sets in the file: put, listed, read back, removed. */
+#include "store/dataset_text.h"
+#include "store/internal.h"
+
+#include "lib/base/error.h"
+#include "lib/base/text.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- put --------------------------------------------------------------------------------------
+ */
+
+static bool refuse(const struct orch_dataset *set, const char *hint, GError **error,
+                   const char *why)
+{
+    orch_error_set(error, ORCH_ERROR_USAGE, hint, "cannot keep data set '%s': %s", set->name, why);
+    return false;
+}
+
+static bool texts_are_valid(const struct orch_dataset *set)
+{
+    for (guint i = 0; i < set->columns->len; i++) {
+        const struct orch_dataset_column *column = orch_dataset_column(set, i);
+        if (!g_utf8_validate(column->name, -1, NULL))
+            return false;
+        for (size_t row = 0; column->is_text && row < set->rows; row++)
+            if (column->texts[row] && !g_utf8_validate(column->texts[row], -1, NULL))
+                return false;
+    }
+    return g_utf8_validate(set->target, -1, NULL);
+}
+
+static bool is_acceptable(const struct orch_dataset *set, GError **error)
+{
+    if (!orch_name_is_valid(set->name, true))
+        return refuse(set,
+                      "a name is a lower-case letter, then letters, digits, '_' and '-', 63 "
+                      "at most",
+                      error, "it has no valid name");
+    if (set->rows == 0)
+        return refuse(set, NULL, error, "it has no rows");
+    if (set->rows > ORCH_DATASET_ROWS_MAX || set->columns->len > ORCH_DATASET_COLUMNS_MAX)
+        return refuse(set, "keep it in parts", error, "it is too large");
+    for (size_t i = 0; i < set->rows; i++)
+        if (!isfinite(set->targets[i]))
+            return refuse(set, "leave such rows out", error, "a row has no target");
+    return texts_are_valid(set) || refuse(set, "save it as UTF-8", error, "a text is not UTF-8");
+}
+
+/* The name of the set of that digest; NULL without error: there is none. */
+static bool find_digest(struct orch_store *store, const char *sha256, char **out_name,
+                        GError **error)
+{
+    sqlite3_stmt *s = store_statement(store, "SELECT name FROM dataset WHERE sha256 = ?", error);
+    if (!s)
+        return false;
+    store_bind(s, "t", sha256);
+    int more = store_step(store, s, error);
+    *out_name = more > 0 ? store_column_text(s, 0) : NULL;
+    if (more > 0)
+        sqlite3_reset(s);
+    return more >= 0;
+}
+
+static bool name_is_free(struct orch_store *store, const char *name, GError **error)
+{
+    int64_t taken;
+    if (!store_get_int(store, &taken, 0, error, "SELECT 1 FROM dataset WHERE name = ?", "t", name))
+        return false;
+    g_autofree char *hint = g_strdup_printf(
+        "choose another with --name, or remove that one first: 'orch dataset rm %s'", name);
+    if (taken)
+        orch_error_set(error, ORCH_ERROR_USAGE, hint,
+                       "data set '%s' is there already with other rows", name);
+    return !taken;
+}
+
+#define INSERT_SAMPLE "INSERT INTO sample(dataset, row, target, features) VALUES(?, ?, ?, ?)"
+
+static bool insert_rows(struct orch_store *store, const struct orch_dataset *set, int64_t id,
+                        GError **error)
+{
+    static const char insert[] = INSERT_SAMPLE;
+    g_autofree char *heading = store_dataset_heading(set);
+    if (!store_run(store, error, insert, "iint", id, (int64_t)0, heading))
+        return false;
+    g_autoptr(GString) features = g_string_new(NULL);
+    for (size_t i = 0; i < set->rows; i++) {
+        store_dataset_row(set, i, features);
+        if (!store_run(store, error, insert, "iirt", id, (int64_t)i + 1, set->targets[i],
+                       features->str))
+            return false;
+    }
+    return true;
+}
+
+static bool insert_set(struct orch_store *store, const struct orch_dataset *set, GError **error)
+{
+    return store_run(store, error,
+                     "INSERT INTO dataset(name, source, licence, sha256) VALUES(?, ?, ?, ?)",
+                     "tttt", set->name, set->source, set->licence, set->sha256) &&
+           insert_rows(store, set, sqlite3_last_insert_rowid(store->db), error);
+}
+
+bool orch_store_put_dataset(struct orch_store *store, struct orch_dataset *set,
+                            enum orch_dataset_put *out, char **out_name, GError **error)
+{
+    if (!is_acceptable(set, error))
+        return false;
+    store_dataset_digest(set);
+    g_autofree char *known = NULL;
+    if (!store_begin(store, error))
+        return false;
+    bool ok = find_digest(store, set->sha256, &known, error) &&
+              (known || (name_is_free(store, set->name, error) && insert_set(store, set, error)));
+    if (!ok) {
+        store_rollback(store);
+        return false;
+    }
+    if (!store_commit(store, error))
+        return false;
+    *out = known ? ORCH_DATASET_KNOWN : ORCH_DATASET_ADDED;
+    if (out_name)
+        *out_name = g_strdup(known ? known : set->name);
+    return true;
+}
+
+/* ---- read -------------------------------------------------------------------------------------
+ */
+
+#define HEADINGS                                                                                   \
+    "SELECT d.id, d.name, d.source, d.licence, d.sha256, s.features FROM dataset d"                \
+    " LEFT JOIN sample s ON s.dataset = d.id AND s.row = 0"
+
+static bool fail_damaged(struct orch_store *store, const char *name, const char *what,
+                         GError **error)
+{
+    orch_error_set(error, ORCH_ERROR_STORE,
+                   "run 'orch db check'; remove it with 'orch dataset rm' and import it again",
+                   "cannot read data set '%s' of store '%s': %s", name, store->path, what);
+    return false;
+}
+
+/* The heading of the row that stands. */
+static struct orch_dataset *read_heading(struct orch_store *store, sqlite3_stmt *s, GError **error)
+{
+    const char *name = (const char *)sqlite3_column_text(s, 1);
+    const char *text = (const char *)sqlite3_column_text(s, 5);
+    struct orch_dataset *set =
+        text ? store_dataset_read_heading(name, text, (size_t)sqlite3_column_bytes(s, 5)) : NULL;
+    if (!set) {
+        fail_damaged(store, name, "its heading is damaged or of a newer format", error);
+        return NULL;
+    }
+    set->source = store_column_text(s, 2);
+    set->licence = store_column_text(s, 3);
+    g_strlcpy(set->sha256, (const char *)sqlite3_column_text(s, 4), sizeof set->sha256);
+    return set;
+}
+
+static void free_set(gpointer set)
+{
+    orch_dataset_free(set);
+}
+
+GPtrArray *orch_store_datasets(struct orch_store *store, GError **error)
+{
+    sqlite3_stmt *s = store_statement(store, HEADINGS " ORDER BY d.name, d.sha256", error);
+    if (!s)
+        return NULL;
+    g_autoptr(GPtrArray) sets = g_ptr_array_new_with_free_func(free_set);
+    int more;
+    while ((more = store_step(store, s, error)) > 0) {
+        struct orch_dataset *set = read_heading(store, s, error);
+        if (!set) {
+            sqlite3_reset(s);
+            return NULL;
+        }
+        g_ptr_array_add(sets, set);
+    }
+    return more == 0 ? g_steal_pointer(&sets) : NULL;
+}
+
+static char *suggest(struct orch_store *store, const char *name)
+{
+    g_autoptr(GPtrArray) names = g_ptr_array_new_with_free_func(g_free);
+    sqlite3_stmt *s = store_statement(store, "SELECT name FROM dataset ORDER BY name", NULL);
+    while (s && store_step(store, s, NULL) > 0)
+        g_ptr_array_add(names, store_column_text(s, 0));
+    g_ptr_array_add(names, NULL);
+    char *hint = orch_suggest_hint(name, (const char *const *)names->pdata);
+    return hint ? hint : g_strdup("'orch dataset ls' lists them");
+}
+
+/* Digits of a digest, so many that they are no chance hit. */
+static bool may_be_digest(const char *text)
+{
+    size_t length = strspn(text, "0123456789abcdef");
+    return length >= 4 && length <= 64 && !text[length];
+}
+
+/* Number of the set that `name` means; 0 with ORCH_ERROR_NOT_FOUND. */
+static int64_t find_set(struct orch_store *store, const char *name, GError **error)
+{
+    int64_t id = 0, count = 0;
+    if (!store_get_int(store, &id, 0, error, "SELECT min(id) FROM dataset WHERE name = ?", "t",
+                       name) ||
+        !store_get_int(store, &count, 0, error, "SELECT count(*) FROM dataset WHERE name = ?", "t",
+                       name))
+        return 0;
+    if (count == 0 && may_be_digest(name) &&
+        (!store_get_int(store, &id, 0, error,
+                        "SELECT min(id) FROM dataset WHERE substr(sha256, 1, length(?1)) = ?1", "t",
+                        name) ||
+         !store_get_int(store, &count, 0, error,
+                        "SELECT count(*) FROM dataset WHERE substr(sha256, 1, length(?1)) = ?1",
+                        "t", name)))
+        return 0;
+    if (count == 1)
+        return id;
+    g_autofree char *hint = count ? NULL : suggest(store, name);
+    orch_error_set(error, ORCH_ERROR_NOT_FOUND,
+                   count ? "name it by the first digits of its digest: 'orch dataset ls --json'"
+                         : hint,
+                   count ? "several data sets are called '%s' in store '%s'"
+                         : "no data set '%s' in store '%s'",
+                   name, store->path);
+    return 0;
+}
+
+static struct orch_dataset *heading_of(struct orch_store *store, int64_t id, GError **error)
+{
+    sqlite3_stmt *s = store_statement(store, HEADINGS " WHERE d.id = ?", error);
+    if (!s)
+        return NULL;
+    store_bind(s, "i", id);
+    struct orch_dataset *set =
+        store_step(store, s, error) > 0 ? read_heading(store, s, error) : NULL;
+    sqlite3_reset(s);
+    return set;
+}
+
+/* Fills in the rows; their numbers must be 1, 2, ... */
+static bool read_rows(struct orch_store *store, struct orch_dataset *set, int64_t id,
+                      GError **error)
+{
+    int64_t count;
+    if (!store_get_int(store, &count, 0, error,
+                       "SELECT count(*) FROM sample WHERE dataset = ? AND row > 0", "i", id))
+        return false;
+    if (count != (int64_t)set->rows)
+        return fail_damaged(store, set->name, "rows are missing or were added", error);
+    sqlite3_stmt *s = store_statement(
+        store,
+        "SELECT row, target, features FROM sample WHERE dataset = ? AND row > 0 ORDER BY row",
+        error);
+    if (!s)
+        return false;
+    store_dataset_allocate(set);
+    store_bind(s, "i", id);
+    size_t row = 0;
+    int more;
+    for (; (more = store_step(store, s, error)) > 0; row++) {
+        const char *text = (const char *)sqlite3_column_text(s, 2);
+        if (row >= set->rows || sqlite3_column_int64(s, 0) != (int64_t)row + 1 ||
+            sqlite3_column_type(s, 1) == SQLITE_NULL ||
+            !store_dataset_read_row(set, row, text, (size_t)sqlite3_column_bytes(s, 2))) {
+            sqlite3_reset(s);
+            g_autofree char *what = g_strdup_printf("row %zu is damaged", row + 1);
+            return fail_damaged(store, set->name, what, error);
+        }
+        set->targets[row] = sqlite3_column_double(s, 1);
+    }
+    return more == 0;
+}
+
+static struct orch_dataset *read_set(struct orch_store *store, int64_t id, GError **error)
+{
+    /* one view of the file: another process may remove the set meanwhile */
+    if (!store_exec(store, "SAVEPOINT dataset", "read", error))
+        return NULL;
+    struct orch_dataset *set = heading_of(store, id, error);
+    if (set && !read_rows(store, set, id, error))
+        g_clear_pointer(&set, orch_dataset_free);
+    store_exec(store, "RELEASE dataset", "read", NULL);
+    return set;
+}
+
+struct orch_dataset *orch_store_dataset(struct orch_store *store, const char *name, GError **error)
+{
+    int64_t id = find_set(store, name, error);
+    return id ? read_set(store, id, error) : NULL;
+}
+
+/* ---- remove -----------------------------------------------------------------------------------
+ */
+
+static bool remove_set(struct orch_store *store, const char *name, struct orch_dataset **out,
+                       GError **error)
+{
+    int64_t id = find_set(store, name, error);
+    if (!id)
+        return false;
+    *out = heading_of(store, id, NULL); /* a damaged one can be removed */
+    return store_run(store, error, "DELETE FROM sample WHERE dataset = ?", "i", id) &&
+           store_run(store, error, "DELETE FROM dataset WHERE id = ?", "i", id);
+}
+
+bool orch_store_remove_dataset(struct orch_store *store, const char *name,
+                               struct orch_dataset **out, GError **error)
+{
+    struct orch_dataset *removed = NULL;
+    if (!store_begin(store, error))
+        return false;
+    bool ok = remove_set(store, name, &removed, error);
+    if (ok)
+        ok = store_commit(store, error);
+    else
+        store_rollback(store);
+    if (ok && out)
+        *out = g_steal_pointer(&removed);
+    orch_dataset_free(removed);
+    return ok;
+}
+
+/* ---- check ------------------------------------------------------------------------------------
+ */
+
+static void check_set(struct orch_store *store, int64_t id, const char *name, const char *sha256,
+                      GPtrArray *out)
+{
+    GError *problem = NULL;
+    struct orch_dataset *set = read_set(store, id, &problem);
+    if (set) {
+        store_dataset_digest(set);
+        if (strcmp(set->sha256, sha256) != 0)
+            g_ptr_array_add(out, g_strdup_printf("data set '%s': its rows give digest %.12s, "
+                                                 "recorded is %.12s",
+                                                 name, set->sha256, sha256));
+    } else {
+        g_ptr_array_add(out, g_strdup(problem->message));
+        g_clear_error(&problem);
+    }
+    orch_dataset_free(set);
+}
+
+void store_check_datasets(struct orch_store *store, GPtrArray *out)
+{
+    GError *problem = NULL;
+    sqlite3_stmt *s =
+        store_statement(store, "SELECT id, name, sha256 FROM dataset ORDER BY name", &problem);
+    while (s && store_step(store, s, &problem) > 0)
+        check_set(store, sqlite3_column_int64(s, 0), (const char *)sqlite3_column_text(s, 1),
+                  (const char *)sqlite3_column_text(s, 2), out);
+    if (problem)
+        g_ptr_array_add(out, g_strdup(problem->message));
+    g_clear_error(&problem);
+}
