@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Layer-wise prediction on the measurements of Justus et al. 2018: root mean square error by GPU
  * beside what they published, and VGG-16's batch time as the sum of its layers. Their tables are
- * not part of orch. usage: bench_justus FOLDER [MODEL [SECONDS]] ; FOLDER has justus_conv.csv,
- * justus_dense.csv, justus_vgg16.csv exit 77: they are not there. */
+ * not part of orch.
+ *
+ * usage: bench_justus FOLDER [STEP [MODEL]]
+ *
+ * FOLDER has justus_conv.csv, justus_dense.csv and justus_vgg16.csv (exit 77: it has not); every
+ * STEP-th row is used (default 1: all). */
 #include "lib/base/text.h"
 #include "predictors/heldout.h"
 #include "predictors/layerwise.h"
@@ -27,7 +31,7 @@ static double published(const char *gpu)
     return (double)NAN;
 }
 
-static struct orch_rows *read_rows(const char *folder, const char *name)
+static struct orch_rows *read_rows(const char *folder, const char *name, size_t step)
 {
     g_autofree char *path = g_build_filename(folder, name, NULL);
     struct orch_rows_options options = {.target = "ms", .group = "gpu"};
@@ -35,7 +39,15 @@ static struct orch_rows *read_rows(const char *folder, const char *name)
     struct orch_rows *rows = orch_rows_read(path, &options, &error);
     if (!rows)
         fprintf(stderr, "%s\n", error->message);
-    return rows;
+    if (!rows || step <= 1)
+        return rows;
+    g_autofree size_t *which = g_new(size_t, rows->rows + 1);
+    size_t count = 0;
+    for (size_t i = 0; i < rows->rows; i += step)
+        which[count++] = i;
+    struct orch_rows *few = orch_rows_pick(rows, which, count);
+    orch_rows_free(rows);
+    return few;
 }
 
 static void print_score(const struct orch_score *s)
@@ -180,11 +192,19 @@ int main(int argc, char **argv)
         printf("skipped: there is no '%s'\n", first);
         return 77;
     }
+    int64_t step = 1;
+    if (argc > 2 && (!orch_int_parse(argv[2], &step) || step < 1)) {
+        fprintf(stderr, "STEP is a whole number above 0, found '%s'\n", argv[2]);
+        return 2;
+    }
+    setvbuf(stdout, NULL, _IOLBF, 0);
     struct orch_learn_options options = {
-        .model = argc > 2 ? argv[2] : "boost", .target = ORCH_LEARN_BEST, .no_tuning = true};
-    struct orch_rows *conv = read_rows(folder, "justus_conv.csv");
-    struct orch_rows *dense = conv ? read_rows(folder, "justus_dense.csv") : NULL;
-    printf("model %s at its first setting, on measurements of Justus et al. 2018\n", options.model);
+        .model = argc > 3 ? argv[3] : "boost", .target = ORCH_LEARN_BEST, .no_tuning = true};
+    struct orch_rows *conv = read_rows(folder, "justus_conv.csv", (size_t)step);
+    struct orch_rows *dense = conv ? read_rows(folder, "justus_dense.csv", (size_t)step) : NULL;
+    printf("model %s at its first setting, on every row in %d of the measurements of Justus et al. "
+           "2018\n",
+           options.model, (int)step);
     bool ok = dense && print_by_gpu("convolutions", conv, &options, true) &&
               print_by_gpu("dense layers", dense, &options, false) &&
               print_vgg16(folder, conv, dense, &options);

@@ -457,6 +457,14 @@ static void print_item(struct orch_cli *cli, struct orch_plan *plan,
         printf("  %s\n", text);
         return;
     }
+    if (item->kind == ORCH_REPORT_LEARN) {
+        orch_answer_learn(cli, plan, item);
+        return;
+    }
+    if (item->kind == ORCH_REPORT_LAYERWISE) {
+        orch_answer_layerwise(cli, plan, item);
+        return;
+    }
     bool is_table = item->kind == ORCH_REPORT_TABLE;
     struct answer answer = {
         .plan = plan,
@@ -488,7 +496,8 @@ void orch_execute_answers(struct orch_cli *cli, struct orch_plan *plan)
     for (guint i = 0; any && i < plan->expansion->report->len; i++) {
         const struct orch_report_item *item = plan->expansion->report->pdata[i];
         if (item->kind == ORCH_REPORT_TABLE || item->kind == ORCH_REPORT_BEST ||
-            item->kind == ORCH_REPORT_COMPARE || item->kind == ORCH_REPORT_TEXT)
+            item->kind == ORCH_REPORT_COMPARE || item->kind == ORCH_REPORT_TEXT ||
+            item->kind == ORCH_REPORT_LEARN || item->kind == ORCH_REPORT_LAYERWISE)
             print_item(cli, plan, item);
     }
     fflush(stdout);

@@ -91,6 +91,8 @@ enum orch_report_kind {
     ORCH_REPORT_COVERAGE,
     ORCH_REPORT_WORK,
     ORCH_REPORT_COLLABORATORS,
+    ORCH_REPORT_LEARN,     /* regressors side by side, and by group held out */
+    ORCH_REPORT_LAYERWISE, /* networks' times as sums of measured layers */
 };
 
 /** An item of `report:`, checked. */

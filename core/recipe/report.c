@@ -22,6 +22,11 @@ enum shape {
     SHAPE_FLAG,
     SHAPE_NUMBERS,
     SHAPE_TEXT,
+    SHAPE_COLUMNS, /* axes; of a data set or an artifact: columns, which are not known yet */
+    SHAPE_COLUMN,  /* one of them */
+    SHAPE_MODELS,  /* predictors: one, or a list */
+    SHAPE_MODEL,   /* one that has intervals */
+    SHAPE_COUNT,   /* a whole number above 0 */
 };
 
 struct key_row {
@@ -103,6 +108,32 @@ static const struct kind_row {
      {{"by", SHAPE_AXES, false},
       {"experiments", SHAPE_EXPERIMENTS, false},
       {"where", SHAPE_TEXT, false}}},
+    {"learn",
+     ORCH_REPORT_LEARN,
+     false,
+     {{"value", SHAPE_VALUES, false},
+      {"artifact", SHAPE_ARTIFACT, false},
+      {"dataset", SHAPE_TEXT, false},
+      {"target", SHAPE_TEXT, false},
+      {"features", SHAPE_COLUMNS, false},
+      {"drop", SHAPE_COLUMNS, false},
+      {"models", SHAPE_MODELS, false},
+      {"hold_out", SHAPE_COLUMN, false},
+      {"model", SHAPE_MODEL, false},
+      {"most", SHAPE_COUNT, false},
+      {"experiments", SHAPE_EXPERIMENTS, false}}},
+    {"layerwise",
+     ORCH_REPORT_LAYERWISE,
+     false,
+     {{"conv", SHAPE_ARTIFACT, false},
+      {"dense", SHAPE_ARTIFACT, false},
+      {"value", SHAPE_VALUES, true},
+      {"target", SHAPE_TEXT, false},
+      {"features", SHAPE_COLUMNS, false},
+      {"hold_out", SHAPE_COLUMN, false},
+      {"model", SHAPE_MODEL, false},
+      {"images", SHAPE_COUNT, false},
+      {"experiments", SHAPE_EXPERIMENTS, false}}},
 };
 
 static const char *const COMMON_KEYS[] = {"question", "title", "points"};
@@ -110,6 +141,11 @@ static const char *const PLOT_KINDS[] = {"line", "scatter", "bar", "histogram", 
 /* How a metric's points become one number. */
 static const char *const SUMMARIES[] = {"last",  "best",   "mean",  "min", "max",
                                         "first", "result", "count", NULL};
+/* Predictors as predictors/model.h names them; "aigauge" is the linear form of lecture 7. */
+static const char *const MODELS[] = {"tree",   "forest", "boost",   "mlp",
+                                     "linear", "knn",    "aigauge", NULL};
+static const char *const MODELS_ALONE[] = {"auto", "tree",   "forest", "boost",
+                                           "mlp",  "linear", "knn",    NULL};
 static const char *const PLACES[] = {"machine", "gpu", "threads", NULL};
 static const char *const OTHER_AXES[] = {"experiment", "repeat", "step", NULL};
 static const char *const TIME_UNITS[] = {"s", "ms", "us", "ns", "min", "h", NULL};
@@ -317,9 +353,47 @@ static void check_kind(struct item *item, const struct orch_yaml *node)
         orch_recipe_complain_at(item->draft, node, hint, "unknown kind of plot '%s'", node->text);
 }
 
+static void check_model(struct item *item, const struct orch_yaml *node, const char *const *names)
+{
+    g_autofree char *near = orch_recipe_hint_names(item->draft, node->text, names);
+    g_autofree char *all = g_strjoinv(", ", (char **)(uintptr_t)names);
+    if (!g_strv_contains(names, node->text))
+        orch_recipe_complain_at(item->draft, node, near ? near : all, "unknown model '%s'",
+                                node->text);
+}
+
+static void check_count(struct item *item, const struct orch_yaml *node)
+{
+    int64_t count;
+    if (!orch_int_parse(node->text, &count) || count < 1)
+        orch_recipe_complain_at(item->draft, node, NULL, "'%s' is not a whole number above 0",
+                                node->text);
+}
+
+/* Columns of a table that is read when the answer is made are not known before. */
+static bool reads_a_table(const struct item *item)
+{
+    return orch_yaml_get(item->spec, "dataset") || orch_yaml_get(item->spec, "artifact") ||
+           orch_yaml_get(item->spec, "conv") || orch_yaml_get(item->spec, "dense");
+}
+
 static void check_one(struct item *item, enum shape shape, const struct orch_yaml *node)
 {
     switch (shape) {
+    case SHAPE_COLUMNS:
+    case SHAPE_COLUMN:
+        if (!reads_a_table(item))
+            check_axis(item, node);
+        break;
+    case SHAPE_MODELS:
+        check_model(item, node, MODELS);
+        break;
+    case SHAPE_MODEL:
+        check_model(item, node, MODELS_ALONE);
+        break;
+    case SHAPE_COUNT:
+        check_count(item, node);
+        break;
     case SHAPE_AXES:
     case SHAPE_AXIS:
         check_axis(item, node);
@@ -354,7 +428,7 @@ static void check_one(struct item *item, enum shape shape, const struct orch_yam
 static bool shape_is_list(enum shape shape)
 {
     return shape == SHAPE_AXES || shape == SHAPE_VALUES || shape == SHAPE_EXPERIMENTS ||
-           shape == SHAPE_NUMBERS;
+           shape == SHAPE_NUMBERS || shape == SHAPE_COLUMNS || shape == SHAPE_MODELS;
 }
 
 /* ---- items -------------------------------------------------------------------------------------
@@ -424,6 +498,35 @@ static void check_steps(struct item *item)
     }
 }
 
+/* Rows to learn from come from one place; a table's target has a name. */
+static void check_learn(struct item *item)
+{
+    static const char *const sources[] = {"value", "artifact", "dataset"};
+    int count = 0;
+    for (guint i = 0; i < G_N_ELEMENTS(sources); i++)
+        count += orch_yaml_get(item->spec, sources[i]) != NULL;
+    if (count != 1)
+        orch_recipe_complain_at(item->draft, item->spec,
+                                "value: a metric of runs; artifact: a CSV "
+                                "that runs leave; dataset: one that 'orch import' brought in",
+                                "'learn' needs one of 'value', 'artifact' and 'dataset', found %d",
+                                count);
+    else if (!orch_yaml_get(item->spec, "value") && !orch_yaml_get(item->spec, "target"))
+        orch_recipe_complain_at(item->draft, item->spec, "target: the column to predict",
+                                "'learn' from a table needs 'target'");
+    else if (orch_yaml_get(item->spec, "value") && !orch_yaml_get(item->spec, "features"))
+        orch_recipe_complain_at(item->draft, item->spec, "features: [net, batch, ...]",
+                                "'learn' from runs needs 'features'");
+}
+
+static void check_layerwise(struct item *item)
+{
+    if (!orch_yaml_get(item->spec, "conv") && !orch_yaml_get(item->spec, "dense"))
+        orch_recipe_complain_at(item->draft, item->spec,
+                                "the artifact that has the measured layers",
+                                "'layerwise' needs 'conv', 'dense' or both");
+}
+
 static bool unit_is_of_a_place(const char *unit)
 {
     return unit && (g_strv_contains(TIME_UNITS, unit) || g_str_has_suffix(unit, "/s"));
@@ -470,6 +573,10 @@ static void check_spec(struct recipe_draft *draft, const struct kind_row *kind,
         check_key(&item, kind, &kind->keys[i]);
     if (kind->kind == ORCH_REPORT_PLOT)
         check_steps(&item);
+    if (kind->kind == ORCH_REPORT_LEARN)
+        check_learn(&item);
+    if (kind->kind == ORCH_REPORT_LAYERWISE)
+        check_layerwise(&item);
     mark_where(&item);
     g_ptr_array_unref(item.experiments);
     g_ptr_array_unref(item.metrics);
@@ -518,7 +625,7 @@ static const struct kind_row *find_kind(struct recipe_draft *draft, const struct
     if (!found && !has_unknown)
         orch_recipe_complain_at(draft, map,
                                 "add one of: text, table, plot, images, best, compare, coverage, "
-                                "work, collaborators",
+                                "work, collaborators, learn, layerwise",
                                 "a report item without content");
     return found;
 }
