@@ -10,7 +10,6 @@
 #include <string.h>
 
 #define TOLERANCE 1e-10 /* of singular values to the largest */
-#define NUMBERS 3       /* terms behind the categories */
 
 static const char *category_of(const struct orch_aigauge_job *job,
                                enum orch_aigauge_reading reading)
@@ -36,7 +35,7 @@ static struct orch_aigauge_term *term_at(const struct orch_aigauge *fit, guint i
 
 static void list_terms(struct orch_aigauge *fit, const struct orch_aigauge_job *jobs, size_t count)
 {
-    static const char *const numbers[NUMBERS] = {"W", "B/(T+1)", "B/(W F)"};
+    static const char *const numbers[ORCH_AIGAUGE_NUMBERS] = {"W", "B/(T+1)", "B/(W F)"};
     g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
     add_term(fit, "1");
     for (size_t i = 0; i < count; i++) {
@@ -44,14 +43,14 @@ static void list_terms(struct orch_aigauge *fit, const struct orch_aigauge_job *
         if (g_hash_table_add(seen, (gpointer)(uintptr_t)category))
             add_term(fit, category);
     }
-    for (int i = 0; i < NUMBERS; i++)
+    for (int i = 0; i < ORCH_AIGAUGE_NUMBERS; i++)
         add_term(fit, numbers[i]);
 }
 
 /* The value of a term for a job. */
 static double value_of(const struct orch_aigauge *fit, guint i, const struct orch_aigauge_job *job)
 {
-    guint first = fit->terms->len - NUMBERS;
+    guint first = fit->terms->len - ORCH_AIGAUGE_NUMBERS;
     if (i == 0)
         return 1;
     if (i < first)

@@ -27,6 +27,8 @@ enum orch_aigauge_reading {
     ORCH_AIGAUGE_BY_NET, /* I: one of each network */
 };
 
+#define ORCH_AIGAUGE_NUMBERS 3 /* terms behind the categories */
+
 struct orch_aigauge_term {
     char *name; /* "1", "V100", "W", "B/(T+1)", "B/(W F)" */
     double coefficient;

@@ -83,11 +83,16 @@ static void print_form(const struct orch_regressor *r)
         const struct orch_aigauge_term *term =
             &g_array_index(form->terms, struct orch_aigauge_term, i);
         g_autofree char *number = orch_number_format(fabs(term->coefficient));
-        printf(" %s%s%s%s",
+        bool is_category = i > 0 && i + ORCH_AIGAUGE_NUMBERS < form->terms->len;
+        printf(" %s%s%s%s%s",
                term->coefficient < 0 ? "- "
                : i                   ? "+ "
                                      : "",
-               number, i ? " " : "", i ? term->name : "");
+               number,
+               is_category ? " I("
+               : i         ? " "
+                           : "",
+               i ? term->name : "", is_category ? ")" : "");
     }
     printf("\n");
     if (form->rank < form->terms->len)
@@ -150,7 +155,7 @@ static void print_held(struct orch_cli *cli, const struct learn_outcome *o)
     }
     print_lines(cli, table);
     printf("  RMSE%s%s%s, mean relative error, share within the 90 %% interval, of rows not seen "
-           "(%s), by '%s'\n",
+           "(%s), by '%s'; '-': too few to learn from\n",
            o->unit && *o->unit ? " (" : "", o->unit && *o->unit ? o->unit : "",
            o->unit && *o->unit ? ")" : "", o->held->folds > 1 ? "5 folds" : "a fifth of them",
            o->held_model);

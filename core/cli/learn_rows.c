@@ -123,6 +123,8 @@ bool learn_add_artifact(GString *csv, struct orch_store *store, const struct orc
         g_ptr_array_add(source->notes, g_strdup(error->message));
         return false;
     }
+    if (!*text)
+        return false;
     g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
     GString *front = g_string_new(NULL), *names = g_string_new(NULL);
     for (int i = 0; features[i]; i++) {
