@@ -125,7 +125,7 @@ bool layertime_check_ranges(const struct params *p, const struct orch_host *host
 
 struct tables {
     GString *conv, *dense;
-    GArray *spreads; /* double: of each layer */
+    GArray *times, *spreads; /* double: of each layer, in ms */
     int64_t conv_count, dense_count;
 };
 
@@ -137,7 +137,8 @@ static void add_row(struct tables *t, const struct orch_torch_layer *l,
     g_ascii_formatd(ms, sizeof ms, "%.6g", s->median);
     g_ascii_formatd(least, sizeof least, "%.6g", s->least);
     g_ascii_formatd(most, sizeof most, "%.6g", s->most);
-    double spread = 100 * (s->most - s->least) / s->median;
+    double spread = s->most - s->least;
+    g_array_append_val(t->times, s->median);
     g_array_append_val(t->spreads, spread);
     if (l->is_conv) {
         g_string_append_printf(t->conv,
@@ -197,13 +198,17 @@ static bool hand_over(const char *name, const GString *csv, const struct orch_ho
     return true;
 }
 
+static double median_of(GArray *values)
+{
+    return layertime_spread_of((double *)(void *)values->data, (int)values->len).median;
+}
+
 static bool report(const struct tables *t, const struct orch_host *host)
 {
-    struct layertime_spread spread =
-        layertime_spread_of((double *)(void *)t->spreads->data, (int)t->spreads->len);
     host->result(host, "conv_layers", (double)t->conv_count);
     host->result(host, "dense_layers", (double)t->dense_count);
-    host->result(host, "spread", spread.median);
+    host->result(host, "layer_time", median_of(t->times));
+    host->result(host, "layer_spread", median_of(t->spreads));
     return (!t->conv_count || hand_over("conv", t->conv, host)) &&
            (!t->dense_count || hand_over("dense", t->dense, host));
 }
@@ -215,6 +220,7 @@ int layertime_layers(const struct orch_torch *torch, const struct params *p, con
         .conv = g_string_new("batch,in_hw,kernel,cin,cout,stride,pad_same,act,bias,opt,ms,ms_min,"
                              "ms_max\n"),
         .dense = g_string_new("batch,din,dout,act,opt,ms,ms_min,ms_max\n"),
+        .times = g_array_new(FALSE, FALSE, sizeof(double)),
         .spreads = g_array_new(FALSE, FALSE, sizeof(double)),
     };
     int status = time_all(torch, p, device, host, &t);
@@ -222,6 +228,7 @@ int layertime_layers(const struct orch_torch *torch, const struct params *p, con
         status = ORCH_FAILED;
     g_string_free(t.conv, TRUE);
     g_string_free(t.dense, TRUE);
+    g_array_unref(t.times);
     g_array_unref(t.spreads);
     return status;
 }

@@ -125,7 +125,6 @@ int layertime_net(const struct orch_torch *torch, const struct params *p, const 
         host->result(host, "batch_time", s.median);
         host->result(host, "batch_time_min", s.least);
         host->result(host, "batch_time_max", s.most);
-        host->result(host, "spread", 100 * (s.most - s.least) / s.median);
     } else {
         host->fail(host, error->message);
     }
