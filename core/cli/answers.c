@@ -457,6 +457,14 @@ static void print_item(struct orch_cli *cli, struct orch_plan *plan,
     }
     if (orch_answer_of_curves(cli, plan, item))
         return;
+    if (item->kind == ORCH_REPORT_LEARN) {
+        orch_answer_learn(cli, plan, item);
+        return;
+    }
+    if (item->kind == ORCH_REPORT_LAYERWISE) {
+        orch_answer_layerwise(cli, plan, item);
+        return;
+    }
     bool is_table = item->kind == ORCH_REPORT_TABLE;
     struct answer answer = {
         .plan = plan,

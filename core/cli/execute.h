@@ -24,5 +24,10 @@ int orch_execute_plan(struct orch_cli *cli, const struct orch_expansion *expansi
 
 /** Prints the answers of the recipe's report that the terminal can show (answers.c). */
 void orch_execute_answers(struct orch_cli *cli, struct orch_plan *plan);
+/** Those of the items `learn` and `layerwise` (answers_learn.c). */
+void orch_answer_learn(struct orch_cli *cli, const struct orch_plan *plan,
+                       const struct orch_report_item *item);
+void orch_answer_layerwise(struct orch_cli *cli, const struct orch_plan *plan,
+                           const struct orch_report_item *item);
 
 #endif

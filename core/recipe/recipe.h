@@ -94,6 +94,8 @@ enum orch_report_kind {
     ORCH_REPORT_CURVE,
     ORCH_REPORT_CURVE_LAW,
     ORCH_REPORT_TIME_TO,
+    ORCH_REPORT_LEARN,     /* regressors side by side, and by group held out */
+    ORCH_REPORT_LAYERWISE, /* networks' times as sums of measured layers */
 };
 
 /** An item of `report:`, checked. */

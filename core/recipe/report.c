@@ -113,6 +113,32 @@ static const struct kind_row {
       {"link", REPORT_SHAPE_TEXT, true},
       {"value", REPORT_SHAPE_SERIES, false},
       {"experiments", REPORT_SHAPE_EXPERIMENTS, false}}},
+    {"learn",
+     ORCH_REPORT_LEARN,
+     false,
+     {{"value", REPORT_SHAPE_VALUES, false},
+      {"artifact", REPORT_SHAPE_ARTIFACT, false},
+      {"dataset", REPORT_SHAPE_TEXT, false},
+      {"target", REPORT_SHAPE_TEXT, false},
+      {"features", REPORT_SHAPE_COLUMNS, false},
+      {"drop", REPORT_SHAPE_COLUMNS, false},
+      {"models", REPORT_SHAPE_MODELS, false},
+      {"hold_out", REPORT_SHAPE_COLUMN, false},
+      {"model", REPORT_SHAPE_MODEL, false},
+      {"most", REPORT_SHAPE_COUNT, false},
+      {"experiments", REPORT_SHAPE_EXPERIMENTS, false}}},
+    {"layerwise",
+     ORCH_REPORT_LAYERWISE,
+     false,
+     {{"conv", REPORT_SHAPE_ARTIFACT, false},
+      {"dense", REPORT_SHAPE_ARTIFACT, false},
+      {"value", REPORT_SHAPE_VALUES, true},
+      {"target", REPORT_SHAPE_TEXT, false},
+      {"features", REPORT_SHAPE_COLUMNS, false},
+      {"hold_out", REPORT_SHAPE_COLUMN, false},
+      {"model", REPORT_SHAPE_MODEL, false},
+      {"images", REPORT_SHAPE_COUNT, false},
+      {"experiments", REPORT_SHAPE_EXPERIMENTS, false}}},
 };
 
 /* Keys that name experiments. */
@@ -203,6 +229,35 @@ static void check_steps(struct report_item *item)
     }
 }
 
+/* Rows to learn from come from one place; a table's target has a name. */
+static void check_learn(struct report_item *item)
+{
+    static const char *const sources[] = {"value", "artifact", "dataset"};
+    int count = 0;
+    for (guint i = 0; i < G_N_ELEMENTS(sources); i++)
+        count += orch_yaml_get(item->spec, sources[i]) != NULL;
+    if (count != 1)
+        orch_recipe_complain_at(item->draft, item->spec,
+                                "value: a metric of runs; artifact: a CSV "
+                                "that runs leave; dataset: one that 'orch import' brought in",
+                                "'learn' needs one of 'value', 'artifact' and 'dataset', found %d",
+                                count);
+    else if (!orch_yaml_get(item->spec, "value") && !orch_yaml_get(item->spec, "target"))
+        orch_recipe_complain_at(item->draft, item->spec, "target: the column to predict",
+                                "'learn' from a table needs 'target'");
+    else if (orch_yaml_get(item->spec, "value") && !orch_yaml_get(item->spec, "features"))
+        orch_recipe_complain_at(item->draft, item->spec, "features: [net, batch, ...]",
+                                "'learn' from runs needs 'features'");
+}
+
+static void check_layerwise(struct report_item *item)
+{
+    if (!orch_yaml_get(item->spec, "conv") && !orch_yaml_get(item->spec, "dense"))
+        orch_recipe_complain_at(item->draft, item->spec,
+                                "the artifact that has the measured layers",
+                                "'layerwise' needs 'conv', 'dense' or both");
+}
+
 static bool unit_is_of_a_place(const char *unit)
 {
     return unit && (g_strv_contains(TIME_UNITS, unit) || g_str_has_suffix(unit, "/s"));
@@ -252,6 +307,10 @@ static void check_spec(struct recipe_draft *draft, const struct kind_row *kind,
     if (kind->kind == ORCH_REPORT_CURVE || kind->kind == ORCH_REPORT_CURVE_LAW ||
         kind->kind == ORCH_REPORT_TIME_TO)
         item.place = "gpu";
+    if (kind->kind == ORCH_REPORT_LEARN)
+        check_learn(&item);
+    if (kind->kind == ORCH_REPORT_LAYERWISE)
+        check_layerwise(&item);
     mark_where(&item);
     g_ptr_array_unref(item.experiments);
     g_ptr_array_unref(item.metrics);
@@ -300,7 +359,7 @@ static const struct kind_row *find_kind(struct recipe_draft *draft, const struct
     if (!found && !has_unknown)
         orch_recipe_complain_at(draft, map,
                                 "add one of: text, table, plot, images, best, compare, coverage, "
-                                "work, collaborators, curve, curve_law, time_to",
+                                "work, collaborators, curve, curve_law, time_to, learn, layerwise",
                                 "a report item without content");
     return found;
 }

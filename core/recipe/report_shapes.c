@@ -9,6 +9,11 @@ static const char *const PLOT_KINDS[] = {"line", "scatter", "bar", "histogram", 
 /* How a metric's points become one number. */
 static const char *const SUMMARIES[] = {"last",  "best",   "mean",  "min", "max",
                                         "first", "result", "count", NULL};
+/* Predictors as predictors/model.h names them; "aigauge" is the linear form of lecture 7. */
+static const char *const MODELS[] = {"tree",   "forest", "boost",   "mlp",
+                                     "linear", "knn",    "aigauge", NULL};
+static const char *const MODELS_ALONE[] = {"auto", "tree",   "forest", "boost",
+                                           "mlp",  "linear", "knn",    NULL};
 static const char *const PLACES[] = {"machine", "gpu", "threads", NULL};
 static const char *const OTHER_AXES[] = {"experiment", "repeat", "step", NULL};
 
@@ -244,6 +249,23 @@ static void check_kind(struct report_item *item, const struct orch_yaml *node)
         orch_recipe_complain_at(item->draft, node, hint, "unknown kind of plot '%s'", node->text);
 }
 
+static void check_model(struct report_item *item, const struct orch_yaml *node,
+                        const char *const *names)
+{
+    g_autofree char *near = orch_recipe_hint_names(item->draft, node->text, names);
+    g_autofree char *all = g_strjoinv(", ", (char **)(uintptr_t)names);
+    if (!g_strv_contains(names, node->text))
+        orch_recipe_complain_at(item->draft, node, near ? near : all, "unknown model '%s'",
+                                node->text);
+}
+
+/* Columns of a table that is read when the answer is made are not known before. */
+static bool reads_a_table(const struct report_item *item)
+{
+    return orch_yaml_get(item->spec, "dataset") || orch_yaml_get(item->spec, "artifact") ||
+           orch_yaml_get(item->spec, "conv") || orch_yaml_get(item->spec, "dense");
+}
+
 void orch_report_check(struct report_item *item, enum report_shape shape,
                        const struct orch_yaml *node)
 {
@@ -274,7 +296,19 @@ void orch_report_check(struct report_item *item, enum report_shape shape,
         check_number(item, node);
         break;
     case REPORT_SHAPE_COUNTS:
+    case REPORT_SHAPE_COUNT:
         check_count(item, node);
+        break;
+    case REPORT_SHAPE_COLUMNS:
+    case REPORT_SHAPE_COLUMN:
+        if (!reads_a_table(item))
+            check_axis(item, node);
+        break;
+    case REPORT_SHAPE_MODELS:
+        check_model(item, node, MODELS);
+        break;
+    case REPORT_SHAPE_MODEL:
+        check_model(item, node, MODELS_ALONE);
         break;
     case REPORT_SHAPE_SERIES:
         check_series(item, node);
@@ -291,5 +325,6 @@ bool orch_report_takes_list(enum report_shape shape)
 {
     return shape == REPORT_SHAPE_AXES || shape == REPORT_SHAPE_VALUES ||
            shape == REPORT_SHAPE_EXPERIMENTS || shape == REPORT_SHAPE_NUMBERS ||
-           shape == REPORT_SHAPE_COUNTS || shape == REPORT_SHAPE_TEXTS;
+           shape == REPORT_SHAPE_COUNTS || shape == REPORT_SHAPE_TEXTS ||
+           shape == REPORT_SHAPE_COLUMNS || shape == REPORT_SHAPE_MODELS;
 }

@@ -21,6 +21,11 @@ enum report_shape {
     REPORT_SHAPE_NUMBERS,
     REPORT_SHAPE_COUNTS,     /* numbers from 1 on, whole */
     REPORT_SHAPE_BY_PROFILE, /* a number, or a map from profile to number */
+    REPORT_SHAPE_COUNT,      /* one of them */
+    REPORT_SHAPE_COLUMNS, /* axes; of a data set or an artifact: columns, which are not known yet */
+    REPORT_SHAPE_COLUMN,  /* one of them */
+    REPORT_SHAPE_MODELS,  /* predictors: one, or a list */
+    REPORT_SHAPE_MODEL,   /* one that has intervals */
     REPORT_SHAPE_TEXTS,
     REPORT_SHAPE_TEXT,
 };

@@ -29,7 +29,8 @@ P
         _run orch check "$recipe" "$@"
         [ $status = 0 ] || { same $status 2; says 'was not found in'; says_not 'unknown'; }
         ok orch check "$recipe" --smoke "$@"
-        ok orch run "$recipe" --smoke "$@"; says_not failed; says 'ok'
+        ok orch run "$recipe" --smoke "$@"; says_not failed
+        case $err in *'trials: '*' not for this machine or profile;'*) ;; *) says 'ok' ;; esac # all want a GPU
         count=$((count + 1))
     done
 done

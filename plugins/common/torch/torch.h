@@ -93,6 +93,33 @@ struct orch_torch_tensor {
     bool is_parameter; /* false: running statistics */
 };
 
+enum orch_torch_activation {
+    ORCH_TORCH_LINEAR = 0,
+    ORCH_TORCH_RELU,
+    ORCH_TORCH_TANH,
+    ORCH_TORCH_SIGMOID,
+};
+
+/** What one iteration of a layer that stands alone does. */
+enum orch_torch_pass {
+    ORCH_TORCH_FORWARD = 0, /* forward only, without autograd */
+    ORCH_TORCH_STEP_SGD,    /* forward, backward (to weights and input) and an update */
+    ORCH_TORCH_STEP_MOMENTUM,
+    ORCH_TORCH_STEP_ADAM,
+};
+
+/** One layer with its activation, to be timed alone. */
+struct orch_torch_layer {
+    bool is_conv;
+    int64_t batch;
+    int64_t in_hw, kernel, cin, cout, stride; /* conv: square, NCHW */
+    bool pad_same;                            /* conv: (kernel - 1) / 2 on each side, else none */
+    int64_t din, dout;                        /* dense */
+    bool bias;
+    enum orch_torch_activation activation;
+    enum orch_torch_pass pass;
+};
+
 /** The table that orch-torch.so exports. */
 struct orch_torch {
     uint32_t struct_bytes;
@@ -166,6 +193,12 @@ struct orch_torch {
     /** State of the random numbers on the model's device. `*out` is freed with g_bytes_unref. */
     bool (*random_get)(const struct orch_torch_model *model, GBytes **out, GError **error);
     bool (*random_set)(struct orch_torch_model *model, GBytes *state, GError **error);
+
+    /** Times a layer on random values: `warmup` iterations are left out, then `repeats` numbers go
+     * into `out_ms`, each the mean time of an iteration over as many iterations as take 2 ms (at
+     * most 50), the device waited for. */
+    bool (*layer_time)(const struct orch_torch_layer *layer, const char *device, int warmup,
+                       int repeats, double *out_ms, GError **error);
 };
 
 #define ORCH_TORCH_ABI 1

@@ -1,21 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The only C++ of the project: a graph of lib/net as ATen calls, with autograd, behind the table of
- * torch.h. The graph is walked node by node; a value is let go after its last use. Activations and
- * additions work in place where nobody else reads their input. Nothing is fused in silence. */
-#include "plugins/common/torch/torch.h"
+/* The only C++ of the project (with layer.cpp): a graph of lib/net as ATen calls, with autograd,
+ * behind the table of torch.h. The graph is walked node by node; a value is let go after its last
+ * use. Activations and additions work in place where nobody else reads their input. Nothing is
+ * fused in silence. */
+#include "plugins/common/torch/adapter/adapter.h"
 
 extern "C" {
-#include "lib/base/error.h"
 #include "lib/net/net.h"
 }
 
 #include <ATen/autocast_mode.h>
-#include <torch/torch.h>
 
 #include <cmath>
 #include <cstring>
-#include <exception>
-#include <string>
 #include <vector>
 
 using at::Tensor;
@@ -44,25 +41,6 @@ struct orch_torch_model {
 
 namespace
 {
-
-/* Runs `work`; what it throws becomes an error. */
-template <typename Work> bool guarded(GError **error, Work work)
-{
-    try {
-        work();
-        return true;
-    } catch (const c10::Error &e) {
-        std::string text = e.what_without_backtrace();
-        bool memory = text.find("out of memory") != std::string::npos;
-        orch_error_set(error, ORCH_ERROR_TRIAL, memory ? "use a smaller batch" : nullptr,
-                       "LibTorch: %s", text.substr(0, text.find("\nException raised")).c_str());
-    } catch (const std::bad_alloc &) {
-        orch_error_set(error, ORCH_ERROR_TRIAL, "use a smaller batch", "LibTorch: out of memory");
-    } catch (const std::exception &e) {
-        orch_error_set(error, ORCH_ERROR_TRIAL, nullptr, "LibTorch: %s", e.what());
-    }
-    return false;
-}
 
 /* Mixed precision for as long as it lives. */
 struct Autocast {
@@ -436,21 +414,6 @@ int64_t class_count(const orch_torch_model *m)
 /* ---- models -----------------------------------------------------------------------------------
  */
 
-at::Device device_of(const char *name)
-{
-    at::Device device(name);
-    if (device.is_cuda()) {
-        if (!torch::cuda::is_available())
-            throw std::runtime_error("no CUDA device");
-        if (device.index() >= (int)torch::cuda::device_count())
-            throw std::runtime_error(std::string("no CUDA device '") + name + "': there are " +
-                                     std::to_string(torch::cuda::device_count()));
-    } else if (!device.is_cpu()) {
-        throw std::runtime_error(std::string("unknown device '") + name + "': cpu, cuda or cuda:N");
-    }
-    return device;
-}
-
 void plan_uses(orch_torch_model *m)
 {
     size_t count = (size_t)m->net->nodes->len;
@@ -696,6 +659,7 @@ extern "C" __attribute__((visibility("default"))) const struct orch_torch *orch_
         class_count,
         random_get,
         random_set,
+        orch_torch_layer_time,
     };
     return &table;
 }

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Layers of random geometry. Every layer has a stream of its own, drawn from the trial's seed:
+ * equal repeats on different devices time equal layers. */
+#include "plugins/layertime/layertime.h"
+
+#include <math.h>
+#include <string.h>
+
+#define TRIES 1000 /* draws for one layer before the ranges are called too large */
+
+/* SplitMix64 (Steele, Lea, Flood 2014). */
+static uint64_t next(uint64_t *state)
+{
+    uint64_t z = *state += 0x9e3779b97f4a7c15u;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+}
+
+static double unit(uint64_t *state)
+{
+    return (double)(next(state) >> 11) * 0x1p-53;
+}
+
+/* On a log scale, both ends included. */
+static int64_t within(const struct orch_list *range, uint64_t *state)
+{
+    const int64_t *ends = range->items;
+    double low = log((double)ends[0] - 0.5), high = log((double)ends[1] + 0.5);
+    int64_t drawn = (int64_t)llround(exp(low + unit(state) * (high - low)));
+    return CLAMP(drawn, ends[0], ends[1]);
+}
+
+static const char *one_of(const struct orch_list *words, uint64_t *state)
+{
+    return ((const char *const *)words->items)[next(state) % words->count];
+}
+
+struct work {
+    double gflop, mvalues;
+};
+
+static struct work work_of(const struct orch_torch_layer *l)
+{
+    double batch = (double)l->batch;
+    if (!l->is_conv) {
+        double in = (double)l->din, out = (double)l->dout;
+        return (struct work){2e-9 * batch * in * out, 1e-6 * (batch * (in + out) + in * out)};
+    }
+    double k2 = (double)(l->kernel * l->kernel), in = (double)l->cin, out = (double)l->cout;
+    double pad = l->pad_same ? (double)((l->kernel - 1) / 2) : 0;
+    double side = floor(((double)l->in_hw + 2 * pad - (double)l->kernel) / (double)l->stride) + 1;
+    double pixels = (double)(l->in_hw * l->in_hw);
+    return (struct work){2e-9 * batch * side * side * k2 * in * out,
+                         1e-6 * (batch * (pixels * in + side * side * out) + k2 * in * out)};
+}
+
+static struct orch_torch_layer draw_once(const struct params *p, bool is_conv, uint64_t *s)
+{
+    struct orch_torch_layer l = {.is_conv = is_conv, .batch = within(&p->batch, s)};
+    l.pass = (enum orch_torch_pass)layertime_index(LAYERTIME_PASSES, one_of(&p->passes, s));
+    l.activation = (enum orch_torch_activation)layertime_index(LAYERTIME_ACTIVATIONS,
+                                                               one_of(&p->activations, s));
+    l.bias = !is_conv || next(s) % 2;
+    if (is_conv) {
+        l.in_hw = within(&p->in_hw, s);
+        l.kernel = within(&p->kernel, s);
+        l.cin = within(&p->channels, s);
+        l.cout = within(&p->channels, s);
+        l.stride = within(&p->stride, s);
+        l.pad_same = next(s) % 2;
+    } else {
+        l.din = within(&p->units, s);
+        l.dout = within(&p->units, s);
+    }
+    return l;
+}
+
+static bool fits(const struct params *p, const struct orch_torch_layer *l)
+{
+    struct work work = work_of(l);
+    int64_t padded = l->in_hw + (l->pad_same ? 2 * ((l->kernel - 1) / 2) : 0);
+    return (!l->is_conv || padded >= l->kernel) && work.gflop <= p->max_gflop &&
+           work.mvalues <= p->max_mvalues;
+}
+
+static bool draw(const struct params *p, bool is_conv, uint64_t *state,
+                 struct orch_torch_layer *out)
+{
+    for (int i = 0; i < TRIES; i++) {
+        *out = draw_once(p, is_conv, state);
+        if (fits(p, out))
+            return true;
+    }
+    return false;
+}
+
+/* ---- ranges ------------------------------------------------------------------------------------
+ */
+
+bool layertime_check_ranges(const struct params *p, const struct orch_host *host)
+{
+    const struct {
+        const char *name;
+        const struct orch_list *range;
+    } ranges[] = {{"batch", &p->batch},       {"in_hw", &p->in_hw},   {"kernel", &p->kernel},
+                  {"channels", &p->channels}, {"stride", &p->stride}, {"units", &p->units}};
+    for (size_t i = 0; i < G_N_ELEMENTS(ranges); i++) {
+        const int64_t *ends = ranges[i].range->items;
+        if (ranges[i].range->count == 2 && ends[0] <= ends[1] && ends[1] <= 1000000)
+            continue;
+        g_autofree char *why =
+            g_strdup_printf("%s: write two numbers, from and to, at most 1000000", ranges[i].name);
+        host->fail(host, why);
+        return false;
+    }
+    if (p->passes.count && p->activations.count)
+        return true;
+    host->fail(host, "passes and activations: name at least one of each");
+    return false;
+}
+
+/* ---- timing ------------------------------------------------------------------------------------
+ */
+
+struct tables {
+    GString *conv, *dense;
+    GArray *times, *spreads; /* double: of each layer, in ms */
+    int64_t conv_count, dense_count;
+};
+
+static void add_row(struct tables *t, const struct orch_torch_layer *l,
+                    const struct layertime_spread *s, const struct orch_host *host)
+{
+    const char *act = LAYERTIME_ACTIVATIONS[l->activation], *opt = LAYERTIME_PASSES[l->pass];
+    char ms[G_ASCII_DTOSTR_BUF_SIZE], least[sizeof ms], most[sizeof ms];
+    g_ascii_formatd(ms, sizeof ms, "%.6g", s->median);
+    g_ascii_formatd(least, sizeof least, "%.6g", s->least);
+    g_ascii_formatd(most, sizeof most, "%.6g", s->most);
+    double spread = s->most - s->least;
+    g_array_append_val(t->times, s->median);
+    g_array_append_val(t->spreads, spread);
+    if (l->is_conv) {
+        g_string_append_printf(t->conv,
+                               "%" G_GINT64_FORMAT ",%" G_GINT64_FORMAT ",%" G_GINT64_FORMAT
+                               ",%" G_GINT64_FORMAT ",%" G_GINT64_FORMAT ",%" G_GINT64_FORMAT
+                               ",%d,%s,%d,%s,%s,%s,%s\n",
+                               l->batch, l->in_hw, l->kernel, l->cin, l->cout, l->stride,
+                               l->pad_same, act, l->bias, opt, ms, least, most);
+        host->metric(host, "conv_time", t->conv_count++, s->median);
+        return;
+    }
+    g_string_append_printf(
+        t->dense, "%" G_GINT64_FORMAT ",%" G_GINT64_FORMAT ",%" G_GINT64_FORMAT ",%s,%s,%s,%s,%s\n",
+        l->batch, l->din, l->dout, act, opt, ms, least, most);
+    host->metric(host, "dense_time", t->dense_count++, s->median);
+}
+
+static int time_all(const struct orch_torch *torch, const struct params *p, const char *device,
+                    const struct orch_host *host, struct tables *t)
+{
+    g_autofree double *times = g_new(double, p->repeats);
+    int64_t count = host->smoke(host) ? 2 : p->layers;
+    uint64_t seed = host->derive_seed(host, "layers");
+    host->phase(host, "timing layers");
+    for (int64_t i = 0; i < count; i++) {
+        g_autoptr(GError) error = NULL;
+        uint64_t state = seed ^ ((uint64_t)i * 0xd1342543de82ef95u);
+        bool conv = strcmp(p->kinds, "both") == 0 ? i % 2 == 0 : strcmp(p->kinds, "conv") == 0;
+        struct orch_torch_layer layer;
+        if (host->cancelled(host))
+            return ORCH_CANCELLED;
+        if (!draw(p, conv, &state, &layer)) {
+            host->fail(host, "hardly any layer of these ranges is within max_gflop and "
+                             "max_mvalues: make the ranges smaller");
+            return ORCH_FAILED;
+        }
+        if (!torch->layer_time(&layer, device, (int)p->warmup, (int)p->repeats, times, &error)) {
+            host->fail(host, error->message);
+            return ORCH_FAILED;
+        }
+        struct layertime_spread spread = layertime_spread_of(times, (int)p->repeats);
+        add_row(t, &layer, &spread, host);
+        host->progress(host, (double)(i + 1), (double)count);
+    }
+    return ORCH_OK;
+}
+
+static bool hand_over(const char *name, const GString *csv, const struct orch_host *host)
+{
+    g_autoptr(GError) error = NULL;
+    g_autofree char *file = g_strdup_printf("%s.csv", name);
+    if (!g_file_set_contents(file, csv->str, (gssize)csv->len, &error)) {
+        host->fail(host, error->message);
+        return false;
+    }
+    host->artifact(host, name, file);
+    return true;
+}
+
+static double median_of(GArray *values)
+{
+    return layertime_spread_of((double *)(void *)values->data, (int)values->len).median;
+}
+
+static bool report(const struct tables *t, const struct orch_host *host)
+{
+    host->result(host, "conv_layers", (double)t->conv_count);
+    host->result(host, "dense_layers", (double)t->dense_count);
+    host->result(host, "layer_time", median_of(t->times));
+    host->result(host, "layer_spread", median_of(t->spreads));
+    return (!t->conv_count || hand_over("conv", t->conv, host)) &&
+           (!t->dense_count || hand_over("dense", t->dense, host));
+}
+
+int layertime_layers(const struct orch_torch *torch, const struct params *p, const char *device,
+                     const struct orch_host *host)
+{
+    struct tables t = {
+        .conv = g_string_new("batch,in_hw,kernel,cin,cout,stride,pad_same,act,bias,opt,ms,ms_min,"
+                             "ms_max\n"),
+        .dense = g_string_new("batch,din,dout,act,opt,ms,ms_min,ms_max\n"),
+        .times = g_array_new(FALSE, FALSE, sizeof(double)),
+        .spreads = g_array_new(FALSE, FALSE, sizeof(double)),
+    };
+    int status = time_all(torch, p, device, host, &t);
+    if (status == ORCH_OK && !report(&t, host))
+        status = ORCH_FAILED;
+    g_string_free(t.conv, TRUE);
+    g_string_free(t.dense, TRUE);
+    g_array_unref(t.times);
+    g_array_unref(t.spreads);
+    return status;
+}
