@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A network of three hidden layers with ReLU (AI Gauge's has 250, 200, 200), trained with Adam on
  * the squared error of the standardised target; the rate falls to 0 along a half cosine. */
+#include "predictors/dense.h"
 #include "predictors/model.h"
 #include "predictors/random.h"
 
@@ -64,10 +65,7 @@ static void mlp_release(void *fitted)
 static void forward(const struct layer *l, const float *in, float *out, bool relu)
 {
     for (int o = 0; o < l->out; o++) {
-        const float *w = l->w + (size_t)o * (size_t)l->in;
-        float sum = l->b[o];
-        for (int i = 0; i < l->in; i++)
-            sum += w[i] * in[i];
+        float sum = l->b[o] + orch_dot_float(l->w + (size_t)o * (size_t)l->in, in, (size_t)l->in);
         out[o] = relu && sum < 0 ? 0 : sum;
     }
 }
@@ -75,17 +73,17 @@ static void forward(const struct layer *l, const float *in, float *out, bool rel
 /* delta of the outputs to gradients and the delta of the inputs (NULL: not wanted). */
 static void backward(struct layer *l, const float *in, const float *delta, float *out_delta)
 {
+    size_t n = (size_t)l->in;
     if (out_delta)
-        memset(out_delta, 0, sizeof(float) * (size_t)l->in);
+        memset(out_delta, 0, sizeof(float) * n);
     for (int o = 0; o < l->out; o++) {
         float d = delta[o];
-        float *gw = l->gw + (size_t)o * (size_t)l->in;
-        const float *w = l->w + (size_t)o * (size_t)l->in;
-        l->gb[o] += d;
-        for (int i = 0; i < l->in; i++)
-            gw[i] += d * in[i];
-        for (int i = 0; out_delta && i < l->in; i++)
-            out_delta[i] += d * w[i];
+        if (d > 0 || d < 0) { /* half of them are 0: ReLU */
+            l->gb[o] += d;
+            orch_add_float(l->gw + (size_t)o * n, in, d, n);
+            if (out_delta)
+                orch_add_float(out_delta, l->w + (size_t)o * n, d, n);
+        }
     }
 }
 
@@ -93,16 +91,16 @@ struct adam {
     double rate, decay, correct1, correct2;
 };
 
-static void adam_step(float *w, float *g, float *m, float *v, size_t n, const struct adam *a,
-                      float scale)
+static void adam_step(float *restrict w, float *restrict g, float *restrict m, float *restrict v,
+                      size_t n, const struct adam *a, float scale)
 {
+    const float rate = (float)(a->rate / a->correct1), decay = (float)(a->rate * a->decay);
+    const float second = (float)(1 / a->correct2);
     for (size_t i = 0; i < n; i++) {
         float gradient = g[i] * scale;
         m[i] = 0.9f * m[i] + 0.1f * gradient;
         v[i] = 0.999f * v[i] + 0.001f * gradient * gradient;
-        double step =
-            a->rate * ((double)m[i] / a->correct1) / (sqrt((double)v[i] / a->correct2) + 1e-8);
-        w[i] -= (float)(step + a->rate * a->decay * (double)w[i]);
+        w[i] -= rate * m[i] / (sqrtf(v[i] * second) + 1e-8f) + decay * w[i];
         g[i] = 0;
     }
 }

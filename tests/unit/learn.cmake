@@ -1,2 +1,3 @@
 # predictors: models that learn.
 orch_test(learn "quick" orch_predictors)
+orch_test(features "quick" orch_predictors)
