@@ -354,14 +354,24 @@ static void choose_members(struct orch_question *q)
     }
 }
 
+/* One thread a member: they take about as long as each other. */
 static bool fit_members(struct orch_question *q, const struct orch_rows *rows, uint64_t seed,
                         GError **error)
 {
     struct orch_rows *view = orch_question_rows(q, rows);
+    GError *errors[ORCH_MEMBERS_MAX] = {NULL};
     bool ok = true;
     choose_members(q);
-    for (int i = 0; i < q->member_count && ok; i++)
-        ok = orch_member_fit(&q->members[i], q, view, seed, error);
+#pragma omp parallel for schedule(dynamic, 1)
+    for (int i = 0; i < q->member_count; i++)
+        orch_member_fit(&q->members[i], q, view, seed, &errors[i]);
+    for (int i = 0; i < q->member_count; i++) {
+        if (errors[i] && ok)
+            g_propagate_error(error, errors[i]);
+        else
+            g_clear_error(&errors[i]);
+        ok &= q->members[i].model || !q->members[i].trial.kind;
+    }
     free_view(view);
     return ok;
 }

@@ -10,6 +10,7 @@
 
 #define MLP_ROWS 6000    /* with more the network takes too long */
 #define FOREST_ROWS 1500 /* with more it grows too large, and boosting is better */
+#define TINY_ROWS 400    /* with more the others have enough to choose from */
 #define KERNEL_ROWS 2500 /* it learns from 1,000 at most, more of which others know */
 
 /* ---- the list ----------------------------------------------------------------------------------
@@ -86,6 +87,8 @@ static const struct offer OFFERS[] = {
     {&ORCH_MODEL_KNN, SPECS | GREY, SPECS | BARE, 12000, {.neighbours = 1}},
     {&ORCH_MODEL_KNN, GREY, BARE, 12000, {.neighbours = 4}},
     {&ORCH_MODEL_LINEAR, GREY | BLACK, BARE | GREY | BLACK, 0, {.ridge = 1e-4}},
+    {&ORCH_MODEL_LINEAR, GREY | BLACK, 0, TINY_ROWS, {.ridge = 1e-3}},
+    {&ORCH_MODEL_KERNEL, GREY | BLACK, 0, TINY_ROWS, {.length = 6, .ridge = 3e-4}},
     {&ORCH_MODEL_LINEAR, GREY, BARE | GREY | BLACK, 0, {.ridge = 1e-2}},
     {&ORCH_MODEL_LINEAR, 0, BARE | GREY | SPECS | BLACK, 0, {.ridge = 0.3}},
     {&ORCH_MODEL_LINEAR, 0, STRIPPED, 0, {.ridge = 0.03}},
