@@ -55,6 +55,7 @@ p.add_argument("--rows", type=int, default=1600)
 p.add_argument("--folds", type=int, default=3)
 p.add_argument("--cache")
 p.add_argument("--only")
+p.add_argument("--say", action="store_true")
 p.add_argument("--orch", default="--model auto")
 args = p.parse_args()
 if not os.path.isdir(args.data):
@@ -255,7 +256,7 @@ def cached(key, make):
 
 
 logs, total = [], []
-print(f"{'set':18} {'cell':7} {'rows':>5} {'forest':>7} {'boost':>7} {'ridge':>7} {'mlp':>7} {'orch':>7}  ratio  95 % of it    cover  width    s  models", flush=True)
+print(f"{'set':18} {'cell':7} {'rows':>5} {'forest':>7} {'boost':>7} {'ridge':>7} {'mlp':>7} {'orch':>7}  ratio  95 % of it    cover  width    s", flush=True)
 for name in args.sets.split(","):
     spec = SETS[name]
     rows = table(name)
@@ -266,7 +267,7 @@ for name in args.sets.split(","):
     y = numpy.array([float(r[spec[0]]) for r in rows])
     x, names, roof = features(rows, spec)
     for cell in args.cells.split(","):
-        errors, ours, inside, widths, seconds, models = {}, [], [], [], 0, []
+        errors, ours, inside, widths, seconds = {}, [], [], [], 0
         for k, (train, test, groups) in enumerate(folds_of(rows, cell, spec, args.folds)):
             if args.only != "orch":
                 theirs = cached(f"3 {name} {cell} {k} {args.rows} {len(rows)}", lambda: sklearn_answers(x, names, roof, y, groups, train, test))
@@ -280,7 +281,8 @@ for name in args.sets.split(","):
             inside.append((answer[:, 1] <= y[test]) & (y[test] <= answer[:, 2]))
             widths.append(numpy.log(answer[:, 2] / answer[:, 1]) / 2)
             seconds += said["fit_s"]
-            models.append(said["model"])
+            if args.say:
+                print("   ", "; ".join(f"{q['question']}: {q['mixture']}" for q in said["questions"]))
         if not errors and not ours:
             continue
         e = {m: numpy.concatenate(v) for m, v in errors.items()}
@@ -299,7 +301,7 @@ for name in args.sets.split(","):
                 line += f"  {ratio:5.2f}  {low:.2f} to {high:.2f}{'  WORSE' if low > 1 else '       '}"
             c = numpy.concatenate(inside)
             total.append(c)
-            line += f" {100 * c.mean():5.1f} {numpy.exp(numpy.median(numpy.concatenate(widths))):6.2f} {seconds:5.0f}  {' '.join(sorted(set(models)))}"
+            line += f" {100 * c.mean():5.1f} {numpy.exp(numpy.median(numpy.concatenate(widths))):6.2f} {seconds:5.0f}"
         print(line, flush=True)
 if logs:
     print(f"geometric mean of the ratios in {len(logs)} cells: {math.exp(sum(logs) / len(logs)):.3f}")

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#define STAND_IN "P100"
 #define LAUNCH_MS 0.01 /* of a kernel: what launching costs on any GPU, framework aside */
 
 /* ---- reading -----------------------------------------------------------------------------------
@@ -172,6 +173,7 @@ static const struct {
     FIELD("white tensor_ms", tensor_ms),
     FIELD("white memory_ms", memory_ms),
     FIELD("white roofline_ms", roofline_ms),
+    FIELD("white prior_ms", prior_ms),
 };
 
 /* Features of a layer as a product of matrices on a GPU: how well tiles of a side fill it. */
@@ -311,6 +313,19 @@ static void each_column(struct table *t, bool allocate)
     }
 }
 
+/* A device that the table does not know counts as one that it does: rows on it still compare by
+ * their work, and a model learns what it is off by. */
+static double white_of(const struct orch_row_facts *f, const struct orch_row_work *w)
+{
+    struct orch_row_facts other = *f;
+    struct orch_row_work work = *w;
+    if (!f->gpu) {
+        other.gpu = orch_gpu_find(STAND_IN);
+        orch_row_work(&other, &work);
+    }
+    return isfinite(work.prior_ms) ? work.prior_ms : work.roofline_ms + LAUNCH_MS * work.launches;
+}
+
 void orch_features_add(struct orch_matrix *matrix, const struct orch_csv *csv, bool with_gpu,
                        double *out_white_ms, double *out_items)
 {
@@ -323,8 +338,7 @@ void orch_features_add(struct orch_matrix *matrix, const struct orch_csv *csv, b
         bool known = orch_row_work(&f, &w);
         double gpus = isnan(f.field[ORCH_FIELD_GPUS]) ? 1 : f.field[ORCH_FIELD_GPUS];
         fill_row(&t, i, &f, known ? &w : NULL);
-        out_white_ms[i] =
-            known && isfinite(w.roofline_ms) ? w.roofline_ms + LAUNCH_MS * w.launches : (double)NAN;
+        out_white_ms[i] = known ? white_of(&f, &w) : (double)NAN;
         out_items[i] = f.field[ORCH_FIELD_BATCH] * gpus;
         if (isnan(out_white_ms[i]))
             out_white_ms[i] = orch_row_specs_ms(&f) * (out_items[i] > 0 ? out_items[i] : 1);

@@ -76,6 +76,8 @@ struct orch_row_work {
     double convs, depthwise, linears, norms, activations, pools, sums, depthwise_share;
     double gmacs; /* of one image, forward */
     double compute_ms, tensor_ms, memory_ms, roofline_ms;
+    double prior_ms; /* of networks: by the shares that were published of GPUs like this one, and
+                        what launching costs (predictors/prior.h) */
 };
 
 /** Reads the facts of a row, and works out its work: false when there is none to be known. */

@@ -5,6 +5,8 @@
 #include "predictors/features.h"
 
 #include "lib/net/cost.h"
+#include "predictors/features_nets.h"
+#include "predictors/prior.h"
 
 #include <math.h>
 #include <string.h>
@@ -24,12 +26,14 @@ static double or_else(double value, double other)
 
 struct rates {
     double compute, tensor, memory; /* operations and bytes a ms; NaN without a GPU */
+    double prior_compute, prior_memory, prior_launch; /* the same as was reached; ms */
     int value_bytes;
 };
 
 static struct rates rates_of(const struct orch_row_facts *f)
 {
-    struct rates r = {(double)NAN, (double)NAN, (double)NAN, orch_precision_bytes(f->precision)};
+    const double none = (double)NAN;
+    struct rates r = {none, none, none, none, none, none, orch_precision_bytes(f->precision)};
     if (!f->gpu)
         return r;
     double peak = orch_gpu_peak(f->gpu, f->precision), fp32 = orch_gpu_peak(f->gpu, ORCH_FP32);
@@ -37,6 +41,14 @@ static struct rates rates_of(const struct orch_row_facts *f)
     r.compute = (peak > 0 ? peak : fp32) / 1e3;
     r.tensor = MAX(tensor / 1e3, r.compute);
     r.memory = f->gpu->bandwidth_gbs * 1e6;
+    /* frameworks compute fp32's products on tensor cores where those have TF32 */
+    bool tf32 = f->precision == ORCH_FP32 && orch_gpu_peak(f->gpu, ORCH_TF32) > 0;
+    struct orch_prior prior;
+    if (orch_prior_for(f->gpu, tf32 ? ORCH_TF32 : f->precision, &prior, NULL)) {
+        r.prior_compute = prior.device.peak_flops * prior.device.compute_share / 1e3;
+        r.prior_memory = prior.device.bandwidth * prior.device.memory_share / 1e3;
+        r.prior_launch = prior.device.launch_s * 1e3;
+    }
     return r;
 }
 
@@ -52,6 +64,8 @@ static void add(struct orch_row_work *w, const struct rates *r, double flops, do
     w->tensor_ms += flops / r->tensor;
     w->memory_ms += memory;
     w->roofline_ms += MAX(compute, memory);
+    w->prior_ms +=
+        MAX(flops / r->prior_compute, bytes / r->prior_memory) + launches * r->prior_launch;
 }
 
 static struct orch_row_work empty_work(void)
@@ -113,6 +127,7 @@ static bool product_work(const struct orch_row_facts *f, const struct rates *r, 
     if (!(flops > 0) || !isfinite(flops))
         return false;
     w->elements = w->gemm_b * w->gemm_m * w->gemm_n;
+    w->prior_ms = (double)NAN; /* shares are of networks */
     add(w, r, flops, (values + params) * r->value_bytes, 1);
     if (f->training) {
         add(w, r, flops, (values + params) * r->value_bytes, 1);
@@ -184,6 +199,7 @@ static bool element_work(const struct orch_row_facts *f, const struct rates *r,
         }
     }
     w->elements = elements;
+    w->prior_ms = (double)NAN;
     add(w, r, operations * elements, tensors * elements * r->value_bytes, 1);
     return true;
 }
@@ -280,8 +296,7 @@ static struct counted *count_net(const char *name, int64_t side)
     g_autofree char *key = name_key(name);
     struct orch_net_options options = {.name = zoo_name(key), .height = side, .width = side};
     struct counted *c = g_new0(struct counted, 1);
-    if (options.name)
-        c->net = orch_net_make(&options, NULL);
+    c->net = options.name ? orch_net_make(&options, NULL) : orch_counted_net(key, side);
     if (c->net)
         c->costs = orch_net_costs(c->net);
     return c;

@@ -47,6 +47,7 @@ static void free_question(struct orch_question *q)
     g_free(q->column);
     g_ptr_array_unref(q->known);
     g_ptr_array_unref(q->hidden);
+    g_ptr_array_unref(q->facts);
     g_array_unref(q->trials);
     for (int i = 0; i < q->member_count; i++)
         orch_member_release(&q->members[i]);
@@ -60,6 +61,7 @@ struct orch_question *orch_question_new(const char *column)
     q->column = g_strdup(column);
     q->known = g_ptr_array_new_with_free_func(g_free);
     q->hidden = g_ptr_array_new_with_free_func(g_free);
+    q->facts = g_ptr_array_new_with_free_func(g_free);
     q->trials = g_array_new(FALSE, FALSE, sizeof(struct orch_learn_trial));
     return q;
 }
@@ -94,6 +96,34 @@ static void hide_names(struct orch_question *q, const struct orch_rows *rows, ch
         g_autofree char **levels = orch_levels_of(m, c);
         if (names_group(levels, groups, rows->rows))
             g_ptr_array_add(q->hidden, g_strdup(orch_matrix_feature(m, c)->name));
+    }
+}
+
+/* Is a feature one number (or level) in each group? */
+static bool is_one_a_group(const double *column, char *const *groups, size_t rows)
+{
+    g_autoptr(GHashTable) of = g_hash_table_new(g_str_hash, g_str_equal);
+    for (size_t i = 0; i < rows; i++) {
+        const double *first = g_hash_table_lookup(of, groups[i]);
+        if (!first)
+            g_hash_table_insert(of, groups[i], (gpointer)(uintptr_t)&column[i]);
+        else if (!(isnan(*first) && isnan(column[i])) &&
+                 !(fabs(*first - column[i]) <= 1e-9 * fabs(*first)))
+            return false;
+    }
+    return true;
+}
+
+static void note_facts(struct orch_question *q, const struct orch_rows *rows, char *const *groups)
+{
+    const struct orch_matrix *m = rows->matrix;
+    for (int c = 0; c < orch_matrix_cols(m); c++) {
+        const char *name = orch_matrix_feature(m, c)->name;
+        bool of_gpu = strcmp(name, "gpu") == 0 || g_str_has_prefix(name, "gpu ");
+        bool is_fact =
+            groups ? is_one_a_group(orch_matrix_column(m, c), groups, rows->rows) : of_gpu;
+        if (is_fact)
+            g_ptr_array_add(q->facts, g_strdup(name));
     }
 }
 
@@ -168,7 +198,8 @@ static void weigh(struct orch_question *q, const struct work *w, bool mixes)
     }
     weights[best] = 1;
     if (mixes)
-        orch_mix(w->answers, count, w->logs, w->row_weights, w->rows->rows, weights);
+        orch_mix(w->answers, count, w->logs, w->row_weights, w->rows->rows,
+                 q->column ? q->known->len : 0, weights);
     for (size_t t = 0; t < count; t++)
         trial_at(q->trials, t)->weight = weights[t];
 }
@@ -253,8 +284,7 @@ static char **groups_of(const struct orch_question *q, const struct orch_rows *r
 static void try_all(struct orch_question *q, struct work *w, uint64_t seed)
 {
     w->answers = answers_new(q->trials->len, w->rows->rows);
-    orch_try(w->rows, w->folds, (const struct orch_learn_trial *)(void *)q->trials->data,
-             q->trials->len, seed, w->answers);
+    orch_try(q, w->rows, w->folds, seed, w->answers);
 }
 
 static void release_work(struct work *w)
@@ -335,14 +365,24 @@ static void choose_members(struct orch_question *q)
     }
 }
 
+/* One thread a member: they take about as long as each other. */
 static bool fit_members(struct orch_question *q, const struct orch_rows *rows, uint64_t seed,
                         GError **error)
 {
     struct orch_rows *view = orch_question_rows(q, rows);
+    GError *errors[ORCH_MEMBERS_MAX] = {NULL};
     bool ok = true;
     choose_members(q);
-    for (int i = 0; i < q->member_count && ok; i++)
-        ok = orch_member_fit(&q->members[i], view, seed, error);
+#pragma omp parallel for schedule(dynamic, 1)
+    for (int i = 0; i < q->member_count; i++)
+        orch_member_fit(&q->members[i], q, view, seed, &errors[i]);
+    for (int i = 0; i < q->member_count; i++) {
+        if (errors[i] && ok)
+            g_propagate_error(error, errors[i]);
+        else
+            g_clear_error(&errors[i]);
+        ok &= q->members[i].model || !q->members[i].trial.kind;
+    }
     free_view(view);
     return ok;
 }
@@ -432,9 +472,11 @@ static void list_questions(struct orch_learned *l, const struct orch_rows *rows,
         struct orch_question *q = l->questions[l->count++] = orch_question_new("group");
         note_levels(q, rows->groups, rows->rows);
         hide_names(q, rows, rows->groups);
+        note_facts(q, rows, rows->groups);
         return;
     }
     l->questions[l->count++] = orch_question_new(NULL);
+    note_facts(l->questions[0], rows, NULL);
     for (size_t k = 0; k < G_N_ELEMENTS(NOVEL) && l->count < ORCH_QUESTIONS_MAX; k++) {
         int column = orch_matrix_find(rows->matrix, NOVEL[k]);
         if (column < 0 || !orch_matrix_feature(rows->matrix, column)->levels)
@@ -443,6 +485,7 @@ static void list_questions(struct orch_learned *l, const struct orch_rows *rows,
         struct orch_question *q = orch_question_new(NOVEL[k]);
         note_levels(q, levels, rows->rows);
         hide_names(q, rows, levels);
+        note_facts(q, rows, levels);
         if (q->known->len < FEW_LEVELS)
             free_question(q);
         else
@@ -530,7 +573,7 @@ bool orch_learned_is_baseline(const struct orch_learned *l, int question)
 
 const char *orch_learn_box_name(enum orch_learn_box box)
 {
-    static const char *const names[] = {"black", "grey", "bare grey", "specs"};
+    static const char *const names[] = {"black", "grey", "bare grey", "specs", "stripped"};
     return names[box];
 }
 

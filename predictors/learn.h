@@ -34,13 +34,16 @@ struct orch_learn_options {
 enum orch_learn_box {
     ORCH_BOX_BLACK, /* log of the time, all features */
     ORCH_BOX_GREY,  /* over the fitted white box (predictors/whitebox.h) */
-    ORCH_BOX_BARE,  /* the same without the GPU's facts: only the white box speaks of it, so that a
-                       GPU  never seen cannot lead the model astray */
+    ORCH_BOX_BARE,  /* the same without the facts of what was never seen (a GPU's peaks, a network's
+                       counts): only the white box speaks of them, so that a GPU or network unlike
+                       the  others cannot lead the model astray */
     ORCH_BOX_SPECS, /* over the roofline as it is: with the nearest row "its time, times the ratio
                        of specifications", and without a model "a constant times the roofline" */
+    ORCH_BOX_STRIPPED, /* over the roofline as it is, without those facts and what comes of them:
+                          only how a run was set up is learned */
 };
-#define ORCH_BOX_COUNT (ORCH_BOX_SPECS + 1)
-/** "black", "grey", "bare grey", "specs" */
+#define ORCH_BOX_COUNT (ORCH_BOX_STRIPPED + 1)
+/** "black", "grey", "bare grey", "specs", "stripped" */
 const char *orch_learn_box_name(enum orch_learn_box box);
 
 /** What was tried: one line of the grid. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What was learned, as JSON and back: questions with their mixtures and intervals, and the rows
  * that distances go by. */
+#include "predictors/dense.h"
 #include "predictors/question.h"
 
 #include "lib/base/error.h"
@@ -171,6 +172,7 @@ static json_t *save_question(const struct orch_question *q, enum orch_save_style
     json_object_set_new(o, "column", q->column ? json_string(q->column) : json_null());
     json_object_set_new(o, "known", save_texts(q->known));
     json_object_set_new(o, "hidden", save_texts(q->hidden));
+    json_object_set_new(o, "facts", save_texts(q->facts));
     json_object_set_new(o, "baseline", json_boolean(q->is_baseline));
     json_object_set_new(o, "error", json_real(isfinite(q->error) ? q->error : -1));
     json_object_set_new(o, "median", json_real(isfinite(q->median) ? q->median : -1));
@@ -206,6 +208,7 @@ static bool load_question(struct orch_question *q, const json_t *saved, GError *
     int64_t judged;
     load_texts(saved, "known", q->known);
     load_texts(saved, "hidden", q->hidden);
+    load_texts(saved, "facts", q->facts);
     q->is_baseline = json_is_true(json_object_get(saved, "baseline"));
     if (!orch_load_real(saved, "error", &q->error, error) ||
         !orch_load_real(saved, "median", &q->median, error) ||
@@ -224,7 +227,7 @@ static bool load_question(struct orch_question *q, const json_t *saved, GError *
 static json_t *save_nearness(const struct orch_nearness *n, enum orch_save_style style)
 {
     return json_pack("{s:o, s:o, s:f}", "coder", orch_coder_save(n->coder, style), "landmarks",
-                     orch_save_reals(n->landmarks, n->count * (size_t)n->cols, style), "usual",
+                     orch_save_floats(n->landmarks, n->count * (size_t)n->cols, style), "usual",
                      n->usual);
 }
 
@@ -234,11 +237,16 @@ static struct orch_nearness *load_nearness(const json_t *saved, GError **error)
     size_t values = SIZE_MAX;
     n->coder = orch_coder_load(json_object_get(saved, "coder"), error);
     n->landmarks = n->coder && orch_load_real(saved, "usual", &n->usual, error)
-                       ? orch_load_reals(saved, "landmarks", &values, error)
+                       ? orch_load_floats(saved, "landmarks", &values, error)
                        : NULL;
     n->cols = n->coder ? orch_coder_cols(n->coder) : 0;
     bool ok = n->landmarks && n->usual > 0 && (n->cols ? values % (size_t)n->cols == 0 : !values);
     n->count = ok && n->cols ? values / (size_t)n->cols : 0;
+    n->norms = g_new(float, MAX(n->count, 1));
+    for (size_t k = 0; k < n->count; k++) {
+        const float *landmark = n->landmarks + k * (size_t)n->cols;
+        n->norms[k] = orch_dot_float(landmark, landmark, (size_t)n->cols);
+    }
     if (ok)
         return n;
     if (n->landmarks)

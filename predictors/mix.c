@@ -9,10 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ROUNDS 6       /* of reweighting, towards absolute errors */
-#define WORSE 1.6      /* times the best one's error: models beyond are not asked */
+#define ROUNDS 6 /* of reweighting, towards absolute errors */
+#define FEW_GROUPS 8
+#define WORSE_FEW 1.8  /* the same where few groups say which is best */
+#define WORSE 1.5      /* times the best one's error: models beyond are not asked */
 #define LEAST 0.04     /* weights below are dropped */
-#define PULL_ROWS 30.0 /* rows' worth of pull to equal weights of those that are asked */
+#define GROUP_PULL 3.0 /* groups' worth of the same */
+#define PULL_ROWS 3.0  /* rows' worth of pull to equal weights of those that are asked */
 
 double orch_mean_relative_error(const double *answers, const double *logs,
                                 const double *row_weights, size_t rows)
@@ -49,7 +52,7 @@ void orch_mix_apply(double *const *answers, const double *weights, size_t count,
 
 /* The models that are asked: none much worse than the best. */
 static size_t ask(double *const *answers, size_t count, const double *logs,
-                  const double *row_weights, size_t rows, size_t *out)
+                  const double *row_weights, size_t rows, double worse, size_t *out)
 {
     g_autofree double *errors = g_new(double, count + 1);
     double best = (double)INFINITY;
@@ -62,14 +65,15 @@ static size_t ask(double *const *answers, size_t count, const double *logs,
         best = MIN(best, errors[j]);
     }
     for (size_t j = 0; j < count; j++)
-        if (errors[j] <= WORSE * best)
+        if (errors[j] <= worse * best)
             out[asked++] = j;
     return asked;
 }
 
 /* One least-squares problem: sum of weights[i] (sum_j x_j e_ij)^2, where the x sum to 1 (a heavy
  * row), and pulled to be equal. */
-static bool solve(const double *errors, const double *weights, size_t rows, size_t asked, double *x)
+static bool solve(const double *errors, const double *weights, size_t rows, size_t asked,
+                  double pull, double *x)
 {
     size_t all = rows + 1 + asked;
     g_autofree double *a = g_new0(double, all *asked), *b = g_new0(double, all);
@@ -87,7 +91,7 @@ static bool solve(const double *errors, const double *weights, size_t rows, size
         a[rows * asked + j] = 1;
         a[(rows + 1 + j) * asked + j] = 1;
         b[rows + 1 + j] = 1 / (double)asked;
-        w[rows + 1 + j] = scale / (double)rows * PULL_ROWS / (double)asked;
+        w[rows + 1 + j] = scale / (double)rows * pull;
     }
     g_autoptr(GError) error = NULL;
     return orch_nnls_solve(a, b, w, all, (int)asked, x, NULL, &error);
@@ -105,10 +109,12 @@ static void drop_small(double *weights, size_t count)
 }
 
 void orch_mix(double *const *answers, size_t count, const double *logs, const double *row_weights,
-              size_t rows, double *out_weights)
+              size_t rows, size_t groups, double *out_weights)
 {
+    double pull = groups ? MAX(PULL_ROWS, GROUP_PULL * (double)rows / (double)groups) : PULL_ROWS;
     g_autofree size_t *asked = g_new(size_t, count + 1);
-    size_t n = ask(answers, count, logs, row_weights, rows, asked), used = 0;
+    double worse = groups && groups < FEW_GROUPS ? WORSE_FEW : WORSE;
+    size_t n = ask(answers, count, logs, row_weights, rows, worse, asked), used = 0;
     g_autofree double *errors = g_new0(double, rows *n + 1), *weights = g_new(double, rows + 1);
     g_autofree double *base = g_new(double, rows + 1), *x = g_new0(double, n + 1);
     for (size_t j = 0; j < count; j++)
@@ -133,7 +139,7 @@ void orch_mix(double *const *answers, size_t count, const double *logs, const do
             double slope = exp(CLAMP(e, -1, 1)) - 1;
             weights[i] = base[i] * MAX(fabs(slope), 0.01) / (MAX(e * e, 1e-4));
         }
-        if (!solve(errors, weights, used, n, x))
+        if (!solve(errors, weights, used, n, pull, x))
             break;
         drop_small(x, n);
     }

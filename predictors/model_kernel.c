@@ -3,7 +3,7 @@
  * it what rows nearby have in common, by a kernel that falls with the distance (Matern 5/2). For
  * few rows: the work grows with their cube, so that at most ROWS_MAX of them are learned from. */
 #include "lib/base/error.h"
-#include "predictors/cholesky.h"
+#include "predictors/dense.h"
 #include "predictors/model.h"
 #include "predictors/random.h"
 
@@ -16,34 +16,36 @@
 struct kernel {
     size_t rows;
     int cols;
-    double length, plane, mean;
-    double *values;  /* row-major: of the rows that are kept */
+    double length, mean;
+    float *values;   /* row-major: of the rows that are kept */
+    float *norms;    /* squared lengths of the rows */
     double *weights; /* of each row's kernel */
+    double *slopes;  /* of the plane, by column */
+    double constant; /* of the plane */
 };
 
 static void kernel_release(void *fitted)
 {
     struct kernel *k = fitted;
     g_free(k->values);
+    g_free(k->norms);
     g_free(k->weights);
+    g_free(k->slopes);
     g_free(k);
 }
 
-static double covariance(const struct kernel *k, const double *a, const double *b)
+static double nearby(const struct kernel *k, double squares)
 {
-    double squares = 0;
-    size_t n = (size_t)k->cols;
-    for (size_t c = 0; c < n; c++)
-        squares += (a[c] - b[c]) * (a[c] - b[c]);
-    double far = sqrt(5 * squares) / k->length;
-    return (1 + far + far * far / 3) * exp(-far) + k->plane * (1 + orch_dot(a, b, n) / (double)n);
+    double far = sqrt(5 * MAX(squares, 0)) / k->length;
+    return (1 + far + far * far / 3) * exp(-far);
 }
 
 /* Row-major, without what stands far outside of what was seen. */
-static void load_row(const double *values, size_t rows, int cols, size_t row, double *out)
+static float load_row(const double *values, size_t rows, int cols, size_t row, float *out)
 {
     for (int c = 0; c < cols; c++)
-        out[c] = CLAMP(values[(size_t)c * rows + row], -6, 6);
+        out[c] = (float)CLAMP(values[(size_t)c * rows + row], -6, 6);
+    return orch_dot_float(out, out, (size_t)cols);
 }
 
 static size_t choose_rows(size_t rows, uint64_t seed, size_t *out)
@@ -58,6 +60,34 @@ static size_t choose_rows(size_t rows, uint64_t seed, size_t *out)
     return count;
 }
 
+/* Covariances of all pairs, lower half: the plane's and the kernel's. */
+static double *gram_of(const struct kernel *k, double noise)
+{
+    size_t n = k->rows, cols = (size_t)k->cols;
+    double *gram = g_new(double, n *n);
+    for (size_t i = 0; i < n; i++) {
+        for (size_t j = 0; j <= i; j++) {
+            float dot = orch_dot_float(k->values + i * cols, k->values + j * cols, cols);
+            double squares = i == j ? 0 : (double)(k->norms[i] + k->norms[j] - 2 * dot);
+            gram[i * n + j] = nearby(k, squares) + PLANE * (1 + (double)dot / (double)MAX(cols, 1));
+        }
+        gram[i * n + i] += MAX(noise, 1e-6);
+    }
+    return gram;
+}
+
+/* The plane's part of all kernels is one plane. */
+static void sum_plane(struct kernel *k)
+{
+    size_t cols = (size_t)k->cols;
+    k->slopes = g_new0(double, MAX(cols, 1));
+    for (size_t i = 0; i < k->rows; i++) {
+        k->constant += PLANE * k->weights[i];
+        for (size_t c = 0; c < cols; c++)
+            k->slopes[c] += PLANE * k->weights[i] * (double)k->values[i * cols + c] / (double)cols;
+    }
+}
+
 static void *kernel_fit(const double *values, size_t rows, int cols, const double *y,
                         const int8_t *monotone, const struct orch_knobs *knobs, uint64_t seed,
                         GError **error)
@@ -68,22 +98,16 @@ static void *kernel_fit(const double *values, size_t rows, int cols, const doubl
     size_t n = k->rows = choose_rows(rows, seed, which);
     k->cols = cols;
     k->length = (knobs->length > 0 ? knobs->length : 1) * sqrt((double)MAX(cols, 1));
-    k->plane = PLANE;
-    k->values = g_new(double, n *(size_t)MAX(cols, 1));
+    k->values = g_new(float, n *(size_t)MAX(cols, 1));
+    k->norms = g_new(float, n);
     k->weights = g_new(double, n);
     for (size_t i = 0; i < n; i++)
         k->mean += y[which[i]] / (double)n;
     for (size_t i = 0; i < n; i++) {
-        load_row(values, rows, cols, which[i], k->values + i * (size_t)cols);
+        k->norms[i] = load_row(values, rows, cols, which[i], k->values + i * (size_t)cols);
         k->weights[i] = y[which[i]] - k->mean;
     }
-    g_autofree double *gram = g_new(double, n *n);
-    for (size_t i = 0; i < n; i++) {
-        for (size_t j = 0; j <= i; j++)
-            gram[i * n + j] =
-                covariance(k, k->values + i * (size_t)cols, k->values + j * (size_t)cols);
-        gram[i * n + i] += MAX(knobs->ridge, 1e-8);
-    }
+    g_autofree double *gram = gram_of(k, knobs->ridge);
     if (!orch_cholesky(gram, n)) {
         kernel_release(k);
         orch_error_set(error, ORCH_ERROR_USAGE, "take another model",
@@ -91,7 +115,21 @@ static void *kernel_fit(const double *values, size_t rows, int cols, const doubl
         return NULL;
     }
     orch_cholesky_solve(gram, n, k->weights);
+    sum_plane(k);
     return k;
+}
+
+static double answer(const struct kernel *k, const float *row, float norm)
+{
+    size_t cols = (size_t)k->cols;
+    double sum = k->mean + k->constant;
+    for (size_t c = 0; c < cols; c++)
+        sum += k->slopes[c] * (double)row[c];
+    for (size_t j = 0; j < k->rows; j++) {
+        float dot = orch_dot_float(row, k->values + j * cols, cols);
+        sum += k->weights[j] * nearby(k, (double)(norm + k->norms[j] - 2 * dot));
+    }
+    return sum;
 }
 
 static void kernel_predict(const void *fitted, const double *values, size_t rows, double *out)
@@ -99,11 +137,9 @@ static void kernel_predict(const void *fitted, const double *values, size_t rows
     const struct kernel *k = fitted;
 #pragma omp parallel for schedule(static) if (rows * k->rows > 100000)
     for (size_t i = 0; i < rows; i++) {
-        g_autofree double *row = g_new(double, MAX(k->cols, 1));
-        load_row(values, rows, k->cols, i, row);
-        out[i] = k->mean;
-        for (size_t j = 0; j < k->rows; j++)
-            out[i] += k->weights[j] * covariance(k, row, k->values + j * (size_t)k->cols);
+        g_autofree float *row = g_new(float, MAX(k->cols, 1));
+        float norm = load_row(values, rows, k->cols, i, row);
+        out[i] = answer(k, row, norm);
     }
 }
 
@@ -121,9 +157,9 @@ static int kernel_grid(const struct orch_knobs **out)
 static json_t *kernel_save(const void *fitted, enum orch_save_style style)
 {
     const struct kernel *k = fitted;
-    return json_pack("{s:f, s:f, s:f, s:o, s:o}", "length", k->length, "plane", k->plane, "mean",
-                     k->mean, "weights", orch_save_reals(k->weights, k->rows, style), "values",
-                     orch_save_reals(k->values, k->rows * (size_t)k->cols, style));
+    return json_pack("{s:f, s:f, s:o, s:o}", "length", k->length, "mean", k->mean, "weights",
+                     orch_save_reals(k->weights, k->rows, style), "values",
+                     orch_save_floats(k->values, k->rows * (size_t)k->cols, style));
 }
 
 static void *kernel_load(const json_t *saved, int cols, GError **error)
@@ -131,17 +167,23 @@ static void *kernel_load(const json_t *saved, int cols, GError **error)
     struct kernel *k = g_new0(struct kernel, 1);
     size_t rows = SIZE_MAX;
     bool ok = orch_load_real(saved, "length", &k->length, error) &&
-              orch_load_real(saved, "plane", &k->plane, error) &&
               orch_load_real(saved, "mean", &k->mean, error);
     k->cols = cols;
     k->weights = ok ? orch_load_reals(saved, "weights", &rows, error) : NULL;
     k->rows = k->weights ? rows : 0;
     rows = k->rows * (size_t)cols;
-    k->values = k->weights ? orch_load_reals(saved, "values", &rows, error) : NULL;
-    if (k->values)
-        return k;
-    kernel_release(k);
-    return NULL;
+    k->values = k->weights ? orch_load_floats(saved, "values", &rows, error) : NULL;
+    if (!k->values) {
+        kernel_release(k);
+        return NULL;
+    }
+    k->norms = g_new(float, MAX(k->rows, 1));
+    for (size_t i = 0; i < k->rows; i++) {
+        const float *row = k->values + i * (size_t)cols;
+        k->norms[i] = orch_dot_float(row, row, (size_t)cols);
+    }
+    sum_plane(k);
+    return k;
 }
 
 const struct orch_model_kind ORCH_MODEL_KERNEL = {

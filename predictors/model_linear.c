@@ -2,7 +2,7 @@
 /* Ordinary least squares and ridge regression on the normal equations, solved by Cholesky; columns
  * that say the same (a singular design) share the weight, as a ridge of 10^-9 is always there. */
 #include "lib/base/error.h"
-#include "predictors/cholesky.h"
+#include "predictors/dense.h"
 #include "predictors/model.h"
 
 #include <math.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A network of three hidden layers with ReLU (AI Gauge's has 250, 200, 200), trained with Adam on
  * the squared error of the standardised target; the rate falls to 0 along a half cosine. */
+#include "predictors/dense.h"
 #include "predictors/model.h"
 #include "predictors/random.h"
 
@@ -9,6 +10,7 @@
 
 #define LAYERS 4 /* three hidden, one out */
 #define BATCH 64
+#define WHOLE_ROWS 8000 /* up to so many rows all epochs are run */
 
 struct layer {
     int in, out;
@@ -64,10 +66,7 @@ static void mlp_release(void *fitted)
 static void forward(const struct layer *l, const float *in, float *out, bool relu)
 {
     for (int o = 0; o < l->out; o++) {
-        const float *w = l->w + (size_t)o * (size_t)l->in;
-        float sum = l->b[o];
-        for (int i = 0; i < l->in; i++)
-            sum += w[i] * in[i];
+        float sum = l->b[o] + orch_dot_float(l->w + (size_t)o * (size_t)l->in, in, (size_t)l->in);
         out[o] = relu && sum < 0 ? 0 : sum;
     }
 }
@@ -75,17 +74,17 @@ static void forward(const struct layer *l, const float *in, float *out, bool rel
 /* delta of the outputs to gradients and the delta of the inputs (NULL: not wanted). */
 static void backward(struct layer *l, const float *in, const float *delta, float *out_delta)
 {
+    size_t n = (size_t)l->in;
     if (out_delta)
-        memset(out_delta, 0, sizeof(float) * (size_t)l->in);
+        memset(out_delta, 0, sizeof(float) * n);
     for (int o = 0; o < l->out; o++) {
         float d = delta[o];
-        float *gw = l->gw + (size_t)o * (size_t)l->in;
-        const float *w = l->w + (size_t)o * (size_t)l->in;
-        l->gb[o] += d;
-        for (int i = 0; i < l->in; i++)
-            gw[i] += d * in[i];
-        for (int i = 0; out_delta && i < l->in; i++)
-            out_delta[i] += d * w[i];
+        if (d > 0 || d < 0) { /* half of them are 0: ReLU */
+            l->gb[o] += d;
+            orch_add_float(l->gw + (size_t)o * n, in, d, n);
+            if (out_delta)
+                orch_add_float(out_delta, l->w + (size_t)o * n, d, n);
+        }
     }
 }
 
@@ -93,16 +92,16 @@ struct adam {
     double rate, decay, correct1, correct2;
 };
 
-static void adam_step(float *w, float *g, float *m, float *v, size_t n, const struct adam *a,
-                      float scale)
+static void adam_step(float *restrict w, float *restrict g, float *restrict m, float *restrict v,
+                      size_t n, const struct adam *a, float scale)
 {
+    const float rate = (float)(a->rate / a->correct1), decay = (float)(a->rate * a->decay);
+    const float second = (float)(1 / a->correct2);
     for (size_t i = 0; i < n; i++) {
         float gradient = g[i] * scale;
         m[i] = 0.9f * m[i] + 0.1f * gradient;
         v[i] = 0.999f * v[i] + 0.001f * gradient * gradient;
-        double step =
-            a->rate * ((double)m[i] / a->correct1) / (sqrt((double)v[i] / a->correct2) + 1e-8);
-        w[i] -= (float)(step + a->rate * a->decay * (double)w[i]);
+        w[i] -= rate * m[i] / (sqrtf(v[i] * second) + 1e-8f) + decay * w[i];
         g[i] = 0;
     }
 }
@@ -130,6 +129,13 @@ static void load_row(const double *values, size_t rows, int cols, size_t row, fl
         out[c] = (float)CLAMP(values[(size_t)c * rows + row], -10, 10);
 }
 
+/* Many rows need fewer rounds: about as many steps as WHOLE_ROWS take, at least a third. */
+static int epochs_for(const struct orch_knobs *k, size_t rows)
+{
+    double share = MIN((double)WHOLE_ROWS / (double)MAX(rows, 1), 1);
+    return MAX(1, (int)ceil(k->epochs * MAX(share, 1.0 / 3)));
+}
+
 static void train(struct mlp *m, const double *values, size_t rows, int cols, const double *y,
                   const struct orch_knobs *k, uint64_t *random)
 {
@@ -142,8 +148,9 @@ static void train(struct mlp *m, const double *values, size_t rows, int cols, co
     }
     for (size_t i = 0; i < rows; i++)
         order[i] = (uint32_t)i;
-    double steps = ceil((double)rows / BATCH) * k->epochs, step = 0;
-    for (int epoch = 0; epoch < k->epochs; epoch++) {
+    int epochs = epochs_for(k, rows);
+    double steps = ceil((double)rows / BATCH) * epochs, step = 0;
+    for (int epoch = 0; epoch < epochs; epoch++) {
         for (size_t i = rows; i > 1; i--) {
             size_t other = orch_random_below(random, i);
             uint32_t kept = order[i - 1];

@@ -8,14 +8,15 @@
 
 #include <stdint.h>
 
-#define ORCH_LANDMARKS 250
+#define ORCH_LANDMARKS 160
 
 struct orch_nearness {
     struct orch_coder *coder;
     size_t count;
     int cols;
-    double *landmarks; /* row-major, count x cols */
-    double usual;      /* distance that 99 % of the rows learned from are within */
+    float *landmarks; /* row-major, count x cols */
+    float *norms;     /* squared lengths of them */
+    double usual;     /* distance that 99 % of the rows learned from are within */
 };
 
 struct orch_nearness *orch_nearness_fit(const struct orch_matrix *matrix, uint64_t seed);

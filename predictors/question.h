@@ -31,6 +31,8 @@ struct orch_question {
     char *column;      /* NULL: rows like those seen */
     GPtrArray *known;  /* char *: levels of the column that were seen */
     GPtrArray *hidden; /* char *: features that would tell a level by name */
+    GPtrArray *facts;  /* char *: features that are one number for each level; without a column: the
+                          GPU's */
     GArray *trials;    /* struct orch_learn_trial, best first */
     struct orch_member members[ORCH_MEMBERS_MAX];
     int member_count;
@@ -58,23 +60,24 @@ struct orch_rows *orch_question_rows(const struct orch_question *q, const struct
 
 /** Log answers (of the target) of `count` trials for rows that their fold did not see: out[trial]
  * is `rows` long, NaN where a trial could not be fitted. */
-void orch_try(const struct orch_rows *rows, const int *folds, const struct orch_learn_trial *trials,
-              size_t count, uint64_t seed, double **out);
+void orch_try(const struct orch_question *q, const struct orch_rows *rows, const int *folds,
+              uint64_t seed, double **out);
 /** What is worth trying with so many rows. */
 GArray *orch_trials_list(const struct orch_rows *rows, const struct orch_learn_options *options,
                          bool unseen, GError **error);
 
-bool orch_member_fit(struct orch_member *member, const struct orch_rows *rows, uint64_t seed,
-                     GError **error);
+bool orch_member_fit(struct orch_member *member, const struct orch_question *q,
+                     const struct orch_rows *rows, uint64_t seed, GError **error);
 void orch_member_release(struct orch_member *member);
 /** Log answers of the target; NaN where its white box has none. */
 void orch_member_predict(const struct orch_member *member, const struct orch_rows *rows,
                          double *out);
 
 /** Weights that are not negative and sum to 1, for answers out[trial][row] (log) to be near log of
- * the target in absolute relative error; rows weigh by `row_weights`. */
+ * the target in absolute relative error; rows weigh by `row_weights`. The fewer `groups` were left
+ * out (0: rows were), the less their errors say, and the more equal the weights. */
 void orch_mix(double *const *answers, size_t count, const double *logs, const double *row_weights,
-              size_t rows, double *out_weights);
+              size_t rows, size_t groups, double *out_weights);
 /** Mixture of answers, the weights of those that are there brought to 1 in sum; and the deviation
  * among them. */
 void orch_mix_apply(double *const *answers, const double *weights, size_t count, size_t rows,

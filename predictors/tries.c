@@ -10,7 +10,8 @@
 
 #define MLP_ROWS 6000    /* with more the network takes too long */
 #define FOREST_ROWS 1500 /* with more it grows too large, and boosting is better */
-#define KERNEL_ROWS 2500 /* it learns from 1,000 at most */
+#define TINY_ROWS 400    /* with more the others have enough to choose from */
+#define KERNEL_ROWS 2500 /* it learns from 1,000 at most, more of which others know */
 
 /* ---- the list ----------------------------------------------------------------------------------
  */
@@ -21,11 +22,6 @@ static bool has_white(const struct orch_rows *rows)
     for (size_t i = 0; i < rows->rows; i++)
         count += isfinite(rows->white[i]) && rows->white[i] > 0;
     return rows->rows && (double)count >= 0.5 * (double)rows->rows;
-}
-
-static bool knows_gpu(const struct orch_matrix *m)
-{
-    return orch_matrix_find(m, "gpu bandwidth_gbs") >= 0;
 }
 
 static void add(GArray *trials, const struct orch_model_kind *kind, const struct orch_knobs *knobs,
@@ -48,7 +44,7 @@ static bool allows(const struct orch_rows *rows, const struct orch_learn_options
         return !grey_only || !has_white(rows);
     if (o->target == ORCH_LEARN_LOG || !has_white(rows))
         return false;
-    return box != ORCH_BOX_BARE || knows_gpu(rows->matrix);
+    return true;
 }
 
 static void add_boxes(GArray *trials, const struct orch_rows *rows,
@@ -64,6 +60,7 @@ static void add_boxes(GArray *trials, const struct orch_rows *rows,
 #define GREY (1u << ORCH_BOX_GREY)
 #define BARE (1u << ORCH_BOX_BARE)
 #define SPECS (1u << ORCH_BOX_SPECS)
+#define STRIPPED (1u << ORCH_BOX_STRIPPED)
 
 /* One kind that was asked for by name: its whole grid. */
 static void list_kind(GArray *trials, const struct orch_rows *rows,
@@ -79,7 +76,7 @@ static void list_kind(GArray *trials, const struct orch_rows *rows,
 struct offer {
     const struct orch_model_kind *kind;
     unsigned seen, unseen; /* boxes for rows like those seen, and for groups never seen */
-    size_t rows_max;       /* 0: any */
+    size_t rows_max;       /* for rows like those seen; 0: any */
     struct orch_knobs knobs;
 };
 
@@ -90,15 +87,19 @@ static const struct offer OFFERS[] = {
     {&ORCH_MODEL_KNN, SPECS | GREY, SPECS | BARE, 12000, {.neighbours = 1}},
     {&ORCH_MODEL_KNN, GREY, BARE, 12000, {.neighbours = 4}},
     {&ORCH_MODEL_LINEAR, GREY | BLACK, BARE | GREY | BLACK, 0, {.ridge = 1e-4}},
+    {&ORCH_MODEL_LINEAR, GREY | BLACK, 0, TINY_ROWS, {.ridge = 1e-3}},
+    {&ORCH_MODEL_KERNEL, GREY | BLACK, 0, TINY_ROWS, {.length = 6, .ridge = 3e-4}},
     {&ORCH_MODEL_LINEAR, GREY, BARE | GREY | BLACK, 0, {.ridge = 1e-2}},
-    {&ORCH_MODEL_LINEAR, 0, BARE | GREY, 0, {.ridge = 0.3}},
+    {&ORCH_MODEL_LINEAR, 0, BARE | GREY | SPECS | BLACK, 0, {.ridge = 0.3}},
+    {&ORCH_MODEL_LINEAR, 0, STRIPPED, 0, {.ridge = 0.03}},
     {&ORCH_MODEL_KERNEL,
      GREY | BLACK,
      BARE | GREY | BLACK,
      KERNEL_ROWS,
      {.length = 1, .ridge = 0.01}},
     {&ORCH_MODEL_KERNEL, GREY | BLACK, BARE, KERNEL_ROWS, {.length = 3, .ridge = 0.002}},
-    {&ORCH_MODEL_KERNEL, GREY, BARE | GREY, KERNEL_ROWS, {.length = 2, .ridge = 0.1}},
+    {&ORCH_MODEL_KERNEL, 0, BARE | GREY | SPECS, KERNEL_ROWS, {.length = 2, .ridge = 0.1}},
+    {&ORCH_MODEL_KERNEL, 0, STRIPPED, KERNEL_ROWS, {.length = 1, .ridge = 0.03}},
     {&ORCH_MODEL_BOOST,
      GREY | BLACK,
      BARE | GREY | BLACK,
@@ -131,7 +132,7 @@ static void list_all(GArray *trials, const struct orch_rows *rows,
             boxes |= BLACK; /* there is no other */
         if (!offer->kind)
             boxes &= ~BLACK;
-        if (!offer->rows_max || rows->rows <= offer->rows_max)
+        if (!offer->rows_max || unseen || rows->rows <= offer->rows_max)
             add_boxes(trials, rows, o, offer->kind, &offer->knobs, boxes);
     }
 }
@@ -161,23 +162,43 @@ GArray *orch_trials_list(const struct orch_rows *rows, const struct orch_learn_o
 /* ---- one model ---------------------------------------------------------------------------------
  */
 
-static bool is_gpu_fact(const char *name, const void *data)
+static bool is_fact(const char *name, const void *data)
 {
-    (void)data;
-    return strcmp(name, "gpu") == 0 || g_str_has_prefix(name, "gpu ");
+    const struct orch_question *q = data;
+    for (guint i = 0; i < q->facts->len; i++)
+        if (strcmp(q->facts->pdata[i], name) == 0)
+            return true;
+    return false;
+}
+
+/* Facts, and what is worked out with them: of a GPU the white box's times, of a network its work.
+ */
+static bool is_fact_or_of_one(const char *name, const void *data)
+{
+    static const char *const prefixes[] = {"white ", "work ", "net ", "gemm "};
+    const struct orch_question *q = data;
+    bool of_gpu = !q->column || strcmp(q->column, "gpu") == 0 || strcmp(q->column, "accel") == 0;
+    for (size_t i = 0; i < (of_gpu ? 1 : G_N_ELEMENTS(prefixes)); i++)
+        if (g_str_has_prefix(name, prefixes[i]))
+            return true;
+    return is_fact(name, data);
 }
 
 /* What a box sees; the caller frees where it is not the matrix itself. */
-static struct orch_matrix *visible(struct orch_matrix *m, enum orch_learn_box box)
+static struct orch_matrix *visible(const struct orch_question *q, struct orch_matrix *m,
+                                   enum orch_learn_box box)
 {
-    return box == ORCH_BOX_BARE ? orch_matrix_without(m, is_gpu_fact, NULL) : m;
+    if (box == ORCH_BOX_BARE)
+        return orch_matrix_without(m, is_fact, q);
+    return box == ORCH_BOX_STRIPPED ? orch_matrix_without(m, is_fact_or_of_one, q) : m;
 }
 
 static struct orch_whitebox *fit_white(const struct orch_rows *rows, enum orch_learn_box box)
 {
-    return box == ORCH_BOX_BLACK   ? NULL
-           : box == ORCH_BOX_SPECS ? orch_whitebox_fit_factor(rows)
-                                   : orch_whitebox_fit(rows);
+    bool fitted = box == ORCH_BOX_GREY || box == ORCH_BOX_BARE;
+    return box == ORCH_BOX_BLACK ? NULL
+           : fitted              ? orch_whitebox_fit(rows)
+                                 : orch_whitebox_fit_factor(rows);
 }
 
 /* Log of what the model learns over; NaN: the row has none. */
@@ -207,8 +228,8 @@ static void set_range(struct orch_member *m, const double *y, size_t rows)
 }
 
 /* Fits to rows that have an offset. */
-static bool fit_model(struct orch_member *m, const struct orch_rows *rows, uint64_t seed,
-                      GError **error)
+static bool fit_model(struct orch_member *m, const struct orch_question *q,
+                      const struct orch_rows *rows, uint64_t seed, GError **error)
 {
     g_autofree double *offsets = offsets_of(m->white, rows);
     g_autofree size_t *which = g_new(size_t, rows->rows + 1);
@@ -220,7 +241,7 @@ static bool fit_model(struct orch_member *m, const struct orch_rows *rows, uint6
         y[count] = log(rows->target[i]) - offsets[i];
         which[count++] = i;
     }
-    struct orch_matrix *seen = visible(rows->matrix, m->trial.box);
+    struct orch_matrix *seen = visible(q, rows->matrix, m->trial.box);
     struct orch_matrix *used = count < rows->rows ? orch_matrix_pick(seen, which, count) : seen;
     m->model = orch_model_fit(m->trial.kind, used, y, NULL, &m->trial.knobs, seed, error);
     set_range(m, y, count);
@@ -231,11 +252,11 @@ static bool fit_model(struct orch_member *m, const struct orch_rows *rows, uint6
     return m->model;
 }
 
-bool orch_member_fit(struct orch_member *m, const struct orch_rows *rows, uint64_t seed,
-                     GError **error)
+bool orch_member_fit(struct orch_member *m, const struct orch_question *q,
+                     const struct orch_rows *rows, uint64_t seed, GError **error)
 {
     m->white = fit_white(rows, m->trial.box);
-    return !m->trial.kind || fit_model(m, rows, seed, error);
+    return !m->trial.kind || fit_model(m, q, rows, seed, error);
 }
 
 void orch_member_release(struct orch_member *m)
@@ -287,15 +308,15 @@ static void release_fold(struct fold *f)
     orch_rows_free(f->unseen);
 }
 
-static void run_job(const struct fold *f, const struct orch_learn_trial *trial, uint64_t seed,
+static void run_job(const struct orch_question *q, const struct fold *f, guint trial, uint64_t seed,
                     double *out)
 {
-    struct orch_member m = {.trial = *trial};
+    struct orch_member m = {.trial = g_array_index(q->trials, struct orch_learn_trial, trial)};
     g_autofree double *answers = g_new(double, f->aside_count + 1);
     g_autoptr(GError) unable = NULL;
     if (!f->aside_count || !f->in_count)
         return;
-    if (orch_member_fit(&m, f->seen, seed, &unable)) {
+    if (orch_member_fit(&m, q, f->seen, seed, &unable)) {
         orch_member_predict(&m, f->unseen, answers);
         for (size_t k = 0; k < f->aside_count; k++)
             out[f->aside[k]] = answers[k];
@@ -303,20 +324,21 @@ static void run_job(const struct fold *f, const struct orch_learn_trial *trial, 
     orch_member_release(&m);
 }
 
-void orch_try(const struct orch_rows *rows, const int *folds, const struct orch_learn_trial *trials,
-              size_t count, uint64_t seed, double **out)
+void orch_try(const struct orch_question *q, const struct orch_rows *rows, const int *folds,
+              uint64_t seed, double **out)
 {
     struct fold cuts[ORCH_FOLDS];
+    guint count = q->trials->len;
     for (int f = 0; f < ORCH_FOLDS; f++)
         cut(rows, folds, f, &cuts[f]);
-    for (size_t t = 0; t < count; t++)
+    for (guint t = 0; t < count; t++)
         for (size_t i = 0; i < rows->rows; i++)
             out[t][i] = (double)NAN;
             /* the last of the list take longest: they go first */
 #pragma omp parallel for schedule(dynamic, 1) collapse(2)
-    for (size_t t = 0; t < count; t++)
+    for (guint t = 0; t < count; t++)
         for (int f = 0; f < ORCH_FOLDS; f++)
-            run_job(&cuts[f], &trials[count - 1 - t], seed, out[count - 1 - t]);
+            run_job(q, &cuts[f], count - 1 - t, seed, out[count - 1 - t]);
     for (int f = 0; f < ORCH_FOLDS; f++)
         release_fold(&cuts[f]);
 }

@@ -13,7 +13,7 @@
 static const char *const TERMS[] = {
     "white launches",    "white compute_ms",  "white tensor_ms",  "white memory_ms",
     "white roofline_ms", "white tiles128_ms", "white tiles64_ms", "white tiles32_ms",
-    "white update_ms",   "white exchange_ms",
+    "white update_ms",   "white exchange_ms", "white prior_ms",
 };
 
 /* Measured time in ms: the rows' own white box says what a target's unit is. */

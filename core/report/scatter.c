@@ -4,10 +4,10 @@
 #include "lib/base/error.h"
 
 #include <errno.h>
-#include <glib/gstdio.h>
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char *terminal_of(const char *path)
 {
@@ -149,8 +149,8 @@ bool orch_scatter_write(const char *path, const char *title, const char *x_label
         orch_error_set(error, ORCH_ERROR_IO, NULL, "cannot write '%s': %s", path, failed->message);
         ok = false;
     }
-    g_unlink(script);
-    g_unlink(drawn);
-    g_rmdir(folder);
+    unlink(script);
+    unlink(drawn);
+    rmdir(folder);
     return ok;
 }

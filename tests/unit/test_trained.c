@@ -57,9 +57,9 @@ static json_t *through_text(json_t *saved)
 static void test_round_trip(void **state)
 {
     (void)state;
-    g_autofree char *text = table_text(260);
+    g_autofree char *text = table_text(60);
     struct orch_rows *rows = rows_of(text, NULL);
-    struct orch_answer before[260], after[260];
+    struct orch_answer before[60], after[60];
     for (const struct orch_model_kind *kind = orch_model_kinds(); kind->name; kind++) {
         struct orch_learn_options options = {
             .model = kind->name, .target = ORCH_LEARN_LOG, .no_tuning = true};
@@ -92,9 +92,9 @@ static void test_broken(void **state)
 {
     (void)state;
     static const char *const nonsense[] = {"null", "7", "\"x\"", "[]", "{}", "[1,2,3]", "\"AAAA\""};
-    g_autofree char *text = table_text(60);
+    g_autofree char *text = table_text(30);
     struct orch_rows *rows = rows_of(text, NULL);
-    struct orch_answer answers[60];
+    struct orch_answer answers[30];
     int refused = 0;
     for (const struct orch_model_kind *kind = orch_model_kinds(); kind->name; kind++) {
         struct orch_learn_options options = {
@@ -102,7 +102,12 @@ static void test_broken(void **state)
         struct orch_learned *learned = orch_learn(rows, &options, NULL);
         json_t *whole = orch_learned_save(learned, ORCH_SAVE_PACKED);
         char *dump = json_dumps(whole, JSON_COMPACT);
+        size_t colons = 0, number = 0;
+        for (const char *at = strchr(dump, ':'); at; at = strchr(at + 1, ':'))
+            colons++;
         for (const char *at = strchr(dump, ':'); at; at = strchr(at + 1, ':')) {
+            if (number++ % (colons / 60 + 1))
+                continue;
             for (size_t k = 0; k < G_N_ELEMENTS(nonsense); k++) {
                 /* the value behind this colon, when it is no object or list */
                 size_t length = at[1] == '"' ? strcspn(at + 2, "\"") + 2 : strcspn(at + 1, ",}]");

@@ -1,19 +1,40 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "predictors/cholesky.h"
+#include "predictors/dense.h"
 
 #include <math.h>
 
+#define LANES 8
+
 double orch_dot(const double *a, const double *b, size_t n)
 {
-    double sums[8] = {0};
-    size_t i = 0;
-    for (; i + 8 <= n; i += 8)
-        for (size_t k = 0; k < 8; k++)
+    double sums[LANES] = {0};
+    size_t whole = n - n % LANES;
+    for (size_t i = 0; i < whole; i += LANES)
+        for (size_t k = 0; k < LANES; k++)
             sums[k] += a[i + k] * b[i + k];
-    for (; i < n; i++)
-        sums[0] += a[i] * b[i];
+    for (size_t i = whole; i < n; i++)
+        sums[i - whole] += a[i] * b[i];
     return ((sums[0] + sums[1]) + (sums[2] + sums[3])) +
            ((sums[4] + sums[5]) + (sums[6] + sums[7]));
+}
+
+float orch_dot_float(const float *a, const float *b, size_t n)
+{
+    float sums[LANES] = {0};
+    size_t whole = n - n % LANES;
+    for (size_t i = 0; i < whole; i += LANES)
+        for (size_t k = 0; k < LANES; k++)
+            sums[k] += a[i + k] * b[i + k];
+    for (size_t i = whole; i < n; i++)
+        sums[i - whole] += a[i] * b[i];
+    return ((sums[0] + sums[1]) + (sums[2] + sums[3])) +
+           ((sums[4] + sums[5]) + (sums[6] + sums[7]));
+}
+
+void orch_add_float(float *restrict inout, const float *restrict a, float scale, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        inout[i] += scale * a[i];
 }
 
 bool orch_cholesky(double *a, size_t n)
