@@ -2,9 +2,10 @@
 . "$(dirname "$0")/lib.sh"
 ok orch predict --gpu V100 --net resnet50
 has 'assumed, as nothing else was said:'; has 'imagenet, 1281167 images'; has '(--epochs)'; has '$3.06 an hour a GPU'
-has 'as of 2026'; has 'tier prior'; has '61 published measurements'; has 'the largest that fits is'
+has 'as of 2026'; has 'tier transferred'; has '815 public measurements'; has 'the largest that fits is'
+ok orch predict --gpu V100 --net resnet50 --model prior; has 'tier prior'; has '61 published measurements'
 ok orch predict --gpu V100 --net resnet50 --dataset 50000 --epochs 2 --workers 1,4 --price 2 --json
-same "$(json tier) $(json predictions.#)" 'prior 2'
+same "$(json tier) $(json predictions.#) $(json interval)" 'transferred 2 0.9'
 # cost = hours x workers x price; the interval holds the answer; an epoch is its steps
 printf '%s' "$out" | python3 -c '
 import json, math, sys
@@ -16,7 +17,10 @@ for p in json.load(sys.stdin)["predictions"]:
     assert p["low_s"] < p["total_s"] < p["high_s"]
     assert (p["exchange_s"] > 0) == (p["workers"] > 1) and p["exposed_exchange_s"] <= p["exchange_s"]
 ' || _fail 'the figures do not fit each other'
-ok orch predict --gpu H200 --net resnet50; has 'none on Hopper'; has 'a guess'
+ok orch predict --gpu H200 --net resnet50; has 'none of them was of this architecture'
+ok orch predict --gpu H200 --net resnet50 --model prior; has 'none on Hopper'; has 'a guess'
+fails 2 orch predict --gpu MI210 --net resnet50 --model transferred; says '--model prior'
+ok orch predict --gpu V100 --net resnet50 --explain; has 'white box: forward'; has 'learned part: none'
 ok orch predict --gpu all --net resnet50 --json
 printf '%s' "$out" | python3 -c '
 import json, sys
@@ -28,6 +32,27 @@ for r in able:
     assert not (r["pareto"] and beaten), r["gpu"]
 assert 2 <= sum(r["pareto"] for r in rows) < len(rows)
 ' || _fail 'the ranking or its Pareto set is wrong'
+# limits: all that is left keeps them, and the cheapest is taken within a deadline, the fastest within a budget
+ok orch predict --gpu all --net resnet50 --deadline 40h --budget 100usd --json
+printf '%s' "$out" | python3 -c '
+import json, sys
+rows = json.load(sys.stdin)["predictions"]
+assert rows and all(r["total_s"] <= 40 * 3600 and r["cost_usd"] <= 100 and r["keeps_limits"] for r in rows)
+best = [r for r in rows if r["recommended"]]
+assert len(best) == 1 and best[0]["cost_usd"] == min(r["cost_usd"] for r in rows if r["fits"])
+' || _fail 'a limit is broken'
+ok orch predict --gpu all --net resnet50 --budget 60usd; has 'take '
+ok orch predict --gpu V100 --net resnet50 --budget '$1' --deadline 2d; has broken
+ok orch predict --gpu all --net resnet50 --budget 0.01usd; has 'nothing fits the budget and the deadline'
+for wrong in '--budget 0' '--budget x' '--deadline -3h' '--deadline soon' '--pareto x.svg' '--model fast'; do
+    fails 2 orch predict --gpu V100 --net resnet50 $wrong
+done
+fails 2 orch predict --gpu all --net resnet50 --pareto chart.jpg; says 'FILE.svg'
+if command -v gnuplot >/dev/null; then
+    ok orch predict --gpu all --net resnet50 --pareto chart.svg; grep -q 'H200' chart.svg || _fail 'no label in the chart'
+else
+    fails 3 orch predict --gpu all --net resnet50 --pareto chart.svg; says 'gnuplot'; [ ! -e chart.svg ] || _fail 'half a chart'
+fi
 # PALEO: the anchors of its own program (alex_v2, K80, ethernet20, 128 images a worker)
 anchor() { orch predict --model paleo --net-table "$SOURCE/bench/alexnet.csv" --gpu paleo:K80 --network ethernet20 \
     --batch 128 --scaling weak --workers 4 --scheme "$1" --ppp-comp 0.62 --ppp-comm 0.72 --json; }
@@ -73,7 +98,7 @@ done
 fails 2 orch predict --gpu V100 --net resnet50 --network ether; says "unknown link 'ether'"
 fails 2 orch predict --gpu K80 --net resnet50 --precision bf16; says 'no known peak at bf16'
 fails 2 orch predict --gpu V100 --net inception_v3 --dataset cifar10; says 'is too small'
-ok orch predict --gpu V100 --net "$SOURCE/bench/alexnet.csv"; has 'tier prior'
+ok orch predict --gpu V100 --net "$SOURCE/bench/alexnet.csv"; has 'tier transferred'
 ok orch net show "$SOURCE/bench/alexnet.csv" --json; same "$(json params)" 50303912
 fails 2 orch net show "$SOURCE/bench/alexnet.csv" --classes 3; says 'will not do'
 printf 'net,layer,type\nx,a,conv2d\n' >bad.csv

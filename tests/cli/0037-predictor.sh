@@ -17,7 +17,7 @@ says "'ms_min' was left out"
 printf '%s' "$out" | python3 -c '
 import json, sys
 s = json.load(sys.stdin)
-assert s["n"] == 200 and s["mean_relative_error"] < 0.2 and 0.8 < s["coverage_90"] <= 1 and "grey" in s["box"], s
+assert s["n"] == 200 and s["mean_relative_error"] < 0.2 and 0.8 < s["coverage_90"] <= 1 and "grey" in s["model"], s
 assert set(s["groups"]) == {"V100", "K80"} and s["rmse"] > 0 and s["fit_s"] > 0 and s["predict_us"] > 0
 assert sum(g["n"] for g in s["groups"].values()) == 200
 ' || _fail 'the scores are wrong'
