@@ -105,6 +105,15 @@ static GString *artifacts_csv(const struct orch_plan *plan, const struct orch_re
     return csv;
 }
 
+/* A column says its unit at its end: "ms", "step_ms". NULL: it does not. */
+static const char *unit_of(const char *column)
+{
+    static const char *const units[] = {"s", "ms", "us", "ns", "min", "h", NULL};
+    const char *last = strrchr(column, '_');
+    last = last ? last + 1 : column;
+    return g_strv_contains(units, last) ? last : NULL;
+}
+
 static GString *table_of(const struct orch_plan *plan, const struct orch_report_item *item,
                          struct learn_outcome *out)
 {
@@ -116,6 +125,7 @@ static GString *table_of(const struct orch_plan *plan, const struct orch_report_
     if (json_object_get(item->spec, "value"))
         return runs_csv(plan, item, out);
     out->target = g_strdup(target);
+    out->unit = g_strdup(unit_of(target));
     if (dataset)
         return learn_dataset_csv(plan->store, dataset, target, (size_t)limit, &out->source);
     return artifacts_csv(plan, item, out);
