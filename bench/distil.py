@@ -7,7 +7,12 @@ A step's time is that of its layers on the GPU and of their launches by the host
 (a p-norm of both); a layer's time its operations over the share of the peak that its kind reaches, or its
 traffic over the share of the bandwidth, with a least time for a kernel (predictors/transfer.h has the formula).
 
-usage: /usr/bin/python3 bench/distil.py BUILD DATA [--left-out]   (DATA: a folder with the measurements' CSV files)
+--left-out judges it on GPUs and networks that are left out of the fit; --regret on the decision: of the GPUs that a
+network was measured on, with prices drawn around each GPU's speed (half to twice: there the choice is hardest), what
+the GPU with the least predicted cost costs over the one that is cheapest in hindsight.
+
+usage: /usr/bin/python3 bench/distil.py BUILD DATA [--left-out] [--regret] [--check]
+(DATA: a folder with the measurements' CSV files)
 """
 import collections
 import csv
@@ -68,7 +73,8 @@ def layers(net, side):
         weights = 4 * layer["params"]
         kind = "other"
         if op == "conv2d":
-            kind = "group" if "in" in words else "point" if words[1] == "1x1" else "wino" if words[1] == "3x3" else "dense"
+            # "3x3/2" has a stride and is none of Winograd's
+            kind = "group" if "in" in words else {"1x1": "point", "3x3": "wino"}.get(words[1], "dense")
         elif layer["multiply-adds"]:
             kind = "linear"
         if layer["multiply-adds"]:
@@ -243,3 +249,57 @@ for what, key in (("GPU", lambda r: r["gpu"]), ("network", lambda r: r["net"])) 
           f"half within {quantile(errors, 0.5):.3f}, 80 % {quantile(errors, 0.8):.3f}, 90 % {quantile(errors, 0.9):.3f}")
     show(errors, key)
     show(errors, lambda r: (r["source"], r["precision"], "train" if r["trains"] else "infer"))
+
+
+def regret(errors, draws=200):
+    """Of choosing by predicted cost, for networks that were left out; beside it that of the GPU with the best mean
+    cost over all other networks, which is what a rule of thumb would take."""
+    cells = collections.defaultdict(dict)
+    for r, e in errors:
+        cell = (r["source"], r["net"], r["precision"].replace("tf32", "fp32"), r["trains"], r["batch"], r["side"])
+        cells[cell][r["gpu"]] = (r["s"], r["s"] * math.exp(e))
+    random = numpy.random.default_rng(0)
+    chosen, thumb = collections.defaultdict(list), collections.defaultdict(list)
+    kinds = collections.defaultdict(list)
+    for cell in cells:
+        if len(cells[cell]) >= 3:
+            kinds[cell[:1] + cell[2:4]].append(cell)
+    for kind, members in kinds.items():
+        gpus = sorted({g for c in members for g in cells[c]})
+        speed = {g: math.exp(-numpy.mean([math.log(cells[c][g][0]) for c in members if g in cells[c]])) for g in gpus}
+        for _ in range(draws):
+            price = {g: speed[g] * 2 ** random.uniform(-1, 1) for g in gpus}
+            for c in members:
+                cost = {g: price[g] * cells[c][g][0] for g in cells[c]}
+                guess = min(cells[c], key=lambda g: price[g] * cells[c][g][1])
+                usual = min(cells[c], key=lambda g: price[g] / speed[g])
+                chosen[c[1]].append(cost[guess] / min(cost.values()) - 1)
+                thumb[c[1]].append(cost[usual] / min(cost.values()) - 1)
+    for net in sorted(chosen):
+        print(f"  {net:20} {100 * numpy.mean(chosen[net]):5.1f} %   rule of thumb {100 * numpy.mean(thumb[net]):5.1f} %")
+    mean = [numpy.mean([numpy.mean(v) for v in x.values()]) for x in (chosen, thumb)]
+    print(f"regret on networks left out: {100 * mean[0]:.1f} % (the GPU that is cheapest for the others: {100 * mean[1]:.1f} %)")
+
+
+if "--regret" in sys.argv:
+    regret(left_out(lambda r: r["net"]))
+
+
+def check(theta):
+    """Does orch compute what was fitted? A few rows by its command."""
+    worst = 0
+    for r in rows[::23]:
+        out = orch("predict", "--gpu", r["gpu"], "--net", r["net"], "--input", f"3x{r['side']}x{r['side']}", "--batch",
+                   str(r["batch"]), "--precision", r["precision"], "--model", "transferred", "--dataset", "1000",
+                   *([] if r["trains"] else ["--forward-only"]))
+        free = dict(r, source="lambda")  # its factor is 1: that of the host where most was measured is not the user's
+        mine = math.exp(Table([free]).log_seconds(theta)[0])
+        off = abs(out["predictions"][0]["step_s"] / mine - 1)
+        if off > 0.01:
+            print(f"  {r['gpu']} {r['net']} {r['precision']} batch {r['batch']} {'train' if r['trains'] else 'infer'}: {100 * off:.2f} %")
+        worst = max(worst, off)
+    print(f"orch predict --model transferred differs by at most {100 * worst:.2f} % from the fit")
+
+
+if "--check" in sys.argv:
+    check(theta)

@@ -114,9 +114,10 @@ static double share_of(const struct orch_transfer *t, const struct orch_net_node
     if (node->op == ORCH_NET_CONV2D) {
         if (node->groups > 1)
             return t->shares[ORCH_TRANSFER_GROUP];
-        if (node->kernel_h == 1 && node->kernel_w == 1)
+        bool whole = node->stride_h == 1 && node->stride_w == 1;
+        if (whole && node->kernel_h == 1 && node->kernel_w == 1)
             return t->shares[ORCH_TRANSFER_POINT];
-        bool is_3x3 = node->kernel_h == 3 && node->kernel_w == 3;
+        bool is_3x3 = whole && node->kernel_h == 3 && node->kernel_w == 3;
         return t->shares[is_3x3 ? ORCH_TRANSFER_WINO : ORCH_TRANSFER_DENSE];
     }
     return cost->macs ? t->shares[ORCH_TRANSFER_LINEAR] : 1;

@@ -19,8 +19,8 @@
 
 enum orch_transfer_kind {
     ORCH_TRANSFER_DENSE,  /* convolutions */
-    ORCH_TRANSFER_WINO,   /* those of 3x3 without groups */
-    ORCH_TRANSFER_POINT,  /* those of 1x1 */
+    ORCH_TRANSFER_WINO,   /* those of 3x3 with stride 1 and without groups */
+    ORCH_TRANSFER_POINT,  /* those of 1x1 with stride 1 */
     ORCH_TRANSFER_GROUP,  /* those with groups */
     ORCH_TRANSFER_LINEAR, /* fully connected, attention */
     ORCH_TRANSFER_KINDS,
