@@ -1,0 +1,94 @@
+# Answers by tier: measured, fitted, transferred; calibration; predictors that are kept.
+. "$(dirname "$0")/lib.sh"
+cat >fake.plugin <<'Y'
+plugin: fake
+version: 1.0.0
+about: a training whose time follows a law
+command: [sh, "-c", "for i in 1 2 3; do awk -v b=${batch} -v n=${net} -v r=${jitter} 'BEGIN {printf \"step_time %.9f\\n\", (0.004 + b * (n == \"resnet20\" ? 0.0005 : 0.0009)) * r}'; done"]
+metrics_from: lines
+parameters:
+  net: {type: string, default: resnet20, help: network}
+  batch: {type: int, default: 16, help: images}
+  jitter: {type: real, default: 1.0, help: factor}
+metrics:
+  step_time: {unit: s, better: min, step: step, help: time}
+cost: {network: "${net}", precision: fp32, framework: "none 1", input: 3x32x32, classes: "10", images: "1000", batch: "${batch}", workers: "1", epochs: "1", training: "true"}
+Y
+cat >f.recipe <<'Y'
+format: 1
+recipe: f
+experiments:
+  f: { plugin: ./fake.plugin, sweep: { net: [resnet20, resnet32], batch: [8, 12, 16, 32, 48, 64, 96], jitter: [0.99, 1.01] } }
+Y
+ask() { orch predict --net resnet20 --dataset cifar10 --epochs 1 --precision fp32 "$@"; }
+ok ask --gpu V100 --batch 16 --json; same "$(json tier)" transferred 'an empty store'
+white=$(json predictions.0.step_s)
+ok orch run f.recipe --no-progress
+ok orch predictor rows --json; same "$(json rows.#)" 28
+gpu=$(json rows.0.gpu)
+printf 'gpus:\n  - { name: "%s", like: T4 }\n' "$gpu" >hardware.yaml
+export ORCH_HARDWARE=$PWD/hardware.yaml
+near() { python3 -c 'import sys; a, b, t = map(float, sys.argv[1:]); sys.exit(abs(a / b - 1) > t)' "$@" || _fail "$1 is not $2"; }
+
+# measured: the median of the runs of it, with the spread of equal ones
+ok ask --gpu "$gpu" --batch 16 --json; same "$(json tier)" measured
+near "$(json predictions.0.step_s)" 0.012 0.005
+case $(json predictions.0.because) in '2 runs of this configuration'*) ;; *) _fail 'because' ;; esac
+# fitted: between what was run; a predictor of few rows is learned on the way
+ok ask --gpu "$gpu" --batch 24 --json; same "$(json tier)" fitted
+near "$(json predictions.0.step_s)" 0.016 0.06
+ok ask --gpu "$gpu" --batch 24 --explain; has 'nearest records'; has "resnet20 on $gpu, batch"; has 'learned part: '
+# transferred: the white box, shifted by the runs of this network; one run alone with --calibrate
+ok ask --gpu V100 --batch 16 --json; same "$(json tier)" transferred
+case $(json predictions.0.because) in *'with this network (PPP '*) ;; *) _fail 'no shift' ;; esac
+run=$(orch ls --where 'net = resnet20 and batch = 16' --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["runs"][0]["run"])')
+ok orch predict --gpu "$gpu" --net resnet20 --dataset cifar10 --epochs 1 --batch 16 --precision fp32 --calibrate "$run" --json
+near "$(json predictions.0.step_s)" 0.012 0.02
+ok orch predict --gpu V100 --net resnet20 --dataset cifar10 --epochs 1 --batch 16 --precision fp32 --calibrate "$run" --json
+python3 -c 'import sys; a, b = map(float, sys.argv[1:]); sys.exit(not (a != b))' "$(json predictions.0.step_s)" "$white" || _fail 'not shifted'
+fails 2 ask --gpu V100 --calibrate nosuchrun; says nosuchrun
+# the model by name speaks alone
+ok ask --gpu "$gpu" --batch 16 --model transferred --json; same "$(json tier)" transferred
+
+# predictors that are kept
+fails 2 orch predictor show step_ms; says 'orch predictor train'
+ok orch predictor train --untuned --model linear; has "predictor 'step_ms' from 28 rows of 14 configurations"; has 'to beat'
+ok orch predictor ls; has step_ms; has yes
+ok orch predictor show step_ms --json; same "$(json rows) $(json configurations) $(json used)" '28 14 true'
+ok orch predictor export step_ms; printf '%s' "$out" >kept.json
+python3 -c 'import json; d = json.load(open("kept.json")); assert d["format"] == 1 and d["learned"]["questions"] and len(d["known"]) == 14, d.keys()' || _fail 'the export'
+ok ask --gpu "$gpu" --batch 24 --json; same "$(json tier)" fitted; near "$(json predictions.0.step_s)" 0.016 0.06
+ok orch run f.recipe --no-progress -x f.jitter=1.02
+ok ask --gpu "$gpu" --batch 16 --json; says 'newer than the predictor'; same "$(json tier)" measured
+# one of a newer version, and a broken one: named, and the answer falls back
+python3 - <<'P'
+import json, sqlite3
+db = sqlite3.connect(".orch/results.db")
+model = json.loads(db.execute("SELECT model FROM predictor").fetchone()[0])
+model["format"] = 99
+db.execute("UPDATE predictor SET model = ?", (json.dumps(model),))
+db.commit()
+P
+ok ask --gpu "$gpu" --batch 16 --json; says 'has format 99; this orch reads up to 1'; same "$(json tier)" measured
+fails 2 orch predictor show step_ms; says 'update orch'
+sqlite() { python3 -c 'import sqlite3, sys; db = sqlite3.connect(".orch/results.db"); db.execute(sys.argv[1]); db.commit()' "$1"; }
+sqlite "UPDATE predictor SET model = '{\"format\": 1'"; ok ask --gpu "$gpu" --batch 16 --json; says 'broken'
+ok orch predictor rm step_ms; fails 2 orch predictor rm step_ms
+# a model that loses to what is known without it is kept, said, and not used
+python3 - <<'P'
+import random
+random.seed(3)
+with open("noise.csv", "w") as f:
+    f.write("gpu,net,batch,step_ms\n")
+    for i in range(60):
+        f.write(f"V100,resnet18,{2 ** random.randint(0, 7)},{random.lognormvariate(3, 1):.5g}\n")
+with open("constant.csv", "w") as f:
+    f.write("gpu,net,batch,step_ms\n" + "".join(f"V100,resnet18,{i + 1},7\n" for i in range(20)))
+P
+ok orch import constant.csv --target step_ms; ok orch predictor train --no-runs --data constant --name c --untuned
+ok orch predictor show c --json
+ok orch import noise.csv --target step_ms; ok orch predictor train --no-runs --data noise --name n --untuned; has 'to beat'
+fails 2 orch predictor train --no-runs --data constant --model boots; says 'boost'
+fails 2 orch predictor train --no-runs --data nosuch; says nosuch
+fails 2 orch predictor train --target epoch; says "did you mean 'epoch_s'"
+fails 2 orch predictor train --where 'batch > 1000'; says '0 rows'; says 'orch import'
