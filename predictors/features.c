@@ -48,7 +48,7 @@ static const char *const FIELD_NAMES[ORCH_FIELD_COUNT] = {
 struct reader {
     const struct orch_csv *csv;
     int field[ORCH_FIELD_COUNT];
-    int gpu, net, op, opt, mode, precision;
+    int gpu, net, op, opt, mode, precision, variant;
 };
 
 static int find_column(const struct orch_csv *csv, const char *names)
@@ -71,6 +71,7 @@ static struct reader reader_of(const struct orch_csv *csv)
     in.opt = find_column(csv, "opt|optimizer");
     in.mode = find_column(csv, "mode");
     in.precision = find_column(csv, "precision|prec|bits");
+    in.variant = find_column(csv, "variant|parallel");
     return in;
 }
 
@@ -107,8 +108,24 @@ static bool is_training(const struct reader *in, const char *mode, const char *o
     return in->net >= 0;
 }
 
+/* "dp4", "tp4", "pp4_1": data, tensor or pipeline parallel on four devices. `out_split`: how many
+ * parts a step's work is cut in; one batch in a pipeline is not. NaN for any other text. */
+static double devices_of(const char *variant, double *out_split)
+{
+    double count = (double)NAN;
+    g_autofree char *digits = g_strdup(strlen(variant) > 2 ? variant + 2 : "");
+    bool is = g_str_has_prefix(variant, "dp") || g_str_has_prefix(variant, "tp") ||
+              g_str_has_prefix(variant, "pp");
+    digits[strspn(digits, "0123456789")] = 0;
+    if (!is || !orch_real_parse(digits, &count) || !(count >= 1))
+        return (double)NAN;
+    *out_split = variant[0] == 'p' ? 1 : count;
+    return count;
+}
+
 static struct orch_row_facts facts_of(const struct reader *in, size_t row)
 {
+    double split = 1;
     struct orch_row_facts f = {.net = text_at(in, row, in->net),
                                .op = text_at(in, row, in->op),
                                .opt = text_at(in, row, in->opt)};
@@ -119,7 +136,10 @@ static struct orch_row_facts facts_of(const struct reader *in, size_t row)
     f.gpu = orch_gpu_find(text_at(in, row, in->gpu));
     f.training = is_training(in, text_at(in, row, in->mode), f.opt);
     f.precision = precision_of(text_at(in, row, in->precision));
+    if (isnan(f.field[ORCH_FIELD_GPUS]))
+        f.field[ORCH_FIELD_GPUS] = devices_of(text_at(in, row, in->variant), &split);
     double gpus = isnan(f.field[ORCH_FIELD_GPUS]) ? 1 : f.field[ORCH_FIELD_GPUS];
+    f.field[ORCH_FIELD_BATCH] /= split;
     if (isnan(f.field[ORCH_FIELD_BATCH]))
         f.field[ORCH_FIELD_BATCH] = f.field[ORCH_FIELD_BATCH_TOTAL] / gpus;
     return f;
@@ -174,6 +194,7 @@ static const struct {
     FIELD("white memory_ms", memory_ms),
     FIELD("white roofline_ms", roofline_ms),
     FIELD("white prior_ms", prior_ms),
+    FIELD("white prior_tf32_ms", prior_tf32_ms),
 };
 
 /* Features of a layer as a product of matrices on a GPU: how well tiles of a side fill it. */
@@ -323,7 +344,8 @@ static double white_of(const struct orch_row_facts *f, const struct orch_row_wor
         other.gpu = orch_gpu_find(STAND_IN);
         orch_row_work(&other, &work);
     }
-    return isfinite(work.prior_ms) ? work.prior_ms : work.roofline_ms + LAUNCH_MS * work.launches;
+    return isfinite(work.prior_tf32_ms) ? work.prior_tf32_ms
+                                        : work.roofline_ms + LAUNCH_MS * work.launches;
 }
 
 void orch_features_add(struct orch_matrix *matrix, const struct orch_csv *csv, bool with_gpu,

@@ -76,8 +76,10 @@ struct orch_row_work {
     double convs, depthwise, linears, norms, activations, pools, sums, depthwise_share;
     double gmacs; /* of one image, forward */
     double compute_ms, tensor_ms, memory_ms, roofline_ms;
-    double prior_ms; /* of networks: by the shares that were published of GPUs like this one, and
-                        what launching costs (predictors/prior.h) */
+    /* of networks: by the shares that were published of GPUs like this one, and what launching
+     * costs (predictors/prior.h); as the precision says, and with products on tensor cores where
+     * those have TF32, as some frameworks do with fp32 and others do not */
+    double prior_ms, prior_tf32_ms;
 };
 
 /** Reads the facts of a row, and works out its work: false when there is none to be known. */

@@ -26,14 +26,36 @@ static double or_else(double value, double other)
 
 struct rates {
     double compute, tensor, memory; /* operations and bytes a ms; NaN without a GPU */
-    double prior_compute, prior_memory, prior_launch; /* the same as was reached; ms */
+    struct shares {
+        double compute, memory, launch; /* the same as was reached; ms */
+    } prior, prior_tf32;
     int value_bytes;
 };
+
+static struct shares shares_of(const struct orch_gpu_spec *gpu, enum orch_precision precision)
+{
+    struct orch_prior prior;
+    if (!orch_prior_for(gpu, precision, &prior, NULL))
+        return (struct shares){(double)NAN, (double)NAN, (double)NAN};
+    return (struct shares){prior.device.peak_flops * prior.device.compute_share / 1e3,
+                           prior.device.bandwidth * prior.device.memory_share / 1e3,
+                           prior.device.launch_s * 1e3};
+}
+
+static double shared_ms(const struct shares *s, double flops, double bytes, double launches)
+{
+    return MAX(flops / s->compute, bytes / s->memory) + launches * s->launch;
+}
 
 static struct rates rates_of(const struct orch_row_facts *f)
 {
     const double none = (double)NAN;
-    struct rates r = {none, none, none, none, none, none, orch_precision_bytes(f->precision)};
+    struct rates r = {.compute = none,
+                      .tensor = none,
+                      .memory = none,
+                      .prior = {none, none, none},
+                      .prior_tf32 = {none, none, none},
+                      .value_bytes = orch_precision_bytes(f->precision)};
     if (!f->gpu)
         return r;
     double peak = orch_gpu_peak(f->gpu, f->precision), fp32 = orch_gpu_peak(f->gpu, ORCH_FP32);
@@ -41,14 +63,9 @@ static struct rates rates_of(const struct orch_row_facts *f)
     r.compute = (peak > 0 ? peak : fp32) / 1e3;
     r.tensor = MAX(tensor / 1e3, r.compute);
     r.memory = f->gpu->bandwidth_gbs * 1e6;
-    /* frameworks compute fp32's products on tensor cores where those have TF32 */
     bool tf32 = f->precision == ORCH_FP32 && orch_gpu_peak(f->gpu, ORCH_TF32) > 0;
-    struct orch_prior prior;
-    if (orch_prior_for(f->gpu, tf32 ? ORCH_TF32 : f->precision, &prior, NULL)) {
-        r.prior_compute = prior.device.peak_flops * prior.device.compute_share / 1e3;
-        r.prior_memory = prior.device.bandwidth * prior.device.memory_share / 1e3;
-        r.prior_launch = prior.device.launch_s * 1e3;
-    }
+    r.prior = shares_of(f->gpu, f->precision);
+    r.prior_tf32 = tf32 ? shares_of(f->gpu, ORCH_TF32) : r.prior;
     return r;
 }
 
@@ -64,8 +81,8 @@ static void add(struct orch_row_work *w, const struct rates *r, double flops, do
     w->tensor_ms += flops / r->tensor;
     w->memory_ms += memory;
     w->roofline_ms += MAX(compute, memory);
-    w->prior_ms +=
-        MAX(flops / r->prior_compute, bytes / r->prior_memory) + launches * r->prior_launch;
+    w->prior_ms += shared_ms(&r->prior, flops, bytes, launches);
+    w->prior_tf32_ms += shared_ms(&r->prior_tf32, flops, bytes, launches);
 }
 
 static struct orch_row_work empty_work(void)
@@ -127,7 +144,7 @@ static bool product_work(const struct orch_row_facts *f, const struct rates *r, 
     if (!(flops > 0) || !isfinite(flops))
         return false;
     w->elements = w->gemm_b * w->gemm_m * w->gemm_n;
-    w->prior_ms = (double)NAN; /* shares are of networks */
+    w->prior_ms = w->prior_tf32_ms = (double)NAN; /* shares are of networks */
     add(w, r, flops, (values + params) * r->value_bytes, 1);
     if (f->training) {
         add(w, r, flops, (values + params) * r->value_bytes, 1);
@@ -199,7 +216,7 @@ static bool element_work(const struct orch_row_facts *f, const struct rates *r,
         }
     }
     w->elements = elements;
-    w->prior_ms = (double)NAN;
+    w->prior_ms = w->prior_tf32_ms = (double)NAN;
     add(w, r, operations * elements, tensors * elements * r->value_bytes, 1);
     return true;
 }

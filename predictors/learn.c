@@ -204,7 +204,9 @@ static void weigh(struct orch_question *q, const struct work *w, bool mixes)
         trial_at(q->trials, t)->weight = weights[t];
 }
 
-/* Where the mixture loses to a baseline, the baseline answers. */
+/* Where the mixture loses to a baseline by more than chance, the baseline answers: of so many
+ * groups (or rows) that were left out, the error is off by about one over the root of their number.
+ */
 static void hold_against_baselines(struct orch_question *q, const struct work *w)
 {
     size_t count = q->trials->len, rows = w->rows->rows;
@@ -213,10 +215,13 @@ static void hold_against_baselines(struct orch_question *q, const struct work *w
         weights[t] = trial_at(q->trials, t)->weight;
     orch_mix_apply(w->answers, weights, count, rows, mixed, NULL);
     q->error = orch_mean_relative_error(mixed, w->logs, w->row_weights, rows);
+    double chances = (double)(q->column ? MIN(q->known->len, rows) : rows);
+    double limit = q->error * (1 - 0.5 / sqrt(MAX(chances, 1)));
     for (size_t t = 0; t < count; t++) {
         struct orch_learn_trial *trial = trial_at(q->trials, t);
-        if (!trial->is_baseline || !(trial->mean_relative_error < q->error))
+        if (!trial->is_baseline || !(trial->mean_relative_error < limit))
             continue;
+        limit = trial->mean_relative_error;
         for (size_t k = 0; k < count; k++)
             trial_at(q->trials, k)->weight = 0;
         trial->weight = 1;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #define MEAN_PULL 3.0 /* rows' worth of the overall mean in a level's */
+#define TWIN_REACH 4
 #define MEAN_FOLDS 5  /* of the rows that are learned from: a row's mean leaves its own fold out */
 #define LEVELS_MAX 64 /* of one-hot columns; rarer levels are missing */
 
@@ -295,9 +296,23 @@ static void code_category(struct orch_coder *coder, const struct orch_matrix *m,
     }
 }
 
+/* Says the same as one of the columns just before it (what is known of a GPU may be known twice).
+ */
+static bool is_twin(const struct orch_matrix *m, int c)
+{
+    for (int other = MAX(0, c - TWIN_REACH); other < c; other++)
+        if (!orch_matrix_feature(m, other)->levels &&
+            memcmp(orch_matrix_column(m, other), orch_matrix_column(m, c),
+                   m->rows * sizeof(double)) == 0)
+            return true;
+    return false;
+}
+
 static void code_number(struct orch_coder *coder, const struct orch_matrix *m, int c,
                         enum orch_coding coding)
 {
+    if (is_twin(m, c))
+        return;
     const char *name = orch_matrix_feature(m, c)->name;
     const double *column = orch_matrix_column(m, c);
     struct column_facts facts = look(column, m->rows);

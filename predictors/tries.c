@@ -91,7 +91,8 @@ static const struct offer OFFERS[] = {
     {&ORCH_MODEL_KERNEL, GREY | BLACK, 0, TINY_ROWS, {.length = 6, .ridge = 3e-4}},
     {&ORCH_MODEL_LINEAR, GREY, BARE | GREY | BLACK, 0, {.ridge = 1e-2}},
     {&ORCH_MODEL_LINEAR, 0, BARE | GREY | SPECS | BLACK, 0, {.ridge = 0.3}},
-    {&ORCH_MODEL_LINEAR, 0, STRIPPED, 0, {.ridge = 0.03}},
+    {&ORCH_MODEL_LINEAR, STRIPPED, STRIPPED, 0, {.ridge = 0.03}},
+    {&ORCH_MODEL_LINEAR, STRIPPED, 0, 0, {.ridge = 1e-3}},
     {&ORCH_MODEL_KERNEL,
      GREY | BLACK,
      BARE | GREY | BLACK,
@@ -99,7 +100,8 @@ static const struct offer OFFERS[] = {
      {.length = 1, .ridge = 0.01}},
     {&ORCH_MODEL_KERNEL, GREY | BLACK, BARE, KERNEL_ROWS, {.length = 3, .ridge = 0.002}},
     {&ORCH_MODEL_KERNEL, 0, BARE | GREY | SPECS, KERNEL_ROWS, {.length = 2, .ridge = 0.1}},
-    {&ORCH_MODEL_KERNEL, 0, STRIPPED, KERNEL_ROWS, {.length = 1, .ridge = 0.03}},
+    {&ORCH_MODEL_KERNEL, STRIPPED, STRIPPED, KERNEL_ROWS, {.length = 1, .ridge = 0.03}},
+    {&ORCH_MODEL_KERNEL, STRIPPED, 0, TINY_ROWS, {.length = 3, .ridge = 2e-3}},
     {&ORCH_MODEL_BOOST,
      GREY | BLACK,
      BARE | GREY | BLACK,
@@ -172,16 +174,17 @@ static bool is_fact(const char *name, const void *data)
 }
 
 /* Facts, and what is worked out with them: of a GPU the white box's times, of a network its work.
- */
+ * For rows like those seen names are kept, and all that was worked out goes. */
 static bool is_fact_or_of_one(const char *name, const void *data)
 {
-    static const char *const prefixes[] = {"white ", "work ", "net ", "gemm "};
+    static const char *const prefixes[] = {"white ", "work ", "net ", "gemm ", "gpu "};
     const struct orch_question *q = data;
-    bool of_gpu = !q->column || strcmp(q->column, "gpu") == 0 || strcmp(q->column, "accel") == 0;
-    for (size_t i = 0; i < (of_gpu ? 1 : G_N_ELEMENTS(prefixes)); i++)
+    bool of_gpu = q->column && (strcmp(q->column, "gpu") == 0 || strcmp(q->column, "accel") == 0);
+    size_t count = of_gpu ? 1 : q->column ? 4 : G_N_ELEMENTS(prefixes);
+    for (size_t i = 0; i < count; i++)
         if (g_str_has_prefix(name, prefixes[i]))
             return true;
-    return is_fact(name, data);
+    return q->column && is_fact(name, data);
 }
 
 /* What a box sees; the caller frees where it is not the matrix itself. */

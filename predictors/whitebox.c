@@ -10,11 +10,17 @@
 #define ROWS_MAX 3000 /* more are not needed for so few coefficients */
 #define ROUNDS 4
 
+#define FEW_ROWS 300 /* below, the first FEW_TERMS are enough */
+#define FEW_TERMS 5
+
 static const char *const TERMS[] = {
-    "white launches",    "white compute_ms",  "white tensor_ms",  "white memory_ms",
-    "white roofline_ms", "white tiles128_ms", "white tiles64_ms", "white tiles32_ms",
-    "white update_ms",   "white exchange_ms", "white prior_ms",
+    "white prior_ms",    "white compute_ms",  "white memory_ms",     "white launches",
+    "white exchange_ms", "white roofline_ms", "white prior_tf32_ms", "white tensor_ms",
+    "white tiles128_ms", "white tiles64_ms",  "white tiles32_ms",    "white update_ms",
 };
+
+/* What may stand alone, times a constant. */
+static const char *const BASES[] = {"white roofline_ms", "white prior_ms", "white prior_tf32_ms"};
 
 /* Measured time in ms: the rows' own white box says what a target's unit is. */
 static double measured_ms(const struct orch_rows *rows, size_t i)
@@ -36,16 +42,36 @@ static int compare_reals(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Median of target over white box. */
-static double median_factor(const struct orch_rows *rows)
+/* The white box of one feature, in the unit of the target; NULL: the rows' own. */
+static double base_of(const struct orch_rows *rows, const double *column, size_t i)
+{
+    if (!column)
+        return rows->white[i];
+    return column[i] > 0 ? to_target(rows, i, column[i]) : (double)NAN;
+}
+
+/* Median of target over white box, and how far the ratios are from it, on average of logarithms. */
+static double median_factor(const struct orch_rows *rows, const double *column, double *out_far)
 {
     g_autofree double *ratios = g_new(double, rows->rows + 1);
     size_t count = 0;
-    for (size_t i = 0; i < rows->rows; i++)
-        if (isfinite(rows->white[i]) && rows->white[i] > 0)
-            ratios[count++] = rows->target[i] / rows->white[i];
+    for (size_t i = 0; i < rows->rows; i++) {
+        double base = base_of(rows, column, i);
+        if (isfinite(base) && base > 0)
+            ratios[count++] = log(rows->target[i] / base);
+    }
     qsort(ratios, count, sizeof *ratios, compare_reals);
-    return count ? ratios[count / 2] : 1;
+    double median = count ? ratios[count / 2] : 0;
+    *out_far = count * 2 > rows->rows ? 0 : (double)INFINITY;
+    for (size_t k = 0; k < count; k++)
+        *out_far += fabs(ratios[k] - median) / (double)count;
+    return exp(median);
+}
+
+static const double *column_of(const struct orch_rows *rows, const char *name)
+{
+    int at = name ? orch_matrix_find(rows->matrix, name) : -1;
+    return at < 0 ? NULL : orch_matrix_column(rows->matrix, at);
 }
 
 static double term_of(const struct orch_whitebox *w, const struct orch_rows *rows, int term,
@@ -103,7 +129,8 @@ static bool fit_terms(struct orch_whitebox *w, const struct orch_rows *rows, con
 static bool any_terms(struct orch_whitebox *w, const struct orch_rows *rows)
 {
     w->names[w->count++] = g_strdup("1");
-    for (size_t t = 0; t < G_N_ELEMENTS(TERMS); t++)
+    size_t terms = rows->rows < FEW_ROWS ? FEW_TERMS : G_N_ELEMENTS(TERMS);
+    for (size_t t = 0; t < terms; t++)
         if (orch_matrix_find(rows->matrix, TERMS[t]) >= 0)
             w->names[w->count++] = g_strdup(TERMS[t]);
     return orch_matrix_find(rows->matrix, "white roofline_ms") >= 0;
@@ -112,7 +139,17 @@ static bool any_terms(struct orch_whitebox *w, const struct orch_rows *rows)
 struct orch_whitebox *orch_whitebox_fit_factor(const struct orch_rows *rows)
 {
     struct orch_whitebox *w = g_new0(struct orch_whitebox, 1);
-    w->factor = median_factor(rows);
+    double nearest;
+    w->factor = median_factor(rows, NULL, &nearest);
+    for (size_t k = 0; k < G_N_ELEMENTS(BASES); k++) {
+        const double *column = column_of(rows, BASES[k]);
+        double far = (double)INFINITY, factor = column ? median_factor(rows, column, &far) : 1;
+        if (far < 0.98 * nearest) {
+            nearest = far;
+            w->factor = factor;
+            w->base = BASES[k];
+        }
+    }
     return w;
 }
 
@@ -147,11 +184,13 @@ void orch_whitebox_predict(const struct orch_whitebox *w, const struct orch_rows
 {
     int columns[ORCH_WHITE_TERMS_MAX];
     int roofline = orch_matrix_find(rows->matrix, "white roofline_ms");
+    const double *base = column_of(rows, w->base);
     find_columns(w, rows, columns);
     for (size_t i = 0; i < rows->rows; i++) {
         bool known = isfinite(rows->white[i]) && rows->white[i] > 0;
         double ms = 0;
-        out[i] = known ? w->factor * rows->white[i] : (double)NAN;
+        double alone = base_of(rows, base, i);
+        out[i] = known ? w->factor * (isfinite(alone) ? alone : rows->white[i]) : (double)NAN;
         if (!known || !w->count || roofline < 0 || !is_usable(rows, i, roofline))
             continue;
         for (int t = 0; t < w->count; t++)

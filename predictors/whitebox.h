@@ -14,13 +14,14 @@ struct orch_whitebox {
     int count;
     char *names[ORCH_WHITE_TERMS_MAX];         /* of features, "1" for the constant */
     double coefficients[ORCH_WHITE_TERMS_MAX]; /* ms for one unit of the feature */
-    double factor; /* where no term is known: of the rows' own white box, to the target */
+    const char *base; /* feature that stands alone where no terms are fitted; NULL: the rows' own */
+    double factor;    /* of it, or of the rows' own white box, to the target */
 };
 
 /** Fits to the relative error; always succeeds (without terms, or where they settle nothing: the
  * factor alone). The caller frees. */
 struct orch_whitebox *orch_whitebox_fit(const struct orch_rows *rows);
-/** The factor alone: a constant times the rows' own white box. */
+/** A factor alone: a constant times the roofline, or the prior, whichever is steadier. */
 struct orch_whitebox *orch_whitebox_fit_factor(const struct orch_rows *rows);
 void orch_whitebox_free(struct orch_whitebox *white);
 /** Answers in the unit of the target; NaN where a row has no white box. */
