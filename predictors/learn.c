@@ -559,18 +559,6 @@ size_t orch_learned_judged(const struct orch_learned *l, int question)
     return l->questions[question]->judged;
 }
 
-void orch_learned_baselines(const struct orch_learned *l, double *last_known, double *ratio)
-{
-    const GArray *trials = l->questions[0]->trials;
-    *last_known = *ratio = (double)NAN;
-    for (guint i = 0; i < trials->len; i++) {
-        const struct orch_learn_trial *t = trial_at(trials, i);
-        double *out = t->box == ORCH_BOX_BLACK ? last_known : ratio;
-        if (t->is_baseline && !(*out <= t->mean_relative_error))
-            *out = t->mean_relative_error;
-    }
-}
-
 bool orch_learned_is_baseline(const struct orch_learned *l, int question)
 {
     return l->questions[question]->is_baseline;

@@ -76,10 +76,6 @@ double orch_learned_error(const struct orch_learned *learned, int question);
 /** Its median, and of how many rows. */
 double orch_learned_median(const struct orch_learned *learned, int question);
 size_t orch_learned_judged(const struct orch_learned *learned, int question);
-/** Mean relative errors of what models must beat, for rows like those seen: the nearest record's
- * time
- * ("last known"), and by the ratio of specifications; NaN where there is none. */
-void orch_learned_baselines(const struct orch_learned *learned, double *last_known, double *ratio);
 /** Did models lose to the baselines, so that a baseline answers? */
 bool orch_learned_is_baseline(const struct orch_learned *learned, int question);
 /** "0.6 boost (grey: ...) + 0.4 kernel (...)". The caller frees. */

@@ -231,6 +231,16 @@ static bool load_known(const json_t *saved, guint columns, GPtrArray *out, GErro
                   orch_load_fail("known", "has another number of columns than it should", error));
 }
 
+static json_t *real_or_null(double value)
+{
+    return isfinite(value) ? json_real(value) : json_null();
+}
+
+static double real_or_nan(const json_t *value)
+{
+    return json_is_number(value) ? json_number_value(value) : (double)NAN;
+}
+
 json_t *orch_trained_save(const struct orch_trained *t, enum orch_save_style style)
 {
     json_t *o = json_object(), *known = json_array();
@@ -244,6 +254,8 @@ json_t *orch_trained_save(const struct orch_trained *t, enum orch_save_style sty
     json_object_set_new(o, "last_run", json_integer(t->last_run));
     json_object_set_new(o, "columns", save_texts(t->columns));
     json_object_set_new(o, "sources", save_texts(t->sources));
+    json_object_set_new(o, "last_known_time", real_or_null(t->last_known));
+    json_object_set_new(o, "ratio_of_specifications", real_or_null(t->ratio));
     json_object_set_new(o, "used", json_boolean(t->is_used));
     json_object_set_new(o, "repeat_spread", json_real(t->repeat_spread));
     json_object_set_new(o, "known", known);
@@ -281,6 +293,8 @@ static bool load_all(struct orch_trained *t, const json_t *saved, GError **error
     t->target = g_strdup(target);
     t->made = g_strdup(made);
     t->rows = (size_t)rows;
+    t->last_known = real_or_nan(json_object_get(saved, "last_known_time"));
+    t->ratio = real_or_nan(json_object_get(saved, "ratio_of_specifications"));
     t->is_used = json_is_true(json_object_get(saved, "used"));
     for (size_t i = 0; i < json_array_size(known); i++)
         if (!load_known(json_array_get(known, i), g_strv_length(t->columns), t->known, error))

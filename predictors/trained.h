@@ -26,7 +26,9 @@ struct orch_trained {
     size_t rows;
     int64_t last_run;     /* rows of runs up to this local id are in it */
     char **sources;       /* "runs", and names of data sets */
-    bool is_used;         /* it beats last known time and the ratio of specifications */
+    double last_known;    /* mean relative error of the nearest record's time, which it must beat */
+    double ratio;         /* of that times the ratio of the white boxes; NaN: there is none */
+    bool is_used;         /* it beats both */
     double repeat_spread; /* standard deviation of the log of equal configurations' times */
     GPtrArray *known;     /* struct orch_known * */
     struct orch_learned *learned;

@@ -37,11 +37,9 @@ static json_t *trained_json(const struct orch_trained *t)
     json_object_set_new(o, "rows", json_integer((json_int_t)t->rows));
     json_object_set_new(o, "configurations", json_integer(t->known->len));
     json_object_set_new(o, "sources", sources);
-    double last_known, ratio;
-    orch_learned_baselines(t->learned, &last_known, &ratio);
     json_object_set_new(o, "questions", learned_json(t->learned));
-    json_object_set_new(o, "last_known_time", real_or_null(last_known));
-    json_object_set_new(o, "ratio_of_specifications", real_or_null(ratio));
+    json_object_set_new(o, "last_known_time", real_or_null(t->last_known));
+    json_object_set_new(o, "ratio_of_specifications", real_or_null(t->ratio));
     json_object_set_new(o, "used", json_boolean(t->is_used));
     return o;
 }
@@ -131,9 +129,7 @@ static char **split_list(const char **given)
 
 static void say_baselines(const struct orch_trained *t)
 {
-    double last_known, ratio;
-    orch_learned_baselines(t->learned, &last_known, &ratio);
-    g_autofree char *last = percent(last_known), *specs = percent(ratio);
+    g_autofree char *last = percent(t->last_known), *specs = percent(t->ratio);
     printf("to beat: the nearest record's time %s, by the ratio of the specifications %s: %s\n",
            last, specs, t->is_used ? "beaten" : "not beaten, so 'orch predict' does not use it");
 }
@@ -232,8 +228,7 @@ static int run_ls(struct orch_cli *cli, const void *options, GError **error)
             continue;
         }
         double shares[5] = {orch_learned_error(t->learned, 0), unseen_error(t->learned, "gpu"),
-                            unseen_error(t->learned, "net"), 0, 0};
-        orch_learned_baselines(t->learned, &shares[3], &shares[4]);
+                            unseen_error(t->learned, "net"), t->last_known, t->ratio};
         g_autofree char *mixture = orch_learned_text(t->learned, 0);
         orch_table_add(table, t->name, NULL);
         orch_table_add(table, t->target, NULL);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #define ROWS_MIN 10
+#define BASELINE_ROWS 3000 /* what models must beat is judged on at most so many rows */
 
 /* ---- one table of several ----------------------------------------------------------------------
  */
@@ -207,6 +208,39 @@ static struct orch_rows *rows_of(const struct training_request *r, const struct 
     return orch_rows_of_table(csv, &options, error);
 }
 
+static struct orch_rows *some(const struct orch_rows *rows, size_t most)
+{
+    size_t step = rows->rows / most + 1, count = 0;
+    g_autofree size_t *which = g_new(size_t, MAX(rows->rows, 1));
+    for (size_t i = 0; i < rows->rows; i += step)
+        which[count++] = i;
+    return orch_rows_pick(rows, which, count);
+}
+
+/* What needs no model: the nearest record's time, and that times the ratio of the white boxes. */
+static void hold_against_baselines(struct orch_trained *t, const struct orch_rows *rows)
+{
+    struct orch_learn_options nearest = {
+        .model = "knn", .target = ORCH_LEARN_BEST, .no_tuning = true};
+    g_autoptr(GError) unable = NULL;
+    struct orch_rows *few = some(rows, BASELINE_ROWS);
+    struct orch_learned *l = orch_learn(few, &nearest, &unable);
+    double mine = orch_learned_error(t->learned, 0);
+    t->last_known = t->ratio = (double)NAN;
+    for (guint i = 0; l && i < orch_learned_trials(l, 0)->len; i++) {
+        const struct orch_learn_trial *trial =
+            &g_array_index(orch_learned_trials(l, 0), struct orch_learn_trial, i);
+        if (trial->box == ORCH_BOX_BLACK)
+            t->last_known = trial->mean_relative_error;
+        if (trial->box == ORCH_BOX_GREY)
+            t->ratio = trial->mean_relative_error;
+    }
+    t->is_used =
+        !orch_learned_is_baseline(t->learned, 0) && !(t->last_known < mine) && !(t->ratio < mine);
+    orch_learned_free(l);
+    orch_rows_free(few);
+}
+
 struct orch_trained *training_measure(struct orch_store *store, const struct training_request *r,
                                       size_t learn_below, GError **error)
 {
@@ -219,8 +253,9 @@ struct orch_trained *training_measure(struct orch_store *store, const struct tra
         g_autoptr(GError) unable = NULL;
         struct orch_rows *rows = rows_of(r, csv, &unable);
         t->learned = rows ? orch_learn(rows, &quick, &unable) : NULL;
+        if (t->learned)
+            hold_against_baselines(t, rows);
         orch_rows_free(rows);
-        t->is_used = t->learned && !orch_learned_is_baseline(t->learned, 0);
     }
     orch_csv_free(csv);
     return t;
@@ -269,7 +304,7 @@ struct orch_trained *training_learn(struct orch_store *store, const struct train
     if (t && t->learned) {
         for (guint i = 0; i < rows->notes->len; i++)
             g_ptr_array_add(notes, g_strdup(rows->notes->pdata[i]));
-        t->is_used = !orch_learned_is_baseline(t->learned, 0);
+        hold_against_baselines(t, rows);
     }
     orch_rows_free(rows);
     orch_csv_free(csv);

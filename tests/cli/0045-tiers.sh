@@ -82,12 +82,19 @@ with open("noise.csv", "w") as f:
     f.write("gpu,net,batch,step_ms\n")
     for i in range(60):
         f.write(f"V100,resnet18,{2 ** random.randint(0, 7)},{random.lognormvariate(3, 1):.5g}\n")
+with open("repeats.csv", "w") as f:
+    f.write("gpu,net,batch,step_ms\n")
+    for i in range(12):
+        ms = random.lognormvariate(3, 1)
+        f.write(f"V100,resnet18,{i + 1},{ms:.5g}\n" * 5)
 with open("constant.csv", "w") as f:
     f.write("gpu,net,batch,step_ms\n" + "".join(f"V100,resnet18,{i + 1},7\n" for i in range(20)))
 P
 ok orch import constant.csv --target step_ms; ok orch predictor train --no-runs --data constant --name c --untuned
 ok orch predictor show c --json
 ok orch import noise.csv --target step_ms; ok orch predictor train --no-runs --data noise --name n --untuned; has 'to beat'
+ok orch import repeats.csv --target step_ms; ok orch predictor train --no-runs --data repeats --name r --untuned --model linear
+has 'not beaten'; ok orch predictor ls; has 'no: it loses'
 fails 2 orch predictor train --no-runs --data constant --model boots; says 'boost'
 fails 2 orch predictor train --no-runs --data nosuch; says nosuch
 fails 2 orch predictor train --target epoch; says "did you mean 'epoch_s'"
