@@ -45,6 +45,7 @@ static void free_question(struct orch_question *q)
     if (!q)
         return;
     g_free(q->column);
+    g_free(q->behind);
     g_ptr_array_unref(q->known);
     g_ptr_array_unref(q->hidden);
     g_ptr_array_unref(q->facts);
@@ -573,8 +574,9 @@ const char *orch_learn_box_name(enum orch_learn_box box)
 char *orch_learned_text(const struct orch_learned *l, int question)
 {
     GString *text = g_string_new(NULL);
-    for (int i = 0; i < l->questions[question]->member_count; i++) {
-        const struct orch_learn_trial *t = &l->questions[question]->members[i].trial;
+    const GArray *trials = l->questions[question]->trials;
+    for (guint i = 0; i < trials->len && i < ORCH_MEMBERS_MAX - 1; i++) {
+        const struct orch_learn_trial *t = trial_at(trials, i);
         if (t->weight > 0)
             g_string_append_printf(text, "%s%.2f %s %s", text->len ? " + " : "", t->weight,
                                    orch_learn_box_name(t->box),
@@ -617,9 +619,12 @@ static void pose(const struct orch_learned *l, const struct orch_rows *rows,
     }
 }
 
-static void answer_question(const struct orch_question *q, const struct orch_rows *rows,
+static void answer_question(struct orch_question *q, const struct orch_rows *rows,
                             const size_t *which, size_t count, struct orch_answer *out)
 {
+    g_autoptr(GError) broken = NULL;
+    if (!orch_question_ready(q, &broken))
+        q->member_count = 0; /* answers NaN */
     struct orch_rows *picked = orch_rows_pick(rows, which, count);
     struct orch_rows *view = orch_question_rows(q, picked);
     double **answers = answers_new((size_t)q->member_count, count);

@@ -98,6 +98,13 @@ void orch_learned_predict(const struct orch_learned *learned, const struct orch_
 json_t *orch_learned_save(const struct orch_learned *learned, enum orch_save_style style);
 struct orch_learned *orch_learned_load(const json_t *saved, GError **error);
 
+/** Takes the heavy parts of a saved object's further questions out of it, as lines of text each
+ * with a line end before it (g_free): so that what answers a question like those seen is read
+ * quickly. */
+char *orch_learned_put_behind(json_t *saved);
+/** Gives them back, to be read when such a question is posed; broken ones then answer NaN. */
+bool orch_learned_take_behind(struct orch_learned *learned, char *const *lines, GError **error);
+
 struct orch_score {
     size_t n;
     double mean_relative_error, median_relative_error; /* of |value - target| / target */

@@ -161,9 +161,10 @@ static bool load_width(const json_t *saved, struct orch_width *out, GError **err
 /* ---- questions ---------------------------------------------------------------------------------
  */
 
-static json_t *save_question(const struct orch_question *q, enum orch_save_style style)
+static json_t *save_question(struct orch_question *q, enum orch_save_style style)
 {
     json_t *trials = json_array(), *members = json_array(), *o = json_object();
+    orch_question_ready(q, NULL);
     for (guint i = 0; i < q->trials->len; i++)
         json_array_append_new(trials,
                               save_trial(&g_array_index(q->trials, struct orch_learn_trial, i)));
@@ -183,18 +184,24 @@ static json_t *save_question(const struct orch_question *q, enum orch_save_style
     return o;
 }
 
-static bool load_lists(struct orch_question *q, const json_t *saved, GError **error)
+static bool load_trials(struct orch_question *q, const json_t *saved, GError **error)
 {
     const json_t *trials = orch_load_list(saved, "trials", error);
-    const json_t *members = trials ? orch_load_list(saved, "members", error) : NULL;
-    if (!members)
-        return false;
     for (size_t i = 0; i < json_array_size(trials); i++) {
         struct orch_learn_trial trial;
         if (!load_trial(json_array_get(trials, i), &trial, error))
             return false;
         g_array_append_val(q->trials, trial);
     }
+    return trials;
+}
+
+/* The heavy part: width and members. */
+static bool load_members(struct orch_question *q, const json_t *saved, GError **error)
+{
+    const json_t *members = orch_load_list(saved, "members", error);
+    if (!members || !load_width(json_object_get(saved, "width"), &q->width, error))
+        return false;
     if (!json_array_size(members) || json_array_size(members) > ORCH_MEMBERS_MAX)
         return orch_load_fail("members", "has another length than it should", error);
     for (size_t i = 0; i < json_array_size(members); i++)
@@ -217,8 +224,19 @@ static bool load_question(struct orch_question *q, const json_t *saved, GError *
     q->judged = (size_t)judged;
     q->error = q->error < 0 ? (double)INFINITY : q->error;
     q->median = q->median < 0 ? (double)NAN : q->median;
-    return load_width(json_object_get(saved, "width"), &q->width, error) &&
-           load_lists(q, saved, error);
+    return load_trials(q, saved, error) &&
+           (json_is_true(json_object_get(saved, "behind")) || load_members(q, saved, error));
+}
+
+bool orch_question_ready(struct orch_question *q, GError **error)
+{
+    if (!q->behind)
+        return true;
+    g_autofree char *text = g_steal_pointer(&q->behind);
+    json_t *saved = json_loads(text, 0, NULL);
+    bool ok = load_members(q, saved, error);
+    json_decref(saved);
+    return ok;
 }
 
 /* ---- nearness ----------------------------------------------------------------------------------
@@ -257,6 +275,40 @@ static struct orch_nearness *load_nearness(const json_t *saved, GError **error)
 
 /* ---- all ---------------------------------------------------------------------------------------
  */
+
+char *orch_learned_put_behind(json_t *saved)
+{
+    GString *lines = g_string_new(NULL);
+    size_t k;
+    json_t *question;
+    json_array_foreach(json_object_get(saved, "questions"), k, question)
+    {
+        if (!k)
+            continue;
+        json_t *heavy = json_pack("{s:O, s:O}", "members", json_object_get(question, "members"),
+                                  "width", json_object_get(question, "width"));
+        char *text = json_dumps(heavy, JSON_COMPACT);
+        g_string_append_printf(lines, "\n%s", text);
+        free(text);
+        json_decref(heavy);
+        json_object_del(question, "members");
+        json_object_del(question, "width");
+        json_object_set_new(question, "behind", json_true());
+    }
+    return g_string_free(lines, FALSE);
+}
+
+bool orch_learned_take_behind(struct orch_learned *l, char *const *lines, GError **error)
+{
+    for (int k = 1; k < l->count; k++) {
+        if (l->questions[k]->member_count)
+            continue;
+        if (!*lines)
+            return orch_load_fail("members", "are missing", error);
+        l->questions[k]->behind = g_strdup(*lines++);
+    }
+    return true;
+}
 
 json_t *orch_learned_save(const struct orch_learned *l, enum orch_save_style style)
 {

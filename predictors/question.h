@@ -40,7 +40,10 @@ struct orch_question {
     double error, median; /* mean and median relative error of its mixture on rows left out */
     size_t judged;        /* how many those were */
     struct orch_width width;
+    char *behind; /* JSON of members and width that was not read yet, or NULL */
 };
+/** Reads what stands behind. False with ORCH_ERROR_RECIPE when that is broken. */
+bool orch_question_ready(struct orch_question *q, GError **error);
 
 #define ORCH_QUESTIONS_MAX 3
 struct orch_learned {

@@ -322,3 +322,27 @@ struct orch_trained *orch_trained_load(const json_t *saved, GError **error)
     orch_trained_free(t);
     return NULL;
 }
+
+char *orch_trained_text(const struct orch_trained *t)
+{
+    json_t *saved = orch_trained_save(t, ORCH_SAVE_PACKED);
+    g_autofree char *behind =
+        t->learned ? orch_learned_put_behind(json_object_get(saved, "learned")) : g_strdup("");
+    char *head = json_dumps(saved, JSON_COMPACT);
+    char *text = g_strconcat(head, behind, NULL);
+    json_decref(saved);
+    free(head);
+    return text;
+}
+
+struct orch_trained *orch_trained_of_text(const char *text, GError **error)
+{
+    g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
+    json_t *saved = *lines ? json_loads(*lines, 0, NULL) : NULL;
+    struct orch_trained *t = orch_trained_load(saved, error);
+    json_decref(saved);
+    if (!t || !t->learned || orch_learned_take_behind(t->learned, lines + 1, error))
+        return t;
+    orch_trained_free(t);
+    return NULL;
+}

@@ -56,4 +56,9 @@ const char *orch_known_value(const struct orch_trained *trained, const struct or
 json_t *orch_trained_save(const struct orch_trained *trained, enum orch_save_style style);
 struct orch_trained *orch_trained_load(const json_t *saved, GError **error);
 
+/** As the text that the store keeps: the object in one line, heavy parts that are seldom wanted in
+ * further ones. The caller frees. */
+char *orch_trained_text(const struct orch_trained *trained);
+struct orch_trained *orch_trained_of_text(const char *text, GError **error);
+
 #endif

@@ -46,9 +46,7 @@ static json_t *trained_json(const struct orch_trained *t)
 
 static struct orch_trained *read_trained(const struct orch_predictor_row *row, GError **error)
 {
-    json_t *saved = json_loads(row->model, 0, NULL);
-    struct orch_trained *t = orch_trained_load(saved, error);
-    json_decref(saved);
+    struct orch_trained *t = orch_trained_of_text(row->model, error);
     if (t && t->learned)
         return t;
     if (t)
@@ -136,12 +134,8 @@ static void say_baselines(const struct orch_trained *t)
 
 static bool keep(struct orch_store *store, const struct orch_trained *t, GError **error)
 {
-    json_t *saved = orch_trained_save(t, ORCH_SAVE_PACKED);
-    char *text = json_dumps(saved, JSON_COMPACT);
-    bool ok = orch_store_put_predictor(store, t->name, text, error);
-    json_decref(saved);
-    free(text);
-    return ok;
+    g_autofree char *text = orch_trained_text(t);
+    return orch_store_put_predictor(store, t->name, text, error);
 }
 
 static bool settle_model(const char *name, struct orch_learn_options *out, GError **error)

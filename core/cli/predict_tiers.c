@@ -25,9 +25,7 @@ static struct orch_trained *load_trained(struct orch_store *store, GError **erro
     struct orch_predictor_row *row = orch_store_predictor(store, ORCH_PREDICTOR_STEP, error);
     if (!row)
         return NULL;
-    json_t *saved = json_loads(row->model, 0, NULL);
-    struct orch_trained *trained = orch_trained_load(saved, error);
-    json_decref(saved);
+    struct orch_trained *trained = orch_trained_of_text(row->model, error);
     orch_predictor_row_free(row);
     return trained;
 }
@@ -221,6 +219,10 @@ static bool tell_fitted(const struct tiers *tiers, const struct tier_ask *ask, s
     struct orch_answer answer;
     orch_learned_predict(t->learned, rows, &answer);
     orch_rows_free(rows);
+    if (isnan(answer.value)) {
+        orch_load_fail("members", "cannot be read", error);
+        return false;
+    }
     out->extrapolates = answer.extrapolates;
     if (answer.extrapolates && log(answer.high / answer.low) / 2 > WHITE_ERROR)
         return true; /* the white box knows better */

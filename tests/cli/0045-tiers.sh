@@ -64,9 +64,10 @@ ok ask --gpu "$gpu" --batch 16 --json; says 'newer than the predictor'; same "$(
 python3 - <<'P'
 import json, sqlite3
 db = sqlite3.connect(".orch/results.db")
-model = json.loads(db.execute("SELECT model FROM predictor").fetchone()[0])
+head, *behind = db.execute("SELECT model FROM predictor").fetchone()[0].split("\n")
+model = json.loads(head)
 model["format"] = 99
-db.execute("UPDATE predictor SET model = ?", (json.dumps(model),))
+db.execute("UPDATE predictor SET model = ?", ("\n".join([json.dumps(model), *behind]),))
 db.commit()
 P
 ok ask --gpu "$gpu" --batch 16 --json; says 'has format 99; this orch reads up to 1'; same "$(json tier)" measured

@@ -170,6 +170,26 @@ static void test_trained(void **state)
     assert_true(fabs(orch_learned_error(back->learned, 0) - orch_learned_error(t->learned, 0)) <
                 1e-12);
     orch_trained_free(back);
+    /* as the store keeps it: two lines more, of the questions about GPUs and networks never seen */
+    struct orch_rows *rows = rows_of(text, NULL);
+    g_autofree char *kept = orch_trained_text(t);
+    struct orch_trained *of_text = orch_trained_of_text(kept, &error);
+    assert_non_null(of_text);
+    struct orch_answer a[80], b[80];
+    for (size_t i = 0; i < 2; i++) /* networks that were never seen */
+        g_clear_pointer((char **)&orch_matrix_feature(rows->matrix, 2)->levels->pdata[i], g_free);
+    orch_matrix_feature(rows->matrix, 2)->levels->pdata[0] = g_strdup("new1");
+    orch_matrix_feature(rows->matrix, 2)->levels->pdata[1] = g_strdup("new2");
+    orch_learned_predict(t->learned, rows, a);
+    orch_learned_predict(of_text->learned, rows, b);
+    assert_true(a[0].question > 0 && a[0].extrapolates);
+    for (size_t i = 0; i < rows->rows; i++)
+        assert_true(fabs(a[i].value - b[i].value) <= 1e-9 * a[i].value);
+    orch_trained_free(of_text);
+    *strchr(kept, '\n') = '\0';
+    assert_null(orch_trained_of_text(kept, &error));
+    g_clear_error(&error);
+    orch_rows_free(rows);
     json_object_set_new(saved, "format", json_integer(ORCH_TRAINED_FORMAT + 1));
     assert_null(orch_trained_load(saved, &error));
     assert_non_null(strstr(error->message, "format 2; this orch reads up to 1"));
