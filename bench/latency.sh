@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 # How long a user waits: orch --version (limit 10 ms), one network or forecast (15 ms), orch plan of 100
-# trials and orch ls over 100,000 runs (limit 50 ms each), beside git --version for scale. The median of 11. usage: latency.sh [--strict] [BUILD]
+# trials, orch predict from a store of 10,000 runs with a trained predictor, and orch ls over 100,000 runs (limit
+# 50 ms each), beside git --version for scale. The median of 11. usage: latency.sh [--strict] [BUILD]
 set -eu
 strict=0; [ "${1:-}" = --strict ] && { strict=1; shift; }
 cd "$(dirname "$0")/.."
@@ -30,4 +31,12 @@ median "orch plan, 100 trials" 50 "$build/orch" plan p.recipe
 "$build/bench_store_fill" .orch/results.db 100000
 median "orch ls over 100,000 runs" 50 "$build/orch" ls
 median "orch ls --where over 100,000 runs" 0 "$build/orch" ls --where 'state=ok and repeat=3'
+mkdir trained; cd trained; git init -q .
+"$build/bench_store_fill" .orch/results.db 10000 timed
+median "orch predict, 10,000 runs, untrained" 0 "$build/orch" predict --gpu V100 --net resnet50 --batch 64
+start=$(date +%s%N); "$build/orch" predictor train >/dev/null
+printf '%-34s %8.2f s\n' "orch predictor train, 10,000 runs" "$(awk "BEGIN { print ($(date +%s%N) - $start) / 1e9 }")"
+median "orch predict, 10,000 runs, measured" 50 "$build/orch" predict --gpu V100 --net resnet50 --batch 64
+median "orch predict, 10,000 runs, fitted" 50 "$build/orch" predict --gpu V100 --net resnet50 --batch 60
+median "orch predict --gpu all, 10,000 runs" 0 "$build/orch" predict --gpu all --net resnet50 --batch 60
 [ $strict = 0 ] || exit $failed

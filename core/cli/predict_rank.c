@@ -76,7 +76,7 @@ static void add_clouds(struct question *q, const struct ranked *first, GPtrArray
     }
 }
 
-static bool ask_all(struct question *q, const struct tiers *tiers, GPtrArray *list, GError **error)
+static bool ask_all(struct question *q, struct tiers *tiers, GPtrArray *list, GError **error)
 {
     for (guint i = 0; i < q->hardware->gpus->len; i++) {
         const struct orch_gpu_spec *gpu = q->hardware->gpus->pdata[i];

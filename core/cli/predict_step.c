@@ -56,7 +56,7 @@ static bool exchange_of(const struct question *q, const struct orch_gpu_spec *gp
 }
 
 /* The store's own measurements first; a model that was named speaks alone. */
-static bool tell(const struct tiers *tiers, const struct tier_ask *ask, struct answer *out,
+static bool tell(struct tiers *tiers, const struct tier_ask *ask, struct answer *out,
                  struct told *told, GError **error)
 {
     *told = (struct told){0};
@@ -72,7 +72,7 @@ static bool tell(const struct tiers *tiers, const struct tier_ask *ask, struct a
     return true;
 }
 
-bool candidate_ask(const struct question *q, const struct tiers *tiers, const struct candidate *c,
+bool candidate_ask(const struct question *q, struct tiers *tiers, const struct candidate *c,
                    int64_t workers, int64_t batch, struct answer *out, GError **error)
 {
     struct orch_exchange exchange,

@@ -30,7 +30,7 @@ struct answer {
 bool candidate_choose(const struct question *q, const struct orch_gpu_spec *gpu,
                       struct candidate *out, GError **error);
 /** Answers; answer_clear frees. */
-bool candidate_ask(const struct question *q, const struct tiers *tiers, const struct candidate *c,
+bool candidate_ask(const struct question *q, struct tiers *tiers, const struct candidate *c,
                    int64_t workers, int64_t batch, struct answer *out, GError **error);
 void answer_clear(struct answer *answer);
 /** Does it keep to --budget and --deadline? Without them: yes. */

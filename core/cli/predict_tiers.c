@@ -98,6 +98,9 @@ bool tiers_open(struct orch_cli *cli, const struct question *q, const char *cons
 void tiers_close(struct tiers *tiers)
 {
     orch_trained_free(tiers->trained);
+    if (tiers->nets)
+        g_hash_table_unref(tiers->nets);
+    g_free(tiers->whites);
     *tiers = (struct tiers){0};
 }
 
@@ -253,44 +256,81 @@ bool tiers_tell(const struct tiers *tiers, const struct tier_ask *ask, struct to
 /* ---- transferred -------------------------------------------------------------------------------
  */
 
+struct known_net {
+    struct orch_net *net; /* NULL: not of the zoo */
+    struct orch_net_cost *costs;
+};
+
+static void free_known_net(gpointer data)
+{
+    struct known_net *k = data;
+    if (k->net)
+        orch_net_free(k->net);
+    g_free(k->costs);
+    g_free(k);
+}
+
+static const struct known_net *net_of(struct tiers *tiers, const struct orch_known *known)
+{
+    const char *name = orch_known_value(tiers->trained, known, "net");
+    const char *input = orch_known_value(tiers->trained, known, "input");
+    g_autofree char *key = g_strdup_printf("%s %s", name, input);
+    struct known_net *k = g_hash_table_lookup(tiers->nets, key);
+    if (k)
+        return k;
+    struct orch_net_request request = {.name = name, .input = *input ? input : NULL};
+    k = g_new0(struct known_net, 1);
+    k->net = strpbrk(name, "/.") ? NULL : orch_cli_net(&request, NULL);
+    k->costs = k->net ? orch_net_costs(k->net) : NULL;
+    g_hash_table_insert(tiers->nets, g_steal_pointer(&key), k);
+    return k;
+}
+
+static enum orch_precision precision_of(const struct orch_trained *t,
+                                        const struct orch_known *known)
+{
+    const char *precision = orch_known_value(t, known, "precision");
+    for (int i = 0; orch_precision_names()[i]; i++)
+        if (strcmp(orch_precision_names()[i], precision) == 0)
+            return (enum orch_precision)i;
+    return ORCH_FP32;
+}
+
 /* The white box's time of a measured configuration; NaN where it cannot say. */
-static double white_of(const struct tiers *tiers, const struct orch_known *known, bool transfers)
+static double estimate(struct tiers *tiers, const struct orch_known *known, bool transfers)
 {
     const struct orch_trained *t = tiers->trained;
-    g_autoptr(GError) unable = NULL;
-    const char *precision = orch_known_value(t, known, "precision");
     const struct orch_gpu_spec *gpu =
-        orch_hardware_gpu(tiers->hardware, orch_known_value(t, known, "gpu"), &unable);
-    struct orch_net_request request = {.name = orch_known_value(t, known, "net"),
-                                       .input = orch_known_value(t, known, "input")};
-    if (!*request.input)
-        request.input = NULL;
-    double seconds = NAN;
-    struct orch_net *net = gpu ? orch_cli_net(&request, &unable) : NULL;
-    struct orch_net_cost *costs = net ? orch_net_costs(net) : NULL;
-    int64_t batch = 0;
-    int level = ORCH_FP32;
-    for (int i = 0; orch_precision_names()[i]; i++)
-        level = strcmp(orch_precision_names()[i], precision) == 0 ? i : level;
+        orch_hardware_gpu(tiers->hardware, orch_known_value(t, known, "gpu"), NULL);
+    const struct known_net *k = net_of(tiers, known);
+    enum orch_precision precision = precision_of(t, known);
     struct orch_prior prior;
     struct orch_prior_step step;
     struct orch_exchange alone = {
         .workers = 1, .node_workers = 1, .bandwidth = 1, .node_bandwidth = 1};
-    if (net && orch_int_parse(orch_known_value(t, known, "batch"), &batch) &&
-        orch_prior_for(gpu, (enum orch_precision)level, &prior, &unable)) {
-        struct orch_roofline_work work = {
-            .batch = batch,
-            .element_bytes = orch_precision_bytes((enum orch_precision)level),
-            .training = strcmp(orch_known_value(t, known, "mode"), "infer") != 0,
-            .states_per_weight = 1};
-        bool same = !transfers || orch_prior_transfer(gpu, (enum orch_precision)level, &prior);
-        if (same && orch_prior_predict(net, costs, &prior, &work, &alone, NULL, &step, &unable))
-            seconds = step.own.total_s;
+    struct orch_roofline_work work = {.element_bytes = orch_precision_bytes(precision),
+                                      .training =
+                                          strcmp(orch_known_value(t, known, "mode"), "infer") != 0,
+                                      .states_per_weight = 1};
+    if (!gpu || !k->net || !orch_int_parse(orch_known_value(t, known, "batch"), &work.batch) ||
+        !orch_prior_for(gpu, precision, &prior, NULL) ||
+        (transfers && !orch_prior_transfer(gpu, precision, &prior)) ||
+        !orch_prior_predict(k->net, k->costs, &prior, &work, &alone, NULL, &step, NULL))
+        return (double)NAN;
+    return step.own.total_s;
+}
+
+static double white_of(struct tiers *tiers, guint at, bool transfers)
+{
+    const GPtrArray *known = tiers->trained->known;
+    if (!tiers->whites) {
+        tiers->whites = g_new0(double, 2 * (size_t)known->len + 1);
+        tiers->nets = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, free_known_net);
     }
-    g_free(costs);
-    if (net)
-        orch_net_free(net);
-    return seconds;
+    double *white = &tiers->whites[2 * (size_t)at + transfers];
+    if (!isnan(*white) && !(*white > 0))
+        *white = estimate(tiers, known->pdata[at], transfers);
+    return *white;
 }
 
 static bool is_one_worker(const struct orch_trained *t, const struct orch_known *known)
@@ -311,7 +351,7 @@ static void add_shift(struct shift *s, double log_ratio)
     s->count++;
 }
 
-void tiers_shift(const struct tiers *tiers, const struct tier_ask *ask, struct orch_prior *prior,
+void tiers_shift(struct tiers *tiers, const struct tier_ask *ask, struct orch_prior *prior,
                  char **why)
 {
     const struct orch_trained *t = tiers->trained;
@@ -325,7 +365,7 @@ void tiers_shift(const struct tiers *tiers, const struct tier_ask *ask, struct o
         const char *is = orch_known_value(t, known, "mode");
         if (!is_one_worker(t, known) || (*is && strcmp(is, mode) != 0) || (is_host && !same_gpu))
             continue;
-        double white = white_of(tiers, known, prior->is_transferred);
+        double white = white_of(tiers, i, prior->is_transferred);
         if (!(white > 0))
             continue;
         double ratio = log(known->median / 1e3 / white);

@@ -19,8 +19,10 @@
 struct tiers {
     struct orch_trained *trained; /* NULL: none; `learned` in it may be NULL */
     int64_t newer;                /* runs that it has not seen */
-    GPtrArray *calibrations;      /* struct calibration * of --calibrate, or NULL */
     const struct orch_hardware *hardware;
+    GHashTable *nets; /* "name input" to struct known_net *: networks of what was measured */
+    double *whites;   /* the white boxes' times of what was measured, by transferred or not; NaN:
+                         none, 0: not asked yet */
 };
 
 /** Reads what the store of the current folder holds; no store, nothing trained and no runs is no
@@ -49,7 +51,7 @@ void told_clear(struct told *told);
 bool tiers_tell(const struct tiers *tiers, const struct tier_ask *ask, struct told *out,
                 GError **error);
 /** Shifts the white box in `prior` by what was run here; `*why` (may stay NULL) says by what. */
-void tiers_shift(const struct tiers *tiers, const struct tier_ask *ask, struct orch_prior *prior,
+void tiers_shift(struct tiers *tiers, const struct tier_ask *ask, struct orch_prior *prior,
                  char **why);
 
 /** The table row of a question, in the columns that a predictor was trained on: the values that are
