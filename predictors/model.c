@@ -53,6 +53,9 @@ char *orch_knobs_text(const struct orch_model_kind *kind, const struct orch_knob
         return g_strdup_printf("reach %g, noise %g", k->length, k->ridge);
     if (strcmp(name, "knn") == 0)
         return g_strdup_printf("%d neighbours", k->neighbours);
+    if (k->later_widths > 0)
+        return g_strdup_printf("widths %d, %d, %d, rate %g, decay %g, %d epochs", k->width,
+                               k->later_widths, k->later_widths, k->rate, k->ridge, k->epochs);
     return g_strdup_printf("width %d, rate %g, decay %g, %d epochs", k->width, k->rate, k->ridge,
                            k->epochs);
 }
@@ -120,12 +123,12 @@ void orch_model_free(struct orch_model *model)
 
 json_t *orch_knobs_save(const struct orch_knobs *k)
 {
-    return json_pack("{s:i, s:f, s:b, s:f, s:f, s:i, s:i, s:i, s:f, s:f, s:f, s:i, s:i, s:i}",
+    return json_pack("{s:i, s:f, s:b, s:f, s:f, s:i, s:i, s:i, s:f, s:f, s:f, s:i, s:i, s:i, s:i}",
                      "loss", (int)k->loss, "level", k->level, "all_trees", (int)k->all_trees,
                      "length", k->length, "ridge", k->ridge, "depth", k->depth, "trees", k->trees,
                      "leaf_rows", k->leaf_rows, "rate", k->rate, "feature_share", k->feature_share,
                      "row_share", k->row_share, "neighbours", k->neighbours, "width", k->width,
-                     "epochs", k->epochs);
+                     "later_widths", k->later_widths, "epochs", k->epochs);
 }
 
 struct orch_knobs orch_knobs_load(const json_t *o)
@@ -145,6 +148,7 @@ struct orch_knobs orch_knobs_load(const json_t *o)
         .row_share = json_number_value(json_object_get(o, "row_share")),
         .neighbours = (int)json_integer_value(json_object_get(o, "neighbours")),
         .width = (int)json_integer_value(json_object_get(o, "width")),
+        .later_widths = (int)json_integer_value(json_object_get(o, "later_widths")),
         .epochs = (int)json_integer_value(json_object_get(o, "epochs"))};
 }
 

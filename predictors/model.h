@@ -33,7 +33,8 @@ struct orch_knobs {
     bool all_trees;       /* boost: no rows are set aside to stop early */
     double length;        /* kernel: of its reach, in deviations of the columns */
     int neighbours;       /* knn */
-    int width;            /* mlp: of its three layers */
+    int width;            /* mlp: of its first hidden layer */
+    int later_widths;     /* mlp: of the second and third; 0: as the first */
     int epochs;           /* mlp */
 };
 

@@ -195,11 +195,11 @@ static void *mlp_fit(const double *values, size_t rows, int cols, const double *
     for (size_t i = 0; i < rows; i++)
         squares += (y[i] - m->mean) * (y[i] - m->mean);
     m->spread = squares > 0 ? sqrt(squares / (double)rows) : 1;
-    int width = knobs->width;
+    int width = knobs->width, later = knobs->later_widths > 0 ? knobs->later_widths : width;
     layer_init(&m->layers[0], cols, width, &random);
-    layer_init(&m->layers[1], width, width, &random);
-    layer_init(&m->layers[2], width, width, &random);
-    layer_init(&m->layers[3], width, 1, &random);
+    layer_init(&m->layers[1], width, later, &random);
+    layer_init(&m->layers[2], later, later, &random);
+    layer_init(&m->layers[3], later, 1, &random);
     train(m, values, rows, cols, y, knobs, &random);
     for (int i = 0; i < LAYERS; i++)
         drop_training(&m->layers[i]);
@@ -209,7 +209,7 @@ static void *mlp_fit(const double *values, size_t rows, int cols, const double *
 static void mlp_predict(const void *fitted, const double *values, size_t rows, double *out)
 {
     const struct mlp *m = fitted;
-    int cols = m->layers[0].in, width = m->layers[0].out;
+    int cols = m->layers[0].in, width = MAX(m->layers[0].out, m->layers[1].out);
     g_autofree float *a = g_new(float, MAX(MAX(cols, width), 1)), *b = g_new(float, MAX(width, 1));
     for (size_t i = 0; i < rows; i++) {
         load_row(values, rows, cols, i, a);
@@ -225,7 +225,9 @@ static int mlp_grid(const struct orch_knobs **out)
 {
     static const struct orch_knobs grid[] = {
         {.width = 64, .rate = 3e-3, .ridge = 1e-4, .epochs = 60},
-        {.width = 128, .rate = 2e-3, .ridge = 1e-3, .epochs = 60}};
+        {.width = 128, .rate = 2e-3, .ridge = 1e-3, .epochs = 60},
+        /* AI Gauge's */
+        {.width = 250, .later_widths = 200, .rate = 1e-3, .ridge = 1e-3, .epochs = 60}};
     *out = grid;
     return G_N_ELEMENTS(grid);
 }
@@ -267,7 +269,7 @@ static void *mlp_load(const json_t *saved, int cols, GError **error)
     for (int k = 0, in = cols; ok && k < LAYERS; in = m->layers[k++].out)
         ok = load_layer(&m->layers[k], in, k + 1 == LAYERS, json_array_get(layers, (size_t)k),
                         error) &&
-             (k == 0 || k + 1 == LAYERS || m->layers[k].out <= m->layers[0].out ||
+             (k != 2 || m->layers[2].out <= MAX(m->layers[0].out, m->layers[1].out) ||
               orch_load_fail("layers", "grow in width", error));
     if (ok)
         return m;
