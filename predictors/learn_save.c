@@ -68,7 +68,8 @@ static json_t *save_whitebox(const struct orch_whitebox *w)
     json_t *terms = json_object();
     for (int t = 0; t < w->count; t++)
         json_object_set_new(terms, w->names[t], json_real(w->coefficients[t]));
-    return json_pack("{s:f, s:o}", "factor", w->factor, "terms", terms);
+    return json_pack("{s:f, s:s, s:o}", "factor", w->factor, "base", w->base ? w->base : "",
+                     "terms", terms);
 }
 
 /* Terms in their order: the constant "1" stands first. */
@@ -82,6 +83,8 @@ static struct orch_whitebox *load_whitebox(const json_t *saved, GError **error)
         return NULL;
     struct orch_whitebox *w = g_new0(struct orch_whitebox, 1);
     w->factor = factor;
+    const char *base = json_string_value(json_object_get(saved, "base"));
+    w->base = base ? orch_whitebox_base(base) : NULL;
     if (json_object_size(terms)) {
         w->names[0] = g_strdup("1");
         w->coefficients[0] = json_number_value(json_object_get(terms, "1"));

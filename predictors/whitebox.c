@@ -22,6 +22,14 @@ static const char *const TERMS[] = {
 /* What may stand alone, times a constant. */
 static const char *const BASES[] = {"white roofline_ms", "white prior_ms", "white prior_tf32_ms"};
 
+const char *orch_whitebox_base(const char *name)
+{
+    for (size_t i = 0; i < G_N_ELEMENTS(BASES); i++)
+        if (strcmp(BASES[i], name) == 0)
+            return BASES[i];
+    return NULL;
+}
+
 /* Measured time in ms: the rows' own white box says what a target's unit is. */
 static double measured_ms(const struct orch_rows *rows, size_t i)
 {

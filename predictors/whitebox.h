@@ -23,6 +23,8 @@ struct orch_whitebox {
 struct orch_whitebox *orch_whitebox_fit(const struct orch_rows *rows);
 /** A factor alone: a constant times the roofline, or the prior, whichever is steadier. */
 struct orch_whitebox *orch_whitebox_fit_factor(const struct orch_rows *rows);
+/** The name of a base as `base` holds it, or NULL: none is called so. */
+const char *orch_whitebox_base(const char *name);
 void orch_whitebox_free(struct orch_whitebox *white);
 /** Answers in the unit of the target; NaN where a row has no white box. */
 void orch_whitebox_predict(const struct orch_whitebox *white, const struct orch_rows *rows,

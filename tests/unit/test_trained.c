@@ -62,7 +62,7 @@ static void test_round_trip(void **state)
     struct orch_answer before[60], after[60];
     for (const struct orch_model_kind *kind = orch_model_kinds(); kind->name; kind++) {
         struct orch_learn_options options = {
-            .model = kind->name, .target = ORCH_LEARN_LOG, .no_tuning = true};
+            .model = kind->name, .target = ORCH_LEARN_GREY, .no_tuning = true};
         GError *error = NULL;
         struct orch_learned *learned = orch_learn(rows, &options, &error);
         assert_non_null(learned);
