@@ -136,6 +136,14 @@ static bool any_terms(struct orch_whitebox *w, const struct orch_rows *rows)
     return orch_matrix_find(rows->matrix, "white roofline_ms") >= 0;
 }
 
+const char *orch_whitebox_base(const char *name)
+{
+    for (size_t k = 0; name && k < G_N_ELEMENTS(BASES); k++)
+        if (strcmp(BASES[k], name) == 0)
+            return BASES[k];
+    return NULL;
+}
+
 struct orch_whitebox *orch_whitebox_fit_factor(const struct orch_rows *rows)
 {
     struct orch_whitebox *w = g_new0(struct orch_whitebox, 1);

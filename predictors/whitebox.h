@@ -21,6 +21,8 @@ struct orch_whitebox {
 /** Fits to the relative error; always succeeds (without terms, or where they settle nothing: the
  * factor alone). The caller frees. */
 struct orch_whitebox *orch_whitebox_fit(const struct orch_rows *rows);
+/** The feature of that name where one may stand alone (a constant), else NULL. */
+const char *orch_whitebox_base(const char *name);
 /** A factor alone: a constant times the roofline, or the prior, whichever is steadier. */
 struct orch_whitebox *orch_whitebox_fit_factor(const struct orch_rows *rows);
 void orch_whitebox_free(struct orch_whitebox *white);
