@@ -126,6 +126,16 @@ static bool read_field(struct cursor *at, struct field *out, bool *out_last, GEr
     return true;
 }
 
+static bool fail_utf8(struct cursor *at, const char *odd, GError **error)
+{
+    for (char *c = at->read; c < odd; c++) {
+        at->line += *c == '\n';
+        at->line_start = *c == '\n' ? c + 1 : at->line_start;
+    }
+    return fail_at(at, column_of(at, odd), "save the table as UTF-8 ('iconv -t UTF-8')", error,
+                   "table is not UTF-8");
+}
+
 static bool skip_empty_lines(struct cursor *at)
 {
     for (;;) {
@@ -214,9 +224,12 @@ struct orch_csv *orch_csv_parse(const char *name, const char *text, size_t lengt
         at.read += 3;
     at.line_start = at.read;
     bool good;
+    const char *odd = NULL;
     if (memchr(text, '\0', length))
         good = fail_at(&at, 1, "save the table as text (UTF-8)", error,
                        "table holds a NUL byte: it is not text");
+    else if (!g_utf8_validate_len(csv->text, length, &odd))
+        good = fail_utf8(&at, odd, error);
     else
         good = read_records(csv, &at, error) && index_columns(csv, error);
     if (good)

@@ -105,6 +105,9 @@ char *orch_learned_put_behind(json_t *saved);
 /** Gives them back, to be read when such a question is posed; broken ones then answer NaN. */
 bool orch_learned_take_behind(struct orch_learned *learned, char *const *lines, GError **error);
 
+/** Reads all of them now: false with ORCH_ERROR_RECIPE where one is broken. */
+bool orch_learned_ready(struct orch_learned *learned, GError **error);
+
 struct orch_score {
     size_t n;
     double mean_relative_error, median_relative_error; /* of |value - target| / target */

@@ -68,8 +68,7 @@ static json_t *save_whitebox(const struct orch_whitebox *w)
     json_t *terms = json_object();
     for (int t = 0; t < w->count; t++)
         json_object_set_new(terms, w->names[t], json_real(w->coefficients[t]));
-    return json_pack("{s:f, s:s, s:o}", "factor", w->factor, "base", w->base ? w->base : "",
-                     "terms", terms);
+    return json_pack("{s:f, s:s*, s:o}", "factor", w->factor, "base", w->base, "terms", terms);
 }
 
 /* Terms in their order: the constant "1" stands first. */
@@ -83,8 +82,7 @@ static struct orch_whitebox *load_whitebox(const json_t *saved, GError **error)
         return NULL;
     struct orch_whitebox *w = g_new0(struct orch_whitebox, 1);
     w->factor = factor;
-    const char *base = json_string_value(json_object_get(saved, "base"));
-    w->base = base ? orch_whitebox_base(base) : NULL;
+    w->base = orch_whitebox_base(json_string_value(json_object_get(saved, "base")));
     if (json_object_size(terms)) {
         w->names[0] = g_strdup("1");
         w->coefficients[0] = json_number_value(json_object_get(terms, "1"));
@@ -235,11 +233,26 @@ bool orch_question_ready(struct orch_question *q, GError **error)
 {
     if (!q->behind)
         return true;
-    g_autofree char *text = g_steal_pointer(&q->behind);
-    json_t *saved = json_loads(text, 0, NULL);
+    json_t *saved = json_loads(q->behind, 0, NULL);
     bool ok = load_members(q, saved, error);
     json_decref(saved);
-    return ok;
+    if (ok) {
+        g_clear_pointer(&q->behind, g_free);
+        return true;
+    }
+    for (int i = 0; i < q->member_count; i++)
+        orch_member_release(&q->members[i]);
+    q->member_count = 0;
+    orch_width_release(&q->width);
+    return false;
+}
+
+bool orch_learned_ready(struct orch_learned *l, GError **error)
+{
+    for (int k = 0; k < l->count; k++)
+        if (!orch_question_ready(l->questions[k], error))
+            return false;
+    return true;
 }
 
 /* ---- nearness ----------------------------------------------------------------------------------

@@ -103,6 +103,29 @@ static bool is_dropped(const char *name, const struct orch_rows_options *o)
     return (o->drop && g_strv_contains(o->drop, name)) || strcmp(name, "split") == 0;
 }
 
+/* What is to be dropped must be there, and not be the target. */
+static bool check_drop(struct orch_rows *r, const struct orch_csv *csv,
+                       const struct orch_rows_options *o, GError **error)
+{
+    g_autoptr(GPtrArray) names = g_ptr_array_new();
+    for (int c = 0; c < orch_csv_columns(csv); c++)
+        g_ptr_array_add(names, (gpointer)(uintptr_t)orch_csv_name(csv, c));
+    g_ptr_array_add(names, NULL);
+    for (int i = 0; o->drop && o->drop[i]; i++) {
+        if (strcmp(o->drop[i], o->target) == 0) {
+            orch_error_set(error, ORCH_ERROR_USAGE, "keep it, or name another target",
+                           "column '%s' is the target, and cannot be dropped", o->target);
+            return false;
+        }
+        if (*o->drop[i] && !o->like && orch_csv_find(csv, o->drop[i]) < 0) {
+            const char *near = orch_suggest(o->drop[i], (const char *const *)names->pdata);
+            note(r, "there is no column '%s' to drop%s%s%s", o->drop[i],
+                 near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+        }
+    }
+    return true;
+}
+
 static bool is_number(const char *text)
 {
     double value;
@@ -197,7 +220,7 @@ struct orch_rows *orch_rows_of_table(const struct orch_csv *csv, const struct or
     r->white = g_new0(double, MAX(r->rows, 1));
     r->white_ms = g_new0(double, MAX(r->rows, 1));
     r->notes = g_ptr_array_new_with_free_func(g_free);
-    if (!read_target(r, csv, target, error)) {
+    if (!check_drop(r, csv, o, error) || !read_target(r, csv, target, error)) {
         orch_rows_free(r);
         return NULL;
     }

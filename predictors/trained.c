@@ -227,6 +227,8 @@ static bool load_known(const json_t *saved, guint columns, GPtrArray *out, GErro
               orch_load_real(saved, "low", &k->low, error) &&
               orch_load_real(saved, "high", &k->high, error);
     k->count = ok ? (int)count : 0;
+    if (ok && !(k->low > 0 && k->low <= k->median && k->median <= k->high))
+        return orch_load_fail("known", "holds a time that is none", error);
     return ok && (g_strv_length(k->values) == columns ||
                   orch_load_fail("known", "has another number of columns than it should", error));
 }

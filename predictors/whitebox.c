@@ -22,14 +22,6 @@ static const char *const TERMS[] = {
 /* What may stand alone, times a constant. */
 static const char *const BASES[] = {"white roofline_ms", "white prior_ms", "white prior_tf32_ms"};
 
-const char *orch_whitebox_base(const char *name)
-{
-    for (size_t i = 0; i < G_N_ELEMENTS(BASES); i++)
-        if (strcmp(BASES[i], name) == 0)
-            return BASES[i];
-    return NULL;
-}
-
 /* Measured time in ms: the rows' own white box says what a target's unit is. */
 static double measured_ms(const struct orch_rows *rows, size_t i)
 {
@@ -142,6 +134,14 @@ static bool any_terms(struct orch_whitebox *w, const struct orch_rows *rows)
         if (orch_matrix_find(rows->matrix, TERMS[t]) >= 0)
             w->names[w->count++] = g_strdup(TERMS[t]);
     return orch_matrix_find(rows->matrix, "white roofline_ms") >= 0;
+}
+
+const char *orch_whitebox_base(const char *name)
+{
+    for (size_t k = 0; name && k < G_N_ELEMENTS(BASES); k++)
+        if (strcmp(BASES[k], name) == 0)
+            return BASES[k];
+    return NULL;
 }
 
 struct orch_whitebox *orch_whitebox_fit_factor(const struct orch_rows *rows)

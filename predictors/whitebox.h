@@ -21,10 +21,10 @@ struct orch_whitebox {
 /** Fits to the relative error; always succeeds (without terms, or where they settle nothing: the
  * factor alone). The caller frees. */
 struct orch_whitebox *orch_whitebox_fit(const struct orch_rows *rows);
+/** The feature of that name where one may stand alone (a constant), else NULL. */
+const char *orch_whitebox_base(const char *name);
 /** A factor alone: a constant times the roofline, or the prior, whichever is steadier. */
 struct orch_whitebox *orch_whitebox_fit_factor(const struct orch_rows *rows);
-/** The name of a base as `base` holds it, or NULL: none is called so. */
-const char *orch_whitebox_base(const char *name);
 void orch_whitebox_free(struct orch_whitebox *white);
 /** Answers in the unit of the target; NaN where a row has no white box. */
 void orch_whitebox_predict(const struct orch_whitebox *white, const struct orch_rows *rows,

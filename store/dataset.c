@@ -21,6 +21,10 @@ static bool refuse(const struct orch_dataset *set, const char *hint, GError **er
 
 static bool texts_are_valid(const struct orch_dataset *set)
 {
+    const char *const about[] = {set->unit, set->source, set->licence};
+    for (size_t i = 0; i < G_N_ELEMENTS(about); i++)
+        if (about[i] && !g_utf8_validate(about[i], -1, NULL))
+            return false;
     for (guint i = 0; i < set->columns->len; i++) {
         const struct orch_dataset_column *column = orch_dataset_column(set, i);
         if (!g_utf8_validate(column->name, -1, NULL))

@@ -166,10 +166,26 @@ static bool put(struct orch_cli *cli, struct orch_import *import, enum orch_data
     return store && orch_store_put_dataset(store, import->set, did, name, error);
 }
 
+/* What is said of the rows is text; of a file name any bytes are right. */
+static bool check_words(const struct orch_dataset *set, GError **error)
+{
+    const struct {
+        const char *what, *text;
+    } words[] = {{"unit", set->unit}, {"source", set->source}, {"licence", set->licence}};
+    for (size_t i = 0; i < G_N_ELEMENTS(words); i++) {
+        if (!words[i].text || g_utf8_validate(words[i].text, -1, NULL))
+            continue;
+        g_autofree char *hint = g_strdup_printf("give it as UTF-8: --%s TEXT", words[i].what);
+        orch_error_set(error, ORCH_ERROR_USAGE, hint, "the %s is not UTF-8", words[i].what);
+        return false;
+    }
+    return true;
+}
+
 static int import_file(struct orch_cli *cli, const struct import_options *o,
                        struct orch_import *import, GError **error)
 {
-    if (!read_file(cli->args[0], o, import, error))
+    if (!read_file(cli->args[0], o, import, error) || !check_words(import->set, error))
         return -1;
     for (guint i = 0; i < import->notes->len; i++)
         orch_cli_warn(cli, "%s", (char *)import->notes->pdata[i]);

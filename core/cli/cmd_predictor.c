@@ -4,6 +4,7 @@
 #include "core/cli/learned_show.h"
 
 #include "lib/base/error.h"
+#include "lib/base/file.h"
 #include "lib/base/text.h"
 #include "predictors/learn.h"
 
@@ -41,11 +42,18 @@ static const struct orch_option OPTIONS[] = {
     {"format", 'f', "NAME", ORCH_OPT_TEXT, AT(format), "text, csv, markdown, latex"},
     {0}};
 
+/* Errors of numbers beyond all measure have no number in JSON. */
+static json_t *real_or_null(double value)
+{
+    return isfinite(value) ? json_real(value) : json_null();
+}
+
 static json_t *score_json(const struct orch_score *s)
 {
-    return json_pack("{s:I, s:f, s:f, s:f, s:f}", "n", (json_int_t)s->n, "mean_relative_error",
-                     s->mean_relative_error, "median_relative_error", s->median_relative_error,
-                     "rmse", s->rmse, "coverage_90", s->coverage_90);
+    return json_pack("{s:I, s:o, s:o, s:o, s:f}", "n", (json_int_t)s->n, "mean_relative_error",
+                     real_or_null(s->mean_relative_error), "median_relative_error",
+                     real_or_null(s->median_relative_error), "rmse", real_or_null(s->rmse),
+                     "coverage_90", s->coverage_90);
 }
 
 static void add_score(struct orch_table *table, const char *what, const struct orch_score *s)
@@ -55,8 +63,8 @@ static void add_score(struct orch_table *table, const char *what, const struct o
     g_autofree char *cover = g_strdup_printf("%.1f %%", 100 * s->coverage_90);
     orch_table_add(table, what, NULL);
     orch_table_add_int(table, (int64_t)s->n);
-    orch_table_add(table, mean, json_real(s->mean_relative_error));
-    orch_table_add(table, median, json_real(s->median_relative_error));
+    orch_table_add(table, mean, real_or_null(s->mean_relative_error));
+    orch_table_add(table, median, real_or_null(s->median_relative_error));
     orch_table_add_real(table, s->rmse);
     orch_table_add(table, cover, json_real(s->coverage_90));
 }
@@ -156,6 +164,43 @@ static bool read_tables(const struct eval_options *o, struct outcome *r, GError 
     return r->test;
 }
 
+static bool fail_options(const char *what, const char *hint, GError **error)
+{
+    orch_error_set(error, ORCH_ERROR_USAGE, hint, "%s", what);
+    return false;
+}
+
+/* Are there rows to judge by, and groups to leave out? */
+static bool check_tables(const struct eval_options *o, const struct outcome *r, GError **error)
+{
+    bool varies = false;
+    for (size_t i = 1; r->train->groups && i < r->train->rows; i++)
+        varies |= strcmp(r->train->groups[i], r->train->groups[0]) != 0;
+    if (!r->test->rows)
+        orch_error_set(error, ORCH_ERROR_USAGE, "give it rows below its header",
+                       "'%s' has no rows to judge by", o->test);
+    else if (o->by_group && !varies && r->train->rows)
+        orch_error_set(error, ORCH_ERROR_USAGE, "leave --by-group out, or bring more of them",
+                       "all rows of '%s' have one '%s': none can be left out", o->train, o->group);
+    else
+        return true;
+    return false;
+}
+
+/* What was learned from and is not asked about: the answers are then of little worth. */
+static void warn_of_missing(struct orch_cli *cli, const struct eval_options *o,
+                            const struct outcome *r)
+{
+    const struct orch_matrix *learned = r->train->matrix, *asked = r->test->matrix;
+    for (int c = 0; c < orch_matrix_cols(learned); c++) {
+        const char *name = orch_matrix_feature(learned, c)->name;
+        if (orch_matrix_find(asked, name) < 0 && !strchr(name, ' '))
+            orch_cli_warn(cli,
+                          "'%s' has no column '%s', which '%s' has: its values count as missing",
+                          o->test, name, o->train);
+    }
+}
+
 static bool evaluate(struct orch_cli *cli, const struct eval_options *o, struct outcome *r,
                      GError **error)
 {
@@ -164,8 +209,14 @@ static bool evaluate(struct orch_cli *cli, const struct eval_options *o, struct 
                                          .by_group = o->by_group,
                                          .calibrate_groups = o->calibrate,
                                          .no_tuning = o->untuned};
-    if (!find_box(o->box, &options.target, error) || !read_tables(o, r, error))
+    if (!o->group && (o->by_group || o->calibrate))
+        return fail_options(o->by_group ? "--by-group: which groups?"
+                                        : "--by-group-width: which groups?",
+                            "--group COLUMN", error);
+    if (!find_box(o->box, &options.target, error) || !read_tables(o, r, error) ||
+        !check_tables(o, r, error))
         return false;
+    warn_of_missing(cli, o, r);
     for (guint i = 0; i < r->train->notes->len; i++)
         orch_cli_warn(cli, "%s", (char *)r->train->notes->pdata[i]);
     int64_t begin = orch_mono_ns();
@@ -194,7 +245,7 @@ static bool write_answers(const char *path, const struct outcome *r, GError **er
         }
         g_string_append_printf(text, "%d\n", a->extrapolates);
     }
-    return g_file_set_contents(path, text->str, (gssize)text->len, error);
+    return orch_file_write(path, text->str, text->len, false, error);
 }
 
 static int run_eval(struct orch_cli *cli, const void *options, GError **error)

@@ -12,6 +12,8 @@
 #include <math.h>
 #include <string.h>
 
+#define NAME_MAX_CHARS 63
+
 /* ---- what they share ---------------------------------------------------------------------------
  */
 
@@ -44,12 +46,13 @@ static json_t *trained_json(const struct orch_trained *t)
     return o;
 }
 
-static struct orch_trained *read_trained(const struct orch_predictor_row *row, GError **error)
+static struct orch_trained *read_trained(const struct orch_predictor_row *row, bool whole,
+                                         GError **error)
 {
     struct orch_trained *t = orch_trained_of_text(row->model, error);
-    if (t && t->learned)
+    if (t && t->learned && (!whole || orch_learned_ready(t->learned, error)))
         return t;
-    if (t)
+    if (t && !t->learned)
         orch_load_fail("learned", "is missing", error);
     orch_trained_free(t);
     g_prefix_error(error, "predictor '%s': ", row->name);
@@ -138,6 +141,38 @@ static bool keep(struct orch_store *store, const struct orch_trained *t, GError 
     return orch_store_put_predictor(store, t->name, text, error);
 }
 
+/* 'orch predict' takes the predictor of that name for one of step times. */
+static bool check_request(const struct training_request *r, GError **error)
+{
+    const char *name = r->name ? r->name : r->target;
+    bool plain =
+        *name && g_utf8_validate(name, -1, NULL) && g_utf8_strlen(name, -1) <= NAME_MAX_CHARS;
+    for (const char *c = name; plain && *c; c = g_utf8_next_char(c))
+        plain = g_unichar_isprint(g_utf8_get_char(c));
+    if (!plain) {
+        orch_error_set(error, ORCH_ERROR_USAGE, "for example --name mine",
+                       "option '--name': a name has 1 to %d printable characters", NAME_MAX_CHARS);
+        return false;
+    }
+    if (strcmp(name, "step_ms") == 0 && strcmp(r->target, "step_ms") != 0) {
+        orch_error_set(error, ORCH_ERROR_USAGE, "give it another --name",
+                       "'orch predict' looks for step times in ms under the name 'step_ms', and "
+                       "this learns '%s'",
+                       r->target);
+        return false;
+    }
+    for (int i = 0; r->datasets[i]; i++) {
+        for (int k = 0; k < i; k++) {
+            if (strcmp(r->datasets[i], r->datasets[k]) != 0)
+                continue;
+            orch_error_set(error, ORCH_ERROR_USAGE, "name it once: its rows count once",
+                           "option '--data': '%s' is named twice", r->datasets[i]);
+            return false;
+        }
+    }
+    return true;
+}
+
 static bool settle_model(const char *name, struct orch_learn_options *out, GError **error)
 {
     out->model = name ? name : "auto";
@@ -159,7 +194,7 @@ static int run_train(struct orch_cli *cli, const void *options, GError **error)
                                  .drop = (const char *const *)drop,
                                  .name = o->name,
                                  .learn = {.seed = (uint64_t)o->seed, .no_tuning = o->untuned}};
-    if (!settle_model(o->model, &r.learn, error))
+    if (!settle_model(o->model, &r.learn, error) || !check_request(&r, error))
         return -1;
     struct orch_where *where = o->where ? orch_where_parse(o->where, error) : NULL;
     if (o->where && !where)
@@ -216,7 +251,7 @@ static int run_ls(struct orch_cli *cli, const void *options, GError **error)
     for (guint i = 0; i < rows->len; i++) {
         const struct orch_predictor_row *row = rows->pdata[i];
         g_autoptr(GError) broken = NULL;
-        struct orch_trained *t = read_trained(row, &broken);
+        struct orch_trained *t = read_trained(row, false, &broken);
         if (!t) {
             orch_cli_warn(cli, "%s", broken->message);
             continue;
@@ -249,7 +284,7 @@ static int run_show(struct orch_cli *cli, const void *options, GError **error)
     (void)options;
     struct orch_store *store = orch_cli_store(cli, ORCH_STORE_READ, error);
     struct orch_predictor_row *row = store ? find_row(store, cli->args[0], error) : NULL;
-    struct orch_trained *t = row ? read_trained(row, error) : NULL;
+    struct orch_trained *t = row ? read_trained(row, true, error) : NULL;
     if (t && cli->json) {
         orch_cli_print_json(trained_json(t));
     } else if (t) {
@@ -272,7 +307,7 @@ static int run_export(struct orch_cli *cli, const void *options, GError **error)
     (void)options;
     struct orch_store *store = orch_cli_store(cli, ORCH_STORE_READ, error);
     struct orch_predictor_row *row = store ? find_row(store, cli->args[0], error) : NULL;
-    struct orch_trained *t = row ? read_trained(row, error) : NULL;
+    struct orch_trained *t = row ? read_trained(row, true, error) : NULL;
     if (t) {
         json_t *saved = orch_trained_save(t, ORCH_SAVE_PLAIN);
         json_dumpf(saved, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(17));

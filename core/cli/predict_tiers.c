@@ -27,7 +27,12 @@ static struct orch_trained *load_trained(struct orch_store *store, GError **erro
         return NULL;
     struct orch_trained *trained = orch_trained_of_text(row->model, error);
     orch_predictor_row_free(row);
-    return trained;
+    if (!trained || strcmp(trained->target, ORCH_PREDICTOR_STEP) == 0)
+        return trained;
+    orch_error_set(error, ORCH_ERROR_RECIPE, "train it again: orch predictor train",
+                   "it learned '%s', not " ORCH_PREDICTOR_STEP, trained->target);
+    orch_trained_free(trained);
+    return NULL;
 }
 
 /* What was measured is asked of the store when there are runs that the predictor has not seen. */
@@ -142,14 +147,17 @@ static char *value_of(const struct tier_ask *ask, const char *column)
 struct orch_csv *tiers_row(const struct orch_trained *trained, const struct tier_ask *ask,
                            GError **error)
 {
-    g_autoptr(GString) text = g_string_new(trained->target);
-    for (int c = 0; trained->columns[c]; c++)
-        g_string_append_printf(text, ",\"%s\"", trained->columns[c]);
+    g_autoptr(GString) text = g_string_new(NULL);
+    training_add_field(text, trained->target);
+    for (int c = 0; trained->columns[c]; c++) {
+        g_string_append_c(text, ',');
+        training_add_field(text, trained->columns[c]);
+    }
     g_string_append(text, "\n1");
     for (int c = 0; trained->columns[c]; c++) {
         g_autofree char *value = value_of(ask, trained->columns[c]);
-        g_autofree char *quoted = g_strescape(value, NULL);
-        g_string_append_printf(text, ",\"%s\"", quoted);
+        g_string_append_c(text, ',');
+        training_add_field(text, value);
     }
     g_string_append_c(text, '\n');
     return orch_csv_parse("question", text->str, text->len, error);
@@ -222,7 +230,8 @@ static bool tell_fitted(const struct tiers *tiers, const struct tier_ask *ask, s
     struct orch_answer answer;
     orch_learned_predict(t->learned, rows, &answer);
     orch_rows_free(rows);
-    if (isnan(answer.value)) {
+    if (!(answer.low > 0 && answer.low <= answer.value && answer.value <= answer.high &&
+          isfinite(answer.high))) {
         orch_load_fail("members", "cannot be read", error);
         return false;
     }

@@ -43,7 +43,7 @@ static void add_table(struct joint *j, struct orch_csv *csv)
             g_ptr_array_add(j->names, g_strdup(orch_csv_name(csv, c)));
 }
 
-static void append_field(GString *out, const char *text)
+void training_add_field(GString *out, const char *text)
 {
     g_string_append_c(out, '"');
     for (; *text; text++) {
@@ -65,7 +65,7 @@ static struct orch_csv *join(struct joint *j, GError **error)
     GString *out = g_string_new(NULL);
     for (guint i = 0; i < j->names->len; i++) {
         g_string_append(out, i ? "," : "");
-        append_field(out, j->names->pdata[i]);
+        training_add_field(out, j->names->pdata[i]);
     }
     g_string_append_c(out, '\n');
     for (guint t = 0; t < j->tables->len; t++) {
@@ -75,8 +75,8 @@ static struct orch_csv *join(struct joint *j, GError **error)
                 int c = orch_csv_find(csv, j->names->pdata[i]);
                 const char *value = c < 0 ? "" : orch_csv_text(csv, row, c);
                 g_string_append(out, i ? "," : "");
-                append_field(out,
-                             strcmp(j->names->pdata[i], "gpu") == 0 ? known_gpu(value) : value);
+                training_add_field(out, strcmp(j->names->pdata[i], "gpu") == 0 ? known_gpu(value)
+                                                                               : value);
             }
             g_string_append_c(out, '\n');
         }
@@ -101,7 +101,7 @@ static struct orch_csv *pick_runs(struct orch_store *store, const char *const *o
     GString *out = g_string_new(NULL);
     for (int c = 0; c < orch_csv_columns(csv); c++) {
         g_string_append(out, c ? "," : "");
-        append_field(out, orch_csv_name(csv, c));
+        training_add_field(out, orch_csv_name(csv, c));
     }
     g_string_append_c(out, '\n');
     guint kept = 0;
@@ -113,7 +113,7 @@ static struct orch_csv *pick_runs(struct orch_store *store, const char *const *o
         kept++;
         for (int c = 0; c < orch_csv_columns(csv); c++) {
             g_string_append(out, c ? "," : "");
-            append_field(out, orch_csv_text(csv, row, c));
+            training_add_field(out, orch_csv_text(csv, row, c));
         }
         g_string_append_c(out, '\n');
     }

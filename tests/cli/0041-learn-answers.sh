@@ -109,8 +109,9 @@ for l in nets:
 assert "missing: the store has no data set 'justus_conv'" in parts["Elsewhere"]
 assert "orch import justus_conv.csv --target ms" in parts["Elsewhere"]
 P
-# nothing ran yet: shown as missing, not left out
-ok orch run lesson.recipe job -x net=lenet5 -x batch=16 --db other.db --no-progress
+# too little ran yet: shown as missing, not left out
+sed 's/experiments: \[layers, whole\]/experiments: [layers, whole, job]/' lesson.recipe >early.recipe
+ok orch run early.recipe job -x net=lenet5 -x batch=16 --db other.db --no-progress
 has 'are too few'; has 'no layers are measured yet'
 # wrong items are found before anything runs
 bad() { sed "s|learn: { dataset: justus_conv, target: ms, hold_out: gpu }|$1|" lesson.recipe >bad.recipe; fails 2 orch check bad.recipe; says "$2"; says 'bad.recipe:'; }
@@ -123,5 +124,5 @@ bad 'learn: { value: last epoch_time, experiments: job }' "needs 'features'"
 bad 'learn: { value: last epoch_tim, features: [net] }' "unknown metric 'epoch_tim'"
 bad 'learn: { value: last epoch_time, features: [nett], experiments: job }' "unknown parameter 'nett'"
 bad 'learn: { artifact: dens, target: ms }' "artifact 'dens'"
-bad 'learn: { dataset: x, target: ms, most: -1 }' 'not a whole number above 0'
+bad 'learn: { dataset: x, target: ms, most: -1 }' 'not a whole number from 1 on'
 bad 'layerwise: { value: last batch_time }' "needs 'conv', 'dense' or both"

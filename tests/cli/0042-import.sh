@@ -75,6 +75,9 @@ fails 2 orch import bench.csv --target ms --drop nat; says "did you mean 'net'?"
 fails 2 orch import bench.csv --target ms --drop ms; says 'to be dropped'
 fails 2 orch import bench.csv --target ms --name 'a b'; says 'no valid name'
 fails 3 orch import nowhere.csv --target ms; says nowhere.csv
+for what in unit source licence; do
+    fails 2 orch import bench.csv --target ms --json --$what "$(printf 'a\377')"; says "the $what is not UTF-8"; says "--$what TEXT"
+done
 ok orch import --features; has batch_total
 
 # what may be wrong in a file: its place is named, or such rows are counted

@@ -186,6 +186,20 @@ static void test_trained(void **state)
     for (size_t i = 0; i < rows->rows; i++)
         assert_true(fabs(a[i].value - b[i].value) <= 1e-9 * a[i].value);
     orch_trained_free(of_text);
+    /* the last model of those lines is broken: said each time, NaN as an answer, nothing left over
+     */
+    char *member = g_strrstr(kept, "\"kind\"");
+    memcpy(member, "\"kynd\"", 6);
+    of_text = orch_trained_of_text(kept, &error);
+    assert_non_null(of_text);
+    orch_learned_predict(of_text->learned, rows, b);
+    assert_true(isnan(b[0].value));
+    for (int k = 0; k < 2; k++) {
+        assert_false(orch_learned_ready(of_text->learned, &error));
+        assert_non_null(strstr(error->message, "broken"));
+        g_clear_error(&error);
+    }
+    orch_trained_free(of_text);
     *strchr(kept, '\n') = '\0';
     assert_null(orch_trained_of_text(kept, &error));
     g_clear_error(&error);
@@ -196,6 +210,61 @@ static void test_trained(void **state)
     g_clear_error(&error);
     json_decref(saved);
     orch_trained_free(t);
+}
+
+/* Times of what was measured that are none. */
+static void test_known_is_checked(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"median", "low", "high"};
+    g_autofree char *text = table_text(30);
+    struct orch_trained *t = train(text);
+    for (size_t k = 0; k < 3; k++) {
+        json_t *saved = orch_trained_save(t, ORCH_SAVE_PLAIN);
+        GError *error = NULL;
+        json_object_set_new(json_array_get(json_object_get(saved, "known"), 3), names[k],
+                            json_real(-1));
+        assert_null(orch_trained_load(saved, &error));
+        assert_non_null(strstr(error->message, "a time that is none"));
+        g_clear_error(&error);
+        json_decref(saved);
+    }
+    orch_trained_free(t);
+}
+
+/* What stands alone in a white box without terms is kept: the prior, where it is the steadier. */
+static void test_base_is_kept(void **state)
+{
+    (void)state;
+    g_autofree char *text = table_text(60);
+    struct orch_rows *rows = rows_of(text, NULL);
+    const double *prior =
+        orch_matrix_column(rows->matrix, orch_matrix_find(rows->matrix, "white prior_ms"));
+    for (size_t i = 0; i < rows->rows;
+         i++) { /* a law of the prior, and rows with no white box fit */
+        rows->target[i] = 2 * prior[i];
+        rows->white[i] = rows->white_ms[i] = prior[i] * (1 + (double)(i % 7));
+    }
+    struct orch_learn_options options = {
+        .model = "auto", .target = ORCH_LEARN_BEST, .no_tuning = true};
+    GError *error = NULL;
+    struct orch_answer before[60], after[60];
+    struct orch_learned *learned = orch_learn(rows, &options, &error);
+    assert_non_null(learned);
+    json_t *saved = through_text(orch_learned_save(learned, ORCH_SAVE_PLAIN));
+    char *dump = json_dumps(saved, JSON_COMPACT);
+    assert_non_null(strstr(dump, "\"base\""));
+    struct orch_learned *loaded = orch_learned_load(saved, &error);
+    assert_non_null(loaded);
+    orch_learned_predict(learned, rows, before);
+    orch_learned_predict(loaded, rows, after);
+    for (size_t i = 0; i < rows->rows; i++)
+        assert_true(fabs(before[i].value - after[i].value) <= 1e-9 * before[i].value);
+    free(dump);
+    json_decref(saved);
+    orch_learned_free(learned);
+    orch_learned_free(loaded);
+    orch_rows_free(rows);
 }
 
 static void test_known(void **state)
@@ -226,10 +295,9 @@ static void test_known(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_round_trip),
-        cmocka_unit_test(test_broken),
-        cmocka_unit_test(test_trained),
-        cmocka_unit_test(test_known),
+        cmocka_unit_test(test_round_trip),   cmocka_unit_test(test_broken),
+        cmocka_unit_test(test_trained),      cmocka_unit_test(test_known_is_checked),
+        cmocka_unit_test(test_base_is_kept), cmocka_unit_test(test_known),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
