@@ -3,6 +3,7 @@
 
 #include "lib/base/error.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,7 +47,8 @@ static double median_of(GArray *values)
 {
     qsort(values->data, values->len, sizeof(double), compare_reals);
     guint n = values->len;
-    return (g_array_index(values, double, (n - 1) / 2) + g_array_index(values, double, n / 2)) / 2;
+    return g_array_index(values, double, (n - 1) / 2) / 2 +
+           g_array_index(values, double, n / 2) / 2;
 }
 
 /* Sum of squares of log(value / mean) and its degrees of freedom. */
@@ -144,8 +146,9 @@ GPtrArray *orch_known_of_table(const struct orch_csv *csv, const char *target,
         double n = g->targets->len, half = MIDDLE_90 * *repeat_spread * sqrt(1 + 1 / n);
         g->known->count = (int)g->targets->len;
         g->known->median = median_of(g->targets);
-        g->known->low = g->known->median * exp(-half);
-        g->known->high = g->known->median * exp(half);
+        /* finite, so that it can be saved */
+        g->known->low = MAX(g->known->median * exp(-half), DBL_MIN);
+        g->known->high = MIN(g->known->median * exp(half), DBL_MAX);
     }
     return known;
 }

@@ -267,6 +267,26 @@ static void test_base_is_kept(void **state)
     orch_rows_free(rows);
 }
 
+/* Times that differ beyond all measure are kept, too. */
+static void test_known_at_the_limits(void **state)
+{
+    (void)state;
+    static const char text[] = "net,step_ms\na,1e-300\na,1e300\nb,1e308\nb,1.5e308\n";
+    struct orch_csv *csv = orch_csv_parse("test", text, strlen(text), NULL);
+    struct orch_trained t = {.name = "a", .target = "step_ms", .made = "now"};
+    t.known = orch_known_of_table(csv, "step_ms", NULL, NULL, &t.columns, &t.repeat_spread);
+    json_t *saved = orch_trained_save(&t, ORCH_SAVE_PLAIN);
+    GError *error = NULL;
+    struct orch_trained *back = orch_trained_load(saved, &error);
+    assert_non_null(back);
+    assert_int_equal(back->known->len, 2);
+    orch_trained_free(back);
+    json_decref(saved);
+    g_ptr_array_unref(t.known);
+    g_strfreev(t.columns);
+    orch_csv_free(csv);
+}
+
 static void test_known(void **state)
 {
     (void)state;
@@ -297,7 +317,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_round_trip),   cmocka_unit_test(test_broken),
         cmocka_unit_test(test_trained),      cmocka_unit_test(test_known_is_checked),
-        cmocka_unit_test(test_base_is_kept), cmocka_unit_test(test_known),
+        cmocka_unit_test(test_base_is_kept), cmocka_unit_test(test_known_at_the_limits),
+        cmocka_unit_test(test_known),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
