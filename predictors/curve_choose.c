@@ -6,6 +6,7 @@
 /* Relative errors of the loss below this are rounding: any form that gets there fits. */
 #define EXACT 1e-9
 #define STRONG_EVIDENCE 6
+#define POINTS_A_PARAMETER 2 /* with fewer the form with more of them always wins */
 
 struct orch_goodness orch_stages_judge(const struct orch_stages *stages, const double *k,
                                        const double *loss, size_t count, double from_k)
@@ -60,8 +61,12 @@ struct orch_stages *orch_stages_choose(const double *k, const double *loss, size
         return optimus;
     o.form = ORCH_CURVE_POWER;
     struct orch_stages *power = orch_stages_fit(k, loss, count, drops, drop_count, &o, NULL);
-    if (power && information(power, k, loss, count) + STRONG_EVIDENCE <
-                     information(optimus, k, loss, count)) {
+    size_t params = 0;
+    for (size_t s = 0; power && s < power->count; s++)
+        params += (size_t)orch_curve_params(ORCH_CURVE_POWER);
+    if (power && count >= POINTS_A_PARAMETER * params &&
+        information(power, k, loss, count) + STRONG_EVIDENCE <
+            information(optimus, k, loss, count)) {
         orch_stages_free(optimus);
         return power;
     }

@@ -52,7 +52,7 @@ static const struct orch_option OPTIONS[] = {
     {"deadline", 0, "TIME", ORCH_OPT_TEXT, AT(deadline),
      "mark what takes longer (36h, 2d); with all: leave it out"},
     {"pareto", 0, "FILE", ORCH_OPT_TEXT, AT(pareto),
-     "with all: a chart of time and cost, as FILE.svg or FILE.png"},
+     "with all: a chart of time and cost, as FILE.svg, FILE.png or FILE.pdf"},
     {"net-table", 0, "FILE.csv", ORCH_OPT_TEXT, AT(net_table),
      "paleo: the layers of --net NAME from a table"},
     {"ppp-comp", 0, "SHARE", ORCH_OPT_TEXT, AT(ppp_comp),

@@ -102,8 +102,8 @@ static const struct orch_option TRAIN_OPTIONS[] = {
     {"target", 't', "NAME", ORCH_OPT_TEXT, AT(target),
      "what to learn: step_ms (the default), epoch_s, images_per_s, wall_s, or a data set's own"},
     {"model", 'm', "NAME", ORCH_OPT_TEXT, AT(model),
-     "auto (the default: the best in cross-validation), linear, tree, forest, boost, knn, mlp, or "
-     "grey: the best over the white box"},
+     "auto (the default: a mixture of the best in cross-validation), linear, tree, forest, boost, "
+     "knn, mlp, kernel, or grey: a mixture over the white box"},
     {"data", 'd', "SET,...", ORCH_OPT_LIST, AT(data), "rows of these data sets, too"},
     {"no-runs", 0, NULL, ORCH_OPT_FLAG, AT(no_runs), "not the store's runs"},
     {"where", 'w', "EXPR", ORCH_OPT_TEXT, AT(where), "only runs that match"},

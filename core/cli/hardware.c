@@ -165,8 +165,10 @@ static void read_gpu(struct reader *r, const struct orch_yaml *map)
     spec->source = text_of(r, map, "source", r->file);
     spec->note = text_of(r, map, "note", "");
     spec->confidence = r->measured ? "measured" : "yours";
-    if (r->measured)
+    if (r->measured) { /* runs call it by its model */
         spec->unit = ORCH_GPU_HOST;
+        spec->aliases = spec->aliases && *spec->aliases ? spec->aliases : spec->arch;
+    }
     read_peaks(r, map, spec);
     if (spec->fp32_tflops > 1e5 || spec->bandwidth_gbs > 1e7 || spec->memory_gb > 1e7)
         complain(r, map, "TFLOP/s, GB/s and GB", "numbers of '%s' are beyond any device",

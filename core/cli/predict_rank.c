@@ -3,6 +3,8 @@
  * which to take. */
 #include "core/cli/predict_step.h"
 
+#include "lib/base/error.h"
+
 #include "core/report/scatter.h"
 
 #include "lib/base/text.h"
@@ -215,11 +217,30 @@ static void print_table(struct orch_cli *cli, struct question *q, const GPtrArra
         printf("chart: %s\n", q->o->pareto);
 }
 
+/* A ranking is of one configuration. */
+static bool asks_one(const struct question *q, GError **error)
+{
+    const struct predict_options *o = q->o;
+    bool many_workers = o->workers && strchr(o->workers, ',');
+    bool many_batches = o->batches && strchr(o->batches, ',');
+    if (many_workers || many_batches)
+        orch_error_set(error, ORCH_ERROR_USAGE, "one number at a time",
+                       "option '--%s': --gpu all ranks a single configuration",
+                       many_workers ? "workers" : "batch");
+    else if (o->explain)
+        orch_error_set(error, ORCH_ERROR_USAGE, "--explain with the GPU in question",
+                       "option '--explain' does nothing with --gpu all");
+    else
+        return true;
+    return false;
+}
+
 int predict_rank(struct orch_cli *cli, struct question *q, GError **error)
 {
     enum orch_precision ignored;
     struct tiers tiers = {0};
-    if (!question_precision(q, q->hardware->gpus->pdata[0], &ignored, error) ||
+    if (!asks_one(q, error) ||
+        !question_precision(q, q->hardware->gpus->pdata[0], &ignored, error) ||
         !tiers_open(cli, q, q->o->calibrate, &tiers, error))
         return -1;
     GPtrArray *list = g_ptr_array_new_with_free_func(free_ranked);

@@ -69,6 +69,9 @@ static bool tell(struct tiers *tiers, const struct tier_ask *ask, struct answer 
     out->why = g_steal_pointer(&told->why);
     if (!told->tier && (!alone || ask->q->o->calibrate))
         tiers_shift(tiers, ask, &out->prior, &out->why);
+    if (ask->q->o->calibrate && !out->why)
+        out->why = g_strdup("not shifted: --calibrate names no run of this kind on a device that "
+                            "this tier speaks of");
     return true;
 }
 

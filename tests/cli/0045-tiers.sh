@@ -46,9 +46,27 @@ ok orch predict --gpu "$gpu" --net resnet20 --dataset cifar10 --epochs 1 --batch
 near "$(json predictions.0.step_s)" 0.012 0.02
 ok orch predict --gpu V100 --net resnet20 --dataset cifar10 --epochs 1 --batch 16 --precision fp32 --calibrate "$run" --json
 python3 -c 'import sys; a, b = map(float, sys.argv[1:]); sys.exit(not (a != b))' "$(json predictions.0.step_s)" "$white" || _fail 'not shifted'
+# from another GPU the interval gets wider, not narrower
+python3 -c 'import sys; l, m = map(float, sys.argv[1:]); sys.exit(not 1.5 < m / l < 1.55)' "$(json predictions.0.step_low_s)" "$(json predictions.0.step_s)" || _fail 'the interval of a borrowed shift'
 fails 2 ask --gpu V100 --calibrate nosuchrun; says nosuchrun
+# a ranking is of one configuration
+fails 2 ask --gpu all --batch 8,16; says --batch
+fails 2 ask --gpu all --workers 1,2; says --workers
+fails 2 ask --gpu all --explain; says --explain
 # the model by name speaks alone
 ok ask --gpu "$gpu" --batch 16 --model transferred --json; same "$(json tier)" transferred
+
+# a processor: 'here', by the machine's name, holds what runs call by the processor's model; it says nothing of a GPU
+mkdir -p "$XDG_DATA_HOME/orch/devices" # as 'orch doctor --bench' leaves it
+printf 'gpus:\n- {name: thishost, arch: "%s", fp32_tflops: 0.1, bandwidth_gbs: 20, memory_gb: 8}\n' "$gpu" \
+    >"$XDG_DATA_HOME/orch/devices/$(python3 -c 'import sqlite3; print(sqlite3.connect(".orch/results.db").execute("SELECT key FROM machine").fetchone()[0])').yaml"
+unset ORCH_HARDWARE; rm hardware.yaml
+ok ask --gpu here --batch 16 --json; same "$(json tier)" measured
+ok ask --gpu V100 --batch 16 --json; same "$(json predictions.0.step_s)" "$white"
+ok ask --gpu V100 --batch 16 --calibrate "$run" --json; same "$(json predictions.0.step_s)" "$white"
+case $(json predictions.0.because) in 'not shifted'*) ;; *) _fail 'not said' ;; esac
+rm -r "$XDG_DATA_HOME/orch/devices"
+printf 'gpus:\n  - { name: "%s", like: T4 }\n' "$gpu" >hardware.yaml; export ORCH_HARDWARE=$PWD/hardware.yaml
 
 # predictors that are kept
 fails 2 orch predictor show step_ms; says 'orch predictor train'

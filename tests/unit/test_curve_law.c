@@ -203,6 +203,17 @@ static struct orch_stages *chosen(const struct orch_curve_options *options)
     return stages;
 }
 
+/* Four points would fit the four parameters of the power form exactly. */
+static void test_too_few_points_for_power(void **state)
+{
+    (void)state;
+    fill(1.9, 0);
+    struct orch_stages *few = orch_stages_choose(k_of, loss_of, 4, NULL, 0, NULL, NULL);
+    assert_non_null(few);
+    assert_int_equal(few->curves[0].form, ORCH_CURVE_OPTIMUS);
+    orch_stages_free(few);
+}
+
 static void test_choice_of_form(void **state)
 {
     (void)state;
@@ -244,10 +255,11 @@ static void test_goodness_by_hand(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_law_is_found),   cmocka_unit_test(test_device_that_matters),
-        cmocka_unit_test(test_f_by_hand),      cmocka_unit_test(test_few_networks),
-        cmocka_unit_test(test_never_negative), cmocka_unit_test(test_law_refuses),
-        cmocka_unit_test(test_choice_of_form), cmocka_unit_test(test_goodness_by_hand),
+        cmocka_unit_test(test_law_is_found),     cmocka_unit_test(test_device_that_matters),
+        cmocka_unit_test(test_f_by_hand),        cmocka_unit_test(test_few_networks),
+        cmocka_unit_test(test_never_negative),   cmocka_unit_test(test_law_refuses),
+        cmocka_unit_test(test_choice_of_form),   cmocka_unit_test(test_too_few_points_for_power),
+        cmocka_unit_test(test_goodness_by_hand),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
