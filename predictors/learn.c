@@ -337,7 +337,8 @@ static bool fit_width(struct orch_question *q, const struct work *w, bool by_gro
     orch_mix_apply(w->answers, weights, count, rows, mixed, spread);
     orch_width_release(&q->width);
     return orch_width_fit(&q->width, w->rows, mixed, spread, w->folds, w->row_weights,
-                          q->column != NULL, by_groups ? w->rows->groups : NULL, seed, error);
+                          q->column ? q->known->len : 0, by_groups ? w->rows->groups : NULL, seed,
+                          error);
 }
 
 /* Those that count, and a black one beside where all want a white box that a row may not have. */
