@@ -350,7 +350,8 @@ static void choose_members(struct orch_question *q)
         if (!(trial_at(q->trials, t)->weight > 0))
             break;
         q->members[q->member_count++] = (struct orch_member){.trial = *trial_at(q->trials, t)};
-        black |= trial_at(q->trials, t)->box == ORCH_BOX_BLACK;
+        enum orch_learn_box box = trial_at(q->trials, t)->box;
+        black |= box == ORCH_BOX_BLACK || box == ORCH_BOX_PLAIN;
     }
     for (guint t = 0; t < q->trials->len && !black; t++) {
         if (trial_at(q->trials, t)->box != ORCH_BOX_BLACK)
@@ -546,7 +547,7 @@ bool orch_learned_is_baseline(const struct orch_learned *l, int question)
 
 const char *orch_learn_box_name(enum orch_learn_box box)
 {
-    static const char *const names[] = {"black", "grey", "bare grey", "specs", "stripped"};
+    static const char *const names[] = {"black", "grey", "bare grey", "specs", "stripped", "plain"};
     return names[box];
 }
 
