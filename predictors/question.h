@@ -8,7 +8,7 @@
 
 #define ORCH_FOLDS 5
 #define ORCH_LEVEL 0.90
-#define ORCH_MEMBERS_MAX 8
+#define ORCH_MEMBERS_MAX 20
 
 /** A model of the mixture, fitted on all rows. */
 struct orch_member {
