@@ -349,7 +349,8 @@ static bool fit_width(struct orch_question *q, const struct work *w, bool by_gro
     note_median(q, mixed, w->logs, rows);
     orch_width_release(&q->width);
     return orch_width_fit(&q->width, w->rows, mixed, spread, w->folds, w->row_weights,
-                          q->column != NULL, by_groups ? w->rows->groups : NULL, seed, error);
+                          q->column ? q->known->len : 0, by_groups ? w->rows->groups : NULL, seed,
+                          error);
 }
 
 /* Those that count, and a black one beside where all want a white box that a row may not have. */
@@ -361,7 +362,8 @@ static void choose_members(struct orch_question *q)
         if (!(trial_at(q->trials, t)->weight > 0))
             break;
         q->members[q->member_count++] = (struct orch_member){.trial = *trial_at(q->trials, t)};
-        black |= trial_at(q->trials, t)->box == ORCH_BOX_BLACK;
+        enum orch_learn_box box = trial_at(q->trials, t)->box;
+        black |= box == ORCH_BOX_BLACK || box == ORCH_BOX_PLAIN;
     }
     for (guint t = 0; t < q->trials->len && !black; t++) {
         if (trial_at(q->trials, t)->box != ORCH_BOX_BLACK)
@@ -567,7 +569,7 @@ bool orch_learned_is_baseline(const struct orch_learned *l, int question)
 
 const char *orch_learn_box_name(enum orch_learn_box box)
 {
-    static const char *const names[] = {"black", "grey", "bare grey", "specs", "stripped"};
+    static const char *const names[] = {"black", "grey", "bare grey", "specs", "stripped", "plain"};
     return names[box];
 }
 

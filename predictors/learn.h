@@ -41,9 +41,11 @@ enum orch_learn_box {
                        of specifications", and without a model "a constant times the roofline" */
     ORCH_BOX_STRIPPED, /* over the roofline as it is, without those facts and what comes of them:
                           only how a run was set up is learned */
+    ORCH_BOX_PLAIN, /* log of the time, without the white box's parts: the GPU's facts and the work
+                       stand beside each other, and a model puts them together itself */
 };
-#define ORCH_BOX_COUNT (ORCH_BOX_STRIPPED + 1)
-/** "black", "grey", "bare grey", "specs", "stripped" */
+#define ORCH_BOX_COUNT (ORCH_BOX_PLAIN + 1)
+/** "black", "grey", "bare grey", "specs", "stripped", "plain" */
 const char *orch_learn_box_name(enum orch_learn_box box);
 
 /** What was tried: one line of the grid. */

@@ -10,12 +10,12 @@
 #include <string.h>
 
 #define ROUNDS 6 /* of reweighting, towards absolute errors */
-#define FEW_GROUPS 8
-#define WORSE_FEW 1.8  /* the same where few groups say which is best */
-#define WORSE 1.5      /* times the best one's error: models beyond are not asked */
-#define LEAST 0.04     /* weights below are dropped */
-#define GROUP_PULL 3.0 /* groups' worth of the same */
-#define PULL_ROWS 3.0  /* rows' worth of pull to equal weights of those that are asked */
+#define FEW_GROUPS 7
+#define WORSE_FEW 1.8   /* the same where few groups say which is best */
+#define WORSE 1.5       /* times the best one's error: models beyond are not asked */
+#define LEAST 0.04      /* weights below are dropped */
+#define GROUP_PULL 30.0 /* the same of groups, over the square of their number */
+#define PULL_ROWS 3.0   /* rows' worth of pull to equal weights of those that are asked */
 
 double orch_mean_relative_error(const double *answers, const double *logs,
                                 const double *row_weights, size_t rows)
@@ -111,7 +111,9 @@ static void drop_small(double *weights, size_t count)
 void orch_mix(double *const *answers, size_t count, const double *logs, const double *row_weights,
               size_t rows, size_t groups, double *out_weights)
 {
-    double pull = groups ? MAX(PULL_ROWS, GROUP_PULL * (double)rows / (double)groups) : PULL_ROWS;
+    double pull =
+        groups ? MAX(PULL_ROWS, GROUP_PULL * (double)rows / ((double)groups * (double)groups))
+               : PULL_ROWS;
     g_autofree size_t *asked = g_new(size_t, count + 1);
     double worse = groups && groups < FEW_GROUPS ? WORSE_FEW : WORSE;
     size_t n = ask(answers, count, logs, row_weights, rows, worse, asked), used = 0;

@@ -9,7 +9,7 @@
 
 #define ORCH_FOLDS 5
 #define ORCH_LEVEL 0.90
-#define ORCH_MEMBERS_MAX 8
+#define ORCH_MEMBERS_MAX 20
 
 /** A model of the mixture, fitted on all rows. */
 struct orch_member {
@@ -89,10 +89,10 @@ double orch_mean_relative_error(const double *answers, const double *logs,
                                 const double *row_weights, size_t rows);
 
 /** Fits the width of a question's interval to errors (log answer - log target, NaN: none) of rows
- * that were left out. */
+ * that were left out; `unseen`: groups that were left out whole, 0: rows were. */
 bool orch_width_fit(struct orch_width *width, const struct orch_rows *rows, const double *answers,
-                    const double *spread, const int *folds, const double *row_weights, bool unseen,
-                    char *const *groups, uint64_t seed, GError **error);
+                    const double *spread, const int *folds, const double *row_weights,
+                    size_t unseen, char *const *groups, uint64_t seed, GError **error);
 void orch_width_release(struct orch_width *width);
 /** Half the width of the interval's logarithm, by row. */
 void orch_width_of(const struct orch_width *width, const struct orch_rows *rows,

@@ -40,7 +40,7 @@ static bool allows(const struct orch_rows *rows, const struct orch_learn_options
                    enum orch_learn_box box)
 {
     bool grey_only = o->target == ORCH_LEARN_GREY || strcmp(o->model, "grey") == 0;
-    if (box == ORCH_BOX_BLACK)
+    if (box == ORCH_BOX_BLACK || box == ORCH_BOX_PLAIN)
         return !grey_only || !has_white(rows);
     if (o->target == ORCH_LEARN_LOG || !has_white(rows))
         return false;
@@ -61,6 +61,7 @@ static void add_boxes(GArray *trials, const struct orch_rows *rows,
 #define BARE (1u << ORCH_BOX_BARE)
 #define SPECS (1u << ORCH_BOX_SPECS)
 #define STRIPPED (1u << ORCH_BOX_STRIPPED)
+#define PLAIN (1u << ORCH_BOX_PLAIN)
 
 /* One kind that was asked for by name: its whole grid. */
 static void list_kind(GArray *trials, const struct orch_rows *rows,
@@ -84,22 +85,18 @@ struct offer {
 
 static const struct offer OFFERS[] = {
     {NULL, GREY | SPECS, GREY | SPECS, 0, {0}},
-    {&ORCH_MODEL_KNN, SPECS | GREY, SPECS | BARE, 12000, {.neighbours = 1}},
-    {&ORCH_MODEL_KNN, GREY, BARE, 12000, {.neighbours = 4}},
-    {&ORCH_MODEL_LINEAR, GREY | BLACK, BARE | GREY | BLACK, 0, {.ridge = 1e-4}},
+    {&ORCH_MODEL_KNN, SPECS | GREY, SPECS, 12000, {.neighbours = 1}},
+    {&ORCH_MODEL_KNN, GREY, 0, 12000, {.neighbours = 4}},
+    {&ORCH_MODEL_LINEAR, GREY | BLACK, 0, 0, {.ridge = 1e-4}},
     {&ORCH_MODEL_LINEAR, GREY | BLACK, 0, TINY_ROWS, {.ridge = 1e-3}},
-    {&ORCH_MODEL_KERNEL, GREY | BLACK, 0, TINY_ROWS, {.length = 6, .ridge = 3e-4}},
-    {&ORCH_MODEL_LINEAR, GREY, BARE | GREY | BLACK, 0, {.ridge = 1e-2}},
-    {&ORCH_MODEL_LINEAR, 0, BARE | GREY | SPECS | BLACK, 0, {.ridge = 0.3}},
-    {&ORCH_MODEL_LINEAR, STRIPPED, STRIPPED, 0, {.ridge = 0.03}},
     {&ORCH_MODEL_LINEAR, STRIPPED, 0, 0, {.ridge = 1e-3}},
-    {&ORCH_MODEL_KERNEL,
-     GREY | BLACK,
-     BARE | GREY | BLACK,
-     KERNEL_ROWS,
-     {.length = 1, .ridge = 0.01}},
-    {&ORCH_MODEL_KERNEL, GREY | BLACK, BARE, KERNEL_ROWS, {.length = 3, .ridge = 0.002}},
-    {&ORCH_MODEL_KERNEL, 0, BARE | GREY | SPECS, KERNEL_ROWS, {.length = 2, .ridge = 0.1}},
+    {&ORCH_MODEL_LINEAR, GREY, GREY | BARE, 0, {.ridge = 1e-2}},
+    {&ORCH_MODEL_LINEAR, STRIPPED, STRIPPED, 0, {.ridge = 0.03}},
+    {&ORCH_MODEL_LINEAR, 0, PLAIN, 0, {.ridge = 0.1}},
+    {&ORCH_MODEL_KERNEL, GREY | BLACK, 0, TINY_ROWS, {.length = 6, .ridge = 3e-4}},
+    {&ORCH_MODEL_KERNEL, GREY | BLACK, GREY | BARE, KERNEL_ROWS, {.length = 1, .ridge = 0.01}},
+    {&ORCH_MODEL_KERNEL, GREY | BLACK, 0, KERNEL_ROWS, {.length = 3, .ridge = 0.002}},
+    {&ORCH_MODEL_KERNEL, 0, GREY | SPECS, KERNEL_ROWS, {.length = 2, .ridge = 0.1}},
     {&ORCH_MODEL_KERNEL, STRIPPED, STRIPPED, KERNEL_ROWS, {.length = 1, .ridge = 0.03}},
     {&ORCH_MODEL_KERNEL, STRIPPED, 0, TINY_ROWS, {.length = 3, .ridge = 2e-3}},
     {&ORCH_MODEL_BOOST,
@@ -187,21 +184,29 @@ static bool is_fact_or_of_one(const char *name, const void *data)
     return q->column && is_fact(name, data);
 }
 
+static bool is_of_white(const char *name, const void *data)
+{
+    (void)data;
+    return g_str_has_prefix(name, "white ") || g_str_has_prefix(name, "gemm ");
+}
+
 /* What a box sees; the caller frees where it is not the matrix itself. */
 static struct orch_matrix *visible(const struct orch_question *q, struct orch_matrix *m,
                                    enum orch_learn_box box)
 {
     if (box == ORCH_BOX_BARE)
         return orch_matrix_without(m, is_fact, q);
+    if (box == ORCH_BOX_PLAIN)
+        return orch_matrix_without(m, is_of_white, NULL);
     return box == ORCH_BOX_STRIPPED ? orch_matrix_without(m, is_fact_or_of_one, q) : m;
 }
 
 static struct orch_whitebox *fit_white(const struct orch_rows *rows, enum orch_learn_box box)
 {
     bool fitted = box == ORCH_BOX_GREY || box == ORCH_BOX_BARE;
-    return box == ORCH_BOX_BLACK ? NULL
-           : fitted              ? orch_whitebox_fit(rows)
-                                 : orch_whitebox_fit_factor(rows);
+    return box == ORCH_BOX_BLACK || box == ORCH_BOX_PLAIN ? NULL
+           : fitted                                       ? orch_whitebox_fit(rows)
+                                                          : orch_whitebox_fit_factor(rows);
 }
 
 /* Log of what the model learns over; NaN: the row has none. */

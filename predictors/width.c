@@ -134,21 +134,19 @@ static void fit_group_factors(struct orch_width *w, const struct error_row *erro
     }
 }
 
-/* With few groups that were left out the next may be worse than all of them. */
-static double level_for(const int *folds, size_t rows, bool unseen)
+/* With few groups that were left out the next may be worse than all of them: a higher level, and a
+ * margin that falls with their number. */
+static double quantile_for(struct error_row *errors, size_t rows, size_t unseen)
 {
-    bool used[ORCH_FOLDS] = {0};
-    int count = 0;
-    for (size_t i = 0; i < rows; i++)
-        used[folds[i]] = true;
-    for (int f = 0; f < ORCH_FOLDS; f++)
-        count += used[f];
-    return unseen ? MIN(ORCH_LEVEL * (1 + 0.25 / MAX(count, 1)), 0.96) : ORCH_LEVEL;
+    if (!unseen)
+        return quantile(errors, rows, ORCH_LEVEL);
+    double level = MIN(ORCH_LEVEL * (1 + 0.25 / (double)unseen), 0.96);
+    return quantile(errors, rows, level) + log(1 + 0.75 / (double)unseen);
 }
 
 bool orch_width_fit(struct orch_width *w, const struct orch_rows *rows, const double *answers,
-                    const double *spread, const int *folds, const double *row_weights, bool unseen,
-                    char *const *groups, uint64_t seed, GError **error)
+                    const double *spread, const int *folds, const double *row_weights,
+                    size_t unseen, char *const *groups, uint64_t seed, GError **error)
 {
     size_t n = rows->rows;
     g_autofree double *sizes = g_new(double, n + 1), *expected = g_new0(double, n + 1);
@@ -160,11 +158,13 @@ bool orch_width_fit(struct orch_width *w, const struct orch_rows *rows, const do
     if (n >= DIFFICULTY_ROWS &&
         !fit_difficulty(w, rows, answers, spread, sizes, folds, seed, expected, error))
         return false;
+    g_autofree struct error_row *sorted = g_new(struct error_row, n + 1);
     for (size_t i = 0; i < n; i++)
-        errors[i] = (struct error_row){sizes[i] - expected[i], row_weights ? row_weights[i] : 1};
+        sorted[i] = errors[i] =
+            (struct error_row){sizes[i] - expected[i], row_weights ? row_weights[i] : 1};
     if (groups)
         fit_group_factors(w, errors, groups, n);
-    w->factor = exp(quantile(errors, n, level_for(folds, n, unseen)));
+    w->factor = exp(quantile_for(sorted, n, unseen));
     return true;
 }
 
