@@ -675,6 +675,7 @@ struct orch_score orch_score_of(const double *target, const struct orch_answer *
                                 const size_t *which, size_t count)
 {
     struct orch_score s = {.n = count};
+    size_t covered = 0;
     g_autofree double *errors = g_new(double, MAX(count, 1));
     for (size_t k = 0; k < count; k++) {
         size_t i = which ? which[k] : k;
@@ -682,9 +683,9 @@ struct orch_score orch_score_of(const double *target, const struct orch_answer *
         errors[k] = fabs(difference) / target[i];
         s.mean_relative_error += errors[k] / (double)count;
         s.rmse += difference * difference / (double)count;
-        s.coverage_90 +=
-            (answers[i].low <= target[i] && target[i] <= answers[i].high) / (double)count;
+        covered += answers[i].low <= target[i] && target[i] <= answers[i].high;
     }
+    s.coverage_90 = count ? (double)covered / (double)count : 0;
     s.rmse = sqrt(s.rmse);
     qsort(errors, count, sizeof *errors, compare_reals);
     s.median_relative_error =

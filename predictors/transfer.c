@@ -41,6 +41,8 @@ static const struct {
 #define GEFORCE 1.251
 #define ERROR_80 0.278
 #define ERROR_90 0.358
+#define NEW_ARCH_ERROR 0.5 /* of the K80, P100 and V100, left out: few others share their designs  \
+                            */
 
 const char *orch_transfer_source(void)
 {
@@ -100,8 +102,8 @@ bool orch_transfer_for(const struct orch_gpu_spec *gpu, enum orch_precision prec
                          (is_geforce(gpu->name) ? GEFORCE : 1);
     out->memory_share = MEMORY;
     out->error_80 = ERROR_80;
-    out->error_90 = ERROR_90;
     out->arch_was_measured = ARCHS[arch].was_measured;
+    out->error_90 = out->arch_was_measured ? ERROR_90 : NEW_ARCH_ERROR;
     return true;
 }
 

@@ -22,9 +22,12 @@ void learned_say(const struct orch_learned *learned, guint most)
         for (guint i = 0; i < trials->len && i < most; i++) {
             const struct orch_learn_trial *t = &g_array_index(trials, struct orch_learn_trial, i);
             g_autofree char *knobs = t->kind ? orch_knobs_text(t->kind, &t->knobs) : g_strdup("");
-            printf("  %.2f %s %s%s%s, alone %.2f %%\n", t->weight, orch_learn_box_name(t->box),
-                   t->kind ? t->kind->name : "white box", *knobs ? ": " : "", knobs,
-                   100 * t->mean_relative_error);
+            g_autofree char *alone =
+                isfinite(t->mean_relative_error)
+                    ? g_strdup_printf("alone %.2f %%", 100 * t->mean_relative_error)
+                    : g_strdup("cannot be fitted to these rows");
+            printf("  %.2f %s %s%s%s, %s\n", t->weight, orch_learn_box_name(t->box),
+                   t->kind ? t->kind->name : "white box", *knobs ? ": " : "", knobs, alone);
         }
     }
 }

@@ -15,7 +15,7 @@
 #define OTHER_RUNS_PULL 2.0 /* a shift by other networks counts n / (n + this) */
 /* 90 % of a network's log shifts were within this: at other batches of one GPU and precision (0.05
  * in one framework, 0.33 across frameworks and versions), and on other GPUs (8 of them) */
-#define SAME_NET_ERROR 0.19
+#define SAME_NET_ERROR 0.33
 #define OTHER_GPU_ERROR 0.42
 #define OTHER_GPU_WEIGHT                                                                           \
     0.33                  /* of such a shift that errs least: 13.5 %, whole 16.2 %, none 13.6 % */
@@ -192,6 +192,9 @@ static const struct orch_known *find_known(const struct tiers *tiers, const stru
     if (known && (!*orch_known_value(tiers->trained, known, "gpu") ||
                   !*orch_known_value(tiers->trained, known, "net")))
         known = NULL;
+    /* nor are rows that do not say their mode a measurement of inference */
+    if (known && ask->q->o->forward_only && !*orch_known_value(tiers->trained, known, "mode"))
+        known = NULL;
     for (int i = 0; ASKED[i]; i++)
         g_free(values[i]);
     return known;
@@ -222,11 +225,24 @@ static bool was_seen(const struct orch_trained *t, const char *column, const cha
     return false;
 }
 
+/* Has the column values at all, and is this one not among them? Rows without a mode trained. */
+static bool is_new(const struct orch_trained *t, const struct tier_ask *ask, const char *column)
+{
+    g_autofree char *value = value_of(ask, column);
+    bool any = false;
+    for (guint i = 0; i < t->known->len && !any; i++)
+        any = *orch_known_value(t, t->known->pdata[i], column);
+    if (!any)
+        return strcmp(column, "mode") == 0 && strcmp(value, "train") != 0;
+    return !was_seen(t, column, value);
+}
+
 static bool tell_fitted(const struct tiers *tiers, const struct tier_ask *ask, struct told *out,
                         GError **error)
 {
     const struct orch_trained *t = tiers->trained;
-    if (!t->learned || !t->is_used || !was_seen(t, "gpu", run_name(ask->gpu)))
+    if (!t->learned || !t->is_used || !was_seen(t, "gpu", run_name(ask->gpu)) ||
+        is_new(t, ask, "precision") || is_new(t, ask, "mode"))
         return true;
     g_autofree char *workers = value_of(ask, "workers");
     struct tier_ask alone = *ask;

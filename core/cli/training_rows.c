@@ -60,6 +60,26 @@ static const char *known_gpu(const char *name)
     return spec ? spec->name : name;
 }
 
+/* One spelling of what files and frameworks call a precision. */
+static const char *known_precision(const char *name)
+{
+    static const char *const others[][2] = {
+        {"float", "fp32"},  {"float32", "fp32"}, {"single", "fp32"},   {"32", "fp32"},
+        {"half", "fp16"},   {"float16", "fp16"}, {"amp", "fp16"},      {"16", "fp16"},
+        {"double", "fp64"}, {"float64", "fp64"}, {"bfloat16", "bf16"}, {"amp_bf16", "bf16"}};
+    for (size_t i = 0; i < G_N_ELEMENTS(others); i++)
+        if (g_ascii_strcasecmp(others[i][0], name) == 0)
+            return others[i][1];
+    return name;
+}
+
+static const char *known_value(const char *column, const char *value)
+{
+    if (strcmp(column, "gpu") == 0)
+        return known_gpu(value);
+    return strcmp(column, "precision") == 0 ? known_precision(value) : value;
+}
+
 static struct orch_csv *join(struct joint *j, GError **error)
 {
     GString *out = g_string_new(NULL);
@@ -75,8 +95,7 @@ static struct orch_csv *join(struct joint *j, GError **error)
                 int c = orch_csv_find(csv, j->names->pdata[i]);
                 const char *value = c < 0 ? "" : orch_csv_text(csv, row, c);
                 g_string_append(out, i ? "," : "");
-                training_add_field(out, strcmp(j->names->pdata[i], "gpu") == 0 ? known_gpu(value)
-                                                                               : value);
+                training_add_field(out, known_value(j->names->pdata[i], value));
             }
             g_string_append_c(out, '\n');
         }
