@@ -259,6 +259,7 @@ json_t *orch_trained_save(const struct orch_trained *t, enum orch_save_style sty
     json_object_set_new(o, "last_run", json_integer(t->last_run));
     json_object_set_new(o, "columns", save_texts(t->columns));
     json_object_set_new(o, "sources", save_texts(t->sources));
+    json_object_set_new(o, "automatic", json_boolean(t->is_automatic));
     json_object_set_new(o, "last_known_time", real_or_null(t->last_known));
     json_object_set_new(o, "ratio_of_specifications", real_or_null(t->ratio));
     json_object_set_new(o, "used", json_boolean(t->is_used));
@@ -298,6 +299,7 @@ static bool load_all(struct orch_trained *t, const json_t *saved, GError **error
     t->target = g_strdup(target);
     t->made = g_strdup(made);
     t->rows = (size_t)rows;
+    t->is_automatic = json_is_true(json_object_get(saved, "automatic"));
     t->last_known = real_or_nan(json_object_get(saved, "last_known_time"));
     t->ratio = real_or_nan(json_object_get(saved, "ratio_of_specifications"));
     t->is_used = json_is_true(json_object_get(saved, "used"));

@@ -26,6 +26,7 @@ struct orch_trained {
     size_t rows;
     int64_t last_run;     /* rows of runs up to this local id are in it */
     char **sources;       /* "runs", and names of data sets */
+    bool is_automatic;    /* made on the way by a question: made again when there are newer runs */
     double last_known;    /* mean relative error of the nearest record's time, which it must beat */
     double ratio;         /* of that times the ratio of the white boxes; NaN: there is none */
     bool is_used;         /* it beats both */

@@ -40,15 +40,32 @@ static struct orch_trained *load_trained(struct orch_store *store, GError **erro
     return NULL;
 }
 
+/* The next question need not learn again; a store that cannot be written is no error. It may be
+ * opened anew by this. */
+static void keep_automatic(struct orch_cli *cli, struct orch_trained *t)
+{
+    if (!t->learned)
+        return;
+    t->is_automatic = true;
+    g_autofree char *text = orch_trained_text(t);
+    struct orch_store *store = orch_cli_store(cli, ORCH_STORE_WRITE, NULL);
+    if (store)
+        orch_store_put_predictor(store, t->name, text, NULL);
+}
+
 /* What was measured is asked of the store when there are runs that the predictor has not seen. */
-static bool refresh(struct orch_cli *cli, struct orch_store *store, struct tiers *out,
-                    GError **error)
+static bool refresh(struct orch_cli *cli, struct orch_store *store, bool may_keep,
+                    struct tiers *out, GError **error)
 {
     int64_t last = 0, seen = out->trained ? out->trained->last_run : 0;
     if (!orch_store_newer_runs(store, seen, &out->newer, &last, error))
         return false;
     if (!out->newer)
         return true;
+    if (out->trained && out->trained->is_automatic) {
+        orch_trained_free(out->trained);
+        out->trained = NULL;
+    }
     struct training_request request = {.target = ORCH_PREDICTOR_STEP, .runs = true};
     struct orch_trained *fresh =
         training_measure(store, &request, !out->trained ? FEW_ROWS : 0, error);
@@ -56,6 +73,8 @@ static bool refresh(struct orch_cli *cli, struct orch_store *store, struct tiers
         return false;
     if (!out->trained) {
         out->trained = fresh;
+        if (may_keep) /* not over one of a newer version */
+            keep_automatic(cli, fresh);
         return true;
     }
     orch_cli_warn(cli,
@@ -80,13 +99,12 @@ bool tiers_open(struct orch_cli *cli, const struct question *q, const char *cons
     g_autoptr(GError) broken = NULL;
     if (!store)
         return false;
-    out->trained = load_trained(store, &broken);
-    if (broken)
-        orch_cli_warn(cli, "the trained predictor is not used: %s", broken->message);
-    if (!refresh(cli, store, out, error))
-        return false;
-    if (!calibrate)
-        return true;
+    if (!calibrate) {
+        out->trained = load_trained(store, &broken);
+        if (broken)
+            orch_cli_warn(cli, "the trained predictor is not used: %s", broken->message);
+        return refresh(cli, store, !broken, out, error);
+    }
     struct training_request request = {
         .target = ORCH_PREDICTOR_STEP, .runs = true, .only = calibrate};
     struct orch_trained *chosen = training_measure(store, &request, 0, error);
@@ -99,9 +117,7 @@ bool tiers_open(struct orch_cli *cli, const struct question *q, const char *cons
         orch_trained_free(chosen);
         return false;
     }
-    orch_trained_free(out->trained);
     out->trained = chosen;
-    out->newer = 0;
     return true;
 }
 

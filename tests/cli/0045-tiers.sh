@@ -37,6 +37,7 @@ case $(json predictions.0.because) in '2 runs of this configuration'*) ;; *) _fa
 # fitted: between what was run; a predictor of few rows is learned on the way
 ok ask --gpu "$gpu" --batch 24 --json; same "$(json tier)" fitted
 near "$(json predictions.0.step_s)" 0.016 0.06
+ok orch predictor ls --json; same "$(json predictors.#)" 1 'kept for the next question'
 ok ask --gpu "$gpu" --batch 24 --explain; has 'nearest records'; has "resnet20 on $gpu, batch"; has 'learned part: '
 # transferred: the white box, shifted by the runs of this network; one run alone with --calibrate
 ok ask --gpu V100 --batch 16 --json; same "$(json tier)" transferred
@@ -69,7 +70,7 @@ rm -r "$XDG_DATA_HOME/orch/devices"
 printf 'gpus:\n  - { name: "%s", like: T4 }\n' "$gpu" >hardware.yaml; export ORCH_HARDWARE=$PWD/hardware.yaml
 
 # predictors that are kept
-fails 2 orch predictor show step_ms; says 'orch predictor train'
+ok orch predictor rm step_ms; fails 2 orch predictor show step_ms; says 'orch predictor train'
 ok orch predictor train --untuned --model linear; has "predictor 'step_ms' from 28 rows of 14 configurations"; has 'to beat'
 ok orch predictor ls; has step_ms; has yes
 ok orch predictor show step_ms --json; same "$(json rows) $(json configurations) $(json used)" '28 14 true'
