@@ -348,6 +348,34 @@ static double white_of(const struct orch_row_facts *f, const struct orch_row_wor
                                         : work.roofline_ms + LAUNCH_MS * work.launches;
 }
 
+/* What networks of a kind have in common in their names: "tf_efficientnetv2_b0" is an
+ * efficientnetv, "gluon_resnet50_v1b" a resnet; who trained it stands in front in some collections.
+ */
+static char *family_of(const char *net)
+{
+    static const char *const trained_by[] = {"tf_",     "gluon_", "swsl_", "ssl_", "adv_",
+                                             "ens_",    "ig_",    "tv_",   "hf_",  "dm_",
+                                             "legacy_", "nf_",    "test_"};
+    for (size_t i = 0; i < G_N_ELEMENTS(trained_by); i++)
+        if (g_str_has_prefix(net, trained_by[i]))
+            net += strlen(trained_by[i]);
+    GString *family = g_string_new(NULL);
+    for (; g_ascii_isalpha(*net); net++)
+        g_string_append_c(family, g_ascii_tolower(*net));
+    return g_string_free(family, FALSE);
+}
+
+static void add_families(struct orch_matrix *matrix, const struct reader *in)
+{
+    double *column = orch_matrix_add_category(matrix, "net family");
+    int at = orch_matrix_cols(matrix) - 1;
+    for (size_t i = 0; i < matrix->rows; i++) {
+        g_autofree char *family = family_of(text_at(in, i, in->net));
+        if (*family)
+            column[i] = orch_matrix_level(matrix, at, family);
+    }
+}
+
 void orch_features_add(struct orch_matrix *matrix, const struct orch_csv *csv, bool with_gpu,
                        double *out_white_ms, double *out_items)
 {
@@ -365,6 +393,8 @@ void orch_features_add(struct orch_matrix *matrix, const struct orch_csv *csv, b
         if (isnan(out_white_ms[i]))
             out_white_ms[i] = orch_row_specs_ms(&f) * (out_items[i] > 0 ? out_items[i] : 1);
     }
+    if (in.net >= 0)
+        add_families(matrix, &in);
     for (size_t k = 0; k < GPU_FEATURES && with_gpu; k++)
         keep(matrix, GPU_NAMES[k], t.gpu[k]);
     for (size_t k = 0; k < G_N_ELEMENTS(WORK); k++)

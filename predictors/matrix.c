@@ -6,10 +6,11 @@
 #include <math.h>
 #include <string.h>
 
-#define MEAN_PULL 3.0 /* rows' worth of the overall mean in a level's */
+#define PULL_LEAST 0.1 /* rows' worth of the overall mean in a level's */
+#define PULL_MOST 20.0
 #define TWIN_REACH 4
 #define MEAN_FOLDS 5  /* of the rows that are learned from: a row's mean leaves its own fold out */
-#define LEVELS_MAX 64 /* of one-hot columns; rarer levels are missing */
+#define LEVELS_MAX 64 /* of one-hot columns; with more they are coded by their mean */
 
 static void free_feature(gpointer data)
 {
@@ -190,15 +191,36 @@ static int mean_fold(size_t row)
 /* Sums and counts of the target by level; `fold` of the rows is left out (-1: none). */
 struct level_sums {
     double *sums, *counts, all;
+    double pull; /* rows' worth of the overall mean in a level's: the variance within levels over
+                    that between them (empirical Bayes) */
 };
+
+static double pull_of(const struct level_sums *s, guint levels, double squares)
+{
+    double used = 0, rows = 0, sum = 0, of_means = 0;
+    for (guint k = 0; k < levels; k++) {
+        if (!(s->counts[k] > 0))
+            continue;
+        used++;
+        rows += s->counts[k];
+        sum += s->sums[k];
+        of_means += s->sums[k] * s->sums[k] / s->counts[k];
+    }
+    if (used < 2 || rows <= used)
+        return 1;
+    double within = (squares - of_means) / (rows - used);
+    double all = (of_means - sum * sum / rows) / (used - 1); /* between, and what chance adds */
+    double between = (all - within) / (rows / used);
+    return between > 0 ? CLAMP(within / between, PULL_LEAST, PULL_MOST) : PULL_MOST;
+}
 
 static struct level_sums sum_levels(const struct orch_matrix *m, int column, const double *target,
                                     int fold)
 {
     guint levels = orch_matrix_feature(m, column)->levels->len;
     const double *values = orch_matrix_column(m, column);
-    struct level_sums s = {g_new0(double, levels + 1), g_new0(double, levels + 1), 0};
-    double rows = 0;
+    struct level_sums s = {g_new0(double, levels + 1), g_new0(double, levels + 1), 0, 0};
+    double rows = 0, squares = 0;
     for (size_t i = 0; i < m->rows; i++) {
         if (fold >= 0 && mean_fold(i) == fold)
             continue;
@@ -207,15 +229,17 @@ static struct level_sums sum_levels(const struct orch_matrix *m, int column, con
         if (!isnan(values[i])) {
             s.sums[(int)values[i]] += target[i];
             s.counts[(int)values[i]] += 1;
+            squares += target[i] * target[i];
         }
     }
     s.all = rows > 0 ? s.all / rows : 0;
+    s.pull = pull_of(&s, levels, squares);
     return s;
 }
 
 static double level_mean(const struct level_sums *s, int level)
 {
-    return (s->sums[level] + MEAN_PULL * s->all) / (s->counts[level] + MEAN_PULL);
+    return (s->sums[level] + s->pull * s->all) / (s->counts[level] + s->pull);
 }
 
 static void fit_means(struct part *p, const struct orch_matrix *m, const double *target)
@@ -224,14 +248,18 @@ static void fit_means(struct part *p, const struct orch_matrix *m, const double 
     struct level_sums s = sum_levels(m, p->source, target, -1);
     p->means = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
     p->centre = s.all;
+    double squares = 0, used = 0;
     for (guint i = 0; i < f->levels->len; i++) {
         double *mean = g_new(double, 1);
         *mean = level_mean(&s, (int)i);
+        squares += s.counts[i] * (*mean - s.all) * (*mean - s.all);
+        used += s.counts[i];
         if (s.counts[i] > 0)
             g_hash_table_insert(p->means, g_strdup(f->levels->pdata[i]), mean);
         else
             g_free(mean);
     }
+    p->spread = squares > 1e-24 * used ? sqrt(squares / used) : 1;
     g_free(s.sums);
     g_free(s.counts);
 }
@@ -285,11 +313,11 @@ static void code_category(struct orch_coder *coder, const struct orch_matrix *m,
     const struct orch_feature *f = orch_matrix_feature(m, c);
     if (!look(orch_matrix_column(m, c), m->rows).varies)
         return;
-    if (coding == ORCH_CODING_MEAN) {
+    if (coding == ORCH_CODING_MEAN || f->levels->len > LEVELS_MAX) {
         fit_means(add_part(coder, m, c, LEVEL_MEAN, g_strdup(f->name)), m, target);
         return;
     }
-    for (guint i = 1; i < f->levels->len && i < LEVELS_MAX; i++) {
+    for (guint i = 1; i < f->levels->len; i++) {
         const char *level = f->levels->pdata[i];
         struct part *p = add_part(coder, m, c, LEVEL_IS, g_strdup_printf("%s=%s", f->name, level));
         p->level = g_strdup(level);
@@ -374,7 +402,7 @@ static double code_level(const struct part *p, const char *level)
     if (p->kind == LEVEL_IS)
         return strcmp(level, p->level) == 0;
     const double *mean = g_hash_table_lookup(p->means, level);
-    return mean ? *mean : p->centre;
+    return mean ? (*mean - p->centre) / p->spread : 0;
 }
 
 /* Where each level of the rows' own category goes. */
@@ -449,7 +477,8 @@ double *orch_coder_apply_learned(const struct orch_coder *coder, const struct or
             struct level_sums s = sum_levels(m, p->source, target, fold);
             for (size_t i = 0; i < m->rows; i++)
                 if (mean_fold(i) == fold && !isnan(column[i]))
-                    out[(size_t)k * m->rows + i] = level_mean(&s, (int)column[i]);
+                    out[(size_t)k * m->rows + i] =
+                        (level_mean(&s, (int)column[i]) - p->centre) / p->spread;
             g_free(s.sums);
             g_free(s.counts);
         }

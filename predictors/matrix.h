@@ -49,12 +49,13 @@ struct orch_matrix *orch_matrix_without(const struct orch_matrix *matrix,
  * applied to any rows with features of the same names. A feature that was not there is
  * missing; a number that was a category goes by its text. */
 enum orch_coding {
-    ORCH_CODING_MEAN,    /* categories: mean of the target, drawn to the overall mean by 3 rows'
-                            worth; an unknown level: the overall mean; numbers as they are. Missing
-                            stays missing: for trees. */
-    ORCH_CODING_ONE_HOT, /* categories: a column for each level but the first; numbers: centred and
-                            scaled, beside their logarithm where all are positive; missing: 0 (the
-                            mean) and a column that says so. For linear models and distances. */
+    ORCH_CODING_MEAN, /* categories: mean of the target, drawn to the overall mean as the variance
+                         within levels asks for, centred and scaled; an unknown level: 0; numbers
+                         as they are. Missing stays missing: for trees. */
+    ORCH_CODING_ONE_HOT, /* categories: a column for each level but the first, with more than 64
+                            levels as above; numbers: centred and scaled, beside their logarithm
+                            where all are positive; missing: 0 (the mean) and a column that says so.
+                            For linear models and distances. */
 };
 struct orch_coder;
 struct orch_coder *orch_coder_fit(const struct orch_matrix *matrix, const double *target,
