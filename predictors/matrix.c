@@ -498,9 +498,7 @@ static json_t *save_part(const struct part *p)
                           "feature", p->feature, "source", p->source);
     if (p->level)
         json_object_set_new(o, "level", json_string(p->level));
-    if (p->kind == LEVEL_MEAN)
-        json_object_set_new(o, "centre", json_real(p->centre));
-    if (p->kind == SCALED || p->kind == LOG_SCALED) {
+    if (p->kind == LEVEL_MEAN || p->kind == SCALED || p->kind == LOG_SCALED) {
         json_object_set_new(o, "centre", json_real(p->centre));
         json_object_set_new(o, "spread", json_real(p->spread));
     }
@@ -562,11 +560,11 @@ static bool load_part(struct part *p, const json_t *saved, GError **error)
         p->level = g_strdup(orch_load_text(saved, "level", error));
         return p->level;
     }
-    if (p->kind == LEVEL_MEAN)
-        return orch_load_real(saved, "centre", &p->centre, error) && load_means(p, saved, error);
-    return (p->kind != SCALED && p->kind != LOG_SCALED) ||
-           (orch_load_real(saved, "centre", &p->centre, error) &&
-            orch_load_real(saved, "spread", &p->spread, error));
+    bool is_scaled = p->kind == LEVEL_MEAN || p->kind == SCALED || p->kind == LOG_SCALED;
+    if (is_scaled && (!orch_load_real(saved, "centre", &p->centre, error) ||
+                      !orch_load_real(saved, "spread", &p->spread, error)))
+        return false;
+    return p->kind != LEVEL_MEAN || load_means(p, saved, error);
 }
 
 struct orch_coder *orch_coder_load(const json_t *saved, GError **error)
