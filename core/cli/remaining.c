@@ -81,8 +81,9 @@ static bool answer(struct forecast_untried *untried, const json_t *record,
                        "it is not known how much of the trial is left, or what runs it here");
         return false;
     }
-    set(out, "prior", share * there.whole_s, there.spread,
-        g_strdup("a roofline alone: its pace here says nothing of that GPU"));
+    set(out, there.is_transferred ? "transferred" : "prior", share * there.whole_s, there.spread,
+        g_strdup_printf("%s alone: its pace here says nothing of that GPU",
+                        there.is_transferred ? "the white box" : "a roofline"));
     return true;
 }
 
