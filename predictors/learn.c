@@ -14,6 +14,7 @@
 #define TUNING_ROWS 3000 /* what is tried is tried on at most so many rows */
 #define HOLD_PART 5      /* of more rows every so-manieth says how good the mixture is */
 #define QUESTIONS_MAX 3
+#define UNKNOWN_WEIGHT 0.05
 #define FEW_LEVELS 2 /* with fewer of a column's levels none can be left out */
 
 struct orch_learned {
@@ -161,6 +162,17 @@ static double *weights_of(char *const *groups, size_t rows)
     for (size_t i = 0; i < rows; i++)
         out[i] = share / (double)GPOINTER_TO_SIZE(g_hash_table_lookup(counts, groups[i]));
     return out;
+}
+
+/* Of a GPU that nothing is known of little can be said: how well says nothing of the models. */
+static void weigh_unknown(const struct orch_question *q, const struct orch_rows *rows,
+                          double *row_weights)
+{
+    int column = orch_matrix_find(rows->matrix, "gpu bandwidth_gbs");
+    bool of_gpu = strcmp(q->column, "gpu") == 0 || strcmp(q->column, "group") == 0;
+    for (size_t i = 0; of_gpu && column >= 0 && i < rows->rows; i++)
+        if (isnan(orch_matrix_column(rows->matrix, column)[i]))
+            row_weights[i] *= UNKNOWN_WEIGHT;
 }
 
 static double **answers_new(size_t count, size_t rows)
@@ -318,6 +330,8 @@ static struct work work_on(const struct orch_question *q, const struct orch_rows
     g_autofree char **groups = groups_of(q, w.rows);
     w.folds = orch_folds_new(groups, w.rows->rows, seed);
     w.row_weights = weights_of(groups, w.rows->rows);
+    if (w.row_weights && q->column)
+        weigh_unknown(q, w.rows, w.row_weights);
     w.logs = logs_of(w.rows);
     struct orch_rows *view = orch_question_rows(q, w.rows);
     orch_matrix_free(w.rows->matrix);
