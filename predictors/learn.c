@@ -246,8 +246,11 @@ static void hold_against_baselines(struct orch_question *q, const struct work *w
             trial_at(q->trials, k)->weight = 0;
         trial->weight = 1;
         q->error = trial->mean_relative_error;
-        q->is_baseline = true;
     }
+    q->is_baseline = true;
+    for (size_t t = 0; t < count; t++)
+        q->is_baseline &=
+            trial_at(q->trials, t)->is_baseline || !(trial_at(q->trials, t)->weight > 0);
 }
 
 static gint by_weight(gconstpointer a, gconstpointer b)

@@ -96,7 +96,7 @@ static int knn_grid(const struct orch_knobs **out)
 const struct orch_model_kind ORCH_MODEL_KNN = {
     .name = "knn",
     .about = "nearest neighbours, the baseline",
-    .coding = ORCH_CODING_ONE_HOT,
+    .coding = ORCH_CODING_NEAR,
     .fit = knn_fit,
     .predict = knn_predict,
     .release = knn_release,

@@ -1,3 +1,4 @@
 # predictors: models that learn.
 orch_test(learn "quick" orch_predictors)
 orch_test(features "quick" orch_predictors)
+orch_test(mixture "quick" orch_predictors)
