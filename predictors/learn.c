@@ -12,7 +12,8 @@
 #define ROWS_MIN 10
 #define TUNING_ROWS 3000 /* what is tried is tried on at most so many rows */
 #define HOLD_PART 5      /* of more rows every so-manieth says how good the mixture is */
-#define FEW_LEVELS 2     /* with fewer of a column's levels none can be left out */
+#define UNKNOWN_WEIGHT 0.05
+#define FEW_LEVELS 2 /* with fewer of a column's levels none can be left out */
 
 /* ---- questions ---------------------------------------------------------------------------------
  */
@@ -156,6 +157,17 @@ static double *weights_of(char *const *groups, size_t rows)
     return out;
 }
 
+/* Of a GPU that nothing is known of little can be said: how well says nothing of the models. */
+static void weigh_unknown(const struct orch_question *q, const struct orch_rows *rows,
+                          double *row_weights)
+{
+    int column = orch_matrix_find(rows->matrix, "gpu bandwidth_gbs");
+    bool of_gpu = strcmp(q->column, "gpu") == 0 || strcmp(q->column, "group") == 0;
+    for (size_t i = 0; of_gpu && column >= 0 && i < rows->rows; i++)
+        if (isnan(orch_matrix_column(rows->matrix, column)[i]))
+            row_weights[i] *= UNKNOWN_WEIGHT;
+}
+
 static double **answers_new(size_t count, size_t rows)
 {
     double **out = g_new0(double *, count + 1);
@@ -227,8 +239,11 @@ static void hold_against_baselines(struct orch_question *q, const struct work *w
             trial_at(q->trials, k)->weight = 0;
         trial->weight = 1;
         q->error = trial->mean_relative_error;
-        q->is_baseline = true;
     }
+    q->is_baseline = true;
+    for (size_t t = 0; t < count; t++)
+        q->is_baseline &=
+            trial_at(q->trials, t)->is_baseline || !(trial_at(q->trials, t)->weight > 0);
 }
 
 static gint by_weight(gconstpointer a, gconstpointer b)
@@ -311,6 +326,8 @@ static struct work work_on(const struct orch_question *q, const struct orch_rows
     g_autofree char **groups = groups_of(q, w.rows);
     w.folds = orch_folds_new(groups, w.rows->rows, seed);
     w.row_weights = weights_of(groups, w.rows->rows);
+    if (w.row_weights && q->column)
+        weigh_unknown(q, w.rows, w.row_weights);
     w.logs = logs_of(w.rows);
     struct orch_rows *view = orch_question_rows(q, w.rows);
     orch_matrix_free(w.rows->matrix);

@@ -9,6 +9,9 @@
 #define PULL_LEAST 0.1 /* rows' worth of the overall mean in a level's */
 #define PULL_MOST 20.0
 #define TWIN_REACH 4
+#define SIGNS 24
+#define SIGN                                                                                       \
+    0.5 /* two levels differ in about 12 signs, by 1 each: farther apart than one-hot ones */
 #define MEAN_FOLDS 5  /* of the rows that are learned from: a row's mean leaves its own fold out */
 #define LEVELS_MAX 64 /* of one-hot columns; with more they are coded by their mean */
 
@@ -142,7 +145,7 @@ struct orch_matrix *orch_matrix_without(const struct orch_matrix *m,
 /* ---- coding ------------------------------------------------------------------------------------
  */
 
-enum part_kind { AS_IS, LEVEL_MEAN, LEVEL_IS, SCALED, LOG_SCALED, IS_MISSING };
+enum part_kind { AS_IS, LEVEL_MEAN, LEVEL_IS, LEVEL_SIGN, SCALED, LOG_SCALED, IS_MISSING };
 
 /* A column that comes out. */
 struct part {
@@ -150,6 +153,7 @@ struct part {
     int source;
     char *name, *feature;
     char *level;           /* LEVEL_IS */
+    int bit;               /* LEVEL_SIGN: of the level's hash */
     GHashTable *means;     /* LEVEL_MEAN: level to double * */
     double centre, spread; /* SCALED, LOG_SCALED */
 };
@@ -313,6 +317,11 @@ static void code_category(struct orch_coder *coder, const struct orch_matrix *m,
     const struct orch_feature *f = orch_matrix_feature(m, c);
     if (!look(orch_matrix_column(m, c), m->rows).varies)
         return;
+    for (int bit = 0; coding == ORCH_CODING_NEAR && f->levels->len > LEVELS_MAX && bit < SIGNS;
+         bit++)
+        add_part(coder, m, c, LEVEL_SIGN, g_strdup_printf("%s sign %d", f->name, bit))->bit = bit;
+    if (coding == ORCH_CODING_NEAR && f->levels->len > LEVELS_MAX)
+        return;
     if (coding == ORCH_CODING_MEAN || f->levels->len > LEVELS_MAX) {
         fit_means(add_part(coder, m, c, LEVEL_MEAN, g_strdup(f->name)), m, target);
         return;
@@ -396,11 +405,21 @@ int orch_coder_source(const struct orch_coder *coder, int column)
     return ((struct part *)coder->parts->pdata[column])->source;
 }
 
+static uint64_t hash_text(const char *text)
+{
+    uint64_t h = 0xcbf29ce484222325u;
+    for (; *text; text++)
+        h = (h ^ (unsigned char)*text) * 0x100000001b3u;
+    return orch_random_next(&h);
+}
+
 /* What a level of that name is coded as; an unknown one is the mean, or none of the columns. */
 static double code_level(const struct part *p, const char *level)
 {
     if (p->kind == LEVEL_IS)
         return strcmp(level, p->level) == 0;
+    if (p->kind == LEVEL_SIGN)
+        return hash_text(level) >> p->bit & 1 ? SIGN : -SIGN;
     const double *mean = g_hash_table_lookup(p->means, level);
     return mean ? (*mean - p->centre) / p->spread : 0;
 }
@@ -434,14 +453,14 @@ static double code_as_level(const struct part *p, double value)
 {
     char text[32];
     if (isnan(value))
-        return p->kind == LEVEL_IS ? 0 : value;
+        return p->kind == LEVEL_MEAN ? value : 0;
     g_ascii_formatd(text, sizeof text, "%.12g", value);
     return code_level(p, text);
 }
 
 static void code_column(const struct part *p, const struct orch_matrix *m, int c, double *out)
 {
-    bool to_level = p->kind == LEVEL_MEAN || p->kind == LEVEL_IS;
+    bool to_level = p->kind == LEVEL_MEAN || p->kind == LEVEL_IS || p->kind == LEVEL_SIGN;
     const struct orch_feature *f = c >= 0 ? orch_matrix_feature(m, c) : NULL;
     const double *column = c >= 0 ? orch_matrix_column(m, c) : NULL;
     g_autofree double *levels = f && f->levels && to_level ? level_values(p, f) : NULL;
@@ -489,7 +508,7 @@ double *orch_coder_apply_learned(const struct orch_coder *coder, const struct or
 /* ---- saving ------------------------------------------------------------------------------------
  */
 
-static const char *const PART_NAMES[] = {"as-is",  "level-mean", "level",
+static const char *const PART_NAMES[] = {"as-is",  "level-mean", "level",  "level-sign",
                                          "scaled", "log-scaled", "missing"};
 
 static json_t *save_part(const struct part *p)
@@ -498,6 +517,8 @@ static json_t *save_part(const struct part *p)
                           "feature", p->feature, "source", p->source);
     if (p->level)
         json_object_set_new(o, "level", json_string(p->level));
+    if (p->kind == LEVEL_SIGN)
+        json_object_set_new(o, "bit", json_integer(p->bit));
     if (p->kind == LEVEL_MEAN || p->kind == SCALED || p->kind == LOG_SCALED) {
         json_object_set_new(o, "centre", json_real(p->centre));
         json_object_set_new(o, "spread", json_real(p->spread));
@@ -556,6 +577,10 @@ static bool load_part(struct part *p, const json_t *saved, GError **error)
     p->feature = g_strdup(feature);
     p->source = (int)source;
     p->spread = 1;
+    int64_t bit = 0;
+    if (p->kind == LEVEL_SIGN && !orch_load_int(saved, "bit", 0, 63, &bit, error))
+        return false;
+    p->bit = (int)bit;
     if (p->kind == LEVEL_IS) {
         p->level = g_strdup(orch_load_text(saved, "level", error));
         return p->level;

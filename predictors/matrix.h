@@ -55,7 +55,9 @@ enum orch_coding {
     ORCH_CODING_ONE_HOT, /* categories: a column for each level but the first, with more than 64
                             levels as above; numbers: centred and scaled, beside their logarithm
                             where all are positive; missing: 0 (the mean) and a column that says so.
-                            For linear models and distances. */
+                            For linear models. */
+    ORCH_CODING_NEAR,    /* the same, but categories with more than 64 levels as 24 signs that are
+                            each level's own: any two are about as far apart. For distances. */
 };
 struct orch_coder;
 struct orch_coder *orch_coder_fit(const struct orch_matrix *matrix, const double *target,

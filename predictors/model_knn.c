@@ -125,7 +125,7 @@ static void *knn_load(const json_t *saved, int cols, GError **error)
 const struct orch_model_kind ORCH_MODEL_KNN = {
     .name = "knn",
     .about = "nearest neighbours, the baseline",
-    .coding = ORCH_CODING_ONE_HOT,
+    .coding = ORCH_CODING_NEAR,
     .fit = knn_fit,
     .predict = knn_predict,
     .release = knn_release,

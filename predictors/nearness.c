@@ -39,7 +39,7 @@ struct orch_nearness *orch_nearness_fit(const struct orch_matrix *matrix, uint64
     struct orch_nearness *n = g_new0(struct orch_nearness, 1);
     size_t rows = matrix->rows;
     g_autofree double *none = g_new0(double, rows + 1);
-    n->coder = orch_coder_fit(matrix, none, ORCH_CODING_ONE_HOT);
+    n->coder = orch_coder_fit(matrix, none, ORCH_CODING_NEAR);
     n->cols = orch_coder_cols(n->coder);
     g_autofree double *values = orch_coder_apply(n->coder, matrix);
     g_autofree float *row = g_new(float, MAX(n->cols, 1));

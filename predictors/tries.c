@@ -235,6 +235,29 @@ static void set_range(struct orch_member *m, const double *y, size_t rows)
     m->high += margin;
 }
 
+/* More work never takes less time. Of the time over the white box it may: larger work is more
+ * efficient. */
+static int8_t *signs_of(const struct orch_matrix *m, bool is_rate)
+{
+    static const char *const names[] = {"batch",
+                                        "batch_per_gpu",
+                                        "batch_size",
+                                        "images",
+                                        "work gflop",
+                                        "work mbytes",
+                                        "white compute_ms",
+                                        "white memory_ms",
+                                        "white tensor_ms",
+                                        "white prior_ms",
+                                        "white update_ms",
+                                        "white roofline_ms",
+                                        NULL};
+    int8_t *signs = g_new0(int8_t, MAX(orch_matrix_cols(m), 1));
+    for (int c = 0; c < orch_matrix_cols(m); c++)
+        signs[c] = !is_rate && g_strv_contains(names, orch_matrix_feature(m, c)->name);
+    return signs;
+}
+
 /* Fits to rows that have an offset. */
 static bool fit_model(struct orch_member *m, const struct orch_question *q,
                       const struct orch_rows *rows, uint64_t seed, GError **error)
@@ -251,7 +274,8 @@ static bool fit_model(struct orch_member *m, const struct orch_question *q,
     }
     struct orch_matrix *seen = visible(q, rows->matrix, m->trial.box);
     struct orch_matrix *used = count < rows->rows ? orch_matrix_pick(seen, which, count) : seen;
-    m->model = orch_model_fit(m->trial.kind, used, y, NULL, &m->trial.knobs, seed, error);
+    g_autofree int8_t *signs = m->white ? NULL : signs_of(used, rows->is_rate);
+    m->model = orch_model_fit(m->trial.kind, used, y, signs, &m->trial.knobs, seed, error);
     set_range(m, y, count);
     if (used != seen)
         orch_matrix_free(used);

@@ -2,3 +2,4 @@
 orch_test(learn "quick" orch_predictors)
 orch_test(trained "quick" orch_predictors)
 orch_test(features "quick" orch_predictors)
+orch_test(mixture "quick" orch_predictors)

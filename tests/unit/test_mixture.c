@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What is learned of tables as a whole: mixtures, questions about what was never seen, baselines,
+ * intervals, and tables that hardly say anything. */
+#include "predictors/learn.h"
+#include "predictors/random.h"
+#include "predictors/whitebox.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <omp.h>
+#include <string.h>
+
+static double normal(uint64_t *random)
+{
+    double u = 1 - orch_random_unit(random), v = orch_random_unit(random);
+    return sqrt(-2 * log(u)) * cos(6.283185307179586 * v);
+}
+
+static const struct {
+    const char *name;
+    double tflops;
+} GPUS[] = {{"V100", 15.67}, {"K80", 4.37}, {"T4", 8.14}, {"P100", 10.6}, {"A100-PCIe-40GB", 19.5}};
+
+/* Products of matrices that take 1.7 times the peak's time and a launch, on the first `gpus`. */
+static char *table(size_t rows, int first, int gpus, double noise, uint64_t seed)
+{
+    GString *text = g_string_new("gpu,b,m,k,n,ms\n");
+    for (size_t i = 0; i < rows; i++) {
+        int g = first + (int)orch_random_below(&seed, (size_t)gpus);
+        double m = 64 << orch_random_below(&seed, 6), n = 64 << orch_random_below(&seed, 6);
+        double ms =
+            (0.02 + 2e-9 * 8 * m * n * 512 / GPUS[g].tflops * 1.7) * exp(noise * normal(&seed));
+        g_string_append_printf(text, "%s,8,%g,512,%g,%.9g\n", GPUS[g].name, m, n, ms);
+    }
+    return g_string_free(text, FALSE);
+}
+
+static struct orch_rows *rows_of(const char *text, const char *target, const char *group,
+                                 const struct orch_rows *like)
+{
+    GError *error = NULL;
+    struct orch_csv *csv = orch_csv_parse("test.csv", text, strlen(text), &error);
+    assert_non_null(csv);
+    struct orch_rows_options o = {
+        .target = target, .group = group, .like = like ? like->matrix : NULL};
+    struct orch_rows *rows = orch_rows_of_table(csv, &o, &error);
+    if (!rows)
+        fail_msg("%s", error->message);
+    orch_csv_free(csv);
+    return rows;
+}
+
+static struct orch_learned *learn(const struct orch_rows *rows, const char *model)
+{
+    GError *error = NULL;
+    struct orch_learn_options o = {.model = model, .target = ORCH_LEARN_BEST, .seed = 1};
+    struct orch_learned *l = orch_learn(rows, &o, &error);
+    if (!l)
+        fail_msg("%s", error->message);
+    return l;
+}
+
+static struct orch_score judge(const struct orch_learned *l, const struct orch_rows *rows,
+                               struct orch_answer *answers)
+{
+    orch_learned_predict(l, rows, answers);
+    return orch_score_of(rows->target, answers, NULL, rows->rows);
+}
+
+/* Rows like those seen are answered to the noise, with an interval that holds 90 %; a GPU never
+ * seen is carried by the white box, its interval is wider, and both are said. */
+static void test_questions(void **state)
+{
+    (void)state;
+    g_autofree char *a = table(400, 0, 4, 0.1, 1), *b = table(300, 0, 4, 0.1, 2);
+    g_autofree char *c = table(300, 4, 1, 0.1, 3);
+    struct orch_rows *seen = rows_of(a, "ms", NULL, NULL), *same = rows_of(b, "ms", NULL, seen);
+    struct orch_rows *other = rows_of(c, "ms", NULL, seen);
+    struct orch_learned *l = learn(seen, "auto");
+    struct orch_answer answers[300];
+    assert_int_equal(orch_learned_questions(l), 2);
+    assert_null(orch_learned_column(l, 0));
+    assert_string_equal(orch_learned_column(l, 1), "gpu");
+    struct orch_score s = judge(l, same, answers);
+    assert_true(s.mean_relative_error < 0.1); /* the noise alone makes 0.08 */
+    assert_true(s.coverage_90 > 0.84 && s.coverage_90 < 0.96);
+    double width = log(answers[0].high / answers[0].low);
+    size_t far = 0;
+    for (int i = 0; i < 300; i++)
+        far += answers[i].extrapolates;
+    assert_true(far < 15 && answers[0].question == 0);
+    s = judge(l, other, answers);
+    assert_true(s.mean_relative_error < 0.35);
+    assert_true(s.coverage_90 > 0.8);
+    assert_true(answers[0].question == 1 && answers[0].extrapolates);
+    assert_true(log(answers[0].high / answers[0].low) > 1.2 * width);
+    orch_learned_free(l);
+    orch_rows_free(seen);
+    orch_rows_free(same);
+    orch_rows_free(other);
+}
+
+/* A row unlike any other is said to be far, though its GPU was seen. */
+static void test_far(void **state)
+{
+    (void)state;
+    g_autofree char *a = table(200, 0, 2, 0.1, 1);
+    struct orch_rows *seen = rows_of(a, "ms", NULL, NULL);
+    struct orch_rows *far = rows_of(
+        "gpu,b,m,k,n,ms\nV100,8,256,512,256,1\nV100,4000,900000,2,900000,1\n", "ms", NULL, seen);
+    struct orch_learned *l = learn(seen, "linear");
+    struct orch_answer answers[2];
+    orch_learned_predict(l, far, answers);
+    assert_true(answers[0].distance < 1 && !answers[0].extrapolates);
+    assert_true(answers[1].distance > 2 && answers[1].extrapolates);
+    orch_learned_free(l);
+    orch_rows_free(seen);
+    orch_rows_free(far);
+}
+
+/* The same answers, to the last bit, with one thread and with several. */
+static void test_threads_do_not_show(void **state)
+{
+    (void)state;
+    g_autofree char *a = table(120, 0, 3, 0.1, 1);
+    struct orch_rows *rows = rows_of(a, "ms", NULL, NULL);
+    struct orch_answer one[120], four[120];
+    for (int threads = 1; threads <= 4; threads += 3) {
+        omp_set_num_threads(threads);
+        struct orch_learned *l = learn(rows, "auto");
+        orch_learned_predict(l, rows, threads == 1 ? one : four);
+        orch_learned_free(l);
+    }
+    omp_set_num_threads(omp_get_num_procs());
+    for (int i = 0; i < 120; i++)
+        assert_true(!(one[i].value < four[i].value) && !(one[i].value > four[i].value) &&
+                    !(one[i].low < four[i].low) && !(one[i].high > four[i].high));
+    orch_rows_free(rows);
+}
+
+/* The white box's few constants are found: 1.7 of the peak's time and a launch of 0.02 ms. */
+static void test_whitebox(void **state)
+{
+    (void)state;
+    g_autofree char *a = table(300, 0, 3, 0.02, 1), *b = table(100, 3, 2, 0, 2);
+    struct orch_rows *seen = rows_of(a, "ms", NULL, NULL), *other = rows_of(b, "ms", NULL, seen);
+    struct orch_whitebox *w = orch_whitebox_fit(seen);
+    double out[100], off = 0;
+    orch_whitebox_predict(w, other, out);
+    for (int i = 0; i < 100; i++)
+        off += fabs(out[i] / other->target[i] - 1) / 100;
+    assert_true(off < 0.05);
+    orch_whitebox_free(w);
+    orch_rows_free(seen);
+    orch_rows_free(other);
+}
+
+/* Each task takes a time of its own, on each GPU by its specification: nothing but the last known
+ * time, times the ratio, can say it, and no model may answer instead. */
+static void test_baseline_wins(void **state)
+{
+    (void)state;
+    GString *text = g_string_new("gpu,job,ms\n");
+    uint64_t random = 5;
+    for (int job = 0; job < 80; job++) { /* more than are coded one by one */
+        double time = exp(2 * normal(&random));
+        for (int g = 0; g < 4; g++) {
+            struct orch_rows *r =
+                rows_of("gpu,ms\nV100,1\nK80,1\nT4,1\nP100,1\n", "ms", NULL, NULL);
+            g_string_append_printf(text, "%s,job%d,%.9g\n", GPUS[g].name, job, time * r->white[g]);
+            orch_rows_free(r);
+        }
+    }
+    struct orch_rows *rows = rows_of(text->str, "ms", NULL, NULL);
+    struct orch_learned *l = learn(rows, "auto");
+    const struct orch_learn_trial *best =
+        &g_array_index(orch_learned_trials(l, 1), struct orch_learn_trial, 0);
+    g_autofree char *mixture = orch_learned_text(l, 1);
+    assert_string_equal(orch_learned_column(l, 1), "gpu");
+    assert_true(orch_learned_is_baseline(l, 1));
+    assert_true(best->is_baseline && best->weight > 0.99);
+    assert_string_equal(mixture, "1.00 specs knn");
+    assert_true(orch_learned_error(l, 1) < 0.05);
+    orch_learned_free(l);
+    orch_rows_free(rows);
+    g_string_free(text, TRUE);
+}
+
+/* One group is ten times as noisy: where that is asked for, each has the width that it needs. */
+static void test_widths_by_group(void **state)
+{
+    (void)state;
+    struct orch_rows *rows[2];
+    for (int k = 0; k < 2; k++) {
+        GString *text = g_string_new("who,a,ms\n");
+        uint64_t random = 5 + (uint64_t)k;
+        for (int i = 0; i < 400; i++) {
+            double a = 1 + orch_random_unit(&random);
+            g_string_append_printf(text, "%s,%.6f,%.9g\n", i % 2 ? "calm" : "wild", a,
+                                   a * exp((i % 2 ? 0.03 : 0.3) * normal(&random)));
+        }
+        rows[k] = rows_of(text->str, "ms", "who", k ? rows[0] : NULL);
+        g_string_free(text, TRUE);
+    }
+    struct orch_learn_options o = {.model = "linear", .calibrate_groups = true};
+    struct orch_learned *l = orch_learn(rows[0], &o, NULL);
+    struct orch_answer answers[400];
+    size_t inside[2] = {0};
+    orch_learned_predict(l, rows[1], answers);
+    for (int i = 0; i < 400; i++)
+        inside[i % 2] +=
+            answers[i].low <= rows[1]->target[i] && rows[1]->target[i] <= answers[i].high;
+    for (int k = 0; k < 2; k++)
+        assert_true(inside[k] > 166 && inside[k] < 194); /* of 200, three deviations */
+    assert_true(log(answers[0].high / answers[0].low) > 4 * log(answers[1].high / answers[1].low));
+    orch_learned_free(l);
+    orch_rows_free(rows[0]);
+    orch_rows_free(rows[1]);
+}
+
+/* ---- tables that hardly say anything -----------------------------------------------------------
+ */
+
+/* All models, by name and mixed, answer near `wanted` for the first row. */
+static void expect_answer(const char *text, double wanted, double within)
+{
+    static const char *const models[] = {"auto",  "linear", "tree", "forest",
+                                         "boost", "knn",    "mlp",  "kernel"};
+    struct orch_rows *rows = rows_of(text, "ms", NULL, NULL);
+    g_autofree struct orch_answer *answers = g_new(struct orch_answer, rows->rows);
+    for (size_t k = 0; k < G_N_ELEMENTS(models); k++) {
+        struct orch_learned *l = learn(rows, models[k]);
+        orch_learned_predict(l, rows, answers);
+        if (!(fabs(answers[0].value - wanted) <= within))
+            fail_msg("%s says %g, not %g", models[k], answers[0].value, wanted);
+        assert_true(answers[0].low <= answers[0].value && answers[0].value <= answers[0].high);
+        orch_learned_free(l);
+    }
+    orch_rows_free(rows);
+}
+
+static char *repeat(const char *header, const char *format, int rows)
+{
+    GString *text = g_string_new(header);
+    for (int i = 0; i < rows; i++) {
+        g_autofree char *number = g_strdup_printf("%d", i);
+        g_auto(GStrv) parts = g_strsplit(format, "#", -1);
+        g_autofree char *line = g_strjoinv(number, parts);
+        g_string_append(text, line);
+    }
+    return g_string_free(text, FALSE);
+}
+
+static void test_poor_tables(void **state)
+{
+    (void)state;
+    g_autofree char *constant = repeat("a,b,ms\n", "#,1,4\n", 12);
+    g_autofree char *alone = repeat("ms\n", "4\n", 12);
+    g_autofree char *twins = repeat("a,b,c,ms\n", "#,#,#,4\n", 30); /* a singular design */
+    g_autofree char *empty = repeat("a,b,ms\n", ",,4\n", 12);
+    g_autofree char *unknown = repeat("gpu,net,ms\n", "Mars#,nonesuch#,4\n", 15);
+    expect_answer(constant, 4, 0.1);
+    expect_answer(alone, 4, 0.1);
+    expect_answer(twins, 4, 0.1);
+    expect_answer(empty, 4, 0.1);
+    expect_answer(unknown, 4, 0.1);
+}
+
+/* A category's level, a column's kind and a whole column that were not there. */
+static void test_other_columns(void **state)
+{
+    (void)state;
+    g_autofree char *text = repeat("version,size,ms\n", "#a,#,4\n", 6);
+    g_autofree char *more = repeat("", "#,#,5\n", 14);
+    g_autofree char *both = g_strconcat(text, more, NULL);
+    struct orch_rows *rows = rows_of(both, "ms", NULL, NULL);
+    struct orch_rows *odd[] = {rows_of("version,size,ms\n7,3,1\n", "ms", NULL, NULL),
+                               rows_of("version,size,ms\nnew,3,1\n", "ms", NULL, rows),
+                               rows_of("size,ms\nlarge,1\n", "ms", NULL, rows),
+                               rows_of("ms\n1\n", "ms", NULL, rows)};
+    struct orch_learned *l = learn(rows, "auto");
+    for (size_t k = 0; k < G_N_ELEMENTS(odd); k++) {
+        struct orch_answer a;
+        orch_learned_predict(l, odd[k], &a);
+        assert_true(a.value > 3 && a.value < 6 && a.low <= a.value && a.high >= a.value);
+        orch_rows_free(odd[k]);
+    }
+    orch_learned_free(l);
+    orch_rows_free(rows);
+}
+
+static void test_refusals(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *model;
+        enum orch_learn_target target;
+        int rows;
+        const char *words;
+    } cases[] = {{"auto", ORCH_LEARN_BEST, 9, "too few"},
+                 {"autp", ORCH_LEARN_BEST, 20, "unknown model 'autp'"},
+                 {"auto", ORCH_LEARN_GREY, 20, "white box"},
+                 {"grey", ORCH_LEARN_BEST, 20, "white box"}};
+    for (size_t k = 0; k < G_N_ELEMENTS(cases); k++) {
+        g_autofree char *text = repeat("a,ms\n", "#,4\n", cases[k].rows);
+        g_autoptr(GError) error = NULL;
+        struct orch_rows *rows = rows_of(text, "ms", NULL, NULL);
+        struct orch_learn_options o = {.model = cases[k].model, .target = cases[k].target};
+        assert_null(orch_learn(rows, &o, &error));
+        assert_non_null(strstr(error->message, cases[k].words));
+        orch_rows_free(rows);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_questions),     cmocka_unit_test(test_far),
+        cmocka_unit_test(test_whitebox),      cmocka_unit_test(test_threads_do_not_show),
+        cmocka_unit_test(test_baseline_wins), cmocka_unit_test(test_widths_by_group),
+        cmocka_unit_test(test_poor_tables),   cmocka_unit_test(test_other_columns),
+        cmocka_unit_test(test_refusals),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
