@@ -135,7 +135,7 @@ same "$(json elsewhere.tier) $(json elsewhere.gpu)" 'transferred V100-SXM2-16GB'
 python3 -c 'import sys; here, there = map(float, sys.argv[1:]); sys.exit(not 0 < there < here / 10)' "$(json remaining.seconds)" \
     "$(json elsewhere.seconds)" || _fail 'a V100 is not ten times as fast as 0.1 TFLOP/s'
 rm -r "$XDG_DATA_HOME/orch/devices"
-ok orch show "$key" --on V100; has ', prior: '
+ok orch show "$key" --on V100; has ', transferred: '
 fails 2 orch show "$key" --on V10O; says 'did you mean'
 kill %1; wait
 fails 2 orch show @last --on V100; says '--on is about a trial that is running'
