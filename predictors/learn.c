@@ -13,7 +13,10 @@
 #define TUNING_ROWS 3000 /* what is tried is tried on at most so many rows */
 #define HOLD_PART 5      /* of more rows every so-manieth says how good the mixture is */
 #define UNKNOWN_WEIGHT 0.05
-#define FEW_LEVELS 2 /* with fewer of a column's levels none can be left out */
+#define LONE_SPREAD                                                                                \
+    0.8 /* half width of the logarithm where one level was seen, so that none could be             \
+           left out: 90 % of what GPUs of an architecture never measured are off by                \
+           (BORROWED_SPREAD of predictors/prior.c) */
 
 /* ---- questions ---------------------------------------------------------------------------------
  */
@@ -296,6 +299,8 @@ static struct orch_rows *sample_of(const struct orch_rows *rows, size_t most)
 static char **groups_of(const struct orch_question *q, const struct orch_rows *rows)
 {
     int column = q->column ? orch_matrix_find(rows->matrix, q->column) : -1;
+    if (q->is_lone)
+        return NULL;
     if (column >= 0)
         return orch_levels_of(rows->matrix, column);
     return q->column && rows->groups ? g_memdup2(rows->groups, (rows->rows + 1) * sizeof(char *))
@@ -456,7 +461,7 @@ static bool learn_question(struct orch_question *q, const struct orch_rows *rows
     bool mixes = strcmp(o->model, "auto") == 0 || strcmp(o->model, "grey") == 0;
     bool many = rows->rows > TUNING_ROWS && !q->column;
     struct work w = work_on(q, rows, TUNING_ROWS, o->seed);
-    GArray *trials = orch_trials_list(w.rows, o, q->column != NULL, error);
+    GArray *trials = orch_trials_list(q, w.rows, o, error);
     bool ok = trials != NULL;
     if (ok) {
         g_array_unref(q->trials);
@@ -509,12 +514,13 @@ static void list_questions(struct orch_learned *l, const struct orch_rows *rows,
         g_autofree char **levels = orch_levels_of(rows->matrix, column);
         struct orch_question *q = orch_question_new(NOVEL[k]);
         note_levels(q, levels, rows->rows);
-        hide_names(q, rows, levels);
-        note_facts(q, rows, levels);
-        if (q->known->len < FEW_LEVELS)
-            free_question(q);
+        q->is_lone = q->known->len < 2;
+        if (q->is_lone)
+            g_ptr_array_add(q->hidden, g_strdup(NOVEL[k]));
         else
-            l->questions[l->count++] = q;
+            hide_names(q, rows, levels);
+        note_facts(q, rows, levels);
+        l->questions[l->count++] = q;
     }
 }
 
@@ -656,6 +662,8 @@ static void answer_question(struct orch_question *q, const struct orch_rows *row
     }
     orch_mix_apply(answers, weights, (size_t)q->member_count, count, mixed, spread);
     orch_width_of(&q->width, view, mixed, spread, half);
+    for (size_t k = 0; k < count && q->is_lone; k++)
+        half[k] = MAX(half[k], LONE_SPREAD);
     for (size_t k = 0; k < count; k++) {
         struct orch_answer *a = &out[which[k]];
         a->value = exp(mixed[k]);

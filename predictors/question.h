@@ -29,6 +29,7 @@ struct orch_width {
 
 struct orch_question {
     char *column;      /* NULL: rows like those seen */
+    bool is_lone;      /* one level of it was seen: none can be left out */
     GPtrArray *known;  /* char *: levels of the column that were seen */
     GPtrArray *hidden; /* char *: features that would tell a level by name */
     GPtrArray *facts;  /* char *: features that are one number for each level; without a column: the
@@ -66,8 +67,8 @@ struct orch_rows *orch_question_rows(const struct orch_question *q, const struct
 void orch_try(const struct orch_question *q, const struct orch_rows *rows, const int *folds,
               uint64_t seed, double **out);
 /** What is worth trying with so many rows. */
-GArray *orch_trials_list(const struct orch_rows *rows, const struct orch_learn_options *options,
-                         bool unseen, GError **error);
+GArray *orch_trials_list(const struct orch_question *q, const struct orch_rows *rows,
+                         const struct orch_learn_options *options, GError **error);
 
 bool orch_member_fit(struct orch_member *member, const struct orch_question *q,
                      const struct orch_rows *rows, uint64_t seed, GError **error);

@@ -121,9 +121,10 @@ static const struct offer OFFERS[] = {
      {.width = 64, .rate = 3e-3, .ridge = 1e-3, .epochs = 60}},
 };
 
-static void list_all(GArray *trials, const struct orch_rows *rows,
-                     const struct orch_learn_options *o, bool unseen)
+static void list_all(GArray *trials, const struct orch_question *q, const struct orch_rows *rows,
+                     const struct orch_learn_options *o)
 {
+    bool unseen = q->column != NULL;
     for (size_t i = 0; i < G_N_ELEMENTS(OFFERS); i++) {
         const struct offer *offer = &OFFERS[i];
         unsigned boxes = unseen ? offer->unseen : offer->seen;
@@ -131,13 +132,15 @@ static void list_all(GArray *trials, const struct orch_rows *rows,
             boxes |= BLACK; /* there is no other */
         if (!offer->kind)
             boxes &= ~BLACK;
+        if (q->is_lone && has_white(rows)) /* nothing else knows what another would be like */
+            boxes &= BARE | SPECS | STRIPPED;
         if (!offer->rows_max || unseen || rows->rows <= offer->rows_max)
             add_boxes(trials, rows, o, offer->kind, &offer->knobs, boxes);
     }
 }
 
-GArray *orch_trials_list(const struct orch_rows *rows, const struct orch_learn_options *o,
-                         bool unseen, GError **error)
+GArray *orch_trials_list(const struct orch_question *q, const struct orch_rows *rows,
+                         const struct orch_learn_options *o, GError **error)
 {
     bool all = strcmp(o->model, "auto") == 0 || strcmp(o->model, "grey") == 0;
     const struct orch_model_kind *only = all ? NULL : orch_model_find(o->model, error);
@@ -154,7 +157,7 @@ GArray *orch_trials_list(const struct orch_rows *rows, const struct orch_learn_o
     if (only)
         list_kind(trials, rows, o, only);
     else
-        list_all(trials, rows, o, unseen);
+        list_all(trials, q, rows, o);
     return trials;
 }
 
