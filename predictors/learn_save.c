@@ -176,6 +176,7 @@ static json_t *save_question(struct orch_question *q, enum orch_save_style style
     json_object_set_new(o, "hidden", save_texts(q->hidden));
     json_object_set_new(o, "facts", save_texts(q->facts));
     json_object_set_new(o, "baseline", json_boolean(q->is_baseline));
+    json_object_set_new(o, "lone", json_boolean(q->is_lone));
     json_object_set_new(o, "error", json_real(isfinite(q->error) ? q->error : -1));
     json_object_set_new(o, "median", json_real(isfinite(q->median) ? q->median : -1));
     json_object_set_new(o, "judged", json_integer((json_int_t)q->judged));
@@ -218,6 +219,7 @@ static bool load_question(struct orch_question *q, const json_t *saved, GError *
     load_texts(saved, "hidden", q->hidden);
     load_texts(saved, "facts", q->facts);
     q->is_baseline = json_is_true(json_object_get(saved, "baseline"));
+    q->is_lone = json_is_true(json_object_get(saved, "lone"));
     if (!orch_load_real(saved, "error", &q->error, error) ||
         !orch_load_real(saved, "median", &q->median, error) ||
         !orch_load_int(saved, "judged", 0, INT64_MAX, &judged, error))
