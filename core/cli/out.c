@@ -78,7 +78,7 @@ void orch_table_print_as(struct orch_cli *cli, struct orch_table *table, const c
 void orch_table_print(struct orch_cli *cli, struct orch_table *table, const char *name)
 {
     if (cli->json) {
-        orch_cli_print_json(json_pack("{s:o}", name, orch_table_to_json(table)));
+        orch_cli_print_json(json_pack("{s:o}", name, orch_table_json(table)));
     } else {
         g_autofree char *text = cli->stdout_is_tty
                                     ? orch_table_aligned(table, orch_cli_color(cli, false),
