@@ -58,6 +58,10 @@ struct orch_learn_trial {
     bool is_baseline;           /* last known time, or a ratio of specifications */
 };
 
+/** Is it a model that orch_learn knows: "auto", "grey", or a kind? False with ORCH_ERROR_USAGE,
+ * naming the nearest or all. */
+bool orch_learn_model_check(const char *name, GError **error);
+
 struct orch_learned;
 /** Tries (5 folds; the same for all), mixes or chooses, fits on all rows, calibrates the interval
  * on rows left out. ORCH_ERROR_USAGE for fewer than 10 rows, an unknown model, or no grey target to

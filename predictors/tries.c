@@ -4,6 +4,7 @@
 #include "predictors/question.h"
 
 #include "lib/base/error.h"
+#include "lib/base/text.h"
 
 #include <math.h>
 #include <string.h>
@@ -139,13 +140,30 @@ static void list_all(GArray *trials, const struct orch_question *q, const struct
     }
 }
 
+bool orch_learn_model_check(const char *name, GError **error)
+{
+    g_autoptr(GPtrArray) names = g_ptr_array_new();
+    g_ptr_array_add(names, (gpointer)(uintptr_t) "auto");
+    g_ptr_array_add(names, (gpointer)(uintptr_t) "grey");
+    for (const struct orch_model_kind *kind = orch_model_kinds(); kind->name; kind++)
+        g_ptr_array_add(names, (gpointer)(uintptr_t)kind->name);
+    g_ptr_array_add(names, NULL);
+    const char *const *all = (const char *const *)names->pdata;
+    if (g_strv_contains(all, name))
+        return true;
+    g_autofree char *near = orch_suggest_hint(name, all);
+    g_autofree char *list = g_strjoinv(", ", (char **)names->pdata);
+    orch_error_set(error, ORCH_ERROR_USAGE, near ? near : list, "unknown model '%s'", name);
+    return false;
+}
+
 GArray *orch_trials_list(const struct orch_question *q, const struct orch_rows *rows,
                          const struct orch_learn_options *o, GError **error)
 {
+    if (!orch_learn_model_check(o->model, error))
+        return NULL;
     bool all = strcmp(o->model, "auto") == 0 || strcmp(o->model, "grey") == 0;
     const struct orch_model_kind *only = all ? NULL : orch_model_find(o->model, error);
-    if (!all && !only)
-        return NULL;
     bool wants_grey = o->target == ORCH_LEARN_GREY || strcmp(o->model, "grey") == 0;
     if (wants_grey && !has_white(rows)) {
         orch_error_set(error, ORCH_ERROR_USAGE,

@@ -181,7 +181,7 @@ static bool settle_model(const char *name, struct orch_learn_options *out, GErro
         out->model = "auto";
         out->target = ORCH_LEARN_GREY;
     }
-    return strcmp(out->model, "auto") == 0 || orch_model_find(out->model, error);
+    return orch_learn_model_check(out->model, error);
 }
 
 static int run_train(struct orch_cli *cli, const void *options, GError **error)

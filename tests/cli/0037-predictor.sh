@@ -24,6 +24,8 @@ assert sum(g["n"] for g in s["groups"].values()) == 200
 ok orch predictor eval --train a.csv --test b.csv --target ms --model linear; has 'mean relative error in 5 folds'
 fails 2 orch predictor eval --train a.csv; says '--test'
 fails 2 orch predictor eval --train a.csv --test b.csv --target ms --model boots; says 'did you mean'
+fails 2 orch predictor eval --train a.csv --test b.csv --target ms --model gray; says "did you mean 'grey'?"
+fails 2 orch predictor eval --train a.csv --test b.csv --target ms --model magic; says 'auto, grey, linear, '
 fails 2 orch predictor eval --train a.csv --test b.csv --target sec; says "sec"
 printf 'a,ms\n1,2\n' >few.csv; fails 2 orch predictor eval --train few.csv --test few.csv --target ms; says 'too few'
 printf 'a,ms\n1,0\n' >zero.csv; fails 2 orch predictor eval --train zero.csv --test b.csv --target ms; says 'zero.csv:2:3'
