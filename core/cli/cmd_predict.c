@@ -47,10 +47,12 @@ static const struct orch_option OPTIONS[] = {
     {"threads", 0, "N", ORCH_OPT_TEXT, AT(threads), "of a processor, as the store's runs had them"},
     {"explain", 0, NULL, ORCH_OPT_FLAG, AT(explain),
      "what the answer is made of: features, nearest records, white box and what was learned"},
-    {"budget", 0, "5usd", ORCH_OPT_TEXT, AT(budget),
-     "mark what costs more; with all: leave it out"},
-    {"deadline", 0, "TIME", ORCH_OPT_TEXT, AT(deadline),
-     "mark what takes longer (36h, 2d); with all: leave it out"},
+    {"budget", 0, "USD", ORCH_OPT_TEXT, AT(budget),
+     "mark what costs more, e.g. 5usd; with all: leave it out"},
+    {"deadline", 0, "WHEN", ORCH_OPT_TEXT, AT(deadline),
+     "mark what is not done by then, started now: 18:00, 36h, or a date and time; with all: leave "
+     "it "
+     "out"},
     {"pareto", 0, "FILE", ORCH_OPT_TEXT, AT(pareto),
      "with all: a chart of time and cost, as FILE.svg, FILE.png or FILE.pdf"},
     {"net-table", 0, "FILE.csv", ORCH_OPT_TEXT, AT(net_table),
@@ -153,6 +155,12 @@ static bool options_fit(const struct predict_options *o, GError **error)
                            "option '%s' does nothing with --model %s", some[i].option, name);
             return false;
         }
+    }
+    if (o->optimizer && o->forward_only) {
+        orch_error_set(error, ORCH_ERROR_USAGE, "leave one of them out",
+                       "option '--optimizer' does nothing with --forward-only: no weights are "
+                       "updated");
+        return false;
     }
     if (o->gpu && ((strcmp(o->gpu, "all") == 0 && model != PRIOR) ||
                    (g_str_has_prefix(o->gpu, "paleo:") && model != PALEO))) {
