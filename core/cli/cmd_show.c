@@ -366,7 +366,7 @@ static json_t *going_json(const struct orch_active_row *row, const struct going 
         json_object_set_new(json, "elsewhere",
                             json_pack("{s:s s:s s:f s:f s:f s:s}", "gpu", there->gpu, "tier",
                                       there->tier, "seconds", there->seconds, "low_s", there->low_s,
-                                      "high_s", there->high_s, "why", there->why));
+                                      "high_s", there->high_s, "because", there->why));
     return json;
 }
 
