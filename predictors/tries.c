@@ -361,10 +361,15 @@ static void release_fold(struct fold *f)
     orch_rows_free(f->unseen);
 }
 
+static const struct orch_learn_trial *trial_of(const struct orch_question *q, guint trial)
+{
+    return &g_array_index(q->trials, struct orch_learn_trial, trial);
+}
+
 static void run_job(const struct orch_question *q, const struct fold *f, guint trial, uint64_t seed,
                     double *out)
 {
-    struct orch_member m = {.trial = g_array_index(q->trials, struct orch_learn_trial, trial)};
+    struct orch_member m = {.trial = *trial_of(q, trial)};
     g_autofree double *answers = g_new(double, f->aside_count + 1);
     g_autoptr(GError) unable = NULL;
     if (!f->aside_count || !f->in_count)
@@ -377,11 +382,22 @@ static void run_job(const struct orch_question *q, const struct fold *f, guint t
     orch_member_release(&m);
 }
 
+void orch_learn_tell(const struct orch_learn_options *o, const struct orch_question *q,
+                     const struct orch_learn_trial *trial, struct orch_learn_step step)
+{
+    step.model = trial->kind ? trial->kind->name : "white box";
+    step.column = q->column;
+#pragma omp critical(orch_learn_tell)
+    if (o->tell)
+        o->tell(o->tell_ctx, &step);
+}
+
 void orch_try(const struct orch_question *q, const struct orch_rows *rows, const int *folds,
-              uint64_t seed, double **out)
+              const struct orch_learn_options *o, double **out)
 {
     struct fold cuts[ORCH_FOLDS];
     guint count = q->trials->len;
+    int begun = 0;
     for (int f = 0; f < ORCH_FOLDS; f++)
         cut(rows, folds, f, &cuts[f]);
     for (guint t = 0; t < count; t++)
@@ -390,8 +406,18 @@ void orch_try(const struct orch_question *q, const struct orch_rows *rows, const
             /* the last of the list take longest: they go first */
 #pragma omp parallel for schedule(dynamic, 1) collapse(2)
     for (guint t = 0; t < count; t++)
-        for (int f = 0; f < ORCH_FOLDS; f++)
-            run_job(q, &cuts[f], count - 1 - t, seed, out[count - 1 - t]);
+        for (int f = 0; f < ORCH_FOLDS; f++) {
+            int number;
+#pragma omp atomic capture
+            number = ++begun;
+            struct orch_learn_step step = {.fold = f + 1,
+                                           .folds = ORCH_FOLDS,
+                                           .rows = cuts[f].in_count,
+                                           .number = number,
+                                           .count = (int)count * ORCH_FOLDS};
+            orch_learn_tell(o, q, trial_of(q, count - 1 - t), step);
+            run_job(q, &cuts[f], count - 1 - t, o->seed, out[count - 1 - t]);
+        }
     for (int f = 0; f < ORCH_FOLDS; f++)
         release_fold(&cuts[f]);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Predictors that learn from measured tables. */
 #include "core/cli/cli.h"
+#include "core/cli/learn_progress.h"
 #include "core/cli/learned_show.h"
 
 #include "lib/base/error.h"
@@ -220,7 +221,9 @@ static bool evaluate(struct orch_cli *cli, const struct eval_options *o, struct 
     for (guint i = 0; i < r->train->notes->len; i++)
         orch_cli_warn(cli, "%s", (char *)r->train->notes->pdata[i]);
     int64_t begin = orch_mono_ns();
+    learn_progress_begin(cli, &options);
     r->learned = orch_learn(r->train, &options, error);
+    learn_progress_end(&options);
     if (!r->learned)
         return false;
     r->fit_s = (double)(orch_mono_ns() - begin) / 1e9;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Predictors that the store keeps: train, ls, show, export, rm. */
 #include "core/cli/cli.h"
+#include "core/cli/learn_progress.h"
 #include "core/cli/learned_show.h"
 
 #include "core/cli/training_rows.h"
@@ -203,7 +204,9 @@ static int run_train(struct orch_cli *cli, const void *options, GError **error)
     struct orch_store *store = orch_cli_store(cli, ORCH_STORE_WRITE, error);
     g_autoptr(GPtrArray) notes = g_ptr_array_new_with_free_func(g_free);
     int64_t begin = orch_mono_ns();
+    learn_progress_begin(cli, &r.learn);
     struct orch_trained *t = store ? training_learn(store, &r, notes, error) : NULL;
+    learn_progress_end(&r.learn);
     double seconds = (double)(orch_mono_ns() - begin) / 1e9;
     orch_where_free(where);
     bool ok = t && keep(store, t, error);
