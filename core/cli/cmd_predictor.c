@@ -30,7 +30,8 @@ static const struct orch_option OPTIONS[] = {
     {"box", 0, "grey|black|best", ORCH_OPT_TEXT, AT(box),
      "learn the time over the roofline's (grey), the time (black), or what is better (the "
      "default)"},
-    {"drop", 0, "COLUMN,...", ORCH_OPT_LIST, AT(drop), "columns to leave out"},
+    {"drop", 0, "COLUMN,...", ORCH_OPT_LIST, AT(drop),
+     "columns to hide; what is worked out of them with others stays (docs/import.md)"},
     {"group", 0, "COLUMN", ORCH_OPT_TEXT, AT(group), "judge by this column's values too"},
     {"by-group", 0, NULL, ORCH_OPT_FLAG, AT(by_group),
      "leave whole groups of --group out in cross-validation: for values never seen"},
