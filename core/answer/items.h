@@ -16,6 +16,11 @@ void orch_answer_say_missing(struct orch_asked *a, const struct orch_trials *tri
  * `more` may be NULL. The caller frees. */
 char *orch_answer_command(const struct orch_asked *a, const char *verb, const char *more);
 
+/** What to do for an item without an answer: "orch run hw4.recipe held speed", of those experiments
+ * that `keys` of the item name (NULL-terminated; all, when it has none of them) whose trials are
+ * not done. NULL: all are done, so that is not the cause. The caller frees. */
+char *orch_answer_cure(const struct orch_asked *a, const char *const *keys);
+
 /** An item's grid: its trials by two of its keys. */
 struct orch_answer_grid {
     struct orch_trials *trials;

@@ -42,6 +42,17 @@ void learn_source_clear(struct learn_source *s)
     orch_trials_free(s->trials);
 }
 
+void learn_source_cure(struct learn_source *s, const struct orch_asked *a)
+{
+    static const char *const keys[] = {"experiments", NULL};
+    if (!s->missing || s->cure || json_object_get(a->item->spec, "dataset"))
+        return;
+    s->cure = orch_answer_cure(a, keys);
+    if (!s->cure) /* what was asked for is done */
+        s->cure = g_strdup_printf("more settings: orch run %s, without -x or with -x PARAM=A,B,...",
+                                  a->plan->expansion->path);
+}
+
 void learn_source_fail(struct learn_source *s, const char *cure, const char *format, ...)
 {
     if (s->missing)

@@ -134,8 +134,9 @@ static void append_section(GString *out, const struct orch_section *section,
 {
     const char *question = section->question ? section->question : "";
     const char *title = section->title ? section->title : "";
-    g_string_append_printf(out, "%s%s%s%s%s\n", how->color ? BOLD : "", question,
-                           *question && *title ? "  " : "", title, how->color ? PLAIN : "");
+    if (*question || *title)
+        g_string_append_printf(out, "%s%s%s%s%s\n", how->color ? BOLD : "", question,
+                               *question && *title ? "  " : "", title, how->color ? PLAIN : "");
     for (guint i = 0; i < section->blocks->len; i++)
         append_block(out, section->blocks->pdata[i], how);
     if (how->runs)
