@@ -41,6 +41,7 @@ static const struct kind {
     {ORCH_REPORT_WORK, "work", orch_answer_work, false},
     {ORCH_REPORT_COLLABORATORS, "collaborators", orch_answer_collaborators, false},
     {ORCH_REPORT_STUDENT, "student", leave_to_student, false},
+    {ORCH_REPORT_PLOT, "plot", orch_answer_plot, false},
     {ORCH_REPORT_CURVE, "curve", orch_answer_curve, true},
     {ORCH_REPORT_CURVE_LAW, "curve_law", orch_answer_curve_law, true},
     {ORCH_REPORT_TIME_TO, "time_to", orch_answer_time_to, true},
