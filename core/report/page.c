@@ -7,6 +7,7 @@
 #include "core/report/markup.h"
 #include "core/report/numbers.h"
 #include "core/report/outline.h"
+#include "core/report/paper_svg.h"
 #include "lib/base/error.h"
 #include "lib/base/file.h"
 
@@ -108,7 +109,8 @@ static void append_chart(struct page *page, const struct orch_block *block)
     }
     g_string_append(page->out, "<figure class=\"chart\">\n");
     if (svg) {
-        g_string_append(page->out, svg);
+        g_autofree char *paper = page->options->is_for_paper ? orch_svg_for_paper(svg) : NULL;
+        g_string_append(page->out, paper ? paper : svg);
     } else {
         g_autofree char *text = orch_drawn_text(chart);
         begin_scroll(page, "chart as text");
