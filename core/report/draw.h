@@ -24,7 +24,8 @@ char **orch_charts_svg(struct orch_chart *const *charts, size_t count, const cha
                        GError **error);
 
 struct orch_draw_text {
-    int columns, rows; /* at most, the frame and axes included */
+    int columns, rows; /* at most, the frame and axes included; rows: of each row of panels. Bars,
+                          boxes and heat maps take a row for each of theirs */
     bool ascii;        /* no braille or block characters */
     bool color;        /* escape sequences; marks differ without them, too */
 };

@@ -21,7 +21,8 @@ static const struct ending_row {
      "pngcairo size %s,%s font 'sans,13' fontscale 1.5 linewidth 2 pointscale 2 rounded "
      "noenhanced"},
     {".pdf", 1.0 / 96,
-     "pdfcairo size %sin,%sin font 'sans,9.75' fontscale 0.75 linewidth 1 pointscale 0.6 "
+     "pdfcairo size %sin,%sin font 'sans,9.75' fontscale 0.53 linewidth 1.4 pointscale 0.8 "
+     "dashlength 0.9 "
      "rounded noenhanced"},
 };
 static const struct ending_row PAGE = {"", 1,

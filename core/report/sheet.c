@@ -6,7 +6,6 @@
 #include <math.h>
 
 #define WIDTH 600.0
-#define WIDTH_MANY 780.0
 #define LINE 18.0   /* height of a line of text */
 #define SAMPLE 34.0 /* width of a legend's sample */
 #define BAR 16.0    /* width of a heat map's scale */
@@ -127,9 +126,9 @@ static void lay_out(const struct orch_sheet *sheet, struct layout *l)
 {
     const struct orch_chart *chart = sheet->frame.chart;
     unsigned panels = MAX(chart->panels->len, 1);
-    l->columns = panels == 1 ? 1 : panels <= 4 ? 2 : 3;
+    l->columns = panels == 1 ? 1 : 2;
     l->rows = (panels + l->columns - 1) / l->columns;
-    l->width = panels > 4 ? WIDTH_MANY : WIDTH;
+    l->width = WIDTH;
     l->gap = 16;
     l->title = has_panel_titles(chart) ? LINE + 2 : 0;
     l->titles = orch_text_wrap(chart->title ? chart->title : "",

@@ -10,9 +10,10 @@
 #define BARS_OF_ERROR_MOST 16 /* intervals of longer series are bands */
 #define MARKS_MOST 14         /* on one line */
 
-static const char *const DASHES[] = {NULL,     "(10,4)",        "(3,3)", "(12,4,3,4)",
-                                     "(18,5)", "(6,3,2,3,2,3)", "(2,5)", "(14,3,6,3)"};
-static const char *const REFERENCE_DASHES[] = {"(2,3)", "(7,3,2,3)", "(12,3)", "(4,6)"};
+/* Ends of dashes are round: gaps look shorter than they are. */
+static const char *const DASHES[] = {NULL,     "(10,8)",        "(2,7)",  "(12,7,2,7)",
+                                     "(18,9)", "(6,7,2,7,2,7)", "(2,11)", "(14,8,6,8)"};
+static const char *const REFERENCE_DASHES[] = {"(2,6)", "(7,7,2,7)", "(12,9)", "(4,9)"};
 
 static const struct orch_point_of *at_index(const GArray *points, guint i)
 {
@@ -26,7 +27,7 @@ static struct orch_stroke stroke_of(const struct orch_sheet *sheet,
     unsigned index = orch_frame_index(frame, series);
     struct orch_stroke stroke = {orch_series_color(frame, series), 2, NULL};
     if (series->role == ORCH_SERIES_PREDICTED)
-        stroke.dash = "(7,4)";
+        stroke.dash = "(7,7)";
     else if (series->role == ORCH_SERIES_IDEAL)
         stroke.width = 1.2;
     else if (series->role == ORCH_SERIES_REFERENCE)
@@ -253,10 +254,11 @@ static void draw_filled(struct orch_sheet *sheet, const struct orch_chart_series
     orch_pen_fill(pen, color, is_hollow(series) ? 0.12 : is_bar ? 0.85 : 0.25);
     if (index % 4 && !is_hollow(series)) {
         add_hatch(pen, r, slopes[index % 4]);
-        orch_pen_line(pen, (struct orch_stroke){is_bar ? 0xffffff : color, is_bar ? 1.1 : 0.5, NULL});
+        orch_pen_line(pen,
+                      (struct orch_stroke){is_bar ? 0xffffff : color, is_bar ? 1.1 : 0.5, NULL});
     }
     orch_pen_rectangle(pen, r.x, r.y, r.x + r.width, r.y + r.height);
-    orch_pen_line(pen, (struct orch_stroke){color, 1.4, is_hollow(series) ? "(5,3)" : NULL});
+    orch_pen_line(pen, (struct orch_stroke){color, 1.4, is_hollow(series) ? "(5,6)" : NULL});
 }
 
 static void draw_bars(struct orch_sheet *sheet, const struct orch_chart_series *series,
@@ -298,7 +300,7 @@ static void draw_box(struct orch_sheet *sheet, const struct orch_chart_series *s
     draw_filled(sheet, series, (struct orch_rect){slot.x, q1, slot.width, q3 - q1});
     add_error_bar(sheet, middle, slot.y + slot.height * orch_frame_held(frame, box->low), q1);
     add_error_bar(sheet, middle, q3, slot.y + slot.height * orch_frame_held(frame, box->high));
-    orch_pen_line(pen, (struct orch_stroke){color, 1.4, is_hollow(series) ? "(5,3)" : NULL});
+    orch_pen_line(pen, (struct orch_stroke){color, 1.4, is_hollow(series) ? "(5,6)" : NULL});
     orch_pen_to(pen, slot.x, median);
     orch_pen_to(pen, slot.x + slot.width, median);
     orch_pen_line(pen, (struct orch_stroke){ORCH_PEN_INK, 2.2, NULL});
@@ -364,7 +366,7 @@ static void draw_cell(struct orch_sheet *sheet, const struct orch_chart_point *p
     double share = orch_frame_heat(&sheet->frame, p->z);
     orch_pen_rectangle(&sheet->pen, cell.x, cell.y, cell.x + cell.width, cell.y + cell.height);
     if (isnan(share)) {
-        orch_pen_line(&sheet->pen, (struct orch_stroke){0x999999, 0.8, "(3,3)"});
+        orch_pen_line(&sheet->pen, (struct orch_stroke){0x999999, 0.8, "(3,5)"});
         return;
     }
     uint32_t color = orch_heat_color(share);

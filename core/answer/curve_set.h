@@ -1,18 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The report's items about loss curves: each is computed as a struct, and printed by itself. */
-#ifndef ORCH_CORE_CLI_ANSWERS_H
-#define ORCH_CORE_CLI_ANSWERS_H
+/* Loss curves of networks on devices, and the law over them: what the items about curves are made
+ * of. */
+#ifndef ORCH_CORE_ANSWER_CURVE_SET_H
+#define ORCH_CORE_ANSWER_CURVE_SET_H
 
-#include "core/cli/curves.h"
-#include "core/run/plan.h"
+#include "core/answer/curves.h"
+#include "core/answer/items.h"
+#include "lib/net/net.h"
 #include "predictors/curve_law.h"
 #include "predictors/speed.h"
-
-/** Prints the answer of an item of the kinds below; false: it is of another kind. */
-bool orch_answer_of_curves(struct orch_cli *cli, struct orch_plan *plan,
-                           const struct orch_report_item *item);
-/** Prints a table indented, and frees it. */
-void orch_answer_print(struct orch_cli *cli, struct orch_table *table);
 
 /* ---- curves of networks on devices (curve_set.c) ----------------------------------------------
  */
@@ -22,6 +18,11 @@ struct orch_set_net {
     double features[ORCH_LAW_FEATURES]; /* NaN: not a network that can be counted */
     double params;                      /* NaN likewise */
 };
+
+/** Fills features and parameters: of a graph; of what a trial declares as its cost (NaN where that
+ * names no network that can be counted). */
+void orch_set_net_count(struct orch_set_net *net, const struct orch_net *graph);
+void orch_set_net_count_cost(struct orch_set_net *net, const json_t *cost);
 
 /** A network on a device; `curve` is NULL while nobody has run it. */
 struct orch_set_cell {
@@ -42,23 +43,19 @@ struct orch_curve_set {
  * absent and `key` is "experiments"), whoever made them and wherever: those of the plan's
  * fingerprints. Cells of experiments that the profile leaves out are not in it. The caller frees.
  */
-struct orch_curve_set *orch_curve_set_gather(struct orch_cli *cli, struct orch_plan *plan,
+struct orch_curve_set *orch_curve_set_gather(struct orch_plan *plan,
                                              const struct orch_report_item *item, const char *key);
+/** Notes its cells and runs in the item's section, and what is missing with the command that makes
+ * it. */
+void orch_curve_set_note(const struct orch_curve_set *set, struct orch_asked *a);
 void orch_curve_set_free(struct orch_curve_set *set);
 const struct orch_set_net *orch_curve_set_net(const struct orch_curve_set *set, int net);
 /** Its name in a table: short where devices differ in their ends only. */
 const char *orch_curve_set_device(const struct orch_curve_set *set, int device);
 
-/* ---- items ------------------------------------------------------------------------------------
+/* ---- the law
+ * --------------------------------------------------------------------------------------
  */
-
-/** Prints the answer of an item; what is missing is said in it. */
-void orch_answer_curve(struct orch_cli *cli, struct orch_plan *plan,
-                       const struct orch_report_item *item);
-void orch_answer_curve_law(struct orch_cli *cli, struct orch_plan *plan,
-                           const struct orch_report_item *item);
-void orch_answer_time_to(struct orch_cli *cli, struct orch_plan *plan,
-                         const struct orch_report_item *item);
 
 /** The regression over a set's fitted curves, and the curve that it predicts. */
 struct orch_set_law {
@@ -70,6 +67,8 @@ struct orch_set_law {
 /** NULL with an error when the set does not allow it. The caller frees. */
 struct orch_set_law *orch_set_law_fit(const struct orch_curve_set *set, GError **error);
 void orch_set_law_free(struct orch_set_law *law);
+/** Each parameter's regression, and whether the device matters, into a section. */
+void orch_set_law_say(struct orch_section *section, const struct orch_set_law *law);
 /** The curve of a network with these features, on a device (-1: on average). The caller frees. */
 struct orch_stages *orch_set_law_curve(const struct orch_set_law *law, const double *features,
                                        int device);
