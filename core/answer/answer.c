@@ -19,6 +19,13 @@ static bool answer_text(struct orch_asked *a, GError **error)
     return true;
 }
 
+static bool answer_explain(struct orch_asked *a, GError **error)
+{
+    (void)error;
+    orch_section_student(a->section, "%s", json_string_value(a->item->spec));
+    return true;
+}
+
 static const struct kind {
     enum orch_report_kind kind;
     const char *name;
@@ -26,6 +33,7 @@ static const struct kind {
     bool is_slow; /* it fits models */
 } KINDS[] = {
     {ORCH_REPORT_TEXT, "text", answer_text, false},
+    {ORCH_REPORT_EXPLAIN, "explain", answer_explain, false},
     {ORCH_REPORT_TABLE, "table", orch_answer_table, false},
     {ORCH_REPORT_BEST, "best", orch_answer_best, false},
     {ORCH_REPORT_COMPARE, "compare", orch_answer_compare, false},

@@ -23,6 +23,7 @@ static const struct kind_row {
     struct key_row keys[KEYS_MAX];
 } KINDS[] = {
     {"text", ORCH_REPORT_TEXT, false, {{NULL, REPORT_SHAPE_TEXT, false}}},
+    {"explain", ORCH_REPORT_EXPLAIN, false, {{NULL, REPORT_SHAPE_TEXT, false}}},
     {"table",
      ORCH_REPORT_TABLE,
      false,
@@ -357,10 +358,11 @@ static const struct kind_row *find_kind(struct recipe_draft *draft, const struct
         found = key ? &KINDS[i] : found;
     }
     if (!found && !has_unknown)
-        orch_recipe_complain_at(draft, map,
-                                "add one of: text, table, plot, images, best, compare, coverage, "
-                                "work, collaborators, curve, curve_law, time_to, learn, layerwise",
-                                "a report item without content");
+        orch_recipe_complain_at(
+            draft, map,
+            "add one of: text, explain, table, plot, images, best, compare, coverage, "
+            "work, collaborators, curve, curve_law, time_to, learn, layerwise",
+            "a report item without content");
     return found;
 }
 
@@ -368,7 +370,7 @@ static const struct kind_row *find_kind(struct recipe_draft *draft, const struct
 static bool spec_fits(struct recipe_draft *draft, const struct kind_row *kind,
                       const struct orch_yaml *spec)
 {
-    bool is_text = kind->kind == ORCH_REPORT_TEXT;
+    bool is_text = kind->kind == ORCH_REPORT_TEXT || kind->kind == ORCH_REPORT_EXPLAIN;
     if (is_text && spec->kind == ORCH_YAML_SCALAR && *spec->text)
         return true;
     if (!is_text && spec->kind == ORCH_YAML_MAP)

@@ -120,6 +120,16 @@ void orch_section_note(struct orch_section *section, const char *format, ...)
     va_end(args);
 }
 
+void orch_section_student(struct orch_section *section, const char *format, ...)
+{
+    if (!section->blocks->len)
+        section->state = ORCH_SECTION_STUDENT;
+    va_list args;
+    va_start(args, format);
+    add_block(section, ORCH_BLOCK_STUDENT)->text = g_strdup_vprintf(format, args);
+    va_end(args);
+}
+
 void orch_section_missing(struct orch_section *section, const char *cure, const char *format, ...)
 {
     struct orch_block *block = add_block(section, ORCH_BLOCK_MISSING);

@@ -108,19 +108,20 @@ static void append_chart(struct page *page, const struct orch_block *block)
         return;
     }
     g_string_append(page->out, "<figure class=\"chart\">\n");
+    begin_scroll(page, "chart");
     if (svg) {
         g_autofree char *paper = page->options->is_for_paper ? orch_svg_for_paper(svg) : NULL;
         g_string_append(page->out, paper ? paper : svg);
     } else {
         g_autofree char *text = orch_drawn_text(chart);
-        begin_scroll(page, "chart as text");
-        orch_html_printf(page->out, "<pre role=\"img\" aria-label=\"%s\">%s</pre>\n</div>",
+        orch_html_printf(page->out, "<pre role=\"img\" aria-label=\"%s\">%s</pre>",
                          chart->title ? chart->title : "chart", text);
     }
-    g_string_append_c(page->out, '\n');
-    if (block->text || chart->note)
+    g_string_append(page->out, "\n</div>\n");
+    const char *note = svg ? NULL : chart->note; /* a drawn chart holds its note */
+    if (block->text || note)
         orch_html_printf(page->out, "<figcaption>%s</figcaption>\n",
-                         block->text ? block->text : chart->note);
+                         block->text ? block->text : note);
     g_string_append(page->out, "</figure>\n");
     append_links(page, block);
 }

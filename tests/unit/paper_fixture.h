@@ -99,11 +99,7 @@ static inline struct orch_document *paper_document(const char *pixel)
     orch_section_picture(s, "/nowhere/x.png", "class 6");
     s = orch_document_add(d, "text", "2.1", "Weakly against semi-supervised");
     s->points = 2;
-    s->state = ORCH_SECTION_STUDENT;
-    struct orch_block *block = g_new0(struct orch_block, 1);
-    block->kind = ORCH_BLOCK_STUDENT;
-    block->text = g_strdup("Explain how the two differ.");
-    g_ptr_array_add(s->blocks, block);
+    orch_section_student(s, "Explain how the two differ.");
     s = orch_document_add(d, "coverage", NULL, "Who ran what");
     orch_section_text(s, "first line\n  second line");
     return d;

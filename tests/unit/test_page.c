@@ -157,7 +157,7 @@ static void test_page(void **state)
     holds(html, "not shown: ");
     holds(html, "class=\"number missing\">missing</td>");
     holds(html, "<th scope=\"row\">0.01</th>");
-    holds(html, "bands: 95 % interval over 3 repeats</figcaption>");
+    holds(html, "bands: 95 % interval over 3 repeats");
     holds(html, "first line\n  second line");
     assert_int_equal(count(html, "<h1>"), 1);
     assert_int_equal(count(html, "<h2>Problem "), 2);
