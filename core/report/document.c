@@ -178,6 +178,17 @@ void orch_section_run_add(struct orch_section *section, const struct orch_sectio
     g_ptr_array_add(section->runs, copy);
 }
 
+const char *orch_section_run_setting(const struct orch_section_run *run)
+{
+    const size_t length = run->experiment ? strlen(run->experiment) : 0;
+    if (!run->label)
+        return "";
+    if (!length || !g_str_has_prefix(run->label, run->experiment))
+        return run->label;
+    const char *rest = run->label + length;
+    return !*rest ? rest : *rest == ' ' ? rest + 1 : run->label;
+}
+
 const char *orch_section_state_name(enum orch_section_state state)
 {
     static const char *const names[] = {"complete", "partial", "missing", "skipped", "student"};

@@ -91,6 +91,9 @@ void orch_section_picture(struct orch_section *section, const char *path, const 
 /** Notes a run, once. All are copied; NULL where unknown. */
 void orch_section_run_add(struct orch_section *section, const struct orch_section_run *run);
 
+/** A run's label without its experiment, when it begins with that; "" for none. Borrowed. */
+const char *orch_section_run_setting(const struct orch_section_run *run);
+
 /** The whole as JSON (new reference): sections with their texts, tables, the charts' data, runs. */
 json_t *orch_document_json(const struct orch_document *document);
 

@@ -57,6 +57,20 @@ static void add_table(json_t *outputs, const struct orch_block *block)
                                    "text/plain", orch_notebook_lines(text)));
 }
 
+/* The PNG as HTML, too, which goes before SVG where both can be shown: nbconvert 6 leaves nothing
+ * of an SVG. */
+static json_t *image_html(const char *title, const char *base64)
+{
+    g_autoptr(GString) html = g_string_new(NULL);
+    orch_html_printf(html,
+                     "<img alt=\"%s\" style=\"width:640px;max-width:100%%;background:white\" "
+                     "src=\"data:image/png;base64,",
+                     title ? title : "chart");
+    g_string_append(html, base64);
+    g_string_append(html, "\">");
+    return json_string(html->str);
+}
+
 /* The chart as a file of that ending, NULL where it cannot be drawn. */
 static char *drawn_as(const struct orch_chart *chart, const char *ending, size_t *length)
 {
@@ -87,13 +101,15 @@ static void add_chart(json_t *outputs, const struct orch_block *block)
     if (png) {
         g_autofree char *base64 = g_base64_encode((const guchar *)png, png_length);
         json_object_set_new(data, "image/png", json_string(base64));
+        json_object_set_new(data, "text/html", image_html(chart->title, base64));
     }
     const char *element = svg ? strstr(svg, "<svg") : NULL; /* without the prolog */
     if (element)
         json_object_set_new(data, "image/svg+xml", orch_notebook_lines(element));
     add_display(outputs, data);
-    if (block->text || chart->note)
-        add_line(outputs, "", block->text ? block->text : chart->note);
+    const char *note = png ? NULL : chart->note; /* a drawn chart holds its note */
+    if (block->text || note)
+        add_line(outputs, "", block->text ? block->text : note);
 }
 
 static void add_pictures(json_t *outputs, const struct orch_block *block)
@@ -153,10 +169,20 @@ static void add_runs(json_t *outputs, const struct orch_section *section)
     add_line(outputs, line->str, section->runs->len > 40 ? " ..." : "");
 }
 
+static bool is_empty_handed(const struct orch_section *section)
+{
+    for (guint i = 0; i < section->blocks->len; i++)
+        if (((const struct orch_block *)section->blocks->pdata[i])->kind != ORCH_BLOCK_STUDENT)
+            return false;
+    return true;
+}
+
 static void add_section(json_t *outputs, const struct orch_section *section)
 {
+    if (is_empty_handed(section))
+        return;
     if (section->title)
-        add_line(outputs, "", section->title);
+        add_line(outputs, json_array_size(outputs) ? "\n" : "", section->title);
     for (guint i = 0; i < section->blocks->len; i++)
         add_block(outputs, section->blocks->pdata[i]);
     add_runs(outputs, section);
@@ -230,14 +256,6 @@ static void add_programs(json_t *cells, const char *id, const struct orch_outlin
         add_text(outputs, text);
         json_array_append_new(cells, orch_notebook_code(cell_id, source, outputs));
     }
-}
-
-static bool is_empty_handed(const struct orch_section *section)
-{
-    for (guint i = 0; i < section->blocks->len; i++)
-        if (((const struct orch_block *)section->blocks->pdata[i])->kind != ORCH_BLOCK_STUDENT)
-            return false;
-    return true;
 }
 
 /* A cell for each command: sections of one question mostly share theirs. */
@@ -361,7 +379,7 @@ static void add_others(json_t *cells, const struct orch_document *document,
             g_string_append(text, j ? "; " : " ");
             orch_markdown_append(text, run->experiment ? run->experiment : run->key);
             g_string_append_c(text, ' ');
-            orch_markdown_append(text, run->label);
+            orch_markdown_append(text, orch_section_run_setting(run));
         }
     }
     json_array_append_new(cells, orch_notebook_markdown("orch-others", text->str));

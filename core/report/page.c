@@ -41,6 +41,17 @@ static void append_state(GString *out, enum orch_section_state state, unsigned d
         orch_html_printf(out, "<span class=\"state %s\">%s</span>", name, words[state]);
 }
 
+/* Of a part with several answers, some of which may be the student's. */
+static void append_part_state(GString *out, const struct orch_outline_part *part)
+{
+    const enum orch_section_state state = orch_outline_state(part);
+    append_state(out, state, 0, 0);
+    if (state != ORCH_SECTION_STUDENT && orch_outline_is_student(part)) {
+        g_string_append_c(out, ' ');
+        append_state(out, ORCH_SECTION_STUDENT, 0, 0);
+    }
+}
+
 static void append_points(GString *out, double points)
 {
     if (points <= 0)
@@ -218,21 +229,16 @@ static void append_run(GString *out, const struct orch_section_run *run)
     g_autofree char *commit = short_commit(run->commit);
     orch_html_printf(out, "<tr><th scope=\"row\" class=\"key\" title=\"%s\">%s</th>", run->key,
                      short_key(run->key));
-    const char *cells[] = {run->experiment, run->label, run->who, run->where, commit};
+    const char *cells[] = {run->experiment, orch_section_run_setting(run), run->who, run->where,
+                           commit};
     for (unsigned i = 0; i < G_N_ELEMENTS(cells); i++)
         orch_html_printf(out, i == 4 ? "<td class=\"key\">%s</td>" : "<td>%s</td>",
                          cells[i] && *cells[i] ? cells[i] : "-");
     g_string_append(out, "</tr>\n");
 }
 
-static void append_runs(struct page *page, const struct orch_section *section)
+static void append_run_table(struct page *page, const GPtrArray *runs)
 {
-    const GPtrArray *runs = section->runs;
-    if (!runs->len)
-        return;
-    orch_html_printf(page->out, "<details%s><summary>Made of %u run%s</summary>\n",
-                     page->options->is_for_paper ? " open" : "", runs->len,
-                     runs->len == 1 ? "" : "s");
     begin_scroll(page, "runs");
     g_string_append(page->out, "<table>\n<thead>\n<tr><th scope=\"col\">run</th><th "
                                "scope=\"col\">experiment</th><th scope=\"col\">setting</th><th "
@@ -244,7 +250,47 @@ static void append_runs(struct page *page, const struct orch_section *section)
     if (runs->len > RUNS_MAX)
         orch_html_printf(page->out, "<p class=\"note\">and %u more: --json lists them all</p>\n",
                          runs->len - RUNS_MAX);
-    g_string_append(page->out, "</details>\n");
+}
+
+/* On paper their names alone: all about each stands once, at the end. */
+static void append_runs(struct page *page, const struct orch_section *section)
+{
+    const GPtrArray *runs = section->runs;
+    const char *ending = runs->len == 1 ? "" : "s";
+    if (!runs->len)
+        return;
+    if (!page->options->is_for_paper) {
+        orch_html_printf(page->out, "<details><summary>Made of %u run%s</summary>\n", runs->len,
+                         ending);
+        append_run_table(page, runs);
+        g_string_append(page->out, "</details>\n");
+        return;
+    }
+    orch_html_printf(page->out, "<p class=\"note\">Made of %u run%s:", runs->len, ending);
+    for (guint i = 0; i < MIN(runs->len, RUNS_MAX); i++) {
+        const struct orch_section_run *run = runs->pdata[i];
+        orch_html_printf(page->out, " <span class=\"key\">%s</span>", short_key(run->key));
+    }
+    g_string_append(page->out, runs->len > RUNS_MAX ? " ...</p>\n" : "</p>\n");
+}
+
+static void append_all_runs(struct page *page)
+{
+    g_autoptr(GPtrArray) runs = g_ptr_array_new();
+    g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
+    for (guint i = 0; i < page->document->sections->len; i++) {
+        const struct orch_section *section = page->document->sections->pdata[i];
+        for (guint j = 0; j < section->runs->len; j++) {
+            struct orch_section_run *run = section->runs->pdata[j];
+            if (g_hash_table_add(seen, run->key))
+                g_ptr_array_add(runs, run);
+        }
+    }
+    if (!runs->len)
+        return;
+    g_string_append(page->out, "<section id=\"all-runs\">\n<h2>Runs</h2>\n");
+    append_run_table(page, runs);
+    g_string_append(page->out, "</section>\n");
 }
 
 static void append_body(struct page *page, const struct orch_section *section)
@@ -252,7 +298,7 @@ static void append_body(struct page *page, const struct orch_section *section)
     for (guint i = 0; i < section->blocks->len; i++)
         append_block(page, section->blocks->pdata[i]);
     append_runs(page, section);
-    if (section->command)
+    if (section->command && section->state != ORCH_SECTION_STUDENT)
         orch_html_printf(page->out, "<p class=\"command\">This alone: <code>%s</code></p>\n",
                          section->command);
 }
@@ -270,8 +316,10 @@ static void append_part(struct page *page, const struct orch_outline_part *part,
     if (part->question)
         orch_html_printf(page->out, "<span class=\"label\">%s</span>", part->question);
     orch_html_printf(page->out, title ? "%s " : "%s", title);
-    append_state(page->out, orch_outline_state(part), is_alone ? first->done : 0,
-                 is_alone ? first->planned : 0);
+    if (is_alone)
+        append_state(page->out, first->state, first->done, first->planned);
+    else
+        append_part_state(page->out, part);
     append_points(page->out, part->points);
     orch_html_printf(page->out, "</h%u>\n", level);
     for (guint i = 0; i < part->sections->len; i++) {
@@ -348,7 +396,7 @@ static void append_entry(struct page *page, const struct orch_outline_part *part
     if (part->question)
         orch_html_printf(page->out, "<span class=\"label\">%s</span>", part->question);
     orch_html_printf(page->out, "%s</a> ", title ? title : first->kind);
-    append_state(page->out, orch_outline_state(part), 0, 0);
+    append_part_state(page->out, part);
     append_points(page->out, part->points);
     g_string_append(page->out, "</li>\n");
 }
@@ -416,6 +464,8 @@ char *orch_page_html(const struct orch_document *document, const struct orch_pag
     g_string_append(page.out, "<main>\n");
     for (guint i = 0; i < problems->len; i++)
         append_problem(&page, problems->pdata[i]);
+    if (page.options->is_for_paper)
+        append_all_runs(&page);
     g_string_append(page.out, "</main>\n<footer>\n<p>Made by orch. A mean is shown +- half the "
                               "width of its 95 % interval.</p>\n</footer>\n</body>\n</html>\n");
     return g_string_free(page.out, FALSE);

@@ -95,5 +95,5 @@ const char ORCH_PAGE_STYLE[] =
     ".scroll{overflow:visible}table{font-size:8.5pt}th,td{padding:.18rem .45rem}"
     "thead th,.number{white-space:normal}figure.chart svg{min-width:0;max-width:15.5cm}"
     ".pictures li{width:3.6cm}"
-    "a{text-decoration:none}.files{display:none}"
+    "a{text-decoration:none}.files{display:none}footer{margin-top:6mm;padding:2mm 0 0}"
     "details:not([open])::details-content{content-visibility:visible;block-size:auto}}\n";
