@@ -106,6 +106,7 @@ static void append_block(GString *out, const struct orch_block *block,
         append_pictures(out, block, how);
         break;
     case ORCH_BLOCK_STUDENT:
+        append_text(out, block->text, how);
         append_dim(out, "(yours to write)", how);
         break;
     }
