@@ -126,8 +126,9 @@ void orch_section_student(struct orch_section *section, const char *format, ...)
         section->state = ORCH_SECTION_STUDENT;
     va_list args;
     va_start(args, format);
-    add_block(section, ORCH_BLOCK_STUDENT)->text = g_strdup_vprintf(format, args);
+    g_autofree char *text = g_strdup_vprintf(format, args);
     va_end(args);
+    add_block(section, ORCH_BLOCK_STUDENT)->text = *text ? g_steal_pointer(&text) : NULL;
 }
 
 void orch_section_missing(struct orch_section *section, const char *cure, const char *format, ...)

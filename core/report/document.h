@@ -77,7 +77,8 @@ const char *orch_section_state_name(enum orch_section_state state);
 /** Each adds a block behind the others. Texts are copied; tables, charts are taken. */
 void orch_section_text(struct orch_section *section, const char *format, ...) G_GNUC_PRINTF(2, 3);
 void orch_section_note(struct orch_section *section, const char *format, ...) G_GNUC_PRINTF(2, 3);
-/** Leaves something to the student: what is asked. A section with nothing else is the student's. */
+/** Leaves something to the student: what is asked ("": not said). A section with nothing else is
+ * the student's. */
 void orch_section_student(struct orch_section *section, const char *format, ...)
     G_GNUC_PRINTF(2, 3);
 /** Says what is missing, with the command that would make it (NULL: none); the section's state is

@@ -217,9 +217,10 @@ static void append_asked(GString *out, const struct orch_outline_part *part)
         const struct orch_section *section = part->sections->pdata[i];
         for (guint j = 0; j < section->blocks->len; j++) {
             const struct orch_block *block = section->blocks->pdata[j];
-            if (block->kind != ORCH_BLOCK_STUDENT || !block->text)
+            if (block->kind != ORCH_BLOCK_STUDENT)
                 continue;
-            g_string_append(out, "\n\nYours to write, in the cell below the results: ");
+            g_string_append_printf(out, "\n\nYours to write, in the empty cell%s",
+                                   block->text ? ": " : ".");
             orch_markdown_append(out, block->text);
         }
     }

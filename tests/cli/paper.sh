@@ -30,9 +30,9 @@ experiments:
 report:
   - { question: 1.1a, points: 4, title: "Which <i>rate</i>?", table: { rows: lr, value: [result final_accuracy, best accuracy], experiments: [base] } }
   - { question: 1.1b, points: 3, title: Loss by epoch, plot: { x: epoch, y: loss, by: lr, experiments: [base] } }
-  - { question: 1.1b, title: Why it falls, explain: "Why does the loss fall slower at 0.1?" }
+  - { question: 1.1b, title: Why it falls, student: "Why does the loss fall slower at 0.1?" }
   - { question: 1.2, points: 5, title: My own program, table: { rows: lr, value: result final_accuracy, experiments: [own] } }
-  - { question: 2.1, points: 2, title: Weakly against semi-supervised, explain: "Explain the difference." }
+  - { question: 2.1, points: 2, title: Weakly against semi-supervised, student: "Explain the difference." }
   - { question: 2.2, points: 6, title: Not run yet, table: { rows: lr, value: result final_accuracy, experiments: [later] } }
 R
 printf '*.ipynb\n*.zip\nout/\nhandin/\n' >.gitignore
