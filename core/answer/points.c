@@ -176,8 +176,8 @@ GPtrArray *orch_points_of(const struct orch_document *document)
 
 const char *orch_points_state_name(enum orch_points_state state)
 {
-    static const char *const names[] = {"complete", "partial",               "not run",
-                                        "skipped",  "not in the recipe yet", "yours to write"};
+    static const char *const names[] = {
+        "complete", "partial", "not run", "skipped", "not in the recipe yet", "yours to write"};
     return names[state];
 }
 
