@@ -16,14 +16,14 @@ open("phone.html", "w").write("""<!DOCTYPE html><body><iframe style="width:390px
 const frame = document.querySelector("iframe");
 frame.onload = () => {
     const d = frame.contentDocument, tables = [...d.querySelectorAll("main table")];
-    document.getElementById("said").textContent = "width " + d.documentElement.scrollWidth +
+    document.getElementById("said").textContent = "beyond " + (d.documentElement.scrollWidth - d.documentElement.clientWidth) +
         " tables " + tables.length + " boxed " + tables.filter(t => t.closest(".scroll")).length;
 };
 frame.srcdoc = PAGE;
 </script>""".replace("PAGE", json.dumps(page).replace("<\\\\/", "<\\/")))
 P
 ok browse --dump-dom "file://$PWD/phone.html"
-same "$(printf '%s' "$out" | sed -n 's|.*<p id="said">\([^<]*\)</p>.*|\1|p')" 'width 390 tables 6 boxed 6'
+same "$(printf '%s' "$out" | sed -n 's|.*<p id="said">\([^<]*\)</p>.*|\1|p')" 'beyond 0 tables 6 boxed 6'
 ok browse --print-to-pdf="$PWD/page.pdf" "file://$PWD/out/index.html"
 [ "$(head -c 5 page.pdf)" = '%PDF-' ] || _fail 'it does not print'
 if command -v pdftotext >/dev/null; then
