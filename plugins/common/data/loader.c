@@ -59,7 +59,7 @@ static void make_row(const struct orch_loader *l, int channel, const uint8_t *so
 /* One image: crop of the padded original, perhaps mirrored, through the table. */
 static void make_image(const struct orch_loader *l, int64_t place, float *out)
 {
-    const struct orch_dataset *d = l->subset->dataset;
+    const struct orch_image_set *d = l->subset->dataset;
     const uint8_t *in = orch_subset_image(l->subset, l->order[place]);
     uint64_t random = orch_random_stream(l->options.seed, (uint64_t)l->epoch + 1, (uint64_t)place);
     int pad = l->options.crop_pad;
@@ -82,7 +82,7 @@ static void make_image(const struct orch_loader *l, int64_t place, float *out)
 
 static void make_batch(const struct orch_loader *l, struct slot *slot, int64_t number)
 {
-    const struct orch_dataset *d = l->subset->dataset;
+    const struct orch_image_set *d = l->subset->dataset;
     int64_t size = (int64_t)d->channels * d->height * d->width;
     int64_t first = number * l->options.batch;
     slot->count = MIN((int64_t)l->options.batch, l->subset->count - first);
@@ -127,7 +127,7 @@ struct orch_loader *orch_loader_new(const struct orch_subset *subset,
                                     const struct orch_loader_options *options)
 {
     struct orch_loader *l = g_new0(struct orch_loader, 1);
-    const struct orch_dataset *d = subset->dataset;
+    const struct orch_image_set *d = subset->dataset;
     l->subset = subset;
     l->options = *options;
     l->batches = options->drop_last ? subset->count / options->batch

@@ -4,7 +4,7 @@
 #ifndef ORCH_PLUGINS_COMMON_LOADER_H
 #define ORCH_PLUGINS_COMMON_LOADER_H
 
-#include "plugins/common/data/dataset.h"
+#include "plugins/common/data/image_set.h"
 
 struct orch_loader_options {
     int batch;          /* images a batch, > 0 */
