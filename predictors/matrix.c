@@ -395,11 +395,6 @@ int orch_coder_cols(const struct orch_coder *coder)
     return (int)coder->parts->len;
 }
 
-const char *orch_coder_name(const struct orch_coder *coder, int column)
-{
-    return ((struct part *)coder->parts->pdata[column])->name;
-}
-
 int orch_coder_source(const struct orch_coder *coder, int column)
 {
     return ((struct part *)coder->parts->pdata[column])->source;

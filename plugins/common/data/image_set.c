@@ -71,11 +71,6 @@ static const struct orch_image_set_facts KNOWN[] = {
      NULL},
     {0}};
 
-const struct orch_image_set_facts *orch_image_set_known(void)
-{
-    return KNOWN;
-}
-
 const struct orch_image_set_facts *orch_image_set_find(const char *name)
 {
     for (const struct orch_image_set_facts *facts = KNOWN; facts->name; facts++)

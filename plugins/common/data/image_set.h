@@ -25,9 +25,8 @@ struct orch_image_set_facts {
     float mean[3], std[3]; /* of the training images, on the scale 0 to 1 */
     const char *package;   /* Debian's, or NULL */
 };
-/** The sets that can be opened by name, ended by a NULL name: fashion-mnist, mnist, cifar10,
- * cifar100, synthetic. Any other name is a folder of images. */
-const struct orch_image_set_facts *orch_image_set_known(void);
+/** Of fashion-mnist, mnist, cifar10, cifar100 or synthetic; NULL: any other name is a folder of
+ * images. */
 const struct orch_image_set_facts *orch_image_set_find(const char *name);
 
 struct orch_image_set_options {

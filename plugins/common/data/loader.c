@@ -35,7 +35,6 @@ struct orch_loader {
     GCond made, freed;
     GPtrArray *threads;
     int busy; /* workers that fill a slot */
-    double waited_s;
 };
 
 int64_t orch_loader_batches(const struct orch_loader *loader)
@@ -186,26 +185,17 @@ bool orch_loader_next(struct orch_loader *l, struct orch_loader_batch *out)
     }
     int64_t number = l->next_read;
     struct slot *slot = &l->slots[number % l->slot_count];
-    int64_t begin = orch_mono_ns();
     if (l->threads->len == 0) {
         make_batch(l, slot, number);
         l->next_made = number + 1;
     }
     while (l->threads->len && slot->number != number)
         g_cond_wait(&l->made, &l->mutex);
-    l->waited_s += (double)(orch_mono_ns() - begin) / 1e9;
     l->next_read++;
     l->reading = true;
     g_mutex_unlock(&l->mutex);
     *out = (struct orch_loader_batch){slot->images, slot->labels, slot->count};
     return true;
-}
-
-double orch_loader_waited_s(struct orch_loader *l)
-{
-    double waited = l->waited_s;
-    l->waited_s = 0;
-    return waited;
 }
 
 void orch_loader_free(struct orch_loader *l)
