@@ -5,7 +5,6 @@
  * it. */
 #include "plugins/common/data/loader.h"
 
-#include "lib/base/ident.h"
 #include "plugins/common/data/random.h"
 
 #include <string.h>

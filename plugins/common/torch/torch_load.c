@@ -2,6 +2,7 @@
 #include "plugins/common/torch/torch.h"
 
 #include "lib/base/error.h"
+#include "lib/base/file.h"
 
 #include <dlfcn.h>
 #ifdef __GLIBC__
