@@ -79,10 +79,11 @@ static struct result run_orch(const struct data *d, const struct orch_model_kind
     int64_t begin = orch_mono_ns();
     void *fitted = kind->fit(d->values, d->rows, d->cols, d->y, NULL, knobs, 1, NULL);
     r.fit_s = seconds_since(begin);
-    double *out = g_new(double, d->test_rows), *few = g_new(double, 1000 * (size_t)d->cols);
+    double *out = g_new(double, MAX(d->test_rows, 1000)),
+           *few = g_new(double, 1000 * (size_t)d->cols);
     for (int c = 0; c < d->cols; c++)
         for (size_t i = 0; i < 1000; i++)
-            few[(size_t)c * 1000 + i] = d->test_values[(size_t)c * d->test_rows + i];
+            few[(size_t)c * 1000 + i] = d->test_values[(size_t)c * d->test_rows + i % d->test_rows];
     begin = orch_mono_ns();
     kind->predict(fitted, few, 1000, out);
     r.predict_ms = 1e3 * seconds_since(begin);

@@ -5,7 +5,7 @@
  * set aside to say when to stop; then all rows are fitted with as many trees. */
 #include "predictors/model.h"
 #include "predictors/random.h"
-#include "predictors/tree.h"
+#include "predictors/trees.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -16,20 +16,15 @@
 #define PULL 1.0     /* lambda */
 
 struct boost {
-    GPtrArray *list; /* struct orch_tree * */
+    struct orch_trees *all;
     double base, rate;
     int cols;
 };
 
-static void free_tree(gpointer tree)
-{
-    orch_tree_free(tree);
-}
-
 static void boost_release(void *fitted)
 {
     struct boost *b = fitted;
-    g_ptr_array_unref(b->list);
+    orch_trees_free(b->all);
     g_free(b);
 }
 
@@ -188,12 +183,14 @@ static struct orch_tree *next_tree(struct run *r, int number, double rate)
 /* Grows up to `trees`; returns how many were best for the rows set aside (all without any). */
 static int boost(struct run *r, struct boost *b, int trees)
 {
+    orch_trees_free(b->all);
+    b->all = orch_trees_new();
     for (size_t i = 0; i < r->bins->rows; i++)
         r->answer[i] = b->base;
     double best = (double)INFINITY;
     int best_count = trees;
     for (int t = 0; t < trees; t++) {
-        g_ptr_array_add(b->list, next_tree(r, t, b->rate));
+        orch_trees_take(b->all, next_tree(r, t, b->rate));
         if (!r->aside)
             continue;
         double now = judge(r);
@@ -228,7 +225,6 @@ static void *boost_fit(const double *values, size_t rows, int cols, const double
     struct boost *b = g_new0(struct boost, 1);
     b->rate = knobs->rate;
     b->cols = cols;
-    b->list = g_ptr_array_new_with_free_func(free_tree);
     b->base = base_of(knobs, y, rows);
     struct orch_bins *bins = orch_bins_new(values, rows, cols);
     g_autofree bool *aside = g_new0(bool, rows);
@@ -253,7 +249,6 @@ static void *boost_fit(const double *values, size_t rows, int cols, const double
                       .left = g_new(struct weighed, rows)};
     int trees = boost(&run, b, knobs->trees);
     if (run.aside) {
-        g_ptr_array_set_size(b->list, 0);
         run.aside = NULL;
         boost(&run, b, trees);
     }
@@ -271,8 +266,7 @@ static void boost_predict(const void *fitted, const double *values, size_t rows,
     const struct boost *b = fitted;
     for (size_t i = 0; i < rows; i++)
         out[i] = b->base;
-    orch_trees_add((struct orch_tree *const *)b->list->pdata, b->list->len, values, rows, b->cols,
-                   b->rate, out);
+    orch_trees_add(b->all, values, rows, b->cols, b->rate, out);
 }
 
 static int boost_grid(const struct orch_knobs **out)
@@ -312,18 +306,18 @@ static json_t *boost_save(const void *fitted, enum orch_save_style style)
 {
     const struct boost *b = fitted;
     return json_pack("{s:f, s:f, s:o}", "base", b->base, "rate", b->rate, "trees",
-                     orch_trees_save(b->list, style));
+                     orch_trees_save(b->all, style));
 }
 
 static void *boost_load(const json_t *saved, int cols, GError **error)
 {
     struct boost *b = g_new0(struct boost, 1);
     b->cols = cols;
-    b->list = orch_load_real(saved, "base", &b->base, error) &&
-                      orch_load_real(saved, "rate", &b->rate, error)
-                  ? orch_trees_load(json_object_get(saved, "trees"), cols, error)
-                  : NULL;
-    if (b->list)
+    b->all = orch_load_real(saved, "base", &b->base, error) &&
+                     orch_load_real(saved, "rate", &b->rate, error)
+                 ? orch_trees_load(json_object_get(saved, "trees"), cols, error)
+                 : NULL;
+    if (b->all)
         return b;
     g_free(b);
     return NULL;

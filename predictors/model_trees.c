@@ -3,32 +3,27 @@
  * and leaves hold its mean. */
 #include "predictors/model.h"
 #include "predictors/random.h"
-#include "predictors/tree.h"
+#include "predictors/trees.h"
 
 #include <math.h>
 
 struct trees {
-    GPtrArray *list; /* struct orch_tree * */
-    double base;     /* mean of the target */
+    struct orch_trees *all;
+    double base; /* mean of the target */
     int cols;
 };
-
-static void free_tree(gpointer tree)
-{
-    orch_tree_free(tree);
-}
 
 static void trees_release(void *fitted)
 {
     struct trees *t = fitted;
-    g_ptr_array_unref(t->list);
+    orch_trees_free(t->all);
     g_free(t);
 }
 
 static struct trees *trees_new(const double *y, size_t rows)
 {
     struct trees *t = g_new0(struct trees, 1);
-    t->list = g_ptr_array_new_with_free_func(free_tree);
+    t->all = orch_trees_new();
     for (size_t i = 0; i < rows; i++)
         t->base += y[i] / (double)rows;
     return t;
@@ -61,7 +56,7 @@ static void *tree_fit(const double *values, size_t rows, int cols, const double 
     }
     struct orch_tree_options options = options_of(knobs, monotone, 1, seed);
     t->cols = cols;
-    g_ptr_array_add(t->list, orch_tree_grow(bins, gradient, NULL, index, rows, &options, NULL));
+    orch_trees_take(t->all, orch_tree_grow(bins, gradient, NULL, index, rows, &options, NULL));
     orch_bins_free(bins);
     return t;
 }
@@ -98,11 +93,12 @@ static void *forest_fit(const double *values, size_t rows, int cols, const doubl
     struct orch_bins *bins = orch_bins_new(values, rows, cols);
     struct orch_tree_options options = options_of(knobs, monotone, knobs->feature_share, 0);
     t->cols = cols;
-    g_ptr_array_set_size(t->list, knobs->trees);
+    g_autofree struct orch_tree **grown = g_new(struct orch_tree *, (gsize)knobs->trees);
 #pragma omp parallel for schedule(dynamic, 1)
     for (int i = 0; i < knobs->trees; i++)
-        t->list->pdata[i] =
-            grow_bagged(bins, y, t->base, options, orch_random_stream(seed, (uint64_t)i));
+        grown[i] = grow_bagged(bins, y, t->base, options, orch_random_stream(seed, (uint64_t)i));
+    for (int i = 0; i < knobs->trees; i++)
+        orch_trees_take(t->all, grown[i]);
     orch_bins_free(bins);
     return t;
 }
@@ -112,8 +108,7 @@ static void trees_predict(const void *fitted, const double *values, size_t rows,
     const struct trees *t = fitted;
     for (size_t i = 0; i < rows; i++)
         out[i] = t->base;
-    orch_trees_add((struct orch_tree *const *)t->list->pdata, t->list->len, values, rows, t->cols,
-                   1.0 / t->list->len, out);
+    orch_trees_add(t->all, values, rows, t->cols, 1.0 / (double)orch_trees_count(t->all), out);
 }
 
 static int tree_grid(const struct orch_knobs **out)
@@ -141,17 +136,17 @@ static int forest_grid(const struct orch_knobs **out)
 static json_t *trees_save(const void *fitted, enum orch_save_style style)
 {
     const struct trees *t = fitted;
-    return json_pack("{s:f, s:o}", "base", t->base, "trees", orch_trees_save(t->list, style));
+    return json_pack("{s:f, s:o}", "base", t->base, "trees", orch_trees_save(t->all, style));
 }
 
 static void *trees_load(const json_t *saved, int cols, GError **error)
 {
     struct trees *t = g_new0(struct trees, 1);
     t->cols = cols;
-    t->list = orch_load_real(saved, "base", &t->base, error)
-                  ? orch_trees_load(json_object_get(saved, "trees"), cols, error)
-                  : NULL;
-    if (t->list)
+    t->all = orch_load_real(saved, "base", &t->base, error)
+                 ? orch_trees_load(json_object_get(saved, "trees"), cols, error)
+                 : NULL;
+    if (t->all)
         return t;
     g_free(t);
     return NULL;

@@ -10,8 +10,6 @@
 #ifndef ORCH_PREDICTORS_TREE_H
 #define ORCH_PREDICTORS_TREE_H
 
-#include "predictors/save.h"
-
 #include <glib.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -42,7 +40,8 @@ struct orch_tree_node {
     double gain;
 };
 struct orch_tree {
-    GArray *nodes; /* struct orch_tree_node; the root is 0, children stand behind their parent */
+    GArray *nodes; /* struct orch_tree_node; the root is 0, children stand behind
+                      their parent, the right one next to the left */
 };
 void orch_tree_free(struct orch_tree *tree);
 
@@ -66,14 +65,4 @@ struct orch_tree *orch_tree_grow(const struct orch_bins *bins, const float *grad
 /** Adds scale times the tree's answer for rows `index` of the bins it was grown on. */
 void orch_tree_add_binned(const struct orch_tree *tree, const struct orch_bins *bins,
                           const uint32_t *index, size_t count, double scale, double *inout);
-/** Adds scale times the answers of all trees for values, column-major. */
-void orch_trees_add(struct orch_tree *const *trees, size_t count, const double *values, size_t rows,
-                    int cols, double scale, double *inout);
-
-/** Trees (struct orch_tree *) as a JSON object, and back: what values are answered with, not the
- * bins. NULL with ORCH_ERROR_RECIPE for what is broken: a feature that is none of `cols`, a child
- * that does not follow its parent. */
-json_t *orch_trees_save(const GPtrArray *trees, enum orch_save_style style);
-GPtrArray *orch_trees_load(const json_t *saved, int cols, GError **error);
-
 #endif

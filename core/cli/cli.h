@@ -7,6 +7,8 @@
 
 #include "core/plugin/plugins.h"
 #include "core/recipe/recipe.h"
+#include "core/report/numbers.h"
+#include "core/report/table.h"
 #include "core/run/workspace.h"
 
 #include <glib.h>
@@ -151,43 +153,23 @@ char *orch_cli_ago(int64_t utc_ns);
 /* ---- output (out.c) ---------------------------------------------------------------------------
  */
 
-/** A table that is aligned on a terminal, tab-separated when piped, objects under --json. */
-struct orch_table;
-/** `headers`: NULL-terminated; a header that begins with '>' is right-aligned. */
-struct orch_table *orch_table_new(const char *const *headers);
-/** Adds a cell to the last row, beginning a new row when that one is full. `value` (stolen, may be
- * NULL: the text) is what --json shows. */
-void orch_table_add(struct orch_table *table, const char *text, json_t *value);
-void orch_table_add_int(struct orch_table *table, int64_t value);
-void orch_table_add_real(struct orch_table *table, double value); /* NaN: "-" */
-/** Prints to stdout and frees. Under --json: {"schema_version":1, "NAME":[{...}]}. */
+/** Prints a table to stdout and frees it: aligned on a terminal, tab-separated when piped. Under
+ * --json: {"schema_version":1, "NAME":[{...}]}. */
 void orch_table_print(struct orch_cli *cli, struct orch_table *table, const char *name);
-/** False with ORCH_ERROR_USAGE for what is no format: text (NULL, too), csv, markdown, latex. */
-bool orch_format_check(const char *name, GError **error);
 /** The same in a format; --json goes before it. */
 void orch_table_print_as(struct orch_cli *cli, struct orch_table *table, const char *name,
                          const char *format);
-/** The rows as JSON (new reference) or as text lines, without printing; frees the table. */
+/** The rows as JSON (new reference), or aligned text for an indent of two; frees the table. */
 json_t *orch_table_to_json(struct orch_table *table);
 char *orch_table_to_text(struct orch_table *table, bool color);
+/** False with ORCH_ERROR_USAGE for what is no format of tables. */
+bool orch_format_check(const char *name, GError **error);
 /** Prints one JSON object with schema_version to stdout; steals it. */
 void orch_cli_print_json(json_t *object);
 /** Prints a JSON array as it is, for commands that promise one. */
 void orch_cli_print_json_array(json_t *array);
-/** A number for people: 4 significant digits, no exponent between 1e-4 and 1e6. Caller frees. */
-char *orch_number_format(double value);
-/** "0.912 +- 0.0043": a mean and the half width of its interval, both with the decimals that the
- * half width's second digit has. The mean alone when that is NaN or 0; "-" for NaN. Caller frees.
- */
-char *orch_mean_format(double mean, double half);
-/** "0.0995 to 0.1005", with the digits that tell the ends apart; "-" for NaN. Caller frees. */
-char *orch_interval_format(double low, double high);
-/** Columns that a text takes on a terminal. */
-int orch_text_columns(const char *text);
 /** Columns of the terminal behind a descriptor; 0: it is none, or does not say. */
 int orch_terminal_columns(int fd);
-/** The escape sequence that colours a state's name, or NULL. Static. */
-const char *orch_color_of(const char *word);
 /** True when stdout (or stderr) should have colour. */
 bool orch_cli_color(const struct orch_cli *cli, bool on_stderr);
 

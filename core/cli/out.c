@@ -1,134 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/cli/cli.h"
 
-#include "lib/base/error.h"
-#include "lib/base/json.h"
-#include "lib/base/text.h"
-
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
-
-struct cell {
-    char *text;
-    json_t *value; /* NULL: the text */
-};
-
-struct orch_table {
-    unsigned columns;
-    char **headers;
-    bool *right;
-    GArray *cells; /* struct cell, row by row */
-};
-
-static void cell_clear(void *pointer)
-{
-    struct cell *cell = pointer;
-    g_free(cell->text);
-    json_decref(cell->value);
-}
-
-struct orch_table *orch_table_new(const char *const *headers)
-{
-    struct orch_table *table = g_new0(struct orch_table, 1);
-    while (headers[table->columns])
-        table->columns++;
-    table->headers = g_new0(char *, table->columns + 1);
-    table->right = g_new0(bool, table->columns + 1);
-    for (unsigned i = 0; i < table->columns; i++) {
-        table->right[i] = headers[i][0] == '>';
-        table->headers[i] = g_strdup(headers[i] + table->right[i]);
-    }
-    table->cells = g_array_new(FALSE, FALSE, sizeof(struct cell));
-    g_array_set_clear_func(table->cells, cell_clear);
-    return table;
-}
-
-static void table_free(struct orch_table *table)
-{
-    g_strfreev(table->headers);
-    g_free(table->right);
-    g_array_unref(table->cells);
-    g_free(table);
-}
-
-void orch_table_add(struct orch_table *table, const char *text, json_t *value)
-{
-    struct cell cell = {g_strdup(text ? text : ""), value};
-    g_array_append_val(table->cells, cell);
-}
-
-void orch_table_add_int(struct orch_table *table, int64_t value)
-{
-    g_autofree char *text = g_strdup_printf("%" G_GINT64_FORMAT, value);
-    orch_table_add(table, text, json_integer(value));
-}
-
-void orch_table_add_real(struct orch_table *table, double value)
-{
-    g_autofree char *text = isnan(value) ? g_strdup("-") : orch_number_format(value);
-    orch_table_add(table, text, isnan(value) ? json_null() : orch_json_real(value));
-}
-
-char *orch_number_format(double value)
-{
-    char text[ORCH_REAL_CHARS];
-    if (!isfinite(value))
-        return g_strdup(orch_real_format(value, text));
-    double size = fabs(value);
-    if (value == floor(value) && size < 1e15)
-        return g_strdup_printf("%.0f", value);
-    if (size >= 1e6 || size < 1e-4)
-        return g_strdup(g_ascii_formatd(text, sizeof text, "%.3e", value));
-    int digits = size >= 1000 ? 1 : size >= 100 ? 1 : size >= 10 ? 2 : size >= 1 ? 3 : 4;
-    char format[8];
-    snprintf(format, sizeof format, "%%.%df", digits);
-    g_ascii_formatd(text, sizeof text, format, value);
-    return g_strdup(text);
-}
-
-static char *with_decimals(double value, int decimals)
-{
-    char format[16], text[ORCH_REAL_CHARS];
-    snprintf(format, sizeof format, "%%.%df", decimals);
-    return g_strdup(g_ascii_formatd(text, sizeof text, format, value));
-}
-
-/* Decimals that show two digits of `size`; -1: a number that wants an exponent. */
-static int decimals_of(double size, double value)
-{
-    if (!(size > 0) || !isfinite(size) || fabs(value) >= 1e6)
-        return -1;
-    int decimals = 1 - (int)floor(log10(size));
-    return decimals > 9 ? -1 : MAX(decimals, 0);
-}
-
-char *orch_mean_format(double mean, double half)
-{
-    if (isnan(mean))
-        return g_strdup("-");
-    if (isnan(half) || half <= 0)
-        return orch_number_format(mean);
-    int decimals = decimals_of(half, mean);
-    g_autofree char *first =
-        decimals < 0 ? orch_number_format(mean) : with_decimals(mean, decimals);
-    g_autofree char *second =
-        decimals < 0 ? orch_number_format(half) : with_decimals(half, decimals);
-    return g_strdup_printf("%s +- %s", first, second);
-}
-
-char *orch_interval_format(double low, double high)
-{
-    if (isnan(low) || isnan(high))
-        return g_strdup("-");
-    int decimals = decimals_of((high - low) / 2, MAX(fabs(low), fabs(high)));
-    g_autofree char *first = decimals < 0 ? orch_number_format(low) : with_decimals(low, decimals);
-    g_autofree char *second =
-        decimals < 0 ? orch_number_format(high) : with_decimals(high, decimals);
-    return g_strdup_printf("%s to %s", first, second);
-}
 
 bool orch_cli_color(const struct orch_cli *cli, bool on_stderr)
 {
@@ -149,169 +25,6 @@ int orch_terminal_columns(int fd)
     return isatty(fd) && ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col >= 20 ? size.ws_col : 0;
 }
 
-int orch_text_columns(const char *text)
-{
-    int width = 0;
-    for (const char *p = text; *p; p = g_utf8_next_char(p)) {
-        gunichar c = g_utf8_get_char(p);
-        width += g_unichar_iszerowidth(c) ? 0 : g_unichar_iswide(c) ? 2 : 1;
-    }
-    return width;
-}
-
-const char *orch_color_of(const char *text)
-{
-    static const struct {
-        const char *word, *code;
-    } colors[] = {{"ok", "\033[32m"},      {"done", "\033[32m"},           {"failed", "\033[31m"},
-                  {"missing", "\033[33m"}, {"crashed", "\033[31m"},        {"timeout", "\033[31m"},
-                  {"lost", "\033[31m"},    {"protocol-error", "\033[31m"}, {"stale", "\033[33m"},
-                  {"skipped", "\033[33m"}, {"running", "\033[36m"},        {"held", "\033[36m"},
-                  {"diverged", "\033[35m"}};
-    for (unsigned i = 0; i < G_N_ELEMENTS(colors); i++)
-        if (strcmp(colors[i].word, text) == 0)
-            return colors[i].code;
-    return NULL;
-}
-
-static void append_padded(GString *out, const char *text, int width, bool right, bool last,
-                          bool color)
-{
-    int padding = width - orch_text_columns(text);
-    const char *code = color ? orch_color_of(text) : NULL;
-    if (right)
-        g_string_append_printf(out, "%*s", padding, "");
-    g_string_append_printf(out, "%s%s%s", code ? code : "", text, code ? "\033[0m" : "");
-    if (!right && !last)
-        g_string_append_printf(out, "%*s", padding, "");
-    if (!last)
-        g_string_append(out, "  ");
-}
-
-static const struct cell *cell_at(const struct orch_table *table, guint i)
-{
-    return &g_array_index(table->cells, struct cell, i);
-}
-
-/* Narrows the widest text columns until a line fits; numbers and headers stay whole. */
-static void fit(const struct orch_table *table, int *widths, int limit)
-{
-    int total = 2 * ((int)table->columns - 1);
-    for (unsigned i = 0; i < table->columns; i++)
-        total += widths[i];
-    while (limit && total > limit) {
-        int widest = -1;
-        for (int i = 0; i < (int)table->columns; i++)
-            if (!table->right[i] && widths[i] > MAX(10, orch_text_columns(table->headers[i])) &&
-                (widest < 0 || widths[i] > widths[widest]))
-                widest = i;
-        if (widest < 0)
-            return;
-        widths[widest]--;
-        total--;
-    }
-}
-
-/* Takes from *text what fits into a width: up to the last blank, else as many characters. */
-static char *take_line(const char **text, int width)
-{
-    const char *p = *text, *blank = NULL;
-    int columns = 0;
-    for (; *p; p = g_utf8_next_char(p)) {
-        gunichar c = g_utf8_get_char(p);
-        columns += g_unichar_iszerowidth(c) ? 0 : g_unichar_iswide(c) ? 2 : 1;
-        if (columns > width && p > *text)
-            break;
-        if (*p == ' ' && p > *text)
-            blank = p;
-    }
-    const char *end = *p && *p != ' ' && blank ? blank : p;
-    char *line = g_strndup(*text, (gsize)(end - *text));
-    for (*text = end; **text == ' ';)
-        (*text)++;
-    return line;
-}
-
-/* One row, on as many lines as its longest cell needs. */
-static void append_row(GString *out, const struct orch_table *table, const char **rest,
-                       const int *widths, bool color)
-{
-    bool more = true;
-    while (more) {
-        more = false;
-        for (unsigned i = 0; i < table->columns; i++) {
-            g_autofree char *piece = take_line(&rest[i], MAX(1, widths[i]));
-            append_padded(out, piece, widths[i], table->right[i], i + 1 == table->columns, color);
-            more = more || *rest[i];
-        }
-        while (out->len && out->str[out->len - 1] == ' ')
-            g_string_truncate(out, out->len - 1);
-        g_string_append_c(out, '\n');
-    }
-}
-
-/* `limit`: columns of the terminal; 0: lines may be as long as they like. */
-static char *aligned(const struct orch_table *table, bool color, int limit)
-{
-    g_autofree int *widths = g_new0(int, table->columns + 1);
-    g_autofree const char **rest = g_new0(const char *, table->columns + 1);
-    for (unsigned i = 0; i < table->columns; i++)
-        widths[i] = orch_text_columns(table->headers[i]);
-    for (guint i = 0; i < table->cells->len; i++)
-        widths[i % table->columns] =
-            MAX(widths[i % table->columns], orch_text_columns(cell_at(table, i)->text));
-    fit(table, widths, limit);
-    GString *out = g_string_new(color ? "\033[1m" : NULL);
-    for (unsigned i = 0; i < table->columns; i++)
-        append_padded(out, table->headers[i], widths[i], table->right[i], i + 1 == table->columns,
-                      false);
-    g_string_append(out, color ? "\033[0m\n" : "\n");
-    for (guint i = 0; i + table->columns <= table->cells->len; i += table->columns) {
-        for (unsigned j = 0; j < table->columns; j++)
-            rest[j] = cell_at(table, i + j)->text;
-        append_row(out, table, rest, widths, color);
-    }
-    return g_string_free(out, FALSE);
-}
-
-static char *tabbed(const struct orch_table *table)
-{
-    GString *out = g_string_new(NULL);
-    for (unsigned i = 0; i < table->columns; i++)
-        g_string_append_printf(out, "%s%c", table->headers[i],
-                               i + 1 == table->columns ? '\n' : '\t');
-    for (guint i = 0; i < table->cells->len; i++) {
-        g_autofree char *text = g_strdelimit(g_strdup(cell_at(table, i)->text), "\t\n", ' ');
-        g_string_append_printf(out, "%s%c", text,
-                               i % table->columns + 1 == table->columns ? '\n' : '\t');
-    }
-    return g_string_free(out, FALSE);
-}
-
-json_t *orch_table_to_json(struct orch_table *table)
-{
-    json_t *rows = json_array(), *row = NULL;
-    for (guint i = 0; i < table->cells->len; i++) {
-        unsigned column = i % table->columns;
-        const struct cell *cell = cell_at(table, i);
-        if (column == 0)
-            json_array_append_new(rows, row = json_object());
-        g_autofree char *name = g_strdelimit(g_ascii_strdown(table->headers[column], -1), " ", '_');
-        json_object_set_new(row, name,
-                            cell->value ? json_incref(cell->value) : json_string(cell->text));
-    }
-    table_free(table);
-    return rows;
-}
-
-char *orch_table_to_text(struct orch_table *table, bool color)
-{
-    int columns = orch_terminal_columns(STDOUT_FILENO);
-    char *text = aligned(table, color, columns ? columns - 2 : 0); /* callers indent by two */
-    table_free(table);
-    return text;
-}
-
 void orch_cli_print_json(json_t *object)
 {
     json_object_set_new(object, "schema_version", json_integer(1));
@@ -328,128 +41,50 @@ void orch_cli_print_json_array(json_t *array)
     free(text);
 }
 
-/* ---- other formats --------------------------------------------------------------------------- */
-
-/* RFC 4180: quoted when it holds a comma, a quote or a line's end. */
-static void append_csv(GString *out, const char *text)
+json_t *orch_table_to_json(struct orch_table *table)
 {
-    if (!strpbrk(text, ",\"\r\n")) {
-        g_string_append(out, text);
-        return;
-    }
-    g_string_append_c(out, '"');
-    for (; *text; text++) {
-        if (*text == '"')
-            g_string_append_c(out, '"');
-        g_string_append_c(out, *text);
-    }
-    g_string_append_c(out, '"');
+    json_t *rows = orch_table_json(table);
+    orch_table_free(table);
+    return rows;
 }
 
-static void append_markdown(GString *out, const char *text)
+char *orch_table_to_text(struct orch_table *table, bool color)
 {
-    for (; *text; text++) {
-        if (strchr("|\\*_`<", *text))
-            g_string_append_c(out, '\\');
-        g_string_append_c(out, *text == '\n' ? ' ' : *text);
-    }
-}
-
-static void append_latex(GString *out, const char *text)
-{
-    for (; *text; text++) {
-        if (strchr("&%$#_{}", *text))
-            g_string_append_c(out, '\\');
-        if (*text == '\\' || *text == '^' || *text == '~')
-            g_string_append(out, *text == '\\'  ? "\\textbackslash{}"
-                                 : *text == '^' ? "\\textasciicircum{}"
-                                                : "\\textasciitilde{}");
-        else
-            g_string_append_c(out, *text);
-    }
-}
-
-struct format {
-    const char *name;
-    void (*append)(GString *out, const char *text);
-    const char *row_begin, *between, *row_end;
-};
-
-static const struct format FORMATS[] = {{"csv", append_csv, "", ",", "\r\n"},
-                                        {"markdown", append_markdown, "| ", " | ", " |\n"},
-                                        {"latex", append_latex, "", " & ", " \\\\\n"}};
-
-static void append_cells(GString *out, const struct orch_table *table, const struct format *format,
-                         guint first, bool headers)
-{
-    g_string_append(out, format->row_begin);
-    for (guint i = 0; i < table->columns; i++) {
-        if (i)
-            g_string_append(out, format->between);
-        format->append(out, headers ? table->headers[i] : cell_at(table, first + i)->text);
-    }
-    g_string_append(out, format->row_end);
-}
-
-static char *formatted(const struct orch_table *table, const struct format *format)
-{
-    GString *out = g_string_new(NULL);
-    bool latex = strcmp(format->name, "latex") == 0;
-    if (latex) {
-        g_string_append(out, "\\begin{tabular}{");
-        for (guint i = 0; i < table->columns; i++)
-            g_string_append_c(out, table->right[i] ? 'r' : 'l');
-        g_string_append(out, "}\n\\hline\n");
-    }
-    append_cells(out, table, format, 0, true);
-    if (latex)
-        g_string_append(out, "\\hline\n");
-    if (strcmp(format->name, "markdown") == 0) {
-        for (guint i = 0; i < table->columns; i++)
-            g_string_append(out, table->right[i] ? "| ---: " : "| --- ");
-        g_string_append(out, "|\n");
-    }
-    for (guint i = 0; i + table->columns <= table->cells->len; i += table->columns)
-        append_cells(out, table, format, i, false);
-    if (latex)
-        g_string_append(out, "\\hline\n\\end{tabular}\n");
-    return g_string_free(out, FALSE);
+    int columns = orch_terminal_columns(STDOUT_FILENO);
+    char *text = orch_table_aligned(table, color, columns ? columns - 2 : 0); /* for the indent */
+    orch_table_free(table);
+    return text;
 }
 
 bool orch_format_check(const char *name, GError **error)
 {
-    if (!name || strcmp(name, "text") == 0)
-        return true;
-    for (unsigned i = 0; i < G_N_ELEMENTS(FORMATS); i++)
-        if (strcmp(FORMATS[i].name, name) == 0)
-            return true;
-    orch_error_set(error, ORCH_ERROR_USAGE, "text, csv, markdown, latex",
-                   "option '--format': unknown format '%s'", name);
-    return false;
+    enum orch_table_format format;
+    return orch_table_format_parse(name, &format, error);
 }
 
 void orch_table_print_as(struct orch_cli *cli, struct orch_table *table, const char *name,
                          const char *format)
 {
-    for (unsigned i = 0; !cli->json && format && i < G_N_ELEMENTS(FORMATS); i++)
-        if (strcmp(FORMATS[i].name, format) == 0) {
-            g_autofree char *text = formatted(table, &FORMATS[i]);
-            fputs(text, stdout);
-            table_free(table);
-            return;
-        }
-    orch_table_print(cli, table, name);
+    enum orch_table_format chosen;
+    if (cli->json || !orch_table_format_parse(format, &chosen, NULL) || chosen == ORCH_TABLE_TEXT) {
+        orch_table_print(cli, table, name);
+        return;
+    }
+    g_autofree char *text = orch_table_format(table, chosen);
+    fputs(text, stdout);
+    orch_table_free(table);
 }
 
 void orch_table_print(struct orch_cli *cli, struct orch_table *table, const char *name)
 {
     if (cli->json) {
-        orch_cli_print_json(json_pack("{s:o}", name, orch_table_to_json(table)));
-        return;
-    }
-    g_autofree char *text = cli->stdout_is_tty ? aligned(table, orch_cli_color(cli, false),
+        orch_cli_print_json(json_pack("{s:o}", name, orch_table_json(table)));
+    } else {
+        g_autofree char *text = cli->stdout_is_tty
+                                    ? orch_table_aligned(table, orch_cli_color(cli, false),
                                                          orch_terminal_columns(STDOUT_FILENO))
-                                               : tabbed(table);
-    fputs(text, stdout);
-    table_free(table);
+                                    : orch_table_tabbed(table);
+        fputs(text, stdout);
+    }
+    orch_table_free(table);
 }

@@ -165,3 +165,18 @@ char *orch_time_format(int64_t utc_ns, bool for_machines)
     g_autofree char *start = g_date_time_format(when, "%Y-%m-%dT%H:%M:%S");
     return g_strdup_printf("%s.%09dZ", start, (int)(utc_ns % 1000000000));
 }
+
+void orch_csv_append(GString *out, const char *text)
+{
+    if (!strpbrk(text, ",\"\r\n")) {
+        g_string_append(out, text);
+        return;
+    }
+    g_string_append_c(out, '"');
+    for (; *text; text++) {
+        if (*text == '"')
+            g_string_append_c(out, '"');
+        g_string_append_c(out, *text);
+    }
+    g_string_append_c(out, '"');
+}

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "core/answer/trials.h"
+
+#include "lib/base/json.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- what an item asks for ---------------------------------------------------------------------
+ */
+
+GPtrArray *orch_texts(const json_t *value)
+{
+    GPtrArray *out = g_ptr_array_new_with_free_func(g_free);
+    if (json_is_string(value))
+        g_ptr_array_add(out, g_strdup(json_string_value(value)));
+    for (size_t i = 0; i < json_array_size(value); i++)
+        g_ptr_array_add(out, g_strdup(json_string_value(json_array_get(value, i))));
+    return out;
+}
+
+static void free_wanted(gpointer pointer)
+{
+    struct orch_wanted *wanted = pointer;
+    g_free(wanted->name);
+    g_free(wanted);
+}
+
+GPtrArray *orch_wanted_parse(const json_t *value)
+{
+    GPtrArray *out = g_ptr_array_new_with_free_func(free_wanted);
+    g_autoptr(GPtrArray) words = orch_texts(value);
+    for (guint i = 0; i < words->len; i++) {
+        g_auto(GStrv) parts = g_strsplit(g_strstrip(words->pdata[i]), " ", 2);
+        struct orch_wanted *wanted = g_new0(struct orch_wanted, 1);
+        bool two = parts[0] && parts[1];
+        if (!two || !orch_aggregate_parse(parts[0], &wanted->aggregate))
+            wanted->aggregate = ORCH_AGGREGATE_LAST; /* "result x" or a bare name */
+        wanted->name = g_strdup(two ? g_strstrip(parts[1]) : parts[0]);
+        g_ptr_array_add(out, wanted);
+    }
+    return out;
+}
+
+const char *orch_aggregate_name(enum orch_aggregate aggregate)
+{
+    static const char *const words[] = {"last", "best",  "min",   "max",
+                                        "mean", "first", "count", "sum"};
+    return words[aggregate];
+}
+
+/* ---- gathering ---------------------------------------------------------------------------------
+ */
+
+static void free_trial(gpointer pointer)
+{
+    struct orch_trial *trial = pointer;
+    orch_run_free(trial->run);
+    g_free(trial);
+}
+
+static struct orch_trials *trials_new(struct orch_store *store)
+{
+    struct orch_trials *trials = g_new0(struct orch_trials, 1);
+    trials->store = store;
+    trials->all = g_ptr_array_new_with_free_func(free_trial);
+    return trials;
+}
+
+void orch_trials_free(struct orch_trials *trials)
+{
+    if (!trials)
+        return;
+    g_ptr_array_unref(trials->all);
+    g_free(trials);
+}
+
+static void add_trial(struct orch_trials *trials, const struct orch_plan_item *item,
+                      struct orch_run *run)
+{
+    struct orch_trial *trial = g_new0(struct orch_trial, 1);
+    trial->item = item;
+    trial->run = run;
+    g_ptr_array_add(trials->all, trial);
+}
+
+static bool is_meant(const GPtrArray *experiments, const char *name)
+{
+    return !experiments->len || g_ptr_array_find_with_equal_func(
+                                    (GPtrArray *)(uintptr_t)experiments, name, g_str_equal, NULL);
+}
+
+/* Keys of the runs that a filter names; NULL with an error. */
+static GHashTable *keys_of(struct orch_store *store, const char *where, GError **error)
+{
+    struct orch_where *filter = orch_where_parse(where, error);
+    if (!filter)
+        return NULL;
+    struct orch_run_query query = {.where = filter};
+    g_autoptr(GPtrArray) runs = orch_store_runs(store, &query, NULL, error);
+    orch_where_free(filter);
+    if (!runs)
+        return NULL;
+    GHashTable *keys = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    for (guint i = 0; i < runs->len; i++)
+        g_hash_table_add(keys, g_strdup(((const struct orch_run *)runs->pdata[i])->key));
+    return keys;
+}
+
+struct orch_trials *orch_trials_of_item(const struct orch_plan *plan,
+                                        const struct orch_report_item *item, const char *key,
+                                        GError **error)
+{
+    const char *where =
+        json_is_object(item->spec) ? orch_json_text(item->spec, "where", NULL) : NULL;
+    g_autoptr(GHashTable) keys = NULL;
+    if (where && plan->store && !(keys = keys_of(plan->store, where, error)))
+        return NULL;
+    g_autoptr(GPtrArray) experiments =
+        orch_texts(json_is_object(item->spec) ? json_object_get(item->spec, key) : NULL);
+    struct orch_trials *trials = trials_new(plan->store);
+    for (unsigned i = 0; i < plan->count; i++) {
+        const struct orch_plan_item *trial = &plan->items[i];
+        const struct orch_experiment *experiment = trial->cell->experiment;
+        if (!is_meant(experiments, experiment->name) || trial->state == ORCH_PLAN_UNUSED ||
+            experiment->skipped)
+            continue;
+        bool done = trial->state == ORCH_PLAN_DONE && trial->run_key && plan->store;
+        struct orch_run *run = done ? orch_store_run(plan->store, trial->run_key, NULL) : NULL;
+        if (run && keys && !g_hash_table_contains(keys, run->key))
+            orch_run_free(run);
+        else
+            add_trial(trials, trial, run);
+    }
+    return trials;
+}
+
+struct orch_trials *orch_trials_of_filter(struct orch_store *store, const char *where,
+                                          GError **error)
+{
+    struct orch_where *filter = where ? orch_where_parse(where, error) : NULL;
+    if (where && !filter)
+        return NULL;
+    struct orch_run_query query = {.where = filter};
+    g_autoptr(GPtrArray) runs = orch_store_runs(store, &query, NULL, error);
+    orch_where_free(filter);
+    if (!runs)
+        return NULL;
+    struct orch_trials *trials = trials_new(store);
+    g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
+    for (guint i = 0; i < runs->len; i++) {
+        struct orch_run *run = runs->pdata[i];
+        bool ended_well =
+            g_strcmp0(run->state, "ok") == 0 || g_strcmp0(run->state, "diverged") == 0;
+        if (ended_well && g_hash_table_add(seen, run->fingerprint))
+            add_trial(trials, NULL, run);
+        else
+            orch_run_free(run);
+        runs->pdata[i] = NULL;
+    }
+    g_ptr_array_set_free_func(runs, NULL);
+    return trials;
+}
+
+/* ---- looking -----------------------------------------------------------------------------------
+ */
+
+int orch_trial_repeat(const struct orch_trial *trial)
+{
+    return trial->item ? trial->item->cell->repeat : trial->run->repeat;
+}
+
+char *orch_trial_value(const struct orch_trials *trials, const struct orch_trial *trial,
+                       const char *axis)
+{
+    if (trial->item && strcmp(axis, "experiment") == 0)
+        return g_strdup(trial->item->cell->experiment->name);
+    if (strcmp(axis, "repeat") == 0)
+        return g_strdup_printf("%d", orch_trial_repeat(trial));
+    char *value = trial->item ? orch_cell_value_text(trial->item->cell, axis) : NULL;
+    if (value)
+        return value;
+    return trial->run ? orch_run_field(trials->store, trial->run, axis) : NULL;
+}
+
+char *orch_trial_label(const struct orch_trials *trials, const struct orch_trial *trial,
+                       const GPtrArray *axes)
+{
+    GString *label = g_string_new(NULL);
+    bool any = !axes->len;
+    for (guint i = 0; i < axes->len; i++) {
+        g_autofree char *value = orch_trial_value(trials, trial, axes->pdata[i]);
+        any = any || value;
+        g_string_append_printf(label, "%s%s", i ? " " : "", value ? value : "-");
+    }
+    if (any)
+        return g_string_free(label, FALSE);
+    g_string_free(label, TRUE);
+    return NULL;
+}
+
+bool orch_trial_has(const struct orch_trials *trials, const struct orch_trial *trial,
+                    const char *name)
+{
+    if (strcmp(name, "wall_s") == 0)
+        return true;
+    if (trial->item)
+        return orch_manifest_metric(trial->item->cell->experiment->manifest, name);
+    double value;
+    return orch_run_number(trials->store, trial->run, name, ORCH_AGGREGATE_LAST, &value, NULL, NULL,
+                           NULL) &&
+           !isnan(value);
+}
+
+/* "lr=0.1 #2" */
+static char *run_label(const struct orch_trial *trial)
+{
+    if (trial->item)
+        return orch_cell_label(trial->item->cell);
+    return g_strdup_printf("%s #%d", trial->run->experiment, trial->run->repeat);
+}
+
+void orch_section_trial(struct orch_section *section, const struct orch_trials *trials,
+                        const struct orch_trial *trial)
+{
+    section->planned++;
+    const struct orch_run *run = trial->run;
+    if (!run)
+        return;
+    section->done++;
+    g_autofree char *label = run_label(trial);
+    struct orch_section_run noted = {
+        run->key,
+        run->experiment,
+        label,
+        run->who,
+        run->where_key,
+        run->source_commit,
+        !trials->who || g_strcmp0(run->who, trials->who) == 0,
+    };
+    orch_section_run_add(section, &noted);
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The trials that an answer is about: those that a recipe asks for, run or not, or the runs that a
+ * filter names. What tables, plots and winners are made of. */
+#ifndef ORCH_CORE_ANSWER_TRIALS_H
+#define ORCH_CORE_ANSWER_TRIALS_H
+
+#include "core/report/document.h"
+#include "core/report/group.h"
+#include "core/run/plan.h"
+
+struct orch_trial {
+    const struct orch_plan_item *item; /* NULL: from a filter */
+    struct orch_run *run;              /* NULL: nobody has run it */
+};
+struct orch_trials {
+    struct orch_store *store; /* borrowed; NULL: there is no store yet */
+    GPtrArray *all;           /* struct orch_trial *, in declared order, or newest first */
+    const char *who;          /* whose runs are "ours"; borrowed, or NULL */
+};
+
+/** The trials of the experiments that the item's `key` names ("experiments"; all without it) in
+ * this profile, less those that its `where` excludes (it is asked of runs, and of the parameters of
+ * what was not run). NULL with ORCH_ERROR_USAGE for a bad filter. The caller frees. */
+struct orch_trials *orch_trials_of_item(const struct orch_plan *plan,
+                                        const struct orch_report_item *item, const char *key,
+                                        GError **error);
+/** The newest run of each fingerprint that a filter names (NULL: all) and that ended ok or
+ * diverged. The caller frees. */
+struct orch_trials *orch_trials_of_filter(struct orch_store *store, const char *where,
+                                          GError **error);
+void orch_trials_free(struct orch_trials *trials);
+
+/** A trial's value of an axis as text: experiment, repeat, a parameter; of a run also who, gpu,
+ * machine, threads, commit, branch, ... NULL: it has none. The caller frees. */
+char *orch_trial_value(const struct orch_trials *trials, const struct orch_trial *trial,
+                       const char *axis);
+/** "0.01", "full 0.01": its values of some axes (char *); NULL when it lies on none of them (and
+ * axes->len > 0). The caller frees. */
+char *orch_trial_label(const struct orch_trials *trials, const struct orch_trial *trial,
+                       const GPtrArray *axes);
+/** Declares the trial's experiment a metric or result of that name (or is it "wall_s")? For runs of
+ * a filter: whether the run has it. */
+bool orch_trial_has(const struct orch_trials *trials, const struct orch_trial *trial,
+                    const char *name);
+int orch_trial_repeat(const struct orch_trial *trial);
+
+/** One value that an item asks for: "last val_accuracy", "result x", "wall_s". */
+struct orch_wanted {
+    enum orch_aggregate aggregate;
+    char *name;
+};
+/** From a text or a list of texts. struct orch_wanted *; the caller unrefs. */
+GPtrArray *orch_wanted_parse(const json_t *value);
+/** "last", "best", ... */
+const char *orch_aggregate_name(enum orch_aggregate aggregate);
+/** A text or a list of texts as char *; empty for NULL. The caller unrefs. */
+GPtrArray *orch_texts(const json_t *value);
+
+/** Notes a trial in a section: counts it as planned, as done when it was run, and its run. */
+void orch_section_trial(struct orch_section *section, const struct orch_trials *trials,
+                        const struct orch_trial *trial);
+
+#endif

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "core/report/document.h"
+
+#include "lib/base/json.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- making ------------------------------------------------------------------------------------
+ */
+
+static void free_picture(gpointer pointer)
+{
+    struct orch_picture *picture = pointer;
+    g_free(picture->path);
+    g_free(picture->caption);
+    g_free(picture);
+}
+
+static void free_block(gpointer pointer)
+{
+    struct orch_block *block = pointer;
+    g_free(block->text);
+    g_free(block->cure);
+    if (block->table)
+        orch_table_free(block->table);
+    orch_chart_free(block->chart);
+    g_clear_pointer(&block->pictures, g_ptr_array_unref);
+    g_free(block);
+}
+
+static void free_run(gpointer pointer)
+{
+    struct orch_section_run *run = pointer;
+    g_free(run->key);
+    g_free(run->experiment);
+    g_free(run->label);
+    g_free(run->who);
+    g_free(run->where);
+    g_free(run->commit);
+    g_free(run);
+}
+
+void orch_section_free(struct orch_section *section)
+{
+    if (!section)
+        return;
+    g_free(section->question);
+    g_free(section->title);
+    g_free(section->command);
+    g_ptr_array_unref(section->blocks);
+    g_ptr_array_unref(section->runs);
+    g_free(section);
+}
+
+static void free_section(gpointer pointer)
+{
+    orch_section_free(pointer);
+}
+
+struct orch_document *orch_document_new(const char *name)
+{
+    struct orch_document *document = g_new0(struct orch_document, 1);
+    document->name = g_strdup(name);
+    document->sections = g_ptr_array_new_with_free_func(free_section);
+    return document;
+}
+
+void orch_document_free(struct orch_document *document)
+{
+    if (!document)
+        return;
+    g_free(document->name);
+    g_free(document->about);
+    g_free(document->recipe);
+    g_free(document->profile);
+    g_free(document->commit);
+    g_free(document->who);
+    g_free(document->machine);
+    g_free(document->made);
+    g_free(document->store_digest);
+    g_ptr_array_unref(document->sections);
+    g_free(document);
+}
+
+struct orch_section *orch_document_add(struct orch_document *document, const char *kind,
+                                       const char *question, const char *title)
+{
+    struct orch_section *section = g_new0(struct orch_section, 1);
+    section->kind = kind;
+    section->question = g_strdup(question);
+    section->title = g_strdup(title);
+    section->blocks = g_ptr_array_new_with_free_func(free_block);
+    section->runs = g_ptr_array_new_with_free_func(free_run);
+    g_ptr_array_add(document->sections, section);
+    return section;
+}
+
+static struct orch_block *add_block(struct orch_section *section, enum orch_block_kind kind)
+{
+    struct orch_block *block = g_new0(struct orch_block, 1);
+    block->kind = kind;
+    g_ptr_array_add(section->blocks, block);
+    return block;
+}
+
+void orch_section_text(struct orch_section *section, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    add_block(section, ORCH_BLOCK_TEXT)->text = g_strdup_vprintf(format, args);
+    va_end(args);
+}
+
+void orch_section_note(struct orch_section *section, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    add_block(section, ORCH_BLOCK_NOTE)->text = g_strdup_vprintf(format, args);
+    va_end(args);
+}
+
+void orch_section_missing(struct orch_section *section, const char *cure, const char *format, ...)
+{
+    struct orch_block *block = add_block(section, ORCH_BLOCK_MISSING);
+    va_list args;
+    va_start(args, format);
+    block->text = g_strdup_vprintf(format, args);
+    va_end(args);
+    block->cure = g_strdup(cure);
+    if (section->state == ORCH_SECTION_COMPLETE)
+        section->state = section->done ? ORCH_SECTION_PARTIAL : ORCH_SECTION_MISSING;
+}
+
+void orch_section_table(struct orch_section *section, struct orch_table *table)
+{
+    add_block(section, ORCH_BLOCK_TABLE)->table = table;
+}
+
+void orch_section_chart(struct orch_section *section, struct orch_chart *chart)
+{
+    add_block(section, ORCH_BLOCK_CHART)->chart = chart;
+}
+
+void orch_section_picture(struct orch_section *section, const char *path, const char *caption)
+{
+    guint count = section->blocks->len;
+    struct orch_block *block = count ? section->blocks->pdata[count - 1] : NULL;
+    if (!block || block->kind != ORCH_BLOCK_PICTURES) {
+        block = add_block(section, ORCH_BLOCK_PICTURES);
+        block->pictures = g_ptr_array_new_with_free_func(free_picture);
+    }
+    struct orch_picture *picture = g_new0(struct orch_picture, 1);
+    picture->path = g_strdup(path);
+    picture->caption = g_strdup(caption);
+    g_ptr_array_add(block->pictures, picture);
+}
+
+void orch_section_run_add(struct orch_section *section, const struct orch_section_run *run)
+{
+    for (guint i = 0; i < section->runs->len; i++)
+        if (strcmp(((struct orch_section_run *)section->runs->pdata[i])->key, run->key) == 0)
+            return;
+    struct orch_section_run *copy = g_new0(struct orch_section_run, 1);
+    *copy = (struct orch_section_run){
+        g_strdup(run->key),   g_strdup(run->experiment), g_strdup(run->label), g_strdup(run->who),
+        g_strdup(run->where), g_strdup(run->commit),     run->is_ours};
+    g_ptr_array_add(section->runs, copy);
+}
+
+const char *orch_section_state_name(enum orch_section_state state)
+{
+    static const char *const names[] = {"complete", "partial", "missing", "skipped", "student"};
+    return names[state];
+}
+
+/* ---- as JSON -----------------------------------------------------------------------------------
+ */
+
+static json_t *text_or_null(const char *text)
+{
+    return text ? json_string(text) : json_null();
+}
+
+static json_t *pictures_json(const GPtrArray *pictures)
+{
+    json_t *out = json_array();
+    for (guint i = 0; pictures && i < pictures->len; i++) {
+        const struct orch_picture *p = pictures->pdata[i];
+        json_array_append_new(
+            out, json_pack("{s:s, s:o}", "path", p->path, "caption", text_or_null(p->caption)));
+    }
+    return out;
+}
+
+static json_t *block_json(const struct orch_block *block)
+{
+    static const char *const names[] = {"text",  "note",     "missing", "table",
+                                        "chart", "pictures", "student"};
+    json_t *out = json_pack("{s:s}", "kind", names[block->kind]);
+    if (block->text)
+        json_object_set_new(out, "text", json_string(block->text));
+    if (block->cure)
+        json_object_set_new(out, "cure", json_string(block->cure));
+    if (block->table)
+        json_object_set_new(out, "rows", orch_table_json(block->table));
+    if (block->chart)
+        json_object_set_new(out, "chart", orch_chart_json(block->chart));
+    if (block->pictures)
+        json_object_set_new(out, "pictures", pictures_json(block->pictures));
+    return out;
+}
+
+static json_t *run_json(const struct orch_section_run *run)
+{
+    return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:b}", "key", run->key, "experiment",
+                     text_or_null(run->experiment), "label", text_or_null(run->label), "who",
+                     text_or_null(run->who), "where", text_or_null(run->where), "commit",
+                     text_or_null(run->commit), "is_ours", run->is_ours);
+}
+
+static json_t *section_json(const struct orch_section *section)
+{
+    json_t *blocks = json_array(), *runs = json_array();
+    for (guint i = 0; i < section->blocks->len; i++)
+        json_array_append_new(blocks, block_json(section->blocks->pdata[i]));
+    for (guint i = 0; i < section->runs->len; i++)
+        json_array_append_new(runs, run_json(section->runs->pdata[i]));
+    return json_pack("{s:o, s:o, s:f, s:s, s:s, s:i, s:i, s:o, s:o, s:o}", "question",
+                     text_or_null(section->question), "title", text_or_null(section->title),
+                     "points", section->points, "kind", section->kind, "state",
+                     orch_section_state_name(section->state), "planned", (int)section->planned,
+                     "done", (int)section->done, "command", text_or_null(section->command),
+                     "blocks", blocks, "runs", runs);
+}
+
+json_t *orch_document_json(const struct orch_document *document)
+{
+    json_t *sections = json_array();
+    for (guint i = 0; i < document->sections->len; i++)
+        json_array_append_new(sections, section_json(document->sections->pdata[i]));
+    return json_pack("{s:s, s:o, s:o, s:o, s:o, s:b, s:o, s:o, s:o, s:o, s:o}", "name",
+                     document->name, "about", text_or_null(document->about), "recipe",
+                     text_or_null(document->recipe), "profile", text_or_null(document->profile),
+                     "commit", text_or_null(document->commit), "dirty", document->is_dirty, "who",
+                     text_or_null(document->who), "machine", text_or_null(document->machine),
+                     "made", text_or_null(document->made), "store_digest",
+                     text_or_null(document->store_digest), "sections", sections);
+}

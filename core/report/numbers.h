@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Numbers for people. */
+#ifndef ORCH_CORE_REPORT_NUMBERS_H
+#define ORCH_CORE_REPORT_NUMBERS_H
+
+/** 4 significant digits, no exponent between 1e-4 and 1e6. The caller frees. */
+char *orch_number_format(double value);
+/** "0.912 +- 0.0043": a mean and the half width of its interval, both with the decimals that the
+ * half width's second digit has. The mean alone when that is NaN or 0; "-" for NaN. The caller
+ * frees. */
+char *orch_mean_format(double mean, double half);
+/** "0.0995 to 0.1005", with the digits that tell the ends apart; "-" for NaN. The caller frees. */
+char *orch_interval_format(double low, double high);
+
+#endif
