@@ -6,6 +6,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/file.h"
+#include "lib/base/reals.h"
 #include "lib/wire/journal.h"
 
 #include <errno.h>
@@ -690,19 +691,13 @@ static void look_at(struct orch_running *running)
     orch_journal_close(journal);
 }
 
-static int compare_doubles(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Seconds that a trial of the experiment takes: the median of those that ended, else what a running
  * one's progress says; NAN when nothing is known. */
 static double expected_s(struct run *run, const struct orch_experiment *experiment)
 {
     GArray *walls = g_hash_table_lookup(run->wall_by_experiment, experiment);
     if (walls && walls->len) {
-        g_array_sort(walls, compare_doubles);
+        orch_reals_sort((double *)(void *)walls->data, walls->len);
         return g_array_index(walls, double, walls->len / 2);
     }
     for (guint i = 0; i < run->hosts->len; i++) {
