@@ -17,9 +17,6 @@ struct training_request {
     struct orch_learn_options learn;
 };
 
-/** Appends a field of a table, in quotes. */
-void training_add_field(GString *out, const char *text);
-
 /** All rows asked for, as one table: columns of all sources, "" where one has none; GPUs by the
  * name of the hardware table where it knows them. `keys` gets what each row is called (g_strdup).
  */

@@ -5,11 +5,11 @@
 
 #include "lib/base/error.h"
 #include "lib/base/json.h"
+#include "lib/base/reals.h"
 #include "lib/base/text.h"
 #include "store/bulk.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- what runs record --------------------------------------------------------------------------
@@ -64,23 +64,13 @@ static const struct recorded *recorded_find(const char *name)
     return NULL;
 }
 
-static int compare_reals(gconstpointer a, gconstpointer b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-/* Median of the values in order of their steps, without the first one when there are more. */
+/* Median of the values in order of their steps, without the first one when there are more; NaN:
+ * none. */
 static double steady(GArray *values)
 {
-    if (!values->len)
-        return (double)NAN;
     if (values->len > 1)
         g_array_remove_index(values, 0);
-    g_array_sort(values, compare_reals);
-    guint half = values->len / 2;
-    const double *v = &g_array_index(values, double, 0);
-    return values->len % 2 ? v[half] : (v[half - 1] + v[half]) / 2;
+    return orch_reals_median((double *)(void *)values->data, values->len);
 }
 
 /* ---- reading -----------------------------------------------------------------------------------
