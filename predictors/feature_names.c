@@ -120,6 +120,22 @@ const struct orch_feature_name *orch_feature_name_of_other(const char *name)
     return NULL;
 }
 
+const char *orch_feature_unit(const char *name)
+{
+    static const char *const endings[][2] = {
+        {"_tflops", "TFLOP/s"}, {"_gbs", "GB/s"},    {"_gb", "GB"},
+        {"_mhz", "MHz"},        {"_mb", "MB"},       {"mbytes", "MB"},
+        {"_ms", "ms"},          {"gflop", "GFLOP"},  {"flop_per_byte", "FLOP/byte"},
+        {"params_m", "10^6"},   {"macts_m", "10^6"}, {"gmacs", "10^9"}};
+    const struct orch_feature_name *known = orch_feature_name_find(name);
+    if (known)
+        return known->unit;
+    for (size_t i = 0; i < G_N_ELEMENTS(endings); i++)
+        if (g_str_has_suffix(name, endings[i][0]))
+            return endings[i][1];
+    return "";
+}
+
 char *orch_feature_name_hint(const char *name)
 {
     const struct orch_feature_name *other = orch_feature_name_of_other(name);

@@ -22,6 +22,9 @@ const struct orch_feature_name *orch_target_names(void);
 const struct orch_feature_name *orch_feature_name_find(const char *name);
 /** The feature that files call `name` ("accel": gpu), or NULL: it is none, or has that name. */
 const struct orch_feature_name *orch_feature_name_of_other(const char *name);
+/** Unit of a feature: of the table, else by the ending of its name ("gpu bandwidth_gbs": GB/s); ""
+ * for a count, a ratio or a word. */
+const char *orch_feature_unit(const char *name);
 /** A hint for a name that is in neither table: "did you mean 'batch'?", else where the names are
  * listed. The caller frees. */
 char *orch_feature_name_hint(const char *name);

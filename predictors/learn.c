@@ -307,10 +307,10 @@ static char **groups_of(const struct orch_question *q, const struct orch_rows *r
                                      : NULL;
 }
 
-static void try_all(struct orch_question *q, struct work *w, uint64_t seed)
+static void try_all(struct orch_question *q, struct work *w, const struct orch_learn_options *o)
 {
     w->answers = answers_new(q->trials->len, w->rows->rows);
-    orch_try(q, w->rows, w->folds, seed, w->answers);
+    orch_try(q, w->rows, w->folds, o, w->answers);
 }
 
 static void release_work(struct work *w)
@@ -396,16 +396,20 @@ static void choose_members(struct orch_question *q)
 }
 
 /* One thread a member: they take about as long as each other. */
-static bool fit_members(struct orch_question *q, const struct orch_rows *rows, uint64_t seed,
-                        GError **error)
+static bool fit_members(struct orch_question *q, const struct orch_rows *rows,
+                        const struct orch_learn_options *o, GError **error)
 {
     struct orch_rows *view = orch_question_rows(q, rows);
     GError *errors[ORCH_MEMBERS_MAX] = {NULL};
     bool ok = true;
     choose_members(q);
 #pragma omp parallel for schedule(dynamic, 1)
-    for (int i = 0; i < q->member_count; i++)
-        orch_member_fit(&q->members[i], q, view, seed, &errors[i]);
+    for (int i = 0; i < q->member_count; i++) {
+        struct orch_learn_step step = {
+            .rows = rows->rows, .number = i + 1, .count = q->member_count};
+        orch_learn_tell(o, q, &q->members[i].trial, step);
+        orch_member_fit(&q->members[i], q, view, o->seed, &errors[i]);
+    }
     for (int i = 0; i < q->member_count; i++) {
         if (errors[i] && ok)
             g_propagate_error(error, errors[i]);
@@ -433,7 +437,7 @@ static bool weigh_on_all(struct orch_question *q, const struct orch_rows *rows,
     }
     struct orch_rows *train = orch_rows_pick(rows, seen, in),
                      *test = orch_rows_pick(rows, left, aside);
-    bool ok = fit_members(q, train, o->seed, error);
+    bool ok = fit_members(q, train, o, error);
     struct work w = work_on(q, test, aside, o->seed);
     g_array_set_size(q->trials, 0);
     w.answers = answers_new((size_t)q->member_count, aside);
@@ -466,7 +470,7 @@ static bool learn_question(struct orch_question *q, const struct orch_rows *rows
     if (ok) {
         g_array_unref(q->trials);
         q->trials = trials;
-        try_all(q, &w, o->seed);
+        try_all(q, &w, o);
         weigh(q, &w, mixes);
         if (mixes)
             hold_against_baselines(q, &w);
@@ -486,7 +490,7 @@ static bool learn_question(struct orch_question *q, const struct orch_rows *rows
         ok = fit_width(q, &w, o->calibrate_groups && !q->column, o->seed, error);
     }
     release_work(&w);
-    return ok && fit_members(q, rows, o->seed, error);
+    return ok && fit_members(q, rows, o, error);
 }
 
 /* ---- all ---------------------------------------------------------------------------------------

@@ -65,7 +65,10 @@ struct orch_rows *orch_question_rows(const struct orch_question *q, const struct
 /** Log answers (of the target) of `count` trials for rows that their fold did not see: out[trial]
  * is `rows` long, NaN where a trial could not be fitted. */
 void orch_try(const struct orch_question *q, const struct orch_rows *rows, const int *folds,
-              uint64_t seed, double **out);
+              const struct orch_learn_options *options, double **out);
+/** Tells the options' listener, if any, that a trial is begun. */
+void orch_learn_tell(const struct orch_learn_options *options, const struct orch_question *q,
+                     const struct orch_learn_trial *trial, struct orch_learn_step step);
 /** What is worth trying with so many rows. */
 GArray *orch_trials_list(const struct orch_question *q, const struct orch_rows *rows,
                          const struct orch_learn_options *options, GError **error);

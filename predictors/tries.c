@@ -4,6 +4,7 @@
 #include "predictors/question.h"
 
 #include "lib/base/error.h"
+#include "lib/base/text.h"
 
 #include <math.h>
 #include <string.h>
@@ -139,13 +140,30 @@ static void list_all(GArray *trials, const struct orch_question *q, const struct
     }
 }
 
+bool orch_learn_model_check(const char *name, GError **error)
+{
+    g_autoptr(GPtrArray) names = g_ptr_array_new();
+    g_ptr_array_add(names, (gpointer)(uintptr_t) "auto");
+    g_ptr_array_add(names, (gpointer)(uintptr_t) "grey");
+    for (const struct orch_model_kind *kind = orch_model_kinds(); kind->name; kind++)
+        g_ptr_array_add(names, (gpointer)(uintptr_t)kind->name);
+    g_ptr_array_add(names, NULL);
+    const char *const *all = (const char *const *)names->pdata;
+    if (g_strv_contains(all, name))
+        return true;
+    g_autofree char *near = orch_suggest_hint(name, all);
+    g_autofree char *list = g_strjoinv(", ", (char **)names->pdata);
+    orch_error_set(error, ORCH_ERROR_USAGE, near ? near : list, "unknown model '%s'", name);
+    return false;
+}
+
 GArray *orch_trials_list(const struct orch_question *q, const struct orch_rows *rows,
                          const struct orch_learn_options *o, GError **error)
 {
+    if (!orch_learn_model_check(o->model, error))
+        return NULL;
     bool all = strcmp(o->model, "auto") == 0 || strcmp(o->model, "grey") == 0;
     const struct orch_model_kind *only = all ? NULL : orch_model_find(o->model, error);
-    if (!all && !only)
-        return NULL;
     bool wants_grey = o->target == ORCH_LEARN_GREY || strcmp(o->model, "grey") == 0;
     if (wants_grey && !has_white(rows)) {
         orch_error_set(error, ORCH_ERROR_USAGE,
@@ -343,10 +361,15 @@ static void release_fold(struct fold *f)
     orch_rows_free(f->unseen);
 }
 
+static const struct orch_learn_trial *trial_of(const struct orch_question *q, guint trial)
+{
+    return &g_array_index(q->trials, struct orch_learn_trial, trial);
+}
+
 static void run_job(const struct orch_question *q, const struct fold *f, guint trial, uint64_t seed,
                     double *out)
 {
-    struct orch_member m = {.trial = g_array_index(q->trials, struct orch_learn_trial, trial)};
+    struct orch_member m = {.trial = *trial_of(q, trial)};
     g_autofree double *answers = g_new(double, f->aside_count + 1);
     g_autoptr(GError) unable = NULL;
     if (!f->aside_count || !f->in_count)
@@ -359,11 +382,22 @@ static void run_job(const struct orch_question *q, const struct fold *f, guint t
     orch_member_release(&m);
 }
 
+void orch_learn_tell(const struct orch_learn_options *o, const struct orch_question *q,
+                     const struct orch_learn_trial *trial, struct orch_learn_step step)
+{
+    step.model = trial->kind ? trial->kind->name : "white box";
+    step.column = q->column;
+#pragma omp critical(orch_learn_tell)
+    if (o->tell)
+        o->tell(o->tell_ctx, &step);
+}
+
 void orch_try(const struct orch_question *q, const struct orch_rows *rows, const int *folds,
-              uint64_t seed, double **out)
+              const struct orch_learn_options *o, double **out)
 {
     struct fold cuts[ORCH_FOLDS];
     guint count = q->trials->len;
+    int begun = 0;
     for (int f = 0; f < ORCH_FOLDS; f++)
         cut(rows, folds, f, &cuts[f]);
     for (guint t = 0; t < count; t++)
@@ -372,8 +406,18 @@ void orch_try(const struct orch_question *q, const struct orch_rows *rows, const
             /* the last of the list take longest: they go first */
 #pragma omp parallel for schedule(dynamic, 1) collapse(2)
     for (guint t = 0; t < count; t++)
-        for (int f = 0; f < ORCH_FOLDS; f++)
-            run_job(q, &cuts[f], count - 1 - t, seed, out[count - 1 - t]);
+        for (int f = 0; f < ORCH_FOLDS; f++) {
+            int number;
+#pragma omp atomic capture
+            number = ++begun;
+            struct orch_learn_step step = {.fold = f + 1,
+                                           .folds = ORCH_FOLDS,
+                                           .rows = cuts[f].in_count,
+                                           .number = number,
+                                           .count = (int)count * ORCH_FOLDS};
+            orch_learn_tell(o, q, trial_of(q, count - 1 - t), step);
+            run_job(q, &cuts[f], count - 1 - t, o->seed, out[count - 1 - t]);
+        }
     for (int f = 0; f < ORCH_FOLDS; f++)
         release_fold(&cuts[f]);
 }

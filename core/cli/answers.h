@@ -5,12 +5,18 @@
 
 #include "core/cli/curves.h"
 #include "core/run/plan.h"
+#include "lib/net/net.h"
 #include "predictors/curve_law.h"
 #include "predictors/speed.h"
 
 /** Prints the answer of an item of the kinds below; false: it is of another kind. */
 bool orch_answer_of_curves(struct orch_cli *cli, struct orch_plan *plan,
                            const struct orch_report_item *item);
+/** What to do for an item without an answer: "orch run hw4.recipe held speed", of those experiments
+ * that `keys` of the item name (NULL-terminated; all, when it has none of them) whose trials are
+ * not done. NULL: all are done, so that is not the cause. The caller frees. */
+char *orch_answer_cure(const struct orch_plan *plan, const struct orch_report_item *item,
+                       const char *const *keys);
 /** Prints a table indented, and frees it. */
 void orch_answer_print(struct orch_cli *cli, struct orch_table *table);
 
@@ -22,6 +28,11 @@ struct orch_set_net {
     double features[ORCH_LAW_FEATURES]; /* NaN: not a network that can be counted */
     double params;                      /* NaN likewise */
 };
+
+/** Fills features and parameters: of a graph; of what a trial declares as its cost (NaN where that
+ * names no network that can be counted). */
+void orch_set_net_count(struct orch_set_net *net, const struct orch_net *graph);
+void orch_set_net_count_cost(struct orch_set_net *net, const json_t *cost);
 
 /** A network on a device; `curve` is NULL while nobody has run it. */
 struct orch_set_cell {
@@ -70,6 +81,8 @@ struct orch_set_law {
 /** NULL with an error when the set does not allow it. The caller frees. */
 struct orch_set_law *orch_set_law_fit(const struct orch_curve_set *set, GError **error);
 void orch_set_law_free(struct orch_set_law *law);
+/** Prints each parameter's regression, and whether the device matters. */
+void orch_set_law_print(struct orch_cli *cli, const struct orch_set_law *law);
 /** The curve of a network with these features, on a device (-1: on average). The caller frees. */
 struct orch_stages *orch_set_law_curve(const struct orch_set_law *law, const double *features,
                                        int device);

@@ -329,6 +329,12 @@ static void print_test(struct orch_cli *cli, const struct orch_set_law *law)
                  "used");
 }
 
+void orch_set_law_print(struct orch_cli *cli, const struct orch_set_law *law)
+{
+    print_law(cli, law);
+    print_test(cli, law);
+}
+
 static void print_ranges(struct orch_cli *cli, const GArray *held)
 {
     const struct held *first = &g_array_index(held, struct held, 0);
@@ -425,11 +431,14 @@ void orch_answer_curve_law(struct orch_cli *cli, struct orch_plan *plan,
     struct orch_curve_set *held_set = orch_curve_set_gather(cli, plan, item, "held_out");
     struct orch_set_law *law = orch_set_law_fit(set, &problem);
     if (law) {
-        print_law(cli, law);
-        print_test(cli, law);
+        orch_set_law_print(cli, law);
         print_held(cli, item, set, law, held_set);
     } else {
+        static const char *const keys[] = {"experiments", NULL};
+        g_autofree char *cure = orch_answer_cure(plan, item, keys);
         printf("  missing: %s\n", problem->message);
+        if (cure)
+            printf("  to have it: %s\n", cure);
     }
     g_clear_error(&problem);
     orch_set_law_free(law);

@@ -40,7 +40,7 @@ static bool print_source(const struct learn_source *s)
     if (s->missing) {
         printf("  missing: %s\n", s->missing);
         if (s->cure)
-            printf("  bring it in: %s\n", s->cure);
+            printf("  to have it: %s\n", s->cure);
         return false;
     }
     printf("  learned from %zu rows: %s", s->rows, s->text);

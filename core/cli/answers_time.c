@@ -66,8 +66,9 @@ static bool read_item(struct answer *a, struct orch_plan *plan, GError **error)
     if (json_is_object(accuracy))
         accuracy = profile ? json_object_get(accuracy, profile) : NULL;
     if (!json_is_string(accuracy) || !orch_real_parse(json_string_value(accuracy), &a->accuracy)) {
-        orch_error_set(error, ORCH_ERROR_NOT_FOUND, NULL, "no target accuracy for profile '%s'",
-                       profile ? profile : "none");
+        orch_error_set(error, ORCH_ERROR_NOT_FOUND,
+                       "name one in the item: accuracy: { PROFILE: 0.9 }",
+                       "no target accuracy for profile '%s'", profile ? profile : "none");
         return false;
     }
     a->server_count = read_counts(json_object_get(spec, "servers"), a->servers);
@@ -92,7 +93,8 @@ static bool find_net(struct answer *a, GError **error)
     if (a->like && isfinite(a->like->k_per_epoch) && a->like->batch > 0 && a->like->images > 0 &&
         isfinite(a->net->params))
         return true;
-    orch_error_set(error, ORCH_ERROR_NOT_FOUND, NULL, "%s",
+    orch_error_set(error, ORCH_ERROR_NOT_FOUND,
+                   a->like ? "its plugin declares them as its cost (orch plugin show)" : NULL, "%s",
                    a->like ? "the left-out network's run does not say its batch, images and size"
                            : "the left-out network has not been run");
     return false;
@@ -182,9 +184,11 @@ static bool fit_speed(struct answer *a, GError **error)
     static const int servers[] = {1, 2, 4, 8};
     fill_shares(a);
     if (a->share_count < 3) {
-        orch_error_set(error, ORCH_ERROR_NOT_FOUND, NULL,
-                       "speed at 3 or more batches of a worker is needed, there are %d",
-                       a->share_count);
+        orch_error_set(
+            error, ORCH_ERROR_NOT_FOUND,
+            "let the experiment that 'speed' names sweep 3 batches that divide the whole "
+            "one, on one device",
+            "speed at 3 or more batches of a worker is needed, there are %d", a->share_count);
         return false;
     }
     struct orch_speed_point points[LIST_MAX * G_N_ELEMENTS(servers)];
@@ -308,7 +312,11 @@ void orch_answer_time_to(struct orch_cli *cli, struct orch_plan *plan,
         print_samples(&a);
         print_model(&a);
     } else {
+        static const char *const keys[] = {"experiments", "held_out", "speed", NULL};
+        g_autofree char *cure = orch_answer_cure(plan, item, keys);
         printf("  missing: %s\n", problem->message);
+        if (cure)
+            printf("  to have it: %s\n", cure);
     }
     g_clear_error(&problem);
     orch_speed_free(a.model);

@@ -47,10 +47,12 @@ static const struct orch_option OPTIONS[] = {
     {"threads", 0, "N", ORCH_OPT_TEXT, AT(threads), "of a processor, as the store's runs had them"},
     {"explain", 0, NULL, ORCH_OPT_FLAG, AT(explain),
      "what the answer is made of: features, nearest records, white box and what was learned"},
-    {"budget", 0, "5usd", ORCH_OPT_TEXT, AT(budget),
-     "mark what costs more; with all: leave it out"},
-    {"deadline", 0, "TIME", ORCH_OPT_TEXT, AT(deadline),
-     "mark what takes longer (36h, 2d); with all: leave it out"},
+    {"budget", 0, "USD", ORCH_OPT_TEXT, AT(budget),
+     "mark what costs more, e.g. 5usd; with all: leave it out"},
+    {"deadline", 0, "WHEN", ORCH_OPT_TEXT, AT(deadline),
+     "mark what is not done by then, started now: 18:00, 36h, or a date and time; with all: leave "
+     "it "
+     "out"},
     {"pareto", 0, "FILE", ORCH_OPT_TEXT, AT(pareto),
      "with all: a chart of time and cost, as FILE.svg, FILE.png or FILE.pdf"},
     {"net-table", 0, "FILE.csv", ORCH_OPT_TEXT, AT(net_table),
@@ -117,6 +119,10 @@ static const struct {
     int by;
 } LOOKED_AT[] = {
     {"format", CURVE | MODELS},
+    {"net", CURVE | MODELS},
+    {"gpu", CURVE | MODELS},
+    {"input", CURVE | MODELS},
+    {"classes", CURVE | MODELS},
     {"epochs", CURVE | PRIOR},
     {"curve", CURVE},
     {"where", CURVE},
@@ -189,6 +195,12 @@ static bool options_fit(const struct predict_options *o, GError **error)
             return false;
         }
     }
+    if (o->optimizer && o->forward_only) {
+        orch_error_set(error, ORCH_ERROR_USAGE, "leave one of them out",
+                       "option '--optimizer' does nothing with --forward-only: no weights are "
+                       "updated");
+        return false;
+    }
     if (o->gpu && ((strcmp(o->gpu, "all") == 0 && model != PRIOR) ||
                    (g_str_has_prefix(o->gpu, "paleo:") && model != PALEO))) {
         orch_error_set(error, ORCH_ERROR_USAGE, model == PRIOR ? "--model paleo" : "--model auto",
@@ -201,6 +213,14 @@ static bool options_fit(const struct predict_options *o, GError **error)
 /* --curve looks at stored runs; all else at one that has not run. */
 static bool curve_fits(const struct predict_options *o, int arg_count, GError **error)
 {
+    if (o->curve && !o->net && (o->gpu || o->input || o->classes)) {
+        orch_error_set(error, ORCH_ERROR_USAGE, "add --net NAME, the network that was not run",
+                       "option '--%s' does nothing with --curve alone",
+                       o->gpu     ? "gpu"
+                       : o->input ? "input"
+                                  : "classes");
+        return false;
+    }
     for (const struct orch_option *option = OPTIONS; option->name; option++) {
         if (!is_given(o, option) || (looked_at_by(option->name) & (o->curve ? CURVE : MODELS)))
             continue;
@@ -294,7 +314,10 @@ const struct orch_command ORCH_COMMAND_PREDICT = {
         "\n"
         "--curve fits the loss of stored runs, by the stages of their learning rate, and says "
         "when\n"
-        "they reach a loss or an accuracy at their own speed (docs/curves.md).",
+        "they reach a loss or an accuracy at their own speed (docs/curves.md). With --net it also\n"
+        "predicts the curve of a network that was not run, from those of the runs' networks; "
+        "--gpu\n"
+        "names one of their devices.",
     .examples =
         "orch predict --gpu V100 --net resnet50   # 90 epochs of ImageNet\n"
         "orch predict --gpu all --net resnet-cifar:44 --dataset cifar10 --epochs 100   # ranked\n"
@@ -302,6 +325,7 @@ const struct orch_command ORCH_COMMAND_PREDICT = {
         "strong "
         "--batch 128 --dataset 50000   # a scaling forecast\n"
         "orch predict --model roofline --net vgg16 --gpu T4 --batch 1,8,64,512   # will it fit?\n"
-        "orch predict --curve @last --target-accuracy 92%   # how long until 92 %?",
+        "orch predict --curve @last --target-accuracy 92%   # how long until 92 %?\n"
+        "orch predict --curve --where 'recipe=hw4' --net resnet-cifar:44   # a network not run",
     .run = run,
 };

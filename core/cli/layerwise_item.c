@@ -287,6 +287,7 @@ struct layerwise_outcome *layerwise_item_predict(const struct orch_plan *plan,
     }
     g_strfreev(b.features);
     g_free(b.target);
+    learn_source_cure(&out->source, plan, item);
     return out;
 }
 

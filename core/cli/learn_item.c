@@ -282,6 +282,7 @@ struct learn_outcome *learn_item_judge(const struct orch_plan *plan,
     orch_csv_free(csv);
     if (text)
         g_string_free(text, TRUE);
+    learn_source_cure(&out->source, plan, item);
     return out;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Tables to learn from: out of runs, their artifacts, and data sets. */
+#include "core/cli/answers.h"
 #include "core/cli/learn_item.h"
 
 #include "core/report/group.h"
@@ -36,6 +37,18 @@ void learn_source_clear(struct learn_source *s)
     g_free(s->missing);
     g_free(s->cure);
     g_ptr_array_unref(s->notes);
+}
+
+void learn_source_cure(struct learn_source *s, const struct orch_plan *plan,
+                       const struct orch_report_item *item)
+{
+    static const char *const keys[] = {"experiments", NULL};
+    if (!s->missing || s->cure || json_object_get(item->spec, "dataset"))
+        return;
+    s->cure = orch_answer_cure(plan, item, keys);
+    if (!s->cure) /* what was asked for is done */
+        s->cure = g_strdup_printf("more settings: orch run %s, without -x or with -x PARAM=A,B,...",
+                                  plan->expansion->path);
 }
 
 void learn_source_fail(struct learn_source *s, const char *cure, const char *format, ...)

@@ -19,6 +19,19 @@ struct ranked {
     bool owns_why;
 };
 
+/* A GPU that cannot be answered for, and why. */
+struct unranked {
+    const char *gpu;
+    char *why;
+};
+
+static void free_unranked(gpointer data)
+{
+    struct unranked *u = data;
+    g_free(u->why);
+    g_free(u);
+}
+
 static void free_ranked(gpointer data)
 {
     struct ranked *r = data;
@@ -78,7 +91,20 @@ static void add_clouds(struct question *q, const struct ranked *first, GPtrArray
     }
 }
 
-static bool ask_all(struct question *q, struct tiers *tiers, GPtrArray *list, GError **error)
+/* By the first line of the error, without the GPU's name. NULL: a board. */
+static void note_unranked(GPtrArray *unranked, const struct orch_gpu_spec *gpu, const GError *error)
+{
+    struct unranked *u = g_new0(struct unranked, 1);
+    const char *what = error ? error->message : "two GPUs: one of them is ranked, see --workers 2";
+    u->gpu = gpu->name;
+    if (g_str_has_prefix(what, gpu->name))
+        what += strlen(gpu->name) + 1;
+    u->why = g_strndup(what, strcspn(what, "\n"));
+    g_ptr_array_add(unranked, u);
+}
+
+static bool ask_all(struct question *q, struct tiers *tiers, GPtrArray *list, GPtrArray *unranked,
+                    GError **error)
 {
     for (guint i = 0; i < q->hardware->gpus->len; i++) {
         const struct orch_gpu_spec *gpu = q->hardware->gpus->pdata[i];
@@ -92,6 +118,7 @@ static bool ask_all(struct question *q, struct tiers *tiers, GPtrArray *list, GE
             return false;
         }
         if (!can) {
+            note_unranked(unranked, gpu, unable);
             free_ranked(r);
             continue;
         }
@@ -181,7 +208,37 @@ static void drop_beyond_limits(const struct question *q, GPtrArray *list)
     }
 }
 
-static void print_json(struct question *q, const GPtrArray *list, const struct ranked *best)
+static void say_unranked(struct orch_cli *cli, const GPtrArray *unranked)
+{
+    g_autoptr(GHashTable) said = g_hash_table_new(g_str_hash, g_str_equal);
+    for (guint i = 0; i < unranked->len; i++) {
+        const struct unranked *first = unranked->pdata[i];
+        if (!g_hash_table_add(said, first->why))
+            continue;
+        g_autoptr(GPtrArray) names = g_ptr_array_new();
+        for (guint k = i; k < unranked->len; k++) {
+            const struct unranked *u = unranked->pdata[k];
+            if (strcmp(u->why, first->why) == 0)
+                g_ptr_array_add(names, (gpointer)(uintptr_t)u->gpu);
+        }
+        g_ptr_array_add(names, NULL);
+        g_autofree char *list = g_strjoinv(", ", (char **)names->pdata);
+        orch_cli_say(cli, "not ranked: %s: %s", list, first->why);
+    }
+}
+
+static json_t *unranked_json(const GPtrArray *unranked)
+{
+    json_t *list = json_array();
+    for (guint i = 0; i < unranked->len; i++) {
+        const struct unranked *u = unranked->pdata[i];
+        json_array_append_new(list, json_pack("{s:s, s:s}", "gpu", u->gpu, "because", u->why));
+    }
+    return list;
+}
+
+static void print_json(struct question *q, const GPtrArray *list, const struct ranked *best,
+                       const GPtrArray *unranked)
 {
     json_t *all = json_array();
     for (guint i = 0; i < list->len; i++) {
@@ -195,7 +252,9 @@ static void print_json(struct question *q, const GPtrArray *list, const struct r
     const char *tier = list->len ? ((const struct ranked *)list->pdata[0])->a.tier : "none";
     for (guint i = 0; i < list->len; i++)
         one_tier &= strcmp(((const struct ranked *)list->pdata[i])->a.tier, tier) == 0;
-    orch_cli_print_json(answers_json(q, one_tier ? tier : "mixed", all));
+    json_t *out = answers_json(q, one_tier ? tier : "mixed", all);
+    json_object_set_new(out, "not_ranked", unranked_json(unranked));
+    orch_cli_print_json(out);
 }
 
 static void print_table(struct orch_cli *cli, struct question *q, const GPtrArray *list,
@@ -211,7 +270,7 @@ static void print_table(struct orch_cli *cli, struct question *q, const GPtrArra
         return;
     printf("* nothing that fits is both faster and cheaper. Tiers: transferred, from public "
            "measurements of other GPUs; prior, by specification; measured and fitted, from the "
-           "store's runs.\n");
+           "store's runs and data sets.\n");
     say_choice(q, best);
     if (q->o->pareto)
         printf("chart: %s\n", q->o->pareto);
@@ -244,7 +303,8 @@ int predict_rank(struct orch_cli *cli, struct question *q, GError **error)
         !tiers_open(cli, q, q->o->calibrate, &tiers, error))
         return -1;
     GPtrArray *list = g_ptr_array_new_with_free_func(free_ranked);
-    bool ok = ask_all(q, &tiers, list, error);
+    GPtrArray *unranked = g_ptr_array_new_with_free_func(free_unranked);
+    bool ok = ask_all(q, &tiers, list, unranked, error);
     if (ok) {
         g_ptr_array_sort(list, by_time);
         drop_beyond_limits(q, list);
@@ -255,12 +315,14 @@ int predict_rank(struct orch_cli *cli, struct question *q, GError **error)
         const struct ranked *best = choose(q, list);
         question_assume(q, "workers", "--workers", "%d", (int)q->workers[0]);
         question_assume(q, "data", NULL, "read and prepared as fast as they are used");
+        say_unranked(cli, unranked);
         if (cli->json)
-            print_json(q, list, best);
+            print_json(q, list, best, unranked);
         else
             print_table(cli, q, list, best);
     }
     g_ptr_array_unref(list);
+    g_ptr_array_unref(unranked);
     tiers_close(&tiers);
     return ok ? ORCH_EXIT_OK : -1;
 }

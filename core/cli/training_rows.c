@@ -194,6 +194,8 @@ static struct orch_trained *measured(struct orch_store *store, const struct trai
     t->rows = orch_csv_rows(csv);
     t->known =
         orch_known_of_table(csv, r->target, NO_CONFIGURATION, keys, &t->columns, &t->repeat_spread);
+    for (guint i = 0; i < t->known->len; i++)
+        t->run_rows += (size_t)((const struct orch_known *)t->known->pdata[i])->runs;
     if (r->runs)
         g_ptr_array_add(sources, g_strdup("runs"));
     for (int i = 0; r->datasets && r->datasets[i]; i++)
