@@ -157,8 +157,10 @@ static bool add_dataset(struct orch_store *store, const char *name, const char *
     return true;
 }
 
-struct orch_csv *training_table(struct orch_store *store, const struct training_request *r,
-                                GPtrArray *keys, GError **error)
+/* All rows asked for, as one table: columns of all sources, "" where one has none; GPUs by the
+ * name of the hardware table where it knows them. `keys` gets what each row is called. */
+static struct orch_csv *table_of(struct orch_store *store, const struct training_request *r,
+                                 GPtrArray *keys, GError **error)
 {
     struct joint j = {.names = g_ptr_array_new_with_free_func(g_free),
                       .tables = g_ptr_array_new_with_free_func(free_csv),
@@ -256,7 +258,7 @@ struct orch_trained *training_measure(struct orch_store *store, const struct tra
                                       size_t learn_below, GError **error)
 {
     g_autoptr(GPtrArray) keys = g_ptr_array_new_with_free_func(g_free);
-    struct orch_csv *csv = training_table(store, r, keys, error);
+    struct orch_csv *csv = table_of(store, r, keys, error);
     struct orch_trained *t = csv ? measured(store, r, csv, keys, error) : NULL;
     if (t && t->rows >= ROWS_MIN && t->rows < learn_below) {
         struct orch_learn_options quick = {
@@ -303,7 +305,7 @@ struct orch_trained *training_learn(struct orch_store *store, const struct train
                                     GPtrArray *notes, GError **error)
 {
     g_autoptr(GPtrArray) keys = g_ptr_array_new_with_free_func(g_free);
-    struct orch_csv *csv = training_table(store, r, keys, error);
+    struct orch_csv *csv = table_of(store, r, keys, error);
     struct orch_rows *rows = NULL;
     struct orch_trained *t = NULL;
     if (csv && enough(r, orch_csv_rows(csv), error))
