@@ -122,6 +122,75 @@ static void test_far(void **state)
     orch_rows_free(far);
 }
 
+static double half_width(const struct orch_answer *a)
+{
+    return log(a->high / a->low) / 2;
+}
+
+/* Far beyond the batches that were seen the interval is wider, also after saving; a batch between
+ * them is none of that. */
+static void test_beyond(void **state)
+{
+    (void)state;
+    GString *text = g_string_new("batch,ms\n");
+    uint64_t random = 7;
+    for (int i = 0; i < 120; i++) {
+        double batch = (double[]){8, 16, 32, 64, 96}[i % 5];
+        g_string_append_printf(text, "%g,%.9g\n", batch,
+                               (3 + 0.2 * batch) * exp(0.05 * normal(&random)));
+    }
+    struct orch_rows *seen = rows_of(text->str, "ms", NULL, NULL);
+    struct orch_rows *asked = rows_of("batch,ms\n96,1\n24,1\n400,1\n", "ms", NULL, seen);
+    struct orch_learned *l = learn(seen, "auto");
+    json_t *saved = orch_learned_save(l, ORCH_SAVE_PACKED);
+    struct orch_learned *back = orch_learned_load(saved, NULL);
+    struct orch_answer answers[3], again[3];
+    orch_learned_predict(l, asked, answers);
+    orch_learned_predict(back, asked, again);
+    assert_true(!answers[0].extrapolates && !answers[1].extrapolates && answers[2].extrapolates);
+    assert_true(half_width(&answers[1]) < 0.2);
+    assert_true(half_width(&answers[2]) > 0.4);
+    assert_true(answers[2].low < 83 && 83 < answers[2].high);
+    for (int i = 0; i < 3; i++)
+        assert_true(fabs(half_width(&again[i]) - half_width(&answers[i])) < 1e-4);
+    json_decref(saved);
+    orch_learned_free(l);
+    orch_learned_free(back);
+    orch_rows_free(seen);
+    orch_rows_free(asked);
+    g_string_free(text, TRUE);
+}
+
+/* Where the GPU is new and the network too, the interval is wider than for either. */
+static void test_both_new(void **state)
+{
+    (void)state;
+    static const char *const NETS[] = {"resnet18", "resnet34", "resnet50", "vgg11", "alexnet"};
+    GString *text = g_string_new("gpu,net,batch,ms\n");
+    uint64_t random = 9;
+    for (int i = 0; i < 160; i++) {
+        int g = i % 4, n = i / 4 % 4;
+        double batch = (double)(8 << orch_random_below(&random, 4));
+        g_string_append_printf(text, "%s,%s,%g,%.9g\n", GPUS[g].name, NETS[n], batch,
+                               (1 + n) * batch / GPUS[g].tflops * exp(0.1 * normal(&random)));
+    }
+    struct orch_rows *seen = rows_of(text->str, "ms", NULL, NULL);
+    struct orch_rows *asked = rows_of("gpu,net,batch,ms\nV100,alexnet,16,1\n"
+                                      "RTX 2080,resnet50,16,1\nRTX 2080,alexnet,16,1\n",
+                                      "ms", NULL, seen);
+    struct orch_learned *l = learn(seen, "linear");
+    struct orch_answer a[3];
+    orch_learned_predict(l, asked, a);
+    assert_string_equal(orch_learned_column(l, a[0].question), "net");
+    assert_string_equal(orch_learned_column(l, a[1].question), "gpu");
+    assert_string_equal(orch_learned_column(l, a[2].question), "gpu");
+    assert_true(half_width(&a[2]) > half_width(&a[0]) && half_width(&a[2]) > half_width(&a[1]));
+    orch_learned_free(l);
+    orch_rows_free(seen);
+    orch_rows_free(asked);
+    g_string_free(text, TRUE);
+}
+
 /* The same answers, to the last bit, with one thread and with several. */
 static void test_threads_do_not_show(void **state)
 {
@@ -323,7 +392,8 @@ int main(void)
         cmocka_unit_test(test_whitebox),      cmocka_unit_test(test_threads_do_not_show),
         cmocka_unit_test(test_baseline_wins), cmocka_unit_test(test_widths_by_group),
         cmocka_unit_test(test_poor_tables),   cmocka_unit_test(test_other_columns),
-        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_refusals),      cmocka_unit_test(test_beyond),
+        cmocka_unit_test(test_both_new),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
