@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What is learned of tables as a whole: mixtures, questions about what was never seen, baselines,
  * intervals, and tables that hardly say anything. */
-#include "predictors/learn.h"
+#include "predictors/question.h"
 #include "predictors/random.h"
-#include "predictors/whitebox.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -291,6 +290,89 @@ static void test_widths_by_group(void **state)
     orch_rows_free(rows[1]);
 }
 
+/* ---- groups ------------------------------------------------------------------------------------
+ */
+
+/* One model errs wildly in one fold and is better in the others; where folds are groups that does
+ * not rule it out, where they are rows it does. */
+static void test_weights(void **state)
+{
+    (void)state;
+    enum { ROWS = 200 };
+    double logs[ROWS] = {0}, good[ROWS], steady[ROWS], weights[2];
+    int folds[ROWS];
+    for (int i = 0; i < ROWS; i++) {
+        folds[i] = i % 4;
+        good[i] = i % 4 == 3 ? 3 : 0.1;
+        steady[i] = -0.3;
+    }
+    double *answers[] = {good, steady};
+    orch_mix(answers, 2, logs, NULL, ROWS, folds, 4, weights);
+    assert_true(weights[0] > 0.3 && weights[1] > 0.3);
+    assert_true(fabs(weights[0] + weights[1] - 1) < 1e-9);
+    orch_mix(answers, 2, logs, NULL, ROWS, folds, 0, weights);
+    assert_true(weights[0] <= 0 && weights[1] > 0.99);
+    assert_true(fabs(orch_error_by_folds(steady, logs, NULL, folds, ROWS) - (1 - exp(-0.3))) <
+                1e-9);
+}
+
+/* Of groups never seen the answer does not follow a lone model that is far off. */
+static void test_trimmed(void **state)
+{
+    (void)state;
+    double said[10], weights[10], *answers[10], mixed, spread;
+    for (int j = 0; j < 10; j++) {
+        said[j] = j == 4 ? 9 : 1;
+        weights[j] = 0.1;
+        answers[j] = &said[j];
+    }
+    orch_mix_apply(answers, weights, 10, 1, true, &mixed, &spread);
+    assert_true(fabs(mixed - 1) < 1e-9 && fabs(spread - 2.4) < 1e-9);
+    orch_mix_apply(answers, weights, 10, 1, false, &mixed, NULL);
+    assert_true(fabs(mixed - 1.8) < 1e-9);
+    said[4] = (double)NAN; /* one that has no answer is left out */
+    orch_mix_apply(answers, weights, 10, 1, true, &mixed, NULL);
+    assert_true(fabs(mixed - 1) < 1e-9);
+}
+
+static double width_for(const struct orch_rows *rows, const double *errors, const int *folds,
+                        size_t unseen)
+{
+    struct orch_width w = {0};
+    g_autofree double *answers = g_new(double, rows->rows), *spread = g_new0(double, rows->rows);
+    for (size_t i = 0; i < rows->rows; i++)
+        answers[i] = log(rows->target[i]) + errors[i];
+    assert_true(orch_width_fit(&w, rows, answers, spread, folds, NULL, unseen, NULL, 1, NULL));
+    double out = w.factor;
+    orch_width_release(&w);
+    return out;
+}
+
+/* Groups that err alike say what the next will; groups that differ widen it; and of many groups
+ * little is left to doubt. */
+static void test_widths_of_groups(void **state)
+{
+    (void)state;
+    enum { ROWS = 160 };
+    g_autofree char *text = table(ROWS, 0, 4, 0.1, 1);
+    struct orch_rows *rows = rows_of(text, "ms", NULL, NULL);
+    double alike[ROWS], differing[ROWS];
+    int folds[ROWS];
+    uint64_t random = 3;
+    for (int i = 0; i < ROWS; i++) {
+        folds[i] = i % 4;
+        alike[i] = 0.1 * normal(&random);
+        differing[i] = alike[i] * (double[]){0.5, 1, 2, 4}[i % 4];
+    }
+    double calm = width_for(rows, alike, folds, 4), wild = width_for(rows, differing, folds, 4);
+    assert_true(calm > 0.14 && calm < 0.24); /* 0.164 holds 90 % of that noise */
+    assert_true(wild > 0.28 && wild < 0.66); /* between the second and the worst */
+    double many = width_for(rows, alike, folds, 100), rows_only = width_for(rows, alike, folds, 0);
+    assert_true(many > rows_only && many < 1.02 * rows_only);
+    assert_true(width_for(rows, alike, folds, 8) > 1.05 * rows_only);
+    orch_rows_free(rows);
+}
+
 /* ---- tables that hardly say anything -----------------------------------------------------------
  */
 
@@ -393,7 +475,8 @@ int main(void)
         cmocka_unit_test(test_baseline_wins), cmocka_unit_test(test_widths_by_group),
         cmocka_unit_test(test_poor_tables),   cmocka_unit_test(test_other_columns),
         cmocka_unit_test(test_refusals),      cmocka_unit_test(test_beyond),
-        cmocka_unit_test(test_both_new),
+        cmocka_unit_test(test_both_new),      cmocka_unit_test(test_weights),
+        cmocka_unit_test(test_trimmed),       cmocka_unit_test(test_widths_of_groups),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
