@@ -152,6 +152,16 @@ static void test_beyond(void **state)
     assert_true(answers[2].low < 83 && 83 < answers[2].high);
     for (int i = 0; i < 3; i++)
         assert_true(fabs(half_width(&again[i]) - half_width(&answers[i])) < 1e-4);
+    /* what an older version kept knows no ranges, a broken one is refused */
+    json_object_del(json_object_get(saved, "nearness"), "ranges");
+    struct orch_learned *old = orch_learned_load(saved, NULL);
+    assert_non_null(old);
+    orch_learned_predict(old, asked, again);
+    assert_true(half_width(&again[2]) < half_width(&answers[2]));
+    orch_learned_free(old);
+    json_object_set_new(json_object_get(saved, "nearness"), "ranges",
+                        json_pack("[{s:s}]", "name", "batch"));
+    assert_null(orch_learned_load(saved, NULL));
     json_decref(saved);
     orch_learned_free(l);
     orch_learned_free(back);
