@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What was learned answers: by the question that each row poses. */
+#include "lib/base/reals.h"
 #include "predictors/question.h"
 
 #include <math.h>
@@ -143,7 +144,7 @@ struct orch_score orch_score_of(const double *target, const struct orch_answer *
     }
     s.coverage_90 = count ? (double)covered / (double)count : 0;
     s.rmse = sqrt(s.rmse);
-    qsort(errors, count, sizeof *errors, orch_compare_reals);
+    orch_reals_sort(errors, count);
     s.median_relative_error =
         count ? (errors[(count - 1) / 2] + errors[count / 2]) / 2 : (double)NAN;
     return s;

@@ -2,6 +2,7 @@
 #include "predictors/learn.h"
 
 #include "lib/base/error.h"
+#include "lib/base/reals.h"
 #include "predictors/question.h"
 #include "predictors/random.h"
 
@@ -331,12 +332,6 @@ static struct work work_on(const struct orch_question *q, const struct orch_rows
     return w;
 }
 
-int orch_compare_reals(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static void note_median(struct orch_question *q, const double *answers, const double *logs,
                         size_t rows)
 {
@@ -345,7 +340,7 @@ static void note_median(struct orch_question *q, const double *answers, const do
     for (size_t i = 0; i < rows; i++)
         if (isfinite(answers[i]))
             errors[q->judged++] = fabs(exp(CLAMP(answers[i] - logs[i], -20, 20)) - 1);
-    qsort(errors, q->judged, sizeof *errors, orch_compare_reals);
+    orch_reals_sort(errors, q->judged);
     q->median = q->judged ? errors[q->judged / 2] : (double)NAN;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "predictors/nearness.h"
 
+#include "lib/base/reals.h"
 #include "predictors/dense.h"
 #include "predictors/random.h"
 
@@ -11,12 +12,6 @@
 #define JUDGED 2000     /* rows that say what is usual */
 #define GAP_SHARE 0.55  /* of a gap: its middle, by the way along numbers and their logarithms */
 #define LEAST_REACH 0.1 /* of a number's logarithm: a tenth beyond what was seen is near */
-
-static int compare_reals(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
 
 /* But landmark `but`. */
 static double nearest(const struct orch_nearness *n, const float *row, float norm, size_t but)
@@ -74,7 +69,7 @@ static bool fit_range(struct orch_range *r, const double *column, size_t rows)
     for (size_t i = 0; i < rows; i++)
         if (isfinite(column[i]))
             values[count++] = column[i];
-    qsort(values, count, sizeof *values, compare_reals);
+    orch_reals_sort(values, count);
     if (!count || values[0] < 0)
         return false;
     r->low = values[0];
@@ -186,7 +181,7 @@ struct orch_nearness *orch_nearness_fit(const struct orch_matrix *matrix, uint64
         float norm = load_row(values, rows, n->cols, order[k], row);
         distances[k] = nearest(n, row, norm, k < n->count ? k : SIZE_MAX);
     }
-    qsort(distances, judged, sizeof *distances, compare_reals);
+    orch_reals_sort(distances, judged);
     double usual = judged > 1 ? distances[(judged - 1) * 99 / 100] : 0;
     usual = MAX(isfinite(usual) ? usual : 0, GAP_SHARE * widest_gap(n));
     n->usual = usual > 1e-6 ? usual : 1e-6;

@@ -67,7 +67,6 @@ void orch_question_rows_free(struct orch_rows *view);
 double **orch_answers_new(size_t count, size_t rows);
 void orch_answers_free(double **answers);
 /** For qsort of double, the least first. */
-int orch_compare_reals(const void *a, const void *b);
 /** Is a feature one of the question's facts? For orch_matrix_without. */
 bool orch_question_has_fact(const char *name, const void *question);
 
