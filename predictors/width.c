@@ -15,8 +15,9 @@
 #define DIFFICULTY_ROWS 200 /* below, all rows have the same width */
 #define GROUP_ROWS 50       /* of a group with a factor of its own */
 #define LEAST_ERROR 1e-3
-#define NEXT_GROUP 0.75  /* share of groups to come whose own interval is within */
-#define LONE_LEVEL 0.96  /* where one group was seen: what others need is not known, only that it  \
+#define NEXT_GROUP 0.75 /* share of groups to come whose own interval is within */
+#define LONE_LEVEL                                                                                 \
+    0.96                 /* where one group was seen: what others need is not known, only that it  \
                           */
 #define LONE_FACTOR 1.75 /* is more */
 
@@ -213,7 +214,9 @@ bool orch_width_fit(struct orch_width *w, const struct orch_rows *rows, const do
         double off = fabs(answers[i] - log(rows->target[i]));
         sizes[i] = log(isfinite(off) ? MAX(off, LEAST_ERROR) : LEAST_ERROR);
     }
-    if (n >= DIFFICULTY_ROWS &&
+    /* which rows are hard on few groups says little of which are on the next */
+    bool knows_hard = n >= DIFFICULTY_ROWS && (unseen < 2 || unseen >= ORCH_FEW_GROUPS);
+    if (knows_hard &&
         !fit_difficulty(w, rows, answers, spread, sizes, folds, seed, expected, error))
         return false;
     g_autofree struct error_row *sorted = g_new(struct error_row, n + 1);
