@@ -13,7 +13,7 @@ CORE_PACKAGES='gcc:gcc cmake:cmake ninja-build:ninja pkg-config:pkg-config git:g
   libglib2.0-dev:glib-2.0 libjansson-dev:jansson libsqlite3-dev:sqlite3 libgit2-dev:libgit2
   libgsl-dev:gsl libfyaml-dev:libfyaml libcurl4-openssl-dev:libcurl zlib1g-dev:zlib
   libprotobuf-c-dev:libprotobuf-c protobuf-c-compiler:protoc-c
-  libjpeg62-turbo-dev:libjpeg libpng-dev:libpng libc6-dev:gcc make:make'
+  libjpeg62-turbo-dev:libjpeg libpng-dev:libpng libc6-dev:gcc make:make gnuplot-nox:'
 TEST_PACKAGES='libcmocka-dev:cmocka sqlite3:sqlite3'
 TORCH_PACKAGES='g++:g++ libtorch-dev: dataset-fashion-mnist:'
 

@@ -2,6 +2,7 @@
 #include "core/cli/predict_law.h"
 
 #include "core/cli/nets.h"
+#include "core/cli/report.h"
 #include "lib/base/error.h"
 #include "lib/base/json.h"
 
@@ -280,17 +281,25 @@ struct orch_table *predicted_curve_table(const struct predicted_curve *p)
 
 void predicted_curve_print(struct orch_cli *cli, const struct predicted_curve *p)
 {
-    printf("\npredicted for %s: b0, b1 and b2 from those of the runs' networks\n", p->net);
-    orch_set_law_print(cli, p->law);
-    orch_answer_print(cli, params_table(p));
-    orch_answer_print(cli, predicted_curve_table(p));
-    printf("  %s\n", p->device ? p->device : "on average over the devices (--gpu names one)");
+    struct orch_document *document = orch_document_new("predict");
+    g_autofree char *title =
+        g_strdup_printf("predicted for %s: b0, b1 and b2 from those of the runs' networks", p->net);
+    struct orch_section *section = orch_document_add(document, "curve_law", NULL, title);
+    orch_set_law_say(section, p->law);
+    orch_section_table(section, params_table(p));
+    orch_section_table(section, predicted_curve_table(p));
+    orch_section_note(section, "%s",
+                      p->device ? p->device : "on average over the devices (--gpu names one)");
     if (p->left_out)
-        printf("  of %d networks, each left out and predicted from the others: off by %.3g %% on "
-               "average, %.3g %% at worst\n",
-               p->left_out, 100 * p->mean_error, 100 * p->worst_error);
+        orch_section_note(section,
+                          "of %d networks, each left out and predicted from the others: off by "
+                          "%.3g %% on average, %.3g %% at worst",
+                          p->left_out, 100 * p->mean_error, 100 * p->worst_error);
     else
-        printf("  how good that is cannot be told: it wants runs of 3 networks or more\n");
+        orch_section_note(section, "how good that is cannot be told: it wants runs of 3 networks "
+                                   "or more");
+    orch_cli_show_document(cli, document, (struct orch_show_text){0});
+    orch_document_free(document);
 }
 
 static json_t *real_or_null(double value)

@@ -4,7 +4,7 @@
 #ifndef ORCH_CORE_CLI_PREDICT_LAW_H
 #define ORCH_CORE_CLI_PREDICT_LAW_H
 
-#include "core/cli/answers.h"
+#include "core/answer/curve_set.h"
 #include "core/cli/predict.h"
 
 struct predicted_curve {

@@ -5,7 +5,7 @@
 
 #include "lib/base/error.h"
 
-#include "core/report/scatter.h"
+#include "core/report/draw.h"
 
 #include "lib/base/text.h"
 
@@ -184,19 +184,48 @@ static void say_choice(const struct question *q, const struct ranked *best)
            low, high);
 }
 
-static bool draw(const struct question *q, const GPtrArray *list, GError **error)
+static int compare_times(gconstpointer a, gconstpointer b)
 {
-    g_autofree struct orch_scatter_point *points = g_new0(struct orch_scatter_point, list->len + 1);
-    size_t count = 0;
-    for (guint i = 0; i < list->len; i++) {
-        const struct ranked *r = list->pdata[i];
-        if (r->a.step.fits && r->a.usd > 0)
-            points[count++] =
-                (struct orch_scatter_point){time_of(r) / 3600, r->a.usd, r->c.gpu->name, r->pareto};
-    }
+    double x = time_of(*(const struct ranked *const *)a);
+    double y = time_of(*(const struct ranked *const *)b);
+    return (x > y) - (x < y);
+}
+
+/* Time against cost: the Pareto set joined by a line and labelled, the others as they are. */
+static struct orch_chart *pareto_chart(const struct question *q, GPtrArray *list)
+{
     g_autofree char *title = g_strdup_printf("%s, batch %" G_GINT64_FORMAT ": time and cost by GPU",
                                              q->net->name, q->batches[0]);
-    return orch_scatter_write(q->o->pareto, title, "hours", "USD", points, count, error);
+    struct orch_chart *chart = orch_chart_new(ORCH_CHART_SCATTER, title, "time (h)", "cost (USD)");
+    chart->log_x = chart->log_y = true;
+    struct orch_chart_panel *panel = orch_chart_panel(chart, NULL);
+    struct orch_chart_series *line =
+        orch_chart_series(panel, "nothing is both faster and cheaper", ORCH_SERIES_IDEAL);
+    struct orch_chart_series *best = orch_chart_series(panel, "Pareto set", ORCH_SERIES_MEASURED);
+    struct orch_chart_series *others = orch_chart_series(panel, "others", ORCH_SERIES_MEASURED);
+    for (guint i = 0; i < list->len; i++) {
+        const struct ranked *r = list->pdata[i];
+        if (!r->a.step.fits || r->a.usd <= 0)
+            continue;
+        double hours = time_of(r) / 3600;
+        if (r->pareto)
+            orch_chart_add(line, hours, r->a.usd);
+        orch_chart_add(r->pareto ? best : others, hours, r->a.usd)->label =
+            r->pareto ? g_strdup(r->c.gpu->name) : NULL;
+    }
+    return chart;
+}
+
+static bool draw(const struct question *q, const GPtrArray *list, GError **error)
+{
+    g_autoptr(GPtrArray) sorted = g_ptr_array_new();
+    for (guint i = 0; i < list->len; i++)
+        g_ptr_array_add(sorted, list->pdata[i]);
+    g_ptr_array_sort(sorted, compare_times);
+    struct orch_chart *chart = pareto_chart(q, sorted);
+    bool ok = orch_chart_write(chart, q->o->pareto, error);
+    orch_chart_free(chart);
+    return ok;
 }
 
 static void drop_beyond_limits(const struct question *q, GPtrArray *list)

@@ -65,7 +65,7 @@ report:
 R
 ok orch run c.recipe family -q
 has '4 of 4 models'; has 'left-out network is not among'; has 'missing: the left-out network has not been run'
-has 'to have it: orch run c.recipe held speed --profile small'
+has 'to have it: orch run c.recipe held speed'
 # the curve of a network that was not run, from those of the family
 ok orch predict --curve --where 'experiment=family' --net resnet-cifar:20 --target-loss 0.6 --target-accuracy 85% --json
 python3 - "$SCRATCH/out" <<'P' || _fail 'the predicted curve is wrong'

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Loss curves of networks on devices, and the law over them: what the items about curves are made
+ * of. */
+#ifndef ORCH_CORE_ANSWER_CURVE_SET_H
+#define ORCH_CORE_ANSWER_CURVE_SET_H
+
+#include "core/answer/curves.h"
+#include "core/answer/items.h"
+#include "lib/net/net.h"
+#include "predictors/curve_law.h"
+#include "predictors/speed.h"
+
+/* ---- curves of networks on devices (curve_set.c) ----------------------------------------------
+ */
+
+struct orch_set_net {
+    char *name;                         /* as the plugin's cost says, else the parameter `net` */
+    double features[ORCH_LAW_FEATURES]; /* NaN: not a network that can be counted */
+    double params;                      /* NaN likewise */
+};
+
+/** Fills features and parameters: of a graph; of what a trial declares as its cost (NaN where that
+ * names no network that can be counted). */
+void orch_set_net_count(struct orch_set_net *net, const struct orch_net *graph);
+void orch_set_net_count_cost(struct orch_set_net *net, const json_t *cost);
+
+/** A network on a device; `curve` is NULL while nobody has run it. */
+struct orch_set_cell {
+    int net, variant, device, repeat;
+    struct orch_run_curve *curve;
+    struct orch_curve_result fit; /* the optimus form, by stage; stages NULL: too few points */
+    char *why_not;                /* why there is no curve or fit */
+};
+
+struct orch_curve_set {
+    GPtrArray *nets;     /* struct orch_set_net * */
+    GPtrArray *variants; /* char *: swept values but the network's, "batch=64"; mostly one, "" */
+    GPtrArray *devices;  /* char *: where it ran, or as the item's `devices` says */
+    GPtrArray *cells;    /* struct orch_set_cell *: every network on every device and repeat */
+};
+
+/** Gathers the runs of the experiments that `key` of the item names (all with a curve, when it is
+ * absent and `key` is "experiments"), whoever made them and wherever: those of the plan's
+ * fingerprints. Cells of experiments that the profile leaves out are not in it. The caller frees.
+ */
+struct orch_curve_set *orch_curve_set_gather(struct orch_plan *plan,
+                                             const struct orch_report_item *item, const char *key);
+/** Notes its cells and runs in the item's section, and what is missing with the command that makes
+ * it. */
+void orch_curve_set_note(const struct orch_curve_set *set, struct orch_asked *a);
+void orch_curve_set_free(struct orch_curve_set *set);
+const struct orch_set_net *orch_curve_set_net(const struct orch_curve_set *set, int net);
+/** Its name in a table: short where devices differ in their ends only. */
+const char *orch_curve_set_device(const struct orch_curve_set *set, int device);
+
+/* ---- the law
+ * --------------------------------------------------------------------------------------
+ */
+
+/** The regression over a set's fitted curves, and the curve that it predicts. */
+struct orch_set_law {
+    struct orch_law *law; /* b0, b1, b2 of each stage in turn */
+    size_t stages;
+    double *starts;   /* of the stages, in k */
+    int used, passed; /* cells in it, and passed over (other stages, no network) */
+};
+/** NULL with an error when the set does not allow it. The caller frees. */
+struct orch_set_law *orch_set_law_fit(const struct orch_curve_set *set, GError **error);
+void orch_set_law_free(struct orch_set_law *law);
+/** Each parameter's regression, and whether the device matters, into a section. */
+void orch_set_law_say(struct orch_section *section, const struct orch_set_law *law);
+/** The curve of a network with these features, on a device (-1: on average). The caller frees. */
+struct orch_stages *orch_set_law_curve(const struct orch_set_law *law, const double *features,
+                                       int device);
+
+#endif

@@ -1,0 +1,457 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The item `curve_law`: the curves' parameters from the size of the network and the device, and the
+ * curve so predicted against that of a network that was left out and then measured. */
+#include "core/answer/curve_set.h"
+
+#include "lib/base/error.h"
+#include "lib/base/json.h"
+#include "lib/base/text.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Ranges of steps that measured and predicted losses are shown for. */
+#define RANGES 10
+/* Steps that count as warm-up where the item does not say: a share of all. */
+#define WARMUP 0.05
+
+static const char *const PARAMS[] = {"b0", "b1", "b2"};
+enum { PARAM_COUNT = 3 };
+
+/* ---- the regression ---------------------------------------------------------------------------
+ */
+
+static bool same_stages(const struct orch_stages *a, const struct orch_stages *b)
+{
+    if (a->count != b->count)
+        return false;
+    for (size_t s = 0; s < a->count; s++)
+        if (a->starts[s] != b->starts[s])
+            return false;
+    return true;
+}
+
+static bool is_usable(const struct orch_curve_set *set, const struct orch_set_cell *cell,
+                      const struct orch_stages *like)
+{
+    const struct orch_set_net *net = orch_curve_set_net(set, cell->net);
+    for (int i = 0; i < ORCH_LAW_FEATURES; i++)
+        if (!isfinite(net->features[i]))
+            return false;
+    return cell->fit.stages && (!like || same_stages(cell->fit.stages, like));
+}
+
+/* The stages that the regression is about: of the first curve that can be used. */
+static const struct orch_stages *first_stages(const struct orch_curve_set *set)
+{
+    for (guint i = 0; i < set->cells->len; i++)
+        if (is_usable(set, set->cells->pdata[i], NULL))
+            return ((const struct orch_set_cell *)set->cells->pdata[i])->fit.stages;
+    return NULL;
+}
+
+/* The usable cells as rows; networks that have none are left out of the numbering. */
+static void fill_rows(const struct orch_curve_set *set, const struct orch_stages *like,
+                      struct orch_law_data *data, struct orch_law_row *rows, double *values,
+                      double *features)
+{
+    int last = -1;
+    for (guint i = 0; i < set->cells->len; i++) { /* in order of networks */
+        const struct orch_set_cell *cell = set->cells->pdata[i];
+        if (!is_usable(set, cell, like))
+            continue;
+        if (cell->net != last) {
+            const struct orch_set_net *net = orch_curve_set_net(set, cell->net);
+            memcpy(features + data->networks++ * ORCH_LAW_FEATURES, net->features,
+                   sizeof net->features);
+            last = cell->net;
+        }
+        double *row = values + data->row_count * (size_t)data->outputs;
+        for (int j = 0; j < data->outputs; j++)
+            row[j] = cell->fit.stages->curves[j / PARAM_COUNT].b[j % PARAM_COUNT];
+        rows[data->row_count++] = (struct orch_law_row){data->networks - 1, cell->device, row};
+    }
+}
+
+struct orch_set_law *orch_set_law_fit(const struct orch_curve_set *set, GError **error)
+{
+    const struct orch_stages *like = first_stages(set);
+    if (!like || like->count * PARAM_COUNT > ORCH_LAW_OUTPUTS_MAX) {
+        orch_error_set(error, ORCH_ERROR_NOT_FOUND, NULL, "%s",
+                       like ? "too many learning-rate stages"
+                            : "no curve of a network that can be counted is there yet");
+        return NULL;
+    }
+    guint count = set->cells->len;
+    struct orch_law_data data = {.devices = (int)set->devices->len,
+                                 .outputs = (int)like->count * PARAM_COUNT};
+    g_autofree struct orch_law_row *rows = g_new0(struct orch_law_row, count);
+    g_autofree double *values = g_new0(double, count *(size_t)data.outputs);
+    g_autofree double *features = g_new0(double, set->nets->len *(size_t)ORCH_LAW_FEATURES);
+    fill_rows(set, like, &data, rows, values, features);
+    data.rows = rows;
+    data.features = features;
+    struct orch_law *law = orch_law_fit(&data, error);
+    if (!law)
+        return NULL;
+    struct orch_set_law *out = g_new0(struct orch_set_law, 1);
+    out->law = law;
+    out->stages = like->count;
+    out->starts = g_memdup2(like->starts, like->count * sizeof *like->starts);
+    out->used = (int)data.row_count;
+    for (guint i = 0; i < count; i++)
+        out->passed += ((const struct orch_set_cell *)set->cells->pdata[i])->fit.stages != NULL;
+    out->passed -= out->used;
+    return out;
+}
+
+void orch_set_law_free(struct orch_set_law *law)
+{
+    if (!law)
+        return;
+    orch_law_free(law->law);
+    g_free(law->starts);
+    g_free(law);
+}
+
+struct orch_stages *orch_set_law_curve(const struct orch_set_law *law, const double *features,
+                                       int device)
+{
+    struct orch_stages *stages = g_new0(struct orch_stages, 1);
+    stages->count = law->stages;
+    stages->starts = g_memdup2(law->starts, law->stages * sizeof *law->starts);
+    stages->curves = g_new0(struct orch_curve, law->stages);
+    for (size_t s = 0; s < law->stages; s++) {
+        struct orch_curve *curve = &stages->curves[s];
+        curve->form = ORCH_CURVE_OPTIMUS;
+        curve->loss_scale = 1;
+        curve->start_k = law->starts[s];
+        for (int j = 0; j < PARAM_COUNT; j++)
+            curve->b[j] = orch_law_predict(law->law, (int)s * PARAM_COUNT + j, features, device);
+        curve->is_flat = !(curve->b[0] > 0);
+    }
+    return stages;
+}
+
+/* ---- against the measured ---------------------------------------------------------------------
+ */
+
+/* A network that was left out, on one device. */
+struct held {
+    const struct orch_set_cell *cell;
+    const char *net, *device;
+    struct orch_stages *predicted;
+    double from_k; /* after warm-up */
+    struct orch_goodness predicted_good, own_good, nearest_good, mean_good;
+    const char *nearest; /* the network of the family that is nearest in log FLOPs */
+    struct {
+        double from, to, measured, predicted;
+    } ranges[RANGES];
+    int range_count;
+    double range_error; /* mean of |predicted - measured| / measured over the ranges' means */
+};
+
+static void held_clear(void *pointer)
+{
+    orch_stages_free(((struct held *)pointer)->predicted);
+}
+
+/* The fitted curve of the nearest network, on the same device where there is one. */
+static const struct orch_set_cell *nearest_cell(const struct orch_curve_set *set,
+                                                const struct orch_set_net *net, const char *where)
+{
+    const struct orch_set_cell *best = NULL;
+    double least = HUGE_VAL;
+    for (guint i = 0; i < set->cells->len; i++) {
+        const struct orch_set_cell *cell = set->cells->pdata[i];
+        double off = fabs(orch_curve_set_net(set, cell->net)->features[2] - net->features[2]);
+        bool is_here = g_strcmp0(set->devices->pdata[cell->device], where) == 0;
+        if (cell->fit.stages && (off < least || (off == least && is_here))) {
+            least = off;
+            best = cell;
+        }
+    }
+    return best;
+}
+
+/* The mean of the family's fitted curves, judged as a curve. */
+static struct orch_goodness judge_mean(const struct orch_curve_set *set,
+                                       const struct orch_run_curve *c, double from_k)
+{
+    struct orch_goodness good = {.relative_error = NAN};
+    double sum = 0;
+    size_t points = 0;
+    for (size_t i = 0; i < c->count; i++) {
+        double loss = 0;
+        int curves = 0;
+        for (guint j = 0; j < set->cells->len; j++) {
+            const struct orch_set_cell *cell = set->cells->pdata[j];
+            if (cell->fit.stages) {
+                loss += orch_stages_loss(cell->fit.stages, c->k[i]);
+                curves++;
+            }
+        }
+        if (c->k[i] < from_k || !curves || !(c->loss[i] > 0))
+            continue;
+        sum += fabs(loss / curves - c->loss[i]) / c->loss[i];
+        points++;
+    }
+    if (points)
+        good.relative_error = sum / (double)points;
+    good.points = points;
+    return good;
+}
+
+static void fill_ranges(struct held *h, const struct orch_run_curve *c)
+{
+    double last = c->k[c->count - 1], width = (last - h->from_k) / RANGES, errors = 0;
+    for (int r = 0; r < RANGES; r++) {
+        double low = h->from_k + r * width, high = low + width, measured = 0, predicted = 0;
+        int points = 0;
+        for (size_t i = 0; i < c->count; i++) {
+            if (c->k[i] < low || c->k[i] > high || (c->k[i] == high && r + 1 < RANGES))
+                continue;
+            measured += c->loss[i];
+            predicted += orch_stages_loss(h->predicted, c->k[i]);
+            points++;
+        }
+        if (!points)
+            continue;
+        h->ranges[h->range_count].from = ceil(low);
+        h->ranges[h->range_count].to = r + 1 < RANGES ? ceil(high) - 1 : floor(high);
+        h->ranges[h->range_count].measured = measured / points;
+        h->ranges[h->range_count++].predicted = predicted / points;
+        errors += fabs(predicted - measured) / measured;
+    }
+    h->range_error = h->range_count ? errors / h->range_count : (double)NAN;
+}
+
+static void compare(struct held *h, const struct orch_curve_set *set,
+                    const struct orch_set_law *law, const struct orch_curve_set *held_set,
+                    const struct orch_set_cell *cell, double warmup)
+{
+    const struct orch_set_net *net = orch_curve_set_net(held_set, cell->net);
+    const char *where = held_set->devices->pdata[cell->device];
+    const struct orch_run_curve *c = cell->curve;
+    int device = -1;
+    for (guint i = 0; i < set->devices->len; i++)
+        if (strcmp(set->devices->pdata[i], where) == 0)
+            device = (int)i;
+    h->cell = cell;
+    h->net = net->name;
+    h->device = orch_curve_set_device(held_set, cell->device);
+    h->predicted = orch_set_law_curve(law, net->features, device);
+    h->from_k = fmax(c->warmup_k, warmup * c->k[c->count - 1]);
+    h->predicted_good = orch_stages_judge(h->predicted, c->k, c->loss, c->count, h->from_k);
+    h->own_good = orch_stages_judge(cell->fit.stages, c->k, c->loss, c->count, h->from_k);
+    h->mean_good = judge_mean(set, c, h->from_k);
+    const struct orch_set_cell *near = nearest_cell(set, net, where);
+    if (near) {
+        h->nearest = orch_curve_set_net(set, near->net)->name;
+        h->nearest_good = orch_stages_judge(near->fit.stages, c->k, c->loss, c->count, h->from_k);
+    }
+    fill_ranges(h, c);
+}
+
+/* ---- saying -----------------------------------------------------------------------------------
+ */
+
+static char *param_name(const struct orch_set_law *law, int output)
+{
+    const char *name = PARAMS[output % PARAM_COUNT];
+    return law->stages > 1
+               ? g_strdup_printf("%s from step %g", name, law->starts[output / PARAM_COUNT])
+               : g_strdup(name);
+}
+
+static void say_law(struct orch_section *section, const struct orch_set_law *law)
+{
+    static const char *const headers[] = {
+        "of",           "scale", ">constant",         ">layers", ">log10 params",
+        ">log10 FLOPs", ">R2",   ">left-out error %", NULL};
+    struct orch_table *table = orch_table_new(headers);
+    for (int i = 0; i < law->law->outputs; i++) {
+        const struct orch_law_line *line = &law->law->lines[i];
+        g_autofree char *name = param_name(law, i);
+        orch_table_add(table, name, NULL);
+        orch_table_add(table, line->is_log ? "ln" : "as it is", NULL);
+        orch_table_add_real(table, line->intercept);
+        for (int f = 0; f < ORCH_LAW_FEATURES; f++)
+            orch_table_add_real(table, line->uses[f] ? line->slopes[f] : (double)NAN);
+        orch_table_add_real(table, line->r2);
+        orch_table_add_real(table, 100 * line->left_out_error);
+    }
+    orch_section_table(section, table);
+    orch_section_note(
+        section,
+        "from %d curves of %d networks; each parameter by those features that predict a "
+        "network left out best ('-': not used)%s",
+        law->used, law->law->networks,
+        law->law->networks < 3 ? "; below 3 networks: constants" : "");
+    if (law->passed)
+        orch_section_note(
+            section,
+            "%d curve%s passed over: other learning-rate stages, or a network that cannot be "
+            "counted",
+            law->passed, law->passed == 1 ? "" : "s");
+}
+
+static void say_test(struct orch_section *section, const struct orch_set_law *law)
+{
+    static const char *const headers[] = {"of", ">largest difference %",   ">F",
+                                          ">p", "does the device matter?", NULL};
+    struct orch_table *table = orch_table_new(headers);
+    bool any = false;
+    for (int i = 0; i < law->law->outputs; i++) {
+        const struct orch_law_test *test = &law->law->lines[i].test;
+        g_autofree char *name = param_name(law, i);
+        g_autofree char *f = isnan(test->f) ? g_strdup("-")
+                                            : g_strdup_printf("F(%d, %d) = %.3g", test->df_device,
+                                                              test->df_rest, test->f);
+        any = any || test->matters;
+        orch_table_add(table, name, NULL);
+        orch_table_add_real(table, 100 * test->largest);
+        orch_table_add(table, f, isnan(test->f) ? json_null() : orch_json_real(test->f));
+        orch_table_add_real(table, test->p);
+        orch_table_add(table,
+                       isnan(test->p)  ? "cannot be tested"
+                       : test->matters ? "yes"
+                                       : "no",
+                       NULL);
+    }
+    if (law->law->devices < 2) {
+        orch_table_free(table);
+        orch_section_note(section, "device: one only, so whether it matters cannot be tested");
+        return;
+    }
+    orch_section_table(section, table);
+    orch_section_note(
+        section, "device against device on the same network (F test, p < 0.05 / %d counts); %s",
+        law->law->outputs,
+        any ? "where it matters its effect is in the prediction. Steps to a loss should not "
+              "depend on the device: look for what else differs"
+            : "as expected: steps to a loss do not depend on the device, so no term of it is "
+              "used");
+}
+
+void orch_set_law_say(struct orch_section *section, const struct orch_set_law *law)
+{
+    say_law(section, law);
+    say_test(section, law);
+}
+
+static void say_ranges(struct orch_section *section, const GArray *held)
+{
+    const struct held *first = &g_array_index(held, struct held, 0);
+    static const char *const headers[] = {">steps", ">measured", ">predicted", ">error %", NULL};
+    struct orch_table *table = orch_table_new(headers);
+    for (int r = 0; r < first->range_count; r++) {
+        g_autofree char *steps =
+            g_strdup_printf("%.0f-%.0f", first->ranges[r].from, first->ranges[r].to);
+        double measured = first->ranges[r].measured, predicted = first->ranges[r].predicted;
+        orch_table_add(table, steps, NULL);
+        orch_table_add_real(table, measured);
+        orch_table_add_real(table, predicted);
+        orch_table_add_real(table, 100 * (predicted - measured) / measured);
+    }
+    orch_section_table(section, table);
+    orch_section_note(section, "mean loss of each range of steps, %s on %s", first->net,
+                      first->device);
+}
+
+static void say_errors(struct orch_section *section, const GArray *held)
+{
+    static const char *const headers[] = {"left out",
+                                          "device",
+                                          ">b0",
+                                          ">b1",
+                                          ">b2",
+                                          ">predicted %",
+                                          ">by ranges %",
+                                          ">its own fit %",
+                                          ">nearest network %",
+                                          ">mean curve %",
+                                          NULL};
+    struct orch_table *table = orch_table_new(headers);
+    for (guint i = 0; i < held->len; i++) {
+        const struct held *h = &g_array_index(held, struct held, i);
+        orch_table_add(table, h->net, NULL);
+        orch_table_add(table, h->device, NULL);
+        for (int j = 0; j < PARAM_COUNT; j++)
+            orch_table_add_real(table, h->predicted->curves[0].b[j]);
+        orch_table_add_real(table, 100 * h->predicted_good.relative_error);
+        orch_table_add_real(table, 100 * h->range_error);
+        orch_table_add_real(table, 100 * h->own_good.relative_error);
+        orch_table_add_real(table, 100 * h->nearest_good.relative_error);
+        orch_table_add_real(table, 100 * h->mean_good.relative_error);
+    }
+    orch_section_table(section, table);
+    const struct held *h = &g_array_index(held, struct held, 0);
+    orch_section_note(
+        section,
+        "b: predicted%s. Errors: mean of |predicted - measured| / measured over steps after "
+        "the warm-up (from step %.0f), of the predicted curve; of its means over %d ranges of "
+        "steps\n  (noise of single batches averaged out); and, to compare: of the curve fitted "
+        "to the network itself (what noise alone leaves), of the fitted curve of %s, of the "
+        "mean of all fitted curves",
+        h->predicted->count > 1 ? " (first stage)" : "", ceil(h->from_k), RANGES,
+        h->nearest ? h->nearest : "the nearest network");
+}
+
+static void say_held(struct orch_section *section, const struct orch_report_item *item,
+                     const struct orch_curve_set *set, const struct orch_set_law *law,
+                     const struct orch_curve_set *held_set)
+{
+    GArray *held = g_array_new(FALSE, TRUE, sizeof(struct held));
+    double warmup = WARMUP;
+    const char *text = orch_json_text(item->spec, "warmup", NULL);
+    unsigned missing = 0;
+    g_array_set_clear_func(held, held_clear);
+    if (text)
+        orch_real_parse(text, &warmup);
+    for (guint i = 0; i < held_set->cells->len; i++) {
+        const struct orch_set_cell *cell = held_set->cells->pdata[i];
+        struct held h = {0};
+        if (!cell->fit.stages || !isfinite(orch_curve_set_net(held_set, cell->net)->features[0])) {
+            missing++;
+            continue;
+        }
+        compare(&h, set, law, held_set, cell, warmup);
+        g_array_append_val(held, h);
+    }
+    if (held->len) {
+        say_errors(section, held);
+        say_ranges(section, held);
+    }
+    if (!held_set->cells->len)
+        orch_section_note(section,
+                          "the left-out network is not among the trials that were asked for");
+    else if (missing)
+        orch_section_note(section, "the left-out network's own curve: %u of %u missing", missing,
+                          held_set->cells->len);
+    g_array_unref(held);
+}
+
+bool orch_answer_curve_law(struct orch_asked *a, GError **error)
+{
+    (void)error;
+    GError *problem = NULL;
+    struct orch_curve_set *set = orch_curve_set_gather(a->plan, a->item, "experiments");
+    struct orch_curve_set *held_set = orch_curve_set_gather(a->plan, a->item, "held_out");
+    struct orch_set_law *law = orch_set_law_fit(set, &problem);
+    orch_curve_set_note(set, a);
+    orch_curve_set_note(held_set, a);
+    if (law) {
+        orch_set_law_say(a->section, law);
+        say_held(a->section, a->item, set, law, held_set);
+    } else {
+        static const char *const keys[] = {"experiments", NULL};
+        g_autofree char *cure = orch_answer_cure(a, keys);
+        orch_section_missing(a->section, cure, "%s", problem->message);
+    }
+    g_clear_error(&problem);
+    orch_set_law_free(law);
+    orch_curve_set_free(held_set);
+    orch_curve_set_free(set);
+    return true;
+}

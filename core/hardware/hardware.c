@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "core/hardware/hardware.h"
+
+#include "lib/base/error.h"
+#include "lib/base/text.h"
+#include "lib/hw/machine.h"
+#include "lib/yaml/yaml.h"
+
+#include <string.h>
+
+char *orch_hardware_file(void)
+{
+    const char *given = g_getenv("ORCH_HARDWARE");
+    return given && *given
+               ? g_strdup(given)
+               : g_build_filename(g_get_user_config_dir(), "orch", "hardware.yaml", NULL);
+}
+
+/* Homes are shared between machines: the file is named after this one. */
+char *orch_hardware_here_file(void)
+{
+    struct orch_machine *machine = orch_machine_probe();
+    g_autofree char *key = orch_machine_key(machine);
+    g_autofree char *name = g_strdup_printf("%s.yaml", key);
+    orch_machine_free(machine);
+    return g_build_filename(g_get_user_data_dir(), "orch", "devices", name, NULL);
+}
+
+/* ---- reading -----------------------------------------------------------------------------------
+ */
+
+struct reader {
+    const char *file;
+    struct orch_diags *diags;
+    struct orch_hardware *hardware;
+    bool measured;
+};
+
+static void complain(struct reader *r, const struct orch_yaml *at, const char *hint,
+                     const char *format, ...) G_GNUC_PRINTF(4, 5);
+
+static void complain(struct reader *r, const struct orch_yaml *at, const char *hint,
+                     const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    g_autofree char *what = g_strdup_vprintf(format, args);
+    va_end(args);
+    orch_diags_add(r->diags, false, r->file, at->line, at->column, hint, "%s", what);
+}
+
+static char *keep(struct reader *r, char *text)
+{
+    g_ptr_array_add(r->hardware->own, text);
+    return text;
+}
+
+static const char *text_of(struct reader *r, const struct orch_yaml *map, const char *key,
+                           const char *otherwise)
+{
+    const struct orch_yaml *node = orch_yaml_get(map, key);
+    if (!node)
+        return otherwise;
+    if (node->kind != ORCH_YAML_SCALAR || !*node->text) {
+        complain(r, node, NULL, "'%s' must be a text", key);
+        return otherwise;
+    }
+    return keep(r, g_strdup(node->text));
+}
+
+static double number_of(struct reader *r, const struct orch_yaml *map, const char *key,
+                        double otherwise)
+{
+    const struct orch_yaml *node = orch_yaml_get(map, key);
+    double value;
+    if (!node)
+        return otherwise;
+    if (node->kind != ORCH_YAML_SCALAR || !orch_real_parse(node->text, &value) || value < 0) {
+        complain(r, node, "a plain number, without a unit", "'%s' must be a number of 0 or more",
+                 key);
+        return otherwise;
+    }
+    return value;
+}
+
+static const char *list_of(struct reader *r, const struct orch_yaml *map, const char *key)
+{
+    const struct orch_yaml *node = orch_yaml_get(map, key);
+    if (!node)
+        return "";
+    GString *joined = g_string_new(NULL);
+    for (guint i = 0; node->kind == ORCH_YAML_LIST && i < node->items->len; i++) {
+        const struct orch_yaml *item = node->items->pdata[i];
+        if (item->kind == ORCH_YAML_SCALAR)
+            g_string_append_printf(joined, "%s%s", joined->len ? "," : "", item->text);
+    }
+    if (node->kind != ORCH_YAML_LIST)
+        complain(r, node, "for example [mine, my-card]", "'%s' must be a list", key);
+    return keep(r, g_string_free(joined, FALSE));
+}
+
+static void must_have(struct reader *r, const struct orch_yaml *map, const char *key)
+{
+    if (!orch_yaml_get(map, key))
+        complain(r, map, NULL, "'%s' is missing", key);
+}
+
+static const struct orch_gpu_spec *model_of(struct reader *r, const struct orch_yaml *map)
+{
+    static const struct orch_gpu_spec nothing = {.arch = "unknown",
+                                                 .compute_capability = "",
+                                                 .pcie = "3.0",
+                                                 .source = "your own file",
+                                                 .note = ""};
+    const struct orch_yaml *node = orch_yaml_get(map, "like");
+    if (!node)
+        return &nothing;
+    const struct orch_gpu_spec *model =
+        node->kind == ORCH_YAML_SCALAR ? orch_gpu_find(node->text) : NULL;
+    if (!model)
+        complain(r, node, "'orch gpu ls' has the names", "'%s' names no known GPU", "like");
+    return model ? model : &nothing;
+}
+
+static void read_peaks(struct reader *r, const struct orch_yaml *map, struct orch_gpu_spec *spec)
+{
+    const struct {
+        const char *key;
+        double *value;
+    } numbers[] = {{"base_mhz", &spec->base_mhz},
+                   {"boost_mhz", &spec->boost_mhz},
+                   {"fp64_tflops", &spec->fp64_tflops},
+                   {"fp32_tflops", &spec->fp32_tflops},
+                   {"fp16_tflops", &spec->fp16_tflops},
+                   {"tensor16_tflops", &spec->tensor16_tflops},
+                   {"memory_gb", &spec->memory_gb},
+                   {"bandwidth_gbs", &spec->bandwidth_gbs},
+                   {"l2_mb", &spec->l2_mb},
+                   {"nvlink_gbs", &spec->nvlink_gbs},
+                   {"watts", &spec->watts}};
+    for (size_t i = 0; i < G_N_ELEMENTS(numbers); i++)
+        *numbers[i].value = number_of(r, map, numbers[i].key, *numbers[i].value);
+    const struct orch_yaml *bf16 = orch_yaml_get(map, "bf16");
+    if (bf16 && bf16->kind == ORCH_YAML_SCALAR)
+        spec->has_bf16 = strcmp(bf16->text, "true") == 0;
+}
+
+static void read_gpu(struct reader *r, const struct orch_yaml *map)
+{
+    static const char *const known[] = {
+        "name",      "aliases",     "like",          "arch",        "base_mhz",
+        "boost_mhz", "fp64_tflops", "fp32_tflops",   "fp16_tflops", "tensor16_tflops",
+        "bf16",      "memory_gb",   "bandwidth_gbs", "l2_mb",       "nvlink_gbs",
+        "pcie",      "watts",       "source",        "note",        "date",
+        NULL};
+    orch_yaml_check_keys(map, r->file, "a GPU", known, r->diags);
+    must_have(r, map, "name");
+    struct orch_gpu_spec *spec = g_new0(struct orch_gpu_spec, 1);
+    g_ptr_array_add(r->hardware->own, spec);
+    *spec = *model_of(r, map);
+    spec->name = text_of(r, map, "name", "?");
+    spec->aliases = list_of(r, map, "aliases");
+    spec->arch = text_of(r, map, "arch", spec->arch);
+    spec->pcie = text_of(r, map, "pcie", spec->pcie);
+    spec->source = text_of(r, map, "source", r->file);
+    spec->note = text_of(r, map, "note", "");
+    spec->confidence = r->measured ? "measured" : "yours";
+    if (r->measured) { /* runs call it by its model */
+        spec->unit = ORCH_GPU_HOST;
+        spec->aliases = spec->aliases && *spec->aliases ? spec->aliases : spec->arch;
+    }
+    read_peaks(r, map, spec);
+    if (spec->fp32_tflops > 1e5 || spec->bandwidth_gbs > 1e7 || spec->memory_gb > 1e7)
+        complain(r, map, "TFLOP/s, GB/s and GB", "numbers of '%s' are beyond any device",
+                 spec->name);
+    if (spec->fp32_tflops <= 0)
+        complain(r, map, "give it, or 'like: V100-SXM2-16GB'", "'%s' is missing", "fp32_tflops");
+    if (spec->bandwidth_gbs <= 0)
+        complain(r, map, "give it, or 'like: V100-SXM2-16GB'", "'%s' is missing", "bandwidth_gbs");
+    g_ptr_array_add(r->hardware->gpus, spec);
+}
+
+static void read_link(struct reader *r, const struct orch_yaml *map)
+{
+    static const char *const known[] = {"name", "aliases", "gbit_s", "latency_us", "source", NULL};
+    orch_yaml_check_keys(map, r->file, "a link", known, r->diags);
+    must_have(r, map, "name");
+    struct orch_link *link = g_new0(struct orch_link, 1);
+    g_ptr_array_add(r->hardware->own, link);
+    link->name = text_of(r, map, "name", "?");
+    link->aliases = list_of(r, map, "aliases");
+    link->gbit_s = number_of(r, map, "gbit_s", 0);
+    link->latency_us = number_of(r, map, "latency_us", 10);
+    link->source = text_of(r, map, "source", r->file);
+    if (link->gbit_s <= 0)
+        complain(r, map, "10^9 bit/s that one worker can send", "'%s' is missing", "gbit_s");
+    g_ptr_array_add(r->hardware->links, link);
+}
+
+static void read_price(struct reader *r, const struct orch_yaml *map)
+{
+    static const char *const known[] = {"gpu",   "usd_per_hour", "spot_usd_per_hour",
+                                        "cloud", "instance",     "region",
+                                        "count", "as_of",        "source",
+                                        NULL};
+    orch_yaml_check_keys(map, r->file, "a price", known, r->diags);
+    must_have(r, map, "gpu");
+    must_have(r, map, "usd_per_hour");
+    struct orch_price *price = g_new0(struct orch_price, 1);
+    g_ptr_array_add(r->hardware->own, price);
+    price->gpu = text_of(r, map, "gpu", "?");
+    price->cloud = text_of(r, map, "cloud", "yours");
+    price->instance = text_of(r, map, "instance", "-");
+    price->region = text_of(r, map, "region", "-");
+    price->count = (int)number_of(r, map, "count", 1);
+    price->usd_per_hour = number_of(r, map, "usd_per_hour", 0);
+    price->spot_usd_per_hour = number_of(r, map, "spot_usd_per_hour", 0);
+    price->as_of = text_of(r, map, "as_of", "no date given");
+    price->source = text_of(r, map, "source", r->file);
+    if (price->count < 1) {
+        complain(r, map, NULL, "'%s' must be at least 1", "count");
+        price->count = 1;
+    }
+    g_ptr_array_add(r->hardware->prices, price);
+}
+
+static void read_list(struct reader *r, const struct orch_yaml *root, const char *key,
+                      void (*read)(struct reader *, const struct orch_yaml *))
+{
+    const struct orch_yaml *list = orch_yaml_get(root, key);
+    if (!list)
+        return;
+    if (list->kind != ORCH_YAML_LIST) {
+        complain(r, list, "each entry begins with '- '", "'%s' must be a list", key);
+        return;
+    }
+    for (guint i = 0; i < list->items->len; i++) {
+        const struct orch_yaml *item = list->items->pdata[i];
+        if (item->kind == ORCH_YAML_MAP)
+            read(r, item);
+        else
+            complain(r, item, NULL, "an entry of '%s' must be a map", key);
+    }
+}
+
+static void read_file(struct orch_hardware *hardware, const char *path, bool measured,
+                      struct orch_diags *diags)
+{
+    static const char *const known[] = {"gpus", "links", "prices", NULL};
+    if (!g_file_test(path, G_FILE_TEST_EXISTS))
+        return;
+    struct orch_yaml *root = orch_yaml_parse_file(path, diags);
+    if (!root)
+        return;
+    struct reader reader = {.file = keep(&(struct reader){.hardware = hardware}, g_strdup(path)),
+                            .diags = diags,
+                            .hardware = hardware,
+                            .measured = measured};
+    if (root->kind == ORCH_YAML_MAP) {
+        orch_yaml_check_keys(root, path, "a hardware file", known, diags);
+        read_list(&reader, root, "gpus", read_gpu);
+        read_list(&reader, root, "links", read_link);
+        read_list(&reader, root, "prices", read_price);
+    } else {
+        complain(&reader, root, "gpus:, links:, prices:", "a hardware file is a map");
+    }
+    orch_yaml_free(root);
+}
+
+static void read_measured(struct orch_hardware *hardware, struct orch_diags *diags)
+{
+    g_autofree char *folder = g_build_filename(g_get_user_data_dir(), "orch", "devices", NULL);
+    GDir *dir = g_dir_open(folder, 0, NULL);
+    for (const char *name = dir ? g_dir_read_name(dir) : NULL; name; name = g_dir_read_name(dir)) {
+        g_autofree char *path = g_build_filename(folder, name, NULL);
+        if (g_str_has_suffix(name, ".yaml"))
+            read_file(hardware, path, true, diags);
+    }
+    if (dir)
+        g_dir_close(dir);
+}
+
+struct orch_hardware *orch_hardware_load(GError **error)
+{
+    struct orch_hardware *hardware = g_new0(struct orch_hardware, 1);
+    hardware->gpus = g_ptr_array_new();
+    hardware->links = g_ptr_array_new();
+    hardware->prices = g_ptr_array_new();
+    hardware->own = g_ptr_array_new_with_free_func(g_free);
+    struct orch_diags *diags = orch_diags_new();
+    g_autofree char *file = orch_hardware_file();
+    const char *given = g_getenv("ORCH_HARDWARE");
+    if (given && *given && !g_file_test(file, G_FILE_TEST_EXISTS))
+        orch_diags_add(diags, false, file, 0, 0, "unset ORCH_HARDWARE, or name a file",
+                       "the hardware file that ORCH_HARDWARE names is not there");
+    read_file(hardware, file, false, diags);
+    read_measured(hardware, diags);
+    for (const struct orch_gpu_spec *spec = orch_gpu_specs(); spec->name; spec++)
+        g_ptr_array_add(hardware->gpus, (gpointer)(uintptr_t)spec);
+    for (const struct orch_link *link = orch_links(); link->name; link++)
+        g_ptr_array_add(hardware->links, (gpointer)(uintptr_t)link);
+    bool ok = orch_diags_to_error(diags, error);
+    orch_diags_free(diags);
+    if (ok)
+        return hardware;
+    orch_hardware_free(hardware);
+    return NULL;
+}
+
+void orch_hardware_free(struct orch_hardware *hardware)
+{
+    if (!hardware)
+        return;
+    g_ptr_array_unref(hardware->gpus);
+    g_ptr_array_unref(hardware->links);
+    g_ptr_array_unref(hardware->prices);
+    g_ptr_array_unref(hardware->own);
+    g_free(hardware);
+}
+
+/* ---- looking up --------------------------------------------------------------------------------
+ */
+
+/* "here" is the one device file of this machine, whatever its device is called. */
+static const struct orch_gpu_spec *this_machine(const struct orch_hardware *hardware,
+                                                GError **error)
+{
+    g_autofree char *path = orch_hardware_here_file();
+    for (guint i = 0; i < hardware->gpus->len; i++) {
+        const struct orch_gpu_spec *spec = hardware->gpus->pdata[i];
+        if (spec->unit == ORCH_GPU_HOST && strcmp(spec->source, path) == 0)
+            return spec;
+    }
+    orch_error_set(error, ORCH_ERROR_NOT_FOUND, "orch doctor --bench",
+                   "this machine was not measured yet");
+    return NULL;
+}
+
+const struct orch_gpu_spec *orch_hardware_gpu(const struct orch_hardware *hardware,
+                                              const char *name, GError **error)
+{
+    if (strcmp(name, "here") == 0)
+        return this_machine(hardware, error);
+    GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
+    const struct orch_gpu_spec *found = NULL;
+    for (guint i = 0; i < hardware->gpus->len && !found; i++) {
+        const struct orch_gpu_spec *spec = hardware->gpus->pdata[i];
+        g_auto(GStrv) others = g_strsplit(spec->aliases ? spec->aliases : "", ",", -1);
+        for (int k = 0; others[k]; k++)
+            g_ptr_array_add(names, g_ascii_strup(others[k], -1));
+        g_ptr_array_add(names, g_ascii_strup(spec->name, -1));
+        found = orch_gpu_is_named(spec, name) ? spec : NULL;
+    }
+    g_ptr_array_add(names, NULL);
+    if (!found) {
+        g_autofree char *upper = g_ascii_strup(name, -1);
+        g_autofree char *near = orch_suggest_hint(upper, (const char *const *)names->pdata);
+        orch_error_set(
+            error, ORCH_ERROR_NOT_FOUND,
+            near ? near : "'orch gpu ls' lists them; your own go into a file (orch gpu ls --help)",
+            "unknown GPU '%s'", name);
+    }
+    g_ptr_array_unref(names);
+    return found;
+}
+
+const struct orch_link *orch_hardware_link(const struct orch_hardware *hardware, const char *name,
+                                           GError **error)
+{
+    GPtrArray *names = g_ptr_array_new();
+    const struct orch_link *found = NULL;
+    for (guint i = 0; i < hardware->links->len && !found; i++) {
+        const struct orch_link *link = hardware->links->pdata[i];
+        g_ptr_array_add(names, (gpointer)(uintptr_t)link->name);
+        found = orch_link_is_named(link, name) ? link : NULL;
+    }
+    g_ptr_array_add(names, NULL);
+    if (!found) {
+        g_autofree char *near = orch_suggest_hint(name, (const char *const *)names->pdata);
+        orch_error_set(error, ORCH_ERROR_NOT_FOUND, near ? near : "'orch gpu links' lists them",
+                       "unknown link '%s'", name);
+    }
+    g_ptr_array_unref(names);
+    return found;
+}
+
+const struct orch_price *orch_hardware_price(const struct orch_hardware *hardware,
+                                             struct orch_price_wish wish)
+{
+    for (guint i = 0; i < hardware->prices->len; i++) {
+        const struct orch_price *price = hardware->prices->pdata[i];
+        bool fits = !wish.spot || price->spot_usd_per_hour > 0;
+        const struct orch_gpu_spec *spec = fits ? orch_gpu_find(price->gpu) : NULL;
+        if (fits &&
+            (strcmp(price->gpu, wish.gpu) == 0 || (spec && strcmp(spec->name, wish.gpu) == 0)) &&
+            (!wish.cloud || strcmp(price->cloud, wish.cloud) == 0))
+            return price;
+    }
+    return orch_price_choose(wish);
+}
