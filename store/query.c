@@ -29,6 +29,8 @@ static struct filters make_filters(const struct orch_run_query *query)
         g_string_append(f.sql, " AND r.experiment = ?");
     if (query->state)
         g_string_append(f.sql, " AND r.state = ?");
+    if (query->ended_well)
+        g_string_append(f.sql, " AND r.state IN " STORE_SPARING);
     if (!query->with_hidden)
         g_string_append(f.sql, " AND r.id NOT IN " STORE_HIDDEN);
     if (query->where)
@@ -75,8 +77,9 @@ static void free_run(gpointer run)
     orch_run_free(run);
 }
 
-static GPtrArray *read_runs(struct orch_store *store, const struct orch_run_query *query,
-                            const struct filters *f, GError **error)
+/* The statement that gives rows of STORE_RUN_COLUMNS; NULL on error. */
+static sqlite3_stmt *prepare_runs(struct orch_store *store, const struct orch_run_query *query,
+                                  const struct filters *f, GError **error)
 {
     const char *order = query->oldest_first ? "ASC" : "DESC";
     g_autofree char *sql = g_strdup_printf(
@@ -86,9 +89,17 @@ static GPtrArray *read_runs(struct orch_store *store, const struct orch_run_quer
         " ORDER BY r.ended %s, r.id %s",
         f->needs_joins ? STORE_RUN_JOINS : "", f->sql->str, order, order, order, order);
     sqlite3_stmt *s = prepare(store, sql, error);
+    if (s)
+        sqlite3_bind_int64(s, bind_filters(query, s), query->limit > 0 ? query->limit : -1);
+    return s;
+}
+
+static GPtrArray *read_runs(struct orch_store *store, const struct orch_run_query *query,
+                            const struct filters *f, GError **error)
+{
+    sqlite3_stmt *s = prepare_runs(store, query, f, error);
     if (!s)
         return NULL;
-    sqlite3_bind_int64(s, bind_filters(query, s), query->limit > 0 ? query->limit : -1);
     GPtrArray *runs = g_ptr_array_new_with_free_func(free_run);
     int more;
     while ((more = store_step(store, s, error)) > 0)
@@ -98,6 +109,25 @@ static GPtrArray *read_runs(struct orch_store *store, const struct orch_run_quer
         return runs;
     g_ptr_array_unref(runs);
     return NULL;
+}
+
+bool orch_store_each_run(struct orch_store *store, const struct orch_run_query *query,
+                         orch_each_run_fn tell, void *ctx, GError **error)
+{
+    if (query->where && !store_where_check_names(store, query->where, error))
+        return false;
+    struct filters f = make_filters(query);
+    sqlite3_stmt *s = prepare_runs(store, query, &f, error);
+    int more = s ? 1 : -1;
+    bool ok = true;
+    while (ok && more > 0 && (more = store_step(store, s, error)) > 0) {
+        struct orch_run *run = store_run_from_row(s);
+        ok = tell(ctx, run, error);
+        orch_run_free(run);
+    }
+    sqlite3_finalize(s);
+    g_string_free(f.sql, TRUE);
+    return ok && more == 0;
 }
 
 GPtrArray *orch_store_runs(struct orch_store *store, const struct orch_run_query *query,

@@ -236,6 +236,7 @@ struct orch_run_query {
     const char *experiment; /* NULL: any */
     const char *state;      /* NULL: any */
     const struct orch_where *where;
+    bool ended_well; /* only ok and diverged: runs that count as results */
     bool with_hidden;
     bool oldest_first;
     int64_t limit; /* 0: all */
@@ -243,6 +244,12 @@ struct orch_run_query {
 /** struct orch_run *, newest first. `out_total` (may be NULL): how many match without the limit. */
 GPtrArray *orch_store_runs(struct orch_store *store, const struct orch_run_query *query,
                            int64_t *out_total, GError **error);
+
+/** Tells the same runs one by one, so that they need not fit into memory. `tell` returns false to
+ * stop; the run is borrowed for the call, in which the store may be read. */
+typedef bool (*orch_each_run_fn)(void *ctx, const struct orch_run *run, GError **error);
+bool orch_store_each_run(struct orch_store *store, const struct orch_run_query *query,
+                         orch_each_run_fn tell, void *ctx, GError **error);
 
 /** Resolves what a user types: a key or a unique prefix of one (4 or more characters; of the random
  * last part too: ls prints the last 8), "@last", "@{2}" (2 before the last). Ambiguous or unknown:

@@ -45,13 +45,46 @@ static double aggregate_of(const struct orch_metric_summary *s, enum orch_aggreg
     return NAN;
 }
 
-static void tell(const char *better, const char *unit, const char **out_better,
-                 const char **out_unit)
+static void free_value(gpointer pointer)
 {
-    if (out_better)
-        *out_better = g_intern_string(better && *better ? better : "none");
-    if (out_unit)
-        *out_unit = unit && *unit ? g_intern_string(unit) : NULL;
+    struct orch_run_value *value = pointer;
+    g_free(value->name);
+    g_free(value);
+}
+
+/* Unless there is one of that name. */
+static void add_value(GPtrArray *values, const char *name, double number, const char *better,
+                      const char *unit)
+{
+    for (guint i = 0; i < values->len; i++)
+        if (strcmp(((const struct orch_run_value *)values->pdata[i])->name, name) == 0)
+            return;
+    struct orch_run_value *value = g_new0(struct orch_run_value, 1);
+    value->name = g_strdup(name);
+    value->value = number;
+    value->better = g_intern_string(better && *better ? better : "none");
+    value->unit = unit && *unit ? g_intern_string(unit) : NULL;
+    g_ptr_array_add(values, value);
+}
+
+GPtrArray *orch_run_values(struct orch_store *store, const struct orch_run *run,
+                           enum orch_aggregate aggregate, GError **error)
+{
+    g_autoptr(GPtrArray) summaries = orch_store_summaries(store, run->id, error);
+    g_autoptr(GPtrArray) results = summaries ? orch_store_result_rows(store, run->id, error) : NULL;
+    if (!results)
+        return NULL;
+    GPtrArray *values = g_ptr_array_new_with_free_func(free_value);
+    for (guint i = 0; i < summaries->len; i++) {
+        const struct orch_metric_summary *s = summaries->pdata[i];
+        add_value(values, s->name, aggregate_of(s, aggregate), s->better, s->unit);
+    }
+    for (guint i = 0; i < results->len; i++) {
+        const struct orch_stored_result *r = results->pdata[i];
+        add_value(values, r->name, r->value, r->better, r->unit);
+    }
+    add_value(values, "wall_s", run->wall_ms / 1e3, "min", "s");
+    return values;
 }
 
 bool orch_run_number(struct orch_store *store, const struct orch_run *run, const char *name,
@@ -59,33 +92,18 @@ bool orch_run_number(struct orch_store *store, const struct orch_run *run, const
                      const char **out_unit, GError **error)
 {
     *out = NAN;
-    g_autoptr(GPtrArray) summaries = orch_store_summaries(store, run->id, error);
-    if (!summaries)
-        return false;
-    for (guint i = 0; i < summaries->len; i++) {
-        const struct orch_metric_summary *s = summaries->pdata[i];
-        if (strcmp(s->name, name) != 0)
+    g_autoptr(GPtrArray) values = orch_run_values(store, run, aggregate, error);
+    for (guint i = 0; values && i < values->len; i++) {
+        const struct orch_run_value *value = values->pdata[i];
+        if (strcmp(value->name, name) != 0)
             continue;
-        *out = aggregate_of(s, aggregate);
-        tell(s->better, s->unit, out_better, out_unit);
-        return true;
+        *out = value->value;
+        if (out_better)
+            *out_better = value->better;
+        if (out_unit)
+            *out_unit = value->unit;
     }
-    g_autoptr(GPtrArray) results = orch_store_result_rows(store, run->id, error);
-    if (!results)
-        return false;
-    for (guint i = 0; i < results->len; i++) {
-        const struct orch_stored_result *r = results->pdata[i];
-        if (strcmp(r->name, name) == 0) {
-            *out = r->value;
-            tell(r->better, r->unit, out_better, out_unit);
-            return true;
-        }
-    }
-    if (strcmp(name, "wall_s") == 0) {
-        *out = run->wall_ms / 1e3;
-        tell("min", "s", out_better, out_unit);
-    }
-    return true;
+    return values != NULL;
 }
 
 static json_t *facts_of(const struct orch_run *run)

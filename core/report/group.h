@@ -28,6 +28,18 @@ bool orch_run_number(struct orch_store *store, const struct orch_run *run, const
                      enum orch_aggregate aggregate, double *out, const char **out_better,
                      const char **out_unit, GError **error);
 
+/** A number of a run as orch_run_number gives it; `better` and `unit` (or NULL) live as long as the
+ * process. */
+struct orch_run_value {
+    char *name;
+    double value;
+    const char *better, *unit;
+};
+/** All of them: metrics, then results of other names, then `wall_s`. struct orch_run_value *; the
+ * caller unrefs. NULL on an error of the store. */
+GPtrArray *orch_run_values(struct orch_store *store, const struct orch_run *run,
+                           enum orch_aggregate aggregate, GError **error);
+
 /** The value of `name` for a run as text: a parameter, or experiment, plugin, repeat, who, state,
  * machine, gpu, where, commit, branch, recipe. NULL when the run has none. Caller frees. */
 char *orch_run_field(struct orch_store *store, const struct orch_run *run, const char *name);
