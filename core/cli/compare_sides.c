@@ -104,8 +104,7 @@ bool compare_commit(struct orch_cli *cli, const char *text, char **out_commit, c
         return false;
     if (!workspace->vcs) {
         orch_error_set(error, ORCH_ERROR_NOT_FOUND, "'orch ls' lists the runs",
-                       "'%s' is no run, and '%s' is in no git repository", text,
-                       workspace->folder);
+                       "'%s' is no run, and '%s' is in no git repository", text, workspace->folder);
         return false;
     }
     if (strcmp(text, ".") != 0)
