@@ -20,7 +20,7 @@ bool orch_aggregate_parse(const char *word, enum orch_aggregate *out)
     return false;
 }
 
-static double aggregate_of(const struct orch_metric_summary *s, enum orch_aggregate aggregate)
+double orch_summary_number(const struct orch_metric_summary *s, enum orch_aggregate aggregate)
 {
     switch (aggregate) {
     case ORCH_AGGREGATE_LAST:
@@ -77,7 +77,7 @@ GPtrArray *orch_run_values(struct orch_store *store, const struct orch_run *run,
     GPtrArray *values = g_ptr_array_new_with_free_func(free_value);
     for (guint i = 0; i < summaries->len; i++) {
         const struct orch_metric_summary *s = summaries->pdata[i];
-        add_value(values, s->name, aggregate_of(s, aggregate), s->better, s->unit);
+        add_value(values, s->name, orch_summary_number(s, aggregate), s->better, s->unit);
     }
     for (guint i = 0; i < results->len; i++) {
         const struct orch_stored_result *r = results->pdata[i];

@@ -21,6 +21,10 @@ enum orch_aggregate {
 /** "last", "best", ...; false for another word. */
 bool orch_aggregate_parse(const char *word, enum orch_aggregate *out);
 
+/** That number. */
+double orch_summary_number(const struct orch_metric_summary *summary,
+                           enum orch_aggregate aggregate);
+
 /** One number of one run: a metric's aggregate, else the result of that name, else the run's own
  * `wall_s`. NaN without error when the run has none. `out_better` (may be NULL): "min", "max" or
  * "none" as declared; `out_unit` likewise (borrowed for the process's life). */
