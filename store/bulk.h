@@ -30,6 +30,12 @@ bool orch_store_told_values(struct orch_store *store, const int64_t *ids, size_t
                             const char *const *names, orch_told_value_fn tell, void *ctx,
                             GError **error);
 
+/** Returns false to stop. The run is borrowed for the call, in which the store may be read. */
+typedef bool (*orch_each_run_fn)(void *ctx, const struct orch_run *run, GError **error);
+/** Tells the runs that orch_store_runs would list, one by one: they need not fit into memory. */
+bool orch_store_each_run(struct orch_store *store, const struct orch_run_query *query,
+                         orch_each_run_fn tell, void *ctx, GError **error);
+
 /** A point of one run; borrowed for the call. */
 struct orch_told_point {
     const char *metric;

@@ -245,12 +245,6 @@ struct orch_run_query {
 GPtrArray *orch_store_runs(struct orch_store *store, const struct orch_run_query *query,
                            int64_t *out_total, GError **error);
 
-/** Tells the same runs one by one, so that they need not fit into memory. `tell` returns false to
- * stop; the run is borrowed for the call, in which the store may be read. */
-typedef bool (*orch_each_run_fn)(void *ctx, const struct orch_run *run, GError **error);
-bool orch_store_each_run(struct orch_store *store, const struct orch_run_query *query,
-                         orch_each_run_fn tell, void *ctx, GError **error);
-
 /** Resolves what a user types: a key or a unique prefix of one (4 or more characters; of the random
  * last part too: ls prints the last 8), "@last", "@{2}" (2 before the last). Ambiguous or unknown:
  * ORCH_ERROR_NOT_FOUND that lists candidates. */

@@ -20,7 +20,7 @@ bool orch_aggregate_parse(const char *word, enum orch_aggregate *out)
     return false;
 }
 
-double orch_summary_number(const struct orch_metric_summary *s, enum orch_aggregate aggregate)
+static double aggregate_of(const struct orch_metric_summary *s, enum orch_aggregate aggregate)
 {
     switch (aggregate) {
     case ORCH_AGGREGATE_LAST:
@@ -45,65 +45,77 @@ double orch_summary_number(const struct orch_metric_summary *s, enum orch_aggreg
     return NAN;
 }
 
-static void free_value(gpointer pointer)
+static void tell(const char *better, const char *unit, const char **out_better,
+                 const char **out_unit)
 {
-    struct orch_run_value *value = pointer;
-    g_free(value->name);
-    g_free(value);
+    if (out_better)
+        *out_better = g_intern_string(better && *better ? better : "none");
+    if (out_unit)
+        *out_unit = unit && *unit ? g_intern_string(unit) : NULL;
 }
 
-/* Unless there is one of that name. */
-static void add_value(GPtrArray *values, const char *name, double number, const char *better,
-                      const char *unit)
-{
-    for (guint i = 0; i < values->len; i++)
-        if (strcmp(((const struct orch_run_value *)values->pdata[i])->name, name) == 0)
-            return;
-    struct orch_run_value *value = g_new0(struct orch_run_value, 1);
-    value->name = g_strdup(name);
-    value->value = number;
-    value->better = g_intern_string(better && *better ? better : "none");
-    value->unit = unit && *unit ? g_intern_string(unit) : NULL;
-    g_ptr_array_add(values, value);
-}
+struct orch_run_numbers {
+    double wall_s;
+    GPtrArray *summaries, *results;
+};
 
-GPtrArray *orch_run_values(struct orch_store *store, const struct orch_run *run,
-                           enum orch_aggregate aggregate, GError **error)
+struct orch_run_numbers *orch_run_numbers_read(struct orch_store *store, const struct orch_run *run,
+                                               GError **error)
 {
-    g_autoptr(GPtrArray) summaries = orch_store_summaries(store, run->id, error);
-    g_autoptr(GPtrArray) results = summaries ? orch_store_result_rows(store, run->id, error) : NULL;
-    if (!results)
+    GPtrArray *summaries = orch_store_summaries(store, run->id, error);
+    GPtrArray *results = summaries ? orch_store_result_rows(store, run->id, error) : NULL;
+    if (!results) {
+        g_clear_pointer(&summaries, g_ptr_array_unref);
         return NULL;
-    GPtrArray *values = g_ptr_array_new_with_free_func(free_value);
-    for (guint i = 0; i < summaries->len; i++) {
-        const struct orch_metric_summary *s = summaries->pdata[i];
-        add_value(values, s->name, orch_summary_number(s, aggregate), s->better, s->unit);
     }
-    for (guint i = 0; i < results->len; i++) {
-        const struct orch_stored_result *r = results->pdata[i];
-        add_value(values, r->name, r->value, r->better, r->unit);
+    struct orch_run_numbers *numbers = g_new(struct orch_run_numbers, 1);
+    *numbers = (struct orch_run_numbers){run->wall_ms / 1e3, summaries, results};
+    return numbers;
+}
+
+void orch_run_numbers_free(struct orch_run_numbers *numbers)
+{
+    if (!numbers)
+        return;
+    g_ptr_array_unref(numbers->summaries);
+    g_ptr_array_unref(numbers->results);
+    g_free(numbers);
+}
+
+double orch_run_numbers_get(const struct orch_run_numbers *numbers, const char *name,
+                            enum orch_aggregate aggregate, const char **out_better,
+                            const char **out_unit)
+{
+    for (guint i = 0; i < numbers->summaries->len; i++) {
+        const struct orch_metric_summary *s = numbers->summaries->pdata[i];
+        if (strcmp(s->name, name) == 0) {
+            tell(s->better, s->unit, out_better, out_unit);
+            return aggregate_of(s, aggregate);
+        }
     }
-    add_value(values, "wall_s", run->wall_ms / 1e3, "min", "s");
-    return values;
+    for (guint i = 0; i < numbers->results->len; i++) {
+        const struct orch_stored_result *r = numbers->results->pdata[i];
+        if (strcmp(r->name, name) == 0) {
+            tell(r->better, r->unit, out_better, out_unit);
+            return r->value;
+        }
+    }
+    if (strcmp(name, "wall_s") != 0)
+        return NAN;
+    tell("min", "s", out_better, out_unit);
+    return numbers->wall_s;
 }
 
 bool orch_run_number(struct orch_store *store, const struct orch_run *run, const char *name,
                      enum orch_aggregate aggregate, double *out, const char **out_better,
                      const char **out_unit, GError **error)
 {
-    *out = NAN;
-    g_autoptr(GPtrArray) values = orch_run_values(store, run, aggregate, error);
-    for (guint i = 0; values && i < values->len; i++) {
-        const struct orch_run_value *value = values->pdata[i];
-        if (strcmp(value->name, name) != 0)
-            continue;
-        *out = value->value;
-        if (out_better)
-            *out_better = value->better;
-        if (out_unit)
-            *out_unit = value->unit;
-    }
-    return values != NULL;
+    struct orch_run_numbers *numbers = orch_run_numbers_read(store, run, error);
+    *out = numbers ? orch_run_numbers_get(numbers, name, aggregate, out_better, out_unit)
+                   : (double)NAN;
+    bool ok = numbers != NULL;
+    orch_run_numbers_free(numbers);
+    return ok;
 }
 
 static json_t *facts_of(const struct orch_run *run)
@@ -286,4 +298,25 @@ struct orch_difference orch_groups_compare(const struct orch_group *a, const str
         return orch_difference_paired(x, y, pairs);
     return orch_difference_welch((const double *)(void *)a->numbers->data, a->numbers->len,
                                  (const double *)(void *)b->numbers->data, b->numbers->len);
+}
+
+static void add_name(GPtrArray *names, char *name)
+{
+    if (!g_ptr_array_find_with_equal_func(names, name, g_str_equal, NULL))
+        g_ptr_array_add(names, name);
+}
+
+GPtrArray *orch_run_numbers_names(const struct orch_run_numbers *numbers)
+{
+    GPtrArray *names = g_ptr_array_new();
+    for (guint i = 0; i < numbers->summaries->len; i++)
+        add_name(names, ((struct orch_metric_summary *)numbers->summaries->pdata[i])->name);
+    for (guint i = 0; i < numbers->results->len; i++)
+        add_name(names, ((struct orch_stored_result *)numbers->results->pdata[i])->name);
+    return names;
+}
+
+double orch_summary_number(const struct orch_metric_summary *summary, enum orch_aggregate aggregate)
+{
+    return aggregate_of(summary, aggregate);
 }

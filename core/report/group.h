@@ -21,10 +21,6 @@ enum orch_aggregate {
 /** "last", "best", ...; false for another word. */
 bool orch_aggregate_parse(const char *word, enum orch_aggregate *out);
 
-/** That number. */
-double orch_summary_number(const struct orch_metric_summary *summary,
-                           enum orch_aggregate aggregate);
-
 /** One number of one run: a metric's aggregate, else the result of that name, else the run's own
  * `wall_s`. NaN without error when the run has none. `out_better` (may be NULL): "min", "max" or
  * "none" as declared; `out_unit` likewise (borrowed for the process's life). */
@@ -32,17 +28,16 @@ bool orch_run_number(struct orch_store *store, const struct orch_run *run, const
                      enum orch_aggregate aggregate, double *out, const char **out_better,
                      const char **out_unit, GError **error);
 
-/** A number of a run as orch_run_number gives it; `better` and `unit` (or NULL) live as long as the
- * process. */
-struct orch_run_value {
-    char *name;
-    double value;
-    const char *better, *unit;
-};
-/** All of them: metrics, then results of other names, then `wall_s`. struct orch_run_value *; the
- * caller unrefs. NULL on an error of the store. */
-GPtrArray *orch_run_values(struct orch_store *store, const struct orch_run *run,
-                           enum orch_aggregate aggregate, GError **error);
+/** The same for several numbers of a run: read once, then looked up. */
+struct orch_run_numbers;
+/** NULL with an error when the store cannot be read. The caller frees. */
+struct orch_run_numbers *orch_run_numbers_read(struct orch_store *store, const struct orch_run *run,
+                                               GError **error);
+void orch_run_numbers_free(struct orch_run_numbers *numbers);
+/** NaN when the run has none of that name. */
+double orch_run_numbers_get(const struct orch_run_numbers *numbers, const char *name,
+                            enum orch_aggregate aggregate, const char **out_better,
+                            const char **out_unit);
 
 /** The value of `name` for a run as text: a parameter, or experiment, plugin, repeat, who, state,
  * machine, gpu, where, commit, branch, recipe. NULL when the run has none. Caller frees. */
@@ -67,5 +62,12 @@ GPtrArray *orch_groups_make(struct orch_store *store, GPtrArray *runs, const cha
 
 /** b - a, paired by repeat where both have the same repeats, else Welch. */
 struct orch_difference orch_groups_compare(const struct orch_group *a, const struct orch_group *b);
+
+/** Names of all numbers of a run: metrics, then results, each once. const char *, borrowed; the
+ * caller unrefs. */
+GPtrArray *orch_run_numbers_names(const struct orch_run_numbers *numbers);
+/** The number of one metric's series that speaks for it. */
+double orch_summary_number(const struct orch_metric_summary *summary,
+                           enum orch_aggregate aggregate);
 
 #endif

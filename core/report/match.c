@@ -12,11 +12,12 @@
 
 struct member {
     const struct orch_run *run;
-    json_t *params;     /* without secrets: these are salted by run */
-    GPtrArray *numbers; /* struct orch_run_value * */
+    json_t *params; /* without secrets: these are salted by run */
+    struct orch_run_numbers *numbers;
 };
 
 struct orch_side {
+    enum orch_aggregate aggregate;
     GPtrArray *members; /* struct member *, newest first */
 };
 
@@ -27,8 +28,7 @@ static void free_member(gpointer pointer)
 {
     struct member *member = pointer;
     json_decref(member->params);
-    if (member->numbers)
-        g_ptr_array_unref(member->numbers);
+    orch_run_numbers_free(member->numbers);
     g_free(member);
 }
 
@@ -49,14 +49,14 @@ struct orch_side *orch_side_new(struct orch_store *store, const GPtrArray *runs,
                                 enum orch_aggregate aggregate, GError **error)
 {
     struct orch_side *side = g_new0(struct orch_side, 1);
+    side->aggregate = aggregate;
     side->members = g_ptr_array_new_with_free_func(free_member);
     for (guint i = 0; i < runs->len; i++) {
         struct member *member = g_new0(struct member, 1);
         g_ptr_array_add(side->members, member);
         member->run = runs->pdata[i];
         member->params = orch_store_params(store, member->run->id, error);
-        member->numbers =
-            member->params ? orch_run_values(store, member->run, aggregate, error) : NULL;
+        member->numbers = member->params ? orch_run_numbers_read(store, member->run, error) : NULL;
         if (!member->numbers) {
             orch_side_free(side);
             return NULL;
@@ -74,20 +74,16 @@ void orch_side_free(struct orch_side *side)
     g_free(side);
 }
 
-static const struct orch_run_value *value_of(const struct member *member, const char *name)
+/* NaN: it has none. */
+static double value_of(const struct orch_side *side, const struct member *member, const char *name)
 {
-    for (guint i = 0; i < member->numbers->len; i++) {
-        const struct orch_run_value *value = member->numbers->pdata[i];
-        if (strcmp(value->name, name) == 0)
-            return isnan(value->value) ? NULL : value;
-    }
-    return NULL;
+    return orch_run_numbers_get(member->numbers, name, side->aggregate, NULL, NULL);
 }
 
 static bool has(const struct orch_side *side, const char *name)
 {
     for (guint i = 0; i < side->members->len; i++)
-        if (value_of(side->members->pdata[i], name))
+        if (!isnan(value_of(side, side->members->pdata[i], name)))
             return true;
     return false;
 }
@@ -99,10 +95,11 @@ GPtrArray *orch_sides_names(const struct orch_side *a, const struct orch_side *b
     g_hash_table_add(seen, (gpointer)(uintptr_t) "wall_s");
     for (guint i = 0; i < a->members->len; i++) {
         const struct member *member = a->members->pdata[i];
-        for (guint j = 0; j < member->numbers->len; j++) {
-            const struct orch_run_value *value = member->numbers->pdata[j];
-            if (g_hash_table_add(seen, value->name) && has(a, value->name) && has(b, value->name))
-                g_ptr_array_add(names, g_strdup(value->name));
+        g_autoptr(GPtrArray) of_run = orch_run_numbers_names(member->numbers);
+        for (guint j = 0; j < of_run->len; j++) {
+            const char *name = of_run->pdata[j];
+            if (g_hash_table_add(seen, of_run->pdata[j]) && has(a, name) && has(b, name))
+                g_ptr_array_add(names, g_strdup(name));
         }
     }
     g_ptr_array_add(names, g_strdup("wall_s"));
@@ -197,7 +194,7 @@ static GPtrArray *with_metric(const struct orch_side *side, const char *metric, 
     g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
     for (guint i = 0; i < side->members->len; i++) {
         const struct member *member = side->members->pdata[i];
-        if (value_of(member, metric) &&
+        if (!isnan(value_of(side, member, metric)) &&
             (g_hash_table_add(seen, member->run->fingerprint) || is_timing))
             g_ptr_array_insert(out, 0, side->members->pdata[i]);
     }
@@ -246,11 +243,14 @@ static struct pairs find_pairs(const GPtrArray *a, const GPtrArray *b, GHashTabl
     return pairs;
 }
 
-static GArray *numbers_of(const GPtrArray *members, const char *metric)
+static GArray *numbers_of(const struct orch_side *side, const GPtrArray *members,
+                          const char *metric)
 {
     GArray *out = g_array_new(FALSE, FALSE, sizeof(double));
-    for (guint i = 0; i < members->len; i++)
-        g_array_append_val(out, value_of(members->pdata[i], metric)->value);
+    for (guint i = 0; i < members->len; i++) {
+        double value = value_of(side, members->pdata[i], metric);
+        g_array_append_val(out, value);
+    }
     return out;
 }
 
@@ -280,14 +280,14 @@ static bool meets_across(const GPtrArray *a, const GPtrArray *b, bool is_paired)
     return false;
 }
 
-static const struct orch_run_value *any_value(const struct orch_side *side, const char *metric)
+/* What the metric's plugin said of it. */
+static void tell(const struct orch_side *side, const char *metric, struct orch_match *match)
 {
     for (guint i = 0; i < side->members->len; i++) {
-        const struct orch_run_value *value = value_of(side->members->pdata[i], metric);
-        if (value)
-            return value;
+        const struct member *member = side->members->pdata[i];
+        orch_run_numbers_get(member->numbers, metric, side->aggregate, &match->better,
+                             &match->unit);
     }
-    return NULL;
 }
 
 /* Pairs of the same trial, when they are most of what there is; else of equal seeds, when nothing
@@ -315,18 +315,17 @@ struct orch_match *orch_sides_match(const struct orch_side *a, const struct orch
                                     const char *metric, bool across)
 {
     struct orch_match *match = g_new0(struct orch_match, 1);
-    const struct orch_run_value *told = any_value(a, metric);
-    told = told ? told : any_value(b, metric);
-    match->better = told ? told->better : "none";
-    match->unit = told ? told->unit : NULL;
+    match->better = "none";
+    tell(b, metric, match);
+    tell(a, metric, match);
     match->is_timing = orch_unit_is_timing(match->unit, NULL);
     g_autoptr(GPtrArray) x = with_metric(a, metric, match->is_timing),
                          y = with_metric(b, metric, match->is_timing);
     struct pairs pairs;
     bool is_paired = pair_up(x, y, match->is_timing && !across, &pairs, &match->how);
     const GPtrArray *p = is_paired ? pairs.a : x, *q = is_paired ? pairs.b : y;
-    match->a = numbers_of(p, metric);
-    match->b = numbers_of(q, metric);
+    match->a = numbers_of(a, p, metric);
+    match->b = numbers_of(b, q, metric);
     match->alone = x->len + y->len - p->len - q->len;
     match->is_across = p->len && q->len && meets_across(p, q, is_paired);
     match->where_a = places_of(p);
