@@ -1,19 +1,20 @@
 # Two sides: what is found, what is refused, what a build may be stopped by, and both run in turns.
 . "$(dirname "$0")/lib.sh"
 mkdir exp
-# a "timing" that is computed: the seed's own noise of 1 %, times what the file SLOW says
-cat >exp/bench.py <<'P'
-import os, random, sys
-seed, kind = sys.argv[1], sys.argv[2]
-factor = float(open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "slow.py")).read())
-noise = random.Random(seed + open("slow.py").read()).gauss(0, 0.01)
-print("epoch_time", (10 if kind == "a" else 12) * (1 + noise) * factor)
-print("accuracy", 0.5 + int(seed) % 1000 / 10000)
+# a "timing" that is computed: the seed's own noise of 1 %, times what the file slow.awk says
+cat >exp/bench.awk <<'P'
+{ factor = $1; x = substr(seed, length(seed) - 5) + 54321 * length($0) + (kind == "a" ? 0 : 777777) }
+END {
+    for (i = 0; i < 24; i++) { x = x * 16807 % 2147483647; if (i > 11) noise += x / 2147483647 }
+    print "epoch_time", (kind == "a" ? 10 : 12) * (1 + 0.01 * (noise - 6)) * factor
+    print "accuracy", 0.5 + substr(seed, length(seed) - 2) / 10000
+    if (factor == 7) exit 3
+}
 P
-echo 1.0 >exp/slow.py
+echo 1.0 >exp/slow.awk
 cat >exp/bench.plugin <<'Y'
 plugin: bench
-command: [python3, bench.py, "${seed}", "${kind}"]
+command: [awk, -v, "seed=${seed}", -v, "kind=${kind}", -f, bench.awk, slow.awk]
 parameters:
   kind: { type: string, default: a }
 metrics:
@@ -28,9 +29,9 @@ experiments:
 R
 git add -A; git commit -qm first
 ok orch run bench.recipe; says '8 ok'
-git checkout -q -b feature; echo 1.1 >exp/slow.py; git commit -qam slower
+git checkout -q -b feature; echo 1.1 >exp/slow.awk; git commit -qam slower
 ok orch run bench.recipe; says '8 ok'
-git checkout -q -b same main; echo '1.00' >exp/slow.py; git commit -qam same
+git checkout -q -b same main; echo '1.00' >exp/slow.awk; git commit -qam same
 ok orch run bench.recipe; says '8 ok'
 
 # a planted 10 % is found, in pairs of the same trial; equal results are called equal
@@ -72,7 +73,7 @@ fails 2 orch compare main feature bench; says '--run RECIPE'
 fails 2 orch compare main feature --repeat 3; says '--repeat'
 fails 2 orch compare main feature --where 'kind = c and'; says 'column 13 of condition'
 fails 2 orch compare main feature --where 'kind = c'; says 'meets'
-git checkout -q -b empty main; echo 2 >exp/slow.py; git commit -qam never
+git checkout -q -b empty main; echo 2 >exp/slow.awk; git commit -qam never
 fails 2 orch compare main..empty; says 'no run that ended well was made from'; says '--run RECIPE'
 
 # other machines: timings are refused, both are named; the rest is compared
@@ -90,7 +91,7 @@ ok orch compare main..feature --db other.db -m epoch_time --across; has slower
 echo scratch >notes.txt
 ok orch compare main..empty --run bench.recipe --repeat 3 -m epoch_time -x kind=a
 says 'A B B A'; says '3 trials of each side'; has ' % slower ('; has '3 pairs'
-same "$(cat exp/slow.py)" 2
+same "$(cat exp/slow.awk)" 2
 order=$(orch ls -r -n 0 --where 'started > 1min and kind = a' --json | python3 -c '
 import json, sys
 runs = json.load(sys.stdin)["runs"][-6:]
@@ -100,12 +101,12 @@ same "$order" ABBAAB 'the order of turns'
 ok orch compare main..empty -m epoch_time --where 'repeat < 4 and kind = a'; has 'slower'
 ok orch show @last; has "$(git rev-parse --short=8 empty)"
 # the work tree as it lies is a side too
-echo 3 >exp/slow.py
+echo 3 >exp/slow.awk
 ok orch compare main . bench --run bench.recipe --repeat 2 -m epoch_time; has 'slower'; says '. (the work tree'
 ok orch compare main . -m epoch_time; has 'slower'
 # equal code is said; a trial that fails ends it
 ok orch compare main main --run bench.recipe --repeat 2; says 'both sides run the same program'
-git checkout -q exp/slow.py; echo 'raise SystemExit(3)' >exp/bench.py; git commit -qam broken
+echo 7 >exp/slow.awk; git commit -qam broken
 fails 1 orch compare main..empty --run bench.recipe --repeat 2; says 'did not end well'
 fails 2 orch compare main..empty --run nowhere.recipe; says "has no 'nowhere.recipe'"
 fails 2 orch compare main..empty --run /etc/passwd; says 'lies outside'
