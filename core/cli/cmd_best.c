@@ -18,7 +18,7 @@ static const struct orch_option OPTIONS[] = {
     {"by", 0, "NAMES", ORCH_OPT_TEXT, offsetof(struct best_options, by),
      "group by these (comma-separated; default: all swept parameters that vary)"},
     {"where", 'w', "FILTER", ORCH_OPT_TEXT, offsetof(struct best_options, where),
-     "only runs that match (see 'orch ls')"},
+     "only runs that match (docs/where.md)"},
     {"recipe", 0, "NAME", ORCH_OPT_TEXT, offsetof(struct best_options, recipe),
      "only of this recipe"},
     {"experiment", 'e', "NAME", ORCH_OPT_TEXT, offsetof(struct best_options, experiment),

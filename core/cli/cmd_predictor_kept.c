@@ -106,7 +106,7 @@ static const struct orch_option TRAIN_OPTIONS[] = {
      "knn, mlp, kernel, or grey: a mixture over the white box"},
     {"data", 'd', "SET,...", ORCH_OPT_LIST, AT(data), "rows of these data sets, too"},
     {"no-runs", 0, NULL, ORCH_OPT_FLAG, AT(no_runs), "not the store's runs"},
-    {"where", 'w', "EXPR", ORCH_OPT_TEXT, AT(where), "only runs that match"},
+    {"where", 'w', "FILTER", ORCH_OPT_TEXT, AT(where), "only runs that match (docs/where.md)"},
     {"drop", 0, "COLUMN,...", ORCH_OPT_LIST, AT(drop), "columns to leave out"},
     {"name", 'n', "NAME", ORCH_OPT_TEXT, AT(name),
      "keep it under this name (default: the target's, which 'orch predict' looks for)"},
