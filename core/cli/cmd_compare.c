@@ -2,11 +2,9 @@
 #include "core/cli/cli.h"
 #include "core/cli/compare_limits.h"
 #include "core/cli/compare_run.h"
-#include "core/cli/compare_sides.h"
+#include "core/cli/compare_show.h"
 #include "core/cli/nets.h"
 
-#include "core/report/contrast.h"
-#include "core/report/match.h"
 #include "lib/base/error.h"
 #include "lib/base/text.h"
 
@@ -49,29 +47,18 @@ static const struct orch_option OPTIONS[] = {
      "with --run: sweep a parameter"},
     {0}};
 
-/* A metric of both sides. */
-struct row {
-    char *name;
-    struct orch_match *match;
-    struct orch_contrast contrast;
-    bool is_refused; /* a timing of different machines */
-};
-
-struct comparison {
+/* What was asked, and what came out. */
+struct request {
     struct orch_cli *cli;
     const struct compare_options *options;
-    struct compare_side sides[2];
     enum orch_aggregate aggregate;
-    double least;
     GPtrArray *limits; /* struct compare_limit * */
-    GPtrArray *rows;   /* struct row * */
-    GPtrArray *broken; /* char *: limits that failed, in words */
-    size_t tests;      /* compared at once */
+    struct comparison out;
 };
 
 static void free_row(gpointer pointer)
 {
-    struct row *row = pointer;
+    struct compare_row *row = pointer;
     g_free(row->name);
     orch_match_free(row->match);
     g_free(row);
@@ -100,7 +87,7 @@ static bool parse_least(const char *text, double *out, GError **error)
     return false;
 }
 
-static bool parse_options(struct comparison *c, GError **error)
+static bool parse_options(struct request *c, GError **error)
 {
     const struct compare_options *o = c->options;
     if (o->aggregate && !orch_aggregate_parse(o->aggregate, &c->aggregate)) {
@@ -124,7 +111,7 @@ static bool parse_options(struct comparison *c, GError **error)
                        "option '%s' says how to run, and nothing is run", needs_run);
         return false;
     }
-    return parse_least(o->least, &c->least, error);
+    return parse_least(o->least, &c->out.least, error);
 }
 
 /* ---- sides ------------------------------------------------------------------------------------
@@ -151,7 +138,7 @@ static bool read_names(struct orch_cli *cli, bool runs, char *names[2], int *out
     return true;
 }
 
-static bool run_sides(struct comparison *c, char *const names[2], int used, GError **error)
+static bool run_sides(struct request *c, char *const names[2], int used, GError **error)
 {
     struct compare_run wish = c->options->run;
     int64_t repeat = REPEATS;
@@ -164,10 +151,10 @@ static bool run_sides(struct comparison *c, char *const names[2], int used, GErr
     }
     wish.repeat = (int)repeat;
     wish.targets = c->cli->arg_count > used ? c->cli->args + used : NULL;
-    return compare_run_both(c->cli, &wish, (const char *const *)names, c->sides, error);
+    return compare_run_both(c->cli, &wish, (const char *const *)names, c->out.sides, error);
 }
 
-static bool find_sides(struct comparison *c, GError **error)
+static bool find_sides(struct request *c, GError **error)
 {
     g_autofree char *a = NULL, *b = NULL;
     char *names[2] = {NULL, NULL};
@@ -183,8 +170,8 @@ static bool find_sides(struct comparison *c, GError **error)
     const char *where = c->options->where;
     for (int i = 0; store && i < 2; i++)
         if (!(used == 1
-                  ? compare_side_of_commit(c->cli, store, names[i], where, &c->sides[i], error)
-                  : compare_side_find(c->cli, store, names[i], where, &c->sides[i], error)))
+                  ? compare_side_of_commit(c->cli, store, names[i], where, &c->out.sides[i], error)
+                  : compare_side_find(c->cli, store, names[i], where, &c->out.sides[i], error)))
             return false;
     return store != NULL;
 }
@@ -192,7 +179,7 @@ static bool find_sides(struct comparison *c, GError **error)
 /* ---- comparing --------------------------------------------------------------------------------
  */
 
-static bool is_asked(const struct comparison *c, const char *name)
+static bool is_asked(const struct request *c, const char *name)
 {
     for (int i = 0; c->options->metrics && c->options->metrics[i]; i++)
         if (strcmp(c->options->metrics[i], name) == 0)
@@ -204,7 +191,7 @@ static bool is_asked(const struct comparison *c, const char *name)
 }
 
 /* What is asked for by name; else all that both sides have. */
-static GPtrArray *names_of(const struct comparison *c, const struct orch_side *a,
+static GPtrArray *names_of(const struct request *c, const struct orch_side *a,
                            const struct orch_side *b)
 {
     GPtrArray *names =
@@ -219,7 +206,7 @@ static GPtrArray *names_of(const struct comparison *c, const struct orch_side *a
     return names;
 }
 
-static bool refuse(const struct row *row, GError **error)
+static bool refuse(const struct compare_row *row, GError **error)
 {
     orch_error_set(error, ORCH_ERROR_USAGE, "--across compares them all the same",
                    "'%s' is a timing, and A ran on '%s', B on '%s'", row->name, row->match->where_a,
@@ -227,14 +214,14 @@ static bool refuse(const struct row *row, GError **error)
     return false;
 }
 
-static bool add_row(struct comparison *c, const struct orch_side *a, const struct orch_side *b,
+static bool add_row(struct request *c, const struct orch_side *a, const struct orch_side *b,
                     const char *name, GError **error)
 {
-    struct row *row = g_new0(struct row, 1);
+    struct compare_row *row = g_new0(struct compare_row, 1);
     row->name = g_strdup(name);
     row->match = orch_sides_match(a, b, name, c->options->across);
     row->is_refused = row->match->is_timing && row->match->is_across && !c->options->across;
-    g_ptr_array_add(c->rows, row);
+    g_ptr_array_add(c->out.rows, row);
     if (is_asked(c, name) && (!row->match->a->len || !row->match->b->len)) {
         orch_error_set(error, ORCH_ERROR_NOT_FOUND, "'orch show RUN' lists what a run has",
                        "no run of %c has a metric or result '%s'", row->match->a->len ? 'B' : 'A',
@@ -251,29 +238,30 @@ static const double *data_of(const GArray *numbers)
     return (const double *)(void *)numbers->data;
 }
 
-static void contrast_rows(struct comparison *c)
+static void contrast_rows(struct request *c)
 {
     g_autoptr(GPtrArray) contrasts = g_ptr_array_new();
-    for (guint i = 0; i < c->rows->len; i++)
-        c->tests += !((const struct row *)c->rows->pdata[i])->is_refused;
-    for (guint i = 0; i < c->rows->len; i++) {
-        struct row *row = c->rows->pdata[i];
+    for (guint i = 0; i < c->out.rows->len; i++)
+        c->out.tests += !((const struct compare_row *)c->out.rows->pdata[i])->is_refused;
+    for (guint i = 0; i < c->out.rows->len; i++) {
+        struct compare_row *row = c->out.rows->pdata[i];
         const GArray *x = row->match->a, *y = row->match->b;
         row->contrast =
             row->match->how != ORCH_MATCH_NONE
                 ? orch_contrast_paired(data_of(x), data_of(y), x->len)
-                : orch_contrast_samples(data_of(x), x->len, data_of(y), y->len, c->tests);
+                : orch_contrast_samples(data_of(x), x->len, data_of(y), y->len, c->out.tests);
         if (!row->is_refused)
             g_ptr_array_add(contrasts, &row->contrast);
     }
     orch_contrasts_adjust((struct orch_contrast *const *)(void *)contrasts->pdata, contrasts->len);
 }
 
-static bool make_rows(struct comparison *c, GError **error)
+static bool make_rows(struct request *c, GError **error)
 {
     struct orch_store *store = c->cli->workspace->store;
-    struct orch_side *a = orch_side_new(store, c->sides[0].runs, c->aggregate, error);
-    struct orch_side *b = a ? orch_side_new(store, c->sides[1].runs, c->aggregate, error) : NULL;
+    struct orch_side *a = orch_side_new(store, c->out.sides[0].runs, c->aggregate, error);
+    struct orch_side *b =
+        a ? orch_side_new(store, c->out.sides[1].runs, c->aggregate, error) : NULL;
     g_autoptr(GPtrArray) names = b ? names_of(c, a, b) : NULL;
     bool ok = b != NULL;
     for (guint i = 0; ok && i < names->len; i++)
@@ -282,227 +270,66 @@ static bool make_rows(struct comparison *c, GError **error)
     orch_side_free(b);
     if (ok)
         contrast_rows(c);
-    if (ok && !c->tests)
-        ok = refuse(c->rows->pdata[0], error);
+    if (ok && !c->out.tests)
+        ok = refuse(c->out.rows->pdata[0], error);
     return ok;
 }
 
-/* ---- telling ----------------------------------------------------------------------------------
+/* ---- limits -----------------------------------------------------------------------------------
  */
 
-static char *p_text(double p)
+static const struct compare_row *row_of(const struct request *c, const char *name)
 {
-    return isnan(p) ? g_strdup("-") : p < 1e-4 ? g_strdup("<0.0001") : orch_number_format(p);
-}
-
-static json_t *real_or_null(double value)
-{
-    return isfinite(value) ? json_real(value) : json_null();
-}
-
-static void add_mean(struct orch_table *table, const struct orch_stat *stat)
-{
-    g_autofree char *text = orch_mean_format(stat->mean, stat->half);
-    orch_table_add(table, text, NULL);
-}
-
-/* "1.032" and "1.018 to 1.046", or the difference where there is no ratio. */
-static void add_change(struct orch_table *table, const struct orch_contrast *c)
-{
-    double shift = c->is_ratio ? 1 : 0;
-    g_autofree char *number = orch_number_format(c->change + shift);
-    g_autofree char *text = c->is_ratio
-                                ? g_strdup(number)
-                                : g_strdup_printf("B - A = %s", isnan(c->change) ? "-" : number);
-    g_autofree char *interval = orch_interval_format(c->low + shift, c->high + shift);
-    orch_table_add(table, text, NULL);
-    orch_table_add(table, interval, NULL);
-}
-
-static char *count_text(const struct row *row)
-{
-    if (row->match->how != ORCH_MATCH_NONE)
-        return g_strdup_printf("%u pairs", row->match->a->len);
-    return g_strdup_printf("%u, %u", row->match->a->len, row->match->b->len);
-}
-
-static void print_table(const struct comparison *c)
-{
-    static const char *const headers[] = {"metric", ">A", ">B",   ">n",      ">B / A",
-                                          ">95 %",  ">p", "test", "verdict", NULL};
-    struct orch_table *table = orch_table_new(headers);
-    for (guint i = 0; i < c->rows->len; i++) {
-        const struct row *row = c->rows->pdata[i];
-        const struct orch_match *m = row->match;
-        g_autofree char *name =
-            m->unit ? g_strdup_printf("%s (%s)", row->name, m->unit) : g_strdup(row->name);
-        g_autofree char *count = count_text(row);
-        orch_table_add(table, name, NULL);
-        add_mean(table, &row->contrast.a);
-        add_mean(table, &row->contrast.b);
-        orch_table_add(table, count, NULL);
-        if (row->is_refused) {
-            for (int j = 0; j < 4; j++)
-                orch_table_add(table, "-", NULL);
-            orch_table_add(table, "other machine", NULL);
-            continue;
-        }
-        g_autofree char *p = p_text(row->contrast.adjusted);
-        g_autofree char *words = orch_contrast_words(&row->contrast, m->better, m->unit, c->least);
-        add_change(table, &row->contrast);
-        orch_table_add(table, p, NULL);
-        orch_table_add(table, orch_contrast_test_name(row->contrast.test), NULL);
-        orch_table_add(table, words, NULL);
-    }
-    orch_table_print(c->cli, table, "metrics");
-    fflush(stdout);
-}
-
-static json_t *stat_json(const struct orch_stat *stat)
-{
-    return json_pack("{s:I s:o s:o s:o s:o s:o}", "n", (json_int_t)stat->count, "mean",
-                     real_or_null(stat->mean), "half_width", real_or_null(stat->half), "sd",
-                     real_or_null(stat->sd), "min", real_or_null(stat->min), "max",
-                     real_or_null(stat->max));
-}
-
-static json_t *row_json(const struct comparison *c, const struct row *row)
-{
-    static const char *const says[] = {"different", "equal", "same", "unknown"};
-    static const char *const pairing[] = {"trials", "repeats", NULL};
-    const struct orch_match *m = row->match;
-    const struct orch_contrast *k = &row->contrast;
-    json_t *json = json_pack("{s:s s:s? s:s s:o s:o s:s? s:i s:s s:s}", "metric", row->name, "unit",
-                             m->unit, "better", m->better, "a", stat_json(&k->a), "b",
-                             stat_json(&k->b), "pairs_of", pairing[m->how], "alone", (int)m->alone,
-                             "where_a", m->where_a, "where_b", m->where_b);
-    if (row->is_refused) {
-        json_object_set_new(json, "verdict", json_string("other machine"));
-        return json;
-    }
-    double shift = k->is_ratio ? 1 : 0;
-    g_autofree char *words = orch_contrast_words(k, m->better, m->unit, c->least);
-    json_t *rest =
-        json_pack("{s:o s:o s:o s:o s:o s:s s:o s:I s:s s:s}", k->is_ratio ? "ratio" : "difference",
-                  real_or_null(k->change + shift), "low", real_or_null(k->low + shift), "high",
-                  real_or_null(k->high + shift), "p", real_or_null(k->p), "p_holm",
-                  real_or_null(k->adjusted), "test", orch_contrast_test_name(k->test), "would_show",
-                  real_or_null(k->shows), "more_runs", (json_int_t)orch_contrast_more(k, c->least),
-                  "verdict", says[orch_contrast_says(k, c->least)], "words", words);
-    json_object_update(json, rest);
-    json_decref(rest);
-    return json;
-}
-
-static json_t *side_json(const struct compare_side *side)
-{
-    json_t *keys = json_array();
-    for (guint i = 0; i < side->runs->len; i++)
-        json_array_append_new(keys,
-                              json_string(((const struct orch_run *)side->runs->pdata[i])->key));
-    return json_pack("{s:s s:s s:o}", "name", side->name, "what", side->what, "runs", keys);
-}
-
-static void print_json(const struct comparison *c)
-{
-    json_t *rows = json_array(), *broken = json_array();
-    for (guint i = 0; i < c->rows->len; i++)
-        json_array_append_new(rows, row_json(c, c->rows->pdata[i]));
-    for (guint i = 0; i < c->broken->len; i++)
-        json_array_append_new(broken, json_string(c->broken->pdata[i]));
-    orch_cli_print_json(json_pack("{s:o s:o s:o s:o s:i s:f}", "a", side_json(&c->sides[0]), "b",
-                                  side_json(&c->sides[1]), "metrics", rows, "broken", broken,
-                                  "tests", (int)c->tests, "least", c->least));
-}
-
-/* What stands below the table: who was compared, and how. */
-static void say_how(const struct comparison *c)
-{
-    for (int i = 0; i < 2; i++)
-        orch_cli_say(c->cli, "%c: %s (%s, %u run%s)", 'A' + i, c->sides[i].name, c->sides[i].what,
-                     c->sides[i].runs->len, c->sides[i].runs->len == 1 ? "" : "s");
-    bool pairs[2] = {false, false};
-    unsigned alone = 0;
-    for (guint i = 0; i < c->rows->len; i++) {
-        const struct row *row = c->rows->pdata[i];
-        if (row->match->how != ORCH_MATCH_NONE)
-            pairs[row->match->how] = true;
-        alone = MAX(alone, row->match->alone);
-        if (row->is_refused)
-            orch_cli_warn(c->cli,
-                          "A ran on '%s', B on '%s': '%s' is not compared\n  hint: --across does "
-                          "it all the same",
-                          row->match->where_a, row->match->where_b, row->name);
-    }
-    if (pairs[ORCH_MATCH_TRIALS])
-        orch_cli_say(c->cli, "pairs: the same trial (experiment, parameters, seed) on both sides");
-    if (pairs[ORCH_MATCH_REPEATS])
-        orch_cli_say(c->cli, "pairs: equal seeds, and equal parameters but those that tell A from "
-                             "B");
-    if (alone)
-        orch_cli_say(c->cli, "%u run%s without a partner left out", alone, alone == 1 ? "" : "s");
-    if (c->tests > 1)
-        orch_cli_say(c->cli, "p: after Holm's correction for %zu metrics compared at once",
-                     c->tests);
-}
-
-static const struct row *row_of(const struct comparison *c, const char *name)
-{
-    for (guint i = 0; i < c->rows->len; i++)
-        if (strcmp(((const struct row *)c->rows->pdata[i])->name, name) == 0)
-            return c->rows->pdata[i];
+    for (guint i = 0; i < c->out.rows->len; i++)
+        if (strcmp(((const struct compare_row *)c->out.rows->pdata[i])->name, name) == 0)
+            return c->out.rows->pdata[i];
     return NULL;
 }
 
-static void heed_limits(struct comparison *c)
+static void heed_limits(struct request *c)
 {
     for (guint i = 0; i < c->limits->len; i++) {
         const struct compare_limit *limit = c->limits->pdata[i];
-        const struct row *row = row_of(c, limit->metric);
+        const struct compare_row *row = row_of(c, limit->metric);
         char *why;
         if (!row)
             continue; /* names_of has a row for each */
         enum compare_heed heed =
-            compare_limit_heed(limit, &row->contrast, c->least, row->match->unit, &why);
+            compare_limit_heed(limit, &row->contrast, c->out.least, row->match->unit, &why);
         if (heed == COMPARE_BROKEN)
-            g_ptr_array_add(c->broken, g_strdup(why));
+            g_ptr_array_add(c->out.broken, g_strdup(why));
         else if (heed == COMPARE_UNSURE)
             orch_cli_warn(c->cli, "%s: that may be noise, and fails nothing", why);
         g_free(why);
     }
 }
 
-static int compare(struct comparison *c, GError **error)
+static int compare(struct request *c, GError **error)
 {
     if (!parse_options(c, error) || !find_sides(c, error) || !make_rows(c, error))
         return -1;
     heed_limits(c);
-    if (c->cli->json) {
-        print_json(c);
-    } else {
-        print_table(c);
-        say_how(c);
-    }
-    if (!c->broken->len)
+    compare_show(c->cli, &c->out);
+    if (!c->out.broken->len)
         return ORCH_EXIT_OK;
-    g_ptr_array_add(c->broken, NULL);
-    g_autofree char *all = g_strjoinv("; ", (char **)c->broken->pdata);
+    g_ptr_array_add(c->out.broken, NULL);
+    g_autofree char *all = g_strjoinv("; ", (char **)c->out.broken->pdata);
     orch_error_set(error, ORCH_ERROR_CHECK, NULL, "%s", all);
     return -1;
 }
 
 static int run(struct orch_cli *cli, const void *options, GError **error)
 {
-    struct comparison c = {.cli = cli, .options = options};
+    struct request c = {.cli = cli, .options = options};
     c.limits = g_ptr_array_new_with_free_func(free_limit);
-    c.rows = g_ptr_array_new_with_free_func(free_row);
-    c.broken = g_ptr_array_new_with_free_func(g_free);
+    c.out.rows = g_ptr_array_new_with_free_func(free_row);
+    c.out.broken = g_ptr_array_new_with_free_func(g_free);
     int status = compare(&c, error);
-    compare_side_clear(&c.sides[0]);
-    compare_side_clear(&c.sides[1]);
+    compare_side_clear(&c.out.sides[0]);
+    compare_side_clear(&c.out.sides[1]);
     g_ptr_array_unref(c.limits);
-    g_ptr_array_unref(c.rows);
-    g_ptr_array_unref(c.broken);
+    g_ptr_array_unref(c.out.rows);
+    g_ptr_array_unref(c.out.broken);
     return status;
 }
 

@@ -196,7 +196,12 @@ static GPtrArray *with_metric(const struct orch_side *side, const char *metric, 
         const struct member *member = side->members->pdata[i];
         if (!isnan(value_of(side, member, metric)) &&
             (g_hash_table_add(seen, member->run->fingerprint) || is_timing))
-            g_ptr_array_insert(out, 0, side->members->pdata[i]);
+            g_ptr_array_add(out, side->members->pdata[i]);
+    }
+    for (guint i = 0; i < out->len / 2; i++) {
+        gpointer newer = out->pdata[i];
+        out->pdata[i] = out->pdata[out->len - 1 - i];
+        out->pdata[out->len - 1 - i] = newer;
     }
     return out;
 }

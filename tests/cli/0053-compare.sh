@@ -104,6 +104,19 @@ ok orch show @last; has "$(git rev-parse --short=8 empty)"
 echo 3 >exp/slow.awk
 ok orch compare main . bench --run bench.recipe --repeat 2 -m epoch_time; has 'slower'; says '. (the work tree'
 ok orch compare main . -m epoch_time; has 'slower'
+# what a trial refers to is run when its turn comes, on each side for itself
+cat >refs.recipe <<'R'
+format: 1
+recipe: refs
+experiments:
+  base: { plugin: exp/bench.plugin }
+  next: { plugin: exp/bench.plugin, with: { from: "${base.accuracy}" }, reuse: any }
+R
+sed -i 's/^  kind: .*/&\n  from: { type: real, default: 0 }/' exp/bench.plugin
+git checkout -q exp/slow.awk; git add -A; git commit -qm refs
+git tag now; echo 2.5 >exp/slow.awk; git commit -qam slower
+ok orch compare now..HEAD next --run refs.recipe --repeat 3 -m epoch_time
+has slower; has '3 pairs'; says 'A base: ok'; says 'B base: ok'; says_not 'base #2'
 # equal code is said; a trial that fails ends it
 ok orch compare main main --run bench.recipe --repeat 2; says 'both sides run the same program'
 echo 7 >exp/slow.awk; git commit -qam broken
