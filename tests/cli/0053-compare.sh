@@ -29,7 +29,7 @@ experiments:
 R
 git add -A; git commit -qm first
 ok orch run bench.recipe; says '8 ok'
-git checkout -q -b feature; echo 1.1 >exp/slow.awk; git commit -qam slower
+git checkout -q -b feature; echo 1.10 >exp/slow.awk; git commit -qam slower
 ok orch run bench.recipe; says '8 ok'
 git checkout -q -b same main; echo '1.00' >exp/slow.awk; git commit -qam same
 ok orch run bench.recipe; says '8 ok'
