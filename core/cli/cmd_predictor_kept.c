@@ -106,7 +106,7 @@ static const struct orch_option TRAIN_OPTIONS[] = {
      "knn, mlp, kernel, or grey: a mixture over the white box"},
     {"data", 'd', "SET,...", ORCH_OPT_LIST, AT(data), "rows of these data sets, too"},
     {"no-runs", 0, NULL, ORCH_OPT_FLAG, AT(no_runs), "not the store's runs"},
-    {"where", 'w', "FILTER", ORCH_OPT_TEXT, AT(where), "only runs that match (docs/where.md)"},
+    {"where", 'w', "EXPR", ORCH_OPT_TEXT, AT(where), "only runs that match"},
     {"drop", 0, "COLUMN,...", ORCH_OPT_LIST, AT(drop), "columns to leave out"},
     {"name", 'n', "NAME", ORCH_OPT_TEXT, AT(name),
      "keep it under this name (default: the target's, which 'orch predict' looks for)"},
@@ -353,7 +353,7 @@ const struct orch_command ORCH_COMMAND_PREDICTOR_TRAIN = {
              "lists\n"
              "them. The grid of settings is printed with its errors. What is kept is local: each "
              "member\n"
-             "of a group trains from the shared rows.",
+             "of a group trains from the shared rows. --where is a filter (docs/where.md).",
     .examples = "orch predictor train\n"
                 "orch predictor train --no-runs --data justus-conv --target ms --name conv",
     .run = run_train,

@@ -2,7 +2,6 @@
 #include "core/recipe/report_shapes.h"
 
 #include "lib/base/text.h"
-#include "store/store.h"
 
 #include <string.h>
 
@@ -260,17 +259,6 @@ static void check_model(struct report_item *item, const struct orch_yaml *node,
                                 node->text);
 }
 
-/* Its names are looked for in the store, when there are runs. */
-static void check_where(struct report_item *item, const struct orch_yaml *node)
-{
-    g_autoptr(GError) problem = NULL;
-    orch_where_free(orch_where_parse(node->text, &problem));
-    if (!problem)
-        return;
-    g_auto(GStrv) parts = g_strsplit(problem->message, "\n  hint: ", 2);
-    orch_recipe_complain_at(item->draft, node, parts[1], "%s", parts[0]);
-}
-
 /* Columns of a table that is read when the answer is made are not known before. */
 static bool reads_a_table(const struct report_item *item)
 {
@@ -324,9 +312,6 @@ void orch_report_check(struct report_item *item, enum report_shape shape,
         break;
     case REPORT_SHAPE_SERIES:
         check_series(item, node);
-        break;
-    case REPORT_SHAPE_WHERE:
-        check_where(item, node);
         break;
     case REPORT_SHAPE_EXPERIMENTS: /* read before all others */
     case REPORT_SHAPE_BY_PROFILE:  /* checked as a whole */

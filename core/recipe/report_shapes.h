@@ -26,7 +26,6 @@ enum report_shape {
     REPORT_SHAPE_COLUMN,  /* one of them */
     REPORT_SHAPE_MODELS,  /* predictors: one, or a list */
     REPORT_SHAPE_MODEL,   /* one that has intervals */
-    REPORT_SHAPE_WHERE,   /* a filter of runs, docs/where.md */
     REPORT_SHAPE_TEXTS,
     REPORT_SHAPE_TEXT,
 };
