@@ -584,11 +584,6 @@ double orch_learned_median(const struct orch_learned *l, int question)
     return l->questions[question]->median;
 }
 
-size_t orch_learned_judged(const struct orch_learned *l, int question)
-{
-    return l->questions[question]->judged;
-}
-
 bool orch_learned_is_baseline(const struct orch_learned *l, int question)
 {
     return l->questions[question]->is_baseline;

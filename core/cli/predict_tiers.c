@@ -174,16 +174,16 @@ struct orch_csv *tiers_row(const struct orch_trained *trained, const struct tier
                            GError **error)
 {
     g_autoptr(GString) text = g_string_new(NULL);
-    training_add_field(text, trained->target);
+    orch_csv_append(text, trained->target);
     for (int c = 0; trained->columns[c]; c++) {
         g_string_append_c(text, ',');
-        training_add_field(text, trained->columns[c]);
+        orch_csv_append(text, trained->columns[c]);
     }
     g_string_append(text, "\n1");
     for (int c = 0; trained->columns[c]; c++) {
         g_autofree char *value = value_of(ask, trained->columns[c]);
         g_string_append_c(text, ',');
-        training_add_field(text, value);
+        orch_csv_append(text, value);
     }
     g_string_append_c(text, '\n');
     return orch_csv_parse("question", text->str, text->len, error);

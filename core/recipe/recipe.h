@@ -12,7 +12,6 @@
 #include <glib.h>
 #include <jansson.h>
 
-#define ORCH_RECIPE_FORMAT 1
 /** A recipe may not expand into more cells. */
 #define ORCH_CELLS_MAX 100000
 
