@@ -82,8 +82,11 @@ static void add_note(struct orch_text_sheet *sheet)
         g_string_append_printf(text, "%sintervals of so many curves are not drawn here",
                                text->len ? "; " : "");
     if (sheet->frame.left_out)
-        g_string_append_printf(text, "%s%u points have no place on the axes", text->len ? "; " : "",
-                               sheet->frame.left_out);
+        g_string_append_printf(text, "%spoints without a place on the axes: %u",
+                               text->len ? "; " : "", sheet->frame.left_out);
+    if (sheet->lost_labels)
+        g_string_append_printf(text, "%snames without room: %u", text->len ? "; " : "",
+                               sheet->lost_labels);
     add_lines(sheet, text->str);
     g_string_free(text, TRUE);
 }
