@@ -20,7 +20,7 @@ gunichar orch_text_mark(const struct orch_text_sheet *sheet, const struct orch_c
     unsigned index = orch_frame_index(&sheet->frame, series);
     if (series->role == ORCH_SERIES_IDEAL || series->role == ORCH_SERIES_REFERENCE)
         return sheet->canvas.ascii ? '.' : 0x00b7;
-    bool is_hollow = series->role == ORCH_SERIES_PREDICTED;
+    bool is_hollow = orch_series_is_of_a_model(series);
     if (sheet->canvas.ascii || sheet->frame.names->len > G_N_ELEMENTS(full))
         return (gunichar)((is_hollow ? 'a' : 'A') + index % 26);
     return (is_hollow ? hollow : full)[index];

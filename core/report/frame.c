@@ -106,7 +106,7 @@ static void note_series(struct orch_frame *frame, const struct orch_chart_series
 {
     (void)data;
     note_name(is_other(series) ? frame->others : frame->names, name_of(series));
-    frame->has_predicted = frame->has_predicted || series->role == ORCH_SERIES_PREDICTED;
+    frame->has_predicted = frame->has_predicted || orch_series_is_of_a_model(series);
     for (guint i = 0; i < frame->keys->len; i++) {
         const struct orch_chart_series *key = frame->keys->pdata[i];
         if (key->role == series->role && strcmp(name_of(key), name_of(series)) == 0)
@@ -163,11 +163,13 @@ char **orch_text_wrap(const char *text, int columns)
 char *orch_frame_key(const struct orch_chart_series *series, int columns)
 {
     const char *name = name_of(series);
-    bool is_said = series->role != ORCH_SERIES_PREDICTED || strstr(name, "predicted");
+    const char *role = series->role == ORCH_SERIES_FITTED ? "fitted" : "predicted";
+    bool is_said = !orch_series_is_of_a_model(series) || strstr(name, role);
     if (!*name)
-        return g_strdup(is_said ? "" : "predicted");
-    g_autofree char *fits = orch_text_short(name, is_said ? columns : columns - 11);
-    return g_strconcat(fits, is_said ? "" : ", predicted", NULL);
+        return g_strdup(is_said ? "" : role);
+    int more = is_said ? 0 : orch_text_columns(role) + 2;
+    g_autofree char *fits = orch_text_short(name, columns - more);
+    return g_strconcat(fits, is_said ? "" : ", ", is_said ? "" : role, NULL);
 }
 
 /* ---- axes --------------------------------------------------------------------------------------
