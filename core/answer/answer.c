@@ -30,6 +30,8 @@ static const struct kind {
     {ORCH_REPORT_BEST, "best", orch_answer_best, false},
     {ORCH_REPORT_COMPARE, "compare", orch_answer_compare, false},
     {ORCH_REPORT_PLOT, "plot", orch_answer_plot, false},
+    {ORCH_REPORT_CONVERGED, "converged", orch_answer_converged, false},
+    {ORCH_REPORT_LISTING, "listing", orch_answer_listing, false},
     {ORCH_REPORT_CURVE, "curve", orch_answer_curve, true},
     {ORCH_REPORT_CURVE_LAW, "curve_law", orch_answer_curve_law, true},
     {ORCH_REPORT_TIME_TO, "time_to", orch_answer_time_to, true},
