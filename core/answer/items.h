@@ -27,7 +27,13 @@ struct orch_answer_grid {
     GPtrArray *wanted, *rows, *columns;
     struct orch_grid *grid;
 };
-/** NULL with an error. `columns_key` NULL: none. The caller frees. */
+/** Its trials and axes, without the grid: to be filled when the axes are complete. NULL with an
+ * error. `columns_key` NULL: none. The caller frees. */
+struct orch_answer_grid *orch_answer_grid_begin(struct orch_asked *a, const char *rows_key,
+                                                const char *columns_key, GError **error);
+/** Makes the grid, and notes its trials in the section. */
+bool orch_answer_grid_fill(struct orch_asked *a, struct orch_answer_grid *grid, GError **error);
+/** Both. */
 struct orch_answer_grid *orch_answer_grid(struct orch_asked *a, const char *rows_key,
                                           const char *columns_key, GError **error);
 void orch_answer_grid_free(struct orch_answer_grid *grid);

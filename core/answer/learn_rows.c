@@ -100,30 +100,16 @@ char *learn_run_value(struct orch_store *store, const struct orch_run *run, cons
     return value ? value : g_strdup("");
 }
 
-/* Path of an artifact's bytes; NULL: the run has none, or (noted) they are not here. */
-static char *artifact_path(struct orch_store *store, const struct orch_run *run, const char *name,
-                           struct learn_source *source)
-{
-    g_autoptr(GPtrArray) all = orch_store_artifacts(store, run->id, NULL);
-    for (guint i = 0; all && i < all->len; i++) {
-        const struct orch_stored_artifact *artifact = all->pdata[i];
-        if (strcmp(artifact->name, name) != 0)
-            continue;
-        char *path = orch_store_object_path(store, artifact->sha256);
-        if (!path)
-            g_ptr_array_add(source->notes,
-                            g_strdup_printf("artifact '%s' of run %s is not here", name, run->key));
-        return path;
-    }
-    return NULL;
-}
-
 bool learn_add_artifact(GString *csv, struct orch_store *store, const struct orch_run *run,
                         const char *artifact, char **features, struct learn_source *source)
 {
-    g_autofree char *path = artifact_path(store, run, artifact, source);
+    bool is_gone;
+    g_autofree char *path = orch_run_artifact(store, run, artifact, &is_gone);
     g_autofree char *text = NULL;
     g_autoptr(GError) error = NULL;
+    if (is_gone)
+        g_ptr_array_add(source->notes,
+                        g_strdup_printf("artifact '%s' of run %s is not here", artifact, run->key));
     if (!path)
         return false;
     if (!orch_file_read(path, TABLE_BYTES_MAX, &text, NULL, &error)) {

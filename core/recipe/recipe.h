@@ -97,6 +97,7 @@ enum orch_report_kind {
     ORCH_REPORT_TIME_TO,
     ORCH_REPORT_LEARN,     /* regressors side by side, and by group held out */
     ORCH_REPORT_LAYERWISE, /* networks' times as sums of measured layers */
+    ORCH_REPORT_STUDENT,   /* to be written by the student: nothing is computed */
 };
 
 /** An item of `report:`, checked. */

@@ -30,7 +30,7 @@ static const struct kind_row {
       {"columns", REPORT_SHAPE_AXES, false},
       {"value", REPORT_SHAPE_VALUES, true},
       {"experiments", REPORT_SHAPE_EXPERIMENTS, false},
-      {"where", REPORT_SHAPE_TEXT, false}}},
+      {"where", REPORT_SHAPE_WHERE, false}}},
     {"plot",
      ORCH_REPORT_PLOT,
      false,
@@ -44,50 +44,53 @@ static const struct kind_row {
       {"ideal", REPORT_SHAPE_FLAG, false},
       {"reference", REPORT_SHAPE_NUMBERS, false},
       {"experiments", REPORT_SHAPE_EXPERIMENTS, false},
-      {"where", REPORT_SHAPE_TEXT, false}}},
+      {"where", REPORT_SHAPE_WHERE, false}}},
     {"images",
      ORCH_REPORT_IMAGES,
      false,
      {{"artifact", REPORT_SHAPE_ARTIFACT, true},
       {"by", REPORT_SHAPE_AXES, false},
       {"experiments", REPORT_SHAPE_EXPERIMENTS, false},
-      {"where", REPORT_SHAPE_TEXT, false}}},
+      {"where", REPORT_SHAPE_WHERE, false}}},
     {"best",
      ORCH_REPORT_BEST,
      false,
      {{"value", REPORT_SHAPE_BETTER, true},
       {"by", REPORT_SHAPE_AXES, false},
       {"experiments", REPORT_SHAPE_EXPERIMENTS, false},
-      {"where", REPORT_SHAPE_TEXT, false}}},
+      {"where", REPORT_SHAPE_WHERE, false}}},
     {"compare",
      ORCH_REPORT_COMPARE,
      false,
-     {{"value", REPORT_SHAPE_VALUES, true},
+     {{"value", REPORT_SHAPE_VALUES, false},
       {"by", REPORT_SHAPE_AXES, true},
+      {"predicted", REPORT_SHAPE_SIDE, false},
+      {"measured", REPORT_SHAPE_SIDE, false},
       {"best_of", REPORT_SHAPE_AXES, false},
       {"baseline", REPORT_SHAPE_TEXT, false},
       {"experiments", REPORT_SHAPE_EXPERIMENTS, false},
-      {"where", REPORT_SHAPE_TEXT, false}}},
+      {"where", REPORT_SHAPE_WHERE, false}}},
     {"coverage",
      ORCH_REPORT_COVERAGE,
      true,
      {{"rows", REPORT_SHAPE_AXES, false},
       {"columns", REPORT_SHAPE_AXES, false},
       {"experiments", REPORT_SHAPE_EXPERIMENTS, false},
-      {"where", REPORT_SHAPE_TEXT, false}}},
+      {"where", REPORT_SHAPE_WHERE, false}}},
     {"work",
      ORCH_REPORT_WORK,
      true,
      {{"value", REPORT_SHAPE_VALUES, false},
+      {"formula", REPORT_SHAPE_FORMULAS, false},
       {"by", REPORT_SHAPE_AXES, false},
       {"experiments", REPORT_SHAPE_EXPERIMENTS, false},
-      {"where", REPORT_SHAPE_TEXT, false}}},
+      {"where", REPORT_SHAPE_WHERE, false}}},
     {"collaborators",
      ORCH_REPORT_COLLABORATORS,
      true,
      {{"by", REPORT_SHAPE_AXES, false},
       {"experiments", REPORT_SHAPE_EXPERIMENTS, false},
-      {"where", REPORT_SHAPE_TEXT, false}}},
+      {"where", REPORT_SHAPE_WHERE, false}}},
     {"converged",
      ORCH_REPORT_CONVERGED,
      false,
@@ -96,7 +99,7 @@ static const struct kind_row {
       {"within", REPORT_SHAPE_NUMBERS, false},
       {"over", REPORT_SHAPE_SHARE, false},
       {"experiments", REPORT_SHAPE_EXPERIMENTS, false},
-      {"where", REPORT_SHAPE_TEXT, false}}},
+      {"where", REPORT_SHAPE_WHERE, false}}},
     {"listing",
      ORCH_REPORT_LISTING,
      false,
@@ -105,7 +108,7 @@ static const struct kind_row {
       {"bars", REPORT_SHAPE_TEXTS, false},
       {"by", REPORT_SHAPE_AXES, false},
       {"experiments", REPORT_SHAPE_EXPERIMENTS, false},
-      {"where", REPORT_SHAPE_TEXT, false}}},
+      {"where", REPORT_SHAPE_WHERE, false}}},
     {"curve",
      ORCH_REPORT_CURVE,
      true,
@@ -157,6 +160,7 @@ static const struct kind_row {
       {"model", REPORT_SHAPE_MODEL, false},
       {"images", REPORT_SHAPE_COUNT, false},
       {"experiments", REPORT_SHAPE_EXPERIMENTS, false}}},
+    {"student", ORCH_REPORT_STUDENT, true, {{NULL, REPORT_SHAPE_TEXT, false}}},
 };
 
 /* Keys that name experiments. */
@@ -187,6 +191,22 @@ static bool add_named(struct report_item *item, const char *key)
     return texts;
 }
 
+/* Experiments that stand as one side of a comparison; the other kind of side is a value. */
+static void add_sides(struct report_item *item)
+{
+    static const char *const keys[] = {"predicted", "measured"};
+    for (guint i = 0; i < G_N_ELEMENTS(keys); i++) {
+        const struct orch_yaml *node = orch_yaml_get(item->spec, keys[i]);
+        if (!node || !orch_report_names_experiment(item, node))
+            continue;
+        struct recipe_experiment *experiment =
+            g_hash_table_lookup(item->draft->by_name, node->text);
+        item->is_listed = true;
+        if (experiment->manifest)
+            g_ptr_array_add(item->experiments, experiment);
+    }
+}
+
 /* What the item is about: its own list, or all that can be checked. */
 static void find_experiments(struct report_item *item)
 {
@@ -195,6 +215,7 @@ static void find_experiments(struct report_item *item)
         bool is_there = add_named(item, EXPERIMENT_KEYS[i]);
         item->is_listed = i == 0 ? is_there : item->is_listed;
     }
+    add_sides(item);
     for (guint i = 0; !item->is_listed && i < draft->experiments->len; i++) {
         struct recipe_experiment *experiment = draft->experiments->pdata[i];
         if (experiment->manifest)
@@ -268,6 +289,26 @@ static void check_learn(struct report_item *item)
                                 "'learn' from runs needs 'features'");
 }
 
+/* A baseline, or two sides. */
+static void check_compare(struct report_item *item)
+{
+    const struct orch_yaml *predicted = orch_yaml_get(item->spec, "predicted");
+    const struct orch_yaml *measured = orch_yaml_get(item->spec, "measured");
+    bool value = orch_yaml_get(item->spec, "value");
+    if (!predicted != !measured)
+        orch_recipe_complain_at(item->draft, predicted ? predicted : measured,
+                                "predicted: and measured: a value or an experiment each",
+                                "'compare' needs both 'predicted' and 'measured', or neither");
+    else if (!value && (!predicted || orch_report_names_experiment(item, predicted) ||
+                        orch_report_names_experiment(item, measured)))
+        orch_recipe_complain_at(item->draft, item->spec, "see docs/reports.md",
+                                "'compare' needs 'value'");
+    if (predicted &&
+        (orch_yaml_get(item->spec, "baseline") || orch_yaml_get(item->spec, "best_of")))
+        orch_recipe_complain_at(item->draft, predicted, "leave 'baseline' and 'best_of' out",
+                                "'compare' is against a baseline or against the measured");
+}
+
 static void check_layerwise(struct report_item *item)
 {
     if (!orch_yaml_get(item->spec, "conv") && !orch_yaml_get(item->spec, "dense"))
@@ -329,6 +370,8 @@ static void check_spec(struct recipe_draft *draft, const struct kind_row *kind,
         check_learn(&item);
     if (kind->kind == ORCH_REPORT_LAYERWISE)
         check_layerwise(&item);
+    if (kind->kind == ORCH_REPORT_COMPARE)
+        check_compare(&item);
     mark_where(&item);
     g_ptr_array_unref(item.experiments);
     g_ptr_array_unref(item.metrics);
@@ -377,7 +420,8 @@ static const struct kind_row *find_kind(struct recipe_draft *draft, const struct
     if (!found && !has_unknown)
         orch_recipe_complain_at(draft, map,
                                 "add one of: text, table, plot, images, best, compare, coverage, "
-                                "work, collaborators, curve, curve_law, time_to, learn, layerwise",
+                                "work, collaborators, curve, curve_law, time_to, learn, layerwise, "
+                                "student",
                                 "a report item without content");
     return found;
 }

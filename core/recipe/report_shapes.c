@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/recipe/report_shapes.h"
 
+#include "lib/base/formula.h"
 #include "lib/base/text.h"
+#include "store/store.h"
 
 #include <string.h>
 
@@ -123,6 +125,10 @@ static const struct orch_metric_spec *check_value(struct report_item *item,
     const char *name = space ? space + strspn(space, " ") : node->text;
     if (!space && strcmp(name, "count") == 0)
         return NULL;
+    if (!space && strcmp(name, "wall_s") == 0) { /* every run's own, and of its machine */
+        item->place = item->place ? item->place : "machine";
+        return NULL;
+    }
     g_autofree char *summary = space ? g_strndup(node->text, (size_t)(space - node->text)) : NULL;
     if (summary && !g_strv_contains(SUMMARIES, summary)) {
         g_autofree char *hint = orch_recipe_hint_names(item->draft, summary, SUMMARIES);
@@ -267,6 +273,77 @@ static void check_model(struct report_item *item, const struct orch_yaml *node,
                                 node->text);
 }
 
+bool orch_report_names_experiment(const struct report_item *item, const struct orch_yaml *node)
+{
+    return node->kind == ORCH_YAML_SCALAR &&
+           g_hash_table_contains(item->draft->by_name, node->text);
+}
+
+/* A name of a formula: a parameter, or a value as a table has it. */
+static void check_formula_name(struct report_item *item, const struct orch_yaml *node,
+                               const char *text)
+{
+    static const enum report_name kinds[] = {REPORT_NAME_PARAM, REPORT_NAME_METRIC};
+    const char *space = strchr(text, ' ');
+    g_autofree char *summary = space ? g_strndup(text, (size_t)(space - text)) : NULL;
+    const char *name = space ? space + strspn(space, " ") : text;
+    const struct orch_metric_spec *metric = find_metric(item, name);
+    if (metric)
+        g_ptr_array_add(item->metrics, (struct orch_metric_spec *)(uintptr_t)metric);
+    if (summary && !g_strv_contains(SUMMARIES, summary))
+        orch_recipe_complain_at(item->draft, node, "for example mean epoch_time",
+                                "'%s': '%s' is no summary of a metric", text, summary);
+    else if (!metric && strcmp(name, "wall_s") != 0 &&
+             (summary || !orch_report_holder(item, REPORT_NAME_PARAM, name)))
+        complain_name(item, node, "parameter or metric", name, kinds, G_N_ELEMENTS(kinds), NULL);
+}
+
+/* The first line of an error: its hint is given apart. */
+static char *first_line(const GError *error)
+{
+    const char *end = strchr(error->message, '\n');
+    return end ? g_strndup(error->message, (gsize)(end - error->message))
+               : g_strdup(error->message);
+}
+
+/* A filter's names are the store's columns, parameters and metrics. */
+static void check_where(struct report_item *item, const struct orch_yaml *node)
+{
+    static const enum report_name kinds[] = {REPORT_NAME_PARAM, REPORT_NAME_METRIC};
+    g_autoptr(GError) problem = NULL;
+    struct orch_where *where = orch_where_parse(node->text, &problem);
+    if (!where) {
+        g_autofree char *what = first_line(problem);
+        orch_recipe_complain_at(item->draft, node, "for example lr < 0.1 and net = resnet20", "%s",
+                                what);
+        return;
+    }
+    g_autoptr(GArray) names = orch_where_names(where);
+    for (guint i = 0; i < names->len; i++) {
+        const struct orch_where_name *name = &g_array_index(names, struct orch_where_name, i);
+        const char *dot = strchr(name->name, '.'), *plain = dot ? dot + 1 : name->name;
+        if (!name->is_column && !orch_report_holder(item, REPORT_NAME_PARAM, plain) &&
+            !orch_report_holder(item, REPORT_NAME_METRIC, plain))
+            complain_name(item, node, "parameter or metric", plain, kinds, G_N_ELEMENTS(kinds),
+                          NULL);
+    }
+    orch_where_free(where);
+}
+
+static void check_formula(struct report_item *item, const struct orch_yaml *node)
+{
+    g_autoptr(GError) problem = NULL;
+    struct orch_formula *formula = orch_formula_parse(node->text, &problem);
+    g_autofree char *what = formula ? NULL : first_line(problem);
+    if (!formula)
+        orch_recipe_complain_at(item->draft, node, "for example speedup = 100 / mean epoch_time",
+                                "%s", what);
+    const GPtrArray *names = formula ? orch_formula_names(formula) : NULL;
+    for (guint i = 0; names && i < names->len; i++)
+        check_formula_name(item, node, names->pdata[i]);
+    orch_formula_free(formula);
+}
+
 /* Columns of a table that is read when the answer is made are not known before. */
 static bool reads_a_table(const struct report_item *item)
 {
@@ -324,6 +401,16 @@ void orch_report_check(struct report_item *item, enum report_shape shape,
     case REPORT_SHAPE_SERIES:
         check_series(item, node);
         break;
+    case REPORT_SHAPE_SIDE:
+        if (!orch_report_names_experiment(item, node))
+            check_value(item, node);
+        break;
+    case REPORT_SHAPE_FORMULAS:
+        check_formula(item, node);
+        break;
+    case REPORT_SHAPE_WHERE:
+        check_where(item, node);
+        break;
     case REPORT_SHAPE_EXPERIMENTS: /* read before all others */
     case REPORT_SHAPE_BY_PROFILE:  /* checked as a whole */
     case REPORT_SHAPE_TEXTS:
@@ -337,5 +424,6 @@ bool orch_report_takes_list(enum report_shape shape)
     return shape == REPORT_SHAPE_AXES || shape == REPORT_SHAPE_VALUES ||
            shape == REPORT_SHAPE_EXPERIMENTS || shape == REPORT_SHAPE_NUMBERS ||
            shape == REPORT_SHAPE_COUNTS || shape == REPORT_SHAPE_TEXTS ||
-           shape == REPORT_SHAPE_COLUMNS || shape == REPORT_SHAPE_MODELS;
+           shape == REPORT_SHAPE_COLUMNS || shape == REPORT_SHAPE_MODELS ||
+           shape == REPORT_SHAPE_FORMULAS;
 }

@@ -142,6 +142,12 @@ void orch_section_chart(struct orch_section *section, struct orch_chart *chart)
     add_block(section, ORCH_BLOCK_CHART)->chart = chart;
 }
 
+void orch_section_student(struct orch_section *section)
+{
+    add_block(section, ORCH_BLOCK_STUDENT);
+    section->state = ORCH_SECTION_STUDENT;
+}
+
 void orch_section_picture(struct orch_section *section, const char *path, const char *caption)
 {
     guint count = section->blocks->len;

@@ -83,6 +83,8 @@ void orch_section_missing(struct orch_section *section, const char *cure, const 
     G_GNUC_PRINTF(3, 4);
 void orch_section_table(struct orch_section *section, struct orch_table *table);
 void orch_section_chart(struct orch_section *section, struct orch_chart *chart);
+/** Leaves room for what the student writes; the section is the student's. */
+void orch_section_student(struct orch_section *section);
 /** Begins a grid of pictures, or adds to the one that was begun last. */
 void orch_section_picture(struct orch_section *section, const char *path, const char *caption);
 /** Notes a run, once. All are copied; NULL where unknown. */

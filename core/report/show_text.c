@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/report/show_text.h"
 
+#include "core/report/draw.h"
 #include "store/store.h"
 
 #include <string.h>
@@ -10,6 +11,7 @@
 #define PLAIN "\033[0m"
 /* Narrower than this nothing is wrapped. */
 #define COLUMNS_MIN 30
+#define CHART_ROWS 20
 
 /* ---- lines -------------------------------------------------------------------------------------
  */
@@ -64,6 +66,19 @@ static void append_table(GString *out, const struct orch_table *table,
         g_string_append_printf(out, "  %s\n", lines[i]);
 }
 
+static void append_chart(GString *out, const struct orch_chart *chart,
+                         const struct orch_show_text *how)
+{
+    struct orch_draw_text draw = {.columns = CLAMP(how->columns ? how->columns - 2 : 78, 40, 100),
+                                  .rows = CHART_ROWS,
+                                  .ascii = how->ascii,
+                                  .color = how->color};
+    g_autofree char *text = orch_chart_text(chart, &draw);
+    g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
+    for (int i = 0; lines[i] && (*lines[i] || lines[i + 1]); i++)
+        g_string_append_printf(out, "  %s\n", lines[i]);
+}
+
 static void append_missing(GString *out, const struct orch_block *block,
                            const struct orch_show_text *how)
 {
@@ -101,6 +116,7 @@ static void append_block(GString *out, const struct orch_block *block,
         append_table(out, block->table, how);
         break;
     case ORCH_BLOCK_CHART:
+        append_chart(out, block->chart, how);
         break;
     case ORCH_BLOCK_PICTURES:
         append_pictures(out, block, how);
