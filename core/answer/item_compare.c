@@ -118,12 +118,25 @@ static bool make_side(struct orch_asked *a, const char *key, const GPtrArray *ro
     out->trials = orch_answer_trials(a, by_experiment ? key : "experiments", error);
     if (out->trials)
         out->grid = orch_grid_new(out->trials, out->wanted, rows, none, error);
-    for (guint i = 0; out->grid && i < out->grid->cells->len; i++) {
-        const struct orch_grid_cell *cell = out->grid->cells->pdata[i];
-        for (guint j = 0; j < cell->trials->len; j++)
-            orch_section_trial(a->section, out->trials, cell->trials->pdata[j]);
-    }
     return out->grid;
+}
+
+/* Notes the trials of a side, and what of them is missing; those of both sides once. */
+static void note_side(struct orch_asked *a, const struct side *side, GHashTable *seen)
+{
+    unsigned fresh = 0;
+    for (guint i = 0; i < side->grid->cells->len; i++) {
+        const struct orch_grid_cell *cell = side->grid->cells->pdata[i];
+        for (guint j = 0; j < cell->trials->len; j++) {
+            struct orch_trial *trial = cell->trials->pdata[j];
+            if (!g_hash_table_add(seen, (gpointer)(uintptr_t)trial->item))
+                continue;
+            orch_section_trial(a->section, side->trials, trial);
+            fresh++;
+        }
+    }
+    if (fresh || !g_hash_table_size(seen))
+        orch_answer_say_missing(a, side->trials);
 }
 
 static double add_side(struct orch_table *table, const struct side *side, const char *row)
@@ -185,14 +198,15 @@ static bool against_measured(struct orch_asked *a, GError **error)
 {
     g_autoptr(GPtrArray) axes = orch_texts(json_object_get(a->item->spec, "by"));
     g_autoptr(GPtrArray) none = g_ptr_array_new();
+    g_autoptr(GHashTable) seen = g_hash_table_new(NULL, NULL);
     struct side predicted = {0}, measured = {0};
     bool ok = make_side(a, "predicted", axes, none, &predicted, error) &&
               make_side(a, "measured", axes, none, &measured, error);
     if (ok && (predicted.grid->cells->len || measured.grid->cells->len))
         say_sides(a->section, &predicted, &measured, axes);
     if (ok) {
-        orch_answer_say_missing(a, predicted.trials);
-        orch_answer_say_missing(a, measured.trials);
+        note_side(a, &predicted, seen);
+        note_side(a, &measured, seen);
     }
     release_side(&predicted);
     release_side(&measured);

@@ -114,6 +114,15 @@ static void note_merged(struct drawing *d, const struct orch_trial *a, const str
     }
 }
 
+/* How many runs stand behind the means that are of several. */
+static void note_count(struct drawing *d, unsigned n)
+{
+    if (n < 2)
+        return;
+    d->n_low = d->n_low ? MIN(d->n_low, n) : n;
+    d->n_high = MAX(d->n_high, n);
+}
+
 /* Measured values of one place as their mean with its interval; of forecasts the means of theirs.
  */
 static void add_mean(struct drawing *d, struct orch_chart_series *series,
@@ -135,8 +144,7 @@ static void add_mean(struct drawing *d, struct orch_chart_series *series,
     } else if (stat.count > 1) {
         point->low = stat.mean - stat.half;
         point->high = stat.mean + stat.half;
-        d->n_low = d->n_low ? MIN(d->n_low, point->n) : point->n;
-        d->n_high = MAX(d->n_high, point->n);
+        note_count(d, point->n);
     }
 }
 
@@ -276,6 +284,7 @@ static void add_cells(struct drawing *d)
                                orch_chart_category(d->chart->y_names, value->row_text));
             point->z = stat.count ? stat.mean : (double)NAN;
             point->n = (unsigned)stat.count;
+            note_count(d, point->n);
             g_hash_table_remove(seen, key);
         }
 }
@@ -441,7 +450,9 @@ static char *note_of(const struct drawing *d)
         g_autofree char *n = d->n_low == d->n_high
                                  ? g_strdup_printf("%u", d->n_low)
                                  : g_strdup_printf("%u to %u", d->n_low, d->n_high);
-        g_string_append_printf(note, "mean and its 95 %% interval (t) over n = %s runs", n);
+        g_string_append_printf(
+            note, "mean%s over n = %s runs",
+            d->chart->kind == ORCH_CHART_HEAT ? "" : " and its 95 % interval (t)", n);
     }
     if (d->is_each_run && d->chart->kind != ORCH_CHART_HISTOGRAM &&
         d->v.over != ORCH_PLOT_OVER_STEPS)

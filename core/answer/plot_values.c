@@ -129,7 +129,7 @@ static void add_if_varying(GPtrArray *names, GHashTable *first, const char *name
         g_hash_table_insert(first, g_strdup(name), g_strdup(value));
     else if (strcmp(before, value) != 0 &&
              !g_ptr_array_find_with_equal_func(names, name, g_str_equal, NULL))
-        g_ptr_array_add(names, g_strdup(name));
+        g_ptr_array_insert(names, strcmp(name, "experiment") == 0 ? 0 : -1, g_strdup(name));
 }
 
 /* All that is swept and varies, but what stands on an axis or over a panel. */

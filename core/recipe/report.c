@@ -15,7 +15,7 @@ struct key_row {
     bool is_required;
 };
 
-#define KEYS_MAX 12
+#define KEYS_MAX 14
 static const struct kind_row {
     const char *name;
     enum orch_report_kind kind;
@@ -42,7 +42,9 @@ static const struct kind_row {
       {"log_x", REPORT_SHAPE_FLAG, false},
       {"log_y", REPORT_SHAPE_FLAG, false},
       {"ideal", REPORT_SHAPE_FLAG, false},
-      {"reference", REPORT_SHAPE_NUMBERS, false},
+      {"predicted", REPORT_SHAPE_FLAG, false},
+      {"z", REPORT_SHAPE_VALUES, false},
+      {"reference", REPORT_SHAPE_REFERENCE, false},
       {"experiments", REPORT_SHAPE_EXPERIMENTS, false},
       {"where", REPORT_SHAPE_WHERE, false}}},
     {"images",
@@ -223,6 +225,12 @@ static void find_experiments(struct report_item *item)
     }
 }
 
+static bool is_heat_map(const struct report_item *item)
+{
+    const struct orch_yaml *kind = orch_yaml_get(item->spec, "kind");
+    return kind && kind->kind == ORCH_YAML_SCALAR && strcmp(kind->text, "heat") == 0;
+}
+
 static void check_key(struct report_item *item, const struct kind_row *kind,
                       const struct key_row *row)
 {
@@ -237,6 +245,10 @@ static void check_key(struct report_item *item, const struct kind_row *kind,
         orch_report_check_by_profile(item, node);
         return;
     }
+    if (row->shape == REPORT_SHAPE_REFERENCE) {
+        orch_report_check_reference(item, node);
+        return;
+    }
     if (node->kind == ORCH_YAML_LIST && !orch_report_takes_list(row->shape)) {
         orch_recipe_complain_at(item->draft, node, NULL, "'%s' takes one value, found a list",
                                 row->name);
@@ -245,8 +257,39 @@ static void check_key(struct report_item *item, const struct kind_row *kind,
     g_autoptr(GPtrArray) texts = orch_recipe_get_texts(item->draft, item->spec, row->name);
     if (item->experiments->len == 0) /* nothing to check names against: said elsewhere */
         return;
+    bool is_row = strcmp(row->name, "y") == 0 && is_heat_map(item); /* z is its value */
     for (guint i = 0; texts && i < texts->len; i++)
-        orch_report_check(item, row->shape, texts->pdata[i]);
+        orch_report_check(item, is_row ? REPORT_SHAPE_AXIS : row->shape, texts->pdata[i]);
+}
+
+static bool is_true(const struct orch_yaml *node)
+{
+    static const char *const yes[] = {"true", "yes", "on", NULL};
+    return node && node->kind == ORCH_YAML_SCALAR && g_strv_contains(yes, node->text);
+}
+
+/* Forecasts are kept of wall time, and of nothing else. */
+static void check_predicted(struct report_item *item)
+{
+    const struct orch_yaml *y = orch_yaml_get(item->spec, "y");
+    if (is_true(orch_yaml_get(item->spec, "predicted")) &&
+        !(y && y->kind == ORCH_YAML_SCALAR && strcmp(y->text, "wall_s") == 0))
+        orch_recipe_complain_at(item->draft, orch_yaml_get(item->spec, "predicted"), "y: wall_s",
+                                "forecasts are of a trial's wall time: 'predicted' needs y: "
+                                "wall_s");
+}
+
+/* Three axes of a heat map; other plots have two. */
+static void check_heat_map(struct report_item *item)
+{
+    const struct orch_yaml *y = orch_yaml_get(item->spec, "y"), *z = orch_yaml_get(item->spec, "z");
+    if (is_heat_map(item) && !z)
+        orch_recipe_complain_at(item->draft, item->spec, "z: best val_accuracy",
+                                "a heat map needs 'z', the value that its colours show");
+    if (!is_heat_map(item) && z)
+        orch_recipe_complain_at(item->draft, z, "kind: heat", "'z' belongs to a heat map");
+    if (is_heat_map(item) && y && y->kind == ORCH_YAML_LIST)
+        orch_recipe_complain_at(item->draft, y, NULL, "'y' of a heat map is one parameter");
 }
 
 /* A curve over epochs needs a metric by epoch. */
@@ -361,8 +404,11 @@ static void check_spec(struct recipe_draft *draft, const struct kind_row *kind,
     find_experiments(&item);
     for (guint i = 0; i < KEYS_MAX && kind->keys[i].name; i++)
         check_key(&item, kind, &kind->keys[i]);
-    if (kind->kind == ORCH_REPORT_PLOT)
+    if (kind->kind == ORCH_REPORT_PLOT) {
         check_steps(&item);
+        check_predicted(&item);
+        check_heat_map(&item);
+    }
     if (kind->kind == ORCH_REPORT_CURVE || kind->kind == ORCH_REPORT_CURVE_LAW ||
         kind->kind == ORCH_REPORT_TIME_TO)
         item.place = "gpu";
@@ -418,11 +464,12 @@ static const struct kind_row *find_kind(struct recipe_draft *draft, const struct
         found = key ? &KINDS[i] : found;
     }
     if (!found && !has_unknown)
-        orch_recipe_complain_at(draft, map,
-                                "add one of: text, table, plot, images, best, compare, coverage, "
-                                "work, collaborators, curve, curve_law, time_to, learn, layerwise, "
-                                "student",
-                                "a report item without content");
+        orch_recipe_complain_at(
+            draft, map,
+            "add one of: text, table, plot, images, best, compare, coverage, "
+            "work, collaborators, converged, listing, curve, curve_law, time_to, learn, layerwise, "
+            "student",
+            "a report item without content");
     return found;
 }
 

@@ -7,7 +7,8 @@
 
 #include <string.h>
 
-static const char *const PLOT_KINDS[] = {"line", "scatter", "bar", "histogram", "box", NULL};
+static const char *const PLOT_KINDS[] = {"line", "scatter", "bar", "histogram",
+                                         "box",  "heat",    NULL};
 /* How a metric's points become one number. */
 static const char *const SUMMARIES[] = {"last",  "best",   "mean",  "min", "max",
                                         "first", "result", "count", NULL};
@@ -123,7 +124,7 @@ static const struct orch_metric_spec *check_value(struct report_item *item,
     static const enum report_name kinds[] = {REPORT_NAME_METRIC};
     const char *space = strchr(node->text, ' ');
     const char *name = space ? space + strspn(space, " ") : node->text;
-    if (!space && strcmp(name, "count") == 0)
+    if (!space && (strcmp(name, "count") == 0 || strcmp(name, "wall_s") == 0))
         return NULL;
     if (!space && strcmp(name, "wall_s") == 0) { /* every run's own, and of its machine */
         item->place = item->place ? item->place : "machine";
@@ -179,7 +180,8 @@ static void check_x(struct report_item *item, const struct orch_yaml *node)
     static const enum report_name kinds[] = {REPORT_NAME_PARAM, REPORT_NAME_STEP_UNIT,
                                              REPORT_NAME_METRIC};
     static const char *const more[] = {"experiment", "repeat", "machine", "gpu", "threads", NULL};
-    if (strchr(node->text, ' ') || orch_report_holder(item, REPORT_NAME_METRIC, node->text))
+    if (strchr(node->text, ' ') || strcmp(node->text, "wall_s") == 0 ||
+        orch_report_holder(item, REPORT_NAME_METRIC, node->text))
         check_value(item, node);
     else if (!axis_is_known(item, node->text))
         complain_name(item, node, "parameter or metric", node->text, kinds, G_N_ELEMENTS(kinds),
@@ -253,6 +255,56 @@ void orch_report_check_by_profile(struct report_item *item, const struct orch_ya
             check_number(item, value);
         else
             orch_recipe_complain_at(draft, value, NULL, "a profile's number is one number");
+    }
+}
+
+/* Numbers along one axis of a curve from elsewhere; a place on x may be a name. Their count. */
+static guint check_reference_axis(struct report_item *item, const struct orch_yaml *map,
+                                  const char *key)
+{
+    const struct orch_yaml *list = orch_yaml_get(map, key);
+    if (!list || list->kind != ORCH_YAML_LIST || !list->items->len) {
+        orch_recipe_complain_at(item->draft, list ? list : map, "x: [1, 2, 4], y: [100, 190, 350]",
+                                "a reference curve needs '%s', a list of numbers", key);
+        return 0;
+    }
+    for (guint i = 0; i < list->items->len; i++) {
+        const struct orch_yaml *node = list->items->pdata[i];
+        if (node->kind != ORCH_YAML_SCALAR)
+            orch_recipe_complain_at(item->draft, node, NULL, "a point is one number");
+        else if (strcmp(key, "y") == 0)
+            check_number(item, node);
+    }
+    return list->items->len;
+}
+
+static void check_reference_curve(struct report_item *item, const struct orch_yaml *map)
+{
+    static const char *const keys[] = {"name", "x", "y", "source", NULL};
+    struct recipe_draft *draft = item->draft;
+    orch_yaml_check_keys(map, draft->path, "a reference curve", keys, draft->diags);
+    g_autofree char *name = NULL, *source = NULL;
+    if (!orch_recipe_get_text(draft, map, "name", &name))
+        orch_recipe_complain_at(draft, map, "name: Goyal et al. 2017",
+                                "a reference curve needs 'name'");
+    orch_recipe_get_text(draft, map, "source", &source);
+    guint x = check_reference_axis(item, map, "x"), y = check_reference_axis(item, map, "y");
+    if (x && y && x != y)
+        orch_recipe_complain_at(draft, map, NULL, "a reference curve has %u x and %u y", x, y);
+}
+
+void orch_report_check_reference(struct report_item *item, const struct orch_yaml *node)
+{
+    if (node->kind == ORCH_YAML_MAP)
+        check_reference_curve(item, node);
+    else if (node->kind == ORCH_YAML_SCALAR)
+        check_number(item, node);
+    for (guint i = 0; node->kind == ORCH_YAML_LIST && i < node->items->len; i++) {
+        const struct orch_yaml *one = node->items->pdata[i];
+        if (one->kind == ORCH_YAML_LIST)
+            orch_recipe_complain_at(item->draft, one, NULL, "a reference is a number or a map");
+        else
+            orch_report_check_reference(item, one);
     }
 }
 
@@ -412,6 +464,7 @@ void orch_report_check(struct report_item *item, enum report_shape shape,
         check_where(item, node);
         break;
     case REPORT_SHAPE_EXPERIMENTS: /* read before all others */
+    case REPORT_SHAPE_REFERENCE:   /* checked as a whole */
     case REPORT_SHAPE_BY_PROFILE:  /* checked as a whole */
     case REPORT_SHAPE_TEXTS:
     case REPORT_SHAPE_TEXT:

@@ -37,6 +37,11 @@ static void walk(struct orch_frame *frame, each_series each, void *data)
     }
 }
 
+static bool is_other(const struct orch_chart_series *series)
+{
+    return series->role == ORCH_SERIES_REFERENCE || series->role == ORCH_SERIES_IDEAL;
+}
+
 static const struct orch_chart_point *point_of(const struct orch_chart_series *series, guint i)
 {
     return &g_array_index(series->points, struct orch_chart_point, i);
@@ -67,6 +72,14 @@ static void add_x(struct orch_frame *frame, const struct orch_chart_series *seri
             g_array_append_val((GArray *)data, point_of(series, i)->x);
 }
 
+/* Where runs stand: lines to compare with have points anywhere. */
+static void add_x_of_runs(struct orch_frame *frame, const struct orch_chart_series *series,
+                          void *data)
+{
+    if (!is_other(series))
+        add_x(frame, series, data);
+}
+
 static void add_y(struct orch_frame *frame, const struct orch_chart_series *series, void *data)
 {
     (void)frame;
@@ -84,11 +97,6 @@ static GArray *values_of(struct orch_frame *frame, each_series add)
 
 /* ---- series ------------------------------------------------------------------------------------
  */
-
-static bool is_other(const struct orch_chart_series *series)
-{
-    return series->role == ORCH_SERIES_REFERENCE || series->role == ORCH_SERIES_IDEAL;
-}
 
 static const char *name_of(const struct orch_chart_series *series)
 {
@@ -217,17 +225,19 @@ static void make_x(struct orch_frame *frame, int most)
         named_axis(&frame->x, values);
         return;
     }
+    g_autoptr(GArray) runs = values_of(frame, add_x_of_runs);
+    sort_unique(runs);
     struct span span = {INFINITY, -INFINITY};
     for (guint i = 0; i < values->len; i++)
         span_add(&span, g_array_index(values, double, i), chart->log_x);
-    bool is_narrow = chart->kind == ORCH_CHART_LINE && values->len > 30 && !chart->log_x;
     struct span wide = padded(span, chart->log_x);
-    if (is_narrow) /* a curve goes from side to side */
+    bool is_curve = chart->kind == ORCH_CHART_LINE && runs->len > 30 && !chart->log_x;
+    if (is_curve) /* it goes from side to side */
         wide =
             (struct span){span.low > 0 && span.low <= 0.05 * span.high ? 0 : span.low, span.high};
     orch_axis_numbers(&frame->x, wide.low, wide.high, chart->log_x, most);
-    if (chart->log_x && values->len > 1 && values->len <= (guint)MIN(most + 2, 9))
-        orch_axis_ticks_at(&frame->x, (const double *)(void *)values->data, values->len);
+    if (chart->log_x && runs->len > 1 && runs->len <= (guint)MIN(most + 2, 9))
+        orch_axis_ticks_at(&frame->x, (const double *)(void *)runs->data, runs->len);
 }
 
 static void span_series(struct orch_frame *frame, const struct orch_chart_series *series,

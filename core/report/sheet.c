@@ -139,7 +139,8 @@ static void lay_out(const struct orch_sheet *sheet, struct layout *l)
     l->panel_width = (l->width - l->left - l->right - l->gap * (l->columns - 1)) / l->columns;
     l->panel_height = panels == 1 ? 280 : 190;
     if (chart->kind == ORCH_CHART_HEAT)
-        l->panel_height = fmin(fmax(sheet->frame.y.ticks->len * 34.0, 90), panels == 1 ? 600 : 400);
+        l->panel_height =
+            fmin(fmax(sheet->frame.y.ticks->len * 34.0, 150), panels == 1 ? 600 : 400);
     lay_names(sheet, l);
     lay_key(sheet, l);
     unsigned titles = g_strv_length(l->titles), notes = g_strv_length(l->notes);
