@@ -124,7 +124,7 @@ static const struct orch_metric_spec *check_value(struct report_item *item,
     static const enum report_name kinds[] = {REPORT_NAME_METRIC};
     const char *space = strchr(node->text, ' ');
     const char *name = space ? space + strspn(space, " ") : node->text;
-    if (!space && (strcmp(name, "count") == 0 || strcmp(name, "wall_s") == 0))
+    if (!space && strcmp(name, "count") == 0)
         return NULL;
     if (!space && strcmp(name, "wall_s") == 0) { /* every run's own, and of its machine */
         item->place = item->place ? item->place : "machine";

@@ -62,10 +62,10 @@ void orch_report_check(struct report_item *item, enum report_shape shape,
                        const struct orch_yaml *node);
 /** The same of REPORT_SHAPE_BY_PROFILE, a number or a map. */
 void orch_report_check_by_profile(struct report_item *item, const struct orch_yaml *node);
-/** Is it the name of one of the recipe's experiments? */
-bool orch_report_names_experiment(const struct report_item *item, const struct orch_yaml *node);
 /** The same of REPORT_SHAPE_REFERENCE. */
 void orch_report_check_reference(struct report_item *item, const struct orch_yaml *node);
+/** Is it the name of one of the recipe's experiments? */
+bool orch_report_names_experiment(const struct report_item *item, const struct orch_yaml *node);
 /** May the key hold several? */
 bool orch_report_takes_list(enum report_shape shape);
 
