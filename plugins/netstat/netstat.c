@@ -184,11 +184,13 @@ static bool report_ratio(const struct params *p, const struct orch_net *net,
     double own = (double)orch_net_macs(net), theirs = (double)orch_net_macs(other);
     if (own > 0)
         host->result(host, "times_less", theirs / own);
+    orch_net_free(other);
+    if (strcmp(p->net, p->against) == 0) /* nothing to say: once less */
+        return true;
     g_autofree char *text =
         g_strdup_printf("%s: %.0f multiply-adds, %s: %.0f: %.2f times less, a saving of %.1f %%",
                         p->against, theirs, p->net, own, theirs / own, 100 * (1 - own / theirs));
     host->note(host, text);
-    orch_net_free(other);
     return true;
 }
 
