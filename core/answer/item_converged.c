@@ -60,7 +60,8 @@ static double mean_of(const double *values, size_t count)
     return sum / (double)count;
 }
 
-/* Relative change of the mean over the last stretch. NaN: too few points, or not all finite. */
+/* Relative change of the mean over the last stretch: NaN where points are not finite, none where
+ * there are too few. */
 static void add_run(struct setting *s, const struct orch_series *series, double over)
 {
     size_t stretch = (size_t)fmax(1, ceil(over * (double)series->count));
@@ -105,11 +106,10 @@ static bool gather(struct orch_asked *a, struct orch_trials *trials, const GPtrA
 /* ---- saying ------------------------------------------------------------------------------------
  */
 
-static const char *verdict_of(const struct orch_stat *change, double within)
+static const char *verdict_of(const struct setting *s, const struct orch_stat *change,
+                              double within)
 {
-    if (!change->count)
-        return "missing";
-    if (!isfinite(change->mean))
+    if (change->count < s->changes->len || !isfinite(change->mean)) /* some are not numbers */
         return "diverged";
     bool is_inside = change->max <= within && change->min >= -within;
     bool is_outside = change->min > within || change->max < -within;
@@ -135,14 +135,14 @@ static struct orch_table *make_table(const GPtrArray *settings, const GPtrArray 
         struct orch_stat change =
             orch_stat_of((const double *)(void *)s->changes->data, s->changes->len);
         orch_table_add(table, s->label, NULL);
-        if (!change.count) {
+        if (!s->changes->len) {
             for (int j = 0; j < 3; j++)
                 orch_table_add_missing(table);
             continue;
         }
         orch_table_add_stat(table, &end, s->planned);
         add_percent(table, &change);
-        orch_table_add(table, verdict_of(&change, within), NULL);
+        orch_table_add(table, verdict_of(s, &change, within), NULL);
     }
     return table;
 }
