@@ -22,7 +22,8 @@ static bool answer_text(struct orch_asked *a, GError **error)
 static bool leave_to_student(struct orch_asked *a, GError **error)
 {
     (void)error;
-    orch_section_student(a->section);
+    const char *asked = json_is_string(a->item->spec) ? json_string_value(a->item->spec) : "";
+    orch_section_student(a->section, "%s", asked);
     return true;
 }
 

@@ -473,17 +473,20 @@ static const struct kind_row *find_kind(struct recipe_draft *draft, const struct
     return found;
 }
 
+/* `- coverage:` without keys. */
+static bool is_bare(const struct kind_row *kind, const struct orch_yaml *spec)
+{
+    return kind->may_be_bare && spec->kind == ORCH_YAML_SCALAR &&
+           (orch_yaml_is_null(spec) || strcmp(spec->text, "true") == 0);
+}
+
 /* The part that belongs to the kind fits it? */
 static bool spec_fits(struct recipe_draft *draft, const struct kind_row *kind,
                       const struct orch_yaml *spec)
 {
-    bool is_text = kind->kind == ORCH_REPORT_TEXT;
-    if (is_text && spec->kind == ORCH_YAML_SCALAR && *spec->text)
-        return true;
-    if (!is_text && spec->kind == ORCH_YAML_MAP)
-        return true;
-    if (kind->may_be_bare && spec->kind == ORCH_YAML_SCALAR &&
-        (orch_yaml_is_null(spec) || strcmp(spec->text, "true") == 0))
+    bool is_text = kind->kind == ORCH_REPORT_TEXT || kind->kind == ORCH_REPORT_STUDENT;
+    if (is_bare(kind, spec) || (is_text && spec->kind == ORCH_YAML_SCALAR && *spec->text) ||
+        (!is_text && spec->kind == ORCH_YAML_MAP))
         return true;
     orch_recipe_complain_at(draft, spec, "see docs/recipes.md, 'Report'", "'%s' takes %s, found %s",
                             kind->name, is_text ? "a text" : "a map", orch_recipe_node_kind(spec));
@@ -513,8 +516,7 @@ static void read_item(struct recipe_draft *draft, const struct orch_yaml *map)
     if (!spec || !spec_fits(draft, kind, spec))
         return;
     item->kind = kind->kind;
-    bool is_bare = kind->may_be_bare && spec->kind == ORCH_YAML_SCALAR;
-    item->spec = is_bare ? json_object() : as_written(spec);
+    item->spec = is_bare(kind, spec) ? json_object() : as_written(spec);
     if (spec->kind == ORCH_YAML_MAP)
         check_spec(draft, kind, spec);
 }

@@ -99,6 +99,14 @@ static void append_pictures(GString *out, const struct orch_block *block,
     }
 }
 
+static void append_student(GString *out, const struct orch_block *block,
+                           const struct orch_show_text *how)
+{
+    g_autofree char *text = g_strdup_printf("yours to write%s%s", block->text ? ": " : "",
+                                            block->text ? block->text : "");
+    append_dim(out, text, how);
+}
+
 static void append_block(GString *out, const struct orch_block *block,
                          const struct orch_show_text *how)
 {
@@ -122,7 +130,7 @@ static void append_block(GString *out, const struct orch_block *block,
         append_pictures(out, block, how);
         break;
     case ORCH_BLOCK_STUDENT:
-        append_dim(out, "(yours to write)", how);
+        append_student(out, block, how);
         break;
     }
 }

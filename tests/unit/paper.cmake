@@ -1,0 +1,2 @@
+# core/report on paper: the page, its files, notebooks.
+orch_test(page "quick" orch_report)
