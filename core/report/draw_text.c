@@ -136,10 +136,11 @@ char *orch_chart_text(const struct orch_chart *chart, const struct orch_draw_tex
     int rows = MAX((how->rows > 0 ? how->rows : 24) - 6, ROWS_LEAST);
     bool is_across = is_in_rows(chart->kind); /* y goes from left to right */
     orch_frame_init(&sheet.frame, chart, columns / beside / 9,
-                    is_across ? MAX(columns / 12, 2) : rows / 3);
+                    is_across ? MAX(columns / 10, 2) : rows / 3);
     orch_canvas_init(&sheet.canvas, columns, how->ascii, how->color);
     sheet.rows = rows;
-    add_lines(&sheet, chart->title);
+    if (g_strcmp0(chart->title, how->said) != 0)
+        add_lines(&sheet, chart->title);
     if (orch_chart_is_empty(chart))
         add_lines(&sheet, "(nothing to draw)");
     else if (is_across)

@@ -76,18 +76,29 @@ static void add_error_bar(struct orch_sheet *sheet, double x, double low, double
     orch_pen_to(pen, x + 4, high);
 }
 
+/* Of what was measured a thin line with ends, of what was predicted a broad pale one: both are seen
+ * where they stand on one another. */
 static void draw_error_bars(struct orch_sheet *sheet, const struct orch_chart_series *series,
                             const GArray *points, struct orch_rect at)
 {
     const struct orch_frame *frame = &sheet->frame;
     for (guint i = 0; i < points->len; i++) {
         const struct orch_point_of *point = at_index(points, i);
-        if (!isnan(point->p->low) && !isnan(point->p->high))
-            add_error_bar(sheet, at.x + at.width * point->x,
-                          at.y + at.height * orch_frame_held(frame, point->p->low),
-                          at.y + at.height * orch_frame_held(frame, point->p->high));
+        if (isnan(point->p->low) || isnan(point->p->high))
+            continue;
+        double x = at.x + at.width * point->x;
+        double low = at.y + at.height * orch_frame_held(frame, point->p->low);
+        double high = at.y + at.height * orch_frame_held(frame, point->p->high);
+        if (orch_series_is_of_a_model(series))
+            orch_pen_rectangle(&sheet->pen, x - 5, low, x + 5, high);
+        else
+            add_error_bar(sheet, x, low, high);
     }
-    orch_pen_line(&sheet->pen, (struct orch_stroke){orch_series_color(frame, series), 1.2, NULL});
+    if (orch_series_is_of_a_model(series))
+        orch_pen_fill(&sheet->pen, orch_series_color(frame, series), 0.22);
+    else
+        orch_pen_line(&sheet->pen,
+                      (struct orch_stroke){orch_series_color(frame, series), 1.2, NULL});
 }
 
 static void add_points(struct orch_sheet *sheet, const GArray *points, struct orch_rect at,

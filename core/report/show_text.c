@@ -66,12 +66,13 @@ static void append_table(GString *out, const struct orch_table *table,
         g_string_append_printf(out, "  %s\n", lines[i]);
 }
 
-static void append_chart(GString *out, const struct orch_chart *chart,
+static void append_chart(GString *out, const struct orch_chart *chart, const char *said,
                          const struct orch_show_text *how)
 {
     struct orch_draw_text draw = {.columns = CLAMP(how->columns ? how->columns - 2 : 78, 40, 100),
                                   .rows = CHART_ROWS,
                                   .ascii = how->ascii,
+                                  .said = said,
                                   .color = how->color};
     g_autofree char *text = orch_chart_text(chart, &draw);
     g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
@@ -107,8 +108,8 @@ static void append_student(GString *out, const struct orch_block *block,
     append_dim(out, text, how);
 }
 
-static void append_block(GString *out, const struct orch_block *block,
-                         const struct orch_show_text *how)
+static void append_block(GString *out, const struct orch_section *section,
+                         const struct orch_block *block, const struct orch_show_text *how)
 {
     switch (block->kind) {
     case ORCH_BLOCK_TEXT:
@@ -124,7 +125,7 @@ static void append_block(GString *out, const struct orch_block *block,
         append_table(out, block->table, how);
         break;
     case ORCH_BLOCK_CHART:
-        append_chart(out, block->chart, how);
+        append_chart(out, block->chart, section->title, how);
         break;
     case ORCH_BLOCK_PICTURES:
         append_pictures(out, block, how);
@@ -162,7 +163,7 @@ static void append_section(GString *out, const struct orch_section *section,
         g_string_append_printf(out, "%s%s%s%s%s\n", how->color ? BOLD : "", question,
                                *question && *title ? "  " : "", title, how->color ? PLAIN : "");
     for (guint i = 0; i < section->blocks->len; i++)
-        append_block(out, section->blocks->pdata[i], how);
+        append_block(out, section, section->blocks->pdata[i], how);
     if (how->runs)
         append_runs(out, section, how);
 }

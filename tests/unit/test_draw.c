@@ -45,7 +45,7 @@ static void assert_picture(struct orch_chart *chart, struct orch_draw_text how, 
 static void test_line(void **state)
 {
     (void)state;
-    assert_picture(line_chart("Loss", "lr=0.1"), (struct orch_draw_text){32, 15, true, false},
+    assert_picture(line_chart("Loss", "lr=0.1"), (struct orch_draw_text){32, 15, .ascii = true},
                    "Loss\n"
                    "loss (nats)\n"
                    "  |\n"
@@ -84,23 +84,23 @@ static struct orch_chart *bar_chart(enum orch_chart_kind kind)
 static void test_bars(void **state)
 {
     (void)state;
-    assert_picture(bar_chart(ORCH_CHART_BAR), (struct orch_draw_text){44, 20, true, false},
+    assert_picture(bar_chart(ORCH_CHART_BAR), (struct orch_draw_text){44, 20, .ascii = true},
                    "     vgg |########             4\n"
                    "resnet18 |#################    8.00 +- 0.50\n"
                    "         ++----------+--------\n"
                    "          0          5\n"
                    "               time (s)\n");
-    assert_picture(bar_chart(ORCH_CHART_BAR), (struct orch_draw_text){44, 20, false, false},
+    assert_picture(bar_chart(ORCH_CHART_BAR), (struct orch_draw_text){44, 20, .ascii = false},
                    "     vgg │████████▋            4\n"
                    "resnet18 │█████████████████▎   8.00 +- 0.50\n"
                    "         └┬──────────┬────────\n"
                    "          0          5\n"
                    "               time (s)\n");
-    assert_picture(bar_chart(ORCH_CHART_BOX), (struct orch_draw_text){44, 20, true, false},
+    assert_picture(bar_chart(ORCH_CHART_BOX), (struct orch_draw_text){44, 20, .ascii = true},
                    "     vgg | |==#=|               o  5\n"
                    "resnet18 |      #                  8\n"
-                   "         ++--------------+--------\n"
-                   "          0             20\n"
+                   "         ++------+-------+------+-\n"
+                   "          0     10      20     30\n"
                    "                 time (s)\n");
 }
 
@@ -122,7 +122,7 @@ static struct orch_chart *heat_map(void)
 static void test_heat(void **state)
 {
     (void)state;
-    assert_picture(heat_map(), (struct orch_draw_text){40, 20, true, false},
+    assert_picture(heat_map(), (struct orch_draw_text){40, 20, .ascii = true},
                    "Best\n"
                    "batch (down) by lr (across)\n"
                    "    0.01   0.1\n"
@@ -140,7 +140,7 @@ static void test_width(void **state)
         bar_chart(ORCH_CHART_BAR), bar_chart(ORCH_CHART_BOX), heat_map()};
     for (size_t i = 0; i < G_N_ELEMENTS(charts); i++) {
         for (int columns = 24; columns <= 120; columns += 8) {
-            struct orch_draw_text how = {columns, 12, columns % 16 == 0, false};
+            struct orch_draw_text how = {columns, 12, .ascii = columns % 16 == 0};
             g_autofree char *text = orch_chart_text(charts[i], &how);
             g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
             assert_true(g_utf8_validate(text, -1, NULL));
@@ -236,7 +236,7 @@ static void test_refusals(void **state)
     g_clear_error(&error);
     assert_null(orch_chart_svg(empty, "a", &error));
     assert_true(g_error_matches(error, ORCH_ERROR, ORCH_ERROR_USAGE));
-    struct orch_draw_text how = {40, 10, true, false};
+    struct orch_draw_text how = {40, 10, .ascii = true};
     g_autofree char *text = orch_chart_text(empty, &how);
     assert_string_equal(text, "(nothing to draw)\n");
     orch_chart_free(empty);
