@@ -493,7 +493,7 @@ static void name_missing(const struct drawing *d, struct orch_section *section)
         if (counts[which]++ < NAMED_MOST)
             g_string_append_printf(names[which], "%s%s", counts[which] > 1 ? ", " : "", name);
     }
-    static const char *const what[2] = {"missing", "without a value to draw"};
+    static const char *const what[2] = {"not run", "without a value to draw"};
     for (int i = 0; i < 2; i++) {
         if (counts[i] > NAMED_MOST)
             g_string_append_printf(names[i], " and %u more", counts[i] - NAMED_MOST);

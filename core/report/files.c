@@ -10,8 +10,8 @@
 #include "lib/base/error.h"
 #include "lib/base/file.h"
 
-#include <glib/gstdio.h>
 #include <string.h>
+#include <unistd.h>
 
 GHashTable *orch_files_names(const struct orch_document *document)
 {
@@ -181,8 +181,8 @@ bool orch_files_pdf(const struct orch_document *document, const struct orch_draw
               run_weasyprint(html, pdf, error) &&
               orch_file_read(pdf, (size_t)1 << 30, &bytes, &length, error) &&
               orch_file_write(path, bytes, length, false, error);
-    g_unlink(html);
-    g_unlink(pdf);
-    g_rmdir(folder);
+    unlink(html);
+    unlink(pdf);
+    rmdir(folder);
     return ok;
 }

@@ -11,8 +11,8 @@
 #include "lib/base/file.h"
 #include "lib/base/json.h"
 
-#include <glib/gstdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #define PICTURE_BYTES_MAX ((size_t)4 << 20)
 #define NOTEBOOK_BYTES_MAX ((size_t)256 << 20)
@@ -81,8 +81,8 @@ static char *drawn_as(const struct orch_chart *chart, const char *ending, size_t
     char *bytes = NULL;
     if (orch_chart_write(chart, path, NULL))
         orch_file_read(path, PICTURE_BYTES_MAX, &bytes, length, NULL);
-    g_unlink(path);
-    g_rmdir(folder);
+    unlink(path);
+    rmdir(folder);
     return bytes;
 }
 
@@ -217,9 +217,10 @@ static void append_asked(GString *out, const struct orch_outline_part *part)
         const struct orch_section *section = part->sections->pdata[i];
         for (guint j = 0; j < section->blocks->len; j++) {
             const struct orch_block *block = section->blocks->pdata[j];
-            if (block->kind != ORCH_BLOCK_STUDENT || !block->text)
+            if (block->kind != ORCH_BLOCK_STUDENT)
                 continue;
-            g_string_append(out, "\n\nYours to write, in the cell below the results: ");
+            g_string_append_printf(out, "\n\nYours to write, in the empty cell%s",
+                                   block->text ? ": " : ".");
             orch_markdown_append(out, block->text);
         }
     }
@@ -385,15 +386,11 @@ static void add_others(json_t *cells, const struct orch_document *document,
     json_array_append_new(cells, orch_notebook_markdown("orch-others", text->str));
 }
 
-static bool check_before(const json_t *before, GError **error)
+static bool is_ours(const json_t *before)
 {
-    if (json_is_object(json_object_get(json_object_get(before, "metadata"), "orch")) &&
-        json_is_array(json_object_get(before, "cells")) &&
-        orch_json_int(before, "nbformat", 0) == 4)
-        return true;
-    orch_error_set(error, ORCH_ERROR_IO, "move it away, or choose another --out",
-                   "a file of that name is there, and is no notebook of orch's");
-    return false;
+    return json_is_object(json_object_get(json_object_get(before, "metadata"), "orch")) &&
+           json_is_array(json_object_get(before, "cells")) &&
+           orch_json_int(before, "nbformat", 0) == 4;
 }
 
 static json_t *metadata_of(const struct orch_document *document,
@@ -411,10 +408,8 @@ static json_t *metadata_of(const struct orch_document *document,
 
 json_t *orch_notebook_make(const struct orch_document *document,
                            const struct orch_outline_problem *problem, const GPtrArray *programs,
-                           const json_t *before, unsigned *kept, GError **error)
+                           const json_t *before, unsigned *kept)
 {
-    if (before && !check_before(before, error))
-        return NULL;
     g_autoptr(GHashTable) taken = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     json_t *cells = json_array();
     json_array_append_new(cells, head_cell(document, problem));
@@ -477,12 +472,14 @@ static bool read_before(const char *path, json_t **out, GError **error)
     size_t length = 0;
     if (!orch_file_read(path, NOTEBOOK_BYTES_MAX, &text, &length, error))
         return false;
-    json_t *before = orch_json_parse(text, length, NOTEBOOK_BYTES_MAX, NULL);
-    if (!before)
+    g_autoptr(json_t) before = orch_json_parse(text, length, NOTEBOOK_BYTES_MAX, NULL);
+    if (!before || !is_ours(before)) {
         orch_error_set(error, ORCH_ERROR_IO, "move it away, or choose another --out",
-                       "'%s' is there, and is no notebook", path);
-    *out = before;
-    return before != NULL;
+                       "'%s' is there, and is no notebook of orch's", path);
+        return false;
+    }
+    *out = g_steal_pointer(&before);
+    return true;
 }
 
 static struct orch_notebook *write_notebook(const struct orch_document *document,
@@ -499,14 +496,11 @@ static struct orch_notebook *write_notebook(const struct orch_document *document
     notebook->path = g_build_filename(folder, notebook->name, NULL);
     g_autoptr(json_t) before = NULL;
     g_autoptr(json_t) made = NULL;
-    if (read_before(notebook->path, &before, error))
-        made = orch_notebook_make(document, problem, programs, before, &notebook->kept, error);
-    if (made) {
+    if (read_before(notebook->path, &before, error)) {
+        made = orch_notebook_make(document, problem, programs, before, &notebook->kept);
         g_autofree char *text = json_dumps(made, JSON_INDENT(1) | JSON_SORT_KEYS);
         notebook->text = g_strconcat(text, "\n", NULL);
         notebook->answers = orch_notebook_answers(made);
-    } else if (before) {
-        g_prefix_error(error, "'%s': ", notebook->path);
     }
     if (made &&
         orch_file_write(notebook->path, notebook->text, strlen(notebook->text), true, error))

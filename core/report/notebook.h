@@ -41,11 +41,10 @@ GPtrArray *orch_notebooks_write(const struct orch_document *document, const GPtr
 
 /** One notebook as JSON (new reference), and what of `before` (or NULL) it keeps: cells whose text
  * or type is not as orch made it, and cells that orch did not make, behind the cell that they
- * stood behind. `kept` counts them. NULL with ORCH_ERROR_IO when `before` is no notebook of
- * orch's. */
+ * stood behind. `kept` counts them. */
 json_t *orch_notebook_make(const struct orch_document *document,
                            const struct orch_outline_problem *problem, const GPtrArray *programs,
-                           const json_t *before, unsigned *kept, GError **error);
+                           const json_t *before, unsigned *kept);
 
 /** The cells of a notebook that are the student's, as struct orch_notebook_answer *. The caller
  * unrefs. */

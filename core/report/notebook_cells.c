@@ -127,6 +127,8 @@ static bool find_cell(const json_t *cells, const char *id, size_t *out)
 static json_t *own_cell(const json_t *cell)
 {
     json_t *own = json_deep_copy(cell);
+    if (!json_is_object(json_object_get(own, "metadata")))
+        json_object_set_new(own, "metadata", json_object());
     json_object_del(json_object_get(own, "metadata"), "orch");
     return own;
 }
@@ -147,8 +149,7 @@ static void mend_ids(json_t *cells)
     {
         if (made_id(cell))
             continue;
-        const char *id = orch_json_text(cell, "id", "");
-        g_autofree char *name = g_strdup(id);
+        g_autofree char *name = valid_id(orch_json_text(cell, "id", ""));
         while (!*name || g_hash_table_contains(taken, name)) {
             g_free(name);
             name = g_strdup_printf("own-%u", next++);
@@ -165,6 +166,8 @@ unsigned orch_notebook_carry(json_t *cells, const json_t *before)
     size_t at = 0; /* where the next cell of the student's goes */
     for (size_t i = 0; i < json_array_size(before); i++) {
         json_t *cell = json_array_get(before, i);
+        if (!json_is_object(cell)) /* no cell of any notebook */
+            continue;
         const char *id = made_id(cell);
         size_t place;
         const bool is_ours = id && g_hash_table_add(seen, (char *)(uintptr_t)id);

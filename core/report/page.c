@@ -215,8 +215,8 @@ static void append_block(struct page *page, const struct orch_block *block)
         g_string_append(page->out, "</ul>\n");
         return;
     case ORCH_BLOCK_STUDENT:
-        orch_html_printf(page->out, "<div class=\"own\"><p>Yours to write: %s</p></div>\n",
-                         block->text ? block->text : "");
+        orch_html_printf(page->out, "<div class=\"own\"><p>Yours to write%s%s</p></div>\n",
+                         block->text ? ": " : "", block->text ? block->text : "");
         return;
     }
 }
