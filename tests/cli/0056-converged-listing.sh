@@ -73,3 +73,16 @@ for wrong in 'value: loss/value: result' 'value: loss/value: los' 'over: 0.05/ov
     sed "s/$wrong/" c.recipe >bad.recipe
     fails 2 orch check bad.recipe; says 'bad.recipe:'
 done
+# a report counts runs of this machine whatever share of its threads their slots had; a plan does not
+cat >j.recipe <<'R'
+format: 1
+recipe: j
+experiments:
+  timed: { plugin: ./series.plugin, reuse: where, with: { odd: 7 }, sweep: { kind: [still, falls] } }
+  fixed: { plugin: ./series.plugin, reuse: where, with: { kind: rises, odd: 7 }, resources: { cores: 1 } }
+report:
+  - { question: "1", table: { rows: [experiment, kind], value: last loss } }
+R
+ok orch run j.recipe -j 2 -q
+ok orch report j.recipe; has_not missing
+[ "$(nproc)" -lt 2 ] || { ok orch plan j.recipe; has 'timings count where they are made'; }
