@@ -27,8 +27,8 @@ struct orch_draw_text {
     int columns, rows; /* at most, the frame and axes included; rows: of each row of panels. Bars,
                           boxes and heat maps take a row for each of theirs */
     bool ascii;        /* no braille or block characters */
-    const char *said;  /* a title that stands above already, and is not repeated; or NULL */
     bool color;        /* escape sequences; marks differ without them, too */
+    const char *said;  /* a title that stands above already, and is not repeated; or NULL */
 };
 /** The chart with characters, lines ended by '\n', with title, axes, units and a legend. The caller
  * frees. */
