@@ -15,6 +15,6 @@ install(FILES ${CMAKE_SOURCE_DIR}/include/orch/plugin.h DESTINATION include/orch
 
 install(FILES ${CMAKE_SOURCE_DIR}/README.md ${CMAKE_SOURCE_DIR}/LICENSE ${CMAKE_SOURCE_DIR}/CHANGELOG.md
         DESTINATION share/doc/orch)
-install(DIRECTORY ${CMAKE_SOURCE_DIR}/docs/ DESTINATION share/doc/orch/docs FILES_MATCHING PATTERN *.md)
+install(DIRECTORY ${CMAKE_SOURCE_DIR}/docs/ DESTINATION share/doc/orch/docs FILES_MATCHING PATTERN *.md PATTERN *.tsv)
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/recipes/ DESTINATION share/doc/orch/recipes
         FILES_MATCHING PATTERN *.recipe)

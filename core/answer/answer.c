@@ -3,6 +3,7 @@
 
 #include "core/report/numbers.h"
 #include "lib/base/error.h"
+#include "lib/base/file.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
 
@@ -64,7 +65,7 @@ static const struct kind *kind_of(const struct orch_report_item *item)
  */
 
 /* Is the item about a trial that was asked for? One about others would be empty. */
-static bool is_asked(const struct orch_plan *plan, const struct orch_report_item *item)
+static bool is_about_asked(const struct orch_plan *plan, const struct orch_report_item *item)
 {
     g_autoptr(GPtrArray) experiments =
         orch_texts(json_is_object(item->spec) ? json_object_get(item->spec, "experiments") : NULL);
@@ -74,6 +75,32 @@ static bool is_asked(const struct orch_plan *plan, const struct orch_report_item
                                              g_str_equal, NULL))
             return true;
     return !experiments->len;
+}
+
+/* Of the same problem: what stands before the first dot of both questions. */
+static bool is_beside(const char *a, const char *b)
+{
+    size_t length = a ? strcspn(a, ".") : 0;
+    return a && b && strcspn(b, ".") == length && strncmp(a, b, length) == 0;
+}
+
+/* What the student writes goes with the items of its problem; one of a problem without trials is
+ * always asked for. */
+static bool is_asked(const struct orch_plan *plan, const struct orch_report_item *item)
+{
+    if (item->kind != ORCH_REPORT_STUDENT)
+        return is_about_asked(plan, item);
+    bool any = false;
+    for (guint i = 0; i < plan->expansion->report->len; i++) {
+        const struct orch_report_item *other = plan->expansion->report->pdata[i];
+        if (!is_beside(item->question, other->question) || other->kind == ORCH_REPORT_STUDENT ||
+            other->kind == ORCH_REPORT_TEXT)
+            continue;
+        if (is_about_asked(plan, other))
+            return true;
+        any = true;
+    }
+    return !any;
 }
 
 /* "1.1c" is "1.1c", and of "1.1" and "1", but not of "1.1b" or "1.10". */
@@ -289,7 +316,11 @@ static void describe(struct orch_document *document, struct orch_plan *plan,
     document->is_dirty = source && source->dirty;
     document->who = g_strdup(options->who);
     document->machine = g_strdup(orch_workspace_machine(plan->workspace)->cpu_model);
-    document->made = orch_time_format(orch_now_ns(), false);
+    g_autofree char *now = orch_time_format(orch_now_ns(), false);
+    document->made = g_strconcat(now, " UTC", NULL);
+    char digest[ORCH_SHA256_CHARS];
+    if (plan->store && orch_store_digest_all(plan->store, digest, NULL))
+        document->store_digest = g_strdup(digest);
 }
 
 static struct orch_asked begin_section(struct orch_document *document, struct orch_plan *plan,

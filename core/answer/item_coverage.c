@@ -105,13 +105,14 @@ static void note_elsewhere(struct orch_asked *a, const struct orch_trial *trial,
     orch_section_run_add(a->section, &noted);
 }
 
-/* Who has the trial on another machine; each person and place once. */
-static void count_elsewhere(struct orch_asked *a, const struct group *group,
+/* Who has the trial at another place; each person and place once. True when only others have it. */
+static bool count_elsewhere(struct orch_asked *a, const struct group *group,
                             const struct orch_trial *trial, struct tally *cell)
 {
     const char *here = trial->run ? trial->run->where_key : NULL;
     const GPtrArray *list = g_hash_table_lookup(group->by_fingerprint, trial->item->fingerprint);
     g_autoptr(GHashTable) seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    bool any = false;
     for (guint i = 0; list && i < list->len; i++) {
         const struct orch_run *run = list->pdata[i];
         if (g_strcmp0(run->where_key, here) == 0 ||
@@ -123,7 +124,9 @@ static void count_elsewhere(struct orch_asked *a, const struct group *group,
             continue;
         count(cell->names, cell->counts, text);
         note_elsewhere(a, trial, run);
+        any = true;
     }
+    return any && !trial->run;
 }
 
 static bool is_skipped(const struct orch_grid_cell *cell)
@@ -135,7 +138,7 @@ static bool is_skipped(const struct orch_grid_cell *cell)
 }
 
 static void add_cell(struct orch_asked *a, const struct group *group, struct orch_table *table,
-                     const struct orch_grid_cell *cell, struct tally *all)
+                     const struct orch_grid_cell *cell, struct tally *all, unsigned *elsewhere)
 {
     struct tally tally = tally_new();
     for (guint i = 0; cell && i < cell->trials->len; i++) {
@@ -145,7 +148,7 @@ static void add_cell(struct orch_asked *a, const struct group *group, struct orc
             count(tally.names, tally.counts, who);
             count(all->names, all->counts, who);
         }
-        count_elsewhere(a, group, trial, &tally);
+        *elsewhere += count_elsewhere(a, group, trial, &tally);
     }
     g_autofree char *names = tally_text(&tally, cell && cell->planned > 1);
     if (!cell) {
@@ -167,7 +170,8 @@ static void add_cell(struct orch_asked *a, const struct group *group, struct orc
  */
 
 static struct orch_table *make_table(struct orch_asked *a, const struct group *group,
-                                     const struct orch_grid *grid, struct tally *all)
+                                     const struct orch_grid *grid, struct tally *all,
+                                     unsigned *elsewhere)
 {
     g_autoptr(GPtrArray) rows = orch_grid_rows(grid);
     g_autoptr(GPtrArray) columns = orch_grid_columns(grid);
@@ -184,7 +188,8 @@ static struct orch_table *make_table(struct orch_asked *a, const struct group *g
     for (guint i = 0; i < rows->len; i++) {
         orch_table_add(table, g_strchomp(rows->pdata[i]), NULL);
         for (guint j = 0; j < columns->len; j++)
-            add_cell(a, group, table, orch_grid_at(grid, rows->pdata[i], columns->pdata[j]), all);
+            add_cell(a, group, table, orch_grid_at(grid, rows->pdata[i], columns->pdata[j]), all,
+                     elsewhere);
     }
     return table;
 }
@@ -214,10 +219,16 @@ bool orch_answer_coverage(struct orch_asked *a, GError **error)
     bool ok = gather(&group, a->plan, error) && orch_answer_grid_fill(a, g, error);
     if (ok && g->grid->cells->len) {
         struct tally all = tally_new();
-        orch_section_table(a->section, make_table(a, &group, g->grid, &all));
+        unsigned elsewhere = 0;
+        orch_section_table(a->section, make_table(a, &group, g->grid, &all, &elsewhere));
         g_autofree char *names = tally_text(&all, true);
         orch_section_text(a->section, "%u of %u trials are there%s%s", a->section->done,
                           a->section->planned, *names ? ": " : "", names);
+        if (elsewhere)
+            orch_section_text(a->section,
+                              "%u of the others were run at other places (another machine, other "
+                              "threads: see --jobs)",
+                              elsewhere);
         tally_clear(&all);
     }
     if (ok)

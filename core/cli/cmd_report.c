@@ -10,6 +10,7 @@
 struct report_options {
     struct orch_variant variant;
     const char **only;
+    int jobs;
     bool ascii, runs, quick, points;
     struct orch_report_out out;
 };
@@ -18,6 +19,8 @@ static const struct orch_option OPTIONS[] = {
     ORCH_VARIANT_OPTIONS(struct report_options, variant),
     {"only", 0, "QUESTION", ORCH_OPT_LIST, offsetof(struct report_options, only),
      "only these questions: 1.1c, or 1 for all of problem 1 (may be given again)"},
+    {"jobs", 'j', "N", ORCH_OPT_INT, offsetof(struct report_options, jobs),
+     "as run with N trials at once: each has its share of the machine's threads"},
     {"ascii", 0, NULL, ORCH_OPT_FLAG, offsetof(struct report_options, ascii),
      "draw charts with plain characters"},
     {"runs", 0, NULL, ORCH_OPT_FLAG, offsetof(struct report_options, runs),
@@ -37,7 +40,9 @@ static const struct orch_option OPTIONS[] = {
 static struct orch_document *make_document(struct orch_cli *cli, struct orch_plan *plan,
                                            const struct report_options *o, GError **error)
 {
-    g_autofree char *recipe = orch_cli_recipe_words(cli, &o->variant);
+    g_autofree char *words = orch_cli_recipe_words(cli, &o->variant);
+    g_autofree char *recipe =
+        o->jobs ? g_strdup_printf("%s -j %d", words, o->jobs) : g_strdup(words);
     struct orch_answer_options options = {
         .recipe = recipe,
         .questions = o->only,
@@ -96,7 +101,8 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
     if (!check_whole(cli, o, error) || !check_points(cli, o, error))
         return -1;
     struct orch_expansion *expansion = orch_cli_recipe(cli, cli->args[0], &o->variant, error);
-    struct orch_plan *plan = expansion ? orch_cli_report_plan(cli, expansion, error) : NULL;
+    struct orch_plan *plan =
+        expansion ? orch_cli_report_plan(cli, expansion, o->jobs, error) : NULL;
     struct orch_document *document = plan ? make_document(cli, plan, o, error) : NULL;
     bool ok = document && give(cli, document, plan, o, error);
     orch_document_free(document);

@@ -193,7 +193,7 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
     if (!check_netid(o->netid, error))
         return -1;
     struct orch_expansion *expansion = orch_cli_recipe(cli, cli->args[0], &o->variant, error);
-    struct orch_plan *plan = expansion ? orch_cli_report_plan(cli, expansion, error) : NULL;
+    struct orch_plan *plan = expansion ? orch_cli_report_plan(cli, expansion, 0, error) : NULL;
     g_autofree char *recipe = orch_cli_recipe_words(cli, &o->variant);
     const struct orch_answer_options how = {.recipe = recipe, .who = orch_user_name()};
     struct orch_document *document = plan ? orch_answer_document(plan, &how, error) : NULL;

@@ -7,10 +7,11 @@
 #include "core/cli/cli.h"
 #include "core/report/show_text.h"
 
-/** The recipe's plan as it lies in the store, of the trials that are asked for; nothing is changed.
- * NULL with an error. The caller frees. */
+/** The recipe's plan as it lies in the store, of the trials that are asked for, as 'orch run' with
+ * that many jobs (0: its default) has it; nothing is changed. NULL with an error. The caller frees.
+ */
 struct orch_plan *orch_cli_report_plan(struct orch_cli *cli, const struct orch_expansion *expansion,
-                                       GError **error);
+                                       int jobs, GError **error);
 /** The recipe and its variant as one would type them: "hw4.recipe -p course". The caller frees. */
 char *orch_cli_recipe_words(const struct orch_cli *cli, const struct orch_variant *variant);
 /** Prints a document to stdout, in the terminal's width and colours. */

@@ -251,6 +251,22 @@ static void span_series(struct orch_frame *frame, const struct orch_chart_series
     }
 }
 
+/* Intervals of two or three runs can be many times as wide as all that was measured; they would
+ * press the curves flat. They widen the axis by at most half of the points' span on each side. */
+static void bound_intervals(struct orch_frame *frame, struct span *span)
+{
+    struct span points = {INFINITY, -INFINITY};
+    g_autoptr(GArray) values = values_of(frame, add_y);
+    for (guint i = 0; i < values->len; i++)
+        span_add(&points, g_array_index(values, double, i), false);
+    if (frame->chart->kind != ORCH_CHART_LINE || frame->chart->log_y || points.low >= points.high)
+        return;
+    double room = (points.high - points.low) / 2;
+    frame->is_cut = span->low < points.low - room || span->high > points.high + room;
+    span->low = fmax(span->low, points.low - room);
+    span->high = fmin(span->high, points.high + room);
+}
+
 static void make_y(struct orch_frame *frame, int most)
 {
     const struct orch_chart *chart = frame->chart;
@@ -267,6 +283,7 @@ static void make_y(struct orch_frame *frame, int most)
     }
     struct span span = {INFINITY, -INFINITY};
     walk(frame, span_series, &span);
+    bound_intervals(frame, &span);
     if (chart->kind == ORCH_CHART_BAR && !chart->log_y)
         span_add(&span, 0, false);
     span = padded(span, chart->log_y);
