@@ -81,7 +81,7 @@ static void add_note(struct orch_text_sheet *sheet)
     if (sheet->has_lost_bands)
         g_string_append_printf(text, "%sintervals of so many curves are not drawn here",
                                text->len ? "; " : "");
-    if (sheet->frame.is_cut)
+    else if (sheet->frame.is_cut)
         g_string_append_printf(text, "%swide intervals go on beyond the frame",
                                text->len ? "; " : "");
     if (sheet->frame.left_out)

@@ -302,6 +302,33 @@ static void test_ticks(void **state)
     orch_axis_clear(&axis);
 }
 
+/* Intervals widen the axis of a curve by half of what was measured and no more. */
+static void test_wide_intervals(void **state)
+{
+    (void)state;
+    struct orch_chart *chart = line_chart(NULL, "a"); /* 4 to 0, +- 0.5 */
+    struct orch_frame frame;
+    orch_frame_init(&frame, chart, 5, 5);
+    assert_false(frame.is_cut);
+    assert_true(frame.y.low <= -0.5 && frame.y.high >= 4.5);
+    orch_frame_release(&frame);
+    struct orch_chart_panel *panel = chart->panels->pdata[0];
+    struct orch_chart_series *series = panel->series->pdata[0];
+    struct orch_chart_point *point = &g_array_index(series->points, struct orch_chart_point, 2);
+    point->low = -100;
+    point->high = 100;
+    orch_frame_init(&frame, chart, 5, 5);
+    assert_true(frame.is_cut);
+    assert_true(frame.y.low <= -2 && frame.y.low > -3 && frame.y.high >= 6 && frame.y.high < 7);
+    assert_true(orch_frame_held(&frame, 100) == 1 && orch_frame_held(&frame, -100) == 0);
+    orch_frame_release(&frame);
+    chart->kind = ORCH_CHART_SCATTER; /* bars of error are seen whole */
+    orch_frame_init(&frame, chart, 5, 5);
+    assert_true(!frame.is_cut && frame.y.low <= -100 && frame.y.high >= 100);
+    orch_frame_release(&frame);
+    orch_chart_free(chart);
+}
+
 static void test_box(void **state)
 {
     (void)state;
@@ -347,8 +374,9 @@ int main(void)
         cmocka_unit_test(test_line),   cmocka_unit_test(test_bars),
         cmocka_unit_test(test_heat),   cmocka_unit_test(test_width),
         cmocka_unit_test(test_page),   cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_fitted), cmocka_unit_test(test_ticks),
-        cmocka_unit_test(test_box),    cmocka_unit_test(test_bins),
+        cmocka_unit_test(test_fitted), cmocka_unit_test(test_wide_intervals),
+        cmocka_unit_test(test_ticks),  cmocka_unit_test(test_box),
+        cmocka_unit_test(test_bins),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
