@@ -207,8 +207,7 @@ static char *to_run(const struct orch_trials *trials, unsigned *out_count)
     return g_strjoinv(" ", (char **)names->pdata);
 }
 
-/* The reason of trials that cannot run here; NULL: there are none. */
-static const char *why_skipped(const struct orch_trials *trials, unsigned *out_count)
+const char *orch_answer_why_skipped(const struct orch_trials *trials, unsigned *out_count)
 {
     const char *why = NULL;
     *out_count = 0;
@@ -226,7 +225,7 @@ void orch_answer_say_missing(struct orch_asked *a, const struct orch_trials *tri
 {
     unsigned missing, skipped;
     g_autofree char *names = to_run(trials, &missing);
-    const char *why = why_skipped(trials, &skipped);
+    const char *why = orch_answer_why_skipped(trials, &skipped);
     g_autofree char *cure = orch_answer_command(a, "run", names);
     if (!trials->all->len)
         say_left_out(a);
@@ -258,11 +257,15 @@ struct orch_answer_grid *orch_answer_grid_begin(struct orch_asked *a, const char
 bool orch_answer_grid_fill(struct orch_asked *a, struct orch_answer_grid *grid, GError **error)
 {
     grid->grid = orch_grid_new(grid->trials, grid->wanted, grid->rows, grid->columns, error);
+    g_autoptr(GHashTable) kept = g_hash_table_new(NULL, NULL);
     for (guint i = 0; grid->grid && i < grid->grid->cells->len; i++) {
         const struct orch_grid_cell *cell = grid->grid->cells->pdata[i];
-        for (guint j = 0; j < cell->trials->len; j++)
+        for (guint j = 0; j < cell->trials->len; j++) {
             orch_section_trial(a->section, grid->trials, cell->trials->pdata[j]);
+            g_hash_table_add(kept, cell->trials->pdata[j]);
+        }
     }
+    orch_trials_keep(grid->trials, kept); /* others have none of the values: not about them */
     return grid->grid;
 }
 

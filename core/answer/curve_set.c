@@ -332,7 +332,24 @@ static void note_run(const struct orch_curve_set *set, const struct orch_set_cel
     orch_section_run_add(a->section, &run);
 }
 
-void orch_curve_set_note(const struct orch_curve_set *set, struct orch_asked *a)
+/* Curves that nobody has: this machine may be unable to make them. */
+static void say_gaps(struct orch_asked *a, const char *key, unsigned gaps, unsigned count)
+{
+    g_autofree char *cure = orch_answer_command(a, "run", NULL);
+    struct orch_trials *trials = orch_answer_trials(a, key, NULL);
+    unsigned skipped = 0;
+    const char *why = trials ? orch_answer_why_skipped(trials, &skipped) : NULL;
+    bool is_able = !trials || !trials->all->len || skipped < trials->all->len;
+    orch_section_missing(a->section, is_able ? cure : NULL,
+                         "%u of %u curves are not there: each is made by whoever has its "
+                         "device%s%s",
+                         gaps, count, is_able ? "" : "; here: ", is_able ? "" : why);
+    if (!is_able && !a->section->done)
+        a->section->state = ORCH_SECTION_SKIPPED;
+    orch_trials_free(trials);
+}
+
+void orch_curve_set_note(const struct orch_curve_set *set, struct orch_asked *a, const char *key)
 {
     unsigned done = 0, count = set->cells->len;
     for (guint i = 0; i < count; i++) {
@@ -343,11 +360,8 @@ void orch_curve_set_note(const struct orch_curve_set *set, struct orch_asked *a)
     }
     a->section->planned += count;
     a->section->done += done;
-    if (done < count) {
-        g_autofree char *cure = orch_answer_command(a, "run", NULL);
-        orch_section_missing(a->section, cure,
-                             "%u of %u curves are not there: each is made by whoever has its "
-                             "device",
-                             count - done, count);
-    }
+    if (done < count)
+        say_gaps(a, key, count - done, count);
+    if (a->section->done && a->section->state == ORCH_SECTION_MISSING)
+        a->section->state = ORCH_SECTION_PARTIAL;
 }

@@ -46,8 +46,8 @@ struct orch_curve_set {
 struct orch_curve_set *orch_curve_set_gather(struct orch_plan *plan,
                                              const struct orch_report_item *item, const char *key);
 /** Notes its cells and runs in the item's section, and what is missing with the command that makes
- * it. */
-void orch_curve_set_note(const struct orch_curve_set *set, struct orch_asked *a);
+ * it. `key` as it was gathered with. */
+void orch_curve_set_note(const struct orch_curve_set *set, struct orch_asked *a, const char *key);
 void orch_curve_set_free(struct orch_curve_set *set);
 const struct orch_set_net *orch_curve_set_net(const struct orch_curve_set *set, int net);
 /** Its name in a table: short where devices differ in their ends only. */

@@ -97,7 +97,11 @@ bool orch_answer_curve(struct orch_asked *a, GError **error)
                 orch_section_note(a->section, "device '%s': %s", orch_curve_set_device(set, (int)i),
                                   (char *)set->devices->pdata[i]);
     }
-    orch_curve_set_note(set, a);
+    if (!set->cells->len) {
+        orch_section_missing(a->section, NULL, "no trial of it in this profile");
+        a->section->state = ORCH_SECTION_SKIPPED;
+    }
+    orch_curve_set_note(set, a, "experiments");
     orch_curve_set_free(set);
     return true;
 }

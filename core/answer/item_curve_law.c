@@ -451,8 +451,8 @@ bool orch_answer_curve_law(struct orch_asked *a, GError **error)
     struct orch_curve_set *set = orch_curve_set_gather(a->plan, a->item, "experiments");
     struct orch_curve_set *held_set = orch_curve_set_gather(a->plan, a->item, "held_out");
     struct orch_set_law *law = orch_set_law_fit(set, &problem);
-    orch_curve_set_note(set, a);
-    orch_curve_set_note(held_set, a);
+    orch_curve_set_note(set, a, "experiments");
+    orch_curve_set_note(held_set, a, "held_out");
     if (law) {
         orch_set_law_say(a->section, law);
         say_held(a->section, a->item, set, law, held_set);

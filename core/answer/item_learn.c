@@ -26,12 +26,21 @@ static void add_number(struct orch_table *table, double value)
     orch_table_add(table, text, NULL);
 }
 
+/* What of the trials that count is missing; a data set has none. */
+static void say_trials(struct orch_asked *a, const struct learn_source *s)
+{
+    if (!s->planned && json_object_get(a->item->spec, "dataset"))
+        return;
+    orch_trials_keep(s->trials, s->used);
+    orch_answer_say_missing(a, s->trials);
+}
+
 /* True when there is an answer; else says why there is none. */
 static bool say_source(struct orch_asked *a, const struct learn_source *s)
 {
     if (s->missing) {
         orch_section_missing(a->section, s->cure, "%s", s->missing);
-        orch_answer_say_missing(a, s->trials);
+        say_trials(a, s);
         return false;
     }
     g_autofree char *done =
@@ -45,8 +54,7 @@ static void say_notes(struct orch_asked *a, const struct learn_source *s)
 {
     for (guint i = 0; i < s->notes->len; i++)
         orch_section_note(a->section, "%s", (char *)s->notes->pdata[i]);
-    if (s->planned)
-        orch_answer_say_missing(a, s->trials);
+    say_trials(a, s);
 }
 
 /* ---- regressors side by side -------------------------------------------------------------------

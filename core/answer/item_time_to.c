@@ -369,9 +369,9 @@ bool orch_answer_time_to(struct orch_asked *asked, GError **error)
         g_autofree char *cure = orch_answer_cure(asked, keys);
         orch_section_missing(section, cure, "%s", problem->message);
     }
-    orch_curve_set_note(a.set, asked);
-    orch_curve_set_note(a.held, asked);
-    orch_curve_set_note(a.speed, asked);
+    orch_curve_set_note(a.set, asked, "experiments");
+    orch_curve_set_note(a.held, asked, "held_out");
+    orch_curve_set_note(a.speed, asked, "speed");
     g_clear_error(&problem);
     orch_speed_free(a.model);
     orch_stages_free(a.curve);

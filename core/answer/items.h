@@ -12,6 +12,9 @@ struct orch_trials *orch_answer_trials(struct orch_asked *a, const char *key, GE
 /** Says which of the trials are missing, with the command that runs them; that some are skipped and
  * why; that all are left out by the profile. Sets the section's state. */
 void orch_answer_say_missing(struct orch_asked *a, const struct orch_trials *trials);
+/** The reason of trials that cannot run here, and how many they are; NULL: there are none.
+ * Borrowed. */
+const char *orch_answer_why_skipped(const struct orch_trials *trials, unsigned *out_count);
 /** A command with the recipe and its variant: "orch run recipes/hw4.recipe -p course finetune".
  * `more` may be NULL. The caller frees. */
 char *orch_answer_command(const struct orch_asked *a, const char *verb, const char *more);

@@ -84,7 +84,7 @@ static GString *artifacts_csv(const struct orch_report_item *item, struct learn_
     GString *csv = g_string_new(NULL);
     unsigned with = 0;
     for (guint i = 0; i < trials->all->len; i++) {
-        const struct orch_trial *trial = trials->all->pdata[i];
+        struct orch_trial *trial = trials->all->pdata[i];
         if (!orch_manifest_artifact(trial->item->cell->experiment->manifest, artifact))
             continue;
         const struct orch_run *run = learn_use(&out->source, trial);

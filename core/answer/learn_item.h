@@ -13,7 +13,8 @@
 struct learn_source {
     struct orch_trials *trials;
     struct orch_section *section; /* in which trials are noted; borrowed */
-    unsigned planned, done;       /* trials; 0: a data set */
+    GHashTable *used;             /* trials that count */
+    unsigned planned, done;       /* of them; 0: a data set */
     size_t rows;                  /* learned from */
     char *text;                   /* "24 runs", "data set 'x', 5000 of its 42405 rows" */
     char *missing;                /* why there is no answer, or NULL */
@@ -74,7 +75,7 @@ void learn_source_cure(struct learn_source *source, const struct orch_asked *a);
 void learn_csv_field(GString *csv, const char *text, bool is_first);
 
 /** Counts a trial, and notes it in the section. Its run, borrowed; NULL: it was not run. */
-const struct orch_run *learn_use(struct learn_source *source, const struct orch_trial *trial);
+const struct orch_run *learn_use(struct learn_source *source, struct orch_trial *trial);
 /** A value of a run by its name: a parameter, "gpu" (the model's name), ...; "" when it has none.
  * The caller frees. */
 char *learn_run_value(struct orch_store *store, const struct orch_run *run, const char *name);

@@ -29,6 +29,7 @@ bool learn_source_init(struct learn_source *s, struct orch_asked *a, GError **er
 {
     *s = (struct learn_source){.trials = orch_answer_trials(a, "experiments", error),
                                .section = a->section,
+                               .used = g_hash_table_new(NULL, NULL),
                                .notes = g_ptr_array_new_with_free_func(g_free)};
     return s->trials;
 }
@@ -40,6 +41,7 @@ void learn_source_clear(struct learn_source *s)
     g_free(s->cure);
     g_ptr_array_unref(s->notes);
     orch_trials_free(s->trials);
+    g_hash_table_unref(s->used);
 }
 
 void learn_source_cure(struct learn_source *s, const struct orch_asked *a)
@@ -74,8 +76,9 @@ void learn_csv_field(GString *csv, const char *text, bool is_first)
 /* ---- runs --------------------------------------------------------------------------------------
  */
 
-const struct orch_run *learn_use(struct learn_source *source, const struct orch_trial *trial)
+const struct orch_run *learn_use(struct learn_source *source, struct orch_trial *trial)
 {
+    g_hash_table_add(source->used, trial);
     source->planned++;
     source->done += trial->run != NULL;
     orch_section_trial(source->section, source->trials, trial);

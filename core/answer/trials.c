@@ -70,6 +70,13 @@ static struct orch_trials *trials_new(struct orch_store *store)
     return trials;
 }
 
+void orch_trials_keep(struct orch_trials *trials, GHashTable *kept)
+{
+    for (guint i = trials->all->len; i-- > 0;)
+        if (!g_hash_table_contains(kept, trials->all->pdata[i]))
+            g_ptr_array_remove_index(trials->all, i);
+}
+
 void orch_trials_free(struct orch_trials *trials)
 {
     if (!trials)

@@ -35,6 +35,8 @@ struct orch_trials *orch_trials_of_item(const struct orch_plan *plan,
  * diverged. The caller frees. */
 struct orch_trials *orch_trials_of_filter(struct orch_store *store, const char *where,
                                           GError **error);
+/** Drops the trials that are not in a set of them. */
+void orch_trials_keep(struct orch_trials *trials, GHashTable *kept);
 void orch_trials_free(struct orch_trials *trials);
 
 /** A trial's value of an axis as text: experiment, repeat, a parameter, setting ("lr=0.1
