@@ -91,6 +91,8 @@ enum orch_report_kind {
     ORCH_REPORT_COVERAGE,
     ORCH_REPORT_WORK,
     ORCH_REPORT_COLLABORATORS,
+    ORCH_REPORT_CONVERGED, /* does a series still change at its end? */
+    ORCH_REPORT_LISTING,   /* a table that runs leave */
     ORCH_REPORT_CURVE,
     ORCH_REPORT_CURVE_LAW,
     ORCH_REPORT_TIME_TO,

@@ -34,6 +34,8 @@ struct orch_plan_item {
 struct orch_plan_options {
     unsigned slots; /* trials at once; at least 1 */
     bool force;     /* wanted trials run whatever the store holds */
+    bool any_slots; /* to look at what is there: a run counts with whichever share of this machine's
+                       threads its slot had, `slots` first */
 };
 
 struct orch_plan {

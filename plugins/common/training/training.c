@@ -6,6 +6,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/ident.h"
+#include "lib/base/text.h"
 #include "lib/net/net.h"
 #include "plugins/common/data/image_set.h"
 #include "plugins/common/data/loader.h"
@@ -378,6 +379,22 @@ void orch_training_close(void *state)
 /* ---- describing the data ----------------------------------------------------------------------
  */
 
+/* The artifact `classes`: images of each class. */
+static bool write_classes(const struct state *s, const int64_t *train, GError **error)
+{
+    g_autofree int64_t *val = orch_subset_counts(s->val);
+    g_autoptr(GString) csv = g_string_new("class,training images,validation images\n");
+    for (int i = 0; i < s->train->classes; i++) {
+        orch_csv_append(csv, orch_subset_class_name(s->train, i));
+        g_string_append_printf(csv, ",%" G_GINT64_FORMAT ",%" G_GINT64_FORMAT "\n", train[i],
+                               val[i]);
+    }
+    if (!g_file_set_contents("classes.csv", csv->str, (gssize)csv->len, error))
+        return false;
+    s->host->artifact(s->host, "classes", "classes.csv");
+    return true;
+}
+
 static bool describe_data(struct state *s, GError **error)
 {
     const struct orch_host *host = s->host;
@@ -407,7 +424,8 @@ static bool describe_data(struct state *s, GError **error)
     host->result(host, "val_images_total", (double)s->val->count);
     host->result(host, "class_images_min", (double)least);
     host->result(host, "class_images_max", (double)most);
-    if (!orch_picture_samples(s->train, 2, 4, 112, "samples.png", error))
+    if (!write_classes(s, counts, error) ||
+        !orch_picture_samples(s->train, 2, 4, 112, "samples.png", error))
         return false;
     host->artifact(host, "samples", "samples.png");
     return true;
