@@ -45,6 +45,12 @@ struct orch_run *store_run_from_row(sqlite3_stmt *s)
     return run;
 }
 
+const char *orch_run_short_key(const char *key)
+{
+    size_t length = strlen(key);
+    return length > 8 ? key + length - 8 : key;
+}
+
 void orch_run_free(struct orch_run *run)
 {
     if (!run)

@@ -244,6 +244,9 @@ struct orch_run_query {
 GPtrArray *orch_store_runs(struct orch_store *store, const struct orch_run_query *query,
                            int64_t *out_total, GError **error);
 
+/** The last 8 characters of a run key: what people are shown and may type. Borrowed from `key`. */
+const char *orch_run_short_key(const char *key);
+
 /** Resolves what a user types: a key or a unique prefix of one (4 or more characters; of the random
  * last part too: ls prints the last 8), "@last", "@{2}" (2 before the last). Ambiguous or unknown:
  * ORCH_ERROR_NOT_FOUND that lists candidates. */

@@ -7,6 +7,8 @@
 #include "core/answer/trials.h"
 
 struct orch_answer_options {
+    const char *recipe;           /* as one would type it, with what chooses its variant:
+                                     "hw4.recipe -p course"; NULL: its path */
     const char *const *questions; /* "1.1c", or "1" for all of problem 1; NULL: all */
     const char *who;              /* whose runs are "ours"; NULL: unknown */
     bool asked_only;              /* only items about experiments that the plan was asked for */
@@ -14,7 +16,7 @@ struct orch_answer_options {
 };
 
 /** Everything that an item's answer is made from. */
-struct orch_answer {
+struct orch_asked {
     struct orch_plan *plan;
     const struct orch_report_item *item;
     const struct orch_answer_options *options;
@@ -30,18 +32,18 @@ struct orch_document *orch_answer_document(struct orch_plan *plan,
 
 /* ---- items: each fills its section; false with an error when the store cannot be read ----------
  */
-bool orch_answer_table(struct orch_answer *a, GError **error);
-bool orch_answer_best(struct orch_answer *a, GError **error);
-bool orch_answer_compare(struct orch_answer *a, GError **error);
-bool orch_answer_plot(struct orch_answer *a, GError **error);
-bool orch_answer_images(struct orch_answer *a, GError **error);
-bool orch_answer_coverage(struct orch_answer *a, GError **error);
-bool orch_answer_work(struct orch_answer *a, GError **error);
-bool orch_answer_collaborators(struct orch_answer *a, GError **error);
-bool orch_answer_curve(struct orch_answer *a, GError **error);
-bool orch_answer_curve_law(struct orch_answer *a, GError **error);
-bool orch_answer_time_to(struct orch_answer *a, GError **error);
-bool orch_answer_learn(struct orch_answer *a, GError **error);
-bool orch_answer_layerwise(struct orch_answer *a, GError **error);
+bool orch_answer_table(struct orch_asked *a, GError **error);
+bool orch_answer_best(struct orch_asked *a, GError **error);
+bool orch_answer_compare(struct orch_asked *a, GError **error);
+bool orch_answer_plot(struct orch_asked *a, GError **error);
+bool orch_answer_images(struct orch_asked *a, GError **error);
+bool orch_answer_coverage(struct orch_asked *a, GError **error);
+bool orch_answer_work(struct orch_asked *a, GError **error);
+bool orch_answer_collaborators(struct orch_asked *a, GError **error);
+bool orch_answer_curve(struct orch_asked *a, GError **error);
+bool orch_answer_curve_law(struct orch_asked *a, GError **error);
+bool orch_answer_time_to(struct orch_asked *a, GError **error);
+bool orch_answer_learn(struct orch_asked *a, GError **error);
+bool orch_answer_layerwise(struct orch_asked *a, GError **error);
 
 #endif

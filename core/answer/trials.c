@@ -56,6 +56,7 @@ static void free_trial(gpointer pointer)
 {
     struct orch_trial *trial = pointer;
     orch_run_free(trial->run);
+    orch_run_numbers_free(trial->numbers);
     g_free(trial);
 }
 
@@ -199,17 +200,31 @@ char *orch_trial_label(const struct orch_trials *trials, const struct orch_trial
     return NULL;
 }
 
-bool orch_trial_has(const struct orch_trials *trials, const struct orch_trial *trial,
-                    const char *name)
+bool orch_trial_number(const struct orch_trials *trials, struct orch_trial *trial,
+                       const struct orch_wanted *wanted, double *out, const char **out_better,
+                       const char **out_unit, GError **error)
+{
+    *out = NAN;
+    if (!trial->run)
+        return true;
+    if (!trial->numbers)
+        trial->numbers = orch_run_numbers_read(trials->store, trial->run, error);
+    if (!trial->numbers)
+        return false;
+    *out =
+        orch_run_numbers_get(trial->numbers, wanted->name, wanted->aggregate, out_better, out_unit);
+    return true;
+}
+
+bool orch_trial_has(const struct orch_trials *trials, struct orch_trial *trial, const char *name)
 {
     if (strcmp(name, "wall_s") == 0)
         return true;
     if (trial->item)
         return orch_manifest_metric(trial->item->cell->experiment->manifest, name);
+    struct orch_wanted wanted = {ORCH_AGGREGATE_LAST, (char *)(uintptr_t)name};
     double value;
-    return orch_run_number(trials->store, trial->run, name, ORCH_AGGREGATE_LAST, &value, NULL, NULL,
-                           NULL) &&
-           !isnan(value);
+    return orch_trial_number(trials, trial, &wanted, &value, NULL, NULL, NULL) && !isnan(value);
 }
 
 /* "lr=0.1 #2" */

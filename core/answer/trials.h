@@ -8,9 +8,16 @@
 #include "core/report/group.h"
 #include "core/run/plan.h"
 
+/** One value that an item asks for: "last val_accuracy", "result x", "wall_s". */
+struct orch_wanted {
+    enum orch_aggregate aggregate;
+    char *name;
+};
+
 struct orch_trial {
     const struct orch_plan_item *item; /* NULL: from a filter */
     struct orch_run *run;              /* NULL: nobody has run it */
+    struct orch_run_numbers *numbers;  /* of the run; read when first asked for */
 };
 struct orch_trials {
     struct orch_store *store; /* borrowed; NULL: there is no store yet */
@@ -40,16 +47,17 @@ char *orch_trial_label(const struct orch_trials *trials, const struct orch_trial
                        const GPtrArray *axes);
 /** Declares the trial's experiment a metric or result of that name (or is it "wall_s")? For runs of
  * a filter: whether the run has it. */
-bool orch_trial_has(const struct orch_trials *trials, const struct orch_trial *trial,
-                    const char *name);
+bool orch_trial_has(const struct orch_trials *trials, struct orch_trial *trial, const char *name);
 int orch_trial_repeat(const struct orch_trial *trial);
+/** A number of a trial; NaN when it was not run or has none. `out_better` and `out_unit` as
+ * orch_run_number gives them; untouched where there is none. False when the store cannot be read.
+ */
+bool orch_trial_number(const struct orch_trials *trials, struct orch_trial *trial,
+                       const struct orch_wanted *wanted, double *out, const char **out_better,
+                       const char **out_unit, GError **error);
 
-/** One value that an item asks for: "last val_accuracy", "result x", "wall_s". */
-struct orch_wanted {
-    enum orch_aggregate aggregate;
-    char *name;
-};
-/** From a text or a list of texts. struct orch_wanted *; the caller unrefs. */
+/** What an item asks for, from a text or a list of texts. struct orch_wanted *; the caller unrefs.
+ */
 GPtrArray *orch_wanted_parse(const json_t *value);
 /** "last", "best", ... */
 const char *orch_aggregate_name(enum orch_aggregate aggregate);

@@ -2,7 +2,7 @@
 /* Looks at everything that orch stands on here, and says what is missing and what to do about it.
  */
 #include "core/cli/cli.h"
-#include "core/cli/hardware.h"
+#include "core/hardware/hardware.h"
 
 #include "lib/base/error.h"
 #include "lib/base/file.h"

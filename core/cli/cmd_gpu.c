@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* GPUs, links and prices: tables over lib/hw and a user's own file. */
 #include "core/cli/cli.h"
-#include "core/cli/hardware.h"
+#include "core/hardware/hardware.h"
 
 #include "lib/base/error.h"
 #include "lib/base/text.h"

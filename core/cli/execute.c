@@ -68,10 +68,13 @@ static void warn_of_source(struct orch_cli *cli)
                   count == 1 ? " is" : "s are", first->path, first->why, count > 1 ? ", ..." : "");
 }
 
-static struct orch_plan *make_plan(struct orch_cli *cli, const struct orch_expansion *expansion,
-                                   const struct orch_execute_options *options, unsigned slots,
-                                   GError **error)
+struct orch_plan *orch_execute_make_plan(struct orch_cli *cli,
+                                         const struct orch_expansion *expansion,
+                                         const struct orch_execute_options *options,
+                                         unsigned gpu_count, GError **error)
 {
+    unsigned slots =
+        options->jobs > 0 ? (unsigned)options->jobs : default_jobs(cli, expansion, gpu_count);
     struct orch_diags *diags = orch_diags_new();
     struct orch_plan_options plan_options = {slots, options->force};
     struct orch_plan *plan = orch_plan_new(cli->workspace, orch_cli_plugins(cli), expansion,
@@ -252,8 +255,7 @@ int orch_execute_plan(struct orch_cli *cli, const struct orch_expansion *expansi
     if (access(cli->workspace->db_path, F_OK) == 0 && !expansion->smoke &&
         !orch_workspace_store(cli->workspace, ORCH_STORE_READ, error))
         return -1;
-    unsigned slots = options->jobs > 0 ? (unsigned)options->jobs : default_jobs(cli, expansion, 0);
-    struct orch_plan *plan = make_plan(cli, expansion, options, slots, error);
+    struct orch_plan *plan = orch_execute_make_plan(cli, expansion, options, 0, error);
     struct device_price price = {0};
     struct orch_limits limits;
     if (!plan || !device_price_find(cli, plan, options->price, &price, error) ||
@@ -457,7 +459,7 @@ static int run_plan(struct orch_cli *cli, struct orch_plan *plan, const struct t
     else if (plan->expansion->smoke)
         orch_cli_say(cli, "a smoke run: two steps on synthetic data; nothing was recorded");
     else
-        orch_execute_answers(cli, plan);
+        orch_execute_answers(cli, plan, &options->variant);
     return status_of(&totals, options);
 }
 
@@ -513,9 +515,7 @@ int orch_execute(struct orch_cli *cli, const struct orch_expansion *expansion,
     g_autoptr(GArray) gpus = g_array_new(FALSE, FALSE, sizeof(unsigned));
     if (options->gpus && !parse_gpus(cli, options->gpus, gpus, error))
         return -1;
-    unsigned slots =
-        options->jobs > 0 ? (unsigned)options->jobs : default_jobs(cli, expansion, gpus->len);
-    struct orch_plan *plan = make_plan(cli, expansion, options, slots, error);
+    struct orch_plan *plan = orch_execute_make_plan(cli, expansion, options, gpus->len, error);
     if (!plan)
         return -1;
     int status = -1;

@@ -22,12 +22,15 @@ int orch_execute(struct orch_cli *cli, const struct orch_expansion *expansion,
 int orch_execute_plan(struct orch_cli *cli, const struct orch_expansion *expansion,
                       const struct orch_execute_options *options, GError **error);
 
-/** Prints the answers of the recipe's report that the terminal can show (answers.c). */
-void orch_execute_answers(struct orch_cli *cli, struct orch_plan *plan);
-/** Those of the items `learn` and `layerwise` (answers_learn.c). */
-void orch_answer_learn(struct orch_cli *cli, const struct orch_plan *plan,
-                       const struct orch_report_item *item);
-void orch_answer_layerwise(struct orch_cli *cli, const struct orch_plan *plan,
-                           const struct orch_report_item *item);
+/** The plan of a recipe, with as many trials at once as the options or the GPUs (0: all of the
+ * machine) say. Prints warnings. NULL with an error. The caller frees. */
+struct orch_plan *orch_execute_make_plan(struct orch_cli *cli,
+                                         const struct orch_expansion *expansion,
+                                         const struct orch_execute_options *options,
+                                         unsigned gpu_count, GError **error);
+
+/** Prints the report of what the plan was asked for (answers.c). */
+void orch_execute_answers(struct orch_cli *cli, struct orch_plan *plan,
+                          const struct orch_variant *variant);
 
 #endif

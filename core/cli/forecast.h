@@ -10,7 +10,7 @@
 #define ORCH_CORE_CLI_FORECAST_H
 
 #include "core/cli/cli.h"
-#include "core/cli/hardware.h"
+#include "core/hardware/hardware.h"
 #include "core/run/forecast.h"
 
 struct orch_forecasts;

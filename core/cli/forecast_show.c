@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/cli/forecast_show.h"
 
-#include "core/cli/hardware.h"
+#include "core/hardware/hardware.h"
 #include "core/cli/predict.h"
 #include "lib/base/error.h"
 #include "lib/base/text.h"

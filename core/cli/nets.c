@@ -24,24 +24,13 @@ bool orch_cli_count(const char *text, const char *option, int64_t most, int64_t 
     return false;
 }
 
-/* "3x224x224", or "224x224" for the network's own channels. */
 static bool read_input(const char *text, struct orch_net_options *out, GError **error)
 {
-    g_auto(GStrv) words = g_strsplit(text, "x", -1);
-    int64_t sizes[3] = {0};
-    guint count = g_strv_length(words);
-    bool ok = count == 2 || count == 3;
-    for (guint i = 0; ok && i < count; i++)
-        ok = orch_int_parse(words[i], &sizes[3 - count + i]) && sizes[3 - count + i] >= 1;
-    if (!ok) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "for example --input 3x224x224 (C x H x W)",
-                       "option '--input': '%s' is not CxHxW", text);
-        return false;
-    }
-    out->channels = sizes[0];
-    out->height = sizes[1];
-    out->width = sizes[2];
-    return true;
+    if (orch_net_input_parse(text, out))
+        return true;
+    orch_error_set(error, ORCH_ERROR_USAGE, "for example --input 3x224x224 (C x H x W)",
+                   "option '--input': '%s' is not CxHxW", text);
+    return false;
 }
 
 /* One line for each operator that was counted as zero. */

@@ -5,7 +5,7 @@
 #define ORCH_CORE_CLI_PREDICT_H
 
 #include "core/cli/cli.h"
-#include "core/cli/hardware.h"
+#include "core/hardware/hardware.h"
 
 #include "lib/net/cost.h"
 #include "predictors/exchange.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* `orch predict --curve`: the loss curves of stored runs, and when they reach a target. */
-#include "core/cli/curves.h"
+#include "core/answer/curves.h"
 #include "core/cli/find.h"
 #include "core/cli/nets.h"
 #include "core/cli/predict.h"
@@ -113,7 +113,8 @@ static bool add_run(struct orch_cli *cli, struct orch_store *store, const struct
 {
     struct orch_curve_wish wish = {o->metric, o->accuracy_metric};
     struct orch_curve_result result = {0};
-    struct orch_run_curve *curve = orch_run_curve_read(cli, store, run, &wish, error);
+    struct orch_run_curve *curve =
+        orch_run_curve_read(orch_cli_plugins(cli), store, run, &wish, error);
     if (!curve || !orch_run_curve_fit(curve, a->choice, &a->fit, &result, error)) {
         orch_run_curve_free(curve);
         return false;

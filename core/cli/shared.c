@@ -120,8 +120,7 @@ struct orch_expansion *orch_cli_recipe(struct orch_cli *cli, const char *path,
 
 const char *orch_cli_short_key(const char *key)
 {
-    size_t length = strlen(key);
-    return length > 8 ? key + length - 8 : key;
+    return orch_run_short_key(key);
 }
 
 char *orch_cli_ago(int64_t utc_ns)

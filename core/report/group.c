@@ -54,38 +54,68 @@ static void tell(const char *better, const char *unit, const char **out_better,
         *out_unit = unit && *unit ? g_intern_string(unit) : NULL;
 }
 
+struct orch_run_numbers {
+    double wall_s;
+    GPtrArray *summaries, *results;
+};
+
+struct orch_run_numbers *orch_run_numbers_read(struct orch_store *store, const struct orch_run *run,
+                                               GError **error)
+{
+    GPtrArray *summaries = orch_store_summaries(store, run->id, error);
+    GPtrArray *results = summaries ? orch_store_result_rows(store, run->id, error) : NULL;
+    if (!results) {
+        g_clear_pointer(&summaries, g_ptr_array_unref);
+        return NULL;
+    }
+    struct orch_run_numbers *numbers = g_new(struct orch_run_numbers, 1);
+    *numbers = (struct orch_run_numbers){run->wall_ms / 1e3, summaries, results};
+    return numbers;
+}
+
+void orch_run_numbers_free(struct orch_run_numbers *numbers)
+{
+    if (!numbers)
+        return;
+    g_ptr_array_unref(numbers->summaries);
+    g_ptr_array_unref(numbers->results);
+    g_free(numbers);
+}
+
+double orch_run_numbers_get(const struct orch_run_numbers *numbers, const char *name,
+                            enum orch_aggregate aggregate, const char **out_better,
+                            const char **out_unit)
+{
+    for (guint i = 0; i < numbers->summaries->len; i++) {
+        const struct orch_metric_summary *s = numbers->summaries->pdata[i];
+        if (strcmp(s->name, name) == 0) {
+            tell(s->better, s->unit, out_better, out_unit);
+            return aggregate_of(s, aggregate);
+        }
+    }
+    for (guint i = 0; i < numbers->results->len; i++) {
+        const struct orch_stored_result *r = numbers->results->pdata[i];
+        if (strcmp(r->name, name) == 0) {
+            tell(r->better, r->unit, out_better, out_unit);
+            return r->value;
+        }
+    }
+    if (strcmp(name, "wall_s") != 0)
+        return NAN;
+    tell("min", "s", out_better, out_unit);
+    return numbers->wall_s;
+}
+
 bool orch_run_number(struct orch_store *store, const struct orch_run *run, const char *name,
                      enum orch_aggregate aggregate, double *out, const char **out_better,
                      const char **out_unit, GError **error)
 {
-    *out = NAN;
-    g_autoptr(GPtrArray) summaries = orch_store_summaries(store, run->id, error);
-    if (!summaries)
-        return false;
-    for (guint i = 0; i < summaries->len; i++) {
-        const struct orch_metric_summary *s = summaries->pdata[i];
-        if (strcmp(s->name, name) != 0)
-            continue;
-        *out = aggregate_of(s, aggregate);
-        tell(s->better, s->unit, out_better, out_unit);
-        return true;
-    }
-    g_autoptr(GPtrArray) results = orch_store_result_rows(store, run->id, error);
-    if (!results)
-        return false;
-    for (guint i = 0; i < results->len; i++) {
-        const struct orch_stored_result *r = results->pdata[i];
-        if (strcmp(r->name, name) == 0) {
-            *out = r->value;
-            tell(r->better, r->unit, out_better, out_unit);
-            return true;
-        }
-    }
-    if (strcmp(name, "wall_s") == 0) {
-        *out = run->wall_ms / 1e3;
-        tell("min", "s", out_better, out_unit);
-    }
-    return true;
+    struct orch_run_numbers *numbers = orch_run_numbers_read(store, run, error);
+    *out = numbers ? orch_run_numbers_get(numbers, name, aggregate, out_better, out_unit)
+                   : (double)NAN;
+    bool ok = numbers != NULL;
+    orch_run_numbers_free(numbers);
+    return ok;
 }
 
 static json_t *facts_of(const struct orch_run *run)

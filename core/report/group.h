@@ -28,6 +28,17 @@ bool orch_run_number(struct orch_store *store, const struct orch_run *run, const
                      enum orch_aggregate aggregate, double *out, const char **out_better,
                      const char **out_unit, GError **error);
 
+/** The same for several numbers of a run: read once, then looked up. */
+struct orch_run_numbers;
+/** NULL with an error when the store cannot be read. The caller frees. */
+struct orch_run_numbers *orch_run_numbers_read(struct orch_store *store, const struct orch_run *run,
+                                               GError **error);
+void orch_run_numbers_free(struct orch_run_numbers *numbers);
+/** NaN when the run has none of that name. */
+double orch_run_numbers_get(const struct orch_run_numbers *numbers, const char *name,
+                            enum orch_aggregate aggregate, const char **out_better,
+                            const char **out_unit);
+
 /** The value of `name` for a run as text: a parameter, or experiment, plugin, repeat, who, state,
  * machine, gpu, where, commit, branch, recipe. NULL when the run has none. Caller frees. */
 char *orch_run_field(struct orch_store *store, const struct orch_run *run, const char *name);

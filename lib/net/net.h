@@ -122,6 +122,9 @@ struct orch_net_options {
 /** Builds a network of the zoo. NULL with ORCH_ERROR_NOT_FOUND (unknown name, nearest known) or
  * ORCH_ERROR_RECIPE (bad argument; an input that is too small, naming layer and shape). */
 struct orch_net *orch_net_make(const struct orch_net_options *options, GError **error);
+/** "3x224x224" (C x H x W), or "224x224" for the network's own channels, into the options. False
+ * when it is neither; they are left as they were then. */
+bool orch_net_input_parse(const char *text, struct orch_net_options *out);
 
 struct orch_net_builder;
 

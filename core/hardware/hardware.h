@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* All hardware that a forecast may be asked for: the tables of lib/hw, a user's own file, and this
  * machine as `orch doctor --bench` measured it. */
-#ifndef ORCH_CORE_CLI_HARDWARE_H
-#define ORCH_CORE_CLI_HARDWARE_H
+#ifndef ORCH_CORE_HARDWARE_HARDWARE_H
+#define ORCH_CORE_HARDWARE_HARDWARE_H
 
 #include "lib/hw/gpus.h"
 #include "lib/hw/links.h"

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Loss curves of stored runs: what was recorded, with what is needed to fit and to read it. Shared
  * by `orch predict --curve` and the report's items. */
-#ifndef ORCH_CORE_CLI_CURVES_H
-#define ORCH_CORE_CLI_CURVES_H
+#ifndef ORCH_CORE_ANSWER_CURVES_H
+#define ORCH_CORE_ANSWER_CURVES_H
 
-#include "core/cli/cli.h"
+#include "core/plugin/plugins.h"
 #include "predictors/curve_choose.h"
 #include "predictors/isotonic.h"
 #include "store/store.h"
 
 /** One run's curve. k counts `unit`. NaN where it is not known. */
 struct orch_run_curve {
-    char *key, *experiment, *who, *where, *net; /* net: the parameter of that name, or NULL */
+    char *key, *experiment, *who, *where, *commit;
+    char *net; /* the parameter of that name, or NULL */
     char *metric;
     bool is_by_epoch;      /* k counts epochs; else steps */
     size_t count, dropped; /* points; those that were not finite are dropped */
@@ -38,8 +39,9 @@ struct orch_curve_wish {
     const char *loss, *accuracy;
 };
 
-/** Reads a run's curve. NULL with ORCH_ERROR_NOT_FOUND when it has none. The caller frees. */
-struct orch_run_curve *orch_run_curve_read(struct orch_cli *cli, struct orch_store *store,
+/** Reads a run's curve; `plugins` say what its series count. NULL with ORCH_ERROR_NOT_FOUND when it
+ * has none. The caller frees. */
+struct orch_run_curve *orch_run_curve_read(struct orch_plugins *plugins, struct orch_store *store,
                                            const struct orch_run *run,
                                            const struct orch_curve_wish *wish, GError **error);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Tables to learn from: out of runs, their artifacts, and data sets. */
-#include "core/cli/learn_item.h"
+#include "core/answer/learn_item.h"
 
 #include "core/report/group.h"
 #include "lib/base/file.h"
@@ -25,9 +25,12 @@ char **learn_words(const json_t *spec, const char *key)
     return (char **)g_ptr_array_free(out, FALSE);
 }
 
-void learn_source_init(struct learn_source *s)
+bool learn_source_init(struct learn_source *s, struct orch_asked *a, GError **error)
 {
-    *s = (struct learn_source){.notes = g_ptr_array_new_with_free_func(g_free)};
+    *s = (struct learn_source){.trials = orch_answer_trials(a, "experiments", error),
+                               .section = a->section,
+                               .notes = g_ptr_array_new_with_free_func(g_free)};
+    return s->trials;
 }
 
 void learn_source_clear(struct learn_source *s)
@@ -36,6 +39,7 @@ void learn_source_clear(struct learn_source *s)
     g_free(s->missing);
     g_free(s->cure);
     g_ptr_array_unref(s->notes);
+    orch_trials_free(s->trials);
 }
 
 void learn_source_fail(struct learn_source *s, const char *cure, const char *format, ...)
@@ -59,20 +63,12 @@ void learn_csv_field(GString *csv, const char *text, bool is_first)
 /* ---- runs --------------------------------------------------------------------------------------
  */
 
-struct orch_run *learn_run_at(const struct orch_plan *plan, unsigned index,
-                              const struct orch_report_item *item, struct learn_source *source)
+const struct orch_run *learn_use(struct learn_source *source, const struct orch_trial *trial)
 {
-    const struct orch_plan_item *trial = &plan->items[index];
-    g_auto(GStrv) names = learn_words(item->spec, "experiments");
-    bool is_meant =
-        !*names || g_strv_contains((const char *const *)names, trial->cell->experiment->name);
-    if (!is_meant || trial->state == ORCH_PLAN_UNUSED)
-        return NULL;
     source->planned++;
-    bool done = trial->state == ORCH_PLAN_DONE && trial->run_key && plan->store;
-    struct orch_run *run = done ? orch_store_run(plan->store, trial->run_key, NULL) : NULL;
-    source->done += run != NULL;
-    return run;
+    source->done += trial->run != NULL;
+    orch_section_trial(source->section, source->trials, trial);
+    return trial->run;
 }
 
 /* "1x NVIDIA H200": the device's name alone, as the hardware table has it. */

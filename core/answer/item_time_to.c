@@ -8,9 +8,9 @@
  * al., equation 2): each of w workers sends S/p bytes to each of p servers and gets as many back,
  * through the server's link: 2 w S / (p B); and a message each way between each pair costs the
  * link's latency: 2 L (w + p). Measured scaling sweeps will replace the computed part. */
-#include "core/cli/answers.h"
+#include "core/answer/curve_set.h"
 
-#include "core/cli/hardware.h"
+#include "core/hardware/hardware.h"
 #include "lib/base/error.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
@@ -202,10 +202,10 @@ static bool fit_speed(struct answer *a, GError **error)
     return a->model;
 }
 
-/* ---- printing ---------------------------------------------------------------------------------
+/* ---- saying -----------------------------------------------------------------------------------
  */
 
-static void print_times(struct orch_cli *cli, const struct answer *a)
+static void say_times(struct orch_section *section, const struct answer *a)
 {
     g_autoptr(GPtrArray) headers = g_ptr_array_new_with_free_func(g_free);
     g_ptr_array_add(headers, g_strdup(">workers"));
@@ -227,44 +227,49 @@ static void print_times(struct orch_cli *cli, const struct answer *a)
             orch_table_add(table, time, orch_json_real(steps / speed));
         }
     }
-    orch_answer_print(cli, table);
+    orch_section_table(section, table);
 }
 
-static void print_epochs(const struct answer *a)
+static void say_epochs(struct orch_section *section, const struct answer *a)
 {
-    printf(
-        "  %s to accuracy %g: crossed at loss %.4g (isotonic fit of accuracy on loss, %zu points "
+    orch_section_note(
+        section,
+        "%s to accuracy %g: crossed at loss %.4g (isotonic fit of accuracy on loss, %zu points "
         "of %d networks); the predicted curve is there after %.0f steps = %.2f epochs of %.0f "
-        "images\n",
+        "images",
         a->net->name, a->accuracy, a->loss, a->bridge->count, (int)a->set->nets->len,
         ceil(a->epochs * a->like->steps_per_epoch), a->epochs, a->like->images);
     for (size_t i = 0; i < a->like->accuracy_count; i++)
         if (a->like->accuracy[i] >= a->accuracy) {
-            printf("  measured afterwards: its own run was there at epoch %.3g\n",
-                   a->like->accuracy_k[i] / a->like->k_per_epoch);
+            orch_section_note(section, "measured afterwards: its own run was there at epoch %.3g",
+                              a->like->accuracy_k[i] / a->like->k_per_epoch);
             return;
         }
-    printf("  measured afterwards: its own run did not get there in its %.3g epochs\n",
-           a->like->k[a->like->count - 1] / a->like->k_per_epoch);
+    orch_section_note(section,
+                      "measured afterwards: its own run did not get there in its %.3g epochs",
+                      a->like->k[a->like->count - 1] / a->like->k_per_epoch);
 }
 
-static void print_samples(const struct answer *a)
+static void say_samples(struct orch_section *section, const struct answer *a)
 {
     GString *text = g_string_new(NULL);
     for (int i = 0; i < a->share_count; i++)
         g_string_append_printf(text, "%s%g images %.4g s", i ? ", " : "", a->shares[i].batch,
                                a->shares[i].step_s);
-    printf("  measured: a worker's step (forward, backward, update, loading) on %s: %s\n",
-           a->device, text->str);
+    orch_section_note(section,
+                      "measured: a worker's step (forward, backward, update, loading) on %s: %s",
+                      a->device, text->str);
     g_string_free(text, TRUE);
-    printf("  computed, not measured: the exchange, 2 w S / (p B) + 2 L (w + p), with S = %.4g MB "
-           "(%.0f parameters in fp32), B = %g Gbit/s and L = %g us of %s (%s), a server's link "
-           "shared by all workers\n",
-           bytes_of(a) / 1e6, a->net->params, a->link->gbit_s, a->link->latency_us, a->link->name,
-           a->link->source);
+    orch_section_note(
+        section,
+        "computed, not measured: the exchange, 2 w S / (p B) + 2 L (w + p), with S = %.4g MB "
+        "(%.0f parameters in fp32), B = %g Gbit/s and L = %g us of %s (%s), a server's link "
+        "shared by all workers",
+        bytes_of(a) / 1e6, a->net->params, a->link->gbit_s, a->link->latency_us, a->link->name,
+        a->link->source);
 }
 
-static void print_model(const struct answer *a)
+static void say_model(struct orch_section *section, const struct answer *a)
 {
     GString *text = g_string_new(NULL);
     const double *theta = orch_speed_theta(a->model);
@@ -274,42 +279,50 @@ static void print_model(const struct answer *a)
         g_string_append_printf(text, "%s%.4g%s%s", i ? " + " : "", theta[i], is_constant ? "" : " ",
                                is_constant ? "" : term);
     }
-    printf("  synchronous speed model (Peng et al. 2018, equation 4; NNLS of relative errors): "
-           "seconds a step = %s; M = %g\n",
-           text->str, a->total_batch);
+    orch_section_note(
+        section,
+        "synchronous speed model (Peng et al. 2018, equation 4; NNLS of relative errors): "
+        "seconds a step = %s; M = %g",
+        text->str, a->total_batch);
     g_string_free(text, TRUE);
     const char *warning = orch_speed_warning(a->model);
     if (warning)
-        printf("  %s\n", warning);
+        orch_section_note(section, "%s", warning);
     double most = a->shares[a->share_count - 1].workers;
     for (int w = 0; w < a->worker_count; w++)
         if ((double)a->workers[w] > most) {
-            printf("  beyond %g workers (batches below %g) the model extrapolates\n", most,
-                   a->shares[a->share_count - 1].batch);
+            orch_section_note(section,
+                              "beyond %g workers (batches below %g) the model extrapolates", most,
+                              a->shares[a->share_count - 1].batch);
             return;
         }
 }
 
-void orch_answer_time_to(struct orch_cli *cli, struct orch_plan *plan,
-                         const struct orch_report_item *item)
+bool orch_answer_time_to(struct orch_asked *asked, GError **error)
 {
+    (void)error;
     GError *problem = NULL;
-    struct answer a = {.item = item};
+    struct orch_section *section = asked->section;
+    struct orch_plan *plan = asked->plan;
+    struct answer a = {.item = asked->item};
     bool ok = read_item(&a, plan, &problem);
-    a.set = orch_curve_set_gather(cli, plan, item, "experiments");
-    a.held = orch_curve_set_gather(cli, plan, item, "held_out");
-    a.speed = orch_curve_set_gather(cli, plan, item, "speed");
+    a.set = orch_curve_set_gather(plan, a.item, "experiments");
+    a.held = orch_curve_set_gather(plan, a.item, "held_out");
+    a.speed = orch_curve_set_gather(plan, a.item, "speed");
     ok = ok && find_net(&a, &problem) && find_epochs(&a, &problem);
     if (ok)
-        print_epochs(&a);
+        say_epochs(section, &a);
     ok = ok && fit_speed(&a, &problem);
     if (ok) {
-        print_times(cli, &a);
-        print_samples(&a);
-        print_model(&a);
+        say_times(section, &a);
+        say_samples(section, &a);
+        say_model(section, &a);
     } else {
-        printf("  missing: %s\n", problem->message);
+        orch_section_missing(section, NULL, "%s", problem->message);
     }
+    orch_curve_set_note(a.set, asked);
+    orch_curve_set_note(a.held, asked);
+    orch_curve_set_note(a.speed, asked);
     g_clear_error(&problem);
     orch_speed_free(a.model);
     orch_stages_free(a.curve);
@@ -319,4 +332,5 @@ void orch_answer_time_to(struct orch_cli *cli, struct orch_plan *plan,
     orch_curve_set_free(a.held);
     orch_curve_set_free(a.speed);
     orch_hardware_free(a.hardware);
+    return true;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The item `curve_law`: the curves' parameters from the size of the network and the device, and the
  * curve so predicted against that of a network that was left out and then measured. */
-#include "core/cli/answers.h"
+#include "core/answer/curve_set.h"
 
 #include "lib/base/error.h"
 #include "lib/base/json.h"
@@ -253,7 +253,7 @@ static void compare(struct held *h, const struct orch_curve_set *set,
     fill_ranges(h, c);
 }
 
-/* ---- printing ---------------------------------------------------------------------------------
+/* ---- saying -----------------------------------------------------------------------------------
  */
 
 static char *param_name(const struct orch_set_law *law, int output)
@@ -264,7 +264,7 @@ static char *param_name(const struct orch_set_law *law, int output)
                : g_strdup(name);
 }
 
-static void print_law(struct orch_cli *cli, const struct orch_set_law *law)
+static void say_law(struct orch_section *section, const struct orch_set_law *law)
 {
     static const char *const headers[] = {
         "of",           "scale", ">constant",         ">layers", ">log10 params",
@@ -281,18 +281,22 @@ static void print_law(struct orch_cli *cli, const struct orch_set_law *law)
         orch_table_add_real(table, line->r2);
         orch_table_add_real(table, 100 * line->left_out_error);
     }
-    orch_answer_print(cli, table);
-    printf("  from %d curves of %d networks; each parameter by those features that predict a "
-           "network left out best ('-': not used)%s\n",
-           law->used, law->law->networks,
-           law->law->networks < 3 ? "; below 3 networks: constants" : "");
+    orch_section_table(section, table);
+    orch_section_note(
+        section,
+        "from %d curves of %d networks; each parameter by those features that predict a "
+        "network left out best ('-': not used)%s",
+        law->used, law->law->networks,
+        law->law->networks < 3 ? "; below 3 networks: constants" : "");
     if (law->passed)
-        printf("  %d curve%s passed over: other learning-rate stages, or a network that cannot be "
-               "counted\n",
-               law->passed, law->passed == 1 ? "" : "s");
+        orch_section_note(
+            section,
+            "%d curve%s passed over: other learning-rate stages, or a network that cannot be "
+            "counted",
+            law->passed, law->passed == 1 ? "" : "s");
 }
 
-static void print_test(struct orch_cli *cli, const struct orch_set_law *law)
+static void say_test(struct orch_section *section, const struct orch_set_law *law)
 {
     static const char *const headers[] = {"of", ">largest difference %",   ">F",
                                           ">p", "does the device matter?", NULL};
@@ -316,20 +320,21 @@ static void print_test(struct orch_cli *cli, const struct orch_set_law *law)
                        NULL);
     }
     if (law->law->devices < 2) {
-        json_decref(orch_table_to_json(table));
-        printf("  device: one only, so whether it matters cannot be tested\n");
+        orch_table_free(table);
+        orch_section_note(section, "device: one only, so whether it matters cannot be tested");
         return;
     }
-    orch_answer_print(cli, table);
-    printf("  device against device on the same network (F test, p < 0.05 / %d counts); %s\n",
-           law->law->outputs,
-           any ? "where it matters its effect is in the prediction. Steps to a loss should not "
-                 "depend on the device: look for what else differs"
-               : "as expected: steps to a loss do not depend on the device, so no term of it is "
-                 "used");
+    orch_section_table(section, table);
+    orch_section_note(
+        section, "device against device on the same network (F test, p < 0.05 / %d counts); %s",
+        law->law->outputs,
+        any ? "where it matters its effect is in the prediction. Steps to a loss should not "
+              "depend on the device: look for what else differs"
+            : "as expected: steps to a loss do not depend on the device, so no term of it is "
+              "used");
 }
 
-static void print_ranges(struct orch_cli *cli, const GArray *held)
+static void say_ranges(struct orch_section *section, const GArray *held)
 {
     const struct held *first = &g_array_index(held, struct held, 0);
     static const char *const headers[] = {">steps", ">measured", ">predicted", ">error %", NULL};
@@ -343,11 +348,12 @@ static void print_ranges(struct orch_cli *cli, const GArray *held)
         orch_table_add_real(table, predicted);
         orch_table_add_real(table, 100 * (predicted - measured) / measured);
     }
-    orch_answer_print(cli, table);
-    printf("  mean loss of each range of steps, %s on %s\n", first->net, first->device);
+    orch_section_table(section, table);
+    orch_section_note(section, "mean loss of each range of steps, %s on %s", first->net,
+                      first->device);
 }
 
-static void print_errors(struct orch_cli *cli, const GArray *held)
+static void say_errors(struct orch_section *section, const GArray *held)
 {
     static const char *const headers[] = {"left out",
                                           "device",
@@ -373,20 +379,22 @@ static void print_errors(struct orch_cli *cli, const GArray *held)
         orch_table_add_real(table, 100 * h->nearest_good.relative_error);
         orch_table_add_real(table, 100 * h->mean_good.relative_error);
     }
-    orch_answer_print(cli, table);
+    orch_section_table(section, table);
     const struct held *h = &g_array_index(held, struct held, 0);
-    printf("  b: predicted%s. Errors: mean of |predicted - measured| / measured over steps after "
-           "the warm-up (from step %.0f), of the predicted curve; of its means over %d ranges of "
-           "steps\n  (noise of single batches averaged out); and, to compare: of the curve fitted "
-           "to the network itself (what noise alone leaves), of the fitted curve of %s, of the "
-           "mean of all fitted curves\n",
-           h->predicted->count > 1 ? " (first stage)" : "", ceil(h->from_k), RANGES,
-           h->nearest ? h->nearest : "the nearest network");
+    orch_section_note(
+        section,
+        "b: predicted%s. Errors: mean of |predicted - measured| / measured over steps after "
+        "the warm-up (from step %.0f), of the predicted curve; of its means over %d ranges of "
+        "steps\n  (noise of single batches averaged out); and, to compare: of the curve fitted "
+        "to the network itself (what noise alone leaves), of the fitted curve of %s, of the "
+        "mean of all fitted curves",
+        h->predicted->count > 1 ? " (first stage)" : "", ceil(h->from_k), RANGES,
+        h->nearest ? h->nearest : "the nearest network");
 }
 
-static void print_held(struct orch_cli *cli, const struct orch_report_item *item,
-                       const struct orch_curve_set *set, const struct orch_set_law *law,
-                       const struct orch_curve_set *held_set)
+static void say_held(struct orch_section *section, const struct orch_report_item *item,
+                     const struct orch_curve_set *set, const struct orch_set_law *law,
+                     const struct orch_curve_set *held_set)
 {
     GArray *held = g_array_new(FALSE, TRUE, sizeof(struct held));
     double warmup = WARMUP;
@@ -406,33 +414,37 @@ static void print_held(struct orch_cli *cli, const struct orch_report_item *item
         g_array_append_val(held, h);
     }
     if (held->len) {
-        print_errors(cli, held);
-        print_ranges(cli, held);
+        say_errors(section, held);
+        say_ranges(section, held);
     }
     if (!held_set->cells->len)
-        printf("  the left-out network is not among the trials that were asked for\n");
+        orch_section_note(section,
+                          "the left-out network is not among the trials that were asked for");
     else if (missing)
-        printf("  the left-out network's own curve: %u of %u missing\n", missing,
-               held_set->cells->len);
+        orch_section_note(section, "the left-out network's own curve: %u of %u missing", missing,
+                          held_set->cells->len);
     g_array_unref(held);
 }
 
-void orch_answer_curve_law(struct orch_cli *cli, struct orch_plan *plan,
-                           const struct orch_report_item *item)
+bool orch_answer_curve_law(struct orch_asked *a, GError **error)
 {
+    (void)error;
     GError *problem = NULL;
-    struct orch_curve_set *set = orch_curve_set_gather(cli, plan, item, "experiments");
-    struct orch_curve_set *held_set = orch_curve_set_gather(cli, plan, item, "held_out");
+    struct orch_curve_set *set = orch_curve_set_gather(a->plan, a->item, "experiments");
+    struct orch_curve_set *held_set = orch_curve_set_gather(a->plan, a->item, "held_out");
     struct orch_set_law *law = orch_set_law_fit(set, &problem);
+    orch_curve_set_note(set, a);
+    orch_curve_set_note(held_set, a);
     if (law) {
-        print_law(cli, law);
-        print_test(cli, law);
-        print_held(cli, item, set, law, held_set);
+        say_law(a->section, law);
+        say_test(a->section, law);
+        say_held(a->section, a->item, set, law, held_set);
     } else {
-        printf("  missing: %s\n", problem->message);
+        orch_section_missing(a->section, NULL, "%s", problem->message);
     }
     g_clear_error(&problem);
     orch_set_law_free(law);
     orch_curve_set_free(held_set);
     orch_curve_set_free(set);
+    return true;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The item `learn`. */
-#include "core/cli/learn_item.h"
+#include "core/answer/learn_item.h"
 
 #include "core/report/group.h"
 #include "lib/base/json.h"
@@ -12,16 +12,6 @@
 
 /* ---- rows --------------------------------------------------------------------------------------
  */
-
-/* "mean epoch_time", "result x", "x" */
-static char *parse_value(const char *text, enum orch_aggregate *out)
-{
-    g_auto(GStrv) parts = g_strsplit(text, " ", 2);
-    bool two = parts[0] && parts[1];
-    if (!two || !orch_aggregate_parse(parts[0], out))
-        *out = ORCH_AGGREGATE_LAST;
-    return g_strdup(g_strstrip(two ? parts[1] : parts[0]));
-}
 
 /* The features of an item, the column that is held out among them. */
 static char **feature_names(const json_t *spec)
@@ -37,69 +27,69 @@ static char **feature_names(const json_t *spec)
     return names;
 }
 
-static bool add_run_row(GString *csv, const struct orch_plan *plan, const struct orch_run *run,
-                        char **features, const char *metric, enum orch_aggregate aggregate,
-                        struct learn_outcome *out)
+static bool add_run_row(GString *csv, struct orch_trial *trial, char **features,
+                        const struct orch_wanted *wanted, struct learn_outcome *out)
 {
     double value = (double)NAN;
     const char *unit = NULL;
-    orch_run_number(plan->store, run, metric, aggregate, &value, NULL, &unit, NULL);
+    orch_trial_number(out->source.trials, trial, wanted, &value, NULL, &unit, NULL);
     if (!(value > 0) || !isfinite(value))
         return false;
     if (!out->unit)
         out->unit = g_strdup(unit ? unit : "");
     char text[ORCH_REAL_CHARS];
     for (int i = 0; features[i]; i++) {
-        g_autofree char *field = learn_run_value(plan->store, run, features[i]);
+        g_autofree char *field =
+            learn_run_value(out->source.trials->store, trial->run, features[i]);
         learn_csv_field(csv, field, i == 0);
     }
     g_string_append_printf(csv, ",%s\n", orch_real_format(value, text));
     return true;
 }
 
-static GString *runs_csv(const struct orch_plan *plan, const struct orch_report_item *item,
-                         struct learn_outcome *out)
+static GString *runs_csv(const struct orch_report_item *item, struct learn_outcome *out)
 {
-    g_auto(GStrv) features = feature_names(item->spec), values = learn_words(item->spec, "value");
-    enum orch_aggregate aggregate;
-    g_autofree char *metric = parse_value(values[0] ? values[0] : "", &aggregate);
+    g_auto(GStrv) features = feature_names(item->spec);
+    g_autoptr(GPtrArray) values = orch_wanted_parse(json_object_get(item->spec, "value"));
+    const struct orch_wanted *wanted = values->pdata[0];
+    const struct orch_trials *trials = out->source.trials;
     GString *csv = g_string_new(NULL);
     unsigned without = 0, with = 0;
     for (int i = 0; features[i]; i++)
         learn_csv_field(csv, features[i], i == 0);
-    learn_csv_field(csv, metric, false);
+    learn_csv_field(csv, wanted->name, false);
     g_string_append_c(csv, '\n');
-    out->target = g_strdup(metric);
-    for (unsigned i = 0; i < plan->count; i++) {
-        const struct orch_manifest *m = plan->items[i].cell->experiment->manifest;
-        bool declares = orch_manifest_metric(m, metric) || strcmp(metric, "wall_s") == 0;
-        struct orch_run *run = declares ? learn_run_at(plan, i, item, &out->source) : NULL;
-        bool has = run && add_run_row(csv, plan, run, features, metric, aggregate, out);
+    out->target = g_strdup(wanted->name);
+    for (guint i = 0; i < trials->all->len; i++) {
+        struct orch_trial *trial = trials->all->pdata[i];
+        if (!orch_trial_has(trials, trial, wanted->name) || !learn_use(&out->source, trial))
+            continue;
+        bool has = add_run_row(csv, trial, features, wanted, out);
         with += has;
-        without += run && !has;
-        orch_run_free(run);
+        without += !has;
     }
     if (without)
-        g_ptr_array_add(
-            out->source.notes,
-            g_strdup_printf("%u runs have no '%s' above 0 and are left out", without, metric));
+        g_ptr_array_add(out->source.notes,
+                        g_strdup_printf("%u runs have no '%s' above 0 and are left out", without,
+                                        wanted->name));
     out->source.text = g_strdup_printf("%u runs", with);
     return csv;
 }
 
-static GString *artifacts_csv(const struct orch_plan *plan, const struct orch_report_item *item,
-                              struct learn_outcome *out)
+static GString *artifacts_csv(const struct orch_report_item *item, struct learn_outcome *out)
 {
     g_auto(GStrv) features = learn_words(item->spec, "features");
     const char *artifact = orch_json_text(item->spec, "artifact", "");
+    const struct orch_trials *trials = out->source.trials;
     GString *csv = g_string_new(NULL);
     unsigned with = 0;
-    for (unsigned i = 0; i < plan->count; i++) {
-        const struct orch_manifest *m = plan->items[i].cell->experiment->manifest;
-        struct orch_run *run =
-            orch_manifest_artifact(m, artifact) ? learn_run_at(plan, i, item, &out->source) : NULL;
-        with += run && learn_add_artifact(csv, plan->store, run, artifact, features, &out->source);
-        orch_run_free(run);
+    for (guint i = 0; i < trials->all->len; i++) {
+        const struct orch_trial *trial = trials->all->pdata[i];
+        if (!orch_manifest_artifact(trial->item->cell->experiment->manifest, artifact))
+            continue;
+        const struct orch_run *run = learn_use(&out->source, trial);
+        with +=
+            run && learn_add_artifact(csv, trials->store, run, artifact, features, &out->source);
     }
     out->source.text = g_strdup_printf("'%s' of %u runs", artifact, with);
     return csv;
@@ -123,12 +113,12 @@ static GString *table_of(const struct orch_plan *plan, const struct orch_report_
     orch_int_parse(most, &limit);
     target = orch_json_text(item->spec, "target", "");
     if (json_object_get(item->spec, "value"))
-        return runs_csv(plan, item, out);
+        return runs_csv(item, out);
     out->target = g_strdup(target);
     out->unit = g_strdup(unit_of(target));
     if (dataset)
         return learn_dataset_csv(plan->store, dataset, target, (size_t)limit, &out->source);
-    return artifacts_csv(plan, item, out);
+    return artifacts_csv(item, out);
 }
 
 /* ---- AI Gauge's letters ------------------------------------------------------------------------
@@ -260,15 +250,18 @@ static void judge(const struct orch_csv *csv, const struct orch_report_item *ite
     orch_rows_free(rows);
 }
 
-struct learn_outcome *learn_item_judge(const struct orch_plan *plan,
-                                       const struct orch_report_item *item)
+struct learn_outcome *learn_item_judge(struct orch_asked *a, GError **problem)
 {
     struct learn_outcome *out = g_new0(struct learn_outcome, 1);
+    const struct orch_report_item *item = a->item;
     g_autoptr(GError) error = NULL;
-    learn_source_init(&out->source);
+    if (!learn_source_init(&out->source, a, problem)) {
+        learn_outcome_free(out);
+        return NULL;
+    }
     out->hold_out = g_strdup(orch_json_text(item->spec, "hold_out", NULL));
     out->held_model = g_strdup(orch_json_text(item->spec, "model", "boost"));
-    GString *text = table_of(plan, item, out);
+    GString *text = table_of(a->plan, item, out);
     struct orch_csv *csv =
         text ? orch_csv_parse(out->source.text, text->str, text->len, &error) : NULL;
     if (text && !text->len)

@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The report's items about loss curves: each is computed as a struct, and printed by itself. */
-#ifndef ORCH_CORE_CLI_ANSWERS_H
-#define ORCH_CORE_CLI_ANSWERS_H
+/* Loss curves of networks on devices, and the law over them: what the items about curves are made
+ * of. */
+#ifndef ORCH_CORE_ANSWER_CURVE_SET_H
+#define ORCH_CORE_ANSWER_CURVE_SET_H
 
-#include "core/cli/curves.h"
-#include "core/run/plan.h"
+#include "core/answer/curves.h"
+#include "core/answer/items.h"
 #include "predictors/curve_law.h"
 #include "predictors/speed.h"
-
-/** Prints the answer of an item of the kinds below; false: it is of another kind. */
-bool orch_answer_of_curves(struct orch_cli *cli, struct orch_plan *plan,
-                           const struct orch_report_item *item);
-/** Prints a table indented, and frees it. */
-void orch_answer_print(struct orch_cli *cli, struct orch_table *table);
 
 /* ---- curves of networks on devices (curve_set.c) ----------------------------------------------
  */
@@ -42,23 +37,19 @@ struct orch_curve_set {
  * absent and `key` is "experiments"), whoever made them and wherever: those of the plan's
  * fingerprints. Cells of experiments that the profile leaves out are not in it. The caller frees.
  */
-struct orch_curve_set *orch_curve_set_gather(struct orch_cli *cli, struct orch_plan *plan,
+struct orch_curve_set *orch_curve_set_gather(struct orch_plan *plan,
                                              const struct orch_report_item *item, const char *key);
+/** Notes its cells and runs in the item's section, and what is missing with the command that makes
+ * it. */
+void orch_curve_set_note(const struct orch_curve_set *set, struct orch_asked *a);
 void orch_curve_set_free(struct orch_curve_set *set);
 const struct orch_set_net *orch_curve_set_net(const struct orch_curve_set *set, int net);
 /** Its name in a table: short where devices differ in their ends only. */
 const char *orch_curve_set_device(const struct orch_curve_set *set, int device);
 
-/* ---- items ------------------------------------------------------------------------------------
+/* ---- the law
+ * --------------------------------------------------------------------------------------
  */
-
-/** Prints the answer of an item; what is missing is said in it. */
-void orch_answer_curve(struct orch_cli *cli, struct orch_plan *plan,
-                       const struct orch_report_item *item);
-void orch_answer_curve_law(struct orch_cli *cli, struct orch_plan *plan,
-                           const struct orch_report_item *item);
-void orch_answer_time_to(struct orch_cli *cli, struct orch_plan *plan,
-                         const struct orch_report_item *item);
 
 /** The regression over a set's fitted curves, and the curve that it predicts. */
 struct orch_set_law {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The answers of `learn` and `layerwise` on a terminal. */
-#include "core/cli/execute.h"
-
-#include "core/cli/learn_item.h"
+/* The items `learn` and `layerwise`: what learn_item.c and layerwise_item.c made of them, as
+ * sections. */
+#include "core/answer/items.h"
+#include "core/answer/learn_item.h"
+#include "core/report/numbers.h"
 
 #include <math.h>
 #include <string.h>
@@ -25,35 +26,27 @@ static void add_number(struct orch_table *table, double value)
     orch_table_add(table, text, NULL);
 }
 
-/* The table's lines, set in like every answer; frees it. */
-static void print_lines(struct orch_cli *cli, struct orch_table *table)
-{
-    g_autofree char *text = orch_table_to_text(table, orch_cli_color(cli, false));
-    g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
-    for (int i = 0; lines[i] && *lines[i]; i++)
-        printf("  %s\n", lines[i]);
-}
-
 /* True when there is an answer; else says why there is none. */
-static bool print_source(const struct learn_source *s)
+static bool say_source(struct orch_asked *a, const struct learn_source *s)
 {
     if (s->missing) {
-        printf("  missing: %s\n", s->missing);
-        if (s->cure)
-            printf("  bring it in: %s\n", s->cure);
+        orch_section_missing(a->section, s->cure, "%s", s->missing);
+        orch_answer_say_missing(a, s->trials);
         return false;
     }
-    printf("  learned from %zu rows: %s", s->rows, s->text);
-    if (s->planned > s->done)
-        printf(" (%u of %u trials are done)", s->done, s->planned);
-    printf("\n");
+    g_autofree char *done =
+        s->planned > s->done ? g_strdup_printf(" (%u of %u trials are done)", s->done, s->planned)
+                             : g_strdup("");
+    orch_section_text(a->section, "learned from %zu rows: %s%s", s->rows, s->text, done);
     return true;
 }
 
-static void print_notes(const struct learn_source *s)
+static void say_notes(struct orch_asked *a, const struct learn_source *s)
 {
     for (guint i = 0; i < s->notes->len; i++)
-        printf("  %s\n", (char *)s->notes->pdata[i]);
+        orch_section_note(a->section, "%s", (char *)s->notes->pdata[i]);
+    if (s->planned)
+        orch_answer_say_missing(a, s->trials);
 }
 
 /* ---- regressors side by side -------------------------------------------------------------------
@@ -75,32 +68,35 @@ static void add_winner(struct orch_table *table, const struct orch_regressor *r,
     orch_table_add(table, s->text, NULL);
 }
 
-static void print_form(const struct orch_regressor *r)
+/* "- 3.2 I(resnet20)" */
+static void append_term(GString *text, const struct orch_aigauge_term *term, bool is_first,
+                        bool is_category)
 {
-    const struct orch_aigauge *form = r->form;
-    printf("  %s: y =", r->name);
-    for (guint i = 0; i < form->terms->len; i++) {
-        const struct orch_aigauge_term *term =
-            &g_array_index(form->terms, struct orch_aigauge_term, i);
-        g_autofree char *number = orch_number_format(fabs(term->coefficient));
-        bool is_category = i > 0 && i + ORCH_AIGAUGE_NUMBERS < form->terms->len;
-        printf(" %s%s%s%s%s",
-               term->coefficient < 0 ? "- "
-               : i                   ? "+ "
-                                     : "",
-               number,
-               is_category ? " I("
-               : i         ? " "
-                           : "",
-               i ? term->name : "", is_category ? ")" : "");
-    }
-    printf("\n");
-    if (form->rank < form->terms->len)
-        printf("    (%zu of %u terms are told apart by these rows: the others share the weight)\n",
-               form->rank, form->terms->len);
+    g_autofree char *number = orch_number_format(fabs(term->coefficient));
+    const char *sign = term->coefficient < 0 ? "- " : is_first ? "" : "+ ";
+    g_string_append_printf(text, " %s%s", sign, number);
+    if (is_category)
+        g_string_append_printf(text, " I(%s)", term->name);
+    else if (!is_first)
+        g_string_append_printf(text, " %s", term->name);
 }
 
-static void print_models(struct orch_cli *cli, const struct learn_outcome *o)
+static void say_form(struct orch_section *section, const struct orch_regressor *r)
+{
+    const struct orch_aigauge *form = r->form;
+    g_autoptr(GString) text = g_string_new(NULL);
+    for (guint i = 0; i < form->terms->len; i++)
+        append_term(text, &g_array_index(form->terms, struct orch_aigauge_term, i), i == 0,
+                    i > 0 && i + ORCH_AIGAUGE_NUMBERS < form->terms->len);
+    orch_section_text(section, "%s: y =%s", r->name, text->str);
+    if (form->rank < form->terms->len)
+        orch_section_note(section,
+                          "(%zu of %u terms are told apart by these rows: the others share the "
+                          "weight)",
+                          form->rank, form->terms->len);
+}
+
+static void say_models(struct orch_section *section, const struct learn_outcome *o)
 {
     g_autofree char *rmse =
         o->unit && *o->unit ? g_strdup_printf("RMSE (%s)", o->unit) : g_strdup("RMSE");
@@ -114,15 +110,16 @@ static void print_models(struct orch_cli *cli, const struct learn_outcome *o)
         add_winner(table, r, true);
         add_winner(table, r, false);
     }
-    print_lines(cli, table);
-    printf("  of rows that their fold did not see (%d folds), predicting %s itself\n",
-           ORCH_REGRESSORS_FOLDS, o->target);
+    orch_section_table(section, table);
+    orch_section_note(section,
+                      "of rows that their fold did not see (%d folds), predicting %s itself",
+                      ORCH_REGRESSORS_FOLDS, o->target);
     for (guint i = 0; i < o->models->len; i++) {
         const struct orch_regressor *r = o->models->pdata[i];
         if (r->form)
-            print_form(r);
+            say_form(section, r);
         if (r->why)
-            printf("  %s: %s\n", r->name, r->why);
+            orch_section_note(section, "%s: %s", r->name, r->why);
     }
 }
 
@@ -139,7 +136,7 @@ static void add_score(struct orch_table *table, const struct orch_score *s)
     orch_table_add(table, text, NULL);
 }
 
-static void print_held(struct orch_cli *cli, const struct learn_outcome *o)
+static void say_held(struct orch_section *section, const struct learn_outcome *o)
 {
     const char *const headers[] = {o->hold_out,         ">rows",           "a model of it alone",
                                    "one model for all", "it was left out", NULL};
@@ -153,26 +150,29 @@ static void print_held(struct orch_cli *cli, const struct learn_outcome *o)
         add_score(table, &g->all);
         add_score(table, &g->left_out);
     }
-    print_lines(cli, table);
-    printf("  RMSE%s%s%s, mean relative error, share within the 90 %% interval, of rows not seen "
-           "(%s), by '%s'; '-': too few to learn from\n",
-           o->unit && *o->unit ? " (" : "", o->unit && *o->unit ? o->unit : "",
-           o->unit && *o->unit ? ")" : "", o->held->folds > 1 ? "5 folds" : "a fifth of them",
-           o->held_model);
+    orch_section_table(section, table);
+    bool has_unit = o->unit && *o->unit;
+    orch_section_note(section,
+                      "RMSE%s%s%s, mean relative error, share within the 90 %% interval, of rows "
+                      "not seen (%s), by '%s'; '-': too few to learn from",
+                      has_unit ? " (" : "", has_unit ? o->unit : "", has_unit ? ")" : "",
+                      o->held->folds > 1 ? "5 folds" : "a fifth of them", o->held_model);
 }
 
-void orch_answer_learn(struct orch_cli *cli, const struct orch_plan *plan,
-                       const struct orch_report_item *item)
+bool orch_answer_learn(struct orch_asked *a, GError **error)
 {
-    struct learn_outcome *o = learn_item_judge(plan, item);
-    if (print_source(&o->source)) {
+    struct learn_outcome *o = learn_item_judge(a, error);
+    if (!o)
+        return false;
+    if (say_source(a, &o->source)) {
         if (o->models)
-            print_models(cli, o);
+            say_models(a->section, o);
         if (o->held)
-            print_held(cli, o);
-        print_notes(&o->source);
+            say_held(a->section, o);
+        say_notes(a, &o->source);
     }
     learn_outcome_free(o);
+    return true;
 }
 
 /* ---- layer by layer ----------------------------------------------------------------------------
@@ -200,7 +200,7 @@ static void add_epoch(struct orch_table *table, double batch_ms, const struct la
                isnan(batch_ms) ? batch_ms : orch_layerwise_epoch_s(batch_ms, images, row->batch));
 }
 
-static void print_layerwise(struct orch_cli *cli, const struct layerwise_outcome *o)
+static void say_layerwise(struct orch_section *section, const struct layerwise_outcome *o)
 {
     const char *headers[13] = {"net", "", ">batch", "measured ms", "one model for all", "90 %"};
     int count = 6;
@@ -237,22 +237,25 @@ static void print_layerwise(struct orch_cli *cli, const struct layerwise_outcome
         orch_table_add(table, layers, NULL);
         orch_table_add(table, row->left_out_text, NULL);
     }
-    print_lines(cli, table);
-    printf("  ms of a batch as the sum of its layers' times by '%s'; in brackets 100 (predicted - "
-           "measured) / measured",
-           o->model);
-    if (o->images)
-        printf("; an epoch of %" G_GINT64_FORMAT " images", o->images);
-    printf("\n");
+    orch_section_table(section, table);
+    g_autofree char *epoch =
+        o->images ? g_strdup_printf("; an epoch of %" G_GINT64_FORMAT " images", o->images)
+                  : g_strdup("");
+    orch_section_note(section,
+                      "ms of a batch as the sum of its layers' times by '%s'; in brackets 100 "
+                      "(predicted - measured) / measured%s",
+                      o->model, epoch);
 }
 
-void orch_answer_layerwise(struct orch_cli *cli, const struct orch_plan *plan,
-                           const struct orch_report_item *item)
+bool orch_answer_layerwise(struct orch_asked *a, GError **error)
 {
-    struct layerwise_outcome *o = layerwise_item_predict(plan, item);
-    if (print_source(&o->source)) {
-        print_layerwise(cli, o);
-        print_notes(&o->source);
+    struct layerwise_outcome *o = layerwise_item_predict(a, error);
+    if (!o)
+        return false;
+    if (say_source(a, &o->source)) {
+        say_layerwise(a->section, o);
+        say_notes(a, &o->source);
     }
     layerwise_outcome_free(o);
+    return true;
 }

@@ -3,11 +3,11 @@
  * its fingerprint, on whatever machine: that is how a group fills one table. Where the plan has no
  * fingerprint (this machine lacks the GPU), recipe, experiment, repeat and parameters must agree.
  */
-#include "core/cli/answers.h"
+#include "core/answer/curve_set.h"
 
-#include "core/cli/nets.h"
 #include "lib/base/error.h"
 #include "lib/base/json.h"
+#include "lib/net/net.h"
 
 #include <math.h>
 #include <string.h>
@@ -55,10 +55,10 @@ const char *orch_curve_set_device(const struct orch_curve_set *set, int device)
 
 static void count_net(struct orch_set_net *net, const json_t *cost)
 {
-    struct orch_net_request request = {.name = orch_json_text(cost, "network", NULL),
-                                       .input = orch_json_text(cost, "input", NULL),
-                                       .classes = (int)orch_json_int(cost, "classes", 0)};
-    struct orch_net *graph = request.name ? orch_cli_net(&request, NULL) : NULL;
+    struct orch_net_options request = {.name = orch_json_text(cost, "network", NULL),
+                                       .classes = orch_json_int(cost, "classes", 0)};
+    orch_net_input_parse(orch_json_text(cost, "input", ""), &request);
+    struct orch_net *graph = request.name ? orch_net_make(&request, NULL) : NULL;
     for (int i = 0; i < ORCH_LAW_FEATURES; i++)
         net->features[i] = NAN;
     net->params = NAN;
@@ -193,9 +193,8 @@ static struct orch_set_cell *cell_at(struct orch_curve_set *set, int net, int va
 }
 
 /* Reads and fits a run, unless a newer one was there. */
-static void fill_cell(struct orch_cli *cli, struct orch_plan *plan,
-                      const struct orch_report_item *item, struct orch_set_cell *cell,
-                      const struct orch_run *run)
+static void fill_cell(struct orch_plan *plan, const struct orch_report_item *item,
+                      struct orch_set_cell *cell, const struct orch_run *run)
 {
     struct orch_curve_wish wish = {.loss = orch_json_text(item->spec, "value", NULL)};
     GError *problem = NULL;
@@ -203,7 +202,7 @@ static void fill_cell(struct orch_cli *cli, struct orch_plan *plan,
         return;
     const char *space = wish.loss ? strrchr(wish.loss, ' ') : NULL;
     wish.loss = space ? space + 1 : wish.loss;
-    cell->curve = orch_run_curve_read(cli, plan->store, run, &wish, &problem);
+    cell->curve = orch_run_curve_read(plan->plugins, plan->store, run, &wish, &problem);
     if (cell->curve)
         orch_run_curve_fit(cell->curve, ORCH_CURVE_ALWAYS_OPTIMUS, NULL, &cell->fit, &problem);
     if (problem) {
@@ -271,7 +270,7 @@ static void fill_gaps(struct orch_curve_set *set, const GArray *wanted)
     g_ptr_array_sort(set->cells, compare_cells);
 }
 
-struct orch_curve_set *orch_curve_set_gather(struct orch_cli *cli, struct orch_plan *plan,
+struct orch_curve_set *orch_curve_set_gather(struct orch_plan *plan,
                                              const struct orch_report_item *item, const char *key)
 {
     struct orch_curve_set *set = g_new0(struct orch_curve_set, 1);
@@ -298,11 +297,52 @@ struct orch_curve_set *orch_curve_set_gather(struct orch_cli *cli, struct orch_p
             const struct orch_run *run = runs->pdata[j];
             if (orch_verdict_facts(orch_verdict_parse(run->state))->spares && run->where_key &&
                 is_of(plan, run, trial))
-                fill_cell(cli, plan, item,
+                fill_cell(plan, item,
                           cell_at(set, w.net, w.variant, device_of(set, run->where_key), w.repeat),
                           run);
         }
     }
     fill_gaps(set, wanted);
     return set;
+}
+
+/* ---- in a section ------------------------------------------------------------------------------
+ */
+
+static void note_run(const struct orch_curve_set *set, const struct orch_set_cell *cell,
+                     struct orch_asked *a)
+{
+    const struct orch_run_curve *c = cell->curve;
+    const char *variant = set->variants->pdata[cell->variant], *who = a->options->who;
+    g_autofree char *label = g_strdup_printf(
+        "%s%s%s on %s #%d", orch_curve_set_net(set, cell->net)->name, *variant ? " " : "", variant,
+        orch_curve_set_device(set, cell->device), cell->repeat);
+    struct orch_section_run run = {c->key,
+                                   c->experiment,
+                                   label,
+                                   c->who,
+                                   c->where,
+                                   c->commit,
+                                   !who || g_strcmp0(who, c->who) == 0};
+    orch_section_run_add(a->section, &run);
+}
+
+void orch_curve_set_note(const struct orch_curve_set *set, struct orch_asked *a)
+{
+    unsigned done = 0, count = set->cells->len;
+    for (guint i = 0; i < count; i++) {
+        const struct orch_set_cell *cell = set->cells->pdata[i];
+        if (cell->curve)
+            note_run(set, cell, a);
+        done += cell->curve != NULL;
+    }
+    a->section->planned += count;
+    a->section->done += done;
+    if (done < count) {
+        g_autofree char *cure = orch_answer_command(a, "run", NULL);
+        orch_section_missing(a->section, cure,
+                             "%u of %u curves are not there: each is made by whoever has its "
+                             "device",
+                             count - done, count);
+    }
 }

@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The report's items `learn` and `layerwise`: rows are gathered from the plan's runs, their tables
- * or a data set, models are judged. Nothing is printed here: the outcome is for a terminal
- * (answers_learn.c) and for whatever draws it. */
-#ifndef ORCH_CORE_CLI_LEARN_ITEM_H
-#define ORCH_CORE_CLI_LEARN_ITEM_H
+ * or a data set, models are judged. item_learn.c makes sections of it. */
+#ifndef ORCH_CORE_ANSWER_LEARN_ITEM_H
+#define ORCH_CORE_ANSWER_LEARN_ITEM_H
 
-#include "core/run/plan.h"
+#include "core/answer/items.h"
 #include "predictors/heldout.h"
 #include "predictors/layerwise.h"
 #include "predictors/regressors.h"
 
 /** What was learned from, and why there is nothing. */
 struct learn_source {
-    unsigned planned, done; /* trials; 0: a data set */
-    size_t rows;            /* learned from */
-    char *text;             /* "24 runs", "data set 'x', 5000 of its 42405 rows" */
-    char *missing;          /* why there is no answer, or NULL */
-    char *cure;             /* the next command, or NULL */
-    GPtrArray *notes;       /* char *: columns left out, letters of the linear form */
+    struct orch_trials *trials;
+    struct orch_section *section; /* in which trials are noted; borrowed */
+    unsigned planned, done;       /* trials; 0: a data set */
+    size_t rows;                  /* learned from */
+    char *text;                   /* "24 runs", "data set 'x', 5000 of its 42405 rows" */
+    char *missing;                /* why there is no answer, or NULL */
+    char *cure;                   /* the next command, or NULL */
+    GPtrArray *notes;             /* char *: columns left out, letters of the linear form */
 };
 
 struct learn_outcome {
@@ -27,9 +28,9 @@ struct learn_outcome {
     struct orch_heldout *held;   /* or NULL */
     char *hold_out, *held_model; /* its column and its model */
 };
-/** Judges the models of an item `learn`. Never NULL; the caller frees. */
-struct learn_outcome *learn_item_judge(const struct orch_plan *plan,
-                                       const struct orch_report_item *item);
+/** Judges the models of an item `learn`, and notes its trials in the section. NULL with an error
+ * when the store cannot be read. The caller frees. */
+struct learn_outcome *learn_item_judge(struct orch_asked *a, GError **error);
 void learn_outcome_free(struct learn_outcome *outcome);
 
 struct layerwise_guess {
@@ -50,9 +51,8 @@ struct layerwise_outcome {
     int64_t images;  /* of an epoch; 0: not asked for */
     GPtrArray *rows; /* struct layerwise_row * */
 };
-/** Predicts the networks of an item `layerwise`. Never NULL; the caller frees. */
-struct layerwise_outcome *layerwise_item_predict(const struct orch_plan *plan,
-                                                 const struct orch_report_item *item);
+/** Predicts the networks of an item `layerwise`; otherwise as above. */
+struct layerwise_outcome *layerwise_item_predict(struct orch_asked *a, GError **error);
 void layerwise_outcome_free(struct layerwise_outcome *outcome);
 
 /* ---- what both files of this share (learn_rows.c) ----------------------------------------------
@@ -60,7 +60,8 @@ void layerwise_outcome_free(struct layerwise_outcome *outcome);
 
 /** A text or a list of texts, NULL-terminated; empty when absent. The caller frees. */
 char **learn_words(const json_t *spec, const char *key);
-void learn_source_init(struct learn_source *source);
+/** Gathers the item's trials. False with an error; the source may be cleared then, too. */
+bool learn_source_init(struct learn_source *source, struct orch_asked *a, GError **error);
 void learn_source_clear(struct learn_source *source);
 /** Says why there is nothing, once. */
 void learn_source_fail(struct learn_source *source, const char *cure, const char *format, ...)
@@ -69,10 +70,8 @@ void learn_source_fail(struct learn_source *source, const char *cure, const char
 /** A table that grows by fields, made for orch_csv_parse. */
 void learn_csv_field(GString *csv, const char *text, bool is_first);
 
-/** The run of a plan item that is done and meant by the item's experiments; NULL: none. Counts it
- * when `counts`. The caller frees. */
-struct orch_run *learn_run_at(const struct orch_plan *plan, unsigned index,
-                              const struct orch_report_item *item, struct learn_source *source);
+/** Counts a trial, and notes it in the section. Its run, borrowed; NULL: it was not run. */
+const struct orch_run *learn_use(struct learn_source *source, const struct orch_trial *trial);
 /** A value of a run by its name: a parameter, "gpu" (the model's name), ...; "" when it has none.
  * The caller frees. */
 char *learn_run_value(struct orch_store *store, const struct orch_run *run, const char *name);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The item `curve`: a table of the fitted loss curves, network by device, with who ran each. */
-#include "core/cli/answers.h"
+#include "core/answer/curve_set.h"
 
 #include <math.h>
 #include <string.h>
@@ -71,10 +71,10 @@ static struct orch_table *make_table(const struct orch_curve_set *set)
     return table;
 }
 
-void orch_answer_curve(struct orch_cli *cli, struct orch_plan *plan,
-                       const struct orch_report_item *item)
+bool orch_answer_curve(struct orch_asked *a, GError **error)
 {
-    struct orch_curve_set *set = orch_curve_set_gather(cli, plan, item, "experiments");
+    (void)error;
+    struct orch_curve_set *set = orch_curve_set_gather(a->plan, a->item, "experiments");
     unsigned missing = 0;
     const char *metric = NULL;
     for (guint i = 0; i < set->cells->len; i++) {
@@ -82,49 +82,21 @@ void orch_answer_curve(struct orch_cli *cli, struct orch_plan *plan,
         missing += !cell->fit.stages;
         metric = cell->curve ? cell->curve->metric : metric;
     }
-    if (!set->cells->len) {
-        printf("  missing: no trial of it in this profile\n");
-    } else {
-        orch_answer_print(cli, make_table(set));
-        printf("  %s = 1/(b0 k + b1) + b2, b >= 0; k: steps (where the series is by epoch, "
-               "epochs) from the start of the learning-rate stage; losses as recorded\n",
-               metric ? metric : "loss");
-        printf("  %u of %u models%s\n", set->cells->len - missing, set->cells->len,
-               missing ? "; the others are missing" : "");
+    if (set->cells->len) {
+        orch_section_table(a->section, make_table(set));
+        orch_section_note(a->section,
+                          "%s = 1/(b0 k + b1) + b2, b >= 0; k: steps (where the series is by "
+                          "epoch, epochs) from the start of the learning-rate stage; losses as "
+                          "recorded",
+                          metric ? metric : "loss");
+        orch_section_text(a->section, "%u of %u models%s", set->cells->len - missing,
+                          set->cells->len, missing ? "; the others are missing" : "");
         for (guint i = 0; i < set->devices->len; i++)
             if (orch_curve_set_device(set, (int)i) != set->devices->pdata[i])
-                printf("  device '%s': %s\n", orch_curve_set_device(set, (int)i),
-                       (char *)set->devices->pdata[i]);
+                orch_section_note(a->section, "device '%s': %s", orch_curve_set_device(set, (int)i),
+                                  (char *)set->devices->pdata[i]);
     }
+    orch_curve_set_note(set, a);
     orch_curve_set_free(set);
-}
-
-/* ---- all of the kind ---------------------------------------------------------------------------
- */
-
-void orch_answer_print(struct orch_cli *cli, struct orch_table *table)
-{
-    g_autofree char *text = orch_table_to_text(table, orch_cli_color(cli, false));
-    g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
-    for (int i = 0; lines[i] && *lines[i]; i++)
-        printf("  %s\n", lines[i]);
-}
-
-static const struct {
-    enum orch_report_kind kind;
-    void (*print)(struct orch_cli *cli, struct orch_plan *plan,
-                  const struct orch_report_item *item);
-} WHOLE[] = {{ORCH_REPORT_CURVE, orch_answer_curve},
-             {ORCH_REPORT_CURVE_LAW, orch_answer_curve_law},
-             {ORCH_REPORT_TIME_TO, orch_answer_time_to}};
-
-bool orch_answer_of_curves(struct orch_cli *cli, struct orch_plan *plan,
-                           const struct orch_report_item *item)
-{
-    for (size_t i = 0; i < G_N_ELEMENTS(WHOLE); i++)
-        if (WHOLE[i].kind == item->kind) {
-            WHOLE[i].print(cli, plan, item);
-            return true;
-        }
-    return false;
+    return true;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "core/cli/hardware.h"
+#include "core/hardware/hardware.h"
 
 #include "lib/base/error.h"
 #include "lib/base/text.h"

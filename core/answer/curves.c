@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "core/cli/curves.h"
+#include "core/answer/curves.h"
 
 #include "core/report/group.h"
 #include "lib/base/error.h"
@@ -17,8 +17,8 @@ void orch_run_curve_free(struct orch_run_curve *curve)
 {
     if (!curve)
         return;
-    char *texts[] = {curve->key,    curve->experiment,     curve->who, curve->where, curve->net,
-                     curve->metric, curve->accuracy_metric};
+    char *texts[] = {curve->key, curve->experiment, curve->who,    curve->where,
+                     curve->net, curve->commit,     curve->metric, curve->accuracy_metric};
     double *numbers[] = {curve->k,        curve->loss,       curve->drops,
                          curve->accuracy, curve->accuracy_k, curve->accuracy_loss};
     for (size_t i = 0; i < G_N_ELEMENTS(texts); i++)
@@ -62,11 +62,10 @@ static struct orch_series *first_series(struct orch_store *store, const struct o
 
 /* Does the series count epochs? Its plugin says so; where that is not here, a series that does not
  * go on after the last epoch does. */
-static bool is_by_epoch(struct orch_cli *cli, const struct orch_run *run,
+static bool is_by_epoch(struct orch_plugins *plugins, const struct orch_run *run,
                         const struct orch_series *series, double epochs)
 {
-    const struct orch_manifest *manifest =
-        orch_plugins_find(orch_cli_plugins(cli), run->plugin, NULL, NULL);
+    const struct orch_manifest *manifest = orch_plugins_find(plugins, run->plugin, NULL, NULL);
     const struct orch_metric_spec *metric =
         manifest ? orch_manifest_metric(manifest, series->name) : NULL;
     if (metric && metric->step_unit)
@@ -252,12 +251,12 @@ static struct orch_run_curve *complain(const struct orch_run *run, const char *w
         return NULL;
     orch_error_set(error, ORCH_ERROR_NOT_FOUND,
                    "'orch show RUN' lists what it recorded; --metric names another",
-                   "run %s has no series '%s'", orch_cli_short_key(run->key),
+                   "run %s has no series '%s'", orch_run_short_key(run->key),
                    wanted ? wanted : "step_loss, train_loss or loss");
     return NULL;
 }
 
-struct orch_run_curve *orch_run_curve_read(struct orch_cli *cli, struct orch_store *store,
+struct orch_run_curve *orch_run_curve_read(struct orch_plugins *plugins, struct orch_store *store,
                                            const struct orch_run *run,
                                            const struct orch_curve_wish *wish, GError **error)
 {
@@ -280,8 +279,9 @@ struct orch_run_curve *orch_run_curve_read(struct orch_cli *cli, struct orch_sto
     c->experiment = g_strdup(run->experiment);
     c->who = g_strdup(run->who);
     c->where = g_strdup(run->where_key);
+    c->commit = g_strdup(run->source_commit);
     c->net = g_strdup(orch_json_text(params, "net", NULL));
-    c->is_by_epoch = is_by_epoch(cli, run, loss, epochs);
+    c->is_by_epoch = is_by_epoch(plugins, run, loss, epochs);
     read_points(c, loss);
     c->images = images;
     read_epochs(c, params, epochs);
@@ -289,7 +289,7 @@ struct orch_run_curve *orch_run_curve_read(struct orch_cli *cli, struct orch_sto
     read_drops(c, params, epochs);
     struct orch_series *accuracy = first_series(store, run, wish->accuracy, ACCURACIES, NULL);
     if (accuracy)
-        read_accuracy(c, accuracy, is_by_epoch(cli, run, accuracy, epochs));
+        read_accuracy(c, accuracy, is_by_epoch(plugins, run, accuracy, epochs));
     orch_series_free(accuracy);
     orch_series_free(loss);
     return c;
@@ -305,7 +305,7 @@ bool orch_run_curve_fit(const struct orch_run_curve *curve, enum orch_curve_choi
     if (curve->count < least) {
         orch_error_set(error, ORCH_ERROR_USAGE, NULL,
                        "run %s has %zu points of '%s', a curve needs at least %zu",
-                       orch_cli_short_key(curve->key), curve->count, curve->metric, least);
+                       orch_run_short_key(curve->key), curve->count, curve->metric, least);
         return false;
     }
     struct orch_stages *stages =
@@ -314,7 +314,7 @@ bool orch_run_curve_fit(const struct orch_run_curve *curve, enum orch_curve_choi
                                   : orch_stages_fit(curve->k, curve->loss, curve->count,
                                                     curve->drops, curve->drop_count, &o, error);
     if (!stages) {
-        g_prefix_error(error, "run %s, %s: ", orch_cli_short_key(curve->key), curve->metric);
+        g_prefix_error(error, "run %s, %s: ", orch_run_short_key(curve->key), curve->metric);
         return false;
     }
     out->stages = stages;

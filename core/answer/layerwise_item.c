@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The item `layerwise`: runs that leave tables of measured layers are learned from, runs that
  * measured a network are predicted. */
-#include "core/cli/learn_item.h"
+#include "core/answer/learn_item.h"
 
 #include "core/report/group.h"
 #include "lib/base/json.h"
@@ -12,7 +12,7 @@
 
 /* What the item works on. */
 struct bench {
-    const struct orch_plan *plan;
+    struct orch_store *store;
     const struct orch_report_item *item;
     struct layerwise_outcome *out;
     struct orch_learn_options options;
@@ -43,19 +43,19 @@ static void free_learned(gpointer layerwise)
 static void gather_layers(struct bench *b)
 {
     static const char *const keys[] = {"conv", "dense"};
+    struct learn_source *source = &b->out->source;
     unsigned with = 0;
-    for (unsigned i = 0; i < b->plan->count; i++) {
-        struct orch_run *run = learn_run_at(b->plan, i, b->item, &b->out->source);
+    for (guint i = 0; i < source->trials->all->len; i++) {
+        const struct orch_run *run = learn_use(source, source->trials->all->pdata[i]);
         bool has = false;
         for (int k = 0; run && k < 2; k++) {
             const char *artifact = orch_json_text(b->item->spec, keys[k], NULL);
-            has |= artifact && learn_add_artifact(b->texts[k], b->plan->store, run, artifact,
-                                                  b->features, &b->out->source);
+            has |= artifact &&
+                   learn_add_artifact(b->texts[k], b->store, run, artifact, b->features, source);
         }
         with += has;
-        orch_run_free(run);
     }
-    b->out->source.text = g_strdup_printf("layers of %u runs", with);
+    source->text = g_strdup_printf("layers of %u runs", with);
 }
 
 static bool read_layers(struct bench *b)
@@ -125,24 +125,17 @@ static const struct orch_layerwise *model_of(struct bench *b, const char *group,
 
 static int64_t int_of(const struct bench *b, const struct orch_run *run, const char *name)
 {
-    g_autofree char *text = learn_run_value(b->plan->store, run, name);
+    g_autofree char *text = learn_run_value(b->store, run, name);
     int64_t value;
     return orch_int_parse(text, &value) ? value : 0;
 }
 
 static struct orch_net *net_of(const struct bench *b, const struct orch_run *run, GError **error)
 {
-    g_autofree char *name = learn_run_value(b->plan->store, run, "net");
-    g_autofree char *input = learn_run_value(b->plan->store, run, "input");
-    g_auto(GStrv) sizes = g_strsplit(input, "x", -1);
-    int64_t size[3] = {0};
-    for (int i = 0; sizes[i] && i < 3; i++)
-        orch_int_parse(sizes[i], &size[i]);
-    struct orch_net_options options = {.name = name,
-                                       .channels = size[0],
-                                       .height = size[1],
-                                       .width = size[2],
-                                       .classes = int_of(b, run, "classes")};
+    g_autofree char *name = learn_run_value(b->store, run, "net");
+    g_autofree char *input = learn_run_value(b->store, run, "input");
+    struct orch_net_options options = {.name = name, .classes = int_of(b, run, "classes")};
+    orch_net_input_parse(input, &options);
     return orch_net_make(&options, error);
 }
 
@@ -152,7 +145,7 @@ static char **facts_of(const struct bench *b, const struct orch_run *run)
     GPtrArray *facts = g_ptr_array_new();
     for (int i = 0; b->features[i]; i++) {
         g_ptr_array_add(facts, g_strdup(b->features[i]));
-        g_ptr_array_add(facts, learn_run_value(b->plan->store, run, b->features[i]));
+        g_ptr_array_add(facts, learn_run_value(b->store, run, b->features[i]));
     }
     g_ptr_array_add(facts, NULL);
     return (char **)g_ptr_array_free(facts, FALSE);
@@ -196,14 +189,14 @@ static void add_network(struct bench *b, const struct orch_run *run, double meas
         return;
     }
     g_auto(GStrv) facts = facts_of(b, run);
-    g_autofree char *optimizer = learn_run_value(b->plan->store, run, "optimizer");
+    g_autofree char *optimizer = learn_run_value(b->store, run, "optimizer");
     g_autofree char *group =
-        b->out->hold_out ? learn_run_value(b->plan->store, run, b->out->hold_out) : NULL;
+        b->out->hold_out ? learn_run_value(b->store, run, b->out->hold_out) : NULL;
     int64_t batch = int_of(b, run, "net_batch");
     struct orch_layerwise_job job = {batch ? batch : int_of(b, run, "batch"), optimizer,
                                      (const char *const *)facts};
     struct layerwise_row *row = g_new0(struct layerwise_row, 1);
-    row->net = learn_run_value(b->plan->store, run, "net");
+    row->net = learn_run_value(b->store, run, "net");
     row->facts = facts_text(facts);
     row->batch = job.batch;
     row->measured_ms = measured;
@@ -216,22 +209,17 @@ static void add_network(struct bench *b, const struct orch_run *run, double meas
     orch_net_free(net);
 }
 
-/* A time of a run in ms; NaN: it has none. */
-static double time_of(const struct bench *b, const struct orch_run *run)
+/* A time of a trial in ms; NaN: it has none. */
+static double time_of(const struct bench *b, struct orch_trial *trial,
+                      const struct orch_wanted *wanted)
 {
     static const struct {
         const char *unit;
         double ms;
     } units[] = {{"s", 1e3}, {"ms", 1}, {"us", 1e-3}, {"ns", 1e-6}};
-    g_auto(GStrv) values = learn_words(b->item->spec, "value");
-    const char *name = values[0] ? values[0] : "";
-    const char *space = strchr(name, ' '), *unit = NULL;
-    g_autofree char *word = g_strndup(name, space ? (gsize)(space - name) : 0);
-    enum orch_aggregate aggregate = ORCH_AGGREGATE_LAST;
+    const char *unit = NULL;
     double value = (double)NAN;
-    orch_aggregate_parse(word, &aggregate);
-    orch_run_number(b->plan->store, run, space ? space + 1 : name, aggregate, &value, NULL, &unit,
-                    NULL);
+    orch_trial_number(b->out->source.trials, trial, wanted, &value, NULL, &unit, NULL);
     for (size_t i = 0; i < G_N_ELEMENTS(units); i++)
         if (g_strcmp0(unit, units[i].unit) == 0)
             return value * units[i].ms;
@@ -240,16 +228,14 @@ static double time_of(const struct bench *b, const struct orch_run *run)
 
 static void gather_networks(struct bench *b)
 {
-    struct learn_source uncounted;
-    learn_source_init(&uncounted);
-    for (unsigned i = 0; i < b->plan->count; i++) {
-        struct orch_run *run = learn_run_at(b->plan, i, b->item, &uncounted);
-        double measured = run ? time_of(b, run) : (double)NAN;
+    const struct orch_trials *trials = b->out->source.trials;
+    g_autoptr(GPtrArray) values = orch_wanted_parse(json_object_get(b->item->spec, "value"));
+    for (guint i = 0; i < trials->all->len; i++) {
+        struct orch_trial *trial = trials->all->pdata[i];
+        double measured = time_of(b, trial, values->pdata[0]);
         if (measured > 0)
-            add_network(b, run, measured);
-        orch_run_free(run);
+            add_network(b, trial->run, measured);
     }
-    learn_source_clear(&uncounted);
     if (!b->out->rows->len)
         learn_source_fail(&b->out->source, NULL, "no network is measured yet");
 }
@@ -257,16 +243,19 @@ static void gather_networks(struct bench *b)
 /* ---- all ---------------------------------------------------------------------------------------
  */
 
-struct layerwise_outcome *layerwise_item_predict(const struct orch_plan *plan,
-                                                 const struct orch_report_item *item)
+struct layerwise_outcome *layerwise_item_predict(struct orch_asked *a, GError **error)
 {
     struct layerwise_outcome *out = g_new0(struct layerwise_outcome, 1);
-    learn_source_init(&out->source);
+    const struct orch_report_item *item = a->item;
     out->rows = g_ptr_array_new_with_free_func(free_row);
+    if (!learn_source_init(&out->source, a, error)) {
+        layerwise_outcome_free(out);
+        return NULL;
+    }
     out->hold_out = g_strdup(orch_json_text(item->spec, "hold_out", NULL));
     out->model = g_strdup(orch_json_text(item->spec, "model", "boost"));
     orch_int_parse(orch_json_text(item->spec, "images", "0"), &out->images);
-    struct bench b = {.plan = plan,
+    struct bench b = {.store = a->plan->store,
                       .item = item,
                       .out = out,
                       .features = learn_words(item->spec, "features"),

@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "core/answer/items.h"
+
+#include "core/report/numbers.h"
+#include "lib/base/error.h"
+#include "lib/base/json.h"
+#include "lib/base/text.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- kinds -------------------------------------------------------------------------------------
+ */
+
+static bool answer_text(struct orch_asked *a, GError **error)
+{
+    (void)error;
+    orch_section_text(a->section, "%s", json_string_value(a->item->spec));
+    return true;
+}
+
+static const struct kind {
+    enum orch_report_kind kind;
+    const char *name;
+    bool (*answer)(struct orch_asked *a, GError **error);
+    bool is_slow; /* it fits models */
+} KINDS[] = {
+    {ORCH_REPORT_TEXT, "text", answer_text, false},
+    {ORCH_REPORT_TABLE, "table", orch_answer_table, false},
+    {ORCH_REPORT_BEST, "best", orch_answer_best, false},
+    {ORCH_REPORT_COMPARE, "compare", orch_answer_compare, false},
+    {ORCH_REPORT_CURVE, "curve", orch_answer_curve, true},
+    {ORCH_REPORT_CURVE_LAW, "curve_law", orch_answer_curve_law, true},
+    {ORCH_REPORT_TIME_TO, "time_to", orch_answer_time_to, true},
+    {ORCH_REPORT_LEARN, "learn", orch_answer_learn, true},
+    {ORCH_REPORT_LAYERWISE, "layerwise", orch_answer_layerwise, true},
+};
+
+static const struct kind *kind_of(const struct orch_report_item *item)
+{
+    for (size_t i = 0; i < G_N_ELEMENTS(KINDS); i++)
+        if (KINDS[i].kind == item->kind)
+            return &KINDS[i];
+    return NULL;
+}
+
+/* ---- which items -------------------------------------------------------------------------------
+ */
+
+/* Is the item about a trial that was asked for? One about others would be empty. */
+static bool is_asked(const struct orch_plan *plan, const struct orch_report_item *item)
+{
+    g_autoptr(GPtrArray) experiments =
+        orch_texts(json_is_object(item->spec) ? json_object_get(item->spec, "experiments") : NULL);
+    for (unsigned i = 0; experiments->len && i < plan->count; i++)
+        if (plan->items[i].state != ORCH_PLAN_UNUSED && !plan->items[i].cell->experiment->skipped &&
+            g_ptr_array_find_with_equal_func(experiments, plan->items[i].cell->experiment->name,
+                                             g_str_equal, NULL))
+            return true;
+    return !experiments->len;
+}
+
+/* "1.1c" is "1.1c", and of "1.1" and "1", but not of "1.1b" or "1.10". */
+static bool is_part_of(const char *question, const char *asked)
+{
+    size_t length = strlen(asked);
+    return question && g_ascii_strncasecmp(question, asked, length) == 0 &&
+           !g_ascii_isdigit(question[length]) &&
+           !(length && g_ascii_isalpha(asked[length - 1]) && g_ascii_isalpha(question[length]));
+}
+
+static bool is_wanted(const struct orch_answer_options *options, const char *question)
+{
+    bool any = !options->questions || !*options->questions;
+    for (const char *const *q = options->questions; q && *q && !any; q++)
+        any = is_part_of(question, *q);
+    return any;
+}
+
+static void complain_of_question(const struct orch_plan *plan, const char *question, GError **error)
+{
+    g_autoptr(GString) known = g_string_new("its questions: ");
+    const char *last = NULL;
+    for (guint i = 0; i < plan->expansion->report->len; i++) {
+        const struct orch_report_item *item = plan->expansion->report->pdata[i];
+        if (item->question && g_strcmp0(item->question, last) != 0)
+            g_string_append_printf(known, "%s%s", last ? ", " : "", item->question);
+        last = item->question ? item->question : last;
+    }
+    orch_error_set(error, ORCH_ERROR_USAGE, last ? known->str : "its items have no 'question:'",
+                   "the report of '%s' has no question '%s'", plan->expansion->name, question);
+}
+
+static bool questions_are_known(const struct orch_plan *plan,
+                                const struct orch_answer_options *options, GError **error)
+{
+    for (const char *const *q = options->questions; q && *q; q++) {
+        bool known = false;
+        for (guint i = 0; i < plan->expansion->report->len; i++)
+            known =
+                known ||
+                is_part_of(((struct orch_report_item *)plan->expansion->report->pdata[i])->question,
+                           *q);
+        if (!known) {
+            complain_of_question(plan, *q, error);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* ---- what items share --------------------------------------------------------------------------
+ */
+
+char *orch_answer_command(const struct orch_asked *a, const char *verb, const char *more)
+{
+    const char *recipe = a->options->recipe;
+    g_autofree char *path = recipe ? g_strdup(recipe) : g_shell_quote(a->plan->expansion->path);
+    return g_strdup_printf("orch %s %s%s%s", verb, path, more ? " " : "", more ? more : "");
+}
+
+struct orch_trials *orch_answer_trials(struct orch_asked *a, const char *key, GError **error)
+{
+    struct orch_trials *trials = orch_trials_of_item(a->plan, a->item, key, error);
+    if (!trials)
+        return NULL;
+    trials->who = a->options->who;
+    return trials;
+}
+
+/* The experiments that the item's `experiments` names and the profile leaves out. */
+static void say_left_out(struct orch_asked *a)
+{
+    g_autoptr(GPtrArray) names = orch_texts(
+        json_is_object(a->item->spec) ? json_object_get(a->item->spec, "experiments") : NULL);
+    const struct orch_expansion *expansion = a->plan->expansion;
+    for (guint i = 0; i < expansion->experiments->len; i++) {
+        const struct orch_experiment *experiment = expansion->experiments->pdata[i];
+        if (!experiment->skipped || (names->len && !g_ptr_array_find_with_equal_func(
+                                                       names, experiment->name, g_str_equal, NULL)))
+            continue;
+        orch_section_missing(a->section, NULL, "%s is left out by profile '%s'%s%s",
+                             experiment->name, expansion->profile ? expansion->profile : "none",
+                             experiment->skip_reason ? ": " : "",
+                             experiment->skip_reason ? experiment->skip_reason : "");
+    }
+}
+
+/* The experiments of trials that nobody has run and that can run here, as words. */
+static char *to_run(const struct orch_trials *trials, unsigned *out_count)
+{
+    g_autoptr(GPtrArray) names = g_ptr_array_new();
+    *out_count = 0;
+    for (guint i = 0; i < trials->all->len; i++) {
+        const struct orch_trial *trial = trials->all->pdata[i];
+        if (trial->run || !trial->item || trial->item->state == ORCH_PLAN_SKIPPED)
+            continue;
+        char *name = trial->item->cell->experiment->name;
+        if (!g_ptr_array_find_with_equal_func(names, name, g_str_equal, NULL))
+            g_ptr_array_add(names, name);
+        (*out_count)++;
+    }
+    g_ptr_array_add(names, NULL);
+    return g_strjoinv(" ", (char **)names->pdata);
+}
+
+/* The reason of trials that cannot run here; NULL: there are none. */
+static const char *why_skipped(const struct orch_trials *trials, unsigned *out_count)
+{
+    const char *why = NULL;
+    *out_count = 0;
+    for (guint i = 0; i < trials->all->len; i++) {
+        const struct orch_trial *trial = trials->all->pdata[i];
+        if (trial->run || !trial->item || trial->item->state != ORCH_PLAN_SKIPPED)
+            continue;
+        why = why ? why : trial->item->reason;
+        (*out_count)++;
+    }
+    return why;
+}
+
+void orch_answer_say_missing(struct orch_asked *a, const struct orch_trials *trials)
+{
+    unsigned missing, skipped;
+    g_autofree char *names = to_run(trials, &missing);
+    const char *why = why_skipped(trials, &skipped);
+    g_autofree char *cure = orch_answer_command(a, "run", names);
+    if (!trials->all->len)
+        say_left_out(a);
+    if (missing)
+        orch_section_missing(a->section, cure, "%u of %u trials %s not run", missing,
+                             trials->all->len, missing == 1 ? "is" : "are");
+    if (skipped)
+        orch_section_missing(a->section, NULL, "%u of %u trials cannot run here: %s", skipped,
+                             trials->all->len, why ? why : "skipped");
+    if (!a->section->done && !missing)
+        a->section->state = ORCH_SECTION_SKIPPED;
+}
+
+struct orch_answer_grid *orch_answer_grid(struct orch_asked *a, const char *rows_key,
+                                          const char *columns_key, GError **error)
+{
+    const json_t *spec = a->item->spec;
+    struct orch_answer_grid *grid = g_new0(struct orch_answer_grid, 1);
+    grid->wanted = orch_wanted_parse(json_object_get(spec, "value"));
+    grid->rows = orch_texts(json_object_get(spec, rows_key));
+    grid->columns = orch_texts(columns_key ? json_object_get(spec, columns_key) : NULL);
+    grid->trials = orch_answer_trials(a, "experiments", error);
+    if (grid->trials)
+        grid->grid = orch_grid_new(grid->trials, grid->wanted, grid->rows, grid->columns, error);
+    if (!grid->grid) {
+        orch_answer_grid_free(grid);
+        return NULL;
+    }
+    for (guint i = 0; i < grid->grid->cells->len; i++) {
+        const struct orch_grid_cell *cell = grid->grid->cells->pdata[i];
+        for (guint j = 0; j < cell->trials->len; j++)
+            orch_section_trial(a->section, grid->trials, cell->trials->pdata[j]);
+    }
+    return grid;
+}
+
+void orch_answer_grid_free(struct orch_answer_grid *grid)
+{
+    if (!grid)
+        return;
+    orch_grid_free(grid->grid);
+    orch_trials_free(grid->trials);
+    g_ptr_array_unref(grid->wanted);
+    g_ptr_array_unref(grid->rows);
+    g_ptr_array_unref(grid->columns);
+    g_free(grid);
+}
+
+char *orch_difference_text(const struct orch_difference *d, const char *better)
+{
+    if (isnan(d->low))
+        return g_strdup("with one repeat each it cannot be told from noise");
+    g_autofree char *interval = orch_interval_format(d->low, d->high);
+    const char *way = "";
+    if (better && d->is_more_than_noise)
+        way = (d->mean > 0) == (strcmp(better, "min") != 0) ? "better, " : "worse, ";
+    return g_strdup_printf("95 %% interval of the %sdifference %s: %s%s",
+                           d->is_paired ? "paired " : "", interval, way,
+                           d->is_more_than_noise ? "more than noise" : "not more than noise");
+}
+
+/* ---- the whole ---------------------------------------------------------------------------------
+ */
+
+static void describe(struct orch_document *document, struct orch_plan *plan,
+                     const struct orch_answer_options *options)
+{
+    const struct orch_expansion *expansion = plan->expansion;
+    const struct orch_source *source = orch_workspace_source(plan->workspace, NULL);
+    document->about = g_strdup(expansion->about);
+    document->recipe = g_strdup(expansion->path);
+    document->profile = g_strdup(expansion->profile);
+    document->commit = source ? g_strdup(source->commit) : NULL;
+    document->is_dirty = source && source->dirty;
+    document->who = g_strdup(options->who);
+    document->machine = g_strdup(orch_workspace_machine(plan->workspace)->cpu_model);
+    document->made = orch_time_format(orch_now_ns(), false);
+}
+
+static bool add_section(struct orch_document *document, struct orch_plan *plan,
+                        const struct orch_answer_options *options,
+                        const struct orch_report_item *item, GError **error)
+{
+    const struct kind *kind = kind_of(item);
+    if (!kind)
+        return true;
+    struct orch_section *section =
+        orch_document_add(document, kind->name, item->question, item->title);
+    struct orch_asked a = {plan, item, options, section};
+    g_autofree char *only = item->question ? g_strdup_printf("--only %s", item->question) : NULL;
+    section->points = item->points;
+    section->command = orch_answer_command(&a, "report", only);
+    if (kind->is_slow && options->is_slow_left_out) {
+        orch_section_missing(section, section->command, "left out: it fits models");
+        return true;
+    }
+    return kind->answer(&a, error);
+}
+
+struct orch_document *orch_answer_document(struct orch_plan *plan,
+                                           const struct orch_answer_options *options,
+                                           GError **error)
+{
+    if (!questions_are_known(plan, options, error))
+        return NULL;
+    struct orch_document *document = orch_document_new(plan->expansion->name);
+    describe(document, plan, options);
+    bool ok = true;
+    for (guint i = 0; ok && i < plan->expansion->report->len; i++) {
+        const struct orch_report_item *item = plan->expansion->report->pdata[i];
+        if (is_wanted(options, item->question) && (!options->asked_only || is_asked(plan, item)))
+            ok = add_section(document, plan, options, item, error);
+    }
+    if (ok)
+        return document;
+    orch_document_free(document);
+    return NULL;
+}

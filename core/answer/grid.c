@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "core/answer/grid.h"
+
+#include "core/report/numbers.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- filling -----------------------------------------------------------------------------------
+ */
+
+static void free_cell(gpointer pointer)
+{
+    struct orch_grid_cell *cell = pointer;
+    for (int i = 0; cell->numbers[i]; i++)
+        g_array_unref(cell->numbers[i]);
+    g_free(cell->numbers);
+    g_array_unref(cell->repeats);
+    g_ptr_array_unref(cell->trials);
+    g_free(cell->row);
+    g_free(cell->column);
+    g_free(cell);
+}
+
+void orch_grid_free(struct orch_grid *grid)
+{
+    if (!grid)
+        return;
+    g_ptr_array_unref(grid->cells);
+    g_hash_table_unref(grid->by_place);
+    g_free(grid->units);
+    g_free(grid);
+}
+
+static char *place_of(const char *row, const char *column)
+{
+    return g_strdup_printf("%s\n%s", row, column);
+}
+
+static struct orch_grid_cell *cell_at(struct orch_grid *grid, const char *row, const char *column)
+{
+    g_autofree char *place = place_of(row, column);
+    struct orch_grid_cell *cell = g_hash_table_lookup(grid->by_place, place);
+    if (cell)
+        return cell;
+    cell = g_new0(struct orch_grid_cell, 1);
+    cell->row = g_strdup(row);
+    cell->column = g_strdup(column);
+    cell->numbers = g_new0(GArray *, grid->wanted->len + 1);
+    for (guint i = 0; i < grid->wanted->len; i++)
+        cell->numbers[i] = g_array_new(FALSE, FALSE, sizeof(double));
+    cell->repeats = g_array_new(FALSE, FALSE, sizeof(int));
+    cell->trials = g_ptr_array_new();
+    g_ptr_array_add(grid->cells, cell);
+    g_hash_table_insert(grid->by_place, g_steal_pointer(&place), cell);
+    return cell;
+}
+
+const struct orch_grid_cell *orch_grid_at(const struct orch_grid *grid, const char *row,
+                                          const char *column)
+{
+    g_autofree char *place = place_of(row, column);
+    return g_hash_table_lookup(grid->by_place, place);
+}
+
+static bool add_numbers(struct orch_grid *grid, struct orch_grid_cell *cell,
+                        const struct orch_trials *trials, struct orch_trial *trial, GError **error)
+{
+    bool any = !grid->wanted->len;
+    for (guint i = 0; i < grid->wanted->len; i++) {
+        double value = NAN;
+        if (!orch_trial_number(trials, trial, grid->wanted->pdata[i], &value,
+                               i ? NULL : &grid->better, &grid->units[i], error))
+            return false;
+        g_array_append_val(cell->numbers[i], value);
+        any = any || !isnan(value);
+    }
+    int repeat = orch_trial_repeat(trial);
+    g_array_append_val(cell->repeats, repeat);
+    cell->done += any;
+    return true;
+}
+
+static bool is_about(const struct orch_grid *grid, const struct orch_trials *trials,
+                     struct orch_trial *trial)
+{
+    for (guint i = 0; i < grid->wanted->len; i++)
+        if (orch_trial_has(trials, trial, ((struct orch_wanted *)grid->wanted->pdata[i])->name))
+            return true;
+    return !grid->wanted->len;
+}
+
+struct orch_grid *orch_grid_new(struct orch_trials *trials, const GPtrArray *wanted,
+                                const GPtrArray *rows, const GPtrArray *columns, GError **error)
+{
+    struct orch_grid *grid = g_new0(struct orch_grid, 1);
+    grid->wanted = wanted;
+    grid->rows = rows;
+    grid->columns = columns;
+    grid->cells = g_ptr_array_new_with_free_func(free_cell);
+    grid->by_place = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    grid->better = "none";
+    grid->units = g_new0(const char *, wanted->len + 1);
+    bool ok = true;
+    for (guint i = 0; ok && i < trials->all->len; i++) {
+        struct orch_trial *trial = trials->all->pdata[i];
+        if (!is_about(grid, trials, trial))
+            continue;
+        g_autofree char *row = orch_trial_label(trials, trial, rows);
+        g_autofree char *column = orch_trial_label(trials, trial, columns);
+        if (!row || !column)
+            continue;
+        struct orch_grid_cell *cell = cell_at(grid, row, column);
+        cell->planned++;
+        g_ptr_array_add(cell->trials, trial);
+        ok = !trial->run || add_numbers(grid, cell, trials, trial, error);
+    }
+    if (ok)
+        return grid;
+    orch_grid_free(grid);
+    return NULL;
+}
+
+/* ---- looking -----------------------------------------------------------------------------------
+ */
+
+static GPtrArray *labels(const struct orch_grid *grid, bool of_rows)
+{
+    GPtrArray *out = g_ptr_array_new();
+    g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
+    for (guint i = 0; i < grid->cells->len; i++) {
+        const struct orch_grid_cell *cell = grid->cells->pdata[i];
+        char *label = of_rows ? cell->row : cell->column;
+        if (g_hash_table_add(seen, label))
+            g_ptr_array_add(out, label);
+    }
+    return out;
+}
+
+GPtrArray *orch_grid_rows(const struct orch_grid *grid)
+{
+    return labels(grid, true);
+}
+
+GPtrArray *orch_grid_columns(const struct orch_grid *grid)
+{
+    return labels(grid, false);
+}
+
+struct orch_stat orch_grid_stat(const struct orch_grid_cell *cell, guint value)
+{
+    return orch_stat_of((const double *)(void *)cell->numbers[value]->data,
+                        cell->numbers[value]->len);
+}
+
+char *orch_grid_text(const struct orch_grid *grid, const struct orch_grid_cell *cell)
+{
+    if (!cell->done)
+        return g_strdup("missing");
+    GString *text = g_string_new(NULL);
+    for (guint i = 0; i < grid->wanted->len; i++) {
+        struct orch_stat stat = orch_grid_stat(cell, i);
+        g_autofree char *mean = orch_mean_format(stat.mean, i == 0 ? stat.half : 0);
+        g_string_append_printf(text, i ? " (%s)" : "%s", mean);
+    }
+    if (cell->done < cell->planned)
+        g_string_append_printf(text, " n=%u/%u", cell->done, cell->planned);
+    return g_string_free(text, FALSE);
+}
+
+struct orch_difference orch_grid_difference(const struct orch_grid_cell *a,
+                                            const struct orch_grid_cell *b)
+{
+    struct orch_group x = {
+        .numbers = a->numbers[0], .numbers_of_repeat = a->repeats, .stat = orch_grid_stat(a, 0)};
+    struct orch_group y = {
+        .numbers = b->numbers[0], .numbers_of_repeat = b->repeats, .stat = orch_grid_stat(b, 0)};
+    return orch_groups_compare(&x, &y);
+}
+
+int orch_grid_compare(const struct orch_grid *grid, const struct orch_grid_cell *x,
+                      const struct orch_grid_cell *y)
+{
+    double p = orch_grid_stat(x, 0).mean, q = orch_grid_stat(y, 0).mean;
+    if (isnan(p) || isnan(q))
+        return isnan(p) - isnan(q);
+    int sign = (p > q) - (p < q);
+    return g_strcmp0(grid->better, "min") == 0 ? sign : -sign;
+}
+
+struct orch_winner orch_grid_winner(const struct orch_grid *grid)
+{
+    struct orch_winner winner = {0};
+    for (guint i = 0; i < grid->cells->len; i++) {
+        const struct orch_grid_cell *cell = grid->cells->pdata[i];
+        winner.missing += !cell->done;
+        if (!cell->done || isnan(orch_grid_stat(cell, 0).mean))
+            continue;
+        if (!winner.first || orch_grid_compare(grid, cell, winner.first) < 0) {
+            winner.second = winner.first;
+            winner.first = cell;
+        } else if (!winner.second || orch_grid_compare(grid, cell, winner.second) < 0) {
+            winner.second = cell;
+        }
+    }
+    if (winner.second)
+        winner.margin = orch_grid_difference(winner.second, winner.first);
+    return winner;
+}
+
+/* ---- as a table --------------------------------------------------------------------------------
+ */
+
+char *orch_names_joined(const GPtrArray *names)
+{
+    GString *text = g_string_new(NULL);
+    for (guint i = 0; i < names->len; i++)
+        g_string_append_printf(text, "%s%s", i ? ", " : "", (char *)names->pdata[i]);
+    return g_string_free(text, FALSE);
+}
+
+/* "training_time (s)" */
+static char *value_name(const struct orch_grid *grid, guint value)
+{
+    const struct orch_wanted *wanted = grid->wanted->pdata[value];
+    const char *unit = grid->units[value];
+    return unit ? g_strdup_printf("%s (%s)", wanted->name, unit) : g_strdup(wanted->name);
+}
+
+static struct orch_table *table_of_values(const struct orch_grid *grid, const GPtrArray *rows)
+{
+    g_autoptr(GPtrArray) headers = g_ptr_array_new_with_free_func(g_free);
+    g_ptr_array_add(headers, orch_names_joined(grid->rows));
+    for (guint i = 0; i < grid->wanted->len; i++) {
+        g_autofree char *name = value_name(grid, i);
+        g_ptr_array_add(headers, g_strconcat(">", name, NULL));
+    }
+    g_ptr_array_add(headers, NULL);
+    struct orch_table *table = orch_table_new((const char *const *)headers->pdata);
+    for (guint i = 0; i < rows->len; i++) {
+        const struct orch_grid_cell *cell = orch_grid_at(grid, rows->pdata[i], "");
+        orch_table_add(table, rows->pdata[i], NULL);
+        for (guint j = 0; j < grid->wanted->len; j++) {
+            struct orch_stat stat = orch_grid_stat(cell, j);
+            if (cell->done)
+                orch_table_add_stat(table, &stat, stat.count ? cell->planned : 0);
+            else
+                orch_table_add_missing(table);
+        }
+    }
+    return table;
+}
+
+static void add_cell(struct orch_table *table, const struct orch_grid *grid,
+                     const struct orch_grid_cell *cell)
+{
+    if (!cell) {
+        orch_table_add(table, "", json_null());
+    } else if (!cell->done) {
+        orch_table_add_missing(table);
+    } else if (grid->wanted->len == 1) {
+        struct orch_stat stat = orch_grid_stat(cell, 0);
+        orch_table_add_stat(table, &stat, cell->planned);
+    } else {
+        g_autofree char *text = orch_grid_text(grid, cell);
+        orch_table_add(table, text, NULL);
+    }
+}
+
+struct orch_table *orch_grid_table(const struct orch_grid *grid)
+{
+    g_autoptr(GPtrArray) rows = orch_grid_rows(grid);
+    if (!grid->columns->len)
+        return table_of_values(grid, rows);
+    g_autoptr(GPtrArray) columns = orch_grid_columns(grid);
+    g_autoptr(GPtrArray) headers = g_ptr_array_new_with_free_func(g_free);
+    g_ptr_array_add(headers, orch_names_joined(grid->rows));
+    for (guint i = 0; i < columns->len; i++)
+        g_ptr_array_add(headers, g_strdup_printf(">%s", (char *)columns->pdata[i]));
+    g_ptr_array_add(headers, NULL);
+    struct orch_table *table = orch_table_new((const char *const *)headers->pdata);
+    for (guint i = 0; i < rows->len; i++) {
+        orch_table_add(table, rows->pdata[i], NULL);
+        for (guint j = 0; j < columns->len; j++)
+            add_cell(table, grid, orch_grid_at(grid, rows->pdata[i], columns->pdata[j]));
+    }
+    return table;
+}
+
+static bool is_repeated(const struct orch_grid *grid)
+{
+    for (guint i = 0; i < grid->cells->len; i++)
+        if (((const struct orch_grid_cell *)grid->cells->pdata[i])->planned > 1)
+            return true;
+    return false;
+}
+
+char *orch_grid_legend(const struct orch_grid *grid)
+{
+    const struct orch_wanted *first = grid->wanted->pdata[0];
+    const char *interval =
+        is_repeated(grid) ? "mean +- 95 % interval over repeats" : "one run each";
+    GString *text = g_string_new(interval);
+    if (grid->columns->len) {
+        g_autofree char *name = value_name(grid, 0);
+        g_string_printf(text, "%s of %s, %s", orch_aggregate_name(first->aggregate), name,
+                        interval);
+        for (guint i = 1; i < grid->wanted->len; i++) {
+            const struct orch_wanted *wanted = grid->wanted->pdata[i];
+            g_string_append_printf(text, "; in brackets %s of %s",
+                                   orch_aggregate_name(wanted->aggregate), wanted->name);
+        }
+    }
+    return g_string_free(text, FALSE);
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "core/cli/report.h"
+
+#include "lib/base/ident.h"
+
+struct report_options {
+    struct orch_variant variant;
+    const char **only;
+    bool ascii, runs, quick;
+};
+
+static const struct orch_option OPTIONS[] = {
+    ORCH_VARIANT_OPTIONS(struct report_options, variant),
+    {"only", 0, "QUESTION", ORCH_OPT_LIST, offsetof(struct report_options, only),
+     "only these questions: 1.1c, or 1 for all of problem 1 (may be given again)"},
+    {"ascii", 0, NULL, ORCH_OPT_FLAG, offsetof(struct report_options, ascii),
+     "draw charts with plain characters"},
+    {"runs", 0, NULL, ORCH_OPT_FLAG, offsetof(struct report_options, runs),
+     "list the runs that each item was made of"},
+    {"quick", 0, NULL, ORCH_OPT_FLAG, offsetof(struct report_options, quick),
+     "leave out the items that fit models"},
+    {0}};
+
+static struct orch_document *make_document(struct orch_cli *cli, struct orch_plan *plan,
+                                           const struct report_options *o, GError **error)
+{
+    g_autofree char *recipe = orch_cli_recipe_words(cli, &o->variant);
+    struct orch_answer_options options = {
+        .recipe = recipe,
+        .questions = o->only,
+        .who = orch_user_name(),
+        .asked_only = cli->arg_count > 1,
+        .is_slow_left_out = o->quick,
+    };
+    return orch_answer_document(plan, &options, error);
+}
+
+/* Gives the document in the form that was asked for. False with an error. */
+static bool give(struct orch_cli *cli, const struct orch_document *document,
+                 const struct report_options *o, GError **error)
+{
+    (void)error;
+    if (cli->json) {
+        orch_cli_print_json(orch_document_json(document));
+        return true;
+    }
+    struct orch_show_text how = {.ascii = o->ascii, .runs = o->runs, .heading = true};
+    orch_cli_show_document(cli, document, how);
+    return true;
+}
+
+static int run(struct orch_cli *cli, const void *options, GError **error)
+{
+    const struct report_options *o = options;
+    struct orch_expansion *expansion = orch_cli_recipe(cli, cli->args[0], &o->variant, error);
+    struct orch_plan *plan = expansion ? orch_cli_report_plan(cli, expansion, error) : NULL;
+    struct orch_document *document = plan ? make_document(cli, plan, o, error) : NULL;
+    bool ok = document && give(cli, document, o, error);
+    orch_document_free(document);
+    orch_plan_free(plan);
+    orch_expansion_free(expansion);
+    return ok ? ORCH_EXIT_OK : -1;
+}
+
+const struct orch_command ORCH_COMMAND_REPORT = {
+    .name = "report",
+    .group = "Looking",
+    .summary = "the recipe's report: tables, winners and charts from the store",
+    .usage = "RECIPE [PROBLEM|EXPERIMENT...]",
+    .min_args = 1,
+    .max_args = -1,
+    .options = OPTIONS,
+    .option_bytes = sizeof(struct report_options),
+    .about = "Computes every item of the recipe's 'report:' from the runs that the store holds. "
+             "Nothing runs and nothing is changed. What nobody has run is shown as missing, with "
+             "the command that runs it; docs/reports.md says how to write a report.",
+    .examples = "  orch report recipes/hw4.recipe                 # all of it\n"
+                "  orch report recipes/hw4.recipe --only 1.1c     # one question\n"
+                "  orch report recipes/hw4.recipe p1 --runs       # problem 1, with its runs\n"
+                "  orch report recipes/hw4.recipe --json",
+    .run = run,
+};

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "core/report/show_text.h"
+
+#include "store/store.h"
+
+#include <string.h>
+
+#define BOLD "\033[1m"
+#define DIM "\033[2m"
+#define PLAIN "\033[0m"
+/* Narrower than this nothing is wrapped. */
+#define COLUMNS_MIN 30
+
+/* ---- lines -------------------------------------------------------------------------------------
+ */
+
+/* The words of one line of text, wrapped; continuation lines are set in further. */
+static void append_wrapped(GString *out, const char *text, const struct orch_show_text *how)
+{
+    g_auto(GStrv) words = g_strsplit(text, " ", -1);
+    int at = 2, limit = how->columns >= COLUMNS_MIN ? how->columns : 0;
+    g_string_append(out, "  ");
+    for (int i = 0; words[i]; i++) {
+        int width = orch_text_columns(words[i]);
+        if (i && limit && at + 1 + width > limit) {
+            g_string_append(out, "\n    ");
+            at = 4;
+        } else if (i) {
+            g_string_append_c(out, ' ');
+            at++;
+        }
+        g_string_append(out, words[i]);
+        at += width;
+    }
+    g_string_append_c(out, '\n');
+}
+
+static void append_text(GString *out, const char *text, const struct orch_show_text *how)
+{
+    g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
+    for (int i = 0; lines[i]; i++)
+        append_wrapped(out, g_strchomp(lines[i]), how);
+}
+
+static void append_dim(GString *out, const char *text, const struct orch_show_text *how)
+{
+    if (how->color)
+        g_string_append(out, DIM);
+    append_text(out, text, how);
+    if (how->color)
+        g_string_append(out, PLAIN);
+}
+
+/* ---- blocks ------------------------------------------------------------------------------------
+ */
+
+static void append_table(GString *out, const struct orch_table *table,
+                         const struct orch_show_text *how)
+{
+    g_autofree char *text =
+        orch_table_aligned(table, how->color, how->columns ? how->columns - 2 : 0);
+    g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
+    for (int i = 0; lines[i] && *lines[i]; i++)
+        g_string_append_printf(out, "  %s\n", lines[i]);
+}
+
+static void append_missing(GString *out, const struct orch_block *block,
+                           const struct orch_show_text *how)
+{
+    g_autofree char *text = g_strdup_printf("missing: %s", block->text);
+    append_text(out, text, how);
+    if (block->cure)
+        g_string_append_printf(out, "  to have it: %s\n", block->cure);
+}
+
+static void append_pictures(GString *out, const struct orch_block *block,
+                            const struct orch_show_text *how)
+{
+    for (guint i = 0; i < block->pictures->len; i++) {
+        const struct orch_picture *picture = block->pictures->pdata[i];
+        g_autofree char *text =
+            g_strdup_printf("%s: %s", picture->caption ? picture->caption : "-", picture->path);
+        append_text(out, text, how);
+    }
+}
+
+static void append_block(GString *out, const struct orch_block *block,
+                         const struct orch_show_text *how)
+{
+    switch (block->kind) {
+    case ORCH_BLOCK_TEXT:
+        append_text(out, block->text, how);
+        break;
+    case ORCH_BLOCK_NOTE:
+        append_dim(out, block->text, how);
+        break;
+    case ORCH_BLOCK_MISSING:
+        append_missing(out, block, how);
+        break;
+    case ORCH_BLOCK_TABLE:
+        append_table(out, block->table, how);
+        break;
+    case ORCH_BLOCK_CHART:
+        break;
+    case ORCH_BLOCK_PICTURES:
+        append_pictures(out, block, how);
+        break;
+    case ORCH_BLOCK_STUDENT:
+        append_dim(out, "(yours to write)", how);
+        break;
+    }
+}
+
+static void append_runs(GString *out, const struct orch_section *section,
+                        const struct orch_show_text *how)
+{
+    if (!section->runs->len)
+        return;
+    g_string_append_printf(out, "  runs: %u of %u trials\n", section->done, section->planned);
+    for (guint i = 0; i < section->runs->len; i++) {
+        const struct orch_section_run *run = section->runs->pdata[i];
+        g_autofree char *text = g_strdup_printf(
+            "  %s  %s  by %s on %s", orch_run_short_key(run->key), run->label ? run->label : "-",
+            run->who ? run->who : "-", run->where ? run->where : "-");
+        append_dim(out, text, how);
+    }
+}
+
+/* ---- sections ----------------------------------------------------------------------------------
+ */
+
+static void append_section(GString *out, const struct orch_section *section,
+                           const struct orch_show_text *how)
+{
+    const char *question = section->question ? section->question : "";
+    const char *title = section->title ? section->title : "";
+    g_string_append_printf(out, "%s%s%s%s%s\n", how->color ? BOLD : "", question,
+                           *question && *title ? "  " : "", title, how->color ? PLAIN : "");
+    for (guint i = 0; i < section->blocks->len; i++)
+        append_block(out, section->blocks->pdata[i], how);
+    if (how->runs)
+        append_runs(out, section, how);
+}
+
+char *orch_section_show_text(const struct orch_section *section, const struct orch_show_text *how)
+{
+    GString *out = g_string_new(NULL);
+    append_section(out, section, how);
+    return g_string_free(out, FALSE);
+}
+
+static void append_heading(GString *out, const struct orch_document *document,
+                           const struct orch_show_text *how)
+{
+    g_string_append_printf(out, "%s%s%s%s%s\n", how->color ? BOLD : "", document->name,
+                           document->about ? ": " : "", document->about ? document->about : "",
+                           how->color ? PLAIN : "");
+    if (document->profile)
+        g_string_append_printf(out, "  profile %s\n", document->profile);
+    if (document->commit)
+        g_string_append_printf(out, "  commit %.10s%s\n", document->commit,
+                               document->is_dirty ? " with changes" : "");
+    g_string_append_printf(out, "  %s by %s, %s\n", document->made,
+                           document->who ? document->who : "-",
+                           document->machine ? document->machine : "-");
+}
+
+char *orch_document_show_text(const struct orch_document *document,
+                              const struct orch_show_text *how)
+{
+    GString *out = g_string_new(NULL);
+    if (how->heading)
+        append_heading(out, document, how);
+    for (guint i = 0; i < document->sections->len; i++) {
+        g_string_append_c(out, '\n');
+        append_section(out, document->sections->pdata[i], how);
+    }
+    return g_string_free(out, FALSE);
+}
