@@ -207,8 +207,7 @@ static void free_known_name(gpointer data)
 static void add_name(GPtrArray *names, const char *kind, char *name, char *unit, char *better)
 {
     struct orch_known_name *known = g_new0(struct orch_known_name, 1);
-    *known =
-        (struct orch_known_name){.kind = kind, .name = name, .unit = unit, .better = better};
+    *known = (struct orch_known_name){.kind = kind, .name = name, .unit = unit, .better = better};
     g_ptr_array_add(names, known);
 }
 
@@ -217,13 +216,12 @@ static bool look_up_unit(struct orch_store *store, struct orch_known_name *name,
 {
     bool is_metric = strcmp(name->kind, "metric") == 0;
     sqlite3_stmt *s =
-        is_metric
-            ? store_statement(store,
-                              "SELECT unit, better FROM metric_name WHERE name = ?"
-                              " ORDER BY id DESC LIMIT 1",
-                              error)
-            : store_statement(store, "SELECT unit, better FROM result WHERE name = ? LIMIT 1",
-                              error);
+        is_metric ? store_statement(store,
+                                    "SELECT unit, better FROM metric_name WHERE name = ?"
+                                    " ORDER BY id DESC LIMIT 1",
+                                    error)
+                  : store_statement(store, "SELECT unit, better FROM result WHERE name = ? LIMIT 1",
+                                    error);
     if (!s)
         return false;
     store_bind(s, "t", name->name);

@@ -12,8 +12,8 @@
 #ifndef ORCH_STORE_LISTING_H
 #define ORCH_STORE_LISTING_H
 
-#include "store/store.h"
 #include "lib/base/thin.h"
+#include "store/store.h"
 
 struct orch_listing {
     const struct orch_where *where; /* NULL: all */
@@ -65,10 +65,10 @@ struct orch_thin *orch_store_thin_series(struct orch_store *store, int64_t run_i
 /** Who has run how much of an experiment. */
 struct orch_share {
     char *recipe, *experiment, *who;
-    int64_t runs, ok;       /* ok: ended ok or diverged */
-    int64_t trials;         /* different fingerprints among those */
-    int64_t ended_ns;       /* of the newest */
-    double wall_s;          /* of all of them */
+    int64_t runs, ok; /* ok: ended ok or diverged */
+    int64_t trials;   /* different fingerprints among those */
+    int64_t ended_ns; /* of the newest */
+    double wall_s;    /* of all of them */
 };
 /** By recipe, experiment, who. struct orch_share *; the caller unrefs. */
 GPtrArray *orch_store_shares(struct orch_store *store, GError **error);

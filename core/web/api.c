@@ -55,8 +55,8 @@ void web_answer_json(struct web_call *call, json_t *json, int digits)
 
 GBytes *web_error_bytes(const char *message, const char *hint, const char *code)
 {
-    json_t *json = json_pack("{s:{s:s s:s? s:s}}", "error", "message", message, "hint", hint,
-                             "code", code);
+    json_t *json =
+        json_pack("{s:{s:s s:s? s:s}}", "error", "message", message, "hint", hint, "code", code);
     char *text = json ? json_dumps(json, JSON_COMPACT) : NULL;
     json_decref(json);
     if (!text)
@@ -85,14 +85,14 @@ static bool about(struct web_call *call, GError **error)
         return false;
     const struct orch_web_options *o = &call->web->options;
     g_autofree char *name = g_path_get_basename(o->store_path);
-    web_answer_json(
-        call,
-        json_pack("{s:s s:s s:s s:s? s:s s:I s:I s:I s:b s:b}", "program", o->version, "store",
-                  name, "path", o->store_path, "who", o->who, "version", version, "runs",
-                  (json_int_t)info.runs, "points", (json_int_t)info.metrics, "active",
-                  (json_int_t)info.active, "has_forecast", o->forecast != NULL, "has_reports",
-                  o->reports != NULL),
-        15);
+    web_answer_json(call,
+                    json_pack("{s:s s:s s:s s:s? s:s s:I s:I s:I s:b s:b}", "program", o->version,
+                              "store", name, "path", o->store_path, "who", o->who, "version",
+                              version, "runs", (json_int_t)info.runs, "points",
+                              (json_int_t)info.metrics, "active", (json_int_t)info.active,
+                              "has_forecast", o->forecast != NULL, "has_reports",
+                              o->reports != NULL),
+                    15);
     orch_store_info_clear(&info);
     return true;
 }
@@ -105,21 +105,19 @@ bool web_api_coverage(struct web_call *call, GError **error)
     json_t *rows = json_array();
     for (guint i = 0; i < shares->len; i++) {
         const struct orch_share *s = shares->pdata[i];
-        json_array_append_new(
-            rows, json_pack("{s:s? s:s? s:s? s:I s:I s:I s:f s:f}", "recipe", s->recipe,
-                            "experiment", s->experiment, "who", s->who, "runs",
-                            (json_int_t)s->runs, "ok", (json_int_t)s->ok, "trials",
-                            (json_int_t)s->trials, "ended_ms", (double)s->ended_ns / 1e6,
-                            "wall_s", s->wall_s));
+        json_array_append_new(rows, json_pack("{s:s? s:s? s:s? s:I s:I s:I s:f s:f}", "recipe",
+                                              s->recipe, "experiment", s->experiment, "who", s->who,
+                                              "runs", (json_int_t)s->runs, "ok", (json_int_t)s->ok,
+                                              "trials", (json_int_t)s->trials, "ended_ms",
+                                              (double)s->ended_ns / 1e6, "wall_s", s->wall_s));
     }
     web_answer_json(call, json_pack("{s:o s:s?}", "shares", rows, "who", call->web->options.who),
                     15);
     return true;
 }
 
-static bool call_back(struct web_call *call,
-                      json_t *(*callback)(void *, GHashTable *, GError **), const char *what,
-                      GError **error)
+static bool call_back(struct web_call *call, json_t *(*callback)(void *, GHashTable *, GError **),
+                      const char *what, GError **error)
 {
     if (!callback) {
         orch_error_set(error, ORCH_ERROR_NOT_FOUND, NULL, "there are no %s here", what);
@@ -155,21 +153,20 @@ static bool report(struct web_call *call, GError **error)
 static const struct {
     const char *path; /* behind /api/v1/; a run's behind runs/RUN */
     web_handler handler;
-} ROUTES[] = {
-    {"about", about},
-    {"runs", web_api_runs},
-    {"groups", web_api_groups},
-    {"names", web_api_names},
-    {"coverage", web_api_coverage},
-    {"forecast", forecast},
-    {"reports", reports},
-    {"report", report},
-}, OF_RUN[] = {
-    {"", web_api_run},
-    {"/metrics", web_api_metrics},
-    {"/series", web_api_series},
-    {"/log", web_api_log},
-    {"/artifact", web_api_artifact},
+} ROUTES[] =
+    {
+        {"about", about},
+        {"runs", web_api_runs},
+        {"groups", web_api_groups},
+        {"names", web_api_names},
+        {"coverage", web_api_coverage},
+        {"forecast", forecast},
+        {"reports", reports},
+        {"report", report},
+},
+  OF_RUN[] = {
+      {"", web_api_run},     {"/metrics", web_api_metrics},   {"/series", web_api_series},
+      {"/log", web_api_log}, {"/artifact", web_api_artifact},
 };
 
 static web_handler find_of_run(const char *rest, char **out_run)

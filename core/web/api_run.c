@@ -67,16 +67,14 @@ json_t *web_active_json(const struct orch_active_row *row)
 {
     g_autoptr(json_t) record = row->record ? json_loads(row->record, 0, NULL) : NULL;
     json_t *coords = json_object_get(json_object_get(record, "facts"), "coords");
-    return json_pack("{s:s s:b s:s s:s s:s s:s s:s s:I s:f s:O? s:o s:o}", "key", row->key,
-                     "is_alive", orch_process_is_alive(&row->runner), "experiment",
-                     orch_json_text(record, "experiment", "?"), "recipe",
-                     orch_json_text(record, "recipe", "-"), "plugin",
-                     orch_json_text(record, "plugin", "?"), "who",
-                     orch_json_text(record, "who", "?"), "where",
-                     orch_json_text(record, "where_key", "-"), "repeat",
-                     (json_int_t)orch_json_int(record, "repeat", 1), "started_ms",
-                     (double)row->started_ns / 1e6, "setting", coords, "units",
-                     units_json(record), "params", params_json(record));
+    return json_pack(
+        "{s:s s:b s:s s:s s:s s:s s:s s:I s:f s:O? s:o s:o}", "key", row->key, "is_alive",
+        orch_process_is_alive(&row->runner), "experiment",
+        orch_json_text(record, "experiment", "?"), "recipe", orch_json_text(record, "recipe", "-"),
+        "plugin", orch_json_text(record, "plugin", "?"), "who", orch_json_text(record, "who", "?"),
+        "where", orch_json_text(record, "where_key", "-"), "repeat",
+        (json_int_t)orch_json_int(record, "repeat", 1), "started_ms", (double)row->started_ns / 1e6,
+        "setting", coords, "units", units_json(record), "params", params_json(record));
 }
 
 /* ---- one run ----------------------------------------------------------------------------------
@@ -140,8 +138,7 @@ static bool put_lists(struct orch_store *store, const struct orch_run *run, json
                       GError **error)
 {
     g_autoptr(GPtrArray) results = orch_store_result_rows(store, run->id, error);
-    g_autoptr(GPtrArray) artifacts =
-        results ? orch_store_artifacts(store, run->id, error) : NULL;
+    g_autoptr(GPtrArray) artifacts = results ? orch_store_artifacts(store, run->id, error) : NULL;
     g_autoptr(GPtrArray) inputs = artifacts ? orch_store_inputs(store, run->id, error) : NULL;
     g_autoptr(GPtrArray) notes = inputs ? orch_store_notes(store, run->key, error) : NULL;
     if (!notes)
@@ -149,17 +146,17 @@ static bool put_lists(struct orch_store *store, const struct orch_run *run, json
     json_t *list = json_array();
     for (guint i = 0; i < results->len; i++) {
         const struct orch_stored_result *r = results->pdata[i];
-        json_array_append_new(list, json_pack("{s:s s:s s:s s:o}", "name", r->name, "unit", r->unit,
-                                              "better", r->better, "value",
-                                              orch_json_real(r->value)));
+        json_array_append_new(list,
+                              json_pack("{s:s s:s s:s s:o}", "name", r->name, "unit", r->unit,
+                                        "better", r->better, "value", orch_json_real(r->value)));
     }
     json_object_set_new(o, "results", list);
     list = json_array();
     for (guint i = 0; i < artifacts->len; i++) {
         const struct orch_stored_artifact *a = artifacts->pdata[i];
-        json_array_append_new(list, json_pack("{s:s s:s s:I s:b}", "name", a->name, "sha256",
-                                              a->sha256, "bytes", (json_int_t)a->bytes, "here",
-                                              a->here));
+        json_array_append_new(list,
+                              json_pack("{s:s s:s s:I s:b}", "name", a->name, "sha256", a->sha256,
+                                        "bytes", (json_int_t)a->bytes, "here", a->here));
     }
     json_object_set_new(o, "artifacts", list);
     list = json_array();
@@ -185,12 +182,11 @@ static bool put_forecast(struct orch_store *store, const char *key, json_t *o, G
     if (!orch_store_forecast_of(store, key, &kept, &found, error))
         return false;
     if (found)
-        json_object_set_new(o, "forecast",
-                            json_pack("{s:s? s:s? s:o s:o s:o s:f}", "model", kept.model, "tier",
-                                      kept.tier, "p5_s", orch_json_real(kept.p5_s), "p50_s",
-                                      orch_json_real(kept.p50_s), "p95_s",
-                                      orch_json_real(kept.p95_s), "made_ms",
-                                      (double)kept.made_ns / 1e6));
+        json_object_set_new(
+            o, "forecast",
+            json_pack("{s:s? s:s? s:o s:o s:o s:f}", "model", kept.model, "tier", kept.tier, "p5_s",
+                      orch_json_real(kept.p5_s), "p50_s", orch_json_real(kept.p50_s), "p95_s",
+                      orch_json_real(kept.p95_s), "made_ms", (double)kept.made_ns / 1e6));
     else
         json_object_set_new(o, "forecast", json_null());
     g_free(kept.model);
@@ -224,8 +220,8 @@ bool web_api_run(struct web_call *call, GError **error)
     struct orch_run *run = orch_store_run(call->store, call->run, error);
     json_t *params = run ? orch_store_params(call->store, run->id, error) : NULL;
     json_t *o = params ? head_json(run) : NULL;
-    bool ok = o && put_lists(call->store, run, o, error) &&
-              put_forecast(call->store, run->key, o, error);
+    bool ok =
+        o && put_lists(call->store, run, o, error) && put_forecast(call->store, run->key, o, error);
     if (ok) {
         json_object_set(o, "params", params);
         json_object_set_new(o, "facts", facts_json(run->facts));
@@ -249,13 +245,13 @@ bool web_api_metrics(struct web_call *call, GError **error)
     for (guint i = 0; i < all->len; i++) {
         const struct orch_metric_summary *m = all->pdata[i];
         json_array_append_new(
-            list, json_pack("{s:s s:s? s:s? s:I s:o s:o s:o s:o s:o s:I s:I s:I}", "name", m->name,
-                            "unit", m->unit, "better", m->better, "points", (json_int_t)m->count,
-                            "first", orch_json_real(m->first), "last", orch_json_real(m->last),
-                            "min", orch_json_real(m->min), "max", orch_json_real(m->max), "mean",
-                            orch_json_real(m->mean), "last_step", (json_int_t)m->last_step,
-                            "min_step", (json_int_t)m->min_step, "max_step",
-                            (json_int_t)m->max_step));
+            list,
+            json_pack("{s:s s:s? s:s? s:I s:o s:o s:o s:o s:o s:I s:I s:I}", "name", m->name,
+                      "unit", m->unit, "better", m->better, "points", (json_int_t)m->count, "first",
+                      orch_json_real(m->first), "last", orch_json_real(m->last), "min",
+                      orch_json_real(m->min), "max", orch_json_real(m->max), "mean",
+                      orch_json_real(m->mean), "last_step", (json_int_t)m->last_step, "min_step",
+                      (json_int_t)m->min_step, "max_step", (json_int_t)m->max_step));
     }
     web_answer_json(call, json_pack("{s:o}", "metrics", list), 15);
     return true;
@@ -280,8 +276,7 @@ json_t *web_thin_json(const struct orch_thin *thin)
         json_array_append_new(value, real_or_null(p->value));
     }
     return json_pack("{s:o s:o s:o s:I s:I}", "step", step, "t_ms", t_ms, "value", value, "count",
-                     (json_int_t)orch_thin_count(thin), "width",
-                     (json_int_t)orch_thin_width(thin));
+                     (json_int_t)orch_thin_count(thin), "width", (json_int_t)orch_thin_width(thin));
 }
 
 bool web_api_series(struct web_call *call, GError **error)
@@ -346,9 +341,9 @@ static void put_log(json_t *o, const char *name, const char *path)
     int64_t bytes = 0;
     g_autofree char *text = path ? read_tail(path, LOG_MAX, &bytes) : NULL;
     if (text)
-        json_object_set_new(o, name, json_pack("{s:o s:I s:b}", "text", text_or_null(text),
-                                               "bytes", (json_int_t)bytes, "is_cut",
-                                               bytes > LOG_MAX));
+        json_object_set_new(o, name,
+                            json_pack("{s:o s:I s:b}", "text", text_or_null(text), "bytes",
+                                      (json_int_t)bytes, "is_cut", bytes > LOG_MAX));
 }
 
 static void put_active_logs(const struct orch_active_row *row, json_t *o)

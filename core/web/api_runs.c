@@ -293,9 +293,8 @@ bool web_api_groups(struct web_call *call, GError **error)
     g_ptr_array_add(columns, NULL);
     all.found = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     all.order = g_ptr_array_new_with_free_func(free_group);
-    bool ok = orch_store_tell_cells(call->store, (const int64_t *)(const void *)ids->data,
-                                    ids->len, (const char *const *)columns->pdata, add_to_group,
-                                    &all, error);
+    bool ok = orch_store_tell_cells(call->store, (const int64_t *)(const void *)ids->data, ids->len,
+                                    (const char *const *)columns->pdata, add_to_group, &all, error);
     if (ok)
         web_answer_json(call,
                         json_pack("{s:I s:I s:o}", "runs", (json_int_t)ids->len, "total",

@@ -11,9 +11,12 @@ enum { DEPTH_MAX = 3 };
 static const struct {
     const char *ending, *type;
 } TYPES[] = {
-    {".html", "text/html; charset=utf-8"}, {".css", "text/css; charset=utf-8"},
-    {".js", "text/javascript; charset=utf-8"}, {".svg", "image/svg+xml"},
-    {".json", "application/json"},         {".txt", "text/plain; charset=utf-8"},
+    {".html", "text/html; charset=utf-8"},
+    {".css", "text/css; charset=utf-8"},
+    {".js", "text/javascript; charset=utf-8"},
+    {".svg", "image/svg+xml"},
+    {".json", "application/json"},
+    {".txt", "text/plain; charset=utf-8"},
 };
 
 static void free_file(gpointer data)

@@ -102,9 +102,8 @@ static json_t *forecast_json(struct orch_store *store, const char *key)
     bool found = false;
     orch_store_forecast_of(store, key, &kept, &found, NULL);
     json_t *json = found ? json_pack("{s:s? s:o s:o s:o}", "tier", kept.tier, "p5_s",
-                                     orch_json_real(kept.p5_s), "p50_s",
-                                     orch_json_real(kept.p50_s), "p95_s",
-                                     orch_json_real(kept.p95_s))
+                                     orch_json_real(kept.p5_s), "p50_s", orch_json_real(kept.p50_s),
+                                     "p95_s", orch_json_real(kept.p95_s))
                          : json_null();
     g_free(kept.model);
     g_free(kept.tier);

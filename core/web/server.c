@@ -37,8 +37,8 @@ static void put_error(SoupServerMessage *message, unsigned status, const char *t
                       const char *hint)
 {
     g_autoptr(GBytes) bytes = web_error_bytes(text, hint, "request");
-    soup_message_headers_replace(soup_server_message_get_response_headers(message),
-                                 "Cache-Control", "no-store");
+    soup_message_headers_replace(soup_server_message_get_response_headers(message), "Cache-Control",
+                                 "no-store");
     put_bytes(message, status, "application/json", bytes);
 }
 
@@ -120,8 +120,8 @@ static void set_cookie(const struct web_guard *guard, SoupServerMessage *message
 {
     SoupMessageHeaders *headers = soup_server_message_get_response_headers(message);
     g_autofree char *name = web_cookie_name(guard->port);
-    g_autofree char *cookie = g_strdup_printf("%s=%s; Path=/; HttpOnly; SameSite=Strict", name,
-                                              guard->token);
+    g_autofree char *cookie =
+        g_strdup_printf("%s=%s; Path=/; HttpOnly; SameSite=Strict", name, guard->token);
     put_headers(message);
     soup_message_headers_replace(headers, "Set-Cookie", cookie);
     soup_message_headers_replace(headers, "Cache-Control", "no-store");
@@ -163,8 +163,8 @@ static void on_head(SoupServer *soup, SoupServerMessage *message, const char *pa
         soup_message_headers_replace(soup_server_message_get_response_headers(message),
                                      "Connection", "close");
         if (verdict.status == 405)
-            soup_message_headers_replace(soup_server_message_get_response_headers(message),
-                                         "Allow", "GET, HEAD");
+            soup_message_headers_replace(soup_server_message_get_response_headers(message), "Allow",
+                                         "GET, HEAD");
         put_error(message, verdict.status, verdict.message, verdict.hint);
     }
 }
@@ -430,8 +430,7 @@ struct orch_web *orch_web_new(const struct orch_web_options *options, GError **e
     g_mutex_init(&web->lock);
     g_mutex_init(&web->callback_lock);
     web->listings = g_queue_new();
-    web->connections =
-        g_hash_table_new_full(g_direct_hash, g_direct_equal, NULL, g_object_unref);
+    web->connections = g_hash_table_new_full(g_direct_hash, g_direct_equal, NULL, g_object_unref);
     web->stores = g_async_queue_new_full(close_store);
     web->workers = g_thread_pool_new(answer, NULL, WEB_WORKERS, FALSE, NULL);
     web->loop = g_main_loop_new(NULL, FALSE);

@@ -18,11 +18,11 @@ struct orch_web;
 
 struct orch_web_options {
     const char *store_path;
-    const char *who;      /* who asks: whose runs are "mine"; or NULL */
-    const char *version;  /* of the program */
-    const char *address;  /* NULL: 127.0.0.1; any other than a loopback address needs a token */
-    unsigned port;        /* 0: one that is free */
-    bool with_token;      /* on a loopback address, too */
+    const char *who;     /* who asks: whose runs are "mine"; or NULL */
+    const char *version; /* of the program */
+    const char *address; /* NULL: 127.0.0.1; any other than a loopback address needs a token */
+    unsigned port;       /* 0: one that is free */
+    bool with_token;     /* on a loopback address, too */
     /** Answers a forecast; called by one thread at a time, by another than the caller's. `query`:
      * char * to char *, as in the address of the page. New reference; NULL with an error. NULL:
      * there are no forecasts. */
