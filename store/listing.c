@@ -23,6 +23,7 @@ enum { COLUMNS_MAX = 64, NAMES_MAX = 2000 };
 static const struct {
     const char *name, *sql;
 } OWN[] = {
+    {"seed", "printf('%llu', r.seed)"}, /* the 64 bits without a sign */
     {"setting",
      "CASE WHEN json_valid(r.facts) THEN coalesce(json_extract(r.facts, '$.coords'), '{}') END"},
     {"cell", SQL_CELL},
@@ -46,6 +47,12 @@ static bool find_column(const char *text, struct store_column *out, GError **err
     orch_error_set(error, ORCH_ERROR_USAGE, "write a name, param.NAME, result.NAME or metric.NAME",
                    "unknown column '%s'", text);
     return false;
+}
+
+/* As find_column, but the seed by its number, not by its text. */
+static bool find_order(const char *text, struct store_column *out, GError **error)
+{
+    return strcmp(text, "seed") == 0 ? store_column_of(text, out) : find_column(text, out, error);
 }
 
 static int bind_column(const struct store_column *column, sqlite3_stmt *s, int at)
@@ -89,7 +96,7 @@ GArray *orch_store_listing(struct orch_store *store, const struct orch_listing *
     struct store_column sort = {0};
     bool is_sorted = listing->sort && strcmp(listing->sort, "ended") != 0;
     if ((listing->where && !store_where_check_names(store, listing->where, error)) ||
-        (is_sorted && !find_column(listing->sort, &sort, error)))
+        (is_sorted && !find_order(listing->sort, &sort, error)))
         return NULL;
     g_autofree char *sql = listing_sql(listing, is_sorted ? &sort : NULL);
     sqlite3_stmt *s = prepare(store, sql, error);
@@ -257,12 +264,33 @@ GPtrArray *orch_store_known_names(struct orch_store *store, GError **error)
     for (size_t i = 0; (column = store_column_name(i)) != NULL; i++)
         add_name(names, "column", g_strdup(column),
                  strcmp(column, "wall_s") == 0 ? g_strdup("s") : NULL, NULL);
-    for (size_t i = 0; i < G_N_ELEMENTS(OWN); i++)
+    for (size_t i = 1; i < G_N_ELEMENTS(OWN); i++) /* the seed is a condition's, too */
         add_name(names, "column", g_strdup(OWN[i].name), NULL, NULL);
     bool ok = true;
     for (size_t i = 0; ok && i < G_N_ELEMENTS(scopes); i++)
         ok = add_scope(store, scopes[i], names, error);
     if (ok)
+        return names;
+    g_ptr_array_unref(names);
+    return NULL;
+}
+
+GPtrArray *orch_store_metric_names(struct orch_store *store, int64_t run_id, GError **error)
+{
+    sqlite3_stmt *s = store_statement(
+        store,
+        "SELECT n.name, n.unit, n.better FROM metric_name n WHERE EXISTS"
+        " (SELECT 1 FROM metric m WHERE m.run = ?1 AND m.name_id = n.id) ORDER BY n.name",
+        error);
+    if (!s)
+        return NULL;
+    store_bind(s, "i", run_id);
+    GPtrArray *names = g_ptr_array_new_with_free_func(free_known_name);
+    int more;
+    while ((more = store_step(store, s, error)) > 0)
+        add_name(names, "metric", store_column_text(s, 0), store_column_text(s, 1),
+                 store_column_text(s, 2));
+    if (more == 0)
         return names;
     g_ptr_array_unref(names);
     return NULL;

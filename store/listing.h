@@ -21,7 +21,7 @@ struct orch_listing {
     bool is_rising;                 /* least first; runs without a value are last either way */
 };
 /** The ids of the runs (int64_t) in order, none hidden; the caller unrefs. ORCH_ERROR_USAGE for a
- * column or a condition that names what no run has. */
+ * condition that names what no run has; a column that no run has is empty. */
 GArray *orch_store_listing(struct orch_store *store, const struct orch_listing *listing,
                            GError **error);
 
@@ -47,6 +47,10 @@ struct orch_known_name {
 /** Columns of every run first, then parameters, results, metrics, each by name; at most 2,000.
  * struct orch_known_name *; the caller unrefs. */
 GPtrArray *orch_store_known_names(struct orch_store *store, GError **error);
+
+/** The metrics that a run has points of, by name, without a look at the points. struct
+ * orch_known_name *; the caller unrefs. */
+GPtrArray *orch_store_metric_names(struct orch_store *store, int64_t run_id, GError **error);
 
 /** A text that is another one as soon as the list of ended runs, or what is hidden, is another. The
  * caller frees. */

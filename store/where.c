@@ -87,9 +87,11 @@ static const struct column {
     " WHEN 'false' THEN 'false' ELSE json_extract(p.value, '$') END ELSE p.value END"              \
     " FROM param p WHERE p.run = r.id AND p.name = ?)"
 #define SQL_RESULT "(SELECT e.value FROM result e WHERE e.run = r.id AND e.name = ?)"
+/* The name's id first, then one step into the metric's index: a join would read all of a run. */
 #define SQL_METRIC                                                                                 \
-    "(SELECT x.value FROM metric_name n JOIN metric x ON x.run = r.id AND x.name_id = n.id"        \
-    " WHERE n.name = ? ORDER BY x.step DESC LIMIT 1)"
+    "(SELECT x.value FROM metric x WHERE x.run = r.id AND x.name_id = (SELECT n.id FROM"           \
+    " metric_name n WHERE n.name = ? AND EXISTS (SELECT 1 FROM metric y WHERE y.run = r.id"        \
+    " AND y.name_id = n.id) LIMIT 1) ORDER BY x.step DESC LIMIT 1)"
 
 static const struct scope {
     const char *prefix, *sql, *exists, *all;
@@ -695,8 +697,8 @@ static char *name_within(const char *text, const char *function)
 }
 
 #define SQL_EXTREME(function)                                                                      \
-    "(SELECT " function "(x.value) FROM metric_name n JOIN metric x ON x.run = r.id"               \
-    " AND x.name_id = n.id WHERE n.name = ?)"
+    "(SELECT " function "(x.value) FROM metric x WHERE x.run = r.id AND x.name_id IN"              \
+    " (SELECT n.id FROM metric_name n WHERE n.name = ?))"
 
 bool store_column_of(const char *text, struct store_column *out)
 {

@@ -79,21 +79,15 @@ void web_error_split(const GError *error, char **out_message, char **out_hint)
 
 static bool about(struct web_call *call, GError **error)
 {
-    struct orch_store_info info;
     g_autofree char *version = orch_store_version(call->store, error);
-    if (!version || !orch_store_info(call->store, &info, error))
+    if (!version)
         return false;
     const struct orch_web_options *o = &call->web->options;
-    g_autofree char *name = g_path_get_basename(o->store_path);
     web_answer_json(call,
-                    json_pack("{s:s s:s s:s s:s? s:s s:I s:I s:I s:b s:b}", "program", o->version,
-                              "store", name, "path", o->store_path, "who", o->who, "version",
-                              version, "runs", (json_int_t)info.runs, "points",
-                              (json_int_t)info.metrics, "active", (json_int_t)info.active,
-                              "has_forecast", o->forecast != NULL, "has_reports",
-                              o->reports != NULL),
+                    json_pack("{s:s s:s s:s? s:s s:b s:b}", "program", o->version, "path",
+                              o->store_path, "who", o->who, "version", version, "has_forecast",
+                              o->forecast != NULL, "has_reports", o->reports != NULL),
                     15);
-    orch_store_info_clear(&info);
     return true;
 }
 

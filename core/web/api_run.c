@@ -141,8 +141,10 @@ static bool put_lists(struct orch_store *store, const struct orch_run *run, json
     g_autoptr(GPtrArray) artifacts = results ? orch_store_artifacts(store, run->id, error) : NULL;
     g_autoptr(GPtrArray) inputs = artifacts ? orch_store_inputs(store, run->id, error) : NULL;
     g_autoptr(GPtrArray) notes = inputs ? orch_store_notes(store, run->key, error) : NULL;
-    if (!notes)
+    g_autoptr(GPtrArray) metrics = notes ? orch_store_metric_names(store, run->id, error) : NULL;
+    if (!metrics)
         return false;
+    json_object_set_new(o, "metrics", web_names_json(metrics));
     json_t *list = json_array();
     for (guint i = 0; i < results->len; i++) {
         const struct orch_stored_result *r = results->pdata[i];

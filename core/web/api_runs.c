@@ -309,17 +309,22 @@ bool web_api_groups(struct web_call *call, GError **error)
 /* ---- names ------------------------------------------------------------------------------------
  */
 
-bool web_api_names(struct web_call *call, GError **error)
+json_t *web_names_json(const GPtrArray *names)
 {
-    g_autoptr(GPtrArray) names = orch_store_known_names(call->store, error);
-    if (!names)
-        return false;
     json_t *list = json_array();
     for (guint i = 0; i < names->len; i++) {
         const struct orch_known_name *n = names->pdata[i];
         json_array_append_new(list, json_pack("{s:s s:s s:s? s:s?}", "kind", n->kind, "name",
                                               n->name, "unit", n->unit, "better", n->better));
     }
-    web_answer_json(call, json_pack("{s:o}", "names", list), 15);
+    return list;
+}
+
+bool web_api_names(struct web_call *call, GError **error)
+{
+    g_autoptr(GPtrArray) names = orch_store_known_names(call->store, error);
+    if (!names)
+        return false;
+    web_answer_json(call, json_pack("{s:o}", "names", web_names_json(names)), 15);
     return true;
 }

@@ -90,6 +90,8 @@ bool web_api_artifact(struct web_call *call, GError **error);
 GArray *web_listing(struct web_call *call, char **out_version, GError **error);
 void web_listings_free(GQueue *listings);
 
+/** [{"kind", "name", "unit", "better"}] of struct orch_known_name *. New reference. */
+json_t *web_names_json(const GPtrArray *names);
 /** {"step":[],"t_ms":[],"value":[],"count":n,"width":w}. New reference. */
 json_t *web_thin_json(const struct orch_thin *thin);
 /** Of a running trial: NULL without error when there is none of that key. The caller frees. */

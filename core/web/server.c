@@ -46,7 +46,8 @@ static void put_error(SoupServerMessage *message, unsigned status, const char *t
  */
 
 struct connection {
-    bool is_busy; /* a whole head came, and its answer is not out yet */
+    bool is_busy;  /* a whole head came, and its answer is not out yet */
+    bool is_ended; /* shut down; it goes when its stream does */
     int64_t since_ns;
 };
 
@@ -71,14 +72,57 @@ static void on_connection_gone(gpointer data, GObject *stream)
     g_hash_table_remove(web->connections, stream);
 }
 
+/* The connection that has rested longest without a whole request; borrowed. NULL: all are busy. */
+static GSocketConnection *find_idlest(struct orch_web *web, int64_t *out_since_ns)
+{
+    GSocketConnection *found = NULL;
+    GHashTableIter iter;
+    gpointer stream, remote;
+    *out_since_ns = G_MAXINT64;
+    g_hash_table_iter_init(&iter, web->connections);
+    while (g_hash_table_iter_next(&iter, &stream, &remote)) {
+        const struct connection *c = g_object_get_data(remote, "orch-connection");
+        if (c->is_busy || c->is_ended || c->since_ns >= *out_since_ns)
+            continue;
+        *out_since_ns = c->since_ns;
+        found = stream;
+    }
+    return found;
+}
+
+static void end_connection(struct orch_web *web, GSocketConnection *stream)
+{
+    GObject *remote = g_hash_table_lookup(web->connections, stream);
+    struct connection *c = g_object_get_data(remote, "orch-connection");
+    c->is_ended = true;
+    g_socket_shutdown(g_socket_connection_get_socket(stream), TRUE, TRUE, NULL);
+}
+
+static gboolean on_reap(gpointer data)
+{
+    struct orch_web *web = data;
+    int64_t before = orch_mono_ns() - WEB_IDLE_S * INT64_C(1000000000), since;
+    GSocketConnection *stream;
+    while ((stream = find_idlest(web, &since)) != NULL && since < before)
+        end_connection(web, stream);
+    return G_SOURCE_CONTINUE;
+}
+
+/* When there are too many, the one that has rested longest makes room: whoever opens connections
+ * and says nothing shuts nobody out. */
 static gboolean on_incoming(GSocketService *service, GSocketConnection *stream, GObject *source,
                             gpointer data)
 {
     (void)service;
     (void)source;
     struct orch_web *web = data;
-    if (g_hash_table_size(web->connections) >= WEB_CONNECTIONS_MAX)
-        return TRUE; /* closed with its last reference */
+    if (g_hash_table_size(web->connections) >= WEB_CONNECTIONS_MAX) {
+        int64_t since;
+        GSocketConnection *idlest = find_idlest(web, &since);
+        if (!idlest || g_hash_table_size(web->connections) >= 2 * WEB_CONNECTIONS_MAX)
+            return TRUE; /* closed with its last reference */
+        end_connection(web, idlest);
+    }
     g_autoptr(GSocketAddress) local = g_socket_connection_get_local_address(stream, NULL);
     g_autoptr(GSocketAddress) remote = g_socket_connection_get_remote_address(stream, NULL);
     if (!local || !remote)
@@ -92,25 +136,6 @@ static gboolean on_incoming(GSocketService *service, GSocketConnection *stream, 
     g_socket_set_timeout(g_socket_connection_get_socket(stream), WEB_IDLE_S);
     soup_server_accept_iostream(web->soup, G_IO_STREAM(stream), local, remote, NULL);
     return TRUE;
-}
-
-/* Closes what has sent no whole request for too long. */
-static gboolean on_reap(gpointer data)
-{
-    struct orch_web *web = data;
-    int64_t now = orch_mono_ns();
-    g_autoptr(GPtrArray) late = g_ptr_array_new_with_free_func(g_object_unref);
-    GHashTableIter iter;
-    gpointer stream, remote;
-    g_hash_table_iter_init(&iter, web->connections);
-    while (g_hash_table_iter_next(&iter, &stream, &remote)) {
-        const struct connection *c = g_object_get_data(remote, "orch-connection");
-        if (!c->is_busy && now - c->since_ns > WEB_IDLE_S * INT64_C(1000000000))
-            g_ptr_array_add(late, g_object_ref(stream));
-    }
-    for (guint i = 0; i < late->len; i++)
-        g_socket_shutdown(g_socket_connection_get_socket(late->pdata[i]), TRUE, TRUE, NULL);
-    return G_SOURCE_CONTINUE;
 }
 
 /* ---- the head ---------------------------------------------------------------------------------

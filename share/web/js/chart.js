@@ -77,14 +77,14 @@ export class Chart {
     const axis = {stroke: text, font, labelFont: font, labelSize: 22, grid: {stroke: line, width: 1}, ticks: {stroke: line}};
     const {o} = this;
     return {
-      width: this.width(), height: this.height(), legend: {show: false}, padding: [10, 14, 0, 0],
-      scales: {x: {time: false, distr: o.logX ? 3 : 1, range: o.xNames ? () => [-.6, o.xNames.length - .4] : undefined},
-        y: {distr: o.logY ? 3 : 1, range: o.yNames ? () => [-.6, o.yNames.length - .4] : undefined}},
+      width: this.width(), height: this.height(), legend: {show: false}, padding: [10, 26, 0, 0],
+      scales: {x: {time: false, distr: o.logX ? 3 : 1, range: o.xNames ? () => [-.6, o.xNames.length - .4] : o.points ? (u, a, b) => padded(a, b, o.logX) : undefined},
+        y: {distr: o.logY ? 3 : 1, range: o.yNames ? () => [-.6, o.yNames.length - .4] : o.points ? (u, a, b) => padded(a, b, o.logY) : undefined}},
       cursor: {drag: {x: !!o.zoom || !o.points, y: false, setScale: true}, points: {size: 7}, focus: {prox: 20}},
       focus: {alpha: .35},
       axes: [
-        {...axis, label: o.x, size: 38, values: (u, splits) => tick(splits, o.xNames, u), splits: o.xNames ? () => o.xNames.map((_, i) => i) : undefined},
-        {...axis, label: o.y, size: 62, values: (u, splits) => tick(splits, o.yNames, u), splits: o.yNames ? () => o.yNames.map((_, i) => i) : undefined},
+        {...axis, label: o.x, size: 38, space: o.logX ? 30 : 50, values: (u, splits) => tick(splits, o.xNames, u), ...splitsOf(o.xNames, o.logX)},
+        {...axis, label: o.y, size: 62, values: (u, splits) => tick(splits, o.yNames, u), ...splitsOf(o.yNames, o.logY)},
       ],
       series: [{label: o.x}, ...series.map((s, i) => this.lineOf(s, s.style ?? i))],
       hooks: {setCursor: [(u) => this.onCursor(u)], setScale: [(u, name) => this.onScale(u, name)],
@@ -158,6 +158,29 @@ function join(series) {
   if (series.every((s) => s.x === first || (s.x.length === first.length && s.x.every((v, i) => v === first[i]))))
     return [first, ...series.map((s) => s.y)];
   return uPlot.join(series.map((s) => [s.x, s.y]), series.map(() => [2])); // 2: nulls stay, alignment leaves undefined
+}
+
+/* Categories each once; logarithmic axes at 1, 2, 5, 10, or at powers of ten alone where there are many. */
+function splitsOf(names, isLog) {
+  if (names) return {splits: () => names.map((_, i) => i)};
+  if (!isLog) return {};
+  return {filter: (u, splits) => splits, splits: (u, axis, low, high) => {
+    const from = Math.floor(Math.log10(low)), to = Math.ceil(Math.log10(high)), all = [];
+    const steps = to - from > 4 ? [1] : [1, 2, 5];
+    for (let e = from; e <= to; e++) for (const f of steps) all.push(Number(`${f}e${e}`));
+    return all.filter((v) => v >= low && v <= high);
+  }};
+}
+
+/* A range with some room to its sides. */
+function padded(low, high, isLog) {
+  if (low === null || low === undefined) return isLog ? [1, 10] : [0, 1];
+  if (isLog) {
+    const room = Math.max(1.15, (high / low) ** .06);
+    return [low / room, high * room];
+  }
+  const room = high > low ? (high - low) * .06 : Math.abs(low) * .1 || .5;
+  return [low - room, high + room];
 }
 
 function nearest(x, y, i) {

@@ -9,6 +9,16 @@ import {columnOf, filterBox} from './runs.js';
 
 const RUNS_MAX = 5000, LINES_MAX = 1500, GROUPS_MAX = 12;
 
+/* What the newest run's experiment sweeps: what is worth looking at first. */
+async function sweptNames() {
+  const {rows} = await get('runs', {columns: 'setting', limit: 1});
+  try {
+    return Object.keys(JSON.parse(rows[0]?.[0] ?? '{}') ?? {});
+  } catch {
+    return [];
+  }
+}
+
 /* Numbers, or the places of texts among themselves. */
 function axisOf(values) {
   const there = values.filter((v) => v !== null);
@@ -22,6 +32,8 @@ export async function show(root, page) {
   const all = await names(), q = {...page.query};
   const params = all.filter((n) => n.kind === 'param' && n.name !== 'seed'), told = all.filter((n) => n.kind === 'result' || n.kind === 'metric');
   const best = told.find((n) => n.better && n.better !== 'none') ?? told[0];
+  const swept = await sweptNames();
+  params.sort((a, b) => swept.includes(b.name) - swept.includes(a.name) || a.name.localeCompare(b.name));
   q.x ??= params[0]?.name ?? 'started';
   q.y ??= best?.name ?? 'wall_s';
   q.mode ??= 'scatter';
@@ -50,7 +62,7 @@ export async function show(root, page) {
   }
 
   function axes() {
-    return (q.axes ? q.axes.split(',') : params.slice(0, 6).map((n) => n.name)).filter(Boolean);
+    return (q.axes ? q.axes.split(',') : (swept.length ? swept : params.map((n) => n.name)).slice(0, 6)).filter(Boolean);
   }
 
   function controls() {

@@ -29,7 +29,7 @@ export async function show(root, page) {
   const place = el('div'), wrong = el('div');
   const go = el('button', {class: 'main', id: 'forecast'}, 'forecast');
   const nets = el('datalist', {id: 'l-net'}), gpus = el('datalist', {id: 'l-gpu'});
-  const form = el('form', {class: 'row', onsubmit: (event) => { event.preventDefault(); ask(); }},
+  const form = el('form', {class: 'fields', onsubmit: (event) => { event.preventDefault(); ask(); }},
     field('net', 'network', 'resnet50', []), field('gpu', "GPU, or 'all'", 'all', []), FIELDS.map((f) => field(f.name, f.label, f.placeholder, f.list)), go);
   add(root, el('h1', {}, 'Forecast'), form, wrong, place);
   inputs.net.nextSibling.replaceWith(nets);
@@ -87,6 +87,8 @@ export async function show(root, page) {
     const ratio = devicePixelRatio || 1;
     g.save();
     g.font = `${12 * ratio}px system-ui, "DejaVu Sans", sans-serif`;
+    g.textAlign = 'left';
+    g.textBaseline = 'alphabetic';
     g.fillStyle = getComputedStyle(document.documentElement).getPropertyValue('--text');
     for (const r of rows.filter((p) => p.pareto)) {
       const px = u.valToPos(r.total_s / 3600, 'x', true), y = u.valToPos(r.cost_usd, 'y', true), w = g.measureText(r.gpu).width;

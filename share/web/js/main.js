@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Which page is shown. All that a page is asked for stands behind the '#' of the address: a reload, a bookmark and
 // the back button lose nothing.
-import {get} from './api.js';
+import {get, names} from './api.js';
 import {add, address, el, errorBox, put} from './dom.js';
-import {number} from './format.js';
 
 const PAGES = [
   {name: 'runs', title: 'Runs', load: () => import('./runs.js')},
@@ -15,6 +14,10 @@ const PAGES = [
   {name: 'reports', title: 'Reports', load: () => import('./reports.js')},
   {name: 'run', title: 'Run', hidden: true, load: () => import('./run.js')},
 ];
+
+// what charts need, asked for before the page that asks for it is read
+const OF_CHARTS = ['js/chart.js', 'js/palette.js', 'vendor/uplot/uPlot.esm.js'];
+const PLAIN = ['runs', 'coverage'];
 
 let leave = null, shown = null, turn = 0;
 
@@ -41,6 +44,7 @@ async function show() {
   for (const a of document.querySelectorAll('nav a'))
     a.dataset.page === page.name ? a.setAttribute('aria-current', 'page') : a.removeAttribute('aria-current');
   document.title = `${page.title} - orch`;
+  if (!PLAIN.includes(page.name)) preload();
   const module = await page.load();
   if (mine !== turn) return;
   const root = el('div');
@@ -57,9 +61,13 @@ async function show() {
   shown = page.name;
 }
 
+function preload() {
+  for (const href of OF_CHARTS.splice(0)) document.head.append(el('link', {rel: 'modulepreload', href}));
+}
+
 async function head() {
   const about = await get('about');
-  const label = `${about.path}: ${number(about.runs)} runs, ${number(about.points)} points`;
+  const label = about.path;
   const store = document.getElementById('store');
   put(store, label);
   store.title = label;
@@ -69,5 +77,6 @@ async function head() {
 add(document.getElementById('nav'), PAGES.filter((p) => !p.hidden).map((p) =>
   el('a', {href: `#/${p.name}`, 'data-page': p.name}, p.title)));
 addEventListener('hashchange', show);
+names().catch(() => {}); // whoever needs them says what is wrong
 show();
 head().catch((error) => document.getElementById('status').append(errorBox(error)));

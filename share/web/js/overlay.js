@@ -13,6 +13,12 @@ async function describe(keys) {
   return rows.map((r) => ({...r, label: r.error ? shortKey(r.key) : `${r.experiment} ${setting(r.facts?.coords ?? r.setting ?? {})}${r.repeat > 1 ? ` #${r.repeat}` : ''}`}));
 }
 
+/* A curve, or the error instead of it. */
+function ask(key, metric, from, to, signal) {
+  return get(`runs/${encodeURIComponent(key)}/series`, {metric, buckets: BUCKETS, from: from === null ? null : Math.floor(from), to: to === null ? null : Math.ceil(to)},
+    {signal}).catch((error) => error);
+}
+
 export async function show(root, page) {
   const q = {...page.query}, keys = (q.runs ?? '').split(',').filter(Boolean).slice(0, 20);
   add(root, el('h1', {}, 'Curves over each other'));
@@ -20,8 +26,9 @@ export async function show(root, page) {
     add(root, el('p', {}, 'Choose runs first: in the ', link('runs', {}, 'table of runs'), ', with the space bar or the boxes.'));
     return null;
   }
-  const told = await Promise.all([describe(keys), get('runs', {limit: 0}), get('names')]);
-  const runs = told[0], all = told[2].names.filter((n) => n.kind === 'metric');
+  const described = describe(keys);
+  const early = q.metric ? keys.map((key) => ask(key, q.metric, null, null)) : null; // beside what describes them
+  const runs = await described;
   const place = el('div', {class: 'panel', id: 'overlay-chart'}), wrong = el('div'), note = el('p', {class: 'note', id: 'overlay-note'});
   let abort = new AbortController(), chart = null, metric = q.metric, loaded = 0;
 
@@ -33,7 +40,7 @@ export async function show(root, page) {
   add(root, el('div', {class: 'row'}, el('label', {}, 'metric', select), el('label', {}, 'by', x), el('label', {class: 'inline'}, logY, 'logarithmic'), whole,
     link('runs', {chosen: keys.join(',')}, 'choose other runs')), wrong, place, note);
 
-  const have = await metricsOf(runs.filter((r) => !r.error), all);
+  const have = metricsOf(runs);
   put(select, have.map((m) => el('option', {value: m.name}, labelled(m.name, m.unit))));
   metric = have.some((m) => m.name === metric) ? metric : have[0]?.name;
   if (!metric) { put(place, el('p', {class: 'dim'}, 'these runs have no metrics')); return null; }
@@ -60,8 +67,8 @@ export async function show(root, page) {
     abort = new AbortController();
     const {signal} = abort, mine = ++loaded;
     place.setAttribute('aria-busy', 'true');
-    const ask = {metric, buckets: BUCKETS, from: from === null ? null : Math.floor(from), to: to === null ? null : Math.ceil(to)};
-    const answers = await Promise.all(runs.map((run) => run.error ? run.error : get(`runs/${run.key}/series`, ask, {signal}).catch((error) => error)));
+    const ready = early && metric === page.query.metric && from === null && mine === 1;
+    const answers = await Promise.all(ready ? early : runs.map((run) => run.error ? run.error : ask(run.key, metric, from, to, signal)));
     if (mine !== loaded || answers.some((a) => a instanceof Error && isAbort(a))) return;
     const series = [], failures = [];
     answers.forEach((a, i) => {
@@ -90,11 +97,12 @@ function byTime(a) {
   return {x: order.map((i) => a.t_ms[i] / 1000), y: order.map((i) => a.value[i])};
 }
 
-/* Which of the store's metrics these runs have: asked of the table, which looks at one point each. */
-async function metricsOf(runs, all) {
-  const some = all.slice(0, 60);
-  if (!some.length || !runs.length) return [];
-  const where = runs.map((r) => `key = ${r.key}`).join(' or ');
-  const answer = await get('runs', {where, columns: some.map((m) => `metric.${m.name}`).join(','), limit: runs.length});
-  return some.filter((m, i) => answer.rows.some((row) => row[i] !== null));
+/* Of all these runs, each once; those that more of them have come first. */
+function metricsOf(runs) {
+  const found = new Map();
+  for (const m of runs.flatMap((r) => r.metrics ?? [])) {
+    const known = found.get(m.name);
+    known ? known.runs++ : found.set(m.name, {...m, runs: 1});
+  }
+  return [...found.values()].sort((a, b) => b.runs - a.runs || a.name.localeCompare(b.name));
 }

@@ -9,15 +9,15 @@ const CHOSEN_MAX = 20;
 
 /** How a run's own columns are shown; others are numbers or texts. */
 const KNOWN = {
-  key: {label: 'run', width: 100, cell: (v) => shortKey(v)},
-  state: {width: 105, cell: (v) => stateOf(v)},
-  experiment: {width: 130},
+  key: {label: 'run', width: 96, cell: (v) => shortKey(v)},
+  state: {width: 92, cell: (v) => stateOf(v)},
+  experiment: {width: 112},
   recipe: {width: 110},
-  setting: {width: 230, cell: (v) => setting(v), sort: false},
-  wall_s: {label: 'time', num: true, width: 100, cell: (v) => duration(v)},
-  who: {width: 90},
-  started: {width: 135, cell: (v) => ago(v / 1e6)},
-  ended: {width: 135, cell: (v) => ago(v / 1e6)},
+  setting: {width: 205, cell: (v) => setting(v), sort: false},
+  wall_s: {label: 'time', num: true, width: 92, cell: (v) => duration(v)},
+  who: {width: 80},
+  started: {width: 112, cell: (v) => ago(v / 1e6)},
+  ended: {width: 112, cell: (v) => ago(v / 1e6)},
   commit: {width: 90, cell: (v) => v ? v.slice(0, 8) : '-'},
   repeat: {num: true, width: 80},
   attempt: {num: true, width: 80},
@@ -35,7 +35,7 @@ export function columnOf(name, all) {
   const within = /^(?:min|max)\((.*)\)$/.exec(name)?.[1] ?? name.replace(/^(param|result|metric)\./, '');
   const unit = found?.unit ?? all.find((n) => n.name === within && n.unit)?.unit;
   return {name, unit: known ? null : unit, cell: (v) => typeof v === 'number' ? number(v) : plain(v),
-    num: !known && (!found || found.kind !== 'param'), width: Math.max(105, 8.2 * labelled(name, unit).length + 34), ...known};
+    num: !known && (!found || found.kind !== 'param'), width: Math.max(96, 8 * labelled(name, unit).length + 34), ...known};
 }
 
 /** The columns that a store is first shown with: results before metrics, those that say how good it was. */
@@ -84,11 +84,12 @@ export async function show(root, page) {
   const overlay = el('button', {type: 'button', class: 'main', id: 'overlay', onclick: () => {
     location.hash = address('overlay', {runs: [...chosen].join(',')});
   }});
+  const hint = el('span', {class: 'dim'}, 'choose runs by their boxes (or the space bar) to lay their curves over each other');
   const fresh = el('button', {type: 'button', hidden: true, onclick: () => { forgetNames(); draw(); }});
   const strip = el('div', {class: 'live-strip'});
   const place = el('div');
-  add(root, strip, el('div', {class: 'row'}, filter.root, groupBox(), columnBox()),
-    el('div', {class: 'row'}, count, fresh, overlay,
+  add(root, strip, el('div', {class: 'row top'}, filter.root, groupBox(), columnBox()),
+    el('div', {class: 'row'}, count, fresh, hint, overlay,
       el('button', {type: 'button', id: 'none', onclick: () => { chosen.clear(); keep(); drawChosen(); grid?.draw(); }}, 'choose none'),
       link('explore', {where: q.where}, 'explore these runs')), place);
 
@@ -97,7 +98,7 @@ export async function show(root, page) {
     const input = el('input', {id: 'group', list: 'group-names', value: q.group ?? '', placeholder: 'nothing', autocomplete: 'off',
       onchange: (event) => change({group: event.target.value.replace(/\s+/g, '')})});
     return el('div', {}, el('label', {for: 'group'}, 'group by (names, with commas)'), input, list,
-      el('div', {}, el('button', {type: 'button', id: 'group-cell', onclick: () => { input.value = 'cell'; change({group: 'cell'}); }}, 'all but the seed'),
+      el('div', {class: 'buttons'}, el('button', {type: 'button', id: 'group-cell', onclick: () => { input.value = 'cell'; change({group: 'cell'}); }}, 'all but the seed'),
         ' ', el('button', {type: 'button', onclick: () => { input.value = ''; change({group: ''}); }}, 'not')));
   }
 
@@ -117,8 +118,9 @@ export async function show(root, page) {
   }
 
   function drawChosen() {
-    overlay.textContent = chosen.size ? `lay ${chosen.size} over each other` : 'choose runs to lay their curves over each other';
-    overlay.disabled = !chosen.size;
+    overlay.textContent = `lay ${chosen.size} over each other`;
+    overlay.hidden = !chosen.size;
+    hint.hidden = chosen.size > 0 || !!q.group;
     root.querySelector('#none').hidden = !chosen.size;
   }
 
@@ -153,6 +155,7 @@ export async function show(root, page) {
     grid = next;
     put(place, grid.table.parentElement);
     grid.draw();
+    performance.mark('runs-drawn');
     put(count, grid.total ? `${number(grid.total)} runs` : q.where ? 'no run matches' : "no run yet: 'orch run RECIPE' makes some");
   }
 
