@@ -11,7 +11,7 @@ print("training", name, "</pre><script>document.title='log'</script>", flush=Tru
 print("a word on stderr", file=sys.stderr)
 for i in range(steps):
     loss = 2 * math.exp(-rate * i / 20) + (5 if i == 37 else 0)  # one peak, that no thinning may lose
-    tell(event="metrics", points=[["loss", i, None, loss], ["<b>odd</b>", i, None, i % 7]])
+    tell(event="metrics", points=[["loss", i, None, loss], ["odd", i, None, i % 7]])
     tell(event="progress", done=i + 1, total=steps)
     time.sleep(delay)
 tell(event="result", name="accuracy", value=1 - loss / 4)
@@ -25,9 +25,10 @@ parameters:
   steps: { type: int, default: 60 }
   rate: { type: real, default: 1 }
   delay: { type: real, default: 0 }
-  name: { type: text, default: plain }
+  name: { type: string, default: plain }
 metrics:
   loss: { better: min, step: step, unit: nat }
+  odd: { better: none, unit: "<b>" }
   accuracy: { better: max }
 Y
 cat >curve.recipe <<'Y'
@@ -37,7 +38,7 @@ about: curves for the page
 experiments:
   curves: { plugin: ./curve.plugin, sweep: { rate: [0.5, 1, 2] }, repeat: 2 }
   hostile: { plugin: ./curve.plugin, sweep: { name: ["<script>document.title='param'</script>"] } }
-  live: { plugin: ./curve.plugin, set: { steps: 400, delay: 0.05 } }
+  live: { plugin: ./curve.plugin, with: { steps: 400, delay: 0.05 } }
 report:
   - { title: Accuracy by rate, table: { rows: rate, value: result accuracy, experiments: [curves] } }
 Y
