@@ -68,6 +68,7 @@ struct web_live {
     GPtrArray *followers;
     guint timer, more;
     unsigned left_out; /* trials beyond TRIALS_MAX */
+    bool has_new;      /* a trial that was not there a second ago */
     char *version;
 };
 
@@ -330,12 +331,14 @@ static void look_at_actives(struct web_live *live)
     while (g_hash_table_iter_next(&iter, NULL, &value))
         ((struct trial *)value)->is_seen = false;
     live->left_out = 0;
+    live->has_new = false;
     while (rows->len) {
         struct orch_active_row *row = g_ptr_array_steal_index_fast(rows, rows->len - 1);
         struct trial *t = g_hash_table_lookup(live->trials, row->key);
         if (!t && g_hash_table_size(live->trials) < TRIALS_MAX) {
             t = new_trial(live, row);
             g_hash_table_insert(live->trials, t->row->key, t);
+            live->has_new = true;
             row = NULL;
         }
         live->left_out += t == NULL;
@@ -387,6 +390,13 @@ static void keep_alive(struct web_live *live)
     }
 }
 
+static void tell_trials(struct web_live *live)
+{
+    g_autoptr(GBytes) trials = trials_event(live);
+    for (guint i = 0; i < live->followers->len; i++)
+        say(live->followers->pdata[i], trials);
+}
+
 static void look(struct web_live *live)
 {
     char *version = orch_store_version(live->store, NULL);
@@ -397,12 +407,11 @@ static void look(struct web_live *live)
         live->version = version;
     }
     look_at_actives(live);
+    if (live->has_new)
+        tell_trials(live); /* what it is comes before its points */
     read_all(live);
-    if (is_new || before || g_hash_table_size(live->trials)) {
-        g_autoptr(GBytes) trials = trials_event(live);
-        for (guint i = 0; i < live->followers->len; i++)
-            say(live->followers->pdata[i], trials);
-    }
+    if (is_new || before || g_hash_table_size(live->trials))
+        tell_trials(live);
     keep_alive(live);
 }
 

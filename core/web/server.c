@@ -407,6 +407,7 @@ static bool listen_at(struct orch_web *web, GInetAddress *address, GError **erro
     g_autoptr(GSocketAddress) got = NULL;
     g_autoptr(GError) why = NULL;
     web->service = g_socket_service_new();
+    g_socket_listener_set_backlog(G_SOCKET_LISTENER(web->service), WEB_CONNECTIONS_MAX);
     if (!g_socket_listener_add_address(G_SOCKET_LISTENER(web->service), wanted,
                                        G_SOCKET_TYPE_STREAM, G_SOCKET_PROTOCOL_TCP, NULL, &got,
                                        &why)) {

@@ -9,14 +9,15 @@ import {columnOf, filterBox} from './runs.js';
 
 const RUNS_MAX = 5000, LINES_MAX = 1500, GROUPS_MAX = 12;
 
-/* What the newest run's experiment sweeps: what is worth looking at first. */
+/* What the newest runs' experiments sweep, most often first: what is worth looking at. */
 async function sweptNames() {
-  const {rows} = await get('runs', {columns: 'setting', limit: 1});
-  try {
-    return Object.keys(JSON.parse(rows[0]?.[0] ?? '{}') ?? {});
-  } catch {
-    return [];
+  const {rows} = await get('runs', {columns: 'setting', limit: 100}), counts = new Map();
+  for (const [text] of rows) {
+    try {
+      for (const name of Object.keys(JSON.parse(text ?? '{}'))) counts.set(name, (counts.get(name) ?? 0) + 1);
+    } catch { /* no setting */ }
   }
+  return [...counts].sort((a, b) => b[1] - a[1]).map(([name]) => name);
 }
 
 /* Numbers, or the places of texts among themselves. */
@@ -32,8 +33,8 @@ export async function show(root, page) {
   const all = await names(), q = {...page.query};
   const params = all.filter((n) => n.kind === 'param' && n.name !== 'seed'), told = all.filter((n) => n.kind === 'result' || n.kind === 'metric');
   const best = told.find((n) => n.better && n.better !== 'none') ?? told[0];
-  const swept = await sweptNames();
-  params.sort((a, b) => swept.includes(b.name) - swept.includes(a.name) || a.name.localeCompare(b.name));
+  const swept = await sweptNames(), rank = (name) => swept.includes(name) ? swept.indexOf(name) : swept.length;
+  params.sort((a, b) => rank(a.name) - rank(b.name) || a.name.localeCompare(b.name));
   q.x ??= params[0]?.name ?? 'started';
   q.y ??= best?.name ?? 'wall_s';
   q.mode ??= 'scatter';
@@ -71,7 +72,7 @@ export async function show(root, page) {
       return;
     }
     const now = axes();
-    put(own, el('details', {open: true}, el('summary', {}, 'axes'), el('div', {class: 'picks'}, [...params.map((n) => n.name), 'experiment', 'who', 'repeat', 'wall_s'].map((name) => {
+    put(own, el('details', {open: true, class: 'grow'}, el('summary', {}, 'axes'), el('div', {class: 'picks'}, [...params.map((n) => n.name), 'experiment', 'who', 'repeat', 'wall_s'].map((name) => {
       const b = el('input', {type: 'checkbox', checked: now.includes(name), onchange: () => change({axes: [...axes().filter((a) => a !== name), ...(b.checked ? [name] : [])].join(',')})});
       return el('label', {class: 'inline'}, b, name);
     }))));

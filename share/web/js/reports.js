@@ -57,13 +57,11 @@ function blockOf(b, charts) {
   return el('p', {class: b.kind === 'note' ? 'note' : null}, b.text ?? '');
 }
 
-const cellText = (v) => v === null || v === undefined ? '-' : typeof v === 'number' ? number(v)
-  : typeof v === 'object' ? (v.text ?? (v.mean !== undefined ? number(v.mean) : JSON.stringify(v))) : String(v);
-
 function tableOf(b) {
-  const names = [...new Set(b.rows.flatMap((r) => Object.keys(r)))];
-  return el('div', {}, b.text ? el('p', {}, b.text) : null, plainTable(names.map((name) => ({name,
-    num: b.rows.some((r) => typeof r[name] === 'number'), cell: (r) => r[name] === 'missing' ? el('span', {class: 'missing'}, 'missing') : cellText(r[name])})), b.rows, 'table'));
+  const {headers, is_right, cells} = b.shown;
+  const columns = headers.map((name, k) => ({name, num: is_right[k],
+    cell: (r) => r[k] === 'missing' ? el('span', {class: 'missing'}, 'missing') : (r[k] ?? '').replaceAll('+-', '±')}));
+  return el('div', {}, b.text ? el('p', {}, b.text) : null, plainTable(columns, cells, 'table'));
 }
 
 function chartOf(chart, charts) {
