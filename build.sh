@@ -11,10 +11,13 @@ PREFIX=${ORCH_PREFIX:-}   # libraries of another place (conda's $CONDA_PREFIX, a
 # not used (by prefix, or on another system).
 CORE_PACKAGES='gcc:gcc cmake:cmake ninja-build:ninja pkg-config:pkg-config git:git python3:python3
   libglib2.0-dev:glib-2.0 libjansson-dev:jansson libsqlite3-dev:sqlite3 libgit2-dev:libgit2
-  libgsl-dev:gsl libfyaml-dev:libfyaml libcurl4-openssl-dev:libcurl libsoup-3.0-dev:libsoup-3.0 zlib1g-dev:zlib
+  libgsl-dev:gsl libfyaml-dev:libfyaml libcurl4-openssl-dev:libcurl libarchive-dev:libarchive libsoup-3.0-dev:libsoup-3.0
+  zlib1g-dev:zlib
   libprotobuf-c-dev:libprotobuf-c protobuf-c-compiler:protoc-c
-  libjpeg62-turbo-dev:libjpeg libpng-dev:libpng libc6-dev:gcc make:make'
+  libjpeg62-turbo-dev:libjpeg libpng-dev:libpng libc6-dev:gcc make:make gnuplot-nox:'
 TEST_PACKAGES='libcmocka-dev:cmocka sqlite3:sqlite3'
+# optional: one PDF of a report (weasyprint); checking and running its notebooks
+PAPER_PACKAGES='weasyprint:weasyprint python3-nbformat: python3-nbconvert: python3-ipykernel:'
 TORCH_PACKAGES='g++:g++ libtorch-dev: dataset-fashion-mnist:'
 
 say()  { printf '%s\n' "$*" >&2; }
@@ -29,6 +32,7 @@ usage: ./build.sh COMMAND
   build                 the core: ready in about a minute, works at once
   torch                 LibTorch and the training plugins as well
   all                   build and torch
+  paper                 what 'orch report --pdf' and the notebooks' tests use; not needed for the rest
   asan [ARG...]         all tests again under AddressSanitizer and UBSan
   install [--prefix D]  into D (default /usr/local; DESTDIR is respected), with manuals, man pages and
                         the header and pkg-config file that plugin authors need
@@ -226,10 +230,11 @@ case $command in
     test) run_tests "$@" ;;
     build) build_core; table ;;
     torch | all) build_torch; table ;;
+    paper) need 'reports on paper' "$PAPER_PACKAGES" ;;
     asan) run_asan "$@" ;;
     install) run_install "$@" ;;
     clean) rm -rf "$BUILD" "$BUILD-asan" "$BUILD.log" "$BUILD-asan.log" orch ;;
-    packages) for stage in CORE TEST TORCH; do list="${stage}_PACKAGES"; printf '%s: %s\n' "$stage" "$(names "${!list}")"; done ;;
+    packages) for stage in CORE TEST PAPER TORCH; do list="${stage}_PACKAGES"; printf '%s: %s\n' "$stage" "$(names "${!list}")"; done ;;
     help | -h | --help) usage ;;
     *) usage >&2; die "unknown command '$command'" ;;
 esac

@@ -20,6 +20,15 @@ enum orch_learn_target {
     ORCH_LEARN_BEST, /* what is better in cross-validation */
 };
 
+/** Where learning stands: what is begun now. */
+struct orch_learn_step {
+    const char *model;  /* "boost"; "white box" for the box alone */
+    const char *column; /* whose levels are taken as never seen; NULL: rows like those seen */
+    int fold, folds;    /* that it does not see, from 1, of so many; 0: it is fitted to be kept */
+    size_t rows;        /* that it is fitted to */
+    int number, count;  /* of the models and folds of this part, from 1 */
+};
+
 struct orch_learn_options {
     const char *model; /* "boost", ...; "auto": a mixture of what is best in cross-validation;
                           "grey": the same over the white box alone */
@@ -28,6 +37,10 @@ struct orch_learn_options {
     bool by_group;         /* one question only: the rows' groups, never seen */
     bool no_tuning;        /* the first knobs of each grid */
     bool calibrate_groups; /* the interval has the width that each of the rows' groups needs */
+    /** Hears of each step, from any thread but one at a time; must not learn itself. NULL: nobody
+     * listens. */
+    void (*tell)(void *ctx, const struct orch_learn_step *step);
+    void *tell_ctx;
 };
 
 /** What a model learns the time over, and what it sees. */
@@ -58,6 +71,10 @@ struct orch_learn_trial {
     bool is_baseline;           /* last known time, or a ratio of specifications */
 };
 
+/** Is it a model that orch_learn knows: "auto", "grey", or a kind? False with ORCH_ERROR_USAGE,
+ * naming the nearest or all. */
+bool orch_learn_model_check(const char *name, GError **error);
+
 struct orch_learned;
 /** Tries (5 folds; the same for all), mixes or chooses, fits on all rows, calibrates the interval
  * on rows left out. ORCH_ERROR_USAGE for fewer than 10 rows, an unknown model, or no grey target to
@@ -75,9 +92,8 @@ const char *orch_learned_column(const struct orch_learned *learned, int question
 const GArray *orch_learned_trials(const struct orch_learned *learned, int question);
 /** Mean relative error of its mixture on rows left out. */
 double orch_learned_error(const struct orch_learned *learned, int question);
-/** Its median, and of how many rows. */
+/** Its median. */
 double orch_learned_median(const struct orch_learned *learned, int question);
-size_t orch_learned_judged(const struct orch_learned *learned, int question);
 /** Did models lose to the baselines, so that a baseline answers? */
 bool orch_learned_is_baseline(const struct orch_learned *learned, int question);
 /** "0.6 boost (grey: ...) + 0.4 kernel (...)". The caller frees. */

@@ -2,6 +2,7 @@
 #include "predictors/trained.h"
 
 #include "lib/base/error.h"
+#include "lib/base/reals.h"
 
 #include <float.h>
 #include <math.h>
@@ -37,18 +38,9 @@ void orch_trained_free(struct orch_trained *t)
 /* ---- what was measured -------------------------------------------------------------------------
  */
 
-static int compare_reals(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static double median_of(GArray *values)
 {
-    qsort(values->data, values->len, sizeof(double), compare_reals);
-    guint n = values->len;
-    return g_array_index(values, double, (n - 1) / 2) / 2 +
-           g_array_index(values, double, n / 2) / 2;
+    return orch_reals_median((double *)(void *)values->data, values->len);
 }
 
 /* Sum of squares of log(value / mean) and its degrees of freedom. */
@@ -132,6 +124,7 @@ GPtrArray *orch_known_of_table(const struct orch_csv *csv, const char *target,
         g_array_append_val(g->targets, value);
         g_free(g->known->newest);
         g->known->newest = g_strdup(names ? names->pdata[row] : "");
+        g->known->runs += g_uuid_string_is_valid(g->known->newest);
     }
     double squares = 0, freedom = 0;
     GHashTableIter iter;
@@ -212,9 +205,9 @@ static char **load_texts(const json_t *list)
 
 static json_t *save_known(const struct orch_known *k)
 {
-    return json_pack("{s:o, s:i, s:f, s:f, s:f, s:s}", "values", save_texts(k->values), "count",
-                     k->count, "median", k->median, "low", k->low, "high", k->high, "newest",
-                     k->newest ? k->newest : "");
+    return json_pack("{s:o, s:i, s:i, s:f, s:f, s:f, s:s}", "values", save_texts(k->values),
+                     "count", k->count, "runs", k->runs, "median", k->median, "low", k->low, "high",
+                     k->high, "newest", k->newest ? k->newest : "");
 }
 
 static bool load_known(const json_t *saved, guint columns, GPtrArray *out, GError **error)
@@ -230,6 +223,10 @@ static bool load_known(const json_t *saved, guint columns, GPtrArray *out, GErro
               orch_load_real(saved, "low", &k->low, error) &&
               orch_load_real(saved, "high", &k->high, error);
     k->count = ok ? (int)count : 0;
+    json_int_t runs = json_integer_value(json_object_get(saved, "runs"));
+    k->runs = (int)CLAMP(runs, 0, k->count);
+    if (!json_object_get(saved, "runs") && g_uuid_string_is_valid(k->newest))
+        k->runs = k->count; /* saved before this was told apart */
     if (ok && !(k->low > 0 && k->low <= k->median && k->median <= k->high))
         return orch_load_fail("known", "holds a time that is none", error);
     return ok && (g_strv_length(k->values) == columns ||
@@ -256,6 +253,7 @@ json_t *orch_trained_save(const struct orch_trained *t, enum orch_save_style sty
     json_object_set_new(o, "target", json_string(t->target));
     json_object_set_new(o, "made", json_string(t->made));
     json_object_set_new(o, "rows", json_integer((json_int_t)t->rows));
+    json_object_set_new(o, "run_rows", json_integer((json_int_t)t->run_rows));
     json_object_set_new(o, "last_run", json_integer(t->last_run));
     json_object_set_new(o, "columns", save_texts(t->columns));
     json_object_set_new(o, "sources", save_texts(t->sources));
@@ -306,6 +304,11 @@ static bool load_all(struct orch_trained *t, const json_t *saved, GError **error
     for (size_t i = 0; i < json_array_size(known); i++)
         if (!load_known(json_array_get(known, i), g_strv_length(t->columns), t->known, error))
             return false;
+    const json_t *run_rows = json_object_get(saved, "run_rows");
+    for (guint i = 0; !run_rows && i < t->known->len; i++)
+        t->run_rows += (size_t)((const struct orch_known *)t->known->pdata[i])->runs;
+    if (run_rows)
+        t->run_rows = (size_t)CLAMP(json_integer_value(run_rows), 0, rows);
     if (json_is_null(json_object_get(saved, "learned")))
         return true;
     t->learned = orch_learned_load(json_object_get(saved, "learned"), error);

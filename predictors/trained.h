@@ -14,8 +14,8 @@
 
 /** Measurements of one configuration. */
 struct orch_known {
-    char **values; /* of the columns, NULL-terminated; "" for what is not known */
-    int count;
+    char **values;            /* of the columns, NULL-terminated; "" for what is not known */
+    int count, runs;          /* how many, and how many of them are runs: named by a run's key */
     double median, low, high; /* of the target; low and high: 90 % of single measurements */
     char *newest;             /* what the newest of them is called (a run's key), or "" */
 };
@@ -23,9 +23,9 @@ struct orch_known {
 struct orch_trained {
     char *name, *target, *made; /* made: ISO date, UTC */
     char **columns;             /* of the rows, without the target */
-    size_t rows;
-    int64_t last_run;     /* rows of runs up to this local id are in it */
-    char **sources;       /* "runs", and names of data sets */
+    size_t rows, run_rows;      /* learned from; those of runs, the others are of data sets */
+    int64_t last_run;           /* rows of runs up to this local id are in it */
+    char **sources;             /* "runs", and names of data sets */
     bool is_automatic;    /* made on the way by a question: made again when there are newer runs */
     double last_known;    /* mean relative error of the nearest record's time, which it must beat */
     double ratio;         /* of that times the ratio of the white boxes; NaN: there is none */

@@ -4,6 +4,7 @@
 #include "predictors/question.h"
 
 #include "lib/base/error.h"
+#include "lib/base/text.h"
 
 #include <math.h>
 #include <string.h>
@@ -73,50 +74,67 @@ static void list_kind(GArray *trials, const struct orch_rows *rows,
         add_boxes(trials, rows, o, kind, &grid[i], BLACK | GREY | BARE);
 }
 
-/* A row of what the mixture is chosen from. */
+/* A row of what the mixture is chosen from. With few groups all that are asked count nearly alike:
+ * there it is the list that says how much a kind counts, so nothing stands in it twice, and nothing
+ * that knows little of the groups. */
 struct offer {
     const struct orch_model_kind *kind;
-    unsigned seen, unseen; /* boxes for rows like those seen, and for groups never seen */
-    size_t rows_max;       /* for rows like those seen; 0: any */
+    unsigned seen, unseen, few; /* boxes for rows like those seen, for groups never seen, and where
+                                   those that were seen are few */
+    size_t rows_max;            /* for rows like those seen; 0: any */
     struct orch_knobs knobs;
 };
 
 #define BOOST_KNOBS .loss = ORCH_LOSS_RELATIVE, .leaf_rows = 4
 
 static const struct offer OFFERS[] = {
-    {NULL, GREY | SPECS, GREY | SPECS, 0, {0}},
-    {&ORCH_MODEL_KNN, SPECS | GREY, SPECS, 12000, {.neighbours = 1}},
-    {&ORCH_MODEL_KNN, GREY, 0, 12000, {.neighbours = 4}},
-    {&ORCH_MODEL_LINEAR, GREY | BLACK, 0, 0, {.ridge = 1e-4}},
-    {&ORCH_MODEL_LINEAR, GREY | BLACK, 0, TINY_ROWS, {.ridge = 1e-3}},
-    {&ORCH_MODEL_LINEAR, STRIPPED, 0, 0, {.ridge = 1e-3}},
-    {&ORCH_MODEL_LINEAR, GREY, GREY | BARE, 0, {.ridge = 1e-2}},
-    {&ORCH_MODEL_LINEAR, STRIPPED, STRIPPED, 0, {.ridge = 0.03}},
-    {&ORCH_MODEL_LINEAR, 0, PLAIN, 0, {.ridge = 0.1}},
-    {&ORCH_MODEL_KERNEL, GREY | BLACK, 0, TINY_ROWS, {.length = 6, .ridge = 3e-4}},
-    {&ORCH_MODEL_KERNEL, GREY | BLACK, GREY | BARE, KERNEL_ROWS, {.length = 1, .ridge = 0.01}},
-    {&ORCH_MODEL_KERNEL, GREY | BLACK, 0, KERNEL_ROWS, {.length = 3, .ridge = 0.002}},
-    {&ORCH_MODEL_KERNEL, 0, GREY | SPECS, KERNEL_ROWS, {.length = 2, .ridge = 0.1}},
-    {&ORCH_MODEL_KERNEL, STRIPPED, STRIPPED, KERNEL_ROWS, {.length = 1, .ridge = 0.03}},
-    {&ORCH_MODEL_KERNEL, STRIPPED, 0, TINY_ROWS, {.length = 3, .ridge = 2e-3}},
+    {NULL, GREY | SPECS, GREY | SPECS, GREY | SPECS, 0, {0}},
+    {&ORCH_MODEL_KNN, SPECS | GREY, SPECS, SPECS, 12000, {.neighbours = 1}},
+    {&ORCH_MODEL_KNN, GREY, 0, 0, 12000, {.neighbours = 4}},
+    {&ORCH_MODEL_LINEAR, GREY | BLACK, 0, 0, 0, {.ridge = 1e-4}},
+    {&ORCH_MODEL_LINEAR, GREY | BLACK, 0, 0, TINY_ROWS, {.ridge = 1e-3}},
+    {&ORCH_MODEL_LINEAR, STRIPPED, 0, 0, 0, {.ridge = 1e-3}},
+    {&ORCH_MODEL_LINEAR, GREY, GREY | BARE, GREY | BARE, 0, {.ridge = 1e-2}},
+    {&ORCH_MODEL_LINEAR, STRIPPED, STRIPPED, 0, 0, {.ridge = 0.03}},
+    {&ORCH_MODEL_LINEAR, 0, PLAIN, PLAIN, 0, {.ridge = 0.1}},
+    {&ORCH_MODEL_KERNEL, GREY | BLACK, 0, 0, TINY_ROWS, {.length = 6, .ridge = 3e-4}},
+    {&ORCH_MODEL_KERNEL,
+     GREY | BLACK,
+     GREY | BARE,
+     GREY | BARE,
+     KERNEL_ROWS,
+     {.length = 1, .ridge = 0.01}},
+    {&ORCH_MODEL_KERNEL, GREY | BLACK, 0, 0, KERNEL_ROWS, {.length = 3, .ridge = 0.002}},
+    {&ORCH_MODEL_KERNEL,
+     0,
+     GREY | SPECS,
+     GREY | SPECS | PLAIN,
+     KERNEL_ROWS,
+     {.length = 2, .ridge = 0.1}},
+    {&ORCH_MODEL_KERNEL, STRIPPED, STRIPPED, 0, KERNEL_ROWS, {.length = 1, .ridge = 0.03}},
+    {&ORCH_MODEL_KERNEL, STRIPPED, 0, 0, TINY_ROWS, {.length = 3, .ridge = 2e-3}},
     {&ORCH_MODEL_BOOST,
      GREY | BLACK,
      BARE | GREY | BLACK,
+     GREY | BLACK,
      0,
      {BOOST_KNOBS, .depth = 6, .trees = 400, .rate = 0.08, .feature_share = 0.5, .row_share = 0.8}},
     {&ORCH_MODEL_BOOST,
      GREY,
      BARE | GREY,
+     BARE | GREY | SPECS,
      0,
      {BOOST_KNOBS, .depth = 3, .trees = 500, .rate = 0.1, .feature_share = 0.5, .row_share = 0.8}},
     {&ORCH_MODEL_FOREST,
      GREY,
      BARE,
+     0,
      FOREST_ROWS,
      {.depth = 20, .leaf_rows = 2, .trees = 100, .feature_share = 0.4}},
     {&ORCH_MODEL_MLP,
      GREY,
      BARE,
+     0,
      MLP_ROWS,
      {.width = 64, .rate = 3e-3, .ridge = 1e-3, .epochs = 60}},
 };
@@ -125,9 +143,10 @@ static void list_all(GArray *trials, const struct orch_question *q, const struct
                      const struct orch_learn_options *o)
 {
     bool unseen = q->column != NULL;
+    bool few = unseen && !q->is_lone && q->known->len < ORCH_FEW_GROUPS;
     for (size_t i = 0; i < G_N_ELEMENTS(OFFERS); i++) {
         const struct offer *offer = &OFFERS[i];
-        unsigned boxes = unseen ? offer->unseen : offer->seen;
+        unsigned boxes = few ? offer->few : unseen ? offer->unseen : offer->seen;
         if (!has_white(rows) && boxes)
             boxes |= BLACK; /* there is no other */
         if (!offer->kind)
@@ -139,13 +158,30 @@ static void list_all(GArray *trials, const struct orch_question *q, const struct
     }
 }
 
+bool orch_learn_model_check(const char *name, GError **error)
+{
+    g_autoptr(GPtrArray) names = g_ptr_array_new();
+    g_ptr_array_add(names, (gpointer)(uintptr_t) "auto");
+    g_ptr_array_add(names, (gpointer)(uintptr_t) "grey");
+    for (const struct orch_model_kind *kind = orch_model_kinds(); kind->name; kind++)
+        g_ptr_array_add(names, (gpointer)(uintptr_t)kind->name);
+    g_ptr_array_add(names, NULL);
+    const char *const *all = (const char *const *)names->pdata;
+    if (g_strv_contains(all, name))
+        return true;
+    g_autofree char *near = orch_suggest_hint(name, all);
+    g_autofree char *list = g_strjoinv(", ", (char **)names->pdata);
+    orch_error_set(error, ORCH_ERROR_USAGE, near ? near : list, "unknown model '%s'", name);
+    return false;
+}
+
 GArray *orch_trials_list(const struct orch_question *q, const struct orch_rows *rows,
                          const struct orch_learn_options *o, GError **error)
 {
+    if (!orch_learn_model_check(o->model, error))
+        return NULL;
     bool all = strcmp(o->model, "auto") == 0 || strcmp(o->model, "grey") == 0;
     const struct orch_model_kind *only = all ? NULL : orch_model_find(o->model, error);
-    if (!all && !only)
-        return NULL;
     bool wants_grey = o->target == ORCH_LEARN_GREY || strcmp(o->model, "grey") == 0;
     if (wants_grey && !has_white(rows)) {
         orch_error_set(error, ORCH_ERROR_USAGE,
@@ -164,9 +200,9 @@ GArray *orch_trials_list(const struct orch_question *q, const struct orch_rows *
 /* ---- one model ---------------------------------------------------------------------------------
  */
 
-static bool is_fact(const char *name, const void *data)
+bool orch_question_has_fact(const char *name, const void *question)
 {
-    const struct orch_question *q = data;
+    const struct orch_question *q = question;
     for (guint i = 0; i < q->facts->len; i++)
         if (strcmp(q->facts->pdata[i], name) == 0)
             return true;
@@ -184,7 +220,7 @@ static bool is_fact_or_of_one(const char *name, const void *data)
     for (size_t i = 0; i < count; i++)
         if (g_str_has_prefix(name, prefixes[i]))
             return true;
-    return q->column && is_fact(name, data);
+    return q->column && orch_question_has_fact(name, data);
 }
 
 static bool is_of_white(const char *name, const void *data)
@@ -198,7 +234,7 @@ static struct orch_matrix *visible(const struct orch_question *q, struct orch_ma
                                    enum orch_learn_box box)
 {
     if (box == ORCH_BOX_BARE)
-        return orch_matrix_without(m, is_fact, q);
+        return orch_matrix_without(m, orch_question_has_fact, q);
     if (box == ORCH_BOX_PLAIN)
         return orch_matrix_without(m, is_of_white, NULL);
     return box == ORCH_BOX_STRIPPED ? orch_matrix_without(m, is_fact_or_of_one, q) : m;
@@ -343,10 +379,15 @@ static void release_fold(struct fold *f)
     orch_rows_free(f->unseen);
 }
 
+static const struct orch_learn_trial *trial_of(const struct orch_question *q, guint trial)
+{
+    return &g_array_index(q->trials, struct orch_learn_trial, trial);
+}
+
 static void run_job(const struct orch_question *q, const struct fold *f, guint trial, uint64_t seed,
                     double *out)
 {
-    struct orch_member m = {.trial = g_array_index(q->trials, struct orch_learn_trial, trial)};
+    struct orch_member m = {.trial = *trial_of(q, trial)};
     g_autofree double *answers = g_new(double, f->aside_count + 1);
     g_autoptr(GError) unable = NULL;
     if (!f->aside_count || !f->in_count)
@@ -359,11 +400,22 @@ static void run_job(const struct orch_question *q, const struct fold *f, guint t
     orch_member_release(&m);
 }
 
+void orch_learn_tell(const struct orch_learn_options *o, const struct orch_question *q,
+                     const struct orch_learn_trial *trial, struct orch_learn_step step)
+{
+    step.model = trial->kind ? trial->kind->name : "white box";
+    step.column = q->column;
+#pragma omp critical(orch_learn_tell)
+    if (o->tell)
+        o->tell(o->tell_ctx, &step);
+}
+
 void orch_try(const struct orch_question *q, const struct orch_rows *rows, const int *folds,
-              uint64_t seed, double **out)
+              const struct orch_learn_options *o, double **out)
 {
     struct fold cuts[ORCH_FOLDS];
     guint count = q->trials->len;
+    int begun = 0;
     for (int f = 0; f < ORCH_FOLDS; f++)
         cut(rows, folds, f, &cuts[f]);
     for (guint t = 0; t < count; t++)
@@ -372,8 +424,18 @@ void orch_try(const struct orch_question *q, const struct orch_rows *rows, const
             /* the last of the list take longest: they go first */
 #pragma omp parallel for schedule(dynamic, 1) collapse(2)
     for (guint t = 0; t < count; t++)
-        for (int f = 0; f < ORCH_FOLDS; f++)
-            run_job(q, &cuts[f], count - 1 - t, seed, out[count - 1 - t]);
+        for (int f = 0; f < ORCH_FOLDS; f++) {
+            int number;
+#pragma omp atomic capture
+            number = ++begun;
+            struct orch_learn_step step = {.fold = f + 1,
+                                           .folds = ORCH_FOLDS,
+                                           .rows = cuts[f].in_count,
+                                           .number = number,
+                                           .count = (int)count * ORCH_FOLDS};
+            orch_learn_tell(o, q, trial_of(q, count - 1 - t), step);
+            run_job(q, &cuts[f], count - 1 - t, o->seed, out[count - 1 - t]);
+        }
     for (int f = 0; f < ORCH_FOLDS; f++)
         release_fold(&cuts[f]);
 }

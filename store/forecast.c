@@ -116,6 +116,27 @@ bool orch_store_put_forecast(struct orch_store *store, const struct orch_forecas
     return false;
 }
 
+bool orch_store_forecast_of(struct orch_store *store, const char *run_key,
+                            struct orch_forecast_row *out, GError **error)
+{
+    sqlite3_stmt *s = store_statement(store,
+                                      "SELECT p5, p50, p95, made FROM forecast WHERE run = ?"
+                                      " AND p5 > 0 AND p50 > 0 AND p95 > 0"
+                                      " ORDER BY made DESC LIMIT 1",
+                                      error);
+    if (!s)
+        return false;
+    store_bind(s, "t", run_key);
+    if (store_step(store, s, error) <= 0)
+        return false;
+    *out = (struct orch_forecast_row){.p5_s = sqlite3_column_double(s, 0),
+                                      .p50_s = sqlite3_column_double(s, 1),
+                                      .p95_s = sqlite3_column_double(s, 2),
+                                      .made_ns = sqlite3_column_int64(s, 3)};
+    sqlite3_reset(s);
+    return true;
+}
+
 void orch_grade_free(struct orch_grade *grade)
 {
     if (!grade)

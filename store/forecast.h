@@ -38,6 +38,11 @@ struct orch_forecast_row {
 bool orch_store_put_forecast(struct orch_store *store, const struct orch_forecast_row *row,
                              GError **error);
 
+/** The newest forecast that was made for a run, ended or not. False: there is none (no error), or
+ * an error. Texts of `*out` are NULL. */
+bool orch_store_forecast_of(struct orch_store *store, const char *run_key,
+                            struct orch_forecast_row *out, GError **error);
+
 /** A forecast whose run has ended ok. */
 struct orch_grade {
     char *run_key, *tier, *model, *experiment, *where_key;

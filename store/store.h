@@ -231,6 +231,22 @@ struct orch_where;
 struct orch_where *orch_where_parse(const char *text, GError **error);
 void orch_where_free(struct orch_where *where);
 
+/** A name that a filter compares, as written ("lr", "param.lr", "state"). */
+struct orch_where_name {
+    const char *name;
+    int column;     /* in the filter's text, from 1 */
+    bool is_column; /* one of the names above: every run has it; else a parameter, result or metric
+                     */
+};
+/** The names of a filter in order: array of the struct above, borrowed from it. The caller unrefs.
+ */
+GArray *orch_where_names(const struct orch_where *where);
+/** What is known of a name: its value as text, to be freed; NULL: not known. */
+typedef char *(*orch_where_lookup)(void *ctx, const char *name);
+/** Can the filter hold, given what is known? False only when it cannot, whatever the unknown are: a
+ * trial that has not run is asked this. Names are given without "param.". */
+bool orch_where_may_hold(const struct orch_where *where, orch_where_lookup lookup, void *ctx);
+
 struct orch_run_query {
     const char *recipe;     /* NULL: any */
     const char *experiment; /* NULL: any */

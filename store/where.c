@@ -123,7 +123,16 @@ struct name {
     int column;
 };
 
+/** What the filter says, in postfix order. */
+struct step {
+    enum { STEP_COMPARE, STEP_NOT, STEP_AND, STEP_OR } what;
+    char *name, *value; /* COMPARE */
+    int column;
+    enum op op;
+};
+
 struct orch_where {
+    GArray *steps; /* struct step */
     char *text;
     GString *sql;
     GArray *bindings; /* struct binding */
@@ -154,10 +163,25 @@ static void clear_name(gpointer data)
     g_free(((struct name *)data)->text);
 }
 
+static void clear_step(gpointer data)
+{
+    struct step *step = data;
+    g_free(step->name);
+    g_free(step->value);
+}
+
+static void add_step(struct orch_where *where, struct step step)
+{
+    step.name = g_strdup(step.name);
+    step.value = g_strdup(step.value);
+    g_array_append_val(where->steps, step);
+}
+
 void orch_where_free(struct orch_where *where)
 {
     if (!where)
         return;
+    g_array_unref(where->steps);
     g_free(where->text);
     g_string_free(where->sql, TRUE);
     g_array_unref(where->bindings);
@@ -578,6 +602,7 @@ static bool parse_comparison(struct parser *p)
                     "expected a value after '%s %s'", name, OPS[op].sign);
     if (p->token == TOKEN_WORD && !note_word(p, name, p->word->str, p->column))
         return false;
+    add_step(p->where, (struct step){STEP_COMPARE, name, p->word->str, name_at, OPS[op].op});
     return compare(p, name, name_at, op, p->word->str, p->column) && next_token(p);
 }
 
@@ -589,6 +614,7 @@ static bool parse_not(struct parser *p)
     if (is_keyword(p, "not")) {
         g_string_append(p->where->sql, "NOT "); /* binds looser than a comparison, as in SQL */
         ok = next_token(p) && parse_not(p);
+        add_step(p->where, (struct step){.what = STEP_NOT});
     } else if (p->token == TOKEN_OPEN) {
         ok = next_token(p) && parse_or(p); /* sets its own parentheses */
         if (ok && p->token != TOKEN_CLOSE)
@@ -609,6 +635,7 @@ static bool parse_and(struct parser *p)
         g_string_append(p->where->sql, " AND ");
         if (!next_token(p) || !parse_not(p))
             return false;
+        add_step(p->where, (struct step){.what = STEP_AND});
     }
     return true;
 }
@@ -622,6 +649,7 @@ static bool parse_or(struct parser *p)
         g_string_append(p->where->sql, " OR ");
         if (!next_token(p) || !parse_and(p))
             return false;
+        add_step(p->where, (struct step){.what = STEP_OR});
     }
     g_string_append_c(p->where->sql, ')');
     return true;
@@ -647,6 +675,8 @@ struct orch_where *orch_where_parse(const char *text, GError **error)
     }
     struct orch_where *where = g_new0(struct orch_where, 1);
     where->text = g_strdup(text);
+    where->steps = g_array_new(FALSE, FALSE, sizeof(struct step));
+    g_array_set_clear_func(where->steps, clear_step);
     where->sql = g_string_new(NULL);
     where->bindings = g_array_new(FALSE, FALSE, sizeof(struct binding));
     where->names = g_array_new(FALSE, FALSE, sizeof(struct name));
@@ -875,4 +905,56 @@ int store_where_register(sqlite3 *db)
 {
     return sqlite3_create_function_v2(db, "orch_match", 4, SQLITE_UTF8 | SQLITE_DETERMINISTIC, NULL,
                                       match, NULL, NULL, NULL);
+}
+
+/* ---- without a store ---------------------------------------------------------------------------
+ */
+
+GArray *orch_where_names(const struct orch_where *where)
+{
+    GArray *names = g_array_new(FALSE, FALSE, sizeof(struct orch_where_name));
+    for (guint i = 0; i < where->steps->len; i++) {
+        const struct step *step = &g_array_index(where->steps, struct step, i);
+        struct orch_where_name name = {step->name, step->column,
+                                       step->name && find_column(step->name)};
+        if (step->what == STEP_COMPARE)
+            g_array_append_val(names, name);
+    }
+    return names;
+}
+
+enum truth { NO, MAYBE, YES };
+
+static enum truth compare_known(const struct step *step, orch_where_lookup lookup, void *ctx)
+{
+    const char *name =
+        g_str_has_prefix(step->name, "param.") ? step->name + strlen("param.") : step->name;
+    g_autofree char *left = lookup(ctx, name);
+    double a, b;
+    if (!left)
+        return MAYBE;
+    if (step->op == OP_CONTAINS)
+        return strcasestr(left, step->value) ? YES : NO;
+    bool numbers = orch_real_parse(left, &a) && parse_quantity(step->value, &b);
+    return holds(step->op, numbers ? (a > b) - (a < b) : strcmp(left, step->value)) ? YES : NO;
+}
+
+bool orch_where_may_hold(const struct orch_where *where, orch_where_lookup lookup, void *ctx)
+{
+    enum truth stack[COMPARISONS_MAX + 1];
+    int top = 0;
+    for (guint i = 0; i < where->steps->len; i++) {
+        const struct step *step = &g_array_index(where->steps, struct step, i);
+        if (step->what == STEP_COMPARE) {
+            stack[top++] = compare_known(step, lookup, ctx);
+        } else if (step->what == STEP_NOT) {
+            stack[top - 1] = YES - stack[top - 1];
+        } else {
+            top--;
+            bool both = step->what == STEP_AND;
+            stack[top - 1] =
+                both ? MIN(stack[top - 1], stack[top]) : MAX(stack[top - 1], stack[top]);
+        }
+    }
+    return !top || stack[0] != NO;
 }

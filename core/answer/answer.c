@@ -19,6 +19,14 @@ static bool answer_text(struct orch_asked *a, GError **error)
     return true;
 }
 
+static bool leave_to_student(struct orch_asked *a, GError **error)
+{
+    (void)error;
+    const char *asked = json_is_string(a->item->spec) ? json_string_value(a->item->spec) : "";
+    orch_section_student(a->section, "%s", asked);
+    return true;
+}
+
 static const struct kind {
     enum orch_report_kind kind;
     const char *name;
@@ -29,6 +37,12 @@ static const struct kind {
     {ORCH_REPORT_TABLE, "table", orch_answer_table, false},
     {ORCH_REPORT_BEST, "best", orch_answer_best, false},
     {ORCH_REPORT_COMPARE, "compare", orch_answer_compare, false},
+    {ORCH_REPORT_PLOT, "plot", orch_answer_plot, false},
+    {ORCH_REPORT_IMAGES, "images", orch_answer_images, false},
+    {ORCH_REPORT_COVERAGE, "coverage", orch_answer_coverage, false},
+    {ORCH_REPORT_WORK, "work", orch_answer_work, false},
+    {ORCH_REPORT_COLLABORATORS, "collaborators", orch_answer_collaborators, false},
+    {ORCH_REPORT_STUDENT, "student", leave_to_student, false},
     {ORCH_REPORT_CURVE, "curve", orch_answer_curve, true},
     {ORCH_REPORT_CURVE_LAW, "curve_law", orch_answer_curve_law, true},
     {ORCH_REPORT_TIME_TO, "time_to", orch_answer_time_to, true},
@@ -197,8 +211,8 @@ void orch_answer_say_missing(struct orch_asked *a, const struct orch_trials *tri
         a->section->state = ORCH_SECTION_SKIPPED;
 }
 
-struct orch_answer_grid *orch_answer_grid(struct orch_asked *a, const char *rows_key,
-                                          const char *columns_key, GError **error)
+struct orch_answer_grid *orch_answer_grid_begin(struct orch_asked *a, const char *rows_key,
+                                                const char *columns_key, GError **error)
 {
     const json_t *spec = a->item->spec;
     struct orch_answer_grid *grid = g_new0(struct orch_answer_grid, 1);
@@ -207,17 +221,30 @@ struct orch_answer_grid *orch_answer_grid(struct orch_asked *a, const char *rows
     grid->columns = orch_texts(columns_key ? json_object_get(spec, columns_key) : NULL);
     grid->trials = orch_answer_trials(a, "experiments", error);
     if (grid->trials)
-        grid->grid = orch_grid_new(grid->trials, grid->wanted, grid->rows, grid->columns, error);
-    if (!grid->grid) {
-        orch_answer_grid_free(grid);
-        return NULL;
-    }
-    for (guint i = 0; i < grid->grid->cells->len; i++) {
+        return grid;
+    orch_answer_grid_free(grid);
+    return NULL;
+}
+
+bool orch_answer_grid_fill(struct orch_asked *a, struct orch_answer_grid *grid, GError **error)
+{
+    grid->grid = orch_grid_new(grid->trials, grid->wanted, grid->rows, grid->columns, error);
+    for (guint i = 0; grid->grid && i < grid->grid->cells->len; i++) {
         const struct orch_grid_cell *cell = grid->grid->cells->pdata[i];
         for (guint j = 0; j < cell->trials->len; j++)
             orch_section_trial(a->section, grid->trials, cell->trials->pdata[j]);
     }
-    return grid;
+    return grid->grid;
+}
+
+struct orch_answer_grid *orch_answer_grid(struct orch_asked *a, const char *rows_key,
+                                          const char *columns_key, GError **error)
+{
+    struct orch_answer_grid *grid = orch_answer_grid_begin(a, rows_key, columns_key, error);
+    if (!grid || orch_answer_grid_fill(a, grid, error))
+        return grid;
+    orch_answer_grid_free(grid);
+    return NULL;
 }
 
 void orch_answer_grid_free(struct orch_answer_grid *grid)
@@ -263,24 +290,66 @@ static void describe(struct orch_document *document, struct orch_plan *plan,
     document->made = orch_time_format(orch_now_ns(), false);
 }
 
+static struct orch_asked begin_section(struct orch_document *document, struct orch_plan *plan,
+                                       const struct orch_answer_options *options,
+                                       const struct orch_report_item *item, const struct kind *kind)
+{
+    struct orch_section *section =
+        orch_document_add(document, kind->name, item->question, item->title);
+    struct orch_asked a = {plan, item, options, section, document};
+    g_autofree char *only = item->question ? g_strdup_printf("--only %s", item->question) : NULL;
+    section->points = item->points;
+    section->command = orch_answer_command(&a, "report", only);
+    return a;
+}
+
+/* Who else's runs are used is known when all other sections are there: `waiting` gathers those. */
 static bool add_section(struct orch_document *document, struct orch_plan *plan,
                         const struct orch_answer_options *options,
-                        const struct orch_report_item *item, GError **error)
+                        const struct orch_report_item *item, GArray *waiting, GError **error)
 {
     const struct kind *kind = kind_of(item);
     if (!kind)
         return true;
-    struct orch_section *section =
-        orch_document_add(document, kind->name, item->question, item->title);
-    struct orch_asked a = {plan, item, options, section};
-    g_autofree char *only = item->question ? g_strdup_printf("--only %s", item->question) : NULL;
-    section->points = item->points;
-    section->command = orch_answer_command(&a, "report", only);
+    struct orch_asked a = begin_section(document, plan, options, item, kind);
+    if (kind->kind == ORCH_REPORT_COLLABORATORS) {
+        g_array_append_val(waiting, a);
+        return true;
+    }
     if (kind->is_slow && options->is_slow_left_out) {
-        orch_section_missing(section, section->command, "left out: it fits models");
+        orch_section_missing(a.section, a.section->command, "left out: it fits models");
         return true;
     }
     return kind->answer(&a, error);
+}
+
+static bool uses_others(const struct orch_document *document)
+{
+    for (guint i = 0; i < document->sections->len; i++) {
+        const struct orch_section *section = document->sections->pdata[i];
+        for (guint j = 0; j < section->runs->len; j++)
+            if (!((const struct orch_section_run *)section->runs->pdata[j])->is_ours)
+                return true;
+    }
+    return false;
+}
+
+/* The sections on others' runs, and one at the end where the report asks for none but uses some. */
+static bool add_collaborators(struct orch_document *document, struct orch_plan *plan,
+                              const struct orch_answer_options *options, GArray *waiting,
+                              GError **error)
+{
+    static const struct orch_report_item none = {.kind = ORCH_REPORT_COLLABORATORS,
+                                                 .title = (char *)"Runs made by others"};
+    const struct kind *kind = kind_of(&none);
+    bool ok = true;
+    if (kind && !waiting->len && uses_others(document)) {
+        struct orch_asked a = begin_section(document, plan, options, &none, kind);
+        return orch_answer_collaborators(&a, error);
+    }
+    for (guint i = 0; ok && i < waiting->len; i++)
+        ok = orch_answer_collaborators(&g_array_index(waiting, struct orch_asked, i), error);
+    return ok;
 }
 
 struct orch_document *orch_answer_document(struct orch_plan *plan,
@@ -290,14 +359,15 @@ struct orch_document *orch_answer_document(struct orch_plan *plan,
     if (!questions_are_known(plan, options, error))
         return NULL;
     struct orch_document *document = orch_document_new(plan->expansion->name);
+    g_autoptr(GArray) waiting = g_array_new(FALSE, FALSE, sizeof(struct orch_asked));
     describe(document, plan, options);
     bool ok = true;
     for (guint i = 0; ok && i < plan->expansion->report->len; i++) {
         const struct orch_report_item *item = plan->expansion->report->pdata[i];
         if (is_wanted(options, item->question) && (!options->asked_only || is_asked(plan, item)))
-            ok = add_section(document, plan, options, item, error);
+            ok = add_section(document, plan, options, item, waiting, error);
     }
-    if (ok)
+    if (ok && add_collaborators(document, plan, options, waiting, error))
         return document;
     orch_document_free(document);
     return NULL;

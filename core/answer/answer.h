@@ -20,7 +20,8 @@ struct orch_asked {
     struct orch_plan *plan;
     const struct orch_report_item *item;
     const struct orch_answer_options *options;
-    struct orch_section *section; /* to be filled */
+    struct orch_section *section;         /* to be filled */
+    const struct orch_document *document; /* what it stands in */
 };
 
 /** The document of a plan's report, items in order. What cannot be answered is said in its section;

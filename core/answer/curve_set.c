@@ -53,7 +53,15 @@ const char *orch_curve_set_device(const struct orch_curve_set *set, int device)
 /* ---- networks ---------------------------------------------------------------------------------
  */
 
-static void count_net(struct orch_set_net *net, const json_t *cost)
+void orch_set_net_count(struct orch_set_net *net, const struct orch_net *graph)
+{
+    net->params = (double)orch_net_params(graph);
+    net->features[0] = orch_net_depth(graph);
+    net->features[1] = log10(net->params);
+    net->features[2] = log10(2 * (double)orch_net_macs(graph));
+}
+
+void orch_set_net_count_cost(struct orch_set_net *net, const json_t *cost)
 {
     struct orch_net_options request = {.name = orch_json_text(cost, "network", NULL),
                                        .classes = orch_json_int(cost, "classes", 0)};
@@ -64,10 +72,7 @@ static void count_net(struct orch_set_net *net, const json_t *cost)
     net->params = NAN;
     if (!graph)
         return;
-    net->params = (double)orch_net_params(graph);
-    net->features[0] = orch_net_depth(graph);
-    net->features[1] = log10(net->params);
-    net->features[2] = log10(2 * (double)orch_net_macs(graph));
+    orch_set_net_count(net, graph);
     orch_net_free(graph);
 }
 
@@ -84,7 +89,7 @@ static int net_of(struct orch_curve_set *set, struct orch_plan *plan, const stru
             return (int)i;
     struct orch_set_net *net = g_new0(struct orch_set_net, 1);
     net->name = g_strdup(name);
-    count_net(net, cost);
+    orch_set_net_count_cost(net, cost);
     g_ptr_array_add(set->nets, net);
     return (int)set->nets->len - 1;
 }

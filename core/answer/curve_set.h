@@ -6,6 +6,7 @@
 
 #include "core/answer/curves.h"
 #include "core/answer/items.h"
+#include "lib/net/net.h"
 #include "predictors/curve_law.h"
 #include "predictors/speed.h"
 
@@ -17,6 +18,11 @@ struct orch_set_net {
     double features[ORCH_LAW_FEATURES]; /* NaN: not a network that can be counted */
     double params;                      /* NaN likewise */
 };
+
+/** Fills features and parameters: of a graph; of what a trial declares as its cost (NaN where that
+ * names no network that can be counted). */
+void orch_set_net_count(struct orch_set_net *net, const struct orch_net *graph);
+void orch_set_net_count_cost(struct orch_set_net *net, const json_t *cost);
 
 /** A network on a device; `curve` is NULL while nobody has run it. */
 struct orch_set_cell {
@@ -61,6 +67,8 @@ struct orch_set_law {
 /** NULL with an error when the set does not allow it. The caller frees. */
 struct orch_set_law *orch_set_law_fit(const struct orch_curve_set *set, GError **error);
 void orch_set_law_free(struct orch_set_law *law);
+/** Each parameter's regression, and whether the device matters, into a section. */
+void orch_set_law_say(struct orch_section *section, const struct orch_set_law *law);
 /** The curve of a network with these features, on a device (-1: on average). The caller frees. */
 struct orch_stages *orch_set_law_curve(const struct orch_set_law *law, const double *features,
                                        int device);

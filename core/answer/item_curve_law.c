@@ -334,6 +334,12 @@ static void say_test(struct orch_section *section, const struct orch_set_law *la
               "used");
 }
 
+void orch_set_law_say(struct orch_section *section, const struct orch_set_law *law)
+{
+    say_law(section, law);
+    say_test(section, law);
+}
+
 static void say_ranges(struct orch_section *section, const GArray *held)
 {
     const struct held *first = &g_array_index(held, struct held, 0);
@@ -436,11 +442,12 @@ bool orch_answer_curve_law(struct orch_asked *a, GError **error)
     orch_curve_set_note(set, a);
     orch_curve_set_note(held_set, a);
     if (law) {
-        say_law(a->section, law);
-        say_test(a->section, law);
+        orch_set_law_say(a->section, law);
         say_held(a->section, a->item, set, law, held_set);
     } else {
-        orch_section_missing(a->section, NULL, "%s", problem->message);
+        static const char *const keys[] = {"experiments", NULL};
+        g_autofree char *cure = orch_answer_cure(a, keys);
+        orch_section_missing(a->section, cure, "%s", problem->message);
     }
     g_clear_error(&problem);
     orch_set_law_free(law);

@@ -66,8 +66,9 @@ static bool read_item(struct answer *a, struct orch_plan *plan, GError **error)
     if (json_is_object(accuracy))
         accuracy = profile ? json_object_get(accuracy, profile) : NULL;
     if (!json_is_string(accuracy) || !orch_real_parse(json_string_value(accuracy), &a->accuracy)) {
-        orch_error_set(error, ORCH_ERROR_NOT_FOUND, NULL, "no target accuracy for profile '%s'",
-                       profile ? profile : "none");
+        orch_error_set(error, ORCH_ERROR_NOT_FOUND,
+                       "name one in the item: accuracy: { PROFILE: 0.9 }",
+                       "no target accuracy for profile '%s'", profile ? profile : "none");
         return false;
     }
     a->server_count = read_counts(json_object_get(spec, "servers"), a->servers);
@@ -92,7 +93,8 @@ static bool find_net(struct answer *a, GError **error)
     if (a->like && isfinite(a->like->k_per_epoch) && a->like->batch > 0 && a->like->images > 0 &&
         isfinite(a->net->params))
         return true;
-    orch_error_set(error, ORCH_ERROR_NOT_FOUND, NULL, "%s",
+    orch_error_set(error, ORCH_ERROR_NOT_FOUND,
+                   a->like ? "its plugin declares them as its cost (orch plugin show)" : NULL, "%s",
                    a->like ? "the left-out network's run does not say its batch, images and size"
                            : "the left-out network has not been run");
     return false;
@@ -182,9 +184,11 @@ static bool fit_speed(struct answer *a, GError **error)
     static const int servers[] = {1, 2, 4, 8};
     fill_shares(a);
     if (a->share_count < 3) {
-        orch_error_set(error, ORCH_ERROR_NOT_FOUND, NULL,
-                       "speed at 3 or more batches of a worker is needed, there are %d",
-                       a->share_count);
+        orch_error_set(
+            error, ORCH_ERROR_NOT_FOUND,
+            "let the experiment that 'speed' names sweep 3 batches that divide the whole "
+            "one, on one device",
+            "speed at 3 or more batches of a worker is needed, there are %d", a->share_count);
         return false;
     }
     struct orch_speed_point points[LIST_MAX * G_N_ELEMENTS(servers)];
@@ -318,7 +322,9 @@ bool orch_answer_time_to(struct orch_asked *asked, GError **error)
         say_samples(section, &a);
         say_model(section, &a);
     } else {
-        orch_section_missing(section, NULL, "%s", problem->message);
+        static const char *const keys[] = {"experiments", "held_out", "speed", NULL};
+        g_autofree char *cure = orch_answer_cure(asked, keys);
+        orch_section_missing(section, cure, "%s", problem->message);
     }
     orch_curve_set_note(a.set, asked);
     orch_curve_set_note(a.held, asked);

@@ -16,13 +16,24 @@ void orch_answer_say_missing(struct orch_asked *a, const struct orch_trials *tri
  * `more` may be NULL. The caller frees. */
 char *orch_answer_command(const struct orch_asked *a, const char *verb, const char *more);
 
+/** What to do for an item without an answer: "orch run hw4.recipe held speed", of those experiments
+ * that `keys` of the item name (NULL-terminated; all, when it has none of them) whose trials are
+ * not done. NULL: all are done, so that is not the cause. The caller frees. */
+char *orch_answer_cure(const struct orch_asked *a, const char *const *keys);
+
 /** An item's grid: its trials by two of its keys. */
 struct orch_answer_grid {
     struct orch_trials *trials;
     GPtrArray *wanted, *rows, *columns;
     struct orch_grid *grid;
 };
-/** NULL with an error. `columns_key` NULL: none. The caller frees. */
+/** Its trials and axes, without the grid: to be filled when the axes are complete. NULL with an
+ * error. `columns_key` NULL: none. The caller frees. */
+struct orch_answer_grid *orch_answer_grid_begin(struct orch_asked *a, const char *rows_key,
+                                                const char *columns_key, GError **error);
+/** Makes the grid, and notes its trials in the section. */
+bool orch_answer_grid_fill(struct orch_asked *a, struct orch_answer_grid *grid, GError **error);
+/** Both. */
 struct orch_answer_grid *orch_answer_grid(struct orch_asked *a, const char *rows_key,
                                           const char *columns_key, GError **error);
 void orch_answer_grid_free(struct orch_answer_grid *grid);

@@ -276,6 +276,7 @@ struct layerwise_outcome *layerwise_item_predict(struct orch_asked *a, GError **
     }
     g_strfreev(b.features);
     g_free(b.target);
+    learn_source_cure(&out->source, a);
     return out;
 }
 

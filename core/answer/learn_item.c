@@ -275,6 +275,7 @@ struct learn_outcome *learn_item_judge(struct orch_asked *a, GError **problem)
     orch_csv_free(csv);
     if (text)
         g_string_free(text, TRUE);
+    learn_source_cure(&out->source, a);
     return out;
 }
 

@@ -67,6 +67,9 @@ void learn_source_clear(struct learn_source *source);
 void learn_source_fail(struct learn_source *source, const char *cure, const char *format, ...)
     G_GNUC_PRINTF(3, 4);
 
+/** Says what to run, where something is missing, no cure is known yet, and trials are not done. */
+void learn_source_cure(struct learn_source *source, const struct orch_asked *a);
+
 /** A table that grows by fields, made for orch_csv_parse. */
 void learn_csv_field(GString *csv, const char *text, bool is_first);
 

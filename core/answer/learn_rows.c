@@ -42,6 +42,17 @@ void learn_source_clear(struct learn_source *s)
     orch_trials_free(s->trials);
 }
 
+void learn_source_cure(struct learn_source *s, const struct orch_asked *a)
+{
+    static const char *const keys[] = {"experiments", NULL};
+    if (!s->missing || s->cure || json_object_get(a->item->spec, "dataset"))
+        return;
+    s->cure = orch_answer_cure(a, keys);
+    if (!s->cure) /* what was asked for is done */
+        s->cure = g_strdup_printf("more settings: orch run %s, without -x or with -x PARAM=A,B,...",
+                                  a->plan->expansion->path);
+}
+
 void learn_source_fail(struct learn_source *s, const char *cure, const char *format, ...)
 {
     if (s->missing)
@@ -55,9 +66,9 @@ void learn_source_fail(struct learn_source *s, const char *cure, const char *for
 
 void learn_csv_field(GString *csv, const char *text, bool is_first)
 {
-    g_auto(GStrv) parts = g_strsplit(text, "\"", -1);
-    g_autofree char *doubled = g_strjoinv("\"\"", parts);
-    g_string_append_printf(csv, "%s\"%s\"", is_first ? "" : ",", doubled);
+    if (!is_first)
+        g_string_append_c(csv, ',');
+    orch_csv_append(csv, text);
 }
 
 /* ---- runs --------------------------------------------------------------------------------------
@@ -89,30 +100,16 @@ char *learn_run_value(struct orch_store *store, const struct orch_run *run, cons
     return value ? value : g_strdup("");
 }
 
-/* Path of an artifact's bytes; NULL: the run has none, or (noted) they are not here. */
-static char *artifact_path(struct orch_store *store, const struct orch_run *run, const char *name,
-                           struct learn_source *source)
-{
-    g_autoptr(GPtrArray) all = orch_store_artifacts(store, run->id, NULL);
-    for (guint i = 0; all && i < all->len; i++) {
-        const struct orch_stored_artifact *artifact = all->pdata[i];
-        if (strcmp(artifact->name, name) != 0)
-            continue;
-        char *path = orch_store_object_path(store, artifact->sha256);
-        if (!path)
-            g_ptr_array_add(source->notes,
-                            g_strdup_printf("artifact '%s' of run %s is not here", name, run->key));
-        return path;
-    }
-    return NULL;
-}
-
 bool learn_add_artifact(GString *csv, struct orch_store *store, const struct orch_run *run,
                         const char *artifact, char **features, struct learn_source *source)
 {
-    g_autofree char *path = artifact_path(store, run, artifact, source);
+    bool is_gone;
+    g_autofree char *path = orch_run_artifact(store, run, artifact, &is_gone);
     g_autofree char *text = NULL;
     g_autoptr(GError) error = NULL;
+    if (is_gone)
+        g_ptr_array_add(source->notes,
+                        g_strdup_printf("artifact '%s' of run %s is not here", artifact, run->key));
     if (!path)
         return false;
     if (!orch_file_read(path, TABLE_BYTES_MAX, &text, NULL, &error)) {

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/answer/trials.h"
 
+#include "lib/base/error.h"
 #include "lib/base/json.h"
+#include "lib/wire/value.h"
 
 #include <math.h>
 #include <string.h>
@@ -91,21 +93,45 @@ static bool is_meant(const GPtrArray *experiments, const char *name)
                                     (GPtrArray *)(uintptr_t)experiments, name, g_str_equal, NULL);
 }
 
-/* Keys of the runs that a filter names; NULL with an error. */
-static GHashTable *keys_of(struct orch_store *store, const char *where, GError **error)
+/* Keys of the runs that a filter names; NULL with an error. The recipe's reader has checked its
+ * names: one that the store does not know is of no run yet. */
+static GHashTable *keys_of(struct orch_store *store, const struct orch_where *filter,
+                           GError **error)
 {
-    struct orch_where *filter = orch_where_parse(where, error);
-    if (!filter)
-        return NULL;
     struct orch_run_query query = {.where = filter};
-    g_autoptr(GPtrArray) runs = orch_store_runs(store, &query, NULL, error);
-    orch_where_free(filter);
-    if (!runs)
+    GError *problem = NULL;
+    g_autoptr(GPtrArray) runs = orch_store_runs(store, &query, NULL, &problem);
+    if (problem && !g_error_matches(problem, ORCH_ERROR, ORCH_ERROR_USAGE)) {
+        g_propagate_error(error, problem);
         return NULL;
+    }
+    g_clear_error(&problem);
     GHashTable *keys = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-    for (guint i = 0; i < runs->len; i++)
+    for (guint i = 0; runs && i < runs->len; i++)
         g_hash_table_add(keys, g_strdup(((const struct orch_run *)runs->pdata[i])->key));
     return keys;
+}
+
+/* What is known of a trial that has not run. */
+static char *planned_value(void *ctx, const char *name)
+{
+    const struct orch_cell *cell = ctx;
+    if (strcmp(name, "experiment") == 0)
+        return g_strdup(cell->experiment->name);
+    if (strcmp(name, "plugin") == 0)
+        return g_strdup(cell->experiment->manifest->name);
+    if (strcmp(name, "repeat") == 0)
+        return g_strdup_printf("%d", cell->repeat);
+    return orch_cell_value_text(cell, name);
+}
+
+static bool is_let_in(const struct orch_where *filter, GHashTable *keys,
+                      const struct orch_plan_item *trial, const struct orch_run *run)
+{
+    if (run && keys)
+        return g_hash_table_contains(keys, run->key);
+    return !filter ||
+           orch_where_may_hold(filter, planned_value, (struct orch_cell *)(uintptr_t)trial->cell);
 }
 
 struct orch_trials *orch_trials_of_item(const struct orch_plan *plan,
@@ -114,9 +140,13 @@ struct orch_trials *orch_trials_of_item(const struct orch_plan *plan,
 {
     const char *where =
         json_is_object(item->spec) ? orch_json_text(item->spec, "where", NULL) : NULL;
+    struct orch_where *filter = where ? orch_where_parse(where, error) : NULL;
     g_autoptr(GHashTable) keys = NULL;
-    if (where && plan->store && !(keys = keys_of(plan->store, where, error)))
+    if ((where && !filter) ||
+        (filter && plan->store && !(keys = keys_of(plan->store, filter, error)))) {
+        orch_where_free(filter);
         return NULL;
+    }
     g_autoptr(GPtrArray) experiments =
         orch_texts(json_is_object(item->spec) ? json_object_get(item->spec, key) : NULL);
     struct orch_trials *trials = trials_new(plan->store);
@@ -128,11 +158,12 @@ struct orch_trials *orch_trials_of_item(const struct orch_plan *plan,
             continue;
         bool done = trial->state == ORCH_PLAN_DONE && trial->run_key && plan->store;
         struct orch_run *run = done ? orch_store_run(plan->store, trial->run_key, NULL) : NULL;
-        if (run && keys && !g_hash_table_contains(keys, run->key))
-            orch_run_free(run);
-        else
+        if (is_let_in(filter, keys, trial, run))
             add_trial(trials, trial, run);
+        else
+            orch_run_free(run);
     }
+    orch_where_free(filter);
     return trials;
 }
 
@@ -171,6 +202,25 @@ int orch_trial_repeat(const struct orch_trial *trial)
     return trial->item ? trial->item->cell->repeat : trial->run->repeat;
 }
 
+/* "lr=0.1 mode=full": what was swept. */
+static char *setting_of(const struct orch_trial *trial)
+{
+    g_autoptr(json_t) facts =
+        trial->item || !trial->run->facts ? NULL : json_loads(trial->run->facts, 0, NULL);
+    const json_t *coords =
+        trial->item ? trial->item->cell->coords : json_object_get(facts, "coords");
+    GString *text = g_string_new(NULL);
+    const char *name;
+    json_t *value;
+    json_object_foreach((json_t *)(uintptr_t)coords, name, value)
+    {
+        g_autofree char *shown = trial->item ? orch_cell_value_text(trial->item->cell, name)
+                                             : orch_value_format_json(value);
+        g_string_append_printf(text, "%s%s=%s", text->len ? " " : "", name, shown);
+    }
+    return g_string_free(text, FALSE);
+}
+
 char *orch_trial_value(const struct orch_trials *trials, const struct orch_trial *trial,
                        const char *axis)
 {
@@ -181,6 +231,8 @@ char *orch_trial_value(const struct orch_trials *trials, const struct orch_trial
     char *value = trial->item ? orch_cell_value_text(trial->item->cell, axis) : NULL;
     if (value)
         return value;
+    if (strcmp(axis, "setting") == 0)
+        return setting_of(trial);
     return trial->run ? orch_run_field(trials->store, trial->run, axis) : NULL;
 }
 
@@ -225,6 +277,24 @@ bool orch_trial_has(const struct orch_trials *trials, struct orch_trial *trial, 
     struct orch_wanted wanted = {ORCH_AGGREGATE_LAST, (char *)(uintptr_t)name};
     double value;
     return orch_trial_number(trials, trial, &wanted, &value, NULL, NULL, NULL) && !isnan(value);
+}
+
+char *orch_run_artifact(struct orch_store *store, const struct orch_run *run, const char *name,
+                        bool *out_gone)
+{
+    g_autoptr(GPtrArray) all = orch_store_artifacts(store, run->id, NULL);
+    if (out_gone)
+        *out_gone = false;
+    for (guint i = 0; all && i < all->len; i++) {
+        const struct orch_stored_artifact *artifact = all->pdata[i];
+        if (strcmp(artifact->name, name) != 0)
+            continue;
+        char *path = orch_store_object_path(store, artifact->sha256);
+        if (out_gone)
+            *out_gone = !path;
+        return path;
+    }
+    return NULL;
 }
 
 /* "lr=0.1 #2" */

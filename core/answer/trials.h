@@ -37,8 +37,9 @@ struct orch_trials *orch_trials_of_filter(struct orch_store *store, const char *
                                           GError **error);
 void orch_trials_free(struct orch_trials *trials);
 
-/** A trial's value of an axis as text: experiment, repeat, a parameter; of a run also who, gpu,
- * machine, threads, commit, branch, ... NULL: it has none. The caller frees. */
+/** A trial's value of an axis as text: experiment, repeat, a parameter, setting ("lr=0.1
+ * mode=full": all that is swept); of a run also who, gpu, machine, threads, commit, branch, ...
+ * NULL: it has none. The caller frees. */
 char *orch_trial_value(const struct orch_trials *trials, const struct orch_trial *trial,
                        const char *axis);
 /** "0.01", "full 0.01": its values of some axes (char *); NULL when it lies on none of them (and
@@ -63,6 +64,11 @@ GPtrArray *orch_wanted_parse(const json_t *value);
 const char *orch_aggregate_name(enum orch_aggregate aggregate);
 /** A text or a list of texts as char *; empty for NULL. The caller unrefs. */
 GPtrArray *orch_texts(const json_t *value);
+
+/** Absolute path of an artifact's bytes. NULL: the run has none of that name, or (`*out_gone`, may
+ * be NULL, is then true) they are not here. The caller frees. */
+char *orch_run_artifact(struct orch_store *store, const struct orch_run *run, const char *name,
+                        bool *out_gone);
 
 /** Notes a trial in a section: counts it as planned, as done when it was run, and its run. */
 void orch_section_trial(struct orch_section *section, const struct orch_trials *trials,

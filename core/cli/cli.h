@@ -178,6 +178,9 @@ bool orch_cli_color(const struct orch_cli *cli, bool on_stderr);
 
 void orch_help_overview(FILE *out, bool all);
 void orch_help_command(FILE *out, const struct orch_command *command);
+/** The commands that begin with a word ("predictor"), with their summaries. False, and nothing
+ * printed: there are none. */
+bool orch_help_group(FILE *out, const char *word);
 char *orch_help_markdown(const struct orch_command *command);
 char *orch_help_man(const struct orch_command *command);
 /** For a name, or NULL. */

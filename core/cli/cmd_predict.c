@@ -47,10 +47,12 @@ static const struct orch_option OPTIONS[] = {
     {"threads", 0, "N", ORCH_OPT_TEXT, AT(threads), "of a processor, as the store's runs had them"},
     {"explain", 0, NULL, ORCH_OPT_FLAG, AT(explain),
      "what the answer is made of: features, nearest records, white box and what was learned"},
-    {"budget", 0, "5usd", ORCH_OPT_TEXT, AT(budget),
-     "mark what costs more; with all: leave it out"},
-    {"deadline", 0, "TIME", ORCH_OPT_TEXT, AT(deadline),
-     "mark what takes longer (36h, 2d); with all: leave it out"},
+    {"budget", 0, "USD", ORCH_OPT_TEXT, AT(budget),
+     "mark what costs more, e.g. 5usd; with all: leave it out"},
+    {"deadline", 0, "WHEN", ORCH_OPT_TEXT, AT(deadline),
+     "mark what is not done by then, started now: 18:00, 36h, or a date and time; with all: leave "
+     "it "
+     "out"},
     {"pareto", 0, "FILE", ORCH_OPT_TEXT, AT(pareto),
      "with all: a chart of time and cost, as FILE.svg, FILE.png or FILE.pdf"},
     {"net-table", 0, "FILE.csv", ORCH_OPT_TEXT, AT(net_table),
@@ -106,53 +108,98 @@ static bool is_model(const char *name, GError **error)
     return false;
 }
 
+/* ---- which options go together -----------------------------------------------------------------
+ */
+
+enum { CURVE = 1, PRIOR = 2, PALEO = 4, ROOFLINE = 8, MODELS = PRIOR | PALEO | ROOFLINE };
+
+/* What looks at an option; one that is not here is looked at by every model. */
+static const struct {
+    const char *option;
+    int by;
+} LOOKED_AT[] = {
+    {"format", CURVE | MODELS},
+    {"net", CURVE | MODELS},
+    {"gpu", CURVE | MODELS},
+    {"input", CURVE | MODELS},
+    {"classes", CURVE | MODELS},
+    {"epochs", CURVE | PRIOR},
+    {"curve", CURVE},
+    {"where", CURVE},
+    {"metric", CURVE},
+    {"accuracy-metric", CURVE},
+    {"target-loss", CURVE},
+    {"target-accuracy", CURVE},
+    {"form", CURVE},
+    {"weights", CURVE},
+    {"outliers", CURVE},
+    {"normalised", CURVE},
+    {"calibrate", PRIOR},
+    {"threads", PRIOR},
+    {"explain", PRIOR},
+    {"budget", PRIOR},
+    {"deadline", PRIOR},
+    {"pareto", PRIOR},
+    {"workers", PRIOR | PALEO},
+    {"scaling", PRIOR | PALEO},
+    {"scheme", PRIOR | PALEO},
+    {"network", PRIOR | PALEO},
+    {"per-node", PRIOR | PALEO},
+    {"price", PRIOR | PALEO},
+    {"cloud", PRIOR | PALEO},
+    {"spot", PRIOR | PALEO},
+    {"dataset", PRIOR | PALEO},
+    {"ppp-comm", PRIOR | PALEO},
+    {"optimizer", PRIOR | ROOFLINE},
+    {"layers", ROOFLINE},
+    {"pipeline", PALEO},
+    {"overlap", PALEO},
+    {"all-layers", PALEO},
+    {"algorithm", PALEO},
+    {"parallel", PALEO},
+    {"split", PALEO},
+};
+
+static int looked_at_by(const char *option)
+{
+    for (size_t i = 0; i < G_N_ELEMENTS(LOOKED_AT); i++)
+        if (strcmp(LOOKED_AT[i].option, option) == 0)
+            return LOOKED_AT[i].by;
+    return MODELS;
+}
+
+static bool is_given(const struct predict_options *o, const struct orch_option *option)
+{
+    const char *at = (const char *)o + option->offset;
+    return option->kind == ORCH_OPT_FLAG ? *(const bool *)at
+                                         : *(const void *const *)(const void *)at != NULL;
+}
+
 /* Options that only some models look at: nothing that is typed is passed over. */
 static bool options_fit(const struct predict_options *o, GError **error)
 {
-    enum { PRIOR = 1, PALEO = 2, ROOFLINE = 4 };
-    const struct {
-        bool given;
-        const char *option;
-        int models;
-    } some[] = {{o->pipeline, "--pipeline", PALEO},
-                {o->overlap, "--overlap", PALEO},
-                {o->all_layers, "--all-layers", PALEO},
-                {o->algorithm, "--algorithm", PALEO},
-                {o->parallel, "--parallel", PALEO},
-                {o->split, "--split", PALEO},
-                {o->layers, "--layers", ROOFLINE},
-                {o->optimizer, "--optimizer", PRIOR | ROOFLINE},
-                {o->epochs, "--epochs", PRIOR},
-                {o->workers, "--workers", PRIOR | PALEO},
-                {o->scaling, "--scaling", PRIOR | PALEO},
-                {o->scheme, "--scheme", PRIOR | PALEO},
-                {o->network, "--network", PRIOR | PALEO},
-                {o->per_node_text, "--per-node", PRIOR | PALEO},
-                {o->price_text, "--price", PRIOR | PALEO},
-                {o->cloud, "--cloud", PRIOR | PALEO},
-                {o->spot, "--spot", PRIOR | PALEO},
-                {o->dataset, "--dataset", PRIOR | PALEO},
-                {o->ppp_comm, "--ppp-comm", PRIOR | PALEO},
-                {o->calibrate, "--calibrate", PRIOR},
-                {o->threads, "--threads", PRIOR},
-                {o->explain, "--explain", PRIOR},
-                {o->budget, "--budget", PRIOR},
-                {o->deadline, "--deadline", PRIOR},
-                {o->pareto, "--pareto", PRIOR}};
     const char *name = o->model ? o->model : "auto";
     int model = strcmp(name, "paleo") == 0      ? PALEO
                 : strcmp(name, "roofline") == 0 ? ROOFLINE
                                                 : PRIOR;
-    for (size_t i = 0; i < G_N_ELEMENTS(some); i++) {
-        if (some[i].given && !(some[i].models & model)) {
+    for (const struct orch_option *option = OPTIONS; option->name; option++) {
+        int by = looked_at_by(option->name);
+        if (is_given(o, option) && !(by & (o->curve ? CURVE : model))) {
+            by &= MODELS;
             orch_error_set(error, ORCH_ERROR_USAGE,
-                           some[i].models == PALEO      ? "--model paleo"
-                           : some[i].models == ROOFLINE ? "--model roofline"
-                           : some[i].models == PRIOR    ? "--model auto"
-                                                        : "another --model, or leave it away",
-                           "option '%s' does nothing with --model %s", some[i].option, name);
+                           by == PALEO      ? "--model paleo"
+                           : by == ROOFLINE ? "--model roofline"
+                           : by == PRIOR    ? "--model auto"
+                                            : "another --model, or leave it away",
+                           "option '--%s' does nothing with --model %s", option->name, name);
             return false;
         }
+    }
+    if (o->optimizer && o->forward_only) {
+        orch_error_set(error, ORCH_ERROR_USAGE, "leave one of them out",
+                       "option '--optimizer' does nothing with --forward-only: no weights are "
+                       "updated");
+        return false;
     }
     if (o->gpu && ((strcmp(o->gpu, "all") == 0 && model != PRIOR) ||
                    (g_str_has_prefix(o->gpu, "paleo:") && model != PALEO))) {
@@ -163,24 +210,19 @@ static bool options_fit(const struct predict_options *o, GError **error)
     return true;
 }
 
-static bool is_given(const struct predict_options *o, const struct orch_option *option)
-{
-    const char *at = (const char *)o + option->offset;
-    return option->kind == ORCH_OPT_FLAG ? *(const bool *)at
-                                         : *(const void *const *)(const void *)at != NULL;
-}
-
 /* --curve looks at stored runs; all else at one that has not run. */
 static bool curve_fits(const struct predict_options *o, int arg_count, GError **error)
 {
-    static const char *const of_curve[] = {
-        "curve", "where",   "metric",   "accuracy-metric", "target-loss", "target-accuracy",
-        "form",  "weights", "outliers", "normalised",      NULL};
-    static const char *const of_both[] = {"epochs", "format", NULL};
+    if (o->curve && !o->net && (o->gpu || o->input || o->classes)) {
+        orch_error_set(error, ORCH_ERROR_USAGE, "add --net NAME, the network that was not run",
+                       "option '--%s' does nothing with --curve alone",
+                       o->gpu     ? "gpu"
+                       : o->input ? "input"
+                                  : "classes");
+        return false;
+    }
     for (const struct orch_option *option = OPTIONS; option->name; option++) {
-        bool is_of_curve = g_strv_contains(of_curve, option->name);
-        if (!is_given(o, option) || is_of_curve == o->curve ||
-            g_strv_contains(of_both, option->name))
+        if (!is_given(o, option) || (looked_at_by(option->name) & (o->curve ? CURVE : MODELS)))
             continue;
         orch_error_set(
             error, ORCH_ERROR_USAGE, o->curve ? "leave one of them out" : "add --curve RUN",
@@ -272,7 +314,10 @@ const struct orch_command ORCH_COMMAND_PREDICT = {
         "\n"
         "--curve fits the loss of stored runs, by the stages of their learning rate, and says "
         "when\n"
-        "they reach a loss or an accuracy at their own speed (docs/curves.md).",
+        "they reach a loss or an accuracy at their own speed (docs/curves.md). With --net it also\n"
+        "predicts the curve of a network that was not run, from those of the runs' networks; "
+        "--gpu\n"
+        "names one of their devices.",
     .examples =
         "orch predict --gpu V100 --net resnet50   # 90 epochs of ImageNet\n"
         "orch predict --gpu all --net resnet-cifar:44 --dataset cifar10 --epochs 100   # ranked\n"
@@ -280,6 +325,7 @@ const struct orch_command ORCH_COMMAND_PREDICT = {
         "strong "
         "--batch 128 --dataset 50000   # a scaling forecast\n"
         "orch predict --model roofline --net vgg16 --gpu T4 --batch 1,8,64,512   # will it fit?\n"
-        "orch predict --curve @last --target-accuracy 92%   # how long until 92 %?",
+        "orch predict --curve @last --target-accuracy 92%   # how long until 92 %?\n"
+        "orch predict --curve --where 'recipe=hw4' --net resnet-cifar:44   # a network not run",
     .run = run,
 };

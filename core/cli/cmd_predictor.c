@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Predictors that learn from measured tables. */
 #include "core/cli/cli.h"
+#include "core/cli/learn_progress.h"
 #include "core/cli/learned_show.h"
 
 #include "lib/base/error.h"
@@ -29,7 +30,8 @@ static const struct orch_option OPTIONS[] = {
     {"box", 0, "grey|black|best", ORCH_OPT_TEXT, AT(box),
      "learn the time over the roofline's (grey), the time (black), or what is better (the "
      "default)"},
-    {"drop", 0, "COLUMN,...", ORCH_OPT_LIST, AT(drop), "columns to leave out"},
+    {"drop", 0, "COLUMN,...", ORCH_OPT_LIST, AT(drop),
+     "columns to hide; what is worked out of them with others stays (docs/import.md)"},
     {"group", 0, "COLUMN", ORCH_OPT_TEXT, AT(group), "judge by this column's values too"},
     {"by-group", 0, NULL, ORCH_OPT_FLAG, AT(by_group),
      "leave whole groups of --group out in cross-validation: for values never seen"},
@@ -220,7 +222,9 @@ static bool evaluate(struct orch_cli *cli, const struct eval_options *o, struct 
     for (guint i = 0; i < r->train->notes->len; i++)
         orch_cli_warn(cli, "%s", (char *)r->train->notes->pdata[i]);
     int64_t begin = orch_mono_ns();
+    learn_progress_begin(cli, &options);
     r->learned = orch_learn(r->train, &options, error);
+    learn_progress_end(&options);
     if (!r->learned)
         return false;
     r->fit_s = (double)(orch_mono_ns() - begin) / 1e9;

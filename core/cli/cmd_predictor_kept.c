@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Predictors that the store keeps: train, ls, show, export, rm. */
 #include "core/cli/cli.h"
+#include "core/cli/learn_progress.h"
 #include "core/cli/learned_show.h"
 
 #include "core/cli/training_rows.h"
@@ -107,7 +108,8 @@ static const struct orch_option TRAIN_OPTIONS[] = {
     {"data", 'd', "SET,...", ORCH_OPT_LIST, AT(data), "rows of these data sets, too"},
     {"no-runs", 0, NULL, ORCH_OPT_FLAG, AT(no_runs), "not the store's runs"},
     {"where", 'w', "EXPR", ORCH_OPT_TEXT, AT(where), "only runs that match"},
-    {"drop", 0, "COLUMN,...", ORCH_OPT_LIST, AT(drop), "columns to leave out"},
+    {"drop", 0, "COLUMN,...", ORCH_OPT_LIST, AT(drop),
+     "columns to hide; what is worked out of them with others stays (docs/import.md)"},
     {"name", 'n', "NAME", ORCH_OPT_TEXT, AT(name),
      "keep it under this name (default: the target's, which 'orch predict' looks for)"},
     {"untuned", 0, NULL, ORCH_OPT_FLAG, AT(untuned), "take each model's first setting"},
@@ -181,7 +183,7 @@ static bool settle_model(const char *name, struct orch_learn_options *out, GErro
         out->model = "auto";
         out->target = ORCH_LEARN_GREY;
     }
-    return strcmp(out->model, "auto") == 0 || orch_model_find(out->model, error);
+    return orch_learn_model_check(out->model, error);
 }
 
 static int run_train(struct orch_cli *cli, const void *options, GError **error)
@@ -203,7 +205,9 @@ static int run_train(struct orch_cli *cli, const void *options, GError **error)
     struct orch_store *store = orch_cli_store(cli, ORCH_STORE_WRITE, error);
     g_autoptr(GPtrArray) notes = g_ptr_array_new_with_free_func(g_free);
     int64_t begin = orch_mono_ns();
+    learn_progress_begin(cli, &r.learn);
     struct orch_trained *t = store ? training_learn(store, &r, notes, error) : NULL;
+    learn_progress_end(&r.learn);
     double seconds = (double)(orch_mono_ns() - begin) / 1e9;
     orch_where_free(where);
     bool ok = t && keep(store, t, error);

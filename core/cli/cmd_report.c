@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/cli/report.h"
+#include "core/cli/report_out.h"
 
+#include "lib/base/error.h"
 #include "lib/base/ident.h"
+
+#include <string.h>
 
 struct report_options {
     struct orch_variant variant;
     const char **only;
-    bool ascii, runs, quick;
+    bool ascii, runs, quick, points;
+    struct orch_report_out out;
 };
 
 static const struct orch_option OPTIONS[] = {
@@ -19,6 +24,14 @@ static const struct orch_option OPTIONS[] = {
      "list the runs that each item was made of"},
     {"quick", 0, NULL, ORCH_OPT_FLAG, offsetof(struct report_options, quick),
      "leave out the items that fit models"},
+    {"points", 0, NULL, ORCH_OPT_FLAG, offsetof(struct report_options, points),
+     "instead: what each part of the assignment stands at, and its points"},
+    {"out", 0, "DIR", ORCH_OPT_TEXT, offsetof(struct report_options, out.folder),
+     "write a page (index.html), charts (SVG, PNG, PDF, CSV) and tables (CSV, Markdown, LaTeX)"},
+    {"pdf", 0, "FILE", ORCH_OPT_TEXT, offsetof(struct report_options, out.pdf),
+     "write it as one PDF"},
+    {"ipynb", 0, NULL, ORCH_OPT_FLAG, offsetof(struct report_options, out.is_notebook),
+     "write a notebook a problem, into --out DIR or here; what you wrote in them is kept"},
     {0}};
 
 static struct orch_document *make_document(struct orch_cli *cli, struct orch_plan *plan,
@@ -37,9 +50,14 @@ static struct orch_document *make_document(struct orch_cli *cli, struct orch_pla
 
 /* Gives the document in the form that was asked for. False with an error. */
 static bool give(struct orch_cli *cli, const struct orch_document *document,
-                 const struct report_options *o, GError **error)
+                 const struct orch_plan *plan, const struct report_options *o, GError **error)
 {
-    (void)error;
+    if (o->out.folder || o->out.pdf || o->out.is_notebook)
+        return orch_cli_report_write(cli, document, plan, &o->out, error);
+    if (o->points) {
+        orch_cli_show_points(cli, document);
+        return true;
+    }
     if (cli->json) {
         orch_cli_print_json(orch_document_json(document));
         return true;
@@ -49,13 +67,38 @@ static bool give(struct orch_cli *cli, const struct orch_document *document,
     return true;
 }
 
+/* A notebook holds a whole problem: made of a part of it, it would lose the others. */
+static bool check_whole(const struct orch_cli *cli, const struct report_options *o, GError **error)
+{
+    bool is_part = cli->arg_count > 1;
+    for (const char **q = o->only; q && *q; q++)
+        is_part = is_part || strchr(*q, '.');
+    if (o->out.is_notebook && is_part)
+        orch_error_set(error, ORCH_ERROR_USAGE, "name whole problems: '--only 1'",
+                       "option '--ipynb': a notebook holds a whole problem");
+    return !(o->out.is_notebook && is_part);
+}
+
+/* Points are those of the whole assignment. */
+static bool check_points(const struct orch_cli *cli, const struct report_options *o, GError **error)
+{
+    bool is_part = cli->arg_count > 1 || o->only || o->quick;
+    if (!o->points || !is_part)
+        return true;
+    orch_error_set(error, ORCH_ERROR_USAGE, "leave the problems, --only and --quick out",
+                   "option '--points': points are counted over the whole report");
+    return false;
+}
+
 static int run(struct orch_cli *cli, const void *options, GError **error)
 {
     const struct report_options *o = options;
+    if (!check_whole(cli, o, error) || !check_points(cli, o, error))
+        return -1;
     struct orch_expansion *expansion = orch_cli_recipe(cli, cli->args[0], &o->variant, error);
     struct orch_plan *plan = expansion ? orch_cli_report_plan(cli, expansion, error) : NULL;
     struct orch_document *document = plan ? make_document(cli, plan, o, error) : NULL;
-    bool ok = document && give(cli, document, o, error);
+    bool ok = document && give(cli, document, plan, o, error);
     orch_document_free(document);
     orch_plan_free(plan);
     orch_expansion_free(expansion);
@@ -74,9 +117,14 @@ const struct orch_command ORCH_COMMAND_REPORT = {
     .about = "Computes every item of the recipe's 'report:' from the runs that the store holds. "
              "Nothing runs and nothing is changed. What nobody has run is shown as missing, with "
              "the command that runs it; docs/reports.md says how to write a report.",
-    .examples = "  orch report recipes/hw4.recipe                 # all of it\n"
-                "  orch report recipes/hw4.recipe --only 1.1c     # one question\n"
-                "  orch report recipes/hw4.recipe p1 --runs       # problem 1, with its runs\n"
-                "  orch report recipes/hw4.recipe --json",
+    .examples =
+        "  orch report recipes/hw4.recipe                 # all of it\n"
+        "  orch report recipes/hw4.recipe --only 1.1c     # one question\n"
+        "  orch report recipes/hw4.recipe p1 --runs       # problem 1, with its runs\n"
+        "  orch report recipes/hw4.recipe --out report    # a page, charts and tables\n"
+        "  orch report recipes/hw4.recipe --pdf hw4.pdf\n"
+        "  orch report recipes/hw4.recipe --ipynb         # notebooks to hand in\n"
+        "  orch report recipes/hw4.recipe --points        # what is done, and what is left\n"
+        "  orch report recipes/hw4.recipe --json",
     .run = run,
 };

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/cli/cli.h"
 #include "core/cli/find.h"
-#include "core/cli/remaining.h"
+#include "core/cli/show.h"
 
 #include "core/report/group.h"
 #include "lib/base/error.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
-#include "lib/wire/journal.h"
 #include "lib/wire/value.h"
 
 #include <math.h>
@@ -64,8 +63,7 @@ static void clear(struct shown *shown)
             g_ptr_array_unref(arrays[i]);
 }
 
-static void line(const char *name, const char *format, ...) G_GNUC_PRINTF(2, 3);
-static void line(const char *name, const char *format, ...)
+void show_line(const char *name, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -83,51 +81,52 @@ static void print_head(const struct shown *s)
     g_autofree char *wall = orch_duration_format(run->wall_ms / 1e3);
     printf("run %s: %s of recipe %s\n", orch_cli_short_key(run->key), run->experiment,
            run->recipe ? run->recipe : "-");
-    line("key", "%s", run->key);
-    line("state", "%s%s%s%s%s", run->state, run->reason ? ": " : "", run->reason ? run->reason : "",
-         run->hidden ? " (removed)" : "", run->purged ? " (points and artifacts purged here)" : "");
-    line("started", "%s UTC (%s), took %s", started, ago, wall);
-    line("by", "%s", run->who);
-    line("plugin", "%s %s", run->plugin, run->plugin_version);
-    line("repeat", "%d, seed %" G_GUINT64_FORMAT ", attempt %d", run->repeat, (guint64)run->seed,
-         run->attempt);
+    show_line("key", "%s", run->key);
+    show_line("state", "%s%s%s%s%s", run->state, run->reason ? ": " : "",
+              run->reason ? run->reason : "", run->hidden ? " (removed)" : "",
+              run->purged ? " (points and artifacts purged here)" : "");
+    show_line("started", "%s UTC (%s), took %s", started, ago, wall);
+    show_line("by", "%s", run->who);
+    show_line("plugin", "%s %s", run->plugin, run->plugin_version);
+    show_line("repeat", "%d, seed %" G_GUINT64_FORMAT ", attempt %d", run->repeat,
+              (guint64)run->seed, run->attempt);
 }
 
 static void print_source(const struct shown *s)
 {
     const struct orch_run *run = s->run;
     if (!run->source_tree) {
-        line("source", "unversioned (in no git repository)");
+        show_line("source", "unversioned (in no git repository)");
     } else {
-        line("commit", "%s%s%s%s", run->source_commit ? run->source_commit : "none yet",
-             run->source_branch ? " on " : "", run->source_branch ? run->source_branch : "",
-             run->source_dirty ? ", with uncommitted changes" : "");
-        line("tree", "%s ('orch checkout %s' gives it back)", run->source_tree,
-             orch_cli_short_key(run->key));
+        show_line("commit", "%s%s%s%s", run->source_commit ? run->source_commit : "none yet",
+                  run->source_branch ? " on " : "", run->source_branch ? run->source_branch : "",
+                  run->source_dirty ? ", with uncommitted changes" : "");
+        show_line("tree", "%s ('orch checkout %s' gives it back)", run->source_tree,
+                  orch_cli_short_key(run->key));
     }
-    line("fingerprint", "%s", run->fingerprint);
-    line("digest", "%s", run->digest ? run->digest : "-");
+    show_line("fingerprint", "%s", run->fingerprint);
+    show_line("digest", "%s", run->digest ? run->digest : "-");
 }
 
 static void print_machine(const struct shown *s)
 {
-    line("where", "%s", s->run->where_key ? s->run->where_key : "-");
-    line("machine", "%s, %s", orch_json_text(s->machine, "hostname", "?"),
-         orch_json_text(s->machine, "os", "?"));
+    show_line("where", "%s", s->run->where_key ? s->run->where_key : "-");
+    show_line("machine", "%s, %s", orch_json_text(s->machine, "hostname", "?"),
+              orch_json_text(s->machine, "os", "?"));
     double load = NAN;
     orch_json_get_real(json_object_get(s->facts, "load"), &load);
     int64_t others = orch_json_int(s->facts, "co_runners", 0);
     if (isfinite(load))
-        line("load", "%.2f when it started, %d other trial%s beside it", load, (int)others,
-             others == 1 ? "" : "s");
+        show_line("load", "%.2f when it started, %d other trial%s beside it", load, (int)others,
+                  others == 1 ? "" : "s");
     int64_t rss = orch_json_int(s->facts, "max_rss_bytes", 0);
     g_autofree char *memory = orch_bytes_format(rss);
     if (rss)
-        line("memory", "%s at most", memory);
+        show_line("memory", "%s at most", memory);
 }
 
 /* `round_reals`: what was measured is shown with four digits, what was set as it was set. */
-static void print_values(const char *heading, const json_t *object, bool round_reals)
+void show_values(const char *heading, const json_t *object, bool round_reals)
 {
     if (!json_object_size(object))
         return;
@@ -184,17 +183,18 @@ static void print_files(const struct shown *s)
         puts("\nread");
     for (guint i = 0; i < s->inputs->len; i++) {
         const struct orch_stored_input *input = s->inputs->pdata[i];
-        line(input->name, "%s%s%s%.12s", input->from_key ? "run " : "",
-             input->from_key ? orch_cli_short_key(input->from_key) : "",
-             input->from_key ? ", " : "", input->sha256 && *input->sha256 ? input->sha256 : "-");
+        show_line(input->name, "%s%s%s%.12s", input->from_key ? "run " : "",
+                  input->from_key ? orch_cli_short_key(input->from_key) : "",
+                  input->from_key ? ", " : "",
+                  input->sha256 && *input->sha256 ? input->sha256 : "-");
     }
     if (s->artifacts->len)
         puts("\nartifacts (--artifact NAME prints one)");
     for (guint i = 0; i < s->artifacts->len; i++) {
         const struct orch_stored_artifact *artifact = s->artifacts->pdata[i];
         g_autofree char *bytes = orch_bytes_format(artifact->bytes);
-        line(artifact->name, "%s, %.12s%s", bytes, artifact->sha256,
-             artifact->here ? "" : " (not on this machine)");
+        show_line(artifact->name, "%s, %.12s%s", bytes, artifact->sha256,
+                  artifact->here ? "" : " (not on this machine)");
     }
 }
 
@@ -304,115 +304,6 @@ static int show_series(struct orch_cli *cli, struct orch_store *store, const str
     return ORCH_EXIT_OK;
 }
 
-/* A trial that has not ended: what its journal says so far. */
-struct going {
-    json_t *record, *last; /* what it is; the last value of each metric */
-    int64_t points;
-    double done, total; /* progress; total 0: none was told */
-    GArray *progress;   /* struct orch_running_point */
-    bool is_alive, has_left;
-    struct orch_remaining left;
-};
-
-static void read_going(const struct orch_active_row *row, struct going *out)
-{
-    g_autofree char *path = g_build_filename(row->trial_dir, "journal", NULL);
-    struct orch_journal *journal = orch_journal_open(path, NULL);
-    struct orch_event event;
-    out->record = json_loads(row->record ? row->record : "{}", 0, NULL);
-    out->last = json_object();
-    out->progress = g_array_new(FALSE, FALSE, sizeof(struct orch_running_point));
-    while (journal && orch_journal_next(journal, &event, NULL)) {
-        for (size_t i = 0; event.kind == ORCH_EVENT_METRICS && i < event.point_count;
-             i++, out->points++)
-            json_object_set_new(out->last, event.points[i].name,
-                                orch_json_real(event.points[i].value));
-        if (event.kind == ORCH_EVENT_PROGRESS) {
-            orch_running_add(out->progress, &event, &out->total);
-            out->done = event.value;
-            out->total = event.total;
-        }
-        orch_event_clear(&event);
-    }
-    orch_journal_close(journal);
-    double now_s = (double)(orch_now_ns() - row->started_ns) / 1e9;
-    out->is_alive = orch_process_is_alive(&row->runner);
-    out->has_left = out->is_alive && cli_remaining(out->progress, out->total, now_s, &out->left);
-}
-
-static void release_going(struct going *going)
-{
-    json_decref(going->record);
-    json_decref(going->last);
-    g_array_unref(going->progress);
-}
-
-static json_t *going_json(const struct orch_active_row *row, const struct going *g,
-                          const struct elsewhere *there)
-{
-    json_t *json = json_pack("{s:s s:s s:O s:I s:O}", "key", row->key, "state",
-                             g->is_alive ? "running" : "interrupted", "last", g->last, "points",
-                             (json_int_t)g->points, "record", g->record ? g->record : json_null());
-    if (g->total > 0)
-        json_object_set_new(json, "progress",
-                            json_pack("{s:f s:f}", "done", g->done, "total", g->total));
-    json_object_set_new(json, "remaining",
-                        g->has_left ? json_pack("{s:f s:f s:f s:f s:s s:f}", "seconds",
-                                                g->left.seconds, "low_s", g->left.low_s, "high_s",
-                                                g->left.high_s, "tau_s", g->left.tau_s, "estimate",
-                                                g->left.estimate, "drift", g->left.drift)
-                                    : json_null());
-    if (there->tier)
-        json_object_set_new(json, "elsewhere",
-                            json_pack("{s:s s:s s:f s:f s:f s:s}", "gpu", there->gpu, "tier",
-                                      there->tier, "seconds", there->seconds, "low_s", there->low_s,
-                                      "high_s", there->high_s, "why", there->why));
-    return json;
-}
-
-static void print_going(const struct orch_active_row *row, const struct going *g,
-                        const struct elsewhere *there)
-{
-    g_autofree char *ago = orch_cli_ago(row->started_ns);
-    printf("run %s: %s, %s\n", orch_cli_short_key(row->key),
-           orch_json_text(g->record, "experiment", "?"),
-           g->is_alive ? "running" : "interrupted (the next 'orch run' closes it)");
-    line("key", "%s", row->key);
-    line("started", "%s", ago);
-    if (g->total > 0)
-        line("progress", "%.4g of %.4g (%d %%)", g->done, g->total,
-             (int)(100 * CLAMP(g->done / g->total, 0, 1)));
-    if (g->has_left) {
-        g_autofree char *text = cli_remaining_text(g->left.seconds, g->left.low_s, g->left.high_s);
-        line("remaining", "%s", text);
-    }
-    if (there->tier) {
-        g_autofree char *text = cli_remaining_text(there->seconds, there->low_s, there->high_s);
-        line("on that GPU", "%s on %s, %s: %s", text, there->gpu, there->tier, there->why);
-    }
-    line("folder", "%s", row->trial_dir);
-    line("points", "%" G_GINT64_FORMAT, g->points);
-    print_values("last values", g->last, true);
-}
-
-static int show_active(struct orch_cli *cli, const struct orch_active_row *row, const char *on,
-                       GError **error)
-{
-    struct going going = {0};
-    struct elsewhere there = {0};
-    read_going(row, &going);
-    double share = going.total > 0 ? 1 - CLAMP(going.done / going.total, 0, 1) : 1;
-    bool ok = !on || cli_remaining_elsewhere(going.record, on, share,
-                                             going.has_left ? &going.left : NULL, &there, error);
-    if (ok && cli->json)
-        orch_cli_print_json(going_json(row, &going, &there));
-    else if (ok)
-        print_going(row, &going, &there);
-    elsewhere_release(&there);
-    release_going(&going);
-    return ok ? ORCH_EXIT_OK : -1;
-}
-
 /* An artifact's bytes, to stdout. */
 static int show_artifact(struct orch_store *store, const struct shown *s, const char *name,
                          GError **error)
@@ -451,7 +342,7 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
         return -1;
     struct orch_active_row *active = orch_cli_find_active(store, cli->args[0]);
     if (active) {
-        int status = show_active(cli, active, o->on, error);
+        int status = show_active(cli, store, active, o->on, error);
         orch_active_row_free(active);
         return status;
     }
@@ -474,8 +365,8 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
         print_head(&shown);
         print_source(&shown);
         print_machine(&shown);
-        print_values("parameters", shown.params, false);
-        print_values("results", shown.results, true);
+        show_values("parameters", shown.params, false);
+        show_values("results", shown.results, true);
         print_metrics(cli, &shown);
         print_files(&shown);
         print_notes(&shown);

@@ -79,15 +79,25 @@ static char *span_text(double p5_s, double p50_s, double p95_s)
     return g_strdup_printf("%s (%s to %s)", middle, low, high);
 }
 
+static void add_costs(json_t *json, double low, double middle, double high)
+{
+    json_object_set_new(json, "cost_usd", real_or_null(middle));
+    json_object_set_new(json, "cost_low_usd", real_or_null(low));
+    json_object_set_new(json, "cost_high_usd", real_or_null(high));
+}
+
 json_t *forecast_json(const struct orch_forecast *forecast, unsigned devices,
                       const struct device_price *price)
 {
     if (!forecast)
         return json_null();
-    return json_pack("{s:f s:f s:f s:s s:s s:s s:i s:o}", "p5_s", forecast->p5_s, "p50_s",
-                     forecast->p50_s, "p95_s", forecast->p95_s, "tier", forecast->tier, "model",
-                     forecast->model, "why", forecast->why, "devices", (int)devices, "usd",
-                     real_or_null(usd_of(price, forecast->p50_s * devices)));
+    json_t *json =
+        json_pack("{s:f s:f s:f s:s s:s s:s s:i}", "total_s", forecast->p50_s, "low_s",
+                  forecast->p5_s, "high_s", forecast->p95_s, "tier", forecast->tier, "model",
+                  forecast->model, "because", forecast->why, "devices", (int)devices);
+    add_costs(json, usd_of(price, forecast->p5_s * devices),
+              usd_of(price, forecast->p50_s * devices), usd_of(price, forecast->p95_s * devices));
+    return json;
 }
 
 void forecast_add_cell(struct orch_table *table, const struct orch_forecast *forecast,
@@ -127,22 +137,22 @@ void forecast_say_total(struct orch_cli *cli, const struct orch_plan *plan,
 json_t *forecast_total_json(const struct orch_plan *plan, const struct orch_forecast_total *total,
                             const struct device_price *price)
 {
-    bool any = total->known > 0;
-    json_t *json = json_pack("{s:i s:i s:i}", "trials", (int)total->known, "unknown",
-                             (int)total->unknown, "slots", (int)plan->options.slots);
+    double nothing = total->known ? 0 : (double)NAN;
+    json_t *json =
+        json_pack("{s:i s:i s:i s:f}", "trials", (int)total->known, "unknown", (int)total->unknown,
+                  "slots", (int)plan->options.slots, "interval", 0.9);
     const struct {
         const char *name;
         double value;
-    } numbers[] = {{"p5_s", total->p5_s},
-                   {"p50_s", total->p50_s},
-                   {"p95_s", total->p95_s},
-                   {"device_s", total->device_p50_s},
-                   {"usd_p5", usd_of(price, total->device_p5_s)},
-                   {"usd_p50", usd_of(price, total->device_p50_s)},
-                   {"usd_p95", usd_of(price, total->device_p95_s)}};
+    } numbers[] = {{"total_s", total->p50_s},
+                   {"low_s", total->p5_s},
+                   {"high_s", total->p95_s},
+                   {"device_s", total->device_p50_s}};
     for (size_t i = 0; i < G_N_ELEMENTS(numbers); i++)
-        json_object_set_new(json, numbers[i].name,
-                            real_or_null(any ? numbers[i].value : (double)NAN));
+        json_object_set_new(json, numbers[i].name, real_or_null(numbers[i].value + nothing));
+    add_costs(json, usd_of(price, total->device_p5_s) + nothing,
+              usd_of(price, total->device_p50_s) + nothing,
+              usd_of(price, total->device_p95_s) + nothing);
     json_object_set_new(json, "usd_per_hour",
                         price->usd_per_hour > 0 ? json_real(price->usd_per_hour) : json_null());
     json_object_set_new(json, "price_from", price->from ? json_string(price->from) : json_null());

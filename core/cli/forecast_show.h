@@ -21,7 +21,8 @@ void device_price_release(struct device_price *price);
 /** "12 s (9.8 s to 15 s), measured", or "-"; under --json what forecast_json gives. */
 void forecast_add_cell(struct orch_table *table, const struct orch_forecast *forecast,
                        unsigned devices);
-/** {p5_s, p50_s, p95_s, tier, model, why, devices, usd}; null for NULL. `price` may be NULL. */
+/** {total_s, low_s, high_s, tier, model, because, devices, cost_usd, cost_low_usd, cost_high_usd},
+ * as `orch predict` names them; null for NULL. `price` may be NULL. */
 json_t *forecast_json(const struct orch_forecast *forecast, unsigned devices,
                       const struct device_price *price);
 /** Says the total of what will run on stderr. Nothing when nothing runs. */

@@ -74,6 +74,24 @@ void orch_help_command(FILE *out, const struct orch_command *command)
     fputs(text, out);
 }
 
+bool orch_help_group(FILE *out, const char *word)
+{
+    g_autofree char *prefix = g_strconcat(word, " ", NULL);
+    int width = 0;
+    for (int i = 0; ORCH_COMMANDS[i]; i++)
+        if (g_str_has_prefix(ORCH_COMMANDS[i]->name, prefix))
+            width = MAX(width, (int)strlen(ORCH_COMMANDS[i]->name));
+    if (!width)
+        return false;
+    fprintf(out, "orch %s - several commands\n\nusage: orch %s COMMAND\n\n", word, word);
+    for (int i = 0; ORCH_COMMANDS[i]; i++)
+        if (g_str_has_prefix(ORCH_COMMANDS[i]->name, prefix))
+            fprintf(out, "  orch %-*s  %s\n", width, ORCH_COMMANDS[i]->name,
+                    ORCH_COMMANDS[i]->summary);
+    fprintf(out, "\n'orch %s COMMAND --help' tells more of one.\n", word);
+    return true;
+}
+
 char *orch_help_markdown(const struct orch_command *command)
 {
     g_autofree char *text = help_text(command);
@@ -231,14 +249,7 @@ static int run_help(struct orch_cli *cli, const void *options, GError **error)
         orch_help_command(stdout, command);
         return ORCH_EXIT_OK;
     }
-    bool any = false;
-    g_autofree char *prefix = g_strconcat(name, " ", NULL);
-    for (int i = 0; ORCH_COMMANDS[i]; i++)
-        if (g_str_has_prefix(ORCH_COMMANDS[i]->name, prefix)) {
-            printf("  %-16s %s\n", ORCH_COMMANDS[i]->name, ORCH_COMMANDS[i]->summary);
-            any = true;
-        }
-    if (any)
+    if (orch_help_group(stdout, name))
         return ORCH_EXIT_OK;
     orch_error_set(error, ORCH_ERROR_USAGE, "'orch help' lists all", "unknown command '%s'", name);
     return -1;

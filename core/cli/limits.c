@@ -21,8 +21,7 @@ static bool read_typed(uint32_t type, const char *text, double *out)
     return true;
 }
 
-static bool read_budget(const char *text, const struct device_price *price, struct orch_limits *out,
-                        GError **error)
+bool cli_budget_read(const char *text, double *out_usd, GError **error)
 {
     size_t length = strlen(text);
     bool has_unit = length > 3 && g_ascii_strcasecmp(text + length - 3, "usd") == 0;
@@ -33,6 +32,16 @@ static bool read_budget(const char *text, const struct device_price *price, stru
                        "option '--budget': '%s' is no amount above 0", text);
         return false;
     }
+    *out_usd = usd;
+    return true;
+}
+
+static bool read_budget(const char *text, const struct device_price *price, struct orch_limits *out,
+                        GError **error)
+{
+    double usd;
+    if (!cli_budget_read(text, &usd, error))
+        return false;
     if (!(price->usd_per_hour > 0)) {
         orch_error_set(error, ORCH_ERROR_USAGE,
                        "--price USD (of one device an hour), or a price in your hardware file "
@@ -90,7 +99,7 @@ static int64_t iso_time(const char *text)
     return at ? ns_of(at) : 0;
 }
 
-static bool read_deadline(const char *text, int64_t now_ns, struct orch_limits *out, GError **error)
+bool cli_deadline_read(const char *text, int64_t now_ns, int64_t *out_ns, GError **error)
 {
     double seconds;
     g_autoptr(GDateTime) now = g_date_time_new_from_unix_local(now_ns / 1000000000);
@@ -112,7 +121,7 @@ static bool read_deadline(const char *text, int64_t now_ns, struct orch_limits *
                        "option '--deadline': '%s' is over", text);
         return false;
     }
-    out->deadline_ns = at;
+    *out_ns = at;
     return true;
 }
 
@@ -121,7 +130,7 @@ bool cli_limits_read(const char *budget, const char *deadline, const struct devi
 {
     *out = (struct orch_limits){.usd_per_hour = price->usd_per_hour};
     return (!budget || read_budget(budget, price, out, error)) &&
-           (!deadline || read_deadline(deadline, now_ns, out, error));
+           (!deadline || cli_deadline_read(deadline, now_ns, &out->deadline_ns, error));
 }
 
 static char *when_text(int64_t at_ns)

@@ -6,9 +6,13 @@
 #include "core/cli/forecast_show.h"
 #include "core/run/schedule.h"
 
-/** Reads both (NULL: not given). "5usd", "$2.50" or "2.5"; "18:00" (the next one, local time), "2h"
- * (from now on), "2026-11-21T18:00" (local time unless it says otherwise). ORCH_ERROR_USAGE for
- * what is none of these or is over, and for a budget without a price. */
+/** "5usd", "$2.50" or "2.5": dollars above 0, at most 1e9. ORCH_ERROR_USAGE naming --budget. */
+bool cli_budget_read(const char *text, double *out_usd, GError **error);
+/** "18:00" (the next one, local time), "2h" (from now on), "2026-11-21T18:00" (local time unless it
+ * says otherwise), as UTC nanoseconds. ORCH_ERROR_USAGE naming --deadline for what is none of these
+ * or is over. */
+bool cli_deadline_read(const char *text, int64_t now_ns, int64_t *out_ns, GError **error);
+/** Reads both (NULL: not given); a budget without a price is ORCH_ERROR_USAGE, too. */
 bool cli_limits_read(const char *budget, const char *deadline, const struct device_price *price,
                      int64_t now_ns, struct orch_limits *out, GError **error);
 /** "budget $5.00 at $3.06 an hour of a device (--price); deadline 2026-11-21 18:00". NULL: neither.

@@ -155,6 +155,19 @@ static int run_command(struct orch_cli *cli, int words, GError **error)
     return status;
 }
 
+/* "orch predictor --help": a word that only begins commands, and nothing but options behind it. */
+static bool asks_for_group(int argc, char *const *argv)
+{
+    bool asks = false;
+    for (int i = 1; i < argc; i++) {
+        bool is_value = strcmp(argv[i - 1], "-C") == 0 || strcmp(argv[i - 1], "--db") == 0;
+        if (argv[i][0] != '-' && !is_value)
+            return false;
+        asks |= strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0;
+    }
+    return asks;
+}
+
 static int dispatch(struct orch_cli *cli, GError **error)
 {
     static const char *const version_words[] = {"--version", "-V", "version"};
@@ -195,6 +208,8 @@ static int dispatch(struct orch_cli *cli, GError **error)
     }
     int words;
     cli->command = find_command(argc, argv, &words);
+    if (!cli->command && asks_for_group(argc, argv) && orch_help_group(stdout, argv[0]))
+        return ORCH_EXIT_OK;
     if (!cli->command) {
         unknown_command(argc, argv, error);
         return -1;

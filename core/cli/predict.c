@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/cli/predict.h"
 
+#include "core/cli/limits.h"
 #include "core/cli/nets.h"
 
 #include "lib/base/error.h"
 #include "lib/base/text.h"
-#include "lib/wire/value.h"
 #include "predictors/from_net.h"
 
 #include <math.h>
@@ -300,29 +300,18 @@ static bool cloud_ok(const struct question *q, GError **error)
     return known;
 }
 
-/* "5usd", "2.50", "$5"; "36h", "2d", "90min" */
-static bool read_limit(const char *text, const char *option, enum orch_type type, const char *hint,
-                       double *out, GError **error)
-{
-    struct orch_param_spec spec = {.name = (char *)(uintptr_t)option, .type = (uint32_t)type};
-    *out = (double)NAN;
-    if (!text)
-        return true;
-    json_t *value = orch_value_parse_scalar(&spec, text, NULL);
-    *out = json_number_value(value);
-    json_decref(value);
-    if (*out > 0)
-        return true;
-    orch_error_set(error, ORCH_ERROR_USAGE, hint, "option '%s': '%s' will not do", option, text);
-    return false;
-}
-
+/* The training is taken to start now. */
 static bool read_limits(struct question *q, GError **error)
 {
-    return read_limit(q->o->budget, "--budget", ORCH_MONEY, "dollars above 0, for example 5usd",
-                      &q->budget_usd, error) &&
-           read_limit(q->o->deadline, "--deadline", ORCH_DURATION,
-                      "a duration, for example 36h, 2d or 90min", &q->deadline_s, error);
+    int64_t now_ns = orch_now_ns(), end_ns = now_ns;
+    q->budget_usd = q->deadline_s = (double)NAN;
+    if (q->o->budget && !cli_budget_read(q->o->budget, &q->budget_usd, error))
+        return false;
+    if (q->o->deadline && !cli_deadline_read(q->o->deadline, now_ns, &end_ns, error))
+        return false;
+    if (q->o->deadline)
+        q->deadline_s = (double)(end_ns - now_ns) / 1e9;
+    return true;
 }
 
 static bool settle_numbers(struct question *q, GError **error)
@@ -366,6 +355,7 @@ static bool settle_numbers(struct question *q, GError **error)
     if (!read_limits(q, error))
         return false;
     return orch_cli_count(o->per_node_text, "--per-node", 1 << 20, &q->per_node, error) &&
+           orch_cli_count(o->threads, "--threads", 1 << 20, &q->threads, error) &&
            cloud_ok(q, error);
 }
 
@@ -460,8 +450,10 @@ void rate_release(struct rate *rate)
 
 char *money_format(double usd)
 {
-    if (!(usd > 0))
+    if (!(usd >= 0))
         return g_strdup("-");
+    if (usd == 0)
+        return g_strdup("$0.00");
     if (usd >= 1e9)
         return g_strdup_printf("$%.3g", usd);
     return usd < 0.1 ? g_strdup_printf("$%.2g", usd) : g_strdup_printf("$%.2f", usd);

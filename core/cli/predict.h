@@ -51,7 +51,7 @@ struct question {
     double price;              /* NaN: not said */
     double budget_usd;         /* NaN: not said */
     double deadline_s;         /* of the whole training, NaN: not said */
-    int64_t per_node;          /* 0: not said */
+    int64_t per_node, threads; /* 0: not said */
     int states_per_weight;
     const struct orch_link *link; /* NULL: what joins the GPUs of a node */
     GPtrArray *assumptions;       /* struct assumption * */
@@ -85,7 +85,7 @@ struct rate question_rate(const struct question *q, const char *gpu);
 /** The same of one cloud (NULL: any). */
 struct rate question_rate_of(const struct question *q, const char *gpu, const char *cloud);
 void rate_release(struct rate *rate);
-/** "$12.34"; "-" for an unknown one. The caller frees. */
+/** "$12.34"; "-" for NaN. The caller frees. */
 char *money_format(double usd);
 
 /* The models: each prints its answer and returns an exit status, or -1 with an error. */

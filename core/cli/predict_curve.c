@@ -3,7 +3,7 @@
 #include "core/answer/curves.h"
 #include "core/cli/find.h"
 #include "core/cli/nets.h"
-#include "core/cli/predict.h"
+#include "core/cli/predict_law.h"
 
 #include "lib/base/error.h"
 #include "lib/base/json.h"
@@ -24,11 +24,13 @@ struct asked {
 };
 
 struct answer {
-    GPtrArray *curves;            /* struct orch_run_curve * */
-    GArray *results;              /* struct orch_curve_result, one a curve */
-    GPtrArray *places;            /* char *, borrowed */
-    struct orch_isotonic *bridge; /* NULL: not asked */
-    double bridge_loss;           /* at which accuracy crosses the target; NaN: it never does */
+    GPtrArray *curves;                 /* struct orch_run_curve * */
+    GArray *results;                   /* struct orch_curve_result, one a curve */
+    GPtrArray *places;                 /* char *, borrowed */
+    GPtrArray *costs;                  /* json_t *, or NULL: what each run declared */
+    struct predicted_curve *predicted; /* NULL: not asked */
+    struct orch_isotonic *bridge;      /* NULL: not asked */
+    double bridge_loss; /* at which accuracy crosses the target; NaN: it never does */
 };
 
 /* ---- what is asked ----------------------------------------------------------------------------
@@ -78,6 +80,11 @@ static bool read_asked(const struct predict_options *o, struct asked *a, GError 
     if (!orch_cli_count(o->outliers, "--outliers", 100, &neighbours, error) ||
         !orch_cli_count(o->epochs, "--epochs", 1000000, &a->epochs, error))
         return false;
+    if (o->net && a->choice == ORCH_CURVE_ALWAYS_POWER)
+        return wrong_option("--form", o->form, "optimus: --net is predicted from its b0, b1, b2",
+                            error);
+    if (o->net)
+        a->choice = ORCH_CURVE_ALWAYS_OPTIMUS;
     a->fit.neighbours = (int)neighbours;
     a->fit.is_normalised = o->normalised;
     return true;
@@ -125,6 +132,8 @@ static bool add_run(struct orch_cli *cli, struct orch_store *store, const struct
     g_ptr_array_add(answer->curves, curve);
     g_array_append_val(answer->results, result);
     g_ptr_array_add(answer->places, curve->where);
+    g_autoptr(json_t) facts = json_loads(run->facts ? run->facts : "{}", 0, NULL);
+    g_ptr_array_add(answer->costs, json_incref(json_object_get(facts, "cost")));
     return true;
 }
 
@@ -243,6 +252,12 @@ static struct orch_table *fit_table(const struct answer *answer, bool is_json)
     return table;
 }
 
+/* A run by its key, a network that was not run by its name. */
+static const char *label_of(const struct orch_run_curve *c)
+{
+    return g_uuid_string_is_valid(c->key) ? orch_cli_short_key(c->key) : c->key;
+}
+
 /* A row of the second table: the loss at k, whether reached (NULL: yes) or why not. */
 static void add_target(struct orch_table *table, const struct orch_run_curve *c, const char *target,
                        double loss, double k, const char *why_not, double first_seen)
@@ -250,7 +265,7 @@ static void add_target(struct orch_table *table, const struct orch_run_curve *c,
     double epochs = k / c->k_per_epoch, seconds = k * c->s_per_k;
     double steps = c->is_by_epoch ? epochs * c->steps_per_epoch : k;
     g_autofree char *time = isnan(seconds) ? g_strdup("-") : orch_duration_format(seconds);
-    orch_table_add(table, orch_cli_short_key(c->key), json_string(c->key));
+    orch_table_add(table, label_of(c), json_string(c->key));
     orch_table_add(table, target, NULL);
     orch_table_add_real(table, loss);
     orch_table_add(table, why_not ? why_not : "yes", NULL);
@@ -260,16 +275,16 @@ static void add_target(struct orch_table *table, const struct orch_run_curve *c,
     orch_table_add_real(table, first_seen);
 }
 
-static void add_reach(struct orch_table *table, const struct answer *answer, guint i,
-                      const char *target, double loss, double first_seen)
+static void add_reach(struct orch_table *table, const struct orch_run_curve *c,
+                      const struct orch_stages *stages, const char *target, double loss,
+                      double first_seen)
 {
-    const struct orch_run_curve *c = curve_of(answer, i);
     double k = NAN;
     if (isnan(loss)) {
         add_target(table, c, target, loss, NAN, "no run got there", first_seen);
         return;
     }
-    bool reached = orch_stages_reach(result_of(answer, i)->stages, loss, &k, NULL);
+    bool reached = orch_stages_reach(stages, loss, &k, NULL);
     add_target(table, c, target, loss, reached ? k : (double)NAN, reached ? NULL : "never",
                first_seen);
 }
@@ -281,6 +296,24 @@ static double first_accurate(const struct orch_run_curve *c, double accuracy)
         if (c->accuracy[i] >= accuracy)
             return c->accuracy_k[i] / c->k_per_epoch;
     return NAN;
+}
+
+/* All that is asked of one curve. `seen`: the epoch at which it was that accurate, NaN: never. */
+static void add_targets(struct orch_table *table, const struct asked *a,
+                        const struct orch_run_curve *c, const struct orch_stages *stages,
+                        double bridge_loss, double seen)
+{
+    g_autofree char *loss = g_strdup_printf("loss %g", a->loss);
+    g_autofree char *accuracy = g_strdup_printf("accuracy %g", a->accuracy);
+    g_autofree char *epochs = g_strdup_printf("%d epochs", (int)a->epochs);
+    double k = (double)a->epochs * c->k_per_epoch;
+    if (!isnan(a->loss))
+        add_reach(table, c, stages, loss, a->loss, NAN);
+    if (!isnan(a->accuracy))
+        add_reach(table, c, stages, accuracy, bridge_loss, seen);
+    if (a->epochs)
+        add_target(table, c, epochs, isnan(k) ? (double)NAN : orch_stages_loss(stages, k), k,
+                   isnan(k) ? "steps of an epoch unknown" : NULL, NAN);
 }
 
 static struct orch_table *target_table(const struct answer *answer, const struct asked *a,
@@ -298,20 +331,12 @@ static struct orch_table *target_table(const struct answer *answer, const struct
     struct orch_table *table = orch_table_new(headers);
     for (guint i = 0; i < answer->curves->len; i++) {
         const struct orch_run_curve *c = curve_of(answer, i);
-        g_autofree char *loss = g_strdup_printf("loss %g", a->loss);
-        g_autofree char *accuracy = g_strdup_printf("accuracy %g", a->accuracy);
-        g_autofree char *epochs = g_strdup_printf("%d epochs", (int)a->epochs);
-        double k = (double)a->epochs * c->k_per_epoch;
-        if (!isnan(a->loss))
-            add_reach(table, answer, i, loss, a->loss, NAN);
-        if (!isnan(a->accuracy))
-            add_reach(table, answer, i, accuracy, answer->bridge_loss,
-                      first_accurate(c, a->accuracy));
-        if (a->epochs)
-            add_target(table, c, epochs,
-                       isnan(k) ? (double)NAN : orch_stages_loss(result_of(answer, i)->stages, k),
-                       k, isnan(k) ? "steps of an epoch unknown" : NULL, NAN);
+        add_targets(table, a, c, result_of(answer, i)->stages, answer->bridge_loss,
+                    first_accurate(c, a->accuracy));
     }
+    if (answer->predicted)
+        add_targets(table, a, &answer->predicted->units, answer->predicted->stages,
+                    answer->bridge_loss, NAN);
     return table;
 }
 
@@ -380,6 +405,8 @@ static void print_text(struct orch_cli *cli, const struct answer *answer, const 
 {
     orch_table_print(cli, fit_table(answer, false), "curves");
     print_notes(answer, a);
+    if (answer->predicted)
+        predicted_curve_print(cli, answer->predicted);
     if (!has_targets)
         return;
     printf("\n");
@@ -398,6 +425,8 @@ static void print(struct orch_cli *cli, const struct answer *answer, const struc
     if (cli->json) {
         json_t *out = json_pack("{s:i s:o}", "schema_version", 1, "curves",
                                 orch_table_to_json(fit_table(answer, true)));
+        if (answer->predicted)
+            json_object_set_new(out, "predicted", predicted_curve_json(answer->predicted));
         if (has_targets)
             json_object_set_new(out, "targets", orch_table_to_json(target_table(answer, a, true)));
         if (answer->bridge)
@@ -406,6 +435,8 @@ static void print(struct orch_cli *cli, const struct answer *answer, const struc
     } else if (format && strcmp(format, "text") != 0) {
         if (has_targets)
             orch_table_print_as(cli, target_table(answer, a, false), "targets", format);
+        else if (answer->predicted)
+            orch_table_print_as(cli, predicted_curve_table(answer->predicted), "curve", format);
         else
             orch_table_print_as(cli, fit_table(answer, false), "curves", format);
     } else {
@@ -422,10 +453,16 @@ int predict_curve(struct orch_cli *cli, const struct predict_options *o, GError 
         .curves = g_ptr_array_new_with_free_func((GDestroyNotify)orch_run_curve_free),
         .results = g_array_new(FALSE, FALSE, sizeof(struct orch_curve_result)),
         .places = g_ptr_array_new(),
+        .costs = g_ptr_array_new_with_free_func((GDestroyNotify)json_decref),
         .bridge_loss = NAN,
     };
     g_array_set_clear_func(answer.results, (GDestroyNotify)orch_curve_result_release);
     bool ok = fill(cli, o, &asked, &answer, error);
+    if (ok && o->net) {
+        answer.predicted = predicted_curve_new(o, answer.curves, answer.results, answer.costs,
+                                               asked.epochs, error);
+        ok = answer.predicted != NULL;
+    }
     if (ok && !isnan(asked.accuracy)) {
         answer.bridge = orch_run_curves_bridge(answer.curves, error);
         ok = answer.bridge != NULL;
@@ -435,6 +472,8 @@ int predict_curve(struct orch_cli *cli, const struct predict_options *o, GError 
     if (ok)
         print(cli, &answer, &asked, o->format);
     orch_isotonic_free(answer.bridge);
+    predicted_curve_free(answer.predicted);
+    g_ptr_array_unref(answer.costs);
     g_ptr_array_unref(answer.curves);
     g_array_unref(answer.results);
     g_ptr_array_unref(answer.places);

@@ -231,7 +231,7 @@ static void add_step(struct orch_table *table, struct question *q, const struct 
     double usd = epoch * a->rate.usd_per_hour * (double)s->workers / 3600;
     bool priced = usd > 0;
     g_autofree char *time = q->images ? orch_duration_format(epoch) : g_strdup("-");
-    g_autofree char *money = money_format(priced ? usd : 0);
+    g_autofree char *money = money_format(priced ? usd : (double)NAN);
     orch_table_add_int(table, s->workers);
     orch_table_add_int(table, s->worker_batch);
     add_ms(table, s->fwd_ms);

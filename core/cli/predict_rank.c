@@ -5,7 +5,7 @@
 
 #include "lib/base/error.h"
 
-#include "core/report/scatter.h"
+#include "core/report/draw.h"
 
 #include "lib/base/text.h"
 
@@ -18,6 +18,19 @@ struct ranked {
     bool pareto;
     bool owns_why;
 };
+
+/* A GPU that cannot be answered for, and why. */
+struct unranked {
+    const char *gpu;
+    char *why;
+};
+
+static void free_unranked(gpointer data)
+{
+    struct unranked *u = data;
+    g_free(u->why);
+    g_free(u);
+}
 
 static void free_ranked(gpointer data)
 {
@@ -78,7 +91,20 @@ static void add_clouds(struct question *q, const struct ranked *first, GPtrArray
     }
 }
 
-static bool ask_all(struct question *q, struct tiers *tiers, GPtrArray *list, GError **error)
+/* By the first line of the error, without the GPU's name. NULL: a board. */
+static void note_unranked(GPtrArray *unranked, const struct orch_gpu_spec *gpu, const GError *error)
+{
+    struct unranked *u = g_new0(struct unranked, 1);
+    const char *what = error ? error->message : "two GPUs: one of them is ranked, see --workers 2";
+    u->gpu = gpu->name;
+    if (g_str_has_prefix(what, gpu->name))
+        what += strlen(gpu->name) + 1;
+    u->why = g_strndup(what, strcspn(what, "\n"));
+    g_ptr_array_add(unranked, u);
+}
+
+static bool ask_all(struct question *q, struct tiers *tiers, GPtrArray *list, GPtrArray *unranked,
+                    GError **error)
 {
     for (guint i = 0; i < q->hardware->gpus->len; i++) {
         const struct orch_gpu_spec *gpu = q->hardware->gpus->pdata[i];
@@ -92,6 +118,7 @@ static bool ask_all(struct question *q, struct tiers *tiers, GPtrArray *list, GE
             return false;
         }
         if (!can) {
+            note_unranked(unranked, gpu, unable);
             free_ranked(r);
             continue;
         }
@@ -157,19 +184,48 @@ static void say_choice(const struct question *q, const struct ranked *best)
            low, high);
 }
 
-static bool draw(const struct question *q, const GPtrArray *list, GError **error)
+static int compare_times(gconstpointer a, gconstpointer b)
 {
-    g_autofree struct orch_scatter_point *points = g_new0(struct orch_scatter_point, list->len + 1);
-    size_t count = 0;
-    for (guint i = 0; i < list->len; i++) {
-        const struct ranked *r = list->pdata[i];
-        if (r->a.step.fits && r->a.usd > 0)
-            points[count++] =
-                (struct orch_scatter_point){time_of(r) / 3600, r->a.usd, r->c.gpu->name, r->pareto};
-    }
+    double x = time_of(*(const struct ranked *const *)a);
+    double y = time_of(*(const struct ranked *const *)b);
+    return (x > y) - (x < y);
+}
+
+/* Time against cost: the Pareto set joined by a line and labelled, the others as they are. */
+static struct orch_chart *pareto_chart(const struct question *q, GPtrArray *list)
+{
     g_autofree char *title = g_strdup_printf("%s, batch %" G_GINT64_FORMAT ": time and cost by GPU",
                                              q->net->name, q->batches[0]);
-    return orch_scatter_write(q->o->pareto, title, "hours", "USD", points, count, error);
+    struct orch_chart *chart = orch_chart_new(ORCH_CHART_SCATTER, title, "time (h)", "cost (USD)");
+    chart->log_x = chart->log_y = true;
+    struct orch_chart_panel *panel = orch_chart_panel(chart, NULL);
+    struct orch_chart_series *line =
+        orch_chart_series(panel, "nothing is both faster and cheaper", ORCH_SERIES_IDEAL);
+    struct orch_chart_series *best = orch_chart_series(panel, "Pareto set", ORCH_SERIES_MEASURED);
+    struct orch_chart_series *others = orch_chart_series(panel, "others", ORCH_SERIES_MEASURED);
+    for (guint i = 0; i < list->len; i++) {
+        const struct ranked *r = list->pdata[i];
+        if (!r->a.step.fits || r->a.usd <= 0)
+            continue;
+        double hours = time_of(r) / 3600;
+        if (r->pareto)
+            orch_chart_add(line, hours, r->a.usd);
+        orch_chart_add(r->pareto ? best : others, hours, r->a.usd)->label =
+            r->pareto ? g_strdup(r->c.gpu->name) : NULL;
+    }
+    return chart;
+}
+
+static bool draw(const struct question *q, const GPtrArray *list, GError **error)
+{
+    g_autoptr(GPtrArray) sorted = g_ptr_array_new();
+    for (guint i = 0; i < list->len; i++)
+        g_ptr_array_add(sorted, list->pdata[i]);
+    g_ptr_array_sort(sorted, compare_times);
+    struct orch_chart *chart = pareto_chart(q, sorted);
+    bool ok = orch_chart_write(chart, q->o->pareto, error);
+    orch_chart_free(chart);
+    return ok;
 }
 
 static void drop_beyond_limits(const struct question *q, GPtrArray *list)
@@ -181,7 +237,37 @@ static void drop_beyond_limits(const struct question *q, GPtrArray *list)
     }
 }
 
-static void print_json(struct question *q, const GPtrArray *list, const struct ranked *best)
+static void say_unranked(struct orch_cli *cli, const GPtrArray *unranked)
+{
+    g_autoptr(GHashTable) said = g_hash_table_new(g_str_hash, g_str_equal);
+    for (guint i = 0; i < unranked->len; i++) {
+        const struct unranked *first = unranked->pdata[i];
+        if (!g_hash_table_add(said, first->why))
+            continue;
+        g_autoptr(GPtrArray) names = g_ptr_array_new();
+        for (guint k = i; k < unranked->len; k++) {
+            const struct unranked *u = unranked->pdata[k];
+            if (strcmp(u->why, first->why) == 0)
+                g_ptr_array_add(names, (gpointer)(uintptr_t)u->gpu);
+        }
+        g_ptr_array_add(names, NULL);
+        g_autofree char *list = g_strjoinv(", ", (char **)names->pdata);
+        orch_cli_say(cli, "not ranked: %s: %s", list, first->why);
+    }
+}
+
+static json_t *unranked_json(const GPtrArray *unranked)
+{
+    json_t *list = json_array();
+    for (guint i = 0; i < unranked->len; i++) {
+        const struct unranked *u = unranked->pdata[i];
+        json_array_append_new(list, json_pack("{s:s, s:s}", "gpu", u->gpu, "because", u->why));
+    }
+    return list;
+}
+
+static void print_json(struct question *q, const GPtrArray *list, const struct ranked *best,
+                       const GPtrArray *unranked)
 {
     json_t *all = json_array();
     for (guint i = 0; i < list->len; i++) {
@@ -195,7 +281,9 @@ static void print_json(struct question *q, const GPtrArray *list, const struct r
     const char *tier = list->len ? ((const struct ranked *)list->pdata[0])->a.tier : "none";
     for (guint i = 0; i < list->len; i++)
         one_tier &= strcmp(((const struct ranked *)list->pdata[i])->a.tier, tier) == 0;
-    orch_cli_print_json(answers_json(q, one_tier ? tier : "mixed", all));
+    json_t *out = answers_json(q, one_tier ? tier : "mixed", all);
+    json_object_set_new(out, "not_ranked", unranked_json(unranked));
+    orch_cli_print_json(out);
 }
 
 static void print_table(struct orch_cli *cli, struct question *q, const GPtrArray *list,
@@ -211,7 +299,7 @@ static void print_table(struct orch_cli *cli, struct question *q, const GPtrArra
         return;
     printf("* nothing that fits is both faster and cheaper. Tiers: transferred, from public "
            "measurements of other GPUs; prior, by specification; measured and fitted, from the "
-           "store's runs.\n");
+           "store's runs and data sets.\n");
     say_choice(q, best);
     if (q->o->pareto)
         printf("chart: %s\n", q->o->pareto);
@@ -244,7 +332,8 @@ int predict_rank(struct orch_cli *cli, struct question *q, GError **error)
         !tiers_open(cli, q, q->o->calibrate, &tiers, error))
         return -1;
     GPtrArray *list = g_ptr_array_new_with_free_func(free_ranked);
-    bool ok = ask_all(q, &tiers, list, error);
+    GPtrArray *unranked = g_ptr_array_new_with_free_func(free_unranked);
+    bool ok = ask_all(q, &tiers, list, unranked, error);
     if (ok) {
         g_ptr_array_sort(list, by_time);
         drop_beyond_limits(q, list);
@@ -255,12 +344,14 @@ int predict_rank(struct orch_cli *cli, struct question *q, GError **error)
         const struct ranked *best = choose(q, list);
         question_assume(q, "workers", "--workers", "%d", (int)q->workers[0]);
         question_assume(q, "data", NULL, "read and prepared as fast as they are used");
+        say_unranked(cli, unranked);
         if (cli->json)
-            print_json(q, list, best);
+            print_json(q, list, best, unranked);
         else
             print_table(cli, q, list, best);
     }
     g_ptr_array_unref(list);
+    g_ptr_array_unref(unranked);
     tiers_close(&tiers);
     return ok ? ORCH_EXIT_OK : -1;
 }

@@ -301,9 +301,11 @@ static void say_tier(const struct candidate *c, const struct answer *a)
     else if (strcmp(a->tier, "transferred") == 0)
         say_transferred(c, &a->prior);
     else
-        printf("tier %s: the store's own runs\n", a->tier);
+        printf("tier %s: %s\n", a->tier,
+               strcmp(a->tier, "measured") == 0 ? "this configuration was measured"
+                                                : "a predictor that learned from measurements");
     if (a->why)
-        printf("  here      %s\n", a->why);
+        printf("  %-9s %s\n", strcmp(a->tier, "fitted") == 0 ? "from" : "here", a->why);
     if (a->workers > 1 && strcmp(a->tier, "measured") != 0)
         printf("  workers   the exchange is by specification: 90 %% of published steps of 2 to 64 "
                "workers lay within a factor of 1.79\n");
@@ -323,6 +325,23 @@ struct asking {
     struct answer last;
 };
 
+/* What the last answer is made of, where that was asked for. NULL on error. */
+static json_t *explain(struct asking *s, GError **error)
+{
+    struct tier_ask ask = {s->q, s->c.gpu, s->c.precision, s->last.workers, s->last.batch};
+    return tiers_explain(&s->tiers, &ask, &s->last.prior, &s->last.step, error);
+}
+
+static bool add_json(struct asking *s, GError **error)
+{
+    json_t *one = answer_json(s->q, &s->c, &s->last);
+    json_t *explanation = s->q->o->explain ? explain(s, error) : NULL;
+    if (explanation)
+        json_object_set_new(one, "explanation", explanation);
+    json_array_append_new(s->list, one);
+    return explanation || !s->q->o->explain;
+}
+
 static bool ask_each(struct asking *s, GError **error)
 {
     for (int b = 0; b < s->q->batch_count; b++) {
@@ -332,29 +351,31 @@ static bool ask_each(struct asking *s, GError **error)
                                error))
                 return false;
             add_answer(s->table, s->q, &s->last);
-            json_array_append_new(s->list, answer_json(s->q, &s->c, &s->last));
+            if (!add_json(s, error))
+                return false;
         }
     }
     return true;
 }
 
-static bool print_answers(struct asking *s, GError **error)
+static void print_answers(struct asking *s)
 {
     struct question *q = s->q;
     if (s->cli->json) {
         json_decref(orch_table_to_json(s->table));
         orch_cli_print_json(answers_json(q, s->last.tier, json_incref(s->list)));
-        return true;
+        return;
     }
     if (!q->o->format)
         question_say_assumptions(q);
     orch_table_print_as(s->cli, s->table, "predictions", q->o->format);
     if (q->o->format)
-        return true;
+        return;
     say_memory(q, &s->c, &s->last);
     say_tier(&s->c, &s->last);
-    struct tier_ask ask = {q, s->c.gpu, s->c.precision, s->last.workers, s->last.batch};
-    return !q->o->explain || tiers_explain(&s->tiers, &ask, &s->last.prior, &s->last.step, error);
+    size_t count = json_array_size(s->list);
+    if (q->o->explain)
+        tiers_say_explanation(json_object_get(json_array_get(s->list, count - 1), "explanation"));
 }
 
 int predict_step(struct orch_cli *cli, struct question *q, GError **error)
@@ -368,7 +389,7 @@ int predict_step(struct orch_cli *cli, struct question *q, GError **error)
         s.table = orch_table_new(has_limits(q) ? HEADERS : HEADERS_WITHOUT_LIMITS);
         ok = ask_each(&s, error);
         if (ok)
-            ok = print_answers(&s, error);
+            print_answers(&s);
         else
             json_decref(orch_table_to_json(s.table));
     }

@@ -58,9 +58,20 @@ void tiers_shift(struct tiers *tiers, const struct tier_ask *ask, struct orch_pr
  * known, "" else; the target 1. */
 struct orch_csv *tiers_row(const struct orch_trained *trained, const struct tier_ask *ask,
                            GError **error);
-/** "--explain": features of the fitted row, nearest records, white box and what was learned. */
-bool tiers_explain(const struct tiers *tiers, const struct tier_ask *ask,
-                   const struct orch_prior *prior, const struct orch_prior_step *step,
-                   GError **error);
+/** What runs call a device: a processor by its model, not by the machine's name. Borrowed. */
+const char *tiers_device_name(const struct orch_gpu_spec *gpu);
+
+/* ---- --explain (predict_explain.c) -------------------------------------------------------------
+ */
+
+/** What an answer is made of: {white_box: {forward_s, backward_s, update_s, exposed_exchange_s,
+ * shift}, learned: {step_s, roofline_s, extrapolates} or null, features: [{name, value, unit}],
+ * nearest: [{source, net, gpu, batch, precision, step_s, count, runs}]}. A new reference; NULL on
+ * error. */
+json_t *tiers_explain(const struct tiers *tiers, const struct tier_ask *ask,
+                      const struct orch_prior *prior, const struct orch_prior_step *step,
+                      GError **error);
+/** Prints it as text. */
+void tiers_say_explanation(const json_t *explanation);
 
 #endif

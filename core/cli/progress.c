@@ -126,9 +126,14 @@ static void append_left(GString *rest, const struct orch_running *trial, double 
         g_autofree char *text = cli_remaining_text(left.seconds, left.low_s, left.high_s);
         if (left.seconds >= 1)
             g_string_append_printf(rest, "  %s left", text);
-    } else if (trial->has_forecast && trial->forecast_p50_s - elapsed_s >= 1) {
-        g_autofree char *text = orch_duration_format(trial->forecast_p50_s - elapsed_s);
-        g_string_append_printf(rest, "  about %s left", text);
+    } else if (trial->has_forecast &&
+               cli_remaining_forecast(trial->forecast_p5_s, trial->forecast_p50_s,
+                                      trial->forecast_p95_s, elapsed_s, &left)) {
+        g_autofree char *text = cli_remaining_text(left.seconds, left.low_s, left.high_s);
+        if (left.seconds >= 1)
+            g_string_append_printf(rest, "  %s left by the forecast", text);
+    } else if (trial->has_forecast && elapsed_s - trial->forecast_p50_s >= 1) {
+        g_string_append(rest, "  longer than forecast");
     }
 }
 

@@ -22,6 +22,20 @@ bool cli_remaining(const GArray *points, double total, double now_s, struct orch
     return orch_remaining(copy, count, total, now_s, out);
 }
 
+bool cli_remaining_forecast(double p5_s, double p50_s, double p95_s, double elapsed_s,
+                            struct orch_remaining *out)
+{
+    if (!(p50_s > elapsed_s))
+        return false;
+    *out = (struct orch_remaining){.seconds = p50_s - elapsed_s,
+                                   .low_s = fmax(0, p5_s - elapsed_s),
+                                   .high_s = p95_s - elapsed_s,
+                                   .tau_s = (double)NAN,
+                                   .estimate = "forecast",
+                                   .drift = (double)NAN};
+    return true;
+}
+
 char *cli_remaining_text(double seconds, double low_s, double high_s)
 {
     g_autofree char *middle = orch_duration_format(seconds);

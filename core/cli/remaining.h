@@ -9,6 +9,11 @@
 
 /** By its progress (struct orch_running_point; NULL: none). False: not known yet. */
 bool cli_remaining(const GArray *points, double total, double now_s, struct orch_remaining *out);
+/** By its forecast (wall seconds), where it tells no progress: forecast minus what has passed;
+ * `estimate` is "forecast", tau and drift are NaN. False: it runs for longer than the median
+ * already, so nothing can be said. */
+bool cli_remaining_forecast(double p5_s, double p50_s, double p95_s, double elapsed_s,
+                            struct orch_remaining *out);
 /** "3 min 10 s (2 min 50 s to 3 min 40 s)". The caller frees. */
 char *cli_remaining_text(double seconds, double low_s, double high_s);
 

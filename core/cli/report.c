@@ -3,8 +3,6 @@
 
 #include "core/cli/execute.h"
 
-#include "lib/base/text.h"
-
 #include <string.h>
 #include <unistd.h>
 
@@ -18,10 +16,16 @@ struct orch_plan *orch_cli_report_plan(struct orch_cli *cli, const struct orch_e
     return orch_execute_make_plan(cli, expansion, &options, 0, error);
 }
 
+/* Would a shell read more into it than the word? */
+static bool has_special(const char *text)
+{
+    return !*text || strpbrk(text, " \t\n'\"$\\*?&;|<>()[]{}`!#~");
+}
+
 static void append_option(GString *words, const char *name, const char *value)
 {
     g_autofree char *quoted = g_shell_quote(value);
-    g_string_append_printf(words, " %s %s", name, orch_name_is_valid(value, true) ? value : quoted);
+    g_string_append_printf(words, " %s %s", name, has_special(value) ? quoted : value);
 }
 
 char *orch_cli_recipe_words(const struct orch_cli *cli, const struct orch_variant *variant)
@@ -29,13 +33,15 @@ char *orch_cli_recipe_words(const struct orch_cli *cli, const struct orch_varian
     const char *path = cli->arg_count ? cli->args[0] : "RECIPE";
     GString *words = g_string_new(NULL);
     g_autofree char *quoted = g_shell_quote(path);
-    g_string_append(words, strpbrk(path, " \t'\"$\\*?&;|<>()`!#~") ? quoted : path);
+    g_string_append(words, has_special(path) ? quoted : path);
     if (variant->profile)
         append_option(words, "-p", variant->profile);
     for (int i = 0; variant->settings && variant->settings[i]; i++)
         append_option(words, "-s", variant->settings[i]);
     for (int i = 0; variant->sweeps && variant->sweeps[i]; i++)
         append_option(words, "-x", variant->sweeps[i]);
+    if (cli->db)
+        append_option(words, "--db", cli->db);
     return g_string_free(words, FALSE);
 }
 

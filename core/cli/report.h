@@ -17,4 +17,8 @@ char *orch_cli_recipe_words(const struct orch_cli *cli, const struct orch_varian
 void orch_cli_show_document(const struct orch_cli *cli, const struct orch_document *document,
                             struct orch_show_text how);
 
+/** Prints what each part of the assignment stands at, and the totals; --json as an object. The
+ * document must be whole. */
+void orch_cli_show_points(struct orch_cli *cli, const struct orch_document *document);
+
 #endif

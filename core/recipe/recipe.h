@@ -12,7 +12,6 @@
 #include <glib.h>
 #include <jansson.h>
 
-#define ORCH_RECIPE_FORMAT 1
 /** A recipe may not expand into more cells. */
 #define ORCH_CELLS_MAX 100000
 
@@ -96,6 +95,7 @@ enum orch_report_kind {
     ORCH_REPORT_TIME_TO,
     ORCH_REPORT_LEARN,     /* regressors side by side, and by group held out */
     ORCH_REPORT_LAYERWISE, /* networks' times as sums of measured layers */
+    ORCH_REPORT_STUDENT,   /* to be written by the student: nothing is computed */
 };
 
 /** An item of `report:`, checked. */

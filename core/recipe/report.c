@@ -15,7 +15,7 @@ struct key_row {
     bool is_required;
 };
 
-#define KEYS_MAX 12
+#define KEYS_MAX 14
 static const struct kind_row {
     const char *name;
     enum orch_report_kind kind;
@@ -30,7 +30,7 @@ static const struct kind_row {
       {"columns", REPORT_SHAPE_AXES, false},
       {"value", REPORT_SHAPE_VALUES, true},
       {"experiments", REPORT_SHAPE_EXPERIMENTS, false},
-      {"where", REPORT_SHAPE_TEXT, false}}},
+      {"where", REPORT_SHAPE_WHERE, false}}},
     {"plot",
      ORCH_REPORT_PLOT,
      false,
@@ -42,52 +42,57 @@ static const struct kind_row {
       {"log_x", REPORT_SHAPE_FLAG, false},
       {"log_y", REPORT_SHAPE_FLAG, false},
       {"ideal", REPORT_SHAPE_FLAG, false},
-      {"reference", REPORT_SHAPE_NUMBERS, false},
+      {"predicted", REPORT_SHAPE_FLAG, false},
+      {"z", REPORT_SHAPE_VALUES, false},
+      {"reference", REPORT_SHAPE_REFERENCE, false},
       {"experiments", REPORT_SHAPE_EXPERIMENTS, false},
-      {"where", REPORT_SHAPE_TEXT, false}}},
+      {"where", REPORT_SHAPE_WHERE, false}}},
     {"images",
      ORCH_REPORT_IMAGES,
      false,
      {{"artifact", REPORT_SHAPE_ARTIFACT, true},
       {"by", REPORT_SHAPE_AXES, false},
       {"experiments", REPORT_SHAPE_EXPERIMENTS, false},
-      {"where", REPORT_SHAPE_TEXT, false}}},
+      {"where", REPORT_SHAPE_WHERE, false}}},
     {"best",
      ORCH_REPORT_BEST,
      false,
      {{"value", REPORT_SHAPE_BETTER, true},
       {"by", REPORT_SHAPE_AXES, false},
       {"experiments", REPORT_SHAPE_EXPERIMENTS, false},
-      {"where", REPORT_SHAPE_TEXT, false}}},
+      {"where", REPORT_SHAPE_WHERE, false}}},
     {"compare",
      ORCH_REPORT_COMPARE,
      false,
-     {{"value", REPORT_SHAPE_VALUES, true},
+     {{"value", REPORT_SHAPE_VALUES, false},
       {"by", REPORT_SHAPE_AXES, true},
+      {"predicted", REPORT_SHAPE_SIDE, false},
+      {"measured", REPORT_SHAPE_SIDE, false},
       {"best_of", REPORT_SHAPE_AXES, false},
       {"baseline", REPORT_SHAPE_TEXT, false},
       {"experiments", REPORT_SHAPE_EXPERIMENTS, false},
-      {"where", REPORT_SHAPE_TEXT, false}}},
+      {"where", REPORT_SHAPE_WHERE, false}}},
     {"coverage",
      ORCH_REPORT_COVERAGE,
      true,
      {{"rows", REPORT_SHAPE_AXES, false},
       {"columns", REPORT_SHAPE_AXES, false},
       {"experiments", REPORT_SHAPE_EXPERIMENTS, false},
-      {"where", REPORT_SHAPE_TEXT, false}}},
+      {"where", REPORT_SHAPE_WHERE, false}}},
     {"work",
      ORCH_REPORT_WORK,
      true,
      {{"value", REPORT_SHAPE_VALUES, false},
+      {"formula", REPORT_SHAPE_FORMULAS, false},
       {"by", REPORT_SHAPE_AXES, false},
       {"experiments", REPORT_SHAPE_EXPERIMENTS, false},
-      {"where", REPORT_SHAPE_TEXT, false}}},
+      {"where", REPORT_SHAPE_WHERE, false}}},
     {"collaborators",
      ORCH_REPORT_COLLABORATORS,
      true,
      {{"by", REPORT_SHAPE_AXES, false},
       {"experiments", REPORT_SHAPE_EXPERIMENTS, false},
-      {"where", REPORT_SHAPE_TEXT, false}}},
+      {"where", REPORT_SHAPE_WHERE, false}}},
     {"curve",
      ORCH_REPORT_CURVE,
      true,
@@ -139,6 +144,7 @@ static const struct kind_row {
       {"model", REPORT_SHAPE_MODEL, false},
       {"images", REPORT_SHAPE_COUNT, false},
       {"experiments", REPORT_SHAPE_EXPERIMENTS, false}}},
+    {"student", ORCH_REPORT_STUDENT, true, {{NULL, REPORT_SHAPE_TEXT, false}}},
 };
 
 /* Keys that name experiments. */
@@ -169,6 +175,22 @@ static bool add_named(struct report_item *item, const char *key)
     return texts;
 }
 
+/* Experiments that stand as one side of a comparison; the other kind of side is a value. */
+static void add_sides(struct report_item *item)
+{
+    static const char *const keys[] = {"predicted", "measured"};
+    for (guint i = 0; i < G_N_ELEMENTS(keys); i++) {
+        const struct orch_yaml *node = orch_yaml_get(item->spec, keys[i]);
+        if (!node || !orch_report_names_experiment(item, node))
+            continue;
+        struct recipe_experiment *experiment =
+            g_hash_table_lookup(item->draft->by_name, node->text);
+        item->is_listed = true;
+        if (experiment->manifest)
+            g_ptr_array_add(item->experiments, experiment);
+    }
+}
+
 /* What the item is about: its own list, or all that can be checked. */
 static void find_experiments(struct report_item *item)
 {
@@ -177,11 +199,18 @@ static void find_experiments(struct report_item *item)
         bool is_there = add_named(item, EXPERIMENT_KEYS[i]);
         item->is_listed = i == 0 ? is_there : item->is_listed;
     }
+    add_sides(item);
     for (guint i = 0; !item->is_listed && i < draft->experiments->len; i++) {
         struct recipe_experiment *experiment = draft->experiments->pdata[i];
         if (experiment->manifest)
             g_ptr_array_add(item->experiments, experiment);
     }
+}
+
+static bool is_heat_map(const struct report_item *item)
+{
+    const struct orch_yaml *kind = orch_yaml_get(item->spec, "kind");
+    return kind && kind->kind == ORCH_YAML_SCALAR && strcmp(kind->text, "heat") == 0;
 }
 
 static void check_key(struct report_item *item, const struct kind_row *kind,
@@ -198,6 +227,10 @@ static void check_key(struct report_item *item, const struct kind_row *kind,
         orch_report_check_by_profile(item, node);
         return;
     }
+    if (row->shape == REPORT_SHAPE_REFERENCE) {
+        orch_report_check_reference(item, node);
+        return;
+    }
     if (node->kind == ORCH_YAML_LIST && !orch_report_takes_list(row->shape)) {
         orch_recipe_complain_at(item->draft, node, NULL, "'%s' takes one value, found a list",
                                 row->name);
@@ -206,8 +239,39 @@ static void check_key(struct report_item *item, const struct kind_row *kind,
     g_autoptr(GPtrArray) texts = orch_recipe_get_texts(item->draft, item->spec, row->name);
     if (item->experiments->len == 0) /* nothing to check names against: said elsewhere */
         return;
+    bool is_row = strcmp(row->name, "y") == 0 && is_heat_map(item); /* z is its value */
     for (guint i = 0; texts && i < texts->len; i++)
-        orch_report_check(item, row->shape, texts->pdata[i]);
+        orch_report_check(item, is_row ? REPORT_SHAPE_AXIS : row->shape, texts->pdata[i]);
+}
+
+static bool is_true(const struct orch_yaml *node)
+{
+    static const char *const yes[] = {"true", "yes", "on", NULL};
+    return node && node->kind == ORCH_YAML_SCALAR && g_strv_contains(yes, node->text);
+}
+
+/* Forecasts are kept of wall time, and of nothing else. */
+static void check_predicted(struct report_item *item)
+{
+    const struct orch_yaml *y = orch_yaml_get(item->spec, "y");
+    if (is_true(orch_yaml_get(item->spec, "predicted")) &&
+        !(y && y->kind == ORCH_YAML_SCALAR && strcmp(y->text, "wall_s") == 0))
+        orch_recipe_complain_at(item->draft, orch_yaml_get(item->spec, "predicted"), "y: wall_s",
+                                "forecasts are of a trial's wall time: 'predicted' needs y: "
+                                "wall_s");
+}
+
+/* Three axes of a heat map; other plots have two. */
+static void check_heat_map(struct report_item *item)
+{
+    const struct orch_yaml *y = orch_yaml_get(item->spec, "y"), *z = orch_yaml_get(item->spec, "z");
+    if (is_heat_map(item) && !z)
+        orch_recipe_complain_at(item->draft, item->spec, "z: best val_accuracy",
+                                "a heat map needs 'z', the value that its colours show");
+    if (!is_heat_map(item) && z)
+        orch_recipe_complain_at(item->draft, z, "kind: heat", "'z' belongs to a heat map");
+    if (is_heat_map(item) && y && y->kind == ORCH_YAML_LIST)
+        orch_recipe_complain_at(item->draft, y, NULL, "'y' of a heat map is one parameter");
 }
 
 /* A curve over epochs needs a metric by epoch. */
@@ -248,6 +312,26 @@ static void check_learn(struct report_item *item)
     else if (orch_yaml_get(item->spec, "value") && !orch_yaml_get(item->spec, "features"))
         orch_recipe_complain_at(item->draft, item->spec, "features: [net, batch, ...]",
                                 "'learn' from runs needs 'features'");
+}
+
+/* A baseline, or two sides. */
+static void check_compare(struct report_item *item)
+{
+    const struct orch_yaml *predicted = orch_yaml_get(item->spec, "predicted");
+    const struct orch_yaml *measured = orch_yaml_get(item->spec, "measured");
+    bool value = orch_yaml_get(item->spec, "value");
+    if (!predicted != !measured)
+        orch_recipe_complain_at(item->draft, predicted ? predicted : measured,
+                                "predicted: and measured: a value or an experiment each",
+                                "'compare' needs both 'predicted' and 'measured', or neither");
+    else if (!value && (!predicted || orch_report_names_experiment(item, predicted) ||
+                        orch_report_names_experiment(item, measured)))
+        orch_recipe_complain_at(item->draft, item->spec, "see docs/reports.md",
+                                "'compare' needs 'value'");
+    if (predicted &&
+        (orch_yaml_get(item->spec, "baseline") || orch_yaml_get(item->spec, "best_of")))
+        orch_recipe_complain_at(item->draft, predicted, "leave 'baseline' and 'best_of' out",
+                                "'compare' is against a baseline or against the measured");
 }
 
 static void check_layerwise(struct report_item *item)
@@ -302,8 +386,11 @@ static void check_spec(struct recipe_draft *draft, const struct kind_row *kind,
     find_experiments(&item);
     for (guint i = 0; i < KEYS_MAX && kind->keys[i].name; i++)
         check_key(&item, kind, &kind->keys[i]);
-    if (kind->kind == ORCH_REPORT_PLOT)
+    if (kind->kind == ORCH_REPORT_PLOT) {
         check_steps(&item);
+        check_predicted(&item);
+        check_heat_map(&item);
+    }
     if (kind->kind == ORCH_REPORT_CURVE || kind->kind == ORCH_REPORT_CURVE_LAW ||
         kind->kind == ORCH_REPORT_TIME_TO)
         item.place = "gpu";
@@ -311,6 +398,8 @@ static void check_spec(struct recipe_draft *draft, const struct kind_row *kind,
         check_learn(&item);
     if (kind->kind == ORCH_REPORT_LAYERWISE)
         check_layerwise(&item);
+    if (kind->kind == ORCH_REPORT_COMPARE)
+        check_compare(&item);
     mark_where(&item);
     g_ptr_array_unref(item.experiments);
     g_ptr_array_unref(item.metrics);
@@ -359,22 +448,26 @@ static const struct kind_row *find_kind(struct recipe_draft *draft, const struct
     if (!found && !has_unknown)
         orch_recipe_complain_at(draft, map,
                                 "add one of: text, table, plot, images, best, compare, coverage, "
-                                "work, collaborators, curve, curve_law, time_to, learn, layerwise",
+                                "work, collaborators, curve, curve_law, time_to, learn, layerwise, "
+                                "student",
                                 "a report item without content");
     return found;
+}
+
+/* `- coverage:` without keys. */
+static bool is_bare(const struct kind_row *kind, const struct orch_yaml *spec)
+{
+    return kind->may_be_bare && spec->kind == ORCH_YAML_SCALAR &&
+           (orch_yaml_is_null(spec) || strcmp(spec->text, "true") == 0);
 }
 
 /* The part that belongs to the kind fits it? */
 static bool spec_fits(struct recipe_draft *draft, const struct kind_row *kind,
                       const struct orch_yaml *spec)
 {
-    bool is_text = kind->kind == ORCH_REPORT_TEXT;
-    if (is_text && spec->kind == ORCH_YAML_SCALAR && *spec->text)
-        return true;
-    if (!is_text && spec->kind == ORCH_YAML_MAP)
-        return true;
-    if (kind->may_be_bare && spec->kind == ORCH_YAML_SCALAR &&
-        (orch_yaml_is_null(spec) || strcmp(spec->text, "true") == 0))
+    bool is_text = kind->kind == ORCH_REPORT_TEXT || kind->kind == ORCH_REPORT_STUDENT;
+    if (is_bare(kind, spec) || (is_text && spec->kind == ORCH_YAML_SCALAR && *spec->text) ||
+        (!is_text && spec->kind == ORCH_YAML_MAP))
         return true;
     orch_recipe_complain_at(draft, spec, "see docs/recipes.md, 'Report'", "'%s' takes %s, found %s",
                             kind->name, is_text ? "a text" : "a map", orch_recipe_node_kind(spec));
@@ -404,8 +497,7 @@ static void read_item(struct recipe_draft *draft, const struct orch_yaml *map)
     if (!spec || !spec_fits(draft, kind, spec))
         return;
     item->kind = kind->kind;
-    bool is_bare = kind->may_be_bare && spec->kind == ORCH_YAML_SCALAR;
-    item->spec = is_bare ? json_object() : as_written(spec);
+    item->spec = is_bare(kind, spec) ? json_object() : as_written(spec);
     if (spec->kind == ORCH_YAML_MAP)
         check_spec(draft, kind, spec);
 }

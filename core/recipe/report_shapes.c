@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/recipe/report_shapes.h"
 
+#include "lib/base/formula.h"
 #include "lib/base/text.h"
+#include "store/store.h"
 
 #include <string.h>
 
-static const char *const PLOT_KINDS[] = {"line", "scatter", "bar", "histogram", "box", NULL};
+static const char *const PLOT_KINDS[] = {"line", "scatter", "bar", "histogram",
+                                         "box",  "heat",    NULL};
 /* How a metric's points become one number. */
 static const char *const SUMMARIES[] = {"last",  "best",   "mean",  "min", "max",
                                         "first", "result", "count", NULL};
@@ -123,6 +126,10 @@ static const struct orch_metric_spec *check_value(struct report_item *item,
     const char *name = space ? space + strspn(space, " ") : node->text;
     if (!space && strcmp(name, "count") == 0)
         return NULL;
+    if (!space && strcmp(name, "wall_s") == 0) { /* every run's own, and of its machine */
+        item->place = item->place ? item->place : "machine";
+        return NULL;
+    }
     g_autofree char *summary = space ? g_strndup(node->text, (size_t)(space - node->text)) : NULL;
     if (summary && !g_strv_contains(SUMMARIES, summary)) {
         g_autofree char *hint = orch_recipe_hint_names(item->draft, summary, SUMMARIES);
@@ -173,7 +180,8 @@ static void check_x(struct report_item *item, const struct orch_yaml *node)
     static const enum report_name kinds[] = {REPORT_NAME_PARAM, REPORT_NAME_STEP_UNIT,
                                              REPORT_NAME_METRIC};
     static const char *const more[] = {"experiment", "repeat", "machine", "gpu", "threads", NULL};
-    if (strchr(node->text, ' ') || orch_report_holder(item, REPORT_NAME_METRIC, node->text))
+    if (strchr(node->text, ' ') || strcmp(node->text, "wall_s") == 0 ||
+        orch_report_holder(item, REPORT_NAME_METRIC, node->text))
         check_value(item, node);
     else if (!axis_is_known(item, node->text))
         complain_name(item, node, "parameter or metric", node->text, kinds, G_N_ELEMENTS(kinds),
@@ -242,6 +250,56 @@ void orch_report_check_by_profile(struct report_item *item, const struct orch_ya
     }
 }
 
+/* Numbers along one axis of a curve from elsewhere; a place on x may be a name. Their count. */
+static guint check_reference_axis(struct report_item *item, const struct orch_yaml *map,
+                                  const char *key)
+{
+    const struct orch_yaml *list = orch_yaml_get(map, key);
+    if (!list || list->kind != ORCH_YAML_LIST || !list->items->len) {
+        orch_recipe_complain_at(item->draft, list ? list : map, "x: [1, 2, 4], y: [100, 190, 350]",
+                                "a reference curve needs '%s', a list of numbers", key);
+        return 0;
+    }
+    for (guint i = 0; i < list->items->len; i++) {
+        const struct orch_yaml *node = list->items->pdata[i];
+        if (node->kind != ORCH_YAML_SCALAR)
+            orch_recipe_complain_at(item->draft, node, NULL, "a point is one number");
+        else if (strcmp(key, "y") == 0)
+            check_number(item, node);
+    }
+    return list->items->len;
+}
+
+static void check_reference_curve(struct report_item *item, const struct orch_yaml *map)
+{
+    static const char *const keys[] = {"name", "x", "y", "source", NULL};
+    struct recipe_draft *draft = item->draft;
+    orch_yaml_check_keys(map, draft->path, "a reference curve", keys, draft->diags);
+    g_autofree char *name = NULL, *source = NULL;
+    if (!orch_recipe_get_text(draft, map, "name", &name))
+        orch_recipe_complain_at(draft, map, "name: Goyal et al. 2017",
+                                "a reference curve needs 'name'");
+    orch_recipe_get_text(draft, map, "source", &source);
+    guint x = check_reference_axis(item, map, "x"), y = check_reference_axis(item, map, "y");
+    if (x && y && x != y)
+        orch_recipe_complain_at(draft, map, NULL, "a reference curve has %u x and %u y", x, y);
+}
+
+void orch_report_check_reference(struct report_item *item, const struct orch_yaml *node)
+{
+    if (node->kind == ORCH_YAML_MAP)
+        check_reference_curve(item, node);
+    else if (node->kind == ORCH_YAML_SCALAR)
+        check_number(item, node);
+    for (guint i = 0; node->kind == ORCH_YAML_LIST && i < node->items->len; i++) {
+        const struct orch_yaml *one = node->items->pdata[i];
+        if (one->kind == ORCH_YAML_LIST)
+            orch_recipe_complain_at(item->draft, one, NULL, "a reference is a number or a map");
+        else
+            orch_report_check_reference(item, one);
+    }
+}
+
 static void check_kind(struct report_item *item, const struct orch_yaml *node)
 {
     g_autofree char *hint = orch_recipe_hint_names(item->draft, node->text, PLOT_KINDS);
@@ -257,6 +315,77 @@ static void check_model(struct report_item *item, const struct orch_yaml *node,
     if (!g_strv_contains(names, node->text))
         orch_recipe_complain_at(item->draft, node, near ? near : all, "unknown model '%s'",
                                 node->text);
+}
+
+bool orch_report_names_experiment(const struct report_item *item, const struct orch_yaml *node)
+{
+    return node->kind == ORCH_YAML_SCALAR &&
+           g_hash_table_contains(item->draft->by_name, node->text);
+}
+
+/* A name of a formula: a parameter, or a value as a table has it. */
+static void check_formula_name(struct report_item *item, const struct orch_yaml *node,
+                               const char *text)
+{
+    static const enum report_name kinds[] = {REPORT_NAME_PARAM, REPORT_NAME_METRIC};
+    const char *space = strchr(text, ' ');
+    g_autofree char *summary = space ? g_strndup(text, (size_t)(space - text)) : NULL;
+    const char *name = space ? space + strspn(space, " ") : text;
+    const struct orch_metric_spec *metric = find_metric(item, name);
+    if (metric)
+        g_ptr_array_add(item->metrics, (struct orch_metric_spec *)(uintptr_t)metric);
+    if (summary && !g_strv_contains(SUMMARIES, summary))
+        orch_recipe_complain_at(item->draft, node, "for example mean epoch_time",
+                                "'%s': '%s' is no summary of a metric", text, summary);
+    else if (!metric && strcmp(name, "wall_s") != 0 &&
+             (summary || !orch_report_holder(item, REPORT_NAME_PARAM, name)))
+        complain_name(item, node, "parameter or metric", name, kinds, G_N_ELEMENTS(kinds), NULL);
+}
+
+/* The first line of an error: its hint is given apart. */
+static char *first_line(const GError *error)
+{
+    const char *end = strchr(error->message, '\n');
+    return end ? g_strndup(error->message, (gsize)(end - error->message))
+               : g_strdup(error->message);
+}
+
+/* A filter's names are the store's columns, parameters and metrics. */
+static void check_where(struct report_item *item, const struct orch_yaml *node)
+{
+    static const enum report_name kinds[] = {REPORT_NAME_PARAM, REPORT_NAME_METRIC};
+    g_autoptr(GError) problem = NULL;
+    struct orch_where *where = orch_where_parse(node->text, &problem);
+    if (!where) {
+        g_autofree char *what = first_line(problem);
+        orch_recipe_complain_at(item->draft, node, "for example lr < 0.1 and net = resnet20", "%s",
+                                what);
+        return;
+    }
+    g_autoptr(GArray) names = orch_where_names(where);
+    for (guint i = 0; i < names->len; i++) {
+        const struct orch_where_name *name = &g_array_index(names, struct orch_where_name, i);
+        const char *dot = strchr(name->name, '.'), *plain = dot ? dot + 1 : name->name;
+        if (!name->is_column && !orch_report_holder(item, REPORT_NAME_PARAM, plain) &&
+            !orch_report_holder(item, REPORT_NAME_METRIC, plain))
+            complain_name(item, node, "parameter or metric", plain, kinds, G_N_ELEMENTS(kinds),
+                          NULL);
+    }
+    orch_where_free(where);
+}
+
+static void check_formula(struct report_item *item, const struct orch_yaml *node)
+{
+    g_autoptr(GError) problem = NULL;
+    struct orch_formula *formula = orch_formula_parse(node->text, &problem);
+    g_autofree char *what = formula ? NULL : first_line(problem);
+    if (!formula)
+        orch_recipe_complain_at(item->draft, node, "for example speedup = 100 / mean epoch_time",
+                                "%s", what);
+    const GPtrArray *names = formula ? orch_formula_names(formula) : NULL;
+    for (guint i = 0; names && i < names->len; i++)
+        check_formula_name(item, node, names->pdata[i]);
+    orch_formula_free(formula);
 }
 
 /* Columns of a table that is read when the answer is made are not known before. */
@@ -313,7 +442,18 @@ void orch_report_check(struct report_item *item, enum report_shape shape,
     case REPORT_SHAPE_SERIES:
         check_series(item, node);
         break;
+    case REPORT_SHAPE_SIDE:
+        if (!orch_report_names_experiment(item, node))
+            check_value(item, node);
+        break;
+    case REPORT_SHAPE_FORMULAS:
+        check_formula(item, node);
+        break;
+    case REPORT_SHAPE_WHERE:
+        check_where(item, node);
+        break;
     case REPORT_SHAPE_EXPERIMENTS: /* read before all others */
+    case REPORT_SHAPE_REFERENCE:   /* checked as a whole */
     case REPORT_SHAPE_BY_PROFILE:  /* checked as a whole */
     case REPORT_SHAPE_TEXTS:
     case REPORT_SHAPE_TEXT:
@@ -326,5 +466,6 @@ bool orch_report_takes_list(enum report_shape shape)
     return shape == REPORT_SHAPE_AXES || shape == REPORT_SHAPE_VALUES ||
            shape == REPORT_SHAPE_EXPERIMENTS || shape == REPORT_SHAPE_NUMBERS ||
            shape == REPORT_SHAPE_COUNTS || shape == REPORT_SHAPE_TEXTS ||
-           shape == REPORT_SHAPE_COLUMNS || shape == REPORT_SHAPE_MODELS;
+           shape == REPORT_SHAPE_COLUMNS || shape == REPORT_SHAPE_MODELS ||
+           shape == REPORT_SHAPE_FORMULAS;
 }

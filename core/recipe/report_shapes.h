@@ -19,6 +19,7 @@ enum report_shape {
     REPORT_SHAPE_KIND, /* of a plot */
     REPORT_SHAPE_FLAG,
     REPORT_SHAPE_NUMBERS,
+    REPORT_SHAPE_REFERENCE,  /* numbers, or {name, x, y, source}, or a list of them */
     REPORT_SHAPE_COUNTS,     /* numbers from 1 on, whole */
     REPORT_SHAPE_BY_PROFILE, /* a number, or a map from profile to number */
     REPORT_SHAPE_COUNT,      /* one of them */
@@ -26,6 +27,9 @@ enum report_shape {
     REPORT_SHAPE_COLUMN,  /* one of them */
     REPORT_SHAPE_MODELS,  /* predictors: one, or a list */
     REPORT_SHAPE_MODEL,   /* one that has intervals */
+    REPORT_SHAPE_SIDE,    /* a value, or an experiment */
+    REPORT_SHAPE_FORMULAS, /* "speedup = a / b": one, or a list */
+    REPORT_SHAPE_WHERE,    /* a filter */
     REPORT_SHAPE_TEXTS,
     REPORT_SHAPE_TEXT,
 };
@@ -57,6 +61,10 @@ void orch_report_check(struct report_item *item, enum report_shape shape,
                        const struct orch_yaml *node);
 /** The same of REPORT_SHAPE_BY_PROFILE, a number or a map. */
 void orch_report_check_by_profile(struct report_item *item, const struct orch_yaml *node);
+/** The same of REPORT_SHAPE_REFERENCE. */
+void orch_report_check_reference(struct report_item *item, const struct orch_yaml *node);
+/** Is it the name of one of the recipe's experiments? */
+bool orch_report_names_experiment(const struct report_item *item, const struct orch_yaml *node);
 /** May the key hold several? */
 bool orch_report_takes_list(enum report_shape shape);
 

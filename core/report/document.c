@@ -120,6 +120,17 @@ void orch_section_note(struct orch_section *section, const char *format, ...)
     va_end(args);
 }
 
+void orch_section_student(struct orch_section *section, const char *format, ...)
+{
+    if (!section->blocks->len)
+        section->state = ORCH_SECTION_STUDENT;
+    va_list args;
+    va_start(args, format);
+    g_autofree char *text = g_strdup_vprintf(format, args);
+    va_end(args);
+    add_block(section, ORCH_BLOCK_STUDENT)->text = *text ? g_steal_pointer(&text) : NULL;
+}
+
 void orch_section_missing(struct orch_section *section, const char *cure, const char *format, ...)
 {
     struct orch_block *block = add_block(section, ORCH_BLOCK_MISSING);
@@ -166,6 +177,17 @@ void orch_section_run_add(struct orch_section *section, const struct orch_sectio
         g_strdup(run->key),   g_strdup(run->experiment), g_strdup(run->label), g_strdup(run->who),
         g_strdup(run->where), g_strdup(run->commit),     run->is_ours};
     g_ptr_array_add(section->runs, copy);
+}
+
+const char *orch_section_run_setting(const struct orch_section_run *run)
+{
+    const size_t length = run->experiment ? strlen(run->experiment) : 0;
+    if (!run->label)
+        return "";
+    if (!length || !g_str_has_prefix(run->label, run->experiment))
+        return run->label;
+    const char *rest = run->label + length;
+    return !*rest ? rest : *rest == ' ' ? rest + 1 : run->label;
 }
 
 const char *orch_section_state_name(enum orch_section_state state)

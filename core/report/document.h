@@ -77,6 +77,10 @@ const char *orch_section_state_name(enum orch_section_state state);
 /** Each adds a block behind the others. Texts are copied; tables, charts are taken. */
 void orch_section_text(struct orch_section *section, const char *format, ...) G_GNUC_PRINTF(2, 3);
 void orch_section_note(struct orch_section *section, const char *format, ...) G_GNUC_PRINTF(2, 3);
+/** Leaves something to the student: what is asked ("": not said). A section with nothing else is
+ * the student's. */
+void orch_section_student(struct orch_section *section, const char *format, ...)
+    G_GNUC_PRINTF(2, 3);
 /** Says what is missing, with the command that would make it (NULL: none); the section's state is
  * no longer complete. */
 void orch_section_missing(struct orch_section *section, const char *cure, const char *format, ...)
@@ -87,6 +91,9 @@ void orch_section_chart(struct orch_section *section, struct orch_chart *chart);
 void orch_section_picture(struct orch_section *section, const char *path, const char *caption);
 /** Notes a run, once. All are copied; NULL where unknown. */
 void orch_section_run_add(struct orch_section *section, const struct orch_section_run *run);
+
+/** A run's label without its experiment, when it begins with that; "" for none. Borrowed. */
+const char *orch_section_run_setting(const struct orch_section_run *run);
 
 /** The whole as JSON (new reference): sections with their texts, tables, the charts' data, runs. */
 json_t *orch_document_json(const struct orch_document *document);

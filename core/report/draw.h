@@ -24,9 +24,11 @@ char **orch_charts_svg(struct orch_chart *const *charts, size_t count, const cha
                        GError **error);
 
 struct orch_draw_text {
-    int columns, rows; /* at most, the frame and axes included */
+    int columns, rows; /* at most, the frame and axes included; rows: of each row of panels. Bars,
+                          boxes and heat maps take a row for each of theirs */
     bool ascii;        /* no braille or block characters */
     bool color;        /* escape sequences; marks differ without them, too */
+    const char *said;  /* a title that stands above already, and is not repeated; or NULL */
 };
 /** The chart with characters, lines ended by '\n', with title, axes, units and a legend. The caller
  * frees. */

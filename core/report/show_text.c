@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/report/show_text.h"
 
+#include "core/report/draw.h"
 #include "store/store.h"
 
 #include <string.h>
@@ -10,6 +11,7 @@
 #define PLAIN "\033[0m"
 /* Narrower than this nothing is wrapped. */
 #define COLUMNS_MIN 30
+#define CHART_ROWS 20
 
 /* ---- lines -------------------------------------------------------------------------------------
  */
@@ -64,6 +66,20 @@ static void append_table(GString *out, const struct orch_table *table,
         g_string_append_printf(out, "  %s\n", lines[i]);
 }
 
+static void append_chart(GString *out, const struct orch_chart *chart, const char *said,
+                         const struct orch_show_text *how)
+{
+    struct orch_draw_text draw = {.columns = CLAMP(how->columns ? how->columns - 2 : 78, 40, 100),
+                                  .rows = CHART_ROWS,
+                                  .ascii = how->ascii,
+                                  .said = said,
+                                  .color = how->color};
+    g_autofree char *text = orch_chart_text(chart, &draw);
+    g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
+    for (int i = 0; lines[i] && (*lines[i] || lines[i + 1]); i++)
+        g_string_append_printf(out, "  %s\n", lines[i]);
+}
+
 static void append_missing(GString *out, const struct orch_block *block,
                            const struct orch_show_text *how)
 {
@@ -84,8 +100,16 @@ static void append_pictures(GString *out, const struct orch_block *block,
     }
 }
 
-static void append_block(GString *out, const struct orch_block *block,
-                         const struct orch_show_text *how)
+static void append_student(GString *out, const struct orch_block *block,
+                           const struct orch_show_text *how)
+{
+    g_autofree char *text = g_strdup_printf("yours to write%s%s", block->text ? ": " : "",
+                                            block->text ? block->text : "");
+    append_dim(out, text, how);
+}
+
+static void append_block(GString *out, const struct orch_section *section,
+                         const struct orch_block *block, const struct orch_show_text *how)
 {
     switch (block->kind) {
     case ORCH_BLOCK_TEXT:
@@ -101,12 +125,13 @@ static void append_block(GString *out, const struct orch_block *block,
         append_table(out, block->table, how);
         break;
     case ORCH_BLOCK_CHART:
+        append_chart(out, block->chart, section->title, how);
         break;
     case ORCH_BLOCK_PICTURES:
         append_pictures(out, block, how);
         break;
     case ORCH_BLOCK_STUDENT:
-        append_dim(out, "(yours to write)", how);
+        append_student(out, block, how);
         break;
     }
 }
@@ -134,10 +159,11 @@ static void append_section(GString *out, const struct orch_section *section,
 {
     const char *question = section->question ? section->question : "";
     const char *title = section->title ? section->title : "";
-    g_string_append_printf(out, "%s%s%s%s%s\n", how->color ? BOLD : "", question,
-                           *question && *title ? "  " : "", title, how->color ? PLAIN : "");
+    if (*question || *title)
+        g_string_append_printf(out, "%s%s%s%s%s\n", how->color ? BOLD : "", question,
+                               *question && *title ? "  " : "", title, how->color ? PLAIN : "");
     for (guint i = 0; i < section->blocks->len; i++)
-        append_block(out, section->blocks->pdata[i], how);
+        append_block(out, section, section->blocks->pdata[i], how);
     if (how->runs)
         append_runs(out, section, how);
 }

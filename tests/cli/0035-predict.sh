@@ -106,3 +106,44 @@ fails 2 orch predict --model paleo --net bad.csv; says bad.csv
 head=net,layer,type,in_shape,out_shape,filter_hwio,stride_hw,pad_type,params
 printf '%s\nx,data,input,1x8x8x3,1x8x8x3,,,,0\n' $head >only.csv
 fails 2 orch predict --gpu V100 --net only.csv; says 'no layer but its input'
+# every option that is a number is refused when it is none, or out of range
+for option in threads batch workers epochs classes per-node price ppp-comp ppp-comm dataset budget deadline input; do
+    for value in nonsense -1 0 '' nan 99999999999999999999; do
+        fails 2 orch predict --gpu V100 --net resnet50 "--$option=$value"; says "--$option"
+    done
+done
+for option in threads batch workers epochs; do fails 2 orch predict --gpu V100 --net resnet50 --$option 1e9; says "--$option"; done
+ok orch predict --gpu V100 --net resnet50 --threads 4
+fails 2 orch predict --gpu V100 --net resnet50 --forward-only --optimizer adam; says '--optimizer'; says '--forward-only'
+# a deadline is read as 'orch run' reads it: a time of day, a duration, a date and time
+for when in 23:59 23:59:59 36h 90min '2999-01-01T18:00' '2999-01-01 18:00'; do
+    ok orch predict --gpu V100 --net resnet50 --epochs 1 --dataset 1000 --deadline "$when" --json
+    same "$(json predictions.0.keeps_limits)" true
+done
+fails 2 orch predict --gpu V100 --net resnet50 --deadline 25:00; says '2026-11-21T18:00'
+fails 2 orch predict --gpu V100 --net resnet50 --deadline 2020-01-01T00:00; says 'is over'
+# GPUs that cannot be answered for are named with the reason
+ok orch predict --gpu all --net resnet50 --precision bf16 --json
+says 'not ranked: '; says 'K80, '; says ': has no known peak at bf16'
+printf '%s' "$out" | python3 -c '
+import json, sys
+a = json.load(sys.stdin)
+why = {u["gpu"]: u["because"] for u in a["not_ranked"]}
+assert why["K80"] == "has no known peak at bf16" and "two GPUs" in why["K80-board"], why
+assert not set(why) & {p["gpu"] for p in a["predictions"]} and len(why) > 10
+' || _fail 'a GPU is left out in silence'
+# what --explain says is in its JSON, for each answer
+ok orch predict --gpu V100 --net resnet50 --batch 8,16 --explain; has 'gpu bandwidth_gbs'; has '900 GB/s'; has 'none: the store'
+ok orch predict --gpu V100 --net resnet50 --batch 8,16 --explain --json
+printf '%s' "$out" | python3 -c '
+import json, sys
+for batch, p in zip((8, 16), json.load(sys.stdin)["predictions"]):
+    e = p["explanation"]
+    white, features = e["white_box"], {f["name"]: f for f in e["features"]}
+    parts = white["forward_s"] + white["backward_s"] + white["update_s"] + white["exposed_exchange_s"]
+    assert abs(parts * white["shift"] / p["step_s"] - 1) < 0.01, (parts, p["step_s"])
+    assert features["batch"]["value"] == batch and features["batch"]["unit"] == "images"
+    assert features["gpu bandwidth_gbs"] == {"name": "gpu bandwidth_gbs", "value": 900, "unit": "GB/s"}
+    assert features["net"]["value"] == "resnet50" and features["white roofline_ms"]["unit"] == "ms"
+    assert e["learned"] is None and e["nearest"] == []
+' || _fail 'the explanation is wrong'

@@ -65,6 +65,33 @@ report:
 R
 ok orch run c.recipe family -q
 has '4 of 4 models'; has 'left-out network is not among'; has 'missing: the left-out network has not been run'
+has 'to have it: orch run c.recipe held speed'
+# the curve of a network that was not run, from those of the family
+ok orch predict --curve --where 'experiment=family' --net resnet-cifar:20 --target-loss 0.6 --target-accuracy 85% --json
+python3 - "$SCRATCH/out" <<'P' || _fail 'the predicted curve is wrong'
+import json, sys
+a = json.load(open(sys.argv[1]))
+p = a["predicted"]
+s = p["stages"][0]
+# b0 = 0.04 - depth/2000, b1 = 0.4, b2 = 0.3 - depth/400
+assert abs(s["b0"] - 0.03) < 1e-3 and abs(s["b1"] - 0.4) < 1e-3 and abs(s["b2"] - 0.25) < 5e-3, s
+assert (p["net"], p["networks"], p["runs"], p["left_out_networks"]) == ("resnet-cifar:20", 4, 4, 4), p
+assert 0 <= p["left_out_error"] <= p["left_out_worst_error"] < 0.05, p
+for point in p["curve"]:
+    want = 1 / (0.03 * point["step"] + 0.4) + 0.25
+    assert abs(point["loss"] / want - 1) < 0.03, (point, want)
+assert p["curve"][0]["step"] <= 2 and p["curve"][-1]["step"] == 100
+mine = [t for t in a["targets"] if t["run"] == "resnet-cifar:20"]
+assert len(mine) == 2 and abs(mine[0]["step"] - 82) <= 8 and mine[0]["reached"] == "yes" and mine[0]["time_s"] is None, mine
+assert abs(mine[0]["epochs"] - mine[0]["step"] / 10) < 0.11
+P
+ok orch predict --curve --where 'experiment=family' --net resnet-cifar:20 --gpu thread
+has 'predicted for resnet-cifar:20'; has 'left-out error %'; has 'of 4 networks, each left out'; has 'thread'
+ok orch predict --curve --where 'experiment=family' --net resnet-cifar:20 --format csv; has 'step,loss'
+ok orch predict --curve --where 'experiment=family and net=resnet-cifar:8' --net resnet-cifar:20; has 'wants runs of 3 networks'; has 'constants'
+fails 2 orch predict --curve --where 'experiment=family' --net resnet-cifar:21; says 'resnet-cifar'
+fails 2 orch predict --curve --where 'experiment=family' --net resnet-cifar:20 --gpu V100; says "none of these runs is of 'V100'"
+fails 2 orch predict --curve --where 'experiment=family' --net resnet-cifar:20 --form power; says '--form'
 ok orch run c.recipe -q
 printf '%s' "$out" >answers
 python3 - answers <<'P' || _fail 'the answers are wrong'

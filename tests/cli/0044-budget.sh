@@ -13,7 +13,7 @@ says 'stopped by the budget: 2 trials not started, 0 cancelled'; says 'spent $0.
 # the same command, again: each invocation has the whole budget
 ok orch run more.recipe --budget '$0.02' --price 36; says_not 'stopped by'; says '2 done before'
 # nothing is left to do: 0, whatever the budget
-ok orch run more.recipe --budget 0.000001usd --price 36
+ok orch run more.recipe --budget 0.000001usd --price 36; says 'spent $0.00 of $1e-06'
 # the deadline: what is forecast to end behind it is not started
 sleeps late '0.7' 2
 ok orch run late.recipe -x seconds=0.6

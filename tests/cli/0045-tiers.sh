@@ -39,6 +39,15 @@ ok ask --gpu "$gpu" --batch 24 --json; same "$(json tier)" fitted
 near "$(json predictions.0.step_s)" 0.016 0.06
 ok orch predictor ls --json; same "$(json predictors.#)" 1 'kept for the next question'
 ok ask --gpu "$gpu" --batch 24 --explain; has 'nearest records'; has "resnet20 on $gpu, batch"; has 'learned part: '
+has 'tier fitted: a predictor that learned from measurements'; has 'learned from 28 runs of the store ('; has_not 'of data set'
+ok ask --gpu "$gpu" --batch 24 --explain --json
+printf '%s' "$out" | python3 -c '
+import json, sys
+e = json.load(sys.stdin)["predictions"][0]["explanation"]
+assert abs(e["learned"]["step_s"] / 0.016 - 1) < 0.06, e["learned"]
+assert len(e["nearest"]) == 5 and all(n["runs"] == n["count"] == 2 and n["net"] == "resnet20" for n in e["nearest"])
+assert {n["batch"] for n in e["nearest"][:2]} == {"16", "32"} and {"net", "batch"} <= {f["name"] for f in e["features"]}
+' || _fail 'the explanation is wrong'
 # transferred: the white box, shifted by the runs of this network; one run alone with --calibrate
 ok ask --gpu V100 --batch 16 --json; same "$(json tier)" transferred
 case $(json predictions.0.because) in *'with this network (PPP '*) ;; *) _fail 'no shift' ;; esac
@@ -116,6 +125,21 @@ ok orch import noise.csv --target step_ms; ok orch predictor train --no-runs --d
 ok orch import repeats.csv --target step_ms; ok orch predictor train --no-runs --data repeats --name r --untuned --model linear
 has 'not beaten'; ok orch predictor ls; has 'no: it loses'
 fails 2 orch predictor train --no-runs --data constant --model boots; says 'boost'
+fails 2 orch predictor train --no-runs --data constant --model magic; says 'auto, grey, linear'
+# what was learned from data sets is not called the store's own runs
+python3 - <<'P'
+with open("law.csv", "w") as f:
+    f.write("gpu,net,batch,precision,step_ms\n")
+    for batch in (8, 12, 16, 32, 48, 64, 96):
+        for net, image in (("resnet18", 0.5), ("resnet34", 0.9)):
+            for jitter in (0.99, 1.01):
+                f.write(f"V100,{net},{batch},fp32,{(4 + batch * image) * jitter:.5g}\n")
+P
+ok orch import law.csv --target step_ms --source here --licence MIT
+ok orch predictor train --no-runs --data law --untuned
+ok orch predict --gpu V100 --net resnet18 --batch 24; has 'tier fitted'; has "learned from 28 rows of data set 'law' ("; has_not 'own runs'
+ok orch predict --gpu V100 --net resnet18 --batch 16; has 'tier measured'; has "2 rows of data set 'law', of this configuration"
+ok orch predictor train --data law,noise --untuned --model linear
 fails 2 orch predictor train --no-runs --data nosuch; says nosuch
 fails 2 orch predictor train --target epoch; says "did you mean 'epoch_s'"
 fails 2 orch predictor train --where 'batch > 1000'; says '0 rows'; says 'orch import'

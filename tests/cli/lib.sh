@@ -50,6 +50,26 @@ for key in sys.argv[1].split("."):
     elif isinstance(value, list): value = value[int(key)]
     else: value = value[key]
 print(value if isinstance(value, str) else json.dumps(value))' "$1"; }
+# terminal CMD...: runs it with a terminal for its stderr, which comes as stdout here; its stdout as stderr
+terminal() { python3 -c '
+import os, pty, subprocess, sys, threading
+master, slave = pty.openpty()
+run = subprocess.Popen(sys.argv[1:], stdout=subprocess.PIPE, stderr=slave)
+os.close(slave)
+out = []
+reader = threading.Thread(target=lambda: out.append(run.stdout.read()))
+reader.start()
+while True:
+    try:
+        part = os.read(master, 65536)
+    except OSError: # the other end is closed
+        break
+    if not part:
+        break
+    sys.stdout.buffer.write(part)
+reader.join()
+sys.stderr.buffer.write(out[0])
+sys.exit(run.wait())' "$@"; }
 # a recipe of sleeps: sleeps NAME SECONDS-LIST [REPEAT]
 sleeps() { cat >"$1.recipe" <<R
 format: 1

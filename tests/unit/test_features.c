@@ -147,13 +147,42 @@ static void test_rate(void **state)
     orch_rows_free(b);
 }
 
+/* What docs/import.md says that 'drop' hides, and what it does not. */
+static void test_drop(void **state)
+{
+    (void)state;
+    static const char text[] = "gpu,net,batch,precision,step_ms\nV100,resnet18,8,fp32,10\n"
+                               "K80,resnet34,16,fp32,20\n";
+    static const char without_net[] = "gpu,batch,precision,step_ms\nV100,8,fp32,10\n"
+                                      "K80,16,fp32,20\n";
+    static const char *const dropped[] = {"net", "gpu"};
+    static const char *const stay[] = {"work gflop", "net convs", "white roofline_ms"};
+    for (int d = 0; d < 2; d++) {
+        const char *const drop[] = {dropped[d], NULL};
+        struct orch_csv *csv = orch_csv_parse("test.csv", text, strlen(text), NULL);
+        struct orch_rows_options o = {.target = "step_ms", .drop = drop};
+        struct orch_rows *rows = orch_rows_of_table(csv, &o, NULL);
+        assert_non_null(rows);
+        assert_true(orch_matrix_find(rows->matrix, dropped[d]) < 0);
+        assert_int_equal(orch_matrix_find(rows->matrix, "gpu bandwidth_gbs") < 0, d == 1);
+        for (size_t k = 0; k < G_N_ELEMENTS(stay); k++)
+            assert_true(at(rows, stay[k], 1) > at(rows, stay[k], 0));
+        orch_rows_free(rows);
+        orch_csv_free(csv);
+    }
+    struct orch_rows *rows = rows_of(without_net, "step_ms");
+    for (size_t k = 0; k < G_N_ELEMENTS(stay); k++)
+        assert_true(orch_matrix_find(rows->matrix, stay[k]) < 0);
+    orch_rows_free(rows);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_counted_nets), cmocka_unit_test(test_product),
-        cmocka_unit_test(test_layer),        cmocka_unit_test(test_elements),
-        cmocka_unit_test(test_net),          cmocka_unit_test(test_transformer),
-        cmocka_unit_test(test_rate),
+        cmocka_unit_test(test_counted_nets), cmocka_unit_test(test_drop),
+        cmocka_unit_test(test_product),      cmocka_unit_test(test_layer),
+        cmocka_unit_test(test_elements),     cmocka_unit_test(test_net),
+        cmocka_unit_test(test_transformer),  cmocka_unit_test(test_rate),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "core/answer/points.h"
+
+#include "lib/base/text.h"
+
+#include <string.h>
+
+/* docs/questions.tsv, made into a text by CMakeLists.txt. */
+extern const char ORCH_QUESTIONS_TSV[];
+
+/* ---- the list ----------------------------------------------------------------------------------
+ */
+
+static void free_question(gpointer pointer)
+{
+    struct orch_question *q = pointer;
+    g_free(q->recipe);
+    g_free(q->part);
+    g_free(q->kind);
+    g_free(q->asks);
+    g_strfreev(q->items);
+    g_free(q);
+}
+
+GPtrArray *orch_questions_read(void)
+{
+    GPtrArray *out = g_ptr_array_new_with_free_func(free_question);
+    g_auto(GStrv) lines = g_strsplit(ORCH_QUESTIONS_TSV, "\n", -1);
+    for (int i = 1; lines[0] && lines[i]; i++) { /* behind the heading */
+        g_auto(GStrv) cells = g_strsplit(lines[i], "\t", -1);
+        double points;
+        if (g_strv_length(cells) != 6 || !orch_real_parse(cells[2], &points))
+            continue;
+        struct orch_question *q = g_new0(struct orch_question, 1);
+        *q = (struct orch_question){
+            .recipe = g_strdup(cells[0]),
+            .part = g_strdup(cells[1]),
+            .kind = g_strdup(cells[3]),
+            .asks = g_strdup(cells[4]),
+            .points = points,
+            .items = g_strsplit(strcmp(cells[5], "-") == 0 ? "" : cells[5], ",", -1)};
+        g_ptr_array_add(out, q);
+    }
+    return out;
+}
+
+bool orch_question_is_essay(const struct orch_question *q)
+{
+    return strcmp(q->kind, "essay") == 0;
+}
+
+/* ---- a part ------------------------------------------------------------------------------------
+ */
+
+static void free_part(gpointer pointer)
+{
+    struct orch_points_part *part = pointer;
+    g_free(part->label);
+    g_free(part->asks);
+    g_free(part->why);
+    g_free(part);
+}
+
+static const char *first_missing(const struct orch_section *section)
+{
+    for (guint i = 0; i < section->blocks->len; i++) {
+        const struct orch_block *block = section->blocks->pdata[i];
+        if (block->kind == ORCH_BLOCK_MISSING)
+            return block->text;
+    }
+    return NULL;
+}
+
+struct counts {
+    unsigned sections, measured, complete, missing, skipped, student;
+};
+
+static struct counts count(const struct orch_document *document, struct orch_points_part *part)
+{
+    struct counts c = {0};
+    for (guint i = 0; i < document->sections->len; i++) {
+        const struct orch_section *section = document->sections->pdata[i];
+        if (g_strcmp0(section->question, part->label) != 0)
+            continue;
+        const char *why = first_missing(section);
+        bool is_student = section->state == ORCH_SECTION_STUDENT;
+        bool is_text = strcmp(section->kind, "text") == 0; /* says something, measures nothing */
+        c.sections++;
+        c.student += is_student;
+        c.measured += !is_student && !is_text;
+        c.complete += !is_text && section->state == ORCH_SECTION_COMPLETE;
+        c.missing += section->state == ORCH_SECTION_MISSING;
+        c.skipped += section->state == ORCH_SECTION_SKIPPED;
+        if (why && !part->why)
+            part->why = g_strdup(why);
+    }
+    return c;
+}
+
+static void judge(const struct orch_document *document, struct orch_points_part *part,
+                  bool is_essay)
+{
+    struct counts c = count(document, part);
+    part->wants_words = c.student && c.measured;
+    if (!c.measured)
+        part->state = is_essay || c.student ? ORCH_POINTS_STUDENT
+                      : c.sections          ? ORCH_POINTS_COMPLETE
+                                            : ORCH_POINTS_ABSENT;
+    else if (c.complete == c.measured)
+        part->state = ORCH_POINTS_COMPLETE;
+    else if (c.skipped == c.measured)
+        part->state = ORCH_POINTS_SKIPPED;
+    else if (c.missing + c.skipped == c.measured)
+        part->state = ORCH_POINTS_NOT_RUN;
+    else
+        part->state = ORCH_POINTS_PARTIAL;
+}
+
+static struct orch_points_part *add_part(GPtrArray *parts, const char *label, double points,
+                                         const char *asks)
+{
+    struct orch_points_part *part = g_new0(struct orch_points_part, 1);
+    part->label = g_strdup(label);
+    part->points = points;
+    part->asks = g_strdup(asks);
+    g_ptr_array_add(parts, part);
+    return part;
+}
+
+/* ---- all ---------------------------------------------------------------------------------------
+ */
+
+static struct orch_points_part *part_of(const GPtrArray *parts, const char *label)
+{
+    for (guint i = 0; i < parts->len; i++)
+        if (strcmp(((struct orch_points_part *)parts->pdata[i])->label, label) == 0)
+            return parts->pdata[i];
+    return NULL;
+}
+
+static void add_listed(GPtrArray *parts, const struct orch_document *document)
+{
+    g_autoptr(GPtrArray) questions = orch_questions_read();
+    for (guint i = 0; i < questions->len; i++) {
+        const struct orch_question *q = questions->pdata[i];
+        if (strcmp(q->recipe, document->name) == 0)
+            judge(document, add_part(parts, q->part, q->points, q->asks),
+                  orch_question_is_essay(q));
+    }
+}
+
+/* Questions that only the report has. */
+static void add_others(GPtrArray *parts, const struct orch_document *document)
+{
+    guint listed = parts->len;
+    for (guint i = 0; i < document->sections->len; i++) {
+        const struct orch_section *section = document->sections->pdata[i];
+        struct orch_points_part *part =
+            section->question ? part_of(parts, section->question) : NULL;
+        if (section->question && !part)
+            add_part(parts, section->question, section->points, NULL);
+        else if (part && !part->asks)
+            part->points += section->points;
+    }
+    for (guint i = listed; i < parts->len; i++)
+        judge(document, parts->pdata[i], false);
+}
+
+GPtrArray *orch_points_of(const struct orch_document *document)
+{
+    GPtrArray *parts = g_ptr_array_new_with_free_func(free_part);
+    add_listed(parts, document);
+    add_others(parts, document);
+    return parts;
+}
+
+const char *orch_points_state_name(enum orch_points_state state)
+{
+    static const char *const names[] = {
+        "complete", "partial", "not run", "skipped", "not in the recipe yet", "yours to write"};
+    return names[state];
+}
+
+double orch_points_sum(const GPtrArray *parts, enum orch_points_state state)
+{
+    double sum = 0;
+    for (guint i = 0; i < parts->len; i++) {
+        const struct orch_points_part *part = parts->pdata[i];
+        sum += part->state == state ? part->points : 0;
+    }
+    return sum;
+}

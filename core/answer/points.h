@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Points: which parts of an assignment the report answers, and which it leaves to the student. The
+ * parts are those of docs/questions.tsv, which is built in, and those that the report names. */
+#ifndef ORCH_CORE_ANSWER_POINTS_H
+#define ORCH_CORE_ANSWER_POINTS_H
+
+#include "core/report/document.h"
+
+enum orch_points_state {
+    ORCH_POINTS_COMPLETE,
+    ORCH_POINTS_PARTIAL,
+    ORCH_POINTS_NOT_RUN,
+    ORCH_POINTS_SKIPPED, /* needs a GPU, other data, or another profile; `why` */
+    ORCH_POINTS_ABSENT,  /* measured, but the recipe has no item for it yet */
+    ORCH_POINTS_STUDENT, /* to be written by the student */
+};
+#define ORCH_POINTS_STATES 6
+
+struct orch_points_part {
+    char *label; /* "1.1c" */
+    double points;
+    char *asks; /* in a few words; NULL: the list does not have the part */
+    enum orch_points_state state;
+    bool wants_words; /* complete or not, the student has to add a text to it */
+    char *why;        /* the first thing that is missing, or NULL */
+};
+
+/** One row of the list. */
+struct orch_question {
+    char *recipe, *part, *kind, *asks;
+    double points;
+    char **items; /* kinds of report items that answer it; empty: the recipe has none yet */
+};
+/** All rows, struct orch_question *, in order. The caller unrefs. */
+GPtrArray *orch_questions_read(void);
+/** Is it an essay: nothing of it is measured? */
+bool orch_question_is_essay(const struct orch_question *question);
+
+/** The parts of a document's recipe, struct orch_points_part *, in the list's order. The document
+ * must be whole. The caller unrefs. */
+GPtrArray *orch_points_of(const struct orch_document *document);
+/** "complete", "partial", "not run", "skipped", "not in the recipe yet", "yours to write". */
+const char *orch_points_state_name(enum orch_points_state state);
+/** Points of all parts in a state. */
+double orch_points_sum(const GPtrArray *parts, enum orch_points_state state);
+
+#endif

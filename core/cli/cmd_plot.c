@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "core/cli/cli.h"
+
+#include "core/answer/plot.h"
+#include "core/report/draw.h"
+#include "lib/base/error.h"
+#include "lib/base/ident.h"
+#include "lib/base/json.h"
+#include "lib/base/text.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#define COLUMNS_WITHOUT_TERMINAL 80
+#define ROWS 24
+
+struct plot_options {
+    const char *x, *z, *facet, *kind, *where, *title, *out;
+    const char **y, **by, **reference;
+    bool log_x, log_y, ideal, predicted, ascii;
+};
+
+static const struct orch_option OPTIONS[] = {
+    {"x", 'x', "WHAT", ORCH_OPT_TEXT, offsetof(struct plot_options, x),
+     "step (default), a parameter, or a value such as 'last train_loss'"},
+    {"y", 'y', "VALUE", ORCH_OPT_LIST, offsetof(struct plot_options, y),
+     "a metric or result, perhaps 'best NAME', 'mean NAME', ... (may be given again)"},
+    {"by", 0, "NAMES", ORCH_OPT_LIST, offsetof(struct plot_options, by),
+     "a series for each of their values (comma-separated; default: all swept parameters that "
+     "vary)"},
+    {"facet", 0, "NAME", ORCH_OPT_TEXT, offsetof(struct plot_options, facet),
+     "a panel for each of its values"},
+    {"kind", 'k', "KIND", ORCH_OPT_TEXT, offsetof(struct plot_options, kind),
+     "line, scatter, bar, box, histogram or heat (default: what suits x)"},
+    {"z", 'z', "VALUE", ORCH_OPT_TEXT, offsetof(struct plot_options, z),
+     "of a heat map: the value that its colours show; y is then a parameter"},
+    {"where", 'w', "FILTER", ORCH_OPT_TEXT, offsetof(struct plot_options, where),
+     "only runs that match (see 'orch ls')"},
+    {"log-x", 0, NULL, ORCH_OPT_FLAG, offsetof(struct plot_options, log_x), "logarithmic x axis"},
+    {"log-y", 0, NULL, ORCH_OPT_FLAG, offsetof(struct plot_options, log_y), "logarithmic y axis"},
+    {"ideal", 0, NULL, ORCH_OPT_FLAG, offsetof(struct plot_options, ideal),
+     "a line in proportion to x from the smallest x on"},
+    {"predicted", 0, NULL, ORCH_OPT_FLAG, offsetof(struct plot_options, predicted),
+     "beside wall_s its forecasts"},
+    {"reference", 0, "NUMBER", ORCH_OPT_LIST, offsetof(struct plot_options, reference),
+     "a level to compare with (may be given again)"},
+    {"title", 0, "TEXT", ORCH_OPT_TEXT, offsetof(struct plot_options, title), "above the chart"},
+    {"ascii", 0, NULL, ORCH_OPT_FLAG, offsetof(struct plot_options, ascii),
+     "draw with plain characters"},
+    {"out", 'o', "FILE", ORCH_OPT_TEXT, offsetof(struct plot_options, out),
+     "write FILE.svg, FILE.png, FILE.pdf, or its data as FILE.csv"},
+    {0}};
+
+/* ---- what is asked for -------------------------------------------------------------------------
+ */
+
+/* Names separated by commas, of an option that may be given again. */
+static GPtrArray *names_of(const char *const *texts)
+{
+    GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
+    for (int i = 0; texts && texts[i]; i++) {
+        g_auto(GStrv) parts = g_strsplit(texts[i], ",", -1);
+        for (char **part = parts; *part; part++)
+            if (*g_strstrip(*part))
+                g_ptr_array_add(names, g_strdup(*part));
+    }
+    return names;
+}
+
+static json_t *references_of(const char *const *texts, GError **error)
+{
+    json_t *list = json_array();
+    for (int i = 0; texts[i]; i++) {
+        double number;
+        if (!orch_real_parse(texts[i], &number)) {
+            orch_error_set(error, ORCH_ERROR_USAGE, NULL, "option '--reference': '%s' is no number",
+                           texts[i]);
+            json_decref(list);
+            return NULL;
+        }
+        json_array_append_new(list, json_real(number));
+    }
+    return list;
+}
+
+static bool ending_is_known(const char *path)
+{
+    static const char *const endings[] = {".svg", ".png", ".pdf", ".csv"};
+    for (size_t i = 0; i < G_N_ELEMENTS(endings); i++)
+        if (g_str_has_suffix(path, endings[i]))
+            return true;
+    return false;
+}
+
+/* What the options say, before any run is read. */
+static bool check(const struct plot_options *o, int *out_kind, GError **error)
+{
+    *out_kind = ORCH_PLOT_KIND_OF_X;
+    bool is_heat = g_strcmp0(o->kind, "heat") == 0;
+    if (o->kind && !orch_plot_kind_parse(o->kind, out_kind))
+        orch_error_set(error, ORCH_ERROR_USAGE, "line, scatter, bar, box, histogram, heat",
+                       "option '--kind': unknown kind of plot '%s'", o->kind);
+    else if (!o->y)
+        orch_error_set(error, ORCH_ERROR_USAGE, "orch plot --x step --y val_loss --by lr",
+                       "what is to be drawn? '--y' is missing");
+    else if (is_heat && (!o->z || !o->x || o->y[1]))
+        orch_error_set(error, ORCH_ERROR_USAGE,
+                       "orch plot --kind heat --x lr --y batch --z 'best val_accuracy'",
+                       "a heat map needs '--x', one '--y' and '--z'");
+    else if (!is_heat && o->z)
+        orch_error_set(error, ORCH_ERROR_USAGE, "--kind heat", "'--z' belongs to a heat map");
+    else if (o->predicted && (strcmp(o->y[0], "wall_s") != 0 || o->y[1]))
+        orch_error_set(error, ORCH_ERROR_USAGE, "--y wall_s",
+                       "forecasts are of a trial's wall time: '--predicted' needs '--y wall_s'");
+    else if (o->out && !ending_is_known(o->out))
+        orch_error_set(error, ORCH_ERROR_USAGE, "FILE.svg, FILE.png, FILE.pdf or FILE.csv",
+                       "'%s' has no ending that says what to write", o->out);
+    else
+        return true;
+    return false;
+}
+
+static GPtrArray *wanted_of(const char *const *texts)
+{
+    g_autoptr(json_t) list = json_array();
+    for (int i = 0; texts[i]; i++)
+        json_array_append_new(list, json_string(texts[i]));
+    return orch_wanted_parse(list);
+}
+
+/* Oldest first: series then stand in the order in which they were run. */
+static struct orch_trials *find_trials(struct orch_cli *cli, const struct plot_options *o,
+                                       GError **error)
+{
+    struct orch_store *store = orch_cli_store(cli, ORCH_STORE_READ, error);
+    struct orch_trials *trials = store ? orch_trials_of_filter(store, o->where, error) : NULL;
+    if (!trials)
+        return NULL;
+    trials->who = orch_user_name();
+    gpointer *all = trials->all->pdata;
+    for (guint i = 0; i < trials->all->len / 2; i++) {
+        gpointer other = all[trials->all->len - 1 - i];
+        all[trials->all->len - 1 - i] = all[i];
+        all[i] = other;
+    }
+    if (trials->all->len)
+        return trials;
+    orch_error_set(error, ORCH_ERROR_NOT_FOUND, "'orch ls' lists the runs that there are",
+                   "no run that ended well %s",
+                   o->where ? "matches the filter" : "is in the store");
+    orch_trials_free(trials);
+    return NULL;
+}
+
+static bool draw(struct orch_trials *trials, const struct plot_options *o, int kind,
+                 struct orch_section *section, GError **error)
+{
+    const char *const z[] = {o->z, NULL};
+    bool is_heat = kind == ORCH_CHART_HEAT;
+    g_autoptr(GPtrArray) y = wanted_of(is_heat ? z : o->y);
+    g_autoptr(GPtrArray) by = o->by ? names_of(o->by) : NULL;
+    g_autoptr(json_t) reference = o->reference ? references_of(o->reference, error) : NULL;
+    if (o->reference && !reference)
+        return false;
+    struct orch_plot plot = {.title = o->title,
+                             .kind = kind,
+                             .x = o->x ? o->x : "step",
+                             .y = y,
+                             .row = is_heat ? o->y[0] : NULL,
+                             .by = by,
+                             .facet = o->facet,
+                             .log_x = o->log_x,
+                             .log_y = o->log_y,
+                             .ideal = o->ideal,
+                             .predicted = o->predicted,
+                             .reference = reference};
+    return orch_plot_draw(trials, &plot, section, error);
+}
+
+/* ---- giving it ---------------------------------------------------------------------------------
+ */
+
+static const struct orch_chart *chart_of(const struct orch_section *section)
+{
+    for (guint i = 0; i < section->blocks->len; i++)
+        if (((const struct orch_block *)section->blocks->pdata[i])->chart)
+            return ((const struct orch_block *)section->blocks->pdata[i])->chart;
+    return NULL;
+}
+
+/* Notes and what is missing: talk, beside the chart that is data. */
+static void say_rest(struct orch_cli *cli, const struct orch_section *section)
+{
+    for (guint i = 0; i < section->blocks->len; i++) {
+        const struct orch_block *block = section->blocks->pdata[i];
+        if (block->text)
+            orch_cli_say(cli, "%s", block->text);
+    }
+}
+
+static bool write_file(const struct orch_chart *chart, const char *path, GError **error)
+{
+    if (!g_str_has_suffix(path, ".csv"))
+        return orch_chart_write(chart, path, error);
+    g_autofree char *csv = orch_chart_csv(chart);
+    g_autoptr(GError) failed = NULL;
+    if (g_file_set_contents(path, csv, -1, &failed))
+        return true;
+    orch_error_set(error, ORCH_ERROR_IO, NULL, "cannot write '%s': %s", path, failed->message);
+    return false;
+}
+
+static bool give(struct orch_cli *cli, const struct plot_options *o,
+                 const struct orch_section *section, GError **error)
+{
+    const struct orch_chart *chart = chart_of(section);
+    if (!chart || orch_chart_is_empty(chart)) {
+        say_rest(cli, section);
+        orch_error_set(error, ORCH_ERROR_NOT_FOUND, "'orch show @last' lists the metrics of a run",
+                       "there is nothing to draw");
+        return false;
+    }
+    if (o->out && !write_file(chart, o->out, error))
+        return false;
+    if (cli->json) {
+        orch_cli_print_json(orch_chart_json(chart));
+        return true;
+    }
+    say_rest(cli, section);
+    if (o->out) {
+        orch_cli_say(cli, "wrote %s", o->out);
+        return true;
+    }
+    int columns = orch_terminal_columns(STDOUT_FILENO);
+    struct orch_draw_text how = {.columns = columns ? columns : COLUMNS_WITHOUT_TERMINAL,
+                                 .rows = ROWS,
+                                 .ascii = o->ascii,
+                                 .color = orch_cli_color(cli, false)};
+    g_autofree char *text = orch_chart_text(chart, &how);
+    fputs(text, stdout);
+    return true;
+}
+
+static int run(struct orch_cli *cli, const void *options, GError **error)
+{
+    const struct plot_options *o = options;
+    int kind;
+    struct orch_trials *trials = check(o, &kind, error) ? find_trials(cli, o, error) : NULL;
+    if (!trials)
+        return -1;
+    struct orch_document *document = orch_document_new("plot");
+    struct orch_section *section = orch_document_add(document, "plot", NULL, o->title);
+    bool ok = draw(trials, o, kind, section, error) && give(cli, o, section, error);
+    orch_document_free(document);
+    orch_trials_free(trials);
+    return ok ? ORCH_EXIT_OK : -1;
+}
+
+const struct orch_command ORCH_COMMAND_PLOT = {
+    .name = "plot",
+    .group = "Looking",
+    .summary = "a chart of runs, on the terminal or as SVG, PNG, PDF or CSV",
+    .usage = "",
+    .min_args = 0,
+    .max_args = 0,
+    .options = OPTIONS,
+    .option_bytes = sizeof(struct plot_options),
+    .about = "Draws values of runs that ended well over steps, a parameter or another value. "
+             "Repeats are put together as their mean with its 95 % interval. Of several runs of "
+             "one trial the newest counts. docs/charts.md shows the kinds; in a recipe the report "
+             "item 'plot' does the same.",
+    .examples = "  orch plot --x step --y val_loss --by lr              # curves, on the terminal\n"
+                "  orch plot --x workers --y images_per_s --ideal --log-x -o scaling.svg\n"
+                "  orch plot --kind heat --x lr --y batch --z 'best val_accuracy' -w 'net = vgg16'",
+    .run = run,
+};

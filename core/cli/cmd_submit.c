@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "core/cli/report.h"
+#include "core/cli/report_out.h"
+#include "core/report/numbers.h"
+#include "lib/base/error.h"
+#include "lib/base/ident.h"
+#include "lib/data/zip.h"
+
+#include <string.h>
+
+#define NETID_MAX 32
+
+struct submit_options {
+    struct orch_variant variant;
+    const char *netid, *out;
+};
+
+static const struct orch_option OPTIONS[] = {
+    {"netid", 0, "ID", ORCH_OPT_TEXT, offsetof(struct submit_options, netid),
+     "who hands in: stands before every name"},
+    {"out", 0, "DIR", ORCH_OPT_TEXT, offsetof(struct submit_options, out),
+     "where the notebooks lie and the ZIP goes (default: here)"},
+    ORCH_VARIANT_OPTIONS(struct submit_options, variant),
+    {0}};
+
+/* It becomes part of names of files. */
+static bool check_netid(const char *netid, GError **error)
+{
+    if (!netid || !*netid) {
+        orch_error_set(error, ORCH_ERROR_USAGE, "--netid abc123",
+                       "who hands in? option '--netid' "
+                       "is missing");
+        return false;
+    }
+    bool ok = strlen(netid) <= NETID_MAX && g_ascii_isalnum(*netid);
+    for (const char *p = netid; *p && ok; p++)
+        ok = g_ascii_isalnum(*p) || strchr("-_.", *p);
+    if (!ok)
+        orch_error_set(error, ORCH_ERROR_USAGE, "letters, digits, '.', '-' and '_', at most 32",
+                       "option '--netid': '%s' is no netid", netid);
+    return ok;
+}
+
+/* ---- what is said before -----------------------------------------------------------------------
+ */
+
+static const char *cure_of(const struct orch_outline_part *part)
+{
+    for (guint i = 0; i < part->sections->len; i++) {
+        const struct orch_section *section = part->sections->pdata[i];
+        for (guint j = 0; j < section->blocks->len; j++)
+            if (((struct orch_block *)section->blocks->pdata[j])->cure)
+                return ((struct orch_block *)section->blocks->pdata[j])->cure;
+    }
+    return NULL;
+}
+
+static struct orch_table *table_of_missing(const struct orch_document *document)
+{
+    static const char *const headers[] = {"question", "title",       "state",
+                                          ">points",  "get it with", NULL};
+    struct orch_table *table = orch_table_new(headers);
+    g_autoptr(GPtrArray) problems = orch_outline_new(document);
+    for (guint i = 0; i < problems->len; i++) {
+        const struct orch_outline_problem *problem = problems->pdata[i];
+        for (guint j = 0; j < problem->parts->len; j++) {
+            const struct orch_outline_part *part = problem->parts->pdata[j];
+            const enum orch_section_state state = orch_outline_state(part);
+            if (state == ORCH_SECTION_COMPLETE || state == ORCH_SECTION_STUDENT)
+                continue;
+            const char *cure = cure_of(part), *title = orch_outline_title(part);
+            orch_table_add(table, part->question ? part->question : "-", NULL);
+            orch_table_add(table, title ? title : "-", NULL);
+            orch_table_add(table, orch_section_state_name(state), NULL);
+            orch_table_add_real(table, part->points);
+            orch_table_add(table, cure ? cure : "-", NULL);
+        }
+    }
+    return table;
+}
+
+static json_t *answers_json(const GPtrArray *notebooks)
+{
+    json_t *out = json_array();
+    for (guint i = 0; i < notebooks->len; i++) {
+        const struct orch_notebook *notebook = notebooks->pdata[i];
+        for (guint j = 0; j < notebook->answers->len; j++) {
+            const struct orch_notebook_answer *answer = notebook->answers->pdata[j];
+            json_array_append_new(out,
+                                  json_pack("{s:s, s:s, s:f, s:b}", "question", answer->question,
+                                            "notebook", notebook->path, "points", answer->points,
+                                            "empty", answer->is_empty));
+        }
+    }
+    return out;
+}
+
+static void say_answers(const struct orch_document *document, const GPtrArray *notebooks)
+{
+    g_autofree char *points = orch_number_format(orch_cli_points_to_write(document));
+    unsigned count = 0, empty = 0;
+    g_autoptr(GString) names = g_string_new(NULL);
+    for (guint i = 0; i < notebooks->len; i++) {
+        const struct orch_notebook *notebook = notebooks->pdata[i];
+        count += notebook->answers->len;
+        for (guint j = 0; j < notebook->answers->len; j++) {
+            const struct orch_notebook_answer *answer = notebook->answers->pdata[j];
+            if (answer->is_empty)
+                g_string_append_printf(names, "%s%s (%s)", empty++ ? ", " : "", answer->question,
+                                       notebook->name);
+        }
+    }
+    if (!count)
+        return;
+    printf("yours to write: %u part%s with %s points\n", count, count == 1 ? "" : "s", points);
+    if (empty)
+        printf("still empty: %s\n", names->str);
+    else
+        printf("none of them is empty\n");
+}
+
+/* ---- the archive -------------------------------------------------------------------------------
+ */
+
+static char *zip_notebooks(const struct submit_options *o, const struct orch_document *document,
+                           const GPtrArray *notebooks, GError **error)
+{
+    g_autoptr(GPtrArray) names = g_ptr_array_new_with_free_func(g_free);
+    g_autofree struct orch_zip_file *files = g_new0(struct orch_zip_file, notebooks->len + 1);
+    for (guint i = 0; i < notebooks->len; i++) {
+        const struct orch_notebook *notebook = notebooks->pdata[i];
+        char *name = g_strdup_printf("%s_%s", o->netid, notebook->name);
+        g_ptr_array_add(names, name);
+        files[i] = (struct orch_zip_file){name, notebook->text, strlen(notebook->text)};
+    }
+    g_autofree char *slug = orch_outline_slug(document->name, NULL);
+    g_autofree char *file = g_strdup_printf("%s_%s.zip", o->netid, slug);
+    g_autofree char *path = g_build_filename(o->out ? o->out : ".", file, NULL);
+    return orch_zip_write(path, files, notebooks->len, error) ? g_steal_pointer(&path) : NULL;
+}
+
+static void say_zip(const struct submit_options *o, const char *zip, const GPtrArray *notebooks)
+{
+    printf("%s:\n", zip);
+    for (guint i = 0; i < notebooks->len; i++) {
+        const struct orch_notebook *notebook = notebooks->pdata[i];
+        printf("  %s_%s", o->netid, notebook->name);
+        if (notebook->kept)
+            printf("  (%u cell%s of yours kept)", notebook->kept, notebook->kept == 1 ? "" : "s");
+        printf("\n");
+    }
+}
+
+static bool hand_in(struct orch_cli *cli, const struct submit_options *o,
+                    const struct orch_document *document, const struct orch_plan *plan,
+                    GError **error)
+{
+    g_autoptr(GPtrArray) programs = orch_cli_report_programs(cli, plan);
+    g_autoptr(GPtrArray) notebooks =
+        orch_notebooks_write(document, programs, o->out ? o->out : ".", error);
+    if (!notebooks)
+        return false;
+    struct orch_table *missing = table_of_missing(document);
+    json_t *missing_json = cli->json ? orch_table_to_json(missing) : NULL;
+    if (!cli->json) {
+        if (orch_table_rows(missing)) {
+            printf("not complete:\n");
+            fflush(stdout);
+            orch_table_print(cli, missing, "missing");
+        } else {
+            orch_table_free(missing);
+        }
+        say_answers(document, notebooks);
+        fflush(stdout);
+    }
+    g_autofree char *zip = zip_notebooks(o, document, notebooks, error);
+    if (!zip) {
+        json_decref(missing_json);
+        return false;
+    }
+    if (cli->json)
+        orch_cli_print_json(json_pack("{s:s, s:f, s:o, s:o}", "zip", zip, "points_to_write",
+                                      orch_cli_points_to_write(document), "missing", missing_json,
+                                      "answers", answers_json(notebooks)));
+    else
+        say_zip(o, zip, notebooks);
+    return true;
+}
+
+static int run(struct orch_cli *cli, const void *options, GError **error)
+{
+    const struct submit_options *o = options;
+    if (!check_netid(o->netid, error))
+        return -1;
+    struct orch_expansion *expansion = orch_cli_recipe(cli, cli->args[0], &o->variant, error);
+    struct orch_plan *plan = expansion ? orch_cli_report_plan(cli, expansion, error) : NULL;
+    g_autofree char *recipe = orch_cli_recipe_words(cli, &o->variant);
+    const struct orch_answer_options how = {.recipe = recipe, .who = orch_user_name()};
+    struct orch_document *document = plan ? orch_answer_document(plan, &how, error) : NULL;
+    bool ok = document && hand_in(cli, o, document, plan, error);
+    orch_document_free(document);
+    orch_plan_free(plan);
+    orch_expansion_free(expansion);
+    return ok ? ORCH_EXIT_OK : -1;
+}
+
+const struct orch_command ORCH_COMMAND_SUBMIT = {
+    .name = "submit",
+    .group = "Looking",
+    .summary = "the hand-in: notebooks of the report, named and zipped",
+    .usage = "RECIPE",
+    .min_args = 1,
+    .max_args = 1,
+    .options = OPTIONS,
+    .option_bytes = sizeof(struct submit_options),
+    .about =
+        "Makes the notebooks of 'orch report RECIPE --ipynb' again from the store, keeps what you "
+        "wrote in them, and zips them as ID_NAME_pN.ipynb in ID_NAME.zip. Says first which parts "
+        "are not complete, how many points are yours to write, and which of your cells are still "
+        "empty; it zips all the same. docs/handin.md tells the whole way.",
+    .examples = "  orch submit recipes/hw4.recipe --netid abc123\n"
+                "  orch submit recipes/hw4.recipe --netid abc123 --out handin",
+    .run = run,
+};

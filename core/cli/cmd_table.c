@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A report's table without a recipe. */
+#include "core/answer/grid.h"
+#include "core/cli/cli.h"
+
+#include "lib/base/error.h"
+#include "lib/base/ident.h"
+
+struct table_options {
+    const char *rows, *columns, *where, *format;
+    const char **values;
+};
+
+static const struct orch_option OPTIONS[] = {
+    {"rows", 0, "NAMES", ORCH_OPT_TEXT, offsetof(struct table_options, rows),
+     "parameters (comma-separated), or experiment, repeat, who, gpu, machine, ..."},
+    {"columns", 0, "NAMES", ORCH_OPT_TEXT, offsetof(struct table_options, columns),
+     "likewise; without it a column for each value"},
+    {"value", 0, "'WHICH NAME'", ORCH_OPT_LIST, offsetof(struct table_options, values),
+     "'max val_accuracy': last, best, min, max, mean, first or count of a metric, or a result (may "
+     "be given again)"},
+    {"where", 'w', "FILTER", ORCH_OPT_TEXT, offsetof(struct table_options, where),
+     "only runs that match (see 'orch ls')"},
+    {"format", 0, "FORMAT", ORCH_OPT_TEXT, offsetof(struct table_options, format),
+     "text, csv, markdown, latex or json"},
+    {0}};
+
+/* "lr,mode" as names; empty for NULL. */
+static GPtrArray *names_of(const char *text)
+{
+    GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
+    g_auto(GStrv) words = g_strsplit(text ? text : "", ",", -1);
+    for (int i = 0; words[i]; i++)
+        if (*g_strstrip(words[i]))
+            g_ptr_array_add(names, g_strdup(words[i]));
+    return names;
+}
+
+static json_t *values_of(const struct table_options *o)
+{
+    json_t *values = json_array();
+    for (int i = 0; o->values[i]; i++)
+        json_array_append_new(values, json_string(o->values[i]));
+    return values;
+}
+
+static bool check(const struct table_options *o, GError **error)
+{
+    bool is_json = g_strcmp0(o->format, "json") == 0;
+    if (!o->rows || !o->values) {
+        orch_error_set(error, ORCH_ERROR_USAGE,
+                       "for example orch table --rows lr --columns mode --value 'max val_accuracy'",
+                       "a table needs --rows and --value");
+        return false;
+    }
+    return is_json || orch_format_check(o->format, error);
+}
+
+/* A value or an axis that no run has is a mistake, not an empty table. */
+static bool has_axes(const struct orch_trials *trials, const GPtrArray *axes, const char *option,
+                     GError **error)
+{
+    for (guint i = 0; i < axes->len; i++) {
+        bool known = false;
+        for (guint j = 0; j < trials->all->len && !known; j++) {
+            g_autofree char *value =
+                orch_trial_value(trials, trials->all->pdata[j], axes->pdata[i]);
+            known = value;
+        }
+        if (!known) {
+            orch_error_set(error, ORCH_ERROR_USAGE,
+                           "'orch show RUN' lists what a run has; --where chooses other runs",
+                           "option '%s': none of %u runs has a '%s'", option, trials->all->len,
+                           (char *)axes->pdata[i]);
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool has_cells(const struct orch_grid *grid, const struct orch_trials *trials,
+                      GError **error)
+{
+    if (grid->cells->len)
+        return true;
+    orch_error_set(error, ORCH_ERROR_USAGE,
+                   "'orch show RUN' lists what a run has; --where chooses other runs",
+                   "option '--value': none of %u runs has a '%s'", trials->all->len,
+                   ((const struct orch_wanted *)grid->wanted->pdata[0])->name);
+    return false;
+}
+
+static void print(struct orch_cli *cli, const struct table_options *o, const struct orch_grid *grid)
+{
+    if (g_strcmp0(o->format, "json") == 0)
+        cli->json = true;
+    orch_table_print_as(cli, orch_grid_table(grid), "rows", o->format);
+    g_autofree char *legend = orch_grid_legend(grid);
+    if (!cli->json && !o->format)
+        orch_cli_say(cli, "%s", legend);
+}
+
+static bool make(struct orch_cli *cli, const struct table_options *o, GError **error)
+{
+    struct orch_store *store = orch_cli_store(cli, ORCH_STORE_READ, error);
+    struct orch_trials *trials = store ? orch_trials_of_filter(store, o->where, error) : NULL;
+    if (!trials)
+        return false;
+    g_autoptr(GPtrArray) rows = names_of(o->rows);
+    g_autoptr(GPtrArray) columns = names_of(o->columns);
+    json_t *values = values_of(o);
+    g_autoptr(GPtrArray) wanted = orch_wanted_parse(values);
+    json_decref(values);
+    struct orch_grid *grid = NULL;
+    if (has_axes(trials, rows, "--rows", error) && has_axes(trials, columns, "--columns", error))
+        grid = orch_grid_new(trials, wanted, rows, columns, error);
+    bool ok = grid && has_cells(grid, trials, error);
+    if (ok)
+        print(cli, o, grid);
+    orch_grid_free(grid);
+    orch_trials_free(trials);
+    return ok;
+}
+
+static int run(struct orch_cli *cli, const void *options, GError **error)
+{
+    return check(options, error) && make(cli, options, error) ? ORCH_EXIT_OK : -1;
+}
+
+const struct orch_command ORCH_COMMAND_TABLE = {
+    .name = "table",
+    .group = "Looking",
+    .summary = "a table of results by parameters, over any runs",
+    .usage = "",
+    .min_args = 0,
+    .max_args = 0,
+    .options = OPTIONS,
+    .option_bytes = sizeof(struct table_options),
+    .about = "Means with their 95 % interval over repeats, computed as the 'table' items of a "
+             "report are. Of several runs of the same trial the newest counts. "
+             "Runs that ended otherwise than ok or diverged are left out.",
+    .examples = "  orch table --rows lr --columns mode --value 'max val_accuracy'\n"
+                "  orch table --rows net,batch --value 'mean images_per_s' --value wall_s\n"
+                "  orch table --rows lr --value 'result final_accuracy' --where 'experiment = "
+                "finetune' --format latex",
+    .run = run,
+};

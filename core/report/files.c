@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The PDF is made of the page by WeasyPrint: it sets HTML with its print style, page numbers and
+ * SVG, needs no browser, and is in Debian and conda. LaTeX is ten times its size and would need a
+ * second writer of everything; Pango and Cairo would need a page layout of our own. */
+#include "core/report/files.h"
+
+#include "core/report/draw.h"
+#include "core/report/outline.h"
+#include "core/report/page.h"
+#include "lib/base/error.h"
+#include "lib/base/file.h"
+
+#include <string.h>
+#include <unistd.h>
+
+GHashTable *orch_files_names(const struct orch_document *document)
+{
+    GHashTable *names = g_hash_table_new_full(NULL, NULL, NULL, g_free);
+    g_autoptr(GHashTable) taken = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    for (guint i = 0; i < document->sections->len; i++) {
+        const struct orch_section *section = document->sections->pdata[i];
+        const char *title = section->title ? section->title : section->kind;
+        for (guint j = 0; j < section->blocks->len; j++) {
+            struct orch_block *block = section->blocks->pdata[j];
+            if (block->table || (block->chart && !orch_chart_is_empty(block->chart)))
+                g_hash_table_insert(names, block,
+                                    orch_outline_slug_unique(taken, section->question, title));
+        }
+    }
+    return names;
+}
+
+struct folder {
+    const char *path;
+    GPtrArray *written;
+};
+
+/* DIR/KIND/NAME.ENDING */
+static char *path_of(const struct folder *folder, const char *kind, const char *name,
+                     const char *ending)
+{
+    g_autofree char *file = g_strconcat(name, ".", ending, NULL);
+    return g_build_filename(folder->path, kind, file, NULL);
+}
+
+static void note(const struct folder *folder, const char *path)
+{
+    if (folder->written)
+        g_ptr_array_add(folder->written, g_strdup(path));
+}
+
+static bool write_text(const struct folder *folder, const char *kind, const char *name,
+                       const char *ending, const char *text, GError **error)
+{
+    g_autofree char *path = path_of(folder, kind, name, ending);
+    if (!orch_file_write(path, text, strlen(text), false, error))
+        return false;
+    note(folder, path);
+    return true;
+}
+
+static bool write_table(const struct folder *folder, const struct orch_table *table,
+                        const char *name, GError **error)
+{
+    static const struct {
+        enum orch_table_format format;
+        const char *ending;
+    } formats[] = {{ORCH_TABLE_CSV, "csv"}, {ORCH_TABLE_MARKDOWN, "md"}, {ORCH_TABLE_LATEX, "tex"}};
+    for (unsigned i = 0; i < G_N_ELEMENTS(formats); i++) {
+        g_autofree char *text = orch_table_format(table, formats[i].format);
+        if (!write_text(folder, "tables", name, formats[i].ending, text, error))
+            return false;
+    }
+    return true;
+}
+
+static bool write_chart(const struct folder *folder, const struct orch_chart *chart, bool is_drawn,
+                        const char *name, GError **error)
+{
+    static const char *const endings[] = {"svg", "png", "pdf"};
+    g_autofree char *data = orch_chart_csv(chart);
+    if (!write_text(folder, "charts", name, "csv", data, error))
+        return false;
+    for (unsigned i = 0; is_drawn && i < G_N_ELEMENTS(endings); i++) {
+        g_autofree char *path = path_of(folder, "charts", name, endings[i]);
+        if (!orch_chart_write(chart, path, error))
+            return false;
+        note(folder, path);
+    }
+    return true;
+}
+
+static bool make_folder(const char *parent, const char *name, GError **error)
+{
+    g_autofree char *path = g_build_filename(parent, name, NULL);
+    return orch_dir_make(path, error);
+}
+
+/* In the document's order. */
+static bool write_blocks(const struct folder *folder, const struct orch_document *document,
+                         const struct orch_drawn *drawn, GHashTable *names, GError **error)
+{
+    for (guint i = 0; i < document->sections->len; i++) {
+        const struct orch_section *section = document->sections->pdata[i];
+        for (guint j = 0; j < section->blocks->len; j++) {
+            const struct orch_block *block = section->blocks->pdata[j];
+            const char *name = g_hash_table_lookup(names, block);
+            if (name && block->table && !write_table(folder, block->table, name, error))
+                return false;
+            if (name && block->chart &&
+                !write_chart(folder, block->chart, orch_drawn_svg(drawn, block->chart), name,
+                             error))
+                return false;
+        }
+    }
+    return true;
+}
+
+bool orch_files_write(const struct orch_document *document, const struct orch_drawn *drawn,
+                      const char *path, GPtrArray *written, GError **error)
+{
+    const struct folder folder = {path, written};
+    g_autoptr(GHashTable) names = orch_files_names(document);
+    bool has_tables = false, has_charts = false;
+    GHashTableIter iter;
+    gpointer key;
+    g_hash_table_iter_init(&iter, names);
+    while (g_hash_table_iter_next(&iter, &key, NULL)) {
+        const struct orch_block *block = key;
+        *(block->chart ? &has_charts : &has_tables) = true;
+    }
+    if (!orch_dir_make(path, error) || (has_tables && !make_folder(path, "tables", error)) ||
+        (has_charts && !make_folder(path, "charts", error)) ||
+        !write_blocks(&folder, document, drawn, names, error))
+        return false;
+    const struct orch_page_options options = {.drawn = drawn, .files = names};
+    g_autofree char *html = orch_page_html(document, &options);
+    return write_text(&folder, "", "index", "html", html, error);
+}
+
+/* ---- PDF ---------------------------------------------------------------------------------------
+ */
+
+static bool run_weasyprint(const char *html, const char *pdf, GError **error)
+{
+    const char *argv[] = {"weasyprint", "--quiet", "--encoding", "utf-8", html, pdf, NULL};
+    g_autofree char *said = NULL;
+    g_autoptr(GError) failed = NULL;
+    int status = 0;
+    if (!g_spawn_sync(NULL, (char **)(uintptr_t)argv, NULL,
+                      G_SPAWN_SEARCH_PATH | G_SPAWN_STDOUT_TO_DEV_NULL, NULL, NULL, NULL, &said,
+                      &status, &failed)) {
+        orch_error_set(error, ORCH_ERROR_IO,
+                       "apt install weasyprint; or print the page of --out from a browser",
+                       "cannot make a PDF: no WeasyPrint on this machine");
+        return false;
+    }
+    if (g_spawn_check_wait_status(status, NULL))
+        return true;
+    orch_error_set(error, ORCH_ERROR_IO, "print the page of --out from a browser",
+                   "weasyprint failed: %s", g_strstrip(said));
+    return false;
+}
+
+bool orch_files_pdf(const struct orch_document *document, const struct orch_drawn *drawn,
+                    const char *path, GError **error)
+{
+    g_autofree char *folder = g_dir_make_tmp("orch-pdf-XXXXXX", NULL);
+    if (!folder) {
+        orch_error_set(error, ORCH_ERROR_IO, "$TMPDIR says where",
+                       "cannot make a temporary folder");
+        return false;
+    }
+    g_autofree char *html = g_build_filename(folder, "page.html", NULL);
+    g_autofree char *pdf = g_build_filename(folder, "page.pdf", NULL);
+    const struct orch_page_options options = {.drawn = drawn, .is_for_paper = true};
+    g_autofree char *page = orch_page_html(document, &options);
+    g_autofree char *bytes = NULL;
+    gsize length = 0;
+    bool ok = orch_file_write(html, page, strlen(page), false, error) &&
+              run_weasyprint(html, pdf, error) &&
+              orch_file_read(pdf, (size_t)1 << 30, &bytes, &length, error) &&
+              orch_file_write(path, bytes, length, false, error);
+    unlink(html);
+    unlink(pdf);
+    rmdir(folder);
+    return ok;
+}

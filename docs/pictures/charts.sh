@@ -1,0 +1,20 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Makes the pictures of docs/charts.md from runs of its own, in a scratch folder:
+#   docs/pictures/charts.sh [BUILD-FOLDER]
+# Needs gnuplot. The losses come out the same on every machine; times and forecasts do not.
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+build=$(cd "${1:-$here/../../build}" && pwd)
+PATH=$build:$PATH
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+cp "$here/charts.recipe" "$scratch"
+cd "$scratch"
+git init -q -b main . && git add -A
+git -c user.name=orch -c user.email=orch@example.org commit -qm runs
+orch run charts.recipe --no-progress
+orch plot --x epoch --y loss --by lr -w 'experiment = rates' --log-y \
+    --title 'Training loss of the plugin pyexample' -o "$here/curves.svg"
+orch plot --x batch --y wall_s --log-x --predicted -w 'experiment = batches' \
+    --title 'Time of 30 epochs by batch size, measured and predicted' -o "$here/times.png"
