@@ -409,27 +409,3 @@ GPtrArray *orch_store_shares(struct orch_store *store, GError **error)
     g_ptr_array_unref(shares);
     return NULL;
 }
-
-bool orch_store_forecast_of(struct orch_store *store, const char *run_key,
-                            struct orch_kept_forecast *out, bool *out_found, GError **error)
-{
-    sqlite3_stmt *s = store_statement(store,
-                                      "SELECT model, tier, p5, p50, p95, made FROM forecast"
-                                      " WHERE run = ? ORDER BY made DESC LIMIT 1",
-                                      error);
-    if (!s)
-        return false;
-    store_bind(s, "t", run_key);
-    int more = store_step(store, s, error);
-    *out_found = more > 0;
-    if (more > 0) {
-        *out = (struct orch_kept_forecast){.model = store_column_text(s, 0),
-                                           .tier = store_column_text(s, 1),
-                                           .p5_s = store_column_real(s, 2),
-                                           .p50_s = store_column_real(s, 3),
-                                           .p95_s = store_column_real(s, 4),
-                                           .made_ns = sqlite3_column_int64(s, 5)};
-        sqlite3_reset(s);
-    }
-    return more >= 0;
-}

@@ -77,14 +77,4 @@ struct orch_share {
 /** By recipe, experiment, who. struct orch_share *; the caller unrefs. */
 GPtrArray *orch_store_shares(struct orch_store *store, GError **error);
 
-/** The newest forecast that was kept for a run; false without error: none. `out->tier` and `model`
- * are the caller's to free (g_free), the other texts NULL. */
-struct orch_kept_forecast {
-    char *model, *tier;
-    double p5_s, p50_s, p95_s;
-    int64_t made_ns;
-};
-bool orch_store_forecast_of(struct orch_store *store, const char *run_key,
-                            struct orch_kept_forecast *out, bool *out_found, GError **error);
-
 #endif

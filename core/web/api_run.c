@@ -4,6 +4,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/json.h"
+#include "store/forecast.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -177,35 +178,24 @@ static bool put_lists(struct orch_store *store, const struct orch_run *run, json
     return true;
 }
 
-static bool put_forecast(struct orch_store *store, const char *key, json_t *o, GError **error)
+json_t *web_forecast_json(struct orch_store *store, const char *key)
 {
-    struct orch_kept_forecast kept = {0};
-    bool found;
-    if (!orch_store_forecast_of(store, key, &kept, &found, error))
-        return false;
-    if (found)
-        json_object_set_new(
-            o, "forecast",
-            json_pack("{s:s? s:s? s:o s:o s:o s:f}", "model", kept.model, "tier", kept.tier, "p5_s",
-                      orch_json_real(kept.p5_s), "p50_s", orch_json_real(kept.p50_s), "p95_s",
-                      orch_json_real(kept.p95_s), "made_ms", (double)kept.made_ns / 1e6));
-    else
-        json_object_set_new(o, "forecast", json_null());
-    g_free(kept.model);
-    g_free(kept.tier);
-    return true;
+    struct orch_forecast_row f;
+    if (!orch_store_forecast_of(store, key, &f, NULL))
+        return json_null();
+    return json_pack("{s:s? s:s? s:f s:f s:f s:f}", "model", f.model, "tier", f.tier, "p5_s",
+                     f.p5_s, "p50_s", f.p50_s, "p95_s", f.p95_s, "made_ms",
+                     (double)f.made_ns / 1e6);
 }
 
-static bool answer_active(struct web_call *call, const struct orch_active_row *row, GError **error)
+static bool answer_active(struct web_call *call, const struct orch_active_row *row)
 {
     json_t *o = web_active_json(row);
     bool is_alive = json_is_true(json_object_get(o, "is_alive"));
     put(o, "state", is_alive ? "running" : "interrupted");
-    bool ok = put_forecast(call->store, row->key, o, error);
-    if (ok)
-        web_answer_json(call, json_incref(o), 15);
-    json_decref(o);
-    return ok;
+    json_object_set_new(o, "forecast", web_forecast_json(call->store, row->key));
+    web_answer_json(call, o, 15);
+    return true;
 }
 
 bool web_api_run(struct web_call *call, GError **error)
@@ -213,7 +203,7 @@ bool web_api_run(struct web_call *call, GError **error)
     GError *problem = NULL;
     struct orch_active_row *active = web_active_find(call->store, call->run, &problem);
     if (active || problem) {
-        bool ok = active && answer_active(call, active, error);
+        bool ok = active && answer_active(call, active);
         if (problem)
             g_propagate_error(error, problem);
         orch_active_row_free(active);
@@ -222,10 +212,10 @@ bool web_api_run(struct web_call *call, GError **error)
     struct orch_run *run = orch_store_run(call->store, call->run, error);
     json_t *params = run ? orch_store_params(call->store, run->id, error) : NULL;
     json_t *o = params ? head_json(run) : NULL;
-    bool ok =
-        o && put_lists(call->store, run, o, error) && put_forecast(call->store, run->key, o, error);
+    bool ok = o && put_lists(call->store, run, o, error);
     if (ok) {
         json_object_set(o, "params", params);
+        json_object_set_new(o, "forecast", web_forecast_json(call->store, run->key));
         json_object_set_new(o, "facts", facts_json(run->facts));
         json_object_set_new(o, "machine", facts_json(run->machine_facts));
         web_answer_json(call, json_incref(o), 15);

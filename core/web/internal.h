@@ -96,6 +96,8 @@ json_t *web_names_json(const GPtrArray *names);
 json_t *web_thin_json(const struct orch_thin *thin);
 /** Of a running trial: NULL without error when there is none of that key. The caller frees. */
 struct orch_active_row *web_active_find(struct orch_store *store, const char *key, GError **error);
+/** The newest forecast that was made for a run; null when there is none. New reference. */
+json_t *web_forecast_json(struct orch_store *store, const char *key);
 /** What is known of a running trial's identity, from its active row. New reference. */
 json_t *web_active_json(const struct orch_active_row *row);
 

@@ -97,27 +97,13 @@ static void free_trial(gpointer data)
     g_free(t);
 }
 
-static json_t *forecast_json(struct orch_store *store, const char *key)
-{
-    struct orch_kept_forecast kept = {0};
-    bool found = false;
-    orch_store_forecast_of(store, key, &kept, &found, NULL);
-    json_t *json = found ? json_pack("{s:s? s:o s:o s:o}", "tier", kept.tier, "p5_s",
-                                     orch_json_real(kept.p5_s), "p50_s", orch_json_real(kept.p50_s),
-                                     "p95_s", orch_json_real(kept.p95_s))
-                         : json_null();
-    g_free(kept.model);
-    g_free(kept.tier);
-    return json;
-}
-
 static struct trial *new_trial(struct web_live *live, struct orch_active_row *row)
 {
     struct trial *t = g_new0(struct trial, 1);
     g_autofree char *path = g_build_filename(row->trial_dir, "journal", NULL);
     t->row = row;
     t->identity = web_active_json(row);
-    t->forecast = forecast_json(live->store, row->key);
+    t->forecast = web_forecast_json(live->store, row->key);
     t->journal = orch_journal_open(path, NULL);
     t->curves = g_ptr_array_new_with_free_func(free_curve);
     t->progress = g_array_new(FALSE, FALSE, sizeof(struct orch_running_point));
