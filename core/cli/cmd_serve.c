@@ -12,7 +12,9 @@
 #include "lib/base/ident.h"
 #include "lib/base/json.h"
 
+#include <signal.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum {
@@ -50,12 +52,14 @@ static void end_in_time(gpointer data)
 /* The last words of a command that failed, as an error. */
 static void fail_with(const char *words, int status, GError **error)
 {
-    g_autofree char *text = g_strdup(words);
-    g_strchomp(text);
+    g_autofree char *text = g_strchomp(g_strdup(words));
     const char *start = g_str_has_prefix(text, "orch: ") ? text + strlen("orch: ") : text;
-    if (!*start)
-        orch_error_set(error, ORCH_ERROR_IO, NULL, "it took longer than %d s (status %d)", ANSWER_S,
-                       status);
+    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
+        orch_error_set(error, ORCH_ERROR_IO, "ask it of the command itself",
+                       "it took longer than %d s", ANSWER_S);
+    else if (WIFSIGNALED(status) || !*start)
+        orch_error_set(error, ORCH_ERROR_IO, "ask it of the command itself",
+                       "the command ended with status %d", status);
     else
         g_set_error(error, ORCH_ERROR, ORCH_ERROR_USAGE, "%s", start);
 }

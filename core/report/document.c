@@ -242,9 +242,10 @@ static json_t *block_json(const struct orch_block *block)
         json_object_set_new(out, "text", json_string(block->text));
     if (block->cure)
         json_object_set_new(out, "cure", json_string(block->cure));
-    if (block->table)
+    if (block->table) {
         json_object_set_new(out, "rows", orch_table_json(block->table));
-    json_object_set_new(out, "shown", shown_json(block->table));
+        json_object_set_new(out, "shown", shown_json(block->table));
+    }
     if (block->chart)
         json_object_set_new(out, "chart", orch_chart_json(block->chart));
     if (block->pictures)

@@ -30,7 +30,8 @@ struct orch_web {
     char *url;
     SoupServer *soup;
     GSocketService *service;
-    GHashTable *connections; /* GSocketConnection * to struct connection * */
+    GHashTable *connections; /* GSocketConnection * to its remote address, which holds a struct
+                                connection */
     GHashTable *files;       /* of web_files_read */
     GThreadPool *workers;
     GAsyncQueue *stores; /* handles that no worker uses */
@@ -100,6 +101,19 @@ struct orch_active_row *web_active_find(struct orch_store *store, const char *ke
 json_t *web_forecast_json(struct orch_store *store, const char *key);
 /** What is known of a running trial's identity, from its active row. New reference. */
 json_t *web_active_json(const struct orch_active_row *row);
+
+/* ---- connections.c: the main thread ------------------------------------------------------------
+ */
+
+GHashTable *web_connections_new(void);
+void web_connections_free(struct orch_web *web);
+/** A new connection (signal "incoming"). */
+gboolean web_connections_take(GSocketService *service, GSocketConnection *stream, GObject *source,
+                              gpointer web);
+/** Closes those that have sent no whole request for too long (a timer's callback). */
+gboolean web_connections_reap(gpointer web);
+/** Its head came whole, or its answer is out. */
+void web_connection_busy(SoupServerMessage *message, bool is_busy);
 
 /* ---- live.c: the main thread -------------------------------------------------------------------
  */

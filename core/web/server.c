@@ -42,102 +42,6 @@ static void put_error(SoupServerMessage *message, unsigned status, const char *t
     put_bytes(message, status, "application/json", bytes);
 }
 
-/* ---- connections ------------------------------------------------------------------------------
- */
-
-struct connection {
-    bool is_busy;  /* a whole head came, and its answer is not out yet */
-    bool is_ended; /* shut down; it goes when its stream does */
-    int64_t since_ns;
-};
-
-static struct connection *connection_of(SoupServerMessage *message)
-{
-    GSocketAddress *remote = soup_server_message_get_remote_address(message);
-    return remote ? g_object_get_data(G_OBJECT(remote), "orch-connection") : NULL;
-}
-
-static void set_busy(SoupServerMessage *message, bool is_busy)
-{
-    struct connection *connection = connection_of(message);
-    if (!connection)
-        return;
-    connection->is_busy = is_busy;
-    connection->since_ns = orch_mono_ns();
-}
-
-static void on_connection_gone(gpointer data, GObject *stream)
-{
-    struct orch_web *web = data;
-    g_hash_table_remove(web->connections, stream);
-}
-
-/* The connection that has rested longest without a whole request; borrowed. NULL: all are busy. */
-static GSocketConnection *find_idlest(struct orch_web *web, int64_t *out_since_ns)
-{
-    GSocketConnection *found = NULL;
-    GHashTableIter iter;
-    gpointer stream, remote;
-    *out_since_ns = G_MAXINT64;
-    g_hash_table_iter_init(&iter, web->connections);
-    while (g_hash_table_iter_next(&iter, &stream, &remote)) {
-        const struct connection *c = g_object_get_data(remote, "orch-connection");
-        if (c->is_busy || c->is_ended || c->since_ns >= *out_since_ns)
-            continue;
-        *out_since_ns = c->since_ns;
-        found = stream;
-    }
-    return found;
-}
-
-static void end_connection(struct orch_web *web, GSocketConnection *stream)
-{
-    GObject *remote = g_hash_table_lookup(web->connections, stream);
-    struct connection *c = g_object_get_data(remote, "orch-connection");
-    c->is_ended = true;
-    g_socket_shutdown(g_socket_connection_get_socket(stream), TRUE, TRUE, NULL);
-}
-
-static gboolean on_reap(gpointer data)
-{
-    struct orch_web *web = data;
-    int64_t before = orch_mono_ns() - WEB_IDLE_S * INT64_C(1000000000), since;
-    GSocketConnection *stream;
-    while ((stream = find_idlest(web, &since)) != NULL && since < before)
-        end_connection(web, stream);
-    return G_SOURCE_CONTINUE;
-}
-
-/* When there are too many, the one that has rested longest makes room: whoever opens connections
- * and says nothing shuts nobody out. */
-static gboolean on_incoming(GSocketService *service, GSocketConnection *stream, GObject *source,
-                            gpointer data)
-{
-    (void)service;
-    (void)source;
-    struct orch_web *web = data;
-    if (g_hash_table_size(web->connections) >= WEB_CONNECTIONS_MAX) {
-        int64_t since;
-        GSocketConnection *idlest = find_idlest(web, &since);
-        if (!idlest || g_hash_table_size(web->connections) >= 2 * WEB_CONNECTIONS_MAX)
-            return TRUE; /* closed with its last reference */
-        end_connection(web, idlest);
-    }
-    g_autoptr(GSocketAddress) local = g_socket_connection_get_local_address(stream, NULL);
-    g_autoptr(GSocketAddress) remote = g_socket_connection_get_remote_address(stream, NULL);
-    if (!local || !remote)
-        return TRUE;
-    struct connection *connection = g_new0(struct connection, 1);
-    connection->since_ns = orch_mono_ns();
-    /* the address travels with each message: it finds the connection again */
-    g_object_set_data_full(G_OBJECT(remote), "orch-connection", connection, g_free);
-    g_hash_table_insert(web->connections, stream, g_object_ref(remote));
-    g_object_weak_ref(G_OBJECT(stream), on_connection_gone, web);
-    g_socket_set_timeout(g_socket_connection_get_socket(stream), WEB_IDLE_S);
-    soup_server_accept_iostream(web->soup, G_IO_STREAM(stream), local, remote, NULL);
-    return TRUE;
-}
-
 /* ---- the head ---------------------------------------------------------------------------------
  */
 
@@ -180,7 +84,7 @@ static void on_head(SoupServer *soup, SoupServerMessage *message, const char *pa
         .url_bytes = strlen(url),
         .body_bytes = body_bytes(headers),
     };
-    set_busy(message, true);
+    web_connection_busy(message, true);
     struct web_verdict verdict = web_guard_check(&web->guard, &head);
     if (verdict.status == 303) {
         set_cookie(&web->guard, message);
@@ -369,7 +273,7 @@ static void on_finished(SoupServer *soup, SoupServerMessage *message, gpointer d
 {
     (void)soup;
     (void)data;
-    set_busy(message, false);
+    web_connection_busy(message, false);
 }
 
 /* ---- life -------------------------------------------------------------------------------------
@@ -421,7 +325,7 @@ static bool listen_at(struct orch_web *web, GInetAddress *address, GError **erro
     web->url = g_strdup_printf("http://%s:%u/%s%s", shown, web->guard.port,
                                web->guard.token ? "?token=" : "",
                                web->guard.token ? web->guard.token : "");
-    g_signal_connect(web->service, "incoming", G_CALLBACK(on_incoming), web);
+    g_signal_connect(web->service, "incoming", G_CALLBACK(web_connections_take), web);
     return true;
 }
 
@@ -456,7 +360,7 @@ struct orch_web *orch_web_new(const struct orch_web_options *options, GError **e
     g_mutex_init(&web->lock);
     g_mutex_init(&web->callback_lock);
     web->listings = g_queue_new();
-    web->connections = g_hash_table_new_full(g_direct_hash, g_direct_equal, NULL, g_object_unref);
+    web->connections = web_connections_new();
     web->stores = g_async_queue_new_full(close_store);
     web->workers = g_thread_pool_new(answer, NULL, WEB_WORKERS, FALSE, NULL);
     web->loop = g_main_loop_new(NULL, FALSE);
@@ -465,7 +369,7 @@ struct orch_web *orch_web_new(const struct orch_web_options *options, GError **e
     soup_server_add_handler(web->soup, NULL, on_request, web, NULL);
     g_signal_connect(web->soup, "request-finished", G_CALLBACK(on_finished), web);
     g_signal_connect(web->soup, "request-aborted", G_CALLBACK(on_finished), web);
-    web->reaper = g_timeout_add_seconds(5, on_reap, web);
+    web->reaper = g_timeout_add_seconds(5, web_connections_reap, web);
     if (open_all(web, error))
         return web;
     orch_web_free(web);
@@ -493,16 +397,6 @@ void orch_web_run(struct orch_web *web)
     g_source_remove(terminated);
 }
 
-static void forget_connections(struct orch_web *web)
-{
-    GHashTableIter iter;
-    gpointer stream;
-    g_hash_table_iter_init(&iter, web->connections);
-    while (g_hash_table_iter_next(&iter, &stream, NULL))
-        g_object_weak_unref(stream, on_connection_gone, web);
-    g_hash_table_unref(web->connections);
-}
-
 void orch_web_free(struct orch_web *web)
 {
     if (!web)
@@ -519,7 +413,7 @@ void orch_web_free(struct orch_web *web)
     g_source_remove(web->reaper);
     soup_server_disconnect(web->soup);
     g_object_unref(web->soup);
-    forget_connections(web);
+    web_connections_free(web);
     g_async_queue_unref(web->stores);
     g_clear_pointer(&web->files, g_hash_table_unref);
     web_listings_free(web->listings);

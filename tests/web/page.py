@@ -222,6 +222,10 @@ def others():
     harmless()
     go("#/reports")
     until("a report", lambda: "Accuracy by rate" in text() and "complete" in text(), 90)
+    until("its chart", lambda: len(all_of(".report canvas")) == 1)
+    heads = [h.text for h in all_of(".report thead")]
+    expect("columns in the report's own order", heads[0].startswith("rate"), True)
+    expect("what nobody ran", "not run yet" in text() and "orch run" in text(), True)
     shot("reports")
     go("#/no/such/page")
     until("the table instead", lambda: len(rows()) >= 7)

@@ -41,6 +41,8 @@ experiments:
   live: { plugin: ./curve.plugin, with: { steps: 400, delay: 0.05 } }
 report:
   - { title: Accuracy by rate, table: { rows: rate, value: result accuracy, experiments: [curves] } }
+  - { title: Loss by step, plot: { x: step, y: loss, by: rate, experiments: [curves] } }
+  - { title: Nobody ran this, table: { rows: steps, value: result accuracy, experiments: [live] } }
 Y
 git add -A; git commit -qm first
 ok orch run curve.recipe curves hostile

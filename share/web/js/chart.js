@@ -88,7 +88,7 @@ export class Chart {
       ],
       series: [{label: o.x}, ...series.map((s, i) => this.lineOf(s, s.style ?? i))],
       hooks: {setCursor: [(u) => this.onCursor(u)], setScale: [(u, name) => this.onScale(u, name)],
-        draw: o.draw ? [(u) => o.draw(u)] : []},
+        draw: [(u) => intervals(u, series), ...(o.draw ? [(u) => o.draw(u)] : [])]},
     };
   }
 
@@ -149,6 +149,29 @@ export class Chart {
     }
     event.preventDefault();
   }
+}
+
+/* A line from the low to the high end of each point's interval, where it has one. */
+function intervals(u, series) {
+  const g = u.ctx;
+  g.save();
+  g.beginPath();
+  g.rect(u.bbox.left, u.bbox.top, u.bbox.width, u.bbox.height);
+  g.clip();
+  g.lineWidth = 1.5 * devicePixelRatio;
+  g.globalAlpha = .6;
+  series.forEach((s, i) => {
+    g.strokeStyle = color(s.style ?? i);
+    s.low?.forEach((low, k) => {
+      if (low === null || s.high[k] === null || s.y[k] === null) return;
+      const x = u.valToPos(s.x[k], 'x', true);
+      g.beginPath();
+      g.moveTo(x, u.valToPos(low, 'y', true));
+      g.lineTo(x, u.valToPos(s.high[k], 'y', true));
+      g.stroke();
+    });
+  });
+  g.restore();
 }
 
 /* One x for all curves; undefined where a curve has no point there, null where it had no number. */

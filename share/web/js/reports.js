@@ -54,7 +54,7 @@ function blockOf(b, charts) {
   if (b.chart) return chartOf(b.chart, charts);
   if (b.pictures) return el('p', {class: 'note'}, 'pictures: ', b.pictures.map((p) => p.caption ?? '').filter(Boolean).join('; '), " (a run's page shows them)");
   if (b.kind === 'missing') return el('p', {class: 'missing'}, b.text, b.cure ? [': ', el('code', {}, b.cure)] : null);
-  return el('p', {class: b.kind === 'note' ? 'note' : null}, b.text ?? '');
+  return el('p', {class: b.kind === 'note' ? 'note' : null}, (b.text ?? '').replaceAll('+-', '±'));
 }
 
 function tableOf(b) {
@@ -63,6 +63,8 @@ function tableOf(b) {
     cell: (r) => r[k] === 'missing' ? el('span', {class: 'missing'}, 'missing') : (r[k] ?? '').replaceAll('+-', '±')}));
   return el('div', {}, b.text ? el('p', {}, b.text) : null, plainTable(columns, cells, 'table'));
 }
+
+const finite = (v) => v !== null && v !== undefined && v !== '' && Number.isFinite(Number(v)) ? Number(v) : null;
 
 function chartOf(chart, charts) {
   const panels = new Map();
@@ -78,7 +80,7 @@ function chartOf(chart, charts) {
     add(root, name ? el('p', {}, name) : null, box);
     const series = list.map((s) => {
       const points = s.points.filter((p) => p.x !== null && Number.isFinite(Number(p.x))).sort((a, b) => a.x - b.x);
-      return {name: s.role && s.role !== 'measured' ? `${s.name} (${s.role})` : s.name, marks: !isLine || points.length < 40, line: isLine, x: points.map((p) => Number(p.x)),
+      return {name: s.role && s.role !== 'measured' ? `${s.name} (${s.role})` : s.name, marks: !isLine || points.length < 40, line: isLine, x: points.map((p) => Number(p.x)), low: points.map((p) => finite(p.low)), high: points.map((p) => finite(p.high)),
         y: points.map((p) => Number.isFinite(Number(p.y)) && p.y !== null ? Number(p.y) : null)};
     });
     const c = new Chart(box, {x: chart.x_label ?? chart.x ?? '', y: chart.y_label ?? chart.y ?? '', logX: chart.log_x, logY: chart.log_y, xNames: chart.x_names ?? null, points: false, label: chart.title ?? 'chart'});
