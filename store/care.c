@@ -11,8 +11,7 @@
 /* ---- info -------------------------------------------------------------------------------------
  */
 
-/* SHA-256 over "KEY DIGEST\n" of every ended run, by key: equal sets of runs give equal digests. */
-static bool digest_all(struct orch_store *store, char out[ORCH_SHA256_CHARS], GError **error)
+bool orch_store_digest_all(struct orch_store *store, char *out, GError **error)
 {
     sqlite3_stmt *s = store_statement(store, "SELECT key, digest FROM run ORDER BY key", error);
     if (!s)
@@ -62,7 +61,7 @@ static bool read_info(struct orch_store *store, struct orch_store_info *info, GE
         if (!store_get_int(store, counts[i].out, 0, error, counts[i].sql, ""))
             return false;
     info->schema = (int)schema;
-    return digest_all(store, info->digest, error);
+    return orch_store_digest_all(store, info->digest, error);
 }
 
 bool orch_store_info(struct orch_store *store, struct orch_store_info *out, GError **error)

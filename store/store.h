@@ -252,6 +252,7 @@ struct orch_run_query {
     const char *experiment; /* NULL: any */
     const char *state;      /* NULL: any */
     const struct orch_where *where;
+    bool ended_well; /* only ok and diverged: runs that count as results */
     bool with_hidden;
     bool oldest_first;
     int64_t limit; /* 0: all */
@@ -338,6 +339,9 @@ bool orch_store_check(struct orch_store *store, GPtrArray *out, int64_t *out_run
 /** A consistent copy while others write (SQLite backup), into a file that must not exist. */
 bool orch_store_backup(struct orch_store *store, const char *dest, GError **error);
 
+/** SHA-256 over "KEY DIGEST\n" of every ended run, by key: equal sets of runs give equal digests.
+ * `out`: 65 bytes. */
+bool orch_store_digest_all(struct orch_store *store, char *out, GError **error);
 /** Digest v1 of a run as stored, recomputed from its rows: 64 hex. */
 bool orch_store_digest(struct orch_store *store, int64_t run_id, char *out, GError **error);
 

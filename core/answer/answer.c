@@ -3,6 +3,7 @@
 
 #include "core/report/numbers.h"
 #include "lib/base/error.h"
+#include "lib/base/file.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
 
@@ -287,7 +288,11 @@ static void describe(struct orch_document *document, struct orch_plan *plan,
     document->is_dirty = source && source->dirty;
     document->who = g_strdup(options->who);
     document->machine = g_strdup(orch_workspace_machine(plan->workspace)->cpu_model);
-    document->made = orch_time_format(orch_now_ns(), false);
+    g_autofree char *now = orch_time_format(orch_now_ns(), false);
+    document->made = g_strconcat(now, " UTC", NULL);
+    char digest[ORCH_SHA256_CHARS];
+    if (plan->store && orch_store_digest_all(plan->store, digest, NULL))
+        document->store_digest = g_strdup(digest);
 }
 
 static struct orch_asked begin_section(struct orch_document *document, struct orch_plan *plan,

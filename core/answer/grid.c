@@ -251,6 +251,17 @@ static struct orch_table *table_of_values(const struct orch_grid *grid, const GP
     return table;
 }
 
+/* The means of all values: what a program reads of a cell with several. */
+static json_t *means_json(const struct orch_grid *grid, const struct orch_grid_cell *cell)
+{
+    json_t *means = json_array();
+    for (guint i = 0; i < grid->wanted->len; i++) {
+        double mean = orch_grid_stat(cell, i).mean;
+        json_array_append_new(means, isnan(mean) ? json_null() : json_real(mean));
+    }
+    return means;
+}
+
 static void add_cell(struct orch_table *table, const struct orch_grid *grid,
                      const struct orch_grid_cell *cell)
 {
@@ -263,7 +274,7 @@ static void add_cell(struct orch_table *table, const struct orch_grid *grid,
         orch_table_add_stat(table, &stat, cell->planned);
     } else {
         g_autofree char *text = orch_grid_text(grid, cell);
-        orch_table_add(table, text, NULL);
+        orch_table_add(table, text, means_json(grid, cell));
     }
 }
 

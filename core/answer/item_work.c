@@ -133,14 +133,38 @@ static GArray *worked_columns(const struct orch_asked *a, const struct orch_csv 
     return columns;
 }
 
+/* The number that a working ends in: "3*3 = 9", "34,848"; false: none. */
+static bool end_of(const char *working, double *out)
+{
+    const char *equals = strrchr(working, '=');
+    g_auto(GStrv) groups = g_strsplit(equals ? equals + 1 : working, ",", -1);
+    g_autofree char *number = g_strjoinv("", groups);
+    return orch_real_parse(g_strstrip(number), out);
+}
+
+/* "10*10 + 10 = 110"; where the working does not end in the recorded value (it may leave biases
+ * out), that stands behind it. */
 static char *working_of(const struct orch_csv *csv, size_t row, int column)
 {
     g_autofree char *name = g_strdup_printf("%s_working", orch_csv_name(csv, column));
     const char *working = orch_csv_text(csv, row, orch_csv_find(csv, name));
     const char *value = orch_csv_text(csv, row, column);
+    double ends, recorded;
     if (!*working || strcmp(working, value) == 0)
         return g_strdup(value);
-    return strchr(working, '=') ? g_strdup(working) : g_strdup_printf("%s = %s", working, value);
+    if (!strchr(working, '='))
+        return g_strdup_printf("%s = %s", working, value);
+    bool differs = end_of(working, &ends) && orch_real_parse(value, &recorded) && ends != recorded;
+    return differs ? g_strdup_printf("%s; recorded: %s", working, value) : g_strdup(working);
+}
+
+/* Layers that have nothing of what is asked for are left out. */
+static bool has_work(const struct orch_csv *csv, size_t row, const GArray *columns)
+{
+    for (guint i = 0; i < columns->len; i++)
+        if (strcmp(orch_csv_text(csv, row, g_array_index(columns, int, i)), "0") != 0)
+            return true;
+    return false;
 }
 
 /* The first column and those with workings, a row each. */
@@ -154,6 +178,8 @@ static struct orch_table *worked_table(const struct orch_csv *csv, const GArray 
     g_ptr_array_add(headers, NULL);
     struct orch_table *table = orch_table_new((const char *const *)headers->pdata);
     for (size_t row = 0; row < orch_csv_rows(csv); row++) {
+        if (!has_work(csv, row, columns))
+            continue;
         orch_table_add(table, orch_csv_text(csv, row, 0), NULL);
         for (guint i = 0; i < columns->len; i++) {
             g_autofree char *text = working_of(csv, row, g_array_index(columns, int, i));

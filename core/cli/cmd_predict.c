@@ -77,7 +77,7 @@ static const struct orch_option OPTIONS[] = {
      "how good the forecasts of past runs were (alone, or with --json)"},
     {"curve", 0, NULL, ORCH_OPT_FLAG, AT(curve),
      "the loss curves of stored runs, and when they reach a target"},
-    {"where", 0, "FILTER", ORCH_OPT_TEXT, AT(where), "curve: all runs that match"},
+    {"where", 0, "FILTER", ORCH_OPT_TEXT, AT(where), "curve: all runs that match (docs/where.md)"},
     {"metric", 0, "NAME", ORCH_OPT_TEXT, AT(metric),
      "curve: the loss (default: step_loss, train_loss or loss)"},
     {"accuracy-metric", 0, "NAME", ORCH_OPT_TEXT, AT(accuracy_metric),

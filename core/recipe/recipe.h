@@ -22,6 +22,7 @@ struct orch_recipe_options {
     const char *const *sweeps;   /* -x "param=a,b" or "experiment.param=a,b" */
     const char *const *targets;  /* problems and experiments to keep; NULL or empty: all */
     unsigned part, part_count;   /* --part 2/5; 0: all */
+    int repeat; /* of the experiments that `targets` means, in place of what is written; 0: none */
     bool smoke;
 };
 

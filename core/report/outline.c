@@ -169,7 +169,7 @@ GPtrArray *orch_outline_others(const struct orch_document *document,
 static void append_slug(GString *out, const char *text)
 {
     g_autofree char *ascii = g_str_to_ascii(text ? text : "", "C");
-    for (const char *p = ascii; *p && out->len < SLUG_MAX; p++) {
+    for (const char *p = ascii; *p && out->len <= SLUG_MAX; p++) {
         const char last = out->len ? out->str[out->len - 1] : '-';
         if (g_ascii_isalnum(*p))
             g_string_append_c(out, g_ascii_tolower(*p));
@@ -180,6 +180,16 @@ static void append_slug(GString *out, const char *text)
     }
 }
 
+/* Between words, where there is such a place. */
+static void shorten(GString *out)
+{
+    const bool is_between = out->str[SLUG_MAX] == '-';
+    g_string_truncate(out, SLUG_MAX);
+    const char *last = strrchr(out->str, '-');
+    if (!is_between && last && last - out->str >= SLUG_MAX / 2)
+        g_string_truncate(out, (gsize)(last - out->str));
+}
+
 char *orch_outline_slug(const char *question, const char *title)
 {
     GString *out = g_string_new(NULL);
@@ -187,6 +197,8 @@ char *orch_outline_slug(const char *question, const char *title)
     if (out->len && out->str[out->len - 1] != '-')
         g_string_append_c(out, '-');
     append_slug(out, title);
+    if (out->len > SLUG_MAX)
+        shorten(out);
     while (out->len && strchr("-.", out->str[out->len - 1]))
         g_string_truncate(out, out->len - 1);
     if (!out->len)

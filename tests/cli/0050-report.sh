@@ -71,3 +71,95 @@ has 'missing: 8 of 8 trials are not run'; has 'to have it: orch run r.recipe tun
 ok orch run r.recipe tune -q
 ORCH_USER=bob ok orch run r.recipe feature -x lr=0.01 -q
 ok orch report r.recipe --runs
+row() { printf '%s\n' "$out" | tr -s ' ' | sed 's/^ //' | grep -m1 "^$1 " || _fail "no line that begins with '$1'"; }
+has 'r: A report of every kind'; has 'profile small'; has 'Two ways of training.'
+same "$(row 0.1)" '0.1 0.9015 +- 0.0064 (0.9015) missing'
+has 'winner by experiment, lr: tune 0.1 with 0.9015'; has 'margin over tune 0.01: 0.0900; 95 % interval of the paired difference'; has ': more than noise'
+has '+0.2900 against feature'
+same "$(row 'tune 105.6')" 'tune 105.6 96 10.000'; has 'mean of the absolute errors: 10 % over 1 setting'
+same "$(row 'feature lr=0.01')" 'feature lr=0.01 bob bob'; same "$(row 'feature lr=0.1')" 'feature lr=0.1 missing missing'
+has '6 of 8 trials are there: tester 4, bob 2'
+has 'tune: images_per_s = batch * steps_per_s = 64 * 1.500 = 96 images/s'
+has '10*10 + 10 = 110'; has 'lr 0.01, run '; has 'yours to write'
+has 'missing: huge is left out by profile '"'small': needs a large machine"
+same "$(row bob | cut -d' ' -f1-7)" 'bob feature 2 lr=0.01 #1, lr=0.01 #2'
+has 'runs: 6 of 8 trials'
+# the pictures are the artifacts
+ok orch report r.recipe --json
+printf '%s' "$out" | python3 -c '
+import json, sys
+d = json.load(sys.stdin)
+states = {}
+for s in d["sections"]: states.setdefault(s["question"], []).append(s["state"])
+assert states["1.1a"] == ["partial", "complete"], states
+assert states["1.2"] == ["complete", "partial"] and states["1.5"] == ["student"] and states["2.1"] == ["skipped"], states
+pictures = [p for s in d["sections"] for b in s["blocks"] for p in b.get("pictures", [])]
+assert len(pictures) == 2 and all(open(p["path"], "rb").read(4) == b"\x89PNG" for p in pictures), pictures
+table = next(b["rows"] for b in d["sections"][2]["blocks"] if b["kind"] == "table")
+assert [r["experiment,_lr"] for r in table] == ["tune 0.01", "feature 0.01"], table   # where: lr < 0.05
+others = [s for s in d["sections"] if s["kind"] == "collaborators"]
+assert len(others) == 1 and {r["who"] for r in others[0]["runs"]} == {"bob"}, others
+assert all(s["command"].startswith("orch report r.recipe") for s in d["sections"])
+' || _fail 'the report as JSON is wrong'
+# bob sees himself as the one, and tester as another
+ORCH_USER=bob ok orch report r.recipe --only 1.1a; has 'Runs made by others'; has 'tester  tune'
+# nobody else's runs: no such section
+ok orch report r.recipe --only 1.2 p1; has 'Speed'
+ok orch report r.recipe --only 1.5; has_not 'Runs made by others'
+# questions: a problem, a part, several; an unknown one is said with those that there are
+ok orch report r.recipe --only 2; has '2.1  Large'; has_not '1.1a'
+ok orch report r.recipe --only 1.1a --only 1.5; has 'Final'; has 'Why'; has_not 'Winner'
+fails 2 orch report r.recipe --only 1.9; says "no question '1.9'"; says '1.1, 1.1a, 1.1b'
+# a problem: only items about it
+ok orch report r.recipe p1; has 'Final'; has_not '2.1  Large'
+# another profile: what is asked and what it takes to have it
+ok orch report r.recipe -p large --only 2.1; has 'to have it: orch run r.recipe -p large huge'
+# points
+ok orch report r.recipe --points --json
+printf '%s' "$out" | python3 -c '
+import json, sys
+d = json.load(sys.stdin)
+state = {p["part"]: (p["points"], p["state"]) for p in d["parts"]}
+assert state["1.1a"] == (4, "partial") and state["1.5"] == (3, "yours to write") and state["2.1"] == (5, "skipped"), state
+assert d["totals"]["all"] == 14 and d["totals"]["skipped"] == 5, d["totals"]
+' || _fail 'the points are wrong'
+ok orch report r.recipe --points; has '14 points in all; as done under profile small'; has 'needs a large machine'
+fails 2 orch report r.recipe --points --only 1.1a; says 'whole report'
+# the end of a run shows the same, for what was asked
+ok orch run r.recipe feature -q; has '1.1a  Final'; has_not 'Large'
+# wrong items are found when the recipe is read, each at its place
+bad() { sed "s|coverage: }|$1 }|" r.recipe >bad.recipe; fails 2 orch check bad.recipe; says "$2"; says 'bad.recipe:19:'; }
+bad 'table: { rows: lr, value: result final, where: "lrr < 1" }' "unknown parameter or metric 'lrr'"
+bad 'table: { rows: lr, value: result final, where: "lr <" }' "expected a value after 'lr <'"
+bad 'table: { rows: lr, value: result final, where: "who = ada and state = ok and lr < 1" }, points: x' 'is not a number of points'
+bad 'coverage: { rows: lrr }' "unknown parameter 'lrr'"
+bad 'work: { formula: "x = steps_per_s * batchs" }' "unknown parameter or metric 'batchs'"
+bad 'work: { formula: "x = steps_per_s *" }' 'expected a name or a number'
+bad 'work: { formula: "steps_per_s * 2" }' "formula without '='"
+bad 'work: { formula: "x = avg steps_per_s" }' "'avg' is no summary"
+bad 'images: { artifact: sample }' "unknown artifact 'sample'"
+bad 'compare: { predicted: tune, by: lr, value: final }' "needs both 'predicted' and 'measured'"
+bad 'compare: { predicted: tune, measured: feature, by: lr }' "'compare' needs 'value'"
+bad 'compare: { predicted: tuen, measured: feature, by: lr, value: final }' "unknown metric 'tuen'"
+bad 'compare: { predicted: guess, measured: images_per_s, baseline: tune, by: lr }' 'against a baseline or against the measured'
+bad 'compare: { by: lr }' "'compare' needs 'value'"
+bad 'student: { text: x }' "'student' takes a text"
+bad 'collaborators: { by: lrr }' "unknown parameter 'lrr'"
+# the same table over any runs, without a recipe
+ok orch table --rows lr --columns mode --value 'result final'
+has "$(printf 'lr\t')"
+ok orch table --rows lr --columns experiment --value 'result final' --where 'repeat = 1' --format json
+printf '%s' "$out" | python3 -c '
+import json, sys
+rows = {r["lr"]: r for r in json.load(sys.stdin)["rows"]}
+assert rows["0.1"]["tune"] == 0.901 and rows["0.01"]["feature"] == 0.611, rows' || _fail 'the table is wrong'
+ok orch table --rows experiment,lr --value 'max accuracy' --value wall_s --format csv
+has '"experiment, lr",'; has 'wall_s (s)'
+ok orch table --rows lr --value 'result final' --format latex; has '\begin{tabular}'
+ok orch table --rows lr --value 'result final' --format markdown; has '| lr'
+fails 2 orch table --rows lrr --value final; says "none of 8 runs has a 'lrr'"
+fails 2 orch table --rows lr --value 'result finale'; says "'finale'"
+fails 2 orch table --rows lr; says 'needs --rows and --value'
+fails 2 orch table --rows lr --value final --format pdf; says pdf
+fails 2 orch table --rows lr --value final --where 'lrr = 1'; says lrr
+exit 0

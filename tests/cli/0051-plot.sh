@@ -102,6 +102,7 @@ ok orch plot --x lr --y loss --kind bar -w experiment=fit; has '+-'
 ok orch plot --x lr --y loss --kind box --facet repeat -w experiment=fit; has 'repeat=2'
 ok orch plot --y loss --kind histogram -w experiment=fit; has points
 ok orch plot --kind heat --x lr --y repeat --z loss -w experiment=fit; has 'repeat (down) by lr (across)'
+ok orch plot --kind heat --x experiment --y repeat --z loss -w experiment=fit; has 'means are also over lr'
 ok orch plot --x rate --y loss -w experiment=scale; has 'each point is a run'
 # means over something that is not a repeat say so
 ok orch plot --x repeat --y loss --by experiment -w experiment=fit; has 'means are also over lr'

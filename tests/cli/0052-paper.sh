@@ -24,6 +24,7 @@ if command -v gnuplot >/dev/null; then
     for ending in svg png pdf; do [ -s out/charts/1.1b-loss-by-epoch.$ending ] || _fail "no chart as $ending"; done
     grep -q '<svg' out/index.html || _fail 'no chart in the page'
 fi
+ok orch db info --json; grep -qF "$(json digest)" out/index.html || _fail "the page lacks the store's digest"
 # without gnuplot the page holds the chart as text, and says why
 mkdir -p "$SCRATCH/bin"
 for program in python3 git; do ln -sf "$(command -v $program)" "$SCRATCH/bin/$program"; done

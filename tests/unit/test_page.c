@@ -90,6 +90,9 @@ static void test_slugs(void **state)
         g_autofree char *slug = orch_outline_slug(cases[i].question, cases[i].title);
         assert_string_equal(slug, cases[i].slug);
     }
+    g_autofree char *words = orch_outline_slug(
+        "1.2a", "Feature extractor - final accuracy by learning rate (best epoch in brackets)");
+    assert_string_equal(words, "1.2a-feature-extractor-final-accuracy-by-learning-rate-best");
     g_autofree char *longer = g_strnfill(500, 'x'), *slug = orch_outline_slug("1", longer);
     assert_int_equal(strlen(slug), 60);
     g_autoptr(GHashTable) taken = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);

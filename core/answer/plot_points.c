@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "core/answer/plot_drawing.h"
+
+#include "lib/base/json.h"
+#include "lib/base/text.h"
+
+#include <math.h>
+#include <string.h>
+
+#define POINTS_MOST 1200 /* of one series; longer ones are thinned to */
+#define STRETCHES 300    /* so many stretches, of two points each */
+
+/* ---- categories --------------------------------------------------------------------------------
+ */
+
+static int compare_names(gconstpointer a, gconstpointer b)
+{
+    double x, y;
+    const char *one = *(const char *const *)a, *two = *(const char *const *)b;
+    if (!orch_real_parse(one, &x) || !orch_real_parse(two, &y))
+        return 0; /* as they came */
+    return (x > y) - (x < y);
+}
+
+static bool are_numbers(const GPtrArray *names)
+{
+    double number;
+    for (guint i = 0; i < names->len; i++)
+        if (!orch_real_parse(names->pdata[i], &number))
+            return false;
+    return true;
+}
+
+/* Names at one axis, of all trials, numbers in their order. */
+static GPtrArray *names_of(const struct orch_plot_drawing *d, bool rows)
+{
+    GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
+    const GArray *lists[] = {d->v.values, d->v.empty};
+    for (size_t list = 0; list < G_N_ELEMENTS(lists); list++)
+        for (guint i = 0; i < lists[list]->len; i++) {
+            const struct orch_plot_value *value = orch_plot_value_at(lists[list], i);
+            const char *name = rows ? value->row_text : value->x_text;
+            if (name)
+                orch_chart_category(names, name);
+        }
+    if (are_numbers(names))
+        g_ptr_array_sort(names, compare_names);
+    return names;
+}
+
+/* Numbers stand at their value, unless the kind has places instead; steps and values are numbers.
+ */
+static void place_x(struct orch_plot_drawing *d)
+{
+    enum orch_chart_kind kind = d->chart->kind;
+    bool has_names = false;
+    for (guint i = 0; i < d->v.values->len; i++)
+        has_names = has_names || isnan(orch_plot_value_at(d->v.values, i)->x);
+    bool has_places = kind == ORCH_CHART_BAR || kind == ORCH_CHART_BOX || kind == ORCH_CHART_HEAT;
+    d->is_named_x = d->v.over == ORCH_PLOT_OVER_AXIS && (has_names || has_places) &&
+                    kind != ORCH_CHART_HISTOGRAM;
+    if (!d->is_named_x)
+        return;
+    d->chart->x_names = names_of(d, false);
+    d->chart->log_x = false;
+    for (guint i = 0; i < d->v.values->len; i++) {
+        struct orch_plot_value *value = &g_array_index(d->v.values, struct orch_plot_value, i);
+        value->x = orch_chart_category(d->chart->x_names, value->x_text);
+    }
+}
+
+/* ---- points ------------------------------------------------------------------------------------
+ */
+
+/* Swept names in which two trials behind one point differ. */
+static void note_merged(struct orch_plot_drawing *d, const struct orch_trial *a,
+                        const struct orch_trial *b)
+{
+    g_autoptr(json_t) one = orch_trial_coords(a), two = orch_trial_coords(b);
+    const char *name;
+    json_t *value;
+    json_object_foreach(one, name, value)
+    {
+        if (!json_equal(value, json_object_get(two, name)) &&
+            !g_ptr_array_find_with_equal_func(d->merged, name, g_str_equal, NULL))
+            g_ptr_array_add(d->merged, g_strdup(name));
+    }
+}
+
+/* How many runs stand behind the means that are of several. */
+static void note_count(struct orch_plot_drawing *d, unsigned n)
+{
+    if (n < 2)
+        return;
+    d->n_low = d->n_low ? MIN(d->n_low, n) : n;
+    d->n_high = MAX(d->n_high, n);
+}
+
+/* Measured values of one place as their mean with its interval; of forecasts the means of theirs.
+ */
+static void add_mean(struct orch_plot_drawing *d, struct orch_chart_series *series,
+                     const struct orch_plot_value *const *values, size_t count)
+{
+    g_autofree double *numbers = g_new(double, count * 3);
+    for (size_t i = 0; i < count; i++) {
+        numbers[i] = values[i]->y;
+        numbers[count + i] = values[i]->low;
+        numbers[2 * count + i] = values[i]->high;
+    }
+    struct orch_stat stat = orch_stat_of(numbers, count);
+    bool is_measured = series->role == ORCH_SERIES_MEASURED;
+    struct orch_chart_point *point = orch_chart_add(series, values[0]->x, stat.mean);
+    point->n = is_measured ? (unsigned)stat.count : 0;
+    if (!is_measured) {
+        point->low = orch_stat_of(numbers + count, count).mean;
+        point->high = orch_stat_of(numbers + 2 * count, count).mean;
+    } else if (stat.count > 1) {
+        point->low = stat.mean - stat.half;
+        point->high = stat.mean + stat.half;
+        note_count(d, point->n);
+    }
+}
+
+static int compare_x(gconstpointer a, gconstpointer b)
+{
+    const struct orch_plot_value *one = *(const struct orch_plot_value *const *)a;
+    const struct orch_plot_value *two = *(const struct orch_plot_value *const *)b;
+    if (one->x != two->x)
+        return (one->x > two->x) - (one->x < two->x);
+    return (one > two) - (one < two); /* as they came */
+}
+
+static void add_means(struct orch_plot_drawing *d, struct orch_chart_series *series,
+                      GPtrArray *values)
+{
+    const struct orch_plot_value *const *all = (void *)values->pdata;
+    for (guint from = 0, to; from < values->len; from = to) {
+        for (to = from + 1; to < values->len && all[to]->x == all[from]->x; to++)
+            if (from == 0 || d->v.over != ORCH_PLOT_OVER_STEPS)
+                note_merged(d, all[from]->trial, all[to]->trial);
+        add_mean(d, series, all + from, to - from);
+    }
+}
+
+static struct orch_chart_point *point_at(GArray *points, guint i)
+{
+    return &g_array_index(points, struct orch_chart_point, i);
+}
+
+/* A long line as the lowest and highest point of each of many stretches, its ends as they are. */
+static void thin(struct orch_plot_drawing *d, struct orch_chart_series *series)
+{
+    GArray *all = series->points;
+    if (all->len <= POINTS_MOST)
+        return;
+    GArray *kept = g_array_new(FALSE, FALSE, sizeof(struct orch_chart_point));
+    g_array_append_val(kept, *point_at(all, 0));
+    guint inner = all->len - 2;
+    for (guint i = 0; i < STRETCHES; i++) {
+        guint from = 1 + (guint)((guint64)inner * i / STRETCHES);
+        guint to = 1 + (guint)((guint64)inner * (i + 1) / STRETCHES), low = from, high = from;
+        for (guint j = from; j < to; j++) {
+            low = point_at(all, j)->y < point_at(all, low)->y ? j : low;
+            high = point_at(all, j)->y > point_at(all, high)->y ? j : high;
+        }
+        g_array_append_val(kept, *point_at(all, MIN(low, high)));
+        if (low != high)
+            g_array_append_val(kept, *point_at(all, MAX(low, high)));
+    }
+    g_array_append_val(kept, *point_at(all, all->len - 1));
+    d->thinned_from = MAX(d->thinned_from, all->len);
+    d->thinned_to = MAX(d->thinned_to, kept->len);
+    g_array_set_size(all, 0); /* none of them has a label */
+    g_array_append_vals(all, kept->data, kept->len);
+    g_array_unref(kept);
+}
+
+static void add_series(struct orch_plot_drawing *d, struct orch_chart_series *series,
+                       GPtrArray *values)
+{
+    enum orch_chart_kind kind = d->chart->kind;
+    d->is_each_run = kind == ORCH_CHART_SCATTER || kind == ORCH_CHART_BOX ||
+                     kind == ORCH_CHART_HISTOGRAM || d->v.over == ORCH_PLOT_OVER_VALUES;
+    g_ptr_array_sort(values, compare_x);
+    if (!d->is_each_run) {
+        add_means(d, series, values);
+        if (kind == ORCH_CHART_LINE)
+            thin(d, series);
+        return;
+    }
+    for (guint i = 0; i < values->len; i++) {
+        const struct orch_plot_value *value = values->pdata[i];
+        struct orch_chart_point *point = orch_chart_add(series, value->x, value->y);
+        point->low = value->low;
+        point->high = value->high;
+        point->n = value->role == ORCH_SERIES_MEASURED;
+    }
+}
+
+/* Values by series, in order of first sight. */
+static void add_all_series(struct orch_plot_drawing *d)
+{
+    g_autoptr(GPtrArray) order = g_ptr_array_new();
+    g_autoptr(GHashTable) by_series =
+        g_hash_table_new_full(NULL, NULL, NULL, (GDestroyNotify)g_ptr_array_unref);
+    for (guint i = 0; i < d->v.values->len; i++) {
+        struct orch_plot_value *value = &g_array_index(d->v.values, struct orch_plot_value, i);
+        struct orch_chart_panel *panel = orch_chart_panel(d->chart, value->panel);
+        struct orch_chart_series *series = orch_chart_series(panel, value->series, value->role);
+        GPtrArray *values = g_hash_table_lookup(by_series, series);
+        if (!values) {
+            values = g_ptr_array_new();
+            g_hash_table_insert(by_series, series, values);
+            g_ptr_array_add(order, series);
+        }
+        g_ptr_array_add(values, value);
+    }
+    for (guint i = 0; i < order->len; i++)
+        add_series(d, order->pdata[i], g_hash_table_lookup(by_series, order->pdata[i]));
+}
+
+/* ---- cells -------------------------------------------------------------------------------------
+ */
+
+/* A place of a heat map and the numbers there. */
+struct cell {
+    struct orch_chart_panel *panel;
+    const char *x, *row;
+    const struct orch_trial *first; /* of those with a number */
+    GArray *numbers;
+};
+
+static void free_cell(gpointer pointer)
+{
+    struct cell *cell = pointer;
+    g_array_unref(cell->numbers);
+    g_free(cell);
+}
+
+static struct cell *cell_of(GPtrArray *cells, struct orch_chart_panel *panel,
+                            const struct orch_plot_value *value)
+{
+    for (guint i = 0; i < cells->len; i++) {
+        struct cell *cell = cells->pdata[i];
+        if (cell->panel == panel && cell->x == value->x_text && cell->row == value->row_text)
+            return cell; /* the texts are interned */
+    }
+    struct cell *cell = g_new0(struct cell, 1);
+    *cell = (struct cell){.panel = panel, .x = value->x_text, .row = value->row_text};
+    cell->numbers = g_array_new(FALSE, FALSE, sizeof(double));
+    g_ptr_array_add(cells, cell);
+    return cell;
+}
+
+static void fill_cells(struct orch_plot_drawing *d, GPtrArray *cells, const GArray *values)
+{
+    for (guint i = 0; i < values->len; i++) {
+        const struct orch_plot_value *value = orch_plot_value_at(values, i);
+        struct cell *cell = cell_of(cells, orch_chart_panel(d->chart, value->panel), value);
+        if (!isfinite(value->y))
+            continue;
+        if (cell->first)
+            note_merged(d, cell->first, value->trial);
+        cell->first = cell->first ? cell->first : value->trial;
+        g_array_append_val(cell->numbers, value->y);
+    }
+}
+
+/* A cell for each place, without a colour where nothing was run. */
+static void add_cells(struct orch_plot_drawing *d)
+{
+    g_autoptr(GPtrArray) cells = g_ptr_array_new_with_free_func(free_cell);
+    d->chart->y_names = names_of(d, true);
+    fill_cells(d, cells, d->v.values);
+    fill_cells(d, cells, d->v.empty);
+    for (guint i = 0; i < cells->len; i++) {
+        const struct cell *cell = cells->pdata[i];
+        struct orch_stat stat =
+            orch_stat_of((const double *)(const void *)cell->numbers->data, cell->numbers->len);
+        struct orch_chart_point *point =
+            orch_chart_add(orch_chart_series(cell->panel, NULL, ORCH_SERIES_MEASURED),
+                           orch_chart_category(d->chart->x_names, cell->x),
+                           orch_chart_category(d->chart->y_names, cell->row));
+        point->z = stat.count ? stat.mean : (double)NAN;
+        point->n = (unsigned)stat.count;
+        note_count(d, point->n);
+    }
+}
+
+void orch_plot_add_points(struct orch_plot_drawing *d)
+{
+    place_x(d);
+    if (d->chart->kind == ORCH_CHART_HEAT)
+        add_cells(d);
+    else
+        add_all_series(d);
+}

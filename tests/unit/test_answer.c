@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Tables, winners and collaborators, from runs of a store that is made here. */
+#include "tests/store/fixture.h"
+
+#include "core/answer/items.h"
+
+/* One run: experiment, lr, repeat, who, accuracy (NaN: it left none), how it ended. */
+struct made {
+    const char *experiment, *lr;
+    int repeat;
+    const char *who;
+    double accuracy;
+    const char *state;
+};
+
+static void put(struct orch_store *store, int index, const struct made *m)
+{
+    struct fixture_points none = {NULL, 0, 0};
+    struct orch_record r;
+    fixture_record(&r, NULL, &none);
+    g_autofree char *key = g_strdup_printf("01890a5d-ac96-774b-bcce-b302099b%04d", index);
+    g_autofree char *print =
+        g_strdup_printf("%s%s%d", m->experiment, m->lr, m->repeat); /* same trial, same print */
+    g_autofree char *digest = g_compute_checksum_for_string(G_CHECKSUM_SHA256, print, -1);
+    const struct orch_named_text params[] = {{"lr", "real", m->lr}};
+    const struct orch_named_real results[] = {{"accuracy", m->accuracy}};
+    none = (struct fixture_points){NULL, 0, 0};
+    r.key = key;
+    r.fingerprint = digest;
+    r.experiment = m->experiment;
+    r.repeat = m->repeat;
+    r.who = m->who;
+    r.state = m->state;
+    r.params = params;
+    r.param_count = 1;
+    r.results = results;
+    r.result_count = isnan(m->accuracy) ? 0 : 1;
+    r.artifact_count = r.input_count = 0;
+    r.ended_ns += (int64_t)index * 1000000000;
+    r.next_point = NULL;
+    assert_ok(orch_store_record(store, &r, error));
+}
+
+static struct orch_store *make_store(char **out_folder, const struct made *runs, size_t count)
+{
+    *out_folder = fixture_folder();
+    struct orch_store *store = fixture_open(*out_folder);
+    for (size_t i = 0; i < count; i++)
+        put(store, (int)i, &runs[i]);
+    return store;
+}
+
+static GPtrArray *names(const char *text)
+{
+    json_t *list = json_array();
+    g_auto(GStrv) words = g_strsplit(text, ",", -1);
+    for (int i = 0; words[i]; i++)
+        json_array_append_new(list, json_string(words[i]));
+    GPtrArray *out = orch_texts(list);
+    json_decref(list);
+    return out;
+}
+
+/* A grid over all runs of a store. */
+struct bench {
+    char *folder;
+    struct orch_store *store;
+    struct orch_trials *trials;
+    GPtrArray *wanted, *rows, *columns;
+    struct orch_grid *grid;
+};
+
+static struct bench begin(const struct made *runs, size_t count, const char *value,
+                          const char *rows, const char *columns)
+{
+    struct bench b = {0};
+    b.store = make_store(&b.folder, runs, count);
+    assert_ok(b.trials = orch_trials_of_filter(b.store, NULL, error));
+    json_t *word = json_string(value);
+    b.wanted = orch_wanted_parse(word);
+    json_decref(word);
+    b.rows = names(rows);
+    b.columns = names(columns);
+    assert_ok(b.grid = orch_grid_new(b.trials, b.wanted, b.rows, b.columns, error));
+    return b;
+}
+
+static void end(struct bench *b)
+{
+    orch_grid_free(b->grid);
+    g_ptr_array_unref(b->wanted);
+    g_ptr_array_unref(b->rows);
+    g_ptr_array_unref(b->columns);
+    orch_trials_free(b->trials);
+    orch_store_close(b->store);
+    fixture_remove(b->folder);
+}
+
+/* ---- winners -----------------------------------------------------------------------------------
+ */
+
+static const struct made CLEAR[] = {
+    {"tune", "0.1", 1, "ada", 0.90, "ok"},  {"tune", "0.1", 2, "ada", 0.92, "ok"},
+    {"tune", "0.01", 1, "ada", 0.80, "ok"}, {"tune", "0.01", 2, "ada", 0.82, "ok"},
+    {"tune", "1", 1, "ada", 0.10, "ok"},    {"tune", "1", 2, "ada", 0.99, "failed"},
+};
+
+static void test_winner(void **state)
+{
+    (void)state;
+    struct bench b = begin(CLEAR, G_N_ELEMENTS(CLEAR), "result accuracy", "lr", "");
+    struct orch_winner winner = orch_grid_winner(b.grid);
+    assert_non_null(winner.first);
+    assert_string_equal(winner.first->row, "0.1");
+    assert_string_equal(winner.second->row, "0.01");
+    assert_true(fabs(winner.margin.mean - 0.1) < 1e-12);
+    assert_true(winner.margin.is_paired); /* the same repeats */
+    assert_true(winner.margin.is_more_than_noise);
+    assert_int_equal(orch_grid_at(b.grid, "1", "")->done, 1); /* what failed is no run */
+    assert_int_equal(winner.missing, 0);
+    end(&b);
+}
+
+static const struct made NOISY[] = {
+    {"tune", "0.1", 1, "ada", 0.70, "ok"},  {"tune", "0.1", 2, "ada", 0.95, "ok"},
+    {"tune", "0.01", 1, "ada", 0.90, "ok"}, {"tune", "0.01", 2, "ada", 0.72, "ok"},
+    {"tune", "1", 1, "ada", NAN, "ok"},
+};
+
+static void test_noise_and_missing(void **state)
+{
+    (void)state;
+    struct bench b = begin(NOISY, G_N_ELEMENTS(NOISY), "result accuracy", "lr", "");
+    struct orch_winner winner = orch_grid_winner(b.grid);
+    assert_string_equal(winner.first->row, "0.1");
+    assert_false(winner.margin.is_more_than_noise);
+    assert_null(orch_grid_at(b.grid, "1", "")); /* a run without the value is not about it */
+    end(&b);
+}
+
+static const struct made SINGLE[] = {{"tune", "0.1", 1, "ada", 0.9, "ok"},
+                                     {"tune", "0.01", 1, "ada", 0.8, "ok"}};
+
+static void test_one_repeat(void **state)
+{
+    (void)state;
+    struct bench b = begin(SINGLE, G_N_ELEMENTS(SINGLE), "result accuracy", "lr", "");
+    struct orch_winner winner = orch_grid_winner(b.grid);
+    assert_true(isnan(winner.margin.low)); /* not to be told from noise */
+    g_autofree char *text = orch_difference_text(&winner.margin, NULL);
+    assert_non_null(strstr(text, "cannot be told from noise"));
+    end(&b);
+}
+
+static void test_none(void **state)
+{
+    (void)state;
+    struct bench b = begin(NULL, 0, "result accuracy", "lr", "");
+    assert_null(orch_grid_winner(b.grid).first);
+    end(&b);
+}
+
+/* ---- tables ------------------------------------------------------------------------------------
+ */
+
+static const struct made PAIRS[] = {
+    {"tune", "0.1", 1, "ada", 0.5, "ok"},
+    {"tune", "0.1", 1, "ada", 0.9, "ok"}, /* the newer run of the same trial */
+    {"feature", "0.01", 1, "bob", 0.6, "ok"},
+};
+
+static void test_table(void **state)
+{
+    (void)state;
+    struct bench b = begin(PAIRS, G_N_ELEMENTS(PAIRS), "result accuracy", "lr", "experiment");
+    struct orch_table *table = orch_grid_table(b.grid);
+    assert_int_equal(orch_table_rows(table), 2);
+    assert_int_equal(orch_table_columns(table), 3);
+    for (unsigned i = 0; i < 2; i++) {
+        bool is_tune = strcmp(orch_table_cell(table, i, 0)->text, "0.1") == 0;
+        unsigned tune = strcmp(orch_table_header(table, 1), "tune") == 0 ? 1 : 2;
+        const struct orch_table_cell *own = orch_table_cell(table, i, is_tune ? tune : 3 - tune);
+        const struct orch_table_cell *other = orch_table_cell(table, i, is_tune ? 3 - tune : tune);
+        assert_true(own->number == (is_tune ? 0.9 : 0.6));
+        assert_int_equal(own->n, 1);
+        assert_string_equal(other->text, ""); /* no such trial: neither missing nor a number */
+    }
+    orch_table_free(table);
+    end(&b);
+}
+
+/* ---- collaborators -----------------------------------------------------------------------------
+ */
+
+static void use(struct orch_section *section, const char *key, const char *label, const char *who,
+                bool is_ours)
+{
+    struct orch_section_run run = {(char *)(uintptr_t)key,
+                                   (char *)(uintptr_t) "tune",
+                                   (char *)(uintptr_t)label,
+                                   (char *)(uintptr_t)who,
+                                   (char *)(uintptr_t) "K80",
+                                   NULL,
+                                   is_ours};
+    orch_section_run_add(section, &run);
+}
+
+static void test_collaborators(void **state)
+{
+    (void)state;
+    struct orch_document *document = orch_document_new("r");
+    struct orch_section *one = orch_document_add(document, "table", "1", NULL);
+    struct orch_section *two = orch_document_add(document, "best", "2", NULL);
+    use(one, "k1", "tune lr=0.1 #1", "ada", true);
+    use(one, "k2", "tune lr=0.1 #2", "bob", false);
+    use(two, "k2", "tune lr=0.1 #2", "bob", false); /* once, however often it is used */
+    use(two, "k3", "tune lr=1 #1", "bob", false);
+    use(two, "k4", "tune lr=2 #1", "eve", false);
+    struct orch_answer_options options = {.who = "ada"};
+    struct orch_asked a = {NULL, NULL, &options,
+                           orch_document_add(document, "collaborators", NULL, NULL), document};
+    assert_ok(orch_answer_collaborators(&a, error));
+    const struct orch_block *block = a.section->blocks->pdata[0];
+    assert_int_equal(block->kind, ORCH_BLOCK_TABLE);
+    assert_int_equal(orch_table_rows(block->table), 2);
+    assert_string_equal(orch_table_cell(block->table, 0, 0)->text, "bob");
+    assert_string_equal(orch_table_cell(block->table, 0, 2)->text, "2");
+    assert_string_equal(orch_table_cell(block->table, 0, 3)->text, "lr=0.1 #2, lr=1 #1");
+    assert_string_equal(orch_table_cell(block->table, 1, 0)->text, "eve");
+    assert_int_equal(a.section->runs->len, 3);
+    orch_document_free(document);
+}
+
+static void test_alone(void **state)
+{
+    (void)state;
+    struct orch_document *document = orch_document_new("r");
+    use(orch_document_add(document, "table", "1", NULL), "k1", "tune #1", "ada", true);
+    struct orch_answer_options options = {.who = "ada"};
+    struct orch_asked a = {NULL, NULL, &options,
+                           orch_document_add(document, "collaborators", NULL, NULL), document};
+    assert_ok(orch_answer_collaborators(&a, error));
+    const struct orch_block *block = a.section->blocks->pdata[0];
+    assert_non_null(strstr(block->text, "all runs of this report were made by ada"));
+    orch_document_free(document);
+}
+
+/* ---- filters without a store -------------------------------------------------------------------
+ */
+
+static char *known(void *ctx, const char *name)
+{
+    (void)ctx;
+    static const char *const values[][2] = {
+        {"lr", "0.01"}, {"net", "resnet20"}, {"flip", "true"}, {"time", "90"}};
+    for (size_t i = 0; i < G_N_ELEMENTS(values); i++)
+        if (strcmp(values[i][0], name) == 0)
+            return g_strdup(values[i][1]);
+    return NULL;
+}
+
+static void test_may_hold(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *where;
+        bool may;
+    } cases[] = {
+        {"lr = 0.01", true},
+        {"lr = 1e-2", true},
+        {"param.lr < 0.01", false},
+        {"lr < 0.1 and net = resnet20", true},
+        {"lr < 0.1 and net = resnet32", false},
+        {"lr > 0.1 or net ~ RESNET", true},
+        {"not net = resnet20", false},
+        {"accuracy > 0.9", true}, /* not known: it may */
+        {"not accuracy > 0.9", true},
+        {"accuracy > 0.9 and lr = 1", false},
+        {"lr = 1 or (accuracy > 0.9 and flip = true)", true},
+        {"lr = 1 or (accuracy > 0.9 and flip = false)", false},
+        {"time <= 1min", false},
+        {"time = 1min30s", true},
+    };
+    for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+        struct orch_where *where;
+        assert_ok(where = orch_where_parse(cases[i].where, error));
+        if (orch_where_may_hold(where, known, NULL) != cases[i].may)
+            fail_msg("'%s' was judged wrongly", cases[i].where);
+        orch_where_free(where);
+    }
+}
+
+static void test_names_of_filter(void **state)
+{
+    (void)state;
+    struct orch_where *where;
+    assert_ok(where = orch_where_parse("lr < 1 and not (state = ok or metric.loss > 2)", error));
+    g_autoptr(GArray) found = orch_where_names(where);
+    assert_int_equal(found->len, 3);
+    const struct orch_where_name *name = &g_array_index(found, struct orch_where_name, 0);
+    assert_string_equal(name[0].name, "lr");
+    assert_int_equal(name[0].column, 1);
+    assert_false(name[0].is_column);
+    assert_true(name[1].is_column);
+    assert_string_equal(name[2].name, "metric.loss");
+    orch_where_free(where);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_winner),          cmocka_unit_test(test_noise_and_missing),
+        cmocka_unit_test(test_one_repeat),      cmocka_unit_test(test_none),
+        cmocka_unit_test(test_table),           cmocka_unit_test(test_collaborators),
+        cmocka_unit_test(test_alone),           cmocka_unit_test(test_may_hold),
+        cmocka_unit_test(test_names_of_filter),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
