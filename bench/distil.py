@@ -7,11 +7,14 @@ A step's time is that of its layers on the GPU and of their launches by the host
 (a p-norm of both); a layer's time its operations over the share of the peak that its kind reaches, or its
 traffic over the share of the bandwidth, with a least time for a kernel (predictors/transfer.h has the formula).
 
---left-out judges it on GPUs and networks that are left out of the fit; --regret on the decision: of the GPUs that a
+--shifts derives what core/cli/predict_tiers.c makes of one's own runs, with each GPU left out of the fit that speaks of
+it: how much the error of a network on another GPU says of this one's (OTHER_GPU_WEIGHT), how far off the answer is then
+(OTHER_GPU_ERROR), and after a run of the same network on the same GPU at another batch (SAME_NET_ERROR); with --check
+they are compared with what stands there. --left-out judges the fit on GPUs and networks that are left out of it; --regret on the decision: of the GPUs that a
 network was measured on, with prices drawn around each GPU's speed (half to twice: there the choice is hardest), what
 the GPU with the least predicted cost costs over the one that is cheapest in hindsight.
 
-usage: /usr/bin/python3 bench/distil.py BUILD DATA [--left-out] [--regret] [--check]
+usage: /usr/bin/python3 bench/distil.py BUILD DATA [--shifts] [--left-out] [--regret] [--check]
 (DATA: a folder with the measurements' CSV files)
 """
 import collections
@@ -233,6 +236,7 @@ def show(errors, key):
         print(f"  {str(k):45} n {len(e):4}  median |e| {100*numpy.median(numpy.abs(numpy.expm1(e))):6.1f} %  bias {100*math.expm1(numpy.median(e)):+6.1f} %")
 
 
+@functools.lru_cache(None)
 def left_out(key):
     errors = []
     for group in sorted({key(r) for r in rows}):
@@ -242,7 +246,15 @@ def left_out(key):
     return errors
 
 
-for what, key in (("GPU", lambda r: r["gpu"]), ("network", lambda r: r["net"])) if "--left-out" in sys.argv else ():
+def by_gpu(r):
+    return r["gpu"]
+
+
+def by_net(r):
+    return r["net"]
+
+
+for what, key in (("GPU", by_gpu), ("network", by_net)) if "--left-out" in sys.argv else ():
     errors = left_out(key)
     e = numpy.abs(numpy.expm1([x for _, x in errors]))
     print(f"{what} left out: median |error| {100 * numpy.median(e):.1f} %, mean {100 * numpy.mean(e):.1f} %; log errors: "
@@ -282,7 +294,70 @@ def regret(errors, draws=200):
 
 
 if "--regret" in sys.argv:
-    regret(left_out(lambda r: r["net"]))
+    regret(left_out(by_net))
+
+
+def other_gpu_pairs(errors):
+    """Of each row: its log error, the mean log error of its network on one other GPU in the same source, and how much
+    the pair counts. Of both GPUs by a fit that did not see them."""
+    cells = collections.defaultdict(lambda: collections.defaultdict(list))
+    for r, e in errors:
+        cells[r["source"], r["net"], r["trains"]][r["gpu"]].append((r, e))
+    pairs = []
+    for cell in cells.values():
+        for name in cell:
+            others = [numpy.mean([e for _, e in cell[h]]) for h in cell if h != name]
+            pairs += [(dict(r, weight=r["weight"] / len(others)), e, o) for r, e in cell[name] for o in others]
+    return pairs
+
+
+def best_weight(pairs):
+    e, o, w = (numpy.array(x) for x in zip(*[(e, o, r["weight"]) for r, e, o in pairs]))
+    return min(numpy.linspace(0, 1, 101), key=lambda share: (w * numpy.abs(e - share * o)).sum())
+
+
+def shifts(errors):
+    """The three constants, by name."""
+    pairs = other_gpu_pairs(errors)
+    weight = best_weight(pairs)
+    chosen = []  # with the weight that the other GPUs ask for
+    for name in sorted({r["gpu"] for r, _, _ in pairs}):
+        of_others = best_weight([p for p in pairs if p[0]["gpu"] != name])
+        chosen += [(r, e - of_others * o) for r, e, o in pairs if r["gpu"] == name]
+    print(f"a run of the network on another GPU: {len(pairs)} pairs of {len({r['gpu'] for r, _, _ in pairs})} GPUs; such a shift counts {weight:.2f}")
+    for what, tried in (("none of it", [(r, e) for r, e, _ in pairs]), ("all of it", [(r, e - o) for r, e, o in pairs]),
+                        ("that share, of the other GPUs'", chosen)):
+        print(f"  {what}: half within {quantile(tried, 0.5):.3f} of the logarithm, 90 % within {quantile(tried, 0.9):.3f}")
+    other = quantile([(r, e - o) for r, e, o in pairs], 0.9)
+    groups, same = collections.defaultdict(list), []
+    for r, e in errors:
+        groups[r["gpu"], r["net"], r["precision"], r["trains"]].append((r, e))
+    within = []
+    for group in groups.values():
+        for r, e in group:
+            known = [(s, x) for s, x in group if (s["source"], s["batch"]) != (r["source"], r["batch"])]
+            own = [x for s, x in known if s["source"] == r["source"]]
+            across = [x for s, x in known if s["source"] != r["source"]]
+            within += [(r, e - numpy.mean(own))] if own else []
+            same += [(r, e - numpy.mean(across))] if across else []
+    print(f"a run of the network on this GPU: 90 % within {quantile(within, 0.9):.3f} in one source ({len(within)} rows), "
+          f"{quantile(same, 0.9):.3f} across frameworks and versions ({len(same)} rows)")
+    return {"OTHER_GPU_WEIGHT": weight, "OTHER_GPU_ERROR": other, "SAME_NET_ERROR": quantile(within + same, 0.9)}
+
+
+def check_shifts(found):
+    source = open(os.path.join(os.path.dirname(__file__), "../core/cli/predict_tiers.c")).read()
+    for name, value in found.items():
+        there = float(re.search(name + r"\s*\\?\s*([\d.]+)", source).group(1))
+        print(f"  {name} {value:.3f}, in predict_tiers.c {there:.3f}{'' if abs(value - there) <= 0.01 else '  DIFFERS'}")
+
+
+if "--shifts" in sys.argv:
+    derived = shifts(left_out(by_gpu))
+    for name, value in derived.items():
+        print(f"  {name} {value:.2f}")
+    if "--check" in sys.argv:
+        check_shifts(derived)
 
 
 def check(theta):

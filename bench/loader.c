@@ -30,15 +30,15 @@ static double images_per_s(const struct orch_subset *subset, int threads, bool a
 int main(int argc, char **argv)
 {
     double seconds = argc > 1 ? atof(argv[1]) : 1;
-    struct orch_dataset_options options = {
+    struct orch_image_set_options options = {
         .name = "synthetic", .height = 32, .width = 32, .synthetic_count = 10000, .seed = 1};
-    struct orch_dataset *d = orch_dataset_open(&options, NULL);
+    struct orch_image_set *d = orch_image_set_open(&options, NULL);
     struct orch_subset *subset = orch_subset_new(d, NULL, 0, 0, 1, NULL);
     for (int threads = 0; threads <= 4; threads = threads ? 2 * threads : 1)
         printf("threads %d: %.0f images/s augmented, %.0f plain\n", threads,
                images_per_s(subset, threads, true, seconds),
                images_per_s(subset, threads, false, seconds));
     orch_subset_free(subset);
-    orch_dataset_free(d);
+    orch_image_set_free(d);
     return 0;
 }

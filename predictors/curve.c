@@ -225,20 +225,6 @@ bool orch_curve_reach(const struct orch_curve *curve, double loss, double *out_k
     return false;
 }
 
-double orch_curve_error(const struct orch_curve *curve, const double *k, const double *loss,
-                        size_t count, double from_k)
-{
-    double sum = 0;
-    size_t used = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (k[i] < from_k || !(loss[i] > 0))
-            continue;
-        sum += fabs(orch_curve_loss(curve, k[i]) - loss[i]) / loss[i];
-        used++;
-    }
-    return used ? sum / (double)used : (double)NAN;
-}
-
 int orch_curve_stop_epoch(const struct orch_curve *curve, const struct orch_stop_rule *rule,
                           int progress)
 {

@@ -97,11 +97,6 @@ double orch_curve_limit(const struct orch_curve *curve);
  * ORCH_ERROR_NOT_FOUND when it never is; ORCH_ERROR_USAGE for a loss that is not finite. */
 bool orch_curve_reach(const struct orch_curve *curve, double loss, double *out_k, GError **error);
 
-/** Mean of |predicted - measured| / measured over the points with k >= from_k (0: all) and measured
- * losses above 0; NaN when there is none. */
-double orch_curve_error(const struct orch_curve *curve, const double *k, const double *loss,
-                        size_t count, double from_k);
-
 /** When training has converged. */
 struct orch_stop_rule {
     double drop;        /* largest fall, in the fitted unit (loss over loss_scale) */

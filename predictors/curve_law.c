@@ -17,13 +17,6 @@
 /* Sums of squares below this share of the whole are rounding. */
 #define ROUNDING 1e-20
 
-const char *orch_law_feature_name(int feature)
-{
-    static const char *const names[ORCH_LAW_FEATURES] = {"layers", "log10 parameters",
-                                                         "log10 FLOPs"};
-    return names[feature];
-}
-
 /* ---- least squares ----------------------------------------------------------------------------
  */
 

@@ -20,9 +20,6 @@
 #define ORCH_LAW_NETWORKS_MAX 1000
 #define ORCH_LAW_DEVICES_MAX 64
 
-/** "layers", "log10 parameters", "log10 FLOPs" */
-const char *orch_law_feature_name(int feature);
-
 struct orch_law_row {
     int network, device;  /* from 0 */
     const double *values; /* `outputs` numbers, finite */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "predictors/duration.h"
 
+#include "lib/base/reals.h"
 #include "predictors/logs.h"
 
 #include <gsl/gsl_cdf.h>
@@ -24,17 +25,10 @@
  */
 #define QUANTILE_CELLS 20
 
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static double median_of(const double *values, size_t n)
 {
     g_autofree double *sorted = g_memdup2(values, n * sizeof *values);
-    qsort(sorted, n, sizeof *sorted, compare);
-    return n % 2 ? sorted[n / 2] : (sorted[n / 2 - 1] + sorted[n / 2]) / 2;
+    return orch_reals_median(sorted, n);
 }
 
 static struct orch_duration around(double log_median, double half)
@@ -177,7 +171,7 @@ static double base_half(const struct law *l, struct orch_scatter scatter)
     double dof = LAW_WEIGHT + fmax(0, (double)l->n - l->effective);
     double half = gsl_cdf_tdist_Pinv(0.95, dof) * sqrt(variance);
     if (l->n >= QUANTILE_CELLS) {
-        qsort(size, l->n, sizeof *size, compare);
+        orch_reals_sort(size, l->n);
         size_t at = (size_t)ceil(0.9 * ((double)l->n + 1));
         half = size[MIN(at, l->n) - 1];
     }

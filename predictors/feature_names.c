@@ -156,31 +156,37 @@ char *orch_feature_name_hint(const char *name)
 /* ---- what is measured --------------------------------------------------------------------------
  */
 
-static bool is_rate(const char *name)
+bool orch_target_is_rate(const char *name)
 {
     return strstr(name, "per_s") || strstr(name, "throughput") || strstr(name, "images_s");
 }
 
-static const struct {
+struct time_word {
     const char *word; /* the whole name, its first word, or its last */
     const char *unit;
-} TIMES[] = {{"ns", "ns"},  {"us", "us"},     {"ms", "ms"},   {"s", "s"},     {"sec", "s"},
-             {"secs", "s"}, {"seconds", "s"}, {"min", "min"}, {"hours", "h"}, {"minutes", "min"}};
+    double ms;
+};
 
-/* Unit of a name that is a time: "ms", "ms_min", "step_ms"; NULL: it is none. */
-static const char *time_unit(const char *name)
+static const struct time_word TIMES[] = {
+    {"ns", "ns", 1e-6},    {"us", "us", 1e-3},      {"ms", "ms", 1},       {"s", "s", 1e3},
+    {"sec", "s", 1e3},     {"secs", "s", 1e3},      {"seconds", "s", 1e3}, {"min", "min", 6e4},
+    {"hours", "h", 3.6e6}, {"minutes", "min", 6e4},
+};
+
+/* What a name that is a time is in: "ms", "ms_min", "step_ms"; NULL: it is none. */
+static const struct time_word *time_of(const char *name)
 {
     size_t first = strcspn(name, "_");
     const char *last = strrchr(name, '_');
     last = last ? last + 1 : name;
-    for (size_t i = 0; !is_rate(name) && i < G_N_ELEMENTS(TIMES); i++) {
+    for (size_t i = 0; !orch_target_is_rate(name) && i < G_N_ELEMENTS(TIMES); i++) {
         const char *word = TIMES[i].word;
         bool is_first = strlen(word) == first && strncmp(name, word, first) == 0;
         /* "ms_min" is the least of ms, "s_2" and "min_batch" are no times */
         bool may_lead = strcmp(word, "s") != 0 && strcmp(word, "min") != 0;
         bool may_end = strcmp(word, "min") != 0;
         if ((is_first && (may_lead || !name[first])) || (may_end && strcmp(last, word) == 0))
-            return TIMES[i].unit;
+            return &TIMES[i];
     }
     return NULL;
 }
@@ -190,10 +196,16 @@ const char *orch_target_unit(const char *name)
     const struct orch_feature_name *row = find(TARGETS, name);
     if (row)
         return row->unit;
-    const char *unit = time_unit(name);
-    if (unit)
-        return unit;
-    return is_rate(name) ? "1/s" : "";
+    const struct time_word *time = time_of(name);
+    if (time)
+        return time->unit;
+    return orch_target_is_rate(name) ? "1/s" : "";
+}
+
+double orch_target_ms(const char *name)
+{
+    const struct time_word *time = time_of(name);
+    return time ? time->ms : 1;
 }
 
 /* The first word of a name tells what is measured: loss, loss_std. */
@@ -207,9 +219,10 @@ bool orch_feature_gives_away(const char *name, const char *target)
 {
     if (orch_feature_name_find(name)) /* "epoch" beside epoch_s */
         return false;
-    if (time_unit(target) && strcmp(name, "cost_usd") == 0) /* time x price */
+    bool is_time = time_of(target) != NULL;
+    if (is_time && strcmp(name, "cost_usd") == 0) /* time x price */
         return true;
-    bool measures = time_unit(target) || is_rate(target);
+    bool measures = is_time || orch_target_is_rate(target);
     return measures &&
-           (time_unit(name) || is_rate(name) || (time_unit(target) && same_measure(name, target)));
+           (time_of(name) || orch_target_is_rate(name) || (is_time && same_measure(name, target)));
 }

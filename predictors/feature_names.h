@@ -31,6 +31,10 @@ char *orch_feature_name_hint(const char *name);
 
 /** Unit of a target: of the table, else by its ending (_ms, _s, _per_s); "" when neither says. */
 const char *orch_target_unit(const char *name);
+/** Is it a rate (images_per_s, throughput), not a time? */
+bool orch_target_is_rate(const char *name);
+/** How many ms the unit of a time is; 1 for what is no time. */
+double orch_target_ms(const char *name);
 /** Does a column tell the answer? A time or a rate does beside a time or a rate, and so does
  * another value of the target itself (ms_std beside ms). */
 bool orch_feature_gives_away(const char *name, const char *target);

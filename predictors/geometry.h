@@ -87,9 +87,6 @@ struct orch_layer_table *orch_layer_table_read(const char *path, const char *net
 struct orch_layer_table *orch_layer_table_parse(const char *file_name, const char *text,
                                                 size_t length, const char *net, GError **error);
 
-/** Names of the networks in a CSV file, in its order, NULL-terminated (g_strfreev). */
-char **orch_layer_table_names(const char *path, GError **error);
-
 const struct orch_layer *orch_layer_at(const struct orch_layer_table *table, int index);
 int orch_layer_count(const struct orch_layer_table *table);
 /** Index of a layer by its name, -1 when there is none. */

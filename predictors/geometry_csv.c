@@ -580,15 +580,3 @@ struct orch_layer_table *orch_layer_table_read(const char *path, const char *net
     orch_csv_free(csv);
     return table;
 }
-
-char **orch_layer_table_names(const char *path, GError **error)
-{
-    struct orch_csv *csv = orch_csv_read(path, error);
-    if (!csv)
-        return NULL;
-    int column;
-    char **names =
-        orch_csv_column(csv, COLUMNS[COL_NET], &column, error) ? list_names(csv, column) : NULL;
-    orch_csv_free(csv);
-    return names;
-}

@@ -2,6 +2,7 @@
 #include "predictors/learn.h"
 
 #include "lib/base/error.h"
+#include "lib/base/reals.h"
 #include "predictors/question.h"
 #include "predictors/random.h"
 
@@ -13,10 +14,6 @@
 #define TUNING_ROWS 3000 /* what is tried is tried on at most so many rows */
 #define HOLD_PART 5      /* of more rows every so-manieth says how good the mixture is */
 #define UNKNOWN_WEIGHT 0.05
-#define LONE_SPREAD                                                                                \
-    0.8 /* half width of the logarithm where one level was seen, so that none could be             \
-           left out: 90 % of what GPUs of an architecture never measured are off by                \
-           (BORROWED_SPREAD of predictors/prior.c) */
 
 /* ---- questions ---------------------------------------------------------------------------------
  */
@@ -35,10 +32,10 @@ struct orch_rows *orch_question_rows(const struct orch_question *q, const struct
     struct orch_rows *out = g_new(struct orch_rows, 1);
     *out = *rows;
     out->matrix = orch_matrix_without(rows->matrix, is_hidden, q->hidden);
-    return out; /* borrows the rest: free with free_view */
+    return out; /* borrows the rest: free with orch_question_rows_free */
 }
 
-static void free_view(struct orch_rows *view)
+void orch_question_rows_free(struct orch_rows *view)
 {
     orch_matrix_free(view->matrix);
     g_free(view);
@@ -171,21 +168,6 @@ static void weigh_unknown(const struct orch_question *q, const struct orch_rows 
             row_weights[i] *= UNKNOWN_WEIGHT;
 }
 
-static double **answers_new(size_t count, size_t rows)
-{
-    double **out = g_new0(double *, count + 1);
-    for (size_t i = 0; i < count; i++)
-        out[i] = g_new(double, rows + 1);
-    return out;
-}
-
-static void answers_free(double **answers)
-{
-    for (size_t i = 0; answers[i]; i++)
-        g_free(answers[i]);
-    g_free(answers);
-}
-
 static struct orch_learn_trial *trial_at(const GArray *trials, size_t i)
 {
     return &g_array_index(trials, struct orch_learn_trial, i);
@@ -198,6 +180,12 @@ struct work {
     double *logs, *row_weights;
     double **answers; /* of each trial */
 };
+
+/* Were groups left out, rather than rows? */
+static bool is_by_groups(const struct orch_question *q)
+{
+    return q->column && !q->is_lone;
+}
 
 /* The best trial alone, where one kind was asked for by name; else a mixture. */
 static void weigh(struct orch_question *q, const struct work *w, bool mixes)
@@ -214,8 +202,8 @@ static void weigh(struct orch_question *q, const struct work *w, bool mixes)
     }
     weights[best] = 1;
     if (mixes)
-        orch_mix(w->answers, count, w->logs, w->row_weights, w->rows->rows,
-                 q->column ? q->known->len : 0, weights);
+        orch_mix(w->answers, count, w->logs, w->row_weights, w->rows->rows, w->folds,
+                 is_by_groups(q) ? q->known->len : 0, weights);
     for (size_t t = 0; t < count; t++)
         trial_at(q->trials, t)->weight = weights[t];
 }
@@ -229,15 +217,18 @@ static void hold_against_baselines(struct orch_question *q, const struct work *w
     g_autofree double *weights = g_new(double, count + 1), *mixed = g_new(double, rows + 1);
     for (size_t t = 0; t < count; t++)
         weights[t] = trial_at(q->trials, t)->weight;
-    orch_mix_apply(w->answers, weights, count, rows, mixed, NULL);
+    orch_mix_apply(w->answers, weights, count, rows, q->column, mixed, NULL);
     q->error = orch_mean_relative_error(mixed, w->logs, w->row_weights, rows);
+    const int *folds = is_by_groups(q) ? w->folds : NULL;
     double chances = (double)(q->column ? MIN(q->known->len, rows) : rows);
-    double limit = q->error * (1 - 0.5 / sqrt(MAX(chances, 1)));
+    double limit = orch_error_by_folds(mixed, w->logs, w->row_weights, folds, rows) *
+                   (1 - 0.5 / sqrt(MAX(chances, 1)));
     for (size_t t = 0; t < count; t++) {
         struct orch_learn_trial *trial = trial_at(q->trials, t);
-        if (!trial->is_baseline || !(trial->mean_relative_error < limit))
+        double error = orch_error_by_folds(w->answers[t], w->logs, w->row_weights, folds, rows);
+        if (!trial->is_baseline || !(error < limit))
             continue;
-        limit = trial->mean_relative_error;
+        limit = error;
         for (size_t k = 0; k < count; k++)
             trial_at(q->trials, k)->weight = 0;
         trial->weight = 1;
@@ -309,7 +300,7 @@ static char **groups_of(const struct orch_question *q, const struct orch_rows *r
 
 static void try_all(struct orch_question *q, struct work *w, const struct orch_learn_options *o)
 {
-    w->answers = answers_new(q->trials->len, w->rows->rows);
+    w->answers = orch_answers_new(q->trials->len, w->rows->rows);
     orch_try(q, w->rows, w->folds, o, w->answers);
 }
 
@@ -320,7 +311,7 @@ static void release_work(struct work *w)
     g_free(w->logs);
     g_free(w->row_weights);
     if (w->answers)
-        answers_free(w->answers);
+        orch_answers_free(w->answers);
 }
 
 /* Rows, folds and the like of a sample. */
@@ -341,12 +332,6 @@ static struct work work_on(const struct orch_question *q, const struct orch_rows
     return w;
 }
 
-static int compare_reals(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static void note_median(struct orch_question *q, const double *answers, const double *logs,
                         size_t rows)
 {
@@ -355,7 +340,7 @@ static void note_median(struct orch_question *q, const double *answers, const do
     for (size_t i = 0; i < rows; i++)
         if (isfinite(answers[i]))
             errors[q->judged++] = fabs(exp(CLAMP(answers[i] - logs[i], -20, 20)) - 1);
-    qsort(errors, q->judged, sizeof *errors, compare_reals);
+    orch_reals_sort(errors, q->judged);
     q->median = q->judged ? errors[q->judged / 2] : (double)NAN;
 }
 
@@ -367,7 +352,7 @@ static bool fit_width(struct orch_question *q, const struct work *w, bool by_gro
     g_autofree double *spread = g_new(double, rows + 1);
     for (size_t t = 0; t < count; t++)
         weights[t] = trial_at(q->trials, t)->weight;
-    orch_mix_apply(w->answers, weights, count, rows, mixed, spread);
+    orch_mix_apply(w->answers, weights, count, rows, q->column, mixed, spread);
     note_median(q, mixed, w->logs, rows);
     orch_width_release(&q->width);
     return orch_width_fit(&q->width, w->rows, mixed, spread, w->folds, w->row_weights,
@@ -417,7 +402,7 @@ static bool fit_members(struct orch_question *q, const struct orch_rows *rows,
             g_clear_error(&errors[i]);
         ok &= q->members[i].model || !q->members[i].trial.kind;
     }
-    free_view(view);
+    orch_question_rows_free(view);
     return ok;
 }
 
@@ -440,7 +425,7 @@ static bool weigh_on_all(struct orch_question *q, const struct orch_rows *rows,
     bool ok = fit_members(q, train, o, error);
     struct work w = work_on(q, test, aside, o->seed);
     g_array_set_size(q->trials, 0);
-    w.answers = answers_new((size_t)q->member_count, aside);
+    w.answers = orch_answers_new((size_t)q->member_count, aside);
     for (int i = 0; ok && i < q->member_count; i++) {
         g_array_append_val(q->trials, q->members[i].trial);
         orch_member_predict(&q->members[i], w.rows, w.answers[i]);
@@ -584,11 +569,6 @@ double orch_learned_median(const struct orch_learned *l, int question)
     return l->questions[question]->median;
 }
 
-size_t orch_learned_judged(const struct orch_learned *l, int question)
-{
-    return l->questions[question]->judged;
-}
-
 bool orch_learned_is_baseline(const struct orch_learned *l, int question)
 {
     return l->questions[question]->is_baseline;
@@ -612,112 +592,4 @@ char *orch_learned_text(const struct orch_learned *l, int question)
                                    t->kind ? t->kind->name : "white box");
     }
     return g_string_free(text, FALSE);
-}
-
-/* ---- answering ---------------------------------------------------------------------------------
- */
-
-static bool is_known(const struct orch_question *q, const char *level)
-{
-    for (guint k = 0; k < q->known->len; k++)
-        if (strcmp(q->known->pdata[k], level) == 0)
-            return true;
-    return false;
-}
-
-/* Which question each row poses: the first column that has a level never seen. */
-static void pose(const struct orch_learned *l, const struct orch_rows *rows,
-                 struct orch_answer *out)
-{
-    for (size_t i = 0; i < rows->rows; i++)
-        out[i].question = 0;
-    for (int k = l->count - 1; k > 0; k--) {
-        const struct orch_question *q = l->questions[k];
-        int column = orch_matrix_find(rows->matrix, q->column);
-        if (column < 0 || !orch_matrix_feature(rows->matrix, column)->levels)
-            continue;
-        const struct orch_feature *f = orch_matrix_feature(rows->matrix, column);
-        g_autofree bool *known = g_new(bool, f->levels->len + 1);
-        for (guint v = 0; v < f->levels->len; v++)
-            known[v] = is_known(q, f->levels->pdata[v]);
-        for (size_t i = 0; i < rows->rows; i++) {
-            double value = orch_matrix_column(rows->matrix, column)[i];
-            if (!isnan(value) && !known[(int)value])
-                out[i].question = k;
-        }
-    }
-}
-
-static void answer_question(struct orch_question *q, const struct orch_rows *rows,
-                            const size_t *which, size_t count, struct orch_answer *out)
-{
-    g_autoptr(GError) broken = NULL;
-    if (!orch_question_ready(q, &broken))
-        q->member_count = 0; /* answers NaN */
-    struct orch_rows *picked = orch_rows_pick(rows, which, count);
-    struct orch_rows *view = orch_question_rows(q, picked);
-    double **answers = answers_new((size_t)q->member_count, count);
-    g_autofree double *mixed = g_new(double, count + 1), *spread = g_new(double, count + 1);
-    g_autofree double *half = g_new(double, count + 1);
-    double weights[ORCH_MEMBERS_MAX];
-    for (int i = 0; i < q->member_count; i++) {
-        orch_member_predict(&q->members[i], view, answers[i]);
-        weights[i] = MAX(q->members[i].trial.weight, 1e-9); /* the last resort counts if alone */
-    }
-    orch_mix_apply(answers, weights, (size_t)q->member_count, count, mixed, spread);
-    orch_width_of(&q->width, view, mixed, spread, half);
-    for (size_t k = 0; k < count && q->is_lone; k++)
-        half[k] = MAX(half[k], LONE_SPREAD);
-    for (size_t k = 0; k < count; k++) {
-        struct orch_answer *a = &out[which[k]];
-        a->value = exp(mixed[k]);
-        a->low = exp(mixed[k] - half[k]);
-        a->high = exp(mixed[k] + half[k]);
-    }
-    answers_free(answers);
-    free_view(view);
-    orch_rows_free(picked);
-}
-
-void orch_learned_predict(const struct orch_learned *l, const struct orch_rows *rows,
-                          struct orch_answer *out)
-{
-    g_autofree size_t *which = g_new(size_t, rows->rows + 1);
-    g_autofree double *distances = g_new(double, rows->rows + 1);
-    pose(l, rows, out);
-    for (int k = 0; k < l->count; k++) {
-        size_t count = 0;
-        for (size_t i = 0; i < rows->rows; i++)
-            if (out[i].question == k)
-                which[count++] = i;
-        if (count)
-            answer_question(l->questions[k], rows, which, count, out);
-    }
-    orch_nearness_of(l->nearness, rows->matrix, distances);
-    for (size_t i = 0; i < rows->rows; i++) {
-        out[i].distance = distances[i];
-        out[i].extrapolates = distances[i] > 1 || l->questions[out[i].question]->column;
-    }
-}
-
-struct orch_score orch_score_of(const double *target, const struct orch_answer *answers,
-                                const size_t *which, size_t count)
-{
-    struct orch_score s = {.n = count};
-    size_t covered = 0;
-    g_autofree double *errors = g_new(double, MAX(count, 1));
-    for (size_t k = 0; k < count; k++) {
-        size_t i = which ? which[k] : k;
-        double difference = answers[i].value - target[i];
-        errors[k] = fabs(difference) / target[i];
-        s.mean_relative_error += errors[k] / (double)count;
-        s.rmse += difference * difference / (double)count;
-        covered += answers[i].low <= target[i] && target[i] <= answers[i].high;
-    }
-    s.coverage_90 = count ? (double)covered / (double)count : 0;
-    s.rmse = sqrt(s.rmse);
-    qsort(errors, count, sizeof *errors, compare_reals);
-    s.median_relative_error =
-        count ? (errors[(count - 1) / 2] + errors[count / 2]) / 2 : (double)NAN;
-    return s;
 }

@@ -92,9 +92,8 @@ const char *orch_learned_column(const struct orch_learned *learned, int question
 const GArray *orch_learned_trials(const struct orch_learned *learned, int question);
 /** Mean relative error of its mixture on rows left out. */
 double orch_learned_error(const struct orch_learned *learned, int question);
-/** Its median, and of how many rows. */
+/** Its median. */
 double orch_learned_median(const struct orch_learned *learned, int question);
-size_t orch_learned_judged(const struct orch_learned *learned, int question);
 /** Did models lose to the baselines, so that a baseline answers? */
 bool orch_learned_is_baseline(const struct orch_learned *learned, int question);
 /** "0.6 boost (grey: ...) + 0.4 kernel (...)". The caller frees. */

@@ -262,9 +262,37 @@ bool orch_learned_ready(struct orch_learned *l, GError **error)
 
 static json_t *save_nearness(const struct orch_nearness *n, enum orch_save_style style)
 {
-    return json_pack("{s:o, s:o, s:f}", "coder", orch_coder_save(n->coder, style), "landmarks",
+    json_t *ranges = json_array();
+    for (guint k = 0; k < n->ranges->len; k++) {
+        const struct orch_range *r = &g_array_index(n->ranges, struct orch_range, k);
+        json_array_append_new(ranges, json_pack("{s:s, s:f, s:f, s:f}", "name", r->name, "low",
+                                                r->low, "high", r->high, "reach", r->reach));
+    }
+    return json_pack("{s:o, s:o, s:f, s:o}", "coder", orch_coder_save(n->coder, style), "landmarks",
                      orch_save_floats(n->landmarks, n->count * (size_t)n->cols, style), "usual",
-                     n->usual);
+                     n->usual, "ranges", ranges);
+}
+
+/* Those of an older version have none. */
+static bool load_ranges(struct orch_nearness *n, const json_t *saved, GError **error)
+{
+    size_t k;
+    const json_t *one;
+    n->ranges = orch_ranges_new();
+    json_array_foreach((json_t *)(uintptr_t)json_object_get(saved, "ranges"), k, one)
+    {
+        struct orch_range range = {0};
+        const char *name = orch_load_text(one, "name", error);
+        if (!name || !orch_load_real(one, "low", &range.low, error) ||
+            !orch_load_real(one, "high", &range.high, error) ||
+            !orch_load_real(one, "reach", &range.reach, error))
+            return false;
+        if (!(range.low >= 0) || !(range.high >= range.low) || !(range.reach > 0))
+            return orch_load_fail("ranges", "do not hold together", error);
+        range.name = g_strdup(name);
+        g_array_append_val(n->ranges, range);
+    }
+    return true;
 }
 
 static struct orch_nearness *load_nearness(const json_t *saved, GError **error)
@@ -277,15 +305,16 @@ static struct orch_nearness *load_nearness(const json_t *saved, GError **error)
                        : NULL;
     n->cols = n->coder ? orch_coder_cols(n->coder) : 0;
     bool ok = n->landmarks && n->usual > 0 && (n->cols ? values % (size_t)n->cols == 0 : !values);
+    bool ranges_ok = load_ranges(n, saved, ok ? error : NULL);
     n->count = ok && n->cols ? values / (size_t)n->cols : 0;
     n->norms = g_new(float, MAX(n->count, 1));
     for (size_t k = 0; k < n->count; k++) {
         const float *landmark = n->landmarks + k * (size_t)n->cols;
         n->norms[k] = orch_dot_float(landmark, landmark, (size_t)n->cols);
     }
-    if (ok)
+    if (ok && ranges_ok)
         return n;
-    if (n->landmarks)
+    if (n->landmarks && !ok)
         orch_load_fail("landmarks", "do not hold together", error);
     orch_nearness_free(n);
     return NULL;

@@ -64,8 +64,6 @@ struct orch_coder *orch_coder_fit(const struct orch_matrix *matrix, const double
                                   enum orch_coding coding);
 void orch_coder_free(struct orch_coder *coder);
 int orch_coder_cols(const struct orch_coder *coder);
-/** Name of a column that comes out, e.g. "gpu=V100", "log batch". Borrowed. */
-const char *orch_coder_name(const struct orch_coder *coder, int column);
 /** The feature that a column comes from, by its index when the coder was fitted. */
 int orch_coder_source(const struct orch_coder *coder, int column);
 /** Codes all rows: column-major, cols x rows (g_free). */

@@ -9,13 +9,29 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ROUNDS 6 /* of reweighting, towards absolute errors */
-#define FEW_GROUPS 7
-#define WORSE_FEW 1.8   /* the same where few groups say which is best */
-#define WORSE 1.5       /* times the best one's error: models beyond are not asked */
-#define LEAST 0.04      /* weights below are dropped */
-#define GROUP_PULL 30.0 /* the same of groups, over the square of their number */
-#define PULL_ROWS 3.0   /* rows' worth of pull to equal weights of those that are asked */
+#define ROUNDS 6          /* of reweighting, towards absolute errors */
+#define WORSE 1.5         /* times the best one's error: models beyond are not asked */
+#define WORSE_GROUPS 1.8  /* the same where groups were left out */
+#define LEAST 0.04        /* weights below are dropped */
+#define GROUP_PULL 1000.0 /* the next of groups, over the cube of their number, a row */
+#define PULL_ROWS 3.0     /* rows' worth of pull to equal weights of those that are asked */
+#define TRIM 0.1          /* share of the weight that is cut off at either end, of groups */
+#define LEAST_ERROR 1e-3  /* of a fold: below, it makes no difference */
+
+double **orch_answers_new(size_t count, size_t rows)
+{
+    double **out = g_new0(double *, count + 1);
+    for (size_t i = 0; i < count; i++)
+        out[i] = g_new(double, rows + 1);
+    return out;
+}
+
+void orch_answers_free(double **answers)
+{
+    for (size_t i = 0; answers[i]; i++)
+        g_free(answers[i]);
+    g_free(answers);
+}
 
 double orch_mean_relative_error(const double *answers, const double *logs,
                                 const double *row_weights, size_t rows)
@@ -31,34 +47,84 @@ double orch_mean_relative_error(const double *answers, const double *logs,
     return weights > 0 ? sum / weights : (double)INFINITY;
 }
 
-void orch_mix_apply(double *const *answers, const double *weights, size_t count, size_t rows,
-                    double *out, double *out_spread)
+struct said {
+    double value, weight;
+};
+
+static int compare_said(const void *a, const void *b)
 {
+    double x = ((const struct said *)a)->value, y = ((const struct said *)b)->value;
+    return (x > y) - (x < y);
+}
+
+/* Mean without what is farthest out on either side; `all`: the sum of weights. */
+static double trimmed_mean(struct said *said, size_t count, double all, double trim)
+{
+    double low = trim * all, high = all - low, at = 0, sum = 0;
+    qsort(said, count, sizeof *said, compare_said);
+    for (size_t k = 0; k < count; k++) {
+        double next = at + said[k].weight;
+        sum += said[k].value * MAX(0, MIN(next, high) - MAX(at, low));
+        at = next;
+    }
+    return sum / (high - low);
+}
+
+void orch_mix_apply(double *const *answers, const double *weights, size_t count, size_t rows,
+                    bool of_groups, double *out, double *out_spread)
+{
+    g_autofree struct said *said = g_new(struct said, count + 1);
     for (size_t i = 0; i < rows; i++) {
         double sum = 0, squares = 0, all = 0;
+        size_t used = 0;
         for (size_t j = 0; j < count; j++) {
             if (!(weights[j] > 0) || !isfinite(answers[j][i]))
                 continue;
             all += weights[j];
             sum += weights[j] * answers[j][i];
             squares += weights[j] * answers[j][i] * answers[j][i];
+            said[used++] = (struct said){answers[j][i], weights[j]};
         }
-        out[i] = all > 0 ? sum / all : (double)NAN;
-        double variance = all > 0 ? squares / all - out[i] * out[i] : 0;
+        double mean = all > 0 ? sum / all : (double)NAN;
+        double variance = all > 0 ? squares / all - mean * mean : 0;
+        out[i] = all > 0 && of_groups ? trimmed_mean(said, used, all, TRIM) : mean;
         if (out_spread)
             out_spread[i] = variance > 0 ? sqrt(variance) : 0;
     }
 }
 
+double orch_error_by_folds(const double *answers, const double *logs, const double *row_weights,
+                           const int *folds, size_t rows)
+{
+    double sum = 0, all = 0;
+    if (!folds)
+        return orch_mean_relative_error(answers, logs, row_weights, rows);
+    g_autofree double *own = g_new(double, rows + 1);
+    for (int f = 0; f < ORCH_FOLDS; f++) {
+        double weight = 0;
+        for (size_t i = 0; i < rows; i++) {
+            bool is_here = folds[i] == f && isfinite(answers[i]);
+            own[i] = is_here ? answers[i] : (double)NAN;
+            weight += is_here ? (row_weights ? row_weights[i] : 1) : 0;
+        }
+        if (!(weight > 0))
+            continue;
+        double error = orch_mean_relative_error(own, logs, row_weights, rows);
+        sum += weight * log(MAX(error, LEAST_ERROR));
+        all += weight;
+    }
+    return all > 0 ? exp(sum / all) : (double)INFINITY;
+}
+
 /* The models that are asked: none much worse than the best. */
 static size_t ask(double *const *answers, size_t count, const double *logs,
-                  const double *row_weights, size_t rows, double worse, size_t *out)
+                  const double *row_weights, const int *folds, size_t rows, size_t *out)
 {
     g_autofree double *errors = g_new(double, count + 1);
-    double best = (double)INFINITY;
+    double best = (double)INFINITY, worse = folds ? WORSE_GROUPS : WORSE;
     size_t asked = 0;
     for (size_t j = 0; j < count; j++) {
-        errors[j] = orch_mean_relative_error(answers[j], logs, row_weights, rows);
+        errors[j] = orch_error_by_folds(answers[j], logs, row_weights, folds, rows);
         for (size_t i = 0; i < rows; i++)
             if (isnan(answers[j][i]))
                 errors[j] = errors[j] * (1 + 1 / (double)rows); /* its gaps are others' to fill */
@@ -109,14 +175,11 @@ static void drop_small(double *weights, size_t count)
 }
 
 void orch_mix(double *const *answers, size_t count, const double *logs, const double *row_weights,
-              size_t rows, size_t groups, double *out_weights)
+              size_t rows, const int *folds, size_t groups, double *out_weights)
 {
-    double pull =
-        groups ? MAX(PULL_ROWS, GROUP_PULL * (double)rows / ((double)groups * (double)groups))
-               : PULL_ROWS;
+    double pull = groups ? GROUP_PULL * (double)rows / pow((double)groups, 3) : 0;
     g_autofree size_t *asked = g_new(size_t, count + 1);
-    double worse = groups && groups < FEW_GROUPS ? WORSE_FEW : WORSE;
-    size_t n = ask(answers, count, logs, row_weights, rows, worse, asked), used = 0;
+    size_t n = ask(answers, count, logs, row_weights, groups ? folds : NULL, rows, asked), used = 0;
     g_autofree double *errors = g_new0(double, rows *n + 1), *weights = g_new(double, rows + 1);
     g_autofree double *base = g_new(double, rows + 1), *x = g_new0(double, n + 1);
     for (size_t j = 0; j < count; j++)
@@ -141,7 +204,7 @@ void orch_mix(double *const *answers, size_t count, const double *logs, const do
             double slope = exp(CLAMP(e, -1, 1)) - 1;
             weights[i] = base[i] * MAX(fabs(slope), 0.01) / (MAX(e * e, 1e-4));
         }
-        if (!solve(errors, weights, used, n, pull, x))
+        if (!solve(errors, weights, used, n, MAX(pull, PULL_ROWS), x))
             break;
         drop_small(x, n);
     }

@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "predictors/nearness.h"
 
+#include "lib/base/reals.h"
 #include "predictors/dense.h"
 #include "predictors/random.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
-#define JUDGED 2000 /* rows that say what is usual */
-
-static int compare_reals(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
+#define JUDGED 2000     /* rows that say what is usual */
+#define GAP_SHARE 0.55  /* of a gap: its middle, by the way along numbers and their logarithms */
+#define LEAST_REACH 0.1 /* of a number's logarithm: a tenth beyond what was seen is near */
 
 /* But landmark `but`. */
 static double nearest(const struct orch_nearness *n, const float *row, float norm, size_t but)
@@ -32,6 +30,128 @@ static float load_row(const double *values, size_t rows, int cols, size_t row, f
     for (int c = 0; c < cols; c++)
         out[c] = (float)CLAMP(values[(size_t)c * rows + row], -1e3, 1e3);
     return orch_dot_float(out, out, (size_t)cols);
+}
+
+/* ---- ranges ------------------------------------------------------------------------------------
+ */
+
+static void clear_range(gpointer range)
+{
+    g_free(((struct orch_range *)range)->name);
+}
+
+GArray *orch_ranges_new(void)
+{
+    GArray *out = g_array_new(FALSE, TRUE, sizeof(struct orch_range));
+    g_array_set_clear_func(out, clear_range);
+    return out;
+}
+
+/* Logarithms; where zero was seen, of one more. */
+static double scaled(const struct orch_range *r, double value)
+{
+    return r->low > 0 ? log(MAX(value, 1e-300)) : log1p(MAX(value, 0));
+}
+
+static bool is_looked_up(const char *name)
+{
+    static const char *const prefixes[] = {"white ", "work ", "net ", "gemm ", "gpu "};
+    for (size_t k = 0; k < G_N_ELEMENTS(prefixes); k++)
+        if (g_str_has_prefix(name, prefixes[k]))
+            return true;
+    return false;
+}
+
+static bool fit_range(struct orch_range *r, const double *column, size_t rows)
+{
+    g_autofree double *values = g_new(double, rows + 1);
+    size_t count = 0;
+    for (size_t i = 0; i < rows; i++)
+        if (isfinite(column[i]))
+            values[count++] = column[i];
+    orch_reals_sort(values, count);
+    if (!count || values[0] < 0)
+        return false;
+    r->low = values[0];
+    r->high = values[count - 1];
+    r->reach = LEAST_REACH;
+    for (size_t i = 1; i < count; i++)
+        r->reach = MAX(r->reach, (scaled(r, values[i]) - scaled(r, values[i - 1])) / 2);
+    return true;
+}
+
+static GArray *fit_ranges(const struct orch_matrix *m)
+{
+    GArray *out = orch_ranges_new();
+    for (int c = 0; c < orch_matrix_cols(m); c++) {
+        const struct orch_feature *f = orch_matrix_feature(m, c);
+        struct orch_range range = {0};
+        if (f->levels || is_looked_up(f->name) ||
+            !fit_range(&range, orch_matrix_column(m, c), m->rows))
+            continue;
+        range.name = g_strdup(f->name);
+        g_array_append_val(out, range);
+    }
+    return out;
+}
+
+/* By how much a value is out of its range; 0: within, or missing. */
+static double excess(const struct orch_range *r, double value)
+{
+    if (!isfinite(value))
+        return 0;
+    double at = scaled(r, value);
+    return MAX(0, MAX(at - scaled(r, r->high), scaled(r, r->low) - at));
+}
+
+/* Numbers of a range's column; NULL: there are none. */
+static const double *numbers_of(const struct orch_matrix *m, const char *name)
+{
+    int c = orch_matrix_find(m, name);
+    return c < 0 || orch_matrix_feature(m, c)->levels ? NULL : orch_matrix_column(m, c);
+}
+
+void orch_nearness_beyond(const struct orch_nearness *n, const struct orch_matrix *m,
+                          bool (*passes_over)(const char *name, const void *data), const void *data,
+                          double *out)
+{
+    for (size_t i = 0; i < m->rows; i++)
+        out[i] = 0;
+    for (guint k = 0; k < n->ranges->len; k++) {
+        const struct orch_range *r = &g_array_index(n->ranges, struct orch_range, k);
+        const double *column = numbers_of(m, r->name);
+        if (!column || (passes_over && passes_over(r->name, data)))
+            continue;
+        for (size_t i = 0; i < m->rows; i++)
+            out[i] = hypot(out[i], excess(r, column[i]));
+    }
+}
+
+/* ---- distances ---------------------------------------------------------------------------------
+ */
+
+/* The longest edge of the shortest tree that joins all landmarks (Prim): the widest gap. */
+static double widest_gap(const struct orch_nearness *n)
+{
+    g_autofree double *near = g_new(double, n->count + 1);
+    size_t cols = (size_t)n->cols, at = 0;
+    double widest = 0;
+    for (size_t k = 0; k < n->count; k++)
+        near[k] = (double)INFINITY;
+    for (size_t joined = 1; joined < n->count; joined++) {
+        size_t next = SIZE_MAX;
+        near[at] = -1; /* is in the tree */
+        for (size_t k = 0; k < n->count; k++) {
+            if (near[k] < 0)
+                continue;
+            float dot = orch_dot_float(n->landmarks + at * cols, n->landmarks + k * cols, cols);
+            near[k] = MIN(near[k], (double)MAX(n->norms[at] + n->norms[k] - 2 * dot, 0));
+            next = next == SIZE_MAX || near[k] < near[next] ? k : next;
+        }
+        widest = MAX(widest, near[next]);
+        at = next;
+    }
+    return sqrt(widest);
 }
 
 struct orch_nearness *orch_nearness_fit(const struct orch_matrix *matrix, uint64_t seed)
@@ -61,9 +181,11 @@ struct orch_nearness *orch_nearness_fit(const struct orch_matrix *matrix, uint64
         float norm = load_row(values, rows, n->cols, order[k], row);
         distances[k] = nearest(n, row, norm, k < n->count ? k : SIZE_MAX);
     }
-    qsort(distances, judged, sizeof *distances, compare_reals);
+    orch_reals_sort(distances, judged);
     double usual = judged > 1 ? distances[(judged - 1) * 99 / 100] : 0;
-    n->usual = usual > 1e-6 && isfinite(usual) ? usual : 1e-6;
+    usual = MAX(isfinite(usual) ? usual : 0, GAP_SHARE * widest_gap(n));
+    n->usual = usual > 1e-6 ? usual : 1e-6;
+    n->ranges = fit_ranges(matrix);
     return n;
 }
 
@@ -74,6 +196,8 @@ void orch_nearness_free(struct orch_nearness *n)
     orch_coder_free(n->coder);
     g_free(n->landmarks);
     g_free(n->norms);
+    if (n->ranges)
+        g_array_unref(n->ranges);
     g_free(n);
 }
 
@@ -85,5 +209,11 @@ void orch_nearness_of(const struct orch_nearness *n, const struct orch_matrix *m
         float norm = load_row(values, matrix->rows, n->cols, i, row);
         double d = n->count ? nearest(n, row, norm, SIZE_MAX) : 0;
         out[i] = MIN(d / n->usual, 1e6);
+    }
+    for (guint k = 0; k < n->ranges->len; k++) {
+        const struct orch_range *r = &g_array_index(n->ranges, struct orch_range, k);
+        const double *column = numbers_of(matrix, r->name);
+        for (size_t i = 0; column && i < matrix->rows; i++)
+            out[i] = MAX(out[i], MIN(excess(r, column[i]) / r->reach, 1e6));
     }
 }

@@ -44,11 +44,6 @@ static const struct orch_prior_class CLASSES[] = {
     {.archs = NULL},
 };
 
-const struct orch_prior_class *orch_prior_classes(void)
-{
-    return CLASSES;
-}
-
 /* A measured processor: its own matrix product and copy are the peaks, so the shares are near 1. */
 static const struct orch_prior_class HOST = {
     "processor", "fp32", 0.6, 0.6, 10e-6, HOST_SPREAD, 0, 0, 0, "no measurement: a guess"};

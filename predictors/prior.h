@@ -22,8 +22,6 @@ struct orch_prior_class {
     int rows, nets;
     const char *source;
 };
-/** The table, ended by NULL archs. bench/prior.py makes its figures. */
-const struct orch_prior_class *orch_prior_classes(void);
 
 struct orch_prior {
     struct orch_roofline_device device; /* the GPU at this precision, with its shares */

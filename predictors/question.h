@@ -10,6 +10,7 @@
 #define ORCH_FOLDS 5
 #define ORCH_LEVEL 0.90
 #define ORCH_MEMBERS_MAX 20
+#define ORCH_FEW_GROUPS 7 /* with fewer, their errors hardly say which model is best */
 
 /** A model of the mixture, fitted on all rows. */
 struct orch_member {
@@ -61,6 +62,13 @@ char **orch_levels_of(const struct orch_matrix *matrix, int column);
 
 /** Rows as a question's models see them: without its hidden features. */
 struct orch_rows *orch_question_rows(const struct orch_question *q, const struct orch_rows *rows);
+void orch_question_rows_free(struct orch_rows *view);
+/** A list of `count` arrays, each `rows` long, and NULL; orch_answers_free. */
+double **orch_answers_new(size_t count, size_t rows);
+void orch_answers_free(double **answers);
+/** For qsort of double, the least first. */
+/** Is a feature one of the question's facts? For orch_matrix_without. */
+bool orch_question_has_fact(const char *name, const void *question);
 
 /** Log answers (of the target) of `count` trials for rows that their fold did not see: out[trial]
  * is `rows` long, NaN where a trial could not be fitted. */
@@ -81,16 +89,23 @@ void orch_member_predict(const struct orch_member *member, const struct orch_row
                          double *out);
 
 /** Weights that are not negative and sum to 1, for answers out[trial][row] (log) to be near log of
- * the target in absolute relative error; rows weigh by `row_weights`. The fewer `groups` were left
- * out (0: rows were), the less their errors say, and the more equal the weights. */
+ * the target in absolute relative error; rows weigh by `row_weights`. Where `groups` were left out
+ * (0: rows were), each of the folds says how good a model is, and the fewer there were, the less
+ * their errors say, and the more equal the weights. */
 void orch_mix(double *const *answers, size_t count, const double *logs, const double *row_weights,
-              size_t rows, size_t groups, double *out_weights);
-/** Mixture of answers, the weights of those that are there brought to 1 in sum; and the deviation
- * among them. */
+              size_t rows, const int *folds, size_t groups, double *out_weights);
+/** Mixture of answers, the weights of those that are there brought to 1 in sum, and the deviation
+ * among them. Of groups never seen (`of_groups`) without a tenth of the weight at either end: there
+ * a model may be led astray. */
 void orch_mix_apply(double *const *answers, const double *weights, size_t count, size_t rows,
-                    double *out, double *out_spread);
+                    bool of_groups, double *out, double *out_spread);
 double orch_mean_relative_error(const double *answers, const double *logs,
                                 const double *row_weights, size_t rows);
+/** How good a model is by each fold in turn, as the geometric mean of its errors: a group that is
+ * hard for all models says no more than the others which is the best. Without folds (NULL): the
+ * mean relative error. */
+double orch_error_by_folds(const double *answers, const double *logs, const double *row_weights,
+                           const int *folds, size_t rows);
 
 /** Fits the width of a question's interval to errors (log answer - log target, NaN: none) of rows
  * that were left out; `unseen`: groups that were left out whole, 0: rows were. */

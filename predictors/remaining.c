@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "predictors/remaining.h"
 
+#include "lib/base/reals.h"
+
 #include <glib.h>
 #include <gsl/gsl_cdf.h>
 #include <math.h>
@@ -78,18 +80,11 @@ static double mean_of(const double *pace, int count)
     return sum / count;
 }
 
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static double median_of(const double *pace, int count)
 {
     double sorted[BLOCKS_MAX];
     memcpy(sorted, pace, (size_t)count * sizeof *sorted);
-    qsort(sorted, (size_t)count, sizeof *sorted, compare);
-    return count % 2 ? sorted[count / 2] : (sorted[count / 2 - 1] + sorted[count / 2]) / 2;
+    return orch_reals_median(sorted, (size_t)count);
 }
 
 static double ewma_of(const double *pace, int count)

@@ -3,6 +3,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/text.h"
+#include "predictors/feature_names.h"
 #include "predictors/features.h"
 
 #include <math.h>
@@ -55,47 +56,6 @@ static void note(struct orch_rows *r, const char *format, ...)
     va_start(args, format);
     g_ptr_array_add(r->notes, g_strdup_vprintf(format, args));
     va_end(args);
-}
-
-/* The first word of a name tells what is measured: ms, ms_min, ms_std. */
-static bool same_measure(const char *a, const char *b)
-{
-    size_t n = strcspn(a, "_");
-    return strcspn(b, "_") == n && strncmp(a, b, n) == 0;
-}
-
-static bool is_rate(const char *name)
-{
-    return strstr(name, "per_s") || strstr(name, "throughput") || strstr(name, "images_s");
-}
-
-static bool is_time(const char *name)
-{
-    static const char *const prefixes[] = {"ms_", "sec_", "seconds"};
-    static const char *const suffixes[] = {"_ms", "_s", "_us", "_ns", "_hours", "seconds"};
-    static const char *const names[] = {"ms", "s", "us", "hours", NULL};
-    bool is = g_strv_contains(names, name);
-    for (size_t i = 0; i < G_N_ELEMENTS(prefixes); i++)
-        is |= g_str_has_prefix(name, prefixes[i]);
-    for (size_t i = 0; i < G_N_ELEMENTS(suffixes); i++)
-        is |= g_str_has_suffix(name, suffixes[i]);
-    return is && !is_rate(name);
-}
-
-/* How many ms the unit of a time is. */
-static double unit_ms(const char *name)
-{
-    if (g_str_has_suffix(name, "_us"))
-        return 1e-3;
-    bool is_s = g_str_has_suffix(name, "_s") || g_str_has_prefix(name, "sec");
-    return is_s ? 1e3 : g_str_has_suffix(name, "hours") ? 3.6e6 : 1;
-}
-
-static bool gives_away(const char *name, const char *target)
-{
-    bool measures = is_time(target) || is_rate(target);
-    return (measures && (is_time(name) || is_rate(name))) ||
-           (measures && same_measure(name, target) && strlen(target) > 1 && is_time(target));
 }
 
 static bool is_dropped(const char *name, const struct orch_rows_options *o)
@@ -180,13 +140,13 @@ static bool read_target(struct orch_rows *r, const struct orch_csv *csv, int col
 /* The white box says ms a step: brought to the target's unit, a rate as items a step over it. */
 static void read_white(struct orch_rows *r, const char *target, const double *items)
 {
+    r->is_rate = orch_target_is_rate(target);
     for (size_t i = 0; i < r->rows; i++) {
-        if (is_rate(target))
+        if (r->is_rate)
             r->white[i] = 1e3 * (items[i] > 0 ? items[i] : 1) / r->white_ms[i];
         else
-            r->white[i] = r->white_ms[i] / unit_ms(target);
+            r->white[i] = r->white_ms[i] / orch_target_ms(target);
     }
-    r->is_rate = is_rate(target);
 }
 
 static void read_features(struct orch_rows *r, const struct orch_csv *csv,
@@ -196,7 +156,7 @@ static void read_features(struct orch_rows *r, const struct orch_csv *csv,
         const char *name = orch_csv_name(csv, c);
         if (strcmp(name, o->target) == 0 || is_dropped(name, o))
             continue;
-        if (gives_away(name, o->target))
+        if (orch_feature_gives_away(name, o->target))
             note(r, "column '%s' was left out: it gives '%s' away", name, o->target);
         else
             add_column(r, csv, c, o);

@@ -37,22 +37,6 @@ struct orch_speed {
     int span_count;
 };
 
-const char *orch_speed_mode_name(enum orch_speed_mode mode)
-{
-    return MODES[mode].name;
-}
-
-bool orch_speed_mode_find(const char *name, enum orch_speed_mode *out)
-{
-    for (int i = 0; i < ORCH_SPEED_MODE_COUNT; i++) {
-        if (g_ascii_strcasecmp(MODES[i].name, name) == 0) {
-            *out = (enum orch_speed_mode)i;
-            return true;
-        }
-    }
-    return false;
-}
-
 int orch_speed_terms(enum orch_speed_mode mode)
 {
     return MODES[mode].terms;

@@ -26,9 +26,6 @@ enum orch_speed_mode {
 #define ORCH_SPEED_MODE_COUNT (ORCH_SPEED_SYNC + 1)
 #define ORCH_SPEED_TERMS_MAX 5
 
-/** "async", "sync" */
-const char *orch_speed_mode_name(enum orch_speed_mode mode);
-bool orch_speed_mode_find(const char *name, enum orch_speed_mode *out);
 /** Number of terms of a mode: 4 or 5. */
 int orch_speed_terms(enum orch_speed_mode mode);
 /** What t`term` multiplies: "1", "w/p", "M/w", ... */

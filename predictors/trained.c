@@ -2,6 +2,7 @@
 #include "predictors/trained.h"
 
 #include "lib/base/error.h"
+#include "lib/base/reals.h"
 
 #include <float.h>
 #include <math.h>
@@ -37,18 +38,9 @@ void orch_trained_free(struct orch_trained *t)
 /* ---- what was measured -------------------------------------------------------------------------
  */
 
-static int compare_reals(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static double median_of(GArray *values)
 {
-    qsort(values->data, values->len, sizeof(double), compare_reals);
-    guint n = values->len;
-    return g_array_index(values, double, (n - 1) / 2) / 2 +
-           g_array_index(values, double, n / 2) / 2;
+    return orch_reals_median((double *)(void *)values->data, values->len);
 }
 
 /* Sum of squares of log(value / mean) and its degrees of freedom. */

@@ -41,8 +41,8 @@ static const struct {
 #define GEFORCE 1.251
 #define ERROR_80 0.278
 #define ERROR_90 0.358
-#define NEW_ARCH_ERROR 0.5 /* of the K80, P100 and V100, left out: few others share their designs  \
-                            */
+/* Of the K80, P100 and V100, left out: few others share their designs. */
+#define NEW_ARCH_ERROR 0.5
 
 const char *orch_transfer_source(void)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Bins of values, and what a tree answers for them. */
+#include "lib/base/reals.h"
 #include "predictors/tree.h"
 
 #include <math.h>
@@ -10,12 +11,6 @@
 
 /* ---- bins --------------------------------------------------------------------------------------
  */
-
-static int compare_reals(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
 
 /* Cuts between neighbouring values, so that each bin has about as many rows. */
 static double *find_cuts(double *sorted, size_t count, int *out_cuts)
@@ -72,7 +67,7 @@ struct orch_bins *orch_bins_new(const double *values, size_t rows, int cols)
         for (size_t i = 0; i < rows; i += step)
             if (!isnan(column[i]))
                 sorted[count++] = column[i];
-        qsort(sorted, count, sizeof *sorted, compare_reals);
+        orch_reals_sort(sorted, count);
         b->cuts[c] = find_cuts(sorted, count, &cuts);
         b->counts[c] = cuts + 2;
         for (size_t i = 0; i < rows; i++)

@@ -74,50 +74,67 @@ static void list_kind(GArray *trials, const struct orch_rows *rows,
         add_boxes(trials, rows, o, kind, &grid[i], BLACK | GREY | BARE);
 }
 
-/* A row of what the mixture is chosen from. */
+/* A row of what the mixture is chosen from. With few groups all that are asked count nearly alike:
+ * there it is the list that says how much a kind counts, so nothing stands in it twice, and nothing
+ * that knows little of the groups. */
 struct offer {
     const struct orch_model_kind *kind;
-    unsigned seen, unseen; /* boxes for rows like those seen, and for groups never seen */
-    size_t rows_max;       /* for rows like those seen; 0: any */
+    unsigned seen, unseen, few; /* boxes for rows like those seen, for groups never seen, and where
+                                   those that were seen are few */
+    size_t rows_max;            /* for rows like those seen; 0: any */
     struct orch_knobs knobs;
 };
 
 #define BOOST_KNOBS .loss = ORCH_LOSS_RELATIVE, .leaf_rows = 4
 
 static const struct offer OFFERS[] = {
-    {NULL, GREY | SPECS, GREY | SPECS, 0, {0}},
-    {&ORCH_MODEL_KNN, SPECS | GREY, SPECS, 12000, {.neighbours = 1}},
-    {&ORCH_MODEL_KNN, GREY, 0, 12000, {.neighbours = 4}},
-    {&ORCH_MODEL_LINEAR, GREY | BLACK, 0, 0, {.ridge = 1e-4}},
-    {&ORCH_MODEL_LINEAR, GREY | BLACK, 0, TINY_ROWS, {.ridge = 1e-3}},
-    {&ORCH_MODEL_LINEAR, STRIPPED, 0, 0, {.ridge = 1e-3}},
-    {&ORCH_MODEL_LINEAR, GREY, GREY | BARE, 0, {.ridge = 1e-2}},
-    {&ORCH_MODEL_LINEAR, STRIPPED, STRIPPED, 0, {.ridge = 0.03}},
-    {&ORCH_MODEL_LINEAR, 0, PLAIN, 0, {.ridge = 0.1}},
-    {&ORCH_MODEL_KERNEL, GREY | BLACK, 0, TINY_ROWS, {.length = 6, .ridge = 3e-4}},
-    {&ORCH_MODEL_KERNEL, GREY | BLACK, GREY | BARE, KERNEL_ROWS, {.length = 1, .ridge = 0.01}},
-    {&ORCH_MODEL_KERNEL, GREY | BLACK, 0, KERNEL_ROWS, {.length = 3, .ridge = 0.002}},
-    {&ORCH_MODEL_KERNEL, 0, GREY | SPECS, KERNEL_ROWS, {.length = 2, .ridge = 0.1}},
-    {&ORCH_MODEL_KERNEL, STRIPPED, STRIPPED, KERNEL_ROWS, {.length = 1, .ridge = 0.03}},
-    {&ORCH_MODEL_KERNEL, STRIPPED, 0, TINY_ROWS, {.length = 3, .ridge = 2e-3}},
+    {NULL, GREY | SPECS, GREY | SPECS, GREY | SPECS, 0, {0}},
+    {&ORCH_MODEL_KNN, SPECS | GREY, SPECS, SPECS, 12000, {.neighbours = 1}},
+    {&ORCH_MODEL_KNN, GREY, 0, 0, 12000, {.neighbours = 4}},
+    {&ORCH_MODEL_LINEAR, GREY | BLACK, 0, 0, 0, {.ridge = 1e-4}},
+    {&ORCH_MODEL_LINEAR, GREY | BLACK, 0, 0, TINY_ROWS, {.ridge = 1e-3}},
+    {&ORCH_MODEL_LINEAR, STRIPPED, 0, 0, 0, {.ridge = 1e-3}},
+    {&ORCH_MODEL_LINEAR, GREY, GREY | BARE, GREY | BARE, 0, {.ridge = 1e-2}},
+    {&ORCH_MODEL_LINEAR, STRIPPED, STRIPPED, 0, 0, {.ridge = 0.03}},
+    {&ORCH_MODEL_LINEAR, 0, PLAIN, PLAIN, 0, {.ridge = 0.1}},
+    {&ORCH_MODEL_KERNEL, GREY | BLACK, 0, 0, TINY_ROWS, {.length = 6, .ridge = 3e-4}},
+    {&ORCH_MODEL_KERNEL,
+     GREY | BLACK,
+     GREY | BARE,
+     GREY | BARE,
+     KERNEL_ROWS,
+     {.length = 1, .ridge = 0.01}},
+    {&ORCH_MODEL_KERNEL, GREY | BLACK, 0, 0, KERNEL_ROWS, {.length = 3, .ridge = 0.002}},
+    {&ORCH_MODEL_KERNEL,
+     0,
+     GREY | SPECS,
+     GREY | SPECS | PLAIN,
+     KERNEL_ROWS,
+     {.length = 2, .ridge = 0.1}},
+    {&ORCH_MODEL_KERNEL, STRIPPED, STRIPPED, 0, KERNEL_ROWS, {.length = 1, .ridge = 0.03}},
+    {&ORCH_MODEL_KERNEL, STRIPPED, 0, 0, TINY_ROWS, {.length = 3, .ridge = 2e-3}},
     {&ORCH_MODEL_BOOST,
      GREY | BLACK,
      BARE | GREY | BLACK,
+     GREY | BLACK,
      0,
      {BOOST_KNOBS, .depth = 6, .trees = 400, .rate = 0.08, .feature_share = 0.5, .row_share = 0.8}},
     {&ORCH_MODEL_BOOST,
      GREY,
      BARE | GREY,
+     BARE | GREY | SPECS,
      0,
      {BOOST_KNOBS, .depth = 3, .trees = 500, .rate = 0.1, .feature_share = 0.5, .row_share = 0.8}},
     {&ORCH_MODEL_FOREST,
      GREY,
      BARE,
+     0,
      FOREST_ROWS,
      {.depth = 20, .leaf_rows = 2, .trees = 100, .feature_share = 0.4}},
     {&ORCH_MODEL_MLP,
      GREY,
      BARE,
+     0,
      MLP_ROWS,
      {.width = 64, .rate = 3e-3, .ridge = 1e-3, .epochs = 60}},
 };
@@ -126,9 +143,10 @@ static void list_all(GArray *trials, const struct orch_question *q, const struct
                      const struct orch_learn_options *o)
 {
     bool unseen = q->column != NULL;
+    bool few = unseen && !q->is_lone && q->known->len < ORCH_FEW_GROUPS;
     for (size_t i = 0; i < G_N_ELEMENTS(OFFERS); i++) {
         const struct offer *offer = &OFFERS[i];
-        unsigned boxes = unseen ? offer->unseen : offer->seen;
+        unsigned boxes = few ? offer->few : unseen ? offer->unseen : offer->seen;
         if (!has_white(rows) && boxes)
             boxes |= BLACK; /* there is no other */
         if (!offer->kind)
@@ -182,9 +200,9 @@ GArray *orch_trials_list(const struct orch_question *q, const struct orch_rows *
 /* ---- one model ---------------------------------------------------------------------------------
  */
 
-static bool is_fact(const char *name, const void *data)
+bool orch_question_has_fact(const char *name, const void *question)
 {
-    const struct orch_question *q = data;
+    const struct orch_question *q = question;
     for (guint i = 0; i < q->facts->len; i++)
         if (strcmp(q->facts->pdata[i], name) == 0)
             return true;
@@ -202,7 +220,7 @@ static bool is_fact_or_of_one(const char *name, const void *data)
     for (size_t i = 0; i < count; i++)
         if (g_str_has_prefix(name, prefixes[i]))
             return true;
-    return q->column && is_fact(name, data);
+    return q->column && orch_question_has_fact(name, data);
 }
 
 static bool is_of_white(const char *name, const void *data)
@@ -216,7 +234,7 @@ static struct orch_matrix *visible(const struct orch_question *q, struct orch_ma
                                    enum orch_learn_box box)
 {
     if (box == ORCH_BOX_BARE)
-        return orch_matrix_without(m, is_fact, q);
+        return orch_matrix_without(m, orch_question_has_fact, q);
     if (box == ORCH_BOX_PLAIN)
         return orch_matrix_without(m, is_of_white, NULL);
     return box == ORCH_BOX_STRIPPED ? orch_matrix_without(m, is_fact_or_of_one, q) : m;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "predictors/whitebox.h"
 
+#include "lib/base/reals.h"
 #include "predictors/nnls.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define ROWS_MAX 3000 /* more are not needed for so few coefficients */
@@ -36,12 +36,6 @@ static double to_target(const struct orch_rows *rows, size_t i, double ms)
     return rows->is_rate ? rows->white[i] / ratio : rows->white[i] * ratio;
 }
 
-static int compare_reals(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* The white box of one feature, in the unit of the target; NULL: the rows' own. */
 static double base_of(const struct orch_rows *rows, const double *column, size_t i)
 {
@@ -60,7 +54,7 @@ static double median_factor(const struct orch_rows *rows, const double *column, 
         if (isfinite(base) && base > 0)
             ratios[count++] = log(rows->target[i] / base);
     }
-    qsort(ratios, count, sizeof *ratios, compare_reals);
+    orch_reals_sort(ratios, count);
     double median = count ? ratios[count / 2] : 0;
     *out_far = count * 2 > rows->rows ? 0 : (double)INFINITY;
     for (size_t k = 0; k < count; k++)

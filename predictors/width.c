@@ -2,11 +2,12 @@
 /* The interval: conformal (Vovk et al. 2005), by errors of rows that were left out; normalised by
  * the size of error that a row's kind makes expect (Papadopoulos et al. 2008); with a factor for
  * each group where that is asked for. For groups never seen each group that was left out counts
- * alike, and the level is raised as for so many exchangeable groups. */
+ * alike, and how much they differ says how much the next may. */
 #include "predictors/question.h"
 
 #include "predictors/random.h"
 
+#include <gsl/gsl_cdf.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,11 @@
 #define DIFFICULTY_ROWS 200 /* below, all rows have the same width */
 #define GROUP_ROWS 50       /* of a group with a factor of its own */
 #define LEAST_ERROR 1e-3
+#define NEXT_GROUP 0.75 /* share of groups to come whose own interval is within */
+#define LONE_LEVEL                                                                                 \
+    0.96                 /* where one group was seen: what others need is not known, only that it  \
+                          */
+#define LONE_FACTOR 1.75 /* is more */
 
 static const struct orch_knobs DIFFICULTY = {.depth = 4,
                                              .leaf_rows = 20,
@@ -134,14 +140,67 @@ static void fit_group_factors(struct orch_width *w, const struct error_row *erro
     }
 }
 
-/* With few groups that were left out the next may be worse than all of them: a higher level, and a
- * margin that falls with their number. */
-static double quantile_for(struct error_row *errors, size_t rows, size_t unseen)
+/* What groups left out have to say of the next one. */
+struct group_sizes {
+    double mean, spread; /* of the logarithms of their own quantiles */
+    double count;        /* of groups, as far as they count alike (Kish's effective size) */
+};
+
+static struct group_sizes sizes_of_groups(const struct error_row *errors, const int *folds,
+                                          size_t rows)
+{
+    double own[ORCH_FOLDS], weights[ORCH_FOLDS], all = 0, squares = 0;
+    struct group_sizes s = {0};
+    g_autofree struct error_row *here = g_new(struct error_row, rows + 1);
+    for (int f = 0; f < ORCH_FOLDS; f++) {
+        size_t count = 0;
+        weights[f] = 0;
+        for (size_t i = 0; i < rows; i++) {
+            if (folds[i] != f)
+                continue;
+            weights[f] += errors[i].weight;
+            here[count++] = errors[i];
+        }
+        own[f] = count ? quantile(here, count, ORCH_LEVEL) : 0;
+        all += weights[f];
+        squares += weights[f] * weights[f];
+    }
+    s.count = squares > 0 ? all * all / squares : 1;
+    for (int f = 0; f < ORCH_FOLDS && all > 0; f++)
+        s.mean += weights[f] / all * own[f];
+    for (int f = 0; f < ORCH_FOLDS && all > 0; f++)
+        s.spread += weights[f] / all * (own[f] - s.mean) * (own[f] - s.mean);
+    s.spread = sqrt(s.spread * s.count / MAX(s.count - 1, 0.5));
+    return s;
+}
+
+/* Few groups have many rows each: each knows the quantile of its own errors, and the next group's
+ * is taken to be drawn as theirs were. Three of four such are below (Student's t, for one more). */
+static double quantile_of_next(const struct error_row *errors, const int *folds, size_t rows)
+{
+    struct group_sizes s = sizes_of_groups(errors, folds, rows);
+    double t = gsl_cdf_tdist_Pinv(NEXT_GROUP, MAX(s.count - 1, 1));
+    return s.mean + s.spread * sqrt(1 + 1 / s.count) * t;
+}
+
+/* Many groups have few rows each: the quantile of all, and how much less so many groups know of it
+ * than as many rows would (Student's t over the normal). */
+static double quantile_of_many(struct error_row *errors, size_t rows, size_t unseen)
+{
+    double tail = 0.5 + ORCH_LEVEL / 2;
+    return quantile(errors, rows, ORCH_LEVEL) +
+           log(gsl_cdf_tdist_Pinv(tail, (double)unseen) / gsl_cdf_ugaussian_Pinv(tail));
+}
+
+/* Sorts the errors. */
+static double quantile_for(struct error_row *errors, const int *folds, size_t rows, size_t unseen)
 {
     if (!unseen)
         return quantile(errors, rows, ORCH_LEVEL);
-    double level = MIN(ORCH_LEVEL * (1 + 0.25 / (double)unseen), 0.96);
-    return quantile(errors, rows, level) + log(1 + 0.75 / (double)unseen);
+    if (unseen == 1) /* none could be left out: rows were */
+        return quantile(errors, rows, LONE_LEVEL) + log(LONE_FACTOR);
+    return unseen < ORCH_FEW_GROUPS ? quantile_of_next(errors, folds, rows)
+                                    : quantile_of_many(errors, rows, unseen);
 }
 
 bool orch_width_fit(struct orch_width *w, const struct orch_rows *rows, const double *answers,
@@ -155,7 +214,9 @@ bool orch_width_fit(struct orch_width *w, const struct orch_rows *rows, const do
         double off = fabs(answers[i] - log(rows->target[i]));
         sizes[i] = log(isfinite(off) ? MAX(off, LEAST_ERROR) : LEAST_ERROR);
     }
-    if (n >= DIFFICULTY_ROWS &&
+    /* which rows are hard on few groups says little of which are on the next */
+    bool knows_hard = n >= DIFFICULTY_ROWS && (unseen < 2 || unseen >= ORCH_FEW_GROUPS);
+    if (knows_hard &&
         !fit_difficulty(w, rows, answers, spread, sizes, folds, seed, expected, error))
         return false;
     g_autofree struct error_row *sorted = g_new(struct error_row, n + 1);
@@ -164,7 +225,7 @@ bool orch_width_fit(struct orch_width *w, const struct orch_rows *rows, const do
             (struct error_row){sizes[i] - expected[i], row_weights ? row_weights[i] : 1};
     if (groups)
         fit_group_factors(w, errors, groups, n);
-    w->factor = exp(quantile_for(sorted, n, unseen));
+    w->factor = exp(quantile_for(sorted, folds, n, unseen));
     return true;
 }
 

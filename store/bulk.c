@@ -90,3 +90,32 @@ bool orch_store_told_values(struct orch_store *store, const int64_t *ids, size_t
     }
     return more == 0;
 }
+
+bool orch_store_each_point(struct orch_store *store, int64_t run_id, const char *const *names,
+                           orch_told_point_fn tell, void *ctx, GError **error)
+{
+    sqlite3_stmt *s = store_statement(
+        store,
+        "SELECT n.name, p.step, p.t_ms, p.value FROM metric p JOIN metric_name n ON n.id = "
+        "p.name_id"
+        " WHERE p.run = ?1 AND (?2 IS NULL OR n.name IN (SELECT value FROM json_each(?2)))"
+        " ORDER BY p.run, p.name_id, p.step",
+        error);
+    if (!s)
+        return false;
+    g_autofree char *wanted = names ? names_text(names) : NULL;
+    store_bind(s, "it", run_id, wanted);
+    bool goes_on = true;
+    int more = 0;
+    while (goes_on && (more = store_step(store, s, error)) > 0) {
+        const struct orch_told_point point = {
+            .metric = (const char *)sqlite3_column_text(s, 0),
+            .step = sqlite3_column_int64(s, 1),
+            .t_ms = store_column_real(s, 2),
+            .value = store_column_real(s, 3),
+        };
+        goes_on = tell(ctx, &point);
+    }
+    sqlite3_reset(s);
+    return more >= 0;
+}

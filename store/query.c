@@ -5,6 +5,7 @@
  * The filters and the order are decided on ids alone, inside, where an index covers them; the wide
  * rows are read for what is left after the limit.
  */
+#include "store/bulk.h"
 #include "store/internal.h"
 
 #include "lib/base/error.h"
@@ -29,6 +30,8 @@ static struct filters make_filters(const struct orch_run_query *query)
         g_string_append(f.sql, " AND r.experiment = ?");
     if (query->state)
         g_string_append(f.sql, " AND r.state = ?");
+    if (query->ended_well)
+        g_string_append(f.sql, " AND r.state IN " STORE_SPARING);
     if (!query->with_hidden)
         g_string_append(f.sql, " AND r.id NOT IN " STORE_HIDDEN);
     if (query->where)
@@ -75,8 +78,9 @@ static void free_run(gpointer run)
     orch_run_free(run);
 }
 
-static GPtrArray *read_runs(struct orch_store *store, const struct orch_run_query *query,
-                            const struct filters *f, GError **error)
+/* The statement that gives rows of STORE_RUN_COLUMNS; NULL on error. */
+static sqlite3_stmt *prepare_runs(struct orch_store *store, const struct orch_run_query *query,
+                                  const struct filters *f, GError **error)
 {
     const char *order = query->oldest_first ? "ASC" : "DESC";
     g_autofree char *sql = g_strdup_printf(
@@ -86,9 +90,17 @@ static GPtrArray *read_runs(struct orch_store *store, const struct orch_run_quer
         " ORDER BY r.ended %s, r.id %s",
         f->needs_joins ? STORE_RUN_JOINS : "", f->sql->str, order, order, order, order);
     sqlite3_stmt *s = prepare(store, sql, error);
+    if (s)
+        sqlite3_bind_int64(s, bind_filters(query, s), query->limit > 0 ? query->limit : -1);
+    return s;
+}
+
+static GPtrArray *read_runs(struct orch_store *store, const struct orch_run_query *query,
+                            const struct filters *f, GError **error)
+{
+    sqlite3_stmt *s = prepare_runs(store, query, f, error);
     if (!s)
         return NULL;
-    sqlite3_bind_int64(s, bind_filters(query, s), query->limit > 0 ? query->limit : -1);
     GPtrArray *runs = g_ptr_array_new_with_free_func(free_run);
     int more;
     while ((more = store_step(store, s, error)) > 0)
@@ -98,6 +110,25 @@ static GPtrArray *read_runs(struct orch_store *store, const struct orch_run_quer
         return runs;
     g_ptr_array_unref(runs);
     return NULL;
+}
+
+bool orch_store_each_run(struct orch_store *store, const struct orch_run_query *query,
+                         orch_each_run_fn tell, void *ctx, GError **error)
+{
+    if (query->where && !store_where_check_names(store, query->where, error))
+        return false;
+    struct filters f = make_filters(query);
+    sqlite3_stmt *s = prepare_runs(store, query, &f, error);
+    int more = s ? 1 : -1;
+    bool ok = true;
+    while (ok && more > 0 && (more = store_step(store, s, error)) > 0) {
+        struct orch_run *run = store_run_from_row(s);
+        ok = tell(ctx, run, error);
+        orch_run_free(run);
+    }
+    sqlite3_finalize(s);
+    g_string_free(f.sql, TRUE);
+    return ok && more == 0;
 }
 
 GPtrArray *orch_store_runs(struct orch_store *store, const struct orch_run_query *query,
@@ -115,6 +146,44 @@ GPtrArray *orch_store_runs(struct orch_store *store, const struct orch_run_query
         *out_total = total;
     g_string_free(f.sql, TRUE);
     return runs;
+}
+
+/* ---- names ------------------------------------------------------------------------------------
+ */
+
+#define ANY_POINT                                                                                  \
+    "SELECT DISTINCT n.name FROM metric_name n WHERE EXISTS (SELECT 1 FROM (%s) q WHERE EXISTS"    \
+    " (SELECT 1 FROM metric m WHERE m.run = q.id AND m.name_id = n.id))"
+
+/* %s: the ids of the runs. */
+static const char *const NAMES[] = {
+    [ORCH_NAME_PARAM] = "SELECT DISTINCT name FROM param WHERE run IN (%s) ORDER BY 1",
+    [ORCH_NAME_RESULT] = "SELECT DISTINCT name FROM result WHERE run IN (%s) ORDER BY 1",
+    [ORCH_NAME_METRIC] = ANY_POINT " ORDER BY 1",
+    [ORCH_NAME_DIRECTED] = ANY_POINT " AND n.better IN ('min', 'max') ORDER BY 1",
+};
+
+GPtrArray *orch_store_names(struct orch_store *store, const struct orch_run_query *query,
+                            enum orch_name_kind kind, GError **error)
+{
+    if (query->where && !store_where_check_names(store, query->where, error))
+        return NULL;
+    struct filters f = make_filters(query);
+    g_autofree char *ids = g_strdup_printf("SELECT r.id AS id FROM run r%s WHERE %s",
+                                           f.needs_joins ? STORE_RUN_JOINS : "", f.sql->str);
+    g_auto(GStrv) parts = g_strsplit(NAMES[kind], "%s", 2);
+    g_autofree char *sql = g_strconcat(parts[0], ids, parts[1], NULL);
+    g_string_free(f.sql, TRUE);
+    sqlite3_stmt *s = prepare(store, sql, error);
+    if (!s)
+        return NULL;
+    bind_filters(query, s);
+    g_autoptr(GPtrArray) names = g_ptr_array_new_with_free_func(g_free);
+    int more;
+    while ((more = store_step(store, s, error)) > 0)
+        g_ptr_array_add(names, store_column_text(s, 0));
+    sqlite3_finalize(s);
+    return more == 0 ? g_steal_pointer(&names) : NULL;
 }
 
 /* ---- history ----------------------------------------------------------------------------------

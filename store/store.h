@@ -252,6 +252,7 @@ struct orch_run_query {
     const char *experiment; /* NULL: any */
     const char *state;      /* NULL: any */
     const struct orch_where *where;
+    bool ended_well; /* only ok and diverged: runs that count as results */
     bool with_hidden;
     bool oldest_first;
     int64_t limit; /* 0: all */

@@ -39,6 +39,8 @@ static const struct kind {
     {ORCH_REPORT_BEST, "best", orch_answer_best, false},
     {ORCH_REPORT_COMPARE, "compare", orch_answer_compare, false},
     {ORCH_REPORT_PLOT, "plot", orch_answer_plot, false},
+    {ORCH_REPORT_CONVERGED, "converged", orch_answer_converged, false},
+    {ORCH_REPORT_LISTING, "listing", orch_answer_listing, false},
     {ORCH_REPORT_IMAGES, "images", orch_answer_images, false},
     {ORCH_REPORT_COVERAGE, "coverage", orch_answer_coverage, false},
     {ORCH_REPORT_WORK, "work", orch_answer_work, false},

@@ -41,6 +41,8 @@ bool orch_answer_images(struct orch_asked *a, GError **error);
 bool orch_answer_coverage(struct orch_asked *a, GError **error);
 bool orch_answer_work(struct orch_asked *a, GError **error);
 bool orch_answer_collaborators(struct orch_asked *a, GError **error);
+bool orch_answer_converged(struct orch_asked *a, GError **error);
+bool orch_answer_listing(struct orch_asked *a, GError **error);
 bool orch_answer_curve(struct orch_asked *a, GError **error);
 bool orch_answer_curve_law(struct orch_asked *a, GError **error);
 bool orch_answer_time_to(struct orch_asked *a, GError **error);

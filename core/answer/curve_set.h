@@ -53,9 +53,14 @@ const struct orch_set_net *orch_curve_set_net(const struct orch_curve_set *set, 
 /** Its name in a table: short where devices differ in their ends only. */
 const char *orch_curve_set_device(const struct orch_curve_set *set, int device);
 
-/* ---- the law
- * --------------------------------------------------------------------------------------
+/** Measured points and fitted curves as a chart: a panel a network, a series a device. */
+void orch_curve_set_chart(const struct orch_curve_set *set, struct orch_section *section);
+
+/* ---- the law -----------------------------------------------------------------------------------
  */
+
+/** Steps that count as warm-up where the run does not say: a share of all. */
+#define ORCH_SET_WARMUP 0.05
 
 /** The regression over a set's fitted curves, and the curve that it predicts. */
 struct orch_set_law {
@@ -72,5 +77,24 @@ void orch_set_law_say(struct orch_section *section, const struct orch_set_law *l
 /** The curve of a network with these features, on a device (-1: on average). The caller frees. */
 struct orch_stages *orch_set_law_curve(const struct orch_set_law *law, const double *features,
                                        int device);
+
+/** |predicted - measured| / measured of networks that were left out in turn. */
+struct orch_left_out_error {
+    int networks;       /* so many; 0: the set has fewer than 3 */
+    double mean, worst; /* over their runs; mean NaN: unknown */
+};
+struct orch_left_out_error orch_set_law_leave_out(const struct orch_curve_set *set,
+                                                  const struct orch_set_law *law);
+
+/** A network that was left out, on a device: its own run and what was predicted. Borrowed. */
+struct orch_held_curve {
+    const char *net, *device;
+    const struct orch_run_curve *measured;
+    const struct orch_stages *predicted;
+};
+/** Predicted curves beside the measured ones as a chart, a panel each; `band` is the relative half
+ * width of the prediction's band, NaN: none. */
+void orch_held_curves_chart(const struct orch_held_curve *held, size_t count, double band,
+                            struct orch_section *section);
 
 #endif

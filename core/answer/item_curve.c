@@ -84,6 +84,7 @@ bool orch_answer_curve(struct orch_asked *a, GError **error)
     }
     if (set->cells->len) {
         orch_section_table(a->section, make_table(set));
+        orch_curve_set_chart(set, a->section);
         orch_section_note(a->section,
                           "%s = 1/(b0 k + b1) + b2, b >= 0; k: steps (where the series is by "
                           "epoch, epochs) from the start of the learning-rate stage; losses as "

@@ -12,8 +12,6 @@
 
 /* Ranges of steps that measured and predicted losses are shown for. */
 #define RANGES 10
-/* Steps that count as warm-up where the item does not say: a share of all. */
-#define WARMUP 0.05
 
 static const char *const PARAMS[] = {"b0", "b1", "b2"};
 enum { PARAM_COUNT = 3 };
@@ -398,12 +396,25 @@ static void say_errors(struct orch_section *section, const GArray *held)
         h->nearest ? h->nearest : "the nearest network");
 }
 
+static void draw_held(struct orch_section *section, const struct orch_curve_set *set,
+                      const struct orch_set_law *law, const GArray *held)
+{
+    struct orch_left_out_error error = orch_set_law_leave_out(set, law);
+    g_autofree struct orch_held_curve *curves = g_new0(struct orch_held_curve, held->len);
+    for (guint i = 0; i < held->len; i++) {
+        const struct held *h = &g_array_index(held, struct held, i);
+        curves[i] = (struct orch_held_curve){h->net, h->device, h->cell->curve, h->predicted};
+    }
+    orch_held_curves_chart(curves, held->len, isnan(error.mean) ? (double)NAN : error.worst,
+                           section);
+}
+
 static void say_held(struct orch_section *section, const struct orch_report_item *item,
                      const struct orch_curve_set *set, const struct orch_set_law *law,
                      const struct orch_curve_set *held_set)
 {
     GArray *held = g_array_new(FALSE, TRUE, sizeof(struct held));
-    double warmup = WARMUP;
+    double warmup = ORCH_SET_WARMUP;
     const char *text = orch_json_text(item->spec, "warmup", NULL);
     unsigned missing = 0;
     g_array_set_clear_func(held, held_clear);
@@ -421,6 +432,7 @@ static void say_held(struct orch_section *section, const struct orch_report_item
     }
     if (held->len) {
         say_errors(section, held);
+        draw_held(section, set, law, held);
         say_ranges(section, held);
     }
     if (!held_set->cells->len)

@@ -255,6 +255,37 @@ static void say_layerwise(struct orch_section *section, const struct layerwise_o
                       o->model, epoch);
 }
 
+static void draw_layerwise(struct orch_section *section, const struct layerwise_outcome *o)
+{
+    struct orch_chart *chart = orch_chart_new(ORCH_CHART_SCATTER, "A batch of a whole network",
+                                              "measured (ms)", "sum of its layers (ms)");
+    struct orch_chart_panel *panel = orch_chart_panel(chart, NULL);
+    double least = HUGE_VAL, most = 0;
+    chart->log_x = chart->log_y = true;
+    for (guint i = 0; i < o->rows->len; i++) {
+        const struct layerwise_row *row = o->rows->pdata[i];
+        if (!(row->measured_ms > 0) || !(row->all.ms > 0))
+            continue;
+        struct orch_chart_series *series =
+            orch_chart_series(panel, row->facts, ORCH_SERIES_MEASURED);
+        struct orch_chart_point *point = orch_chart_add(series, row->measured_ms, row->all.ms);
+        point->low = row->all.low;
+        point->high = row->all.high;
+        point->n = 1;
+        least = fmin(least, row->measured_ms);
+        most = fmax(most, row->measured_ms);
+    }
+    if (most <= 0) {
+        orch_chart_free(chart);
+        return;
+    }
+    struct orch_chart_series *equal = orch_chart_series(panel, "as measured", ORCH_SERIES_IDEAL);
+    orch_chart_add(equal, least, least);
+    orch_chart_add(equal, most, most);
+    chart->note = g_strdup("one model for all; bars: 90 % interval");
+    orch_section_chart(section, chart);
+}
+
 bool orch_answer_layerwise(struct orch_asked *a, GError **error)
 {
     struct layerwise_outcome *o = layerwise_item_predict(a, error);
@@ -262,6 +293,7 @@ bool orch_answer_layerwise(struct orch_asked *a, GError **error)
         return false;
     if (say_source(a, &o->source)) {
         say_layerwise(a->section, o);
+        draw_layerwise(a->section, o);
         say_notes(a, &o->source);
     }
     layerwise_outcome_free(o);

@@ -234,6 +234,48 @@ static void say_times(struct orch_section *section, const struct answer *a)
     orch_section_table(section, table);
 }
 
+/* Seconds, minutes or hours: what the longest is best said in. */
+static double time_unit(double longest_s, const char **out_name)
+{
+    static const struct {
+        double seconds;
+        const char *name;
+    } units[] = {{3600, "h"}, {60, "min"}, {1, "s"}};
+    size_t i = 0;
+    while (i + 1 < G_N_ELEMENTS(units) && longest_s < 3 * units[i].seconds)
+        i++;
+    *out_name = units[i].name;
+    return units[i].seconds;
+}
+
+static double time_of(const struct answer *a, int p, int w)
+{
+    double steps = a->epochs * a->like->steps_per_epoch;
+    return steps / orch_speed_model(a->model, (int)a->servers[p], (int)a->workers[w]);
+}
+
+static void draw_times(struct orch_section *section, const struct answer *a)
+{
+    const char *unit;
+    double longest = 0;
+    for (int p = 0; p < a->server_count; p++)
+        for (int w = 0; w < a->worker_count; w++)
+            longest = fmax(longest, time_of(a, p, w));
+    double seconds = time_unit(longest, &unit);
+    g_autofree char *title = g_strdup_printf("%s to accuracy %g", a->net->name, a->accuracy);
+    g_autofree char *y = g_strdup_printf("time (%s)", unit);
+    struct orch_chart *chart = orch_chart_new(ORCH_CHART_LINE, title, "workers", y);
+    struct orch_chart_panel *panel = orch_chart_panel(chart, NULL);
+    for (int p = 0; p < a->server_count; p++) {
+        g_autofree char *name = g_strdup_printf("%d parameter server%s", (int)a->servers[p],
+                                                a->servers[p] == 1 ? "" : "s");
+        struct orch_chart_series *series = orch_chart_series(panel, name, ORCH_SERIES_PREDICTED);
+        for (int w = 0; w < a->worker_count; w++)
+            orch_chart_add(series, (double)a->workers[w], time_of(a, p, w) / seconds);
+    }
+    orch_section_chart(section, chart);
+}
+
 static void say_epochs(struct orch_section *section, const struct answer *a)
 {
     orch_section_note(
@@ -319,6 +361,7 @@ bool orch_answer_time_to(struct orch_asked *asked, GError **error)
     ok = ok && fit_speed(&a, &problem);
     if (ok) {
         say_times(section, &a);
+        draw_times(section, &a);
         say_samples(section, &a);
         say_model(section, &a);
     } else {

@@ -150,8 +150,10 @@ static char *working_of(const struct orch_csv *csv, size_t row, int column)
     const char *working = orch_csv_text(csv, row, orch_csv_find(csv, name));
     const char *value = orch_csv_text(csv, row, column);
     double ends, recorded;
-    if (!*working || strcmp(working, value) == 0)
-        return g_strdup(value);
+    g_auto(GStrv) digits = g_strsplit(working, ",", -1);
+    g_autofree char *number = g_strjoinv("", digits);
+    if (!*working || strcmp(number, value) == 0) /* "4,096" is 4096 */
+        return g_strdup(*working ? working : value);
     if (!strchr(working, '='))
         return g_strdup_printf("%s = %s", working, value);
     bool differs = end_of(working, &ends) && orch_real_parse(value, &recorded) && ends != recorded;

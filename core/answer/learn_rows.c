@@ -68,9 +68,9 @@ void learn_source_fail(struct learn_source *s, const char *cure, const char *for
 
 void learn_csv_field(GString *csv, const char *text, bool is_first)
 {
-    g_auto(GStrv) parts = g_strsplit(text, "\"", -1);
-    g_autofree char *doubled = g_strjoinv("\"\"", parts);
-    g_string_append_printf(csv, "%s\"%s\"", is_first ? "" : ",", doubled);
+    if (!is_first)
+        g_string_append_c(csv, ',');
+    orch_csv_append(csv, text);
 }
 
 /* ---- runs --------------------------------------------------------------------------------------

@@ -180,7 +180,7 @@ struct orch_trials *orch_trials_of_filter(struct orch_store *store, const char *
     struct orch_where *filter = where ? orch_where_parse(where, error) : NULL;
     if (where && !filter)
         return NULL;
-    struct orch_run_query query = {.where = filter};
+    struct orch_run_query query = {.where = filter, .ended_well = true};
     g_autoptr(GPtrArray) runs = orch_store_runs(store, &query, NULL, error);
     orch_where_free(filter);
     if (!runs)
@@ -189,9 +189,7 @@ struct orch_trials *orch_trials_of_filter(struct orch_store *store, const char *
     g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
     for (guint i = 0; i < runs->len; i++) {
         struct orch_run *run = runs->pdata[i];
-        bool ended_well =
-            g_strcmp0(run->state, "ok") == 0 || g_strcmp0(run->state, "diverged") == 0;
-        if (ended_well && g_hash_table_add(seen, run->fingerprint))
+        if (g_hash_table_add(seen, run->fingerprint))
             add_trial(trials, NULL, run);
         else
             orch_run_free(run);

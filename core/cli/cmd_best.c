@@ -18,7 +18,7 @@ static const struct orch_option OPTIONS[] = {
     {"by", 0, "NAMES", ORCH_OPT_TEXT, offsetof(struct best_options, by),
      "group by these (comma-separated; default: all swept parameters that vary)"},
     {"where", 'w', "FILTER", ORCH_OPT_TEXT, offsetof(struct best_options, where),
-     "only runs that match (see 'orch ls')"},
+     "only runs that match (docs/where.md)"},
     {"recipe", 0, "NAME", ORCH_OPT_TEXT, offsetof(struct best_options, recipe),
      "only of this recipe"},
     {"experiment", 'e', "NAME", ORCH_OPT_TEXT, offsetof(struct best_options, experiment),
@@ -48,14 +48,11 @@ static int compare_groups(gconstpointer a, gconstpointer b, gpointer ctx)
 
 static GPtrArray *find_runs(struct orch_store *store, const struct best_options *o, GError **error)
 {
-    g_autofree char *filter =
-        o->where ? g_strdup_printf("(%s) and (state=ok or state=diverged)", o->where)
-                 : g_strdup("state=ok or state=diverged");
-    struct orch_where *where = orch_where_parse(filter, error);
-    if (!where)
+    struct orch_where *where = o->where ? orch_where_parse(o->where, error) : NULL;
+    if (o->where && !where)
         return NULL;
     struct orch_run_query query = {
-        .recipe = o->recipe, .experiment = o->experiment, .where = where};
+        .recipe = o->recipe, .experiment = o->experiment, .where = where, .ended_well = true};
     GPtrArray *runs = orch_store_runs(store, &query, NULL, error);
     orch_where_free(where);
     return runs;

@@ -19,7 +19,7 @@ struct ls_options {
 
 static const struct orch_option OPTIONS[] = {
     {"where", 'w', "FILTER", ORCH_OPT_TEXT, offsetof(struct ls_options, where),
-     "only runs that match, e.g. 'lr>=0.01 and state=ok and started>2d'"},
+     "only runs that match, e.g. 'lr>=0.01 and state=ok and started>2d' (docs/where.md)"},
     {"recipe", 0, "NAME", ORCH_OPT_TEXT, offsetof(struct ls_options, recipe),
      "only of this recipe"},
     {"experiment", 'e', "NAME", ORCH_OPT_TEXT, offsetof(struct ls_options, experiment),
@@ -196,7 +196,7 @@ const struct orch_command ORCH_COMMAND_LS = {
         "and "
         "parentheses. Names: state experiment recipe plugin who repeat seed attempt commit branch "
         "tree gpu cpu host machine started ended wall_s key, else a parameter, a result, or a "
-        "metric's last value.",
+        "metric's last value. docs/where.md has all of it.",
     .examples = "  orch ls --where 'experiment=finetune and lr<0.1' -m val_accuracy\n"
                 "  orch ls --state failed\n"
                 "  orch ls -n 0 --json | jq '.runs[].run'",

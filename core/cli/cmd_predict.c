@@ -77,7 +77,7 @@ static const struct orch_option OPTIONS[] = {
      "how good the forecasts of past runs were (alone, or with --json)"},
     {"curve", 0, NULL, ORCH_OPT_FLAG, AT(curve),
      "the loss curves of stored runs, and when they reach a target"},
-    {"where", 0, "FILTER", ORCH_OPT_TEXT, AT(where), "curve: all runs that match"},
+    {"where", 0, "FILTER", ORCH_OPT_TEXT, AT(where), "curve: all runs that match (docs/where.md)"},
     {"metric", 0, "NAME", ORCH_OPT_TEXT, AT(metric),
      "curve: the loss (default: step_loss, train_loss or loss)"},
     {"accuracy-metric", 0, "NAME", ORCH_OPT_TEXT, AT(accuracy_metric),
@@ -108,51 +108,90 @@ static bool is_model(const char *name, GError **error)
     return false;
 }
 
+/* ---- which options go together -----------------------------------------------------------------
+ */
+
+enum { CURVE = 1, PRIOR = 2, PALEO = 4, ROOFLINE = 8, MODELS = PRIOR | PALEO | ROOFLINE };
+
+/* What looks at an option; one that is not here is looked at by every model. */
+static const struct {
+    const char *option;
+    int by;
+} LOOKED_AT[] = {
+    {"format", CURVE | MODELS},
+    {"net", CURVE | MODELS},
+    {"gpu", CURVE | MODELS},
+    {"input", CURVE | MODELS},
+    {"classes", CURVE | MODELS},
+    {"epochs", CURVE | PRIOR},
+    {"curve", CURVE},
+    {"where", CURVE},
+    {"metric", CURVE},
+    {"accuracy-metric", CURVE},
+    {"target-loss", CURVE},
+    {"target-accuracy", CURVE},
+    {"form", CURVE},
+    {"weights", CURVE},
+    {"outliers", CURVE},
+    {"normalised", CURVE},
+    {"calibrate", PRIOR},
+    {"threads", PRIOR},
+    {"explain", PRIOR},
+    {"budget", PRIOR},
+    {"deadline", PRIOR},
+    {"pareto", PRIOR},
+    {"workers", PRIOR | PALEO},
+    {"scaling", PRIOR | PALEO},
+    {"scheme", PRIOR | PALEO},
+    {"network", PRIOR | PALEO},
+    {"per-node", PRIOR | PALEO},
+    {"price", PRIOR | PALEO},
+    {"cloud", PRIOR | PALEO},
+    {"spot", PRIOR | PALEO},
+    {"dataset", PRIOR | PALEO},
+    {"ppp-comm", PRIOR | PALEO},
+    {"optimizer", PRIOR | ROOFLINE},
+    {"layers", ROOFLINE},
+    {"pipeline", PALEO},
+    {"overlap", PALEO},
+    {"all-layers", PALEO},
+    {"algorithm", PALEO},
+    {"parallel", PALEO},
+    {"split", PALEO},
+};
+
+static int looked_at_by(const char *option)
+{
+    for (size_t i = 0; i < G_N_ELEMENTS(LOOKED_AT); i++)
+        if (strcmp(LOOKED_AT[i].option, option) == 0)
+            return LOOKED_AT[i].by;
+    return MODELS;
+}
+
+static bool is_given(const struct predict_options *o, const struct orch_option *option)
+{
+    const char *at = (const char *)o + option->offset;
+    return option->kind == ORCH_OPT_FLAG ? *(const bool *)at
+                                         : *(const void *const *)(const void *)at != NULL;
+}
+
 /* Options that only some models look at: nothing that is typed is passed over. */
 static bool options_fit(const struct predict_options *o, GError **error)
 {
-    enum { PRIOR = 1, PALEO = 2, ROOFLINE = 4 };
-    const struct {
-        bool given;
-        const char *option;
-        int models;
-    } some[] = {{o->pipeline, "--pipeline", PALEO},
-                {o->overlap, "--overlap", PALEO},
-                {o->all_layers, "--all-layers", PALEO},
-                {o->algorithm, "--algorithm", PALEO},
-                {o->parallel, "--parallel", PALEO},
-                {o->split, "--split", PALEO},
-                {o->layers, "--layers", ROOFLINE},
-                {o->optimizer, "--optimizer", PRIOR | ROOFLINE},
-                {o->epochs, "--epochs", PRIOR},
-                {o->workers, "--workers", PRIOR | PALEO},
-                {o->scaling, "--scaling", PRIOR | PALEO},
-                {o->scheme, "--scheme", PRIOR | PALEO},
-                {o->network, "--network", PRIOR | PALEO},
-                {o->per_node_text, "--per-node", PRIOR | PALEO},
-                {o->price_text, "--price", PRIOR | PALEO},
-                {o->cloud, "--cloud", PRIOR | PALEO},
-                {o->spot, "--spot", PRIOR | PALEO},
-                {o->dataset, "--dataset", PRIOR | PALEO},
-                {o->ppp_comm, "--ppp-comm", PRIOR | PALEO},
-                {o->calibrate, "--calibrate", PRIOR},
-                {o->threads, "--threads", PRIOR},
-                {o->explain, "--explain", PRIOR},
-                {o->budget, "--budget", PRIOR},
-                {o->deadline, "--deadline", PRIOR},
-                {o->pareto, "--pareto", PRIOR}};
     const char *name = o->model ? o->model : "auto";
     int model = strcmp(name, "paleo") == 0      ? PALEO
                 : strcmp(name, "roofline") == 0 ? ROOFLINE
                                                 : PRIOR;
-    for (size_t i = 0; i < G_N_ELEMENTS(some); i++) {
-        if (some[i].given && !(some[i].models & model)) {
+    for (const struct orch_option *option = OPTIONS; option->name; option++) {
+        int by = looked_at_by(option->name);
+        if (is_given(o, option) && !(by & (o->curve ? CURVE : model))) {
+            by &= MODELS;
             orch_error_set(error, ORCH_ERROR_USAGE,
-                           some[i].models == PALEO      ? "--model paleo"
-                           : some[i].models == ROOFLINE ? "--model roofline"
-                           : some[i].models == PRIOR    ? "--model auto"
-                                                        : "another --model, or leave it away",
-                           "option '%s' does nothing with --model %s", some[i].option, name);
+                           by == PALEO      ? "--model paleo"
+                           : by == ROOFLINE ? "--model roofline"
+                           : by == PRIOR    ? "--model auto"
+                                            : "another --model, or leave it away",
+                           "option '--%s' does nothing with --model %s", option->name, name);
             return false;
         }
     }
@@ -171,21 +210,9 @@ static bool options_fit(const struct predict_options *o, GError **error)
     return true;
 }
 
-static bool is_given(const struct predict_options *o, const struct orch_option *option)
-{
-    const char *at = (const char *)o + option->offset;
-    return option->kind == ORCH_OPT_FLAG ? *(const bool *)at
-                                         : *(const void *const *)(const void *)at != NULL;
-}
-
 /* --curve looks at stored runs; all else at one that has not run. */
 static bool curve_fits(const struct predict_options *o, int arg_count, GError **error)
 {
-    static const char *const of_curve[] = {
-        "curve", "where",   "metric",   "accuracy-metric", "target-loss", "target-accuracy",
-        "form",  "weights", "outliers", "normalised",      NULL};
-    static const char *const of_both[] = {"epochs", "format",  "net", "gpu",
-                                          "input",  "classes", NULL};
     if (o->curve && !o->net && (o->gpu || o->input || o->classes)) {
         orch_error_set(error, ORCH_ERROR_USAGE, "add --net NAME, the network that was not run",
                        "option '--%s' does nothing with --curve alone",
@@ -195,9 +222,7 @@ static bool curve_fits(const struct predict_options *o, int arg_count, GError **
         return false;
     }
     for (const struct orch_option *option = OPTIONS; option->name; option++) {
-        bool is_of_curve = g_strv_contains(of_curve, option->name);
-        if (!is_given(o, option) || is_of_curve == o->curve ||
-            g_strv_contains(of_both, option->name))
+        if (!is_given(o, option) || (looked_at_by(option->name) & (o->curve ? CURVE : MODELS)))
             continue;
         orch_error_set(
             error, ORCH_ERROR_USAGE, o->curve ? "leave one of them out" : "add --curve RUN",

@@ -357,7 +357,7 @@ const struct orch_command ORCH_COMMAND_PREDICTOR_TRAIN = {
              "lists\n"
              "them. The grid of settings is printed with its errors. What is kept is local: each "
              "member\n"
-             "of a group trains from the shared rows.",
+             "of a group trains from the shared rows. --where is a filter (docs/where.md).",
     .examples = "orch predictor train\n"
                 "orch predictor train --no-runs --data justus-conv --target ms --name conv",
     .run = run_train,

@@ -18,7 +18,7 @@ static const struct orch_option OPTIONS[] = {
     {"target", 't', "NAME", ORCH_OPT_TEXT, AT(target),
      "step_ms (the default), epoch_s, images_per_s, wall_s; of --data: its own"},
     {"data", 'd', "NAME", ORCH_OPT_TEXT, AT(data), "the rows of a data set instead of the runs'"},
-    {"where", 'w', "EXPR", ORCH_OPT_TEXT, AT(where), "only runs that match, as in 'orch ls'"},
+    {"where", 'w', "FILTER", ORCH_OPT_TEXT, AT(where), "only runs that match (docs/where.md)"},
     {"runs", 0, NULL, ORCH_OPT_FLAG, AT(runs), "the run of each row in front"},
     {"format", 'f', "NAME", ORCH_OPT_TEXT, AT(format), "text, csv, markdown, latex"},
     {0}};

@@ -43,27 +43,30 @@ struct orch_active_row *orch_cli_newest_active(struct orch_store *store)
     return newest ? steal_row(rows, at) : NULL;
 }
 
-GPtrArray *orch_cli_find_runs(struct orch_store *store, const char *text, GError **error)
+GPtrArray *orch_cli_filter_runs(struct orch_store *store, const char *filter, GError **error)
 {
-    if (!strpbrk(text, "=<>~")) {
-        struct orch_run *run = orch_store_run(store, text, error);
-        if (!run)
-            return NULL;
-        GPtrArray *runs = g_ptr_array_new_with_free_func((GDestroyNotify)orch_run_free);
-        g_ptr_array_add(runs, run);
-        return runs;
-    }
-    g_autofree char *filter = g_strdup_printf("(%s) and (state=ok or state=diverged)", text);
     struct orch_where *where = orch_where_parse(filter, error);
     if (!where)
         return NULL;
-    struct orch_run_query query = {.where = where};
+    struct orch_run_query query = {.where = where, .ended_well = true};
     GPtrArray *runs = orch_store_runs(store, &query, NULL, error);
     orch_where_free(where);
     if (runs && !runs->len) {
         orch_error_set(error, ORCH_ERROR_NOT_FOUND, "'orch ls' lists the runs",
-                       "no run that ended well matches '%s'", text);
+                       "no run that ended well matches '%s'", filter);
         g_clear_pointer(&runs, g_ptr_array_unref);
     }
+    return runs;
+}
+
+GPtrArray *orch_cli_find_runs(struct orch_store *store, const char *text, GError **error)
+{
+    if (strpbrk(text, "=<>~"))
+        return orch_cli_filter_runs(store, text, error);
+    struct orch_run *run = orch_store_run(store, text, error);
+    if (!run)
+        return NULL;
+    GPtrArray *runs = g_ptr_array_new_with_free_func((GDestroyNotify)orch_run_free);
+    g_ptr_array_add(runs, run);
     return runs;
 }

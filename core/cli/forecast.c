@@ -4,6 +4,7 @@
 #include "core/cli/forecast.h"
 
 #include "lib/base/json.h"
+#include "lib/base/reals.h"
 #include "predictors/duration.h"
 #include "store/forecast.h"
 
@@ -333,12 +334,7 @@ static void set_known(struct orch_forecasts *f, unsigned index, struct orch_dura
 static double median_of(GArray *values)
 {
     g_autofree double *sorted = g_memdup2(values->data, values->len * sizeof(double));
-    for (guint i = 1; i < values->len; i++)
-        for (guint j = i; j > 0 && sorted[j] < sorted[j - 1]; j--) {
-            double swap = sorted[j];
-            sorted[j] = sorted[j - 1];
-            sorted[j - 1] = swap;
-        }
+    orch_reals_sort(sorted, values->len);
     return sorted[values->len / 2];
 }
 

@@ -3,6 +3,7 @@
 #include "core/cli/forecast.h"
 
 #include "core/cli/nets.h"
+#include "core/run/rows.h"
 #include "lib/base/json.h"
 #include "lib/net/cost.h"
 #include "predictors/duration.h"
@@ -94,25 +95,12 @@ static const struct counted_net *net_of(struct forecast_untried *untried, const 
     return counted;
 }
 
-static double real_of(const json_t *cost, const char *key)
-{
-    double value;
-    return orch_json_get_real(json_object_get(cost, key), &value) && value > 0 ? value
-                                                                               : (double)NAN;
-}
-
-static bool is_training(const json_t *cost)
-{
-    const json_t *training = json_object_get(cost, "training");
-    return json_is_true(training) || orch_json_int(cost, "training", 0) > 0;
-}
-
 double forecast_work(struct forecast_untried *untried, const json_t *cost)
 {
     const struct counted_net *counted = net_of(untried, cost);
-    double epochs = real_of(cost, "epochs");
-    double images = real_of(cost, "images") * (isnan(epochs) ? 1 : epochs);
-    return images * (counted ? counted->operations * (is_training(cost) ? 3 : 1) : 1);
+    double epochs = orch_cost_number(cost, "epochs");
+    double images = orch_cost_number(cost, "images") * (isnan(epochs) ? 1 : epochs);
+    return images * (counted ? counted->operations * (orch_cost_is_training(cost) ? 3 : 1) : 1);
 }
 
 /* ---- the white box -----------------------------------------------------------------------------
@@ -149,7 +137,7 @@ static bool step_of(struct forecast_untried *untried, const json_t *cost,
     const struct orch_link *link = orch_link_within(gpu);
     struct orch_roofline_work work = {.batch = batch,
                                       .element_bytes = orch_precision_bytes(precision),
-                                      .training = is_training(cost),
+                                      .training = orch_cost_is_training(cost),
                                       .states_per_weight = 1};
     struct orch_exchange exchange = {.scheme = ORCH_EXCHANGE_RING,
                                      .workers = workers,
@@ -174,7 +162,7 @@ static bool white_box(struct forecast_untried *untried, const json_t *cost,
 {
     struct orch_prior prior;
     struct orch_prior_step step;
-    double images = real_of(cost, "images"), epochs = real_of(cost, "epochs");
+    double images = orch_cost_number(cost, "images"), epochs = orch_cost_number(cost, "epochs");
     if (!step_of(untried, cost, gpu, workers, &prior, &step))
         return false;
     double batch = (double)orch_json_int(cost, "batch", 1) * (double)workers;

@@ -97,8 +97,9 @@ static bool find_runs(struct orch_cli *cli, struct orch_store *store, const char
                       GPtrArray *out, GError **error)
 {
     for (int i = 0; i < cli->arg_count + (filter != NULL); i++) {
-        const char *text = i < cli->arg_count ? cli->args[i] : filter;
-        g_autoptr(GPtrArray) found = orch_cli_find_runs(store, text, error);
+        g_autoptr(GPtrArray) found = i < cli->arg_count
+                                         ? orch_cli_find_runs(store, cli->args[i], error)
+                                         : orch_cli_filter_runs(store, filter, error);
         if (!found)
             return false;
         g_ptr_array_set_free_func(found, NULL);

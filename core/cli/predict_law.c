@@ -11,8 +11,6 @@
 
 /* Rows of the curve that are shown. */
 #define ROWS 12
-/* Steps that count as warm-up where the run does not say: a share of all. */
-#define WARMUP 0.05
 
 static void free_net(gpointer data)
 {
@@ -138,60 +136,6 @@ static bool same_units(const GPtrArray *curves, GError **error)
     return true;
 }
 
-/* ---- how good such predictions were ------------------------------------------------------------
- */
-
-/* A set without one of its networks: the cells and lists are borrowed. */
-static struct orch_set_law *law_without(const struct orch_curve_set *set, int net)
-{
-    struct orch_curve_set rest = *set;
-    rest.cells = g_ptr_array_new();
-    for (guint i = 0; i < set->cells->len; i++) {
-        struct orch_set_cell *cell = set->cells->pdata[i];
-        if (cell->net != net)
-            g_ptr_array_add(rest.cells, cell);
-    }
-    struct orch_set_law *law = orch_set_law_fit(&rest, NULL);
-    g_ptr_array_unref(rest.cells);
-    return law;
-}
-
-static double error_of(const struct orch_set_law *law, const struct orch_curve_set *set,
-                       const struct orch_set_cell *cell)
-{
-    const struct orch_run_curve *c = cell->curve;
-    struct orch_stages *stages =
-        orch_set_law_curve(law, orch_curve_set_net(set, cell->net)->features, cell->device);
-    double from_k = fmax(c->warmup_k, WARMUP * c->k[c->count - 1]);
-    struct orch_goodness good = orch_stages_judge(stages, c->k, c->loss, c->count, from_k);
-    orch_stages_free(stages);
-    return good.relative_error;
-}
-
-/* Each network in turn, predicted from the others and held against its own runs. */
-static void leave_out(struct predicted_curve *p)
-{
-    double sum = 0;
-    int curves = 0;
-    for (int net = 0; p->law->law->networks >= 3 && net < (int)p->set->nets->len; net++) {
-        if (!isfinite(orch_curve_set_net(p->set, net)->features[0]))
-            continue;
-        struct orch_set_law *law = law_without(p->set, net);
-        for (guint i = 0; law && i < p->set->cells->len; i++) {
-            const struct orch_set_cell *cell = p->set->cells->pdata[i];
-            double error = cell->net == net ? error_of(law, p->set, cell) : (double)NAN;
-            if (!isfinite(error))
-                continue;
-            sum += error;
-            curves++;
-            p->worst_error = fmax(p->worst_error, error);
-        }
-        p->left_out += law != NULL;
-        orch_set_law_free(law);
-    }
-    p->mean_error = curves ? sum / curves : (double)NAN;
-}
-
 /* ---- all ---------------------------------------------------------------------------------------
  */
 
@@ -230,7 +174,7 @@ struct predicted_curve *predicted_curve_new(const struct predict_options *o,
     }
     p->device = device >= 0 ? p->set->devices->pdata[device] : NULL;
     p->stages = orch_set_law_curve(p->law, wanted.features, device);
-    leave_out(p);
+    p->left_out = orch_set_law_leave_out(p->set, p->law);
     return p;
 }
 
@@ -290,11 +234,11 @@ void predicted_curve_print(struct orch_cli *cli, const struct predicted_curve *p
     orch_section_table(section, predicted_curve_table(p));
     orch_section_note(section, "%s",
                       p->device ? p->device : "on average over the devices (--gpu names one)");
-    if (p->left_out)
+    if (p->left_out.networks)
         orch_section_note(section,
                           "of %d networks, each left out and predicted from the others: off by "
                           "%.3g %% on average, %.3g %% at worst",
-                          p->left_out, 100 * p->mean_error, 100 * p->worst_error);
+                          p->left_out.networks, 100 * p->left_out.mean, 100 * p->left_out.worst);
     else
         orch_section_note(section, "how good that is cannot be told: it wants runs of 3 networks "
                                    "or more");
@@ -316,9 +260,9 @@ json_t *predicted_curve_json(const struct predicted_curve *p)
     json_object_set_new(o, "networks", json_integer(p->law->law->networks));
     json_object_set_new(o, "stages", orch_table_to_json(params_table(p)));
     json_object_set_new(o, "curve", orch_table_to_json(predicted_curve_table(p)));
-    json_object_set_new(o, "left_out_networks", json_integer(p->left_out));
-    json_object_set_new(o, "left_out_error", real_or_null(p->mean_error));
+    json_object_set_new(o, "left_out_networks", json_integer(p->left_out.networks));
+    json_object_set_new(o, "left_out_error", real_or_null(p->left_out.mean));
     json_object_set_new(o, "left_out_worst_error",
-                        p->left_out ? real_or_null(p->worst_error) : json_null());
+                        p->left_out.networks ? real_or_null(p->left_out.worst) : json_null());
     return o;
 }

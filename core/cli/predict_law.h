@@ -13,11 +13,10 @@ struct predicted_curve {
     struct orch_curve_set *set; /* of the runs, whose curves it borrows */
     struct orch_set_law *law;
     struct orch_stages *stages;
-    struct orch_run_curve units;    /* what k is and how far the runs went; its key is the network's
-                                       name, it has no speed. Borrows */
-    double last_k;                  /* up to which it is shown */
-    int left_out;                   /* networks that were left out in turn; 0: fewer than 3 */
-    double mean_error, worst_error; /* |predicted - measured| / measured of those */
+    struct orch_run_curve units; /* what k is and how far the runs went; its key is the network's
+                                    name, it has no speed. Borrows */
+    double last_k;               /* up to which it is shown */
+    struct orch_left_out_error left_out;
 };
 
 /** `curves`: struct orch_run_curve *, `results`: struct orch_curve_result, `costs`: json_t * (or

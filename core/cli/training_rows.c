@@ -4,6 +4,7 @@
 #include "core/run/rows.h"
 
 #include "lib/base/error.h"
+#include "lib/base/text.h"
 #include "lib/hw/gpus.h"
 
 #include <math.h>
@@ -43,17 +44,6 @@ static void add_table(struct joint *j, struct orch_csv *csv)
             g_ptr_array_add(j->names, g_strdup(orch_csv_name(csv, c)));
 }
 
-void training_add_field(GString *out, const char *text)
-{
-    g_string_append_c(out, '"');
-    for (; *text; text++) {
-        if (*text == '"')
-            g_string_append_c(out, '"');
-        g_string_append_c(out, *text);
-    }
-    g_string_append_c(out, '"');
-}
-
 static const char *known_gpu(const char *name)
 {
     const struct orch_gpu_spec *spec = *name ? orch_gpu_find(name) : NULL;
@@ -85,7 +75,7 @@ static struct orch_csv *join(struct joint *j, GError **error)
     GString *out = g_string_new(NULL);
     for (guint i = 0; i < j->names->len; i++) {
         g_string_append(out, i ? "," : "");
-        training_add_field(out, j->names->pdata[i]);
+        orch_csv_append(out, j->names->pdata[i]);
     }
     g_string_append_c(out, '\n');
     for (guint t = 0; t < j->tables->len; t++) {
@@ -95,7 +85,7 @@ static struct orch_csv *join(struct joint *j, GError **error)
                 int c = orch_csv_find(csv, j->names->pdata[i]);
                 const char *value = c < 0 ? "" : orch_csv_text(csv, row, c);
                 g_string_append(out, i ? "," : "");
-                training_add_field(out, known_value(j->names->pdata[i], value));
+                orch_csv_append(out, known_value(j->names->pdata[i], value));
             }
             g_string_append_c(out, '\n');
         }
@@ -120,7 +110,7 @@ static struct orch_csv *pick_runs(struct orch_store *store, const char *const *o
     GString *out = g_string_new(NULL);
     for (int c = 0; c < orch_csv_columns(csv); c++) {
         g_string_append(out, c ? "," : "");
-        training_add_field(out, orch_csv_name(csv, c));
+        orch_csv_append(out, orch_csv_name(csv, c));
     }
     g_string_append_c(out, '\n');
     guint kept = 0;
@@ -132,7 +122,7 @@ static struct orch_csv *pick_runs(struct orch_store *store, const char *const *o
         kept++;
         for (int c = 0; c < orch_csv_columns(csv); c++) {
             g_string_append(out, c ? "," : "");
-            training_add_field(out, orch_csv_text(csv, row, c));
+            orch_csv_append(out, orch_csv_text(csv, row, c));
         }
         g_string_append_c(out, '\n');
     }
@@ -167,8 +157,10 @@ static bool add_dataset(struct orch_store *store, const char *name, const char *
     return true;
 }
 
-struct orch_csv *training_table(struct orch_store *store, const struct training_request *r,
-                                GPtrArray *keys, GError **error)
+/* All rows asked for, as one table: columns of all sources, "" where one has none; GPUs by the
+ * name of the hardware table where it knows them. `keys` gets what each row is called. */
+static struct orch_csv *table_of(struct orch_store *store, const struct training_request *r,
+                                 GPtrArray *keys, GError **error)
 {
     struct joint j = {.names = g_ptr_array_new_with_free_func(g_free),
                       .tables = g_ptr_array_new_with_free_func(free_csv),
@@ -266,7 +258,7 @@ struct orch_trained *training_measure(struct orch_store *store, const struct tra
                                       size_t learn_below, GError **error)
 {
     g_autoptr(GPtrArray) keys = g_ptr_array_new_with_free_func(g_free);
-    struct orch_csv *csv = training_table(store, r, keys, error);
+    struct orch_csv *csv = table_of(store, r, keys, error);
     struct orch_trained *t = csv ? measured(store, r, csv, keys, error) : NULL;
     if (t && t->rows >= ROWS_MIN && t->rows < learn_below) {
         struct orch_learn_options quick = {
@@ -313,7 +305,7 @@ struct orch_trained *training_learn(struct orch_store *store, const struct train
                                     GPtrArray *notes, GError **error)
 {
     g_autoptr(GPtrArray) keys = g_ptr_array_new_with_free_func(g_free);
-    struct orch_csv *csv = training_table(store, r, keys, error);
+    struct orch_csv *csv = table_of(store, r, keys, error);
     struct orch_rows *rows = NULL;
     struct orch_trained *t = NULL;
     if (csv && enough(r, orch_csv_rows(csv), error))

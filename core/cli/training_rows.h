@@ -17,15 +17,6 @@ struct training_request {
     struct orch_learn_options learn;
 };
 
-/** Appends a field of a table, in quotes. */
-void training_add_field(GString *out, const char *text);
-
-/** All rows asked for, as one table: columns of all sources, "" where one has none; GPUs by the
- * name of the hardware table where it knows them. `keys` gets what each row is called (g_strdup).
- */
-struct orch_csv *training_table(struct orch_store *store, const struct training_request *request,
-                                GPtrArray *keys, GError **error);
-
 /** What was measured, without learning; with fewer than `learn_below` rows (and enough of them) a
  * model at its first settings is fitted as well. The caller frees. */
 struct orch_trained *training_measure(struct orch_store *store,

@@ -210,6 +210,16 @@ static GHashTable *read_targets(struct recipe_draft *draft)
     return wanted;
 }
 
+/* A number of repeats from the command line. */
+static void set_repeats(struct recipe_draft *draft, GHashTable *targets)
+{
+    for (guint i = 0; draft->options->repeat && i < draft->experiments->len; i++) {
+        const struct recipe_experiment *experiment = draft->experiments->pdata[i];
+        if (!targets || g_hash_table_contains(targets, experiment->name))
+            experiment->made->repeat = draft->options->repeat;
+    }
+}
+
 static void choose_targets(struct recipe_draft *draft, GHashTable *targets)
 {
     const GPtrArray *cells = draft->out->cells;
@@ -332,6 +342,7 @@ void orch_recipe_make_cells(struct recipe_draft *draft)
     g_ptr_array_set_free_func(draft->out->cells, cell_free);
     check_part(draft);
     g_autoptr(GHashTable) targets = read_targets(draft);
+    set_repeats(draft, targets);
     if (!count_fits(draft))
         return;
     g_autoptr(GArray) joins = g_array_new(FALSE, FALSE, sizeof(struct recipe_join));

@@ -12,7 +12,6 @@
 #include <glib.h>
 #include <jansson.h>
 
-#define ORCH_RECIPE_FORMAT 1
 /** A recipe may not expand into more cells. */
 #define ORCH_CELLS_MAX 100000
 
@@ -23,6 +22,7 @@ struct orch_recipe_options {
     const char *const *sweeps;   /* -x "param=a,b" or "experiment.param=a,b" */
     const char *const *targets;  /* problems and experiments to keep; NULL or empty: all */
     unsigned part, part_count;   /* --part 2/5; 0: all */
+    int repeat; /* of the experiments that `targets` means, in place of what is written; 0: none */
     bool smoke;
 };
 
@@ -91,6 +91,8 @@ enum orch_report_kind {
     ORCH_REPORT_COVERAGE,
     ORCH_REPORT_WORK,
     ORCH_REPORT_COLLABORATORS,
+    ORCH_REPORT_CONVERGED, /* does a series still change at its end? */
+    ORCH_REPORT_LISTING,   /* a table that runs leave */
     ORCH_REPORT_CURVE,
     ORCH_REPORT_CURVE_LAW,
     ORCH_REPORT_TIME_TO,

@@ -93,6 +93,24 @@ static const struct kind_row {
      {{"by", REPORT_SHAPE_AXES, false},
       {"experiments", REPORT_SHAPE_EXPERIMENTS, false},
       {"where", REPORT_SHAPE_WHERE, false}}},
+    {"converged",
+     ORCH_REPORT_CONVERGED,
+     false,
+     {{"value", REPORT_SHAPE_SERIES, true},
+      {"by", REPORT_SHAPE_AXES, false},
+      {"within", REPORT_SHAPE_NUMBERS, false},
+      {"over", REPORT_SHAPE_SHARE, false},
+      {"experiments", REPORT_SHAPE_EXPERIMENTS, false},
+      {"where", REPORT_SHAPE_WHERE, false}}},
+    {"listing",
+     ORCH_REPORT_LISTING,
+     false,
+     {{"artifact", REPORT_SHAPE_ARTIFACT, true},
+      {"columns", REPORT_SHAPE_TEXTS, false},
+      {"bars", REPORT_SHAPE_TEXTS, false},
+      {"by", REPORT_SHAPE_AXES, false},
+      {"experiments", REPORT_SHAPE_EXPERIMENTS, false},
+      {"where", REPORT_SHAPE_WHERE, false}}},
     {"curve",
      ORCH_REPORT_CURVE,
      true,
@@ -446,11 +464,12 @@ static const struct kind_row *find_kind(struct recipe_draft *draft, const struct
         found = key ? &KINDS[i] : found;
     }
     if (!found && !has_unknown)
-        orch_recipe_complain_at(draft, map,
-                                "add one of: text, table, plot, images, best, compare, coverage, "
-                                "work, collaborators, curve, curve_law, time_to, learn, layerwise, "
-                                "student",
-                                "a report item without content");
+        orch_recipe_complain_at(
+            draft, map,
+            "add one of: text, table, plot, images, best, compare, coverage, "
+            "work, collaborators, converged, listing, curve, curve_law, time_to, learn, layerwise, "
+            "student",
+            "a report item without content");
     return found;
 }
 

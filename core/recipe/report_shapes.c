@@ -210,6 +210,14 @@ static void check_number(struct report_item *item, const struct orch_yaml *node)
         orch_recipe_complain_at(item->draft, node, NULL, "'%s' is not a real number", node->text);
 }
 
+static void check_share(struct report_item *item, const struct orch_yaml *node)
+{
+    double share;
+    if (!orch_real_parse(node->text, &share) || !(share > 0 && share <= 0.5))
+        orch_recipe_complain_at(item->draft, node, NULL,
+                                "'%s' is not a share above 0 and up to 0.5", node->text);
+}
+
 static void check_series(struct report_item *item, const struct orch_yaml *node)
 {
     const struct orch_metric_spec *metric = check_value(item, node);
@@ -423,6 +431,9 @@ void orch_report_check(struct report_item *item, enum report_shape shape,
         break;
     case REPORT_SHAPE_NUMBERS:
         check_number(item, node);
+        break;
+    case REPORT_SHAPE_SHARE:
+        check_share(item, node);
         break;
     case REPORT_SHAPE_COUNTS:
     case REPORT_SHAPE_COUNT:

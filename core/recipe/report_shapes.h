@@ -19,6 +19,7 @@ enum report_shape {
     REPORT_SHAPE_KIND, /* of a plot */
     REPORT_SHAPE_FLAG,
     REPORT_SHAPE_NUMBERS,
+    REPORT_SHAPE_SHARE,      /* one number above 0 and up to 0.5 */
     REPORT_SHAPE_REFERENCE,  /* numbers, or {name, x, y, source}, or a list of them */
     REPORT_SHAPE_COUNTS,     /* numbers from 1 on, whole */
     REPORT_SHAPE_BY_PROFILE, /* a number, or a map from profile to number */

@@ -94,6 +94,16 @@ struct orch_chart_point *orch_chart_add(struct orch_chart_series *series, double
     return &g_array_index(series->points, struct orch_chart_point, series->points->len - 1);
 }
 
+bool orch_series_is_of_runs(const struct orch_chart_series *series)
+{
+    return series->role == ORCH_SERIES_MEASURED || series->role == ORCH_SERIES_PREDICTED;
+}
+
+bool orch_series_is_of_a_model(const struct orch_chart_series *series)
+{
+    return series->role == ORCH_SERIES_PREDICTED || series->role == ORCH_SERIES_FITTED;
+}
+
 double orch_chart_category(GPtrArray *names, const char *name)
 {
     guint at;
@@ -120,7 +130,7 @@ bool orch_chart_is_empty(const struct orch_chart *chart)
 
 static const char *role_name(enum orch_series_role role)
 {
-    static const char *const names[] = {"measured", "predicted", "ideal", "reference"};
+    static const char *const names[] = {"measured", "predicted", "ideal", "reference", "fitted"};
     return names[role];
 }
 

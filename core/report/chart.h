@@ -24,6 +24,7 @@ enum orch_series_role {
     ORCH_SERIES_PREDICTED, /* dashed */
     ORCH_SERIES_IDEAL,     /* thin, grey */
     ORCH_SERIES_REFERENCE, /* from elsewhere: a paper's curve */
+    ORCH_SERIES_FITTED, /* a model's curve through measured points: a dashed line without marks */
 };
 
 struct orch_chart_point {
@@ -64,6 +65,10 @@ struct orch_chart_series *orch_chart_series(struct orch_chart_panel *panel, cons
                                             enum orch_series_role role);
 /** Adds a point with no interval: low, high and z are NaN. Borrowed until the next is added. */
 struct orch_chart_point *orch_chart_add(struct orch_chart_series *series, double x, double y);
+/** Measured or predicted: not a line through them, or to compare them with. */
+bool orch_series_is_of_runs(const struct orch_chart_series *series);
+/** Predicted or fitted: dashed, hollow, in the colour of the measured series of that name. */
+bool orch_series_is_of_a_model(const struct orch_chart_series *series);
 /** Position of a category, added at the end when it is not there. */
 double orch_chart_category(GPtrArray *names, const char *name);
 bool orch_chart_is_empty(const struct orch_chart *chart);

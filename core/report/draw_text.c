@@ -18,7 +18,7 @@ gunichar orch_text_mark(const struct orch_text_sheet *sheet, const struct orch_c
     static const gunichar full[] = {0x25cf, 0x25a0, 0x25b2, 0x25c6, 0x25bc, 0x2605};
     static const gunichar hollow[] = {0x25cb, 0x25a1, 0x25b3, 0x25c7, 0x25bd, 0x2606};
     unsigned index = orch_frame_index(&sheet->frame, series);
-    if (series->role == ORCH_SERIES_IDEAL || series->role == ORCH_SERIES_REFERENCE)
+    if (!orch_series_is_of_runs(series))
         return sheet->canvas.ascii ? '.' : 0x00b7;
     bool is_hollow = series->role == ORCH_SERIES_PREDICTED;
     if (sheet->canvas.ascii || sheet->frame.names->len > G_N_ELEMENTS(full))
@@ -80,6 +80,9 @@ static void add_note(struct orch_text_sheet *sheet)
     GString *text = g_string_new(note);
     if (sheet->has_lost_bands)
         g_string_append_printf(text, "%sintervals of so many curves are not drawn here",
+                               text->len ? "; " : "");
+    else if (sheet->frame.is_cut)
+        g_string_append_printf(text, "%swide intervals go on beyond the frame",
                                text->len ? "; " : "");
     if (sheet->frame.left_out)
         g_string_append_printf(text, "%spoints without a place on the axes: %u",

@@ -114,7 +114,7 @@ static void note_series(struct orch_frame *frame, const struct orch_chart_series
 {
     (void)data;
     note_name(is_other(series) ? frame->others : frame->names, name_of(series));
-    frame->has_predicted = frame->has_predicted || series->role == ORCH_SERIES_PREDICTED;
+    frame->has_predicted = frame->has_predicted || orch_series_is_of_a_model(series);
     for (guint i = 0; i < frame->keys->len; i++) {
         const struct orch_chart_series *key = frame->keys->pdata[i];
         if (key->role == series->role && strcmp(name_of(key), name_of(series)) == 0)
@@ -171,11 +171,13 @@ char **orch_text_wrap(const char *text, int columns)
 char *orch_frame_key(const struct orch_chart_series *series, int columns)
 {
     const char *name = name_of(series);
-    bool is_said = series->role != ORCH_SERIES_PREDICTED || strstr(name, "predicted");
+    const char *role = series->role == ORCH_SERIES_FITTED ? "fitted" : "predicted";
+    bool is_said = !orch_series_is_of_a_model(series) || strstr(name, role);
     if (!*name)
-        return g_strdup(is_said ? "" : "predicted");
-    g_autofree char *fits = orch_text_short(name, is_said ? columns : columns - 11);
-    return g_strconcat(fits, is_said ? "" : ", predicted", NULL);
+        return g_strdup(is_said ? "" : role);
+    int more = is_said ? 0 : orch_text_columns(role) + 2;
+    g_autofree char *fits = orch_text_short(name, columns - more);
+    return g_strconcat(fits, is_said ? "" : ", ", is_said ? "" : role, NULL);
 }
 
 /* ---- axes --------------------------------------------------------------------------------------
@@ -249,6 +251,22 @@ static void span_series(struct orch_frame *frame, const struct orch_chart_series
     }
 }
 
+/* Intervals of two or three runs can be many times as wide as all that was measured; they would
+ * press the curves flat. They widen the axis by at most half of the points' span on each side. */
+static void bound_intervals(struct orch_frame *frame, struct span *span)
+{
+    struct span points = {INFINITY, -INFINITY};
+    g_autoptr(GArray) values = values_of(frame, add_y);
+    for (guint i = 0; i < values->len; i++)
+        span_add(&points, g_array_index(values, double, i), false);
+    if (frame->chart->kind != ORCH_CHART_LINE || frame->chart->log_y || points.low >= points.high)
+        return;
+    double room = (points.high - points.low) / 2;
+    frame->is_cut = span->low < points.low - room || span->high > points.high + room;
+    span->low = fmax(span->low, points.low - room);
+    span->high = fmin(span->high, points.high + room);
+}
+
 static void make_y(struct orch_frame *frame, int most)
 {
     const struct orch_chart *chart = frame->chart;
@@ -265,6 +283,7 @@ static void make_y(struct orch_frame *frame, int most)
     }
     struct span span = {INFINITY, -INFINITY};
     walk(frame, span_series, &span);
+    bound_intervals(frame, &span);
     if (chart->kind == ORCH_CHART_BAR && !chart->log_y)
         span_add(&span, 0, false);
     span = padded(span, chart->log_y);

@@ -25,6 +25,7 @@ struct orch_frame {
     double z_low, z_high; /* of a heat map; NaN: it has none */
     unsigned left_out;    /* points without a place: not finite, or not above 0 on a log axis */
     bool has_predicted;
+    bool is_cut; /* intervals reach beyond the y axis, far beyond the points */
 };
 
 /** The frame of a chart drawn with about so many ticks. The chart stays borrowed. */

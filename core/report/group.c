@@ -299,3 +299,24 @@ struct orch_difference orch_groups_compare(const struct orch_group *a, const str
     return orch_difference_welch((const double *)(void *)a->numbers->data, a->numbers->len,
                                  (const double *)(void *)b->numbers->data, b->numbers->len);
 }
+
+static void add_name(GPtrArray *names, char *name)
+{
+    if (!g_ptr_array_find_with_equal_func(names, name, g_str_equal, NULL))
+        g_ptr_array_add(names, name);
+}
+
+GPtrArray *orch_run_numbers_names(const struct orch_run_numbers *numbers)
+{
+    GPtrArray *names = g_ptr_array_new();
+    for (guint i = 0; i < numbers->summaries->len; i++)
+        add_name(names, ((struct orch_metric_summary *)numbers->summaries->pdata[i])->name);
+    for (guint i = 0; i < numbers->results->len; i++)
+        add_name(names, ((struct orch_stored_result *)numbers->results->pdata[i])->name);
+    return names;
+}
+
+double orch_summary_number(const struct orch_metric_summary *summary, enum orch_aggregate aggregate)
+{
+    return aggregate_of(summary, aggregate);
+}

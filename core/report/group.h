@@ -63,4 +63,11 @@ GPtrArray *orch_groups_make(struct orch_store *store, GPtrArray *runs, const cha
 /** b - a, paired by repeat where both have the same repeats, else Welch. */
 struct orch_difference orch_groups_compare(const struct orch_group *a, const struct orch_group *b);
 
+/** Names of all numbers of a run: metrics, then results, each once. const char *, borrowed; the
+ * caller unrefs. */
+GPtrArray *orch_run_numbers_names(const struct orch_run_numbers *numbers);
+/** The number of one metric's series that speaks for it. */
+double orch_summary_number(const struct orch_metric_summary *summary,
+                           enum orch_aggregate aggregate);
+
 #endif

@@ -87,6 +87,9 @@ static char **notes_of(const struct orch_sheet *sheet, double width)
 {
     GString *text = g_string_new(sheet->frame.chart->note);
     unsigned lost = sheet->frame.left_out;
+    if (sheet->frame.is_cut)
+        g_string_append_printf(text, "%swide intervals go on beyond the frame",
+                               text->len ? "; " : "");
     if (lost)
         g_string_append_printf(text, "%s%u point%s not drawn: no place on %s axis",
                                text->len ? "; " : "", lost, lost == 1 ? "" : "s",

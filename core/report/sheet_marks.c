@@ -26,7 +26,7 @@ static struct orch_stroke stroke_of(const struct orch_sheet *sheet,
     const struct orch_frame *frame = &sheet->frame;
     unsigned index = orch_frame_index(frame, series);
     struct orch_stroke stroke = {orch_series_color(frame, series), 2, NULL};
-    if (series->role == ORCH_SERIES_PREDICTED)
+    if (orch_series_is_of_a_model(series))
         stroke.dash = "(7,7)";
     else if (series->role == ORCH_SERIES_IDEAL)
         stroke.width = 1.2;
@@ -35,17 +35,6 @@ static struct orch_stroke stroke_of(const struct orch_sheet *sheet,
     else if (!frame->has_predicted) /* dashes say "predicted" where there is such a series */
         stroke.dash = DASHES[index % G_N_ELEMENTS(DASHES)];
     return stroke;
-}
-
-/* Measured or predicted: not a line to compare with. */
-static bool is_of_runs(const struct orch_chart_series *series)
-{
-    return series->role == ORCH_SERIES_MEASURED || series->role == ORCH_SERIES_PREDICTED;
-}
-
-static bool is_hollow(const struct orch_chart_series *series)
-{
-    return series->role == ORCH_SERIES_PREDICTED;
 }
 
 /* ---- lines and points --------------------------------------------------------------------------
@@ -100,12 +89,12 @@ static void draw_error_bars(struct orch_sheet *sheet, const struct orch_chart_se
         double x = at.x + at.width * point->x;
         double low = at.y + at.height * orch_frame_held(frame, point->p->low);
         double high = at.y + at.height * orch_frame_held(frame, point->p->high);
-        if (is_hollow(series))
+        if (orch_series_is_of_a_model(series))
             orch_pen_rectangle(&sheet->pen, x - 5, low, x + 5, high);
         else
             add_error_bar(sheet, x, low, high);
     }
-    if (is_hollow(series))
+    if (orch_series_is_of_a_model(series))
         orch_pen_fill(&sheet->pen, orch_series_color(frame, series), 0.22);
     else
         orch_pen_line(&sheet->pen,
@@ -130,7 +119,7 @@ static void draw_marks(struct orch_sheet *sheet, const struct orch_chart_series 
     guint first = step > 1 ? (index * step / 4) % step : 0;
     add_points(sheet, points, at, first, step);
     double size = points->len > 1000 && !is_line ? 0.3 : points->len > 200 && !is_line ? 0.5 : 0.75;
-    orch_pen_marks(&sheet->pen, index, is_hollow(series), size,
+    orch_pen_marks(&sheet->pen, index, orch_series_is_of_a_model(series), size,
                    orch_series_color(&sheet->frame, series));
 }
 
@@ -179,7 +168,7 @@ static void draw_labels(struct orch_sheet *sheet, const struct orch_chart_panel 
         for (guint i = 0; i < panel->series->len; i++) {
             const struct orch_chart_series *series = panel->series->pdata[i];
             g_autoptr(GArray) points = orch_frame_points(&sheet->frame, series);
-            for (guint j = 0; j < points->len && is_of_runs(series); j++) {
+            for (guint j = 0; j < points->len && orch_series_is_of_runs(series); j++) {
                 const struct orch_point_of *point = at_index(points, j);
                 double x = at.x + at.width * point->x, y = at.y + at.height * point->y;
                 struct orch_rect mark = {x - 4, y - 4, 8, 8};
@@ -194,7 +183,7 @@ static void draw_labels(struct orch_sheet *sheet, const struct orch_chart_panel 
 
 static bool has_marks(const struct orch_chart_series *series)
 {
-    return is_of_runs(series) || series->points->len == 1;
+    return orch_series_is_of_runs(series) || series->points->len == 1;
 }
 
 static void draw_series(struct orch_sheet *sheet, const struct orch_chart_series *series,
@@ -226,7 +215,7 @@ static void slot_of(const struct orch_sheet *sheet, const struct orch_chart_seri
         const struct orch_chart_series *key = sheet->frame.keys->pdata[i];
         if (key->role == series->role && g_strcmp0(key->name, series->name) == 0)
             at = count;
-        count += is_of_runs(key);
+        count += orch_series_is_of_runs(key);
     }
     count = MAX(count, 1);
     *out_width = (count == 1 ? 0.6 : 0.8) / count;
@@ -262,14 +251,15 @@ static void draw_filled(struct orch_sheet *sheet, const struct orch_chart_series
     uint32_t color = orch_series_color(&sheet->frame, series);
     unsigned index = orch_frame_index(&sheet->frame, series);
     orch_pen_rectangle(pen, r.x, r.y, r.x + r.width, r.y + r.height);
-    orch_pen_fill(pen, color, is_hollow(series) ? 0.12 : is_bar ? 0.85 : 0.25);
-    if (index % 4 && !is_hollow(series)) {
+    orch_pen_fill(pen, color, orch_series_is_of_a_model(series) ? 0.12 : is_bar ? 0.85 : 0.25);
+    if (index % 4 && !orch_series_is_of_a_model(series)) {
         add_hatch(pen, r, slopes[index % 4]);
         orch_pen_line(pen,
                       (struct orch_stroke){is_bar ? 0xffffff : color, is_bar ? 1.1 : 0.5, NULL});
     }
     orch_pen_rectangle(pen, r.x, r.y, r.x + r.width, r.y + r.height);
-    orch_pen_line(pen, (struct orch_stroke){color, 1.4, is_hollow(series) ? "(5,6)" : NULL});
+    orch_pen_line(
+        pen, (struct orch_stroke){color, 1.4, orch_series_is_of_a_model(series) ? "(5,6)" : NULL});
 }
 
 static void draw_bars(struct orch_sheet *sheet, const struct orch_chart_series *series,
@@ -311,7 +301,8 @@ static void draw_box(struct orch_sheet *sheet, const struct orch_chart_series *s
     draw_filled(sheet, series, (struct orch_rect){slot.x, q1, slot.width, q3 - q1});
     add_error_bar(sheet, middle, slot.y + slot.height * orch_frame_held(frame, box->low), q1);
     add_error_bar(sheet, middle, q3, slot.y + slot.height * orch_frame_held(frame, box->high));
-    orch_pen_line(pen, (struct orch_stroke){color, 1.4, is_hollow(series) ? "(5,6)" : NULL});
+    orch_pen_line(
+        pen, (struct orch_stroke){color, 1.4, orch_series_is_of_a_model(series) ? "(5,6)" : NULL});
     orch_pen_to(pen, slot.x, median);
     orch_pen_to(pen, slot.x + slot.width, median);
     orch_pen_line(pen, (struct orch_stroke){ORCH_PEN_INK, 2.2, NULL});
@@ -418,7 +409,7 @@ void orch_sheet_marks(struct orch_sheet *sheet, const struct orch_chart_panel *p
     };
     for (guint i = 0; i < panel->series->len; i++) {
         const struct orch_chart_series *series = panel->series->pdata[i];
-        if (!is_of_runs(series) && sheet->frame.chart->kind <= ORCH_CHART_BOX)
+        if (!orch_series_is_of_runs(series) && sheet->frame.chart->kind <= ORCH_CHART_BOX)
             draw_series(sheet, series, at);
         else
             draw[sheet->frame.chart->kind](sheet, series, at);
@@ -431,7 +422,7 @@ void orch_sheet_sample(struct orch_sheet *sheet, const struct orch_chart_series 
                        double y, double width)
 {
     enum orch_chart_kind kind = sheet->frame.chart->kind;
-    bool is_other = !is_of_runs(series);
+    bool is_other = !orch_series_is_of_runs(series);
     if ((kind == ORCH_CHART_BAR || kind == ORCH_CHART_BOX) && !is_other) {
         draw_filled(sheet, series, (struct orch_rect){x + width - 26, y - 6, 24, 12});
         return;
@@ -444,6 +435,7 @@ void orch_sheet_sample(struct orch_sheet *sheet, const struct orch_chart_series 
     if (kind == ORCH_CHART_HISTOGRAM || is_other)
         return;
     orch_pen_to(&sheet->pen, x + width / 2, y);
-    orch_pen_marks(&sheet->pen, orch_frame_index(&sheet->frame, series), is_hollow(series), 0.75,
+    orch_pen_marks(&sheet->pen, orch_frame_index(&sheet->frame, series),
+                   orch_series_is_of_a_model(series), 0.75,
                    orch_series_color(&sheet->frame, series));
 }

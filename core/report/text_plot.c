@@ -48,7 +48,8 @@ static int skip_of(const struct orch_chart_series *series)
     static const int skips[] = {[ORCH_SERIES_MEASURED] = 0,
                                 [ORCH_SERIES_PREDICTED] = 1,
                                 [ORCH_SERIES_IDEAL] = 3,
-                                [ORCH_SERIES_REFERENCE] = 2};
+                                [ORCH_SERIES_REFERENCE] = 2,
+                                [ORCH_SERIES_FITTED] = 1};
     return skips[series->role];
 }
 
@@ -138,19 +139,14 @@ static void draw_labels(struct orch_text_sheet *sheet, const struct orch_chart_s
     }
 }
 
-static bool is_of_runs(const struct orch_chart_series *series)
-{
-    return series->role == ORCH_SERIES_MEASURED || series->role == ORCH_SERIES_PREDICTED;
-}
-
 static void draw_series(struct orch_text_sheet *sheet, const struct orch_chart_series *series,
                         struct area at)
 {
     g_autoptr(GArray) points = orch_frame_points(&sheet->frame, series);
     draw_intervals(sheet, series, points, at);
-    if (sheet->frame.chart->kind == ORCH_CHART_LINE || !is_of_runs(series))
+    if (sheet->frame.chart->kind == ORCH_CHART_LINE || !orch_series_is_of_runs(series))
         draw_line(sheet, series, points, at);
-    if (is_of_runs(series) || points->len == 1)
+    if (orch_series_is_of_runs(series) || points->len == 1)
         draw_marks(sheet, series, points, at);
 }
 

@@ -28,11 +28,6 @@ static int widest(const struct orch_axis *axis)
     return MIN(width, NAME_MOST);
 }
 
-static bool is_of_runs(const struct orch_chart_series *series)
-{
-    return series->role == ORCH_SERIES_MEASURED || series->role == ORCH_SERIES_PREDICTED;
-}
-
 static int column_of(const struct orch_text_sheet *sheet, const struct columns *c, double value)
 {
     return c->from + (int)lround(orch_frame_held(&sheet->frame, value) * (c->to - c->from));
@@ -54,7 +49,7 @@ static void draw_bar(struct orch_text_sheet *sheet, const struct orch_chart_seri
     int color = orch_text_color(sheet, series), width = c->to - c->from;
     double foot = orch_frame_held(&sheet->frame, 0) * width;
     double end = orch_frame_held(&sheet->frame, p->y) * width;
-    bool is_hollow = series->role == ORCH_SERIES_PREDICTED;
+    bool is_hollow = orch_series_is_of_a_model(series);
     gunichar full = canvas->ascii ? (is_hollow ? '-' : '#') : is_hollow ? 0x2591 : 0x2588;
     int first = (int)floor(fmin(foot, end)), last = (int)floor(fmax(foot, end));
     for (int i = first; i < last; i++)
@@ -120,7 +115,7 @@ static struct columns lay_out(const struct orch_text_sheet *sheet,
     for (guint i = 0; i < panel->series->len; i++) {
         const struct orch_chart_series *series = panel->series->pdata[i];
         g_autofree char *name = orch_frame_key(series, NAME_MOST);
-        if (is_of_runs(series) && sheet->frame.keys->len > 1)
+        if (orch_series_is_of_runs(series) && sheet->frame.keys->len > 1)
             c.series = MAX(c.series, orch_text_columns(name));
         for (guint j = 0; j < series->points->len; j++) {
             g_autofree char *number =
@@ -144,7 +139,7 @@ static void say_others(struct orch_text_sheet *sheet, const struct orch_chart_pa
 {
     for (guint i = 0; i < panel->series->len; i++) {
         const struct orch_chart_series *series = panel->series->pdata[i];
-        if (is_of_runs(series) || !series->points->len)
+        if (orch_series_is_of_runs(series) || !series->points->len)
             continue;
         g_autofree char *number =
             orch_number_format(g_array_index(series->points, struct orch_chart_point, 0).y);
@@ -162,7 +157,7 @@ static void draw_bars(struct orch_text_sheet *sheet, const struct orch_chart_pan
         bool is_first = true;
         for (guint i = 0; i < panel->series->len; i++) {
             const struct orch_chart_series *series = panel->series->pdata[i];
-            if (!is_of_runs(series) || !draw_at(sheet, series, &c, category))
+            if (!orch_series_is_of_runs(series) || !draw_at(sheet, series, &c, category))
                 continue;
             if (is_first)
                 orch_canvas_text(canvas, c.category - orch_text_columns(name), sheet->row, name,

@@ -262,14 +262,38 @@ static bool set_to_run(struct orch_plan *plan, struct orch_plan_item *item, GErr
     return true;
 }
 
+/* A run that spares the trial where it would run now; NULL without error: there is none. */
+static struct orch_run *find_spare(const struct orch_plan *plan, const struct orch_plan_item *item,
+                                   GError **error)
+{
+    const struct orch_experiment *experiment = item->cell->experiment;
+    const struct orch_machine *machine = orch_workspace_machine(plan->workspace);
+    bool by_where = experiment->reuse == ORCH_RECIPE_REUSE_WHERE;
+    GError *problem = NULL;
+    struct orch_run *run = orch_store_find_spare(plan->store, item->fingerprint,
+                                                 by_where ? item->where_key : NULL, &problem);
+    bool is_free = plan->options.any_slots && by_where && !orch_experiment_gpus(experiment);
+    for (int slots = 1, before = 0; is_free && !run && !problem && slots <= machine->threads;
+         slots++) {
+        int threads = orch_experiment_threads(experiment, machine, (unsigned)slots);
+        if (threads == before)
+            continue;
+        before = threads;
+        g_autofree char *where = orch_machine_where(machine, NULL, 0, threads);
+        run = orch_store_find_spare(plan->store, item->fingerprint, where, &problem);
+    }
+    if (problem)
+        g_propagate_error(error, problem);
+    return run;
+}
+
 static bool find_done(struct orch_plan *plan, struct orch_plan_item *item, bool *out_done,
                       GError **error)
 {
     *out_done = false;
     bool by_where = item->cell->experiment->reuse == ORCH_RECIPE_REUSE_WHERE;
     GError *problem = NULL;
-    struct orch_run *run = orch_store_find_spare(plan->store, item->fingerprint,
-                                                 by_where ? item->where_key : NULL, &problem);
+    struct orch_run *run = find_spare(plan, item, &problem);
     if (problem) {
         g_propagate_error(error, problem);
         return false;

@@ -5,11 +5,11 @@
 
 #include "lib/base/error.h"
 #include "lib/base/json.h"
+#include "lib/base/reals.h"
 #include "lib/base/text.h"
 #include "store/bulk.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- what runs record --------------------------------------------------------------------------
@@ -64,23 +64,13 @@ static const struct recorded *recorded_find(const char *name)
     return NULL;
 }
 
-static int compare_reals(gconstpointer a, gconstpointer b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-/* Median of the values in order of their steps, without the first one when there are more. */
+/* Median of the values in order of their steps, without the first one when there are more; NaN:
+ * none. */
 static double steady(GArray *values)
 {
-    if (!values->len)
-        return (double)NAN;
     if (values->len > 1)
         g_array_remove_index(values, 0);
-    g_array_sort(values, compare_reals);
-    guint half = values->len / 2;
-    const double *v = &g_array_index(values, double, 0);
-    return values->len % 2 ? v[half] : (v[half - 1] + v[half]) / 2;
+    return orch_reals_median((double *)(void *)values->data, values->len);
 }
 
 /* ---- reading -----------------------------------------------------------------------------------
@@ -140,15 +130,14 @@ static void take_place(struct timed *out, const struct orch_told_run *run, const
     out->gpu = g_steal_pointer(&where);
 }
 
-static double number_of(const json_t *cost, const char *name)
+double orch_cost_number(const json_t *cost, const char *name)
 {
     double value;
     return orch_json_get_real(json_object_get(cost, name), &value) && value > 0 ? value
                                                                                 : (double)NAN;
 }
 
-/* Plugins write `training` only when it is so. */
-static bool is_training(const json_t *cost)
+bool orch_cost_is_training(const json_t *cost)
 {
     const json_t *training = json_object_get(cost, "training");
     return json_is_true(training) || json_integer_value(training) > 0;
@@ -170,7 +159,7 @@ static void take_run(void *ctx, const struct orch_told_run *run)
         r->tally.shared++;
         return;
     }
-    if (!is_training(cost) && !isnan(number_of(cost, "epochs"))) {
+    if (!orch_cost_is_training(cost) && !isnan(orch_cost_number(cost, "epochs"))) {
         r->tally.forward++;
         return;
     }
@@ -237,15 +226,15 @@ static bool read_all(struct orch_store *store, const struct orch_where *filter, 
 
 static double workers_of(const struct timed *run)
 {
-    double workers = number_of(run->cost, "workers");
+    double workers = orch_cost_number(run->cost, "workers");
     return isnan(workers) ? (double)MAX(run->gpus, 1) : workers;
 }
 
 /* Images a second, whatever it was told by. */
 static double rate_of(const struct timed *run)
 {
-    double step_images = number_of(run->cost, "batch") * workers_of(run);
-    double images = number_of(run->cost, "images");
+    double step_images = orch_cost_number(run->cost, "batch") * workers_of(run);
+    double images = orch_cost_number(run->cost, "images");
     if (!isnan(run->found[IMAGES_PER_S]))
         return run->found[IMAGES_PER_S];
     double by_epoch = images / run->found[EPOCH_S];
@@ -254,13 +243,13 @@ static double rate_of(const struct timed *run)
 
 static double step_ms(const struct timed *run)
 {
-    double step_images = number_of(run->cost, "batch") * workers_of(run);
+    double step_images = orch_cost_number(run->cost, "batch") * workers_of(run);
     return isnan(run->found[STEP_MS]) ? 1e3 * step_images / rate_of(run) : run->found[STEP_MS];
 }
 
 static double epoch_s(const struct timed *run)
 {
-    return isnan(run->found[EPOCH_S]) ? number_of(run->cost, "images") / rate_of(run)
+    return isnan(run->found[EPOCH_S]) ? orch_cost_number(run->cost, "images") / rate_of(run)
                                       : run->found[EPOCH_S];
 }
 
@@ -275,7 +264,7 @@ static const struct {
 } ROW_TARGETS[] = {
     {"step_ms", step_ms}, {"epoch_s", epoch_s}, {"images_per_s", rate_of}, {"wall_s", wall_s}};
 
-const char *const *orch_rows_targets(void)
+static const char *const *target_names(void)
 {
     static const char *names[G_N_ELEMENTS(ROW_TARGETS) + 1];
     for (size_t i = 0; i < G_N_ELEMENTS(ROW_TARGETS); i++)
@@ -308,15 +297,15 @@ static void write_row(const struct timed *run, double target, GString *out)
     rows_number(out, workers_of(run));
     rows_number(out, run->threads > 0 ? (double)run->threads : (double)NAN);
     rows_text(out, orch_json_text(cost, "network", ""));
-    rows_number(out, number_of(cost, "batch"));
+    rows_number(out, orch_cost_number(cost, "batch"));
     rows_text(out, orch_json_text(cost, "precision", ""));
     rows_text(out, orch_json_text(cost, "framework", ""));
-    rows_number(out, number_of(cost, "images"));
+    rows_number(out, orch_cost_number(cost, "images"));
     rows_text(out, input);
     rows_number(out, side_of(input));
-    rows_number(out, number_of(cost, "classes"));
-    rows_text(out, is_training(cost) ? "train" : "infer");
-    rows_number(out, number_of(cost, "epochs"));
+    rows_number(out, orch_cost_number(cost, "classes"));
+    rows_text(out, orch_cost_is_training(cost) ? "train" : "infer");
+    rows_number(out, orch_cost_number(cost, "epochs"));
     rows_number(out, target);
     rows_end(out);
 }
@@ -352,7 +341,7 @@ static bool find_target(const char *target, size_t *out, GError **error)
             return true;
         }
     }
-    g_autofree char *near = orch_suggest_hint(target, orch_rows_targets());
+    g_autofree char *near = orch_suggest_hint(target, target_names());
     orch_error_set(error, ORCH_ERROR_USAGE,
                    near ? near : "of runs: step_ms, epoch_s, images_per_s, wall_s",
                    "unknown target '%s'", target);

@@ -19,9 +19,10 @@ struct orch_rows_tally {
     int64_t forward;    /* epochs, but no training: they ran on what the network put out once */
 };
 
-/** What rows of runs may be asked for: "step_ms", "epoch_s", "images_per_s", "wall_s";
- * NULL-terminated. */
-const char *const *orch_rows_targets(void);
+/** A number above 0 of the cost that a run's plugin declared; NaN: it tells none. */
+double orch_cost_number(const json_t *cost, const char *name);
+/** Does it train the network? Plugins write `training` only when it is so. */
+bool orch_cost_is_training(const json_t *cost);
 
 /**
  * A row for each run that ended ok, is not hidden, meets `filter` (NULL: all), declared its cost
@@ -37,8 +38,9 @@ const char *const *orch_rows_targets(void);
  * follows from another by batch, workers and images. wall_s is the run's whole time.
  *
  * `keys` (may be NULL) gets each row's run key (g_strdup); `out_tally` may be NULL. Columns that
- * are the same in all rows are there too. ORCH_ERROR_USAGE: an unknown target, with the nearest, or
- * an unknown name in the filter. The caller frees.
+ * are the same in all rows are there too. ORCH_ERROR_USAGE: an unknown target (none of "step_ms",
+ * "epoch_s", "images_per_s" and "wall_s"), with the nearest, or an unknown name in the filter. The
+ * caller frees.
  */
 struct orch_csv *orch_rows_of_runs(struct orch_store *store, const struct orch_where *filter,
                                    const char *target, GPtrArray *keys,

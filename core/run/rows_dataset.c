@@ -15,18 +15,7 @@
 
 void rows_text(GString *out, const char *text)
 {
-    text = text ? text : "";
-    if (!strpbrk(text, ",\"\r\n")) {
-        g_string_append(out, text);
-    } else {
-        g_string_append_c(out, '"');
-        for (const char *c = text; *c; c++) {
-            if (*c == '"')
-                g_string_append_c(out, '"');
-            g_string_append_c(out, *c);
-        }
-        g_string_append_c(out, '"');
-    }
+    orch_csv_append(out, text ? text : "");
     g_string_append_c(out, ',');
 }
 

@@ -33,38 +33,6 @@ void orch_trialdir_clear(struct orch_trialdir *trialdir)
 /* ---- the files of a wrapped program -----------------------------------------------------------
  */
 
-/* The captured tree written out once: STORE/work/<tree>. The caller frees. */
-static char *work_copy(struct orch_plan *plan, const char *tree, GError **error)
-{
-    char *path = g_build_filename(orch_store_folder(plan->store), "work", tree, NULL);
-    if (access(path, F_OK) == 0)
-        return path;
-    g_autofree char *parent = g_path_get_dirname(path);
-    g_autofree char *temporary = g_strdup_printf("%s.tmp%d", path, (int)getpid());
-    bool ok = orch_dir_make(parent, error) &&
-              orch_vcs_checkout(plan->workspace->vcs, tree, temporary, error);
-    g_autoptr(GPtrArray) ignored = ok ? orch_vcs_ignored(plan->workspace->vcs, error) : NULL;
-    ok = ok && ignored;
-    for (guint i = 0; ok && i < ignored->len; i++) {
-        const char *relative = ignored->pdata[i];
-        if (strcmp(relative, ".orch") == 0)
-            continue;
-        g_autofree char *target = g_build_filename(plan->workspace->root, relative, NULL);
-        g_autofree char *link = g_build_filename(temporary, relative, NULL);
-        g_autofree char *folder = g_path_get_dirname(link);
-        if (orch_dir_make(folder, NULL) && symlink(target, link) != 0 && errno != EEXIST)
-            g_debug("no link '%s'", link); /* a data folder that is not there is not an error */
-    }
-    if (ok && rename(temporary, path) != 0 && errno != EEXIST && errno != ENOTEMPTY) {
-        orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot make '%s'", path);
-        ok = false;
-    }
-    orch_tree_remove(temporary, NULL);
-    if (!ok)
-        g_clear_pointer(&path, g_free);
-    return path;
-}
-
 /* What may still be copied for one trial; beyond it folders and files are linked, so that a large
  * tree costs no time. */
 struct budget {
@@ -232,7 +200,7 @@ static char *program_folder(struct orch_plan *plan, const struct orch_experiment
         return NULL;
     if (!inside || !source->tree || orch_plugin_is_ours(experiment->manifest))
         return mirror(home, "", work, error);
-    g_autofree char *copy = work_copy(plan, source->tree, error);
+    g_autofree char *copy = orch_workspace_copy(plan->workspace, source->tree, error);
     return copy ? mirror(copy, home[n] ? home + n + 1 : "", work, error) : NULL;
 }
 

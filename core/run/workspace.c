@@ -4,6 +4,8 @@
 #include "lib/base/error.h"
 #include "lib/base/file.h"
 
+#include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -53,6 +55,62 @@ void orch_workspace_free(struct orch_workspace *workspace)
     g_free(workspace->root);
     g_free(workspace->db_path);
     g_free(self);
+}
+
+struct orch_workspace *orch_workspace_at(const struct orch_workspace *base, const char *root,
+                                         const char *folder, struct orch_source *source,
+                                         GError **error)
+{
+    struct scratch *self = g_new0(struct scratch, 1);
+    struct orch_workspace *workspace = &self->workspace;
+    workspace->folder = g_strdup(folder);
+    workspace->root = g_strdup(root);
+    workspace->db_path = g_strdup(base->db_path);
+    workspace->db_is_given = true;
+    workspace->source = source;
+    workspace->vcs = orch_vcs_open(base->root, error);
+    if (workspace->vcs)
+        return workspace;
+    orch_workspace_free(workspace);
+    return NULL;
+}
+
+/* Links what git ignores into a copy; a data folder that is not there is not an error. */
+static void link_ignored(const char *root, const GPtrArray *ignored, const char *copy)
+{
+    for (guint i = 0; i < ignored->len; i++) {
+        const char *relative = ignored->pdata[i];
+        if (strcmp(relative, ".orch") == 0)
+            continue;
+        g_autofree char *target = g_build_filename(root, relative, NULL);
+        g_autofree char *link = g_build_filename(copy, relative, NULL);
+        g_autofree char *folder = g_path_get_dirname(link);
+        if (orch_dir_make(folder, NULL) && symlink(target, link) != 0 && errno != EEXIST)
+            g_debug("no link '%s'", link);
+    }
+}
+
+char *orch_workspace_copy(struct orch_workspace *workspace, const char *tree, GError **error)
+{
+    char *path = g_build_filename(orch_store_folder(workspace->store), "work", tree, NULL);
+    if (access(path, F_OK) == 0)
+        return path;
+    g_autofree char *parent = g_path_get_dirname(path);
+    g_autofree char *temporary = g_strdup_printf("%s.tmp%d", path, (int)getpid());
+    bool ok =
+        orch_dir_make(parent, error) && orch_vcs_checkout(workspace->vcs, tree, temporary, error);
+    g_autoptr(GPtrArray) ignored = ok ? orch_vcs_ignored(workspace->vcs, error) : NULL;
+    ok = ok && ignored;
+    if (ok)
+        link_ignored(workspace->root, ignored, temporary);
+    if (ok && rename(temporary, path) != 0 && errno != EEXIST && errno != ENOTEMPTY) {
+        orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot make '%s'", path);
+        ok = false;
+    }
+    orch_tree_remove(temporary, NULL);
+    if (!ok)
+        g_clear_pointer(&path, g_free);
+    return path;
 }
 
 struct orch_store *orch_workspace_store(struct orch_workspace *workspace, enum orch_store_mode mode,

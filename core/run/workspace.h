@@ -27,6 +27,17 @@ struct orch_workspace {
 struct orch_workspace *orch_workspace_new(const char *folder, const char *db, GError **error);
 void orch_workspace_free(struct orch_workspace *workspace);
 
+/** The tree of `source` (taken over, also on error) of `base`'s repository, at `root`, where it was
+ * written out (orch_workspace_copy), and a folder in it: what is run from there is recorded in
+ * `base`'s store as made from that source. NULL on error. */
+struct orch_workspace *orch_workspace_at(const struct orch_workspace *base, const char *root,
+                                         const char *folder, struct orch_source *source,
+                                         GError **error);
+
+/** A tree of the repository written out once beside the open store: work/<tree>, with symbolic
+ * links to what git ignores (data, environments). The caller frees the path; NULL on error. */
+char *orch_workspace_copy(struct orch_workspace *workspace, const char *tree, GError **error);
+
 /** Opens the store (again with a wider mode when asked to). Borrowed; NULL on error. */
 struct orch_store *orch_workspace_store(struct orch_workspace *workspace, enum orch_store_mode mode,
                                         GError **error);

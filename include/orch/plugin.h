@@ -12,7 +12,7 @@
  *
  *     check(params)            cheap, no side effects, works without a GPU; names what will be read
  *     cost(params)             pure; what the trial will do, in the predictors' terms
- *     open(params) -> state    loads engines and data (here, and only here, heavy libraries are loaded)
+ *     open(params) -> state    loads engines and data (heavy libraries: here, and only here)
  *     run(state, params)       does the work, reports through the host
  *     close(state)             frees what open made; called whenever open returned ORCH_OK
  *
@@ -24,11 +24,14 @@
  *
  *     struct params { int64_t steps; double lr; };
  *     static const struct orch_param PARAMS[] = {
- *         ORCH_PARAM(struct params, steps, ORCH_INT, .def = "10", .min = "1", .help = "steps to take"),
- *         ORCH_PARAM(struct params, lr, ORCH_REAL, .def = "0.1", .min = "0", .help = "learning rate"),
+ *         ORCH_PARAM(struct params, steps, ORCH_INT, .def = "10", .min = "1",
+ *                    .help = "steps to take"),
+ *         ORCH_PARAM(struct params, lr, ORCH_REAL, .def = "0.1", .min = "0",
+ *                    .help = "learning rate"),
  *     };
  *     static const struct orch_metric METRICS[] = {
- *         {.name = "loss", .better = ORCH_BETTER_MIN, .step_unit = "step", .help = "training loss"},
+ *         {.name = "loss", .better = ORCH_BETTER_MIN, .step_unit = "step",
+ *          .help = "training loss"},
  *     };
  *     static int run(void *state, const void *params, const struct orch_host *host)
  *     {
@@ -130,7 +133,7 @@ struct orch_needs {
     uint32_t gpus;
     uint32_t threads;
     uint64_t memory_bytes;
-    uint32_t mpi;      /* 1: started by mpirun */
+    uint32_t mpi; /* 1: started by mpirun */
     uint32_t reserved;
 };
 
@@ -193,7 +196,7 @@ struct orch_host {
     void (*fail)(const struct orch_host *, const char *text);
     /** True once the trial should end: return soon, having saved a checkpoint if that is cheap. */
     bool (*cancelled)(const struct orch_host *);
-    /** The seed of a named stream ("init", "shuffle"): the same for the same trial seed and name. */
+    /** The seed of a named stream ("init", "shuffle"), the same for one trial seed and name. */
     uint64_t (*derive_seed)(const struct orch_host *, const char *stream);
     /** A folder that survives the attempts of this trial; NULL in check and cost. */
     const char *(*checkpoint_dir)(const struct orch_host *);
@@ -211,18 +214,18 @@ struct orch_host {
 struct orch_plugin {
     uint64_t magic; /* ORCH_PLUGIN_MAGIC */
     uint32_t abi_major;
-    uint32_t abi_minor;      /* of the header it was built with */
-    uint32_t struct_bytes;   /* sizeof(struct orch_plugin) */
-    uint32_t param_stride;   /* sizeof(struct orch_param) */
-    uint32_t metric_stride;  /* sizeof(struct orch_metric) */
+    uint32_t abi_minor;       /* of the header it was built with */
+    uint32_t struct_bytes;    /* sizeof(struct orch_plugin) */
+    uint32_t param_stride;    /* sizeof(struct orch_param) */
+    uint32_t metric_stride;   /* sizeof(struct orch_metric) */
     uint32_t artifact_stride; /* sizeof(struct orch_artifact) */
 
-    const char *name;    /* [a-z][a-z0-9_-]*: the file is NAME.so */
-    const char *version; /* semantic version: raise it when results may change */
-    const char *build;   /* anything that tells two builds of one version apart; NULL: none */
-    const char *summary; /* one line */
-    const char *licence; /* SPDX identifier */
-    uint32_t flags;      /* ORCH_PLUGIN_* */
+    const char *name;      /* [a-z][a-z0-9_-]*: the file is NAME.so */
+    const char *version;   /* semantic version: raise it when results may change */
+    const char *build;     /* anything that tells two builds of one version apart; NULL: none */
+    const char *summary;   /* one line */
+    const char *licence;   /* SPDX identifier */
+    uint32_t flags;        /* ORCH_PLUGIN_* */
     uint32_t params_bytes; /* size of the parameter struct */
     struct orch_needs needs;
 

@@ -30,8 +30,7 @@ bool orch_name_is_valid(const char *name, bool dash_allowed);
 /** "did you mean 'x'?" for the nearest candidate, else NULL. The caller frees. */
 char *orch_suggest_hint(const char *word, const char *const *candidates);
 
-/** A duration for people: "2.5 ms", "800 ms", "1.2 s", "12 s", "3 min 20 s", "2 h 5 min", "3 d 4
- * h". */
+/** A duration for people: "2.5 ms", "800 ms", "12 s", "3 min 20 s", "2 h 5 min", "3 d 4 h". */
 char *orch_duration_format(double seconds);
 
 /** Bytes for people in binary units: "512 B", "1.4 MiB". */

@@ -70,17 +70,6 @@ int64_t orch_net_macs(const struct orch_net *net)
     return total;
 }
 
-int64_t orch_net_activations(const struct orch_net *net)
-{
-    int64_t total = 0;
-    for (guint i = 1; i < net->nodes->len; i++) {
-        const struct orch_net_node *node = orch_net_node(net, (int)i);
-        if (!node->is_auxiliary && node->op != ORCH_NET_INPUT)
-            total += node->out.c * node->out.h * node->out.w;
-    }
-    return total;
-}
-
 int orch_net_depth(const struct orch_net *net)
 {
     g_autofree int *depth = g_new0(int, net->nodes->len + 1);

@@ -158,8 +158,6 @@ int64_t orch_net_node_params(const struct orch_net *net, const struct orch_net_n
 /** Multiply-adds of one forward pass of one image (convolutions, linear layers, attention), without
  * auxiliary heads. */
 int64_t orch_net_macs(const struct orch_net *net);
-/** Values that the operations put out for one image, the input left out. */
-int64_t orch_net_activations(const struct orch_net *net);
 /** Can it be trained on images and labels? Transformers and detectors are counted only. */
 bool orch_net_is_classifier(const struct orch_net *net);
 /** Layers with weights on the longest path, as networks are named: 50 for resnet50. */

@@ -68,6 +68,8 @@ struct orch_backend {
     bool (*scan)(struct orch_job *job, GError **error);
     /** Puts the changes into the temporary index as their actions say and writes its tree. */
     char *(*write)(struct orch_job *job, GError **error);
+    /** The commit that `rev` (nothing that begins with '-') means, and its tree; false: none. */
+    bool (*resolve)(struct orch_vcs *vcs, const char *rev, char **out_commit, char **out_tree);
     /** Sets refs/orch/src/<tree>. */
     bool (*keep)(struct orch_vcs *vcs, const char *tree, GError **error);
     /** URL of the remote of `branch` (NULL: detached), else of origin; NULL: none. */

@@ -240,6 +240,22 @@ static char *remote_url(struct orch_vcs *vcs, const char *branch)
     return url;
 }
 
+static bool resolve(struct orch_vcs *vcs, const char *rev, char **out_commit, char **out_tree)
+{
+    g_autofree char *commit_name = g_strconcat(rev, "^{commit}", NULL);
+    g_autofree char *tree_name = g_strconcat(rev, "^{commit}^{tree}", NULL);
+    g_autofree char *commit =
+        ask_line(vcs->root, ARGS("rev-parse", "--verify", "-q", commit_name), STATUS_MISSING, NULL);
+    char *tree = commit ? ask_line(vcs->root, ARGS("rev-parse", "--verify", "-q", tree_name),
+                                   STATUS_MISSING, NULL)
+                        : NULL;
+    if (!tree)
+        return false;
+    *out_commit = g_steal_pointer(&commit);
+    *out_tree = tree;
+    return true;
+}
+
 static bool keep(struct orch_vcs *vcs, const char *tree, GError **error)
 {
     g_autofree char *name = g_strconcat(ORCH_REF_PREFIX, tree, NULL);
@@ -397,6 +413,7 @@ static char *diff_text(struct orch_vcs *vcs, const char *tree_a, const char *tre
 const struct orch_backend ORCH_BACKEND_GIT = {
     .scan = scan,
     .write = write_captured,
+    .resolve = resolve,
     .keep = keep,
     .remote = remote_url,
     .entries = entries_of,

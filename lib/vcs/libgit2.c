@@ -212,6 +212,23 @@ static char *remote_url(struct orch_vcs *vcs, const char *branch)
     return url;
 }
 
+static bool resolve(struct orch_vcs *vcs, const char *rev, char **out_commit, char **out_tree)
+{
+    char hex[ORCH_OID_CHARS];
+    git_object *named = NULL, *commit = NULL;
+    bool ok = git_revparse_single(&named, vcs->repository, rev) == 0 &&
+              git_object_peel(&commit, named, GIT_OBJECT_COMMIT) == 0;
+    if (ok) {
+        *out_commit = g_strdup(git_oid_tostr(hex, sizeof hex, git_object_id(commit)));
+        *out_tree = g_strdup(
+            git_oid_tostr(hex, sizeof hex, git_commit_tree_id((const git_commit *)commit)));
+    }
+    git_object_free(commit);
+    git_object_free(named);
+    git_error_clear();
+    return ok;
+}
+
 static bool keep(struct orch_vcs *vcs, const char *tree, GError **error)
 {
     g_autofree char *name = g_strconcat(ORCH_REF_PREFIX, tree, NULL);
@@ -266,6 +283,7 @@ static bool drop(struct orch_vcs *vcs, const GPtrArray *trees, GError **error)
 const struct orch_backend ORCH_BACKEND_LIBGIT2 = {
     .scan = orch_libgit2_scan,
     .write = orch_libgit2_write,
+    .resolve = resolve,
     .keep = keep,
     .remote = remote_url,
     .entries = orch_libgit2_entries,

@@ -228,6 +228,21 @@ GPtrArray *orch_vcs_ignored(struct orch_vcs *vcs, GError **error)
     return ignored;
 }
 
+bool orch_vcs_resolve(struct orch_vcs *vcs, const char *rev, char **out_commit, char **out_tree,
+                      GError **error)
+{
+    if (*rev && *rev != '-' && vcs->backend->resolve(vcs, rev, out_commit, out_tree))
+        return true;
+    orch_error_set(error, ORCH_ERROR_NOT_FOUND, "'git branch -a' and 'git log' show what there is",
+                   "'%s' is no commit of '%s'", rev, vcs->root);
+    return false;
+}
+
+bool orch_vcs_keep(struct orch_vcs *vcs, const char *tree, GError **error)
+{
+    return vcs->backend->keep(vcs, tree, error);
+}
+
 int orch_vcs_prune(struct orch_vcs *vcs, GHashTable *kept, GError **error)
 {
     g_autoptr(GPtrArray) trees = vcs->backend->kept(vcs, error);

@@ -57,6 +57,13 @@ void orch_source_free(struct orch_source *source);
 struct orch_source *orch_vcs_capture(struct orch_vcs *vcs, const struct orch_capture_limits *limits,
                                      GError **error);
 
+/** The commit that `rev` means (a branch, tag, id or its beginning, HEAD~2), and its tree, both
+ * hex; the caller frees them. ORCH_ERROR_NOT_FOUND: it means none. */
+bool orch_vcs_resolve(struct orch_vcs *vcs, const char *rev, char **out_commit, char **out_tree,
+                      GError **error);
+/** Keeps a tree as refs/orch/src/<tree>, as a capture does. */
+bool orch_vcs_keep(struct orch_vcs *vcs, const char *tree, GError **error);
+
 /** Object id (hex, 40 or 64 digits) of the tree that holds just `paths` (files or folders, relative
  * to the root, shell patterns allowed, `**` for any number of folders) of captured tree `tree`:
  * equal content gives an equal id. A path that matches nothing is ORCH_ERROR_NOT_FOUND naming it.

@@ -3,9 +3,9 @@
  * network to hold their sum against. docs/lecture7.md. */
 #include "plugins/layertime/layertime.h"
 
+#include "lib/base/reals.h"
 #include "lib/net/net.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 const char *const LAYERTIME_PASSES[] = {"none", "sgd", "momentum", "adam", NULL};
@@ -83,16 +83,9 @@ int layertime_index(const char *const *names, const char *name)
     return -1;
 }
 
-static int compare_times(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 struct layertime_spread layertime_spread_of(double *times, int count)
 {
-    qsort(times, (size_t)count, sizeof *times, compare_times);
-    double median = (times[(count - 1) / 2] + times[count / 2]) / 2;
+    double median = orch_reals_median(times, (size_t)count);
     return (struct layertime_spread){median, times[0], times[count - 1]};
 }
 

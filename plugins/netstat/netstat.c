@@ -2,9 +2,7 @@
 /* Counts of a network as the results of a trial, so that they are recorded and versioned like any
  * other figure: parameters, activations, operations, memory, receptive field; time at a peak; how
  * much less another network computes. The same counts as `orch net show`. */
-#include <orch/plugin.h>
-
-#include "lib/net/cost.h"
+#include "plugins/netstat/netstat.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -65,7 +63,11 @@ static const struct orch_metric METRICS[] = {
 };
 
 static const struct orch_artifact ARTIFACTS[] = {
-    {.name = "layers", .help = "every layer with the working of each number"},
+    {.name = "layers", .help = "CSV: the counts of every operation"},
+    {.name = "table",
+     .help =
+         "CSV: layers as papers list them (input, convolutions, pooling, dense layers), with the "
+         "working of each number and sums"},
 };
 
 static struct orch_net *make(const struct params *p, const char *name, const struct orch_host *host)
@@ -134,34 +136,6 @@ static void report_layers(const struct orch_net *net, const struct orch_net_cost
     }
 }
 
-static bool write_layers(const struct orch_net *net, const struct orch_net_cost *costs,
-                         const struct orch_host *host)
-{
-    GString *csv = g_string_new("layer,type,output,activations,activations_working,params,"
-                                "params_working,multiply_adds,multiply_adds_working\n");
-    for (guint i = 0; i < net->nodes->len; i++) {
-        const struct orch_net_node *node = orch_net_node(net, (int)i);
-        g_autofree char *activations = orch_net_activations_work(node);
-        g_autofree char *params = orch_net_params_work(net, node);
-        g_autofree char *macs = orch_net_macs_work(net, node);
-        g_string_append_printf(csv,
-                               "%s,%s,%dx%dx%d,%" G_GINT64_FORMAT ",\"%s\",%" G_GINT64_FORMAT
-                               ",\"%s\",%" G_GINT64_FORMAT ",\"%s\"\n",
-                               node->name, orch_net_op_name(node->op), (int)node->out.c,
-                               (int)node->out.h, (int)node->out.w, costs[i].activations,
-                               activations, costs[i].params, params, costs[i].macs, macs);
-    }
-    GError *error = NULL;
-    bool ok = g_file_set_contents("layers.csv", csv->str, (gssize)csv->len, &error);
-    g_string_free(csv, TRUE);
-    if (ok)
-        host->artifact(host, "layers", "layers.csv");
-    else
-        host->fail(host, error->message);
-    g_clear_error(&error);
-    return ok;
-}
-
 static int64_t conv_macs(const struct orch_net *net, const struct orch_net_cost *costs)
 {
     int64_t sum = 0;
@@ -210,11 +184,13 @@ static bool report_ratio(const struct params *p, const struct orch_net *net,
     double own = (double)orch_net_macs(net), theirs = (double)orch_net_macs(other);
     if (own > 0)
         host->result(host, "times_less", theirs / own);
+    orch_net_free(other);
+    if (strcmp(p->net, p->against) == 0) /* nothing to say: once less */
+        return true;
     g_autofree char *text =
         g_strdup_printf("%s: %.0f multiply-adds, %s: %.0f: %.2f times less, a saving of %.1f %%",
                         p->against, theirs, p->net, own, theirs / own, 100 * (1 - own / theirs));
     host->note(host, text);
-    orch_net_free(other);
     return true;
 }
 
@@ -230,7 +206,7 @@ static int run(void *state, const void *params, const struct orch_host *host)
     g_autofree struct orch_net_cost *costs = orch_net_costs(net);
     report_layers(net, costs, host);
     report_totals(p, net, costs, host);
-    bool ok = report_ratio(p, net, host) && write_layers(net, costs, host);
+    bool ok = report_ratio(p, net, host) && netstat_tables(net, costs, host);
     orch_net_free(net);
     return ok ? ORCH_OK : ORCH_FAILED;
 }
@@ -238,7 +214,7 @@ static int run(void *state, const void *params, const struct orch_host *host)
 static const struct orch_plugin PLUGIN = {
     ORCH_PLUGIN_HEAD,
     .name = "netstat",
-    .version = "1.0.0",
+    .version = "1.1.0",
     .summary = "counts of a network: parameters, activations, operations, memory",
     .licence = "GPL-3.0-or-later",
     .params_bytes = sizeof(struct params),

@@ -37,13 +37,13 @@ sed -i 's/talking of/speaking of/' exp/talk.sh; git commit -qam second
 ok orch run talk.recipe -x n=0; says '2 ok'
 ok orch diff "$zero" @last --source; has '-echo "talking of $1"'; has '+echo "speaking of $1"'
 # compare: more than noise; timings only where machines agree
-ok orch compare n=0 n=1 -m value; has 'B is better'
+ok orch compare n=0 n=1 -m value; has 'higher and better'
 ok orch db info --json; path=$(json path)
 cp "$path" other.db
 { sqlite3 other.db "SELECT 'DROP TRIGGER \"'||name||'\";' FROM sqlite_master WHERE type='trigger'"
   echo "UPDATE run SET where_key='8x Tesla V100' WHERE id IN (SELECT run FROM param WHERE name='n' AND value='1');"; } >sql
 sqlite3 other.db <sql
-ok orch compare n=0 n=1 --db other.db; has 'other machine'; has 'B is better'
+ok orch compare n=0 n=1 --db other.db; has 'other machine'; has 'higher and better'
 ok orch compare n=0 n=1 --db other.db --across; has_not 'other machine'
 fails 2 orch compare n=0 n=7; says 'n=7'
 # a log that is followed: from before the first word to the end

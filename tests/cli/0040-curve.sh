@@ -128,6 +128,33 @@ for w, f in speeds.items():
     assert abs(f * t - 1) < 0.01, (w, f, 1 / t)
 assert len(speeds) == 4
 P
+# their charts
+ok orch report c.recipe --json
+python3 - "$SCRATCH/out" <<'P' || _fail 'the charts are wrong'
+import json, sys
+charts = [[b["chart"] for b in s["blocks"] if b.get("chart")] for s in json.load(open(sys.argv[1]))["sections"]]
+(fits,), (held,), (times,) = charts
+by_panel = {}
+for series in fits["series"]:
+    by_panel.setdefault(series["panel"], {})[series["role"]] = series["points"]
+assert sorted(by_panel) == ["resnet-cifar:%s" % d for d in ("14", "26", "32", "8")] and fits["kind"] == "scatter", by_panel.keys()
+for panel, series in by_panel.items():
+    depth = int(panel.split(":")[1])
+    assert sorted(series) == ["fitted", "measured"]
+    assert 30 <= len(series["measured"]) <= 41 and series["fitted"][0]["x"] == 1 and series["fitted"][-1]["x"] == 100
+    for p in series["fitted"]:
+        assert abs(p["y"] - (1 / ((0.04 - depth / 2000) * p["x"] + 0.4) + 0.3 - depth / 400)) < 1e-4, (panel, p)
+    for p in series["measured"]: # a mean of a curve that bends lies above it, by little
+        assert -1e-9 <= p["y"] - (1 / ((0.04 - depth / 2000) * p["x"] + 0.4) + 0.3 - depth / 400) < 0.01, (panel, p)
+roles = {s["role"]: s["points"] for s in held["series"]}
+assert sorted(roles) == ["measured", "predicted"] and held["title"].startswith("resnet-cifar:20"), roles.keys()
+for p in roles["predicted"]: # the law of depth 20 within the band
+    assert p["low"] < p["y"] < p["high"] and p["low"] < 1 / (0.03 * p["x"] + 0.4) + 0.25 < p["high"], p
+assert [s["name"] for s in times["series"]] == ["2 parameter servers", "4 parameter servers"] and times["y"] == "time (s)", times
+two, four = [[p["y"] for p in s["points"]] for s in times["series"]]
+assert [p["x"] for p in times["series"][0]["points"]] == [1, 2, 4, 8] and two == sorted(two, reverse=True)
+assert all(a > b for a, b in zip(two, four))
+P
 # orch predict --curve: the same numbers of one run, and when it reaches a target
 ok orch run c.recipe held -q
 ok orch predict --curve 'experiment=held' --target-loss 0.52 --target-accuracy 80% --epochs 100 --json

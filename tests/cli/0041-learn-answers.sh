@@ -109,6 +109,17 @@ for l in nets:
 assert "missing: the store has no data set 'justus_conv'" in parts["Elsewhere"]
 assert "orch import justus_conv.csv --target ms" in parts["Elsewhere"]
 P
+ok orch report lesson.recipe --json
+python3 - "$SCRATCH/out" <<'P' || _fail 'the chart of networks'
+import json, sys
+sections = json.load(open(sys.argv[1]))["sections"]
+chart = [b["chart"] for s in sections for b in s["blocks"] if b.get("chart")][0]
+assert chart["kind"] == "scatter" and chart["log_x"] and chart["log_y"] and chart["x"] == "measured (ms)", chart
+points = [p for s in chart["series"] if s["role"] == "measured" for p in s["points"]]
+assert len(points) == 4 and all(abs(p["y"] / p["x"] - 1) <= 0.05 and p["low"] <= p["y"] <= p["high"] for p in points), points
+equal = [s["points"] for s in chart["series"] if s["role"] == "ideal"][0]
+assert [p["x"] for p in equal] == [p["y"] for p in equal] == sorted([min(p["x"] for p in points), max(p["x"] for p in points)])
+P
 # too little ran yet: shown as missing, not left out
 sed 's/experiments: \[layers, whole\]/experiments: [layers, whole, job]/' lesson.recipe >early.recipe
 ok orch run early.recipe job -x net=lenet5 -x batch=16 --db other.db --no-progress

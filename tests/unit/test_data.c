@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Readers, subsets and the loader, on small files that the test writes itself. */
-#include "plugins/common/data/dataset.h"
+#include "plugins/common/data/image_set.h"
 #include "plugins/common/data/loader.h"
 #include "plugins/common/data/picture.h"
 #include "plugins/common/data/private.h"
@@ -70,10 +70,10 @@ static void write_idx(bool gz, uint32_t magic, int cut, int bad_label)
     write_bytes(label_name, labels, sizeof labels, gz);
 }
 
-static struct orch_dataset *open_mnist(GError **error)
+static struct orch_image_set *open_mnist(GError **error)
 {
-    struct orch_dataset_options options = {.name = "mnist", .root = folder};
-    return orch_dataset_open(&options, error);
+    struct orch_image_set_options options = {.name = "mnist", .root = folder};
+    return orch_image_set_open(&options, error);
 }
 
 static void test_idx(void **state)
@@ -82,21 +82,21 @@ static void test_idx(void **state)
     for (int gz = 0; gz < 2; gz++) {
         GError *error = NULL;
         write_idx(gz, 0x803, 0, -1);
-        struct orch_dataset *d = open_mnist(&error);
+        struct orch_image_set *d = open_mnist(&error);
         if (!d)
             fail_msg("%s", error->message);
         assert_int_equal(d->count, COUNT);
         assert_int_equal(d->height, SIDE);
         assert_int_equal(d->labels[13], 3);
         assert_int_equal(d->images[13 * SIDE * SIDE + 5], 13);
-        orch_dataset_free(d);
+        orch_image_set_free(d);
     }
 }
 
 static void refused(const char *what)
 {
     GError *error = NULL;
-    struct orch_dataset *d = open_mnist(&error);
+    struct orch_image_set *d = open_mnist(&error);
     assert_null(d);
     if (!strstr(error->message, what) || !strstr(error->message, folder))
         fail_msg("'%s' lacks '%s' or the file's name", error->message, what);
@@ -180,22 +180,22 @@ static void test_cifar(void **state)
     bytes[RECORD] = 9;
     bytes[RECORD + 1 + 1024] = 200; /* green of the first pixel */
     write_bytes("cifar10/test_batch.bin", bytes, 2 * RECORD, false);
-    struct orch_dataset_options options = {
+    struct orch_image_set_options options = {
         .name = "cifar10", .root = folder, .split = ORCH_SPLIT_TEST};
     GError *error = NULL;
-    struct orch_dataset *d = orch_dataset_open(&options, &error);
+    struct orch_image_set *d = orch_image_set_open(&options, &error);
     assert_non_null(d);
     assert_int_equal(d->labels[1], 9);
     assert_int_equal(d->images[3072 + 1024], 200);
     assert_string_equal(d->class_names[9], "truck");
-    orch_dataset_free(d);
+    orch_image_set_free(d);
     write_bytes("cifar10/test_batch.bin", bytes, RECORD + 10, false);
-    assert_null(orch_dataset_open(&options, &error));
+    assert_null(orch_image_set_open(&options, &error));
     assert_non_null(strstr(error->message, "within record 1 of 3073 bytes"));
     g_clear_error(&error);
     bytes[0] = 10;
     write_bytes("cifar10/test_batch.bin", bytes, 2 * RECORD, false);
-    assert_null(orch_dataset_open(&options, &error));
+    assert_null(orch_image_set_open(&options, &error));
     assert_non_null(strstr(error->message, "byte 0 (record 0): label 10, expected 0 to 9"));
     g_clear_error(&error);
     /* five files that differ: one was cut off between two records */
@@ -205,7 +205,7 @@ static void test_cifar(void **state)
         write_bytes(name, bytes, i == 4 ? RECORD : 2 * RECORD, false);
     }
     options.split = ORCH_SPLIT_TRAIN;
-    assert_null(orch_dataset_open(&options, &error));
+    assert_null(orch_image_set_open(&options, &error));
     assert_non_null(strstr(error->message, "data_batch_4.bin' has 1 records, but"));
     g_clear_error(&error);
 }
@@ -233,10 +233,10 @@ static void test_folder(void **state)
     write_png("birds/train/owl/1.png", 250, 20, 10);
     write_png("birds/train/owl/2.png", 251, 8, 30);
     write_png("birds/train/wren/1.png", 100, 9, 9);
-    struct orch_dataset_options options = {
+    struct orch_image_set_options options = {
         .name = "birds", .root = folder, .channels = 3, .height = 8, .width = 8};
     GError *error = NULL;
-    struct orch_dataset *d = orch_dataset_open(&options, &error);
+    struct orch_image_set *d = orch_image_set_open(&options, &error);
     if (!d)
         fail_msg("%s", error->message);
     assert_int_equal(d->count, 3);
@@ -245,23 +245,23 @@ static void test_folder(void **state)
     assert_int_equal(d->images[0], 250);
     assert_int_equal(d->images[2 * 3 * 64], 100);
     assert_int_equal(d->images[2 * 3 * 64 + 64], 0); /* green */
-    orch_dataset_free(d);
+    orch_image_set_free(d);
     write_bytes("birds/train/owl/3.jpg", "\xff\xd8\xff\xe0 not a picture", 18, false);
-    assert_null(orch_dataset_open(&options, &error));
+    assert_null(orch_image_set_open(&options, &error));
     assert_non_null(strstr(error->message, "owl/3.jpg' is no sound JPEG: near byte "));
     g_clear_error(&error);
     write_bytes("birds/train/owl/3.jpg", "GIF89a, says this file", 22, false);
-    assert_null(orch_dataset_open(&options, &error));
+    assert_null(orch_image_set_open(&options, &error));
     assert_non_null(strstr(error->message, "owl/3.jpg', byte 0: neither a JPEG nor a PNG"));
     g_clear_error(&error);
     write_bytes("birds/train/owl/3.jpg", "", 0, false);
-    assert_null(orch_dataset_open(&options, &error));
+    assert_null(orch_image_set_open(&options, &error));
     assert_non_null(strstr(error->message, "owl/3.jpg': it is empty or cut off"));
     g_clear_error(&error);
     g_autofree char *bad = g_build_filename(folder, "birds/train/owl/3.jpg", NULL);
     g_autofree char *empty = g_build_filename(folder, "birds/train/zebra", NULL);
     assert_true(orch_tree_remove(bad, NULL) && orch_dir_make(empty, NULL));
-    assert_null(orch_dataset_open(&options, &error));
+    assert_null(orch_image_set_open(&options, &error));
     assert_non_null(strstr(error->message, "class 'zebra' is empty"));
     g_clear_error(&error);
 }
@@ -275,12 +275,13 @@ static void test_damaged_png(void **state)
     g_autofree char *bytes = NULL;
     size_t length;
     assert_true(orch_file_read(path, 1 << 20, &bytes, &length, NULL));
-    struct orch_dataset_options options = {.name = "bees", .root = folder, .height = 8, .width = 8};
+    struct orch_image_set_options options = {
+        .name = "bees", .root = folder, .height = 8, .width = 8};
     for (int cut = 0; cut < 2; cut++) {
         GError *error = NULL;
         bytes[length - 20] ^= 1;
         assert_true(orch_file_write(path, bytes, cut ? length / 2 : length, false, NULL));
-        assert_null(orch_dataset_open(&options, &error));
+        assert_null(orch_image_set_open(&options, &error));
         if (!strstr(error->message, "honey/1.png' is no sound PNG: near byte "))
             fail_msg("%s", error->message);
         g_clear_error(&error);
@@ -294,29 +295,29 @@ static void test_folder_splits(void **state)
     write_png("fish/train/carp/1.png", 10, 9, 9);
     write_png("fish/train/pike/1.png", 20, 9, 9);
     write_png("fish/val/pike/1.png", 30, 9, 9);
-    struct orch_dataset_options options = {
+    struct orch_image_set_options options = {
         .name = "fish", .root = folder, .split = ORCH_SPLIT_TEST, .height = 4, .width = 4};
     GError *error = NULL;
-    assert_null(orch_dataset_open(&options, &error));
+    assert_null(orch_image_set_open(&options, &error));
     assert_non_null(strstr(error->message, "class 'carp' is empty: no image in '"));
     assert_non_null(strstr(error->message, "fish/val/carp"));
     g_clear_error(&error);
     write_png("fish/val/carp/1.png", 40, 9, 9);
     write_png("fish/val/zander/1.png", 50, 9, 9);
-    assert_null(orch_dataset_open(&options, &error));
+    assert_null(orch_image_set_open(&options, &error));
     assert_non_null(strstr(error->message, "class 'zander'"));
     g_clear_error(&error);
     g_autofree char *extra = g_build_filename(folder, "fish/val/zander", NULL);
     assert_true(orch_tree_remove(extra, NULL));
-    struct orch_dataset *d = orch_dataset_open(&options, &error);
+    struct orch_image_set *d = orch_image_set_open(&options, &error);
     assert_non_null(d);
     assert_int_equal(d->images[0], 40);
-    assert_int_equal(orch_dataset_class(d, "Pike", &error), 1);
-    assert_int_equal(orch_dataset_class(d, "1", &error), 1);
-    assert_int_equal(orch_dataset_class(d, "pikes", &error), -1);
+    assert_int_equal(orch_image_set_class(d, "Pike", &error), 1);
+    assert_int_equal(orch_image_set_class(d, "1", &error), 1);
+    assert_int_equal(orch_image_set_class(d, "pikes", &error), -1);
     assert_non_null(strstr(error->message, "did you mean 'pike'"));
     g_clear_error(&error);
-    orch_dataset_free(d);
+    orch_image_set_free(d);
 }
 
 static const char *fake_digest(void *ctx, const char *path)
@@ -334,14 +335,14 @@ static void test_set_digest(void **state)
     char here[65], there[65], renamed[65];
     write_png("frogs/train/tree/1.png", 10, 9, 9);
     write_png("elsewhere/frogs/train/tree/1.png", 10, 9, 9);
-    struct orch_dataset_options options = {.name = "frogs", .root = folder};
-    assert_true(orch_dataset_digest(&options, fake_digest, asked, here, NULL));
+    struct orch_image_set_options options = {.name = "frogs", .root = folder};
+    assert_true(orch_image_set_digest(&options, fake_digest, asked, here, NULL));
     options.root = elsewhere;
-    assert_true(orch_dataset_digest(&options, fake_digest, asked, there, NULL));
+    assert_true(orch_image_set_digest(&options, fake_digest, asked, there, NULL));
     assert_string_equal(here, there);
     assert_int_equal(asked->len, 2);
     write_png("elsewhere/frogs/train/tree/2.png", 10, 9, 9);
-    assert_true(orch_dataset_digest(&options, fake_digest, asked, renamed, NULL));
+    assert_true(orch_image_set_digest(&options, fake_digest, asked, renamed, NULL));
     assert_string_not_equal(here, renamed);
 }
 #endif
@@ -393,8 +394,9 @@ static void test_damaged_jpeg(void **state)
         g_autofree char *name = g_strdup_printf("cats/train/tabby/%02d.jpg", i);
         write_bytes(name, bytes, i >= 7 ? length / 2 : length, false);
     }
-    struct orch_dataset_options options = {.name = "cats", .root = folder, .height = 8, .width = 8};
-    assert_null(orch_dataset_open(&options, &error));
+    struct orch_image_set_options options = {
+        .name = "cats", .root = folder, .height = 8, .width = 8};
+    assert_null(orch_image_set_open(&options, &error));
     static const char head[] = "tabby/07.jpg' is no sound JPEG: near byte ";
     const char *place = strstr(error->message, head);
     assert_non_null(place);
@@ -404,7 +406,7 @@ static void test_damaged_jpeg(void **state)
     memset(bytes + length / 2, 0xff, 64);
     write_bytes("lynx/train/tufted/1.jpg", bytes, length, false);
     options.name = "lynx";
-    assert_null(orch_dataset_open(&options, &error));
+    assert_null(orch_image_set_open(&options, &error));
     assert_non_null(strstr(error->message, "tufted/1.jpg' is no sound JPEG: near byte "));
     g_clear_error(&error);
 }
@@ -419,9 +421,9 @@ static void test_not_found(void **state)
                  {"aircraft", "orch data get aircraft"},
                  {"aircrafd", "did you mean 'aircraft'?"}};
     for (unsigned i = 0; i < G_N_ELEMENTS(CASES); i++) {
-        struct orch_dataset_options options = {.name = CASES[i].name, .root = folder};
+        struct orch_image_set_options options = {.name = CASES[i].name, .root = folder};
         GError *error = NULL;
-        assert_null(orch_dataset_files(&options, &error));
+        assert_null(orch_image_set_files(&options, &error));
         if (!strstr(error->message, CASES[i].cure) || !strstr(error->message, folder))
             fail_msg("'%s' lacks '%s' or the folder", error->message, CASES[i].cure);
         g_clear_error(&error);
@@ -436,14 +438,14 @@ static void test_class_names(void **state)
     bytes[0] = 200; /* the coarse label does not matter */
     bytes[1] = 99;
     write_bytes("cifar100/cifar-100-binary/test.bin", bytes, RECORD, false);
-    struct orch_dataset_options options = {
+    struct orch_image_set_options options = {
         .name = "cifar100", .root = folder, .split = ORCH_SPLIT_TEST};
-    struct orch_dataset *d = orch_dataset_open(&options, NULL);
+    struct orch_image_set *d = orch_image_set_open(&options, NULL);
     assert_non_null(d);
     assert_int_equal(g_strv_length(d->class_names), 100);
     assert_string_equal(d->class_names[d->labels[0]], "worm");
     assert_string_equal(d->class_names[53], "orange");
-    orch_dataset_free(d);
+    orch_image_set_free(d);
 }
 
 /* The fine label counts, and the place is told in the file's own numbering. */
@@ -454,31 +456,31 @@ static void test_cifar100_label(void **state)
     g_autofree uint8_t *bytes = g_malloc0(3 * RECORD);
     bytes[2 * RECORD + 1] = 100;
     write_bytes("cifar100/cifar-100-binary/test.bin", bytes, 3 * RECORD, false);
-    struct orch_dataset_options options = {
+    struct orch_image_set_options options = {
         .name = "cifar100", .root = folder, .split = ORCH_SPLIT_TEST};
     GError *error = NULL;
-    assert_null(orch_dataset_open(&options, &error));
+    assert_null(orch_image_set_open(&options, &error));
     if (!strstr(error->message, "test.bin', byte 6148 (record 2): label 100, expected 0 to 99"))
         fail_msg("%s", error->message);
     g_clear_error(&error);
 }
 
-static struct orch_dataset *synthetic(int64_t count, uint64_t seed)
+static struct orch_image_set *synthetic(int64_t count, uint64_t seed)
 {
-    struct orch_dataset_options options = {.name = "synthetic",
-                                           .channels = 3,
-                                           .height = 12,
-                                           .width = 12,
-                                           .synthetic_count = count,
-                                           .synthetic_classes = 5,
-                                           .seed = seed};
-    return orch_dataset_open(&options, NULL);
+    struct orch_image_set_options options = {.name = "synthetic",
+                                             .channels = 3,
+                                             .height = 12,
+                                             .width = 12,
+                                             .synthetic_count = count,
+                                             .synthetic_classes = 5,
+                                             .seed = seed};
+    return orch_image_set_open(&options, NULL);
 }
 
 static void test_subsets(void **state)
 {
     (void)state;
-    struct orch_dataset *d = synthetic(100, 1);
+    struct orch_image_set *d = synthetic(100, 1);
     GError *error = NULL;
     const int64_t chosen[] = {4, 2};
     struct orch_subset *s = orch_subset_new(d, chosen, 2, 7, 11, &error);
@@ -517,7 +519,7 @@ static void test_subsets(void **state)
     orch_subset_free(again);
     orch_subset_free(other);
     orch_subset_free(part);
-    orch_dataset_free(d);
+    orch_image_set_free(d);
 }
 
 /* Everything that a loader gives in two epochs, as one digest. */
@@ -550,7 +552,7 @@ static void digest_of(const struct orch_subset *s, int threads, int64_t epoch, c
 static void test_loader_is_the_same_for_every_number_of_threads(void **state)
 {
     (void)state;
-    struct orch_dataset *d = synthetic(101, 1);
+    struct orch_image_set *d = synthetic(101, 1);
     struct orch_subset *s = orch_subset_new(d, NULL, 0, 0, 1, NULL);
     char first[65], other[65], later[65];
     digest_of(s, 0, 0, first);
@@ -561,7 +563,7 @@ static void test_loader_is_the_same_for_every_number_of_threads(void **state)
     digest_of(s, 2, 1, later);
     assert_string_not_equal(first, later);
     orch_subset_free(s);
-    orch_dataset_free(d);
+    orch_image_set_free(d);
 }
 
 /* Without augmentation: every image once, in order, normalised; and the same values either way
@@ -569,7 +571,7 @@ static void test_loader_is_the_same_for_every_number_of_threads(void **state)
 static void test_loader_values(void **state)
 {
     (void)state;
-    struct orch_dataset *d = synthetic(30, 1);
+    struct orch_image_set *d = synthetic(30, 1);
     struct orch_subset *s = orch_subset_new(d, NULL, 0, 0, 1, NULL);
     const int64_t plane = 12 * 12, size = 3 * plane;
     struct orch_loader_options options = {.batch = 8, .threads = 2}, turned = options;
@@ -602,14 +604,14 @@ static void test_loader_values(void **state)
     assert_int_equal(orch_loader_batches(loader), 3);
     orch_loader_free(loader);
     orch_subset_free(s);
-    orch_dataset_free(d);
+    orch_image_set_free(d);
 }
 
 /* What padding and mirroring may do: a crop is the image, moved by at most `crop_pad`. */
 static void test_augmentation(void **state)
 {
     (void)state;
-    struct orch_dataset *d = synthetic(1, 1);
+    struct orch_image_set *d = synthetic(1, 1);
     struct orch_subset *s = g_new0(struct orch_subset, 1);
     int32_t label_of[5] = {0, 1, 2, 3, 4};
     int64_t rows[1] = {0};
@@ -646,14 +648,14 @@ static void test_augmentation(void **state)
         assert_in_range(seen[i / 25][i / 5 % 5][i % 5], 4, 45);
     orch_loader_free(loader);
     g_free(s);
-    orch_dataset_free(d);
+    orch_image_set_free(d);
 }
 
 #ifdef ORCH_HAVE_PNG
 static void test_picture(void **state)
 {
     (void)state;
-    struct orch_dataset *d = synthetic(50, 1);
+    struct orch_image_set *d = synthetic(50, 1);
     struct orch_subset *s = orch_subset_new(d, NULL, 0, 0, 1, NULL);
     g_autofree char *path = g_build_filename(folder, "samples.png", NULL);
     GError *error = NULL;
@@ -663,7 +665,7 @@ static void test_picture(void **state)
     assert_true(image.width > 4 * 60 && image.height > 2 * 60);
     png_image_free(&image);
     orch_subset_free(s);
-    orch_dataset_free(d);
+    orch_image_set_free(d);
 }
 #endif
 
@@ -676,8 +678,8 @@ static void test_fashion_mnist(void **state)
         int64_t count;
     } SPLITS[] = {{ORCH_SPLIT_TRAIN, 60000}, {ORCH_SPLIT_TEST, 10000}};
     for (int i = 0; i < 2; i++) {
-        struct orch_dataset_options options = {.name = "fashion-mnist", .split = SPLITS[i].split};
-        struct orch_dataset *d = orch_dataset_open(&options, NULL);
+        struct orch_image_set_options options = {.name = "fashion-mnist", .split = SPLITS[i].split};
+        struct orch_image_set *d = orch_image_set_open(&options, NULL);
         if (!d) {
             print_message("skipped: dataset-fashion-mnist is not installed\n");
             skip();
@@ -693,7 +695,7 @@ static void test_fashion_mnist(void **state)
         double mean = sum / (255.0 * 28 * 28 * (double)d->count);
         assert_true(fabs(mean - (double)d->mean[0]) < 0.002); /* the test images' is 0.2868 */
         orch_subset_free(s);
-        orch_dataset_free(d);
+        orch_image_set_free(d);
     }
 }
 

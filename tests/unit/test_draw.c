@@ -63,6 +63,32 @@ static void test_line(void **state)
                    "A lr=0.1   a lr=0.1, predicted\n");
 }
 
+/* A fitted curve through points: a line of the same series without marks. */
+static void test_fitted(void **state)
+{
+    (void)state;
+    struct orch_chart *chart = orch_chart_new(ORCH_CHART_SCATTER, NULL, "step", "loss");
+    struct orch_chart_panel *panel = orch_chart_panel(chart, NULL);
+    struct orch_chart_series *points = orch_chart_series(panel, "V100", ORCH_SERIES_MEASURED);
+    struct orch_chart_series *fitted = orch_chart_series(panel, "V100", ORCH_SERIES_FITTED);
+    assert_ptr_not_equal(points, fitted);
+    for (int i = 0; i <= 4; i += 2)
+        orch_chart_add(points, i, 4 - i);
+    orch_chart_add(fitted, 0, 4);
+    orch_chart_add(fitted, 4, 0);
+    assert_true(orch_series_is_of_a_model(fitted) && !orch_series_is_of_runs(fitted));
+    assert_false(orch_series_is_of_a_model(points));
+    g_autofree char *csv = orch_chart_csv(chart);
+    assert_non_null(strstr(csv, "V100,fitted,4,0"));
+    g_autofree char *text = orch_chart_text(chart, &(struct orch_draw_text){32, 15, .ascii = true});
+    assert_non_null(strstr(text, "A V100   . V100, fitted\n"));
+    unsigned marks = 0;
+    for (const char *c = text; *c; c++)
+        marks += *c == 'A';
+    assert_int_equal(marks, 4); /* three points and the legend */
+    orch_chart_free(chart);
+}
+
 static struct orch_chart *bar_chart(enum orch_chart_kind kind)
 {
     struct orch_chart *chart = orch_chart_new(kind, NULL, "net", "time (s)");
@@ -276,6 +302,33 @@ static void test_ticks(void **state)
     orch_axis_clear(&axis);
 }
 
+/* Intervals widen the axis of a curve by half of what was measured and no more. */
+static void test_wide_intervals(void **state)
+{
+    (void)state;
+    struct orch_chart *chart = line_chart(NULL, "a"); /* 4 to 0, +- 0.5 */
+    struct orch_frame frame;
+    orch_frame_init(&frame, chart, 5, 5);
+    assert_false(frame.is_cut);
+    assert_true(frame.y.low <= -0.5 && frame.y.high >= 4.5);
+    orch_frame_release(&frame);
+    struct orch_chart_panel *panel = chart->panels->pdata[0];
+    struct orch_chart_series *series = panel->series->pdata[0];
+    struct orch_chart_point *point = &g_array_index(series->points, struct orch_chart_point, 2);
+    point->low = -100;
+    point->high = 100;
+    orch_frame_init(&frame, chart, 5, 5);
+    assert_true(frame.is_cut);
+    assert_true(frame.y.low <= -2 && frame.y.low > -3 && frame.y.high >= 6 && frame.y.high < 7);
+    assert_true(orch_frame_held(&frame, 100) == 1 && orch_frame_held(&frame, -100) == 0);
+    orch_frame_release(&frame);
+    chart->kind = ORCH_CHART_SCATTER; /* bars of error are seen whole */
+    orch_frame_init(&frame, chart, 5, 5);
+    assert_true(!frame.is_cut && frame.y.low <= -100 && frame.y.high >= 100);
+    orch_frame_release(&frame);
+    orch_chart_free(chart);
+}
+
 static void test_box(void **state)
 {
     (void)state;
@@ -318,9 +371,12 @@ static void test_bins(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_line),  cmocka_unit_test(test_bars), cmocka_unit_test(test_heat),
-        cmocka_unit_test(test_width), cmocka_unit_test(test_page), cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_ticks), cmocka_unit_test(test_box),  cmocka_unit_test(test_bins),
+        cmocka_unit_test(test_line),   cmocka_unit_test(test_bars),
+        cmocka_unit_test(test_heat),   cmocka_unit_test(test_width),
+        cmocka_unit_test(test_page),   cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_fitted), cmocka_unit_test(test_wide_intervals),
+        cmocka_unit_test(test_ticks),  cmocka_unit_test(test_box),
+        cmocka_unit_test(test_bins),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -391,16 +391,6 @@ static void test_reach_and_stop(void **state)
     assert_true(orch_curve_loss(&curve, stop - 1) < 0.95 * orch_curve_loss(&curve, stop - 10));
 }
 
-static void test_curve_error(void **state)
-{
-    (void)state;
-    fill(0.25, 1, 0.1);
-    struct orch_curve curve = fitted(POINTS, (struct orch_curve_options){0});
-    double k[] = {1, 4, 12}, measured[] = {100, 0.5, 0.3}; /* the curve: 0.9, 0.6, 0.35 */
-    near(orch_curve_error(&curve, k, measured, 3, 2), (0.2 + 0.05 / 0.3) / 2, 1e-8);
-    assert_true(isnan(orch_curve_error(&curve, k, measured, 3, 13)));
-}
-
 static void test_curve_refuses(void **state)
 {
     (void)state;
@@ -754,10 +744,6 @@ static void test_speed_refuses(void **state)
     points[3] = (struct orch_speed_point){0, 3, 1};
     refused(orch_speed_fit(points, 7, &async, &error), &error, ORCH_ERROR_USAGE, "0 servers");
     orch_speed_free(NULL);
-    enum orch_speed_mode mode;
-    assert_true(orch_speed_mode_find("Sync", &mode) && mode == ORCH_SPEED_SYNC);
-    assert_false(orch_speed_mode_find("both", &mode));
-    assert_string_equal(orch_speed_mode_name(ORCH_SPEED_ASYNC), "async");
     assert_string_equal(orch_speed_term_name(ORCH_SPEED_SYNC, 0), "M/w");
 }
 
@@ -777,7 +763,6 @@ int main(void)
         cmocka_unit_test(test_outliers),
         cmocka_unit_test(test_flat_curves),
         cmocka_unit_test(test_reach_and_stop),
-        cmocka_unit_test(test_curve_error),
         cmocka_unit_test(test_curve_refuses),
         cmocka_unit_test(test_noisy_fit_is_a_minimum),
         cmocka_unit_test(test_stages),

@@ -250,6 +250,10 @@ static void test_gives_away(void **state)
     assert_string_equal(orch_target_unit("hours"), "h");
     assert_string_equal(orch_target_unit("tokens_per_s"), "1/s");
     assert_string_equal(orch_target_unit("accuracy"), "");
+    assert_near(orch_target_ms("tta_seconds"), 1e3);
+    assert_near(orch_target_ms("fw_us"), 1e-3);
+    assert_near(orch_target_ms("wall_hours"), 3.6e6);
+    assert_near(orch_target_ms("accuracy"), 1);
 }
 
 /* No name twice, no other name that is a name. */

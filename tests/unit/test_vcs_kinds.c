@@ -545,6 +545,46 @@ static void test_gc_keeps(void **state)
     free_folder(dir);
 }
 
+/* What a branch, an id's beginning or HEAD~1 means, as git says. */
+static void test_resolve(void **state)
+{
+    (void)state;
+    char *dir = new_repository();
+    put(dir, "a.txt", "other\n");
+    commit_all(dir, "second");
+    GIT(dir, "branch", "side", "HEAD~1");
+    GIT(dir, "tag", "-a", "-m", "x", "marked", "HEAD");
+    struct orch_vcs *vcs = open_in(dir);
+    g_autofree char *head = GIT_SAYS(dir, "rev-parse", "HEAD");
+    g_autofree char *start = g_strndup(head, 10);
+    const char *const revs[] = {"side", "HEAD~1", "main", "marked", start};
+    for (size_t i = 0; i < G_N_ELEMENTS(revs); i++) {
+        g_autofree char *name = g_strconcat(revs[i], "^{commit}", NULL);
+        g_autofree char *tree_name = g_strconcat(revs[i], "^{tree}", NULL);
+        g_autofree char *commit = GIT_SAYS(dir, "rev-parse", name);
+        g_autofree char *tree = GIT_SAYS(dir, "rev-parse", tree_name);
+        g_autofree char *found = NULL, *found_tree = NULL;
+        GError *error = NULL;
+        assert_true(orch_vcs_resolve(vcs, revs[i], &found, &found_tree, &error));
+        assert_string_equal(found, commit);
+        assert_string_equal(found_tree, tree);
+        assert_true(orch_vcs_keep(vcs, found_tree, &error));
+        g_autofree char *ref = g_strconcat("refs/orch/src/", tree, NULL);
+        g_autofree char *kept = GIT_SAYS(dir, "rev-parse", ref);
+        assert_string_equal(kept, tree);
+    }
+    const char *const wrong[] = {"", "nowhere", "--all", "HEAD~9", "main:a.txt"};
+    for (size_t i = 0; i < G_N_ELEMENTS(wrong); i++) {
+        char *commit, *tree;
+        GError *error = NULL;
+        assert_false(orch_vcs_resolve(vcs, wrong[i], &commit, &tree, &error));
+        assert_true(g_error_matches(error, ORCH_ERROR, ORCH_ERROR_NOT_FOUND));
+        g_error_free(error);
+    }
+    orch_vcs_close(vcs);
+    free_folder(dir);
+}
+
 static void test_amend_keeps_tree(void **state)
 {
     (void)state;
@@ -828,6 +868,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_committed_secret),
         cmocka_unit_test(test_limits),
         cmocka_unit_test(test_own_folder),
+        cmocka_unit_test(test_resolve),
         cmocka_unit_test(test_amend_keeps_tree),
         cmocka_unit_test(test_remote),
         cmocka_unit_test(test_ignored),

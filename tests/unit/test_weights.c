@@ -378,80 +378,6 @@ static void test_add_refuses(void **state)
     orch_weights_free(weights);
 }
 
-static struct orch_net *make_net(const char *name, int64_t classes)
-{
-    struct orch_net *net =
-        orch_net_make(&(struct orch_net_options){.name = name, .classes = classes}, NULL);
-    assert_non_null(net);
-    return net;
-}
-
-/* Zeroes for every tensor of a network. */
-static struct orch_weights *zeroes(const struct orch_net *net)
-{
-    struct orch_weights *weights = orch_weights_new();
-    for (guint i = 0; i < net->tensors->len; i++) {
-        const struct orch_net_tensor *tensor = orch_net_tensor(net, (int)i);
-        g_autofree float *data = g_new0(float, (gsize)tensor->count);
-        assert_true(orch_weights_add(weights, tensor->name, ORCH_DTYPE_FLOAT32, tensor->rank,
-                                     tensor->shape, data, NULL));
-    }
-    return weights;
-}
-
-static void test_match(void **state)
-{
-    (void)state;
-    struct orch_net *ten = make_net("resnet20", 10), *five = make_net("resnet20", 5);
-    struct orch_weights *weights = zeroes(ten);
-    const int64_t counter = 0;
-    assert_true(orch_weights_add(weights, "bn1.num_batches_tracked", ORCH_DTYPE_INT64, 0, NULL,
-                                 &counter, NULL));
-    struct orch_weights_match *match = orch_weights_match(weights, ten, false);
-    assert_int_equal(match->matched_count, ten->tensors->len);
-    assert_true(orch_weights_match_to_error(match, "resnet20", NULL));
-    orch_weights_match_free(match);
-
-    match = orch_weights_match(weights, five, false);
-    assert_int_equal(match->mismatched->len, 2);
-    assert_string_equal(match->mismatched->pdata[0], "fc.weight: [10, 64] for [5, 64]");
-    orch_weights_match_free(match);
-
-    match = orch_weights_match(weights, five, true);
-    assert_int_equal(match->matched_count, five->tensors->len - 2);
-    assert_true(orch_weights_match_to_error(match, "resnet20", NULL));
-    orch_weights_match_free(match);
-    orch_weights_free(weights);
-    orch_net_free(ten);
-    orch_net_free(five);
-}
-
-static void test_match_names_what_differs(void **state)
-{
-    (void)state;
-    struct orch_net *small = make_net("resnet20", 10), *large = make_net("resnet32", 10);
-    struct orch_weights *of_small = zeroes(small), *of_large = zeroes(large);
-    struct orch_weights_match *match = orch_weights_match(of_small, large, false);
-    GError *error = NULL;
-    assert_int_equal(match->missing->len, 3 * 2 * 10); /* two more blocks a stage */
-    assert_string_equal(match->missing->pdata[0], "layer1.3.conv1.weight");
-    assert_false(orch_weights_match_to_error(match, "resnet32", &error));
-    assert_non_null(strstr(error->message, "missing: 'layer1.3.conv1.weight'"));
-    assert_non_null(strstr(error->message, "and 55 more"));
-    g_clear_error(&error);
-    orch_weights_match_free(match);
-    match = orch_weights_match(of_large, small, false);
-    assert_int_equal(match->extra->len, 60);
-    assert_false(orch_weights_match_to_error(match, "resnet20", &error));
-    assert_non_null(strstr(error->message, "extra: 'layer1.3.conv1.weight'"));
-    g_clear_error(&error);
-    orch_weights_match_free(match);
-    orch_weights_free(of_small);
-    orch_weights_free(of_large);
-    orch_net_free(small);
-    orch_net_free(large);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -469,8 +395,6 @@ int main(void)
         cmocka_unit_test(test_bad_safetensors),
         cmocka_unit_test(test_half_precision),
         cmocka_unit_test(test_add_refuses),
-        cmocka_unit_test(test_match),
-        cmocka_unit_test(test_match_names_what_differs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,7 +11,7 @@
 
 enum { PIXELS = 3 * 32 * 32, FILE_BYTES_MAX = 1 << 28 };
 
-static bool take_file(struct orch_dataset *d, const char *path, size_t record, int64_t *row,
+static bool take_file(struct orch_image_set *d, const char *path, size_t record, int64_t *row,
                       GError **error)
 {
     g_autofree char *bytes = NULL;
@@ -70,16 +70,16 @@ static int64_t count_all(const GPtrArray *files, size_t record, GError **error)
     return first * files->len;
 }
 
-struct orch_dataset *orch_cifar_read(const struct orch_dataset_facts *facts, const GPtrArray *files,
-                                     GError **error)
+struct orch_image_set *orch_cifar_read(const struct orch_image_set_facts *facts,
+                                       const GPtrArray *files, GError **error)
 {
     const size_t record = (facts->classes == 100 ? 2 : 1) + PIXELS;
     int64_t row = 0, count = count_all(files, record, error);
-    struct orch_dataset *d =
-        count ? orch_dataset_alloc(facts->name, count, 3, 32, 32, facts->classes, error) : NULL;
+    struct orch_image_set *d =
+        count ? orch_image_set_alloc(facts->name, count, 3, 32, 32, facts->classes, error) : NULL;
     for (guint i = 0; d && i < files->len; i++) {
         if (!take_file(d, files->pdata[i], record, &row, error)) {
-            orch_dataset_free(d);
+            orch_image_set_free(d);
             return NULL;
         }
     }

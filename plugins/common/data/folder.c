@@ -86,7 +86,7 @@ static bool list_class(const char *folder, const char *name, int32_t label, GPtr
 }
 
 /* All files of a split with their labels; the classes' names to `out_classes`. */
-static GPtrArray *list_files(const struct orch_dataset_options *o, GArray *labels,
+static GPtrArray *list_files(const struct orch_image_set_options *o, GArray *labels,
                              GPtrArray **out_classes, GError **error)
 {
     g_autofree char *folder = orch_data_folder(o, error);
@@ -102,7 +102,7 @@ static GPtrArray *list_files(const struct orch_dataset_options *o, GArray *label
     return files;
 }
 
-GPtrArray *orch_folder_files(const struct orch_dataset_options *o, GError **error)
+GPtrArray *orch_folder_files(const struct orch_image_set_options *o, GError **error)
 {
     g_autoptr(GArray) labels = g_array_new(FALSE, FALSE, sizeof(int32_t));
     return list_files(o, labels, NULL, error);
@@ -113,7 +113,7 @@ GPtrArray *orch_folder_files(const struct orch_dataset_options *o, GError **erro
 
 struct decoding {
     const GPtrArray *files;
-    struct orch_dataset *dataset;
+    struct orch_image_set *dataset;
     gint next; /* file, taken by the threads */
     GMutex mutex;
     GError *error; /* of the first file in order that is damaged, whoever came to it first */
@@ -137,7 +137,7 @@ static void keep_error(struct decoding *work, guint at, GError *error)
 static void *decode(void *pointer)
 {
     struct decoding *work = pointer;
-    struct orch_dataset *d = work->dataset;
+    struct orch_image_set *d = work->dataset;
     const int64_t bytes = (int64_t)d->channels * d->height * d->width;
     for (;;) {
         guint i = (guint)g_atomic_int_add(&work->next, 1);
@@ -150,7 +150,7 @@ static void *decode(void *pointer)
     }
 }
 
-static bool decode_all(const GPtrArray *files, struct orch_dataset *d, GError **error)
+static bool decode_all(const GPtrArray *files, struct orch_image_set *d, GError **error)
 {
     struct decoding work = {.files = files, .dataset = d};
     guint count = MIN(MIN(g_get_num_processors(), 16), files->len);
@@ -167,7 +167,7 @@ static bool decode_all(const GPtrArray *files, struct orch_dataset *d, GError **
     return !work.error;
 }
 
-struct orch_dataset *orch_folder_read(const struct orch_dataset_options *o, GError **error)
+struct orch_image_set *orch_folder_read(const struct orch_image_set_options *o, GError **error)
 {
     g_autoptr(GArray) labels = g_array_new(FALSE, FALSE, sizeof(int32_t));
     g_autoptr(GPtrArray) classes = NULL;
@@ -176,10 +176,10 @@ struct orch_dataset *orch_folder_read(const struct orch_dataset_options *o, GErr
         return NULL;
     int channels = o->channels ? o->channels : 3, height = o->height ? o->height : 224,
         width = o->width ? o->width : 224;
-    struct orch_dataset *d =
-        orch_dataset_alloc(o->name, files->len, channels, height, width, (int)classes->len, error);
+    struct orch_image_set *d = orch_image_set_alloc(o->name, files->len, channels, height, width,
+                                                    (int)classes->len, error);
     if (!d || !decode_all(files, d, error)) {
-        orch_dataset_free(d);
+        orch_image_set_free(d);
         return NULL;
     }
     memcpy(d->labels, labels->data, sizeof *d->labels * (size_t)d->count);

@@ -98,13 +98,13 @@ static gzFile open_gz(const char *path, GError **error)
     return file;
 }
 
-static struct orch_dataset *read_images(const struct orch_dataset_facts *facts, const char *path,
-                                        GError **error)
+static struct orch_image_set *read_images(const struct orch_image_set_facts *facts,
+                                          const char *path, GError **error)
 {
     gzFile file = open_gz(path, error);
     uint32_t sizes[3];
     int64_t offset = 0;
-    struct orch_dataset *d = NULL;
+    struct orch_image_set *d = NULL;
     if (!file)
         return NULL;
     if (read_head(file, path, MAGIC_IMAGES, sizes, 3, &offset, error)) {
@@ -114,20 +114,20 @@ static struct orch_dataset *read_images(const struct orch_dataset_facts *facts, 
                            "'%s', byte 4: %u images of %u x %u are out of range", path, sizes[0],
                            sizes[1], sizes[2]);
         else
-            d = orch_dataset_alloc(facts->name, sizes[0], 1, (int)sizes[1], (int)sizes[2],
-                                   facts->classes, error);
+            d = orch_image_set_alloc(facts->name, sizes[0], 1, (int)sizes[1], (int)sizes[2],
+                                     facts->classes, error);
     }
     if (d && (!read_exactly(file, path, d->images, (size_t)(d->count * d->height * d->width),
                             &offset, error) ||
               !read_end(file, path, offset, error))) {
-        orch_dataset_free(d);
+        orch_image_set_free(d);
         d = NULL;
     }
     gzclose(file);
     return d;
 }
 
-static bool read_labels(struct orch_dataset *d, const char *path, GError **error)
+static bool read_labels(struct orch_image_set *d, const char *path, GError **error)
 {
     gzFile file = open_gz(path, error);
     uint32_t count;
@@ -158,12 +158,12 @@ static bool read_labels(struct orch_dataset *d, const char *path, GError **error
     return ok;
 }
 
-struct orch_dataset *orch_idx_read(const struct orch_dataset_facts *facts, const GPtrArray *files,
-                                   GError **error)
+struct orch_image_set *orch_idx_read(const struct orch_image_set_facts *facts,
+                                     const GPtrArray *files, GError **error)
 {
-    struct orch_dataset *d = read_images(facts, files->pdata[0], error);
+    struct orch_image_set *d = read_images(facts, files->pdata[0], error);
     if (d && !read_labels(d, files->pdata[1], error)) {
-        orch_dataset_free(d);
+        orch_image_set_free(d);
         return NULL;
     }
     return d;

@@ -5,7 +5,6 @@
  * it. */
 #include "plugins/common/data/loader.h"
 
-#include "lib/base/ident.h"
 #include "plugins/common/data/random.h"
 
 #include <string.h>
@@ -35,7 +34,6 @@ struct orch_loader {
     GCond made, freed;
     GPtrArray *threads;
     int busy; /* workers that fill a slot */
-    double waited_s;
 };
 
 int64_t orch_loader_batches(const struct orch_loader *loader)
@@ -59,7 +57,7 @@ static void make_row(const struct orch_loader *l, int channel, const uint8_t *so
 /* One image: crop of the padded original, perhaps mirrored, through the table. */
 static void make_image(const struct orch_loader *l, int64_t place, float *out)
 {
-    const struct orch_dataset *d = l->subset->dataset;
+    const struct orch_image_set *d = l->subset->dataset;
     const uint8_t *in = orch_subset_image(l->subset, l->order[place]);
     uint64_t random = orch_random_stream(l->options.seed, (uint64_t)l->epoch + 1, (uint64_t)place);
     int pad = l->options.crop_pad;
@@ -82,7 +80,7 @@ static void make_image(const struct orch_loader *l, int64_t place, float *out)
 
 static void make_batch(const struct orch_loader *l, struct slot *slot, int64_t number)
 {
-    const struct orch_dataset *d = l->subset->dataset;
+    const struct orch_image_set *d = l->subset->dataset;
     int64_t size = (int64_t)d->channels * d->height * d->width;
     int64_t first = number * l->options.batch;
     slot->count = MIN((int64_t)l->options.batch, l->subset->count - first);
@@ -127,7 +125,7 @@ struct orch_loader *orch_loader_new(const struct orch_subset *subset,
                                     const struct orch_loader_options *options)
 {
     struct orch_loader *l = g_new0(struct orch_loader, 1);
-    const struct orch_dataset *d = subset->dataset;
+    const struct orch_image_set *d = subset->dataset;
     l->subset = subset;
     l->options = *options;
     l->batches = options->drop_last ? subset->count / options->batch
@@ -186,26 +184,17 @@ bool orch_loader_next(struct orch_loader *l, struct orch_loader_batch *out)
     }
     int64_t number = l->next_read;
     struct slot *slot = &l->slots[number % l->slot_count];
-    int64_t begin = orch_mono_ns();
     if (l->threads->len == 0) {
         make_batch(l, slot, number);
         l->next_made = number + 1;
     }
     while (l->threads->len && slot->number != number)
         g_cond_wait(&l->made, &l->mutex);
-    l->waited_s += (double)(orch_mono_ns() - begin) / 1e9;
     l->next_read++;
     l->reading = true;
     g_mutex_unlock(&l->mutex);
     *out = (struct orch_loader_batch){slot->images, slot->labels, slot->count};
     return true;
-}
-
-double orch_loader_waited_s(struct orch_loader *l)
-{
-    double waited = l->waited_s;
-    l->waited_s = 0;
-    return waited;
 }
 
 void orch_loader_free(struct orch_loader *l)

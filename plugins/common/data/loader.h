@@ -4,7 +4,7 @@
 #ifndef ORCH_PLUGINS_COMMON_LOADER_H
 #define ORCH_PLUGINS_COMMON_LOADER_H
 
-#include "plugins/common/data/dataset.h"
+#include "plugins/common/data/image_set.h"
 
 struct orch_loader_options {
     int batch;          /* images a batch, > 0 */
@@ -35,8 +35,6 @@ void orch_loader_start(struct orch_loader *loader, int64_t epoch);
 /** The next batch; false at the epoch's end. */
 bool orch_loader_next(struct orch_loader *loader, struct orch_loader_batch *out);
 int64_t orch_loader_batches(const struct orch_loader *loader);
-/** Seconds that orch_loader_next has waited for workers since the last call of this. */
-double orch_loader_waited_s(struct orch_loader *loader);
 void orch_loader_free(struct orch_loader *loader);
 
 #endif

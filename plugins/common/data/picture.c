@@ -69,7 +69,7 @@ static void put_name(struct canvas *canvas, int left, int top, const char *name)
 }
 
 static void put_image(struct canvas *canvas, int left, int top, int factor,
-                      const struct orch_dataset *d, const uint8_t *image)
+                      const struct orch_image_set *d, const uint8_t *image)
 {
     for (int y = 0; y < d->height * factor; y++)
         for (int x = 0; x < d->width * factor; x++) {
@@ -104,7 +104,7 @@ static bool write_png(const struct canvas *canvas, const char *path, GError **er
 bool orch_picture_samples(const struct orch_subset *subset, int classes, int per_class, int side,
                           const char *path, GError **error)
 {
-    const struct orch_dataset *d = subset->dataset;
+    const struct orch_image_set *d = subset->dataset;
     int rows = MIN(classes, subset->classes), factor = MAX(1, side / d->height);
     int cell_w = d->width * factor + GAP, cell_h = d->height * factor + GAP;
     int names_w = NAME_LETTERS * LETTER_W * SCALE + GAP;

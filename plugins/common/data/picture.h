@@ -3,7 +3,7 @@
 #ifndef ORCH_PLUGINS_COMMON_PICTURE_H
 #define ORCH_PLUGINS_COMMON_PICTURE_H
 
-#include "plugins/common/data/dataset.h"
+#include "plugins/common/data/image_set.h"
 
 /** Writes `per_class` images of each of the first `classes` classes of the subset (fewer where it
  * has fewer), enlarged to about `side` pixels each. */

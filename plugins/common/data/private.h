@@ -3,20 +3,21 @@
 #ifndef ORCH_PLUGINS_COMMON_DATA_PRIVATE_H
 #define ORCH_PLUGINS_COMMON_DATA_PRIVATE_H
 
-#include "plugins/common/data/dataset.h"
+#include "plugins/common/data/image_set.h"
 
 /** A set with room for its images; labels 0. */
-struct orch_dataset *orch_dataset_alloc(const char *name, int64_t count, int channels, int height,
-                                        int width, int classes, GError **error);
+struct orch_image_set *orch_image_set_alloc(const char *name, int64_t count, int channels,
+                                            int height, int width, int classes, GError **error);
 /** Files: images, labels. */
-struct orch_dataset *orch_idx_read(const struct orch_dataset_facts *facts, const GPtrArray *files,
-                                   GError **error);
-struct orch_dataset *orch_cifar_read(const struct orch_dataset_facts *facts, const GPtrArray *files,
-                                     GError **error);
-struct orch_dataset *orch_folder_read(const struct orch_dataset_options *options, GError **error);
-GPtrArray *orch_folder_files(const struct orch_dataset_options *options, GError **error);
+struct orch_image_set *orch_idx_read(const struct orch_image_set_facts *facts,
+                                     const GPtrArray *files, GError **error);
+struct orch_image_set *orch_cifar_read(const struct orch_image_set_facts *facts,
+                                       const GPtrArray *files, GError **error);
+struct orch_image_set *orch_folder_read(const struct orch_image_set_options *options,
+                                        GError **error);
+GPtrArray *orch_folder_files(const struct orch_image_set_options *options, GError **error);
 /** The folder of a split: NAME/train, NAME/val or NAME/test. The caller frees. */
-char *orch_data_folder(const struct orch_dataset_options *options, GError **error);
+char *orch_data_folder(const struct orch_image_set_options *options, GError **error);
 
 /** Scales the largest centred part of an image of in_h x in_w x RGB to channels (1 or 3) x height x
  * width bytes. */

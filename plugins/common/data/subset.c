@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "plugins/common/data/dataset.h"
+#include "plugins/common/data/image_set.h"
 
 #include "lib/base/error.h"
 #include "plugins/common/data/random.h"
@@ -74,7 +74,7 @@ static void take(struct orch_subset *s, GArray **rows, const int64_t *from, cons
     qsort(s->rows, (size_t)s->count, sizeof *s->rows, compare_rows);
 }
 
-struct orch_subset *orch_subset_new(const struct orch_dataset *dataset, const int64_t *classes,
+struct orch_subset *orch_subset_new(const struct orch_image_set *dataset, const int64_t *classes,
                                     size_t class_count, int64_t per_class, uint64_t seed,
                                     GError **error)
 {
@@ -157,7 +157,7 @@ void orch_subset_free(struct orch_subset *subset)
 
 const uint8_t *orch_subset_image(const struct orch_subset *s, int64_t i)
 {
-    const struct orch_dataset *d = s->dataset;
+    const struct orch_image_set *d = s->dataset;
     return d->images + s->rows[i] * d->channels * d->height * d->width;
 }
 

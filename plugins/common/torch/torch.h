@@ -211,9 +211,6 @@ const struct orch_torch *orch_torch_v1(void);
  * where it was looked for and the cure. */
 const struct orch_torch *orch_torch_load(GError **error);
 
-/** True when this processor multiplies bf16 in hardware (AVX-512 BF16, AMX, or Arm's BF16). */
-bool orch_torch_cpu_has_bf16(void);
-
 /** Fills every tensor by its recipe in the graph. Each has a stream of its own, derived from `seed`
  * and its name: the values are the same on every device, for every number of threads, and do not
  * change when another layer does. */

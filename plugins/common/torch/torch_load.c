@@ -8,7 +8,6 @@
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
-#include <string.h>
 #include <unistd.h>
 
 static const char CURE[] = "./build.sh torch";
@@ -60,16 +59,4 @@ const struct orch_torch *orch_torch_load(GError **error)
         return NULL;
     }
     return loaded = torch;
-}
-
-bool orch_torch_cpu_has_bf16(void)
-{
-    static const char *const flags[] = {" avx512_bf16", " amx_bf16", " bf16"};
-    g_autofree char *text = NULL;
-    if (!orch_file_read("/proc/cpuinfo", 4 << 20, &text, NULL, NULL))
-        return false;
-    for (unsigned i = 0; i < G_N_ELEMENTS(flags); i++)
-        if (strstr(text, flags[i]))
-            return true;
-    return false;
 }

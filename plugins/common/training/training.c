@@ -6,8 +6,9 @@
 
 #include "lib/base/error.h"
 #include "lib/base/ident.h"
+#include "lib/base/text.h"
 #include "lib/net/net.h"
-#include "plugins/common/data/dataset.h"
+#include "plugins/common/data/image_set.h"
 #include "plugins/common/data/loader.h"
 #include "plugins/common/data/picture.h"
 #include "plugins/common/data/random.h"
@@ -31,7 +32,7 @@ struct state {
     const struct orch_training *t;
     const struct orch_host *host;
     const struct orch_torch *torch;
-    struct orch_dataset *train_set, *val_set;
+    struct orch_image_set *train_set, *val_set;
     struct orch_subset *train, *val, *val_part;
     struct orch_net *net;
     struct orch_torch_model *model;
@@ -80,22 +81,22 @@ static void note(const struct orch_host *host, const char *format, ...)
 /* ---- what is asked for ------------------------------------------------------------------------
  */
 
-static struct orch_dataset_options data_options(const struct orch_training *t,
-                                                enum orch_split split)
+static struct orch_image_set_options data_options(const struct orch_training *t,
+                                                  enum orch_split split)
 {
-    return (struct orch_dataset_options){.name = t->dataset,
-                                         .root = t->data_root,
-                                         .split = split,
-                                         .channels = 3,
-                                         .height = (int)t->image_size,
-                                         .width = (int)t->image_size};
+    return (struct orch_image_set_options){.name = t->dataset,
+                                           .root = t->data_root,
+                                           .split = split,
+                                           .channels = 3,
+                                           .height = (int)t->image_size,
+                                           .width = (int)t->image_size};
 }
 
 /* Shape of an image and number of classes, before anything is read; classes 0: a folder's own. */
 static void declared_shape(const struct orch_training *t, int *channels, int *side,
                            int64_t *classes)
 {
-    const struct orch_dataset_facts *facts = orch_dataset_find(t->dataset);
+    const struct orch_image_set_facts *facts = orch_image_set_find(t->dataset);
     bool known = facts && facts->height;
     *channels = known ? facts->channels : 3;
     *side = known ? facts->height : facts ? 32 : (int)t->image_size;
@@ -157,8 +158,8 @@ static int name_inputs(const struct orch_training *t, const struct orch_host *ho
     for (int split = 0; split < 2; split++) {
         GError *error = NULL;
         char digest[65];
-        struct orch_dataset_options options = data_options(t, (enum orch_split)split);
-        if (!orch_dataset_digest(&options, file_digest, (void *)(uintptr_t)host, digest, &error))
+        struct orch_image_set_options options = data_options(t, (enum orch_split)split);
+        if (!orch_image_set_digest(&options, file_digest, (void *)(uintptr_t)host, digest, &error))
             return fail_error(host, error);
         host->input(host, names[split], digest);
     }
@@ -198,7 +199,7 @@ int orch_training_check(const struct orch_training *t, const struct orch_host *h
 
 int orch_training_cost(const struct orch_training *t, struct orch_cost *out)
 {
-    const struct orch_dataset_facts *facts = orch_dataset_find(t->dataset);
+    const struct orch_image_set_facts *facts = orch_image_set_find(t->dataset);
     int channels, side;
     int64_t classes;
     static char input[64];
@@ -230,10 +231,10 @@ static bool open_data(struct state *s, GError **error)
     int channels, side;
     int64_t classes;
     declared_shape(t, &channels, &side, &classes);
-    struct orch_dataset **sets[2] = {&s->train_set, &s->val_set};
+    struct orch_image_set **sets[2] = {&s->train_set, &s->val_set};
     s->host->phase(s->host, "reading data");
     for (int split = 0; split < 2; split++) {
-        struct orch_dataset_options options = data_options(t, (enum orch_split)split);
+        struct orch_image_set_options options = data_options(t, (enum orch_split)split);
         if (smoke) {
             options.name = "synthetic";
             options.channels = channels;
@@ -241,7 +242,7 @@ static bool open_data(struct state *s, GError **error)
             options.synthetic_count = MAX(SMOKE_STEPS * t->batch, 4 * classes);
             options.synthetic_classes = (int)(classes ? classes : 10);
         }
-        *sets[split] = orch_dataset_open(&options, error);
+        *sets[split] = orch_image_set_open(&options, error);
         if (!*sets[split])
             return false;
     }
@@ -367,8 +368,8 @@ void orch_training_close(void *state)
     orch_subset_free(s->train);
     orch_subset_free(s->val);
     orch_subset_free(s->val_part);
-    orch_dataset_free(s->train_set);
-    orch_dataset_free(s->val_set);
+    orch_image_set_free(s->train_set);
+    orch_image_set_free(s->val_set);
     g_free(s->train_features);
     g_free(s->val_features);
     g_free(s->val_part_features);
@@ -377,6 +378,22 @@ void orch_training_close(void *state)
 
 /* ---- describing the data ----------------------------------------------------------------------
  */
+
+/* The artifact `classes`: images of each class. */
+static bool write_classes(const struct state *s, const int64_t *train, GError **error)
+{
+    g_autofree int64_t *val = orch_subset_counts(s->val);
+    g_autoptr(GString) csv = g_string_new("class,training images,validation images\n");
+    for (int i = 0; i < s->train->classes; i++) {
+        orch_csv_append(csv, orch_subset_class_name(s->train, i));
+        g_string_append_printf(csv, ",%" G_GINT64_FORMAT ",%" G_GINT64_FORMAT "\n", train[i],
+                               val[i]);
+    }
+    if (!g_file_set_contents("classes.csv", csv->str, (gssize)csv->len, error))
+        return false;
+    s->host->artifact(s->host, "classes", "classes.csv");
+    return true;
+}
 
 static bool describe_data(struct state *s, GError **error)
 {
@@ -407,7 +424,8 @@ static bool describe_data(struct state *s, GError **error)
     host->result(host, "val_images_total", (double)s->val->count);
     host->result(host, "class_images_min", (double)least);
     host->result(host, "class_images_max", (double)most);
-    if (!orch_picture_samples(s->train, 2, 4, 112, "samples.png", error))
+    if (!write_classes(s, counts, error) ||
+        !orch_picture_samples(s->train, 2, 4, 112, "samples.png", error))
         return false;
     host->artifact(host, "samples", "samples.png");
     return true;

@@ -185,6 +185,7 @@ struct orch_training {
 /** Rows of the artifact table. */
 #define ORCH_TRAINING_ARTIFACTS                                                                    \
     {.name = "weights", .help = "the network after the last epoch, safetensors"},                  \
+        {.name = "classes", .help = "images of each class, CSV"},                                  \
     {                                                                                              \
         .name = "samples", .help = "4 training images of each of 2 classes, PNG"                   \
     }

@@ -10,8 +10,6 @@
 #ifndef ORCH_WEIGHTS_WEIGHTS_H
 #define ORCH_WEIGHTS_WEIGHTS_H
 
-#include "lib/net/net.h"
-
 #include <glib.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -81,23 +79,5 @@ const struct orch_weight *orch_weights_find(const struct orch_weights *weights, 
 void orch_weight_to_float(const struct orch_weight *weight, float *out);
 /** "[64, 3, 7, 7]"; the caller frees. */
 char *orch_weight_shape_format(int rank, const int64_t *shape);
-
-/** How weights stand to a network. */
-struct orch_weights_match {
-    GPtrArray *missing;    /* const char *: the network has it, the weights do not */
-    GPtrArray *extra;      /* const char *: the other way round */
-    GPtrArray *mismatched; /* char *: "fc.weight: [1000, 512] for [5, 512]" */
-    int matched_count;
-};
-/** Compares names and shapes. With `except_head` the final classifier's tensors are left out of
- * missing and mismatched (and not counted): another number of classes is the point of transfer
- * learning. Batch norm's `num_batches_tracked` is never extra. */
-struct orch_weights_match *orch_weights_match(const struct orch_weights *weights,
-                                              const struct orch_net *net, bool except_head);
-void orch_weights_match_free(struct orch_weights_match *match);
-/** True when nothing is missing, extra or of another shape; else false and ORCH_ERROR_RECIPE names
- * the first few of each. */
-bool orch_weights_match_to_error(const struct orch_weights_match *match, const char *net_name,
-                                 GError **error);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "plugins/common/data/dataset.h"
+#include "plugins/common/data/image_set.h"
 
 #include "lib/base/error.h"
 #include "lib/base/file.h"
@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 /* Means and deviations are those of the training images, as commonly given for each set. */
-static const struct orch_dataset_facts KNOWN[] = {
+static const struct orch_image_set_facts KNOWN[] = {
     {"fashion-mnist",
      "60,000 and 10,000 grey images of clothes, 10 classes (Xiao et al. 2017)",
      1,
@@ -71,14 +71,9 @@ static const struct orch_dataset_facts KNOWN[] = {
      NULL},
     {0}};
 
-const struct orch_dataset_facts *orch_dataset_known(void)
+const struct orch_image_set_facts *orch_image_set_find(const char *name)
 {
-    return KNOWN;
-}
-
-const struct orch_dataset_facts *orch_dataset_find(const char *name)
-{
-    for (const struct orch_dataset_facts *facts = KNOWN; facts->name; facts++)
+    for (const struct orch_image_set_facts *facts = KNOWN; facts->name; facts++)
         if (strcmp(facts->name, name) == 0)
             return facts;
     return NULL;
@@ -102,7 +97,8 @@ static char *cure(const char *name)
     return g_strdup_printf("orch data get %s, or put it into one of these folders", name);
 }
 
-static void not_found(const struct orch_dataset_options *o, const GPtrArray *looked, GError **error)
+static void not_found(const struct orch_image_set_options *o, const GPtrArray *looked,
+                      GError **error)
 {
     GString *text = g_string_new(NULL);
     for (guint i = 0; i < looked->len; i++)
@@ -173,7 +169,7 @@ static GPtrArray *layout_in(const struct layout *layout, const char *folder)
     return files;
 }
 
-static GPtrArray *known_files(const struct orch_dataset_options *o, GError **error)
+static GPtrArray *known_files(const struct orch_image_set_options *o, GError **error)
 {
     g_autoptr(GPtrArray) roots = orch_data_places(o->root);
     g_autoptr(GPtrArray) looked = g_ptr_array_new_with_free_func(g_free);
@@ -195,7 +191,7 @@ static GPtrArray *known_files(const struct orch_dataset_options *o, GError **err
     return NULL;
 }
 
-char *orch_data_folder(const struct orch_dataset_options *o, GError **error)
+char *orch_data_folder(const struct orch_image_set_options *o, GError **error)
 {
     static const char *const names[][3] = {{"train", NULL}, {"val", "test", NULL}};
     g_autoptr(GPtrArray) roots = orch_data_places(o->root);
@@ -215,9 +211,9 @@ char *orch_data_folder(const struct orch_dataset_options *o, GError **error)
     return NULL;
 }
 
-GPtrArray *orch_dataset_files(const struct orch_dataset_options *o, GError **error)
+GPtrArray *orch_image_set_files(const struct orch_image_set_options *o, GError **error)
 {
-    const struct orch_dataset_facts *facts = orch_dataset_find(o->name);
+    const struct orch_image_set_facts *facts = orch_image_set_find(o->name);
     if (!facts)
         return orch_folder_files(o, error);
     if (strcmp(facts->name, "synthetic") == 0)
@@ -225,11 +221,11 @@ GPtrArray *orch_dataset_files(const struct orch_dataset_options *o, GError **err
     return known_files(o, error);
 }
 
-bool orch_dataset_digest(const struct orch_dataset_options *o,
-                         const char *(*digest_of)(void *ctx, const char *path), void *ctx,
-                         char out[65], GError **error)
+bool orch_image_set_digest(const struct orch_image_set_options *o,
+                           const char *(*digest_of)(void *ctx, const char *path), void *ctx,
+                           char out[65], GError **error)
 {
-    g_autoptr(GPtrArray) files = orch_dataset_files(o, error);
+    g_autoptr(GPtrArray) files = orch_image_set_files(o, error);
     g_autoptr(GString) text = g_string_new("orch data set 1\n");
     for (guint i = 0; files && i < files->len; i++) {
         const char *path = files->pdata[i], *digest = digest_of(ctx, path);
@@ -241,7 +237,7 @@ bool orch_dataset_digest(const struct orch_dataset_options *o,
             return false;
         }
         /* of folders the class and the file, of others the file: never where the set lies */
-        g_string_append_printf(text, "%s/%s %s\n", orch_dataset_find(o->name) ? "" : parent, base,
+        g_string_append_printf(text, "%s/%s %s\n", orch_image_set_find(o->name) ? "" : parent, base,
                                digest);
     }
     if (files)
@@ -252,7 +248,7 @@ bool orch_dataset_digest(const struct orch_dataset_options *o,
 /* ---- opening ----------------------------------------------------------------------------------
  */
 
-void orch_dataset_free(struct orch_dataset *d)
+void orch_image_set_free(struct orch_image_set *d)
 {
     if (!d)
         return;
@@ -263,18 +259,18 @@ void orch_dataset_free(struct orch_dataset *d)
     g_free(d);
 }
 
-struct orch_dataset *orch_dataset_alloc(const char *name, int64_t count, int channels, int height,
-                                        int width, int classes, GError **error)
+struct orch_image_set *orch_image_set_alloc(const char *name, int64_t count, int channels,
+                                            int height, int width, int classes, GError **error)
 {
     int64_t bytes = count * channels * height * width;
-    if (count < 1 || bytes > ORCH_DATASET_BYTES_MAX) {
+    if (count < 1 || bytes > ORCH_IMAGE_SET_BYTES_MAX) {
         g_autofree char *size = orch_bytes_format(bytes);
         orch_error_set(error, ORCH_ERROR_IO, "choose smaller images, or fewer of them",
                        "data set '%s' of %" G_GINT64_FORMAT " images (%s) cannot be held in memory",
                        name, count, size);
         return NULL;
     }
-    struct orch_dataset *d = g_new0(struct orch_dataset, 1);
+    struct orch_image_set *d = g_new0(struct orch_image_set, 1);
     d->name = g_strdup(name);
     d->count = count;
     d->channels = channels;
@@ -285,7 +281,7 @@ struct orch_dataset *orch_dataset_alloc(const char *name, int64_t count, int cha
     d->labels = g_new0(int32_t, count);
     if (!d->images) {
         orch_error_set(error, ORCH_ERROR_IO, NULL, "out of memory for data set '%s'", name);
-        orch_dataset_free(d);
+        orch_image_set_free(d);
         return NULL;
     }
     return d;
@@ -326,7 +322,7 @@ static char **class_names(const char *name, int classes)
     return names;
 }
 
-int orch_dataset_class(const struct orch_dataset *d, const char *text, GError **error)
+int orch_image_set_class(const struct orch_image_set *d, const char *text, GError **error)
 {
     int64_t number;
     for (int i = 0; i < d->classes; i++)
@@ -342,14 +338,14 @@ int orch_dataset_class(const struct orch_dataset *d, const char *text, GError **
 }
 
 /* Each class is a sum of two waves of its own directions, under noise: learnable, not trivial. */
-static struct orch_dataset *make_synthetic(const struct orch_dataset_options *o, GError **error)
+static struct orch_image_set *make_synthetic(const struct orch_image_set_options *o, GError **error)
 {
     int channels = o->channels ? o->channels : 3, height = o->height ? o->height : 32,
         width = o->width ? o->width : 32,
         classes = o->synthetic_classes ? o->synthetic_classes : 10;
-    struct orch_dataset *d =
-        orch_dataset_alloc(o->name, o->synthetic_count ? o->synthetic_count : 1024, channels,
-                           height, width, classes, error);
+    struct orch_image_set *d =
+        orch_image_set_alloc(o->name, o->synthetic_count ? o->synthetic_count : 1024, channels,
+                             height, width, classes, error);
     for (int64_t i = 0; d && i < d->count; i++) {
         uint64_t random = orch_random_stream(o->seed, (uint64_t)o->split + 1, (uint64_t)i);
         int label = (int)(i % classes);
@@ -367,10 +363,10 @@ static struct orch_dataset *make_synthetic(const struct orch_dataset_options *o,
     return d;
 }
 
-struct orch_dataset *orch_dataset_open(const struct orch_dataset_options *o, GError **error)
+struct orch_image_set *orch_image_set_open(const struct orch_image_set_options *o, GError **error)
 {
-    const struct orch_dataset_facts *facts = orch_dataset_find(o->name);
-    struct orch_dataset *d;
+    const struct orch_image_set_facts *facts = orch_image_set_find(o->name);
+    struct orch_image_set *d;
     if (!facts) {
         d = orch_folder_read(o, error);
     } else if (strcmp(facts->name, "synthetic") == 0) {

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "core/cli/compare_show.h"
+
+#include <math.h>
+
+static char *p_text(double p)
+{
+    return isnan(p) ? g_strdup("-") : p < 1e-4 ? g_strdup("<0.0001") : orch_number_format(p);
+}
+
+static json_t *real_or_null(double value)
+{
+    return isfinite(value) ? json_real(value) : json_null();
+}
+
+static void add_mean(struct orch_table *table, const struct orch_stat *stat)
+{
+    g_autofree char *text = orch_mean_format(stat->mean, stat->half);
+    orch_table_add(table, text, NULL);
+}
+
+/* "1.032" and "1.018 to 1.046", or the difference where there is no ratio. */
+static void add_change(struct orch_table *table, const struct orch_contrast *c)
+{
+    double shift = c->is_ratio ? 1 : 0;
+    g_autofree char *number = orch_number_format(c->change + shift);
+    g_autofree char *text = c->is_ratio
+                                ? g_strdup(number)
+                                : g_strdup_printf("B - A = %s", isnan(c->change) ? "-" : number);
+    g_autofree char *interval = orch_interval_format(c->low + shift, c->high + shift);
+    orch_table_add(table, text, NULL);
+    orch_table_add(table, interval, NULL);
+}
+
+static char *count_text(const struct compare_row *row)
+{
+    if (row->match->how != ORCH_MATCH_NONE)
+        return g_strdup_printf("%u pairs", row->match->a->len);
+    return g_strdup_printf("%u, %u", row->match->a->len, row->match->b->len);
+}
+
+static void print_table(struct orch_cli *cli, const struct comparison *c)
+{
+    static const char *const headers[] = {"metric", ">A", ">B",   ">n",      ">B / A",
+                                          ">95 %",  ">p", "test", "verdict", NULL};
+    struct orch_table *table = orch_table_new(headers);
+    for (guint i = 0; i < c->rows->len; i++) {
+        const struct compare_row *row = c->rows->pdata[i];
+        const struct orch_match *m = row->match;
+        g_autofree char *name =
+            m->unit ? g_strdup_printf("%s (%s)", row->name, m->unit) : g_strdup(row->name);
+        g_autofree char *count = count_text(row);
+        orch_table_add(table, name, NULL);
+        add_mean(table, &row->contrast.a);
+        add_mean(table, &row->contrast.b);
+        orch_table_add(table, count, NULL);
+        if (row->is_refused) {
+            for (int j = 0; j < 4; j++)
+                orch_table_add(table, "-", NULL);
+            orch_table_add(table, "other machine", NULL);
+            continue;
+        }
+        g_autofree char *p = p_text(row->contrast.adjusted);
+        g_autofree char *words = orch_contrast_words(&row->contrast, m->better, m->unit, c->least);
+        add_change(table, &row->contrast);
+        orch_table_add(table, p, NULL);
+        orch_table_add(table, orch_contrast_test_name(row->contrast.test), NULL);
+        orch_table_add(table, words, NULL);
+    }
+    orch_table_print(cli, table, "metrics");
+    fflush(stdout);
+}
+
+static json_t *stat_json(const struct orch_stat *stat)
+{
+    return json_pack("{s:I s:o s:o s:o s:o s:o}", "n", (json_int_t)stat->count, "mean",
+                     real_or_null(stat->mean), "half_width", real_or_null(stat->half), "sd",
+                     real_or_null(stat->sd), "min", real_or_null(stat->min), "max",
+                     real_or_null(stat->max));
+}
+
+static json_t *row_json(const struct comparison *c, const struct compare_row *row)
+{
+    static const char *const says[] = {"different", "equal", "same", "unknown"};
+    static const char *const pairing[] = {"trials", "repeats", NULL};
+    const struct orch_match *m = row->match;
+    const struct orch_contrast *k = &row->contrast;
+    json_t *json = json_pack("{s:s s:s? s:s s:o s:o s:s? s:i s:s s:s}", "metric", row->name, "unit",
+                             m->unit, "better", m->better, "a", stat_json(&k->a), "b",
+                             stat_json(&k->b), "pairs_of", pairing[m->how], "alone", (int)m->alone,
+                             "where_a", m->where_a, "where_b", m->where_b);
+    if (row->is_refused) {
+        json_object_set_new(json, "verdict", json_string("other machine"));
+        return json;
+    }
+    double shift = k->is_ratio ? 1 : 0;
+    g_autofree char *words = orch_contrast_words(k, m->better, m->unit, c->least);
+    json_t *rest =
+        json_pack("{s:o s:o s:o s:o s:o s:s s:o s:I s:s s:s}", k->is_ratio ? "ratio" : "difference",
+                  real_or_null(k->change + shift), "low", real_or_null(k->low + shift), "high",
+                  real_or_null(k->high + shift), "p", real_or_null(k->p), "p_holm",
+                  real_or_null(k->adjusted), "test", orch_contrast_test_name(k->test), "would_show",
+                  real_or_null(k->shows), "more_runs", (json_int_t)orch_contrast_more(k, c->least),
+                  "verdict", says[orch_contrast_says(k, c->least)], "words", words);
+    json_object_update(json, rest);
+    json_decref(rest);
+    return json;
+}
+
+static json_t *side_json(const struct compare_side *side)
+{
+    json_t *keys = json_array();
+    for (guint i = 0; i < side->runs->len; i++)
+        json_array_append_new(keys,
+                              json_string(((const struct orch_run *)side->runs->pdata[i])->key));
+    return json_pack("{s:s s:s s:o}", "name", side->name, "what", side->what, "runs", keys);
+}
+
+static void print_json(const struct comparison *c)
+{
+    json_t *rows = json_array(), *broken = json_array();
+    for (guint i = 0; i < c->rows->len; i++)
+        json_array_append_new(rows, row_json(c, c->rows->pdata[i]));
+    for (guint i = 0; i < c->broken->len; i++)
+        json_array_append_new(broken, json_string(c->broken->pdata[i]));
+    orch_cli_print_json(json_pack("{s:o s:o s:o s:o s:i s:f}", "a", side_json(&c->sides[0]), "b",
+                                  side_json(&c->sides[1]), "metrics", rows, "broken", broken,
+                                  "tests", (int)c->tests, "least", c->least));
+}
+
+/* What stands below the table: who was compared, and how. */
+static void say_how(struct orch_cli *cli, const struct comparison *c)
+{
+    for (int i = 0; i < 2; i++)
+        orch_cli_say(cli, "%c: %s (%s, %u run%s)", 'A' + i, c->sides[i].name, c->sides[i].what,
+                     c->sides[i].runs->len, c->sides[i].runs->len == 1 ? "" : "s");
+    bool pairs[2] = {false, false};
+    unsigned alone = 0;
+    for (guint i = 0; i < c->rows->len; i++) {
+        const struct compare_row *row = c->rows->pdata[i];
+        if (row->match->how != ORCH_MATCH_NONE)
+            pairs[row->match->how] = true;
+        alone = MAX(alone, row->match->alone);
+        if (row->is_refused)
+            orch_cli_warn(cli,
+                          "A ran on '%s', B on '%s': '%s' is not compared\n  hint: --across does "
+                          "it all the same",
+                          row->match->where_a, row->match->where_b, row->name);
+    }
+    if (pairs[ORCH_MATCH_TRIALS])
+        orch_cli_say(cli, "pairs: the same trial (experiment, parameters, seed) on both sides");
+    if (pairs[ORCH_MATCH_REPEATS])
+        orch_cli_say(cli, "pairs: equal seeds, and equal parameters but those that tell A from "
+                          "B");
+    if (alone)
+        orch_cli_say(cli, "%u run%s without a partner left out", alone, alone == 1 ? "" : "s");
+    if (c->tests > 1)
+        orch_cli_say(cli, "p: after Holm's correction for %zu metrics compared at once", c->tests);
+}
+
+void compare_show(struct orch_cli *cli, const struct comparison *c)
+{
+    if (cli->json) {
+        print_json(c);
+        return;
+    }
+    print_table(cli, c);
+    say_how(cli, c);
+}

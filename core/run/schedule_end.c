@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What happens when a host is gone: its journal is recorded, a trial may be tried again. */
+#include "core/run/schedule_private.h"
+
+#include "lib/base/file.h"
+
+static void keep_wall(struct run *run, const struct host *host, double wall_ms)
+{
+    gpointer experiment = (gpointer)(uintptr_t)host->running.item->cell->experiment;
+    GArray *walls = g_hash_table_lookup(run->wall_by_experiment, experiment);
+    if (!walls) {
+        walls = g_array_new(FALSE, FALSE, sizeof(double));
+        g_hash_table_insert(run->wall_by_experiment, experiment, walls);
+    }
+    double seconds = wall_ms / 1e3;
+    g_array_append_val(walls, seconds);
+}
+
+/* What a host that died without a verdict had to say. */
+static void add_host_error(const struct host *host, struct orch_collected *collected)
+{
+    g_autofree char *path = g_build_filename(host->running.trial_dir, "host.stderr", NULL);
+    g_autofree char *text = NULL;
+    if (collected->verdict == ORCH_VERDICT_LOST && orch_file_read(path, 65536, &text, NULL, NULL) &&
+        *g_strstrip(text)) {
+        g_free(collected->reason);
+        collected->reason = g_strdup(text);
+    }
+}
+
+static void count_end(struct run *run, struct job *job, const struct orch_collected *collected)
+{
+    run->totals.ended[collected->verdict]++;
+    job->status = JOB_ENDED;
+    job->well = orch_verdict_facts(collected->verdict)->spares;
+    if (run->options->fail_fast && orch_verdict_facts(collected->verdict)->fault)
+        run->failed_fast = true;
+}
+
+static bool end_host(struct run *run, struct host *host, GError **error)
+{
+    struct job *job = host->job;
+    struct orch_plan_item *item = &run->plan->items[job->index];
+    struct orch_collected collected = {0};
+    if (!orch_collect(run->plan->store, host->running.key, host->running.trial_dir, host->record,
+                      host->running.started_ns, &collected, error))
+        return false;
+    add_host_error(host, &collected);
+    run->ended_device_s += collected.wall_ms / 1e3 * orch_plan_item_devices(item);
+    if (collected.verdict == ORCH_VERDICT_LOST)
+        orch_kill_strays(host->running.key);
+    run->unsynced = true;
+    g_free(item->run_key);
+    item->run_key = g_strdup(host->running.key);
+    bool again = orch_verdict_facts(collected.verdict)->retried && !run->stop_level &&
+                 job->tries < item->cell->experiment->retries;
+    if (again) {
+        job->tries++;
+        job->status = JOB_TODO;
+        run->totals.retried++;
+    } else {
+        count_end(run, job, &collected);
+        if (job->well) {
+            item->state = ORCH_PLAN_DONE;
+            keep_wall(run, host, collected.wall_ms);
+        }
+        const struct orch_forecaster *forecaster = run->options->forecaster;
+        if (collected.verdict == ORCH_VERDICT_OK && forecaster && forecaster->ended)
+            forecaster->ended(forecaster->ctx, item, collected.wall_ms / 1e3);
+    }
+    if (run->listener->ended)
+        run->listener->ended(run->listener->ctx, &host->running, &collected, again, &run->totals);
+    orch_collected_clear(&collected);
+    return true;
+}
+
+bool schedule_collect(struct run *run, GError **error)
+{
+    while (run->ended->len) {
+        bool ok = end_host(run, run->ended->pdata[0], error);
+        g_ptr_array_remove_index(run->ended, 0);
+        if (!ok)
+            return false;
+    }
+    return true;
+}

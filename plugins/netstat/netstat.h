@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What the files of this plugin share. */
+#ifndef ORCH_PLUGINS_NETSTAT_H
+#define ORCH_PLUGINS_NETSTAT_H
+
+#include <orch/plugin.h>
+
+#include "lib/net/cost.h"
+
+/** Writes the artifacts `layers` and `table`; false, and says why. */
+bool netstat_tables(const struct orch_net *net, const struct orch_net_cost *costs,
+                    const struct orch_host *host);
+
+#endif

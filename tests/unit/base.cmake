@@ -1,0 +1,2 @@
+# lib/base: numbers in order
+orch_test(reals "quick" orch_base)

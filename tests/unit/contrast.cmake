@@ -1,0 +1,1 @@
+orch_test(contrast "quick" orch_report)
