@@ -9,9 +9,22 @@ struct standing {
     bool asked, undone, skipped;
 };
 
+static bool is_left_out(const struct orch_plan *plan, const char *name)
+{
+    const GPtrArray *all = plan->expansion->experiments;
+    for (guint i = 0; i < all->len; i++) {
+        const struct orch_experiment *experiment = all->pdata[i];
+        if (strcmp(experiment->name, name) == 0)
+            return experiment->skipped;
+    }
+    return false;
+}
+
 static struct standing standing_of(const struct orch_plan *plan, const char *name)
 {
     struct standing s = {0};
+    if (is_left_out(plan, name)) /* by the profile: to run it would do nothing */
+        return (struct standing){.asked = true};
     for (unsigned i = 0; i < plan->count; i++) {
         const struct orch_plan_item *trial = &plan->items[i];
         if (strcmp(trial->cell->experiment->name, name) != 0 || trial->state == ORCH_PLAN_UNUSED)

@@ -154,31 +154,6 @@ static void name_devices(struct orch_curve_set *set, const struct orch_report_it
 /* ---- runs -------------------------------------------------------------------------------------
  */
 
-static bool params_agree(struct orch_store *store, const struct orch_run *run,
-                         const struct orch_cell *cell)
-{
-    g_autoptr(json_t) params = orch_store_params(store, run->id, NULL);
-    const char *name;
-    json_t *value;
-    json_object_foreach(cell->params, name, value)
-    {
-        const struct orch_param_spec *spec = orch_manifest_param(cell->experiment->manifest, name);
-        const json_t *had = params ? json_object_get(params, name) : NULL;
-        if (spec && !(spec->flags & ORCH_PARAM_NEUTRAL) && had && !json_equal(had, value))
-            return false;
-    }
-    return true;
-}
-
-static bool is_of(struct orch_plan *plan, const struct orch_run *run,
-                  const struct orch_plan_item *item)
-{
-    if (item->fingerprint[0])
-        return g_strcmp0(run->fingerprint, item->fingerprint) == 0;
-    return g_strcmp0(run->experiment, item->cell->experiment->name) == 0 &&
-           run->repeat == item->cell->repeat && params_agree(plan->store, run, item->cell);
-}
-
 static struct orch_set_cell *cell_at(struct orch_curve_set *set, int net, int variant, int device,
                                      int repeat)
 {
@@ -301,7 +276,7 @@ struct orch_curve_set *orch_curve_set_gather(struct orch_plan *plan,
         for (guint j = 0; runs && j < runs->len; j++) {
             const struct orch_run *run = runs->pdata[j];
             if (orch_verdict_facts(orch_verdict_parse(run->state))->spares && run->where_key &&
-                is_of(plan, run, trial))
+                orch_run_is_of(plan->store, run, trial))
                 fill_cell(plan, item,
                           cell_at(set, w.net, w.variant, device_of(set, run->where_key), w.repeat),
                           run);

@@ -105,15 +105,30 @@ static void note_elsewhere(struct orch_asked *a, const struct orch_trial *trial,
     orch_section_run_add(a->section, &noted);
 }
 
+/* Runs of a trial, wherever they were made. The caller unrefs. */
+static GPtrArray *runs_of(const struct group *group, struct orch_store *store,
+                          const struct orch_plan_item *item)
+{
+    GPtrArray *known = g_hash_table_lookup(group->by_fingerprint, item->fingerprint);
+    GPtrArray *out = known ? g_ptr_array_ref(known) : g_ptr_array_new();
+    for (guint i = 0; !*item->fingerprint && group->runs && i < group->runs->len; i++) {
+        const struct orch_run *run = group->runs->pdata[i];
+        if (orch_verdict_facts(orch_verdict_parse(run->state))->spares &&
+            orch_run_is_of(store, run, item))
+            g_ptr_array_add(out, group->runs->pdata[i]);
+    }
+    return out;
+}
+
 /* Who has the trial at another place; each person and place once. True when only others have it. */
 static bool count_elsewhere(struct orch_asked *a, const struct group *group,
                             const struct orch_trial *trial, struct tally *cell)
 {
     const char *here = trial->run ? trial->run->where_key : NULL;
-    const GPtrArray *list = g_hash_table_lookup(group->by_fingerprint, trial->item->fingerprint);
+    g_autoptr(GPtrArray) list = runs_of(group, a->plan->store, trial->item);
     g_autoptr(GHashTable) seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     bool any = false;
-    for (guint i = 0; list && i < list->len; i++) {
+    for (guint i = 0; i < list->len; i++) {
         const struct orch_run *run = list->pdata[i];
         if (g_strcmp0(run->where_key, here) == 0 ||
             (trial->run && trial->item->cell->experiment->reuse != ORCH_RECIPE_REUSE_WHERE))

@@ -302,6 +302,31 @@ char *orch_run_artifact(struct orch_store *store, const struct orch_run *run, co
     return NULL;
 }
 
+static bool params_agree(struct orch_store *store, const struct orch_run *run,
+                         const struct orch_cell *cell)
+{
+    g_autoptr(json_t) params = orch_store_params(store, run->id, NULL);
+    const char *name;
+    json_t *value;
+    json_object_foreach(cell->params, name, value)
+    {
+        const struct orch_param_spec *spec = orch_manifest_param(cell->experiment->manifest, name);
+        const json_t *had = params ? json_object_get(params, name) : NULL;
+        if (spec && !(spec->flags & ORCH_PARAM_NEUTRAL) && had && !json_equal(had, value))
+            return false;
+    }
+    return true;
+}
+
+bool orch_run_is_of(struct orch_store *store, const struct orch_run *run,
+                    const struct orch_plan_item *item)
+{
+    if (item->fingerprint[0])
+        return g_strcmp0(run->fingerprint, item->fingerprint) == 0;
+    return g_strcmp0(run->experiment, item->cell->experiment->name) == 0 &&
+           run->repeat == item->cell->repeat && params_agree(store, run, item->cell);
+}
+
 /* "lr=0.1 #2" */
 static char *run_label(const struct orch_trial *trial)
 {

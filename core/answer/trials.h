@@ -67,6 +67,10 @@ const char *orch_aggregate_name(enum orch_aggregate aggregate);
 /** A text or a list of texts as char *; empty for NULL. The caller unrefs. */
 GPtrArray *orch_texts(const json_t *value);
 
+/** Is it a run of the trial, wherever it was made? By fingerprint; where the plan has none (what
+ * the trial reads is not here), by experiment, repeat and parameters. */
+bool orch_run_is_of(struct orch_store *store, const struct orch_run *run,
+                    const struct orch_plan_item *item);
 /** Absolute path of an artifact's bytes. NULL: the run has none of that name, or (`*out_gone`, may
  * be NULL, is then true) they are not here. The caller frees. */
 char *orch_run_artifact(struct orch_store *store, const struct orch_run *run, const char *name,

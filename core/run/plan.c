@@ -363,6 +363,49 @@ static bool settle_refs(struct orch_plan *plan, struct orch_plan_item *item,
     return true;
 }
 
+/* The parameters that make a trial what it is, as far as they are known. */
+static json_t *params_to_find(const struct orch_cell *cell)
+{
+    json_t *params = json_object();
+    const char *name;
+    json_t *value;
+    json_object_foreach(cell->params, name, value)
+    {
+        const struct orch_param_spec *spec = orch_manifest_param(cell->experiment->manifest, name);
+        if (spec && spec->type != ORCH_SECRET && !(spec->flags & ORCH_PARAM_NEUTRAL) &&
+            !json_is_null(value))
+            json_object_set(params, name, value);
+    }
+    return params;
+}
+
+/* An item without a fingerprint of its own, for those who only read: the newest run of its
+ * parameters, else it is skipped. */
+static bool adopt_run(struct orch_plan *plan, struct orch_plan_item *item, GError **error)
+{
+    const struct orch_cell *cell = item->cell;
+    g_autoptr(json_t) params = params_to_find(cell);
+    g_autoptr(GPtrArray) rows =
+        plan->store ? orch_store_history(plan->store, plan->expansion->name, cell->experiment->name,
+                                         cell->repeat, params, 20, error)
+                    : NULL;
+    if (plan->store && !rows)
+        return false;
+    for (guint i = 0; rows && i < rows->len; i++) {
+        const struct orch_history_row *row = rows->pdata[i];
+        bool counts = cell->experiment->reuse != ORCH_RECIPE_REUSE_WHERE ||
+                      g_strcmp0(row->where_key, item->where_key) == 0;
+        if (!counts || !orch_verdict_facts(orch_verdict_parse(row->state))->spares)
+            continue;
+        item->run_key = g_strdup(row->key);
+        set_state(item, ORCH_PLAN_DONE, g_strdup_printf("done by %s", row->who));
+        return true;
+    }
+    if (item->refused)
+        set_state(item, ORCH_PLAN_SKIPPED, g_strdup(item->refused));
+    return true;
+}
+
 static bool settle(struct orch_plan *plan, unsigned index, GError **error)
 {
     struct orch_plan_item *item = &plan->items[index];
@@ -379,8 +422,10 @@ static bool settle(struct orch_plan *plan, unsigned index, GError **error)
         }
         item->fingerprint[0] = 0;
         machine_fits(plan, item);
-        return true;
+        return !plan->options.reads_only || adopt_run(plan, item, error);
     }
+    if (item->refused)
+        return adopt_run(plan, item, error);
     orch_fingerprint(item->cell, item->inputs, item->inputs_id, refs, count, item->fingerprint);
     if (!look_up(plan, item, error))
         return false;
@@ -519,7 +564,12 @@ static bool check_items(struct orch_plan *plan, struct orch_diags *diags)
         if (!problem && !experiment->skipped)
             orch_plugins_check(plan->plugins, experiment->manifest, params, &item->inputs,
                                &problem);
-        if (problem) {
+        if (problem && plan->options.reads_only) {
+            const char *end = strchr(problem->message, '\n');
+            item->refused = end ? g_strndup(problem->message, (gsize)(end - problem->message))
+                                : g_strdup(problem->message);
+            g_clear_error(&problem);
+        } else if (problem) {
             orch_diags_add(diags, false, plan->expansion->path, experiment->line,
                            experiment->column, NULL, "experiment '%s': %s", experiment->name,
                            problem->message);
@@ -604,6 +654,7 @@ void orch_plan_free(struct orch_plan *plan)
         g_free(item->reason);
         g_free(item->where_key);
         g_free(item->run_key);
+        g_free(item->refused);
         if (item->inputs)
             g_ptr_array_unref(item->inputs);
     }

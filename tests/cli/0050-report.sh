@@ -162,4 +162,38 @@ fails 2 orch table --rows lr --value 'result finale'; says "'finale'"
 fails 2 orch table --rows lr; says 'needs --rows and --value'
 fails 2 orch table --rows lr --value final --format pdf; says pdf
 fails 2 orch table --rows lr --value final --where 'lrr = 1'; says lrr
+# what a plugin refuses here (its data may be on another machine) is looked up by its parameters; what nobody has run
+# of it is skipped, with the plugin's words. Here a stand-in made the runs that the real netstat refuses.
+mkdir other
+cat >other/netstat.plugin <<'Y'
+plugin: netstat
+version: 9.0.0
+command: [echo, params, "7"]
+metrics_from: lines
+parameters:
+  net: {type: string, default: vgg19}
+  input: {type: string, default: ""}
+  classes: {type: int, default: 0}
+  batch: {type: int, default: 1}
+  per_mac: {type: int, default: 2}
+  states: {type: int, default: 1}
+  peak_tflops: {type: real, default: 0}
+  against: {type: string, default: ""}
+  kernels: {type: list of int, default: []}
+  strides: {type: list of int, default: []}
+metrics: { params: {help: weights} }
+Y
+cat >far.recipe <<'R'
+format: 1
+recipe: far
+experiments:
+  count: { plugin: netstat, reuse: any, sweep: { net: [not-a-net, nor-this] } }
+report:
+  - { question: 1.1, points: 2, table: { rows: net, value: result params } }
+R
+sed 's/, nor-this//; s/plugin: netstat/plugin: other\/netstat.plugin/' far.recipe >near.recipe
+ok orch run near.recipe -q
+fails 2 orch plan far.recipe; says "unknown network 'not-a-net'"
+ok orch report far.recipe; has "1 of 2 trials cannot run here: plugin 'netstat' refuses"; same "$(row not-a-net)" 'not-a-net 7'
+ok orch report far.recipe --points; has 'partial'
 exit 0
