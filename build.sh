@@ -11,7 +11,8 @@ PREFIX=${ORCH_PREFIX:-}   # libraries of another place (conda's $CONDA_PREFIX, a
 # not used (by prefix, or on another system).
 CORE_PACKAGES='gcc:gcc cmake:cmake ninja-build:ninja pkg-config:pkg-config git:git python3:python3
   libglib2.0-dev:glib-2.0 libjansson-dev:jansson libsqlite3-dev:sqlite3 libgit2-dev:libgit2
-  libgsl-dev:gsl libfyaml-dev:libfyaml libcurl4-openssl-dev:libcurl libarchive-dev:libarchive zlib1g-dev:zlib
+  libgsl-dev:gsl libfyaml-dev:libfyaml libcurl4-openssl-dev:libcurl libarchive-dev:libarchive libsoup-3.0-dev:libsoup-3.0
+  zlib1g-dev:zlib
   libprotobuf-c-dev:libprotobuf-c protobuf-c-compiler:protoc-c
   libjpeg62-turbo-dev:libjpeg libpng-dev:libpng libc6-dev:gcc make:make gnuplot-nox:'
 TEST_PACKAGES='libcmocka-dev:cmocka sqlite3:sqlite3'

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Fills a store with N small runs, for measuring how queries scale: store_fill FILE N [timed]. With
- * `timed` they are trainings of five networks on four GPUs that declare their cost and record a
- * step time by a made-up law with 5 % of noise. */
+/* Fills a store with N small runs, for measuring how queries scale: store_fill FILE N
+ * [timed|curves]. With `timed` they are trainings of five networks on four GPUs that declare their
+ * cost and record a step time by a made-up law with 5 % of noise. With `curves` they have five
+ * parameters and two metrics of 45 points, and the last ten a metric of 100,000: 100,000 runs are
+ * 10 million points. */
 #include "store/store.h"
 
 #include "lib/base/file.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -103,17 +106,104 @@ static bool put_timed(struct orch_store *store, int64_t i, GError **error)
     return orch_store_record(store, &record, error);
 }
 
+struct curve {
+    int64_t run, at, count;
+    bool is_long;
+};
+
+static bool next_point(void *ctx, struct orch_point *out, GError **error)
+{
+    (void)error;
+    struct curve *c = ctx;
+    if (c->at == c->count)
+        return false;
+    int64_t i = c->at++, step = c->is_long ? i : i / 2;
+    double far = (double)step / (c->is_long ? 20000 : 9), wobble = noise(c->run * 1000003 + i);
+    double loss = 2.3 * exp(-far) + 0.1 + 0.05 * wobble;
+    bool is_loss = c->is_long || i % 2 == 0;
+    *out = (struct orch_point){.name = c->is_long ? "step_loss"
+                                       : is_loss  ? "loss"
+                                                  : "val_accuracy",
+                               .step = step,
+                               .t_ms = 12.5 * (double)step,
+                               .value = is_loss ? loss : 1 - loss / 2.5};
+    return true;
+}
+
+static bool put_curves(struct orch_store *store, int64_t i, bool is_long, GError **error)
+{
+    static const char *const people[] = {"ada", "grace", "edsger", "barbara"};
+    static const char *const experiments[] = {"warmup", "sweep", "ablation", "final"};
+    static const struct orch_metric_row metrics[] = {
+        {"loss", "", "min"}, {"val_accuracy", "", "max"}, {"step_loss", "", "min"}};
+    char key[ORCH_KEY_CHARS], fingerprint[ORCH_SHA256_CHARS];
+    orch_key_make(key);
+    orch_sha256(&i, sizeof i, fingerprint);
+    g_autofree char *lr = g_strdup_printf("%g", 0.001 * (double)(i % 100 + 1));
+    g_autofree char *batch = g_strdup_printf("%d", 16 << (i / 100 % 5));
+    g_autofree char *seed = g_strdup_printf("%d", (int)(i % 3));
+    g_autofree char *net = g_strdup_printf("\"%s\"", NETS[i / 500 % 5].net);
+    g_autofree char *facts =
+        g_strdup_printf("{\"coords\":{\"lr\":%s,\"batch_size\":%s,\"net\":%s}}", lr, batch, net);
+    const struct orch_named_text params[] = {{"batch_size", "int", batch},
+                                             {"lr", "real", lr},
+                                             {"net", "text", net},
+                                             {"optimizer", "text", "\"sgd\""},
+                                             {"seed", "int", seed}};
+    struct orch_named_real result = {"accuracy", 0.9 - 1e-4 * (double)(i % 997)};
+    struct curve curve = {.run = i, .count = is_long ? 100000 : 90, .is_long = is_long};
+    int64_t now = orch_now_ns();
+    struct orch_record record = {.key = key,
+                                 .recipe = "fill",
+                                 .experiment = experiments[i / 2500 % 4],
+                                 .plugin = "train",
+                                 .plugin_version = "1.0.0",
+                                 .fingerprint = fingerprint,
+                                 .where_key = "1x Tesla V100-SXM2-16GB",
+                                 .seed = (uint64_t)i * 7919,
+                                 .repeat = (int)(i % 3) + 1,
+                                 .attempt = 1,
+                                 .state = i % 50 ? "ok" : "failed",
+                                 .machine_key = "bench",
+                                 .machine_facts = "{\"hostname\":\"bench\"}",
+                                 .who = people[i % 4],
+                                 .started_ns = now - 90 * INT64_C(1000000000),
+                                 .ended_ns = now,
+                                 .wall_ms = 90000 + (double)(i % 1000),
+                                 .facts = facts,
+                                 .params = params,
+                                 .param_count = G_N_ELEMENTS(params),
+                                 .results = &result,
+                                 .result_count = 1,
+                                 .metrics = metrics,
+                                 .metric_count = G_N_ELEMENTS(metrics),
+                                 .next_point = next_point,
+                                 .next_ctx = &curve};
+    return orch_store_record(store, &record, error);
+}
+
+static bool put_any(struct orch_store *store, const char *kind, int64_t i, int64_t count,
+                    GError **error)
+{
+    if (strcmp(kind, "timed") == 0)
+        return put_timed(store, i, error);
+    if (strcmp(kind, "curves") == 0)
+        return put_curves(store, i, i >= count - 10, error);
+    return put_run(store, i, error);
+}
+
 int main(int argc, char **argv)
 {
-    if (argc != 3 && !(argc == 4 && strcmp(argv[3], "timed") == 0)) {
-        fprintf(stderr, "usage: store_fill FILE N [timed]\n");
+    const char *kind = argc == 4 ? argv[3] : "small";
+    if (argc < 3 || argc > 4 || (argc == 4 && strcmp(kind, "timed") && strcmp(kind, "curves"))) {
+        fprintf(stderr, "usage: store_fill FILE N [timed|curves]\n");
         return 2;
     }
     GError *error = NULL;
     struct orch_store *store = orch_store_open(argv[1], ORCH_STORE_CREATE, &error);
     int64_t count = atoll(argv[2]);
     for (int64_t i = 0; store && !error && i < count; i++)
-        (argc == 4 ? put_timed : put_run)(store, i, &error);
+        put_any(store, kind, i, count, &error);
     if (error)
         fprintf(stderr, "store_fill: %s\n", error->message);
     orch_store_close(store);

@@ -116,14 +116,21 @@ bool orch_store_put_forecast(struct orch_store *store, const struct orch_forecas
     return false;
 }
 
+/* Tiers and models are few: their names live as long as the process. */
+static const char *interned(sqlite3_stmt *s, int column)
+{
+    return g_intern_string((const char *)sqlite3_column_text(s, column));
+}
+
 bool orch_store_forecast_of(struct orch_store *store, const char *run_key,
                             struct orch_forecast_row *out, GError **error)
 {
-    sqlite3_stmt *s = store_statement(store,
-                                      "SELECT p5, p50, p95, made FROM forecast WHERE run = ?"
-                                      " AND p5 > 0 AND p50 > 0 AND p95 > 0"
-                                      " ORDER BY made DESC LIMIT 1",
-                                      error);
+    sqlite3_stmt *s =
+        store_statement(store,
+                        "SELECT p5, p50, p95, made, tier, model FROM forecast WHERE run = ?"
+                        " AND p5 > 0 AND p50 > 0 AND p95 > 0"
+                        " ORDER BY made DESC LIMIT 1",
+                        error);
     if (!s)
         return false;
     store_bind(s, "t", run_key);
@@ -132,7 +139,9 @@ bool orch_store_forecast_of(struct orch_store *store, const char *run_key,
     *out = (struct orch_forecast_row){.p5_s = sqlite3_column_double(s, 0),
                                       .p50_s = sqlite3_column_double(s, 1),
                                       .p95_s = sqlite3_column_double(s, 2),
-                                      .made_ns = sqlite3_column_int64(s, 3)};
+                                      .made_ns = sqlite3_column_int64(s, 3),
+                                      .tier = interned(s, 4),
+                                      .model = interned(s, 5)};
     sqlite3_reset(s);
     return true;
 }

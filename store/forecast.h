@@ -39,7 +39,8 @@ bool orch_store_put_forecast(struct orch_store *store, const struct orch_forecas
                              GError **error);
 
 /** The newest forecast that was made for a run, ended or not. False: there is none (no error), or
- * an error. Texts of `*out` are NULL. */
+ * an error. `out->tier` and `model` live as long as the process, or are NULL; the other texts are
+ * NULL. */
 bool orch_store_forecast_of(struct orch_store *store, const char *run_key,
                             struct orch_forecast_row *out, GError **error);
 

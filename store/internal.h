@@ -26,6 +26,7 @@ struct orch_store {
     bool wal;
     int64_t busy_ms;        /* how long to wait for another process's lock */
     int64_t busy_until_ns;  /* when the wait that is going on gives up */
+    int64_t deadline_ns;    /* when a query ends with an error (orch_store_limit_time) */
     GHashTable *statements; /* address of SQL literal -> sqlite3_stmt * */
 };
 
@@ -145,6 +146,18 @@ int store_where_bind(const struct orch_where *where, sqlite3_stmt *statement, in
 /** Refuses a bare name that no run of the store has (ORCH_ERROR_USAGE). */
 bool store_where_check_names(struct orch_store *store, const struct orch_where *where,
                              GError **error);
+/** A column of runs, as SQL over `run r`, `source s`, `machine m`. */
+struct store_column {
+    const char *sql; /* takes `name` as its next `name_count` values */
+    char *name;      /* owned, or NULL */
+    int name_count;
+};
+/** By its name as a condition has it, or min(metric), max(metric). False: no name at all. */
+bool store_column_of(const char *text, struct store_column *out);
+/** The names of a run's own columns, by index; NULL behind the last. */
+const char *store_column_name(size_t index);
+/** SQL that lists all names of a scope: "param", "result", "metric". */
+const char *store_scope_names_sql(const char *prefix);
 /** Registers the comparison function that conditions use. */
 int store_where_register(sqlite3 *db);
 

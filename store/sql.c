@@ -30,6 +30,7 @@ static const struct cure CURES[] = {
      "check the disk, then run 'orch db check' and the same command again"},
     {SQLITE_BUSY, "another process keeps it locked",
      "find a process that hangs with 'fuser -v FILE', end it and run the same command again"},
+    {SQLITE_INTERRUPT, "the answer took too long", "narrow the condition, or sort by less"},
     {SQLITE_TOOBIG, "a value is larger than 64 MiB", "record less, or keep it as an artifact"},
     {SQLITE_NOMEM, "out of memory", "free some memory and run the same command again"},
 };

@@ -48,6 +48,9 @@ enum kind {
     KIND_TIME,
 };
 
+/* What a stranger's store holds need not be JSON. */
+#define FACTS "CASE WHEN json_valid(m.facts) THEN m.facts ELSE '{}' END"
+
 static const struct column {
     const char *name, *sql;
     enum kind kind;
@@ -67,10 +70,10 @@ static const struct column {
     {"tree", "s.tree", KIND_ID},
     {"gpu",
      "(SELECT group_concat(json_extract(g.value, '$.model'), ', ')"
-     " FROM json_each(m.facts, '$.gpus') g)",
+     " FROM json_each(" FACTS ", '$.gpus') g)",
      KIND_TEXT},
-    {"cpu", "json_extract(m.facts, '$.cpu_model')", KIND_TEXT},
-    {"host", "json_extract(m.facts, '$.hostname')", KIND_TEXT},
+    {"cpu", "json_extract(" FACTS ", '$.cpu_model')", KIND_TEXT},
+    {"host", "json_extract(" FACTS ", '$.hostname')", KIND_TEXT},
     {"machine", "m.key", KIND_ID},
     {"started", "r.started", KIND_TIME},
     {"ended", "r.ended", KIND_TIME},
@@ -84,9 +87,11 @@ static const struct column {
     " WHEN 'false' THEN 'false' ELSE json_extract(p.value, '$') END ELSE p.value END"              \
     " FROM param p WHERE p.run = r.id AND p.name = ?)"
 #define SQL_RESULT "(SELECT e.value FROM result e WHERE e.run = r.id AND e.name = ?)"
+/* The name's id first, then one step into the metric's index: a join would read all of a run. */
 #define SQL_METRIC                                                                                 \
-    "(SELECT x.value FROM metric_name n JOIN metric x ON x.run = r.id AND x.name_id = n.id"        \
-    " WHERE n.name = ? ORDER BY x.step DESC LIMIT 1)"
+    "(SELECT x.value FROM metric x WHERE x.run = r.id AND x.name_id = (SELECT n.id FROM"           \
+    " metric_name n WHERE n.name = ? AND EXISTS (SELECT 1 FROM metric y WHERE y.run = r.id"        \
+    " AND y.name_id = n.id) LIMIT 1) ORDER BY x.step DESC LIMIT 1)"
 
 static const struct scope {
     const char *prefix, *sql, *exists, *all;
@@ -710,6 +715,57 @@ int store_where_bind(const struct orch_where *where, sqlite3_stmt *statement, in
             sqlite3_bind_double(statement, index, b->real);
     }
     return first + (int)where->bindings->len;
+}
+
+/* "max(loss)": the metric's name, to be freed; NULL: not of that form. */
+static char *name_within(const char *text, const char *function)
+{
+    size_t length = strlen(text), head = strlen(function);
+    bool is_it = length > head + 2 && g_str_has_prefix(text, function) && text[head] == '(' &&
+                 text[length - 1] == ')';
+    return is_it ? g_strndup(text + head + 1, length - head - 2) : NULL;
+}
+
+#define SQL_EXTREME(function)                                                                      \
+    "(SELECT " function "(x.value) FROM metric x WHERE x.run = r.id AND x.name_id IN"              \
+    " (SELECT n.id FROM metric_name n WHERE n.name = ?))"
+
+bool store_column_of(const char *text, struct store_column *out)
+{
+    static const struct {
+        const char *function, *sql;
+    } extremes[] = {{"min", SQL_EXTREME("min")}, {"max", SQL_EXTREME("max")}};
+    const struct column *column = find_column(text);
+    const struct scope *scope = find_scope(text);
+    *out = (struct store_column){0};
+    if (column) {
+        out->sql = column->sql;
+        return true;
+    }
+    for (size_t i = 0; i < G_N_ELEMENTS(extremes); i++) {
+        if ((out->name = name_within(text, extremes[i].function)) != NULL) {
+            out->sql = extremes[i].sql;
+            out->name_count = 1;
+            return true;
+        }
+    }
+    out->name = g_strdup(scope ? strchr(text, '.') + 1 : text);
+    out->name_count = scope ? 1 : 3;
+    out->sql = scope ? scope->sql : "coalesce(" SQL_PARAM ", " SQL_RESULT ", " SQL_METRIC ")";
+    return scope || !strchr(text, '.');
+}
+
+const char *store_column_name(size_t index)
+{
+    return index < G_N_ELEMENTS(COLUMNS) ? COLUMNS[index].name : NULL;
+}
+
+const char *store_scope_names_sql(const char *prefix)
+{
+    for (size_t i = 0; i < G_N_ELEMENTS(SCOPES); i++)
+        if (strcmp(SCOPES[i].prefix, prefix) == 0)
+            return SCOPES[i].all;
+    return NULL;
 }
 
 /* All names of the store and of the columns, for a hint. */

@@ -215,6 +215,24 @@ static json_t *pictures_json(const GPtrArray *pictures)
     return out;
 }
 
+/* A table as a terminal shows it: {"headers":[], "is_right":[], "cells":[[]]}; objects know no
+ * order of columns, and their numbers no interval. */
+static json_t *shown_json(const struct orch_table *table)
+{
+    json_t *headers = json_array(), *is_right = json_array(), *cells = json_array();
+    for (unsigned c = 0; c < orch_table_columns(table); c++) {
+        json_array_append_new(headers, text_or_null(orch_table_header(table, c)));
+        json_array_append_new(is_right, json_boolean(orch_table_is_right(table, c)));
+    }
+    for (unsigned r = 0; r < orch_table_rows(table); r++) {
+        json_t *row = json_array();
+        for (unsigned c = 0; c < orch_table_columns(table); c++)
+            json_array_append_new(row, text_or_null(orch_table_cell(table, r, c)->text));
+        json_array_append_new(cells, row);
+    }
+    return json_pack("{s:o, s:o, s:o}", "headers", headers, "is_right", is_right, "cells", cells);
+}
+
 static json_t *block_json(const struct orch_block *block)
 {
     static const char *const names[] = {"text",  "note",     "missing", "table",
@@ -224,8 +242,10 @@ static json_t *block_json(const struct orch_block *block)
         json_object_set_new(out, "text", json_string(block->text));
     if (block->cure)
         json_object_set_new(out, "cure", json_string(block->cure));
-    if (block->table)
+    if (block->table) {
         json_object_set_new(out, "rows", orch_table_json(block->table));
+        json_object_set_new(out, "shown", shown_json(block->table));
+    }
     if (block->chart)
         json_object_set_new(out, "chart", orch_chart_json(block->chart));
     if (block->pictures)

@@ -4,6 +4,8 @@
 #ifndef ORCH_CORE_REPORT_NOTEBOOK_CELLS_H
 #define ORCH_CORE_REPORT_NOTEBOOK_CELLS_H
 
+#include "core/report/document.h"
+
 #include <glib.h>
 #include <jansson.h>
 #include <stdbool.h>
@@ -20,6 +22,13 @@ void orch_markdown_append(GString *out, const char *text);
 json_t *orch_notebook_markdown(const char *id, const char *source);
 /** `outputs`: stolen. */
 json_t *orch_notebook_code(const char *id, const char *source, json_t *outputs);
+
+/** Appends text to a cell's outputs, as a command prints it. */
+void orch_notebook_add_text(json_t *outputs, const char *text);
+/** Appends what a section holds: texts, tables as HTML and text, charts and pictures. */
+void orch_notebook_add_section(json_t *outputs, const struct orch_section *section);
+/** Is all of a section left to the student? Then it has no outputs. */
+bool orch_notebook_is_left(const struct orch_section *section);
 
 /** Takes over into `cells` what is the student's in `before`, an array of cells. Returns how many
  * cells that is. */

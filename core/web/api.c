@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The interface's addresses, what its parts share, and its small parts. */
+#include "core/web/internal.h"
+
+#include "lib/base/error.h"
+#include "lib/base/text.h"
+
+#include <string.h>
+
+/* ---- questions and answers --------------------------------------------------------------------
+ */
+
+const char *web_query_text(const struct web_call *call, const char *name, const char *fallback)
+{
+    const char *text = g_hash_table_lookup(call->query, name);
+    return text && *text ? text : fallback;
+}
+
+bool web_query_int(const struct web_call *call, const char *name, int64_t least, int64_t most,
+                   int64_t *inout, GError **error)
+{
+    const char *text = web_query_text(call, name, NULL);
+    int64_t value;
+    if (!text)
+        return true;
+    if (!orch_int_parse(text, &value) || value < least || value > most) {
+        orch_error_set(error, ORCH_ERROR_USAGE, NULL,
+                       "'%s' is a whole number from %" G_GINT64_FORMAT " to %" G_GINT64_FORMAT
+                       ", not '%.40s'",
+                       name, least, most, text);
+        return false;
+    }
+    *inout = value;
+    return true;
+}
+
+char **web_query_list(const struct web_call *call, const char *name, const char *fallback)
+{
+    return g_strsplit(web_query_text(call, name, fallback), ",", 0);
+}
+
+static void free_text(gpointer text)
+{
+    free(text);
+}
+
+void web_answer_json(struct web_call *call, json_t *json, int digits)
+{
+    char *text =
+        json_dumps(json, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION((size_t)digits));
+    json_decref(json);
+    call->bytes = text ? g_bytes_new_with_free_func(text, strlen(text), free_text, text)
+                       : web_error_bytes("the answer is no valid text", NULL, "server");
+}
+
+GBytes *web_error_bytes(const char *message, const char *hint, const char *code)
+{
+    json_t *json =
+        json_pack("{s:{s:s s:s? s:s}}", "error", "message", message, "hint", hint, "code", code);
+    char *text = json ? json_dumps(json, JSON_COMPACT) : NULL;
+    json_decref(json);
+    if (!text)
+        text = strdup("{\"error\":{\"message\":\"an error that is no valid text\"}}");
+    return g_bytes_new_with_free_func(text, strlen(text), free_text, text);
+}
+
+void web_error_split(const GError *error, char **out_message, char **out_hint)
+{
+    static const char mark[] = "\n  hint: ";
+    const char *hint = strstr(error->message, mark);
+    g_autofree char *message =
+        g_strndup(error->message, hint ? (gsize)(hint - error->message) : strlen(error->message));
+    *out_message = g_utf8_make_valid(message, -1);
+    *out_hint = hint ? g_utf8_make_valid(hint + strlen(mark), -1) : NULL;
+}
+
+/* ---- small parts ------------------------------------------------------------------------------
+ */
+
+static bool about(struct web_call *call, GError **error)
+{
+    g_autofree char *version = orch_store_version(call->store, error);
+    if (!version)
+        return false;
+    const struct orch_web_options *o = &call->web->options;
+    web_answer_json(call,
+                    json_pack("{s:s s:s s:s? s:s s:b s:b}", "program", o->version, "path",
+                              o->store_path, "who", o->who, "version", version, "has_forecast",
+                              o->forecast != NULL, "has_reports", o->reports != NULL),
+                    15);
+    return true;
+}
+
+bool web_api_coverage(struct web_call *call, GError **error)
+{
+    g_autoptr(GPtrArray) shares = orch_store_shares(call->store, error);
+    if (!shares)
+        return false;
+    json_t *rows = json_array();
+    for (guint i = 0; i < shares->len; i++) {
+        const struct orch_share *s = shares->pdata[i];
+        json_array_append_new(rows, json_pack("{s:s? s:s? s:s? s:I s:I s:I s:f s:f}", "recipe",
+                                              s->recipe, "experiment", s->experiment, "who", s->who,
+                                              "runs", (json_int_t)s->runs, "ok", (json_int_t)s->ok,
+                                              "trials", (json_int_t)s->trials, "ended_ms",
+                                              (double)s->ended_ns / 1e6, "wall_s", s->wall_s));
+    }
+    web_answer_json(call, json_pack("{s:o s:s?}", "shares", rows, "who", call->web->options.who),
+                    15);
+    return true;
+}
+
+static bool call_back(struct web_call *call, json_t *(*callback)(void *, GHashTable *, GError **),
+                      const char *what, GError **error)
+{
+    if (!callback) {
+        orch_error_set(error, ORCH_ERROR_NOT_FOUND, NULL, "there are no %s here", what);
+        return false;
+    }
+    struct orch_web *web = call->web;
+    g_mutex_lock(&web->callback_lock);
+    json_t *json = callback(web->options.ctx, call->query, error);
+    g_mutex_unlock(&web->callback_lock);
+    if (json)
+        web_answer_json(call, json, 15);
+    return json != NULL;
+}
+
+static bool forecast(struct web_call *call, GError **error)
+{
+    return call_back(call, call->web->options.forecast, "forecasts", error);
+}
+
+static bool reports(struct web_call *call, GError **error)
+{
+    return call_back(call, call->web->options.reports, "reports", error);
+}
+
+static bool report(struct web_call *call, GError **error)
+{
+    return call_back(call, call->web->options.report, "reports", error);
+}
+
+/* ---- addresses --------------------------------------------------------------------------------
+ */
+
+static const struct {
+    const char *path; /* behind /api/v1/; a run's behind runs/RUN */
+    web_handler handler;
+} ROUTES[] =
+    {
+        {"about", about},
+        {"runs", web_api_runs},
+        {"groups", web_api_groups},
+        {"names", web_api_names},
+        {"coverage", web_api_coverage},
+        {"forecast", forecast},
+        {"reports", reports},
+        {"report", report},
+},
+  OF_RUN[] = {
+      {"", web_api_run},     {"/metrics", web_api_metrics},   {"/series", web_api_series},
+      {"/log", web_api_log}, {"/artifact", web_api_artifact},
+};
+
+static web_handler find_of_run(const char *rest, char **out_run)
+{
+    const char *slash = strchr(rest, '/');
+    size_t length = slash ? (size_t)(slash - rest) : strlen(rest);
+    const char *part = slash ? slash : "";
+    for (size_t i = 0; length && length <= 64 && i < G_N_ELEMENTS(OF_RUN); i++) {
+        if (strcmp(OF_RUN[i].path, part) == 0) {
+            *out_run = g_strndup(rest, length);
+            return OF_RUN[i].handler;
+        }
+    }
+    return NULL;
+}
+
+web_handler web_route_find(const char *path, char **out_run)
+{
+    static const char head[] = "/api/v1/", run_head[] = "/api/v1/runs/";
+    *out_run = NULL;
+    if (g_str_has_prefix(path, run_head))
+        return find_of_run(path + strlen(run_head), out_run);
+    for (size_t i = 0; g_str_has_prefix(path, head) && i < G_N_ELEMENTS(ROUTES); i++)
+        if (strcmp(ROUTES[i].path, path + strlen(head)) == 0)
+            return ROUTES[i].handler;
+    return NULL;
+}

@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Lists of runs: pages of them, groups, and the names that columns may have.
+ *
+ * The order of all matching runs (their ids, 8 bytes each) is remembered for the newest few
+ * conditions, so that turning a page asks the store for a page alone.
+ */
+#include "core/web/internal.h"
+
+#include "core/report/stats.h"
+#include "lib/base/error.h"
+#include "lib/base/json.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { PAGE_MAX = 20000, GROUPS_MAX = 5000, VALUES_MAX = 8, BY_MAX = 16 };
+
+/* ---- orders that are remembered ---------------------------------------------------------------
+ */
+
+struct remembered {
+    char *key;
+    GArray *ids;
+};
+
+static void free_remembered(gpointer data)
+{
+    struct remembered *r = data;
+    g_free(r->key);
+    g_array_unref(r->ids);
+    g_free(r);
+}
+
+void web_listings_free(GQueue *listings)
+{
+    g_queue_free_full(listings, free_remembered);
+}
+
+static GArray *recall(struct orch_web *web, const char *key)
+{
+    GArray *ids = NULL;
+    g_mutex_lock(&web->lock);
+    for (GList *l = web->listings->head; l && !ids; l = l->next) {
+        struct remembered *r = l->data;
+        if (strcmp(r->key, key) != 0)
+            continue;
+        ids = g_array_ref(r->ids);
+        g_queue_unlink(web->listings, l);
+        g_queue_push_head_link(web->listings, l);
+    }
+    g_mutex_unlock(&web->lock);
+    return ids;
+}
+
+static void remember(struct orch_web *web, const char *key, GArray *ids)
+{
+    struct remembered *r = g_new0(struct remembered, 1);
+    r->key = g_strdup(key);
+    r->ids = g_array_ref(ids);
+    g_mutex_lock(&web->lock);
+    g_queue_push_head(web->listings, r);
+    if (g_queue_get_length(web->listings) > WEB_LISTINGS)
+        free_remembered(g_queue_pop_tail(web->listings));
+    g_mutex_unlock(&web->lock);
+}
+
+/* "started > 2d" is another condition a minute later. */
+static bool may_be_remembered(const char *where)
+{
+    return !strstr(where, "started") && !strstr(where, "ended");
+}
+
+GArray *web_listing(struct web_call *call, char **out_version, GError **error)
+{
+    const char *text = web_query_text(call, "where", "");
+    const char *sort = web_query_text(call, "sort", "ended");
+    bool is_rising = strcmp(web_query_text(call, "order", "down"), "up") == 0;
+    g_autofree char *version = orch_store_version(call->store, error);
+    if (!version)
+        return NULL;
+    g_autofree char *key = g_strdup_printf("%s\n%s\n%d\n%s", version, sort, is_rising, text);
+    GArray *ids = recall(call->web, key);
+    g_autofree char *trimmed = g_strstrip(g_strdup(text));
+    if (!ids) {
+        struct orch_where *where = *trimmed ? orch_where_parse(trimmed, error) : NULL;
+        if (*trimmed && !where)
+            return NULL;
+        const struct orch_listing listing = {.where = where, .sort = sort, .is_rising = is_rising};
+        ids = orch_store_listing(call->store, &listing, error);
+        orch_where_free(where);
+        if (ids && may_be_remembered(text))
+            remember(call->web, key, ids);
+    }
+    if (ids && out_version)
+        *out_version = g_steal_pointer(&version);
+    return ids;
+}
+
+/* ---- a page -----------------------------------------------------------------------------------
+ */
+
+static json_t *cell_json(const struct orch_told_cell *cell)
+{
+    switch (cell->kind) {
+    case ORCH_CELL_INTEGER:
+        return json_integer(cell->integer);
+    case ORCH_CELL_REAL:
+        return orch_json_real(cell->real);
+    case ORCH_CELL_TEXT: {
+        json_t *text = json_string(cell->text);
+        return text ? text : json_null();
+    }
+    case ORCH_CELL_NONE:
+        break;
+    }
+    return json_null();
+}
+
+struct page {
+    json_t *rows;
+    int columns;
+};
+
+static bool add_row(void *ctx, int64_t run_id, const struct orch_told_cell *cells)
+{
+    (void)run_id;
+    struct page *page = ctx;
+    json_t *row = json_array();
+    for (int i = 0; i < page->columns; i++)
+        json_array_append_new(row, cell_json(&cells[i]));
+    json_array_append_new(page->rows, row);
+    return true;
+}
+
+bool web_api_runs(struct web_call *call, GError **error)
+{
+    int64_t offset = 0, limit = 100;
+    if (!web_query_int(call, "offset", 0, INT32_MAX, &offset, error) ||
+        !web_query_int(call, "limit", 0, PAGE_MAX, &limit, error))
+        return false;
+    g_autofree char *version = NULL;
+    GArray *ids = web_listing(call, &version, error);
+    if (!ids)
+        return false;
+    g_auto(GStrv) columns = web_query_list(call, "columns", "key,state,experiment,setting,wall_s");
+    struct page page = {.rows = json_array(), .columns = (int)g_strv_length(columns)};
+    guint from = (guint)MIN(offset, (int64_t)ids->len);
+    guint count = (guint)MIN(limit, (int64_t)(ids->len - from));
+    bool ok = orch_store_tell_cells(call->store, &g_array_index(ids, int64_t, from), count,
+                                    (const char *const *)columns, add_row, &page, error);
+    if (ok)
+        web_answer_json(call,
+                        json_pack("{s:s s:I s:I s:O}", "version", version, "total",
+                                  (json_int_t)ids->len, "offset", (json_int_t)from, "rows",
+                                  page.rows),
+                        15);
+    json_decref(page.rows);
+    g_array_unref(ids);
+    return ok;
+}
+
+/* ---- groups -----------------------------------------------------------------------------------
+ */
+
+struct group {
+    json_t *by;      /* array of what it is grouped by */
+    json_t *example; /* recipe, experiment, setting of its first run, and its key */
+    int64_t runs;
+    GArray *values[VALUES_MAX]; /* double */
+};
+
+struct grouping {
+    GHashTable *found; /* text -> struct group * */
+    GPtrArray *order;  /* struct group *, in order of first sight */
+    int by_count, value_count;
+};
+
+enum { EXAMPLE_COLUMNS = 4 };
+static const char *const EXAMPLE[EXAMPLE_COLUMNS] = {"key", "recipe", "experiment", "setting"};
+
+static void free_group(gpointer data)
+{
+    struct group *g = data;
+    json_decref(g->by);
+    json_decref(g->example);
+    for (int i = 0; i < VALUES_MAX; i++)
+        if (g->values[i])
+            g_array_unref(g->values[i]);
+    g_free(g);
+}
+
+static struct group *new_group(struct grouping *all, const struct orch_told_cell *cells,
+                               const struct orch_told_cell *example)
+{
+    struct group *g = g_new0(struct group, 1);
+    g->by = json_array();
+    g->example = json_array();
+    for (int i = 0; i < all->by_count; i++)
+        json_array_append_new(g->by, cell_json(&cells[i]));
+    for (int i = 0; i < EXAMPLE_COLUMNS; i++)
+        json_array_append_new(g->example, cell_json(&example[i]));
+    for (int i = 0; i < all->value_count; i++)
+        g->values[i] = g_array_new(FALSE, FALSE, sizeof(double));
+    g_ptr_array_add(all->order, g);
+    return g;
+}
+
+static void append_cell(GString *text, const struct orch_told_cell *cell)
+{
+    if (cell->kind == ORCH_CELL_TEXT)
+        g_string_append_printf(text, "t%zu:%s", strlen(cell->text), cell->text);
+    else if (cell->kind == ORCH_CELL_INTEGER)
+        g_string_append_printf(text, "i%" G_GINT64_FORMAT ";", cell->integer);
+    else if (cell->kind == ORCH_CELL_REAL)
+        g_string_append_printf(text, "r%.17g;", cell->real);
+    else
+        g_string_append_c(text, 'n');
+}
+
+/* Columns: what it is grouped by, the values, the example. */
+static bool add_to_group(void *ctx, int64_t run_id, const struct orch_told_cell *cells)
+{
+    (void)run_id;
+    struct grouping *all = ctx;
+    g_autoptr(GString) key = g_string_new(NULL);
+    for (int i = 0; i < all->by_count; i++)
+        append_cell(key, &cells[i]);
+    struct group *g = g_hash_table_lookup(all->found, key->str);
+    if (!g) {
+        g = new_group(all, cells, cells + all->by_count + all->value_count);
+        g_hash_table_insert(all->found, g_strdup(key->str), g);
+    }
+    g->runs++;
+    for (int i = 0; i < all->value_count; i++) {
+        const struct orch_told_cell *cell = &cells[all->by_count + i];
+        double value = cell->kind == ORCH_CELL_REAL      ? cell->real
+                       : cell->kind == ORCH_CELL_INTEGER ? (double)cell->integer
+                                                         : (double)NAN;
+        if (!isnan(value))
+            g_array_append_val(g->values[i], value);
+    }
+    return true;
+}
+
+static json_t *stat_json(const GArray *values)
+{
+    struct orch_stat s = orch_stat_of((const double *)(const void *)values->data, values->len);
+    if (!values->len)
+        return json_null();
+    return json_pack("{s:I s:o s:o s:o s:o s:o}", "n", (json_int_t)s.count, "mean",
+                     orch_json_real(s.mean), "sd", isnan(s.sd) ? json_null() : json_real(s.sd),
+                     "half", isnan(s.half) ? json_null() : json_real(s.half), "min",
+                     orch_json_real(s.min), "max", orch_json_real(s.max));
+}
+
+static json_t *groups_json(const struct grouping *all)
+{
+    json_t *rows = json_array();
+    for (guint i = 0; i < all->order->len && i < GROUPS_MAX; i++) {
+        const struct group *g = all->order->pdata[i];
+        json_t *stats = json_array();
+        for (int v = 0; v < all->value_count; v++)
+            json_array_append_new(stats, stat_json(g->values[v]));
+        json_array_append_new(rows, json_pack("{s:O s:I s:o s:O}", "by", g->by, "runs",
+                                              (json_int_t)g->runs, "values", stats, "example",
+                                              g->example));
+    }
+    return rows;
+}
+
+bool web_api_groups(struct web_call *call, GError **error)
+{
+    g_auto(GStrv) by = web_query_list(call, "by", "cell");
+    g_auto(GStrv) values = web_query_list(call, "values", "wall_s");
+    struct grouping all = {.by_count = (int)g_strv_length(by),
+                           .value_count = (int)g_strv_length(values)};
+    if (all.by_count > BY_MAX || all.value_count > VALUES_MAX) {
+        orch_error_set(error, ORCH_ERROR_USAGE, NULL,
+                       "a grouping is by at most %d names, of at most %d values", BY_MAX,
+                       VALUES_MAX);
+        return false;
+    }
+    GArray *ids = web_listing(call, NULL, error);
+    if (!ids)
+        return false;
+    g_autoptr(GPtrArray) columns = g_ptr_array_new();
+    g_ptr_array_extend(columns, &(GPtrArray){(gpointer *)by, (guint)all.by_count}, NULL, NULL);
+    g_ptr_array_extend(columns, &(GPtrArray){(gpointer *)values, (guint)all.value_count}, NULL,
+                       NULL);
+    for (int i = 0; i < EXAMPLE_COLUMNS; i++)
+        g_ptr_array_add(columns, (char *)(uintptr_t)EXAMPLE[i]);
+    g_ptr_array_add(columns, NULL);
+    all.found = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    all.order = g_ptr_array_new_with_free_func(free_group);
+    bool ok = orch_store_tell_cells(call->store, (const int64_t *)(const void *)ids->data, ids->len,
+                                    (const char *const *)columns->pdata, add_to_group, &all, error);
+    if (ok)
+        web_answer_json(call,
+                        json_pack("{s:I s:I s:o}", "runs", (json_int_t)ids->len, "total",
+                                  (json_int_t)all.order->len, "groups", groups_json(&all)),
+                        15);
+    g_hash_table_unref(all.found);
+    g_ptr_array_unref(all.order);
+    g_array_unref(ids);
+    return ok;
+}
+
+/* ---- names ------------------------------------------------------------------------------------
+ */
+
+json_t *web_names_json(const GPtrArray *names)
+{
+    json_t *list = json_array();
+    for (guint i = 0; i < names->len; i++) {
+        const struct orch_known_name *n = names->pdata[i];
+        json_array_append_new(list, json_pack("{s:s s:s s:s? s:s?}", "kind", n->kind, "name",
+                                              n->name, "unit", n->unit, "better", n->better));
+    }
+    return list;
+}
+
+bool web_api_names(struct web_call *call, GError **error)
+{
+    g_autoptr(GPtrArray) names = orch_store_known_names(call->store, error);
+    if (!names)
+        return false;
+    web_answer_json(call, json_pack("{s:o}", "names", web_names_json(names)), 15);
+    return true;
+}

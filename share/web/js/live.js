@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Trials that run now: progress, remaining time with its interval, and their curves as they grow.
+import {follow} from './api.js';
+import {Chart} from './chart.js';
+import {add, el, put} from './dom.js';
+import {duration, labelled, number, setting, shortKey} from './format.js';
+
+const POINTS_MAX = 6000;
+
+/** What a trial is and how far it got. */
+export function trialHead(t) {
+  const share = t.total ? Math.min(1, Math.max(0, t.done / t.total)) : null;
+  const left = t.remaining ? `${duration(t.remaining.seconds)} left (90 %: ${duration(t.remaining.low_s)} to ${duration(t.remaining.high_s)})` : t.is_alive ? 'remaining time not known yet' : '';
+  const bar = el('div', {});
+  bar.style.width = `${100 * (share ?? 0)}%`;
+  return [
+    el('p', {}, el('span', {class: 'state', 'data-mark': t.is_alive ? '▶' : '!'}, t.is_alive ? 'running' : "interrupted (the next 'orch run' closes it)"),
+      ` ${t.phase ? `${t.phase}, ` : ''}for ${duration(t.elapsed_s)}, by ${t.who}`),
+    share === null ? null : el('div', {class: 'bar', role: 'progressbar', 'aria-valuenow': Math.round(100 * share), 'aria-valuemin': 0, 'aria-valuemax': 100, 'aria-label': 'progress'}, bar),
+    el('p', {class: 'remaining'}, share === null ? '' : `${number(t.done)} of ${number(t.total)} (${Math.floor(100 * share)} %). `, left,
+      t.forecast?.p50_s ? el('span', {class: 'dim'}, ` Forecast of the whole: ${duration(t.forecast.p50_s)}.`) : null),
+    el('p', {class: 'last'}, Object.entries(t.last).slice(0, 8).map(([name, value]) => [labelled(name, t.units?.[name]), ' ', el('strong', {}, number(value)), '  ']),
+      el('span', {class: 'dim'}, ` ${number(t.points)} points${t.metrics_left_out ? ', some metrics left out' : ''}`)),
+  ];
+}
+
+/* Halves a series: of two neighbours' pairs the least and the greatest stay. */
+function halve(s) {
+  const keep = [];
+  for (let i = 0; i < s.x.length; i += 4) {
+    let low = i, high = i;
+    for (let k = i; k < Math.min(i + 4, s.x.length); k++) {
+      if (s.y[k] < s.y[low]) low = k;
+      if (s.y[k] > s.y[high]) high = k;
+    }
+    keep.push(...[...new Set([low, high])].sort((a, b) => a - b));
+  }
+  s.x = keep.map((k) => s.x[k]);
+  s.y = keep.map((k) => s.y[k]);
+}
+
+/** The curves of one trial, a chart a metric; fed by 'series' and 'points' events. */
+export class Curves {
+  constructor() {
+    this.root = el('div', {class: 'cards'});
+    this.metrics = new Map();
+  }
+
+  of(told) {
+    let m = this.metrics.get(told.metric);
+    if (!m) {
+      const box = el('div', {class: 'panel', 'data-metric': told.metric});
+      this.root.append(box);
+      m = {x: [], y: [], dirty: true, chart: new Chart(box, {x: 'step', y: labelled(told.metric, told.unit), height: 220, label: 'growing curve'})};
+      this.metrics.set(told.metric, m);
+    }
+    return m;
+  }
+
+  all(told) {
+    const m = this.of(told);
+    m.x = told.step;
+    m.y = told.value;
+    this.draw(told.metric, m);
+  }
+
+  more(told) {
+    const m = this.of(told);
+    const last = m.x.at(-1) ?? -Infinity;
+    told.step.forEach((step, i) => { if (step > last) { m.x.push(step); m.y.push(told.value[i]); } });
+    if (m.x.length > POINTS_MAX) halve(m);
+    this.draw(told.metric, m);
+  }
+
+  draw(name, m) {
+    if (m.waits) return;
+    m.waits = true; // once a frame, however many events
+    requestAnimationFrame(() => {
+      m.waits = false;
+      if (!m.ended) m.chart.set([{name, x: m.x, y: m.y}]);
+      m.chart.place.dataset.points = m.x.length;
+    });
+  }
+
+  end() {
+    for (const m of this.metrics.values()) { m.ended = true; m.chart.end(); }
+  }
+}
+
+export async function show(root) {
+  const cards = new Map(), place = el('div', {class: 'cards', id: 'trials'}), none = el('p', {class: 'dim'}), gone = el('p', {class: 'bad', hidden: true}, 'the server does not answer; trying again');
+  add(root, el('h1', {}, 'Running trials'), gone, none, place);
+  const cardOf = (t) => {
+    let card = cards.get(t.key);
+    if (!card) {
+      const head = el('div'), curves = new Curves();
+      card = {head, curves, box: el('section', {class: 'panel', 'data-key': t.key}, el('h2', {}, el('a', {href: `#/run/${t.key}`}, `${t.experiment} ${setting(t.setting)}${t.repeat > 1 ? ` #${t.repeat}` : ''}`), el('span', {class: 'dim mono'}, ` ${shortKey(t.key)}`)), head, curves.root)};
+      cards.set(t.key, card);
+      place.append(card.box);
+    }
+    return card;
+  };
+  const stop = follow('*', {
+    trials: (data) => {
+      gone.hidden = true;
+      for (const t of data.trials) put(cardOf(t).head, trialHead(t));
+      for (const [key, card] of cards)
+        if (!data.trials.some((t) => t.key === key)) {
+          put(card.head, el('p', {}, 'it has ended: ', el('a', {href: `#/run/${key}`}, 'what came of it')));
+          if (card.left ??= Date.now(), Date.now() - card.left > 60000) { card.curves.end(); card.box.remove(); cards.delete(key); }
+        }
+      put(none, data.trials.length ? '' : "nothing runs now; 'orch run RECIPE' starts trials, and they appear here", data.left_out ? ` ${data.left_out} more trials are not followed here.` : '');
+    },
+    series: (s) => cards.get(s.key)?.curves.all(s),
+    points: (s) => cards.get(s.key)?.curves.more(s),
+    gone: () => { gone.hidden = false; },
+  });
+  return () => { stop(); for (const card of cards.values()) card.curves.end(); };
+}

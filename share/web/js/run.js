@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// One run: what it was, what came of it, its curves; of a running one, as it goes on.
+import {follow, get} from './api.js';
+import {Chart} from './chart.js';
+import {add, address, el, errorBox, link, pairs, plainTable, put} from './dom.js';
+import {bytes, duration, labelled, number, plain, setting, shortKey, time} from './format.js';
+import {stateOf} from './runs.js';
+import {trialHead, Curves} from './live.js';
+
+export async function show(root, page) {
+  const run = await get(`runs/${encodeURIComponent(page.rest[0] ?? '')}`);
+  page.title(`run ${shortKey(run.key)}`);
+  return run.state === 'running' || run.state === 'interrupted' ? showRunning(root, run) : showEnded(root, run, page);
+}
+
+/* ---- running ---- */
+
+function showRunning(root, run) {
+  const head = el('div'), curves = new Curves(), log = el('div');
+  add(root, el('h1', {}, `${run.experiment} ${setting(run.setting)}`), head, curves.root, el('h2', {}, 'parameters'), params(run.params),
+    el('h2', {}, 'log'), log);
+  const showLog = () => drawLogs(log, run.key);
+  showLog();
+  const timer = setInterval(showLog, 5000);
+  let seen = false;
+  const stop = follow(run.key, {
+    trials: (data) => {
+      const trial = data.trials.find((t) => t.key === run.key);
+      if (trial) {
+        seen = true;
+        put(head, trialHead(trial));
+      } else if (seen || !run.is_alive) {
+        put(head, el('p', {}, 'it has ended. ', el('a', {href: `#/run/${run.key}`, onclick: () => setTimeout(() => dispatchEvent(new HashChangeEvent('hashchange')))}, 'show what came of it')));
+        if (seen) setTimeout(() => dispatchEvent(new HashChangeEvent('hashchange')), 300);
+        seen = false;
+      }
+    },
+    series: (s) => curves.all(s), points: (s) => curves.more(s),
+  });
+  return () => { stop(); clearInterval(timer); curves.end(); };
+}
+
+/* ---- ended ---- */
+
+function params(object) {
+  const rows = Object.entries(object ?? {});
+  return rows.length ? pairs(rows.map(([name, value]) => [name, el('span', {class: 'mono'}, plain(value))])) : el('p', {class: 'dim'}, 'none');
+}
+
+async function drawLogs(place, key) {
+  try {
+    const logs = await get(`runs/${key}/log`);
+    const entries = Object.entries(logs);
+    put(place, entries.length ? entries.map(([name, log]) => [
+      el('h3', {}, name, el('span', {class: 'dim'}, ` ${bytes(log.bytes)}${log.is_cut ? ', its end' : ''}`)),
+      el('pre', {class: 'log', tabindex: '0', 'aria-label': name}, log.text ?? '')]) : el('p', {class: 'dim'}, 'it printed nothing'));
+  } catch (error) {
+    put(place, errorBox(error));
+  }
+}
+
+function head(run) {
+  return [el('h1', {}, `${run.experiment ?? '-'} `, el('span', {class: 'dim mono'}, shortKey(run.key))),
+    el('p', {}, stateOf(run.hidden ? 'removed' : run.state), run.reason ? `: ${run.reason}` : '', ` took ${duration(run.wall_s)}, by ${run.who ?? '-'}, ended ${time(run.ended_ms)}`)];
+}
+
+function outcome(run) {
+  const f = run.forecast;
+  if (!f) return el('p', {class: 'dim'}, 'no forecast was kept for it');
+  const inside = run.wall_s >= f.p5_s && run.wall_s <= f.p95_s;
+  const error = 100 * (f.p50_s / run.wall_s - 1);
+  return pairs([['forecast', `${duration(f.p50_s)} (90 %: ${duration(f.p5_s)} to ${duration(f.p95_s)})`], ['it took', duration(run.wall_s)],
+    ['error', `${error > 0 ? '+' : ''}${error.toFixed(1)} %, ${inside ? 'within the interval' : 'outside of the interval'}`], ['tier', f.tier], ['model', f.model], ['made', time(f.made_ms)]]);
+}
+
+function machine(run) {
+  const m = run.machine ?? {}, gpus = (m.gpus ?? []).map((g) => g.model).join(', ');
+  return pairs([['where', run.where], ['host', m.hostname], ['processor', m.cpu_model], ['GPUs', gpus], ['system', m.os],
+    ['load', run.facts?.load !== undefined ? `${number(run.facts.load)} when it started, ${run.facts.co_runners ?? 0} other trials beside it` : null],
+    ['memory', run.facts?.max_rss_bytes ? `${bytes(run.facts.max_rss_bytes)} at most` : null]]);
+}
+
+function source(run) {
+  return pairs([['recipe', run.recipe], ['plugin', `${run.plugin} ${run.plugin_version ?? ''}`],
+    ['commit', run.commit ? `${run.commit}${run.branch ? ` on ${run.branch}` : ''}${run.dirty ? ', with uncommitted changes' : ''}` : 'none'],
+    ['tree', run.tree], ['remote', run.remote], ['fingerprint', run.fingerprint], ['digest', run.digest], ['key', run.key],
+    ['seed', run.seed], ['repeat', run.repeat], ['attempt', run.attempt]].map(([n, v]) => [n, v === null || v === undefined ? v : el('span', {class: 'mono'}, String(v))]));
+}
+
+function files(run) {
+  const url = (a) => `/api/v1/runs/${run.key}/artifact?name=${encodeURIComponent(a.name)}`;
+  const isPicture = (a) => a.here && a.bytes < 8e6 && /\.(png|jpe?g)$/i.test(a.name);
+  const pictures = run.artifacts.filter(isPicture), others = run.artifacts.filter((a) => !isPicture(a));
+  return [pictures.length ? el('div', {class: 'pictures'}, pictures.map((a) => el('figure', {}, el('a', {href: url(a)}, el('img', {src: url(a), alt: a.name, loading: 'lazy'})), el('figcaption', {}, a.name)))) : null,
+    others.length ? plainTable([{name: 'artifact', wrap: true, cell: (a) => a.here ? el('a', {href: url(a), download: ''}, a.name) : a.name},
+      {name: 'size', num: true, cell: (a) => bytes(a.bytes)}, {name: 'SHA-256', cell: (a) => el('span', {class: 'mono'}, a.sha256.slice(0, 12))},
+      {name: '', cell: (a) => a.here ? '' : 'not on this machine'}], others, 'artifacts') : null,
+    run.artifacts.length ? null : el('p', {class: 'dim'}, 'none')];
+}
+
+function notes(run) {
+  const lines = [...(run.facts?.notes ?? []), ...run.notes.map((n) => `${n.kind}: ${n.text ?? ''}`),
+    ...(run.facts?.left_out ?? []).map(([path, why]) => `not in the captured tree: ${path} (${why})`)];
+  return lines.length ? [el('h2', {}, 'notes'), el('ul', {}, lines.map((text) => el('li', {}, plain(text))))] : null;
+}
+
+async function showMetrics(place, run, charts) {
+  let told;
+  try {
+    told = (await get(`runs/${run.key}/metrics`)).metrics;
+  } catch (error) {
+    put(place, errorBox(error));
+    return;
+  }
+  if (!told.length) { put(place, el('p', {class: 'dim'}, run.purged ? 'its points were purged here' : 'none')); return; }
+  const pictures = el('div', {class: 'cards'});
+  put(place, plainTable([{name: 'metric', cell: (m) => link('overlay', {runs: run.key, metric: m.name}, labelled(m.name, m.unit))},
+    ...['points', 'first', 'last', 'mean'].map((n) => ({name: n, num: true, cell: (m) => number(m[n])})),
+    {name: 'least (at step)', num: true, cell: (m) => `${number(m.min)} (${m.min_step})`},
+    {name: 'greatest (at step)', num: true, cell: (m) => `${number(m.max)} (${m.max_step})`}], told, 'metrics'), pictures);
+  for (const m of told.filter((t) => t.points > 1).slice(0, 8)) {
+    const box = el('div', {class: 'panel'});
+    pictures.append(box);
+    const s = await get(`runs/${run.key}/series`, {metric: m.name, buckets: 400}).catch((error) => error);
+    if (s instanceof Error) { put(box, errorBox(s)); continue; }
+    const chart = new Chart(box, {x: 'step', y: labelled(m.name, m.unit), height: 220, label: 'curve'});
+    chart.set([{name: m.name, x: s.step, y: s.value}]);
+    charts.push(chart);
+  }
+}
+
+function showEnded(root, run) {
+  const metrics = el('div'), log = el('div'), charts = [];
+  add(root, head(run), el('div', {class: 'row'}, link('overlay', {runs: run.key}, 'lay it over others'), link('runs', {where: `recipe = '${run.recipe}' and experiment = '${run.experiment}'`}, 'runs of the same experiment')),
+    el('div', {class: 'two'},
+      el('section', {}, el('h2', {}, 'parameters'), params(run.params)),
+      el('section', {}, el('h2', {}, 'results'), run.results.length ? pairs(run.results.map((r) => [labelled(r.name, r.unit), number(r.value)])) : el('p', {class: 'dim'}, 'none'),
+        el('h2', {}, 'forecast and outcome'), outcome(run))),
+    el('h2', {}, 'metrics'), metrics, el('h2', {}, 'files'), files(run), notes(run),
+    el('div', {class: 'two'}, el('section', {}, el('h2', {}, 'source'), source(run)), el('section', {}, el('h2', {}, 'machine'), machine(run),
+      run.inputs.length ? [el('h2', {}, 'read'), pairs(run.inputs.map((i) => [i.name, i.run ? el('a', {href: `#/run/${i.run}`}, `run ${shortKey(i.run)}`) : (i.sha256 ?? '-').slice(0, 16)]))] : null)),
+    el('h2', {}, 'log'), log);
+  showMetrics(metrics, run, charts);
+  drawLogs(log, run.key);
+  return () => charts.forEach((c) => c.end());
+}

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "core/web/guard.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static struct web_guard local = {.address = "127.0.0.1", .host = "lab", .port = 8899};
+static struct web_guard any = {
+    .address = "0.0.0.0", .host = "lab", .is_any = true, .token = "0123456789abcdef", .port = 8899};
+
+static void hosts_that_are_its_own(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *host;
+        bool local, any;
+    } rows[] = {
+        {"127.0.0.1:8899", true, true},
+        {"localhost", true, true},
+        {"LocalHost:1", true, true},
+        {"[::1]:8899", true, true},
+        {"10.1.2.3:8899", false, true},
+        {"lab:8899", false, true},
+        {"LAB", false, true},
+        {"[fe80::1]", false, true},
+        {"evil.example", false, false},
+        {"127.0.0.1.evil.example", false, false},
+        {"localhost.evil.example", false, false},
+        {"1.2.3.4.nip.io", false, false},
+        {"", false, false},
+        {":8899", false, false},
+        {"[::1", false, false},
+        {"lab.evil.example", false, false},
+        {"127.0.0.1@evil.example", false, false},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        if (web_host_is_own(&local, rows[i].host) != rows[i].local ||
+            web_host_is_own(&any, rows[i].host) != rows[i].any)
+            fail_msg("host '%s'", rows[i].host);
+    }
+    assert_false(web_host_is_own(&local, NULL));
+    g_autofree char *host = g_strnfill(300, '1');
+    assert_false(web_host_is_own(&any, host));
+}
+
+static void tokens(void **state)
+{
+    (void)state;
+    assert_true(web_token_is("secret", "secret"));
+    static const char *const wrong[] = {"", "s", "secre", "secretx", "Secret", "secretsecret"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        assert_false(web_token_is(wrong[i], "secret"));
+    assert_false(web_token_is(NULL, "secret"));
+    g_autofree char *a = web_token_new(), *b = web_token_new();
+    assert_int_equal(strlen(a), 2 * WEB_TOKEN_BYTES);
+    assert_string_not_equal(a, b);
+}
+
+static void cookies(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *header, *value;
+    } rows[] = {
+        {"orch_1=x", "x"},
+        {"a=b; orch_1=x; c=d", "x"},
+        {"orch_12=y; orch_1=x", "x"},
+        {"orch_12=y", NULL},
+        {"xorch_1=y", NULL},
+        {"orch_1", NULL},
+        {"", NULL},
+        {NULL, NULL},
+        {"orch_1=", ""},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        g_autofree char *value = web_cookie_get(rows[i].header, "orch_1");
+        if (g_strcmp0(value, rows[i].value) != 0)
+            fail_msg("cookie in '%s'", rows[i].header);
+    }
+}
+
+static void heads(void **state)
+{
+    (void)state;
+    const struct web_head good = {
+        .method = "GET", .host = "localhost", .path = "/api/v1/runs", .url_bytes = 30};
+    assert_int_equal(web_guard_check(&local, &good).status, 0);
+    assert_int_equal(web_guard_check(&any, &good).status, 401);
+    struct web_head head = good;
+    head.method = "POST";
+    assert_int_equal(web_guard_check(&local, &head).status, 405);
+    head = good;
+    head.url_bytes = WEB_URL_MAX + 1;
+    assert_int_equal(web_guard_check(&local, &head).status, 414);
+    head = good;
+    head.body_bytes = -1;
+    assert_int_equal(web_guard_check(&local, &head).status, 413);
+    head = good;
+    head.site = "cross-site";
+    assert_int_equal(web_guard_check(&local, &head).status, 403);
+    head.path = "/"; /* a link from elsewhere may lead to the page */
+    assert_int_equal(web_guard_check(&local, &head).status, 0);
+    head = good;
+    head.query_token = any.token; /* elsewhere it would stay in logs and histories */
+    assert_int_equal(web_guard_check(&any, &head).status, 401);
+    head.path = "/";
+    assert_int_equal(web_guard_check(&any, &head).status, 303);
+    head = good;
+    head.cookie = "orch_8899=0123456789abcdef";
+    assert_int_equal(web_guard_check(&any, &head).status, 0);
+    head.host = "evil.example";
+    assert_int_equal(web_guard_check(&any, &head).status, 421);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(hosts_that_are_its_own),
+        cmocka_unit_test(tokens),
+        cmocka_unit_test(cookies),
+        cmocka_unit_test(heads),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

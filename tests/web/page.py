@@ -1,0 +1,293 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Walks the page of 'orch serve' as a reader would: page.py ADDRESS CHROMIUM CHROMEDRIVER [FOLDER for pictures].
+The store is that of store.sh; the trial that is watched is started here. Exit status 1 with what was not as it should be."""
+import os
+import subprocess
+import sys
+import tempfile
+import time
+
+from selenium import webdriver
+from selenium.webdriver.chrome.service import Service
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support.ui import WebDriverWait
+
+BASE, CHROMIUM, DRIVER = sys.argv[1:4]
+SHOTS = sys.argv[4] if len(sys.argv) > 4 else ""
+
+
+def open_browser():
+    options = webdriver.ChromeOptions()
+    options.binary_location = CHROMIUM
+    for word in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars",
+                 "--window-size=1280,900", "--force-device-scale-factor=1", f"--user-data-dir={tempfile.mkdtemp()}"):
+        options.add_argument(word)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    return webdriver.Chrome(service=Service(DRIVER), options=options)
+
+
+browser = open_browser()
+
+
+def until(what, condition, seconds=30):
+    """What the condition gives as soon as it is true."""
+    try:
+        return WebDriverWait(browser, seconds, 0.1, ignored_exceptions=[Exception]).until(lambda d: condition())
+    except Exception:
+        fail(f"waited in vain: {what}")
+
+
+def fail(what):
+    text = browser.find_element(By.TAG_NAME, "body").text
+    print(f"{what}\n--- at {browser.current_url}\n{text[:3000]}")
+    print(*(f"console: {line['message'][:300]}" for line in browser.get_log("browser")), sep="\n")
+    browser.quit()
+    sys.exit(1)
+
+
+def expect(what, got, wanted):
+    if got != wanted:
+        fail(f"{what}: {got!r}, expected {wanted!r}")
+
+
+def one(css):
+    return browser.find_element(By.CSS_SELECTOR, css)
+
+
+def all_of(css):
+    return browser.find_elements(By.CSS_SELECTOR, css)
+
+
+def go(path):
+    browser.get("about:blank")
+    browser.get(BASE + path)
+
+
+def text(css="main"):
+    return one(css).text
+
+
+def rows():
+    return [r.text for r in all_of(".grid tbody tr[data-i]")]
+
+
+def shot(name):
+    if SHOTS:
+        time.sleep(0.3)
+        browser.save_screenshot(os.path.join(SHOTS, f"{name}.png"))
+
+
+def harmless():
+    """No hostile text became a part of the page."""
+    expect("the page's own title", browser.title.endswith("- orch"), True)
+    expect("elements that a name made", len(all_of("main script, main b, main img[onerror]")), 0)
+
+
+def table():
+    go("#/runs")
+    until("7 runs", lambda: len(rows()) == 7)
+    until("count", lambda: text("#count") == "7 runs")
+    shot("runs")
+    # a filter: its error, its result, and both live in the address
+    box = one("#filter")
+    box.send_keys("rate = nonsense and", Keys.ENTER)
+    until("the error of a condition", lambda: "column" in text("#filter-error"))
+    expect("rows below an error", len(rows()), 7)
+    shot("runs-error")
+    box.send_keys(Keys.CONTROL + "a")
+    box.send_keys("rate = 2 and experiment = curves", Keys.ENTER)
+    until("2 runs", lambda: len(rows()) == 2)
+    expect("the error is gone", text("#filter-error"), "")
+    browser.refresh()
+    until("2 runs after a reload", lambda: len(rows()) == 2)
+    expect("the filter after a reload", one("#filter").get_attribute("value"), "rate = 2 and experiment = curves")
+    go("#/runs?where=rate%20%3D%2099")
+    until("no run", lambda: text("#count") == "no run matches")
+    go("#/runs?sort=nothing.x")
+    until("the error of a bad address", lambda: "unknown column" in text())
+    harmless()
+
+
+def sorting():
+    go("#/runs?columns=key,rate,accuracy")
+    until("rows", lambda: len(rows()) == 7)
+    one("button[data-sort=accuracy]").click()
+    until("greatest first", lambda: "sort=accuracy" in browser.current_url and one("th[aria-sort=descending]"))
+    values = lambda: [float(r.split()[-1]) for r in rows()]
+    until("falling accuracies", lambda: values() == sorted(values(), reverse=True) and len(values()) == 7)
+    one("button[data-sort=accuracy]").click()
+    until("rising accuracies", lambda: one("th[aria-sort=ascending]") and values() == sorted(values()))
+    one("#columns summary").click()
+    until("columns to choose", lambda: len(all_of("#columns input")) > 10)
+    next(label for label in all_of("#columns label") if label.text == "accuracy").find_element(By.TAG_NAME, "input").click()
+    until("a column less", lambda: "columns=key%2Crate" in browser.current_url and not all_of("button[data-sort=accuracy]"))
+
+
+def grouping():
+    go("#/runs")
+    until("rows", lambda: len(rows()) == 7)
+    one("#group-cell").click()
+    until("4 groups", lambda: text("#count") == "7 runs in 4 groups")
+    expect("means with intervals", "±" in text(".scroll"), True)
+    shot("groups")
+    link = next(a for a in all_of(".scroll td a") if a.text == "2")
+    link.click()
+    until("the runs of a group", lambda: len(rows()) == 2)
+    go("#/runs?group=experiment,rate")
+    until("groups by names", lambda: "groups" in text("#count"))
+    harmless()
+
+
+def keyboard():
+    go("#/runs?sort=started&order=up&columns=key,setting")
+    until("rows", lambda: len(rows()) == 7)
+    first = one(".grid tbody tr[tabindex='0']")
+    first.send_keys(Keys.ARROW_DOWN, Keys.ARROW_DOWN)
+    focused = lambda: browser.switch_to.active_element.get_attribute("data-i")
+    expect("the focused row", focused(), "2")
+    outline = browser.execute_script("return getComputedStyle(document.activeElement).outlineWidth")
+    expect("its outline", outline, "3px")
+    browser.switch_to.active_element.send_keys(Keys.END)
+    expect("the last row", focused(), "6")
+    browser.switch_to.active_element.send_keys(" ")
+    browser.switch_to.active_element.send_keys(Keys.HOME)
+    browser.switch_to.active_element.send_keys(" ")
+    until("two chosen", lambda: text("#overlay") == "lay 2 over each other")
+    expect("chosen in the address", browser.current_url.count("%2C0") >= 1, True)
+    browser.switch_to.active_element.send_keys(Keys.ENTER)
+    until("a run by Enter", lambda: "#/run/" in browser.current_url and "parameters" in text())
+    browser.back()
+    until("still two chosen", lambda: text("#overlay") == "lay 2 over each other")
+    one("#overlay").click()
+    overlay(2)
+
+
+def overlay(count):
+    until("the curves", lambda: one("#overlay-chart").get_attribute("data-ready"))
+    expect("canvas", len(all_of("#overlay-chart canvas")), 1)
+    expect("legend", len(all_of("#overlay-chart .legend li")), count)
+    until("all points", lambda: f"{60 * count} points; all are drawn" in text("#overlay-note"))
+    expect("unit of the axis", "nat" in one("#overlay-chart .chart").get_attribute("aria-label"), True)
+    shot("overlay")
+    one("#x").send_keys("time")
+    until("by time", lambda: "x=time" in browser.current_url)
+    one("#log").click()
+    until("logarithmic", lambda: "log=1" in browser.current_url)
+    browser.refresh()
+    until("the curves after a reload", lambda: one("#overlay-chart").get_attribute("data-ready"))
+    expect("what was chosen, after a reload", (one("#x").get_attribute("value"), one("#log").is_selected()), ("time", True))
+
+
+def run_page():
+    go("#/runs?where=" + "experiment%20%3D%20hostile&columns=key,name,who")
+    until("the hostile run", lambda: len(rows()) == 1 and "<script>" in rows()[0] and "<img" in rows()[0])
+    shot("hostile")
+    one(".grid tbody tr[data-i='0']").click()
+    until("its page", lambda: "parameters" in text() and "forecast and outcome" in text())
+    until("its log", lambda: "</pre><script>" in text())
+    until("its curves", lambda: len(all_of("main canvas")) == 2)
+    for part in ("loss [nat]", "accuracy", "commit", "processor", "a word on stderr", "<script>document.title='param'"):
+        expect(f"'{part}' in the page", part in text(), True)
+    shot("run")
+    harmless()
+    go("#/run/ffffffff")
+    until("an unknown run", lambda: "no run" in text().lower() or "unknown" in text().lower())
+
+
+def explore():
+    go("#/explore?x=rate&y=accuracy&by=experiment")
+    until("a scatter", lambda: all_of("#explore-chart canvas") and "6 runs" in text() or "7 runs" in text())
+    shot("explore")
+    one("#mode").send_keys("parallel")
+    until("parallel coordinates", lambda: "mode=parallel" in browser.current_url and "a line each" in text())
+    shot("parallel")
+    harmless()
+
+
+def forecast():
+    go("#/forecast?net=resnet50&epochs=1")
+    until("a forecast", lambda: len(all_of("#pareto canvas")) == 1, 90)
+    expect("assumptions", "1281167 images" in text(), True)
+    shot("forecast")
+    one("#f-net").send_keys(Keys.CONTROL + "a")
+    one("#f-net").send_keys("no-such-net", Keys.ENTER)
+    until("the error of a forecast", lambda: all_of("main .error") and "no-such-net" in text("main .error"), 90)
+
+
+def others():
+    go("#/coverage")
+    until("the coverage", lambda: "6 done" in text() and "<img src=x" in text())
+    shot("coverage")
+    harmless()
+    go("#/reports")
+    until("a report", lambda: "Accuracy by rate" in text() and "complete" in text(), 90)
+    until("its chart", lambda: len(all_of(".report canvas")) == 1)
+    heads = [h.text for h in all_of(".report thead")]
+    expect("columns in the report's own order", heads[0].startswith("rate"), True)
+    expect("what nobody ran", "not run yet" in text() and "orch run" in text(), True)
+    shot("reports")
+    go("#/no/such/page")
+    until("the table instead", lambda: len(rows()) >= 7)
+
+
+def live():
+    global trial
+    go("#/live")
+    until("nothing runs", lambda: "nothing runs now" in text())
+    trial = subprocess.Popen(["orch", "run", "curve.recipe", "live", "--no-progress"], stderr=subprocess.DEVNULL,
+                             stdout=subprocess.DEVNULL)
+    card = until("a running trial", lambda: one("#trials section"))
+    points = lambda: int(one("[data-metric=loss] .chart").get_attribute("data-points"))
+    before = until("its curve", points)
+    until("a growing curve", lambda: points() > before + 20)
+    until("its remaining time", lambda: "left (90 %:" in text(".remaining"))
+    expect("progress", int(one("[role=progressbar]").get_attribute("aria-valuenow")) < 100, True)
+    shot("live")
+    card.find_element(By.CSS_SELECTOR, "h2 a").click()
+    until("its own page", lambda: "#/run/" in browser.current_url and "running" in text())
+    until("its curve there", lambda: points() > before)
+    go("#/runs")
+    until("the table says what runs", lambda: "live" in text(".live-strip"))
+
+
+def live_ends():
+    """The table says that there is a new run, and shows it when told to."""
+    fresh = until("word of a new run", lambda: next(b for b in all_of("main button") if "new runs" in b.text), 90)
+    expect("exit status of the trial", trial.wait(), 0)
+    fresh.click()
+    until("its run", lambda: len(rows()) == 8)
+    go("#/live")
+    until("nothing runs any more", lambda: "nothing runs now" in text())
+
+
+def narrow():
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride",
+                            {"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": True})
+    keys = browser.execute_script("return fetch('/api/v1/runs?columns=key&where=experiment%3Dcurves')"
+                                  ".then(a => a.json()).then(a => a.rows.map(r => r[0]))")
+    pages = {"runs": "#/runs", "groups": "#/runs?group=cell", "run": f"#/run/{keys[0]}", "forecast": "#/forecast?epochs=1",
+             "overlay": "#/overlay?runs=" + ",".join(keys), "explore": "#/explore", "coverage": "#/coverage", "reports": "#/reports"}
+    for name, path in pages.items():
+        go(path)
+        until(f"{name}, narrow", lambda: len(text()) > 60 and not all_of("[aria-busy]"), 60)
+        time.sleep(0.5)
+        expect(f"{name}: width at 390 pixels", browser.execute_script("return document.documentElement.scrollWidth"), 390)
+        shot(f"{name}-390")
+
+
+def dark():
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": "dark"}]})
+    go("#/runs")
+    until("rows", lambda: len(rows()) >= 7)
+    expect("background", browser.execute_script("return getComputedStyle(document.body).backgroundColor"), "rgb(20, 22, 26)")
+
+
+trial = None
+for part in (table, sorting, grouping, keyboard, run_page, explore, forecast, others, live, live_ends, dark, narrow):
+    part()
+noise = [line["message"] for line in browser.get_log("browser") if line["level"] == "SEVERE" and "status of 4" not in line["message"]]
+if noise:
+    fail("the console:\n" + "\n".join(noise))
+browser.quit()
+print("walked")
