@@ -15,6 +15,6 @@ endforeach()
 # trains something in every profile of every recipe
 set_tests_properties(cli.0027-recipes PROPERTIES LABELS "slow" TIMEOUT 600)
 # start a Jupyter kernel, a browser
-set_tests_properties(cli.0053-notebooks cli.0058-page-browser PROPERTIES LABELS "slow" TIMEOUT 300)
+set_tests_properties(cli.0059-notebooks cli.0058-page-browser PROPERTIES LABELS "slow" TIMEOUT 300)
 add_test(NAME layers COMMAND ${CMAKE_SOURCE_DIR}/tests/layers.sh ${CMAKE_SOURCE_DIR})
 set_tests_properties(layers PROPERTIES LABELS quick)
