@@ -49,6 +49,7 @@ ok orch run curve.recipe curves hostile
 
 # serve ARG...: starts the server; its address in $base, its process in $server
 serve() {
+    rm -f "$SCRATCH/served" # of the server before
     orch serve --port 0 "$@" >"$SCRATCH/served" 2>"$SCRATCH/serve.err" &
     server=$!
     for _ in $(seq 200); do [ -s "$SCRATCH/served" ] && break; sleep 0.05; done
