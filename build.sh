@@ -18,6 +18,8 @@ CORE_PACKAGES='gcc:gcc cmake:cmake ninja-build:ninja pkg-config:pkg-config git:g
 TEST_PACKAGES='libcmocka-dev:cmocka sqlite3:sqlite3'
 # optional: one PDF of a report (weasyprint); checking and running its notebooks
 PAPER_PACKAGES='weasyprint:weasyprint python3-nbformat: python3-nbconvert: python3-ipykernel:'
+# optional: a browser, in which the tests walk the pages
+BROWSER_PACKAGES='chromium:chromium chromium-driver:chromedriver python3-selenium:'
 TORCH_PACKAGES='g++:g++ libtorch-dev: dataset-fashion-mnist:'
 
 say()  { printf '%s\n' "$*" >&2; }
@@ -33,6 +35,7 @@ usage: ./build.sh COMMAND
   torch                 LibTorch and the training plugins as well
   all                   build and torch
   paper                 what 'orch report --pdf' and the notebooks' tests use; not needed for the rest
+  browser               a browser for the tests that walk the pages; they are skipped without one
   asan [ARG...]         all tests again under AddressSanitizer and UBSan
   install [--prefix D]  into D (default /usr/local; DESTDIR is respected), with manuals, man pages and
                         the header and pkg-config file that plugin authors need
@@ -231,10 +234,11 @@ case $command in
     build) build_core; table ;;
     torch | all) build_torch; table ;;
     paper) need 'reports on paper' "$PAPER_PACKAGES" ;;
+    browser) need 'a browser for tests' "$BROWSER_PACKAGES" ;;
     asan) run_asan "$@" ;;
     install) run_install "$@" ;;
     clean) rm -rf "$BUILD" "$BUILD-asan" "$BUILD.log" "$BUILD-asan.log" orch ;;
-    packages) for stage in CORE TEST PAPER TORCH; do list="${stage}_PACKAGES"; printf '%s: %s\n' "$stage" "$(names "${!list}")"; done ;;
+    packages) for stage in CORE TEST PAPER BROWSER TORCH; do list="${stage}_PACKAGES"; printf '%s: %s\n' "$stage" "$(names "${!list}")"; done ;;
     help | -h | --help) usage ;;
     *) usage >&2; die "unknown command '$command'" ;;
 esac

@@ -2,10 +2,12 @@
 #include "predictors/dense.h"
 
 #include <math.h>
+#include <string.h>
 
-#define LANES 8
+#define LANES 8 /* sums side by side; their order is the same however wide the processor is */
+#define ROWS 4  /* side by side: a sum alone waits for its last addition */
 
-double orch_dot(const double *a, const double *b, size_t n)
+ORCH_WIDE double orch_dot(const double *a, const double *b, size_t n)
 {
     double sums[LANES] = {0};
     size_t whole = n - n % LANES;
@@ -18,7 +20,7 @@ double orch_dot(const double *a, const double *b, size_t n)
            ((sums[4] + sums[5]) + (sums[6] + sums[7]));
 }
 
-float orch_dot_float(const float *a, const float *b, size_t n)
+ORCH_WIDE float orch_dot_float(const float *a, const float *b, size_t n)
 {
     float sums[LANES] = {0};
     size_t whole = n - n % LANES;
@@ -31,10 +33,33 @@ float orch_dot_float(const float *a, const float *b, size_t n)
            ((sums[4] + sums[5]) + (sums[6] + sums[7]));
 }
 
-void orch_add_float(float *restrict inout, const float *restrict a, float scale, size_t n)
+ORCH_WIDE void orch_dots_float(const float *rows, size_t count, const float *b, size_t n,
+                               float *out)
 {
-    for (size_t i = 0; i < n; i++)
-        inout[i] += scale * a[i];
+    typedef float lanes __attribute__((vector_size(LANES * sizeof(float))));
+    size_t whole = n - n % LANES, done = 0;
+    for (; done + ROWS <= count; done += ROWS) {
+        const float *a = rows + done * n;
+        lanes sums[ROWS] = {{0}};
+        for (size_t i = 0; i < whole; i += LANES) {
+            lanes factor;
+            memcpy(&factor, b + i, sizeof factor);
+            for (size_t r = 0; r < ROWS; r++) {
+                lanes row;
+                memcpy(&row, a + r * n + i, sizeof row);
+                sums[r] += row * factor;
+            }
+        }
+        for (size_t r = 0; r < ROWS; r++) {
+            float s[LANES];
+            memcpy(s, &sums[r], sizeof s);
+            for (size_t i = whole; i < n; i++)
+                s[i - whole] += a[r * n + i] * b[i];
+            out[done + r] = ((s[0] + s[1]) + (s[2] + s[3])) + ((s[4] + s[5]) + (s[6] + s[7]));
+        }
+    }
+    for (; done < count; done++)
+        out[done] = orch_dot_float(rows + done * n, b, n);
 }
 
 bool orch_cholesky(double *a, size_t n)

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #define ROWS_MAX 1000
+#define CHUNK 128 /* rows that are compared before their kernels are worked out */
 #define PLANE 4.0 /* variance of the plane's slopes beside the kernel's */
 
 struct kernel {
@@ -34,10 +35,27 @@ static void kernel_release(void *fitted)
     g_free(k);
 }
 
-static double nearby(const struct kernel *k, double squares)
+/* The kernel of `count` squared distances, in their place: step by step, so that all but the
+ * exponential goes several at a time. */
+static inline void nearby(const struct kernel *k, double *inout, size_t count)
 {
-    double far = sqrt(5 * MAX(squares, 0)) / k->length;
-    return (1 + far + far * far / 3) * exp(-far);
+    double far[CHUNK];
+    for (size_t i = 0; i < count; i++) {
+        far[i] = sqrt(5 * MAX(inout[i], 0)) / k->length;
+        inout[i] = 1 + far[i] + far[i] * far[i] / 3;
+    }
+    for (size_t i = 0; i < count; i++)
+        inout[i] *= exp(-far[i]);
+}
+
+/* Squared distances to rows `first` on, and the products of the two rows. */
+static inline void compare(const struct kernel *k, const float *row, float norm, size_t first,
+                           size_t count, float *out_dots, double *out_squares)
+{
+    size_t cols = (size_t)k->cols;
+    orch_dots_float(k->values + first * cols, count, row, cols, out_dots);
+    for (size_t i = 0; i < count; i++)
+        out_squares[i] = (double)(norm + k->norms[first + i] - 2 * out_dots[i]);
 }
 
 /* Row-major, without what stands far outside of what was seen. */
@@ -60,17 +78,29 @@ static size_t choose_rows(size_t rows, uint64_t seed, size_t *out)
     return count;
 }
 
-/* Covariances of all pairs, lower half: the plane's and the kernel's. */
+/* Covariances of row i with rows 0 to i: the plane's and the kernel's. */
+ORCH_WIDE static void gram_row(const struct kernel *k, size_t i, double *out)
+{
+    size_t cols = (size_t)k->cols;
+    float dots[CHUNK];
+    for (size_t first = 0; first <= i; first += CHUNK) {
+        size_t count = MIN(CHUNK, i + 1 - first);
+        compare(k, k->values + i * cols, k->norms[i], first, count, dots, out + first);
+        if (first + count > i)
+            out[i] = 0; /* to itself, whatever the rounding says */
+        nearby(k, out + first, count);
+        for (size_t j = 0; j < count; j++)
+            out[first + j] += PLANE * (1 + (double)dots[j] / (double)MAX(cols, 1));
+    }
+}
+
+/* Of all pairs, lower half. */
 static double *gram_of(const struct kernel *k, double noise)
 {
-    size_t n = k->rows, cols = (size_t)k->cols;
+    size_t n = k->rows;
     double *gram = g_new(double, n *n);
     for (size_t i = 0; i < n; i++) {
-        for (size_t j = 0; j <= i; j++) {
-            float dot = orch_dot_float(k->values + i * cols, k->values + j * cols, cols);
-            double squares = i == j ? 0 : (double)(k->norms[i] + k->norms[j] - 2 * dot);
-            gram[i * n + j] = nearby(k, squares) + PLANE * (1 + (double)dot / (double)MAX(cols, 1));
-        }
+        gram_row(k, i, gram + i * n);
         gram[i * n + i] += MAX(noise, 1e-6);
     }
     return gram;
@@ -119,15 +149,18 @@ static void *kernel_fit(const double *values, size_t rows, int cols, const doubl
     return k;
 }
 
-static double answer(const struct kernel *k, const float *row, float norm)
+ORCH_WIDE static double answer(const struct kernel *k, const float *row, float norm)
 {
-    size_t cols = (size_t)k->cols;
-    double sum = k->mean + k->constant;
-    for (size_t c = 0; c < cols; c++)
+    float dots[CHUNK];
+    double sum = k->mean + k->constant, near[CHUNK];
+    for (int c = 0; c < k->cols; c++)
         sum += k->slopes[c] * (double)row[c];
-    for (size_t j = 0; j < k->rows; j++) {
-        float dot = orch_dot_float(row, k->values + j * cols, cols);
-        sum += k->weights[j] * nearby(k, (double)(norm + k->norms[j] - 2 * dot));
+    for (size_t first = 0; first < k->rows; first += CHUNK) {
+        size_t count = MIN(CHUNK, k->rows - first);
+        compare(k, row, norm, first, count, dots, near);
+        nearby(k, near, count);
+        for (size_t j = 0; j < count; j++)
+            sum += k->weights[first + j] * near[j];
     }
     return sum;
 }

@@ -10,6 +10,7 @@
 
 #define LAYERS 4 /* three hidden, one out */
 #define BATCH 64
+#define ABREAST 4       /* rows of weights that are added at once */
 #define WHOLE_ROWS 8000 /* up to so many rows all epochs are run */
 
 struct layer {
@@ -65,35 +66,56 @@ static void mlp_release(void *fitted)
 
 static void forward(const struct layer *l, const float *in, float *out, bool relu)
 {
+    orch_dots_float(l->w, (size_t)l->out, in, (size_t)l->in, out);
     for (int o = 0; o < l->out; o++) {
-        float sum = l->b[o] + orch_dot_float(l->w + (size_t)o * (size_t)l->in, in, (size_t)l->in);
+        float sum = l->b[o] + out[o];
         out[o] = relu && sum < 0 ? 0 : sum;
     }
 }
 
-/* delta of the outputs to gradients and the delta of the inputs (NULL: not wanted). */
-static void backward(struct layer *l, const float *in, const float *delta, float *out_delta)
+/* Adds the sum of scales[k] a[k] to inout, in the order of k. */
+static inline void add_scaled(float *restrict inout, const float *const *a, const float *scales,
+                              size_t n)
 {
-    size_t n = (size_t)l->in;
+    const float *a0 = a[0], *a1 = a[1], *a2 = a[2], *a3 = a[3];
+    for (size_t i = 0; i < n; i++)
+        inout[i] = (((inout[i] + scales[0] * a0[i]) + scales[1] * a1[i]) + scales[2] * a2[i]) +
+                   scales[3] * a3[i];
+}
+
+/* delta of the outputs to gradients and the delta of the inputs (NULL: not wanted). */
+ORCH_WIDE static void backward(struct layer *l, const float *restrict in, const float *delta,
+                               float *restrict out_delta)
+{
+    size_t n = (size_t)l->in, waiting = 0;
+    const float *rows[ABREAST];
+    float scales[ABREAST];
     if (out_delta)
         memset(out_delta, 0, sizeof(float) * n);
     for (int o = 0; o < l->out; o++) {
-        float d = delta[o];
-        if (d > 0 || d < 0) { /* half of them are 0: ReLU */
-            l->gb[o] += d;
-            orch_add_float(l->gw + (size_t)o * n, in, d, n);
-            if (out_delta)
-                orch_add_float(out_delta, l->w + (size_t)o * n, d, n);
-        }
+        float d = delta[o], *restrict gradient = l->gw + (size_t)o * n;
+        if (!(d > 0 || d < 0)) /* half of them are 0: ReLU */
+            continue;
+        l->gb[o] += d;
+        for (size_t i = 0; i < n; i++)
+            gradient[i] += d * in[i];
+        rows[waiting] = l->w + (size_t)o * n;
+        scales[waiting++] = d;
+        if (out_delta && waiting == ABREAST)
+            add_scaled(out_delta, rows, scales, n);
+        waiting %= ABREAST;
     }
+    for (size_t k = 0; out_delta && k < waiting; k++)
+        for (size_t i = 0; i < n; i++)
+            out_delta[i] += scales[k] * rows[k][i];
 }
 
 struct adam {
     double rate, decay, correct1, correct2;
 };
 
-static void adam_step(float *restrict w, float *restrict g, float *restrict m, float *restrict v,
-                      size_t n, const struct adam *a, float scale)
+ORCH_WIDE static void adam_step(float *restrict w, float *restrict g, float *restrict m,
+                                float *restrict v, size_t n, const struct adam *a, float scale)
 {
     const float rate = (float)(a->rate / a->correct1), decay = (float)(a->rate * a->decay);
     const float second = (float)(1 / a->correct2);
@@ -141,6 +163,9 @@ static void train(struct mlp *m, const double *values, size_t rows, int cols, co
 {
     struct scratch s = {0};
     g_autofree uint32_t *order = g_new(uint32_t, rows);
+    g_autofree float *lines = g_new(float, MAX(rows * (size_t)cols, 1));
+    for (size_t i = 0; i < rows; i++)
+        load_row(values, rows, cols, i, lines + i * (size_t)cols);
     for (int i = 0; i <= LAYERS; i++) {
         int size = i < LAYERS ? m->layers[i].in : 1;
         s.values[i] = g_new0(float, MAX(size, 1));
@@ -160,7 +185,7 @@ static void train(struct mlp *m, const double *values, size_t rows, int cols, co
         for (size_t begin = 0; begin < rows; begin += BATCH) {
             size_t end = MIN(begin + BATCH, rows);
             for (size_t i = begin; i < end; i++) {
-                load_row(values, rows, cols, order[i], s.values[0]);
+                memcpy(s.values[0], lines + order[i] * (size_t)cols, sizeof(float) * (size_t)cols);
                 train_row(m, &s, (float)((y[order[i]] - m->mean) / m->spread));
             }
             step++;

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define CHUNK 128       /* landmarks that are compared with a row at once */
 #define JUDGED 2000     /* rows that say what is usual */
 #define GAP_SHARE 0.55  /* of a gap: its middle, by the way along numbers and their logarithms */
 #define LEAST_REACH 0.1 /* of a number's logarithm: a tenth beyond what was seen is near */
@@ -16,11 +17,13 @@
 /* But landmark `but`. */
 static double nearest(const struct orch_nearness *n, const float *row, float norm, size_t but)
 {
-    float best = INFINITY;
-    for (size_t k = 0; k < n->count; k++) {
-        const float *other = n->landmarks + k * (size_t)n->cols;
-        if (k != but)
-            best = MIN(best, n->norms[k] - 2 * orch_dot_float(row, other, (size_t)n->cols));
+    float best = INFINITY, dots[CHUNK];
+    for (size_t first = 0; first < n->count; first += CHUNK) {
+        size_t count = MIN(CHUNK, n->count - first);
+        orch_dots_float(n->landmarks + first * (size_t)n->cols, count, row, (size_t)n->cols, dots);
+        for (size_t k = 0; k < count; k++)
+            if (first + k != but)
+                best = MIN(best, n->norms[first + k] - 2 * dots[k]);
     }
     return sqrt(MAX((double)(best + norm), 0));
 }

@@ -35,6 +35,7 @@ static const struct {
 
 static bool find_column(const char *text, struct store_column *out, GError **error)
 {
+    *out = (struct store_column){0};
     for (size_t i = 0; i < G_N_ELEMENTS(OWN); i++) {
         if (strcmp(OWN[i].name, text) == 0) {
             *out = (struct store_column){.sql = OWN[i].sql};
@@ -44,6 +45,7 @@ static bool find_column(const char *text, struct store_column *out, GError **err
     if (g_utf8_validate(text, -1, NULL) && *text && strlen(text) < 256 &&
         store_column_of(text, out))
         return true;
+    g_clear_pointer(&out->name, g_free);
     orch_error_set(error, ORCH_ERROR_USAGE, "write a name, param.NAME, result.NAME or metric.NAME",
                    "unknown column '%s'", text);
     return false;

@@ -76,8 +76,8 @@ struct orch_plan *orch_execute_make_plan(struct orch_cli *cli,
     unsigned slots =
         options->jobs > 0 ? (unsigned)options->jobs : default_jobs(cli, expansion, gpu_count);
     struct orch_diags *diags = orch_diags_new();
-    struct orch_plan_options plan_options = {slots, options->force, options->reads_only,
-                                             options->any_slots};
+    struct orch_plan_options plan_options = {slots, options->force, options->any_slots,
+                                             options->reads_only};
     struct orch_plan *plan = orch_plan_new(cli->workspace, orch_cli_plugins(cli), expansion,
                                            &plan_options, diags, error);
     orch_cli_warnings(cli, diags);

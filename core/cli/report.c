@@ -12,7 +12,7 @@ struct orch_plan *orch_cli_report_plan(struct orch_cli *cli, const struct orch_e
     if (access(cli->workspace->db_path, F_OK) == 0 &&
         !orch_workspace_store(cli->workspace, ORCH_STORE_READ, error))
         return NULL;
-    struct orch_execute_options options = {.jobs = jobs, .reads_only = true, .any_slots = !jobs};
+    struct orch_execute_options options = {.jobs = jobs, .any_slots = !jobs, .reads_only = true};
     return orch_execute_make_plan(cli, expansion, &options, 0, error);
 }
 

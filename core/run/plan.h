@@ -35,11 +35,11 @@ struct orch_plan_item {
 struct orch_plan_options {
     unsigned slots; /* trials at once; at least 1 */
     bool force;     /* wanted trials run whatever the store holds */
+    bool any_slots; /* to look at what is there: a run counts with whichever share of this machine's
+                       threads its slot had, `slots` first */
     /** Nothing will run: what a plugin refuses here (its data may be on another machine) is no
      * error, and is looked up by its parameters. What nobody has run of it is skipped. */
     bool reads_only;
-    bool any_slots; /* to look at what is there: a run counts with whichever share of this machine's
-                       threads its slot had, `slots` first */
 };
 
 struct orch_plan {

@@ -165,7 +165,8 @@ bool web_api_runs(struct web_call *call, GError **error)
 
 struct group {
     json_t *by;      /* array of what it is grouped by */
-    json_t *example; /* recipe, experiment, setting of its first run, and its key */
+    int64_t first;   /* the id of its first run */
+    json_t *example; /* EXAMPLE of that run */
     int64_t runs;
     GArray *values[VALUES_MAX]; /* double */
 };
@@ -176,8 +177,7 @@ struct grouping {
     int by_count, value_count;
 };
 
-enum { EXAMPLE_COLUMNS = 4 };
-static const char *const EXAMPLE[EXAMPLE_COLUMNS] = {"key", "recipe", "experiment", "setting"};
+static const char *const EXAMPLE[] = {"key", "recipe", "experiment", "setting", NULL};
 
 static void free_group(gpointer data)
 {
@@ -190,16 +190,14 @@ static void free_group(gpointer data)
     g_free(g);
 }
 
-static struct group *new_group(struct grouping *all, const struct orch_told_cell *cells,
-                               const struct orch_told_cell *example)
+static struct group *new_group(struct grouping *all, int64_t run_id,
+                               const struct orch_told_cell *cells)
 {
     struct group *g = g_new0(struct group, 1);
+    g->first = run_id;
     g->by = json_array();
-    g->example = json_array();
     for (int i = 0; i < all->by_count; i++)
         json_array_append_new(g->by, cell_json(&cells[i]));
-    for (int i = 0; i < EXAMPLE_COLUMNS; i++)
-        json_array_append_new(g->example, cell_json(&example[i]));
     for (int i = 0; i < all->value_count; i++)
         g->values[i] = g_array_new(FALSE, FALSE, sizeof(double));
     g_ptr_array_add(all->order, g);
@@ -218,17 +216,16 @@ static void append_cell(GString *text, const struct orch_told_cell *cell)
         g_string_append_c(text, 'n');
 }
 
-/* Columns: what it is grouped by, the values, the example. */
+/* Columns: what it is grouped by, then the values. */
 static bool add_to_group(void *ctx, int64_t run_id, const struct orch_told_cell *cells)
 {
-    (void)run_id;
     struct grouping *all = ctx;
     g_autoptr(GString) key = g_string_new(NULL);
     for (int i = 0; i < all->by_count; i++)
         append_cell(key, &cells[i]);
     struct group *g = g_hash_table_lookup(all->found, key->str);
     if (!g) {
-        g = new_group(all, cells, cells + all->by_count + all->value_count);
+        g = new_group(all, run_id, cells);
         g_hash_table_insert(all->found, g_strdup(key->str), g);
     }
     g->runs++;
@@ -252,6 +249,33 @@ static json_t *stat_json(const GArray *values)
                      orch_json_real(s.mean), "sd", isnan(s.sd) ? json_null() : json_real(s.sd),
                      "half", isnan(s.half) ? json_null() : json_real(s.half), "min",
                      orch_json_real(s.min), "max", orch_json_real(s.max));
+}
+
+struct examples {
+    GPtrArray *groups;
+    guint next;
+};
+
+static bool add_example(void *ctx, int64_t run_id, const struct orch_told_cell *cells)
+{
+    (void)run_id;
+    struct examples *examples = ctx;
+    struct group *g = examples->groups->pdata[examples->next++];
+    g->example = json_array();
+    for (int i = 0; EXAMPLE[i]; i++)
+        json_array_append_new(g->example, cell_json(&cells[i]));
+    return true;
+}
+
+/* Of the groups that are shown alone: some of it is slow to read. */
+static bool read_examples(struct orch_store *store, GPtrArray *groups, GError **error)
+{
+    struct examples examples = {.groups = groups};
+    g_autoptr(GArray) ids = g_array_new(FALSE, FALSE, sizeof(int64_t));
+    for (guint i = 0; i < groups->len && i < GROUPS_MAX; i++)
+        g_array_append_val(ids, ((const struct group *)groups->pdata[i])->first);
+    return orch_store_tell_cells(store, (const int64_t *)(const void *)ids->data, ids->len, EXAMPLE,
+                                 add_example, &examples, error);
 }
 
 static json_t *groups_json(const struct grouping *all)
@@ -288,13 +312,12 @@ bool web_api_groups(struct web_call *call, GError **error)
     g_ptr_array_extend(columns, &(GPtrArray){(gpointer *)by, (guint)all.by_count}, NULL, NULL);
     g_ptr_array_extend(columns, &(GPtrArray){(gpointer *)values, (guint)all.value_count}, NULL,
                        NULL);
-    for (int i = 0; i < EXAMPLE_COLUMNS; i++)
-        g_ptr_array_add(columns, (char *)(uintptr_t)EXAMPLE[i]);
     g_ptr_array_add(columns, NULL);
     all.found = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     all.order = g_ptr_array_new_with_free_func(free_group);
     bool ok = orch_store_tell_cells(call->store, (const int64_t *)(const void *)ids->data, ids->len,
                                     (const char *const *)columns->pdata, add_to_group, &all, error);
+    ok = ok && read_examples(call->store, all.order, error);
     if (ok)
         web_answer_json(call,
                         json_pack("{s:I s:I s:o}", "runs", (json_int_t)ids->len, "total",

@@ -15,6 +15,8 @@ unset ORCH_DB ORCH_PLUGIN_PATH ORCH_HARDWARE CLICOLOR_FORCE
 BUILD=${ORCH_BUILD_DIR:?run through ctest, or set ORCH_BUILD_DIR}
 SOURCE=${ORCH_SOURCE_DIR:?run through ctest, or set ORCH_SOURCE_DIR}
 PATH=$BUILD:$PATH
+# the interpreter itself, where 'python3' is a script that looks for one each time
+python3() { command "${ORCH_PYTHON:-python3}" "$@"; }
 SCRATCH=$(mktemp -d "${TMPDIR:-/tmp}/orch-test-XXXXXX")
 export HOME=$SCRATCH/home XDG_CACHE_HOME=$SCRATCH/cache XDG_DATA_HOME=$SCRATCH/share XDG_CONFIG_HOME=$SCRATCH/config
 mkdir -p "$HOME" "$SCRATCH/w"
@@ -42,14 +44,7 @@ says_not() { case $err in *"$1"*) _fail "stderr has: $1" ;; esac; }
 same() { [ "$1" = "$2" ] || _fail "${3:-values} differ: '$1' and '$2'"; }
 skip() { printf 'skipped: %s\n' "$1"; exit 77; }
 # json PATH: a value of the last stdout, e.g. json runs.0.state
-json() { printf '%s' "$out" | python3 -c '
-import json, sys
-value = json.load(sys.stdin)
-for key in sys.argv[1].split("."):
-    if key == "#": value = len(value)
-    elif isinstance(value, list): value = value[int(key)]
-    else: value = value[key]
-print(value if isinstance(value, str) else json.dumps(value))' "$1"; }
+json() { printf '%s' "$out" | "$BUILD/json_get" "$1"; }
 # terminal CMD...: runs it with a terminal for its stderr, which comes as stdout here; its stdout as stderr
 terminal() { python3 -c '
 import os, pty, subprocess, sys, threading

@@ -1,14 +1,20 @@
 # Black-box tests of the program: each script has a scratch folder and repository of its own.
+# what lib.sh asks JSON with
+add_executable(json_get ${CMAKE_CURRENT_LIST_DIR}/json_get.c)
+target_link_libraries(json_get PRIVATE orch_base)
+# the interpreter behind 'python3', which may be a script that looks for it each time
+execute_process(COMMAND python3 -c "import sys; print(sys.executable)"
+  OUTPUT_VARIABLE ORCH_PYTHON OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
 file(GLOB scripts CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/[0-9]*.sh)
 foreach(script ${scripts})
   get_filename_component(name ${script} NAME_WE)
   add_test(NAME cli.${name} COMMAND bash ${script})
   set_tests_properties(cli.${name} PROPERTIES LABELS "quick" TIMEOUT 120 SKIP_RETURN_CODE 77
-    ENVIRONMENT "ORCH_SOURCE_DIR=${CMAKE_SOURCE_DIR};ORCH_BUILD_DIR=${CMAKE_BINARY_DIR}")
+    ENVIRONMENT "ORCH_SOURCE_DIR=${CMAKE_SOURCE_DIR};ORCH_BUILD_DIR=${CMAKE_BINARY_DIR};ORCH_PYTHON=${ORCH_PYTHON}")
 endforeach()
 # trains something in every profile of every recipe
 set_tests_properties(cli.0027-recipes PROPERTIES LABELS "slow" TIMEOUT 600)
 # start a Jupyter kernel, a browser
-set_tests_properties(cli.0053-notebooks cli.0058-page-browser PROPERTIES LABELS "slow" TIMEOUT 300)
+set_tests_properties(cli.0059-notebooks cli.0058-page-browser PROPERTIES LABELS "slow" TIMEOUT 300)
 add_test(NAME layers COMMAND ${CMAKE_SOURCE_DIR}/tests/layers.sh ${CMAKE_SOURCE_DIR})
 set_tests_properties(layers PROPERTIES LABELS quick)

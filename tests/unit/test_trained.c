@@ -87,53 +87,97 @@ static void test_round_trip(void **state)
     orch_rows_free(rows);
 }
 
-/* Cuts a member out, or puts nonsense in its place, everywhere: an error, never a crash. */
+/* The same text with `word` in place of the value behind a colon; NULL: that is an object or list.
+ */
+static char *spoil(const char *dump, const char *colon, const char *word)
+{
+    size_t length = colon[1] == '"' ? strcspn(colon + 2, "\"") + 2 : strcspn(colon + 1, ",}]");
+    if (colon[1] == '{' || colon[1] == '[')
+        return NULL;
+    return g_strdup_printf("%.*s%s%s", (int)(colon + 1 - dump), dump, word, colon + 1 + length);
+}
+
+/* Is what was broken refused with an error? What can be read answers something. */
+static bool is_model_refused(const json_t *saved, const struct orch_rows *rows)
+{
+    g_autoptr(GError) error = NULL;
+    g_autofree double *answers = g_new(double, rows->rows);
+    struct orch_model *model = orch_model_load(saved, &error);
+    if (model)
+        orch_model_predict(model, rows->matrix, answers);
+    assert_true(model || error);
+    orch_model_free(model);
+    return !model;
+}
+
+static bool is_whole_refused(const json_t *saved, const struct orch_rows *rows)
+{
+    g_autoptr(GError) error = NULL;
+    g_autofree struct orch_answer *answers = g_new(struct orch_answer, rows->rows);
+    struct orch_learned *loaded = orch_learned_load(saved, &error);
+    if (loaded)
+        orch_learned_predict(loaded, rows, answers);
+    assert_true(loaded || error);
+    orch_learned_free(loaded);
+    return !loaded;
+}
+
+/* Puts nonsense in the place of members, at up to `most` places: an error, never a crash. Returns
+ * how much of it was refused. Takes over `saved`. */
+static int break_members(json_t *saved, const struct orch_rows *rows, size_t most,
+                         bool (*is_refused)(const json_t *, const struct orch_rows *))
+{
+    static const char *const nonsense[] = {"null", "7", "\"x\"", "[]", "{}", "[1,2,3]", "\"AAAA\""};
+    char *dump = json_dumps(saved, JSON_COMPACT);
+    size_t colons = 0, number = 0;
+    int refused = 0;
+    for (const char *at = strchr(dump, ':'); at; at = strchr(at + 1, ':'))
+        colons++;
+    for (const char *at = strchr(dump, ':'); at; at = strchr(at + 1, ':')) {
+        if (number++ % (colons / most + 1))
+            continue;
+        for (size_t k = 0; k < G_N_ELEMENTS(nonsense); k++) {
+            g_autofree char *changed = spoil(dump, at, nonsense[k]);
+            json_t *broken = changed ? json_loads(changed, 0, NULL) : NULL;
+            refused += broken && is_refused(broken, rows);
+            json_decref(broken);
+        }
+    }
+    free(dump);
+    json_decref(saved);
+    return refused;
+}
+
+/* Each kind of model by itself, and one whole with its questions and distances. */
 static void test_broken(void **state)
 {
     (void)state;
-    static const char *const nonsense[] = {"null", "7", "\"x\"", "[]", "{}", "[1,2,3]", "\"AAAA\""};
     g_autofree char *text = table_text(30);
     struct orch_rows *rows = rows_of(text, NULL);
-    struct orch_answer answers[30];
-    int refused = 0;
+    double logs[30];
+    for (size_t i = 0; i < rows->rows; i++)
+        logs[i] = log(rows->target[i]);
     for (const struct orch_model_kind *kind = orch_model_kinds(); kind->name; kind++) {
-        struct orch_learn_options options = {
-            .model = kind->name, .target = ORCH_LEARN_LOG, .no_tuning = true};
-        struct orch_learned *learned = orch_learn(rows, &options, NULL);
-        json_t *whole = orch_learned_save(learned, ORCH_SAVE_PACKED);
-        char *dump = json_dumps(whole, JSON_COMPACT);
-        size_t colons = 0, number = 0;
-        for (const char *at = strchr(dump, ':'); at; at = strchr(at + 1, ':'))
-            colons++;
-        for (const char *at = strchr(dump, ':'); at; at = strchr(at + 1, ':')) {
-            if (number++ % (colons / 60 + 1))
-                continue;
-            for (size_t k = 0; k < G_N_ELEMENTS(nonsense); k++) {
-                /* the value behind this colon, when it is no object or list */
-                size_t length = at[1] == '"' ? strcspn(at + 2, "\"") + 2 : strcspn(at + 1, ",}]");
-                if (at[1] == '{' || at[1] == '[')
-                    continue;
-                GString *changed = g_string_new_len(dump, at + 1 - dump);
-                g_string_append(changed, nonsense[k]);
-                g_string_append(changed, at + 1 + length);
-                json_t *saved = json_loads(changed->str, 0, NULL);
-                GError *error = NULL;
-                struct orch_learned *loaded = saved ? orch_learned_load(saved, &error) : NULL;
-                if (loaded)
-                    orch_learned_predict(loaded, rows, answers);
-                refused += saved && !loaded;
-                assert_true(loaded || !saved || error);
-                g_clear_error(&error);
-                orch_learned_free(loaded);
-                json_decref(saved);
-                g_string_free(changed, TRUE);
-            }
-        }
-        free(dump);
-        json_decref(whole);
-        orch_learned_free(learned);
+        const struct orch_knobs *grid;
+        kind->grid(&grid);
+        struct orch_knobs small = *grid; /* it is read some hundred times */
+        small.trees = MIN(small.trees, 8);
+        small.width = MIN(small.width, 8);
+        struct orch_model *model = orch_model_fit(kind, rows->matrix, logs, NULL, &small, 1, NULL);
+        json_t *saved = orch_model_save(model, ORCH_SAVE_PACKED);
+        assert_true(break_members(saved, rows, 60, is_model_refused) > 20);
+        orch_model_free(model);
     }
-    assert_true(refused > 100);
+    struct orch_learn_options options = {
+        .model = "linear", .target = ORCH_LEARN_LOG, .no_tuning = true};
+    struct orch_learned *learned = orch_learn(rows, &options, NULL);
+    json_t *saved = orch_learned_save(learned, ORCH_SAVE_PACKED), *question;
+    size_t k;
+    json_array_foreach(json_object_get(saved, "questions"), k, question)
+        /* a large model like those above */
+        json_object_set_new(json_object_get(question, "width"), "difficulty", json_null());
+    assert_true(break_members(saved, rows, 120, is_whole_refused) > 100);
+    orch_learned_free(learned);
     orch_rows_free(rows);
 }
 

@@ -88,7 +88,7 @@ function source(run) {
 }
 
 function files(run) {
-  const url = (a) => `/api/v1/runs/${run.key}/artifact?name=${encodeURIComponent(a.name)}`;
+  const url = (a) => `/api/v1/runs/${encodeURIComponent(run.key)}/artifact?name=${encodeURIComponent(a.name)}`;
   const isPicture = (a) => a.here && a.bytes < 8e6 && /\.(png|jpe?g)$/i.test(a.name);
   const pictures = run.artifacts.filter(isPicture), others = run.artifacts.filter((a) => !isPicture(a));
   return [pictures.length ? el('div', {class: 'pictures'}, pictures.map((a) => el('figure', {}, el('a', {href: url(a)}, el('img', {src: url(a), alt: a.name, loading: 'lazy'})), el('figcaption', {}, a.name)))) : null,
