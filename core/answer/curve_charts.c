@@ -119,10 +119,11 @@ void orch_held_curves_chart(const struct orch_held_curve *held, size_t count, do
                  h->measured, band);
     }
     g_autofree char *what =
-        isnan(band) ? g_strdup("no band: it wants 3 networks or more")
-                    : g_strdup_printf("band: +- %.1f %%, the worst mean error of networks of the "
-                                      "family that were left out in turn",
-                                      100 * band);
+        isnan(band)
+            ? g_strdup("no band: it wants 3 networks or more")
+            : g_strdup_printf("band: +- %.1f %%, the worst mean error of networks of the "
+                              "family that were left out in turn, noise of single batches included",
+                              100 * band);
     chart->note = g_strdup_printf("measured: means over at most %d stretches; %s", STRETCHES, what);
     orch_section_chart(section, chart);
 }
