@@ -19,12 +19,16 @@ function(orch_plugin name)
   install(TARGETS plugin_${name} DESTINATION lib/orch/plugins)
 endfunction()
 
+# Where tests find what they need. One thread each, for they run side by side: threads that wait for
+# others' turn with their processors spin. Tests of threads ask for theirs.
+set(ORCH_TEST_ENVIRONMENT "ORCH_SOURCE_DIR=${CMAKE_SOURCE_DIR};ORCH_BUILD_DIR=${CMAKE_BINARY_DIR};OMP_NUM_THREADS=1")
+
 # orch_test(NAME LABEL [DEPS...]): tests/unit/test_NAME.c, a cmocka program, registered with CTest.
 # Tests labelled quick take under a minute together.
 function(orch_test name label)
   add_executable(test_${name} ${CMAKE_SOURCE_DIR}/tests/unit/test_${name}.c)
   target_link_libraries(test_${name} PRIVATE ${ARGN} PkgConfig::CMOCKA)
   add_test(NAME unit.${name} COMMAND test_${name} WORKING_DIRECTORY ${CMAKE_BINARY_DIR})
-  set_tests_properties(unit.${name} PROPERTIES LABELS "${label}" TIMEOUT 120 ENVIRONMENT
-    "ORCH_SOURCE_DIR=${CMAKE_SOURCE_DIR};ORCH_BUILD_DIR=${CMAKE_BINARY_DIR}")
+  set_tests_properties(unit.${name} PROPERTIES LABELS "${label}" TIMEOUT 120
+    ENVIRONMENT "${ORCH_TEST_ENVIRONMENT}")
 endfunction()

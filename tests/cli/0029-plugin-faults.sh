@@ -53,13 +53,13 @@ sed -i 's/retries: 0/&, timeout: 1s/' x.recipe
 fails 1 orch run x.recipe -j 4 -x how="$(cut -d'|' -f1 cases | paste -sd,)"
 says '4 ok, 1 failed, 3 crashed, 2 timeout, 5 protocol-error'
 ok orch ls -n 0 --json; printf '%s' "$out" >runs.json
+python3 -c 'import json
+for r in json.load(open("runs.json"))["runs"]: open("key." + r["setting"]["how"], "w").write(r["run"] + "\n")'
 while IFS='|' read -r how state reason; do
-    key=$(python3 -c 'import json, sys
-print([r["run"] for r in json.load(open("runs.json"))["runs"] if r["setting"]["how"] == sys.argv[1]][0])' "$how")
+    key=$(<"key.$how")
     ok orch show "$key" --json
     same "$(json state)" "$state" "the state of $how"
     case $(json reason) in *"$reason"*) ;; *) _fail "$how: the reason lacks '$reason'" ;; esac
-    printf '%s\n' "$key" >"key.$how"
 done <cases
 # what came before a crash is kept, with the end of its stderr
 ok orch show "$(cat key.crash_run)"; has 'value      118'; has 'last words'

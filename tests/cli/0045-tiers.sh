@@ -121,7 +121,7 @@ with open("constant.csv", "w") as f:
 P
 ok orch import constant.csv --target step_ms; ok orch predictor train --no-runs --data constant --name c --untuned
 ok orch predictor show c --json
-ok orch import noise.csv --target step_ms; ok orch predictor train --no-runs --data noise --name n --untuned; has 'to beat'
+ok orch import noise.csv --target step_ms; ok orch predictor train --no-runs --data noise --name n --untuned --model linear; has 'to beat'
 ok orch import repeats.csv --target step_ms; ok orch predictor train --no-runs --data repeats --name r --untuned --model linear
 has 'not beaten'; ok orch predictor ls; has 'no: it loses'
 fails 2 orch predictor train --no-runs --data constant --model boots; says 'boost'

@@ -15,11 +15,13 @@ unset ORCH_DB ORCH_PLUGIN_PATH ORCH_HARDWARE CLICOLOR_FORCE
 BUILD=${ORCH_BUILD_DIR:?run through ctest, or set ORCH_BUILD_DIR}
 SOURCE=${ORCH_SOURCE_DIR:?run through ctest, or set ORCH_SOURCE_DIR}
 PATH=$BUILD:$PATH
-# the interpreter itself, where 'python3' is a script that looks for one each time
-python3() { command "${ORCH_PYTHON:-python3}" "$@"; }
 SCRATCH=$(mktemp -d "${TMPDIR:-/tmp}/orch-test-XXXXXX")
 export HOME=$SCRATCH/home XDG_CACHE_HOME=$SCRATCH/cache XDG_DATA_HOME=$SCRATCH/share XDG_CONFIG_HOME=$SCRATCH/config
-mkdir -p "$HOME" "$SCRATCH/w"
+mkdir -p "$HOME" "$SCRATCH/w" "$SCRATCH/bin"
+# the interpreter itself, where 'python3' is a script that looks for one each time
+printf '#!/bin/sh\nexec "%s" "$@"\n' "${ORCH_PYTHON:-$(command -v python3)}" >"$SCRATCH/bin/python3"
+chmod +x "$SCRATCH/bin/python3"
+PATH=$SCRATCH/bin:$PATH
 cleanup() { cd /; chmod -R u+w "$SCRATCH" 2>/dev/null; rm -rf "$SCRATCH"; }
 trap cleanup EXIT
 cd "$SCRATCH/w"
@@ -29,7 +31,7 @@ out= err= status=0
 _run() {
     "$@" >"$SCRATCH/out" 2>"$SCRATCH/err" </dev/null
     status=$?
-    out=$(cat "$SCRATCH/out") err=$(cat "$SCRATCH/err")
+    out=$(<"$SCRATCH/out") err=$(<"$SCRATCH/err")
 }
 _fail() {
     printf 'FAILED: %s\n  in: %s\n--- stdout\n%s\n--- stderr\n%s\n' "$1" "$(basename "$0")" "$out" "$err"
@@ -44,7 +46,7 @@ says_not() { case $err in *"$1"*) _fail "stderr has: $1" ;; esac; }
 same() { [ "$1" = "$2" ] || _fail "${3:-values} differ: '$1' and '$2'"; }
 skip() { printf 'skipped: %s\n' "$1"; exit 77; }
 # json PATH: a value of the last stdout, e.g. json runs.0.state
-json() { printf '%s' "$out" | "$BUILD/json_get" "$1"; }
+json() { "$BUILD/json_get" "$1" <<<"$out"; }
 # terminal CMD...: runs it with a terminal for its stderr, which comes as stdout here; its stdout as stderr
 terminal() { python3 -c '
 import os, pty, subprocess, sys, threading

@@ -10,7 +10,7 @@ foreach(script ${scripts})
   get_filename_component(name ${script} NAME_WE)
   add_test(NAME cli.${name} COMMAND bash ${script})
   set_tests_properties(cli.${name} PROPERTIES LABELS "quick" TIMEOUT 120 SKIP_RETURN_CODE 77
-    ENVIRONMENT "ORCH_SOURCE_DIR=${CMAKE_SOURCE_DIR};ORCH_BUILD_DIR=${CMAKE_BINARY_DIR};ORCH_PYTHON=${ORCH_PYTHON}")
+    ENVIRONMENT "${ORCH_TEST_ENVIRONMENT};ORCH_PYTHON=${ORCH_PYTHON}")
 endforeach()
 # trains something in every profile of every recipe
 set_tests_properties(cli.0027-recipes PROPERTIES LABELS "slow" TIMEOUT 600)
