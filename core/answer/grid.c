@@ -2,6 +2,7 @@
 #include "core/answer/grid.h"
 
 #include "core/report/numbers.h"
+#include "lib/base/text.h"
 
 #include <math.h>
 #include <string.h>
@@ -104,6 +105,7 @@ struct orch_grid *orch_grid_new(struct orch_trials *trials, const GPtrArray *wan
     bool ok = true;
     for (guint i = 0; ok && i < trials->all->len; i++) {
         struct orch_trial *trial = trials->all->pdata[i];
+        grid->is_declared = grid->is_declared || trial->item;
         if (!is_about(grid, trials, trial))
             continue;
         g_autofree char *row = orch_trial_label(trials, trial, rows);
@@ -124,6 +126,29 @@ struct orch_grid *orch_grid_new(struct orch_trials *trials, const GPtrArray *wan
 /* ---- looking -----------------------------------------------------------------------------------
  */
 
+/* A number before a text; else by number, or by letter. */
+static int compare_words(const char *one, const char *two)
+{
+    double x, y;
+    bool is_x = orch_real_parse(one, &x) && !isnan(x), is_y = orch_real_parse(two, &y) && !isnan(y);
+    if (is_x != is_y)
+        return is_y - is_x;
+    int sign = is_x ? (x > y) - (x < y) : 0;
+    return sign ? sign : strcmp(one, two);
+}
+
+static int compare_labels(gconstpointer a, gconstpointer b)
+{
+    g_auto(GStrv) one = g_strsplit(*(char *const *)a, " ", -1);
+    g_auto(GStrv) two = g_strsplit(*(char *const *)b, " ", -1);
+    for (int i = 0; one[i] && two[i]; i++) {
+        int sign = compare_words(one[i], two[i]);
+        if (sign)
+            return sign;
+    }
+    return (int)g_strv_length(one) - (int)g_strv_length(two);
+}
+
 static GPtrArray *labels(const struct orch_grid *grid, bool of_rows)
 {
     GPtrArray *out = g_ptr_array_new();
@@ -134,6 +159,8 @@ static GPtrArray *labels(const struct orch_grid *grid, bool of_rows)
         if (g_hash_table_add(seen, label))
             g_ptr_array_add(out, label);
     }
+    if (!grid->is_declared)
+        g_ptr_array_sort(out, compare_labels);
     return out;
 }
 

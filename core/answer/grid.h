@@ -22,6 +22,7 @@ struct orch_grid {
     const char *better;              /* of the first value: "min", "max", "none" */
     const char **units;              /* of each value; NULL: it has none, or is not known yet */
     GHashTable *by_place;
+    bool is_declared; /* its trials are of a recipe, which says their order */
 };
 
 /** Puts trials into cells: those that have one of the values (all, when none is asked for) and lie
@@ -34,7 +35,8 @@ void orch_grid_free(struct orch_grid *grid);
 /** NULL: there is no such trial. */
 const struct orch_grid_cell *orch_grid_at(const struct orch_grid *grid, const char *row,
                                           const char *column);
-/** Distinct labels (char *, borrowed), in order of first sight. The caller unrefs. */
+/** Distinct labels (char *, borrowed): a recipe's in order of first sight, those of runs that a
+ * filter chose in order of number and letter. The caller unrefs. */
 GPtrArray *orch_grid_rows(const struct orch_grid *grid);
 GPtrArray *orch_grid_columns(const struct orch_grid *grid);
 /** Mean and interval of one of a cell's values. */

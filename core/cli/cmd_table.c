@@ -57,6 +57,15 @@ static bool check(const struct table_options *o, GError **error)
 }
 
 /* A value or an axis that no run has is a mistake, not an empty table. */
+static bool has_runs(const struct orch_trials *trials, const char *where, GError **error)
+{
+    if (trials->all->len)
+        return true;
+    orch_error_set(error, ORCH_ERROR_NOT_FOUND, "'orch ls' lists the runs that there are",
+                   "no run that ended well %s", where ? "matches the filter" : "is in the store");
+    return false;
+}
+
 static bool has_axes(const struct orch_trials *trials, const GPtrArray *axes, const char *option,
                      GError **error)
 {
@@ -112,7 +121,8 @@ static bool make(struct orch_cli *cli, const struct table_options *o, GError **e
     g_autoptr(GPtrArray) wanted = orch_wanted_parse(values);
     json_decref(values);
     struct orch_grid *grid = NULL;
-    if (has_axes(trials, rows, "--rows", error) && has_axes(trials, columns, "--columns", error))
+    if (has_runs(trials, o->where, error) && has_axes(trials, rows, "--rows", error) &&
+        has_axes(trials, columns, "--columns", error))
         grid = orch_grid_new(trials, wanted, rows, columns, error);
     bool ok = grid && has_cells(grid, trials, error);
     if (ok)

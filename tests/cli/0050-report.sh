@@ -196,4 +196,11 @@ ok orch run near.recipe -q
 fails 2 orch plan far.recipe; says "unknown network 'not-a-net'"
 ok orch report far.recipe; has "1 of 2 trials cannot run here: plugin 'netstat' refuses"; same "$(row not-a-net)" 'not-a-net 7'
 ok orch report far.recipe --points; has 'partial'
+fails 2 orch table --rows lr --value final --where 'lr = 77'; says 'no run that ended well matches the filter'
+
+# rows and columns of numbers stand in their order, whenever they were run
+ok orch try -x 'lr=0.2,10,0.03' -x 'n=100,9' -- sh -c 'echo lr_is={lr} # {n}'
+ok orch table --rows lr --columns n --value lr_is --where 'recipe = try' --format csv
+same "$(printf '%s\n' "$out" | cut -d, -f1 | tr '\n' ' ')" 'lr 0.03 0.2 10 '
+has 'lr,9,100'
 exit 0
