@@ -105,20 +105,21 @@ static void print_winner(const GPtrArray *groups, const char *metric)
 {
     const struct orch_group *first = groups->pdata[0];
     g_autofree char *mean = orch_mean_format(first->stat.mean, first->stat.half);
-    printf("\nbest: %s, %s %s (n = %zu)\n", *first->label ? first->label : "all runs", metric, mean,
-           first->stat.count);
+    g_autofree char *name = orch_text_plain(g_strdup(*first->label ? first->label : "all runs"));
+    printf("\nbest: %s, %s %s (n = %zu)\n", name, metric, mean, first->stat.count);
     if (groups->len < 2 || isnan(((const struct orch_group *)groups->pdata[1])->stat.mean))
         return;
     const struct orch_group *second = groups->pdata[1];
     struct orch_difference d = orch_groups_compare(second, first);
+    g_autofree char *other = orch_text_plain(g_strdup(second->label));
     g_autofree char *margin = orch_number_format(fabs(d.mean));
     g_autofree char *interval = orch_interval_format(d.low, d.high);
     if (isnan(d.low))
         printf("margin over %s: %s; with fewer than 2 repeats each it cannot be told from noise\n",
-               second->label, margin);
+               other, margin);
     else
-        printf("margin over %s: %s, 95 %% interval of the %sdifference %s: %s\n", second->label,
-               margin, d.is_paired ? "paired " : "", interval,
+        printf("margin over %s: %s, 95 %% interval of the %sdifference %s: %s\n", other, margin,
+               d.is_paired ? "paired " : "", interval,
                d.is_more_than_noise ? "more than noise" : "not more than noise");
 }
 

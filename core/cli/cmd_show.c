@@ -67,10 +67,9 @@ void show_line(const char *name, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    printf("  %-14s ", name);
-    vprintf(format, args);
-    putchar('\n');
+    g_autofree char *text = orch_text_plain(g_strdup_vprintf(format, args));
     va_end(args);
+    printf("  %-14s %s\n", name, text);
 }
 
 static void print_head(const struct shown *s)
@@ -147,7 +146,7 @@ void show_values(const char *heading, const json_t *object, bool round_reals)
             round_reals && json_is_real(value) && orch_json_get_real(value, &number)
                 ? orch_number_format(number)
                 : orch_value_format_json(value);
-        printf("  %-*s %s\n", width, (const char *)names->pdata[i], text);
+        printf("  %-*s %s\n", width, (const char *)names->pdata[i], orch_text_plain(text));
     }
 }
 
@@ -198,6 +197,12 @@ static void print_files(const struct shown *s)
     }
 }
 
+static void print_note(const char *note)
+{
+    g_autofree char *text = orch_text_plain(g_strdup(note));
+    printf("  %s\n", text);
+}
+
 static void print_notes(const struct shown *s)
 {
     json_t *notes = json_object_get(s->facts, "notes"),
@@ -205,16 +210,18 @@ static void print_notes(const struct shown *s)
     if (json_array_size(notes) || s->notes->len || json_array_size(left_out))
         puts("\nnotes");
     for (size_t i = 0; i < json_array_size(notes); i++)
-        printf("  %s\n", json_string_value(json_array_get(notes, i)));
+        print_note(json_string_value(json_array_get(notes, i)));
     for (guint i = 0; i < s->notes->len; i++) {
         const struct orch_stored_note *note = s->notes->pdata[i];
-        printf("  %s: %s\n", note->kind, note->text);
+        g_autofree char *text = g_strdup_printf("%s: %s", note->kind, note->text);
+        print_note(text);
     }
     for (size_t i = 0; i < json_array_size(left_out); i++)
         printf("  not in the captured tree: %s (%s)\n",
                json_string_value(json_array_get(json_array_get(left_out, i), 0)),
                json_string_value(json_array_get(json_array_get(left_out, i), 1)));
-    const char *tail = orch_json_text(s->facts, "stderr_tail", NULL);
+    g_autofree char *tail =
+        orch_text_plain(g_strdup(orch_json_text(s->facts, "stderr_tail", NULL)));
     if (tail && *tail)
         printf("\nthe end of its stderr ('orch log %s' shows all)\n%s%s",
                orch_cli_short_key(s->run->key), tail, g_str_has_suffix(tail, "\n") ? "" : "\n");

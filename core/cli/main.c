@@ -38,7 +38,8 @@ static int exit_status(const GError *error)
 /* A message holds one finding or several; each begins on a line that is not indented. */
 static void print_error(const GError *error)
 {
-    g_auto(GStrv) lines = g_strsplit(error->message, "\n", -1);
+    g_autofree char *message = orch_text_plain(g_strdup(error->message));
+    g_auto(GStrv) lines = g_strsplit(message, "\n", -1);
     for (int i = 0; lines[i]; i++)
         fprintf(stderr, "%s%s\n",
                 lines[i][0] == ' ' || lines[i][0] == '(' ? "" : "orch: ", lines[i]);

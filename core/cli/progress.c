@@ -156,7 +156,7 @@ static void append_trial(struct orch_progress *progress, GString *frame,
         g_autofree char *value = orch_number_format(trial->value);
         g_string_append_printf(rest, "  %s %s", trial->metric, value);
     }
-    g_autofree char *label = orch_cell_label(trial->item->cell);
+    g_autofree char *label = orch_text_plain(orch_cell_label(trial->item->cell));
     GString *line = g_string_new("  ");
     g_string_append(line, label);
     shorten(line, MAX(16, line_limit() - orch_text_columns(rest->str)));
@@ -261,15 +261,16 @@ static void on_ended(void *ctx, const struct orch_running *trial,
     struct orch_progress *progress = ctx;
     const struct orch_verdict_facts *facts = orch_verdict_facts(collected->verdict);
     const char *color = orch_cli_color(progress->cli, true) ? orch_color_of(facts->name) : NULL;
-    g_autofree char *label = orch_cell_label(trial->item->cell);
+    g_autofree char *label = orch_text_plain(orch_cell_label(trial->item->cell));
+    g_autofree char *reason = orch_text_plain(g_strdup(collected->reason));
     g_autofree char *wall = orch_duration_format(collected->wall_ms / 1e3);
     GString *line = g_string_new(NULL);
     g_string_append_printf(line, "[%u/%u] %s  %s%s%s  %s  %s", ended_count(totals), totals->planned,
                            orch_cli_short_key(trial->key), color ? color : "", facts->name,
                            color ? "\033[0m" : "", label, wall);
     append_results(progress, line, trial, collected);
-    if (collected->reason && collected->verdict != ORCH_VERDICT_OK)
-        g_string_append_printf(line, "  %s", collected->reason);
+    if (reason && collected->verdict != ORCH_VERDICT_OK)
+        g_string_append_printf(line, "  %s", reason);
     if (again)
         g_string_append(line, "  (tried again)");
     if (facts->fault && !again) {

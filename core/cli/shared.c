@@ -3,6 +3,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/file.h"
+#include "lib/base/text.h"
 
 #include <stdarg.h>
 #include <string.h>
@@ -48,15 +49,21 @@ char *orch_cli_argv_json(const struct orch_cli *cli)
     return copy;
 }
 
+/* Names and texts come from recipes and runs: no escape sequence of theirs reaches the terminal. */
+static void print_plain(const char *format, va_list args)
+{
+    g_autofree char *text = orch_text_plain(g_strdup_vprintf(format, args));
+    fprintf(stderr, "%s\n", text);
+}
+
 void orch_cli_say(struct orch_cli *cli, const char *format, ...)
 {
     if (cli->quiet)
         return;
     va_list args;
     va_start(args, format);
-    vfprintf(stderr, format, args);
+    print_plain(format, args);
     va_end(args);
-    fputc('\n', stderr);
 }
 
 void orch_cli_warn(struct orch_cli *cli, const char *format, ...)
@@ -66,9 +73,8 @@ void orch_cli_warn(struct orch_cli *cli, const char *format, ...)
     va_list args;
     va_start(args, format);
     fputs("orch: warning: ", stderr);
-    vfprintf(stderr, format, args);
+    print_plain(format, args);
     va_end(args);
-    fputc('\n', stderr);
 }
 
 void orch_cli_warnings(struct orch_cli *cli, const struct orch_diags *diags)

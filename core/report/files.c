@@ -116,6 +116,17 @@ static bool write_blocks(const struct folder *folder, const struct orch_document
     return true;
 }
 
+/* A page that orch wrote is written anew; anybody else's index.html is left alone. */
+static bool is_ours(const char *folder, GError **error)
+{
+    g_autofree char *path = g_build_filename(folder, "index.html", NULL), *text = NULL;
+    if (!g_file_get_contents(path, &text, NULL, NULL) || strstr(text, ORCH_PAGE_MARK))
+        return true;
+    orch_error_set(error, ORCH_ERROR_USAGE, "choose another folder, or move that file away",
+                   "'%s' is there, and orch did not write it", path);
+    return false;
+}
+
 bool orch_files_write(const struct orch_document *document, const struct orch_drawn *drawn,
                       const char *path, GPtrArray *written, GError **error)
 {
@@ -129,7 +140,8 @@ bool orch_files_write(const struct orch_document *document, const struct orch_dr
         const struct orch_block *block = key;
         *(block->chart ? &has_charts : &has_tables) = true;
     }
-    if (!orch_dir_make(path, error) || (has_tables && !make_folder(path, "tables", error)) ||
+    if (!is_ours(path, error) || !orch_dir_make(path, error) ||
+        (has_tables && !make_folder(path, "tables", error)) ||
         (has_charts && !make_folder(path, "charts", error)) ||
         !write_blocks(&folder, document, drawn, names, error))
         return false;

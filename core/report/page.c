@@ -442,8 +442,7 @@ static void append_head(GString *out, const char *name)
              "img-src data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'\">\n"
              "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
              "<meta name=\"color-scheme\" content=\"light dark\">\n"
-             "<meta name=\"referrer\" content=\"no-referrer\">\n"
-             "<meta name=\"generator\" content=\"orch\">\n");
+             "<meta name=\"referrer\" content=\"no-referrer\">\n" ORCH_PAGE_MARK "\n");
     orch_html_printf(out, "<title>%s</title>\n<style>\n", name);
     g_string_append(out, ORCH_PAGE_STYLE);
     g_string_append(out, "</style>\n</head>\n<body>\n");

@@ -6,6 +6,9 @@
 
 #include "core/report/drawn.h"
 
+/** By this a page that orch wrote is known. */
+#define ORCH_PAGE_MARK "<meta name=\"generator\" content=\"orch\">"
+
 struct orch_page_options {
     const struct orch_drawn *drawn; /* charts; NULL: as text */
     GHashTable *files;              /* block -> name: "tables/NAME.csv", "charts/NAME.svg", ... are

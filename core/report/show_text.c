@@ -2,6 +2,7 @@
 #include "core/report/show_text.h"
 
 #include "core/report/draw.h"
+#include "lib/base/text.h"
 #include "store/store.h"
 
 #include <string.h>
@@ -39,7 +40,8 @@ static void append_wrapped(GString *out, const char *text, const struct orch_sho
 
 static void append_text(GString *out, const char *text, const struct orch_show_text *how)
 {
-    g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
+    g_autofree char *plain = orch_text_plain(g_strdup(text));
+    g_auto(GStrv) lines = g_strsplit(plain, "\n", -1);
     for (int i = 0; lines[i]; i++)
         append_wrapped(out, g_strchomp(lines[i]), how);
 }
@@ -85,8 +87,9 @@ static void append_missing(GString *out, const struct orch_block *block,
 {
     g_autofree char *text = g_strdup_printf("missing: %s", block->text);
     append_text(out, text, how);
-    if (block->cure)
-        g_string_append_printf(out, "  to have it: %s\n", block->cure);
+    g_autofree char *cure = orch_text_plain(g_strdup(block->cure));
+    if (cure)
+        g_string_append_printf(out, "  to have it: %s\n", cure);
 }
 
 static void append_pictures(GString *out, const struct orch_block *block,
@@ -158,7 +161,8 @@ static void append_section(GString *out, const struct orch_section *section,
                            const struct orch_show_text *how)
 {
     const char *question = section->question ? section->question : "";
-    const char *title = section->title ? section->title : "";
+    g_autofree char *title =
+        g_strdelimit(orch_text_plain(g_strdup(section->title ? section->title : "")), "\n", ' ');
     if (*question || *title)
         g_string_append_printf(out, "%s%s%s%s%s\n", how->color ? BOLD : "", question,
                                *question && *title ? "  " : "", title, how->color ? PLAIN : "");
@@ -178,9 +182,9 @@ char *orch_section_show_text(const struct orch_section *section, const struct or
 static void append_heading(GString *out, const struct orch_document *document,
                            const struct orch_show_text *how)
 {
+    g_autofree char *about = orch_text_plain(g_strdup(document->about));
     g_string_append_printf(out, "%s%s%s%s%s\n", how->color ? BOLD : "", document->name,
-                           document->about ? ": " : "", document->about ? document->about : "",
-                           how->color ? PLAIN : "");
+                           about ? ": " : "", about ? about : "", how->color ? PLAIN : "");
     if (document->profile)
         g_string_append_printf(out, "  profile %s\n", document->profile);
     if (document->commit)

@@ -32,7 +32,7 @@ struct orch_table *orch_table_new(const char *const *headers)
     table->right = g_new0(bool, table->columns + 1);
     for (unsigned i = 0; i < table->columns; i++) {
         table->right[i] = headers[i][0] == '>';
-        table->headers[i] = g_strdup(headers[i] + table->right[i]);
+        table->headers[i] = orch_text_plain(g_strdup(headers[i] + table->right[i]));
     }
     table->cells = g_array_new(FALSE, FALSE, sizeof(struct orch_table_cell));
     g_array_set_clear_func(table->cells, cell_clear);
@@ -49,8 +49,10 @@ void orch_table_free(struct orch_table *table)
 
 void orch_table_add(struct orch_table *table, const char *text, json_t *value)
 {
-    struct orch_table_cell cell = {.text = g_strdup(text ? text : ""),
-                                   .value = value,
+    char *plain = orch_text_plain(g_strdup(text ? text : ""));
+    bool is_plain = strcmp(plain, text ? text : "") == 0;
+    struct orch_table_cell cell = {.text = plain,
+                                   .value = value || is_plain ? value : json_string(text),
                                    .number = json_is_number(value) ? json_number_value(value)
                                                                    : (double)NAN,
                                    .half = (double)NAN};
@@ -195,7 +197,7 @@ static char *take_line(const char **text, int width)
             blank = p;
     }
     const char *end = *p && *p != ' ' && blank ? blank : p;
-    char *line = g_strndup(*text, (gsize)(end - *text));
+    char *line = g_strdelimit(g_strndup(*text, (gsize)(end - *text)), "\t\n", ' ');
     for (*text = end; **text == ' ';)
         (*text)++;
     return line;

@@ -180,3 +180,15 @@ void orch_csv_append(GString *out, const char *text)
     }
     g_string_append_c(out, '"');
 }
+
+char *orch_text_plain(char *text)
+{
+    for (char *at = text; at && *at; at++) {
+        unsigned char c = (unsigned char)at[0], next = (unsigned char)at[1];
+        if ((c < ' ' && c != '\n' && c != '\t') || c == 0x7f)
+            *at = '?';
+        else if (c == 0xc2 && next >= 0x80 && next < 0xa0) /* C1 as UTF-8 */
+            at[0] = at[1] = '?';
+    }
+    return text;
+}

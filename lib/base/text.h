@@ -39,6 +39,10 @@ char *orch_bytes_format(int64_t bytes);
 /** A UTC time (nanoseconds) as "2026-11-21 03:47:21", for people; with 'T' and 'Z' for machines. */
 char *orch_time_format(int64_t utc_ns, bool for_machines);
 
+/** Makes a text safe for a terminal, in place: control characters (escapes, C1, but not '\n' and
+ * '\t') become '?'. Returns `text`, which may be NULL. */
+char *orch_text_plain(char *text);
+
 /** Appends a field of CSV (RFC 4180): quoted when it holds a comma, a quote or a line's end. */
 void orch_csv_append(GString *out, const char *text);
 

@@ -203,4 +203,20 @@ ok orch try -x 'lr=0.2,10,0.03' -x 'n=100,9' -- sh -c 'echo lr_is={lr} # {n}'
 ok orch table --rows lr --columns n --value lr_is --where 'recipe = try' --format csv
 same "$(printf '%s\n' "$out" | cut -d, -f1 | tr '\n' ' ')" 'lr 0.03 0.2 10 '
 has 'lr,9,100'
+
+# what a recipe or a run is called never speaks to the terminal
+esc=$(printf '\033]0;evil\007')
+ok orch try -x "tag=${esc}red,plain" -- sh -c 'echo tagged=1 # {tag}'; says_not "$esc"; says 'tag=?]0;evil?red'
+for words in 'table --rows tag --value tagged' 'ls --where tagged=1' 'best tagged --max --by tag' \
+    'plot --x tag --y tagged --ascii' 'report esc.recipe'; do
+    printf 'format: 1\nrecipe: esc\nabout: "a\\e[31m"\nexperiments: { nap: { plugin: sleep } }\nreport:\n  - { title: "t\\e[2J\\nu", text: "x\\e[31mred" }\n' >esc.recipe
+    ok orch $words; has_not "$(printf '\033')"; says_not "$(printf '\033')"
+done
+has 't?[2J u'; has 'x?[31mred'
+ok orch table --rows tag --value tagged --json; same "$(json rows.0.tag)" "${esc}red" 'the data itself is whole:'
+
+# a page of somebody else's is not written over; one of ours is
+mkdir site; echo 'my own page' >site/index.html
+fails 2 orch report esc.recipe --out site; says 'orch did not write it'; same "$(ls site)" index.html
+ok orch report esc.recipe --out ours; ok orch report esc.recipe --out ours
 exit 0
