@@ -31,6 +31,8 @@ static const struct orch_option OPTIONS[] = {
      "instead: what each part of the assignment stands at, and its points"},
     {"out", 0, "DIR", ORCH_OPT_TEXT, offsetof(struct report_options, out.folder),
      "write a page (index.html), charts (SVG, PNG, PDF, CSV) and tables (CSV, Markdown, LaTeX)"},
+    {"html", 0, "FILE", ORCH_OPT_TEXT, offsetof(struct report_options, out.html),
+     "write the page alone; -: to standard output"},
     {"pdf", 0, "FILE", ORCH_OPT_TEXT, offsetof(struct report_options, out.pdf),
      "write it as one PDF"},
     {"ipynb", 0, NULL, ORCH_OPT_FLAG, offsetof(struct report_options, out.is_notebook),
@@ -57,7 +59,7 @@ static struct orch_document *make_document(struct orch_cli *cli, struct orch_pla
 static bool give(struct orch_cli *cli, const struct orch_document *document,
                  const struct orch_plan *plan, const struct report_options *o, GError **error)
 {
-    if (o->out.folder || o->out.pdf || o->out.is_notebook)
+    if (o->out.folder || o->out.html || o->out.pdf || o->out.is_notebook)
         return orch_cli_report_write(cli, document, plan, &o->out, error);
     if (o->points) {
         orch_cli_show_points(cli, document);

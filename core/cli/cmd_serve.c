@@ -64,13 +64,12 @@ static void fail_with(const char *words, int status, GError **error)
         g_set_error(error, ORCH_ERROR, ORCH_ERROR_USAGE, "%s", start);
 }
 
-/* What a command of this program answers with --json. `words`: char *, to which it adds. */
-static json_t *ask(const struct asked *asked, GPtrArray *words, GError **error)
+/* What a command of this program prints. `words`: char *, to which it adds. The caller frees. */
+static char *ask_text(const struct asked *asked, GPtrArray *words, GError **error)
 {
     g_autofree char *out = NULL, *err = NULL;
     int status;
     g_ptr_array_insert(words, 0, g_strdup(asked->program));
-    g_ptr_array_add(words, g_strdup("--json"));
     g_ptr_array_add(words, g_strdup("--quiet"));
     g_ptr_array_add(words, g_strdup_printf("--db=%s", asked->db));
     g_ptr_array_add(words, NULL);
@@ -81,7 +80,14 @@ static json_t *ask(const struct asked *asked, GPtrArray *words, GError **error)
         fail_with(err, status, error);
         return NULL;
     }
-    return orch_json_parse(out, strlen(out), ANSWER_BYTES, error);
+    return g_steal_pointer(&out);
+}
+
+static json_t *ask(const struct asked *asked, GPtrArray *words, GError **error)
+{
+    g_ptr_array_add(words, g_strdup("--json"));
+    g_autofree char *out = ask_text(asked, words, error);
+    return out ? orch_json_parse(out, strlen(out), ANSWER_BYTES, error) : NULL;
 }
 
 static GPtrArray *words_of(const char *first, const char *second)
@@ -180,22 +186,36 @@ static json_t *reports(void *ctx, GHashTable *query, GError **error)
     return json_pack("{s:o}", "recipes", list);
 }
 
-static json_t *report(void *ctx, GHashTable *query, GError **error)
+/* The words of 'orch report' for a query; NULL with an error. The caller unrefs. */
+static GPtrArray *report_words(const struct asked *asked, GHashTable *query, const char *option,
+                               GError **error)
 {
     const char *recipe = g_hash_table_lookup(query, "recipe");
     const char *profile = g_hash_table_lookup(query, "profile");
-    g_autoptr(GPtrArray) paths = recipe_paths(ctx);
+    g_autoptr(GPtrArray) paths = recipe_paths(asked);
     if (!recipe || !g_ptr_array_find_with_equal_func(paths, recipe, g_str_equal, NULL)) {
         orch_error_set(error, ORCH_ERROR_NOT_FOUND, "name it: orch serve RECIPE",
                        "this page has no report '%.100s'", recipe ? recipe : "");
         return NULL;
     }
-    g_autoptr(GPtrArray) words = words_of("report", "--quick");
+    GPtrArray *words = words_of("report", option);
     if (profile && *profile)
         g_ptr_array_add(words, g_strdup_printf("--profile=%s", profile));
     g_ptr_array_add(words, g_str_has_prefix(recipe, "-") ? g_strconcat("./", recipe, NULL)
                                                          : g_strdup(recipe));
-    return ask(ctx, words, error);
+    return words;
+}
+
+static json_t *report(void *ctx, GHashTable *query, GError **error)
+{
+    g_autoptr(GPtrArray) words = report_words(ctx, query, "--quick", error);
+    return words ? ask(ctx, words, error) : NULL;
+}
+
+static char *page(void *ctx, GHashTable *query, GError **error)
+{
+    g_autoptr(GPtrArray) words = report_words(ctx, query, "--html=-", error);
+    return words ? ask_text(ctx, words, error) : NULL;
 }
 
 /* ---- the command ------------------------------------------------------------------------------
@@ -215,6 +235,7 @@ static int serve(struct orch_cli *cli, const struct serve_options *o, int64_t po
                                              .forecast = forecast,
                                              .reports = reports,
                                              .report = report,
+                                             .page = page,
                                              .ctx = &asked};
     struct orch_web *web = asked.program ? orch_web_new(&options, error) : NULL;
     if (web) {

@@ -3,6 +3,7 @@
 
 #include "core/answer/trials.h"
 #include "core/report/files.h"
+#include "core/report/page.h"
 #include "lib/base/file.h"
 
 #include <string.h>
@@ -107,6 +108,20 @@ static bool write_notebooks(struct orch_cli *cli, const struct orch_document *do
     return notebooks != NULL;
 }
 
+/* The page alone. On standard output it is data, and nothing is said of it. */
+static bool write_page(const struct orch_document *document, const struct orch_drawn *drawn,
+                       const char *path, GPtrArray *written, GError **error)
+{
+    const struct orch_page_options options = {.drawn = drawn};
+    g_autofree char *page = orch_page_html(document, &options);
+    if (strcmp(path, "-") == 0) {
+        fputs(page, stdout);
+        return true;
+    }
+    g_ptr_array_add(written, g_strdup(path));
+    return orch_file_write(path, page, strlen(page), false, error);
+}
+
 static void say_written(struct orch_cli *cli, const GPtrArray *written,
                         const struct orch_report_out *out)
 {
@@ -121,7 +136,8 @@ static void say_written(struct orch_cli *cli, const GPtrArray *written,
         orch_cli_say(cli, "wrote %u files: %s/index.html, with charts and tables", written->len,
                      out->folder);
     for (guint i = 0; i < written->len; i++)
-        if (out->is_notebook || !out->folder || g_strcmp0(written->pdata[i], out->pdf) == 0)
+        if (out->is_notebook || !out->folder || g_strcmp0(written->pdata[i], out->pdf) == 0 ||
+            g_strcmp0(written->pdata[i], out->html) == 0)
             orch_cli_say(cli, "wrote %s", (char *)written->pdata[i]);
 }
 
@@ -131,19 +147,21 @@ bool orch_cli_report_write(struct orch_cli *cli, const struct orch_document *doc
 {
     g_autoptr(GPtrArray) written = g_ptr_array_new_with_free_func(g_free);
     const bool has_page = out->folder && !out->is_notebook;
-    struct orch_drawn *drawn = has_page || out->pdf ? orch_drawn_new(document) : NULL;
+    struct orch_drawn *drawn = has_page || out->html || out->pdf ? orch_drawn_new(document) : NULL;
     bool ok = true;
     if (has_page)
         ok = orch_files_write(document, drawn, out->folder, written, error);
     if (ok && out->is_notebook)
         ok = write_notebooks(cli, document, plan, out->folder ? out->folder : ".", written, error);
+    if (ok && out->html)
+        ok = write_page(document, drawn, out->html, written, error);
     if (ok && out->pdf) {
         ok = orch_files_pdf(document, drawn, out->pdf, error);
         g_ptr_array_add(written, g_strdup(out->pdf));
     }
     if (ok && drawn && orch_drawn_why(drawn))
         orch_cli_warn(cli, "charts stand as text: %s", orch_drawn_why(drawn));
-    if (ok)
+    if (ok && written->len)
         say_written(cli, written, out);
     orch_drawn_free(drawn);
     return ok;

@@ -9,6 +9,7 @@
 
 struct orch_report_out {
     const char *folder; /* --out; NULL: none, for notebooks the current one */
+    const char *html;   /* --html FILE, "-": standard output; or NULL */
     const char *pdf;    /* --pdf FILE, or NULL */
     bool is_notebook;   /* --ipynb */
 };

@@ -141,6 +141,24 @@ static bool report(struct web_call *call, GError **error)
     return call_back(call, call->web->options.report, "reports", error);
 }
 
+static bool page(struct web_call *call, GError **error)
+{
+    struct orch_web *web = call->web;
+    if (!web->options.page) {
+        orch_error_set(error, ORCH_ERROR_NOT_FOUND, NULL, "there are no reports here");
+        return false;
+    }
+    g_mutex_lock(&web->callback_lock);
+    char *html = web->options.page(web->options.ctx, call->query, error);
+    g_mutex_unlock(&web->callback_lock);
+    if (!html)
+        return false;
+    call->type = "text/html; charset=utf-8";
+    call->stands_alone = true;
+    call->bytes = g_bytes_new_take(html, strlen(html));
+    return true;
+}
+
 /* ---- addresses --------------------------------------------------------------------------------
  */
 
@@ -157,6 +175,7 @@ static const struct {
         {"forecast", forecast},
         {"reports", reports},
         {"report", report},
+        {"page", page},
 },
   OF_RUN[] = {
       {"", web_api_run},     {"/metrics", web_api_metrics},   {"/series", web_api_series},

@@ -50,5 +50,7 @@ void web_guard_clear(struct web_guard *guard);
 
 /** Every answer's headers, in pairs, ended by NULL. */
 extern const char *const WEB_HEADERS[];
+/** The policy of a page that stands alone: its own style, pictures inside, nothing else. */
+extern const char WEB_ALONE_POLICY[];
 
 #endif

@@ -51,7 +51,8 @@ struct web_call {
     const char *run;   /* of /api/v1/runs/RUN/...: RUN, else NULL */
     GHashTable *query; /* char * to char * */
     /* the answer */
-    const char *type; /* NULL: JSON */
+    const char *type;  /* NULL: JSON */
+    bool stands_alone; /* a page of a report: its style is in it, and it fetches nothing */
     GBytes *bytes;
     char *attachment; /* a file's name to be saved under, or NULL */
 };

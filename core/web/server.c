@@ -114,6 +114,7 @@ struct job {
     const char *type;
     GBytes *bytes;
     char *attachment;
+    bool stands_alone;
 };
 
 static void job_free(struct job *job)
@@ -151,6 +152,8 @@ static gboolean on_answer(gpointer data)
             soup_message_headers_replace(headers, "Content-Disposition", job->attachment);
         soup_message_headers_replace(headers, "Cache-Control", "no-store");
         put_bytes(job->message, job->status, job->type, job->bytes);
+        if (job->stands_alone)
+            soup_message_headers_replace(headers, "Content-Security-Policy", WEB_ALONE_POLICY);
         soup_server_message_unpause(job->message);
     }
     job_free(job);
@@ -178,6 +181,7 @@ static void answer(gpointer data, gpointer pool_data)
         job->type = call.type ? call.type : "application/json";
         job->bytes = call.bytes;
         job->attachment = call.attachment;
+        job->stands_alone = call.stands_alone;
     } else {
         g_autofree char *message = NULL, *hint = NULL;
         web_error_split(error, &message, &hint);

@@ -31,6 +31,8 @@ struct orch_web_options {
      * document. As above; NULL: there are none. */
     json_t *(*reports)(void *ctx, GHashTable *query, GError **error);
     json_t *(*report)(void *ctx, GHashTable *query, GError **error);
+    /** One report as a page of HTML that stands alone, without scripts; g_free. As above. */
+    char *(*page)(void *ctx, GHashTable *query, GError **error);
     void *ctx;
 };
 

@@ -89,6 +89,7 @@ def ways_out():
     for path in ("/../../../../etc/passwd", "/%2e%2e/%2e%2e/%2e%2e/etc/passwd", "/js/..%2f..%2f..%2fetc%2fpasswd",
                  "//etc/passwd", "/js/../../app.cs", "/js/%00", "/js", "/js/", "/.git/config", "/\\etc\\passwd",
                  "/api/v1/report?recipe=/etc/passwd", "/api/v1/report?recipe=../curve.recipe",
+                 "/api/v1/page?recipe=/etc/passwd", "/api/v1/page?recipe=../curve.recipe", "/api/v1/page?recipe=--help",
                  "/api/v1/forecast?net=/etc/passwd", "/api/v1/forecast?net=..%2fx.csv", "/api/v1/runs/..%2f..%2fx",
                  "/api/v1/runs/@last/artifact?name=../../../etc/passwd", "/api/v1/runs//etc", "/api/v1/nothing",
                  "/api/v2/runs", "/api/v1/runs/@last/none"):
@@ -96,6 +97,14 @@ def ways_out():
         expect(path, status, 400, 403, 404)
         if secret in body:
             sys.exit(f"{path}: the file was sent")
+
+
+def page_of_a_report():
+    status, headers, body = ask("/api/v1/page?recipe=curve.recipe")
+    expect("page", (status, headers.get("content-type")), (200, "text/html; charset=utf-8"))
+    policy = headers.get("content-security-policy", "")
+    if "default-src 'none'" not in policy or "script-src" in policy or b"<script" in body or b"Accuracy by rate" not in body:
+        sys.exit(f"page: not the report without scripts ({policy})")
 
 
 def heads():
@@ -177,7 +186,7 @@ def token():
 
 
 if kind == "open":
-    for part in (hosts, methods, ways_out, heads, questions, pages):
+    for part in (hosts, methods, ways_out, page_of_a_report, heads, questions, pages):
         part()
 else:
     token()

@@ -30,7 +30,8 @@ export async function show(root, page) {
     charts.splice(0).forEach((c) => c.end());
     try {
       const document = await get('report', {recipe: q.recipe, profile: q.profile}, {signal: abort.signal, wait: 65000});
-      put(place, el('p', {class: 'note'}, [document.about, document.commit ? `commit ${String(document.commit).slice(0, 8)}${document.dirty ? ', with uncommitted changes' : ''}` : null, document.made].filter(Boolean).join('. ')));
+      const address = `api/v1/page?${new URLSearchParams(Object.entries({recipe: q.recipe, profile: q.profile}).filter(([, v]) => v))}`;
+      put(place, el('p', {}, el('a', {href: address, target: '_blank', rel: 'noopener'}, 'as one page'), ', with all charts as they are printed, pictures, and the items that fit models'), el('p', {class: 'note'}, [document.about, document.commit ? `commit ${String(document.commit).slice(0, 8)}${document.dirty ? ', with uncommitted changes' : ''}` : null, document.made].filter(Boolean).join('. ')));
       for (const section of document.sections) place.append(sectionOf(section, charts));
     } catch (error) {
       if (!isAbort(error)) put(place, errorBox(error));
@@ -52,7 +53,7 @@ function sectionOf(s, charts) {
 function blockOf(b, charts) {
   if (b.rows) return tableOf(b);
   if (b.chart) return chartOf(b.chart, charts);
-  if (b.pictures) return el('p', {class: 'note'}, 'pictures: ', b.pictures.map((p) => p.caption ?? '').filter(Boolean).join('; '), " (a run's page shows them)");
+  if (b.pictures) return el('p', {class: 'note'}, 'pictures: ', b.pictures.map((p) => p.caption ?? '').filter(Boolean).join('; '), ' (the page of the report shows them)');
   if (b.kind === 'missing') return el('p', {class: 'missing'}, b.text, b.cure ? [': ', el('code', {}, b.cure)] : null);
   return el('p', {class: b.kind === 'note' ? 'note' : null}, (b.text ?? '').replaceAll('+-', '±'));
 }
