@@ -192,8 +192,9 @@ char *orch_program_path(const char *part, GError **error)
         const char *candidates[4]; /* from the folder of the running program */
     } places[] = {
         {"orch-host", {"orch-host", "../libexec/orch/orch-host", "../orch-host"}},
+        {"orch-web", {"orch-web", "../libexec/orch/orch-web"}},
         {"plugins", {"plugins", "../lib/orch/plugins", "../plugins"}},
-        {"share", {"share", "../share/orch", "../share"}},
+        {"share", {"share", "../share/orch", "../share", "../../share/orch"}},
     };
     char exe[4096];
     ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);

@@ -1,6 +1,8 @@
 # What 'orch serve' refuses: other hosts, methods, bodies, long heads, ways out of its folder, missing tokens.
 . "$(dirname "$0")/../cli/lib.sh"
 . "$(dirname "$0")/store.sh"
+# orch itself starts without the HTTP library
+! ldd "$(command -v orch)" | grep -q soup || _fail "orch links libsoup"
 before=$(sha256sum .orch/results.db)
 serve
 ok python3 "$(dirname "$0")/refusals.py" open "$base"
