@@ -206,7 +206,7 @@ struct orch_contrast orch_contrast_paired(const double *a, const double *b, size
         y[i] -= x[i];
     struct orch_stat differences = orch_stat_of(y, count);
     c.change = back(&c, differences.mean);
-    if (differences.count < 2)
+    if (differences.count < 2 || !isfinite(differences.mean))
         return c;
     c.sd = differences.sd;
     c.test = ORCH_TEST_PAIRED_T;
@@ -221,7 +221,7 @@ struct orch_contrast orch_contrast_samples(const double *a, size_t count_a, cons
     g_autofree double *x = in_terms(a, count_a, c.is_ratio), *y = in_terms(b, count_b, c.is_ratio);
     struct orch_stat s = orch_stat_of(x, count_a), t = orch_stat_of(y, count_b);
     c.change = back(&c, t.mean - s.mean);
-    if (count_a < 2 || count_b < 2)
+    if (count_a < 2 || count_b < 2 || !isfinite(c.change))
         return c;
     double n = (double)count_a, m = (double)count_b;
     double vx = s.sd * s.sd / n, vy = t.sd * t.sd / m, sum = vx + vy;
