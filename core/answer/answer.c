@@ -294,7 +294,8 @@ void orch_answer_grid_free(struct orch_answer_grid *grid)
 char *orch_difference_text(const struct orch_difference *d, const char *better)
 {
     if (isnan(d->low))
-        return g_strdup("with one repeat each it cannot be told from noise");
+        return g_strdup(isfinite(d->mean) ? "with one repeat each it cannot be told from noise"
+                                          : "an infinite value cannot be told from noise");
     g_autofree char *interval = orch_interval_format(d->low, d->high);
     const char *way = "";
     if (better && d->is_more_than_noise)

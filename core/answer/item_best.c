@@ -27,6 +27,8 @@ bool orch_answer_best(struct orch_asked *a, GError **error)
         orch_section_note(a->section, "(%u setting%s missing)", winner.missing,
                           winner.missing == 1 ? " is" : "s are");
     orch_answer_say_missing(a, g->trials);
+    if (!winner.first && a->section->done)
+        orch_section_missing(a->section, NULL, "no setting has a number to win by");
     orch_answer_grid_free(g);
     return true;
 }

@@ -114,6 +114,14 @@ static struct orch_table *make_table(const GPtrArray *shares, const GPtrArray *a
     return table;
 }
 
+static bool any_runs(const struct orch_document *document)
+{
+    for (guint i = 0; i < document->sections->len; i++)
+        if (((const struct orch_section *)document->sections->pdata[i])->runs->len)
+            return true;
+    return false;
+}
+
 bool orch_answer_collaborators(struct orch_asked *a, GError **error)
 {
     (void)error;
@@ -121,7 +129,9 @@ bool orch_answer_collaborators(struct orch_asked *a, GError **error)
     g_autoptr(GPtrArray) axes = orch_texts(json_object_get(spec, "by"));
     g_autoptr(GPtrArray) shares = shares_of(a, axes);
     a->section->done = a->section->planned = a->section->runs->len;
-    if (shares->len)
+    if (!any_runs(a->document))
+        orch_section_text(a->section, "this report uses no run yet");
+    else if (shares->len)
         orch_section_table(a->section, make_table(shares, axes));
     else if (a->options->who)
         orch_section_text(a->section, "all runs of this report were made by %s", a->options->who);

@@ -76,7 +76,8 @@ static bool against_baseline(struct orch_asked *a, GError **error)
             if (rows->pdata[i] != base)
                 say_against(a->section, g->grid, base, rows->pdata[i]);
     } else if (g->grid->cells->len) {
-        orch_section_missing(a->section, NULL, "%s is not done", named ? named : "the baseline");
+        orch_section_missing(a->section, NULL, "%s has no number yet",
+                             named ? named : "the baseline");
     }
     orch_answer_say_missing(a, g->trials);
     orch_answer_grid_free(g);

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/answer/plot_drawing.h"
 
+#include "lib/base/error.h"
+
 #include <math.h>
 #include <string.h>
 
 #define NAMED_MOST 8
+/* More are too small a picture each, and too large a PNG in all. */
+#define PANELS_MOST 60
 
 bool orch_plot_kind_parse(const char *word, int *out)
 {
@@ -144,11 +148,26 @@ static struct orch_chart *begin_chart(const struct orch_plot_drawing *d)
     return chart;
 }
 
+static bool check_panels(const struct orch_plot_values *v, GError **error)
+{
+    g_autoptr(GHashTable) panels = g_hash_table_new(NULL, NULL); /* interned */
+    for (guint i = 0; i < v->values->len; i++)
+        g_hash_table_add(panels, (gpointer)(uintptr_t)orch_plot_value_at(v->values, i)->panel);
+    if (g_hash_table_size(panels) <= PANELS_MOST)
+        return true;
+    orch_error_set(error, ORCH_ERROR_USAGE,
+                   "choose runs with a filter, or draw it as series instead",
+                   "'%s' has %u values: a chart has at most %d panels", v->plot->facet,
+                   g_hash_table_size(panels), PANELS_MOST);
+    return false;
+}
+
 bool orch_plot_draw(struct orch_trials *trials, const struct orch_plot *plot,
                     struct orch_section *section, GError **error)
 {
     struct orch_plot_drawing d = {.merged = g_ptr_array_new_with_free_func(g_free)};
-    bool ok = orch_plot_values_gather(&d.v, trials, plot, section, error);
+    bool ok =
+        orch_plot_values_gather(&d.v, trials, plot, section, error) && check_panels(&d.v, error);
     if (ok && d.v.values->len) {
         d.chart = begin_chart(&d);
         orch_section_chart(section, d.chart);

@@ -22,13 +22,6 @@ json_t *orch_trial_coords(const struct orch_trial *trial)
     return json_is_object(coords) ? json_incref(coords) : json_object();
 }
 
-char *orch_trial_name(const struct orch_trial *trial)
-{
-    if (trial->item)
-        return orch_cell_label(trial->item->cell);
-    return g_strdup_printf("%s #%d", trial->run->experiment, trial->run->repeat);
-}
-
 static const char *experiment_of(const struct orch_trial *trial)
 {
     return trial->item ? trial->item->cell->experiment->name : trial->run->experiment;
@@ -308,7 +301,8 @@ static bool check_y(const struct orch_plot_values *v, GError **error)
         const struct orch_wanted *y = v->plot->y->pdata[i];
         if (any_has_number(v, y->name))
             continue;
-        orch_error_set(error, ORCH_ERROR_USAGE, "'orch show @last' lists the metrics of a run",
+        orch_error_set(error, ORCH_ERROR_USAGE,
+                       "'orch show @last' lists the metrics of a run; NaN alone is not drawn",
                        "no trial has a metric or result '%s'", y->name);
         return false;
     }

@@ -41,7 +41,5 @@ void orch_plot_values_clear(struct orch_plot_values *values);
 
 /** The swept names and values of a trial (new reference). */
 json_t *orch_trial_coords(const struct orch_trial *trial);
-/** "lr=0.1 #2". The caller frees. */
-char *orch_trial_name(const struct orch_trial *trial);
 
 #endif

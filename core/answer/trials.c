@@ -226,6 +226,15 @@ static char *setting_of(const struct orch_trial *trial)
     return g_string_free(text, FALSE);
 }
 
+char *orch_trial_name(const struct orch_trial *trial)
+{
+    if (trial->item)
+        return orch_cell_label(trial->item->cell);
+    g_autofree char *setting = setting_of(trial);
+    return g_strdup_printf("%s%s%s #%d", trial->run->experiment, *setting ? " " : "", setting,
+                           trial->run->repeat);
+}
+
 char *orch_trial_value(const struct orch_trials *trials, const struct orch_trial *trial,
                        const char *axis)
 {
@@ -327,14 +336,6 @@ bool orch_run_is_of(struct orch_store *store, const struct orch_run *run,
            run->repeat == item->cell->repeat && params_agree(store, run, item->cell);
 }
 
-/* "lr=0.1 #2" */
-static char *run_label(const struct orch_trial *trial)
-{
-    if (trial->item)
-        return orch_cell_label(trial->item->cell);
-    return g_strdup_printf("%s #%d", trial->run->experiment, trial->run->repeat);
-}
-
 void orch_section_trial(struct orch_section *section, const struct orch_trials *trials,
                         const struct orch_trial *trial)
 {
@@ -343,7 +344,7 @@ void orch_section_trial(struct orch_section *section, const struct orch_trials *
     if (!run)
         return;
     section->done++;
-    g_autofree char *label = run_label(trial);
+    g_autofree char *label = orch_trial_name(trial);
     struct orch_section_run noted = {
         run->key,
         run->experiment,

@@ -51,6 +51,8 @@ char *orch_trial_label(const struct orch_trials *trials, const struct orch_trial
 /** Declares the trial's experiment a metric or result of that name (or is it "wall_s")? For runs of
  * a filter: whether the run has it. */
 bool orch_trial_has(const struct orch_trials *trials, struct orch_trial *trial, const char *name);
+/** "lr=0.1 #2". The caller frees. */
+char *orch_trial_name(const struct orch_trial *trial);
 int orch_trial_repeat(const struct orch_trial *trial);
 /** A number of a trial; NaN when it was not run or has none. `out_better` and `out_unit` as
  * orch_run_number gives them; untouched where there is none. False when the store cannot be read.

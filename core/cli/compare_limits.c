@@ -57,7 +57,7 @@ enum compare_heed compare_limit_heed(const struct compare_limit *limit,
     double change = change_of(limit, contrast);
     if (isnan(change) || !(limit->is_above ? change > limit->bound : change < limit->bound))
         return COMPARE_HOLDS;
-    bool is_sure = orch_contrast_says(contrast, least) == ORCH_SAYS_DIFFERENT;
+    bool is_sure = isinf(change) || orch_contrast_says(contrast, least) == ORCH_SAYS_DIFFERENT;
     const char *suffix = limit->is_percent ? "%" : unit ? unit : "";
     g_autofree char *seen = orch_number_format(change);
     *out_why =

@@ -206,7 +206,7 @@ struct orch_contrast orch_contrast_paired(const double *a, const double *b, size
         y[i] -= x[i];
     struct orch_stat differences = orch_stat_of(y, count);
     c.change = back(&c, differences.mean);
-    if (differences.count < 2)
+    if (differences.count < 2 || !isfinite(differences.sd))
         return c;
     c.sd = differences.sd;
     c.test = ORCH_TEST_PAIRED_T;
@@ -221,11 +221,12 @@ struct orch_contrast orch_contrast_samples(const double *a, size_t count_a, cons
     g_autofree double *x = in_terms(a, count_a, c.is_ratio), *y = in_terms(b, count_b, c.is_ratio);
     struct orch_stat s = orch_stat_of(x, count_a), t = orch_stat_of(y, count_b);
     c.change = back(&c, t.mean - s.mean);
-    if (count_a < 2 || count_b < 2)
-        return c;
     double n = (double)count_a, m = (double)count_b;
     double vx = s.sd * s.sd / n, vy = t.sd * t.sd / m, sum = vx + vy;
-    double degrees = sum > 0 ? sum * sum / (vx * vx / (n - 1) + vy * vy / (m - 1)) : n + m - 2;
+    if (count_a < 2 || count_b < 2 || !isfinite(c.change) || !isfinite(sum))
+        return c;
+    double share = sum > 0 ? vx / sum : 0, rest = 1 - share; /* their squares do not overflow */
+    double degrees = sum > 0 ? 1 / (share * share / (n - 1) + rest * rest / (m - 1)) : n + m - 2;
     c.sd = sqrt((s.sd * s.sd * (n - 1) + t.sd * t.sd * (m - 1)) / (n + m - 2));
     c.test = ORCH_TEST_WELCH;
     fill(&c, t.mean - s.mean, sqrt(sum), degrees);

@@ -74,6 +74,8 @@ static char *unknown_words(const struct orch_contrast *c, double least)
     if (c->a.count < 2 || c->b.count < 2)
         return g_strdup(
             "cannot tell: a single run says nothing of noise; it takes several of each");
+    if (!isfinite(c->a.mean) || !isfinite(c->b.mean))
+        return g_strdup("cannot tell: a value is infinite");
     size_t more = orch_contrast_more(c, least);
     if (!more)
         return g_strdup("cannot tell: more than a million runs would be needed");

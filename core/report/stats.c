@@ -8,8 +8,11 @@
 #include <gsl/gsl_cdf.h>
 #include <math.h>
 
+/* GSL ends the program at degrees that are none: infinite values have such. */
 static double t_quantile(double degrees)
 {
+    if (!(degrees > 0) || isinf(degrees))
+        return NAN;
     return gsl_cdf_tdist_Pinv(0.975, degrees);
 }
 
@@ -55,8 +58,9 @@ struct orch_difference orch_difference_welch(const double *a, size_t count_a, co
     double vx = x.sd * x.sd / (double)x.count, vy = y.sd * y.sd / (double)y.count;
     if (vx + vy <= 0)
         return bounded(mean, 0, x.count, y.count, false);
+    double share = vx / (vx + vy), rest = vy / (vx + vy); /* their squares do not overflow */
     double degrees =
-        (vx + vy) * (vx + vy) / (vx * vx / (double)(x.count - 1) + vy * vy / (double)(y.count - 1));
+        1 / (share * share / (double)(x.count - 1) + rest * rest / (double)(y.count - 1));
     return bounded(mean, t_quantile(degrees) * sqrt(vx + vy), x.count, y.count, false);
 }
 

@@ -219,4 +219,27 @@ ok orch table --rows tag --value tagged --json; same "$(json rows.0.tag)" "${esc
 mkdir site; echo 'my own page' >site/index.html
 fails 2 orch report esc.recipe --out site; says 'orch did not write it'; same "$(ls site)" index.html
 ok orch report esc.recipe --out ours; ok orch report esc.recipe --out ours
+
+# infinite values and values that are no number: an answer, and no crash
+cat >odd.plugin <<'P'
+plugin: odd
+command: [sh, -c, 'test ${n} = 2 && echo up inf || echo up ${n}; echo none nan']
+parameters: { n: { type: int, default: 1 } }
+metrics: { up: { better: max }, none: { better: min } }
+P
+cat >odd.recipe <<'R'
+format: 1
+recipe: odd
+experiments:
+  odd: { plugin: ./odd.plugin, sweep: { n: [1, 2, 3] }, repeat: 2 }
+  alone: { plugin: ./odd.plugin }
+report:
+  - { title: finite, compare: { by: n, value: up } }
+  - { title: winner, best: { by: n, value: up } }
+  - { title: nobody, best: { by: n, value: none } }
+R
+ok orch run odd.recipe -q
+ok orch report odd.recipe; has '2: inf; +inf against 1; an infinite value cannot be told from noise'
+has 'missing: no setting has a number to win by'
+ok orch report odd.recipe --json; same "$(json sections.#)" 3
 exit 0

@@ -165,3 +165,8 @@ refused 'x: lr, y: loss, reference: { name: a, x: [1, 2], y: [1] }' '{' '2 x and
 refused 'x: lr, y: loss, reference: { x: [1], y: [1] }' '{' "'name'"
 refused 'x: lr, y: loss, reference: { name: a, x: [1], y: [b] }' b "'b'"
 refused 'x: lr, y: loss, refernce: 3' refernce "'refernce'"
+
+# a panel each for very many values is refused; runs without a value to draw are told apart
+ok orch try -x 'n=range(1,70)' -- sh -c 'test {n} = 3 && echo top=inf || echo top=1'
+fails 2 orch plot --x repeat --y top --facet n -w 'recipe = try' -o many.png; says 'at most 60 panels'
+ok orch plot --x repeat --y top --by n -w 'recipe = try' --ascii; says 'without a value to draw: sh n=3 #1'

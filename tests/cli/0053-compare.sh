@@ -123,3 +123,8 @@ echo 7 >exp/slow.awk; git commit -qam broken
 fails 1 orch compare main..empty --run bench.recipe --repeat 2; says 'did not end well'
 fails 2 orch compare main..empty --run nowhere.recipe; says "has no 'nowhere.recipe'"
 fails 2 orch compare main..empty --run /etc/passwd; says 'lies outside'
+# what is infinite is never equal, and no limit lets it pass
+ok orch try -x d=0,1,2 --repeat 4 -- sh -c '[ {d} = 0 ] && echo far=1.{seed} || echo far=inf'
+ok orch compare d=0 d=1 -m far; has 'cannot tell: a value is infinite'; has_not 'equal in every'
+fails 7 orch compare d=0 d=1 --fail-on 'far > 3%'; says 'far changed by +inf'
+ok orch compare d=1 d=2 --fail-on 'far > 3%'

@@ -46,6 +46,13 @@ static void test_welch(void **state)
     assert_false(orch_difference_welch(a, 3, close, 3).is_more_than_noise);
     assert_true(isnan(orch_difference_welch(a, 1, b, 3).low));
     assert_false(orch_difference_welch(a, 1, b, 3).is_more_than_noise);
+    /* infinite and very large or small values end nothing */
+    const double far[] = {1, INFINITY, 3}, large[] = {1e200, 2e200, 3e200},
+                 small[] = {1e-200, 2e-200, 3e-200};
+    assert_true(isnan(orch_difference_welch(a, 3, far, 3).low));
+    assert_false(orch_difference_welch(far, 3, far, 3).is_more_than_noise);
+    near(orch_difference_welch(small, 3, large, 3).mean / 2e200, 1);
+    assert_true(isnan(orch_difference_paired(a, far, 3).high));
 }
 
 static void test_paired(void **state)
