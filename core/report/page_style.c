@@ -71,6 +71,8 @@ const char ORCH_PAGE_STYLE[] =
     "figcaption,.files{color:var(--quiet);font-size:.9rem;margin-top:.3rem}\n"
     ".pictures{margin:1rem 0;padding:0;list-style:none}\n"
     ".pictures li{display:inline-block;vertical-align:top;width:10rem;margin:0 .8rem .8rem 0}\n"
+    ".pictures li:only-child{width:auto;max-width:48rem}\n"
+    ".pictures li:only-child img{width:auto;min-width:10rem;max-width:100%}\n"
     ".pictures figure{margin:0}\n"
     ".pictures img{display:block;width:100%;height:auto;"
     "border-radius:.3rem;background-color:#fff}\n"
