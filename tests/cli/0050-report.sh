@@ -203,9 +203,11 @@ report:
   - { title: finite, compare: { by: n, value: up } }
   - { title: winner, best: { by: n, value: up } }
   - { title: nobody, best: { by: n, value: none } }
+  - { title: heat, plot: { x: n, y: repeat, z: up, kind: heat } }
 R
 ok orch run odd.recipe -q
 ok orch report odd.recipe; has '2: inf; +inf against 1; an infinite value cannot be told from noise'
 has 'missing: no setting has a number to win by'
-ok orch report odd.recipe --json; same "$(json sections.#)" 3
+has 'mean over n = 2 runs'; has_not 'also over n' # what an axis shows is not averaged over
+ok orch report odd.recipe --json; same "$(json sections.#)" 4
 exit 0
