@@ -81,7 +81,8 @@ static void note_merged(struct orch_plot_drawing *d, const struct orch_trial *a,
     json_t *value;
     json_object_foreach(one, name, value)
     {
-        if (!json_equal(value, json_object_get(two, name)) &&
+        bool is_axis = g_strcmp0(name, d->v.plot->x) == 0 || g_strcmp0(name, d->v.plot->row) == 0;
+        if (!is_axis && !json_equal(value, json_object_get(two, name)) &&
             !g_ptr_array_find_with_equal_func(d->merged, name, g_str_equal, NULL))
             g_ptr_array_add(d->merged, g_strdup(name));
     }

@@ -297,6 +297,9 @@ static bool export_to(struct orch_cli *cli, struct export *e, const struct orch_
     e->out = stdout;
     if (!(o->out ? write_file(e, query, o->out, error) : write_all(e, query, error)))
         return false;
+    if (o->metrics && !e->rows)
+        orch_cli_warn(cli, "these runs have no point of '%s' ('orch show RUN' lists their metrics)",
+                      o->metrics[0]);
     if (o->out)
         orch_cli_say(cli, "%" G_GINT64_FORMAT " row%s in '%s'", e->rows, e->rows == 1 ? "" : "s",
                      o->out);

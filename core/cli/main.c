@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <locale.h>
+#include <poll.h>
 #include <signal.h>
 #include <string.h>
 #include <unistd.h>
@@ -218,12 +219,21 @@ static int dispatch(struct orch_cli *cli, GError **error)
     return run_command(cli, words, error);
 }
 
+/* A write that failed before the last one has left its mark on the stream, and no errno. */
+static bool reader_is_gone(void)
+{
+    struct pollfd out = {.fd = STDOUT_FILENO, .events = POLLOUT};
+    return poll(&out, 1, 0) > 0 && (out.revents & (POLLERR | POLLHUP));
+}
+
 /* A reader that went away ('orch ls | head') is no fault of ours; a full disk is. */
 static int close_stdout(int status)
 {
-    if (fflush(stdout) == 0 || errno == EPIPE)
+    bool failed = fflush(stdout) != 0;
+    const char *why = failed ? g_strerror(errno) : "not all of it was written";
+    if ((!failed && !ferror(stdout)) || (failed && errno == EPIPE) || reader_is_gone())
         return status;
-    fprintf(stderr, "orch: cannot write to standard output: %s\n", g_strerror(errno));
+    fprintf(stderr, "orch: cannot write to standard output: %s\n", why);
     return status ? status : ORCH_EXIT_STORE;
 }
 

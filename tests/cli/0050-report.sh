@@ -237,9 +237,17 @@ report:
   - { title: finite, compare: { by: n, value: up } }
   - { title: winner, best: { by: n, value: up } }
   - { title: nobody, best: { by: n, value: none } }
+  - { title: heat, plot: { x: n, y: repeat, z: up, kind: heat } }
 R
 ok orch run odd.recipe -q
 ok orch report odd.recipe; has '2: inf; +inf against 1; an infinite value cannot be told from noise'
 has 'missing: no setting has a number to win by'
-ok orch report odd.recipe --json; same "$(json sections.#)" 3
+has 'mean over n = 2 runs'; has_not 'also over n' # what an axis shows is not averaged over
+ok orch report odd.recipe --json; same "$(json sections.#)" 4
+
+# a full disk is said, whenever it was met; a reader that went away is not
+if [ -w /dev/full ]; then
+    orch report odd.recipe >/dev/full 2>full.txt; same $? 3 'a full disk:'; grep -q 'cannot write to standard output' full.txt || _fail 'nothing said'
+fi
+orch report odd.recipe --json 2>gone.txt | true; same "${PIPESTATUS[0]} $(cat gone.txt)" '0 ' 'a reader that went away:'
 exit 0
