@@ -293,7 +293,13 @@ static void heed_limits(struct request *c)
         const struct compare_row *row = row_of(c, limit->metric);
         char *why;
         if (!row)
-            continue; /* names_of has a row for each */
+            continue;                                  /* names_of has a row for each */
+        if (row->match->lost_b > row->match->lost_a) { /* no limit lets NaN pass */
+            g_ptr_array_add(c->out.broken,
+                            g_strdup_printf("%s is no number in %u of B's runs (limit: %s)",
+                                            limit->metric, row->match->lost_b, limit->text));
+            continue;
+        }
         enum compare_heed heed =
             compare_limit_heed(limit, &row->contrast, c->out.least, row->match->unit, &why);
         if (heed == COMPARE_BROKEN)

@@ -206,6 +206,18 @@ static GPtrArray *with_metric(const struct orch_side *side, const char *metric, 
     return out;
 }
 
+/* Runs that have points of the metric, and NaN for its value. */
+static unsigned count_lost(const struct orch_side *side, const char *metric)
+{
+    unsigned lost = 0;
+    for (guint i = 0; i < side->members->len; i++) {
+        const struct member *member = side->members->pdata[i];
+        lost += isnan(value_of(side, member, metric)) &&
+                orch_run_numbers_get(member->numbers, metric, ORCH_AGGREGATE_COUNT, NULL, NULL) > 0;
+    }
+    return lost;
+}
+
 struct pairs {
     GPtrArray *a, *b; /* struct member *, borrowed, index by index */
 };
@@ -331,6 +343,8 @@ struct orch_match *orch_sides_match(const struct orch_side *a, const struct orch
     const GPtrArray *p = is_paired ? pairs.a : x, *q = is_paired ? pairs.b : y;
     match->a = numbers_of(a, p, metric);
     match->b = numbers_of(b, q, metric);
+    match->lost_a = count_lost(a, metric);
+    match->lost_b = count_lost(b, metric);
     match->alone = x->len + y->len - p->len - q->len;
     match->is_across = p->len && q->len && meets_across(p, q, is_paired);
     match->where_a = places_of(p);

@@ -32,6 +32,7 @@ struct orch_match {
     bool is_timing;          /* a time or a rate */
     bool is_across;          /* numbers of different machines meet */
     unsigned alone;          /* runs without a partner, left out */
+    unsigned lost_a, lost_b; /* runs whose metric became NaN, left out */
     char *where_a, *where_b; /* the machines, "x, y" */
 };
 /** `across`: pairs may lie on different machines. A time counts every run of a trial; anything else

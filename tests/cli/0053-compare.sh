@@ -128,3 +128,7 @@ ok orch try -x d=0,1,2 --repeat 4 -- sh -c '[ {d} = 0 ] && echo far=1.{seed} || 
 ok orch compare d=0 d=1 -m far; has 'cannot tell: a value is infinite'; has_not 'equal in every'
 fails 7 orch compare d=0 d=1 --fail-on 'far > 3%'; says 'far changed by +inf'
 ok orch compare d=1 d=2 --fail-on 'far > 3%'
+# nor what became no number in some runs
+ok orch try -x e=0,1 --repeat 4 -- sh -c 'test {e}{repeat} = 14 && echo gone=nan || echo gone=1.{seed}'
+fails 7 orch compare e=0 e=1 --fail-on 'gone > 3%'; says "gone is no number in 1 of B's runs"
+ok orch compare e=1 e=0 --fail-on 'gone > 3%'
