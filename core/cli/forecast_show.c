@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/cli/forecast_show.h"
 
-#include "core/hardware/hardware.h"
 #include "core/cli/predict.h"
+#include "core/hardware/hardware.h"
 #include "lib/base/error.h"
 #include "lib/base/text.h"
 
