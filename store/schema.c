@@ -137,12 +137,24 @@ const struct store_migrations store_migrations = {
     .create = SCHEMA_1,
 };
 
-static bool read_version(struct orch_store *store, int64_t *out_schema, int64_t *out_application,
-                         int64_t *out_tables, GError **error)
+static bool read_version_parts(struct orch_store *store, int64_t *out_schema,
+                               int64_t *out_application, int64_t *out_tables, GError **error)
 {
     return store_get_int(store, out_schema, 0, error, "PRAGMA user_version", "") &&
            store_get_int(store, out_application, 0, error, "PRAGMA application_id", "") &&
            store_get_int(store, out_tables, 0, error, "SELECT count(*) FROM sqlite_schema", "");
+}
+
+/* All of one moment: another process may be making the tables. */
+static bool read_version(struct orch_store *store, int64_t *out_schema, int64_t *out_application,
+                         int64_t *out_tables, GError **error)
+{
+    if (!sqlite3_get_autocommit(store->db)) /* within a transaction already */
+        return read_version_parts(store, out_schema, out_application, out_tables, error);
+    if (!store_exec(store, "BEGIN", "open", error))
+        return false;
+    bool ok = read_version_parts(store, out_schema, out_application, out_tables, error);
+    return store_exec(store, "COMMIT", "open", ok ? error : NULL) && ok;
 }
 
 /* What is in the file: 1 our schema of `*out_schema`, 0 nothing at all, -1 refused with an error.

@@ -240,8 +240,11 @@ static bool open_at_once(int count, const struct store_options *options)
     bool ok = true;
     for (int i = 0; i < count; i++) {
         if (fork() == 0) {
-            struct orch_store *store = store_open_with(path, ORCH_STORE_CREATE, options, NULL);
+            GError *error = NULL;
+            struct orch_store *store = store_open_with(path, ORCH_STORE_CREATE, options, &error);
             bool opened = store != NULL;
+            if (!opened)
+                fprintf(stderr, "%s\n", error->message);
             orch_store_close(store);
             _exit(opened ? 0 : 1);
         }
