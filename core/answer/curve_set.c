@@ -61,7 +61,8 @@ void orch_set_net_count(struct orch_set_net *net, const struct orch_net *graph)
     net->features[2] = log10(2 * (double)orch_net_macs(graph));
 }
 
-void orch_set_net_count_cost(struct orch_set_net *net, const json_t *cost)
+/* Of what a trial declares as its cost. */
+static void count_cost(struct orch_set_net *net, const json_t *cost)
 {
     struct orch_net_options request = {.name = orch_json_text(cost, "network", NULL),
                                        .classes = orch_json_int(cost, "classes", 0)};
@@ -76,22 +77,25 @@ void orch_set_net_count_cost(struct orch_set_net *net, const json_t *cost)
     orch_net_free(graph);
 }
 
-/* The index of a cell's network; a new one is counted. */
+int orch_curve_set_net_of(struct orch_curve_set *set, const char *name, const json_t *cost)
+{
+    for (guint i = 0; i < set->nets->len; i++)
+        if (strcmp(orch_curve_set_net(set, (int)i)->name, name) == 0)
+            return (int)i;
+    struct orch_set_net *net = g_new0(struct orch_set_net, 1);
+    net->name = g_strdup(name);
+    count_cost(net, cost);
+    g_ptr_array_add(set->nets, net);
+    return (int)set->nets->len - 1;
+}
+
 static int net_of(struct orch_curve_set *set, struct orch_plan *plan, const struct orch_cell *cell)
 {
     g_autoptr(json_t) cost =
         orch_plugins_cost(plan->plugins, cell->experiment->manifest, cell->params, NULL);
     g_autofree char *param = orch_cell_value_text(cell, "net");
     const char *name = cost ? orch_json_text(cost, "network", param) : param;
-    name = name ? name : cell->experiment->name;
-    for (guint i = 0; i < set->nets->len; i++)
-        if (strcmp(orch_curve_set_net(set, (int)i)->name, name) == 0)
-            return (int)i;
-    struct orch_set_net *net = g_new0(struct orch_set_net, 1);
-    net->name = g_strdup(name);
-    orch_set_net_count_cost(net, cost);
-    g_ptr_array_add(set->nets, net);
-    return (int)set->nets->len - 1;
+    return orch_curve_set_net_of(set, name ? name : cell->experiment->name, cost);
 }
 
 /* The index of a cell's swept values, the network left out. */

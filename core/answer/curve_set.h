@@ -19,10 +19,8 @@ struct orch_set_net {
     double params;                      /* NaN likewise */
 };
 
-/** Fills features and parameters: of a graph; of what a trial declares as its cost (NaN where that
- * names no network that can be counted). */
+/** Fills features and parameters from a graph. */
 void orch_set_net_count(struct orch_set_net *net, const struct orch_net *graph);
-void orch_set_net_count_cost(struct orch_set_net *net, const json_t *cost);
 
 /** A network on a device; `curve` is NULL while nobody has run it. */
 struct orch_set_cell {
@@ -38,6 +36,10 @@ struct orch_curve_set {
     GPtrArray *devices;  /* char *: where it ran, or as the item's `devices` says */
     GPtrArray *cells;    /* struct orch_set_cell *: every network on every device and repeat */
 };
+
+/** The index of the network of that name; a new one is counted from what a trial declares as its
+ * cost (NaN where that names no network that can be counted). */
+int orch_curve_set_net_of(struct orch_curve_set *set, const char *name, const json_t *cost);
 
 /** Gathers the runs of the experiments that `key` of the item names (all with a curve, when it is
  * absent and `key` is "experiments"), whoever made them and wherever: those of the plan's

@@ -26,15 +26,7 @@ static int net_of(struct orch_curve_set *set, const struct orch_run_curve *curve
                   const json_t *cost)
 {
     const char *name = orch_json_text(cost, "network", curve->net);
-    name = name ? name : curve->experiment;
-    for (guint i = 0; i < set->nets->len; i++)
-        if (strcmp(orch_curve_set_net(set, (int)i)->name, name) == 0)
-            return (int)i;
-    struct orch_set_net *net = g_new0(struct orch_set_net, 1);
-    net->name = g_strdup(name);
-    orch_set_net_count_cost(net, cost);
-    g_ptr_array_add(set->nets, net);
-    return (int)set->nets->len - 1;
+    return orch_curve_set_net_of(set, name ? name : curve->experiment, cost);
 }
 
 static int device_of(struct orch_curve_set *set, const char *where)

@@ -4,6 +4,7 @@
 #include "core/report/draw.h"
 #include "core/report/draw_svg.h"
 #include "core/report/sheet.h"
+#include "core/report/tool.h"
 
 #include "lib/base/error.h"
 
@@ -59,20 +60,7 @@ static bool run_gnuplot(const char *folder, GError **error)
 {
     /* -d: without the user's own settings */
     const char *argv[] = {"gnuplot", "-d", "script", NULL};
-    g_autofree char *said = NULL;
-    g_autoptr(GError) failed = NULL;
-    int status = 0;
-    if (!g_spawn_sync(folder, (char **)(uintptr_t)argv, NULL,
-                      G_SPAWN_SEARCH_PATH | G_SPAWN_STDOUT_TO_DEV_NULL, NULL, NULL, NULL, &said,
-                      &status, &failed)) {
-        orch_error_set(error, ORCH_ERROR_IO, "apt install gnuplot-nox", "cannot start gnuplot: %s",
-                       failed->message);
-        return false;
-    }
-    if (g_spawn_check_wait_status(status, NULL))
-        return true;
-    orch_error_set(error, ORCH_ERROR_IO, NULL, "gnuplot failed: %s", g_strstrip(said));
-    return false;
+    return orch_tool_run(folder, argv, "apt install gnuplot-nox", NULL, error);
 }
 
 static char *file_of(size_t i)

@@ -7,6 +7,7 @@
 #include "core/report/draw.h"
 #include "core/report/outline.h"
 #include "core/report/page.h"
+#include "core/report/tool.h"
 #include "lib/base/error.h"
 #include "lib/base/file.h"
 
@@ -156,22 +157,9 @@ bool orch_files_write(const struct orch_document *document, const struct orch_dr
 static bool run_weasyprint(const char *html, const char *pdf, GError **error)
 {
     const char *argv[] = {"weasyprint", "--quiet", "--encoding", "utf-8", html, pdf, NULL};
-    g_autofree char *said = NULL;
-    g_autoptr(GError) failed = NULL;
-    int status = 0;
-    if (!g_spawn_sync(NULL, (char **)(uintptr_t)argv, NULL,
-                      G_SPAWN_SEARCH_PATH | G_SPAWN_STDOUT_TO_DEV_NULL, NULL, NULL, NULL, &said,
-                      &status, &failed)) {
-        orch_error_set(error, ORCH_ERROR_IO,
-                       "apt install weasyprint; or print the page of --out from a browser",
-                       "cannot make a PDF: no WeasyPrint on this machine");
-        return false;
-    }
-    if (g_spawn_check_wait_status(status, NULL))
-        return true;
-    orch_error_set(error, ORCH_ERROR_IO, "print the page of --out from a browser",
-                   "weasyprint failed: %s", g_strstrip(said));
-    return false;
+    return orch_tool_run(NULL, argv,
+                         "apt install weasyprint; or print the page of --out from a browser",
+                         "print the page of --out from a browser", error);
 }
 
 bool orch_files_pdf(const struct orch_document *document, const struct orch_drawn *drawn,

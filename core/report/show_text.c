@@ -172,13 +172,6 @@ static void append_section(GString *out, const struct orch_section *section,
         append_runs(out, section, how);
 }
 
-char *orch_section_show_text(const struct orch_section *section, const struct orch_show_text *how)
-{
-    GString *out = g_string_new(NULL);
-    append_section(out, section, how);
-    return g_string_free(out, FALSE);
-}
-
 static void append_heading(GString *out, const struct orch_document *document,
                            const struct orch_show_text *how)
 {

@@ -12,10 +12,9 @@ struct orch_show_text {
     bool runs;    /* the runs behind each section */
 };
 
-/** A section: title, tables, charts, notes, what is missing with the command that makes it. Lines
- * end with '\n' and, but for the title, begin with two spaces. The caller frees. */
-char *orch_section_show_text(const struct orch_section *section, const struct orch_show_text *how);
-/** All sections, a blank line before each. The caller frees. */
+/** All sections, a blank line before each: title, tables, charts, notes, what is missing with the
+ * command that makes it. Lines end with '\n' and, but for titles, begin with two spaces. The caller
+ * frees. */
 char *orch_document_show_text(const struct orch_document *document,
                               const struct orch_show_text *how);
 

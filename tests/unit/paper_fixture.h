@@ -4,6 +4,7 @@
 #define ORCH_TESTS_UNIT_PAPER_FIXTURE_H
 
 #include "core/report/document.h"
+#include "lib/base/file.h"
 
 #include <glib.h>
 #include <math.h>
@@ -13,6 +14,23 @@
 #define PIXEL                                                                                      \
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGP4z8AAAAMBAQDJ/"                    \
     "pLvAAAAAElFTkSuQmCC"
+
+static char *scratch; /* a folder for what a test writes */
+
+static inline int make_scratch(void **state)
+{
+    (void)state;
+    scratch = g_dir_make_tmp("orch-paper-XXXXXX", NULL);
+    return scratch ? 0 : -1;
+}
+
+static inline int drop_scratch(void **state)
+{
+    (void)state;
+    bool gone = orch_tree_remove(scratch, NULL);
+    g_free(scratch);
+    return gone ? 0 : -1;
+}
 
 static inline struct orch_table *paper_table(void)
 {

@@ -15,23 +15,6 @@
 
 #include <cmocka.h>
 
-static char *scratch;
-
-static int make_scratch(void **state)
-{
-    (void)state;
-    scratch = g_dir_make_tmp("orch-notebook-XXXXXX", NULL);
-    return scratch ? 0 : -1;
-}
-
-static int drop_scratch(void **state)
-{
-    (void)state;
-    bool gone = orch_tree_remove(scratch, NULL);
-    g_free(scratch);
-    return gone ? 0 : -1;
-}
-
 static json_t *make(const struct orch_document *d, unsigned problem, const json_t *before,
                     unsigned *kept)
 {
