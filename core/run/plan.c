@@ -3,6 +3,7 @@
  * fingerprints of what it refers to. A reference to the best of several trials is open until all of
  * them are done; the scheduler settles such an item again when they are. */
 #include "core/run/plan.h"
+#include "core/run/spare.h"
 
 #include "core/run/fingerprint.h"
 #include "lib/base/error.h"
@@ -262,38 +263,13 @@ static bool set_to_run(struct orch_plan *plan, struct orch_plan_item *item, GErr
     return true;
 }
 
-/* A run that spares the trial where it would run now; NULL without error: there is none. */
-static struct orch_run *find_spare(const struct orch_plan *plan, const struct orch_plan_item *item,
-                                   GError **error)
-{
-    const struct orch_experiment *experiment = item->cell->experiment;
-    const struct orch_machine *machine = orch_workspace_machine(plan->workspace);
-    bool by_where = experiment->reuse == ORCH_RECIPE_REUSE_WHERE;
-    GError *problem = NULL;
-    struct orch_run *run = orch_store_find_spare(plan->store, item->fingerprint,
-                                                 by_where ? item->where_key : NULL, &problem);
-    bool is_free = plan->options.any_slots && by_where && !orch_experiment_gpus(experiment);
-    for (int slots = 1, before = 0; is_free && !run && !problem && slots <= machine->threads;
-         slots++) {
-        int threads = orch_experiment_threads(experiment, machine, (unsigned)slots);
-        if (threads == before)
-            continue;
-        before = threads;
-        g_autofree char *where = orch_machine_where(machine, NULL, 0, threads);
-        run = orch_store_find_spare(plan->store, item->fingerprint, where, &problem);
-    }
-    if (problem)
-        g_propagate_error(error, problem);
-    return run;
-}
-
 static bool find_done(struct orch_plan *plan, struct orch_plan_item *item, bool *out_done,
                       GError **error)
 {
     *out_done = false;
     bool by_where = item->cell->experiment->reuse == ORCH_RECIPE_REUSE_WHERE;
     GError *problem = NULL;
-    struct orch_run *run = find_spare(plan, item, &problem);
+    struct orch_run *run = orch_spare_find(plan, item, &problem);
     if (problem) {
         g_propagate_error(error, problem);
         return false;
@@ -363,46 +339,20 @@ static bool settle_refs(struct orch_plan *plan, struct orch_plan_item *item,
     return true;
 }
 
-/* The parameters that make a trial what it is, as far as they are known. */
-static json_t *params_to_find(const struct orch_cell *cell)
-{
-    json_t *params = json_object();
-    const char *name;
-    json_t *value;
-    json_object_foreach(cell->params, name, value)
-    {
-        const struct orch_param_spec *spec = orch_manifest_param(cell->experiment->manifest, name);
-        if (spec && spec->type != ORCH_SECRET && !(spec->flags & ORCH_PARAM_NEUTRAL) &&
-            !json_is_null(value))
-            json_object_set(params, name, value);
-    }
-    return params;
-}
-
 /* An item without a fingerprint of its own, for those who only read: the newest run of its
  * parameters, else it is skipped. */
 static bool adopt_run(struct orch_plan *plan, struct orch_plan_item *item, GError **error)
 {
-    const struct orch_cell *cell = item->cell;
-    g_autoptr(json_t) params = params_to_find(cell);
-    g_autoptr(GPtrArray) rows =
-        plan->store ? orch_store_history(plan->store, plan->expansion->name, cell->experiment->name,
-                                         cell->repeat, params, 20, error)
-                    : NULL;
-    if (plan->store && !rows)
+    struct orch_history_row *row = NULL;
+    if (!orch_spare_by_params(plan, item, &row, error))
         return false;
-    for (guint i = 0; rows && i < rows->len; i++) {
-        const struct orch_history_row *row = rows->pdata[i];
-        bool counts = cell->experiment->reuse != ORCH_RECIPE_REUSE_WHERE ||
-                      g_strcmp0(row->where_key, item->where_key) == 0;
-        if (!counts || !orch_verdict_facts(orch_verdict_parse(row->state))->spares)
-            continue;
+    if (row) {
         item->run_key = g_strdup(row->key);
         set_state(item, ORCH_PLAN_DONE, g_strdup_printf("done by %s", row->who));
-        return true;
-    }
-    if (item->refused)
+    } else if (item->refused) {
         set_state(item, ORCH_PLAN_SKIPPED, g_strdup(item->refused));
+    }
+    orch_history_row_free(row);
     return true;
 }
 

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "core/run/spare.h"
+
+#include "lib/base/json.h"
+#include "lib/hw/machine.h"
+#include "lib/wire/verdict.h"
+
+struct orch_run *orch_spare_find(const struct orch_plan *plan, const struct orch_plan_item *item,
+                                 GError **error)
+{
+    const struct orch_experiment *experiment = item->cell->experiment;
+    const struct orch_machine *machine = orch_workspace_machine(plan->workspace);
+    bool by_where = experiment->reuse == ORCH_RECIPE_REUSE_WHERE;
+    GError *problem = NULL;
+    struct orch_run *run = orch_store_find_spare(plan->store, item->fingerprint,
+                                                 by_where ? item->where_key : NULL, &problem);
+    bool is_free = plan->options.any_slots && by_where && !orch_experiment_gpus(experiment);
+    for (int slots = 1, before = 0; is_free && !run && !problem && slots <= machine->threads;
+         slots++) {
+        int threads = orch_experiment_threads(experiment, machine, (unsigned)slots);
+        if (threads == before)
+            continue;
+        before = threads;
+        g_autofree char *where = orch_machine_where(machine, NULL, 0, threads);
+        run = orch_store_find_spare(plan->store, item->fingerprint, where, &problem);
+    }
+    if (problem)
+        g_propagate_error(error, problem);
+    return run;
+}
+
+/* The parameters that make a trial what it is, as far as they are known. */
+static json_t *params_to_find(const struct orch_cell *cell)
+{
+    json_t *params = json_object();
+    const char *name;
+    json_t *value;
+    json_object_foreach(cell->params, name, value)
+    {
+        const struct orch_param_spec *spec = orch_manifest_param(cell->experiment->manifest, name);
+        if (spec && spec->type != ORCH_SECRET && !(spec->flags & ORCH_PARAM_NEUTRAL) &&
+            !json_is_null(value))
+            json_object_set(params, name, value);
+    }
+    return params;
+}
+
+bool orch_spare_by_params(const struct orch_plan *plan, const struct orch_plan_item *item,
+                          struct orch_history_row **out, GError **error)
+{
+    const struct orch_cell *cell = item->cell;
+    *out = NULL;
+    if (!plan->store)
+        return true;
+    g_autoptr(json_t) params = params_to_find(cell);
+    g_autoptr(GPtrArray) rows =
+        orch_store_history(plan->store, plan->expansion->name, cell->experiment->name, cell->repeat,
+                           params, 20, error);
+    for (guint i = 0; rows && i < rows->len && !*out; i++) {
+        const struct orch_history_row *row = rows->pdata[i];
+        bool counts = cell->experiment->reuse != ORCH_RECIPE_REUSE_WHERE ||
+                      g_strcmp0(row->where_key, item->where_key) == 0;
+        if (counts && orch_verdict_facts(orch_verdict_parse(row->state))->spares)
+            *out = g_ptr_array_steal_index(rows, i);
+    }
+    return rows != NULL;
+}
