@@ -38,12 +38,28 @@ static int64_t run_number(struct orch_store *store, const char *key, GError **er
     return id;
 }
 
+/* A tombstone of one's own run carries the name that the run has, an older one perhaps: by that
+ * alone every store knows that its author hid it. The caller frees. */
+static char *author_of(struct orch_store *store, const char *run_key, const char *kind)
+{
+    const char *me = orch_user_name();
+    sqlite3_stmt *s = strcmp(kind, "tombstone") == 0
+                          ? store_statement(store, "SELECT who FROM run WHERE key = ?", NULL)
+                          : NULL;
+    if (!s)
+        return g_strdup(me);
+    sqlite3_bind_text(s, 1, run_key, -1, SQLITE_STATIC);
+    g_autofree char *who = store_step(store, s, NULL) > 0 ? store_column_text(s, 0) : NULL;
+    sqlite3_reset(s);
+    return g_strdup(orch_who_is_same(who, me) ? who : me);
+}
+
 static bool insert_note(struct orch_store *store, const char *run_key, const char *kind,
                         bool is_public, const char *text, GError **error)
 {
     char key[ORCH_KEY_CHARS];
     orch_key_make(key);
-    const char *who = orch_user_name();
+    g_autofree char *who = author_of(store, run_key, kind);
     int64_t is_mine;
     if (!run_number(store, run_key, error) ||
         !store_get_int(store, &is_mine, 0, error, "SELECT who IS ?2 FROM run WHERE key = ?1", "tt",
@@ -60,9 +76,9 @@ static bool insert_note(struct orch_store *store, const char *run_key, const cha
 bool orch_store_note(struct orch_store *store, const char *run_key, const char *kind,
                      bool is_public, const char *text, GError **error)
 {
-    static const char *const kinds[] = {"note", "tag", "tombstone", NULL};
+    static const char *const kinds[] = {"note", "tag", "tombstone", "signature", NULL};
     if (!g_strv_contains(kinds, kind)) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "a note is one of: note, tag, tombstone",
+        orch_error_set(error, ORCH_ERROR_USAGE, "a note is one of: note, tag, tombstone, signature",
                        "unknown kind of note '%s'", kind);
         return false;
     }

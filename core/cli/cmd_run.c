@@ -28,6 +28,8 @@ static const struct orch_option OPTIONS[] = {
      "an hour of one device (default: the dated price of this machine's GPU)"},
     {"learn", 0, "N", ORCH_OPT_TEXT, offsetof(struct orch_execute_options, learn),
      "run only the N trials from which the others are forecast best"},
+    {"sign", 0, NULL, ORCH_OPT_FLAG, offsetof(struct orch_execute_options, sign),
+     "sign your runs with git's key when they have ended (always: git config orch.sign true)"},
     {"no-progress", 0, NULL, ORCH_OPT_FLAG, offsetof(struct orch_execute_options, no_progress),
      "a line for each trial instead of a live block"},
     {0}};

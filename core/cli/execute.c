@@ -6,6 +6,7 @@
 #include "core/cli/learn_plan.h"
 #include "core/cli/limits.h"
 #include "core/cli/progress.h"
+#include "core/cli/signatures.h"
 #include "core/run/plan.h"
 #include "core/run/schedule.h"
 #include "lib/base/error.h"
@@ -526,6 +527,9 @@ int orch_execute(struct orch_cli *cli, const struct orch_expansion *expansion,
                                   expansion->verbatim, error))
             status = run_with_limits(cli, plan, options, gpus, error);
     }
+    bool ended = status >= 0 && status < ORCH_EXIT_INTERRUPTED;
+    if (ended && !expansion->smoke && !cli_signatures_make(cli, store, options->sign, error))
+        status = -1;
     orch_plan_free(plan);
     return status;
 }
