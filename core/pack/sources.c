@@ -9,6 +9,7 @@
 #include "lib/vcs/secrets.h"
 
 #include <string.h>
+#include <sys/stat.h>
 
 #define MODE_LINK 0120000u
 #define MODE_SUBMODULE 0160000u
@@ -86,8 +87,8 @@ static char *read_file(struct tree *tree, const struct orch_tree_file *file, siz
     char *bytes =
         tree->is_present ? read_blob(tree->workspace->root, file, limit, out_length) : NULL;
     g_autofree char *lies = g_build_filename(tree->workspace->root, file->path, NULL);
-    GStatBuf info;
-    if (!bytes && tree->is_present && g_stat(lies, &info) == 0 && (size_t)info.st_size > limit) {
+    struct stat info;
+    if (!bytes && tree->is_present && stat(lies, &info) == 0 && (size_t)info.st_size > limit) {
         *out_why = "larger than 1 MiB";
         return NULL;
     }
