@@ -149,6 +149,10 @@ bool store_seal_run(struct orch_store *store, const struct store_written *writte
 bool store_unwrite_run(struct orch_store *store, const struct store_written *written,
                        GError **error);
 
+/** The metrics that a run has (id, name, unit, better), by name. Skips from one to the next through
+ * the primary key, not over the points. */
+extern const char store_run_metrics_sql[];
+
 /* ---- backup.c ---------------------------------------------------------------------------------
  */
 
