@@ -36,8 +36,8 @@ static bool read_bytes(const char *option, const char *text, int64_t *out, GErro
     if (value && json_integer_value(value) >= 0)
         *out = json_integer_value(value);
     else
-        orch_error_set(error, ORCH_ERROR_USAGE, "for example 4MiB", "option '--%s': '%s' is no size",
-                       option, text);
+        orch_error_set(error, ORCH_ERROR_USAGE, "for example 4MiB",
+                       "option '--%s': '%s' is no size", option, text);
     bool ok = value && json_integer_value(value) >= 0;
     json_decref(value);
     g_clear_error(&reason);
@@ -70,19 +70,20 @@ static void say(struct orch_cli *cli, const char *path, const struct orch_packed
         json_t *left_out = json_array();
         for (guint i = 0; i < packed->left_out->len; i++)
             json_array_append_new(left_out, json_string(packed->left_out->pdata[i]));
-        orch_cli_print_json(json_pack(
-            "{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "pack", path, "runs",
-            (json_int_t)packed->runs, "artifacts", (json_int_t)packed->artifacts, "artifacts_left",
-            (json_int_t)packed->artifacts_left, "files", (json_int_t)packed->files, "source_bytes",
-            (json_int_t)packed->source_bytes, "bytes", (json_int_t)packed->bytes, "left_out",
-            left_out));
+        orch_cli_print_json(
+            json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "pack", path, "runs",
+                      (json_int_t)packed->runs, "artifacts", (json_int_t)packed->artifacts,
+                      "artifacts_left", (json_int_t)packed->artifacts_left, "files",
+                      (json_int_t)packed->files, "source_bytes", (json_int_t)packed->source_bytes,
+                      "bytes", (json_int_t)packed->bytes, "left_out", left_out));
         return;
     }
     printf("%s: %lld runs, %lld artifacts, %s of sources, the report; %s\n", path,
            (long long)packed->runs, (long long)packed->artifacts, sources, bytes);
     fflush(stdout);
     if (packed->artifacts_left)
-        orch_cli_say(cli, "%lld artifacts are larger, or not here, and were left out (--artifacts all)",
+        orch_cli_say(cli,
+                     "%lld artifacts are larger, or not here, and were left out (--artifacts all)",
                      (long long)packed->artifacts_left);
     for (guint i = 0; i < packed->left_out->len && i < 10; i++)
         orch_cli_say(cli, "left out: %s", (char *)packed->left_out->pdata[i]);

@@ -4,6 +4,7 @@
 #include "core/pack/rerun.h"
 #include "core/pack/verify.h"
 
+#include "core/cli/forecast.h"
 #include "core/cli/nets.h"
 #include "lib/base/error.h"
 
@@ -34,17 +35,48 @@ static const struct orch_option OPTIONS[] = {
      "with --json: what each run measured too"},
     {0}};
 
+/* Forecasts for this machine, of the plan that is run again. */
+struct forecasting {
+    struct orch_cli *cli;
+    struct orch_forecasts *forecasts;
+    struct orch_workspace *kept;
+};
+
+static struct orch_forecaster begin_forecasts(void *ctx, struct orch_plan *plan)
+{
+    struct forecasting *f = ctx;
+    f->kept = f->cli->workspace; /* forecasts are of the machine of the command's workspace */
+    f->cli->workspace = plan->workspace;
+    f->forecasts = orch_forecasts_new(f->cli, plan);
+    return orch_forecasts_forecaster(f->forecasts);
+}
+
+static void end_forecasts(void *ctx)
+{
+    struct forecasting *f = ctx;
+    if (!f->forecasts)
+        return;
+    orch_forecasts_free(f->forecasts);
+    f->cli->workspace = f->kept;
+}
+
 static json_t *rerun(struct orch_cli *cli, const struct orch_pack *pack,
                      const struct orch_verified *verified, const struct verify_options *o,
                      GError **error)
 {
-    unsigned count = 0, seed = 1;
-    if (!orch_cli_count("rerun", o->rerun, 1, RERUN_MAX, &count, error) ||
-        !orch_cli_count("seed", o->seed, 0, G_MAXINT, &seed, error))
+    int64_t count = 0, seed = 1;
+    if (!orch_cli_count(o->rerun, "--rerun", RERUN_MAX, &count, error) ||
+        !orch_cli_count(o->seed, "--seed", G_MAXINT, &seed, error))
         return NULL;
     g_autofree char *argv = orch_cli_argv_json(cli);
-    const struct orch_rerun_options options = {
-        .count = count, .seed = seed, .trusts = o->trusts, .argv_json = argv};
+    struct forecasting forecasting = {.cli = cli};
+    const struct orch_rerun_options options = {.count = (unsigned)count,
+                                               .seed = (unsigned)seed,
+                                               .trusts = o->trusts,
+                                               .argv_json = argv,
+                                               .forecaster = begin_forecasts,
+                                               .done = end_forecasts,
+                                               .ctx = &forecasting};
     return orch_pack_rerun(pack, verified, orch_cli_plugins(cli), &options, error);
 }
 
@@ -53,8 +85,9 @@ static bool is_good(const json_t *outcome)
     const json_t *rows = json_object_get(outcome, "rerun");
     bool good = json_is_true(json_object_get(outcome, "good"));
     for (size_t i = 0; i < json_array_size(rows); i++)
-        good = good && strcmp(json_string_value(json_object_get(json_array_get(rows, i), "outcome")),
-                              "differs") != 0;
+        good =
+            good && strcmp(json_string_value(json_object_get(json_array_get(rows, i), "outcome")),
+                           "differs") != 0;
     return good;
 }
 
@@ -105,8 +138,10 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
     const struct verify_options *o = options;
     bool is_folder = g_file_test(cli->args[0], G_FILE_TEST_IS_DIR);
     if ((o->seed || o->trusts) && !o->rerun) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "add --rerun N", "option '--%s' is about trials "
-                       "that are run again", o->seed ? "seed" : "trust");
+        orch_error_set(error, ORCH_ERROR_USAGE, "add --rerun N",
+                       "option '--%s' is about trials "
+                       "that are run again",
+                       o->seed ? "seed" : "trust");
         return -1;
     }
     if (is_folder && o->rerun) {

@@ -204,9 +204,9 @@ static const char *outcome_of(const struct orch_handin *handin)
 
 static struct orch_table *table_of(const GPtrArray *handins, const char *folder)
 {
-    static const char *const headers[] = {
-        "hand-in",      "who",      "recipe",      "outcome", ">confirmed", ">differs",
-        ">not checked", ">shared", ">undeclared", ">copied", "signature",  NULL};
+    static const char *const headers[] = {"hand-in",     "who",      "recipe",       "outcome",
+                                          ">confirmed",  ">differs", ">not checked", ">shared",
+                                          ">undeclared", ">copied",  "signature",    NULL};
     struct orch_table *table = orch_table_new(headers);
     for (guint i = 0; i < handins->len; i++) {
         const struct orch_handin *handin = handins->pdata[i];
@@ -256,8 +256,7 @@ static void print_common(const GPtrArray *found)
         const struct orch_in_common *c = found->pdata[i];
         print_plain("%s: %s: %s %s%s%s%s%s: %s", c->kind, c->file, c->experiment,
                     orch_cli_short_key(c->run), c->other ? " and " : "", c->other ? c->other : "",
-                    c->other ? " " : "", c->other ? orch_cli_short_key(c->other_run) : "",
-                    c->what);
+                    c->other ? " " : "", c->other ? orch_cli_short_key(c->other_run) : "", c->what);
     }
     if (found->len > SHOWN_MAX)
         print_plain("and %u more (--json has all)", found->len - SHOWN_MAX);

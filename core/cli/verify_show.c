@@ -106,7 +106,6 @@ void orch_cli_verify_show(struct orch_cli *cli, const char *path, const json_t *
     print_lines("note", json_object_get(outcome, "notes"));
     print_plain("%d numbers confirmed, %d differ, %d not checked%s", number(outcome, "confirmed"),
                 number(outcome, "differs"), number(outcome, "not_checked"),
-                json_is_true(json_object_get(outcome, "page"))
-                    ? "; report.html says the same"
-                    : "");
+                json_is_true(json_object_get(outcome, "page")) ? "; report.html says the same"
+                                                               : "");
 }
