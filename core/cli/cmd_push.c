@@ -4,6 +4,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/text.h"
+#include "lib/vcs/share.h"
 #include "store/meta.h"
 
 #define TOLD "exchange.told"
@@ -159,16 +160,31 @@ static int push_to(struct orch_cli *cli, struct orch_store *store, const struct 
     return status;
 }
 
+struct source_choice {
+    struct orch_store *store;
+    GHashTable *sent; /* trees of which the source is there already */
+};
+
+static bool wants_source(void *ctx, const char *tree)
+{
+    const struct source_choice *choice = ctx;
+    return !g_hash_table_contains(choice->sent, tree) &&
+           orch_store_has_source(choice->store, tree, NULL);
+}
+
 /* What of sources goes along with a push to a git remote. */
 static bool choose_sources(struct orch_cli *cli, struct orch_store *store,
                            const struct cli_remote *remote, const struct push_options *o,
                            struct orch_git_exchange *how, struct orch_shared_sources *out,
                            GError **error)
 {
-    if (remote->is_folder || !cli->workspace->vcs)
+    struct orch_vcs *vcs = cli->workspace->vcs;
+    if (remote->is_folder || !vcs)
         return true;
-    if (!orch_git_sources(store, cli->workspace->vcs, cli->workspace->root, o->with_source, out,
-                          error))
+    struct source_choice choice = {store, orch_git_shared_sources(cli->workspace->root)};
+    bool ok = orch_vcs_shareable(vcs, o->with_source, wants_source, &choice, out, error);
+    g_hash_table_unref(choice.sent);
+    if (!ok)
         return false;
     list_sources(cli, out);
     how->source_trees = (const char *const *)out->trees->pdata;
