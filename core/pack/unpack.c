@@ -247,7 +247,7 @@ static void check_trees(struct orch_pack *pack)
     {
         GPtrArray *files = read_tree(rows);
         g_autofree char *id = files ? orch_tree_files_id(files) : NULL;
-        if (g_strcmp0(id, tree) != 0) {
+        if (!files || strcmp(id, tree) != 0) {
             problem(pack, "tree %.40s is not the tree of its list (%.12s)", tree,
                     id ? id : "no list of files");
             if (files)
