@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/pack/class.h"
 
+#include "lib/base/ident.h"
 #include "lib/base/json.h"
 
 #include <string.h>
@@ -92,7 +93,7 @@ static void add_common(struct gathering *g, const char *kind, const struct row *
 static void look_at_maker(struct gathering *g, const struct row *row)
 {
     const char *who = text(row, "who");
-    if (strcmp(who, packer(row->handin)) == 0)
+    if (orch_who_is_same(who, packer(row->handin)))
         return;
     bool declared = declares(row->handin, who);
     row->handin->shared += declared;
@@ -159,7 +160,7 @@ static void tell_copy(struct gathering *g, const struct row *a, const struct row
 /* Two runs that share a key, or a fingerprint and a time. */
 static void look_at_pair(struct gathering *g, const struct row *a, const struct row *b)
 {
-    if (a->handin == b->handin || strcmp(packer(a->handin), packer(b->handin)) == 0)
+    if (a->handin == b->handin || orch_who_is_same(packer(a->handin), packer(b->handin)))
         return;
     if (same(a, b, "key")) {
         if (same(a, b, "digest") || is_told(g, a, b))

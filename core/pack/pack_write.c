@@ -49,7 +49,7 @@ static bool add_run(struct job *job, const char *key, GError **error);
 /* Whoever made a run of the pack and does not hand it in. */
 static void note_collaborator(struct job *job, const char *who)
 {
-    if (g_strcmp0(who, job->options->who) == 0)
+    if (orch_who_is_same(who, job->options->who))
         return;
     for (size_t i = 0; i < json_array_size(job->collaborators); i++)
         if (strcmp(json_string_value(json_array_get(job->collaborators, i)), who) == 0)
@@ -149,13 +149,21 @@ static enum orch_item_want wants(void *ctx, const struct orch_item_name *name, i
     return wanted ? ORCH_ITEM_TAKE : ORCH_ITEM_SKIP;
 }
 
-/* Of the notes only those on runs that go, and only signatures: notes are not evidence. */
+/* Of the notes only signatures of runs that go: notes are not evidence. One signature names many
+ * runs. */
 static bool note_goes(const struct job *job, const char *bytes, size_t length)
 {
     g_autoptr(json_t) note = orch_json_parse(bytes, length, ORCH_ITEM_NOTE_MAX, NULL);
-    const char *target = orch_json_text(note, "target", "");
-    return strcmp(orch_json_text(note, "kind", ""), "signature") == 0 &&
-           g_hash_table_contains(job->runs, target);
+    if (strcmp(orch_json_text(note, "kind", ""), "signature") != 0)
+        return false;
+    const char *text = orch_json_text(note, "text", "");
+    GHashTableIter iter;
+    gpointer key;
+    g_hash_table_iter_init(&iter, job->runs);
+    while (g_hash_table_iter_next(&iter, &key, NULL))
+        if (strstr(text, key))
+            return true;
+    return false;
 }
 
 static bool take(void *ctx, const struct orch_item_name *name, const char *bytes, size_t length,

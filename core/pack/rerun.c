@@ -3,11 +3,9 @@
 
 #include "core/report/contrast.h"
 #include "core/report/stats.h"
-#include "core/run/fingerprint.h"
 #include "core/run/schedule.h"
 #include "lib/base/error.h"
 #include "lib/base/json.h"
-#include "lib/base/text.h"
 
 #include <math.h>
 #include <string.h>
@@ -54,11 +52,10 @@ static const char *why_not(const struct job *job, const struct orch_plan_item *i
     const struct orch_experiment *experiment = item->cell->experiment;
     const struct orch_manifest *manifest = experiment->manifest;
     const struct orch_machine *machine = orch_workspace_machine(job->workspace);
-    bool is_theirs = experiment->program || !orch_plugin_is_ours(manifest);
-    if (is_theirs && manifest->kind == ORCH_PLUGIN_COMPILED)
-        return "its plugin is compiled and not of this installation";
-    if (is_theirs && !experiment->program && !manifest->path)
-        return "its program is not in the pack";
+    bool is_theirs =
+        experiment->program || !manifest->path || orch_pack_holds(job->pack, manifest->path);
+    if (!experiment->program && !manifest->path)
+        return "its plugin is not here";
     if (is_theirs && !job->options->trusts)
         return "its program comes with the pack: --trust lets it run here, as you";
     if (item->refused)
@@ -196,7 +193,7 @@ struct pair {
     const struct job *job;
     const struct orch_plan_item *item;
     const struct orch_run *old, *new;
-    bool same_machine, same_place;
+    bool same_machine, same_place, is_timing;
     json_t *values;
     unsigned differs, confirmed;
 };
@@ -215,9 +212,7 @@ static void add_value(struct pair *pair, const char *name, double said, double f
 
 static char *numbers(double said, double found, const char *rest)
 {
-    char a[ORCH_REAL_CHARS], b[ORCH_REAL_CHARS];
-    return g_strdup_printf("says %s, ran %s; %s", orch_real_format(said, a),
-                           orch_real_format(found, b), rest);
+    return g_strdup_printf("says %.9g, ran %.9g; %s", said, found, rest);
 }
 
 /* By the spread of the pack's repeats: a new value lies within mean +- t sd sqrt(1 + 1/n). */
@@ -226,12 +221,15 @@ static void judge_by_spread(struct pair *pair, const char *name, double said, do
 {
     double half = stat->half * sqrt((double)stat->count + 1);
     bool within = fabs(found - stat->mean) <= half;
-    char low[ORCH_REAL_CHARS], high[ORCH_REAL_CHARS];
-    g_autofree char *rest = g_strdup_printf(
-        "%s the 95 %% prediction interval of its %zu repeats, %s to %s",
-        within ? "within" : "outside", stat->count, orch_real_format(stat->mean - half, low),
-        orch_real_format(stat->mean + half, high));
-    add_value(pair, name, said, found, within ? "confirmed" : "differs",
+    bool counts = pair->is_timing || strcmp(name, "wall_s") != 0;
+    g_autofree char *rest =
+        g_strdup_printf("%s the 95 %% prediction interval of its %zu repeats, %.6g to %.6g%s",
+                        within ? "within" : "outside", stat->count, stat->mean - half,
+                        stat->mean + half, within || counts ? "" : "; no timing trial");
+    add_value(pair, name, said, found,
+              within   ? "confirmed"
+              : counts ? "differs"
+                       : "not comparable",
               numbers(said, found, rest));
 }
 
@@ -333,6 +331,7 @@ static json_t *compare(const struct job *job, unsigned index)
         pair.same_machine = g_strcmp0(old->machine_key, new->machine_key) == 0 &&
                             g_strcmp0(old->plugin_version, new->plugin_version) == 0;
         pair.same_place = g_strcmp0(old->where_key, new->where_key) == 0;
+        pair.is_timing = orch_experiment_is_timing(item->cell->experiment);
         pair.values = json_array();
         judge_all(&pair);
         const char *outcome = pair.differs     ? "differs"

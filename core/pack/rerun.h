@@ -10,7 +10,8 @@
  *
  * A time or a rate is held against the prediction interval of the pack's repeats where the place
  * (GPU, or processor and threads) is the same; elsewhere the trial's whole time against the
- * forecast for this machine, where there is one, and else it is not comparable.
+ * forecast for this machine, where there is one, and else it is not comparable. Of a trial that is
+ * no timing the whole time is told and never counts against it: the machine may have been busy.
  */
 #ifndef ORCH_PACK_RERUN_H
 #define ORCH_PACK_RERUN_H

@@ -48,7 +48,7 @@ void orch_pack_free(struct orch_pack *pack)
     json_decref(pack->report);
     g_free(pack->html);
     g_free(pack->text);
-    g_free(pack->signature);
+    g_free(pack->signed_by);
     g_hash_table_unref(pack->files);
     g_hash_table_unref(pack->trees);
     orch_receipt_free(pack->receipt);
@@ -111,8 +111,6 @@ static bool take_file(void *ctx, const char *path, const char *bytes, size_t len
     g_hash_table_insert(pack->files, g_strdup(path), digest);
     if (strcmp(path, "pack.json") == 0 && length <= ORCH_PACK_JSON_MAX)
         pack->text = g_strndup(bytes, length);
-    else if (strcmp(path, "pack.sig") == 0 && length <= 65536)
-        pack->signature = g_strndup(bytes, length);
     else if (strcmp(path, "report.html") == 0 && length <= HTML_BYTES_MAX)
         pack->html = g_strndup(bytes, length);
     else if (strcmp(path, "report.json") == 0)
@@ -148,8 +146,7 @@ static void check_files(struct orch_pack *pack)
     gpointer path;
     g_hash_table_iter_init(&iter, pack->files);
     while (g_hash_table_iter_next(&iter, &path, NULL))
-        if (!g_hash_table_contains(listed, path) && strcmp(path, "pack.json") != 0 &&
-            strcmp(path, "pack.sig") != 0)
+        if (!g_hash_table_contains(listed, path) && strcmp(path, "pack.json") != 0)
             problem(pack, "file '%s' is in no list", (char *)path);
 }
 
@@ -183,7 +180,7 @@ static bool declares(const struct orch_pack *pack, const char *who)
     for (size_t i = 0; i < json_array_size(list); i++)
         if (g_strcmp0(json_string_value(json_array_get(list, i)), who) == 0)
             return true;
-    return g_strcmp0(orch_json_text(pack->json, "who", NULL), who) == 0;
+    return orch_who_is_same(orch_json_text(pack->json, "who", NULL), who);
 }
 
 /* Whoever made runs of it is the packer, or named as a collaborator. */
@@ -354,4 +351,10 @@ char *orch_pack_recipe(const struct orch_pack *pack, char **out_root, GError **e
     }
     *out_root = g_build_filename(pack->folder, "source", tree, NULL);
     return g_build_filename(pack->folder, path, NULL);
+}
+
+bool orch_pack_holds(const struct orch_pack *pack, const char *path)
+{
+    size_t length = strlen(pack->folder);
+    return strncmp(path, pack->folder, length) == 0 && path[length] == '/';
 }

@@ -15,8 +15,8 @@ struct orch_pack {
     GHashTable *trees;              /* id -> GPtrArray of struct orch_tree_file *: those that prove
                                        themselves */
     char digest[ORCH_SHA256_CHARS]; /* of pack.json */
-    char *text;                     /* pack.json as it came, and its signature or NULL */
-    char *signature;
+    char *text;                     /* pack.json as it came */
+    char *signed_by;                /* "6 of 6 runs by Ada <...>", once it was asked; or NULL */
     struct orch_receipt *receipt;
     GPtrArray *problems; /* char *: what is not as it says */
     unsigned files_good, runs_good, trees_good;
@@ -31,7 +31,13 @@ void orch_pack_free(struct orch_pack *pack);
  * NULL with ORCH_ERROR_CHECK: the pack does not have it. */
 char *orch_pack_recipe(const struct orch_pack *pack, char **out_root, GError **error);
 
-/** A member object, or an empty one. Borrowed. */
+/** Does a path lie in what was unpacked? */
+bool orch_pack_holds(const struct orch_pack *pack, const char *path);
+/** Judges the signatures of its runs by git's configuration of the current folder, and says it in
+ * `pack->signed_by`. */
+bool orch_pack_judge_signatures(struct orch_pack *pack, GError **error);
+
+/** A member of pack.json, or NULL. Borrowed. */
 const json_t *orch_pack_member(const struct orch_pack *pack, const char *name);
 
 #endif

@@ -111,8 +111,28 @@ static bool expand(struct job *job, const char *path)
     return job->out->expansion;
 }
 
+/* Whose plugins the trials are of. */
+static void say_plugins(struct job *job)
+{
+    g_autoptr(GHashTable) said = g_hash_table_new(NULL, NULL);
+    for (guint i = 0; i < job->out->expansion->experiments->len; i++) {
+        const struct orch_experiment *experiment = job->out->expansion->experiments->pdata[i];
+        const struct orch_manifest *manifest = experiment->manifest;
+        if (experiment->program)
+            note(job, "experiment '%s' is a program of the pack's own", experiment->name);
+        else if (!g_hash_table_add(said, (gpointer)(uintptr_t)manifest))
+            continue;
+        else if (!manifest->path)
+            note(job, "plugin '%s' is not here: taken from the pack's description of it",
+                 manifest->name);
+        else if (orch_pack_holds(job->pack, manifest->path))
+            note(job, "plugin '%s' is the pack's own", manifest->name);
+    }
+}
+
 static bool make_plan(struct job *job, GError **error)
 {
+    say_plugins(job);
     struct orch_verified *out = job->out;
     if (!orch_workspace_store(out->workspace, ORCH_STORE_READ, error))
         return false;
@@ -189,6 +209,7 @@ static char *without_drawings(const char *html)
         g_string_append_len(out, at, drawing - at);
         g_string_append(out, "<svg></svg>");
         at = end + strlen("</svg>");
+        at += *at == '\n';
     }
     g_string_append(out, at);
     return g_string_free(out, FALSE);
@@ -268,10 +289,6 @@ static void say_what_to_know(struct job *job)
     const char *made_by = orch_json_text(job->pack->json, "orch", "?");
     if (strcmp(made_by, job->options->version) != 0)
         note(job, "made with orch %.20s, checked with orch %s", made_by, job->options->version);
-    const char *name;
-    json_t *manifest;
-    json_object_foreach((json_t *)(uintptr_t)orch_pack_member(job->pack, "plugins"), name, manifest)
-        note(job, "plugin '%s' is the pack's own: taken from its description", name);
     for (size_t i = 0; i < json_array_size(orch_pack_member(job->pack, "left_out")) && i < 20; i++)
         note(job, "left out: %s",
              json_string_value(json_array_get(orch_pack_member(job->pack, "left_out"), i)));
@@ -290,6 +307,8 @@ bool orch_pack_verify(struct orch_pack *pack, struct orch_plugins *plugins,
         .notes = g_ptr_array_new_with_free_func(g_free),
     };
     struct job job = {pack, plugins, options, out};
+    if (!orch_pack_judge_signatures(pack, error))
+        return false;
     for (guint i = 0; i < pack->problems->len; i++)
         g_ptr_array_add(out->problems, g_strdup(pack->problems->pdata[i]));
     g_autofree char *root = NULL;

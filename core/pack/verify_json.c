@@ -41,16 +41,17 @@ json_t *orch_verified_json(const struct orch_pack *pack, const struct orch_verif
     const json_t *recipe = orch_pack_member(pack, "recipe");
     json_t *collaborators = json_object_get(pack->json, "collaborators");
     return json_pack(
-        "{s:s, s:s, s:s, s:s?, s:s, s:b, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:b, s:o, s:o, "
+        "{s:s, s:s, s:s, s:s, s:s?, s:s, s:b, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:b, s:o, "
+        "s:o, "
         "s:o, s:o}",
-        "who", orch_json_text(pack->json, "who", ""), "recipe", orch_json_text(recipe, "name", ""),
-        "made", orch_json_text(pack->json, "made", ""), "commit",
-        orch_json_text(recipe, "commit", NULL), "pack", pack->digest, "good",
-        (int)orch_verified_is_good(verified), "confirmed", (int)verified->confirmed, "differs",
-        (int)verified->differs, "not_checked", (int)verified->left, "runs", (int)pack->runs_good,
-        "files", (int)pack->files_good, "trees", (int)pack->trees_good, "trials",
-        (int)verified->pinned.trials, "trials_done", (int)verified->pinned.done, "page",
-        (int)verified->is_page_good, "collaborators",
+        "signature", pack->signed_by ? pack->signed_by : "none", "who",
+        orch_json_text(pack->json, "who", ""), "recipe", orch_json_text(recipe, "name", ""), "made",
+        orch_json_text(pack->json, "made", ""), "commit", orch_json_text(recipe, "commit", NULL),
+        "pack", pack->digest, "good", (int)orch_verified_is_good(verified), "confirmed",
+        (int)verified->confirmed, "differs", (int)verified->differs, "not_checked",
+        (int)verified->left, "runs", (int)pack->runs_good, "files", (int)pack->files_good, "trees",
+        (int)pack->trees_good, "trials", (int)verified->pinned.trials, "trials_done",
+        (int)verified->pinned.done, "page", (int)verified->is_page_good, "collaborators",
         collaborators ? json_incref(collaborators) : json_array(), "items", items, "problems",
         texts_json(verified->problems), "notes", texts_json(verified->notes));
 }

@@ -217,6 +217,33 @@ static const struct loaded *load_described(struct orch_plugins *plugins, const c
     return loaded;
 }
 
+/* Is the manifest what the description says, wherever its file lies? */
+static bool is_as_described(const struct orch_manifest *manifest, const json_t *description)
+{
+    g_autoptr(json_t) mine = orch_manifest_encode(manifest),
+                      theirs = json_copy((json_t *)(uintptr_t)description);
+    json_object_del(mine, "path");
+    json_object_del(theirs, "path");
+    return json_equal(mine, theirs);
+}
+
+/* A plugin that somebody describes: from their folder when it is a text, else this installation's
+ * when it is the same, else the description. */
+static const struct loaded *find_described(struct orch_plugins *plugins, const char *name,
+                                           const char *bare, const char *base,
+                                           const json_t *description, GError **error)
+{
+    g_autofree char *path = orch_plugins_locate(plugins, name, base, NULL);
+    if (path && is_below(plugins->apart, path) && g_str_has_suffix(path, ".plugin"))
+        return load(plugins, path, error);
+    g_autofree char *installed =
+        strchr(name, '/') ? NULL : orch_plugins_locate(plugins, bare, NULL, NULL);
+    const struct loaded *loaded = installed ? load(plugins, installed, NULL) : NULL;
+    if (loaded && is_as_described(loaded->manifest, description))
+        return loaded;
+    return load_described(plugins, bare, description, error);
+}
+
 static const struct orch_manifest *find_apart(struct orch_plugins *plugins, const char *name,
                                               const char *base, GError **error)
 {
@@ -224,10 +251,7 @@ static const struct orch_manifest *find_apart(struct orch_plugins *plugins, cons
     const json_t *description = json_object_get(plugins->described, bare);
     const struct loaded *loaded = NULL;
     if (description) {
-        g_autofree char *path = orch_plugins_locate(plugins, name, base, NULL);
-        bool is_text = path && is_below(plugins->apart, path) && g_str_has_suffix(path, ".plugin");
-        loaded = is_text ? load(plugins, path, error)
-                         : load_described(plugins, bare, description, error);
+        loaded = find_described(plugins, name, bare, base, description, error);
     } else if (strchr(name, '/')) {
         orch_error_set(error, ORCH_ERROR_PLUGIN, NULL,
                        "plugin '%s' is a file of whoever made this, and is not described", name);

@@ -69,7 +69,7 @@ struct orch_drawn *orch_drawn_blank(const struct orch_document *document)
     drawn->svgs = g_hash_table_new_full(NULL, NULL, NULL, g_free);
     g_autoptr(GPtrArray) charts = charts_of(document);
     for (guint i = 0; i < charts->len; i++)
-        g_hash_table_insert(drawn->svgs, charts->pdata[i], g_strdup("<svg></svg>"));
+        g_hash_table_insert(drawn->svgs, charts->pdata[i], g_strdup("<svg></svg>\n"));
     return drawn;
 }
 
