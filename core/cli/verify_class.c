@@ -199,7 +199,9 @@ static const char *outcome_of(const struct orch_handin *handin)
         return "differs";
     if (!json_is_true(json_object_get(handin->outcome, "good")))
         return "problems";
-    return handin->copies ? "copied" : handin->undeclared ? "undeclared" : "confirmed";
+    if (handin->copies || handin->undeclared)
+        return handin->copies ? "copied" : "undeclared";
+    return orch_json_int(handin->outcome, "not_checked", 0) ? "partly checked" : "confirmed";
 }
 
 static struct orch_table *table_of(const GPtrArray *handins, const char *folder)

@@ -178,7 +178,8 @@ static GPtrArray *needed_paths(struct orch_plan *plan)
         g_autoptr(GPtrArray) paths = orch_inputs_paths(
             plan->workspace, plan->expansion, plan->expansion->experiments->pdata[i], NULL);
         for (guint j = 0; paths && j < paths->len; j++)
-            g_ptr_array_add(out, g_strdup(paths->pdata[j]));
+            if (!g_ptr_array_find_with_equal_func(out, paths->pdata[j], g_str_equal, NULL))
+                g_ptr_array_add(out, g_strdup(paths->pdata[j]));
     }
     return out;
 }

@@ -83,6 +83,36 @@ static struct orch_workspace *open_workspace(struct job *job, const char *root, 
     return orch_workspace_apart(root, folder, job->pack->db, source, vcs);
 }
 
+static char *nothing_checked(void *ctx, const json_t *said, const json_t *found, bool differs)
+{
+    (void)ctx;
+    (void)said;
+    (void)found;
+    (void)differs;
+    return g_strdup("the recipe cannot be read here");
+}
+
+static void count_items(struct orch_verified *out)
+{
+    for (guint i = 0; i < out->items->len; i++) {
+        const struct orch_rechecked *item = out->items->pdata[i];
+        out->confirmed += item->confirmed;
+        out->differs += item->differs;
+        out->left += item->left;
+    }
+}
+
+/* Without a recipe there is no report to compare with: none of its numbers counts as good. */
+static void say_unreadable(struct job *job, const char *why)
+{
+    g_auto(GStrv) parts = g_strsplit(why, job->pack->folder, -1);
+    g_autofree char *text = g_strjoinv("", parts);
+    problem(job, "the recipe cannot be read here, and no number was checked: %s", text);
+    g_ptr_array_unref(job->out->items);
+    job->out->items = orch_recheck(job->pack->report, job->pack->report, nothing_checked, NULL);
+    count_items(job->out);
+}
+
 static bool expand(struct job *job, const char *path)
 {
     const json_t *asked = orch_pack_member(job->pack, "asked");
@@ -99,9 +129,9 @@ static bool expand(struct job *job, const char *path)
     job->out->expansion = orch_recipe_expand(path, job->plugins, &options, diags);
     GError *reason = NULL;
     if (!job->out->expansion && !orch_diags_to_error(diags, &reason) && reason)
-        note(job, "the recipe cannot be read here, and no number was checked: %s", reason->message);
+        say_unreadable(job, reason->message);
     else if (!job->out->expansion)
-        note(job, "the recipe cannot be read here, and no number was checked");
+        say_unreadable(job, "no reason is told");
     g_clear_error(&reason);
     orch_diags_free(diags);
     const char *key = orch_json_text(orch_pack_member(job->pack, "recipe"), "key", "");
@@ -244,16 +274,6 @@ static void check_page(struct job *job, const struct orch_document *document)
                 there + from, expected + from);
     }
     orch_drawn_free(blank);
-}
-
-static void count_items(struct orch_verified *out)
-{
-    for (guint i = 0; i < out->items->len; i++) {
-        const struct orch_rechecked *item = out->items->pdata[i];
-        out->confirmed += item->confirmed;
-        out->differs += item->differs;
-        out->left += item->left;
-    }
 }
 
 static bool compare_reports(struct job *job, GError **error)
