@@ -36,11 +36,15 @@ for who in eve mallory; do ORCH_USER=$who ok orch pack hw.recipe --db "$SCRATCH/
 # a number that its rows do not give
 mkdir "$SCRATCH/class/38"
 python3 - "$SCRATCH/class/09.orch" "$SCRATCH/class/38/hw.orch" <<'P'
-import gzip, io, json, re, sys, tarfile
+import gzip, io, json, sys, tarfile
 with tarfile.open(sys.argv[1]) as tar: files = [[m.name, tar.extractfile(m).read()] for m in tar.getmembers()]
 with gzip.open(sys.argv[2], "wb") as out, tarfile.open(fileobj=out, mode="w", format=tarfile.USTAR_FORMAT) as tar:
     for name, data in files:
-        if name == "report.json": data = data.replace(b"0.58289197561706799", b"0.98289197561706799") if b"0.58289197561706799" in data else re.sub(rb"(\"last_value[^\"]*\": 0\.)\d", rb"\g<1>0", data)
+        if name == "report.json":
+            report = json.loads(data)
+            row = next(b["rows"] for b in report["sections"][0]["blocks"] if b["kind"] == "table")[0]
+            name_of = next(k for k, v in row.items() if isinstance(v, float)); row[name_of] += 0.25
+            data = json.dumps(report).encode()
         info = tarfile.TarInfo(name); info.size = len(data); tar.addfile(info, io.BytesIO(data))
 P
 rm "$SCRATCH/class/09.orch"; echo 'not mine' >"$SCRATCH/class/readme.txt"; head -c 900 "$SCRATCH/class/05.orch" >"$SCRATCH/class/cut.orch"
