@@ -11,6 +11,7 @@
 #include "lib/base/file.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
+#include "store/dataset.h"
 #include "store/exchange/bundle.h"
 
 #include <string.h>
@@ -102,6 +103,23 @@ static bool add_run(struct job *job, const char *key, GError **error)
     return ok;
 }
 
+/* The data sets that the report learns from and that are here. */
+static void choose_datasets(struct job *job)
+{
+    const GPtrArray *report = job->plan->expansion->report;
+    for (guint i = 0; i < report->len; i++) {
+        const struct orch_report_item *item = report->pdata[i];
+        const char *name =
+            json_is_object(item->spec) ? orch_json_text(item->spec, "dataset", NULL) : NULL;
+        if (!name || g_ptr_array_find_with_equal_func(job->datasets, name, g_str_equal, NULL))
+            continue;
+        struct orch_dataset *set = orch_store_dataset(job->plan->store, name, NULL);
+        if (set)
+            g_ptr_array_add(job->datasets, g_strdup(name));
+        orch_dataset_free(set);
+    }
+}
+
 static bool choose_runs(struct job *job, GError **error)
 {
     bool ok = true;
@@ -117,13 +135,8 @@ static bool choose_runs(struct job *job, GError **error)
         if (item->state == ORCH_PLAN_DONE && item->run_key)
             ok = add_run(job, item->run_key, error);
     }
-    for (guint i = 0; i < job->plan->expansion->report->len; i++) {
-        const struct orch_report_item *item = job->plan->expansion->report->pdata[i];
-        const char *name =
-            json_is_object(item->spec) ? orch_json_text(item->spec, "dataset", NULL) : NULL;
-        if (name && !g_ptr_array_find_with_equal_func(job->datasets, name, g_str_equal, NULL))
-            g_ptr_array_add(job->datasets, g_strdup(name));
-    }
+    if (ok)
+        choose_datasets(job);
     if (ok && !g_hash_table_size(job->runs)) {
         orch_error_set(error, ORCH_ERROR_NOT_FOUND, "run the recipe first ('orch run RECIPE')",
                        "there is no run of '%s' to pack", job->plan->expansion->name);
