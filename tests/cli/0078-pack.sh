@@ -15,6 +15,12 @@ grep -q 'env$\|notes.txt' "$SCRATCH/names" && _fail 'a secret was packed'
 ok orch pack r.recipe p1 p1.orch --json; same "$(json runs)" 6
 fails 2 orch pack r.recipe x.orch --smoke; says "'--smoke'"
 fails 2 orch pack r.recipe x.orch --artifacts many; says 'is no size'
+# with the hand-in
+ok orch submit r.recipe --netid abc1 --out handin --pack; has 'abc1_r.orch'
+python3 -c 'import zipfile; zipfile.ZipFile("handin/abc1_r.zip").extract("abc1_r.orch", "unzipped")' || _fail 'no pack in the ZIP'
+cmp -s handin/abc1_r.orch unzipped/abc1_r.orch || _fail 'the pack in the ZIP'
+ok orch verify unzipped/abc1_r.orch; has ' 0 differ, 0 not checked'
+rm -r handin unzipped
 # elsewhere: no repository, no store, another name
 cp r.orch p1.orch "$SCRATCH"; mkdir "$SCRATCH/ta"; cd "$SCRATCH/ta"; export ORCH_USER=ta
 ok orch verify ../r.orch
@@ -62,6 +68,19 @@ mkdir "$SCRATCH/plain"; cd "$SCRATCH/plain"; cp -r "$SCRATCH/w/exp" "$SCRATCH/w/
 ok orch run r.recipe tune -q
 ok orch pack r.recipe plain.orch
 cd "$SCRATCH/ta"; ok orch verify ../plain/plain.orch --json; same "$(json good)" true; same "$(json notes.1)" "plugin 'job' is the pack's own"
+# signed runs: whose, by this machine's list of keys
+if command -v ssh-keygen >/dev/null; then
+    cd "$SCRATCH/w"; export ORCH_USER='Ada <ada@example.org>'
+    ssh-keygen -q -t ed25519 -N '' -C ada -f "$HOME/ada"
+    git config gpg.format ssh; git config user.signingKey "$HOME/ada.pub"
+    ok orch run r.recipe tune -x lr=0.3 -q --sign
+    ok orch pack r.recipe -x lr=0.3 tune signed.orch
+    cd "$SCRATCH/ta"; export ORCH_USER=ta
+    ok orch verify ../w/signed.orch; has 'signature: 2 of 2 runs by an unknown key (SHA256:'
+    printf 'ada@example.org namespaces="orch" %s\n' "$(cat "$HOME/ada.pub")" >"$HOME/signers"
+    git config --global gpg.ssh.allowedSignersFile "$HOME/signers"
+    ok orch verify ../w/signed.orch; has 'signature: 2 of 2 runs by ada@example.org'
+fi
 # what is no pack
 fails 3 orch verify ../w/r.recipe; says 'is no pack'
 fails 3 orch verify ../nothing; says 'no pack'
