@@ -68,6 +68,17 @@ mkdir "$SCRATCH/plain"; cd "$SCRATCH/plain"; cp -r "$SCRATCH/w/exp" "$SCRATCH/w/
 ok orch run r.recipe tune -q
 ok orch pack r.recipe plain.orch
 cd "$SCRATCH/ta"; ok orch verify ../plain/plain.orch --json; same "$(json good)" true; same "$(json notes.1)" "plugin 'job' is the pack's own"
+# timings count where they were made; a pack's are looked at anywhere
+if [ "$(nproc)" -gt 1 ] && command -v taskset >/dev/null; then
+    cd "$SCRATCH/w"; export ORCH_USER=ada
+    sleeps nap '1ms, 2ms' 2
+    echo 'report: [ { title: Naps, table: { rows: seconds, value: wall_s } } ]' >>nap.recipe
+    ok orch run nap.recipe -q; ok orch pack nap.recipe nap.orch
+    cd "$SCRATCH/ta"; export ORCH_USER=ta
+    ok taskset -c 0 "$BUILD/orch" verify ../w/nap.orch; has ' 0 differ, 0 not checked'; has_not 'by their parameters'
+    ok taskset -c 0 "$BUILD/orch" verify ../w/nap.orch --rerun 1; has 'not comparable: '
+    _run orch verify ../w/nap.orch --rerun 1; has 'the 95 % prediction interval of its 2 repeats'
+fi
 # signed runs: whose, by this machine's list of keys
 if command -v ssh-keygen >/dev/null; then
     cd "$SCRATCH/w"; export ORCH_USER='Ada <ada@example.org>'
