@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A wrong clock: preloaded, it moves every reading of the time of day by SKEW_S seconds. */
-#define _GNU_SOURCE
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
