@@ -107,7 +107,9 @@ def pull_command(student):
 
 
 def has_store(student):
-    return os.path.exists(os.path.join(student["clone"], ".orch/results.db"))
+    """A file that is empty was being made when its maker was killed: there is no store yet."""
+    path = os.path.join(student["clone"], ".orch/results.db")
+    return os.path.exists(path) and os.path.getsize(path) > 0
 
 
 def push(student):
