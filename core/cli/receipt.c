@@ -10,10 +10,10 @@ json_t *cli_receipt_json(const struct orch_receipt *receipt)
     json_t *rows = json_array(), *problems = json_array();
     for (guint i = 0; i < receipt->rows->len; i++) {
         const struct orch_receipt_row *row = receipt->rows->pdata[i];
-        json_array_append_new(rows, json_pack("{s:s? s:s? s:s? s:I s:I}", "who", row->who, "recipe",
-                                              row->recipe, "experiment", row->experiment, "added",
-                                              (json_int_t)row->added, "known",
-                                              (json_int_t)row->known));
+        json_array_append_new(rows,
+                              json_pack("{s:s? s:s? s:s? s:I s:I}", "who", row->who, "recipe",
+                                        row->recipe, "experiment", row->experiment, "added",
+                                        (json_int_t)row->added, "known", (json_int_t)row->known));
     }
     for (guint i = 0; i < receipt->problems->len; i++)
         json_array_append_new(problems, json_string(receipt->problems->pdata[i]));
@@ -55,9 +55,9 @@ void cli_receipt_print(struct orch_cli *cli, const struct orch_receipt *receipt)
     GString *text = g_string_new(NULL);
     if (receipt->rows->len)
         print_rows(cli, receipt);
-    g_string_append_printf(text, "from '%s': %" G_GINT64_FORMAT " new run%s, %" G_GINT64_FORMAT
-                           " known", receipt->origin, receipt->added,
-                           receipt->added == 1 ? "" : "s", receipt->known);
+    g_string_append_printf(
+        text, "from '%s': %" G_GINT64_FORMAT " new run%s, %" G_GINT64_FORMAT " known",
+        receipt->origin, receipt->added, receipt->added == 1 ? "" : "s", receipt->known);
     add_count(text, receipt->recipes, "recipe", "recipes");
     add_count(text, receipt->notes, "note", "notes");
     add_count(text, receipt->tombstones, "removal", "removals");
