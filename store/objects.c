@@ -174,16 +174,28 @@ static bool put(struct orch_store *store, const char *path, const char *expected
                              reading ? "cannot read artifact '%s'" : "cannot write artifact '%s'",
                              reading ? path : temporary);
     close(from);
-    *out_fits = ok && (!expected || strcmp(sha256, expected) == 0);
-    if (ok && !*out_fits) {
-        finish(store, to, temporary, false, sha256, bytes, NULL);
-        return true;
-    }
-    if (to < 0 || !finish(store, to, temporary, ok, sha256, bytes, error))
+    if (to < 0)
         return false;
+    *out_fits = ok && (!expected || strcmp(sha256, expected) == 0);
+    if (!finish(store, to, temporary, *out_fits, sha256, bytes, error))
+        return ok && !*out_fits;
     g_strlcpy(out_sha256, sha256, ORCH_SHA256_CHARS);
     *out_bytes = bytes;
     return true;
+}
+
+bool orch_store_put_object(struct orch_store *store, const char *path, char *out_sha256,
+                           int64_t *out_bytes, GError **error)
+{
+    bool fits;
+    return put(store, path, NULL, out_sha256, out_bytes, &fits, error);
+}
+
+bool store_put_object_as(struct orch_store *store, const char *path, const char *sha256,
+                         int64_t *out_bytes, bool *out_fits, GError **error)
+{
+    char digest[ORCH_SHA256_CHARS];
+    return put(store, path, sha256, digest, out_bytes, out_fits, error);
 }
 
 bool orch_store_put_object_bytes(struct orch_store *store, const void *bytes, size_t length,
@@ -202,18 +214,4 @@ bool orch_store_put_object_bytes(struct orch_store *store, const void *bytes, si
         return false;
     g_strlcpy(out_sha256, sha256, ORCH_SHA256_CHARS);
     return true;
-}
-
-bool orch_store_put_object(struct orch_store *store, const char *path, char *out_sha256,
-                           int64_t *out_bytes, GError **error)
-{
-    bool fits;
-    return put(store, path, NULL, out_sha256, out_bytes, &fits, error);
-}
-
-bool store_put_object_as(struct orch_store *store, const char *path, const char *sha256,
-                         int64_t *out_bytes, bool *out_fits, GError **error)
-{
-    char digest[ORCH_SHA256_CHARS];
-    return put(store, path, sha256, digest, out_bytes, out_fits, error);
 }
