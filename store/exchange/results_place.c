@@ -11,7 +11,11 @@
 #include <git2/sys/odb_backend.h>
 #include <git2/sys/repository.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
+
+#define LOCK_S 15 /* an older lock is a dead one's */
 
 bool results_fail(GError **error, const char *doing)
 {
@@ -87,9 +91,11 @@ static bool read_config(struct results_place *place, GError **error)
             place->sets_ssh = true;
         } else if (middle && g_str_has_prefix(key, "branch.")) {
             g_hash_table_insert(place->branch_remotes, g_steal_pointer(&middle), g_strdup(value));
-        } else if (middle &&
-                   !g_ptr_array_find_with_equal_func(place->remotes, middle, g_str_equal, NULL)) {
-            g_ptr_array_add(place->remotes, g_steal_pointer(&middle));
+        } else if (middle) {
+            if (!g_hash_table_contains(place->urls, middle) || strcmp(last, ".pushurl") == 0)
+                g_hash_table_insert(place->urls, g_strdup(middle), g_strdup(value));
+            if (!g_ptr_array_find_with_equal_func(place->remotes, middle, g_str_equal, NULL))
+                g_ptr_array_add(place->remotes, g_steal_pointer(&middle));
         }
     }
     g_string_free(out, TRUE);
@@ -111,6 +117,7 @@ static struct results_place *place_new(const char *folder)
     struct results_place *place = g_new0(struct results_place, 1);
     place->remotes = g_ptr_array_new_with_free_func(g_free);
     place->branch_remotes = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+    place->urls = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
     place->waiting = g_array_new(FALSE, FALSE, sizeof(git_oid));
     place->dir = g_strdup(folder);
     git_libgit2_init();
@@ -148,6 +155,7 @@ void results_place_close(struct results_place *place)
     g_array_unref(place->waiting);
     g_ptr_array_unref(place->remotes);
     g_hash_table_unref(place->branch_remotes);
+    g_hash_table_unref(place->urls);
     g_free(place->wanted_remote);
     g_free(place->dir);
     g_free(place->git_dir);
@@ -250,6 +258,11 @@ bool results_place_set_remote(struct results_place *place, const char *said, GEr
     if (!place->remote)
         return false;
     place->tracking = tracking_ref(place, place->remote);
+    const char *const refs[] = {RESULTS_REF, place->tracking};
+    for (size_t i = 0; i < G_N_ELEMENTS(refs); i++) {
+        g_autofree char *lock = g_strconcat(place->git_dir, "/", refs[i], ".lock", NULL);
+        results_lock_wait(lock);
+    }
     return true;
 }
 
@@ -272,6 +285,19 @@ bool orch_git_remote_is(const char *repository, const char *name)
     bool is = read_config(place, NULL) && has_remote(place, name);
     results_place_close(place);
     return is;
+}
+
+/* git holds a ref's lock for milliseconds; whoever dies meanwhile leaves it for ever. */
+void results_lock_wait(const char *path)
+{
+    struct stat info;
+    while (stat(path, &info) == 0) {
+        if (time(NULL) - info.st_mtime >= LOCK_S) {
+            unlink(path);
+            return;
+        }
+        g_usleep(50000);
+    }
 }
 
 /* ---- refs ---------------------------------------------------------------------------------------

@@ -31,6 +31,7 @@ struct results_place {
     bool may_ask;               /* git may ask for a password */
     bool sets_ssh;              /* the user has set a command for ssh */
     GPtrArray *remotes;         /* char *: names that the repository has */
+    GHashTable *urls;           /* name -> where it is pushed to */
     char *wanted_remote;        /* git config orch.remote, or NULL */
     GHashTable *branch_remotes; /* branch -> remote */
     git_odb *odb;
@@ -55,6 +56,9 @@ bool results_refs_get(struct results_place *place, git_oid *out_ours, git_oid *o
 /** Sets it if it still is `old`. `*out_moved`: it was not, and stays. */
 bool results_ref_set(struct results_place *place, const char *ref, const git_oid *commit,
                      const git_oid *old, bool *out_moved, GError **error);
+
+/** Waits until a lock on one of our refs is gone; one that somebody who died left is removed. */
+void results_lock_wait(const char *path);
 
 /** Sets ORCH_ERROR_IO from libgit2's last message. Always false. */
 bool results_fail(GError **error, const char *doing);

@@ -108,6 +108,10 @@ static void add_receipt(struct orch_exchanged *out, struct orch_receipt *more)
     sum->added += more->added;
     sum->known += more->known;
     sum->conflicts += more->conflicts;
+    sum->purged += more->purged;
+    sum->conflicts_here = more->conflicts_here;
+    while (more->remarks->len)
+        g_ptr_array_add(sum->remarks, g_ptr_array_steal_index(more->remarks, 0));
     sum->recipes += more->recipes;
     sum->notes += more->notes;
     sum->tombstones += more->tombstones;

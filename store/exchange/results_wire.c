@@ -160,6 +160,22 @@ static bool was_raced(const char *porcelain)
     return false;
 }
 
+/* A push that died in a repository of this machine may have left a lock there. */
+static void wait_for_lock(const struct results_place *place, const char *said)
+{
+    static const char begin[] = "Unable to create '", end[] = "refs/orch/results.lock'";
+    const char *url = g_hash_table_lookup(place->urls, place->remote);
+    const char *path = strstr(said, begin), *tail = path ? strstr(path, end) : NULL;
+    url = url ? url : place->remote;
+    bool is_local = *url == '/' || *url == '.' || g_str_has_prefix(url, "file://");
+    if (!is_local || !tail)
+        return;
+    path += strlen(begin);
+    g_autofree char *lock = g_strndup(path, (gsize)(tail - path) + strlen(end) - 1);
+    if (*lock == '/')
+        results_lock_wait(lock);
+}
+
 bool results_push(struct results_place *place, const git_oid *commit, bool *out_lost_race,
                   GError **error)
 {
@@ -194,6 +210,7 @@ bool results_push(struct results_place *place, const git_oid *commit, bool *out_
     if (ran && status == 0)
         return true;
     if (was_raced(porcelain) || (said && strstr(said, "cannot lock ref"))) {
+        wait_for_lock(place, said ? said : "");
         *out_lost_race = true;
         return true;
     }
