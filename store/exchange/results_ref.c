@@ -22,7 +22,7 @@
 
 #include <string.h>
 
-#define TRIES_MOST 30
+#define TRIES_MOST 60
 #define MARK "exchange.mark"
 
 struct exchange {
