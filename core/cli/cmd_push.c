@@ -76,8 +76,8 @@ static json_t *outgoing_json(const GArray *outgoing)
     json_t *list = json_array();
     for (guint i = 0; outgoing && i < outgoing->len; i++) {
         const struct orch_outgoing *item = &g_array_index(outgoing, struct orch_outgoing, i);
-        json_array_append_new(list, json_pack("{s:s s:I}", "path", item->path, "bytes",
-                                              (json_int_t)item->bytes));
+        json_array_append_new(
+            list, json_pack("{s:s s:I}", "path", item->path, "bytes", (json_int_t)item->bytes));
     }
     return list;
 }
