@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * A run that is shared: results of others are joined before a trial starts, a trial is claimed for
+ * as long as it takes, and what ended is sent. A claim is given back only when the result is there
+ * for all to see, so that whoever claims a trial and then looks finds the run of the one before:
+ * each trial runs once. Where the network fails it is said once, and the run goes on alone.
+ *
+ * Claimed is what could spare others: no trial with `reuse: never`, none that is forced. Nothing is
+ * printed here.
+ */
+#ifndef ORCH_CORE_RUN_SHARE_H
+#define ORCH_CORE_RUN_SHARE_H
+
+#include "core/run/schedule.h"
+#include "store/exchange/claims.h"
+#include "store/exchange/results_ref.h"
+
+/** Where results and claims of a group are. */
+struct orch_share_place {
+    const char *repository; /* of the work tree; NULL: there is none */
+    const char *remote;     /* remote, URL or path; a folder that is no repository is used as one;
+                               NULL: the branch's remote, else origin */
+    const char *who;        /* of our claims */
+};
+
+struct orch_share_options {
+    struct orch_share_place place;
+    bool waits; /* for trials that others run, and takes over those whose claims expire */
+    /** A sentence for the user: a network that fails, once for each kind. May be NULL. */
+    void (*say)(void *ctx, const char *text);
+    void *say_ctx;
+};
+
+struct orch_share;
+/** Nothing is asked of the place yet, but that it is one. Options and what they point to must
+ * outlive it. ORCH_ERROR_USAGE: neither a repository nor a folder. */
+struct orch_share *orch_share_new(const struct orch_share_options *options, GError **error);
+/** Joins what others have sent into the store. A failure is said; false then. */
+bool orch_share_pull(struct orch_share *share, struct orch_store *store);
+/** Trials of the plan that others run now are HELD. A failure is said. */
+void orch_share_mark(struct orch_share *share, struct orch_plan *plan);
+/** The hooks of a run of `plan`. Borrows `share`. */
+struct orch_sharing orch_share_hooks(struct orch_share *share, struct orch_plan *plan);
+/** Sends what was not sent yet, and gives all claims back. */
+void orch_share_finish(struct orch_share *share);
+/** "3 trials are run by bob until 12:40, 1 by eve until 13:05"; NULL: none. Of the plan's HELD
+ * trials that this share knows of. The caller frees. */
+char *orch_share_held_text(const struct orch_share *share, const struct orch_plan *plan);
+void orch_share_free(struct orch_share *share);
+
+/** Claims at a place, to be taken or looked at. */
+struct orch_claims *orch_share_claims(const struct orch_share_place *place, GError **error);
+/** The claim in a list of them that holds the trial back; NULL: it may run, or has no fingerprint
+ * yet. `mine` too when they are not of `claims` opened here. Borrowed. */
+const struct orch_claim *orch_share_claim_of(const GPtrArray *claims,
+                                             const struct orch_plan_item *item);
+/** "claimed by bob until 12:40". The caller frees. */
+char *orch_share_claim_text(const struct orch_claim *claim);
+/** "12:40" today, else "2026-11-22 12:40", local time. The caller frees. */
+char *orch_share_until_text(int64_t utc_ns);
+
+#endif
