@@ -130,6 +130,29 @@ void store_points_finish(struct store_points *points, uint8_t out[32], int64_t *
 bool store_digest_run(struct orch_store *store, int64_t run_id, const char *key,
                       GHashTable *streams, char out[ORCH_SHA256_CHARS], GError **error);
 
+/* ---- write.c ----------------------------------------------------------------------------------
+ */
+
+/** What was written of a run. */
+struct store_written {
+    int64_t run_id;
+    char digest[ORCH_SHA256_CHARS]; /* of the rows as they stand */
+    bool is_records_fault;          /* of a failure: the record's, not the store's */
+    int64_t new_source, new_machine, first_new_name; /* rows that it brought, else 0 */
+};
+/** Writes a run with all it owns under `key`, within a transaction, and computes its digest (always
+ * with the record's own key). It stays open until store_seal_run gives it that digest. */
+bool store_write_run(struct orch_store *store, const struct orch_record *record, const char *key,
+                     struct store_written *out, GError **error);
+bool store_seal_run(struct orch_store *store, const struct store_written *written, GError **error);
+/** Takes back what was just written, sealed or not. Only within a join: the triggers are off. */
+bool store_unwrite_run(struct orch_store *store, const struct store_written *written,
+                       GError **error);
+
+/** The metrics that a run has (id, name, unit, better), by name. Skips from one to the next through
+ * the primary key, not over the points. */
+extern const char store_run_metrics_sql[];
+
 /* ---- backup.c ---------------------------------------------------------------------------------
  */
 
@@ -170,9 +193,13 @@ void store_check_datasets(struct orch_store *store, GPtrArray *out);
 /* ---- run.c ------------------------------------------------------------------------------------
  */
 
+/** Does a tombstone `n` hide the run `r`? A private one always: it was made here. One from
+ * elsewhere only when its author is the run's: nobody hides others' results. */
+#define STORE_HIDES(n, r)                                                                          \
+    n ".kind = 'tombstone' AND " n ".target = " r ".key AND (" n ".public = 0 OR " n ".who IS " r  \
+      ".who)"
 /** "the id of each hidden run", for `r.id NOT IN STORE_HIDDEN`. */
-#define STORE_HIDDEN                                                                               \
-    "(SELECT h.id FROM note n JOIN run h ON h.key = n.target WHERE n.kind = 'tombstone')"
+#define STORE_HIDDEN "(SELECT h.id FROM note n JOIN run h ON " STORE_HIDES("n", "h") ")"
 /** States that spare a trial. */
 #define STORE_SPARING "('ok','diverged')"
 
@@ -182,8 +209,9 @@ void store_check_datasets(struct orch_store *store, GPtrArray *out);
     " r.build, s.tree, s.commit_oid, s.branch, s.remote, s.dirty, r.fingerprint, r.where_key,"     \
     " r.seed, r.repeat, r.attempt, r.state, r.reason, r.exit_code, r.signal, m.key, m.facts,"      \
     " r.who, r.argv, r.facts, r.started, r.ended, r.wall_ms, r.digest,"                            \
-    " EXISTS (SELECT 1 FROM note n WHERE n.kind = 'tombstone' AND n.target = r.key),"              \
-    " EXISTS (SELECT 1 FROM purged p WHERE p.run = r.id)"
+    " EXISTS (SELECT 1 FROM note n WHERE " STORE_HIDES(                                            \
+        "n", "r") "),"                                                                             \
+                  " EXISTS (SELECT 1 FROM purged p WHERE p.run = r.id)"
 #define STORE_RUN_JOINS                                                                            \
     " LEFT JOIN source s ON s.id = r.source LEFT JOIN machine m ON m.id = r.machine"
 
