@@ -97,6 +97,10 @@ extern const struct store_migrations store_migrations;
 bool store_migrate(struct orch_store *store, const struct store_migrations *migrations,
                    bool may_create, GError **error);
 
+/** What is in the file: 1 our schema of `*out_schema`, 0 nothing at all, -1 refused with an error.
+ */
+int store_recognise(struct orch_store *store, int target, int64_t *out_schema, GError **error);
+
 /* ---- open.c -----------------------------------------------------------------------------------
  */
 
@@ -107,6 +111,12 @@ struct store_options {
 /** orch_store_open with what tests want to choose. */
 struct orch_store *store_open_with(const char *path, enum orch_store_mode mode,
                                    const struct store_options *options, GError **error);
+
+/** A handle that is not open yet; opened by SQLite's flags; closed; freed (closed first). */
+struct orch_store *store_new_handle(const char *path);
+bool store_open_handle(struct orch_store *store, int flags, bool immutable, GError **error);
+void store_close_handle(struct orch_store *store);
+void store_free_handle(struct orch_store *store);
 
 /** Name of a file system by statfs magic ("ext", "nfs", "0x1234"), and whether WAL is safe there.
  */
@@ -130,6 +140,10 @@ void store_points_finish(struct store_points *points, uint8_t out[32], int64_t *
 bool store_digest_run(struct orch_store *store, int64_t run_id, const char *key,
                       GHashTable *streams, char out[ORCH_SHA256_CHARS], GError **error);
 
+/** The metrics that a run has (id, name, unit, better), by name. Skips from one to the next through
+ * the primary key, not over the points. */
+extern const char store_run_metrics_sql[];
+
 /* ---- write.c ----------------------------------------------------------------------------------
  */
 
@@ -149,9 +163,13 @@ bool store_seal_run(struct orch_store *store, const struct store_written *writte
 bool store_unwrite_run(struct orch_store *store, const struct store_written *written,
                        GError **error);
 
-/** The metrics that a run has (id, name, unit, better), by name. Skips from one to the next through
- * the primary key, not over the points. */
-extern const char store_run_metrics_sql[];
+/* ---- objects.c --------------------------------------------------------------------------------
+ */
+
+/** As orch_store_put_object, for bytes that should have a digest; `*out_fits` false without error:
+ * they have another, and nothing was kept. */
+bool store_put_object_as(struct orch_store *store, const char *path, const char *sha256,
+                         int64_t *out_bytes, bool *out_fits, GError **error);
 
 /* ---- backup.c ---------------------------------------------------------------------------------
  */

@@ -148,8 +148,11 @@ static bool finish(struct orch_store *store, int fd, const char *temporary, bool
     return false;
 }
 
-bool orch_store_put_object(struct orch_store *store, const char *path, char *out_sha256,
-                           int64_t *out_bytes, GError **error)
+/* `expected`: the only digest that is taken, or NULL. `*out_fits` false, without error: it has
+ * another. */
+static bool put(struct orch_store *store, const char *path, const char *expected,
+                char out_sha256[ORCH_SHA256_CHARS], int64_t *out_bytes, bool *out_fits,
+                GError **error)
 {
     g_autofree char *temporary = NULL;
     int from = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -171,11 +174,28 @@ bool orch_store_put_object(struct orch_store *store, const char *path, char *out
                              reading ? "cannot read artifact '%s'" : "cannot write artifact '%s'",
                              reading ? path : temporary);
     close(from);
-    if (to < 0 || !finish(store, to, temporary, ok, sha256, bytes, error))
+    if (to < 0)
         return false;
+    *out_fits = ok && (!expected || strcmp(sha256, expected) == 0);
+    if (!finish(store, to, temporary, *out_fits, sha256, bytes, error))
+        return ok && !*out_fits;
     g_strlcpy(out_sha256, sha256, ORCH_SHA256_CHARS);
     *out_bytes = bytes;
     return true;
+}
+
+bool orch_store_put_object(struct orch_store *store, const char *path, char *out_sha256,
+                           int64_t *out_bytes, GError **error)
+{
+    bool fits;
+    return put(store, path, NULL, out_sha256, out_bytes, &fits, error);
+}
+
+bool store_put_object_as(struct orch_store *store, const char *path, const char *sha256,
+                         int64_t *out_bytes, bool *out_fits, GError **error)
+{
+    char digest[ORCH_SHA256_CHARS];
+    return put(store, path, sha256, digest, out_bytes, out_fits, error);
 }
 
 bool orch_store_put_object_bytes(struct orch_store *store, const void *bytes, size_t length,
