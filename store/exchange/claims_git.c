@@ -11,8 +11,9 @@
  */
 #include "store/exchange/claims_private.h"
 
+#include "store/exchange/results_private.h"
+
 #include "lib/base/error.h"
-#include "lib/vcs/spawn.h"
 
 #include <string.h>
 
@@ -22,23 +23,43 @@
 #define TRIES 5
 
 struct place {
-    char *repository, *remote;
+    struct results_place *at;
     char *empty_tree; /* made when first needed */
 };
 
-static bool git(const struct place *place, const char *const *args, const char *input, int quiet,
+/* Runs git in the repository here. */
+static bool git(const struct place *place, const char *const *args, const char *input,
                 GString **out, GError **error)
 {
     GString *text = input ? g_string_new(input) : NULL;
-    struct orch_git_run run = {.dir = place->repository,
-                               .args = args,
-                               .input = text,
-                               .max_output = LIST_BYTES_MAX,
-                               .quiet_status = quiet};
+    struct orch_git_run run = {
+        .dir = place->at->dir, .args = args, .input = text, .max_output = LIST_BYTES_MAX};
     bool ok = orch_git_run(&run, out, NULL, error);
     if (text)
         g_string_free(text, TRUE);
     return ok;
+}
+
+/* Runs git towards the remote. `*out_status`: 0, or 1 as an answer, where it may be one. */
+static bool talk(const struct place *place, const char *doing, const char *const *args,
+                 GString **out, int *out_status, GError **error)
+{
+    g_autofree char *said = NULL;
+    GString *text = NULL;
+    int status = 0;
+    if (results_talk(place->at, args, &text, &status, &said, NULL) && (!status || out_status)) {
+        if (out_status)
+            *out_status = status;
+        if (out)
+            *out = text;
+        else
+            g_string_free(text, TRUE);
+        return true;
+    }
+    if (text)
+        g_string_free(text, TRUE);
+    results_trouble(place->at, doing, said ? said : "", error);
+    return false;
 }
 
 static bool is_object_id(const char *text)
@@ -73,8 +94,8 @@ static bool list_refs(const struct place *place, const char *pattern, GPtrArray 
                       GError **error)
 {
     GString *text = NULL;
-    const char *args[] = {"ls-remote", "--refs", "--", place->remote, pattern, NULL};
-    if (!git(place, args, NULL, 0, &text, error))
+    const char *args[] = {"ls-remote", "--refs", "--", place->at->remote, pattern, NULL};
+    if (!talk(place, "read claims of", args, &text, NULL, error))
         return false;
     parse_refs(text->str, out);
     g_string_free(text, TRUE);
@@ -88,7 +109,7 @@ static GHashTable *readable(const struct place *place, const GPtrArray *entries,
     for (guint i = 0; i < entries->len; i++)
         g_string_append_printf(asked, "%s\n", ((struct claims_entry *)entries->pdata[i])->token);
     const char *args[] = {"cat-file", "--batch-check", NULL};
-    bool ok = git(place, args, asked->str, 0, &said, error);
+    bool ok = git(place, args, asked->str, &said, error);
     g_string_free(asked, TRUE);
     if (!ok)
         return NULL;
@@ -117,14 +138,14 @@ static bool fetch(const struct place *place, const GPtrArray *entries, GError **
         g_autoptr(GPtrArray) refs = g_ptr_array_new_with_free_func(g_free);
         for (unsigned i = 0; i < G_N_ELEMENTS(words); i++)
             g_ptr_array_add(args, (gpointer)(uintptr_t)words[i]);
-        g_ptr_array_add(args, place->remote);
+        g_ptr_array_add(args, place->at->remote);
         for (guint i = from; i < entries->len && i < from + REFS_AT_ONCE; i++) {
             const struct claims_entry *entry = entries->pdata[i];
             g_ptr_array_add(refs, g_strconcat(PREFIX, entry->resource, NULL));
             g_ptr_array_add(args, refs->pdata[refs->len - 1]);
         }
         g_ptr_array_add(args, NULL);
-        if (!git(place, (const char *const *)args->pdata, NULL, 0, NULL, error))
+        if (!talk(place, "read claims of", (const char *const *)args->pdata, NULL, NULL, error))
             return false;
     }
     return true;
@@ -152,7 +173,7 @@ static bool read_claims(const struct place *place, const GPtrArray *entries, GHa
         g_ptr_array_add(chosen, entry);
     }
     const char *args[] = {"cat-file", "--batch", NULL};
-    bool ok = !chosen->len || git(place, args, asked->str, 0, &said, error);
+    bool ok = !chosen->len || git(place, args, asked->str, &said, error);
     const char *at = said ? said->str : "", *end = at + (said ? said->len : 0);
     for (guint i = 0; ok && i < chosen->len; i++) {
         struct claims_entry *entry = chosen->pdata[i];
@@ -239,7 +260,7 @@ static char *write_object(const struct place *place, const char *type, const cha
 {
     GString *id = NULL;
     const char *args[] = {"hash-object", "-t", type, "-w", "--stdin", NULL};
-    if (!git(place, args, bytes, 0, &id, error))
+    if (!git(place, args, bytes, &id, error))
         return NULL;
     return g_strchomp(g_string_free(id, FALSE));
 }
@@ -298,7 +319,7 @@ static bool push_open(const struct place *place, struct push *push, GError **err
                 g_strdup_printf("--force-with-lease=" PREFIX "%s:%s", push->changes[i].resource,
                                 push->changes[i].old_token ? push->changes[i].old_token : ""));
     g_ptr_array_add(args, g_strdup("--"));
-    g_ptr_array_add(args, g_strdup(place->remote));
+    g_ptr_array_add(args, g_strdup(place->at->remote));
     for (unsigned i = 0; i < push->count; i++)
         if (!push->changes[i].done)
             g_ptr_array_add(args,
@@ -306,8 +327,9 @@ static bool push_open(const struct place *place, struct push *push, GError **err
                                             push->changes[i].resource));
     g_ptr_array_add(args, NULL);
     GString *said = NULL;
+    int status;
     g_string_truncate(push->why, 0);
-    if (!git(place, (const char *const *)args->pdata, NULL, 1, &said, error))
+    if (!talk(place, "send claims to", (const char *const *)args->pdata, &said, &status, error))
         return false;
     g_auto(GStrv) lines = g_strsplit(said->str, "\n", -1);
     for (unsigned i = 0; lines[i]; i++)
@@ -352,7 +374,7 @@ static bool push_all(const struct place *place, struct push *push, GError **erro
         g_usleep(50000 * (gulong)(i + 1));
     }
     orch_error_set(error, ORCH_ERROR_IO, "may you push to it? Its owner, or a hook there, decides",
-                   "'%s' refuses claims: %s", place->remote, push->why->str);
+                   "'%s' refuses claims: %s", place->at->remote, push->why->str);
     return false;
 }
 
@@ -380,8 +402,7 @@ static bool swap(void *self, struct claims_change *changes, unsigned count, GErr
 static void free_place(void *self)
 {
     struct place *place = self;
-    g_free(place->repository);
-    g_free(place->remote);
+    results_place_close(place->at);
     g_free(place->empty_tree);
     g_free(place);
 }
@@ -390,10 +411,8 @@ struct orch_claims *orch_claims_open_git(const char *repository, const char *rem
                                          const char *who, GError **error)
 {
     struct place *self = g_new0(struct place, 1);
-    self->repository = g_strdup(repository);
-    self->remote = g_strdup(remote ? remote : "origin");
-    const char *args[] = {"rev-parse", "--git-dir", NULL};
-    if (!git(self, args, NULL, 0, NULL, error)) {
+    self->at = results_place_open(repository, NULL, error);
+    if (!self->at || !results_place_set_remote(self->at, remote, error)) {
         free_place(self);
         return NULL;
     }
