@@ -5,7 +5,7 @@
 #define ORCH_CORE_CLI_SHARING_H
 
 #include "core/cli/cli.h"
-#include "core/run/share.h"
+#include "core/run/shared_run.h"
 
 struct sharing_options {
     const char *remote;

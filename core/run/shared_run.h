@@ -8,8 +8,8 @@
  * Claimed is what could spare others: no trial with `reuse: never`, none that is forced. Nothing is
  * printed here.
  */
-#ifndef ORCH_CORE_RUN_SHARE_H
-#define ORCH_CORE_RUN_SHARE_H
+#ifndef ORCH_CORE_RUN_SHARED_RUN_H
+#define ORCH_CORE_RUN_SHARED_RUN_H
 
 #include "core/run/schedule.h"
 #include "store/exchange/claims.h"
