@@ -335,7 +335,7 @@ static bool settle(struct exchange *x, const git_oid *commit, GError **error)
     return moved || write_mark(x, commit, x->told_last, error);
 }
 
-static bool send(struct exchange *x, bool *out_again, GError **error)
+static bool send_news(struct exchange *x, bool *out_again, GError **error)
 {
     struct results_draft *draft = draft_push(x, error);
     git_oid root, commit;
@@ -383,7 +383,7 @@ static bool exchange(struct exchange *x, enum orch_exchange_way way, GError **er
         bool again = false;
         if (!results_fetch(x->place, &x->theirs, error) || !integrate(x, &again, error))
             return false;
-        if (!again && way == ORCH_EXCHANGE_PUSH && !send(x, &again, error))
+        if (!again && way == ORCH_EXCHANGE_PUSH && !send_news(x, &again, error))
             return false;
         if (!again) {
             g_autofree char *name = time_name(x->place);
