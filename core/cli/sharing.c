@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/cli/sharing.h"
 
+#include "core/cli/remote.h"
 #include "lib/base/error.h"
 
 struct sharing {
     struct orch_cli *cli;
+    struct cli_remote remote;
     struct orch_share_options options;
     struct orch_share *share;
     const struct orch_listener *listener; /* while a run goes on */
@@ -22,12 +24,22 @@ static void say(void *ctx, const char *text)
         orch_cli_warn(sharing->cli, "%s", text);
 }
 
-struct orch_share_place sharing_place(const struct orch_cli *cli, const char *remote)
+struct sharing *sharing_look_at(struct orch_cli *cli, const char *remote, GError **error)
 {
-    return (struct orch_share_place){.repository =
-                                         cli->workspace->vcs ? cli->workspace->root : NULL,
-                                     .remote = remote,
-                                     .who = orch_user_name()};
+    struct sharing *sharing = g_new0(struct sharing, 1);
+    if (!cli_remote_choose(cli, remote, &sharing->remote, error)) {
+        g_free(sharing);
+        return NULL;
+    }
+    sharing->cli = cli;
+    sharing->options = (struct orch_share_options){.place = {.repository = cli->workspace->root,
+                                                             .remote = sharing->remote.name,
+                                                             .is_folder = sharing->remote.is_folder,
+                                                             .who = orch_user_name()},
+                                                   .say = say,
+                                                   .say_ctx = sharing};
+    sharing->share = orch_share_new(&sharing->options);
+    return sharing;
 }
 
 static bool options_agree(const struct sharing_options *options,
@@ -52,17 +64,9 @@ bool sharing_open(struct orch_cli *cli, const struct sharing_options *options,
         return false;
     if (!options->shares)
         return true;
-    struct sharing *sharing = g_new0(struct sharing, 1);
-    sharing->cli = cli;
-    sharing->options = (struct orch_share_options){.place = sharing_place(cli, options->remote),
-                                                   .waits = options->waits,
-                                                   .say = say,
-                                                   .say_ctx = sharing};
-    sharing->share = orch_share_new(&sharing->options, error);
-    if (sharing->share)
-        *out = sharing;
-    else
-        g_free(sharing);
+    *out = sharing_look_at(cli, options->remote, error);
+    if (*out)
+        (*out)->options.waits = options->waits;
     return *out != NULL;
 }
 
@@ -71,6 +75,7 @@ void sharing_close(struct sharing *sharing)
     if (!sharing)
         return;
     orch_share_free(sharing->share);
+    cli_remote_clear(&sharing->remote);
     g_free(sharing);
 }
 
@@ -83,7 +88,18 @@ void sharing_pull(struct sharing *sharing, struct orch_store *store)
 void sharing_look(struct sharing *sharing, struct orch_plan *plan)
 {
     if (sharing)
-        orch_share_mark(sharing->share, plan);
+        orch_share_mark(sharing->share, plan, false);
+}
+
+void sharing_mark_anywhere(struct sharing *sharing, struct orch_plan *plan)
+{
+    orch_share_mark(sharing->share, plan, true);
+}
+
+const struct orch_claim *sharing_holder(const struct sharing *sharing,
+                                        const struct orch_plan_item *item)
+{
+    return sharing ? orch_share_holder(sharing->share, item) : NULL;
 }
 
 struct orch_sharing sharing_hooks(struct sharing *sharing, struct orch_plan *plan,

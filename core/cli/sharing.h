@@ -25,7 +25,7 @@ struct sharing_options {
 
 struct sharing;
 /** Opens what the options ask for; `*out` NULL: nothing. ORCH_ERROR_USAGE for options that do
- * nothing, or when there is neither repository nor folder. */
+ * nothing, ORCH_ERROR_IO when there is no remote. */
 bool sharing_open(struct orch_cli *cli, const struct sharing_options *options,
                   const struct orch_expansion *expansion, struct sharing **out, GError **error);
 /** Gives claims back. NULL is fine, here and below. */
@@ -46,7 +46,13 @@ void sharing_say_held(struct orch_cli *cli, const struct sharing *sharing,
 bool sharing_mark(struct orch_cli *cli, const struct sharing_options *options,
                   struct orch_plan *plan, GError **error);
 
-/** Where claims are looked up. Texts are borrowed from the workspace and `remote`. */
-struct orch_share_place sharing_place(const struct orch_cli *cli, const char *remote);
+/** The group's claims, for looking: `remote` NULL: the default. NULL with an error: there is none.
+ */
+struct sharing *sharing_look_at(struct orch_cli *cli, const char *remote, GError **error);
+/** Marks all that others run anywhere. */
+void sharing_mark_anywhere(struct sharing *sharing, struct orch_plan *plan);
+/** Who runs a HELD item; NULL: nobody that is known. Borrowed. */
+const struct orch_claim *sharing_holder(const struct sharing *sharing,
+                                        const struct orch_plan_item *item);
 
 #endif

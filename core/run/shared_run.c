@@ -32,14 +32,9 @@ static int64_t interval_ns(double share)
 /* ---- the place ---------------------------------------------------------------------------------
  */
 
-static bool is_folder(const struct orch_share_place *place)
+static struct orch_claims *open_claims(const struct orch_share_place *place, GError **error)
 {
-    return place->remote && orch_folder_is(place->remote);
-}
-
-struct orch_claims *orch_share_claims(const struct orch_share_place *place, GError **error)
-{
-    return is_folder(place)
+    return place->is_folder
                ? orch_claims_open_folder(place->remote, place->who, error)
                : orch_claims_open_git(place->repository, place->remote, place->who, error);
 }
@@ -51,22 +46,15 @@ static bool exchange(const struct orch_share_place *place, struct orch_store *st
                                     .remote = place->remote,
                                     .choice = {.artifact_bytes = ORCH_ARTIFACT_BYTES_DEFAULT}};
     struct orch_exchanged exchanged = {0};
-    bool ok = is_folder(place)
+    bool ok = place->is_folder
                   ? orch_folder_exchange(store, place->remote, way, &how.choice, &exchanged, error)
                   : orch_git_exchange(store, &how, way, &exchanged, NULL, error);
     orch_exchanged_clear(&exchanged);
     return ok;
 }
 
-struct orch_share *orch_share_new(const struct orch_share_options *options, GError **error)
+struct orch_share *orch_share_new(const struct orch_share_options *options)
 {
-    const struct orch_share_place *place = &options->place;
-    if (!place->repository && !is_folder(place)) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "git init, or --remote FOLDER",
-                       "there is nothing to share through: no git repository here, and %s",
-                       place->remote ? "the remote is no folder" : "no folder is named");
-        return NULL;
-    }
     struct orch_share *share = g_new0(struct orch_share, 1);
     share->options = options;
     share->claimed = g_hash_table_new(NULL, NULL);
@@ -109,7 +97,7 @@ static bool is_down(const struct orch_share *share)
 static struct orch_claims *claims_of(struct orch_share *share)
 {
     g_autoptr(GError) error = NULL;
-    if (!share->claims && !(share->claims = orch_share_claims(&share->options->place, &error)))
+    if (!share->claims && !(share->claims = open_claims(&share->options->place, &error)))
         say_failure(share, &share->said_claim, "trials cannot be claimed, others may run them too",
                     error);
     return share->claims;
@@ -202,8 +190,10 @@ static bool is_claimable(const struct orch_plan_item *item)
            item->cell->experiment->reuse != ORCH_RECIPE_REUSE_NEVER;
 }
 
-const struct orch_claim *orch_share_claim_of(const GPtrArray *claims,
-                                             const struct orch_plan_item *item)
+/* The claim of another that keeps the trial from running here; `anywhere`: of the trial, whatever
+ * the machine. NULL: none. */
+static const struct orch_claim *claim_of(const GPtrArray *claims, const struct orch_plan_item *item,
+                                         bool anywhere)
 {
     char resource[ORCH_SHA256_CHARS];
     if (!is_claimable(item))
@@ -211,10 +201,17 @@ const struct orch_claim *orch_share_claim_of(const GPtrArray *claims,
     orch_claim_resource(item->fingerprint, is_by_where(item) ? item->where_key : NULL, resource);
     for (guint i = 0; i < claims->len; i++) {
         const struct orch_claim *claim = claims->pdata[i];
-        if (!claim->is_ours && strcmp(claim->resource, resource) == 0)
+        if (!claim->is_ours && (anywhere ? strcmp(claim->fingerprint, item->fingerprint) == 0
+                                         : strcmp(claim->resource, resource) == 0))
             return claim;
     }
     return NULL;
+}
+
+const struct orch_claim *orch_share_holder(const struct orch_share *share,
+                                           const struct orch_plan_item *item)
+{
+    return g_hash_table_lookup(share->holders, item);
 }
 
 static void note_holder(struct orch_share *share, const struct orch_plan_item *item,
@@ -233,7 +230,13 @@ static struct orch_claim *copy_claim(const struct orch_claim *claim)
     return copy;
 }
 
-void orch_share_mark(struct orch_share *share, struct orch_plan *plan)
+/* Is the item one that a claim may hold? */
+static bool may_be_held(const struct orch_plan_item *item, bool anywhere)
+{
+    return orch_plan_will_run(item) || (anywhere && item->state == ORCH_PLAN_SKIPPED);
+}
+
+bool orch_share_mark(struct orch_share *share, struct orch_plan *plan, bool anywhere)
 {
     g_autoptr(GError) error = NULL;
     struct orch_claims *claims = claims_of(share);
@@ -243,7 +246,7 @@ void orch_share_mark(struct orch_share *share, struct orch_plan *plan)
     for (unsigned i = 0; list && i < plan->count; i++) {
         struct orch_plan_item *item = &plan->items[i];
         const struct orch_claim *claim =
-            orch_plan_will_run(item) ? orch_share_claim_of(list, item) : NULL;
+            may_be_held(item, anywhere) ? claim_of(list, item, anywhere) : NULL;
         if (!claim)
             continue;
         note_holder(share, item, copy_claim(claim));
@@ -251,6 +254,7 @@ void orch_share_mark(struct orch_share *share, struct orch_plan *plan)
         g_free(item->reason);
         item->reason = orch_share_claim_text(claim);
     }
+    return list != NULL;
 }
 
 /* ---- the hooks ---------------------------------------------------------------------------------

@@ -17,10 +17,10 @@
 
 /** Where results and claims of a group are. */
 struct orch_share_place {
-    const char *repository; /* of the work tree; NULL: there is none */
-    const char *remote;     /* remote, URL or path; a folder that is no repository is used as one;
-                               NULL: the branch's remote, else origin */
-    const char *who;        /* of our claims */
+    const char *repository; /* folder inside the work tree; of a git remote */
+    const char *remote;     /* a git remote, URL or path; or a folder */
+    bool is_folder;
+    const char *who; /* of our claims */
 };
 
 struct orch_share_options {
@@ -32,13 +32,17 @@ struct orch_share_options {
 };
 
 struct orch_share;
-/** Nothing is asked of the place yet, but that it is one. Options and what they point to must
- * outlive it. ORCH_ERROR_USAGE: neither a repository nor a folder. */
-struct orch_share *orch_share_new(const struct orch_share_options *options, GError **error);
+/** Nothing is asked of the place yet. Options and what they point to must outlive it. */
+struct orch_share *orch_share_new(const struct orch_share_options *options);
 /** Joins what others have sent into the store. A failure is said; false then. */
 bool orch_share_pull(struct orch_share *share, struct orch_store *store);
-/** Trials of the plan that others run now are HELD. A failure is said. */
-void orch_share_mark(struct orch_share *share, struct orch_plan *plan);
+/** Trials of the plan that others run now are HELD: those that their claims keep from running here;
+ * with `anywhere` all that are not done here, by whatever machine they are claimed. A failure is
+ * said; false then. */
+bool orch_share_mark(struct orch_share *share, struct orch_plan *plan, bool anywhere);
+/** The claim by which an item is HELD; NULL: none that this share knows of. Borrowed. */
+const struct orch_claim *orch_share_holder(const struct orch_share *share,
+                                           const struct orch_plan_item *item);
 /** The hooks of a run of `plan`. Borrows `share`. */
 struct orch_sharing orch_share_hooks(struct orch_share *share, struct orch_plan *plan);
 /** Sends what was not sent yet, and gives all claims back. */
@@ -48,12 +52,6 @@ void orch_share_finish(struct orch_share *share);
 char *orch_share_held_text(const struct orch_share *share, const struct orch_plan *plan);
 void orch_share_free(struct orch_share *share);
 
-/** Claims at a place, to be taken or looked at. */
-struct orch_claims *orch_share_claims(const struct orch_share_place *place, GError **error);
-/** The claim in a list of them that holds the trial back; NULL: it may run, or has no fingerprint
- * yet. `mine` too when they are not of `claims` opened here. Borrowed. */
-const struct orch_claim *orch_share_claim_of(const GPtrArray *claims,
-                                             const struct orch_plan_item *item);
 /** "claimed by bob until 12:40". The caller frees. */
 char *orch_share_claim_text(const struct orch_claim *claim);
 /** "12:40" today, else "2026-11-22 12:40", local time. The caller frees. */
