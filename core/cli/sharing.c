@@ -38,8 +38,11 @@ struct sharing *sharing_look_at(struct orch_cli *cli, const char *remote, GError
                                                              .who = orch_user_name()},
                                                    .say = say,
                                                    .say_ctx = sharing};
-    sharing->share = orch_share_new(&sharing->options);
-    return sharing;
+    sharing->share = orch_share_new(&sharing->options, error);
+    if (sharing->share)
+        return sharing;
+    sharing_close(sharing);
+    return NULL;
 }
 
 static bool options_agree(const struct sharing_options *options,

@@ -13,15 +13,15 @@
 
 struct orch_share {
     const struct orch_share_options *options;
-    struct orch_plan *plan;     /* of the hooks */
-    struct orch_claims *claims; /* NULL: not opened yet, or not to be had */
-    GHashTable *claimed;        /* item -> itself: with a claim of ours */
-    GPtrArray *unsent;          /* const struct orch_plan_item *: ended well */
-    GHashTable *holders;        /* item -> struct orch_claim *: last seen */
+    struct orch_plan *plan; /* of the hooks */
+    struct orch_claims *claims;
+    GHashTable *claimed; /* item -> itself: with a claim of ours */
+    GPtrArray *unsent;   /* const struct orch_plan_item *: ended well */
+    GHashTable *holders; /* item -> struct orch_claim *: last seen */
     int64_t sent_mono_ns, looked_mono_ns, down_mono_ns;
     bool has_news;    /* a trial has ended since results were sent */
     bool looked_last; /* nothing but held trials was left, and it was looked once more */
-    bool said_claim, said_pull, said_push;
+    bool said_failure;
 };
 
 static int64_t interval_ns(double share)
@@ -53,10 +53,14 @@ static bool exchange(const struct orch_share_place *place, struct orch_store *st
     return ok;
 }
 
-struct orch_share *orch_share_new(const struct orch_share_options *options)
+struct orch_share *orch_share_new(const struct orch_share_options *options, GError **error)
 {
+    struct orch_claims *claims = open_claims(&options->place, error);
+    if (!claims)
+        return NULL;
     struct orch_share *share = g_new0(struct orch_share, 1);
     share->options = options;
+    share->claims = claims;
     share->claimed = g_hash_table_new(NULL, NULL);
     share->unsent = g_ptr_array_new();
     share->holders =
@@ -79,12 +83,12 @@ void orch_share_free(struct orch_share *share)
  */
 
 /* Says a failure the first time, and leaves the network alone for a while. */
-static void say_failure(struct orch_share *share, bool *said, const char *what, const GError *error)
+static void say_failure(struct orch_share *share, const char *what, const GError *error)
 {
     share->down_mono_ns = orch_mono_ns();
-    if (*said || !share->options->say)
+    if (share->said_failure || !share->options->say)
         return;
-    *said = true;
+    share->said_failure = true;
     g_autofree char *text = g_strdup_printf("%s: %s", what, error ? error->message : "?");
     share->options->say(share->options->say_ctx, text);
 }
@@ -94,22 +98,13 @@ static bool is_down(const struct orch_share *share)
     return share->down_mono_ns && orch_mono_ns() - share->down_mono_ns < interval_ns(LOOK_SHARE);
 }
 
-static struct orch_claims *claims_of(struct orch_share *share)
-{
-    g_autoptr(GError) error = NULL;
-    if (!share->claims && !(share->claims = open_claims(&share->options->place, &error)))
-        say_failure(share, &share->said_claim, "trials cannot be claimed, others may run them too",
-                    error);
-    return share->claims;
-}
-
 bool orch_share_pull(struct orch_share *share, struct orch_store *store)
 {
     g_autoptr(GError) error = NULL;
     share->looked_mono_ns = orch_mono_ns();
     if (exchange(&share->options->place, store, ORCH_EXCHANGE_PULL, &error))
         return true;
-    say_failure(share, &share->said_pull, "what others have run is not known", error);
+    say_failure(share, "what others have run is not known", error);
     return false;
 }
 
@@ -239,10 +234,9 @@ static bool may_be_held(const struct orch_plan_item *item, bool anywhere)
 bool orch_share_mark(struct orch_share *share, struct orch_plan *plan, bool anywhere)
 {
     g_autoptr(GError) error = NULL;
-    struct orch_claims *claims = claims_of(share);
-    g_autoptr(GPtrArray) list = claims ? orch_claims_list(claims, &error) : NULL;
-    if (claims && !list)
-        say_failure(share, &share->said_claim, "what others claim is not known", error);
+    g_autoptr(GPtrArray) list = orch_claims_list(share->claims, &error);
+    if (!list)
+        say_failure(share, "what others claim is not known", error);
     for (unsigned i = 0; list && i < plan->count; i++) {
         struct orch_plan_item *item = &plan->items[i];
         const struct orch_claim *claim =
@@ -276,8 +270,7 @@ static void give_back(struct orch_share *share, const struct orch_plan_item *ite
     g_autoptr(GError) error = NULL;
     if (!orch_claims_give_back(share->claims, item->fingerprint,
                                is_by_where(item) ? item->where_key : NULL, &error))
-        say_failure(share, &share->said_claim, "a claim could not be given back, it ends by itself",
-                    error);
+        say_failure(share, "a claim could not be given back, it ends by itself", error);
 }
 
 static bool claim(void *ctx, const struct orch_plan_item *item, char **out_why)
@@ -286,13 +279,11 @@ static bool claim(void *ctx, const struct orch_plan_item *item, char **out_why)
     g_autoptr(GError) error = NULL;
     struct orch_claim *holder = NULL;
     bool known = g_hash_table_contains(share->claimed, item); /* another attempt */
-    if (!is_claimable(item) || known || is_spared(share, item) || is_down(share) ||
-        !claims_of(share))
+    if (!is_claimable(item) || known || is_spared(share, item) || is_down(share))
         return true;
     if (!orch_claims_take(share->claims, item->fingerprint,
                           is_by_where(item) ? item->where_key : NULL, &holder, &error)) {
-        say_failure(share, &share->said_claim, "trials cannot be claimed, others may run them too",
-                    error);
+        say_failure(share, "trials cannot be claimed, others may run them too", error);
         return true;
     }
     if (holder) {
@@ -316,8 +307,7 @@ static bool send_unsent(struct orch_share *share)
     if (!share->has_news)
         return true;
     if (!exchange(&share->options->place, share->plan->store, ORCH_EXCHANGE_PUSH, &error)) {
-        say_failure(share, &share->said_push,
-                    "results are kept here, but could not be sent ('orch push' sends them)", error);
+        say_failure(share, "results cannot be sent", error);
         return false;
     }
     for (guint i = 0; i < share->unsent->len; i++)
@@ -357,9 +347,8 @@ static void tick(void *ctx, bool quiet)
     g_autoptr(GError) error = NULL;
     if (is_down(share))
         return;
-    if (share->claims && !orch_claims_renew(share->claims, &error))
-        say_failure(share, &share->said_claim, "claims cannot be renewed, others may run them too",
-                    error);
+    if (!orch_claims_renew(share->claims, &error))
+        say_failure(share, "claims cannot be renewed, others may run them too", error);
     else if (!quiet && is_time_to_send(share))
         send_unsent(share);
 }
@@ -397,10 +386,11 @@ struct orch_sharing orch_share_hooks(struct orch_share *share, struct orch_plan 
 void orch_share_finish(struct orch_share *share)
 {
     g_autoptr(GError) error = NULL;
-    if (share->plan)
-        send_unsent(share);
-    if (share->claims && !orch_claims_give_back_all(share->claims, &error))
-        say_failure(share, &share->said_claim,
+    if (share->plan && !send_unsent(share) && share->options->say)
+        share->options->say(share->options->say_ctx,
+                            "the results are kept here and were not sent; 'orch push' sends them");
+    if (!orch_claims_give_back_all(share->claims, &error))
+        say_failure(share,
                     "claims could not be given back, they end by "
                     "themselves",
                     error);

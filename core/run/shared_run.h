@@ -26,14 +26,15 @@ struct orch_share_place {
 struct orch_share_options {
     struct orch_share_place place;
     bool waits; /* for trials that others run, and takes over those whose claims expire */
-    /** A sentence for the user: a network that fails, once for each kind. May be NULL. */
+    /** A sentence for the user: a network that fails, the first time. May be NULL. */
     void (*say)(void *ctx, const char *text);
     void *say_ctx;
 };
 
 struct orch_share;
-/** Nothing is asked of the place yet. Options and what they point to must outlive it. */
-struct orch_share *orch_share_new(const struct orch_share_options *options);
+/** Nothing is asked of a git remote yet. Options and what they point to must outlive it. NULL with
+ * ORCH_ERROR_IO: no such remote, or the folder cannot be used. */
+struct orch_share *orch_share_new(const struct orch_share_options *options, GError **error);
 /** Joins what others have sent into the store. A failure is said; false then. */
 bool orch_share_pull(struct orch_share *share, struct orch_store *store);
 /** Trials of the plan that others run now are HELD: those that their claims keep from running here;
