@@ -26,6 +26,9 @@ static const struct orch_option OPTIONS[] = {
      "be done by then: 18:00, 2h, or a date and time"},
     {"price", 0, "USD", ORCH_OPT_TEXT, offsetof(struct orch_execute_options, price),
      "an hour of one device (default: the dated price of this machine's GPU)"},
+    {"over-allowance", 0, NULL, ORCH_OPT_FLAG,
+     offsetof(struct orch_execute_options, over_allowance),
+     "run although the recipe's allowance is used up"},
     {"learn", 0, "N", ORCH_OPT_TEXT, offsetof(struct orch_execute_options, learn),
      "run only the N trials from which the others are forecast best"},
     {"sign", 0, NULL, ORCH_OPT_FLAG, offsetof(struct orch_execute_options, sign),
@@ -80,7 +83,8 @@ const struct orch_command ORCH_COMMAND_RUN = {
              "trials are cancelled. The exit status is then 6, and the same command goes on from "
              "there. "
              "Spent are wall hours x devices (GPUs, or the machine as one) x price, of this "
-             "command alone.",
+             "command alone. A recipe's 'allowance:' stops trials in the same way, but counts "
+             "every run of the recipe in the store; --over-allowance goes on.",
     .examples = "  orch run recipes/hw4.recipe            # everything\n"
                 "  orch run recipes/hw4.recipe p1 -j 2    # problem 1, two trials at once\n"
                 "  orch run r.recipe -x lr=0.1,0.01       # sweep a parameter\n"

@@ -380,6 +380,14 @@ static bool say_untried(struct orch_forecasts *f, unsigned index)
     return true;
 }
 
+bool orch_forecasts_on(struct orch_forecasts *f, const struct orch_plan_item *item, const char *gpu,
+                       struct orch_forecast *out)
+{
+    g_autoptr(json_t) cost = cost_of_item(f, item);
+    struct forecast_question question = {cost, gpu, orch_plan_item_devices(item)};
+    return cost && forecast_untried(f->untried, &question, out);
+}
+
 /* Fits the group's law and answers its items that never ran. `asked`: their indices. */
 static void say_fitted(struct orch_forecasts *f, const struct group *group, const GArray *asked,
                        struct orch_scatter scatter)
