@@ -173,6 +173,9 @@ bool orch_store_purge(struct orch_store *store, const char *run_key, GError **er
  * success). Fills its digest and size. */
 bool orch_store_put_object(struct orch_store *store, const char *path, char *out_sha256,
                            int64_t *out_bytes, GError **error);
+/** The same of bytes in memory. */
+bool orch_store_put_object_bytes(struct orch_store *store, const void *bytes, size_t length,
+                                 char *out_sha256, GError **error);
 /** Absolute path of an object; NULL when it is not here. The caller frees. */
 char *orch_store_object_path(struct orch_store *store, const char *sha256);
 /** Deletes objects that no kept run names, and trial, checkpoint and work folders that nothing
@@ -325,8 +328,9 @@ struct orch_store_info {
     int schema;
     int64_t runs, hidden, metrics, artifacts, artifact_bytes, file_bytes, active;
     int64_t datasets, samples; /* sets of measurements from elsewhere, and their rows */
+    int64_t conflicts;         /* runs set apart: their key is here with another digest */
     char *journal_mode, *filesystem;
-    char digest[65]; /* over the sorted keys and digests of all ended runs */
+    char digest[65]; /* over the sorted keys and digests of all ended runs, set apart or not */
 };
 bool orch_store_info(struct orch_store *store, struct orch_store_info *out, GError **error);
 void orch_store_info_clear(struct orch_store_info *info);
@@ -339,8 +343,8 @@ bool orch_store_check(struct orch_store *store, GPtrArray *out, int64_t *out_run
 /** A consistent copy while others write (SQLite backup), into a file that must not exist. */
 bool orch_store_backup(struct orch_store *store, const char *dest, GError **error);
 
-/** SHA-256 over "KEY DIGEST\n" of every ended run, by key: equal sets of runs give equal digests.
- * `out`: 65 bytes. */
+/** SHA-256 over "KEY DIGEST\n" of every ended run and of those set apart, by key: equal sets of
+ * runs give equal digests. `out`: 65 bytes. */
 bool orch_store_digest_all(struct orch_store *store, char *out, GError **error);
 /** Digest v1 of a run as stored, recomputed from its rows: 64 hex. */
 bool orch_store_digest(struct orch_store *store, int64_t run_id, char *out, GError **error);

@@ -5,6 +5,7 @@
 #include "core/run/schedule_private.h"
 
 #include "lib/base/file.h"
+#include "lib/vcs/share.h"
 
 #include <errno.h>
 #include <math.h>
@@ -198,6 +199,24 @@ static void finish_totals(struct run *run)
         totals->held_back = left;
 }
 
+/* Notes which files of the source an experiment's `inputs:` name, for whoever shares them later. */
+static void note_inputs(const struct orch_plan *plan)
+{
+    const struct orch_source *source = plan->workspace->source;
+    g_autoptr(GHashTable) seen = g_hash_table_new(NULL, NULL);
+    for (unsigned i = 0; source && source->tree && i < plan->count; i++) {
+        const struct orch_plan_item *item = &plan->items[i];
+        const struct orch_experiment *experiment = item->cell->experiment;
+        if (!experiment->inputs || !item->inputs_id ||
+            !g_hash_table_add(seen, (gpointer)(uintptr_t)experiment))
+            continue;
+        g_autoptr(GError) problem = NULL;
+        if (!orch_vcs_note_inputs(plan->workspace->vcs, source->tree, item->inputs_id,
+                                  experiment->share_source, &problem))
+            g_debug("inputs not noted: %s", problem->message);
+    }
+}
+
 bool orch_run_plan(struct orch_plan *plan, const struct orch_run_options *options,
                    const struct orch_listener *listener, struct orch_totals *out_totals,
                    GError **error)
@@ -224,6 +243,7 @@ bool orch_run_plan(struct orch_plan *plan, const struct orch_run_options *option
     sigaddset(&handled, SIGHUP);
     sigprocmask(SIG_BLOCK, &handled, &before);
     run.signal_fd = signalfd(-1, &handled, SFD_CLOEXEC | SFD_NONBLOCK);
+    note_inputs(plan);
     bool ok = loop(&run, error);
     if (!ok)
         abandon_hosts(&run);

@@ -5,7 +5,7 @@
  * of trees is a union of stores.
  *
  *     format                               "orch results 1\n"
- *     runs/AAAAA/BB/KEY-DDDDDDDDDDDDDDDD   a run as text (store/exchange/run_text.h). AAAAA: the
+ *     runs/AAAAA/BB/KEY-DDDDDDDDDDDDDDDD   a run as text (store/run_text.h). AAAAA: the
  *                                          first 5 digits of the key (its time, in steps of 3
  * days), BB: its last 2, D: the first 16 digits of its digest artifacts/AB/SHA256 an artifact's
  * bytes recipes/AB/KEY                       a recipe: JSON notes/AAAAA/KEY                      a
@@ -20,6 +20,7 @@
 #define ORCH_STORE_EXCHANGE_ITEMS_H
 
 #include "store/join.h"
+#include "store/run_text.h"
 
 #include <glib.h>
 
@@ -32,7 +33,7 @@ enum orch_item_kind {
 };
 
 /** The largest item of each kind that is read, in bytes. */
-#define ORCH_ITEM_RUN_MAX (256 << 20)
+#define ORCH_ITEM_RUN_MAX ORCH_RUN_TEXT_MAX
 #define ORCH_ITEM_RECIPE_MAX (8 << 20)
 #define ORCH_ITEM_NOTE_MAX (1 << 20)
 #define ORCH_ITEM_DATASET_MAX (1 << 30)
