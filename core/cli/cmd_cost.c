@@ -9,6 +9,7 @@
 #include "core/cli/prices.h"
 
 #include "lib/base/error.h"
+#include "lib/base/json.h"
 #include "lib/base/text.h"
 #include "store/bulk.h"
 
@@ -228,31 +229,38 @@ struct outlook {
     char *device;
 };
 
-static bool forecast_one(struct orch_forecasts *forecasts, const struct orch_forecaster *here,
-                         const struct orch_plan_item *item, const char *gpu,
-                         struct orch_forecast *out)
+/* Here as `orch plan` does; elsewhere from the declared cost alone. False: nothing is known. */
+static bool forecast_one(struct orch_forecasts *forecasts, struct forecast_untried *untried,
+                         const struct orch_plan_item *item, const char *gpu, double *out_p50_s)
 {
-    return gpu ? orch_forecasts_on(forecasts, item, gpu, out)
-               : here->forecast(here->ctx, item, out);
+    struct orch_forecaster here = orch_forecasts_forecaster(forecasts);
+    g_autoptr(json_t) cost = gpu ? orch_forecasts_cost(forecasts, item) : NULL;
+    struct forecast_question question = {cost, gpu, orch_plan_item_devices(item)};
+    struct orch_forecast o;
+    bool known =
+        gpu ? cost && forecast_untried(untried, &question, &o) : here.forecast(here.ctx, item, &o);
+    *out_p50_s = known ? o.p50_s : 0;
+    return known;
 }
 
 static void add_up(struct orch_cli *cli, struct orch_plan *plan, const char *gpu,
                    struct outlook *out)
 {
     struct orch_forecasts *forecasts = orch_forecasts_new(cli, plan);
-    struct orch_forecaster here = orch_forecasts_forecaster(forecasts);
+    struct forecast_untried *untried = forecast_untried_new();
     for (unsigned i = 0; i < plan->count; i++) {
-        struct orch_forecast forecast;
+        double p50_s;
         const struct orch_plan_item *item = &plan->items[i];
         if (!orch_plan_will_run(item))
             continue;
-        if (forecast_one(forecasts, &here, item, gpu, &forecast)) {
+        if (forecast_one(forecasts, untried, item, gpu, &p50_s)) {
             out->known++;
-            out->device_s += forecast.p50_s * orch_plan_item_devices(item);
+            out->device_s += p50_s * orch_plan_item_devices(item);
         } else {
             out->unknown++;
         }
     }
+    forecast_untried_free(untried);
     orch_forecasts_free(forecasts);
 }
 

@@ -22,13 +22,11 @@ void orch_forecasts_free(struct orch_forecasts *forecasts);
 /** As core/run wants them. Borrows `forecasts`. */
 struct orch_forecaster orch_forecasts_forecaster(struct orch_forecasts *forecasts);
 
-/** A trial on another GPU, from its declared cost alone (the same prior as of what was never
- * tried). False: nothing can be said. Texts of `*out` belong to `forecasts`. */
-bool orch_forecasts_on(struct orch_forecasts *forecasts, const struct orch_plan_item *item,
-                       const char *gpu, struct orch_forecast *out);
-
 /** Has the very same trial (whatever its repeat) ended ok at this place? */
 bool orch_forecasts_has_run(struct orch_forecasts *forecasts, const struct orch_plan_item *item);
+/** What the trial's plugin declares that it costs (struct orch_cost); NULL: nothing. The caller
+ * releases. */
+json_t *orch_forecasts_cost(struct orch_forecasts *forecasts, const struct orch_plan_item *item);
 /** A text that is equal for trials that differ in nothing but their repeat. The caller frees. */
 char *orch_forecasts_cell(struct orch_forecasts *forecasts, const struct orch_plan_item *item);
 /** Features of trials for models: those of the plan that `wanted` names (by index), measured or
