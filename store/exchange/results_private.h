@@ -73,6 +73,14 @@ bool results_fetch(struct results_place *place, GError **error);
 bool results_push(struct results_place *place, const git_oid *commit, bool *out_lost_race,
                   GError **error);
 
+/** Runs git towards the remote, without questions unless it may ask. Status 1 is an answer, too;
+ * `*out_said` (to be freed) is what it wrote on stderr. */
+bool results_talk(const struct results_place *place, const char *const *args, GString **out,
+                  int *out_status, char **out_said, GError **error);
+/** Sets an error that says what git's words mean, and what to do: "cannot DOING 'REMOTE': ...". */
+void results_trouble(const struct results_place *place, const char *doing, const char *said,
+                     GError **error);
+
 /* ---- results_tree.c: trees of items -------------------------------------------------------------
  */
 

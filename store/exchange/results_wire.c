@@ -76,8 +76,8 @@ static const struct {
     {"No space left", "the disk is full", NULL},
 };
 
-static void set_trouble(const struct results_place *place, const char *doing, const char *said,
-                        GError **error)
+void results_trouble(const struct results_place *place, const char *doing, const char *said,
+                     GError **error)
 {
     for (size_t i = 0; i < G_N_ELEMENTS(TROUBLES); i++)
         if (strstr(said, TROUBLES[i].said)) {
@@ -90,9 +90,8 @@ static void set_trouble(const struct results_place *place, const char *doing, co
                    "cannot %s '%s': %s", doing, place->remote, *said ? said : "git was stopped");
 }
 
-/* Runs git; on failure `*out_said` is what it wrote. */
-static bool talk(struct results_place *place, const char *const *args, GString **out,
-                 int *out_status, char **out_said, GError **error)
+bool results_talk(const struct results_place *place, const char *const *args, GString **out,
+                  int *out_status, char **out_said, GError **error)
 {
     struct orch_git_run run = {
         .dir = place->dir,
@@ -131,13 +130,13 @@ bool results_fetch(struct results_place *place, GError **error)
     GError *problem = NULL;
     g_autofree char *said = NULL;
     int status = 0;
-    bool ok = talk(place, args, NULL, &status, &said, &problem) && status == 0;
+    bool ok = results_talk(place, args, NULL, &status, &said, &problem) && status == 0;
     if (ok)
         return true;
     g_clear_error(&problem);
     if (said && strstr(said, "couldn't find remote ref " RESULTS_REF))
         return forget(place, error);
-    set_trouble(place, "fetch from", said ? said : "", error);
+    results_trouble(place, "fetch from", said ? said : "", error);
     return false;
 }
 
@@ -208,7 +207,7 @@ bool results_push(struct results_place *place, const git_oid *commit, bool *out_
     g_autofree char *said = NULL;
     int status = 0;
     *out_lost_race = false;
-    bool ran = talk(place, args, &out, &status, &said, &problem);
+    bool ran = results_talk(place, args, &out, &status, &said, &problem);
     g_clear_error(&problem);
     g_autofree char *porcelain = ran ? g_string_free(out, FALSE) : g_strdup("");
     if (ran && status == 0)
@@ -222,6 +221,6 @@ bool results_push(struct results_place *place, const git_oid *commit, bool *out_
                                        strchr(porcelain, '!') ? strchr(porcelain, '!') : "", NULL);
     for (char *at = all; *at; at++)
         *at = *at == '\n' || *at == '\t' ? ' ' : *at;
-    set_trouble(place, "push to", g_strchomp(all), error);
+    results_trouble(place, "push to", g_strchomp(all), error);
     return false;
 }

@@ -1,0 +1,1 @@
+orch_test(claims "quick" orch_exchange)
