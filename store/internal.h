@@ -24,10 +24,11 @@ struct orch_store {
     char *folder; /* for objects and the like */
     bool readonly;
     bool wal;
-    int64_t busy_ms;        /* how long to wait for another process's lock */
-    int64_t busy_until_ns;  /* when the wait that is going on gives up */
-    int64_t deadline_ns;    /* when a query ends with an error (orch_store_limit_time) */
-    GHashTable *statements; /* address of SQL literal -> sqlite3_stmt * */
+    int64_t busy_ms;             /* how long to wait for another process's lock */
+    int64_t busy_until_ns;       /* when the wait that is going on gives up */
+    int64_t deadline_ns;         /* when a query ends with an error (orch_store_limit_time) */
+    GHashTable *statements;      /* address of SQL literal -> sqlite3_stmt * */
+    struct store_stream *stream; /* points on their way in (stream.c), or NULL */
 };
 
 /* ---- sql.c: statements, errors, transactions --------------------------------------------------
@@ -162,6 +163,20 @@ bool store_seal_run(struct orch_store *store, const struct store_written *writte
 /** Takes back what was just written, sealed or not. Only within a join: the triggers are off. */
 bool store_unwrite_run(struct orch_store *store, const struct store_written *written,
                        GError **error);
+
+/* ---- stream.c ---------------------------------------------------------------------------------
+ */
+
+/** A row of `metric`. */
+struct store_row {
+    int64_t name_id, step;
+    double t_ms, value;
+};
+/** The next row: 1, 0 at the end, -1 when it failed. It may use the store. */
+typedef int (*store_next_row)(void *ctx, struct store_row *out);
+/** Inserts all points of a run; a later one of the same metric and step replaces the earlier. */
+bool store_insert_points(struct orch_store *store, int64_t run_id, store_next_row next, void *ctx,
+                         GError **error);
 
 /* ---- objects.c --------------------------------------------------------------------------------
  */

@@ -210,8 +210,8 @@ struct walk {
 };
 
 /* '#': a hexadecimal digit */
-static const char *const FOLDERS[] = {"recipes/##",     "artifacts/##", "runs/#####/##",
-                                      "notes/#####", "datasets"};
+static const char *const FOLDERS[] = {"recipes/##", "artifacts/##", "runs/#####/##", "notes/#####",
+                                      "datasets"};
 
 /* Is it one of the folders above, or above one of them? */
 static bool is_our_folder(const char *path)
@@ -321,8 +321,7 @@ static bool walk_folder(struct walk *walk, const char *folder, const git_oid *th
 bool results_tell_news(struct results_place *place, const git_oid *tree, const git_oid *known,
                        results_news_fn fn, void *ctx, GError **error)
 {
-    struct walk walk = {
-        .place = place, .fn = fn, .ctx = ctx, .error = error, .left = ENTRIES_MOST};
+    struct walk walk = {.place = place, .fn = fn, .ctx = ctx, .error = error, .left = ENTRIES_MOST};
     bool has_known = known && !git_oid_is_zero(known);
     return walk_folder(&walk, "", tree, has_known ? known : NULL);
 }
