@@ -379,6 +379,16 @@ static void test_git_strangers(void **state)
     assert_true(takes(ada, FP, NULL, NULL));
     orch_claims_close(ada);
     g_unsetenv("ORCH_CLAIM_S");
+    /* what somebody left behind long ago is taken away by the next who has taken something */
+    g_autofree char *old =
+        claim_json(FP2, now - INT64_C(2) * 86400 * second, now - INT64_C(2) * 86400 * second + 1);
+    g_autofree char *old_commit = g_strconcat(head, old, NULL);
+    push_object(&place, FP2, "commit", old_commit);
+    ada = open_at(&place, 0, "ada");
+    assert_true(takes(ada, FP, NULL, NULL));
+    orch_claims_close(ada);
+    g_autofree char *left = GIT_SAYS(place.shared, "for-each-ref");
+    assert_string_equal(left, "");
     /* nothing became a ref of the user's repository */
     g_autofree char *refs = GIT_SAYS(place.clones[0], "for-each-ref", "refs/orch");
     assert_string_equal(refs, "");
