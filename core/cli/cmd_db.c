@@ -16,13 +16,14 @@ static int run_info(struct orch_cli *cli, const void *options, GError **error)
         return -1;
     if (cli->json) {
         orch_cli_print_json(json_pack(
-            "{s:s s:i s:I s:I s:I s:I s:I s:I s:I s:I s:I s:s? s:s? s:s}", "path",
+            "{s:s s:i s:I s:I s:I s:I s:I s:I s:I s:I s:I s:I s:s? s:s? s:s}", "path",
             orch_store_path(store), "schema", info.schema, "runs", (json_int_t)info.runs, "removed",
             (json_int_t)info.hidden, "active", (json_int_t)info.active, "points",
             (json_int_t)info.metrics, "artifacts", (json_int_t)info.artifacts, "artifact_bytes",
             (json_int_t)info.artifact_bytes, "file_bytes", (json_int_t)info.file_bytes, "datasets",
-            (json_int_t)info.datasets, "samples", (json_int_t)info.samples, "journal_mode",
-            info.journal_mode, "filesystem", info.filesystem, "digest", info.digest));
+            (json_int_t)info.datasets, "samples", (json_int_t)info.samples, "conflicts",
+            (json_int_t)info.conflicts, "journal_mode", info.journal_mode, "filesystem",
+            info.filesystem, "digest", info.digest));
     } else {
         g_autofree char *file = orch_bytes_format(info.file_bytes);
         g_autofree char *artifacts = orch_bytes_format(info.artifact_bytes);
@@ -35,6 +36,10 @@ static int run_info(struct orch_cli *cli, const void *options, GError **error)
         printf("artifacts  %" G_GINT64_FORMAT ", %s\n", info.artifacts, artifacts);
         printf("data sets  %" G_GINT64_FORMAT ", %" G_GINT64_FORMAT " rows\n", info.datasets,
                info.samples);
+        if (info.conflicts)
+            printf("set apart  %" G_GINT64_FORMAT
+                   " from elsewhere: their keys are here with other digests\n",
+                   info.conflicts);
         printf("file       %s on %s, journal %s\n", file, info.filesystem ? info.filesystem : "?",
                info.journal_mode ? info.journal_mode : "?");
         printf("digest     %s\n", info.digest);

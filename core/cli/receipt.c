@@ -22,9 +22,9 @@ json_t *cli_receipt_json(const struct orch_receipt *receipt)
     return json_pack(
         "{s:s? s:I s:I s:I s:I s:I s:I s:I s:I s:I s:I s:I s:I s:I s:I s:o s:o s:o s:s s:s}",
         "origin", receipt->origin, "added", (json_int_t)receipt->added, "known",
-        (json_int_t)receipt->known, "conflicts", (json_int_t)receipt->conflicts, "refused",
-        (json_int_t)receipt->refused, "purged", (json_int_t)receipt->purged, "conflicts_here",
-        (json_int_t)receipt->conflicts_here, "recipes", (json_int_t)receipt->recipes, "notes",
+        (json_int_t)receipt->known, "conflicts", (json_int_t)receipt->conflicts, "conflicts_here",
+        (json_int_t)receipt->conflicts_here, "purged", (json_int_t)receipt->purged, "refused",
+        (json_int_t)receipt->refused, "recipes", (json_int_t)receipt->recipes, "notes",
         (json_int_t)receipt->notes, "tombstones", (json_int_t)receipt->tombstones,
         "foreign_tombstones", (json_int_t)receipt->foreign_tombstones, "forecasts",
         (json_int_t)receipt->forecasts, "datasets", (json_int_t)receipt->datasets, "artifacts",
@@ -69,16 +69,21 @@ void cli_receipt_print(struct orch_cli *cli, const struct orch_receipt *receipt)
     add_count(text, receipt->artifacts, "artifact", "artifacts");
     orch_cli_say(cli, "%s", text->str);
     g_string_free(text, TRUE);
-    for (guint i = 0; i < receipt->remarks->len; i++)
-        orch_cli_say(cli, "%s", (const char *)receipt->remarks->pdata[i]);
-    if (receipt->purged)
-        orch_cli_say(cli, "%" G_GINT64_FORMAT " run%s not taken: the points are gone over there",
-                     receipt->purged, receipt->purged == 1 ? "" : "s");
     if (receipt->foreign_tombstones)
         orch_cli_say(cli, "%" G_GINT64_FORMAT " removal%s of others' runs: without effect here",
                      receipt->foreign_tombstones, receipt->foreign_tombstones == 1 ? "" : "s");
     for (guint i = 0; i < receipt->problems->len; i++)
         orch_cli_warn(cli, "%s", (const char *)receipt->problems->pdata[i]);
+    for (guint i = 0; i < receipt->remarks->len; i++)
+        orch_cli_say(cli, "%s", (const char *)receipt->remarks->pdata[i]);
+    if (receipt->purged)
+        orch_cli_say(cli, "%" G_GINT64_FORMAT " run%s not taken: purged there, so without points",
+                     receipt->purged, receipt->purged == 1 ? "" : "s");
+    if (receipt->conflicts_here)
+        orch_cli_say(cli,
+                     "%" G_GINT64_FORMAT " run%s set apart in this store, with the key of "
+                     "another",
+                     receipt->conflicts_here, receipt->conflicts_here == 1 ? "" : "s");
     int64_t all = receipt->conflicts + receipt->refused;
     if (all > receipt->problems->len)
         orch_cli_warn(cli, "and %" G_GINT64_FORMAT " more", all - receipt->problems->len);

@@ -36,16 +36,22 @@ static bool plugin_is_unchanged(struct run *run, const struct orch_manifest *man
     return true;
 }
 
+/* Another run of the trial is there. Where the files are not here that others want of it, it is
+ * made again. */
 static void spare(struct run *run, struct job *job, const char *key)
 {
     struct orch_plan_item *item = &run->plan->items[job->index];
     g_free(item->run_key);
     item->run_key = g_strdup(key);
     item->state = ORCH_PLAN_DONE;
+    run->moved = true;
+    if (!orch_plan_check_files(run->plan, job->index)) {
+        job->status = JOB_TODO;
+        return;
+    }
     job->status = JOB_ENDED;
     job->well = true;
     run->totals.spared++;
-    run->moved = true;
 }
 
 /* A run is worth more than a note about it: that this fails stops nothing. */

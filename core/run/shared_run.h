@@ -53,9 +53,4 @@ void orch_share_finish(struct orch_share *share);
 char *orch_share_held_text(const struct orch_share *share, const struct orch_plan *plan);
 void orch_share_free(struct orch_share *share);
 
-/** "claimed by bob until 12:40". The caller frees. */
-char *orch_share_claim_text(const struct orch_claim *claim);
-/** "12:40" today, else "2026-11-22 12:40", local time. The caller frees. */
-char *orch_share_until_text(int64_t utc_ns);
-
 #endif

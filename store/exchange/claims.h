@@ -26,6 +26,8 @@ struct orch_claim {
     bool is_ours;                     /* made by these very claims */
 };
 void orch_claim_free(struct orch_claim *claim);
+/** The caller frees. */
+struct orch_claim *orch_claim_copy(const struct orch_claim *claim);
 /** The resource of a trial: SHA-256 of "trial FINGERPRINT", with " at WHERE_KEY" unless NULL. */
 void orch_claim_resource(const char *fingerprint, const char *where_key,
                          char out[ORCH_SHA256_CHARS]);
@@ -48,7 +50,8 @@ bool orch_claims_take(struct orch_claims *claims, const char *fingerprint, const
 bool orch_claims_renew(struct orch_claims *claims, GError **error);
 bool orch_claims_give_back(struct orch_claims *claims, const char *fingerprint,
                            const char *where_key, GError **error);
-/** Gives back all that are held, together. */
+/** Gives back all that are held, together; and takes away what others left behind a day ago, if any
+ * was held. */
 bool orch_claims_give_back_all(struct orch_claims *claims, GError **error);
 /** All claims that have not expired, ours too: struct orch_claim *, oldest first; the caller
  * unrefs. */

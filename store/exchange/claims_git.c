@@ -202,7 +202,7 @@ static GPtrArray *entries_to_read(const GPtrArray *entries, GHashTable *known)
         if (!before || strcmp(before->token, entry->token) != 0)
             g_ptr_array_add(fresh, entry);
         else if (before->claim)
-            entry->claim = claims_copy(before->claim);
+            entry->claim = orch_claim_copy(before->claim);
     }
     return fresh;
 }

@@ -12,10 +12,9 @@
 #include <git2/sys/repository.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
-#define LOCK_S 15 /* an older lock is a dead one's */
+#define LOCK_S 5 /* a lock that stands so long is a dead one's */
 
 bool results_fail(GError **error, const char *doing)
 {
@@ -287,16 +286,24 @@ bool orch_git_remote_is(const char *repository, const char *name)
     return is;
 }
 
-/* git holds a ref's lock for milliseconds; whoever dies meanwhile leaves it for ever. */
+/* git holds a ref's lock for milliseconds; whoever dies meanwhile leaves it for ever. Its age is no
+ * help where clocks differ: it must be the same file for a while. */
 void results_lock_wait(const char *path)
 {
-    struct stat info;
-    while (stat(path, &info) == 0) {
-        if (time(NULL) - info.st_mtime >= LOCK_S) {
+    struct stat first, now;
+    int64_t since_us = g_get_monotonic_time();
+    if (stat(path, &first) != 0)
+        return;
+    while (stat(path, &now) == 0) {
+        if (now.st_ino != first.st_ino || now.st_mtim.tv_nsec != first.st_mtim.tv_nsec) {
+            first = now;
+            since_us = g_get_monotonic_time();
+        }
+        if (g_get_monotonic_time() - since_us > LOCK_S * G_USEC_PER_SEC) {
             unlink(path);
             return;
         }
-        g_usleep(50000);
+        g_usleep(20000);
     }
 }
 

@@ -181,7 +181,11 @@ bool results_push(struct results_place *place, const git_oid *commit, bool *out_
     char id[GIT_OID_HEXSZ + 1];
     git_oid_tostr(id, sizeof id, commit);
     g_autofree char *refspec = g_strconcat(id, ":", RESULTS_REF, NULL);
+    g_autofree char *mirror = g_strdup_printf("remote.%s.mirror=false", place->remote);
+    bool is_named = g_hash_table_contains(place->urls, place->remote);
     const char *const args[] = {"-c",
+                                is_named ? mirror : "push.default=nothing",
+                                "-c",
                                 "push.gpgSign=false",
                                 "-c",
                                 "push.followTags=false",

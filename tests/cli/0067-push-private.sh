@@ -72,6 +72,10 @@ fails 2 as bob orch checkout "$key"
 says 'not in this repository'
 
 # on request: inputs alone, after a list
+ok as ada orch push --with-source --dry-run
+has "sources/$tree/src/mine.py"
+has_not 'lecture.ipynb'
+stays SECRET-SOURCE
 ok as ada orch push --with-source
 says 'source: src/mine.py'
 says 'source: src/helper.py'
