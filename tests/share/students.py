@@ -100,7 +100,7 @@ def push_command(student):
 
 def pull_command(student):
     if WAY == "bundles":
-        names = sorted(os.listdir(mail))
+        names = sorted(n for n in os.listdir(mail) if n.endswith(".orch"))
         rng.shuffle(names)
         return [ORCH, "db", "merge"] + [os.path.join(mail, n) for n in names] if names else ["true"]
     return [ORCH, "pull"] + ([hub] if WAY == "folder" else [])
