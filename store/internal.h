@@ -102,11 +102,15 @@ bool store_migrate(struct orch_store *store, const struct store_migrations *migr
 
 struct store_options {
     const struct store_migrations *migrations;
-    bool never_wal; /* as on a network file system */
+    bool never_wal;         /* as on a network file system */
+    const char *stands_for; /* its folder is that of the store at this path, or NULL */
 };
 /** orch_store_open with what tests want to choose. */
 struct orch_store *store_open_with(const char *path, enum orch_store_mode mode,
                                    const struct store_options *options, GError **error);
+
+/** The file as it is, for reading what can be read: nothing is checked, made or changed. */
+struct orch_store *store_open_raw(const char *path, GError **error);
 
 /** Name of a file system by statfs magic ("ext", "nfs", "0x1234"), and whether WAL is safe there.
  */

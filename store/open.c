@@ -273,17 +273,39 @@ static void finalize_statement(gpointer statement)
     sqlite3_finalize(statement);
 }
 
-struct orch_store *store_open_with(const char *path, enum orch_store_mode mode,
-                                   const struct store_options *options, GError **error)
+char *orch_store_folder_of(const char *path)
+{
+    g_autofree char *absolute = orch_path_absolute(path, NULL);
+    g_autofree char *name = g_path_get_basename(absolute);
+    return strcmp(name, "results.db") == 0 ? g_path_get_dirname(absolute)
+                                           : g_strconcat(absolute, ".d", NULL);
+}
+
+/* `stands_for`: see store_options. */
+static struct orch_store *new_handle(const char *path, const char *stands_for)
 {
     struct orch_store *store = g_new0(struct orch_store, 1);
     store->busy_ms = STORE_BUSY_MS;
     store->path = orch_path_absolute(path, NULL);
-    g_autofree char *name = g_path_get_basename(store->path);
-    store->folder = strcmp(name, "results.db") == 0 ? g_path_get_dirname(store->path)
-                                                    : g_strconcat(store->path, ".d", NULL);
+    store->folder = orch_store_folder_of(stands_for ? stands_for : path);
     store->statements =
         g_hash_table_new_full(g_direct_hash, g_direct_equal, NULL, finalize_statement);
+    return store;
+}
+
+struct orch_store *store_open_raw(const char *path, GError **error)
+{
+    struct orch_store *store = new_handle(path, NULL);
+    if (open_handle(store, SQLITE_OPEN_READWRITE, false, error))
+        return store;
+    orch_store_close(store);
+    return NULL;
+}
+
+struct orch_store *store_open_with(const char *path, enum orch_store_mode mode,
+                                   const struct store_options *options, GError **error)
+{
+    struct orch_store *store = new_handle(path, options->stands_for);
     bool exists = access(store->path, F_OK) == 0;
     bool creates = mode == ORCH_STORE_CREATE;
     bool ok = exists || !creates ? check_file(store->path, error) : make_folders(store, error);

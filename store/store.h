@@ -40,6 +40,8 @@ const char *orch_store_path(const struct orch_store *store);
 /** Folder for what lies beside the store: objects/, trials/, checkpoints/, work/. It is the folder
  * of the file when the file is named results.db, else FILE.d beside it. */
 const char *orch_store_folder(const struct orch_store *store);
+/** That folder of a store at `path`, which need not exist. The caller frees. */
+char *orch_store_folder_of(const char *path);
 
 /** Makes what was committed so far survive a power loss (fsync of the log). Call it about once a
  * second while runs end; close does it too. */
