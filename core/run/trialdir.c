@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/run/trialdir.h"
 
+#include "core/run/collect.h"
 #include "core/run/fingerprint.h"
 #include "lib/base/error.h"
 #include "lib/base/file.h"
@@ -505,7 +506,9 @@ bool orch_trialdir_write(struct orch_plan *plan, const struct orch_plan_item *it
             return false;
         }
     }
-    if (write_trial(plan, item, trialdir->params, slot, trialdir, error))
+    g_autofree char *record = g_build_filename(trialdir->path, ORCH_TRIAL_RECORD, NULL);
+    if (orch_file_write(record, trialdir->record, strlen(trialdir->record), false, error) &&
+        write_trial(plan, item, trialdir->params, slot, trialdir, error))
         return true;
     orch_tree_remove(trialdir->path, NULL);
     return false;
