@@ -13,7 +13,10 @@
 
 bool orch_store_digest_all(struct orch_store *store, char *out, GError **error)
 {
-    sqlite3_stmt *s = store_statement(store, "SELECT key, digest FROM run ORDER BY key", error);
+    sqlite3_stmt *s = store_statement(
+        store,
+        "SELECT key, digest FROM run UNION SELECT key, digest FROM conflict ORDER BY key, digest",
+        error);
     if (!s)
         return false;
     GChecksum *sum = g_checksum_new(G_CHECKSUM_SHA256);
@@ -47,8 +50,8 @@ static bool read_info(struct orch_store *store, struct orch_store_info *info, GE
     } counts[] = {
         {&schema, "PRAGMA user_version"},
         {&info->runs, "SELECT count(*) FROM run"},
-        {&info->hidden, "SELECT count(DISTINCT n.target) FROM note n JOIN run r ON r.key = n.target"
-                        " WHERE n.kind = 'tombstone'"},
+        {&info->hidden, "SELECT count(*) FROM run WHERE id IN " STORE_HIDDEN},
+        {&info->conflicts, "SELECT count(*) FROM conflict"},
         {&info->metrics, "SELECT count(*) FROM metric"},
         {&info->artifacts, "SELECT count(*) FROM artifact"},
         {&info->artifact_bytes, "SELECT coalesce(sum(bytes), 0) FROM"

@@ -68,17 +68,37 @@ static bool find_digest(struct orch_store *store, const char *sha256, char **out
     return more >= 0;
 }
 
-static bool name_is_free(struct orch_store *store, const char *name, GError **error)
+static bool name_is_free(struct orch_store *store, const char *name, bool *out, GError **error)
 {
     int64_t taken;
     if (!store_get_int(store, &taken, 0, error, "SELECT 1 FROM dataset WHERE name = ?", "t", name))
         return false;
+    *out = !taken;
+    return true;
+}
+
+/* Sees to it that the set's name is free: with `renames` by the first digits of its digest behind
+ * it, so that it gets the same one wherever it meets the other. */
+static bool settle_name(struct orch_store *store, struct orch_dataset *set, bool renames,
+                        GError **error)
+{
+    enum { DIGITS = 8, BASE_MAX = 63 - 1 - DIGITS };
+    bool is_free;
+    if (!name_is_free(store, set->name, &is_free, error))
+        return false;
+    if (!is_free && renames) {
+        char *name = g_strdup_printf("%.*s-%.*s", BASE_MAX, set->name, DIGITS, set->sha256);
+        g_free(set->name);
+        set->name = name;
+        if (!name_is_free(store, name, &is_free, error))
+            return false;
+    }
     g_autofree char *hint = g_strdup_printf(
-        "choose another with --name, or remove that one first: 'orch dataset rm %s'", name);
-    if (taken)
+        "choose another with --name, or remove that one first: 'orch dataset rm %s'", set->name);
+    if (!is_free)
         orch_error_set(error, ORCH_ERROR_USAGE, hint,
-                       "data set '%s' is there already with other rows", name);
-    return !taken;
+                       "data set '%s' is there already with other rows", set->name);
+    return is_free;
 }
 
 #define INSERT_SAMPLE "INSERT INTO sample(dataset, row, target, features) VALUES(?, ?, ?, ?)"
@@ -108,26 +128,38 @@ static bool insert_set(struct orch_store *store, const struct orch_dataset *set,
            insert_rows(store, set, sqlite3_last_insert_rowid(store->db), error);
 }
 
-bool orch_store_put_dataset(struct orch_store *store, struct orch_dataset *set,
-                            enum orch_dataset_put *out, char **out_name, GError **error)
+bool store_dataset_put(struct orch_store *store, struct orch_dataset *set, bool renames,
+                       enum orch_dataset_put *out, char **out_name, GError **error)
 {
+    g_autofree char *known = NULL;
     if (!is_acceptable(set, error))
         return false;
     store_dataset_digest(set);
-    g_autofree char *known = NULL;
+    if (!find_digest(store, set->sha256, &known, error) ||
+        (!known && (!settle_name(store, set, renames, error) || !insert_set(store, set, error))))
+        return false;
+    *out = known ? ORCH_DATASET_KNOWN : ORCH_DATASET_ADDED;
+    if (out_name)
+        *out_name = g_strdup(known ? known : set->name);
+    return true;
+}
+
+bool orch_store_put_dataset(struct orch_store *store, struct orch_dataset *set,
+                            enum orch_dataset_put *out, char **out_name, GError **error)
+{
+    g_autofree char *name = NULL;
+    enum orch_dataset_put put;
     if (!store_begin(store, error))
         return false;
-    bool ok = find_digest(store, set->sha256, &known, error) &&
-              (known || (name_is_free(store, set->name, error) && insert_set(store, set, error)));
-    if (!ok) {
+    if (!store_dataset_put(store, set, false, &put, &name, error)) {
         store_rollback(store);
         return false;
     }
     if (!store_commit(store, error))
         return false;
-    *out = known ? ORCH_DATASET_KNOWN : ORCH_DATASET_ADDED;
+    *out = put;
     if (out_name)
-        *out_name = g_strdup(known ? known : set->name);
+        *out_name = g_steal_pointer(&name);
     return true;
 }
 
@@ -280,13 +312,19 @@ static bool read_rows(struct orch_store *store, struct orch_dataset *set, int64_
     return more == 0;
 }
 
-static struct orch_dataset *read_set(struct orch_store *store, int64_t id, GError **error)
+struct orch_dataset *store_dataset_read(struct orch_store *store, int64_t id, int64_t most_cells,
+                                        GError **error)
 {
     /* one view of the file: another process may remove the set meanwhile */
     if (!store_exec(store, "SAVEPOINT dataset", "read", error))
         return NULL;
     struct orch_dataset *set = heading_of(store, id, error);
-    if (set && !read_rows(store, set, id, error))
+    bool ok =
+        set && (most_cells < 0 || (int64_t)set->rows * MAX(set->columns->len, 1) <= most_cells);
+    if (set && !ok)
+        fail_damaged(store, set->name, "it tells of more than the file can hold", error);
+    ok = ok && read_rows(store, set, id, error);
+    if (!ok)
         g_clear_pointer(&set, orch_dataset_free);
     store_exec(store, "RELEASE dataset", "read", NULL);
     return set;
@@ -295,7 +333,7 @@ static struct orch_dataset *read_set(struct orch_store *store, int64_t id, GErro
 struct orch_dataset *orch_store_dataset(struct orch_store *store, const char *name, GError **error)
 {
     int64_t id = find_set(store, name, error);
-    return id ? read_set(store, id, error) : NULL;
+    return id ? store_dataset_read(store, id, -1, error) : NULL;
 }
 
 /* ---- remove -----------------------------------------------------------------------------------
@@ -336,7 +374,7 @@ static void check_set(struct orch_store *store, int64_t id, const char *name, co
                       GPtrArray *out)
 {
     GError *problem = NULL;
-    struct orch_dataset *set = read_set(store, id, &problem);
+    struct orch_dataset *set = store_dataset_read(store, id, -1, &problem);
     if (set) {
         store_dataset_digest(set);
         if (strcmp(set->sha256, sha256) != 0)

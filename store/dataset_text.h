@@ -19,4 +19,13 @@ bool store_dataset_read_row(struct orch_dataset *set, size_t row, const char *te
 /** Fills the set's `sha256` from its rows. */
 void store_dataset_digest(struct orch_dataset *set);
 
+/** Reads the set of that number; with `most_cells` >= 0 one that tells of more values is refused
+ * before room is made for them. */
+struct orch_dataset *store_dataset_read(struct orch_store *store, int64_t id, int64_t most_cells,
+                                        GError **error);
+/** orch_store_put_dataset within a transaction. `renames`: where other rows have the name, the set
+ * gets another (its `name` is changed). */
+bool store_dataset_put(struct orch_store *store, struct orch_dataset *set, bool renames,
+                       enum orch_dataset_put *out, char **out_name, GError **error);
+
 #endif

@@ -150,8 +150,10 @@ static bool visit_trial(struct gc *gc, const char *path, const char *name, GErro
         return true;
     if (!store_get_int(gc->store, &known, 0, error, "SELECT id FROM run WHERE key = ?", "t",
                        name) ||
-        !store_get_int(gc->store, &hidden, 0, error,
-                       "SELECT 1 FROM note WHERE kind = 'tombstone' AND target = ?", "t", name))
+        !store_get_int(
+            gc->store, &hidden, 0, error,
+            "SELECT 1 FROM note n JOIN run r ON " STORE_HIDES("n", "r") " WHERE r.key = ?", "t",
+            name))
         return false;
     if (hidden)
         return drop(gc, path, error);

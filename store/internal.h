@@ -97,6 +97,10 @@ extern const struct store_migrations store_migrations;
 bool store_migrate(struct orch_store *store, const struct store_migrations *migrations,
                    bool may_create, GError **error);
 
+/** What is in the file: 1 our schema of `*out_schema`, 0 nothing at all, -1 refused with an error.
+ */
+int store_recognise(struct orch_store *store, int target, int64_t *out_schema, GError **error);
+
 /* ---- open.c -----------------------------------------------------------------------------------
  */
 
@@ -111,6 +115,11 @@ struct orch_store *store_open_with(const char *path, enum orch_store_mode mode,
 
 /** The file as it is, for reading what can be read: nothing is checked, made or changed. */
 struct orch_store *store_open_raw(const char *path, GError **error);
+/** A handle that is not open yet; opened by SQLite's flags; closed; freed (closed first). */
+struct orch_store *store_new_handle(const char *path);
+bool store_open_handle(struct orch_store *store, int flags, bool immutable, GError **error);
+void store_close_handle(struct orch_store *store);
+void store_free_handle(struct orch_store *store);
 
 /** Name of a file system by statfs magic ("ext", "nfs", "0x1234"), and whether WAL is safe there.
  */
@@ -133,6 +142,33 @@ void store_points_finish(struct store_points *points, uint8_t out[32], int64_t *
  * (GINT_TO_POINTER) to struct store_points of metrics that need not be read back, or NULL. */
 bool store_digest_run(struct orch_store *store, int64_t run_id, const char *key,
                       GHashTable *streams, char out[ORCH_SHA256_CHARS], GError **error);
+
+/* ---- write.c ----------------------------------------------------------------------------------
+ */
+
+/** What was written of a run. */
+struct store_written {
+    int64_t run_id;
+    char digest[ORCH_SHA256_CHARS]; /* of the rows as they stand */
+    bool is_records_fault;          /* of a failure: the record's, not the store's */
+    int64_t new_source, new_machine, first_new_name; /* rows that it brought, else 0 */
+};
+/** Writes a run with all it owns under `key`, within a transaction, and computes its digest (always
+ * with the record's own key). It stays open until store_seal_run gives it that digest. */
+bool store_write_run(struct orch_store *store, const struct orch_record *record, const char *key,
+                     struct store_written *out, GError **error);
+bool store_seal_run(struct orch_store *store, const struct store_written *written, GError **error);
+/** Takes back what was just written, sealed or not. Only within a join: the triggers are off. */
+bool store_unwrite_run(struct orch_store *store, const struct store_written *written,
+                       GError **error);
+
+/* ---- objects.c --------------------------------------------------------------------------------
+ */
+
+/** As orch_store_put_object, for bytes that should have a digest; `*out_fits` false without error:
+ * they have another, and nothing was kept. */
+bool store_put_object_as(struct orch_store *store, const char *path, const char *sha256,
+                         int64_t *out_bytes, bool *out_fits, GError **error);
 
 /* ---- backup.c ---------------------------------------------------------------------------------
  */
@@ -174,9 +210,13 @@ void store_check_datasets(struct orch_store *store, GPtrArray *out);
 /* ---- run.c ------------------------------------------------------------------------------------
  */
 
+/** Does a tombstone `n` hide the run `r`? A private one always: it was made here. One from
+ * elsewhere only when its author is the run's: nobody hides others' results. */
+#define STORE_HIDES(n, r)                                                                          \
+    n ".kind = 'tombstone' AND " n ".target = " r ".key AND (" n ".public = 0 OR " n ".who IS " r  \
+      ".who)"
 /** "the id of each hidden run", for `r.id NOT IN STORE_HIDDEN`. */
-#define STORE_HIDDEN                                                                               \
-    "(SELECT h.id FROM note n JOIN run h ON h.key = n.target WHERE n.kind = 'tombstone')"
+#define STORE_HIDDEN "(SELECT h.id FROM note n JOIN run h ON " STORE_HIDES("n", "h") ")"
 /** States that spare a trial. */
 #define STORE_SPARING "('ok','diverged')"
 
@@ -186,8 +226,9 @@ void store_check_datasets(struct orch_store *store, GPtrArray *out);
     " r.build, s.tree, s.commit_oid, s.branch, s.remote, s.dirty, r.fingerprint, r.where_key,"     \
     " r.seed, r.repeat, r.attempt, r.state, r.reason, r.exit_code, r.signal, m.key, m.facts,"      \
     " r.who, r.argv, r.facts, r.started, r.ended, r.wall_ms, r.digest,"                            \
-    " EXISTS (SELECT 1 FROM note n WHERE n.kind = 'tombstone' AND n.target = r.key),"              \
-    " EXISTS (SELECT 1 FROM purged p WHERE p.run = r.id)"
+    " EXISTS (SELECT 1 FROM note n WHERE " STORE_HIDES(                                            \
+        "n", "r") "),"                                                                             \
+                  " EXISTS (SELECT 1 FROM purged p WHERE p.run = r.id)"
 #define STORE_RUN_JOINS                                                                            \
     " LEFT JOIN source s ON s.id = r.source LEFT JOIN machine m ON m.id = r.machine"
 

@@ -16,6 +16,7 @@
 #define ORCH_STORE_JOIN_H
 
 #include "lib/base/file.h"
+#include "store/dataset.h"
 #include "store/store.h"
 
 /** What became of a run that came. */
@@ -37,7 +38,10 @@ struct orch_receipt {
     GPtrArray *rows;     /* struct orch_receipt_row *, by who, recipe, experiment */
     GPtrArray *problems; /* char *: each conflict and each refusal, a line; at most 100, the rest
                             counted */
+    GPtrArray *remarks;  /* char *: what is worth saying and no problem (a data set renamed) */
     int64_t added, known, conflicts, refused;
+    int64_t purged;         /* not taken: their points are gone over there */
+    int64_t conflicts_here; /* in the store afterwards, whenever they came */
     int64_t recipes, notes, tombstones, foreign_tombstones, forecasts, datasets, artifacts;
     int64_t artifact_bytes;
     char before[ORCH_SHA256_CHARS], after[ORCH_SHA256_CHARS]; /* digest of the store */
@@ -79,6 +83,15 @@ struct orch_run_forecast {
 };
 bool orch_join_forecast(struct orch_join *join, const struct orch_run_forecast *forecast,
                         GError **error);
+
+/** Offers a data set, of which the digest has been computed (orch_dataset_decode). One whose rows
+ * are here is known; a name that other rows have gets the first digits of the digest behind it,
+ * with a remark. */
+bool orch_join_dataset(struct orch_join *join, struct orch_dataset *set, GError **error);
+
+/** Counts an artifact whose bytes came along (they are put beside the store by whoever has them).
+ */
+void orch_join_count_artifact(struct orch_join *join, int64_t bytes);
 
 /** Notes something that was refused before it got this far (a damaged object, a bad name). */
 void orch_join_refuse(struct orch_join *join, const char *format, ...) G_GNUC_PRINTF(2, 3);

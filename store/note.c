@@ -43,12 +43,18 @@ static bool insert_note(struct orch_store *store, const char *run_key, const cha
 {
     char key[ORCH_KEY_CHARS];
     orch_key_make(key);
-    return run_number(store, run_key, error) &&
-           store_run(store, error,
+    const char *who = orch_user_name();
+    int64_t is_mine;
+    if (!run_number(store, run_key, error) ||
+        !store_get_int(store, &is_mine, 0, error, "SELECT who IS ?2 FROM run WHERE key = ?1", "tt",
+                       run_key, who))
+        return false;
+    if (strcmp(kind, "tombstone") == 0 && !is_mine)
+        is_public = false; /* one cannot hide others' runs but for oneself */
+    return store_run(store, error,
                      "INSERT INTO note(key, target, kind, public, text, who, made)"
                      " VALUES(?, ?, ?, ?, ?, ?, ?)",
-                     "tttitti", key, run_key, kind, (int64_t)is_public, text, orch_user_name(),
-                     orch_now_ns());
+                     "tttitti", key, run_key, kind, (int64_t)is_public, text, who, orch_now_ns());
 }
 
 bool orch_store_note(struct orch_store *store, const char *run_key, const char *kind,

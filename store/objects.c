@@ -120,8 +120,11 @@ static bool place(struct orch_store *store, const char *temporary, const char *s
     return false;
 }
 
-bool orch_store_put_object(struct orch_store *store, const char *path, char *out_sha256,
-                           int64_t *out_bytes, GError **error)
+/* `expected`: the only digest that is taken, or NULL. `*out_fits` false, without error: it has
+ * another. */
+static bool put(struct orch_store *store, const char *path, const char *expected,
+                char out_sha256[ORCH_SHA256_CHARS], int64_t *out_bytes, bool *out_fits,
+                GError **error)
 {
     static unsigned serial;
     g_autofree char *objects = g_build_filename(store->folder, "objects", NULL);
@@ -150,12 +153,28 @@ bool orch_store_put_object(struct orch_store *store, const char *path, char *out
     close(from);
     if (to >= 0)
         close(to);
-    ok = ok && place(store, temporary, sha256, bytes, error);
-    if (!ok) {
+    *out_fits = ok && (!expected || strcmp(sha256, expected) == 0);
+    if (*out_fits)
+        ok = place(store, temporary, sha256, bytes, error);
+    if (!ok || !*out_fits) {
         unlink(temporary);
-        return false;
+        return ok;
     }
     g_strlcpy(out_sha256, sha256, ORCH_SHA256_CHARS);
     *out_bytes = bytes;
     return true;
+}
+
+bool orch_store_put_object(struct orch_store *store, const char *path, char *out_sha256,
+                           int64_t *out_bytes, GError **error)
+{
+    bool fits;
+    return put(store, path, NULL, out_sha256, out_bytes, &fits, error);
+}
+
+bool store_put_object_as(struct orch_store *store, const char *path, const char *sha256,
+                         int64_t *out_bytes, bool *out_fits, GError **error)
+{
+    char digest[ORCH_SHA256_CHARS];
+    return put(store, path, sha256, digest, out_bytes, out_fits, error);
 }

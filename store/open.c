@@ -104,7 +104,7 @@ static bool check_file(const char *path, GError **error)
     return true;
 }
 
-static bool open_handle(struct orch_store *store, int flags, bool immutable, GError **error)
+bool store_open_handle(struct orch_store *store, int flags, bool immutable, GError **error)
 {
     g_autofree char *uri = NULL;
     if (immutable) {
@@ -129,7 +129,7 @@ static bool open_handle(struct orch_store *store, int flags, bool immutable, GEr
     return true;
 }
 
-static void close_handle(struct orch_store *store)
+void store_close_handle(struct orch_store *store)
 {
     g_hash_table_remove_all(store->statements);
     sqlite3_close(store->db);
@@ -232,11 +232,11 @@ static bool may_be_immutable(const struct orch_store *store, const GError *probl
 static bool play_back(struct orch_store *store)
 {
     int64_t version;
-    close_handle(store);
+    store_close_handle(store);
     bool ok = access(store->path, W_OK) == 0 &&
-              open_handle(store, SQLITE_OPEN_READWRITE, false, NULL) &&
+              store_open_handle(store, SQLITE_OPEN_READWRITE, false, NULL) &&
               store_get_int(store, &version, 0, NULL, "PRAGMA user_version", "");
-    close_handle(store);
+    store_close_handle(store);
     return ok;
 }
 
@@ -247,7 +247,7 @@ static bool open_store(struct orch_store *store, enum orch_store_mode mode,
                 : mode == ORCH_STORE_CREATE ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
                                             : SQLITE_OPEN_READWRITE;
     store->readonly = mode == ORCH_STORE_READ;
-    if (!open_handle(store, flags, false, error))
+    if (!store_open_handle(store, flags, false, error))
         return false;
     if (!store->readonly && sqlite3_db_readonly(store->db, "main") == 1)
         return store_fail_code(store->path, SQLITE_READONLY, 0, error, "write to");
@@ -256,13 +256,13 @@ static bool open_store(struct orch_store *store, enum orch_store_mode mode,
         return true;
     if (store->readonly && !is_empty(store, "-journal") && play_back(store)) {
         g_clear_error(&problem);
-        return check_file(store->path, error) && open_handle(store, flags, false, error) &&
+        return check_file(store->path, error) && store_open_handle(store, flags, false, error) &&
                settle(store, options, false, error);
     }
     if (store->readonly && may_be_immutable(store, problem)) {
         g_clear_error(&problem);
-        close_handle(store);
-        return open_handle(store, flags, true, error) && settle(store, options, false, error);
+        store_close_handle(store);
+        return store_open_handle(store, flags, true, error) && settle(store, options, false, error);
     }
     g_propagate_error(error, problem);
     return false;
@@ -281,22 +281,30 @@ char *orch_store_folder_of(const char *path)
                                            : g_strconcat(absolute, ".d", NULL);
 }
 
-/* `stands_for`: see store_options. */
-static struct orch_store *new_handle(const char *path, const char *stands_for)
+struct orch_store *store_new_handle(const char *path)
 {
     struct orch_store *store = g_new0(struct orch_store, 1);
     store->busy_ms = STORE_BUSY_MS;
     store->path = orch_path_absolute(path, NULL);
-    store->folder = orch_store_folder_of(stands_for ? stands_for : path);
+    store->folder = orch_store_folder_of(path);
     store->statements =
         g_hash_table_new_full(g_direct_hash, g_direct_equal, NULL, finalize_statement);
     return store;
 }
 
+void store_free_handle(struct orch_store *store)
+{
+    store_close_handle(store);
+    g_hash_table_destroy(store->statements);
+    g_free(store->path);
+    g_free(store->folder);
+    g_free(store);
+}
+
 struct orch_store *store_open_raw(const char *path, GError **error)
 {
-    struct orch_store *store = new_handle(path, NULL);
-    if (open_handle(store, SQLITE_OPEN_READWRITE, false, error))
+    struct orch_store *store = store_new_handle(path);
+    if (store_open_handle(store, SQLITE_OPEN_READWRITE, false, error))
         return store;
     orch_store_close(store);
     return NULL;
@@ -305,7 +313,11 @@ struct orch_store *store_open_raw(const char *path, GError **error)
 struct orch_store *store_open_with(const char *path, enum orch_store_mode mode,
                                    const struct store_options *options, GError **error)
 {
-    struct orch_store *store = new_handle(path, options->stands_for);
+    struct orch_store *store = store_new_handle(path);
+    if (options->stands_for) {
+        g_free(store->folder);
+        store->folder = orch_store_folder_of(options->stands_for);
+    }
     bool exists = access(store->path, F_OK) == 0;
     bool creates = mode == ORCH_STORE_CREATE;
     bool ok = exists || !creates ? check_file(store->path, error) : make_folders(store, error);
@@ -330,11 +342,7 @@ void orch_store_close(struct orch_store *store)
         return;
     if (store->db && !store->readonly)
         orch_store_sync(store, NULL);
-    close_handle(store);
-    g_hash_table_destroy(store->statements);
-    g_free(store->path);
-    g_free(store->folder);
-    g_free(store);
+    store_free_handle(store);
 }
 
 const char *orch_store_path(const struct orch_store *store)

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Writing an ended run: its row, its details, its points and its digest in one transaction, which
+ * Recording an ended run: its row, its details, its points and its digest in one transaction, which
  * also ends its claim.
- *
- * The points are hashed while they are inserted; a metric whose steps do not rise (a later point of
- * a step replaces the earlier) is read back for the digest instead.
  */
 #include "store/internal.h"
 
@@ -13,316 +10,6 @@
 
 #include <string.h>
 
-/* A plugin declares a few dozen; a run that invents names without end is stopped here. */
-enum { METRIC_NAMES_MAX = 4096 };
-
-/** A metric of the run that is being written. */
-struct slot {
-    char *name;
-    int64_t name_id;
-    int64_t last_step;
-    struct store_points *points; /* NULL once its steps did not rise */
-};
-
-struct writing {
-    struct orch_store *store;
-    const struct orch_record *record;
-    int64_t run_id;
-    GPtrArray *slots;    /* struct slot *, in order of appearance */
-    GHashTable *by_name; /* name -> slot */
-    GHashTable *streams; /* name_id -> struct store_points *, for the digest */
-    sqlite3_stmt *insert, *replace;
-    guint at; /* slot of the last point */
-};
-
-static void free_slot(gpointer data)
-{
-    struct slot *slot = data;
-    g_free(slot->name);
-    store_points_free(slot->points);
-    g_free(slot);
-}
-
-static const char *or_null(const char *text)
-{
-    return text && *text ? text : NULL;
-}
-
-static const struct orch_metric_row *declared(const struct orch_record *record, const char *name)
-{
-    static const struct orch_metric_row none = {.unit = "", .better = "none"};
-    for (size_t i = 0; i < record->metric_count; i++)
-        if (strcmp(record->metrics[i].name, name) == 0)
-            return &record->metrics[i];
-    return &none;
-}
-
-static const char *unit_of(const struct orch_metric_row *row)
-{
-    return row->unit ? row->unit : "";
-}
-
-static const char *better_of(const struct orch_metric_row *row)
-{
-    return row->better ? row->better : "none";
-}
-
-/* ---- rows that runs share ---------------------------------------------------------------------
- */
-
-static bool put_source(struct orch_store *store, const struct orch_record *r, int64_t *out_id,
-                       GError **error)
-{
-    if (!or_null(r->source_tree) && !or_null(r->source_commit) && !or_null(r->source_branch) &&
-        !or_null(r->source_remote)) {
-        *out_id = 0; /* unversioned */
-        return true;
-    }
-    const char *tree = or_null(r->source_tree), *commit = or_null(r->source_commit);
-    const char *branch = or_null(r->source_branch), *remote = or_null(r->source_remote);
-    int64_t dirty = r->source_dirty;
-    return store_run(store, error,
-                     "INSERT INTO source(tree, commit_oid, branch, dirty, remote)"
-                     " VALUES(?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
-                     "tttit", tree, commit, branch, dirty, remote) &&
-           store_get_int(store, out_id, 0, error,
-                         "SELECT id FROM source WHERE coalesce(tree, '') = coalesce(?, '')"
-                         " AND coalesce(commit_oid, '') = coalesce(?, '')"
-                         " AND coalesce(branch, '') = coalesce(?, '') AND dirty = ?"
-                         " AND coalesce(remote, '') = coalesce(?, '')",
-                         "tttit", tree, commit, branch, dirty, remote);
-}
-
-static bool put_machine(struct orch_store *store, const struct orch_record *r, int64_t *out_id,
-                        GError **error)
-{
-    const char *facts = r->machine_facts ? r->machine_facts : "{}";
-    if (!or_null(r->machine_key)) {
-        *out_id = 0;
-        return true;
-    }
-    return store_run(store, error,
-                     "INSERT INTO machine(key, facts) VALUES(?, ?) ON CONFLICT DO NOTHING", "tt",
-                     r->machine_key, facts) &&
-           store_get_int(store, out_id, 0, error,
-                         "SELECT id FROM machine WHERE key = ? AND facts = ?", "tt", r->machine_key,
-                         facts);
-}
-
-static bool put_metric_name(struct orch_store *store, const struct orch_record *r, const char *name,
-                            int64_t *out_id, GError **error)
-{
-    const struct orch_metric_row *row = declared(r, name);
-    return store_run(store, error,
-                     "INSERT INTO metric_name(name, unit, better) VALUES(?, ?, ?)"
-                     " ON CONFLICT DO NOTHING",
-                     "ttt", name, unit_of(row), better_of(row)) &&
-           store_get_int(store, out_id, 0, error,
-                         "SELECT id FROM metric_name WHERE name = ? AND unit = ? AND better = ?",
-                         "ttt", name, unit_of(row), better_of(row));
-}
-
-/* ---- the run and its details ------------------------------------------------------------------
- */
-
-static void bind_id(sqlite3_stmt *statement, int index, int64_t id)
-{
-    if (id)
-        sqlite3_bind_int64(statement, index, id);
-    else
-        sqlite3_bind_null(statement, index);
-}
-
-/* With an empty digest: open for its details until seal() closes it. */
-static bool put_run(struct writing *w, const char *key, GError **error)
-{
-    const struct orch_record *r = w->record;
-    int64_t source, machine;
-    if (!put_source(w->store, r, &source, error) || !put_machine(w->store, r, &machine, error))
-        return false;
-    sqlite3_stmt *s = store_statement(
-        w->store,
-        "INSERT INTO run(key, recipe_key, recipe, experiment, plugin, plugin_version, build,"
-        " fingerprint, where_key, seed, repeat, attempt, state, reason, who, argv, started, ended,"
-        " wall_ms, facts, exit_code, signal, source, machine, digest_v, digest)"
-        " VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?21,?22,?23,?24,1,'')",
-        error);
-    if (!s)
-        return false;
-    store_bind(s, "tttttttttiiittttiirt", key, or_null(r->recipe_key), or_null(r->recipe),
-               or_null(r->experiment), or_null(r->plugin), or_null(r->plugin_version),
-               or_null(r->build), or_null(r->fingerprint), or_null(r->where_key), (int64_t)r->seed,
-               (int64_t)r->repeat, (int64_t)r->attempt, r->state, or_null(r->reason),
-               or_null(r->who), or_null(r->argv), r->started_ns, r->ended_ns, r->wall_ms,
-               or_null(r->facts));
-    if (r->exit_code != -1)
-        sqlite3_bind_int64(s, 21, r->exit_code);
-    bind_id(s, 22, r->signal);
-    bind_id(s, 23, source);
-    bind_id(s, 24, machine);
-    if (store_step(w->store, s, error) < 0)
-        return false;
-    w->run_id = sqlite3_last_insert_rowid(w->store->db);
-    return true;
-}
-
-static bool put_params_and_inputs(struct writing *w, GError **error)
-{
-    const struct orch_record *r = w->record;
-    bool ok = true;
-    for (size_t i = 0; ok && i < r->param_count; i++)
-        ok = store_run(w->store, error,
-                       "INSERT INTO param(run, name, type, value) VALUES(?, ?, ?, ?)"
-                       " ON CONFLICT DO UPDATE SET type = excluded.type, value = excluded.value",
-                       "ittt", w->run_id, r->params[i].name, r->params[i].type, r->params[i].value);
-    for (size_t i = 0; ok && i < r->input_count; i++)
-        ok = store_run(w->store, error,
-                       "INSERT INTO input(run, name, from_key, sha256) VALUES(?, ?, ?, ?)"
-                       " ON CONFLICT DO UPDATE SET from_key = excluded.from_key,"
-                       " sha256 = excluded.sha256",
-                       "ittt", w->run_id, r->inputs[i].name, or_null(r->inputs[i].from_key),
-                       or_null(r->inputs[i].sha256));
-    return ok;
-}
-
-static bool put_results_and_artifacts(struct writing *w, GError **error)
-{
-    const struct orch_record *r = w->record;
-    bool ok = true;
-    for (size_t i = 0; ok && i < r->result_count; i++) {
-        const struct orch_metric_row *row = declared(r, r->results[i].name);
-        ok = store_run(w->store, error,
-                       "INSERT INTO result(run, name, value, unit, better) VALUES(?, ?, ?, ?, ?)"
-                       " ON CONFLICT DO UPDATE SET value = excluded.value",
-                       "itrtt", w->run_id, r->results[i].name, r->results[i].value, unit_of(row),
-                       better_of(row));
-    }
-    for (size_t i = 0; ok && i < r->artifact_count; i++)
-        ok = store_run(w->store, error,
-                       "INSERT INTO artifact(run, name, sha256, bytes) VALUES(?, ?, ?, ?)"
-                       " ON CONFLICT DO UPDATE SET sha256 = excluded.sha256,"
-                       " bytes = excluded.bytes",
-                       "itti", w->run_id, r->artifacts[i].name, r->artifacts[i].sha256,
-                       r->artifacts[i].bytes);
-    return ok;
-}
-
-/* ---- points -----------------------------------------------------------------------------------
- */
-
-static struct slot *add_slot(struct writing *w, const char *name, GError **error)
-{
-    if (w->slots->len >= METRIC_NAMES_MAX) {
-        orch_error_set(error, ORCH_ERROR_STORE,
-                       "report fewer metrics: what varies belongs into the step or a parameter",
-                       "cannot record run '%s': more than %d different metrics", w->record->key,
-                       METRIC_NAMES_MAX);
-        return NULL;
-    }
-    int64_t name_id;
-    if (!put_metric_name(w->store, w->record, name, &name_id, error))
-        return NULL;
-    struct slot *slot = g_new0(struct slot, 1);
-    slot->name = g_strdup(name);
-    slot->name_id = name_id;
-    slot->last_step = INT64_MIN;
-    slot->points = store_points_new();
-    g_ptr_array_add(w->slots, slot);
-    g_hash_table_insert(w->by_name, slot->name, slot);
-    return slot;
-}
-
-/* Metrics come one at a time or taking turns: the same slot or the next is nearly always the one.
- */
-static struct slot *find_slot(struct writing *w, const char *name, GError **error)
-{
-    guint count = w->slots->len;
-    for (guint i = 0; i < 2 && count; i++) {
-        guint candidate = (w->at + i) % count;
-        struct slot *slot = w->slots->pdata[candidate];
-        if (strcmp(slot->name, name) == 0) {
-            w->at = candidate;
-            return slot;
-        }
-    }
-    struct slot *slot = g_hash_table_lookup(w->by_name, name);
-    if (!slot)
-        return add_slot(w, name, error);
-    g_ptr_array_find(w->slots, slot, &w->at);
-    return slot;
-}
-
-static bool put_point(struct writing *w, const struct orch_point *point, GError **error)
-{
-    struct slot *slot = find_slot(w, point->name, error);
-    if (!slot)
-        return false;
-    sqlite3_stmt *s = w->insert; /* rising steps meet no earlier row */
-    if (slot->points && point->step > slot->last_step) {
-        store_points_add(slot->points, point->step, point->t_ms, point->value);
-        slot->last_step = point->step;
-    } else {
-        g_clear_pointer(&slot->points, store_points_free);
-        s = w->replace;
-    }
-    sqlite3_bind_int64(s, 2, slot->name_id);
-    sqlite3_bind_int64(s, 3, point->step);
-    sqlite3_bind_double(s, 4, point->t_ms); /* NaN becomes NULL */
-    sqlite3_bind_double(s, 5, point->value);
-    if (sqlite3_step(s) != SQLITE_DONE) {
-        store_fail(w->store, error, "write to");
-        sqlite3_reset(s);
-        return false;
-    }
-    sqlite3_reset(s);
-    return true;
-}
-
-static bool put_points(struct writing *w, GError **error)
-{
-    const struct orch_record *r = w->record;
-    if (!r->next_point)
-        return true;
-    w->insert = store_statement(
-        w->store, "INSERT INTO metric(run, name_id, step, t_ms, value) VALUES(?, ?, ?, ?, ?)",
-        error);
-    w->replace =
-        store_statement(w->store,
-                        "INSERT INTO metric(run, name_id, step, t_ms, value) VALUES(?, ?, ?, ?, ?)"
-                        " ON CONFLICT DO UPDATE SET t_ms = excluded.t_ms, value = excluded.value",
-                        error);
-    if (!w->insert || !w->replace)
-        return false;
-    sqlite3_bind_int64(w->insert, 1, w->run_id);
-    sqlite3_bind_int64(w->replace, 1, w->run_id);
-    GError *problem = NULL;
-    struct orch_point point;
-    while (r->next_point(r->next_ctx, &point, &problem))
-        if (!put_point(w, &point, error))
-            return false;
-    if (problem)
-        g_propagate_error(error, problem);
-    return !problem;
-}
-
-/* ---- the whole --------------------------------------------------------------------------------
- */
-
-/* `key`: that of the row; the digest is always of the record's own. */
-static bool write_all(struct writing *w, const char *key, char digest[ORCH_SHA256_CHARS],
-                      GError **error)
-{
-    if (!put_run(w, key, error) || !put_params_and_inputs(w, error) ||
-        !put_results_and_artifacts(w, error) || !put_points(w, error))
-        return false;
-    for (guint i = 0; i < w->slots->len; i++) {
-        const struct slot *slot = w->slots->pdata[i];
-        if (slot->points)
-            g_hash_table_insert(w->streams, GINT_TO_POINTER((int)slot->name_id), slot->points);
-    }
-    return store_digest_run(w->store, w->run_id, w->record->key, w->streams, digest, error);
-}
-
 static bool drop_active(struct orch_store *store, const char *key, GError **error)
 {
     return store_run(store, error, "DELETE FROM active WHERE key = ?", "t", key);
@@ -330,41 +17,44 @@ static bool drop_active(struct orch_store *store, const char *key, GError **erro
 
 /* A run of this key is here: collecting it again is fine when it is the same. The record is written
  * under a name that no run has, to get its digest, and undone. */
-static bool compare_with_stored(struct writing *w, const char *stored, GError **error)
+static bool compare_with_stored(struct orch_store *store, const struct orch_record *record,
+                                const char *stored, GError **error)
 {
-    g_autofree char *other = g_strconcat(w->record->key, "#", NULL);
-    char digest[ORCH_SHA256_CHARS];
-    if (!store_exec(w->store, "SAVEPOINT compare", "write to", error))
+    g_autofree char *other = g_strconcat(record->key, "#", NULL);
+    struct store_written written;
+    if (!store_exec(store, "SAVEPOINT compare", "write to", error))
         return false;
-    if (!write_all(w, other, digest, error) ||
-        !store_exec(w->store, "ROLLBACK TO compare; RELEASE compare", "write to", error))
+    if (!store_write_run(store, record, other, &written, error) ||
+        !store_exec(store, "ROLLBACK TO compare; RELEASE compare", "write to", error))
         return false;
-    if (strcmp(digest, stored) == 0)
-        return drop_active(w->store, w->record->key, error);
+    if (strcmp(written.digest, stored) == 0)
+        return drop_active(store, record->key, error);
     orch_error_set(error, ORCH_ERROR_STORE, "an ended run never changes: record it under a new key",
                    "cannot record run '%s' in store '%s': a run of this key is there with digest "
                    "%.12s, this one has %.12s",
-                   w->record->key, w->store->path, stored, digest);
+                   record->key, store->path, stored, written.digest);
     return false;
 }
 
-static bool write_or_compare(struct writing *w, char digest[ORCH_SHA256_CHARS], GError **error)
+static bool write_or_compare(struct orch_store *store, const struct orch_record *record,
+                             char digest[ORCH_SHA256_CHARS], GError **error)
 {
-    const char *key = w->record->key;
-    sqlite3_stmt *s = store_statement(w->store, "SELECT digest FROM run WHERE key = ?", error);
+    sqlite3_stmt *s = store_statement(store, "SELECT digest FROM run WHERE key = ?", error);
     if (!s)
         return false;
-    store_bind(s, "t", key);
-    int more = store_step(w->store, s, error);
+    store_bind(s, "t", record->key);
+    int more = store_step(store, s, error);
     if (more > 0) {
         g_strlcpy(digest, (const char *)sqlite3_column_text(s, 0), ORCH_SHA256_CHARS);
         sqlite3_reset(s);
-        return compare_with_stored(w, digest, error);
+        return compare_with_stored(store, record, digest, error);
     }
-    return more == 0 && write_all(w, key, digest, error) &&
-           store_run(w->store, error, "UPDATE run SET digest = ? WHERE id = ?", "ti", digest,
-                     w->run_id) &&
-           drop_active(w->store, key, error);
+    struct store_written written;
+    if (more < 0 || !store_write_run(store, record, record->key, &written, error) ||
+        !store_seal_run(store, &written, error))
+        return false;
+    g_strlcpy(digest, written.digest, ORCH_SHA256_CHARS);
+    return drop_active(store, record->key, error);
 }
 
 /* With a rollback journal the last sync of a commit comes after the instant that makes it one: when
@@ -390,27 +80,14 @@ static bool commit_and_look(struct orch_store *store, const char *key, const cha
 
 bool orch_store_record(struct orch_store *store, const struct orch_record *record, GError **error)
 {
-    if (!or_null(record->key) || !or_null(record->state)) {
+    if (!record->key || !*record->key || !record->state || !*record->state) {
         orch_error_set(error, ORCH_ERROR_STORE, NULL, "cannot record a run without key or state");
         return false;
     }
+    char digest[ORCH_SHA256_CHARS] = "";
     if (!store_begin(store, error))
         return false;
-    struct writing w = {
-        .store = store,
-        .record = record,
-        .slots = g_ptr_array_new_with_free_func(free_slot),
-        .by_name = g_hash_table_new(g_str_hash, g_str_equal),
-        .streams = g_hash_table_new(g_direct_hash, g_direct_equal),
-    };
-    char digest[ORCH_SHA256_CHARS] = "";
-    bool ok = write_or_compare(&w, digest, error);
-    if (w.insert)
-        sqlite3_reset(w.insert);
-    g_hash_table_destroy(w.streams);
-    g_hash_table_destroy(w.by_name);
-    g_ptr_array_unref(w.slots);
-    if (ok)
+    if (write_or_compare(store, record, digest, error))
         return commit_and_look(store, record->key, digest, error);
     store_rollback(store);
     return false;

@@ -157,9 +157,7 @@ static bool read_version(struct orch_store *store, int64_t *out_schema, int64_t 
     return store_exec(store, "COMMIT", "open", ok ? error : NULL) && ok;
 }
 
-/* What is in the file: 1 our schema of `*out_schema`, 0 nothing at all, -1 refused with an error.
- */
-static int recognise(struct orch_store *store, int target, int64_t *out_schema, GError **error)
+int store_recognise(struct orch_store *store, int target, int64_t *out_schema, GError **error)
 {
     int64_t application, tables;
     if (!read_version(store, out_schema, &application, &tables, error))
@@ -238,7 +236,7 @@ static bool change_schema(struct orch_store *store, const struct store_migration
                           GError **error)
 {
     int64_t version;
-    int found = recognise(store, migrations->target, &version, error);
+    int found = store_recognise(store, migrations->target, &version, error);
     if (found < 0)
         return false;
     if (found == 1 && version == migrations->target)
@@ -252,7 +250,7 @@ bool store_migrate(struct orch_store *store, const struct store_migrations *migr
                    bool may_create, GError **error)
 {
     int64_t version;
-    int found = recognise(store, migrations->target, &version, error);
+    int found = store_recognise(store, migrations->target, &version, error);
     if (found < 0)
         return false;
     if (found == 1 && version == migrations->target)

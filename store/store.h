@@ -327,8 +327,9 @@ struct orch_store_info {
     int schema;
     int64_t runs, hidden, metrics, artifacts, artifact_bytes, file_bytes, active;
     int64_t datasets, samples; /* sets of measurements from elsewhere, and their rows */
+    int64_t conflicts;         /* runs set apart: their key is here with another digest */
     char *journal_mode, *filesystem;
-    char digest[65]; /* over the sorted keys and digests of all ended runs */
+    char digest[65]; /* over the sorted keys and digests of all ended runs, set apart or not */
 };
 bool orch_store_info(struct orch_store *store, struct orch_store_info *out, GError **error);
 void orch_store_info_clear(struct orch_store_info *info);
@@ -341,8 +342,8 @@ bool orch_store_check(struct orch_store *store, GPtrArray *out, int64_t *out_run
 /** A consistent copy while others write (SQLite backup), into a file that must not exist. */
 bool orch_store_backup(struct orch_store *store, const char *dest, GError **error);
 
-/** SHA-256 over "KEY DIGEST\n" of every ended run, by key: equal sets of runs give equal digests.
- * `out`: 65 bytes. */
+/** SHA-256 over "KEY DIGEST\n" of every ended run and of those set apart, by key: equal sets of
+ * runs give equal digests. `out`: 65 bytes. */
 bool orch_store_digest_all(struct orch_store *store, char *out, GError **error);
 /** Digest v1 of a run as stored, recomputed from its rows: 64 hex. */
 bool orch_store_digest(struct orch_store *store, int64_t run_id, char *out, GError **error);

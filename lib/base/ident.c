@@ -18,6 +18,17 @@ static int64_t clock_ns(clockid_t id)
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
+bool orch_key_is_valid(const char *key)
+{
+    for (int i = 0; i < ORCH_KEY_CHARS - 1; i++) {
+        bool is_dash = i == 8 || i == 13 || i == 18 || i == 23;
+        bool is_hex = (key[i] >= '0' && key[i] <= '9') || (key[i] >= 'a' && key[i] <= 'f');
+        if (is_dash ? key[i] != '-' : !is_hex)
+            return false;
+    }
+    return key[ORCH_KEY_CHARS - 1] == 0;
+}
+
 int64_t orch_now_ns(void)
 {
     return clock_ns(CLOCK_REALTIME);

@@ -12,6 +12,8 @@
 
 /** Writes a new UUIDv7 (RFC 9562): time-ordered, rising within a process. */
 void orch_key_make(char out[ORCH_KEY_CHARS]);
+/** True for a UUID as orch_key_make writes it: 36 characters, lower case. */
+bool orch_key_is_valid(const char *key);
 
 /** Wall-clock time, UTC, nanoseconds since 1970. */
 int64_t orch_now_ns(void);

@@ -3,6 +3,7 @@
 #include "store/exchange/items.h"
 
 #include "lib/base/file.h"
+#include "lib/base/ident.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -14,17 +15,6 @@ static bool is_hex(const char *text, size_t length)
     return strspn(text, "0123456789abcdef") >= length;
 }
 
-/* A run or note key as orch_key_make writes it: a UUID in lower case. */
-static bool key_is_valid(const char *key)
-{
-    for (int i = 0; i < 36; i++) {
-        bool dash = i == 8 || i == 13 || i == 18 || i == 23;
-        if (dash ? key[i] != '-' : !g_ascii_isxdigit(key[i]) || g_ascii_isupper(key[i]))
-            return false;
-    }
-    return key[36] == 0;
-}
-
 static bool parse_run(const char *rest, struct orch_item_name *out)
 {
     if (strlen(rest) != 36 + 1 + DIGEST_CHARS || rest[36] != '-' ||
@@ -32,13 +22,13 @@ static bool parse_run(const char *rest, struct orch_item_name *out)
         return false;
     g_strlcpy(out->key, rest, 37);
     g_strlcpy(out->digest, rest + 37, sizeof out->digest);
-    return key_is_valid(out->key);
+    return orch_key_is_valid(out->key);
 }
 
 static bool parse_key(const char *rest, struct orch_item_name *out)
 {
     g_strlcpy(out->key, rest, sizeof out->key);
-    return key_is_valid(rest);
+    return orch_key_is_valid(rest);
 }
 
 static bool parse_sha256(const char *rest, struct orch_item_name *out)

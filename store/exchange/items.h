@@ -5,7 +5,7 @@
  * of trees is a union of stores.
  *
  *     format                               "orch results 1\n"
- *     runs/AAAAA/BB/KEY-DDDDDDDDDDDDDDDD   a run as text (store/exchange/run_text.h). AAAAA: the
+ *     runs/AAAAA/BB/KEY-DDDDDDDDDDDDDDDD   a run as text (store/run_text.h). AAAAA: the
  *                                          first 5 digits of the key (its time, in steps of 3
  * days), BB: its last 2, D: the first 16 digits of its digest artifacts/AB/SHA256 an artifact's
  * bytes recipes/AB/KEY                       a recipe: JSON notes/AAAAA/KEY                      a

@@ -6,8 +6,8 @@
  * metric a line {"metric":NAME,"unit":U,"better":B,"points":N} and N lines [step,t_ms,value] (null:
  * NaN). Numbers are the shortest text that reads back. The same run gives the same bytes.
  */
-#ifndef ORCH_STORE_EXCHANGE_RUN_TEXT_H
-#define ORCH_STORE_EXCHANGE_RUN_TEXT_H
+#ifndef ORCH_STORE_RUN_TEXT_H
+#define ORCH_STORE_RUN_TEXT_H
 
 #include "store/join.h"
 

@@ -1,0 +1,490 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The join: one write transaction in which runs, notes, recipes, forecasts and data sets from
+ * elsewhere are added, and the receipt of what came.
+ *
+ * A run is written as any other, and its digest is computed from the rows; when it is not the one
+ * that the run claims, the rows are taken back at once. Deleting the few bad ones costs nothing
+ * where all are good; a savepoint for each run copies every page that it touches. The triggers that
+ * guard ended runs, and the foreign keys, are off for this connection while the join lasts: it only
+ * adds, and what it adds refers to rows that it has just written or found. What the file holds is
+ * the same with them, and everybody else's connections keep them.
+ */
+#include "store/join_internal.h"
+
+#include "lib/base/error.h"
+#include "lib/base/text.h"
+#include "store/dataset_text.h"
+#include "store/run_text.h"
+
+#include <string.h>
+
+enum { PROBLEMS_MAX = 100, LINE_BYTES = 400 };
+
+/* ---- the receipt ------------------------------------------------------------------------------
+ */
+
+static void free_row(gpointer data)
+{
+    struct orch_receipt_row *row = data;
+    g_free(row->who);
+    g_free(row->recipe);
+    g_free(row->experiment);
+    g_free(row);
+}
+
+void orch_receipt_free(struct orch_receipt *receipt)
+{
+    if (!receipt)
+        return;
+    g_free(receipt->origin);
+    g_ptr_array_unref(receipt->rows);
+    g_ptr_array_unref(receipt->problems);
+    g_ptr_array_unref(receipt->remarks);
+    g_free(receipt);
+}
+
+static struct orch_receipt *new_receipt(const char *origin)
+{
+    struct orch_receipt *receipt = g_new0(struct orch_receipt, 1);
+    receipt->origin = g_strdup(origin);
+    receipt->rows = g_ptr_array_new_with_free_func(free_row);
+    receipt->problems = g_ptr_array_new_with_free_func(g_free);
+    receipt->remarks = g_ptr_array_new_with_free_func(g_free);
+    return receipt;
+}
+
+static struct orch_receipt_row *row_of(struct orch_join *join, const char *who, const char *recipe,
+                                       const char *experiment)
+{
+    char *name = g_strdup_printf("%s\n%s\n%s", who ? who : "", recipe ? recipe : "",
+                                 experiment ? experiment : "");
+    struct orch_receipt_row *row = g_hash_table_lookup(join->rows, name);
+    if (row) {
+        g_free(name);
+        return row;
+    }
+    row = g_new0(struct orch_receipt_row, 1);
+    row->who = g_strdup(who);
+    row->recipe = g_strdup(recipe);
+    row->experiment = g_strdup(experiment);
+    g_ptr_array_add(join->receipt->rows, row);
+    g_hash_table_insert(join->rows, name, row);
+    return row;
+}
+
+static int compare_rows(gconstpointer a, gconstpointer b)
+{
+    const struct orch_receipt_row *x = *(struct orch_receipt_row *const *)a,
+                                  *y = *(struct orch_receipt_row *const *)b;
+    int order = g_strcmp0(x->who, y->who);
+    order = order ? order : g_strcmp0(x->recipe, y->recipe);
+    return order ? order : g_strcmp0(x->experiment, y->experiment);
+}
+
+/* One line of bounded length without control characters: it may quote a stranger's data. */
+static char *plain_line(char *line)
+{
+    if (strlen(line) > LINE_BYTES)
+        g_strlcpy(line + LINE_BYTES, "...", 4);
+    char *valid = orch_text_plain(g_utf8_make_valid(line, -1));
+    g_free(line);
+    return g_strdelimit(valid, "\n\t", ' ');
+}
+
+static void add_problem(struct orch_join *join, char *line)
+{
+    line = plain_line(line);
+    if (join->receipt->problems->len < PROBLEMS_MAX) {
+        g_ptr_array_add(join->receipt->problems, line);
+    } else {
+        join->more_problems++;
+        g_free(line);
+    }
+}
+
+void orch_join_refuse(struct orch_join *join, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    join->receipt->refused++;
+    add_problem(join, g_strdup_vprintf(format, args));
+    va_end(args);
+}
+
+/* ---- begin and end ----------------------------------------------------------------------------
+ */
+
+static void guard(struct orch_store *store, bool on)
+{
+    sqlite3_db_config(store->db, SQLITE_DBCONFIG_ENABLE_TRIGGER, (int)on, NULL);
+    sqlite3_db_config(store->db, SQLITE_DBCONFIG_ENABLE_FKEY, (int)on, NULL);
+}
+
+static void free_objects(gpointer data)
+{
+    struct store_objects *objects = data;
+    g_free(objects->folder);
+    g_free(objects);
+}
+
+struct orch_join *orch_join_begin(struct orch_store *store, const char *origin, GError **error)
+{
+    if (!store_begin(store, error))
+        return NULL;
+    guard(store, false);
+    struct orch_join *join = g_new0(struct orch_join, 1);
+    join->store = store;
+    join->receipt = new_receipt(origin);
+    join->rows = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    join->objects = g_ptr_array_new_with_free_func(free_objects);
+    return join;
+}
+
+static void free_join(struct orch_join *join)
+{
+    g_hash_table_destroy(join->rows);
+    g_ptr_array_unref(join->objects);
+    orch_receipt_free(join->receipt);
+    g_free(join);
+}
+
+void orch_join_rollback(struct orch_join *join)
+{
+    if (!join)
+        return;
+    store_rollback(join->store);
+    guard(join->store, true);
+    free_join(join);
+}
+
+/* The digest of the whole is read only when the first pair comes in: looking costs no more with
+ * many runs than with few. */
+static bool note_change(struct orch_join *join, GError **error)
+{
+    return *join->receipt->before ||
+           orch_store_digest_all(join->store, join->receipt->before, error);
+}
+
+static bool finish_receipt(struct orch_join *join, GError **error)
+{
+    struct orch_receipt *receipt = join->receipt;
+    if (!*receipt->before) {
+        if (!orch_store_digest_all(join->store, receipt->before, error))
+            return false;
+        memcpy(receipt->after, receipt->before, sizeof receipt->after);
+    } else if (!orch_store_digest_all(join->store, receipt->after, error)) {
+        return false;
+    }
+    return store_get_int(join->store, &receipt->conflicts_here, 0, error,
+                         "SELECT count(*) FROM conflict", "");
+}
+
+struct orch_receipt *orch_join_commit(struct orch_join *join, GError **error)
+{
+    if (!finish_receipt(join, error)) {
+        orch_join_rollback(join);
+        return NULL;
+    }
+    guard(join->store, true);
+    if (!store_commit(join->store, error)) {
+        free_join(join);
+        return NULL;
+    }
+    for (guint i = 0; i < join->objects->len; i++) /* they may take long: nobody waits for them */
+        store_join_objects(join, join->objects->pdata[i]);
+    if (join->more_problems)
+        g_ptr_array_add(join->receipt->problems,
+                        g_strdup_printf("and %" G_GINT64_FORMAT " more", join->more_problems));
+    g_ptr_array_sort(join->receipt->rows, compare_rows);
+    struct orch_receipt *receipt = g_steal_pointer(&join->receipt);
+    free_join(join);
+    return receipt;
+}
+
+/* ---- runs -------------------------------------------------------------------------------------
+ */
+
+static const char *text_at(sqlite3_stmt *s, int column)
+{
+    return (const char *)sqlite3_column_text(s, column);
+}
+
+bool store_join_is_known(struct orch_join *join, const char *key, const char *digest,
+                         bool *out_known, bool *out_taken, GError **error)
+{
+    sqlite3_stmt *s = store_statement(
+        join->store, "SELECT digest, who, recipe, experiment FROM run WHERE key = ?", error);
+    if (!s)
+        return false;
+    store_bind(s, "t", key);
+    int more = store_step(join->store, s, error);
+    *out_taken = more > 0;
+    *out_known = more > 0 && strcmp(text_at(s, 0), digest) == 0;
+    if (*out_known)
+        row_of(join, text_at(s, 1), text_at(s, 2), text_at(s, 3))->known++;
+    if (more > 0)
+        sqlite3_reset(s);
+    int64_t apart = 0;
+    if (*out_taken && !*out_known &&
+        !store_get_int(join->store, &apart, 0, error,
+                       "SELECT 1 FROM conflict WHERE key = ? AND digest = ?", "tt", key, digest))
+        return false;
+    *out_known = *out_known || apart;
+    join->receipt->known += *out_known;
+    return more >= 0;
+}
+
+/* Writes the run under `key` and looks whether its rows give the digest. `*out_fits` false: they
+ * are taken back and the run is refused. */
+static bool write_and_judge(struct orch_join *join, const struct orch_record *record,
+                            const char *key, const char *digest, struct store_written *written,
+                            bool *out_fits, GError **error)
+{
+    GError *problem = NULL;
+    bool ok = store_write_run(join->store, record, key, written, &problem);
+    *out_fits = ok && strcmp(written->digest, digest) == 0;
+    if (*out_fits)
+        return true;
+    if (!ok && !written->is_records_fault) {
+        g_propagate_error(error, problem);
+        return false;
+    }
+    if (ok)
+        orch_join_refuse(join, "run %s: its rows give digest %.12s, it claims %.12s", record->key,
+                         written->digest, digest);
+    else
+        orch_join_refuse(join, "run %s: %s", record->key, problem->message);
+    g_clear_error(&problem);
+    return store_unwrite_run(join->store, written, error);
+}
+
+/* The rows that stand under another key, as text: a record streams its points only once. */
+static GString *text_of_written(struct orch_join *join, const struct store_written *written,
+                                const char *key, const char *digest, GError **error)
+{
+    struct store_reader *reader = store_reader_new(join->store);
+    struct orch_record *record;
+    char unsealed[ORCH_SHA256_CHARS];
+    GString *text = NULL;
+    enum store_read read = store_reader_run(reader, written->run_id, &record, unsealed, error);
+    if (read == STORE_READ_RUN) {
+        record->key = key;
+        text = orch_run_text_of_record(record, digest, error);
+    } else if (read == STORE_READ_REFUSED) {
+        orch_error_set(error, ORCH_ERROR_STORE, "run 'orch db check'", "cannot read run '%s': %s",
+                       key, store_reader_fault(reader));
+    }
+    store_reader_free(reader);
+    return text;
+}
+
+static bool set_apart(struct orch_join *join, const struct orch_record *record, const char *digest,
+                      enum orch_joined *out, GError **error)
+{
+    g_autofree char *other = g_strconcat(record->key, "#", NULL);
+    struct store_written written;
+    bool fits;
+    if (!write_and_judge(join, record, other, digest, &written, &fits, error))
+        return false;
+    *out = ORCH_JOINED_REFUSED;
+    if (!fits)
+        return true;
+    GString *text = text_of_written(join, &written, record->key, digest, error);
+    if (!text || !store_unwrite_run(join->store, &written, error))
+        return false;
+    bool ok = true;
+    if (text->len >= STORE_TEXT_MAX) {
+        orch_join_refuse(join,
+                         "run %s: its key is here with another digest, and it is too large "
+                         "to be set apart",
+                         record->key);
+    } else {
+        ok = note_change(join, error) &&
+             store_run(join->store, error,
+                       "INSERT INTO conflict(key, digest, origin, record, found)"
+                       " VALUES(?, ?, ?, ?, ?)",
+                       "tttti", record->key, digest, join->receipt->origin, text->str,
+                       orch_now_ns());
+        *out = ORCH_JOINED_CONFLICT;
+        join->receipt->conflicts++;
+        add_problem(join, g_strdup_printf("run %s: its key is here with another digest; the one "
+                                          "that came (%.12s) is set apart",
+                                          record->key, digest));
+    }
+    g_string_free(text, TRUE);
+    return ok;
+}
+
+static bool add_run(struct orch_join *join, const struct orch_record *record, const char *digest,
+                    enum orch_joined *out, GError **error)
+{
+    struct store_written written;
+    bool fits;
+    *out = ORCH_JOINED_REFUSED;
+    if (!note_change(join, error) ||
+        !write_and_judge(join, record, record->key, digest, &written, &fits, error))
+        return false;
+    if (!fits)
+        return true;
+    *out = ORCH_JOINED_NEW;
+    join->receipt->added++;
+    row_of(join, record->who, record->recipe, record->experiment)->added++;
+    return store_seal_run(join->store, &written, error);
+}
+
+bool orch_join_run(struct orch_join *join, const struct orch_record *record, const char *digest,
+                   enum orch_joined *out, GError **error)
+{
+    bool is_known, is_taken;
+    *out = ORCH_JOINED_REFUSED;
+    if (!record->key || !orch_key_is_valid(record->key) || !orch_sha256_is_valid(digest)) {
+        orch_join_refuse(join, "run %.40s: its key or digest is none",
+                         record->key ? record->key : "");
+        return true;
+    }
+    if (!store_join_is_known(join, record->key, digest, &is_known, &is_taken, error))
+        return false;
+    if (is_known) {
+        *out = ORCH_JOINED_KNOWN;
+        return true;
+    }
+    g_autofree char *fault = store_record_fault(record);
+    if (fault) {
+        orch_join_refuse(join, "run %s: %s", record->key, fault);
+        return true;
+    }
+    return is_taken ? set_apart(join, record, digest, out, error)
+                    : add_run(join, record, digest, out, error);
+}
+
+/* ---- what stands beside runs ------------------------------------------------------------------
+ */
+
+/* Did the last INSERT ... ON CONFLICT DO NOTHING add a row? */
+static int64_t added(const struct orch_join *join)
+{
+    return sqlite3_changes(join->store->db) > 0;
+}
+
+bool orch_join_recipe(struct orch_join *join, const char *key, const char *name,
+                      const char *canonical, const char *verbatim, GError **error)
+{
+    char digest[ORCH_SHA256_CHARS] = "";
+    bool fits = store_text_fits(name, STORE_NAME_MAX) && canonical &&
+                store_text_fits(canonical, STORE_RECIPE_MAX) &&
+                store_text_fits(verbatim, STORE_RECIPE_MAX);
+    if (fits)
+        orch_sha256(canonical, strlen(canonical), digest);
+    if (!fits || g_strcmp0(key, digest) != 0) {
+        orch_join_refuse(join, "recipe %.64s: its text is not the one of its key", key ? key : "");
+        return true;
+    }
+    if (!store_run(join->store, error,
+                   "INSERT INTO recipe(key, name, canonical, verbatim) VALUES(?, ?, ?, ?)"
+                   " ON CONFLICT DO NOTHING",
+                   "tttt", key, name, canonical, verbatim))
+        return false;
+    join->receipt->recipes += added(join);
+    return true;
+}
+
+static bool note_fits(const struct orch_note *note)
+{
+    static const char *const kinds[] = {"note", "tag", "tombstone", "signature", NULL};
+    return note->key && orch_key_is_valid(note->key) && note->target && *note->target &&
+           note->kind && g_strv_contains(kinds, note->kind) &&
+           store_text_fits(note->target, STORE_NAME_MAX) &&
+           store_text_fits(note->who, STORE_NAME_MAX) &&
+           store_text_fits(note->text, STORE_NOTE_MAX) && note->made_ns >= 0;
+}
+
+/* A tombstone of a run that is here and of somebody else. */
+static bool is_foreign(struct orch_join *join, const struct orch_note *note, int64_t *out,
+                       GError **error)
+{
+    *out = 0;
+    return strcmp(note->kind, "tombstone") != 0 ||
+           store_get_int(join->store, out, 0, error,
+                         "SELECT 1 FROM run WHERE key = ? AND who IS NOT ?", "tt", note->target,
+                         note->who);
+}
+
+bool orch_join_note(struct orch_join *join, const struct orch_note *note, GError **error)
+{
+    if (!note_fits(note)) {
+        orch_join_refuse(join, "note %.40s: its key, target, kind or text is none",
+                         note->key ? note->key : "");
+        return true;
+    }
+    int64_t foreign;
+    if (!is_foreign(join, note, &foreign, error) ||
+        !store_run(join->store, error,
+                   "INSERT INTO note(key, target, kind, public, text, who, made)"
+                   " VALUES(?, ?, ?, 1, ?, ?, ?) ON CONFLICT DO NOTHING",
+                   "ttttti", note->key, note->target, note->kind, note->text, note->who,
+                   note->made_ns))
+        return false;
+    int64_t *count = strcmp(note->kind, "tombstone") != 0 ? &join->receipt->notes
+                     : foreign                            ? &join->receipt->foreign_tombstones
+                                                          : &join->receipt->tombstones;
+    *count += added(join);
+    return true;
+}
+
+bool orch_join_forecast(struct orch_join *join, const struct orch_run_forecast *forecast,
+                        GError **error)
+{
+    const char *const texts[] = {forecast->fingerprint, forecast->machine, forecast->model,
+                                 forecast->tier};
+    bool fits = texts[0] && texts[1] && texts[2] && forecast->made_ns >= 0 && forecast->run &&
+                orch_key_is_valid(forecast->run);
+    for (size_t i = 0; i < G_N_ELEMENTS(texts); i++)
+        fits = fits && store_text_fits(texts[i], STORE_NAME_MAX);
+    if (!fits) {
+        orch_join_refuse(join, "forecast of run %.40s: a field of it is none",
+                         forecast->run ? forecast->run : "");
+        return true;
+    }
+    if (!store_run(join->store, error,
+                   "INSERT INTO forecast(fingerprint, machine, model, made, p5, p50, p95, tier,"
+                   " run) SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9"
+                   " WHERE EXISTS (SELECT 1 FROM run WHERE key = ?9) ON CONFLICT DO NOTHING",
+                   "tttirrrtt", forecast->fingerprint, forecast->machine, forecast->model,
+                   forecast->made_ns, forecast->p5, forecast->p50, forecast->p95, forecast->tier,
+                   forecast->run))
+        return false;
+    join->receipt->forecasts += added(join);
+    return true;
+}
+
+bool orch_join_dataset(struct orch_join *join, struct orch_dataset *set, GError **error)
+{
+    enum orch_dataset_put put;
+    g_autofree char *wanted = g_strdup(set->name);
+    GError *problem = NULL;
+    if (!store_dataset_put(join->store, set, true, &put, NULL, &problem)) {
+        if (problem->code != ORCH_ERROR_USAGE) {
+            g_propagate_error(error, problem);
+            return false;
+        }
+        orch_join_refuse(join, "data set %s: %s", wanted, problem->message);
+        g_clear_error(&problem);
+        return true;
+    }
+    if (put == ORCH_DATASET_KNOWN)
+        return true;
+    join->receipt->datasets++;
+    if (strcmp(wanted, set->name) != 0)
+        g_ptr_array_add(join->receipt->remarks,
+                        plain_line(g_strdup_printf("data set '%s' is kept as '%s': other rows have "
+                                                   "its name here",
+                                                   wanted, set->name)));
+    return true;
+}
+
+void orch_join_count_artifact(struct orch_join *join, int64_t bytes)
+{
+    join->receipt->artifacts++;
+    join->receipt->artifact_bytes += bytes;
+}

@@ -1,0 +1,481 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Runs read by column, from a file that nobody vouches for.
+ *
+ * The tables are keyed by the run's number first, so one ordered scan of each serves all runs that
+ * are wanted; a cursor seeks anew only where runs are left out. A file may lie about everything but
+ * the layout of its tables (foreign.c has compared that): SQLite does not look again whether a
+ * value has its column's type or is NULL, so each is looked at here, and a text must be UTF-8
+ * without NULs. What is wrong is the fault of its run; the next is read as if nothing had been.
+ *
+ * Rejected: a query for each run and table (twice the time for short runs).
+ */
+#include "store/join_internal.h"
+
+#include "lib/base/error.h"
+
+#include <math.h>
+#include <string.h>
+
+/** Where a table's scan stands. */
+struct cursor {
+    const char *sql; /* of the rows from a run on; its first column is the run */
+    sqlite3_stmt *s;
+    int64_t run;
+    enum { CURSOR_NOWHERE, CURSOR_AT_ROW, CURSOR_AT_END } state;
+};
+
+enum { RUN, PARAM, INPUT, RESULT, ARTIFACT, METRIC, CURSORS };
+
+static const char *const SQL[CURSORS] = {
+    [RUN] = "SELECT r.id, r.key, r.recipe_key, r.recipe, r.experiment, r.plugin, r.plugin_version,"
+            " r.build, s.tree, s.commit_oid, s.branch, s.remote, r.fingerprint, r.where_key,"
+            " r.state, r.reason, m.key, m.facts, r.who, r.argv, r.facts, r.digest,"
+            " s.dirty, r.seed, r.repeat, r.attempt, r.exit_code, r.signal, r.started, r.ended,"
+            " r.digest_v, r.wall_ms"
+            " FROM run r" STORE_RUN_JOINS " WHERE r.id >= ?1 ORDER BY r.id",
+    [PARAM] = "SELECT run, name, type, value FROM param WHERE run >= ?1 ORDER BY run, name",
+    [INPUT] = "SELECT run, name, from_key, sha256 FROM input WHERE run >= ?1 ORDER BY run, name",
+    [RESULT] = "SELECT run, name, unit, better, value FROM result WHERE run >= ?1"
+               " ORDER BY run, name",
+    [ARTIFACT] = "SELECT run, name, sha256, bytes FROM artifact WHERE run >= ?1 ORDER BY run, name",
+    [METRIC] = "SELECT run, name_id, step, t_ms, value FROM metric WHERE run >= ?1"
+               " ORDER BY run, name_id, step",
+};
+
+struct store_reader {
+    struct orch_store *from;
+    struct cursor cursors[CURSORS];
+    int64_t bytes, most_bytes;
+    GStringChunk *texts; /* of the run that is read */
+    GHashTable *names;   /* name_id -> struct orch_metric_row *, kept */
+    GStringChunk *kept;  /* their texts */
+    GArray *params, *inputs, *results, *artifacts, *metrics;
+    struct orch_record record;
+    int64_t run_id, name_id; /* whose points are streamed, and of which metric */
+    const char *metric;
+    const char *fault;
+    GError *failure;
+};
+
+struct store_reader *store_reader_new(struct orch_store *from)
+{
+    struct store_reader *reader = g_new0(struct store_reader, 1);
+    reader->from = from;
+    reader->most_bytes = INT64_MAX;
+    for (int i = 0; i < CURSORS; i++)
+        reader->cursors[i].sql = SQL[i];
+    reader->texts = g_string_chunk_new(32 << 10);
+    reader->kept = g_string_chunk_new(4 << 10);
+    reader->names = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, g_free);
+    reader->params = g_array_new(FALSE, FALSE, sizeof(struct orch_named_text));
+    reader->inputs = g_array_new(FALSE, FALSE, sizeof(struct orch_input_row));
+    reader->results = g_array_new(FALSE, FALSE, sizeof(struct orch_named_real));
+    reader->artifacts = g_array_new(FALSE, FALSE, sizeof(struct orch_artifact_row));
+    reader->metrics = g_array_new(FALSE, FALSE, sizeof(struct orch_metric_row));
+    return reader;
+}
+
+void store_reader_forget(struct store_reader *reader)
+{
+    g_string_chunk_clear(reader->texts);
+}
+
+void store_reader_rest(struct store_reader *reader)
+{
+    for (int i = 0; i < CURSORS; i++) {
+        if (reader->cursors[i].s)
+            sqlite3_reset(reader->cursors[i].s);
+        reader->cursors[i].state = CURSOR_NOWHERE;
+    }
+}
+
+void store_reader_free(struct store_reader *reader)
+{
+    if (!reader)
+        return;
+    store_reader_rest(reader);
+    g_string_chunk_free(reader->texts);
+    g_string_chunk_free(reader->kept);
+    g_hash_table_destroy(reader->names);
+    g_array_unref(reader->params);
+    g_array_unref(reader->inputs);
+    g_array_unref(reader->results);
+    g_array_unref(reader->artifacts);
+    g_array_unref(reader->metrics);
+    g_clear_error(&reader->failure);
+    g_free(reader);
+}
+
+void store_reader_limit(struct store_reader *reader, int64_t bytes)
+{
+    reader->most_bytes = bytes;
+}
+
+const char *store_reader_fault(const struct store_reader *reader)
+{
+    return reader->fault;
+}
+
+/* ---- cursors ----------------------------------------------------------------------------------
+ */
+
+/* Damage is the run's; anything else ends the reading. Returns -1. */
+static int fail(struct store_reader *reader, GError *problem)
+{
+    if (store_foreign_is_damage(reader->from)) {
+        reader->fault = "its rows cannot be read: the file is damaged there";
+        g_clear_error(&problem);
+    } else if (!reader->failure) {
+        reader->failure = problem;
+    } else {
+        g_clear_error(&problem);
+    }
+    return -1;
+}
+
+/* 1 on a row, 0 at the end, -1 failed. */
+static int cursor_next(struct store_reader *reader, struct cursor *cursor)
+{
+    GError *problem = NULL;
+    int more = store_step(reader->from, cursor->s, &problem);
+    cursor->state = more > 0 ? CURSOR_AT_ROW : more == 0 ? CURSOR_AT_END : CURSOR_NOWHERE;
+    if (more < 0)
+        return fail(reader, problem);
+    if (more > 0)
+        cursor->run = sqlite3_column_int64(cursor->s, 0);
+    return more;
+}
+
+/* Brings it to the first row of a run: 1, or 0 when there is none, -1 failed. */
+static int cursor_find(struct store_reader *reader, struct cursor *cursor, int64_t run_id)
+{
+    if (cursor->state == CURSOR_AT_END)
+        return 0;
+    if (cursor->state == CURSOR_NOWHERE || cursor->run < run_id) {
+        GError *problem = NULL;
+        cursor->s = store_statement(reader->from, cursor->sql, &problem);
+        if (!cursor->s)
+            return fail(reader, problem);
+        store_bind(cursor->s, "i", run_id);
+        if (cursor_next(reader, cursor) < 0)
+            return -1;
+    }
+    return cursor->state == CURSOR_AT_ROW && cursor->run == run_id;
+}
+
+/* ---- values -----------------------------------------------------------------------------------
+ */
+
+bool store_reader_text(struct store_reader *reader, sqlite3_stmt *s, int column, bool may_be_null,
+                       const char **out)
+{
+    int type = sqlite3_column_type(s, column);
+    *out = NULL;
+    if (type == SQLITE_NULL && may_be_null)
+        return true;
+    const char *text = type == SQLITE_TEXT ? (const char *)sqlite3_column_text(s, column) : NULL;
+    int length = text ? sqlite3_column_bytes(s, column) : 0;
+    reader->bytes += length;
+    if (!text || !g_utf8_validate(text, length, NULL)) /* a NUL within is no UTF-8 to it */
+        reader->fault = "a text of it is none, or not UTF-8";
+    else if (reader->bytes > reader->most_bytes)
+        reader->fault = "the file tells of more than its size can hold";
+    else
+        *out = g_string_chunk_insert_len(reader->texts, text, length);
+    return *out != NULL;
+}
+
+static bool take_int(struct store_reader *reader, sqlite3_stmt *s, int column, int64_t least,
+                     int64_t most, int64_t *out)
+{
+    int64_t value = sqlite3_column_int64(s, column);
+    if (sqlite3_column_type(s, column) != SQLITE_INTEGER || value < least || value > most) {
+        reader->fault = "a number of it is none, or out of range";
+        return false;
+    }
+    *out = value;
+    return true;
+}
+
+static bool take_real(struct store_reader *reader, sqlite3_stmt *s, int column, double *out)
+{
+    int type = sqlite3_column_type(s, column);
+    *out = store_column_real(s, column);
+    if (type == SQLITE_FLOAT || type == SQLITE_NULL || type == SQLITE_INTEGER)
+        return true;
+    reader->fault = "a number of it is none";
+    return false;
+}
+
+/* ---- a run's own row --------------------------------------------------------------------------
+ */
+
+static bool take_texts(struct store_reader *reader, sqlite3_stmt *s, const char **out_digest)
+{
+    struct orch_record *r = &reader->record;
+    const char **const texts[] = {
+        &r->key,           &r->recipe_key,    &r->recipe,
+        &r->experiment,    &r->plugin,        &r->plugin_version,
+        &r->build,         &r->source_tree,   &r->source_commit,
+        &r->source_branch, &r->source_remote, &r->fingerprint,
+        &r->where_key,     &r->state,         &r->reason,
+        &r->machine_key,   &r->machine_facts, &r->who,
+        &r->argv,          &r->facts,         out_digest,
+    };
+    for (int i = 0; i < (int)G_N_ELEMENTS(texts); i++)
+        if (!store_reader_text(reader, s, 1 + i, true, texts[i]))
+            return false;
+    if (r->key && r->state && *out_digest)
+        return true;
+    reader->fault = "it has no key, state or digest";
+    return false;
+}
+
+/* NULL is `absent`. */
+static bool take_optional(struct store_reader *reader, sqlite3_stmt *s, int column, int64_t least,
+                          int absent, int *out)
+{
+    int64_t value = absent;
+    if (sqlite3_column_type(s, column) != SQLITE_NULL &&
+        !take_int(reader, s, column, least, G_MAXINT, &value))
+        return false;
+    *out = (int)value;
+    return true;
+}
+
+static bool take_numbers(struct store_reader *reader, sqlite3_stmt *s)
+{
+    struct orch_record *r = &reader->record;
+    int64_t seed, version;
+    int dirty;
+    if (!take_optional(reader, s, 22, 0, 0, &dirty) ||
+        !take_int(reader, s, 23, INT64_MIN, INT64_MAX, &seed) ||
+        !take_optional(reader, s, 24, 0, -1, &r->repeat) ||
+        !take_optional(reader, s, 25, 0, -1, &r->attempt) ||
+        !take_optional(reader, s, 26, G_MININT, -1, &r->exit_code) ||
+        !take_optional(reader, s, 27, 0, 0, &r->signal) ||
+        !take_int(reader, s, 28, 0, INT64_MAX, &r->started_ns) ||
+        !take_int(reader, s, 29, 0, INT64_MAX, &r->ended_ns) ||
+        !take_int(reader, s, 30, 0, G_MAXINT, &version) || !take_real(reader, s, 31, &r->wall_ms))
+        return false;
+    r->source_dirty = dirty != 0;
+    r->seed = (uint64_t)seed;
+    if (version == 1)
+        return true;
+    reader->fault = "its digest is of a version that this orch does not know: update orch";
+    return false;
+}
+
+/* ---- what it owns -----------------------------------------------------------------------------
+ */
+
+/* The unit of a result or metric: a name has one in a run. */
+static bool declare(struct store_reader *reader, const char *name, const char *unit,
+                    const char *better)
+{
+    for (guint i = 0; i < reader->metrics->len; i++) {
+        const struct orch_metric_row *row =
+            &g_array_index(reader->metrics, struct orch_metric_row, i);
+        if (strcmp(row->name, name) != 0)
+            continue;
+        if (strcmp(row->unit, unit) == 0 && strcmp(row->better, better) == 0)
+            return true;
+        reader->fault = "a metric of it has two units";
+        return false;
+    }
+    struct orch_metric_row row = {.name = name, .unit = unit, .better = better};
+    g_array_append_val(reader->metrics, row);
+    reader->record.metrics = (const struct orch_metric_row *)(void *)reader->metrics->data;
+    reader->record.metric_count = reader->metrics->len;
+    return true;
+}
+
+static bool add_param(struct store_reader *reader, sqlite3_stmt *s)
+{
+    struct orch_named_text row;
+    if (!store_reader_text(reader, s, 1, false, &row.name) ||
+        !store_reader_text(reader, s, 2, false, &row.type) ||
+        !store_reader_text(reader, s, 3, false, &row.value))
+        return false;
+    g_array_append_val(reader->params, row);
+    return true;
+}
+
+static bool add_input(struct store_reader *reader, sqlite3_stmt *s)
+{
+    struct orch_input_row row;
+    if (!store_reader_text(reader, s, 1, false, &row.name) ||
+        !store_reader_text(reader, s, 2, true, &row.from_key) ||
+        !store_reader_text(reader, s, 3, true, &row.sha256))
+        return false;
+    g_array_append_val(reader->inputs, row);
+    return true;
+}
+
+static bool add_result(struct store_reader *reader, sqlite3_stmt *s)
+{
+    struct orch_named_real row;
+    const char *unit, *better;
+    if (!store_reader_text(reader, s, 1, false, &row.name) ||
+        !store_reader_text(reader, s, 2, false, &unit) ||
+        !store_reader_text(reader, s, 3, false, &better) || !take_real(reader, s, 4, &row.value) ||
+        !declare(reader, row.name, unit, better))
+        return false;
+    g_array_append_val(reader->results, row);
+    return true;
+}
+
+static bool add_artifact(struct store_reader *reader, sqlite3_stmt *s)
+{
+    struct orch_artifact_row row;
+    if (!store_reader_text(reader, s, 1, false, &row.name) ||
+        !store_reader_text(reader, s, 2, false, &row.sha256) ||
+        !take_int(reader, s, 3, 0, INT64_MAX, &row.bytes))
+        return false;
+    g_array_append_val(reader->artifacts, row);
+    return true;
+}
+
+static bool read_rows(struct store_reader *reader, int which, int64_t run_id,
+                      bool (*add)(struct store_reader *, sqlite3_stmt *))
+{
+    struct cursor *cursor = &reader->cursors[which];
+    int more = cursor_find(reader, cursor, run_id);
+    while (more > 0) {
+        if (!add(reader, cursor->s))
+            return false;
+        more = cursor_next(reader, cursor);
+        if (more > 0 && cursor->run != run_id)
+            more = 0;
+    }
+    return more == 0;
+}
+
+static bool read_details(struct store_reader *reader, int64_t run_id)
+{
+    GArray *const arrays[] = {reader->params, reader->inputs, reader->results, reader->artifacts,
+                              reader->metrics};
+    for (size_t i = 0; i < G_N_ELEMENTS(arrays); i++)
+        g_array_set_size(arrays[i], 0);
+    struct orch_record *r = &reader->record;
+    if (!read_rows(reader, PARAM, run_id, add_param) ||
+        !read_rows(reader, INPUT, run_id, add_input) ||
+        !read_rows(reader, RESULT, run_id, add_result) ||
+        !read_rows(reader, ARTIFACT, run_id, add_artifact))
+        return false;
+    r->params = (const struct orch_named_text *)(void *)reader->params->data;
+    r->param_count = reader->params->len;
+    r->inputs = (const struct orch_input_row *)(void *)reader->inputs->data;
+    r->input_count = reader->inputs->len;
+    r->results = (const struct orch_named_real *)(void *)reader->results->data;
+    r->result_count = reader->results->len;
+    r->artifacts = (const struct orch_artifact_row *)(void *)reader->artifacts->data;
+    r->artifact_count = reader->artifacts->len;
+    return true;
+}
+
+/* ---- points -----------------------------------------------------------------------------------
+ */
+
+static struct orch_metric_row *read_name(struct store_reader *reader, int64_t id)
+{
+    GError *problem = NULL;
+    const char *name, *unit, *better;
+    sqlite3_stmt *s = store_statement(
+        reader->from, "SELECT name, unit, better FROM metric_name WHERE id = ?", &problem);
+    if (s)
+        store_bind(s, "i", id);
+    int more = s ? store_step(reader->from, s, &problem) : -1;
+    if (more <= 0) {
+        reader->fault = "a metric of it has no name";
+        if (more < 0)
+            fail(reader, problem);
+        return NULL;
+    }
+    struct orch_metric_row *row = NULL;
+    if (store_reader_text(reader, s, 0, false, &name) &&
+        store_reader_text(reader, s, 1, false, &unit) &&
+        store_reader_text(reader, s, 2, false, &better)) {
+        row = g_new0(struct orch_metric_row, 1);
+        row->name = g_string_chunk_insert(reader->kept, name);
+        row->unit = g_string_chunk_insert(reader->kept, unit);
+        row->better = g_string_chunk_insert(reader->kept, better);
+    }
+    sqlite3_reset(s);
+    return row;
+}
+
+static bool start_metric(struct store_reader *reader, int64_t id)
+{
+    struct orch_metric_row *row = g_hash_table_lookup(reader->names, &id);
+    if (!row && (row = read_name(reader, id)) != NULL)
+        g_hash_table_insert(reader->names, g_memdup2(&id, sizeof id), row);
+    if (!row || !declare(reader, row->name, row->unit, row->better))
+        return false;
+    reader->name_id = id;
+    reader->metric = row->name;
+    return true;
+}
+
+static bool take_point(struct store_reader *reader, sqlite3_stmt *s, struct orch_point *out)
+{
+    int64_t id;
+    if (!take_int(reader, s, 1, INT64_MIN, INT64_MAX, &id) ||
+        ((!reader->metric || id != reader->name_id) && !start_metric(reader, id)))
+        return false;
+    out->name = reader->metric;
+    return take_int(reader, s, 2, INT64_MIN, INT64_MAX, &out->step) &&
+           take_real(reader, s, 3, &out->t_ms) && take_real(reader, s, 4, &out->value);
+}
+
+static bool next_point(void *ctx, struct orch_point *out, GError **error)
+{
+    struct store_reader *reader = ctx;
+    struct cursor *cursor = &reader->cursors[METRIC];
+    /* the row that stands was told last time, unless this is the first */
+    int more =
+        reader->metric ? cursor_next(reader, cursor) : cursor_find(reader, cursor, reader->run_id);
+    if (more > 0 && cursor->run == reader->run_id && take_point(reader, cursor->s, out))
+        return true;
+    if (reader->failure)
+        g_set_error_literal(error, ORCH_ERROR, ORCH_ERROR_STORE, reader->failure->message);
+    else if (reader->fault)
+        g_set_error_literal(error, ORCH_ERROR, ORCH_ERROR_STORE, reader->fault);
+    return false;
+}
+
+/* ---- the whole --------------------------------------------------------------------------------
+ */
+
+static bool read_run(struct store_reader *reader, int64_t run_id, const char **out_digest)
+{
+    struct cursor *cursor = &reader->cursors[RUN];
+    int more = cursor_find(reader, cursor, run_id);
+    if (more == 0)
+        reader->fault = "its row is not where it was";
+    return more > 0 && take_texts(reader, cursor->s, out_digest) &&
+           take_numbers(reader, cursor->s) && read_details(reader, run_id);
+}
+
+enum store_read store_reader_run(struct store_reader *reader, int64_t run_id,
+                                 struct orch_record **out, char digest[ORCH_SHA256_CHARS],
+                                 GError **error)
+{
+    const char *recorded = NULL;
+    store_reader_forget(reader);
+    reader->fault = NULL;
+    reader->metric = NULL;
+    reader->run_id = run_id;
+    reader->record = (struct orch_record){.next_point = next_point, .next_ctx = reader};
+    bool ok = !reader->failure && read_run(reader, run_id, &recorded);
+    if (reader->failure) {
+        g_propagate_error(error, g_error_copy(reader->failure));
+        return STORE_READ_FAILED;
+    }
+    if (!ok)
+        return STORE_READ_REFUSED;
+    g_strlcpy(digest, recorded, ORCH_SHA256_CHARS);
+    *out = &reader->record;
+    return STORE_READ_RUN;
+}
