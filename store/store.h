@@ -40,6 +40,15 @@ const char *orch_store_path(const struct orch_store *store);
 /** Folder for what lies beside the store: objects/, trials/, checkpoints/, work/. It is the folder
  * of the file when the file is named results.db, else FILE.d beside it. */
 const char *orch_store_folder(const struct orch_store *store);
+/** Folder for what this host alone may touch: trials/. The same, unless the store is shared. */
+const char *orch_store_local_folder(const struct orch_store *store);
+/** Is there a store at `path`: its file, or files of hosts for it? */
+bool orch_store_exists(const char *path);
+/** Can other hosts write to it? Then each has a file of its own (docs/store.md), and claims in it
+ * hold on this host alone. */
+bool orch_store_is_shared(const struct orch_store *store);
+/** What is worth saying about how it was opened: char *, borrowed; it may grow while runs begin. */
+const GPtrArray *orch_store_warnings(const struct orch_store *store);
 /** That folder of a store at `path`, which need not exist. The caller frees. */
 char *orch_store_folder_of(const char *path);
 

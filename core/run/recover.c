@@ -108,7 +108,7 @@ static bool close_row(struct orch_store *store, const struct orch_active_row *ro
 static GPtrArray *list_folders(struct orch_store *store)
 {
     GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
-    g_autofree char *trials = g_build_filename(orch_store_folder(store), "trials", NULL);
+    g_autofree char *trials = g_build_filename(orch_store_local_folder(store), "trials", NULL);
     g_autoptr(GDir) dir = g_dir_open(trials, 0, NULL);
     const char *name;
     while (dir && (name = g_dir_read_name(dir)))
@@ -131,7 +131,7 @@ static void remove_leftovers(struct orch_store *store, const GPtrArray *folders,
 {
     for (guint i = 0; i < folders->len; i++) {
         g_autofree char *path =
-            g_build_filename(orch_store_folder(store), "trials", folders->pdata[i], NULL);
+            g_build_filename(orch_store_local_folder(store), "trials", folders->pdata[i], NULL);
         if (!is_active(rows, folders->pdata[i]) && !host_is_alive(path))
             orch_tree_remove(path, NULL);
     }
@@ -168,7 +168,7 @@ static bool recover_folder(struct orch_store *store, const char *key, unsigned *
                            GPtrArray *lost, GError **error)
 {
     bool is_new = false;
-    g_autofree char *path = g_build_filename(orch_store_folder(store), "trials", key, NULL);
+    g_autofree char *path = g_build_filename(orch_store_local_folder(store), "trials", key, NULL);
     g_autofree char *file = g_build_filename(path, ORCH_TRIAL_RECORD, NULL);
     g_autofree char *record = NULL;
     struct stat info;

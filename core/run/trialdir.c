@@ -488,7 +488,7 @@ bool orch_trialdir_prepare(struct orch_plan *plan, const struct orch_plan_item *
     }
     memset(out, 0, sizeof *out);
     orch_key_make(out->key);
-    out->path = g_build_filename(orch_store_folder(plan->store), "trials", out->key, NULL);
+    out->path = g_build_filename(orch_store_local_folder(plan->store), "trials", out->key, NULL);
     out->params = json_incref(params);
     out->record = make_record(plan, item, inputs, slot, out->key, argv_json);
     return true;
