@@ -229,9 +229,7 @@ static bool add_metric(struct orch_store *store, int64_t run_id, sqlite3_stmt *n
     return true;
 }
 
-/* The metrics that a run has, by name. Skips from one to the next through the primary key, not over
- * the points. */
-static const char METRIC_NAMES[] =
+const char store_run_metrics_sql[] =
     "WITH RECURSIVE has(id) AS ("
     " SELECT min(name_id) FROM metric WHERE run = ?1"
     " UNION ALL SELECT (SELECT min(name_id) FROM metric WHERE run = ?1 AND name_id > has.id)"
@@ -242,7 +240,7 @@ static const char METRIC_NAMES[] =
 static bool add_metrics(struct orch_store *store, int64_t run_id, GHashTable *streams,
                         GChecksum *sum, GError **error)
 {
-    sqlite3_stmt *names = store_statement(store, METRIC_NAMES, error);
+    sqlite3_stmt *names = store_statement(store, store_run_metrics_sql, error);
     if (!names)
         return false;
     int64_t count = 0;

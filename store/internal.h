@@ -148,6 +148,10 @@ void store_points_finish(struct store_points *points, uint8_t out[32], int64_t *
 bool store_digest_run(struct orch_store *store, int64_t run_id, const char *key,
                       GHashTable *streams, char out[ORCH_SHA256_CHARS], GError **error);
 
+/** The metrics that a run has (id, name, unit, better), by name. Skips from one to the next through
+ * the primary key, not over the points. */
+extern const char store_run_metrics_sql[];
+
 /* ---- write.c ----------------------------------------------------------------------------------
  */
 

@@ -120,17 +120,41 @@ static bool place(struct orch_store *store, const char *temporary, const char *s
     return false;
 }
 
+/* A temporary file in objects/, open for writing; -1 on failure. */
+static int open_temporary(struct orch_store *store, char **out_path, GError **error)
+{
+    static unsigned serial;
+    g_autofree char *objects = g_build_filename(store->folder, "objects", NULL);
+    g_autofree char *path = g_strdup_printf("%s/tmp.%d.%u", objects, (int)getpid(), serial++);
+    if (!store_is_writable(store, error) || !orch_dir_make(objects, error))
+        return -1;
+    unlink(path); /* a process of this number may have died here */
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (fd < 0)
+        orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot write artifact '%s'", path);
+    else
+        *out_path = g_steal_pointer(&path);
+    return fd;
+}
+
+/* Closes a temporary file that was written, and gives it its name. */
+static bool finish(struct orch_store *store, int fd, const char *temporary, bool written,
+                   const char *sha256, int64_t bytes, GError **error)
+{
+    close(fd);
+    if (written && place(store, temporary, sha256, bytes, error))
+        return true;
+    unlink(temporary);
+    return false;
+}
+
 /* `expected`: the only digest that is taken, or NULL. `*out_fits` false, without error: it has
  * another. */
 static bool put(struct orch_store *store, const char *path, const char *expected,
                 char out_sha256[ORCH_SHA256_CHARS], int64_t *out_bytes, bool *out_fits,
                 GError **error)
 {
-    static unsigned serial;
-    g_autofree char *objects = g_build_filename(store->folder, "objects", NULL);
-    g_autofree char *temporary = g_strdup_printf("%s/tmp.%d.%u", objects, (int)getpid(), serial++);
-    if (!store_is_writable(store, error) || !orch_dir_make(objects, error))
-        return false;
+    g_autofree char *temporary = NULL;
     int from = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     struct stat info;
     if (from < 0 || fstat(from, &info) != 0 || !S_ISREG(info.st_mode)) {
@@ -140,26 +164,21 @@ static bool put(struct orch_store *store, const char *path, const char *expected
         orch_error_set_errno(error, ORCH_ERROR_IO, saved, "cannot read artifact '%s'", path);
         return false;
     }
-    unlink(temporary); /* a process of this number may have died here */
-    int to = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    int to = open_temporary(store, &temporary, error);
     char sha256[ORCH_SHA256_CHARS];
     int64_t bytes = 0;
     bool reading = false;
     bool ok = to >= 0 && copy_hashed(from, to, sha256, &bytes, &reading);
-    if (!ok)
+    if (to >= 0 && !ok)
         orch_error_set_errno(error, ORCH_ERROR_IO, errno,
                              reading ? "cannot read artifact '%s'" : "cannot write artifact '%s'",
                              reading ? path : temporary);
     close(from);
-    if (to >= 0)
-        close(to);
+    if (to < 0)
+        return false;
     *out_fits = ok && (!expected || strcmp(sha256, expected) == 0);
-    if (*out_fits)
-        ok = place(store, temporary, sha256, bytes, error);
-    if (!ok || !*out_fits) {
-        unlink(temporary);
-        return ok;
-    }
+    if (!finish(store, to, temporary, *out_fits, sha256, bytes, error))
+        return ok && !*out_fits;
     g_strlcpy(out_sha256, sha256, ORCH_SHA256_CHARS);
     *out_bytes = bytes;
     return true;
@@ -177,4 +196,22 @@ bool store_put_object_as(struct orch_store *store, const char *path, const char 
 {
     char digest[ORCH_SHA256_CHARS];
     return put(store, path, sha256, digest, out_bytes, out_fits, error);
+}
+
+bool orch_store_put_object_bytes(struct orch_store *store, const void *bytes, size_t length,
+                                 char *out_sha256, GError **error)
+{
+    g_autofree char *temporary = NULL;
+    char sha256[ORCH_SHA256_CHARS];
+    orch_sha256(bytes, length, sha256);
+    int fd = open_temporary(store, &temporary, error);
+    if (fd < 0)
+        return false;
+    bool ok = write_whole(fd, bytes, length) && fsync(fd) == 0;
+    if (!ok)
+        orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot write artifact '%s'", temporary);
+    if (!finish(store, fd, temporary, ok, sha256, (int64_t)length, error))
+        return false;
+    g_strlcpy(out_sha256, sha256, ORCH_SHA256_CHARS);
+    return true;
 }

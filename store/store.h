@@ -184,6 +184,9 @@ bool orch_store_purge(struct orch_store *store, const char *run_key, GError **er
  * success). Fills its digest and size. */
 bool orch_store_put_object(struct orch_store *store, const char *path, char *out_sha256,
                            int64_t *out_bytes, GError **error);
+/** The same of bytes in memory. */
+bool orch_store_put_object_bytes(struct orch_store *store, const void *bytes, size_t length,
+                                 char *out_sha256, GError **error);
 /** Absolute path of an object; NULL when it is not here. The caller frees. */
 char *orch_store_object_path(struct orch_store *store, const char *sha256);
 /** Deletes objects that no kept run names, and trial, checkpoint and work folders that nothing

@@ -56,16 +56,19 @@ static const char *const settings[] = {
     "status.relativePaths=false", "submodule.recurse=false", "core.logAllRefUpdates=false",
 };
 
-static char **child_environment(const char *index_path)
+static char **child_environment(const struct orch_git_run *run)
 {
     char **environment = g_get_environ();
     for (unsigned i = 0; i < G_N_ELEMENTS(dropped_variables); i++)
         environment = g_environ_unsetenv(environment, dropped_variables[i]);
     environment = g_environ_setenv(environment, "GIT_OPTIONAL_LOCKS", "0", TRUE);
-    environment = g_environ_setenv(environment, "GIT_TERMINAL_PROMPT", "0", TRUE);
+    if (!run->may_ask)
+        environment = g_environ_setenv(environment, "GIT_TERMINAL_PROMPT", "0", TRUE);
+    if (run->ssh)
+        environment = g_environ_setenv(environment, "GIT_SSH_COMMAND", run->ssh, FALSE);
     environment = g_environ_setenv(environment, "LC_ALL", "C", TRUE);
-    if (index_path)
-        environment = g_environ_setenv(environment, "GIT_INDEX_FILE", index_path, TRUE);
+    if (run->index_path)
+        environment = g_environ_setenv(environment, "GIT_INDEX_FILE", run->index_path, TRUE);
     return environment;
 }
 
@@ -112,7 +115,7 @@ static bool write_input(int fd, const GString *input)
 static int start(const struct orch_git_run *run, int in, int out, int err, pid_t *out_pid)
 {
     g_autoptr(GPtrArray) argv = child_argv(run);
-    g_auto(GStrv) environment = child_environment(run->index_path);
+    g_auto(GStrv) environment = child_environment(run);
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
     sigset_t none, usual;
@@ -231,6 +234,8 @@ static bool run_with(const struct orch_git_run *run, int in, int err, int pipe_e
         orch_error_set(error, ORCH_ERROR_IO, NULL, "'git %s' wrote more than 1 GiB", run->args[0]);
     else if (!ok)
         set_failure(error, run, status, err);
+    if (run->out_said)
+        *run->out_said = complaint(err);
     if (is_cut)
         g_string_truncate(text, max);
     if (ok && out)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Inside lib/vcs: runs the `git` program. */
+/* For lib/vcs and store/exchange: runs the `git` program. */
 #ifndef ORCH_VCS_SPAWN_H
 #define ORCH_VCS_SPAWN_H
 
@@ -14,6 +14,9 @@ struct orch_git_run {
     const GString *input;    /* on its stdin */
     size_t max_output;       /* bytes; more is cut and not an error; 0: 1 GiB, more is an error */
     int quiet_status;        /* an exit status that is an answer and no error */
+    bool may_ask;            /* it may ask for a password on the terminal, where there is one */
+    const char *ssh;         /* GIT_SSH_COMMAND where the user has set none; NULL: git's own */
+    char **out_said;         /* gets the first lines of stderr, whatever the outcome; to be freed */
 };
 
 /** Runs git and waits. Its stdout in `out` (may be NULL; the caller frees with g_string_free), its

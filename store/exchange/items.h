@@ -20,6 +20,7 @@
 #define ORCH_STORE_EXCHANGE_ITEMS_H
 
 #include "store/join.h"
+#include "store/run_text.h"
 
 #include <glib.h>
 
@@ -32,7 +33,7 @@ enum orch_item_kind {
 };
 
 /** The largest item of each kind that is read, in bytes. */
-#define ORCH_ITEM_RUN_MAX (256 << 20)
+#define ORCH_ITEM_RUN_MAX ORCH_RUN_TEXT_MAX
 #define ORCH_ITEM_RECIPE_MAX (8 << 20)
 #define ORCH_ITEM_NOTE_MAX (1 << 20)
 #define ORCH_ITEM_DATASET_MAX (1 << 30)

@@ -14,8 +14,11 @@
 #include "store/exchange/bundle.h"
 
 struct orch_git_exchange {
-    const char *repository; /* folder inside the work tree, or a bare repository */
-    const char *remote;     /* name of a remote, path or URL; NULL: the branch's, else origin */
+    const char *repository; /* folder inside the work tree, or a bare repository; where there is
+                               none, a private repository beside the store is used */
+    const char *remote;     /* name of a remote, path or URL; NULL: the default */
+    bool offline;           /* LOOK by what is known, nothing fetched */
+    bool may_ask;           /* git may ask for a password on the terminal */
     struct orch_item_choice choice;
     const char *const *source_trees; /* tree ids whose sources go too (inputs only), or NULL */
     const char *const *source_paths; /* of each tree, the subtree's id that goes; same order */
@@ -34,5 +37,18 @@ struct orch_outgoing {
 bool orch_git_exchange(struct orch_store *store, const struct orch_git_exchange *how,
                        enum orch_exchange_way way, struct orch_exchanged *out,
                        GArray **out_outgoing, GError **error);
+
+/** The remote that is meant when none is named: git config orch.remote, else the only one, the
+ * branch's, or origin. The caller frees; NULL with ORCH_ERROR_IO: none. */
+char *orch_git_remote_default(const char *repository, GError **error);
+/** Has the repository a remote of this name? */
+bool orch_git_remote_is(const char *repository, const char *name);
+
+/** When this store last exchanged with a remote (UTC nanoseconds); 0: never. */
+int64_t orch_git_exchanged_at(struct orch_store *store, const char *repository, const char *remote);
+
+/** The tree (hex, to be freed) of what was shared of a source tree, in the results that are here;
+ * NULL: nothing was. */
+char *orch_git_shared_source(const char *repository, const char *tree);
 
 #endif

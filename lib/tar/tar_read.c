@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A tar archive is a row of 512-byte heads, each followed by its data, padded to 512 bytes (POSIX
+ * pax, "ustar interchange format"). A reader of our own instead of libarchive: what comes are plain
+ * tar and tar.gz, zlib is here already, and what is not read cannot be attacked
+ * (docs/decisions/tar-reader.md). */
+#include "lib/tar/tar_read.h"
+
+#include "lib/base/error.h"
+#include "lib/tar/tar_head.h"
+
+#include <errno.h>
+#include <string.h>
+#include <zlib.h>
+
+enum { NAME_MAX_BYTES = 4096, ENTRIES_MAX = 5000000 };
+#define BYTES_MAX (INT64_C(64) << 30)
+
+struct orch_tar {
+    char *path;
+    gzFile file;
+    int64_t bytes_max;
+    int64_t offset;   /* in the unpacked stream */
+    int64_t count;    /* heads read */
+    char *long_name;  /* of the next entry, from a pax or GNU head */
+    int64_t pax_size; /* of the next entry; -1: none */
+    char *name;
+    int64_t left; /* bytes of the entry's data not yet read */
+    int64_t pad;  /* behind them */
+    bool ended;
+    struct orch_tar_entry entry;
+};
+
+bool orch_tar_refuse(const struct orch_tar *tar, GError **error, const char *what)
+{
+    orch_error_set(error, ORCH_ERROR_IO, "nothing of it was kept: get the archive again",
+                   "archive '%s', byte %" G_GINT64_FORMAT ": %s", tar->path, tar->offset, what);
+    return false;
+}
+
+/* Reads at most `length` bytes; -1 with an error. */
+static int read_some(struct orch_tar *tar, void *out, size_t length, GError **error)
+{
+    int n = gzread(tar->file, out, (unsigned)MIN(length, (size_t)1 << 30));
+    int code;
+    const char *text = gzerror(tar->file, &code);
+    if (n > 0)
+        tar->offset += n;
+    if (tar->offset > tar->bytes_max) {
+        orch_tar_refuse(tar, error, "its files are larger than allowed");
+        return -1;
+    }
+    if (n >= 0 && code == Z_OK)
+        return n;
+    if (n > 0)
+        return n; /* what is wrong comes back with the next call */
+    orch_tar_refuse(tar, error, code == Z_BUF_ERROR ? "the archive is cut off" : text);
+    return -1;
+}
+
+static bool read_bytes(struct orch_tar *tar, void *out, size_t length, GError **error)
+{
+    while (length) {
+        int n = read_some(tar, out, length, error);
+        if (n < 0 || (n == 0 && !orch_tar_refuse(tar, error, "the archive is cut off")))
+            return false;
+        out = (uint8_t *)out + n;
+        length -= (size_t)n;
+    }
+    return true;
+}
+
+static bool skip(struct orch_tar *tar, int64_t length, GError **error)
+{
+    uint8_t buffer[16 * ORCH_TAR_BLOCK];
+    while (length > 0) {
+        size_t part = (size_t)MIN(length, (int64_t)sizeof buffer);
+        if (!read_bytes(tar, buffer, part, error))
+            return false;
+        length -= (int64_t)part;
+    }
+    return true;
+}
+
+/* Octal digits, ended by space or NUL; with the top bit set big-endian binary (GNU). -1: neither.
+ */
+static int64_t parse_number(const char *field, size_t length)
+{
+    int64_t value = 0;
+    size_t i = 0;
+    if ((uint8_t)field[0] & 0x80) {
+        for (i = 1; i < length; i++) {
+            if (value >> 54)
+                return -1;
+            value = value << 8 | (uint8_t)field[i];
+        }
+        return value;
+    }
+    while (i < length && field[i] == ' ')
+        i++;
+    for (; i < length && field[i] && field[i] != ' '; i++) {
+        if (field[i] < '0' || field[i] > '7')
+            return -1;
+        value = value << 3 | (field[i] - '0');
+    }
+    return value;
+}
+
+/* The sum of the head's bytes, its own field taken as spaces. */
+static bool checksum_is_right(const struct orch_tar_head *head)
+{
+    const uint8_t *bytes = (const uint8_t *)head;
+    const size_t from = G_STRUCT_OFFSET(struct orch_tar_head, checksum);
+    int64_t sum = 0;
+    for (size_t i = 0; i < ORCH_TAR_BLOCK; i++)
+        sum += i >= from && i < from + sizeof head->checksum ? ' ' : bytes[i];
+    return sum == parse_number(head->checksum, sizeof head->checksum);
+}
+
+static bool is_zero(const struct orch_tar_head *head)
+{
+    static const struct orch_tar_head zero;
+    return memcmp(head, &zero, sizeof zero) == 0;
+}
+
+char *orch_tar_safe_name(const char *name)
+{
+    if (name[0] == '/' || strlen(name) >= NAME_MAX_BYTES || !g_utf8_validate(name, -1, NULL))
+        return NULL;
+    g_auto(GStrv) words = g_strsplit(name, "/", -1);
+    GString *out = g_string_new(NULL);
+    for (int i = 0; words[i]; i++) {
+        if (strcmp(words[i], "..") == 0) {
+            g_string_free(out, TRUE);
+            return NULL;
+        }
+        if (*words[i] && strcmp(words[i], ".") != 0)
+            g_string_append_printf(out, "%s%s", out->len ? "/" : "", words[i]);
+    }
+    return g_string_free(out, FALSE);
+}
+
+static char *entry_name(struct orch_tar *tar, const struct orch_tar_head *head)
+{
+    if (tar->long_name)
+        return g_steal_pointer(&tar->long_name);
+    g_autofree char *name = g_strndup(head->name, sizeof head->name);
+    if (memcmp(head->magic, "ustar\0", 6) != 0 || !head->prefix[0])
+        return g_steal_pointer(&name);
+    g_autofree char *prefix = g_strndup(head->prefix, sizeof head->prefix);
+    return g_strconcat(prefix, "/", name, NULL);
+}
+
+/* Records "LENGTH key=value\n"; of them path and size matter. */
+static bool take_pax(struct orch_tar *tar, char *text, int64_t length, GError **error)
+{
+    for (char *at = text; at < text + length;) {
+        char *rest;
+        guint64 record = g_ascii_strtoull(at, &rest, 10);
+        if (rest == at || *rest != ' ' || record < (guint64)(rest - at) + 3 ||
+            record > (guint64)(text + length - at))
+            return orch_tar_refuse(tar, error, "an extended head is damaged");
+        at[record - 1] = '\0';
+        if (g_str_has_prefix(rest + 1, "path=")) {
+            g_free(tar->long_name);
+            tar->long_name = g_strdup(rest + 1 + strlen("path="));
+        } else if (g_str_has_prefix(rest + 1, "size=")) {
+            tar->pax_size = (int64_t)g_ascii_strtoull(rest + 1 + strlen("size="), NULL, 10);
+        }
+        at += record;
+    }
+    return true;
+}
+
+/* A head that speaks of the next entry: pax ('x') or GNU's long name ('L'). */
+static bool take_extension(struct orch_tar *tar, char type, int64_t size, GError **error)
+{
+    if (size <= 0 || size > 1 << 20)
+        return orch_tar_refuse(tar, error, "an extended head of this size is not read");
+    g_autofree char *text = g_malloc0((gsize)size + 1);
+    if (!read_bytes(tar, text, (size_t)size, error) || !skip(tar, orch_tar_padding(size), error))
+        return false;
+    if (type == 'x')
+        return take_pax(tar, text, size, error);
+    g_free(tar->long_name);
+    tar->long_name = g_strdup(text);
+    return true;
+}
+
+static enum orch_tar_kind kind_of(char type)
+{
+    if (type == '0' || type == '7' || type == '\0')
+        return ORCH_TAR_FILE;
+    return type == '5' ? ORCH_TAR_FOLDER : ORCH_TAR_OTHER;
+}
+
+/* Reads to the end, where the checksum of what was compressed stands. */
+static bool finish(struct orch_tar *tar, GError **error)
+{
+    uint8_t buffer[16 * ORCH_TAR_BLOCK];
+    int n;
+    tar->ended = true;
+    while ((n = read_some(tar, buffer, sizeof buffer, error)) > 0)
+        ;
+    return n == 0;
+}
+
+/* One head and what it says of the next one; an entry when `*out_found`. */
+static bool take_head(struct orch_tar *tar, bool *out_found, GError **error)
+{
+    struct orch_tar_head head;
+    if (!read_bytes(tar, &head, sizeof head, error))
+        return false;
+    if (is_zero(&head))
+        return finish(tar, error);
+    int64_t size = tar->pax_size >= 0 ? tar->pax_size : parse_number(head.size, sizeof head.size);
+    if (!checksum_is_right(&head) || size < 0 || size > BYTES_MAX)
+        return orch_tar_refuse(tar, error, "no head of a tar archive (its checksum is wrong)");
+    tar->pax_size = -1;
+    if (head.type == 'x' || head.type == 'L')
+        return take_extension(tar, head.type, size, error);
+    if (head.type == 'g' || head.type == 'K')
+        return skip(tar, size + orch_tar_padding(size), error);
+    g_free(tar->name);
+    tar->name = entry_name(tar, &head);
+    tar->left = size;
+    tar->pad = orch_tar_padding(size);
+    tar->entry = (struct orch_tar_entry){tar->name, kind_of(head.type), head.type, size};
+    *out_found = true;
+    return true;
+}
+
+bool orch_tar_next(struct orch_tar *tar, const struct orch_tar_entry **out, GError **error)
+{
+    bool found = false;
+    if (!tar->ended && !skip(tar, tar->left + tar->pad, error))
+        return false;
+    tar->left = tar->pad = 0;
+    while (!found && !tar->ended) {
+        if (tar->count++ >= ENTRIES_MAX)
+            return orch_tar_refuse(tar, error, "it has too many entries");
+        if (!take_head(tar, &found, error))
+            return false;
+    }
+    *out = found ? &tar->entry : NULL;
+    return true;
+}
+
+bool orch_tar_read(struct orch_tar *tar, void *out, size_t length, GError **error)
+{
+    g_assert((int64_t)length <= tar->left);
+    tar->left -= (int64_t)length;
+    return read_bytes(tar, out, length, error);
+}
+
+struct orch_tar *orch_tar_open(const char *path, int64_t bytes_max, GError **error)
+{
+    gzFile file = gzopen(path, "rbe");
+    if (!file) {
+        orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot read '%s'", path);
+        return NULL;
+    }
+    struct orch_tar *tar = g_new0(struct orch_tar, 1);
+    gzbuffer(file, 1 << 18);
+    tar->path = g_strdup(path);
+    tar->file = file;
+    tar->bytes_max = bytes_max ? bytes_max : BYTES_MAX;
+    tar->pax_size = -1;
+    return tar;
+}
+
+void orch_tar_close(struct orch_tar *tar)
+{
+    if (!tar)
+        return;
+    gzclose(tar->file);
+    g_free(tar->long_name);
+    g_free(tar->name);
+    g_free(tar->path);
+    g_free(tar);
+}

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The repository here and the names of remotes. `git` is asked where its objects lie, so that
+ * linked work trees, submodules and every extension of its configuration are its own business. */
+#include "store/exchange/results_private.h"
+
+#include "lib/base/error.h"
+#include "lib/base/file.h"
+#include "lib/base/text.h"
+
+#include <git2/sys/mempack.h>
+#include <git2/sys/odb_backend.h>
+#include <git2/sys/repository.h>
+#include <string.h>
+#include <unistd.h>
+
+bool results_fail(GError **error, const char *doing)
+{
+    const git_error *last = git_error_last();
+    orch_error_set(error, ORCH_ERROR_IO, NULL, "cannot %s: %s", doing,
+                   last && last->message ? last->message : "unknown error of libgit2");
+    return false;
+}
+
+static bool ask(const char *dir, const char *const *args, int quiet_status, GString **out,
+                int *out_status, GError **error)
+{
+    struct orch_git_run run = {.dir = dir, .args = args, .quiet_status = quiet_status};
+    return orch_git_run(&run, out, out_status, error);
+}
+
+/* Where the objects of the repository that holds `dir` lie; NULL without error: there is none. */
+static char *find_git_dir(const char *dir, GError **error)
+{
+    static const char *const args[] = {"rev-parse", "--git-common-dir", "--show-object-format",
+                                       NULL};
+    GString *out = NULL;
+    int status = 0;
+    if (!ask(dir, args, 128, &out, &status, error))
+        return NULL;
+    g_auto(GStrv) lines = g_strsplit(out->str, "\n", 3);
+    g_string_free(out, TRUE);
+    if (status != 0 || g_strv_length(lines) < 2)
+        return NULL;
+    if (strcmp(lines[1], "sha1") != 0) {
+        orch_error_set(error, ORCH_ERROR_IO,
+                       "share results with 'orch export --bundle FILE' and 'orch db merge FILE', or "
+                       "through a plain folder: 'orch push DIR'",
+                       "the repository '%s' has %s object ids: results cannot be kept in it", dir,
+                       lines[1]);
+        return NULL;
+    }
+    return orch_path_absolute(lines[0], dir);
+}
+
+static char *make_private(const char *store_folder, GError **error)
+{
+    char *path = g_build_filename(store_folder, "exchange.git", NULL);
+    g_autofree char *head = g_build_filename(path, "HEAD", NULL);
+    const char *const args[] = {"init", "--quiet", "--bare", "--object-format=sha1", path, NULL};
+    if (access(head, F_OK) == 0 || ask(store_folder, args, 0, NULL, NULL, error))
+        return path;
+    g_free(path);
+    return NULL;
+}
+
+/* Remotes, the wanted one, those of branches, and whether ssh is set, in one question. */
+static bool read_config(struct results_place *place, GError **error)
+{
+    static const char *const args[] = {
+        "config", "--null", "--get-regexp",
+        "^(orch\\.remote|core\\.sshcommand|branch\\..*\\.remote|remote\\..*\\.(url|pushurl))$",
+        NULL};
+    GString *out = NULL;
+    if (!ask(place->dir, args, 1, &out, NULL, error))
+        return false;
+    for (const char *at = out->str; at < out->str + out->len; at += strlen(at) + 1) {
+        const char *value = strchr(at, '\n');
+        g_autofree char *key = value ? g_strndup(at, (gsize)(value - at)) : g_strdup(at);
+        value = value ? value + 1 : "";
+        const char *first = strchr(key, '.') + 1;
+        const char *last = strrchr(key, '.');
+        g_autofree char *middle = last > first ? g_strndup(first, (gsize)(last - first)) : NULL;
+        if (strcmp(key, "orch.remote") == 0) {
+            g_free(place->wanted_remote);
+            place->wanted_remote = g_strdup(value);
+        } else if (strcmp(key, "core.sshcommand") == 0) {
+            place->sets_ssh = true;
+        } else if (middle && g_str_has_prefix(key, "branch.")) {
+            g_hash_table_insert(place->branch_remotes, g_steal_pointer(&middle), g_strdup(value));
+        } else if (middle &&
+                   !g_ptr_array_find_with_equal_func(place->remotes, middle, g_str_equal, NULL)) {
+            g_ptr_array_add(place->remotes, g_steal_pointer(&middle));
+        }
+    }
+    g_string_free(out, TRUE);
+    return true;
+}
+
+static bool open_objects(struct results_place *place, GError **error)
+{
+    g_autofree char *objects = g_build_filename(place->git_dir, "objects", NULL);
+    if (git_odb_open(&place->odb, objects) != 0 || git_mempack_new(&place->memory) != 0 ||
+        git_odb_add_backend(place->odb, place->memory, 999) != 0 ||
+        git_repository_wrap_odb(&place->repository, place->odb) != 0)
+        return results_fail(error, "open the repository's objects");
+    return true;
+}
+
+struct results_place *results_place_open(const char *folder, const char *store_folder,
+                                         GError **error)
+{
+    struct results_place *place = g_new0(struct results_place, 1);
+    GError *problem = NULL;
+    place->remotes = g_ptr_array_new_with_free_func(g_free);
+    place->branch_remotes = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+    place->waiting = g_array_new(FALSE, FALSE, sizeof(git_oid));
+    place->dir = g_strdup(folder);
+    git_libgit2_init();
+    place->git_dir = find_git_dir(folder, &problem);
+    if (!place->git_dir && !problem && store_folder) {
+        place->git_dir = make_private(store_folder, &problem);
+        g_free(place->dir);
+        place->dir = g_strdup(place->git_dir);
+    } else if (!place->git_dir && !problem) {
+        orch_error_set(&problem, ORCH_ERROR_IO, "'git init' makes one",
+                       "'%s' is in no git repository", folder);
+    }
+    if (!problem && read_config(place, &problem) && open_objects(place, &problem))
+        return place;
+    g_propagate_error(error, problem);
+    results_place_close(place);
+    return NULL;
+}
+
+void results_place_close(struct results_place *place)
+{
+    if (!place)
+        return;
+    git_repository_free(place->repository);
+    git_odb_free(place->odb);
+    git_libgit2_shutdown();
+    g_array_unref(place->waiting);
+    g_ptr_array_unref(place->remotes);
+    g_hash_table_unref(place->branch_remotes);
+    g_free(place->wanted_remote);
+    g_free(place->dir);
+    g_free(place->git_dir);
+    g_free(place->remote);
+    g_free(place->tracking);
+    g_free(place);
+}
+
+/* ---- remotes ------------------------------------------------------------------------------------
+ */
+
+static bool has_remote(const struct results_place *place, const char *name)
+{
+    return g_ptr_array_find_with_equal_func(place->remotes, name, g_str_equal, NULL);
+}
+
+/* As git itself chooses: the branch's, else origin, else the only one. NULL: none. To be freed. */
+static char *default_remote(struct results_place *place)
+{
+    static const char *const args[] = {"symbolic-ref", "--quiet", "--short", "HEAD", NULL};
+    if (place->wanted_remote && *place->wanted_remote)
+        return g_strdup(place->wanted_remote);
+    if (place->remotes->len == 1)
+        return g_strdup(place->remotes->pdata[0]);
+    GString *branch = NULL;
+    const char *of_branch = NULL;
+    if (place->remotes->len && ask(place->dir, args, 1, &branch, NULL, NULL)) {
+        of_branch = g_hash_table_lookup(place->branch_remotes, g_strchomp(branch->str));
+        g_string_free(branch, TRUE);
+    }
+    if (of_branch && has_remote(place, of_branch))
+        return g_strdup(of_branch);
+    return has_remote(place, "origin") ? g_strdup("origin") : NULL;
+}
+
+static bool is_url(const char *text)
+{
+    const char *colon = strchr(text, ':');
+    const char *slash = strchr(text, '/');
+    return colon && colon > text && (!slash || slash > colon);
+}
+
+static void set_no_remote(struct results_place *place, GError **error)
+{
+    orch_error_set(error, ORCH_ERROR_IO,
+                   "'git remote add origin URL' names one; or give a URL, a repository's path or a "
+                   "shared folder; 'git config orch.remote NAME' chooses among several",
+                   place->remotes->len ? "'%s' has several remotes and none is called 'origin'"
+                                       : "'%s' has no remote",
+                   place->dir);
+}
+
+/* What git is given for what a user said: a name, an absolute path, a URL. NULL: unknown. */
+static char *meaning_of(struct results_place *place, const char *said, GError **error)
+{
+    if (has_remote(place, said))
+        return g_strdup(said);
+    if (said[0] == '-' || !*said) {
+        orch_error_set(error, ORCH_ERROR_USAGE, NULL, "'%s' is no name of a remote", said);
+        return NULL;
+    }
+    if (is_url(said))
+        return g_strdup(said);
+    if (strchr(said, '/') || access(said, F_OK) == 0)
+        return orch_path_absolute(said, NULL);
+    g_autoptr(GPtrArray) names = g_ptr_array_copy(place->remotes, (GCopyFunc)(void *)g_strdup, NULL);
+    g_ptr_array_set_free_func(names, g_free);
+    g_ptr_array_add(names, NULL);
+    g_autofree char *near = orch_suggest_hint(said, (const char *const *)names->pdata);
+    orch_error_set(error, ORCH_ERROR_IO,
+                   near ? near : "'git remote -v' lists the remotes; 'git remote add NAME URL' adds one",
+                   "no remote is called '%s', and no folder either", said);
+    return NULL;
+}
+
+/* A name that is safe in a ref and collides with no other's. */
+static char *tracking_ref(const struct results_place *place, const char *remote)
+{
+    char digest[ORCH_SHA256_CHARS];
+    size_t length = strlen(remote);
+    bool is_plain = has_remote(place, remote) && length < 64 &&
+                    strspn(remote, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                   "_-") == length;
+    if (is_plain && remote[0] != '-')
+        return g_strconcat(RESULTS_REMOTES, remote, NULL);
+    orch_sha256(remote, length, digest);
+    return g_strdup_printf("%sat.%.16s", RESULTS_REMOTES, digest);
+}
+
+bool results_place_set_remote(struct results_place *place, const char *said, GError **error)
+{
+    g_autofree char *chosen = said ? g_strdup(said) : default_remote(place);
+    if (!chosen) {
+        set_no_remote(place, error);
+        return false;
+    }
+    place->remote = meaning_of(place, chosen, error);
+    if (!place->remote)
+        return false;
+    place->tracking = tracking_ref(place, place->remote);
+    return true;
+}
+
+char *orch_git_remote_default(const char *repository, GError **error)
+{
+    struct results_place *place = results_place_open(repository, NULL, error);
+    char *name = place ? default_remote(place) : NULL;
+    if (place && !name)
+        set_no_remote(place, error);
+    results_place_close(place);
+    return name;
+}
+
+bool orch_git_remote_is(const char *repository, const char *name)
+{
+    struct results_place *place = results_place_open(repository, NULL, NULL);
+    bool is = place && has_remote(place, name);
+    results_place_close(place);
+    return is;
+}
+
+/* ---- refs ---------------------------------------------------------------------------------------
+ */
+
+bool results_ref_get(struct results_place *place, const char *ref, git_oid *out, GError **error)
+{
+    const char *const args[] = {"rev-parse", "--quiet", "--verify", ref, NULL};
+    GString *text = NULL;
+    int status;
+    if (!ask(place->dir, args, 1, &text, &status, error))
+        return false;
+    memset(out, 0, sizeof *out);
+    if (status == 0)
+        git_oid_fromstr(out, g_strchomp(text->str));
+    g_string_free(text, TRUE);
+    return true;
+}
+
+bool results_ref_set(struct results_place *place, const char *ref, const git_oid *commit,
+                     const git_oid *old, bool *out_moved, GError **error)
+{
+    char to[GIT_OID_HEXSZ + 1], from[GIT_OID_HEXSZ + 1];
+    git_oid_tostr(to, sizeof to, commit);
+    git_oid_tostr(from, sizeof from, old);
+    const char *const args[] = {"update-ref", ref, to, from, NULL};
+    GError *problem = NULL;
+    git_oid now;
+    *out_moved = false;
+    if (ask(place->dir, args, 0, NULL, NULL, &problem))
+        return true;
+    if (results_ref_get(place, ref, &now, NULL) && !git_oid_equal(&now, old)) {
+        *out_moved = !git_oid_equal(&now, commit);
+        g_error_free(problem);
+        return true;
+    }
+    g_propagate_error(error, problem);
+    return false;
+}

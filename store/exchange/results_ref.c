@@ -1,0 +1,452 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Pull and push of the group's results.
+ *
+ * Here stands refs/orch/results: the union of what was ever accepted, whatever a remote holds now.
+ * A pull gives the join what the remote's tree has and ours has not, commits the store, then writes
+ * the union's tree and moves the ref. A push adds what the store has and the tree has not, with the
+ * remote's commit among its parents, and sends it plainly; whoever comes second fetches, joins and
+ * tries again. Each step leaves a state from which the next run goes on: objects without a ref are
+ * garbage, a store that is further than the ref is offered known runs.
+ *
+ * The store remembers "COMMIT NUMBER": all its runs up to that local number are in that commit's
+ * tree, and all of that tree was joined. While the ref stands there, only newer runs are looked at;
+ * otherwise (another clone, another store, a kill in between) everything is compared.
+ */
+#include "store/exchange/results_private.h"
+
+#include "store/meta.h"
+
+#include "lib/base/error.h"
+#include "lib/base/text.h"
+
+#include <string.h>
+
+#define TRIES_MOST 30
+#define MARK "exchange.mark"
+
+struct exchange {
+    struct orch_store *store;
+    const struct orch_git_exchange *how;
+    struct orch_exchanged *out;
+    struct results_place *place;
+    git_oid ours, theirs;           /* commits; zero: none */
+    git_oid ours_root, theirs_root; /* their trees */
+    struct results_mark mark;
+    bool is_marked;    /* `ours` is what the store remembers */
+    GHashTable *told;  /* path -> git_oid *: what the store has and no tree had; made once */
+    int64_t told_last; /* largest local number that was looked at */
+};
+
+/* ---- what the store remembers -------------------------------------------------------------------
+ */
+
+static bool read_mark(struct exchange *x, GError **error)
+{
+    GError *problem = NULL;
+    g_autofree char *text = orch_store_remembered(x->store, MARK, &problem);
+    if (problem) {
+        g_propagate_error(error, problem);
+        return false;
+    }
+    memset(&x->mark, 0, sizeof x->mark);
+    if (text && strlen(text) > GIT_OID_HEXSZ + 1 &&
+        git_oid_fromstrn(&x->mark.commit, text, GIT_OID_HEXSZ) == 0)
+        orch_int_parse(text + GIT_OID_HEXSZ + 1, &x->mark.last_run);
+    return true;
+}
+
+static bool write_mark(struct exchange *x, const git_oid *commit, int64_t last_run, GError **error)
+{
+    char id[GIT_OID_HEXSZ + 1];
+    if (git_oid_equal(&x->mark.commit, commit) && x->mark.last_run == last_run)
+        return true;
+    g_autofree char *text = g_strdup_printf("%s %" G_GINT64_FORMAT,
+                                            git_oid_tostr(id, sizeof id, commit), last_run);
+    x->mark = (struct results_mark){.commit = *commit, .last_run = last_run};
+    return orch_store_remember(x->store, MARK, text, error);
+}
+
+/* When a remote was last exchanged with: "exchange.at.REF". */
+static char *time_name(const struct results_place *place)
+{
+    return g_strconcat("exchange.at.", place->tracking + strlen(RESULTS_REMOTES), NULL);
+}
+
+/* ---- receipts -----------------------------------------------------------------------------------
+ */
+
+static struct orch_receipt_row *row_like(struct orch_receipt *receipt,
+                                         const struct orch_receipt_row *row)
+{
+    for (guint i = 0; i < receipt->rows->len; i++) {
+        struct orch_receipt_row *mine = receipt->rows->pdata[i];
+        if (g_strcmp0(mine->who, row->who) == 0 && g_strcmp0(mine->recipe, row->recipe) == 0 &&
+            g_strcmp0(mine->experiment, row->experiment) == 0)
+            return mine;
+    }
+    return NULL;
+}
+
+/* Adds the receipt of another try, which is freed. */
+static void add_receipt(struct orch_exchanged *out, struct orch_receipt *more)
+{
+    struct orch_receipt *sum = out->receipt;
+    if (!sum) {
+        out->receipt = more;
+        return;
+    }
+    for (guint i = more->rows->len; i-- > 0;) {
+        struct orch_receipt_row *row = more->rows->pdata[i], *mine = row_like(sum, row);
+        if (mine) {
+            mine->added += row->added;
+            mine->known += row->known;
+        } else {
+            g_ptr_array_add(sum->rows, g_ptr_array_steal_index(more->rows, i));
+        }
+    }
+    sum->added += more->added;
+    sum->known += more->known;
+    sum->conflicts += more->conflicts;
+    sum->recipes += more->recipes;
+    sum->notes += more->notes;
+    sum->tombstones += more->tombstones;
+    sum->foreign_tombstones += more->foreign_tombstones;
+    sum->forecasts += more->forecasts;
+    sum->datasets += more->datasets;
+    sum->artifacts += more->artifacts;
+    sum->artifact_bytes += more->artifact_bytes;
+    if (more->refused > sum->refused) { /* the same junk is met again in each try */
+        GPtrArray *swap = sum->problems;
+        sum->problems = more->problems;
+        more->problems = swap;
+        sum->refused = more->refused;
+    }
+    g_strlcpy(sum->after, more->after, sizeof sum->after);
+    orch_receipt_free(more);
+}
+
+/* ---- pull ---------------------------------------------------------------------------------------
+ */
+
+/* Reads where both stand. */
+static bool read_roots(struct exchange *x, GError **error)
+{
+    memset(&x->ours_root, 0, sizeof x->ours_root);
+    memset(&x->theirs_root, 0, sizeof x->theirs_root);
+    if (!results_ref_get(x->place, RESULTS_REF, &x->ours, error))
+        return false;
+    /* a ref here that is damaged is as none: the store has what matters */
+    if (!git_oid_is_zero(&x->ours) && !results_root(x->place, &x->ours, &x->ours_root, NULL))
+        memset(&x->ours_root, 0, sizeof x->ours_root);
+    x->is_marked =
+        !git_oid_is_zero(&x->ours_root) && git_oid_equal(&x->ours, &x->mark.commit);
+    return git_oid_is_zero(&x->theirs) ||
+           results_root(x->place, &x->theirs, &x->theirs_root, error);
+}
+
+/* Offers what is new to the join; `draft` gets what was accepted, the store is committed. */
+static bool join_news(struct exchange *x, struct results_draft *draft, GError **error)
+{
+    struct results_offer offer = {
+        .store = x->store, .how = x->how, .place = x->place, .draft = draft};
+    bool ok = x->is_marked || git_oid_is_zero(&x->ours_root) ||
+              results_tell_news(x->place, &x->ours_root, NULL, results_offer, &offer, error);
+    ok = ok && (git_oid_is_zero(&x->theirs_root) ||
+                results_tell_news(x->place, &x->theirs_root, x->is_marked ? &x->ours_root : NULL,
+                                  results_offer, &offer, error));
+    if (!ok) {
+        orch_join_rollback(offer.join);
+        return false;
+    }
+    if (!offer.join)
+        return true;
+    struct orch_receipt *receipt = orch_join_commit(offer.join, error);
+    if (receipt)
+        add_receipt(x->out, receipt);
+    return receipt != NULL;
+}
+
+/* The commit of a union's tree: one that is there already where its tree is the same. */
+static bool commit_of(struct exchange *x, const git_oid *root, const char *message, git_oid *out,
+                      GError **error)
+{
+    const git_oid parents[] = {x->ours, x->theirs};
+    *out = x->theirs;
+    if (!git_oid_is_zero(&x->theirs) && git_oid_equal(root, &x->theirs_root))
+        return true;
+    *out = x->ours;
+    if (!git_oid_is_zero(&x->ours_root) && git_oid_equal(root, &x->ours_root))
+        return true;
+    bool have_both = !git_oid_is_zero(&x->ours_root) && !git_oid_is_zero(&x->theirs) &&
+                     !git_oid_equal(&x->ours, &x->theirs);
+    bool is_above = have_both &&
+                    git_graph_descendant_of(x->place->repository, &x->theirs, &x->ours) == 1;
+    bool is_below = have_both &&
+                    git_graph_descendant_of(x->place->repository, &x->ours, &x->theirs) == 1;
+    bool takes_ours = !git_oid_is_zero(&x->ours_root) && !is_above &&
+                      !git_oid_equal(&x->ours, &x->theirs);
+    const git_oid *first = takes_ours ? &parents[0] : &parents[1];
+    return results_commit(x->place, root, first, takes_ours && !is_below ? 2 : 1, message, out,
+                          error);
+}
+
+/* Joins what was fetched and moves the ref here. `*out_again`: another process moved it. */
+static bool integrate(struct exchange *x, bool *out_again, GError **error)
+{
+    *out_again = false;
+    if (!read_mark(x, error) || !read_roots(x, error))
+        return false;
+    struct results_draft *draft =
+        results_draft_new(x->place, x->is_marked ? &x->ours_root : NULL);
+    git_oid root, commit;
+    bool ok = join_news(x, draft, error);
+    bool is_empty = ok && git_oid_is_zero(&draft->root) && !g_hash_table_size(draft->added);
+    if (!ok || is_empty) {
+        results_draft_free(draft);
+        return ok;
+    }
+    ok = results_draft_write(draft, &root, error) &&
+         commit_of(x, &root, "orch: results joined", &commit, error) &&
+         results_flush(x->place, error);
+    results_draft_free(draft);
+    if (!ok)
+        return false;
+    if (!git_oid_equal(&commit, &x->ours)) {
+        if (!results_ref_set(x->place, RESULTS_REF, &commit, &x->ours, out_again, error))
+            return false;
+        if (*out_again)
+            return true;
+    }
+    int64_t last = x->is_marked ? x->mark.last_run : 0;
+    x->ours = commit;
+    x->ours_root = root;
+    x->is_marked = true;
+    return write_mark(x, &commit, last, error);
+}
+
+/* ---- push ---------------------------------------------------------------------------------------
+ */
+
+struct tell {
+    struct exchange *x;
+    struct results_draft *draft;
+};
+
+static enum orch_item_want wants(void *ctx, const struct orch_item_name *name, int64_t bytes)
+{
+    struct tell *tell = ctx;
+    char path[ORCH_ITEM_PATH_CHARS];
+    git_oid found;
+    (void)bytes;
+    orch_item_path(name, path);
+    return results_draft_find(tell->draft, path, &found) ? ORCH_ITEM_SKIP : ORCH_ITEM_TAKE;
+}
+
+static bool take(void *ctx, const struct orch_item_name *name, const char *bytes, size_t length,
+                 GError **error)
+{
+    struct tell *tell = ctx;
+    char path[ORCH_ITEM_PATH_CHARS];
+    git_oid oid;
+    orch_item_path(name, path);
+    if (!results_blob(tell->x->place, bytes, length, &oid, error))
+        return false;
+    g_hash_table_replace(tell->x->told, g_strdup(path), g_memdup2(&oid, sizeof oid));
+    return results_flush_some(tell->x->place, error);
+}
+
+/* Makes objects of what the store has and the tree has not; once, however often it is tried. */
+static bool tell_store(struct exchange *x, struct results_draft *draft, GError **error)
+{
+    struct tell tell = {x, draft};
+    struct orch_item_sink sink = {.ctx = &tell, .wants = wants, .take = take};
+    struct orch_item_choice choice = x->how->choice;
+    bool all_artifacts = choice.artifact_bytes != ORCH_ARTIFACT_BYTES_DEFAULT;
+    if (x->told)
+        return true;
+    x->told = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+    choice.after_run_id = x->is_marked && !all_artifacts ? x->mark.last_run : 0;
+    if (!orch_items_tell(x->store, &choice, &sink, &x->told_last, error))
+        return false;
+    x->told_last = choice.where ? choice.after_run_id : MAX(x->told_last, choice.after_run_id);
+    return true;
+}
+
+static bool add_sources(struct exchange *x, struct results_draft *draft, GError **error)
+{
+    for (int i = 0; x->how->source_trees && x->how->source_trees[i]; i++) {
+        git_oid oid, found;
+        const char *why;
+        g_autofree char *path = g_strconcat("sources/", x->how->source_trees[i], NULL);
+        if (results_draft_find(draft, path, &found))
+            continue;
+        if (git_oid_fromstr(&oid, x->how->source_paths[i]) != 0 ||
+            !results_source_is_fit(x->place, &oid, &why)) {
+            orch_error_set(error, ORCH_ERROR_IO, "push without '--with-source'",
+                           "the source %s cannot be shared", x->how->source_trees[i]);
+            return false;
+        }
+        results_draft_add(draft, path, &oid, GIT_FILEMODE_TREE);
+    }
+    return true;
+}
+
+/* What is new on top of the union. */
+static struct results_draft *draft_push(struct exchange *x, GError **error)
+{
+    struct results_draft *draft = results_draft_new(x->place, &x->ours_root);
+    GHashTableIter iter;
+    void *path, *oid;
+    git_oid found;
+    if (!tell_store(x, draft, error) || !add_sources(x, draft, error)) {
+        results_draft_free(draft);
+        return NULL;
+    }
+    g_hash_table_iter_init(&iter, x->told);
+    while (g_hash_table_iter_next(&iter, &path, &oid))
+        if (!results_draft_find(draft, path, &found))
+            results_draft_add(draft, path, oid, GIT_FILEMODE_BLOB);
+    return draft;
+}
+
+static bool count_sent(void *ctx, const struct results_news *news, GError **error)
+{
+    struct exchange *x = ctx;
+    int64_t bytes = 0;
+    (void)error;
+    results_blob_size(x->place, &news->oid, &bytes);
+    x->out->sent_items++;
+    x->out->sent_bytes += bytes;
+    x->out->sent_runs += news->name && news->name->kind == ORCH_ITEM_RUN;
+    return true;
+}
+
+/* Moves the refs here to what is there now. That another process was quicker is no harm. */
+static bool settle(struct exchange *x, const git_oid *commit, GError **error)
+{
+    bool moved = false, ignored = false;
+    if (!git_oid_equal(commit, &x->theirs) &&
+        !results_ref_set(x->place, x->place->tracking, commit, &x->theirs, &ignored, error))
+        return false;
+    if (!git_oid_equal(commit, &x->ours) &&
+        !results_ref_set(x->place, RESULTS_REF, commit, &x->ours, &moved, error))
+        return false;
+    return moved || write_mark(x, commit, x->told_last, error);
+}
+
+static bool send(struct exchange *x, bool *out_again, GError **error)
+{
+    struct results_draft *draft = draft_push(x, error);
+    git_oid root, commit;
+    *out_again = false;
+    bool is_empty =
+        draft && git_oid_is_zero(&draft->root) && !g_hash_table_size(draft->added);
+    bool ok = draft && (is_empty || results_draft_write(draft, &root, error));
+    results_draft_free(draft);
+    if (!ok || is_empty)
+        return ok;
+    ok = commit_of(x, &root, "orch: results", &commit, error) && results_flush(x->place, error);
+    /* an union of ours that is not above theirs cannot be pushed: one that joins both can */
+    if (ok && !git_oid_is_zero(&x->theirs) && !git_oid_equal(&commit, &x->theirs) &&
+        git_graph_descendant_of(x->place->repository, &commit, &x->theirs) != 1) {
+        const git_oid parents[] = {commit, x->theirs};
+        ok = results_commit(x->place, &root, parents, 2, "orch: results", &commit, error) &&
+             results_flush(x->place, error);
+    }
+    if (!ok)
+        return false;
+    if (!git_oid_equal(&commit, &x->theirs)) {
+        if (!results_push(x->place, &commit, out_again, error))
+            return false;
+        if (*out_again)
+            return true;
+        bool has = !git_oid_is_zero(&x->theirs);
+        if (!results_tell_news(x->place, &root, has ? &x->theirs_root : NULL, count_sent, x, error))
+            return false;
+    }
+    return settle(x, &commit, error);
+}
+
+/* ---- the whole ----------------------------------------------------------------------------------
+ */
+
+/* Whoever lost a race waits a little, so that several do not meet again. */
+static void wait_a_little(unsigned tries)
+{
+    g_usleep((gulong)g_random_int_range(5, 20 + 30 * (int)MIN(tries, 20)) * 1000);
+}
+
+static bool exchange(struct exchange *x, enum orch_exchange_way way, GError **error)
+{
+    for (x->out->tries = 1; x->out->tries <= TRIES_MOST; x->out->tries++) {
+        bool again = false;
+        if (!results_fetch(x->place, &x->theirs, error) || !integrate(x, &again, error))
+            return false;
+        if (!again && way == ORCH_EXCHANGE_PUSH && !send(x, &again, error))
+            return false;
+        if (!again) {
+            g_autofree char *name = time_name(x->place);
+            g_autofree char *now = g_strdup_printf("%" G_GINT64_FORMAT, orch_now_ns());
+            return orch_store_remember(x->store, name, now, error);
+        }
+        wait_a_little(x->out->tries);
+    }
+    orch_error_set(error, ORCH_ERROR_IO, "run it again: nothing is lost",
+                   "cannot push to '%s': others pushed before it in each of %d tries",
+                   x->place->remote, TRIES_MOST);
+    return false;
+}
+
+/* Leaves store, remote and the union alone; the tracking ref may move. */
+static bool look(struct exchange *x, GArray *out_outgoing, GError **error)
+{
+    bool ok = x->how->offline ? results_ref_get(x->place, x->place->tracking, &x->theirs, error)
+                              : results_fetch(x->place, &x->theirs, error);
+    git_oid none = {{0}};
+    if (!ok || !read_mark(x, error) || !read_roots(x, error))
+        return false;
+    bool all_artifacts = x->how->choice.artifact_bytes != ORCH_ARTIFACT_BYTES_DEFAULT;
+    return results_look(x->store, x->how, x->place, x->is_marked ? &x->ours_root : &none,
+                        &x->theirs_root, x->is_marked && !all_artifacts ? x->mark.last_run : 0,
+                        x->out, out_outgoing, error);
+}
+
+bool orch_git_exchange(struct orch_store *store, const struct orch_git_exchange *how,
+                       enum orch_exchange_way way, struct orch_exchanged *out,
+                       GArray **out_outgoing, GError **error)
+{
+    struct exchange x = {.store = store, .how = how, .out = out};
+    memset(out, 0, sizeof *out);
+    x.place = results_place_open(how->repository, orch_store_folder(store), error);
+    if (!x.place || !results_place_set_remote(x.place, how->remote, error)) {
+        results_place_close(x.place);
+        return false;
+    }
+    x.place->may_ask = how->may_ask;
+    GArray *outgoing = out_outgoing ? g_array_new(FALSE, TRUE, sizeof(struct orch_outgoing)) : NULL;
+    bool ok = way == ORCH_EXCHANGE_LOOK ? look(&x, outgoing, error) : exchange(&x, way, error);
+    if (ok && out_outgoing)
+        *out_outgoing = outgoing;
+    else if (outgoing)
+        g_array_unref(outgoing);
+    if (x.told)
+        g_hash_table_unref(x.told);
+    results_place_close(x.place);
+    return ok;
+}
+
+int64_t orch_git_exchanged_at(struct orch_store *store, const char *repository, const char *remote)
+{
+    struct results_place *place =
+        results_place_open(repository, orch_store_folder(store), NULL);
+    int64_t at = 0;
+    if (place && results_place_set_remote(place, remote, NULL)) {
+        g_autofree char *name = time_name(place);
+        g_autofree char *text = orch_store_remembered(store, name, NULL);
+        if (text)
+            orch_int_parse(text, &at);
+    }
+    results_place_close(place);
+    return at;
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Sources that are shared on request: sources/TREE is the part of captured tree TREE that its
+ * run's `inputs:` name. A tree from elsewhere is kept only when it is small and plain. */
+#include "store/exchange/results_private.h"
+
+#include <string.h>
+
+#define SOURCE_FILES_MOST 20000
+#define SOURCE_BYTES_MOST ((int64_t)50 << 20)
+#define SOURCE_DEPTH_MOST 64
+
+struct measure {
+    struct results_place *place;
+    const char *why;
+    int64_t files, bytes;
+};
+
+static bool measure_tree(struct measure *measure, const git_oid *oid, int depth);
+
+static bool measure_entry(struct measure *measure, const git_tree_entry *entry, int depth)
+{
+    const char *name = git_tree_entry_name(entry);
+    git_filemode_t mode = git_tree_entry_filemode_raw(entry);
+    int64_t bytes = 0;
+    if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0 || strchr(name, '/') ||
+        g_ascii_strcasecmp(name, ".git") == 0) {
+        measure->why = "a source with a name that is not safe";
+    } else if (++measure->files > SOURCE_FILES_MOST) {
+        measure->why = "a source of too many files";
+    } else if (mode == GIT_FILEMODE_TREE) {
+        return measure_tree(measure, git_tree_entry_id(entry), depth + 1);
+    } else if (mode != GIT_FILEMODE_BLOB && mode != GIT_FILEMODE_BLOB_EXECUTABLE) {
+        measure->why = "a source with an entry that is no plain file";
+    } else if (!results_blob_size(measure->place, git_tree_entry_id(entry), &bytes)) {
+        measure->why = "a source of which a file is missing";
+    } else if ((measure->bytes += bytes) > SOURCE_BYTES_MOST) {
+        measure->why = "a source larger than 50 MiB";
+    }
+    return !measure->why;
+}
+
+static bool measure_tree(struct measure *measure, const git_oid *oid, int depth)
+{
+    git_tree *tree = NULL;
+    if (depth > SOURCE_DEPTH_MOST) {
+        measure->why = "a source that is nested too deep";
+        return false;
+    }
+    if (git_tree_lookup(&tree, measure->place->repository, oid) != 0) {
+        measure->why = "a source that cannot be read";
+        return false;
+    }
+    bool ok = true;
+    for (size_t i = 0; ok && i < git_tree_entrycount(tree); i++)
+        ok = measure_entry(measure, git_tree_entry_byindex(tree, i), depth);
+    git_tree_free(tree);
+    return ok;
+}
+
+bool results_source_is_fit(struct results_place *place, const git_oid *tree, const char **out_why)
+{
+    struct measure measure = {.place = place};
+    bool ok = measure_tree(&measure, tree, 0);
+    *out_why = measure.why;
+    return ok;
+}
+
+char *orch_git_shared_source(const char *repository, const char *tree)
+{
+    struct results_place *place = results_place_open(repository, NULL, NULL);
+    git_oid commit, root, found;
+    char *id = NULL;
+    g_autofree char *path = g_strconcat("sources/", tree, NULL);
+    if (place && results_ref_get(place, RESULTS_REF, &commit, NULL) && !git_oid_is_zero(&commit) &&
+        results_root(place, &commit, &root, NULL)) {
+        struct results_draft *draft = results_draft_new(place, &root);
+        if (results_draft_find(draft, path, &found)) {
+            id = g_malloc(GIT_OID_HEXSZ + 1);
+            git_oid_tostr(id, GIT_OID_HEXSZ + 1, &found);
+        }
+        results_draft_free(draft);
+    }
+    results_place_close(place);
+    return id;
+}

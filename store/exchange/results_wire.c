@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Fetch and push through the `git` program, which knows ssh, credential helpers and proxies. One
+ * ref is named each way, so that no setting of the user's (mirror, prune, tags, submodules) takes
+ * part. Objects are checked as they come, names in trees are not: a stranger's bad name would keep
+ * the whole group from fetching; our own reader refuses it, and nothing is ever checked out. */
+#include "store/exchange/results_private.h"
+
+#include "lib/base/error.h"
+
+#include <string.h>
+
+#define SSH_SILENT "ssh -o BatchMode=yes -o ConnectTimeout=20"
+
+/* What git says, and what to do about it. */
+static const struct {
+    const char *said;
+    const char *what; /* NULL: as git said it, alone */
+    const char *hint;
+} TROUBLES[] = {
+    {"shallow update not allowed", "the remote is a shallow clone",
+     "use the repository that it was cloned from"},
+    {"hook declined", "a hook on the remote's server declined",
+     "ask its owner to let refs/orch/results be pushed; meanwhile 'orch export --bundle FILE'"},
+    {"protected", "the remote's server declined",
+     "ask its owner to let refs/orch/results be pushed; meanwhile 'orch export --bundle FILE'"},
+    {"deny updating a hidden ref", "the remote's server hides refs/orch",
+     "ask its owner to let refs/orch/results be pushed; meanwhile 'orch export --bundle FILE'"},
+    {"dubious ownership", NULL, "if you trust its owner: git config --global --add safe.directory "
+                                "and the path that git names"},
+    {"publickey", "signing in failed", "'ssh-add' gives your key to the agent; 'git fetch' must work first"},
+    {"Host key verification failed", "the host is not known",
+     "connect once by hand ('git fetch'), and check its key"},
+    {"Authentication failed", "signing in failed", "'git fetch' must work first"},
+    {"could not read Username", "signing in failed",
+     "set up a credential helper, or run it on a terminal; 'git fetch' must work first"},
+    {"could not read Password", "signing in failed",
+     "set up a credential helper, or run it on a terminal; 'git fetch' must work first"},
+    {"insufficient permission", "no permission to write there",
+     "'orch pull' works without; ask its owner for write access, or hand on a bundle: 'orch export "
+     "--bundle FILE'"},
+    {"Read-only file system", "the remote is read-only",
+     "'orch pull' works without; hand on a bundle: 'orch export --bundle FILE'"},
+    {"unable to create temporary", "no permission to write there",
+     "'orch pull' works without; ask its owner for write access, or hand on a bundle: 'orch export "
+     "--bundle FILE'"},
+    {"unable to migrate objects", "no permission to write there",
+     "'orch pull' works without; ask its owner for write access, or hand on a bundle: 'orch export "
+     "--bundle FILE'"},
+    {"The requested URL returned error: 403", "no permission to write there",
+     "'orch pull' works without; ask its owner for write access, or hand on a bundle: 'orch export "
+     "--bundle FILE'"},
+    {"Permission denied", "permission denied",
+     "ask its owner for access, or hand on a bundle: 'orch export --bundle FILE'"},
+    {"denied to", "no permission to write there",
+     "'orch pull' works without; ask its owner for write access, or hand on a bundle: 'orch export "
+     "--bundle FILE'"},
+    {"Could not resolve host", "it cannot be reached", "nothing is lost: run it again with a network"},
+    {"Connection refused", "it cannot be reached", "nothing is lost: run it again later"},
+    {"timed out", "it cannot be reached", "nothing is lost: run it again later"},
+    {"Failed to connect", "it cannot be reached", "nothing is lost: run it again later"},
+    {"Couldn't connect", "it cannot be reached", "nothing is lost: run it again later"},
+    {"unreachable", "it cannot be reached", "nothing is lost: run it again later"},
+    {"No route to host", "it cannot be reached", "nothing is lost: run it again later"},
+    {"does not appear to be a git repository", "there is no git repository",
+     "'git remote -v' shows the address; 'git init --bare DIR' makes a shared repository"},
+    {"not found", "there is no such repository, or you may not see it",
+     "'git remote -v' shows the address"},
+    {"does not exist", "there is no such repository", "'git remote -v' shows the address"},
+    {"transport 'ext' not allowed", NULL, NULL},
+    {"fsck error", "its results hold damaged objects, which were not taken",
+     "if nobody can mend them: 'git push REMOTE :refs/orch/results', then everybody runs 'orch "
+     "push': each store has its runs"},
+    {"No space left", "the disk is full", NULL},
+};
+
+static void set_trouble(const struct results_place *place, const char *doing, const char *said,
+                        GError **error)
+{
+    for (size_t i = 0; i < G_N_ELEMENTS(TROUBLES); i++)
+        if (strstr(said, TROUBLES[i].said)) {
+            orch_error_set(error, ORCH_ERROR_IO, TROUBLES[i].hint, "cannot %s '%s': %s%s%s", doing,
+                           place->remote, TROUBLES[i].what ? TROUBLES[i].what : "",
+                           TROUBLES[i].what ? "; git says: " : "", said);
+            return;
+        }
+    orch_error_set(error, ORCH_ERROR_IO, "'git fetch' shows whether the remote can be used",
+                   "cannot %s '%s': %s", doing, place->remote, *said ? said : "git was stopped");
+}
+
+/* Runs git; on failure `*out_said` is what it wrote. */
+static bool talk(struct results_place *place, const char *const *args, GString **out,
+                 int *out_status, char **out_said, GError **error)
+{
+    struct orch_git_run run = {.dir = place->dir,
+                               .args = args,
+                               .quiet_status = 1,
+                               .may_ask = place->may_ask,
+                               .ssh = place->may_ask || place->sets_ssh || g_getenv("GIT_SSH")
+                                          ? NULL
+                                          : SSH_SILENT,
+                               .out_said = out_said};
+    return orch_git_run(&run, out, out_status, error);
+}
+
+/* The remote has no results: what was known of them is forgotten. */
+static bool forget(struct results_place *place, GError **error)
+{
+    const char *const args[] = {"update-ref", "-d", place->tracking, NULL};
+    struct orch_git_run run = {.dir = place->dir, .args = args};
+    return orch_git_run(&run, NULL, NULL, error);
+}
+
+bool results_fetch(struct results_place *place, git_oid *out, GError **error)
+{
+    g_autofree char *refspec = g_strconcat("+", RESULTS_REF, ":", place->tracking, NULL);
+    const char *const args[] = {
+        "-c", "fetch.fsckObjects=true", "-c", "gc.auto=0",
+        /* names that are never used as such */
+        "-c", "fetch.fsck.hasDot=ignore", "-c", "fetch.fsck.hasDotdot=ignore",
+        "-c", "fetch.fsck.hasDotgit=ignore", "-c", "fetch.fsck.fullPathname=ignore",
+        "-c", "fetch.fsck.gitmodulesBlob=ignore", "-c", "fetch.fsck.gitmodulesLarge=ignore",
+        "-c", "fetch.fsck.gitmodulesMissing=ignore", "-c", "fetch.fsck.gitmodulesName=ignore",
+        "-c", "fetch.fsck.gitmodulesParse=ignore", "-c", "fetch.fsck.gitmodulesPath=ignore",
+        "-c", "fetch.fsck.gitmodulesSymlink=ignore", "-c", "fetch.fsck.gitmodulesUrl=ignore",
+        "-c", "fetch.fsck.gitmodulesUpdate=ignore", "-c", "fetch.fsck.badFilemode=ignore",
+        "-c", "fetch.writeCommitGraph=false", "fetch", "--quiet", "--no-tags",
+        "--no-write-fetch-head", "--no-recurse-submodules", "--no-prune", "--no-filter",
+        "--no-show-forced-updates", "--refmap=", "--", place->remote, refspec, NULL};
+    GError *problem = NULL;
+    g_autofree char *said = NULL;
+    int status = 0;
+    bool ok = talk(place, args, NULL, &status, &said, &problem) && status == 0;
+    if (ok)
+        return results_ref_get(place, place->tracking, out, error);
+    g_clear_error(&problem);
+    if (said && strstr(said, "couldn't find remote ref " RESULTS_REF)) {
+        memset(out, 0, sizeof *out);
+        return forget(place, error);
+    }
+    set_trouble(place, "fetch from", said ? said : "", error);
+    return false;
+}
+
+/* The reason in brackets of the status line of --porcelain, or NULL. */
+static bool was_raced(const char *porcelain)
+{
+    static const char *const reasons[] = {
+        "(fetch first)",        "(non-fast-forward)",       "(stale info)",
+        "(needs force)",        "(failed to update ref)",   "cannot lock ref",
+        "reference already exists", "incorrect old value provided", "(remote ref updated",
+        "failed to lock"};
+    for (size_t i = 0; i < G_N_ELEMENTS(reasons); i++)
+        if (strstr(porcelain, reasons[i]))
+            return true;
+    return false;
+}
+
+bool results_push(struct results_place *place, const git_oid *commit, bool *out_lost_race,
+                  GError **error)
+{
+    char id[GIT_OID_HEXSZ + 1];
+    git_oid_tostr(id, sizeof id, commit);
+    g_autofree char *refspec = g_strconcat(id, ":", RESULTS_REF, NULL);
+    const char *const args[] = {
+        "-c", "push.gpgSign=false", "-c", "push.followTags=false", "-c", "pack.useSparse=true",
+        "-c", "gc.auto=0", "push", "--quiet", "--porcelain", "--no-verify",
+        "--recurse-submodules=no", "--", place->remote, refspec, NULL};
+    GError *problem = NULL;
+    GString *out = NULL;
+    g_autofree char *said = NULL;
+    int status = 0;
+    *out_lost_race = false;
+    bool ran = talk(place, args, &out, &status, &said, &problem);
+    g_clear_error(&problem);
+    g_autofree char *porcelain = ran ? g_string_free(out, FALSE) : g_strdup("");
+    if (ran && status == 0)
+        return true;
+    if (was_raced(porcelain) || (said && strstr(said, "cannot lock ref"))) {
+        *out_lost_race = true;
+        return true;
+    }
+    g_autofree char *all = g_strconcat(said ? said : "", strchr(porcelain, '!') ? "; " : "",
+                                       strchr(porcelain, '!') ? strchr(porcelain, '!') : "", NULL);
+    for (char *at = all; *at; at++)
+        *at = *at == '\n' || *at == '\t' ? ' ' : *at;
+    set_trouble(place, "push to", g_strchomp(all), error);
+    return false;
+}

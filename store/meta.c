@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "store/meta.h"
+
+#include "store/internal.h"
+
+#include <string.h>
+
+/* The table also holds the schema's version: names of ours begin with a word and a dot. */
+
+char *orch_store_remembered(struct orch_store *store, const char *name, GError **error)
+{
+    sqlite3_stmt *statement =
+        store_statement(store, "SELECT value FROM meta WHERE key = ?", error);
+    if (!statement)
+        return NULL;
+    store_bind(statement, "t", name);
+    char *text = NULL;
+    if (store_step(store, statement, error) == 1)
+        text = store_column_text(statement, 0);
+    sqlite3_reset(statement);
+    return text;
+}
+
+bool orch_store_remember(struct orch_store *store, const char *name, const char *text,
+                         GError **error)
+{
+    g_assert(strchr(name, '.'));
+    return store_is_writable(store, error) && store_begin(store, error) &&
+           (store_run(store, error, "INSERT OR REPLACE INTO meta(key, value) VALUES(?, ?)", "tt",
+                      name, text) ||
+            (store_rollback(store), false)) &&
+           store_commit(store, error);
+}
+
+int64_t orch_store_private_notes(struct orch_store *store, GError **error)
+{
+    int64_t count;
+    bool ok = store_get_int(store, &count, 0, error,
+                            "SELECT count(*) FROM note WHERE public = 0 AND kind <> 'tombstone'",
+                            "");
+    return ok ? count : -1;
+}
+
+bool orch_store_has_source(struct orch_store *store, const char *tree, GError **error)
+{
+    int64_t found = 0;
+    return store_get_int(store, &found, 0, error,
+                         "SELECT 1 FROM source s WHERE s.tree = ? AND EXISTS"
+                         " (SELECT 1 FROM run r WHERE r.source = s.id) LIMIT 1",
+                         "t", tree) &&
+           found == 1;
+}

@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Joining is a union of sets: any order, any grouping, any number of times. What travels, what
+ * stays, and what is set apart. */
+#include "tests/store/join_fixture.h"
+
+#include <sys/stat.h>
+
+static const int A[] = {1, 2, 3, 4, 0}, B[] = {3, 4, 5, 6, 0}, C[] = {1, 6, 7, 0};
+
+/* A fresh store into which files are joined in this order, each `times` times; its digest. */
+static char *joined(const char *folder, char *const *paths, const int *order, int times)
+{
+    static int serial;
+    g_autofree char *name = g_strdup_printf("%s/joined-%d.db", folder, serial++);
+    struct orch_store *store;
+    assert_ok(store = orch_store_open(name, ORCH_STORE_CREATE, error));
+    for (int i = 0; order[i] >= 0; i++)
+        for (int k = 0; k < times; k++) {
+            struct orch_receipt *receipt = join_well(store, paths[order[i]]);
+            if (k > 0) {
+                assert_int_equal(receipt->added, 0);
+                assert_int_equal(receipt->conflicts, 0);
+                assert_string_equal(receipt->before, receipt->after);
+            }
+            orch_receipt_free(receipt);
+        }
+    assert_sound(store);
+    char *digest = digest_of(store);
+    orch_store_close(store);
+    return digest;
+}
+
+static const int ORDERS[][4] = {{0, 1, 2, -1}, {0, 2, 1, -1}, {1, 0, 2, -1},
+                                {1, 2, 0, -1}, {2, 0, 1, -1}, {2, 1, 0, -1}};
+
+static void assert_all_orders_equal(const char *folder, char *const *paths)
+{
+    g_autofree char *first = joined(folder, paths, ORDERS[0], 1);
+    for (size_t i = 0; i < G_N_ELEMENTS(ORDERS); i++) {
+        g_autofree char *once = joined(folder, paths, ORDERS[i], 1);
+        g_autofree char *twice = joined(folder, paths, ORDERS[i], 2);
+        assert_string_equal(once, first);
+        assert_string_equal(twice, first);
+    }
+}
+
+static void test_order(void **state)
+{
+    (void)state;
+    char *folder = fixture_folder();
+    char *paths[] = {store_of(folder, "a", A, 0), store_of(folder, "b", B, 0),
+                     store_of(folder, "c", C, 0)};
+    assert_all_orders_equal(folder, paths);
+    static const int all[] = {1, 2, 3, 4, 5, 6, 7, 0};
+    g_autofree char *whole_path = store_of(folder, "whole", all, 0);
+    struct orch_store *whole;
+    assert_ok(whole = orch_store_open(whole_path, ORCH_STORE_READ, error));
+    g_autofree char *expected = digest_of(whole), *got = joined(folder, paths, ORDERS[3], 1);
+    assert_string_equal(got, expected);
+    orch_store_close(whole);
+    for (int i = 0; i < 3; i++)
+        g_free(paths[i]);
+    fixture_remove(folder);
+}
+
+/* (A + B) + C and A + (B + C), each group a store of its own. */
+static void test_groups(void **state)
+{
+    (void)state;
+    char *folder = fixture_folder();
+    char *paths[] = {store_of(folder, "a", A, 0), store_of(folder, "b", B, 0),
+                     store_of(folder, "c", C, 0)};
+    struct orch_store *left, *right;
+    assert_ok(left = orch_store_open(paths[0], ORCH_STORE_WRITE, error));
+    orch_receipt_free(join_well(left, paths[1]));
+    orch_receipt_free(join_well(left, paths[2]));
+    struct orch_store *b;
+    assert_ok(b = orch_store_open(paths[1], ORCH_STORE_WRITE, error));
+    orch_receipt_free(join_well(b, paths[2]));
+    orch_store_close(b);
+    g_autofree char *plain = store_of(folder, "a2", A, 0);
+    assert_ok(right = orch_store_open(plain, ORCH_STORE_WRITE, error));
+    struct orch_receipt *receipt = join_well(right, paths[1]);
+    assert_int_equal(receipt->added, 3);
+    assert_int_equal(receipt->known, 3); /* 3 and 4 of B, 1 of C */
+    assert_int_equal(receipt->rows->len, 1);
+    const struct orch_receipt_row *row = receipt->rows->pdata[0];
+    assert_int_equal(row->added, 3);
+    assert_int_equal(row->known, 3);
+    assert_string_equal(row->experiment, "finetune");
+    assert_string_not_equal(receipt->before, receipt->after);
+    orch_receipt_free(receipt);
+    g_autofree char *x = digest_of(left), *y = digest_of(right);
+    assert_string_equal(x, y);
+    assert_sound(right);
+    orch_store_close(left);
+    orch_store_close(right);
+    for (int i = 0; i < 3; i++)
+        g_free(paths[i]);
+    fixture_remove(folder);
+}
+
+/* One key, three digests. */
+static void test_conflicts(void **state)
+{
+    (void)state;
+    static const int same[] = {9, 0};
+    char *folder = fixture_folder();
+    char *paths[] = {store_of(folder, "a", same, 0), store_of(folder, "b", same, 1),
+                     store_of(folder, "c", same, 2)};
+    assert_all_orders_equal(folder, paths);
+    struct orch_store *store, *other;
+    assert_ok(store = orch_store_open(paths[0], ORCH_STORE_WRITE, error));
+    g_autofree char *alone = digest_of(store);
+    struct orch_receipt *receipt = join_well(store, paths[1]);
+    assert_int_equal(receipt->conflicts, 1);
+    assert_int_equal(receipt->added, 0);
+    assert_int_equal(receipt->problems->len, 1);
+    assert_non_null(strstr(receipt->problems->pdata[0], "another digest"));
+    assert_string_equal(receipt->before, alone);
+    assert_string_not_equal(receipt->after, alone);
+    orch_receipt_free(receipt);
+    struct orch_store_info info;
+    assert_ok(orch_store_info(store, &info, error));
+    assert_int_equal(info.runs, 1);
+    assert_int_equal(info.conflicts, 1);
+    orch_store_info_clear(&info);
+    /* it travels on from here to one that knows nothing, and to the one where it is the run */
+    g_autofree char *digest = digest_of(store);
+    orch_store_close(store);
+    for (int i = 1; i < 3; i++) {
+        g_autofree char *fresh = g_build_filename(folder, "fresh.db", NULL);
+        assert_ok(other = orch_store_open(i == 1 ? paths[1] : fresh, ORCH_STORE_CREATE, error));
+        receipt = join_well(other, paths[0]);
+        assert_int_equal(receipt->conflicts, 1);
+        assert_int_equal(receipt->refused, 0);
+        orch_receipt_free(receipt);
+        g_autofree char *there = digest_of(other);
+        assert_string_equal(there, digest);
+        assert_sound(other);
+        orch_store_close(other);
+    }
+    for (int i = 0; i < 3; i++)
+        g_free(paths[i]);
+    fixture_remove(folder);
+}
+
+static int64_t count(struct orch_store *store, const char *sql)
+{
+    sqlite3_stmt *s;
+    assert_int_equal(sqlite3_prepare_v2(store->db, sql, -1, &s, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_step(s), SQLITE_ROW);
+    int64_t value = sqlite3_column_int64(s, 0);
+    sqlite3_finalize(s);
+    return value;
+}
+
+static void exec(struct orch_store *store, const char *sql)
+{
+    char *message = NULL;
+    if (sqlite3_exec(store->db, sql, NULL, NULL, &message) != SQLITE_OK)
+        fail_msg("%s: %s", sql, message);
+}
+
+#define KEY_1 "01890a5d-ac96-774b-bcce-000000000001"
+#define KEY_2 "01890a5d-ac96-774b-bcce-000000000002"
+
+static void test_what_travels(void **state)
+{
+    (void)state;
+    char *folder = fixture_folder();
+    g_autofree char *path = store_of(folder, "a", A, 0);
+    struct orch_store *store;
+    assert_ok(store = orch_store_open(path, ORCH_STORE_WRITE, error));
+    char key[ORCH_SHA256_CHARS];
+    orch_sha256("{}", 2, key);
+    assert_ok(orch_store_put_recipe(store, key, "hw4", "{}", "recipe: hw4", error));
+    assert_ok(orch_store_note(store, KEY_1, "note", true, "public", error));
+    assert_ok(orch_store_note(store, KEY_1, "note", false, "mine alone", error));
+    g_autofree char *bytes = g_build_filename(folder, "bytes", NULL);
+    assert_ok(orch_file_write(bytes, "foo", 3, false, error));
+    char sha256[ORCH_SHA256_CHARS];
+    int64_t length;
+    assert_ok(orch_store_put_object(store, bytes, sha256, &length, error));
+    exec(store, "INSERT INTO forecast VALUES('f', 'm', 'paleo', 7, 1, 2, 3, 'fitted', '" KEY_1 "'),"
+                " ('f', 'm', 'paleo', 8, 1, 2, 3, 'fitted', NULL);"
+                "INSERT INTO predictor VALUES('p', 1, '{}');"
+                "INSERT INTO active VALUES('x', NULL, NULL, NULL, NULL, 'b', 1, 1, 1)");
+    struct orch_dataset *set = orch_dataset_new("alpha", "ms", "", 2);
+    set->targets[0] = 1, set->targets[1] = 2;
+    orch_dataset_add_numbers(set, "x")[0] = 3;
+    enum orch_dataset_put put;
+    assert_ok(orch_store_put_dataset(store, set, &put, NULL, error));
+    orch_store_close(store);
+
+    struct orch_store *other = fixture_open(folder);
+    set->targets[0] = 5; /* other rows of the same name */
+    assert_ok(orch_store_put_dataset(other, set, &put, NULL, error));
+    orch_dataset_free(set);
+    struct orch_receipt *receipt = join_well(other, path);
+    assert_int_equal(receipt->added, 4);
+    assert_int_equal(receipt->recipes, 1);
+    assert_int_equal(receipt->notes, 1);
+    assert_int_equal(receipt->forecasts, 1);
+    assert_int_equal(receipt->datasets, 1);
+    assert_int_equal(receipt->artifacts, 1);
+    assert_int_equal(receipt->artifact_bytes, 3);
+    assert_int_equal(receipt->remarks->len, 1); /* the data set's new name */
+    assert_int_equal(receipt->refused + receipt->conflicts, 0);
+    orch_receipt_free(receipt);
+    assert_int_equal(count(other, "SELECT count(*) FROM note"), 1);
+    assert_int_equal(count(other, "SELECT count(*) FROM predictor"), 0);
+    assert_int_equal(count(other, "SELECT count(*) FROM active"), 0);
+    assert_int_equal(count(other, "SELECT count(*) FROM forecast"), 1);
+    assert_int_equal(count(other, "SELECT count(*) FROM dataset"), 2);
+    assert_int_equal(count(other, "SELECT count(*) FROM recipe WHERE verbatim = 'recipe: hw4'"), 1);
+    g_autofree char *object = orch_store_object_path(other, sha256);
+    assert_non_null(object);
+    assert_sound(other);
+    receipt = join_well(other, path);
+    assert_int_equal(receipt->known, 4);
+    assert_int_equal(receipt->added + receipt->recipes + receipt->notes + receipt->forecasts +
+                         receipt->datasets + receipt->artifacts + receipt->remarks->len,
+                     0);
+    orch_receipt_free(receipt);
+    orch_store_close(other);
+    fixture_remove(folder);
+}
+
+/* The guards of ended runs are off while a join lasts, and on again whatever became of it. */
+static void test_guards(void **state)
+{
+    (void)state;
+    char *folder = fixture_folder();
+    g_autofree char *path = store_of(folder, "a", A, 0);
+    struct orch_store *store = fixture_open(folder);
+    for (int commits = 0; commits < 2; commits++) {
+        struct orch_join *join;
+        assert_ok(join = orch_join_begin(store, "test", error));
+        assert_ok(orch_join_store(join, path, 0, error));
+        if (commits) {
+            struct orch_receipt *receipt;
+            assert_ok(receipt = orch_join_commit(join, error));
+            orch_receipt_free(receipt);
+        } else {
+            orch_join_rollback(join);
+        }
+        assert_int_equal(count(store, "SELECT count(*) FROM run"), commits ? 4 : 0);
+        assert_int_not_equal(sqlite3_exec(store->db, "INSERT INTO param VALUES(999, 'a', 'b', 'c')",
+                                          NULL, NULL, NULL),
+                             SQLITE_OK);
+    }
+    assert_int_not_equal(sqlite3_exec(store->db, "DELETE FROM run", NULL, NULL, NULL), SQLITE_OK);
+    assert_int_not_equal(sqlite3_exec(store->db, "UPDATE run SET who = 'x'", NULL, NULL, NULL),
+                         SQLITE_OK);
+    orch_store_close(store);
+    fixture_remove(folder);
+}
+
+static int64_t hidden(struct orch_store *store)
+{
+    struct orch_store_info info;
+    assert_ok(orch_store_info(store, &info, error));
+    orch_store_info_clear(&info);
+    return info.hidden;
+}
+
+static void test_tombstones(void **state)
+{
+    (void)state;
+    char *folder = fixture_folder();
+    g_autofree char *path = store_of(folder, "a", A, 0);
+    struct orch_store *store = fixture_open(folder), *author;
+    orch_receipt_free(join_well(store, path));
+    struct orch_note note = {.key = FIXTURE_KEY,
+                             .target = KEY_1,
+                             .kind = "tombstone",
+                             .text = "I do not like it",
+                             .who = "mallory",
+                             .made_ns = 1};
+    for (int own = 0; own < 2; own++) {
+        struct orch_join *join;
+        struct orch_receipt *receipt;
+        if (own) {
+            note.key = "01890a5d-ac96-774b-bcce-b302099a8058";
+            note.who = "gr\xc3\xbc\xc3\x9f";
+        }
+        assert_ok(join = orch_join_begin(store, "test", error));
+        assert_ok(orch_join_note(join, &note, error));
+        assert_ok(receipt = orch_join_commit(join, error));
+        assert_int_equal(receipt->tombstones, own);
+        assert_int_equal(receipt->foreign_tombstones, !own);
+        orch_receipt_free(receipt);
+        assert_int_equal(hidden(store), own);
+    }
+    /* one that I make of somebody else's run holds here alone */
+    g_setenv("ORCH_USER", "tester", true);
+    assert_ok(orch_store_note(store, KEY_2, "tombstone", true, "", error));
+    assert_int_equal(hidden(store), 2);
+    g_setenv("ORCH_USER", "gr\xc3\xbc\xc3\x9f", true);
+    assert_ok(author = orch_store_open(path, ORCH_STORE_WRITE, error));
+    assert_ok(orch_store_note(author, KEY_2, "tombstone", true, "", error));
+    g_unsetenv("ORCH_USER");
+    orch_receipt_free(join_well(author, orch_store_path(store)));
+    assert_int_equal(hidden(author), 2); /* its own, and the author's of run 1 */
+    assert_int_equal(count(author, "SELECT count(*) FROM note WHERE who = 'tester'"), 0);
+    orch_store_close(author);
+    orch_store_close(store);
+    fixture_remove(folder);
+}
+
+static void test_itself(void **state)
+{
+    (void)state;
+    char *folder = fixture_folder();
+    g_autofree char *path = store_of(folder, "a", A, 0);
+    struct orch_store *store;
+    assert_ok(store = orch_store_open(path, ORCH_STORE_WRITE, error));
+    struct orch_receipt *receipt = join_well(store, path);
+    assert_int_equal(receipt->added + receipt->known, 0);
+    assert_int_equal(receipt->remarks->len, 1);
+    orch_receipt_free(receipt);
+    orch_store_close(store);
+    fixture_remove(folder);
+}
+
+/* What is purged there cannot prove its digest; what is whole here stays. */
+static void test_purged(void **state)
+{
+    (void)state;
+    char *folder = fixture_folder();
+    g_autofree char *path = store_of(folder, "a", A, 0);
+    struct orch_store *store;
+    assert_ok(store = orch_store_open(path, ORCH_STORE_WRITE, error));
+    assert_ok(orch_store_purge(store, KEY_1, error));
+    orch_store_close(store);
+    store = fixture_open(folder);
+    struct orch_receipt *receipt = join_well(store, path);
+    assert_int_equal(receipt->added, 3);
+    assert_int_equal(receipt->purged, 1);
+    assert_int_equal(receipt->refused, 0);
+    orch_receipt_free(receipt);
+    assert_sound(store);
+    orch_store_close(store);
+    fixture_remove(folder);
+}
+
+/* A file whose writer was killed, beside which nothing may be written: a USB stick. */
+static void test_leftovers(void **state)
+{
+    (void)state;
+    char *folder = fixture_folder();
+    g_autofree char *stick = g_build_filename(folder, "stick", NULL);
+    g_autofree char *path = g_build_filename(stick, "a.db", NULL);
+    g_autofree char *at = g_build_filename(folder, "at", NULL);
+    assert_ok(orch_dir_make(stick, error) && orch_dir_make(at, error));
+    g_autofree char *live_path = store_of(at, "a", A, 0);
+    struct orch_store *live;
+    assert_ok(live = orch_store_open(live_path, ORCH_STORE_WRITE, error));
+    put_variant(live, 8, 0); /* in the log, not yet in the file */
+    static const char *const endings[] = {"", "-wal"};
+    for (int i = 0; i < 2; i++) {
+        g_autofree char *from = g_strconcat(live_path, endings[i], NULL);
+        g_autofree char *to = g_strconcat(path, endings[i], NULL), *bytes = NULL;
+        gsize length;
+        assert_true(g_file_get_contents(from, &bytes, &length, NULL));
+        assert_true(i == 0 || length > 0);
+        assert_true(g_file_set_contents(to, bytes, (gssize)length, NULL));
+    }
+    orch_store_close(live);
+    assert_int_equal(chmod(stick, 0555), 0);
+    struct orch_store *store = fixture_open(folder);
+    struct orch_receipt *receipt = join_well(store, path);
+    assert_int_equal(receipt->added, 5);
+    orch_receipt_free(receipt);
+    orch_store_close(store);
+    chmod(stick, 0755);
+    fixture_remove(folder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_order),     cmocka_unit_test(test_groups),
+        cmocka_unit_test(test_conflicts), cmocka_unit_test(test_what_travels),
+        cmocka_unit_test(test_guards),    cmocka_unit_test(test_tombstones),
+        cmocka_unit_test(test_itself),    cmocka_unit_test(test_purged),
+        cmocka_unit_test(test_leftovers),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
