@@ -170,6 +170,59 @@ bool orch_store_exists(const char *path)
     return names->len > 0;
 }
 
+char *orch_store_layout(const char *path)
+{
+    g_autofree char *absolute = orch_path_absolute(path, NULL);
+    g_autofree char *folder = shards_folder(absolute);
+    const char *asked = g_getenv("ORCH_SHARDS");
+    bool local;
+    int64_t magic = store_filesystem_magic(absolute);
+    g_autofree char *name = store_filesystem_name(magic, &local);
+    switch (store_layout_of(absolute)) {
+    case STORE_SHARDED:
+        if (asked && strcmp(asked, "1") == 0)
+            return g_strdup("a file for each host: ORCH_SHARDS=1 asks for it");
+        if (store_filesystem_is_shared(magic))
+            return g_strdup_printf("a file for each host: other hosts can reach a %s file system",
+                                   name);
+        return g_strdup_printf("a file for each host: '%s' was made in this very folder, so "
+                               "other hosts may reach it over a network; ORCH_SHARDS=0 puts all "
+                               "into one file",
+                               folder);
+    case STORE_TO_FOLD:
+        return g_strdup("one file: the files of the hosts go into it when it is opened");
+    default:
+        if (local)
+            return g_strdup_printf("one file: %s is a local file system", name);
+        return g_strdup_printf("one file, with a rollback journal: whether %s is local is not "
+                               "known; ORCH_SHARDS=1 makes a file for each host",
+                               name);
+    }
+}
+
+static void add_stale(GPtrArray *out, const char *file)
+{
+    g_autofree char *journal = g_strconcat(file, "-journal", NULL);
+    struct stat info;
+    if (stat(journal, &info) == 0 && info.st_size > 0 &&
+        orch_now_ns() / INT64_C(1000000000) - info.st_mtim.tv_sec > 60)
+        g_ptr_array_add(out, g_steal_pointer(&journal));
+}
+
+GPtrArray *orch_store_stale_journals(const char *path)
+{
+    GPtrArray *out = g_ptr_array_new_with_free_func(g_free);
+    g_autofree char *absolute = orch_path_absolute(path, NULL);
+    g_autofree char *folder = shards_folder(absolute);
+    g_autoptr(GPtrArray) names = list_shards(folder);
+    add_stale(out, absolute);
+    for (guint i = 0; i < names->len; i++) {
+        g_autofree char *file = g_build_filename(folder, names->pdata[i], NULL);
+        add_stale(out, file);
+    }
+    return out;
+}
+
 /* ---- signs of change --------------------------------------------------------------------------
  */
 
@@ -568,4 +621,75 @@ struct orch_store *store_shards_fold(const char *path, enum orch_store_mode mode
     }
     g_ptr_array_unref(warnings);
     return store;
+}
+
+/* ---- what there is ----------------------------------------------------------------------------
+ */
+
+static void free_shard(gpointer data)
+{
+    struct orch_shard *shard = data;
+    g_free(shard->host);
+    g_free(shard->path);
+    g_free(shard->problem);
+    g_free(shard);
+}
+
+static char *host_of(const struct orch_store *store, const char *path)
+{
+    if (strcmp(path, store->shards->name) == 0)
+        return g_strdup("");
+    char *host = g_path_get_basename(path);
+    char *ending = g_str_has_suffix(host, ".db") ? host + strlen(host) - strlen(".db") : NULL;
+    if (ending)
+        *ending = 0;
+    return host;
+}
+
+static struct orch_shard *new_shard(const struct orch_store *store, const char *path)
+{
+    struct orch_shard *shard = g_new0(struct orch_shard, 1);
+    struct stat info;
+    shard->path = g_strdup(path);
+    shard->host = host_of(store, path);
+    if (stat(path, &info) == 0) {
+        shard->file_bytes = info.st_size;
+        shard->changed_ns =
+            (int64_t)info.st_mtim.tv_sec * INT64_C(1000000000) + info.st_mtim.tv_nsec;
+    }
+    return shard;
+}
+
+static void count_runs(struct orch_store *store, struct orch_shard *shard)
+{
+    struct store_foreign other;
+    GError *problem = NULL;
+    bool ok = store_foreign_open(store, shard->path, &other, &problem) &&
+              store_get_int(other.store, &shard->runs, 0, &problem, "SELECT count(*) FROM run", "");
+    store_foreign_close(&other);
+    if (ok)
+        return;
+    g_auto(GStrv) lines = g_strsplit(problem->message, "\n", 2);
+    shard->problem = g_strdup(lines[0]);
+    g_error_free(problem);
+}
+
+GPtrArray *orch_store_shards(struct orch_store *store)
+{
+    GPtrArray *shards = g_ptr_array_new_with_free_func(free_shard);
+    if (!store->shards)
+        return shards;
+    if (!store->shards->scratch) {
+        struct orch_shard *own = new_shard(store, store->path);
+        own->is_own = true;
+        store_get_int(store, &own->runs, 0, NULL, "SELECT count(*) FROM run", "");
+        g_ptr_array_add(shards, own);
+    }
+    g_autoptr(GPtrArray) others = store_shards_others(store);
+    for (guint i = 0; i < others->len; i++) {
+        struct orch_shard *shard = new_shard(store, others->pdata[i]);
+        count_runs(store, shard);
+        g_ptr_array_add(shards, shard);
+    }
+    return shards;
 }
