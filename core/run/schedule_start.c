@@ -82,7 +82,7 @@ static bool launch(struct run *run, struct job *job, const struct orch_slot *slo
     host->running.started_ns = started_ns;
     host->running.started_mono_ns = orch_mono_ns();
     memcpy(host->running.key, dir->key, sizeof dir->key);
-    host->record = g_steal_pointer(&dir->record);
+    host->record = g_strdup(dir->record);
     host->job = job;
     host->pidfd = host->stdin_fd = -1;
     if (!orch_trialdir_write(run->plan, item, slot, dir, error) ||
