@@ -24,10 +24,13 @@ struct orch_store {
     char *folder; /* for objects and the like */
     bool readonly;
     bool wal;
-    int64_t busy_ms;        /* how long to wait for another process's lock */
-    int64_t busy_until_ns;  /* when the wait that is going on gives up */
-    int64_t deadline_ns;    /* when a query ends with an error (orch_store_limit_time) */
-    GHashTable *statements; /* address of SQL literal -> sqlite3_stmt * */
+    int64_t busy_ms;             /* how long to wait for another process's lock */
+    int64_t busy_until_ns;       /* when the wait that is going on gives up */
+    int64_t deadline_ns;         /* when a query ends with an error (orch_store_limit_time) */
+    GPtrArray *warnings;         /* char *: what opening it met */
+    struct store_shards *shards; /* on a network file system, else NULL */
+    GHashTable *statements;      /* address of SQL literal -> sqlite3_stmt * */
+    struct store_stream *stream; /* points on their way in (stream.c), or NULL */
 };
 
 /* ---- sql.c: statements, errors, transactions --------------------------------------------------
@@ -106,12 +109,16 @@ int store_recognise(struct orch_store *store, int target, int64_t *out_schema, G
 
 struct store_options {
     const struct store_migrations *migrations;
-    bool never_wal; /* as on a network file system */
+    bool never_wal;         /* as on a network file system */
+    bool is_scratch;        /* lost with the machine: nothing is synced */
+    const char *stands_for; /* its folder is that of the store at this path, or NULL */
 };
 /** orch_store_open with what tests want to choose. */
 struct orch_store *store_open_with(const char *path, enum orch_store_mode mode,
                                    const struct store_options *options, GError **error);
 
+/** The file as it is, for reading what can be read: nothing is checked, made or changed. */
+struct orch_store *store_open_raw(const char *path, GError **error);
 /** A handle that is not open yet; opened by SQLite's flags; closed; freed (closed first). */
 struct orch_store *store_new_handle(const char *path);
 bool store_open_handle(struct orch_store *store, int flags, bool immutable, GError **error);
@@ -122,6 +129,8 @@ void store_free_handle(struct orch_store *store);
  */
 char *store_filesystem_name(int64_t magic, bool *out_local);
 int64_t store_filesystem_magic(const char *path);
+/** Can other hosts reach a file system of this magic? False for an unknown one. */
+bool store_filesystem_is_shared(int64_t magic);
 
 /* ---- digest.c ---------------------------------------------------------------------------------
  */
@@ -162,6 +171,20 @@ bool store_seal_run(struct orch_store *store, const struct store_written *writte
 /** Takes back what was just written, sealed or not. Only within a join: the triggers are off. */
 bool store_unwrite_run(struct orch_store *store, const struct store_written *written,
                        GError **error);
+
+/* ---- stream.c ---------------------------------------------------------------------------------
+ */
+
+/** A row of `metric`. */
+struct store_row {
+    int64_t name_id, step;
+    double t_ms, value;
+};
+/** The next row: 1, 0 at the end, -1 when it failed. It may use the store. */
+typedef int (*store_next_row)(void *ctx, struct store_row *out);
+/** Inserts all points of a run; a later one of the same metric and step replaces the earlier. */
+bool store_insert_points(struct orch_store *store, int64_t run_id, store_next_row next, void *ctx,
+                         GError **error);
 
 /* ---- objects.c --------------------------------------------------------------------------------
  */

@@ -12,7 +12,6 @@ struct orch_join {
     struct orch_receipt *receipt;
     GHashTable *rows;   /* "who\nrecipe\nexperiment" -> struct orch_receipt_row * of the receipt */
     GPtrArray *objects; /* struct store_objects *: copied when the rows are safe */
-    int64_t more_problems;
 };
 
 /** Artifact bytes beside another store. */
@@ -28,6 +27,19 @@ struct store_objects {
  * digest has the key. */
 bool store_join_is_known(struct orch_join *join, const char *key, const char *digest,
                          bool *out_known, bool *out_taken, GError **error);
+
+/* ---- join_store.c -----------------------------------------------------------------------------
+ */
+
+/** Another file of the same store (a shard): private notes come along, and of runs only those that
+ * it wrote after number `after` are looked at; 0: all. */
+struct store_join_part {
+    int64_t after;
+    int64_t last; /* out: the largest number there was to look at, or 0 */
+};
+/** orch_join_store; `part` NULL: of another store. */
+bool store_join_part(struct orch_join *join, const char *path, int64_t artifact_bytes,
+                     struct store_join_part *part, GError **error);
 
 /* ---- join_check.c -----------------------------------------------------------------------------
  */

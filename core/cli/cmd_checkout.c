@@ -36,9 +36,10 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
                                           run->source_tree, "folder", dest, "whole", is_whole));
         else
             printf("%s\n", dest);
-        orch_cli_say(cli, is_whole ? "the source of run %s is in '%s'"
-                                   : "the inputs of run %s are in '%s': they are all of its source "
-                                     "that was shared",
+        orch_cli_say(cli,
+                     is_whole ? "the source of run %s is in '%s'"
+                              : "the inputs of run %s are in '%s': they are all of its source "
+                                "that was shared",
                      orch_cli_short_key(run->key), dest);
         status = ORCH_EXIT_OK;
     }

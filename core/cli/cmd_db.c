@@ -7,6 +7,35 @@
 #include "lib/base/json.h"
 #include "lib/base/text.h"
 
+static json_t *shards_json(const GPtrArray *shards)
+{
+    json_t *list = json_array();
+    for (guint i = 0; i < shards->len; i++) {
+        const struct orch_shard *s = shards->pdata[i];
+        g_autofree char *changed = orch_time_format(s->changed_ns, true);
+        json_array_append_new(
+            list, json_pack("{s:s s:s s:I s:I s:s s:b s:s?}", "host", s->host, "path", s->path,
+                            "runs", (json_int_t)s->runs, "file_bytes", (json_int_t)s->file_bytes,
+                            "changed", changed, "own", (int)s->is_own, "problem", s->problem));
+    }
+    return list;
+}
+
+static void print_shards(const GPtrArray *shards)
+{
+    for (guint i = 0; i < shards->len; i++) {
+        const struct orch_shard *s = shards->pdata[i];
+        g_autofree char *bytes = orch_bytes_format(s->file_bytes);
+        g_autofree char *ago = orch_cli_ago(s->changed_ns);
+        g_autofree char *host = orch_text_plain(g_strdup(*s->host ? s->host : "(from before)"));
+        if (s->problem)
+            printf("shard      %s: %s\n", host, s->problem);
+        else
+            printf("shard      %s%s: %" G_GINT64_FORMAT " runs, %s, changed %s\n", host,
+                   s->is_own ? " (this host)" : "", s->runs, bytes, ago);
+    }
+}
+
 static int run_info(struct orch_cli *cli, const void *options, GError **error)
 {
     (void)options;
@@ -14,15 +43,18 @@ static int run_info(struct orch_cli *cli, const void *options, GError **error)
     struct orch_store_info info = {0};
     if (!store || !orch_store_info(store, &info, error))
         return -1;
+    g_autoptr(GPtrArray) shards = orch_store_shards(store);
     if (cli->json) {
         orch_cli_print_json(json_pack(
-            "{s:s s:i s:I s:I s:I s:I s:I s:I s:I s:I s:I s:s? s:s? s:s}", "path",
+            "{s:s s:i s:I s:I s:I s:I s:I s:I s:I s:I s:I s:I s:s? s:s? s:s s:b s:o}", "path",
             orch_store_path(store), "schema", info.schema, "runs", (json_int_t)info.runs, "removed",
             (json_int_t)info.hidden, "active", (json_int_t)info.active, "points",
             (json_int_t)info.metrics, "artifacts", (json_int_t)info.artifacts, "artifact_bytes",
             (json_int_t)info.artifact_bytes, "file_bytes", (json_int_t)info.file_bytes, "datasets",
-            (json_int_t)info.datasets, "samples", (json_int_t)info.samples, "journal_mode",
-            info.journal_mode, "filesystem", info.filesystem, "digest", info.digest));
+            (json_int_t)info.datasets, "samples", (json_int_t)info.samples, "conflicts",
+            (json_int_t)info.conflicts, "journal_mode", info.journal_mode, "filesystem",
+            info.filesystem, "digest", info.digest, "shared", (int)orch_store_is_shared(store),
+            "shards", shards_json(shards)));
     } else {
         g_autofree char *file = orch_bytes_format(info.file_bytes);
         g_autofree char *artifacts = orch_bytes_format(info.artifact_bytes);
@@ -35,8 +67,13 @@ static int run_info(struct orch_cli *cli, const void *options, GError **error)
         printf("artifacts  %" G_GINT64_FORMAT ", %s\n", info.artifacts, artifacts);
         printf("data sets  %" G_GINT64_FORMAT ", %" G_GINT64_FORMAT " rows\n", info.datasets,
                info.samples);
+        if (info.conflicts)
+            printf("set apart  %" G_GINT64_FORMAT
+                   " from elsewhere: their keys are here with other digests\n",
+                   info.conflicts);
         printf("file       %s on %s, journal %s\n", file, info.filesystem ? info.filesystem : "?",
                info.journal_mode ? info.journal_mode : "?");
+        print_shards(shards);
         printf("digest     %s\n", info.digest);
     }
     orch_store_info_clear(&info);
@@ -49,7 +86,8 @@ const struct orch_command ORCH_COMMAND_DB_INFO = {
     .summary = "where the store is, what it holds, and one digest of all its ended runs",
     .usage = "",
     .max_args = 0,
-    .about = "Two people whose digests are equal have the same results.",
+    .about = "Two people whose digests are equal have the same results. Of a store on a network "
+             "file system, where each host has a file of its own, it lists these.",
     .run = run_info,
 };
 

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/cli/receipt.h"
 #include "core/cli/remote.h"
+#include "core/cli/signatures.h"
 
 #include "lib/base/error.h"
+#include "lib/base/json.h"
 #include "lib/base/text.h"
 #include "lib/vcs/share.h"
 #include "store/meta.h"
@@ -10,7 +12,7 @@
 #define TOLD "exchange.told"
 
 struct push_options {
-    bool dry_run, with_source;
+    bool dry_run, with_source, sign;
     const char *artifacts, *where;
     const char **datasets;
 };
@@ -22,6 +24,8 @@ static const struct orch_option PUSH_OPTIONS[] = {
      "artifacts of up to so many bytes go along (4MiB)"},
     {"with-source", 0, NULL, ORCH_OPT_FLAG, offsetof(struct push_options, with_source),
      "the files that 'inputs:' of the recipe name go too; never notebooks or keys"},
+    {"sign", 0, NULL, ORCH_OPT_FLAG, offsetof(struct push_options, sign),
+     "sign your runs with git's key first (always: git config orch.sign true)"},
     {"dataset", 0, "NAME", ORCH_OPT_LIST, offsetof(struct push_options, datasets),
      "a data set goes too"},
     {"where", 'w', "FILTER", ORCH_OPT_TEXT, offsetof(struct push_options, where),
@@ -29,8 +33,10 @@ static const struct orch_option PUSH_OPTIONS[] = {
     {0}};
 
 static const char WHAT_LEAVES[] =
-    "what leaves this machine: parameters, metrics and results of ended runs, recipes, your name, "
-    "the command line, facts about the machine, ids of source trees, artifacts of up to 4 MiB, and "
+    "what leaves this machine: parameters, metrics and results of ended runs, recipes, your name "
+    "and "
+    "address, the command line, facts about the machine, ids of source trees, artifacts of up to 4 "
+    "MiB, and "
     "public notes. No sources, no private notes, no data sets, unless you say so. 'orch push "
     "--dry-run' lists every name";
 
@@ -71,13 +77,21 @@ static void list_sources(struct orch_cli *cli, const struct orch_shared_sources 
     }
 }
 
-static json_t *outgoing_json(const GArray *outgoing)
+/* Items, then the files of sources. */
+static json_t *outgoing_json(const GArray *outgoing, const struct orch_shared_sources *sources)
 {
     json_t *list = json_array();
     for (guint i = 0; outgoing && i < outgoing->len; i++) {
         const struct orch_outgoing *item = &g_array_index(outgoing, struct orch_outgoing, i);
-        json_array_append_new(list, json_pack("{s:s s:I}", "path", item->path, "bytes",
-                                              (json_int_t)item->bytes));
+        json_array_append_new(
+            list, json_pack("{s:s s:I}", "path", item->path, "bytes", (json_int_t)item->bytes));
+    }
+    for (guint i = 0; sources->files && i < sources->files->len; i++) {
+        const struct orch_source_file *file = sources->files->pdata[i];
+        g_autofree char *path = g_strconcat("sources/", file->tree, "/", file->path, NULL);
+        if (!file->why)
+            json_array_append_new(
+                list, json_pack("{s:s s:I}", "path", path, "bytes", (json_int_t)file->bytes));
     }
     return list;
 }
@@ -92,17 +106,20 @@ static json_t *exchanged_json(const struct cli_remote *remote, const struct orch
 }
 
 static void print_outgoing(struct orch_cli *cli, const struct cli_remote *remote,
-                           const struct orch_exchanged *done, const GArray *outgoing)
+                           const struct orch_exchanged *done, const GArray *outgoing,
+                           const struct orch_shared_sources *sources)
 {
+    g_autoptr(json_t) items = outgoing_json(outgoing, sources);
     if (cli->json) {
         json_t *object = exchanged_json(remote, done);
-        json_object_set_new(object, "items", outgoing_json(outgoing));
+        json_object_set_new(object, "items", json_incref(items));
         orch_cli_print_json(object);
         return;
     }
-    for (guint i = 0; outgoing && i < outgoing->len; i++) {
-        const struct orch_outgoing *item = &g_array_index(outgoing, struct orch_outgoing, i);
-        printf("%s\t%" G_GINT64_FORMAT "\n", item->path, item->bytes);
+    for (size_t i = 0; i < json_array_size(items); i++) {
+        const json_t *item = json_array_get(items, i);
+        g_autofree char *path = orch_text_plain(g_strdup(orch_json_text(item, "path", "")));
+        printf("%s\t%" G_GINT64_FORMAT "\n", path, orch_json_int(item, "bytes", 0));
     }
     g_autofree char *bytes = orch_bytes_format(done->sent_bytes);
     orch_cli_say(cli, "%s", WHAT_LEAVES);
@@ -132,7 +149,8 @@ static void print_pushed(struct orch_cli *cli, const struct cli_remote *remote,
 }
 
 static int push_to(struct orch_cli *cli, struct orch_store *store, const struct cli_remote *remote,
-                   const struct push_options *o, struct orch_git_exchange *how, GError **error)
+                   const struct push_options *o, struct orch_git_exchange *how,
+                   const struct orch_shared_sources *sources, GError **error)
 {
     struct orch_exchanged done = {0};
     GArray *outgoing = NULL;
@@ -145,7 +163,7 @@ static int push_to(struct orch_cli *cli, struct orch_store *store, const struct 
     if (o->dry_run) {
         if (cli_remote_exchange(cli, store, remote, ORCH_EXCHANGE_LOOK, how, &done, &outgoing,
                                 error)) {
-            print_outgoing(cli, remote, &done, outgoing);
+            print_outgoing(cli, remote, &done, outgoing, sources);
             status = ORCH_EXIT_OK;
         }
     } else if (tell_once(cli, store, error) &&
@@ -200,10 +218,11 @@ static int run_push(struct orch_cli *cli, const void *options, GError **error)
     struct cli_remote remote = {0};
     struct orch_shared_sources sources = {0};
     int status = -1;
-    if (store && read_choice(o, &how.choice, error) &&
+    bool ok = store && (o->dry_run || cli_signatures_make(cli, store, o->sign, error));
+    if (ok && read_choice(o, &how.choice, error) &&
         cli_remote_choose(cli, cli->arg_count ? cli->args[0] : NULL, &remote, error) &&
         choose_sources(cli, store, &remote, o, &how, &sources, error))
-        status = push_to(cli, store, &remote, o, &how, error);
+        status = push_to(cli, store, &remote, o, &how, &sources, error);
     orch_shared_sources_clear(&sources);
     orch_where_free((struct orch_where *)(uintptr_t)how.choice.where);
     cli_remote_clear(&remote);

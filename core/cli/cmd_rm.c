@@ -55,9 +55,7 @@ static int run_rm(struct orch_cli *cli, const void *options, GError **error)
         return -1;
     for (guint i = 0; i < runs->len; i++) {
         const struct orch_run *run = runs->pdata[i];
-        bool is_mine = orch_who_is_same(run->who, orch_user_name());
-        if (!orch_store_note(store, run->key, "tombstone", is_mine, o->reason ? o->reason : "",
-                             error))
+        if (!orch_store_note(store, run->key, "tombstone", true, o->reason ? o->reason : "", error))
             return -1;
     }
     report(cli, runs, "removed");

@@ -50,14 +50,14 @@ static void print_json(const struct orch_store *store, const struct standing *s)
                             json_integer((json_int_t)GPOINTER_TO_SIZE(
                                 g_hash_table_lookup(s->there.behind_by, names->pdata[i]))));
     bool known = s->remote.name && !s->problem;
-    orch_cli_print_json(json_pack(
-        "{s:s s:s s:I s:I s:I s:s? s:s? s:o s:o s:o s:o}", "store", orch_store_path(store),
-        "digest", s->info.digest, "runs", (json_int_t)s->info.runs, "running",
-        (json_int_t)s->info.active, "private_notes", (json_int_t)s->private_notes, "remote",
-        s->remote.name, "problem", s->problem, "ahead",
-        known ? json_integer(s->there.ahead) : json_null(), "behind",
-        known ? json_integer(s->there.behind) : json_null(), "behind_by", by, "exchanged_ns",
-        s->exchanged_ns ? json_integer(s->exchanged_ns) : json_null()));
+    orch_cli_print_json(
+        json_pack("{s:s s:s s:I s:I s:I s:s? s:s? s:o s:o s:o s:o}", "store",
+                  orch_store_path(store), "digest", s->info.digest, "runs",
+                  (json_int_t)s->info.runs, "running", (json_int_t)s->info.active, "private_notes",
+                  (json_int_t)s->private_notes, "remote", s->remote.name, "problem", s->problem,
+                  "ahead", known ? json_integer(s->there.ahead) : json_null(), "behind",
+                  known ? json_integer(s->there.behind) : json_null(), "behind_by", by,
+                  "exchanged_ns", s->exchanged_ns ? json_integer(s->exchanged_ns) : json_null()));
 }
 
 static void print_remote(struct orch_cli *cli, const struct standing *s)
@@ -96,15 +96,14 @@ static void print(struct orch_cli *cli, const struct orch_store *store, const st
 static void ask_remote(struct orch_cli *cli, struct orch_store *store, bool offline,
                        struct standing *s)
 {
-    struct orch_git_exchange how = {
-        .offline = offline, .choice.artifact_bytes = ORCH_ARTIFACT_BYTES_DEFAULT};
+    struct orch_git_exchange how = {.offline = offline,
+                                    .choice.artifact_bytes = ORCH_ARTIFACT_BYTES_DEFAULT};
     GError *problem = NULL;
     if (cli_remote_choose(cli, cli->arg_count ? cli->args[0] : NULL, &s->remote, &problem)) {
         cli_remote_exchange(cli, store, &s->remote, ORCH_EXCHANGE_LOOK, &how, &s->there, NULL,
                             &problem);
         if (!s->remote.is_folder)
-            s->exchanged_ns =
-                orch_git_exchanged_at(store, cli->workspace->root, s->remote.name);
+            s->exchanged_ns = orch_git_exchanged_at(store, cli->workspace->root, s->remote.name);
     }
     if (problem) {
         s->problem = g_strdup(problem->message);
@@ -145,9 +144,10 @@ const struct orch_command ORCH_COMMAND_STATUS = {
     .max_args = 1,
     .options = STATUS_OPTIONS,
     .option_bytes = sizeof(struct status_options),
-    .about = "Ahead: ended runs that the remote lacks. Behind: runs there that are not here, by who "
-             "made them. Nothing is changed but what is known of the remote. Exits with 3 when "
-             "the remote cannot be asked; the rest is printed all the same.",
+    .about =
+        "Ahead: ended runs that the remote lacks. Behind: runs there that are not here, by who "
+        "made them. Nothing is changed but what is known of the remote. Exits with 3 when "
+        "the remote cannot be asked; the rest is printed all the same.",
     .examples = "  orch status\n  orch status --offline",
     .run = run_status,
 };

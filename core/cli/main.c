@@ -250,6 +250,15 @@ static int close_stdout(int status)
     return status ? status : ORCH_EXIT_STORE;
 }
 
+/* What opening the store met: a file of another host that could not be read. */
+static void say_warnings(struct orch_cli *cli)
+{
+    const struct orch_store *store = cli->workspace ? cli->workspace->store : NULL;
+    const GPtrArray *warnings = store ? orch_store_warnings(store) : NULL;
+    for (guint i = 0; warnings && i < warnings->len; i++)
+        orch_cli_warn(cli, "%s", (char *)warnings->pdata[i]);
+}
+
 int main(int argc, char **argv)
 {
     setlocale(LC_CTYPE, "");
@@ -267,6 +276,7 @@ int main(int argc, char **argv)
         status = exit_status(error);
         g_clear_error(&error);
     }
+    say_warnings(&cli);
     orch_plugins_free(cli.plugins);
     orch_workspace_free(cli.workspace);
     free_lists(ORCH_COMMON_OPTIONS, &cli);

@@ -16,8 +16,7 @@ bool cli_remote_choose(struct orch_cli *cli, const char *said, struct cli_remote
     out->name = said ? g_strdup(said) : orch_git_remote_default(workspace->root, error);
     if (!out->name)
         return false;
-    out->is_folder =
-        orch_folder_is(out->name) && !orch_git_remote_is(workspace->root, out->name);
+    out->is_folder = orch_folder_is(out->name) && !orch_git_remote_is(workspace->root, out->name);
     return true;
 }
 

@@ -361,8 +361,7 @@ static void append_others(GString *out, const struct orch_document *document)
     g_string_append(out, "<dt>collaborators</dt><dd>");
     for (guint i = 0; i < others->len; i++) {
         const struct orch_outline_other *other = others->pdata[i];
-        g_autofree char *who = orch_who_name(other->who);
-        orch_html_printf(out, "%s%s (%u run%s)", i ? ", " : "", who, other->runs->len,
+        orch_html_printf(out, "%s%s (%u run%s)", i ? ", " : "", other->who, other->runs->len,
                          other->runs->len == 1 ? "" : "s");
     }
     g_string_append(out, "</dd>\n");

@@ -65,7 +65,8 @@ static const char *why_by_name(const struct orch_entry *entry)
     return orch_secret_by_name(entry->path);
 }
 
-/* Reads the answers of `git cat-file --batch`, one an entry: "OID blob BYTES\n", the bytes, "\n". */
+/* Reads the answers of `git cat-file --batch`, one an entry: "OID blob BYTES\n", the bytes, "\n".
+ */
 static bool judge_contents(const GPtrArray *entries, GPtrArray *files, const GString *answers)
 {
     const char *at = answers->str, *end = at + answers->len;
@@ -76,8 +77,8 @@ static bool judge_contents(const GPtrArray *entries, GPtrArray *files, const GSt
         if (!line || sscanf(at, "%*s blob %lld", &bytes) != 1 || bytes < 0 ||
             bytes > end - line - 2)
             return false;
-        const char *why = orch_secret_by_content(
-            line + 1, (size_t)MIN(bytes, (long long)ORCH_SECRET_HEAD_BYTES));
+        const char *why =
+            orch_secret_by_content(line + 1, (size_t)MIN(bytes, (long long)ORCH_SECRET_HEAD_BYTES));
         file->bytes = bytes;
         if (!file->why && why)
             file->why = g_strdup(why);
@@ -138,7 +139,8 @@ static bool add_tree(struct orch_vcs *vcs, const char *tree, const GPtrArray *pa
     }
     g_autoptr(GPtrArray) chosen = g_ptr_array_new();
     for (guint i = 0; i < entries->len; i++)
-        if (!((struct orch_source_file *)out->files->pdata[out->files->len - entries->len + i])->why)
+        if (!((struct orch_source_file *)out->files->pdata[out->files->len - entries->len + i])
+                 ->why)
             g_ptr_array_add(chosen, entries->pdata[i]);
     char *part = chosen->len ? vcs->backend->build(vcs, chosen, error) : NULL;
     if (part) {
@@ -156,8 +158,8 @@ static GHashTable *noted(struct orch_vcs *vcs, const char *prefix, GError **erro
     GString *out = NULL;
     if (!orch_git_run(&run, &out, NULL, error))
         return NULL;
-    GHashTable *trees = g_hash_table_new_full(g_str_hash, g_str_equal, g_free,
-                                              (GDestroyNotify)g_ptr_array_unref);
+    GHashTable *trees =
+        g_hash_table_new_full(g_str_hash, g_str_equal, g_free, (GDestroyNotify)g_ptr_array_unref);
     g_auto(GStrv) lines = g_strsplit(out->str, "\n", -1);
     g_string_free(out, TRUE);
     for (int i = 0; lines[i]; i++) {

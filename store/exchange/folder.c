@@ -349,15 +349,25 @@ static enum orch_item_want note_sent(void *ctx, const struct orch_item_name *nam
     return ORCH_ITEM_SKIP;
 }
 
-/* All of the store is in the folder now: what is told behind the last run are notes, conflicts and
- * data sets. */
+static enum orch_item_want note_owned(void *ctx, const struct orch_item_name *name, int64_t bytes)
+{
+    bool is_owned = name->kind == ORCH_ITEM_RECIPE || name->kind == ORCH_ITEM_ARTIFACT;
+    return is_owned ? note_sent(ctx, name, bytes) : ORCH_ITEM_SKIP;
+}
+
+/* All of the store is in the folder now: what the new runs own, and what is told behind the last
+ * run: notes, conflicts and data sets. */
 static bool count_all_sent(struct folder *f, struct orch_item_choice choice, int64_t last_run,
                            GError **error)
 {
-    const struct orch_item_sink sink = {.ctx = f, .wants = note_sent};
+    const struct orch_item_sink owned = {.ctx = f, .wants = note_owned};
+    const struct orch_item_sink rest = {.ctx = f, .wants = note_sent};
     guint before = g_hash_table_size(f->sent);
+    choice.after_run_id = f->upto;
+    if (!orch_items_tell(f->store, &choice, &owned, NULL, error))
+        return false;
     choice.after_run_id = last_run;
-    if (!orch_items_tell(f->store, &choice, &sink, NULL, error))
+    if (!orch_items_tell(f->store, &choice, &rest, NULL, error))
         return false;
     if (f->upto != last_run || g_hash_table_size(f->recent) ||
         g_hash_table_size(f->sent) != before || f->artifact_bytes != choice.artifact_bytes)

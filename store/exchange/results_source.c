@@ -68,10 +68,10 @@ bool results_source_is_fit(struct results_place *place, const git_oid *tree, con
 /* The folder of sources in the results that are here; NULL: none. */
 static git_tree *sources_here(struct results_place *place)
 {
-    git_oid commit, root, folder;
+    git_oid commit, none, root, folder;
     git_tree *tree = NULL;
-    if (!place || !results_ref_get(place, RESULTS_REF, &commit, NULL) || git_oid_is_zero(&commit) ||
-        !results_root(place, &commit, &root, NULL))
+    if (!place || !results_refs_get(place, &commit, &none, NULL) || git_oid_is_zero(&commit) ||
+        !results_root(place, &commit, &root, NULL, NULL))
         return NULL;
     struct results_draft *draft = results_draft_new(place, &root);
     if (!results_draft_find(draft, "sources", &folder) ||

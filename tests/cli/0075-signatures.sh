@@ -106,10 +106,24 @@ if command -v ssh-agent >/dev/null; then
     git config --unset gpg.ssh.defaultKeyCommand
 fi
 
+# signatures travel with the runs; the other one judges them by a list of keys of its own
+git init -q --bare "$SCRATCH/group.git"
+git config gpg.ssh.allowedSignersFile '~/signers'; git config user.signingKey '~/ada'
+ok orch run s.recipe --force
+ok orch push "$SCRATCH/group.git"; says_not signed
+ok orch push --dry-run --sign "$SCRATCH/group.git"; says_not signed
+ok orch push --sign "$SCRATCH/group.git"; says 'signed 1 run'
+mkdir "$SCRATCH/other"; cd "$SCRATCH/other"; git init -q .; git config user.name Bob; git config user.email bob@example.org
+ok orch pull "$SCRATCH/group.git"
+ok orch show @last; has 'a key that nobody here knows'
+git config gpg.ssh.allowedSignersFile '~/signers'
+ok orch show @last; has 'by ada@example.org'; has_not 'not the one'
+cd "$SCRATCH/w"
+
 command -v gpg >/dev/null || skip 'ssh keys are well; no gpg (gnupg)'
 export GNUPGHOME=$SCRATCH/gpg
 mkdir -m 700 "$GNUPGHOME"
-git config gpg.format openpgp
+git config gpg.format openpgp; git config --unset user.signingKey
 gpg --batch --quiet --passphrase '' --quick-generate-key "$me" ed25519 sign never 2>/dev/null || skip 'ssh keys are well; gpg makes no key here'
 ok orch run s.recipe --force --sign; says 'signed 1 run'
 ok orch show @last; has 'by Ada Lovelace <ada@example.org>'
