@@ -34,9 +34,9 @@ static int64_t interval_ns(double share)
 
 static struct orch_claims *open_claims(const struct orch_share_place *place, GError **error)
 {
-    return place->is_folder
-               ? orch_claims_open_folder(place->remote, place->who, error)
-               : orch_claims_open_git(place->repository, place->remote, place->who, error);
+    return place->is_folder ? orch_claims_open_folder(place->remote, place->who, error)
+                            : orch_claims_open_git(place->repository, place->store_folder,
+                                                   place->remote, place->who, error);
 }
 
 static bool exchange(const struct orch_share_place *place, struct orch_store *store,
