@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/cli/cli.h"
+#include "core/cli/signatures.h"
 
 #include "lib/base/error.h"
 #include "lib/base/file.h"
+#include "lib/base/json.h"
 #include "lib/base/text.h"
 
 static int run_info(struct orch_cli *cli, const void *options, GError **error)
@@ -56,9 +58,18 @@ const struct orch_command ORCH_COMMAND_DB_INFO = {
     .run = run_info,
 };
 
+struct check_options {
+    bool signatures;
+};
+
+static const struct orch_option CHECK_OPTIONS[] = {
+    {"signatures", 0, NULL, ORCH_OPT_FLAG, offsetof(struct check_options, signatures),
+     "judge every signature, too: by whom, of which runs, and whether it fits"},
+    {0}};
+
 static int run_check(struct orch_cli *cli, const void *options, GError **error)
 {
-    (void)options;
+    const struct check_options *o = options;
     struct orch_store *store = orch_cli_store(cli, ORCH_STORE_READ, error);
     g_autoptr(GPtrArray) findings = g_ptr_array_new_with_free_func(g_free);
     struct orch_store_info info = {0};
@@ -67,12 +78,17 @@ static int run_check(struct orch_cli *cli, const void *options, GError **error)
         return -1;
     if (orch_store_info(store, &info, NULL)) /* what cannot be read is a finding already */
         orch_store_info_clear(&info);
+    g_autoptr(json_t) signatures = json_object();
+    if (o->signatures && !cli_signatures_check(cli, store, findings, signatures, error))
+        return -1;
     if (cli->json) {
         json_t *list = json_array();
         for (guint i = 0; i < findings->len; i++)
             json_array_append_new(list, json_string(findings->pdata[i]));
-        orch_cli_print_json(json_pack("{s:I s:I s:o}", "runs", (json_int_t)runs, "datasets",
-                                      (json_int_t)info.datasets, "findings", list));
+        json_t *all = json_pack("{s:I s:I s:o}", "runs", (json_int_t)runs, "datasets",
+                                (json_int_t)info.datasets, "findings", list);
+        json_object_update(all, signatures);
+        orch_cli_print_json(all);
     } else {
         for (guint i = 0; i < findings->len; i++)
             printf("%s\n", (char *)findings->pdata[i]);
@@ -90,7 +106,12 @@ const struct orch_command ORCH_COMMAND_DB_CHECK = {
     .summary = "recompute every digest; look for damage",
     .usage = "",
     .max_args = 0,
-    .about = "Exits with 7 when something is not as it was recorded.",
+    .options = CHECK_OPTIONS,
+    .option_bytes = sizeof(struct check_options),
+    .about = "Exits with 7 when something is not as it was recorded. With --signatures also when a "
+             "signature is bad, names a run that has another digest here, or is by somebody else "
+             "than the run says. A key that nobody here knows is no fault, nor is a run that "
+             "nobody signed; both are counted. docs/sharing.md says how keys are set up.",
     .run = run_check,
 };
 

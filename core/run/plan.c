@@ -241,6 +241,7 @@ static bool set_to_run(struct orch_plan *plan, struct orch_plan_item *item, GErr
         if (!equal && !older && orch_verdict_facts(orch_verdict_parse(row->state))->spares)
             older = row;
     }
+    g_autofree char *who = same ? orch_who_name(same->who) : NULL;
     if (same && orch_verdict_facts(orch_verdict_parse(same->state))->spares) {
         if (item->forced)
             set_state(item, ORCH_PLAN_MISSING, g_strdup("forced: makes a new run"));
@@ -248,8 +249,8 @@ static bool set_to_run(struct orch_plan *plan, struct orch_plan_item *item, GErr
             set_state(item, ORCH_PLAN_MISSING, g_strdup("reuse: never"));
         else
             set_state(item, ORCH_PLAN_MISSING,
-                      g_strdup_printf("done by %s on %s; timings count where they are made",
-                                      same->who, same->where_key));
+                      g_strdup_printf("done by %s on %s; timings count where they are made", who,
+                                      same->where_key));
     } else if (same) {
         set_state(item, ORCH_PLAN_MISSING,
                   g_strdup_printf("%s before%s%s", same->state, same->reason ? ": " : "",
@@ -277,10 +278,11 @@ static bool find_done(struct orch_plan *plan, struct orch_plan_item *item, bool 
     if (!run)
         return true;
     g_autofree char *when = ago(run->ended_ns);
+    g_autofree char *who = orch_who_name(run->who);
     g_free(item->run_key);
     item->run_key = g_strdup(run->key);
     set_state(item, ORCH_PLAN_DONE,
-              g_strdup_printf("%s %s by %s (%s)", run->state, when, run->who,
+              g_strdup_printf("%s %s by %s (%s)", run->state, when, who,
                               by_where ? run->where_key : "any machine"));
     orch_run_free(run);
     *out_done = true;
@@ -348,7 +350,8 @@ static bool adopt_run(struct orch_plan *plan, struct orch_plan_item *item, GErro
         return false;
     if (row) {
         item->run_key = g_strdup(row->key);
-        set_state(item, ORCH_PLAN_DONE, g_strdup_printf("done by %s", row->who));
+        g_autofree char *who = orch_who_name(row->who);
+        set_state(item, ORCH_PLAN_DONE, g_strdup_printf("done by %s", who));
     } else if (item->refused) {
         set_state(item, ORCH_PLAN_SKIPPED, g_strdup(item->refused));
     }

@@ -105,8 +105,10 @@ void results_draft_add(struct results_draft *draft, const char *path, const git_
 /** Makes its trees (in memory). Equal sets of items give equal trees. */
 bool results_draft_write(struct results_draft *draft, git_oid *out_root, GError **error);
 
-/** The root tree of a commit that must be one of results: format told and known. */
-bool results_root(struct results_place *place, const git_oid *commit, git_oid *out, GError **error);
+/** The root tree of a commit that must be one of results: format told and known. `*out_is_newer`
+ * (may be NULL): it has a format that is not known yet. */
+bool results_root(struct results_place *place, const git_oid *commit, git_oid *out,
+                  bool *out_is_newer, GError **error);
 
 /** An entry that a tree has and another has not, or has otherwise. `name` NULL: one of sources/, or
  * (`junk` says why) none of ours. */

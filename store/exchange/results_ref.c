@@ -33,6 +33,7 @@ struct exchange {
     git_oid ours, theirs;           /* commits; zero: none */
     git_oid ours_root, theirs_root; /* their trees */
     struct results_mark mark;
+    bool is_damaged;   /* `theirs` is ours by its history, and its tree is not one of results */
     bool is_marked;    /* `ours` is what the store remembers */
     GHashTable *told;  /* path -> git_oid *: what the store has and no tree had; made once */
     int64_t told_last; /* largest local number that was looked at */
@@ -133,19 +134,39 @@ static void add_receipt(struct orch_exchanged *out, struct orch_receipt *more)
 /* ---- pull ---------------------------------------------------------------------------------------
  */
 
+/* A tree there that is none of results, on top of commits that are known here, was damaged by
+ * somebody: it counts as empty, is named, and the next push mends it. One that shares nothing with
+ * us is not touched. */
+static bool read_theirs(struct exchange *x, GError **error)
+{
+    GError *problem = NULL;
+    git_oid common;
+    bool is_newer;
+    if (results_root(x->place, &x->theirs, &x->theirs_root, &is_newer, &problem))
+        return true;
+    memset(&x->theirs_root, 0, sizeof x->theirs_root);
+    x->is_damaged = !is_newer && !git_oid_is_zero(&x->ours_root) &&
+                    git_merge_base(&common, x->place->repository, &x->ours, &x->theirs) == 0;
+    if (x->is_damaged)
+        g_error_free(problem);
+    else
+        g_propagate_error(error, problem);
+    return x->is_damaged;
+}
+
 /* Reads where both stand. */
 static bool read_roots(struct exchange *x, GError **error)
 {
     memset(&x->ours_root, 0, sizeof x->ours_root);
     memset(&x->theirs_root, 0, sizeof x->theirs_root);
+    x->is_damaged = false;
     if (!results_refs_get(x->place, &x->ours, &x->theirs, error))
         return false;
     /* a ref here that is damaged is as none: the store has what matters */
-    if (!git_oid_is_zero(&x->ours) && !results_root(x->place, &x->ours, &x->ours_root, NULL))
+    if (!git_oid_is_zero(&x->ours) && !results_root(x->place, &x->ours, &x->ours_root, NULL, NULL))
         memset(&x->ours_root, 0, sizeof x->ours_root);
     x->is_marked = !git_oid_is_zero(&x->ours_root) && git_oid_equal(&x->ours, &x->mark.commit);
-    return git_oid_is_zero(&x->theirs) ||
-           results_root(x->place, &x->theirs, &x->theirs_root, error);
+    return git_oid_is_zero(&x->theirs) || read_theirs(x, error);
 }
 
 /* Offers what is new to the join; `draft` gets what was accepted, the store is committed. */
@@ -153,6 +174,13 @@ static bool join_news(struct exchange *x, struct results_draft *draft, GError **
 {
     struct results_offer offer = {
         .store = x->store, .how = x->how, .place = x->place, .draft = draft};
+    if (x->is_damaged) {
+        offer.join = orch_join_begin(x->store, x->place->remote, error);
+        if (!offer.join)
+            return false;
+        orch_join_refuse(offer.join, "'%s' there holds no results any more: 'orch push' mends it",
+                         RESULTS_REF);
+    }
     bool ok = x->is_marked || git_oid_is_zero(&x->ours_root) ||
               results_tell_news(x->place, &x->ours_root, NULL, results_offer, &offer, error);
     ok = ok && (git_oid_is_zero(&x->theirs_root) ||

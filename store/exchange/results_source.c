@@ -71,7 +71,7 @@ static git_tree *sources_here(struct results_place *place)
     git_oid commit, none, root, folder;
     git_tree *tree = NULL;
     if (!place || !results_refs_get(place, &commit, &none, NULL) || git_oid_is_zero(&commit) ||
-        !results_root(place, &commit, &root, NULL))
+        !results_root(place, &commit, &root, NULL, NULL))
         return NULL;
     struct results_draft *draft = results_draft_new(place, &root);
     if (!results_draft_find(draft, "sources", &folder) ||

@@ -169,7 +169,8 @@ static bool refuse_root(struct results_place *place, const char *why, const char
     return false;
 }
 
-bool results_root(struct results_place *place, const git_oid *commit, git_oid *out, GError **error)
+bool results_root(struct results_place *place, const git_oid *commit, git_oid *out,
+                  bool *out_is_newer, GError **error)
 {
     static const char *const start_anew =
         "nobody's store is harmed; if it was put there by mistake: 'git push REMOTE "
@@ -177,6 +178,8 @@ bool results_root(struct results_place *place, const git_oid *commit, git_oid *o
     git_commit *object = NULL;
     git_oid format;
     int64_t bytes = 0;
+    if (out_is_newer)
+        *out_is_newer = false;
     if (git_commit_lookup(&object, place->repository, commit) != 0)
         return refuse_root(place, "is no commit of results", start_anew, error);
     *out = *git_commit_tree_id(object);
@@ -198,8 +201,14 @@ bool results_root(struct results_place *place, const git_oid *commit, git_oid *o
     git_odb_object_free(text);
     if (strcmp(said, ORCH_ITEM_FORMAT) == 0)
         return true;
-    if (g_str_has_prefix(said, FORMAT_BEGIN))
-        return refuse_root(place, "has a newer format than this orch knows", "update orch", error);
+    if (g_str_has_prefix(said, FORMAT_BEGIN)) {
+        if (out_is_newer)
+            *out_is_newer = true;
+        return refuse_root(place, "has a newer format than this orch knows",
+                           "update orch; if nobody has a newer one, 'git push REMOTE "
+                           ":refs/orch/results' removes it, and 'orch push' writes it anew",
+                           error);
+    }
     return refuse_root(place, "is not orch's: its 'format' is unknown", start_anew, error);
 }
 

@@ -86,9 +86,18 @@ fails 3 as ada orch pull
 says "cannot fetch from 'origin'"
 same "$(digest ada)" "$want"
 git update-ref refs/orch/results "$keep"
-# not ours; newer
+# emptied by somebody: named, and mended by the next push; never ours, or newer: left alone
 force "$(git mktree </dev/null)"
-fails 3 as ada orch pull
+fails 7 as ada orch pull
+says 'holds no results any more'
+same "$(digest ada)" "$want"
+ok as bob orch status
+fails 7 as bob orch push
+same "$(names | sort)" "$honest" 'items after the ref was emptied'
+ok as ada orch pull
+keep=$(git rev-parse refs/orch/results)
+git update-ref refs/orch/results "$(git commit-tree "$(git mktree </dev/null)" -m stranger)"
+fails 3 as ada orch push
 says "no 'format'"
 git update-ref refs/orch/results "$keep"
 newer=$(echo 'orch results 2' | git hash-object -w --stdin)

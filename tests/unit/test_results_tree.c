@@ -159,7 +159,7 @@ static void flushed_objects_are_gits(void **state)
         assert_int_equal(lines, size + 1); /* `format` too */
         g_string_free(out, TRUE);
         struct results_place *other = results_place_open(f->folder, f->folder, NULL);
-        assert_true(results_root(other, &commit, &again, NULL));
+        assert_true(results_root(other, &commit, &again, NULL, NULL));
         assert_true(git_oid_equal(&root, &again));
         results_place_close(other);
     }
