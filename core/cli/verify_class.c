@@ -18,7 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { HANDINS_MAX = 2000, JOBS_MAX = 64, SHOWN_MAX = 200 };
+enum { HANDINS_MAX = 2000, JOBS_MAX = 64, SHOWN_MAX = 200, DIFFERENCES_MAX = 5 };
 #define OUTCOME_BYTES_MAX ((size_t)256 << 20)
 #define SECONDS_MAX 300.0 /* of one pack */
 
@@ -239,6 +239,28 @@ static void print_plain(const char *format, ...)
     printf("%s\n", g_strdelimit(text, "\n\t", ' ')); /* one line, whatever a name holds */
 }
 
+/* The first numbers that are not what the rows give. */
+static void print_numbers(const struct orch_handin *handin)
+{
+    const json_t *items = json_object_get(handin->outcome, "items");
+    int shown = 0;
+    for (size_t i = 0; i < json_array_size(items); i++) {
+        const json_t *item = json_array_get(items, i);
+        const json_t *list = json_object_get(item, "differences");
+        for (size_t j = 0; j < json_array_size(list) && shown < DIFFERENCES_MAX; j++, shown++) {
+            const json_t *d = json_array_get(list, j);
+            print_plain("%s: %s %s: %s: says %s, its rows give %s", handin->file,
+                        orch_json_text(item, "question", ""), orch_json_text(item, "title", ""),
+                        orch_json_text(d, "place", ""), orch_json_text(d, "said", ""),
+                        orch_json_text(d, "found", ""));
+        }
+    }
+    int more = (int)orch_json_int(handin->outcome, "differs", 0) - shown;
+    if (more > 0)
+        print_plain("%s: %d more differ ('orch verify %s' lists them)", handin->file, more,
+                    handin->file);
+}
+
 static void print_handin(const struct orch_handin *handin)
 {
     if (handin->why)
@@ -246,10 +268,7 @@ static void print_handin(const struct orch_handin *handin)
     const json_t *problems = json_object_get(handin->outcome, "problems");
     for (size_t i = 0; i < json_array_size(problems) && i < 5; i++)
         print_plain("%s: %s", handin->file, json_string_value(json_array_get(problems, i)));
-    int differs = (int)orch_json_int(handin->outcome, "differs", 0);
-    if (differs)
-        print_plain("%s: %d number%s not what the rows give ('orch verify %s' lists them)",
-                    handin->file, differs, differs == 1 ? " is" : "s are", handin->file);
+    print_numbers(handin);
 }
 
 static void print_common(const GPtrArray *found)

@@ -119,6 +119,8 @@ static void take_file(struct tree *tree, const struct orch_tree_file *file, bool
     size_t length = 0, most = is_needed ? (size_t)out->limit : FILE_BYTES_MAX;
     if (file->mode == MODE_LINK || file->mode == MODE_SUBMODULE)
         why = file->mode == MODE_LINK ? "a symbolic link" : "a submodule";
+    if (!why && g_str_has_suffix(file->path, ".orch"))
+        why = "a pack"; /* an earlier one, left in the work tree */
     char *bytes = why ? NULL : read_file(tree, file, most, &length, &why);
     if (bytes && !why)
         why = orch_secret_by_content(bytes, MIN(length, ORCH_SECRET_HEAD_BYTES));

@@ -7,8 +7,10 @@
 #include "lib/base/json.h"
 #include "lib/vcs/listed.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { FILES_MAX = 100000, PROBLEMS_MAX = 200, PATH_BYTES_MAX = 1024 };
 #define HTML_BYTES_MAX ((size_t)64 << 20)
@@ -316,6 +318,10 @@ static bool read_json(struct orch_pack *pack, const char *path, GError **error)
 
 struct orch_pack *orch_pack_open(const char *path, GError **error)
 {
+    if (access(path, R_OK) != 0) {
+        orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot read '%s'", path);
+        return NULL;
+    }
     if (!orch_bundle_is(path)) {
         orch_error_set(error, ORCH_ERROR_IO, "'orch pack RECIPE FILE' makes one", "'%s' is no pack",
                        path);

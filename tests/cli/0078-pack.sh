@@ -6,7 +6,8 @@ fails 2 orch pack r.recipe r.orch; says 'there is no run'
 ok orch run r.recipe tune -q
 ORCH_USER=bob ok orch run r.recipe feature -x lr=0.01 -q
 echo 'SECRET=1' >.env; printf -- '-----BEGIN OPENSSH PRIVATE KEY-----\nx\n' >notes.txt
-ok orch pack r.recipe r.orch
+ok orch pack r.recipe old.orch -q
+ok orch pack r.recipe r.orch; says 'old.orch: a pack'
 has 'r.orch: 6 runs, 7 artifacts'
 tar tzf r.orch >"$SCRATCH/names"
 for name in pack.json report.json report.html; do grep -qx "$name" "$SCRATCH/names" || _fail "no $name"; done
@@ -24,7 +25,7 @@ rm -r handin unzipped
 # elsewhere: no repository, no store, another name
 cp r.orch p1.orch "$SCRATCH"; mkdir "$SCRATCH/ta"; cd "$SCRATCH/ta"; export ORCH_USER=ta
 ok orch verify ../r.orch
-has 'r by ada'; has '6 runs by their digests'; has '1 trees by their ids'; has 'signature: none'
+has 'r by ada'; has '6 runs by their digests'; has '2 trees by their ids'; has 'signature: none'
 has '1.1a Final'; has ' 0 differ, 0 not checked; report.html says the same'; has 'Runs made by others'
 has "note: plugin 'job' is the pack's own"
 same "$(ls -A)" '' 'files left behind'
@@ -68,6 +69,17 @@ mkdir "$SCRATCH/plain"; cd "$SCRATCH/plain"; cp -r "$SCRATCH/w/exp" "$SCRATCH/w/
 ok orch run r.recipe tune -q
 ok orch pack r.recipe plain.orch
 cd "$SCRATCH/ta"; ok orch verify ../plain/plain.orch --json; same "$(json good)" true; same "$(json notes.1)" "plugin 'job' is the pack's own"
+# timings count where they were made; a pack's are looked at anywhere
+if [ "$(nproc)" -gt 1 ] && command -v taskset >/dev/null; then
+    cd "$SCRATCH/w"; export ORCH_USER=ada
+    sleeps nap '1ms, 2ms' 2
+    echo 'report: [ { title: Naps, table: { rows: seconds, value: wall_s } } ]' >>nap.recipe
+    ok orch run nap.recipe -q; ok orch pack nap.recipe nap.orch
+    cd "$SCRATCH/ta"; export ORCH_USER=ta
+    ok taskset -c 0 "$BUILD/orch" verify ../w/nap.orch; has ' 0 differ, 0 not checked'; has_not 'by their parameters'
+    ok taskset -c 0 "$BUILD/orch" verify ../w/nap.orch --rerun 1; has 'not comparable: '
+    _run orch verify ../w/nap.orch --rerun 1; has 'the 95 % prediction interval of its 2 repeats'
+fi
 # signed runs: whose, by this machine's list of keys
 if command -v ssh-keygen >/dev/null; then
     cd "$SCRATCH/w"; export ORCH_USER='Ada <ada@example.org>'
@@ -83,7 +95,7 @@ if command -v ssh-keygen >/dev/null; then
 fi
 # what is no pack
 fails 3 orch verify ../w/r.recipe; says 'is no pack'
-fails 3 orch verify ../nothing; says 'no pack'
+fails 3 orch verify ../nothing; says "cannot read '../nothing'"
 : >empty; fails 3 orch verify empty
 head -c 3000 ../r.orch >cut.orch; fails 3 orch verify cut.orch
 exit 0

@@ -69,7 +69,7 @@ what = {c["what"].split(":")[0] for c in copies}
 assert what == {"equal to the last bit", "one key with two contents"}, what
 assert any("when it began" in c["what"] and "the times of its 12 points" in c["what"] for c in copies), copies
 ' || _fail 'the class as JSON'
-fails 7 orch verify class/; has 'cut.orch: '; has 'not what the rows give'; has 'copied run: '; has 'shared run: '
+fails 7 orch verify class/; has 'cut.orch: '; has '38/hw.orch: 1.1 Values: '; has 'its rows give'; has 'copied run: '; has 'shared run: '
 has 'made by student36, handed in by sharer, declared'
 mkdir good; cp class/1*.orch class/37.orch good; ok orch verify good -j 2
 mkdir none; fails 3 orch verify none; says 'there is no pack'
