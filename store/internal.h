@@ -30,6 +30,7 @@ struct orch_store {
     GPtrArray *warnings;         /* char *: what opening it met */
     struct store_shards *shards; /* on a network file system, else NULL */
     GHashTable *statements;      /* address of SQL literal -> sqlite3_stmt * */
+    struct store_stream *stream; /* points on their way in (stream.c), or NULL */
 };
 
 /* ---- sql.c: statements, errors, transactions --------------------------------------------------
@@ -170,6 +171,20 @@ bool store_seal_run(struct orch_store *store, const struct store_written *writte
 /** Takes back what was just written, sealed or not. Only within a join: the triggers are off. */
 bool store_unwrite_run(struct orch_store *store, const struct store_written *written,
                        GError **error);
+
+/* ---- stream.c ---------------------------------------------------------------------------------
+ */
+
+/** A row of `metric`. */
+struct store_row {
+    int64_t name_id, step;
+    double t_ms, value;
+};
+/** The next row: 1, 0 at the end, -1 when it failed. It may use the store. */
+typedef int (*store_next_row)(void *ctx, struct store_row *out);
+/** Inserts all points of a run; a later one of the same metric and step replaces the earlier. */
+bool store_insert_points(struct orch_store *store, int64_t run_id, store_next_row next, void *ctx,
+                         GError **error);
 
 /* ---- objects.c --------------------------------------------------------------------------------
  */

@@ -85,6 +85,9 @@ static int compare_rows(gconstpointer a, gconstpointer b)
 /* One line of bounded length without control characters: it may quote a stranger's data. */
 static char *plain_line(char *line)
 {
+    char *hint = strstr(line, "\n  hint:"); /* what to do with a store of one's own */
+    if (hint)
+        *hint = 0;
     if (strlen(line) > LINE_BYTES)
         g_strlcpy(line + LINE_BYTES, "...", 4);
     char *valid = orch_text_plain(g_utf8_make_valid(line, -1));
@@ -95,12 +98,10 @@ static char *plain_line(char *line)
 static void add_problem(struct orch_join *join, char *line)
 {
     line = plain_line(line);
-    if (join->receipt->problems->len < PROBLEMS_MAX) {
+    if (join->receipt->problems->len < PROBLEMS_MAX)
         g_ptr_array_add(join->receipt->problems, line);
-    } else {
-        join->more_problems++;
+    else
         g_free(line);
-    }
 }
 
 void orch_join_refuse(struct orch_join *join, const char *format, ...)
@@ -193,9 +194,6 @@ struct orch_receipt *orch_join_commit(struct orch_join *join, GError **error)
     }
     for (guint i = 0; i < join->objects->len; i++) /* they may take long: nobody waits for them */
         store_join_objects(join, join->objects->pdata[i]);
-    if (join->more_problems)
-        g_ptr_array_add(join->receipt->problems,
-                        g_strdup_printf("and %" G_GINT64_FORMAT " more", join->more_problems));
     g_ptr_array_sort(join->receipt->rows, compare_rows);
     struct orch_receipt *receipt = g_steal_pointer(&join->receipt);
     free_join(join);

@@ -12,7 +12,6 @@ struct orch_join {
     struct orch_receipt *receipt;
     GHashTable *rows;   /* "who\nrecipe\nexperiment" -> struct orch_receipt_row * of the receipt */
     GPtrArray *objects; /* struct store_objects *: copied when the rows are safe */
-    int64_t more_problems;
 };
 
 /** Artifact bytes beside another store. */

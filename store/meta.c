@@ -9,8 +9,7 @@
 
 char *orch_store_remembered(struct orch_store *store, const char *name, GError **error)
 {
-    sqlite3_stmt *statement =
-        store_statement(store, "SELECT value FROM meta WHERE key = ?", error);
+    sqlite3_stmt *statement = store_statement(store, "SELECT value FROM meta WHERE key = ?", error);
     if (!statement)
         return NULL;
     store_bind(statement, "t", name);
@@ -35,9 +34,9 @@ bool orch_store_remember(struct orch_store *store, const char *name, const char 
 int64_t orch_store_private_notes(struct orch_store *store, GError **error)
 {
     int64_t count;
-    bool ok = store_get_int(store, &count, 0, error,
-                            "SELECT count(*) FROM note WHERE public = 0 AND kind <> 'tombstone'",
-                            "");
+    bool ok =
+        store_get_int(store, &count, 0, error,
+                      "SELECT count(*) FROM note WHERE public = 0 AND kind <> 'tombstone'", "");
     return ok ? count : -1;
 }
 

@@ -143,6 +143,7 @@ void store_close_handle(struct orch_store *store)
     g_hash_table_remove_all(store->statements);
     sqlite3_close(store->db);
     store->db = NULL;
+    g_clear_pointer(&store->stream, g_free);
 }
 
 /* The journal mode as it is; reading it is the first look into the file. */

@@ -418,15 +418,39 @@ static bool start_metric(struct store_reader *reader, int64_t id)
     return true;
 }
 
+/* Millions pass here: one look at each value. */
+static bool point_value(struct store_reader *reader, sqlite3_value *value, double *out)
+{
+    switch (sqlite3_value_type(value)) {
+    case SQLITE_FLOAT:
+        *out = sqlite3_value_double(value);
+        return true;
+    case SQLITE_NULL:
+        *out = (double)NAN;
+        return true;
+    case SQLITE_INTEGER:
+        *out = (double)sqlite3_value_int64(value);
+        return true;
+    default:
+        reader->fault = "a number of it is none";
+        return false;
+    }
+}
+
 static bool take_point(struct store_reader *reader, sqlite3_stmt *s, struct orch_point *out)
 {
-    int64_t id;
-    if (!take_int(reader, s, 1, INT64_MIN, INT64_MAX, &id) ||
-        ((!reader->metric || id != reader->name_id) && !start_metric(reader, id)))
+    sqlite3_value *name = sqlite3_column_value(s, 1), *step = sqlite3_column_value(s, 2);
+    if (sqlite3_value_type(name) != SQLITE_INTEGER || sqlite3_value_type(step) != SQLITE_INTEGER) {
+        reader->fault = "a number of it is none";
+        return false;
+    }
+    int64_t id = sqlite3_value_int64(name);
+    if ((!reader->metric || id != reader->name_id) && !start_metric(reader, id))
         return false;
     out->name = reader->metric;
-    return take_int(reader, s, 2, INT64_MIN, INT64_MAX, &out->step) &&
-           take_real(reader, s, 3, &out->t_ms) && take_real(reader, s, 4, &out->value);
+    out->step = sqlite3_value_int64(step);
+    return point_value(reader, sqlite3_column_value(s, 3), &out->t_ms) &&
+           point_value(reader, sqlite3_column_value(s, 4), &out->value);
 }
 
 static bool next_point(void *ctx, struct orch_point *out, GError **error)

@@ -12,7 +12,7 @@ enum {
     RUN_TEXT_HEAD_MAX = 16 << 20,  /* bytes of the first line */
     RUN_TEXT_METRIC_MAX = 1 << 20, /* bytes of a metric's line */
     RUN_TEXT_METRICS_MAX = 4096,   /* as a record may have */
-    RUN_TEXT_ROWS_MAX = 20000,    /* of each list in the head */
+    RUN_TEXT_ROWS_MAX = 20000,     /* of each list in the head */
 };
 
 enum run_text_type {

@@ -174,8 +174,8 @@ bool orch_store_record(struct orch_store *store, const struct orch_record *recor
 bool orch_store_put_recipe(struct orch_store *store, const char *key, const char *name,
                            const char *canonical, const char *verbatim, GError **error);
 
-/** Adds a note (kind "note", "tag", or "tombstone": the run is hidden everywhere and spares
- * nothing). */
+/** Adds a note (kind "note", "tag", "tombstone": the run is hidden everywhere and spares nothing,
+ * or "signature"). */
 bool orch_store_note(struct orch_store *store, const char *run_key, const char *kind,
                      bool is_public, const char *text, GError **error);
 

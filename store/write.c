@@ -30,8 +30,8 @@ struct writing {
     GPtrArray *slots;    /* struct slot *, in order of appearance */
     GHashTable *by_name; /* name -> slot */
     GHashTable *streams; /* name_id -> struct store_points *, for the digest */
-    sqlite3_stmt *insert, *replace;
-    guint at; /* slot of the last point */
+    guint at;            /* slot of the last point */
+    GError *problem;     /* of the stream */
     struct store_written *out;
 };
 
@@ -264,59 +264,42 @@ static struct slot *find_slot(struct writing *w, const char *name, GError **erro
     return slot;
 }
 
-static bool put_point(struct writing *w, const struct orch_point *point, GError **error)
+/* The next point as a row of `metric`. */
+static int next_row(void *ctx, struct store_row *out)
 {
-    struct slot *slot = find_slot(w, point->name, error);
+    struct writing *w = ctx;
+    struct orch_point point;
+    if (!w->record->next_point(w->record->next_ctx, &point, &w->problem)) {
+        w->out->is_records_fault = w->problem != NULL;
+        return w->problem ? -1 : 0;
+    }
+    struct slot *slot = find_slot(w, point.name, &w->problem);
     if (!slot)
-        return false;
-    sqlite3_stmt *s = w->insert; /* rising steps meet no earlier row */
-    if (slot->points && point->step > slot->last_step) {
-        store_points_add(slot->points, point->step, point->t_ms, point->value);
-        slot->last_step = point->step;
+        return -1;
+    if (slot->points && point.step > slot->last_step) {
+        store_points_add(slot->points, point.step, point.t_ms, point.value);
+        slot->last_step = point.step;
     } else {
         g_clear_pointer(&slot->points, store_points_free);
-        s = w->replace;
     }
-    sqlite3_bind_int64(s, 2, slot->name_id);
-    sqlite3_bind_int64(s, 3, point->step);
-    sqlite3_bind_double(s, 4, point->t_ms); /* NaN becomes NULL */
-    sqlite3_bind_double(s, 5, point->value);
-    if (sqlite3_step(s) != SQLITE_DONE) {
-        store_fail(w->store, error, "write to");
-        sqlite3_reset(s);
-        return false;
-    }
-    sqlite3_reset(s);
-    return true;
+    *out = (struct store_row){slot->name_id, point.step, point.t_ms, point.value};
+    return 1;
 }
 
 static bool put_points(struct writing *w, GError **error)
 {
-    const struct orch_record *r = w->record;
-    if (!r->next_point)
+    if (!w->record->next_point)
         return true;
-    w->insert = store_statement(
-        w->store, "INSERT INTO metric(run, name_id, step, t_ms, value) VALUES(?, ?, ?, ?, ?)",
-        error);
-    w->replace =
-        store_statement(w->store,
-                        "INSERT INTO metric(run, name_id, step, t_ms, value) VALUES(?, ?, ?, ?, ?)"
-                        " ON CONFLICT DO UPDATE SET t_ms = excluded.t_ms, value = excluded.value",
-                        error);
-    if (!w->insert || !w->replace)
-        return false;
-    sqlite3_bind_int64(w->insert, 1, w->run_id);
-    sqlite3_bind_int64(w->replace, 1, w->run_id);
     GError *problem = NULL;
-    struct orch_point point;
-    while (r->next_point(r->next_ctx, &point, &problem))
-        if (!put_point(w, &point, error))
-            return false;
-    if (problem) {
-        w->out->is_records_fault = true;
-        g_propagate_error(error, problem);
+    bool ok = store_insert_points(w->store, w->run_id, next_row, w, &problem);
+    if (w->problem) { /* says more than that the statement failed */
+        g_clear_error(&problem);
+        g_propagate_error(error, w->problem);
+        return false;
     }
-    return !problem;
+    if (problem)
+        g_propagate_error(error, problem);
+    return ok;
 }
 
 /* ---- the whole --------------------------------------------------------------------------------
@@ -348,8 +331,6 @@ bool store_write_run(struct orch_store *store, const struct orch_record *record,
         .out = out,
     };
     bool ok = write_all(&w, key, error);
-    if (w.insert)
-        sqlite3_reset(w.insert);
     g_hash_table_destroy(w.streams);
     g_hash_table_destroy(w.by_name);
     g_ptr_array_unref(w.slots);

@@ -31,6 +31,14 @@ struct orch_document *orch_answer_document(struct orch_plan *plan,
                                            const struct orch_answer_options *options,
                                            GError **error);
 
+/** A document of what the store holds of each experiment with trials in the plan: one section each,
+ * as the item `coverage` gives it. NULL with an error. The caller frees. */
+struct orch_document *orch_answer_coverages(struct orch_plan *plan,
+                                            const struct orch_answer_options *options,
+                                            GError **error);
+/** Does a kind of item ("curve") fit models, and so take its time? */
+bool orch_answer_is_slow(const char *kind);
+
 /* ---- items: each fills its section; false with an error when the store cannot be read ----------
  */
 bool orch_answer_table(struct orch_asked *a, GError **error);

@@ -1,51 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The item `coverage`: which trials are there, and by whom. Runs that others made on machines of
  * their own count too: a group fills one table. */
+#include "core/answer/group_runs.h"
 #include "core/answer/items.h"
-
-#include "lib/wire/verdict.h"
+#include "lib/base/json.h"
 
 #include <string.h>
-
-/* ---- runs of the recipe, by fingerprint --------------------------------------------------------
- */
-
-struct group {
-    GPtrArray *runs;            /* struct orch_run * */
-    GHashTable *by_fingerprint; /* -> GPtrArray of them, newest first */
-};
-
-static void free_list(gpointer list)
-{
-    g_ptr_array_unref(list);
-}
-
-static bool gather(struct group *group, const struct orch_plan *plan, GError **error)
-{
-    struct orch_run_query query = {.recipe = plan->expansion->name};
-    group->by_fingerprint = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, free_list);
-    if (!plan->store)
-        return true;
-    group->runs = orch_store_runs(plan->store, &query, NULL, error);
-    for (guint i = 0; group->runs && i < group->runs->len; i++) {
-        struct orch_run *run = group->runs->pdata[i];
-        if (!orch_verdict_facts(orch_verdict_parse(run->state))->spares)
-            continue;
-        GPtrArray *list = g_hash_table_lookup(group->by_fingerprint, run->fingerprint);
-        if (!list) {
-            list = g_ptr_array_new();
-            g_hash_table_insert(group->by_fingerprint, run->fingerprint, list);
-        }
-        g_ptr_array_add(list, run);
-    }
-    return group->runs;
-}
-
-static void release(struct group *group)
-{
-    g_clear_pointer(&group->by_fingerprint, g_hash_table_unref);
-    g_clear_pointer(&group->runs, g_ptr_array_unref);
-}
 
 /* ---- a cell ------------------------------------------------------------------------------------
  */
@@ -76,19 +36,27 @@ static void tally_clear(struct tally *tally)
     g_hash_table_unref(tally->counts);
 }
 
-/* "ada 2, bob 1"; without counts where there is one trial only. */
+/* "ada 2, bob 1, claimed by eve until 12:40 (1)"; without counts where there is one trial only. */
 static char *tally_text(const struct tally *tally, bool with_counts)
 {
     GString *text = g_string_new(NULL);
     for (guint i = 0; i < tally->names->len; i++) {
         const char *name = tally->names->pdata[i];
+        int times = GPOINTER_TO_INT(g_hash_table_lookup(tally->counts, name));
+        size_t length = strlen(name);
+        bool ends_in_digit = length && g_ascii_isdigit(name[length - 1]);
         g_string_append_printf(text, "%s%s", i ? ", " : "", name);
         if (with_counts)
-            g_string_append_printf(text, " %d",
-                                   GPOINTER_TO_INT(g_hash_table_lookup(tally->counts, name)));
+            g_string_append_printf(text, ends_in_digit ? " (%d)" : " %d", times);
     }
     return g_string_free(text, FALSE);
 }
+
+/* What a whole section has. */
+struct coverage {
+    struct tally names;
+    unsigned elsewhere, held; /* trials that only other places have; that somebody runs now */
+};
 
 static void note_elsewhere(struct orch_asked *a, const struct orch_trial *trial,
                            const struct orch_run *run)
@@ -101,31 +69,16 @@ static void note_elsewhere(struct orch_asked *a, const struct orch_trial *trial,
                                      run->who,
                                      run->where_key,
                                      run->source_commit,
-                                     !who || g_strcmp0(who, run->who) == 0};
+                                     !who || orch_who_is_same(who, run->who)};
     orch_section_run_add(a->section, &noted);
 }
 
-/* Runs of a trial, wherever they were made. The caller unrefs. */
-static GPtrArray *runs_of(const struct group *group, struct orch_store *store,
-                          const struct orch_plan_item *item)
-{
-    GPtrArray *known = g_hash_table_lookup(group->by_fingerprint, item->fingerprint);
-    GPtrArray *out = known ? g_ptr_array_ref(known) : g_ptr_array_new();
-    for (guint i = 0; !*item->fingerprint && group->runs && i < group->runs->len; i++) {
-        const struct orch_run *run = group->runs->pdata[i];
-        if (orch_verdict_facts(orch_verdict_parse(run->state))->spares &&
-            orch_run_is_of(store, run, item))
-            g_ptr_array_add(out, group->runs->pdata[i]);
-    }
-    return out;
-}
-
 /* Who has the trial at another place; each person and place once. True when only others have it. */
-static bool count_elsewhere(struct orch_asked *a, const struct group *group,
+static bool count_elsewhere(struct orch_asked *a, const struct orch_group_runs *group,
                             const struct orch_trial *trial, struct tally *cell)
 {
     const char *here = trial->run ? trial->run->where_key : NULL;
-    g_autoptr(GPtrArray) list = runs_of(group, a->plan->store, trial->item);
+    g_autoptr(GPtrArray) list = orch_group_runs_of(group, trial->item);
     g_autoptr(GHashTable) seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     bool any = false;
     for (guint i = 0; i < list->len; i++) {
@@ -133,8 +86,9 @@ static bool count_elsewhere(struct orch_asked *a, const struct group *group,
         if (g_strcmp0(run->where_key, here) == 0 ||
             (trial->run && trial->item->cell->experiment->reuse != ORCH_RECIPE_REUSE_WHERE))
             continue;
-        g_autofree char *text = g_strdup_printf("%s on %s", run->who ? run->who : "-",
-                                                run->where_key ? run->where_key : "-");
+        g_autofree char *name = orch_who_name(run->who);
+        g_autofree char *text =
+            g_strdup_printf("%s on %s", name ? name : "-", run->where_key ? run->where_key : "-");
         if (!g_hash_table_add(seen, g_strdup(text)))
             continue;
         count(cell->names, cell->counts, text);
@@ -142,6 +96,15 @@ static bool count_elsewhere(struct orch_asked *a, const struct group *group,
         any = true;
     }
     return any && !trial->run;
+}
+
+/* Somebody runs it now: here ("running now"), or as a claim says. */
+static bool count_held(const struct orch_trial *trial, struct tally *cell)
+{
+    bool is_held = !trial->run && trial->item->state == ORCH_PLAN_HELD;
+    if (is_held)
+        count(cell->names, cell->counts, trial->item->reason ? trial->item->reason : "held");
+    return is_held;
 }
 
 static bool is_skipped(const struct orch_grid_cell *cell)
@@ -152,18 +115,23 @@ static bool is_skipped(const struct orch_grid_cell *cell)
     return true;
 }
 
-static void add_cell(struct orch_asked *a, const struct group *group, struct orch_table *table,
-                     const struct orch_grid_cell *cell, struct tally *all, unsigned *elsewhere)
+static void add_cell(struct orch_asked *a, const struct orch_group_runs *group,
+                     struct orch_table *table, const struct orch_grid_cell *cell,
+                     struct coverage *all)
 {
     struct tally tally = tally_new();
     for (guint i = 0; cell && i < cell->trials->len; i++) {
         const struct orch_trial *trial = cell->trials->pdata[i];
-        const char *who = trial->run && trial->run->who ? trial->run->who : "-";
+        g_autofree char *name = trial->run ? orch_who_name(trial->run->who) : NULL;
+        const char *who = name ? name : "-";
         if (trial->run) {
             count(tally.names, tally.counts, who);
-            count(all->names, all->counts, who);
+            count(all->names.names, all->names.counts, who);
         }
-        *elsewhere += count_elsewhere(a, group, trial, &tally);
+        if (count_elsewhere(a, group, trial, &tally))
+            all->elsewhere++;
+        else
+            all->held += count_held(trial, &tally);
     }
     g_autofree char *names = tally_text(&tally, cell && cell->planned > 1);
     if (!cell) {
@@ -184,9 +152,8 @@ static void add_cell(struct orch_asked *a, const struct group *group, struct orc
 /* ---- the item ----------------------------------------------------------------------------------
  */
 
-static struct orch_table *make_table(struct orch_asked *a, const struct group *group,
-                                     const struct orch_grid *grid, struct tally *all,
-                                     unsigned *elsewhere)
+static struct orch_table *make_table(struct orch_asked *a, const struct orch_group_runs *group,
+                                     const struct orch_grid *grid, struct coverage *all)
 {
     g_autoptr(GPtrArray) rows = orch_grid_rows(grid);
     g_autoptr(GPtrArray) columns = orch_grid_columns(grid);
@@ -203,8 +170,7 @@ static struct orch_table *make_table(struct orch_asked *a, const struct group *g
     for (guint i = 0; i < rows->len; i++) {
         orch_table_add(table, g_strchomp(rows->pdata[i]), NULL);
         for (guint j = 0; j < columns->len; j++)
-            add_cell(a, group, table, orch_grid_at(grid, rows->pdata[i], columns->pdata[j]), all,
-                     elsewhere);
+            add_cell(a, group, table, orch_grid_at(grid, rows->pdata[i], columns->pdata[j]), all);
     }
     return table;
 }
@@ -224,31 +190,98 @@ static void default_axes(struct orch_answer_grid *g)
     }
 }
 
+static void say_all(struct orch_asked *a, const struct coverage *all)
+{
+    g_autofree char *names = tally_text(&all->names, true);
+    orch_section_text(a->section, "%u of %u trials are there%s%s", a->section->done,
+                      a->section->planned, *names ? ": " : "", names);
+    if (all->elsewhere)
+        orch_section_text(a->section,
+                          "%u of the others were run at other places (another machine, other "
+                          "threads: see --jobs)",
+                          all->elsewhere);
+    if (all->held)
+        orch_section_text(a->section, "%u of the others %s run now", all->held,
+                          all->held == 1 ? "is" : "are");
+}
+
 bool orch_answer_coverage(struct orch_asked *a, GError **error)
 {
-    struct group group = {0};
-    struct orch_answer_grid *g = orch_answer_grid_begin(a, "rows", "columns", error);
-    if (!g)
-        return false;
-    default_axes(g);
-    bool ok = gather(&group, a->plan, error) && orch_answer_grid_fill(a, g, error);
+    struct orch_group_runs *group = orch_group_runs_new(a->plan, error);
+    struct orch_answer_grid *g = group ? orch_answer_grid_begin(a, "rows", "columns", error) : NULL;
+    if (g)
+        default_axes(g);
+    bool ok = g && orch_answer_grid_fill(a, g, error);
     if (ok && g->grid->cells->len) {
-        struct tally all = tally_new();
-        unsigned elsewhere = 0;
-        orch_section_table(a->section, make_table(a, &group, g->grid, &all, &elsewhere));
-        g_autofree char *names = tally_text(&all, true);
-        orch_section_text(a->section, "%u of %u trials are there%s%s", a->section->done,
-                          a->section->planned, *names ? ": " : "", names);
-        if (elsewhere)
-            orch_section_text(a->section,
-                              "%u of the others were run at other places (another machine, other "
-                              "threads: see --jobs)",
-                              elsewhere);
-        tally_clear(&all);
+        struct coverage all = {tally_new(), 0, 0};
+        orch_section_table(a->section, make_table(a, group, g->grid, &all));
+        say_all(a, &all);
+        tally_clear(&all.names);
     }
     if (ok)
         orch_answer_say_missing(a, g->trials);
-    release(&group);
+    orch_group_runs_free(group);
     orch_answer_grid_free(g);
     return ok;
+}
+
+/* ---- one section an experiment -----------------------------------------------------------------
+ */
+
+/* Columns are the last of several swept parameters, rows the others; repeats are counted. */
+static json_t *spec_of(const struct orch_plan *plan, const struct orch_experiment *experiment)
+{
+    json_t *rows = json_array();
+    const json_t *coords = NULL;
+    const char *name, *last = NULL;
+    json_t *value;
+    for (unsigned i = 0; i < plan->count && !coords; i++)
+        if (plan->items[i].cell->experiment == experiment)
+            coords = plan->items[i].cell->coords;
+    json_object_foreach((json_t *)(uintptr_t)coords, name, value)
+        json_array_append_new(rows, json_string(name));
+    if (!json_array_size(rows))
+        json_array_append_new(rows, json_string("experiment"));
+    json_t *spec = json_pack("{s:s s:o}", "experiments", experiment->name, "rows", rows);
+    size_t count = json_array_size(rows);
+    if (count < 2)
+        return spec;
+    last = json_string_value(json_array_get(rows, count - 1));
+    json_object_set_new(spec, "columns", json_string(last));
+    json_array_remove(rows, count - 1);
+    return spec;
+}
+
+static bool has_trials(const struct orch_plan *plan, const struct orch_experiment *experiment)
+{
+    for (unsigned i = 0; i < plan->count; i++)
+        if (plan->items[i].cell->experiment == experiment &&
+            plan->items[i].state != ORCH_PLAN_UNUSED)
+            return true;
+    return false;
+}
+
+struct orch_document *orch_answer_coverages(struct orch_plan *plan,
+                                            const struct orch_answer_options *options,
+                                            GError **error)
+{
+    struct orch_document *document = orch_document_new(plan->expansion->name);
+    const GPtrArray *experiments = plan->expansion->experiments;
+    bool ok = true;
+    for (guint i = 0; ok && i < experiments->len; i++) {
+        const struct orch_experiment *experiment = experiments->pdata[i];
+        if (!has_trials(plan, experiment))
+            continue;
+        g_autoptr(json_t) spec = spec_of(plan, experiment);
+        struct orch_report_item item = {
+            .kind = ORCH_REPORT_COVERAGE, .title = experiment->name, .spec = spec};
+        struct orch_section *section =
+            orch_document_add(document, "coverage", NULL, experiment->name);
+        struct orch_asked a = {plan, &item, options, section, document};
+        ok = orch_answer_coverage(&a, error);
+    }
+    if (ok)
+        return document;
+    orch_document_free(document);
+    return NULL;
 }

@@ -2,6 +2,7 @@
 #include "core/cli/cli.h"
 
 #include "lib/base/error.h"
+#include "store/exchange/results_ref.h"
 
 static int run(struct orch_cli *cli, const void *options, GError **error)
 {
@@ -13,23 +14,33 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
     g_autofree char *dest = cli->arg_count > 1
                                 ? g_strdup(cli->args[1])
                                 : g_strdup_printf("run-%s", orch_cli_short_key(run->key));
+    struct orch_vcs *vcs = cli->workspace->vcs;
+    bool is_whole = run->source_tree && vcs && orch_vcs_has_tree(vcs, run->source_tree);
+    g_autofree char *part = run->source_tree && vcs && !is_whole
+                                ? orch_git_shared_source(orch_vcs_root(vcs), run->source_tree)
+                                : NULL;
     int status = -1;
     if (!run->source_tree) {
         orch_error_set(error, ORCH_ERROR_NOT_FOUND, NULL,
                        "run %s is unversioned: it was made in no git repository",
                        orch_cli_short_key(run->key));
-    } else if (!cli->workspace->vcs || !orch_vcs_has_tree(cli->workspace->vcs, run->source_tree)) {
+    } else if (!is_whole && !part) {
         orch_error_set(error, ORCH_ERROR_NOT_FOUND,
-                       "its source stays where it was run unless it is shared; ask its author",
+                       "its source stays where it was run unless it is shared ('orch push "
+                       "--with-source'); ask its author",
                        "tree %s of run %s (by %s) is not in this repository", run->source_tree,
                        orch_cli_short_key(run->key), run->who);
-    } else if (orch_vcs_checkout(cli->workspace->vcs, run->source_tree, dest, error)) {
+    } else if (orch_vcs_checkout(vcs, is_whole ? run->source_tree : part, dest, error)) {
         if (cli->json)
-            orch_cli_print_json(json_pack("{s:s s:s s:s}", "run", run->key, "tree",
-                                          run->source_tree, "folder", dest));
+            orch_cli_print_json(json_pack("{s:s s:s s:s s:b}", "run", run->key, "tree",
+                                          run->source_tree, "folder", dest, "whole", is_whole));
         else
             printf("%s\n", dest);
-        orch_cli_say(cli, "the source of run %s is in '%s'", orch_cli_short_key(run->key), dest);
+        orch_cli_say(cli,
+                     is_whole ? "the source of run %s is in '%s'"
+                              : "the inputs of run %s are in '%s': they are all of its source "
+                                "that was shared",
+                     orch_cli_short_key(run->key), dest);
         status = ORCH_EXIT_OK;
     }
     orch_run_free(run);

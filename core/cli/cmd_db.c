@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/cli/cli.h"
+#include "core/cli/signatures.h"
 
 #include "lib/base/error.h"
 #include "lib/base/file.h"
+#include "lib/base/json.h"
 #include "lib/base/text.h"
 
 static json_t *shards_json(const GPtrArray *shards)
@@ -44,14 +46,15 @@ static int run_info(struct orch_cli *cli, const void *options, GError **error)
     g_autoptr(GPtrArray) shards = orch_store_shards(store);
     if (cli->json) {
         orch_cli_print_json(json_pack(
-            "{s:s s:i s:I s:I s:I s:I s:I s:I s:I s:I s:I s:s? s:s? s:s s:b s:o}", "path",
+            "{s:s s:i s:I s:I s:I s:I s:I s:I s:I s:I s:I s:I s:s? s:s? s:s s:b s:o}", "path",
             orch_store_path(store), "schema", info.schema, "runs", (json_int_t)info.runs, "removed",
             (json_int_t)info.hidden, "active", (json_int_t)info.active, "points",
             (json_int_t)info.metrics, "artifacts", (json_int_t)info.artifacts, "artifact_bytes",
             (json_int_t)info.artifact_bytes, "file_bytes", (json_int_t)info.file_bytes, "datasets",
-            (json_int_t)info.datasets, "samples", (json_int_t)info.samples, "journal_mode",
-            info.journal_mode, "filesystem", info.filesystem, "digest", info.digest, "shared",
-            (int)orch_store_is_shared(store), "shards", shards_json(shards)));
+            (json_int_t)info.datasets, "samples", (json_int_t)info.samples, "conflicts",
+            (json_int_t)info.conflicts, "journal_mode", info.journal_mode, "filesystem",
+            info.filesystem, "digest", info.digest, "shared", (int)orch_store_is_shared(store),
+            "shards", shards_json(shards)));
     } else {
         g_autofree char *file = orch_bytes_format(info.file_bytes);
         g_autofree char *artifacts = orch_bytes_format(info.artifact_bytes);
@@ -64,6 +67,10 @@ static int run_info(struct orch_cli *cli, const void *options, GError **error)
         printf("artifacts  %" G_GINT64_FORMAT ", %s\n", info.artifacts, artifacts);
         printf("data sets  %" G_GINT64_FORMAT ", %" G_GINT64_FORMAT " rows\n", info.datasets,
                info.samples);
+        if (info.conflicts)
+            printf("set apart  %" G_GINT64_FORMAT
+                   " from elsewhere: their keys are here with other digests\n",
+                   info.conflicts);
         printf("file       %s on %s, journal %s\n", file, info.filesystem ? info.filesystem : "?",
                info.journal_mode ? info.journal_mode : "?");
         print_shards(shards);
@@ -84,9 +91,18 @@ const struct orch_command ORCH_COMMAND_DB_INFO = {
     .run = run_info,
 };
 
+struct check_options {
+    bool signatures;
+};
+
+static const struct orch_option CHECK_OPTIONS[] = {
+    {"signatures", 0, NULL, ORCH_OPT_FLAG, offsetof(struct check_options, signatures),
+     "judge every signature, too: by whom, of which runs, and whether it fits"},
+    {0}};
+
 static int run_check(struct orch_cli *cli, const void *options, GError **error)
 {
-    (void)options;
+    const struct check_options *o = options;
     struct orch_store *store = orch_cli_store(cli, ORCH_STORE_READ, error);
     g_autoptr(GPtrArray) findings = g_ptr_array_new_with_free_func(g_free);
     struct orch_store_info info = {0};
@@ -95,12 +111,17 @@ static int run_check(struct orch_cli *cli, const void *options, GError **error)
         return -1;
     if (orch_store_info(store, &info, NULL)) /* what cannot be read is a finding already */
         orch_store_info_clear(&info);
+    g_autoptr(json_t) signatures = json_object();
+    if (o->signatures && !cli_signatures_check(cli, store, findings, signatures, error))
+        return -1;
     if (cli->json) {
         json_t *list = json_array();
         for (guint i = 0; i < findings->len; i++)
             json_array_append_new(list, json_string(findings->pdata[i]));
-        orch_cli_print_json(json_pack("{s:I s:I s:o}", "runs", (json_int_t)runs, "datasets",
-                                      (json_int_t)info.datasets, "findings", list));
+        json_t *all = json_pack("{s:I s:I s:o}", "runs", (json_int_t)runs, "datasets",
+                                (json_int_t)info.datasets, "findings", list);
+        json_object_update(all, signatures);
+        orch_cli_print_json(all);
     } else {
         for (guint i = 0; i < findings->len; i++)
             printf("%s\n", (char *)findings->pdata[i]);
@@ -118,7 +139,12 @@ const struct orch_command ORCH_COMMAND_DB_CHECK = {
     .summary = "recompute every digest; look for damage",
     .usage = "",
     .max_args = 0,
-    .about = "Exits with 7 when something is not as it was recorded.",
+    .options = CHECK_OPTIONS,
+    .option_bytes = sizeof(struct check_options),
+    .about = "Exits with 7 when something is not as it was recorded. With --signatures also when a "
+             "signature is bad, names a run that has another digest here, or is by somebody else "
+             "than the run says. A key that nobody here knows is no fault, nor is a run that "
+             "nobody signed; both are counted. docs/sharing.md says how keys are set up.",
     .run = run_check,
 };
 

@@ -2,6 +2,7 @@
 /* Runs and points as a table for another program. A row is written as it is read: what the store
  * holds need not fit into memory. */
 #include "core/cli/cli.h"
+#include "core/cli/export_bundle.h"
 #include "core/cli/export_columns.h"
 
 #include "lib/base/error.h"
@@ -17,6 +18,9 @@
 struct export_options {
     const char *where, *recipe, *experiment, *what, *format, *columns, *out;
     const char **metrics;
+    const char *bundle, *artifacts;
+    const char **datasets;
+    bool dry_run;
 };
 #define AT(member) offsetof(struct export_options, member)
 
@@ -33,6 +37,13 @@ static const struct orch_option OPTIONS[] = {
      "csv (default), json: one array, jsonl: an object a line"},
     {"out", 'o', "FILE", ORCH_OPT_TEXT, AT(out),
      "write there (its ending chooses the format) instead of stdout"},
+    {"bundle", 0, "FILE", ORCH_OPT_TEXT, AT(bundle),
+     "the runs as they are, for 'orch db merge' elsewhere: one file for mail or USB"},
+    {"artifacts", 0, "all|none|BYTES", ORCH_OPT_TEXT, AT(artifacts),
+     "bundle: artifacts of up to so many bytes go along (4MiB)"},
+    {"dataset", 0, "NAME", ORCH_OPT_LIST, AT(datasets), "bundle: a data set goes too"},
+    {"dry-run", 'n', NULL, ORCH_OPT_FLAG, AT(dry_run),
+     "bundle: list every name and its bytes; write nothing"},
     {0}};
 
 enum format { FORMAT_CSV, FORMAT_JSON, FORMAT_JSONL };
@@ -306,9 +317,29 @@ static bool export_to(struct orch_cli *cli, struct export *e, const struct orch_
     return true;
 }
 
+/* What belongs to a bundle and what to a table do not go together. */
+static bool options_fit(const struct orch_cli *cli, const struct export_options *o, GError **error)
+{
+    const char *wrong = NULL;
+    if (!o->bundle && (cli->arg_count || o->artifacts || o->datasets || o->dry_run))
+        wrong = "runs by name, --artifacts, --dataset and --dry-run are for --bundle";
+    else if (o->bundle && (o->what || o->columns || o->metrics || o->format || o->out))
+        wrong = "--what, --columns, --metric, --format and --out are for tables, not for --bundle";
+    if (wrong)
+        orch_error_set(error, ORCH_ERROR_USAGE, "see 'orch help export'", "%s", wrong);
+    return !wrong;
+}
+
 static int run(struct orch_cli *cli, const void *options, GError **error)
 {
     const struct export_options *o = options;
+    if (!options_fit(cli, o, error))
+        return -1;
+    if (o->bundle) {
+        const struct export_bundle what = {o->bundle, o->artifacts,  o->datasets, o->where,
+                                           o->recipe, o->experiment, o->dry_run};
+        return export_bundle(cli, &what, error) ? ORCH_EXIT_OK : -1;
+    }
     struct export e = {.options = o};
     struct orch_where *where = o->where ? orch_where_parse(o->where, error) : NULL;
     if ((o->where && !where) || !read_options(cli, o, &e, error) ||
@@ -336,9 +367,9 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
 const struct orch_command ORCH_COMMAND_EXPORT = {
     .name = "export",
     .group = "Looking",
-    .summary = "runs, or the points of their metrics, as a table for pandas, R or a spreadsheet",
-    .usage = "",
-    .max_args = 0,
+    .summary = "runs as a table for pandas, R or a spreadsheet, or as a bundle for another store",
+    .usage = "[RUN|RECIPE...]",
+    .max_args = -1,
     .options = OPTIONS,
     .option_bytes = sizeof(struct export_options),
     .about =
@@ -347,9 +378,12 @@ const struct orch_command ORCH_COMMAND_EXPORT = {
         "says what is better. --columns chooses, by these names or bare ones as in filters; "
         "min.NAME, max.NAME, mean.NAME, first.NAME, count.NAME are there too. Nothing is written "
         "where a run has no value. Times are UTC; durations are seconds, sizes bytes. Rows are "
-        "written as they are read, however many there are.",
+        "written as they are read, however many there are.\n\n"
+        "--bundle writes the runs themselves with what they own (recipes, artifacts, public notes; "
+        "all runs unless some are named) for 'orch db merge' elsewhere, see docs/sharing.md.",
     .examples = "  orch export --where 'recipe = hw4 and state = ok' -o runs.csv\n"
                 "  orch export -c run,lr,best.val_accuracy,wall_s --format jsonl\n"
-                "  orch export --what points -m val_loss -c run,lr -o points.csv",
+                "  orch export --what points -m val_loss -c run,lr -o points.csv\n"
+                "  orch export --bundle mine.orch --where 'who = ada'",
     .run = run,
 };

@@ -26,8 +26,16 @@ static const struct orch_option OPTIONS[] = {
      "be done by then: 18:00, 2h, or a date and time"},
     {"price", 0, "USD", ORCH_OPT_TEXT, offsetof(struct orch_execute_options, price),
      "an hour of one device (default: the dated price of this machine's GPU)"},
+    {"over-allowance", 0, NULL, ORCH_OPT_FLAG,
+     offsetof(struct orch_execute_options, over_allowance),
+     "run although the recipe's allowance is used up"},
     {"learn", 0, "N", ORCH_OPT_TEXT, offsetof(struct orch_execute_options, learn),
      "run only the N trials from which the others are forecast best"},
+    {"sign", 0, NULL, ORCH_OPT_FLAG, offsetof(struct orch_execute_options, sign),
+     "sign your runs with git's key when they have ended (always: git config orch.sign true)"},
+    ORCH_SHARING_OPTIONS(struct orch_execute_options, sharing),
+    {"wait", 0, NULL, ORCH_OPT_FLAG, offsetof(struct orch_execute_options, sharing.waits),
+     "with --share: wait for trials that others run, and take over what they leave"},
     {"no-progress", 0, NULL, ORCH_OPT_FLAG, offsetof(struct orch_execute_options, no_progress),
      "a line for each trial instead of a live block"},
     {0}};
@@ -78,11 +86,18 @@ const struct orch_command ORCH_COMMAND_RUN = {
              "trials are cancelled. The exit status is then 6, and the same command goes on from "
              "there. "
              "Spent are wall hours x devices (GPUs, or the machine as one) x price, of this "
-             "command alone.",
+             "command alone. A recipe's 'allowance:' stops trials in the same way, but counts "
+             "every run of the recipe in the store; --over-allowance goes on.\n\n"
+             "With --share a group runs one recipe together: what others have sent is used, each "
+             "trial is "
+             "claimed before it starts, and its result is sent when it has ended. Trials that "
+             "others run "
+             "are left to them: run again to use theirs, or --wait. See docs/sharing.md.",
     .examples = "  orch run recipes/hw4.recipe            # everything\n"
                 "  orch run recipes/hw4.recipe p1 -j 2    # problem 1, two trials at once\n"
                 "  orch run r.recipe -x lr=0.1,0.01       # sweep a parameter\n"
                 "  orch run r.recipe --budget 5usd --deadline 18:00 --price 3.06\n"
+                "  orch run r.recipe --share --wait       # with your group\n"
                 "  orch run r.recipe --smoke              # does it work at all?",
     .run = run,
 };
@@ -97,6 +112,7 @@ static const struct orch_option PLAN_OPTIONS[] = {
      "an hour of one device (default: the dated price of this machine's GPU)"},
     {"learn", 0, "N", ORCH_OPT_TEXT, offsetof(struct orch_execute_options, learn),
      "show the N trials whose measurement makes the rest best known"},
+    ORCH_SHARING_OPTIONS(struct orch_execute_options, sharing),
     {"all", 'a', NULL, ORCH_OPT_FLAG, offsetof(struct orch_execute_options, all),
      "show every trial, however many"},
     {"exit-code", 0, NULL, ORCH_OPT_FLAG, offsetof(struct orch_execute_options, exit_code),

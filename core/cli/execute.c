@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/cli/execute.h"
 
+#include "core/cli/allowance.h"
 #include "core/cli/forecast.h"
 #include "core/cli/forecast_show.h"
 #include "core/cli/learn_plan.h"
 #include "core/cli/limits.h"
 #include "core/cli/progress.h"
+#include "core/cli/signatures.h"
 #include "core/run/plan.h"
 #include "core/run/schedule.h"
 #include "lib/base/error.h"
@@ -250,6 +252,19 @@ static void print_plan(struct orch_cli *cli, const struct orch_plan *plan, bool 
                                   "forecast", forecast_total_json(plan, &total, price)));
 }
 
+/* The recipe's allowance beside the plan's forecast; `limits` NULL: it is only looked at. */
+static bool hold_to_allowance(struct orch_cli *cli, const struct orch_plan *plan,
+                              const struct orch_execute_options *options,
+                              const struct orch_forecaster *forecaster,
+                              const struct device_price *price, struct orch_limits *limits,
+                              GError **error)
+{
+    struct orch_forecast_total total;
+    orch_forecast_total(plan, forecaster, &total);
+    return cli_allowance_apply(cli, plan->expansion, price->usd_per_hour, options->price != NULL,
+                               total.device_p50_s, options->over_allowance, limits, error);
+}
+
 int orch_execute_plan(struct orch_cli *cli, const struct orch_expansion *expansion,
                       const struct orch_execute_options *options, GError **error)
 {
@@ -266,6 +281,11 @@ int orch_execute_plan(struct orch_cli *cli, const struct orch_expansion *expansi
         orch_plan_free(plan);
         return -1;
     }
+    if (!sharing_mark(cli, &options->sharing, plan, error)) {
+        device_price_release(&price);
+        orch_plan_free(plan);
+        return -1;
+    }
     struct orch_forecasts *forecasts = orch_forecasts_new(cli, plan);
     struct orch_forecaster forecaster = orch_forecasts_forecaster(forecasts);
     unsigned left = 0;
@@ -278,6 +298,7 @@ int orch_execute_plan(struct orch_cli *cli, const struct orch_expansion *expansi
         g_array_unref(choices);
     } else if (ok) {
         print_plan(cli, plan, options->all, &forecaster, &price, left);
+        ok = hold_to_allowance(cli, plan, options, &forecaster, &price, NULL, error);
     }
     orch_forecasts_free(forecasts);
     device_price_release(&price);
@@ -327,7 +348,7 @@ static int status_of(const struct orch_totals *totals, const struct orch_execute
         return ORCH_EXIT_INTERRUPTED;
     if (totals->limit != ORCH_LIMIT_NONE)
         return ORCH_EXIT_BUDGET;
-    bool skipped = totals->skipped || totals->ended[ORCH_VERDICT_SKIPPED];
+    bool skipped = totals->skipped || totals->held || totals->ended[ORCH_VERDICT_SKIPPED];
     return faults || (skipped && g_strcmp0(options->require, "ok") == 0) ? ORCH_EXIT_TRIAL
                                                                          : ORCH_EXIT_OK;
 }
@@ -366,15 +387,15 @@ struct task {
     struct orch_forecaster forecaster;
     struct device_price price;
     struct orch_limits limits;
+    struct sharing *sharing; /* NULL: the run is not shared */
 };
 
 static json_t *limits_json(const struct task *task, const struct orch_totals *totals)
 {
-    static const char *const names[] = {NULL, "budget", "deadline"};
     bool priced = task->limits.usd_per_hour > 0;
-    return json_pack("{s:s? s:i s:i s:f s:o}", "stopped_by", names[totals->limit], "held_back",
-                     (int)totals->held_back, "cancelled", (int)totals->cut_off, "device_s",
-                     totals->device_s, "spent_usd",
+    return json_pack("{s:s? s:i s:i s:f s:o}", "stopped_by", orch_limit_name(totals->limit),
+                     "held_back", (int)totals->held_back, "cancelled", (int)totals->cut_off,
+                     "device_s", totals->device_s, "spent_usd",
                      priced ? json_real(orch_limits_usd(&task->limits, totals->device_s))
                             : json_null());
 }
@@ -387,14 +408,14 @@ static void print_totals_json(const struct orch_plan *plan, const struct task *t
         if (totals->ended[i])
             json_object_set_new(ended, orch_verdict_name((enum orch_verdict)i),
                                 json_integer(totals->ended[i]));
-    orch_cli_print_json(
-        json_pack("{s:s s:s? s:i s:i s:o s:i s:i s:i s:b s:f s:o s:o s:o}", "recipe",
-                  plan->expansion->name, "profile", plan->expansion->profile, "planned",
-                  (int)totals->planned, "done_before", (int)totals->spared, "ended", ended,
-                  "retried", (int)totals->retried, "skipped", (int)totals->skipped, "not_run",
-                  (int)totals->not_run, "interrupted", totals->interrupted || totals->terminated,
-                  "seconds", seconds, "forecasts", grades, "limits", limits_json(task, totals),
-                  "trials", plan_as_json(plan, &task->forecaster, &task->price)));
+    orch_cli_print_json(json_pack(
+        "{s:s s:s? s:i s:i s:o s:i s:i s:i s:i s:b s:f s:o s:o s:o}", "recipe",
+        plan->expansion->name, "profile", plan->expansion->profile, "planned", (int)totals->planned,
+        "done_before", (int)totals->spared, "ended", ended, "retried", (int)totals->retried,
+        "skipped", (int)totals->skipped, "not_run", (int)totals->not_run, "held", (int)totals->held,
+        "interrupted", totals->interrupted || totals->terminated, "seconds", seconds, "forecasts",
+        grades, "limits", limits_json(task, totals), "trials",
+        plan_as_json(plan, &task->forecaster, &task->price)));
 }
 
 /* What will come, before it begins. */
@@ -414,6 +435,8 @@ static void say_end(struct orch_cli *cli, const struct orch_plan *plan, const st
 {
     if (totals->interrupted || totals->terminated)
         orch_cli_say(cli, "stopped; what ended is kept. The same command goes on from here.");
+    if (totals->held)
+        sharing_say_held(cli, task->sharing, plan);
     cli_limits_say_end(cli, plan, &task->limits, totals, &task->forecaster);
 }
 
@@ -426,7 +449,8 @@ static int run_plan(struct orch_cli *cli, struct orch_plan *plan, const struct t
         orch_plan_count(plan, ORCH_PLAN_MISSING) + orch_plan_count(plan, ORCH_PLAN_STALE) +
         orch_plan_count(plan, ORCH_PLAN_WAITING) + orch_plan_count(plan, ORCH_PLAN_HELD);
     g_autofree char *argv = orch_cli_argv_json(cli);
-    bool limited = task->limits.budget_usd > 0 || task->limits.deadline_ns;
+    bool limited =
+        task->limits.budget_usd > 0 || task->limits.deadline_ns || task->limits.has_allowance;
     struct orch_run_options run_options = {
         .slots = plan->options.slots,
         .gpus = task->gpus->len ? (const unsigned *)(void *)task->gpus->data : NULL,
@@ -442,7 +466,13 @@ static int run_plan(struct orch_cli *cli, struct orch_plan *plan, const struct t
     struct orch_progress *progress = orch_progress_new(cli, run_options.live);
     struct orch_listener listener = orch_progress_listener(progress);
     struct orch_totals totals = {0};
+    struct orch_sharing sharing;
+    if (task->sharing) {
+        sharing = sharing_hooks(task->sharing, plan, &listener);
+        run_options.sharing = &sharing;
+    }
     bool ok = orch_run_plan(plan, &run_options, &listener, &totals, error);
+    sharing_finish(task->sharing);
     double seconds = (double)(orch_mono_ns() - begin) / 1e9;
     if (!left && ok) {
         orch_cli_say(cli, "nothing to run: %u of %u trials are done", totals.spared,
@@ -479,20 +509,47 @@ static bool keep_to_learn(struct orch_plan *plan, struct orch_forecasts *forecas
 /* Runs a plan that may start, with its forecasts and limits. */
 static int run_with_limits(struct orch_cli *cli, struct orch_plan *plan,
                            const struct orch_execute_options *options, const GArray *gpus,
-                           GError **error)
+                           struct sharing *sharing, GError **error)
 {
-    struct task task = {.options = options, .gpus = gpus};
+    struct task task = {.options = options, .gpus = gpus, .sharing = sharing};
     int status = -1;
     if (device_price_find(cli, plan, options->price, &task.price, error) &&
         cli_limits_read(options->budget, options->deadline, &task.price, orch_now_ns(),
                         &task.limits, error)) {
         task.forecasts = orch_forecasts_new(cli, plan);
         task.forecaster = orch_forecasts_forecaster(task.forecasts);
-        if (keep_to_learn(plan, task.forecasts, options->learn, error))
+        if (keep_to_learn(plan, task.forecasts, options->learn, error) &&
+            hold_to_allowance(cli, plan, options, &task.forecaster, &task.price, &task.limits,
+                              error))
             status = run_plan(cli, plan, &task, error);
     }
     orch_forecasts_free(task.forecasts);
     device_price_release(&task.price);
+    return status;
+}
+
+/* In the open store, beside others if there are some. */
+static int execute_in(struct orch_cli *cli, const struct orch_expansion *expansion,
+                      const struct orch_execute_options *options, struct sharing *sharing,
+                      GError **error)
+{
+    struct orch_store *store = cli->workspace->store;
+    g_autoptr(GArray) gpus = g_array_new(FALSE, FALSE, sizeof(unsigned));
+    if (options->gpus && !parse_gpus(cli, options->gpus, gpus, error))
+        return -1;
+    sharing_pull(sharing, store);
+    struct orch_plan *plan = orch_execute_make_plan(cli, expansion, options, gpus->len, error);
+    if (!plan)
+        return -1;
+    sharing_look(sharing, plan);
+    int status = -1;
+    if (may_start(cli, expansion, options, plan, error)) {
+        warn_of_source(cli);
+        if (orch_store_put_recipe(store, expansion->key, expansion->name, expansion->canonical,
+                                  expansion->verbatim, error))
+            status = run_with_limits(cli, plan, options, gpus, sharing, error);
+    }
+    orch_plan_free(plan);
     return status;
 }
 
@@ -513,19 +570,13 @@ int orch_execute(struct orch_cli *cli, const struct orch_expansion *expansion,
     if (closed)
         orch_cli_say(cli, "closed %u trial%s of a run that was killed", closed,
                      closed == 1 ? "" : "s");
-    g_autoptr(GArray) gpus = g_array_new(FALSE, FALSE, sizeof(unsigned));
-    if (options->gpus && !parse_gpus(cli, options->gpus, gpus, error))
+    struct sharing *sharing = NULL;
+    if (!sharing_open(cli, &options->sharing, expansion, &sharing, error))
         return -1;
-    struct orch_plan *plan = orch_execute_make_plan(cli, expansion, options, gpus->len, error);
-    if (!plan)
-        return -1;
-    int status = -1;
-    if (may_start(cli, expansion, options, plan, error)) {
-        warn_of_source(cli);
-        if (orch_store_put_recipe(store, expansion->key, expansion->name, expansion->canonical,
-                                  expansion->verbatim, error))
-            status = run_with_limits(cli, plan, options, gpus, error);
-    }
-    orch_plan_free(plan);
+    int status = execute_in(cli, expansion, options, sharing, error);
+    bool ended = status >= 0 && status < ORCH_EXIT_INTERRUPTED;
+    if (ended && !expansion->smoke && !cli_signatures_make(cli, store, options->sign, error))
+        status = -1;
+    sharing_close(sharing);
     return status;
 }

@@ -127,7 +127,7 @@ static const char *signature_of_item(struct orch_forecasts *f, const struct orch
     return f->signatures[index];
 }
 
-static json_t *cost_of_item(struct orch_forecasts *f, const struct orch_plan_item *item)
+json_t *orch_forecasts_cost(struct orch_forecasts *f, const struct orch_plan_item *item)
 {
     const struct orch_cell *cell = item->cell;
     g_autoptr(json_t) params = json_copy(cell->params);
@@ -370,7 +370,7 @@ static bool say_untried(struct orch_forecasts *f, unsigned index)
     unsigned gpus = orch_experiment_gpus(item->cell->experiment);
     const struct orch_gpu_device *device =
         gpus && machine->gpus->len ? machine->gpus->pdata[0] : NULL;
-    g_autoptr(json_t) cost = gpus && !device ? NULL : cost_of_item(f, item);
+    g_autoptr(json_t) cost = gpus && !device ? NULL : orch_forecasts_cost(f, item);
     struct forecast_question question = {cost, device ? device->model : NULL, gpus};
     struct orch_forecast o;
     if (!cost || !forecast_untried(f->untried, &question, &o))
@@ -396,7 +396,7 @@ static void say_fitted(struct orch_forecasts *f, const struct group *group, cons
     }
     for (guint i = 0; i < asked->len; i++) {
         const struct orch_plan_item *item = &f->plan->items[g_array_index(asked, unsigned, i)];
-        g_autoptr(json_t) cost = cost_of_item(f, item);
+        g_autoptr(json_t) cost = orch_forecasts_cost(f, item);
         g_ptr_array_add(rows, params_of_item(item));
         seconds[cells + i] = (double)NAN;
         work[cells + i] = cost ? forecast_work(f->untried, cost) : (double)NAN;
@@ -475,7 +475,7 @@ static void ended(void *ctx, const struct orch_plan_item *item, double wall_s)
 {
     struct orch_forecasts *f = ctx;
     struct group *group = f->plan->expansion->smoke ? NULL : group_of(f, item);
-    g_autoptr(json_t) cost = group ? cost_of_item(f, item) : NULL;
+    g_autoptr(json_t) cost = group ? orch_forecasts_cost(f, item) : NULL;
     if (group && wall_s > 0)
         add_run(group, params_of_item(item), cost, wall_s);
 }

@@ -24,6 +24,9 @@ struct orch_forecaster orch_forecasts_forecaster(struct orch_forecasts *forecast
 
 /** Has the very same trial (whatever its repeat) ended ok at this place? */
 bool orch_forecasts_has_run(struct orch_forecasts *forecasts, const struct orch_plan_item *item);
+/** What the trial's plugin declares that it costs (struct orch_cost); NULL: nothing. The caller
+ * releases. */
+json_t *orch_forecasts_cost(struct orch_forecasts *forecasts, const struct orch_plan_item *item);
 /** A text that is equal for trials that differ in nothing but their repeat. The caller frees. */
 char *orch_forecasts_cell(struct orch_forecasts *forecasts, const struct orch_plan_item *item);
 /** Features of trials for models: those of the plan that `wanted` names (by index), measured or

@@ -425,22 +425,37 @@ struct rate question_rate(const struct question *q, const char *gpu)
     return question_rate_of(q, gpu, q->o->cloud);
 }
 
+const char *const PRICED_CLOUDS[] = {"aws", "azure", "gcp", "lambda", "runpod", "verda", NULL};
+
 struct rate question_rate_of(const struct question *q, const char *gpu, const char *cloud)
 {
-    const struct predict_options *o = q->o;
     if (!isnan(q->price))
         return (struct rate){q->price, g_strdup("--price")};
+    return rate_of(q->hardware, gpu, cloud, q->o->spot);
+}
+
+struct rate rate_of(const struct orch_hardware *hardware, const char *gpu, const char *cloud,
+                    bool spot)
+{
     int devices = is_board(gpu) ? 2 : 1; /* a board is paid as its two GPUs */
     g_autofree char *die = g_strndup(gpu, strlen(gpu) - (devices > 1 ? strlen("-board") : 0));
-    struct orch_price_wish wish = {.gpu = die, .cloud = cloud, .spot = o->spot};
-    const struct orch_price *price = orch_hardware_price(q->hardware, wish);
+    struct orch_price_wish wish = {.gpu = die, .cloud = cloud, .spot = spot};
+    const struct orch_price *price = orch_hardware_price(hardware, wish);
     if (!price)
         return (struct rate){0, NULL};
     return (struct rate){
-        devices * orch_price_per_gpu(price, o->spot),
+        devices * orch_price_per_gpu(price, spot),
         g_strdup_printf("%s%s %s, %s, as of %s%s%s", devices > 1 ? "two GPUs at " : "",
                         price->cloud, price->instance, price->region, price->as_of,
-                        o->spot ? ", spot" : "", price->is_fee ? ", the host billed apart" : "")};
+                        spot ? ", spot" : "", price->is_fee ? ", the host billed apart" : "")};
+}
+
+bool pareto_step(double usd, double *inout_cheapest)
+{
+    bool is_cheaper = usd < *inout_cheapest;
+    if (is_cheaper)
+        *inout_cheapest = usd;
+    return is_cheaper;
 }
 
 void rate_release(struct rate *rate)

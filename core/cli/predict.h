@@ -84,7 +84,15 @@ struct rate {
 struct rate question_rate(const struct question *q, const char *gpu);
 /** The same of one cloud (NULL: any). */
 struct rate question_rate_of(const struct question *q, const char *gpu, const char *cloud);
+/** What the hardware's prices say, without --price. */
+struct rate rate_of(const struct orch_hardware *hardware, const char *gpu, const char *cloud,
+                    bool spot);
 void rate_release(struct rate *rate);
+/** The clouds that have prices; NULL-terminated. */
+extern const char *const PRICED_CLOUDS[];
+/** Of answers in order of their time: is nothing before this one as cheap? `*inout_cheapest`:
+ * INFINITY at first. False for NaN. */
+bool pareto_step(double usd, double *inout_cheapest);
 /** "$12.34"; "-" for NaN. The caller frees. */
 char *money_format(double usd);
 

@@ -62,19 +62,15 @@ static void mark_pareto(GPtrArray *list)
     double cheapest = INFINITY;
     for (guint i = 0; i < list->len; i++) {
         struct ranked *r = list->pdata[i];
-        if (r->a.step.fits && r->a.usd < cheapest) {
-            cheapest = r->a.usd;
-            r->pareto = true;
-        }
+        r->pareto = r->a.step.fits && pareto_step(r->a.usd, &cheapest);
     }
 }
 
 /* The same GPU at the price of every cloud that has one: which to take is a question of both. */
 static void add_clouds(struct question *q, const struct ranked *first, GPtrArray *list)
 {
-    static const char *const clouds[] = {"aws", "azure", "gcp", "lambda", "runpod", "verda"};
-    for (size_t k = 0; k < G_N_ELEMENTS(clouds) && isnan(q->price) && !q->o->cloud; k++) {
-        struct rate rate = question_rate_of(q, first->c.gpu->name, clouds[k]);
+    for (size_t k = 0; PRICED_CLOUDS[k] && isnan(q->price) && !q->o->cloud; k++) {
+        struct rate rate = question_rate_of(q, first->c.gpu->name, PRICED_CLOUDS[k]);
         if (rate.usd_per_hour <= 0 || !strcmp(rate.from, first->c.rate.from)) {
             rate_release(&rate);
             continue;

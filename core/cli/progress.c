@@ -173,6 +173,8 @@ static GString *summary_line(const struct orch_totals *totals)
     g_string_append_printf(line, " %u of %u trials", ended, totals->planned);
     if (faults)
         g_string_append_printf(line, ", %u failed", faults);
+    if (totals->held)
+        g_string_append_printf(line, ", %u claimed by others", totals->held);
     if (totals->interrupted || totals->terminated) {
         g_string_append(line, ", stopping");
     } else if (isfinite(totals->eta_s) && totals->eta_s >= 1) {
@@ -314,6 +316,7 @@ void orch_progress_end(struct orch_progress *progress, const struct orch_totals 
         append_count(line, totals->ended[i], orch_verdict_name((enum orch_verdict)i));
     append_count(line, totals->spared, "done before");
     append_count(line, totals->skipped, "not for this machine or profile");
+    append_count(line, totals->held, "left to others");
     append_count(line, totals->not_run, "not run");
     append_count(line, totals->retried, "tried again");
     g_autofree char *took = orch_duration_format(seconds);

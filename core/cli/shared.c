@@ -4,15 +4,23 @@
 #include "lib/base/error.h"
 #include "lib/base/file.h"
 #include "lib/base/text.h"
+#include "lib/vcs/identity.h"
 
 #include <stdarg.h>
 #include <string.h>
 #include <unistd.h>
 
+static char *name_in_git(void *folder)
+{
+    return orch_vcs_identity(folder);
+}
+
 struct orch_workspace *orch_cli_workspace(struct orch_cli *cli, const char *folder, GError **error)
 {
     if (!cli->workspace)
         cli->workspace = orch_workspace_new(folder, cli->db, error);
+    if (cli->workspace) /* git is asked only where a name is needed */
+        orch_user_set_finder(name_in_git, cli->workspace->folder);
     return cli->workspace;
 }
 

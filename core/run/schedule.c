@@ -5,6 +5,7 @@
 #include "core/run/schedule_private.h"
 
 #include "lib/base/file.h"
+#include "lib/vcs/share.h"
 
 #include <errno.h>
 #include <math.h>
@@ -84,6 +85,8 @@ static void wait_for_something(struct run *run, bool held)
     guint count = run->hosts->len;
     g_autofree struct pollfd *fds = g_new0(struct pollfd, count + 1);
     int timeout = held ? 200 : run->options->live || run->options->limits ? 100 : 1000;
+    if (run->moved && !count && run->options->sharing)
+        timeout = 0; /* trials that are done meanwhile may have made others ready */
     for (guint i = 0; i < count; i++) {
         const struct host *host = run->hosts->pdata[i];
         fds[i] = (struct pollfd){.fd = host->pidfd, .events = POLLIN};
@@ -117,7 +120,11 @@ static bool loop(struct run *run, GError **error)
         bool collected = run->ended->len > 0; /* others may have waited for them */
         if (!schedule_collect(run, error) || !sync_store(run, error))
             return false;
-        if (!run->hosts->len && (stopping || !has_todo(run)))
+        bool away = !stopping && schedule_away(run);
+        if (!run->hosts->len && (stopping || (!has_todo(run) && !away)))
+            return true;
+        bool idle = !run->hosts->len && !run->moved && !collected && !held;
+        if (away && !schedule_look_away(run, idle))
             return true;
         if (!run->hosts->len && run->refused && !collected && !held)
             return true; /* a limit keeps back all that is left */
@@ -126,6 +133,7 @@ static bool loop(struct run *run, GError **error)
         schedule_reap(run);
         schedule_heed_limits(run);
         schedule_tick(run);
+        schedule_tick_sharing(run);
     }
 }
 
@@ -188,14 +196,34 @@ static void finish_totals(struct run *run)
     unsigned left = 0;
     for (unsigned i = 0; i < run->order_count; i++)
         left += run->jobs[run->order[i]].status != JOB_ENDED;
-    totals->not_run += left;
+    bool stopped = totals->interrupted || totals->terminated || run->failed_fast;
+    bool is_held = schedule_away(run) && !stopped && !run->refused;
+    totals->held = is_held ? left : 0;
+    totals->not_run += is_held ? 0 : left;
     totals->device_s = run->ended_device_s;
-    if (totals->interrupted || totals->terminated || run->failed_fast ||
-        (!left && !totals->cut_off))
+    if (stopped || (!left && !totals->cut_off) || totals->held)
         totals->limit =
             ORCH_LIMIT_NONE; /* what was kept back for a while has run, or others stop */
     else if (totals->limit != ORCH_LIMIT_NONE)
         totals->held_back = left;
+}
+
+/* Notes which files of the source an experiment's `inputs:` name, for whoever shares them later. */
+static void note_inputs(const struct orch_plan *plan)
+{
+    const struct orch_source *source = plan->workspace->source;
+    g_autoptr(GHashTable) seen = g_hash_table_new(NULL, NULL);
+    for (unsigned i = 0; source && source->tree && i < plan->count; i++) {
+        const struct orch_plan_item *item = &plan->items[i];
+        const struct orch_experiment *experiment = item->cell->experiment;
+        if (!experiment->inputs || !item->inputs_id ||
+            !g_hash_table_add(seen, (gpointer)(uintptr_t)experiment))
+            continue;
+        g_autoptr(GError) problem = NULL;
+        if (!orch_vcs_note_inputs(plan->workspace->vcs, source->tree, item->inputs_id,
+                                  experiment->share_source, &problem))
+            g_debug("inputs not noted: %s", problem->message);
+    }
 }
 
 bool orch_run_plan(struct orch_plan *plan, const struct orch_run_options *options,
@@ -224,6 +252,7 @@ bool orch_run_plan(struct orch_plan *plan, const struct orch_run_options *option
     sigaddset(&handled, SIGHUP);
     sigprocmask(SIG_BLOCK, &handled, &before);
     run.signal_fd = signalfd(-1, &handled, SFD_CLOEXEC | SFD_NONBLOCK);
+    note_inputs(plan);
     bool ok = loop(&run, error);
     if (!ok)
         abandon_hosts(&run);

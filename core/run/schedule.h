@@ -44,6 +44,7 @@ struct orch_totals {
     unsigned retried;                         /* further attempts */
     unsigned skipped;                         /* not started: profile or machine */
     unsigned not_run; /* not started: what they need did not end well, or the run was stopped */
+    unsigned held;    /* not started: others run them elsewhere, or what they need */
     bool interrupted, terminated;
     double eta_s;          /* NAN: unknown */
     enum orch_limit limit; /* that kept trials from being started, or stopped them */
@@ -67,6 +68,30 @@ struct orch_listener {
                  const struct orch_totals *totals);
 };
 
+/** What to do with trials that others run elsewhere. */
+enum orch_again {
+    ORCH_AGAIN_NOW,   /* try to claim them once more */
+    ORCH_AGAIN_LATER, /* ask again in a while */
+    ORCH_AGAIN_NEVER, /* they are left to the others */
+};
+
+/** How a run is shared with others elsewhere, so that nobody starts what another runs. None of
+ * these fails a run. They are called on the scheduler's thread and may take a network's time. */
+struct orch_sharing {
+    void *ctx;
+    /** Just before a trial starts. False: another runs it; its state is then HELD with `*out_why`
+     * as the reason. */
+    bool (*claim)(void *ctx, const struct orch_plan_item *item, char **out_why);
+    /** A trial for which `claim` was true was not started after all. */
+    void (*dropped)(void *ctx, const struct orch_plan_item *item);
+    /** It has ended for good, and is recorded. `well`: its run spares others. */
+    void (*ended)(void *ctx, const struct orch_plan_item *item, bool well);
+    /** About once a second. `quiet`: a timing trial runs, nothing heavy may run beside it. */
+    void (*tick)(void *ctx, bool quiet);
+    /** There are trials that others run. `idle`: nothing runs here, and nothing else is left. */
+    enum orch_again (*again)(void *ctx, bool idle);
+};
+
 struct orch_run_options {
     unsigned slots;
     const unsigned *gpus; /* GPUs that may be used; NULL: all */
@@ -76,6 +101,7 @@ struct orch_run_options {
     const char *argv_json;                    /* the command line, kept with each run */
     const struct orch_forecaster *forecaster; /* NULL: no forecasts. Each is kept with its run */
     const struct orch_limits *limits;         /* NULL: none */
+    const struct orch_sharing *sharing;       /* NULL: with nobody elsewhere */
 };
 
 /** Runs what the plan says. SIGINT once: start nothing more; twice: stop what runs; SIGTERM: stop

@@ -60,6 +60,7 @@ static bool end_host(struct run *run, struct host *host, GError **error)
         run->totals.retried++;
     } else {
         count_end(run, job, &collected);
+        schedule_unclaim(run, job);
         if (job->well) {
             item->state = ORCH_PLAN_DONE;
             keep_wall(run, host, collected.wall_ms);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Between the files of the scheduler: a run at work. schedule.c has the loop; _start, _end, _slots,
- * _hosts, _limits and _progress what it does in turn. All on one thread. */
+ * _hosts, _limits, _sharing and _progress what it does in turn. All on one thread. */
 #ifndef ORCH_CORE_RUN_SCHEDULE_PRIVATE_H
 #define ORCH_CORE_RUN_SCHEDULE_PRIVATE_H
 
@@ -10,12 +10,19 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 
-enum job_status { JOB_TODO, JOB_RUNNING, JOB_HELD, JOB_ENDED };
+enum job_status {
+    JOB_TODO,
+    JOB_RUNNING,
+    JOB_HELD, /* by another process on this store */
+    JOB_AWAY, /* others run it elsewhere */
+    JOB_ENDED,
+};
 
 struct job {
     unsigned index; /* of the plan's item */
     enum job_status status;
     unsigned tries;
+    bool ran;  /* its last attempt was started here */
     bool well; /* ended so that others may refer to it */
 };
 
@@ -56,7 +63,8 @@ struct run {
     bool failed_fast, unsynced;
     double ended_device_s; /* of trials that ended: wall seconds x devices */
     unsigned refused;      /* trials that a limit kept back in the last round of starting */
-    int64_t last_sync_ns, last_tick_ns, last_held_ns;
+    bool moved;            /* the last round of starting changed something */
+    int64_t last_sync_ns, last_tick_ns, last_held_ns, last_sharing_ns;
 };
 
 /** A sentence for the user. */
@@ -97,6 +105,20 @@ bool schedule_collect(struct run *run, GError **error);
 bool schedule_is_refused(struct run *run, const struct orch_plan_item *item);
 /** At the limit itself what runs is cancelled: it is recorded as such, and can be run again. */
 void schedule_heed_limits(struct run *run);
+
+/* ---- schedule_sharing.c -----------------------------------------------------------------------
+ */
+
+/** May the trial start, for all that others run? Else it is put aside. */
+bool schedule_claim(struct run *run, struct job *job);
+/** The trial that was claimed has ended, or was not started. */
+void schedule_unclaim(struct run *run, const struct job *job);
+/** Lets claims be renewed and results be sent, about once a second. */
+void schedule_tick_sharing(struct run *run);
+/** Trials that are left to others. */
+unsigned schedule_away(const struct run *run);
+/** Tries those again when it is time. `idle`: nothing else is left to do. False: no more. */
+bool schedule_look_away(struct run *run, bool idle);
 
 /* ---- schedule_progress.c ----------------------------------------------------------------------
  */

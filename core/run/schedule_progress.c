@@ -134,6 +134,7 @@ void schedule_tick(struct run *run)
     for (guint i = 0; i < run->hosts->len; i++)
         look_at(run->hosts->pdata[i]);
     run->totals.eta_s = estimate(run);
+    run->totals.held = schedule_away(run);
     run->listener->tick(run->listener->ctx, (const struct orch_running *const *)run->hosts->pdata,
                         run->hosts->len, &run->totals);
 }

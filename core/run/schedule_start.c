@@ -36,12 +36,19 @@ static bool plugin_is_unchanged(struct run *run, const struct orch_manifest *man
     return true;
 }
 
+/* Another run of the trial is there. Where the files are not here that others want of it, it is
+ * made again. */
 static void spare(struct run *run, struct job *job, const char *key)
 {
     struct orch_plan_item *item = &run->plan->items[job->index];
     g_free(item->run_key);
     item->run_key = g_strdup(key);
     item->state = ORCH_PLAN_DONE;
+    run->moved = true;
+    if (!orch_plan_check_files(run->plan, job->index)) {
+        job->status = JOB_TODO;
+        return;
+    }
     job->status = JOB_ENDED;
     job->well = true;
     run->totals.spared++;
@@ -87,6 +94,7 @@ static bool launch(struct run *run, struct job *job, const struct orch_slot *slo
     }
     item->attempts++;
     job->status = JOB_RUNNING;
+    job->ran = run->moved = true;
     g_ptr_array_add(run->hosts, host);
     keep_forecast(run, host);
     if (run->listener->started)
@@ -101,8 +109,11 @@ static bool start(struct run *run, struct job *job, const unsigned *chosen,
     struct orch_plan_item *item = &run->plan->items[job->index];
     const struct orch_experiment *experiment = item->cell->experiment;
     struct orch_trialdir dir;
-    if (!plugin_is_unchanged(run, experiment->manifest, error) ||
-        !orch_trialdir_prepare(run->plan, item, chosen, slot, run->options->argv_json, &dir, error))
+    if (!plugin_is_unchanged(run, experiment->manifest, error))
+        return false;
+    if (!schedule_claim(run, job))
+        return true;
+    if (!orch_trialdir_prepare(run->plan, item, chosen, slot, run->options->argv_json, &dir, error))
         return false;
     struct orch_active active = {.fingerprint = item->fingerprint,
                                  .where_key = item->where_key,
@@ -121,6 +132,8 @@ static bool start(struct run *run, struct job *job, const unsigned *chosen,
         job->status = JOB_HELD;
     else if (ok)
         ok = launch(run, job, slot, &dir, active.started_ns, error);
+    if (job->status != JOB_RUNNING)
+        schedule_unclaim(run, job);
     orch_trialdir_clear(&dir);
     return ok;
 }
@@ -132,6 +145,7 @@ static void give_up(struct run *run, struct job *job, const char *why)
     item->reason = g_strdup(why);
     job->status = JOB_ENDED;
     run->totals.not_run++;
+    run->moved = true;
     g_autofree char *label = orch_cell_label(item->cell);
     schedule_say(run, "%s was not run: %s", label, why);
 }
@@ -197,6 +211,7 @@ static bool try_start(struct run *run, struct job *job, bool *out_blocked, GErro
         if (item->state == ORCH_PLAN_SKIPPED) {
             job->status = JOB_ENDED;
             run->totals.skipped++;
+            run->moved = true;
             return true;
         }
     }
@@ -214,6 +229,7 @@ bool schedule_start(struct run *run, GError **error)
 {
     bool blocked = false;
     run->refused = 0;
+    run->moved = false;
     for (unsigned i = 0; i < run->order_count && !blocked && run->hosts->len < run->options->slots;
          i++) {
         struct job *job = &run->jobs[run->order[i]];

@@ -11,17 +11,26 @@
 #ifndef ORCH_STORE_EXCHANGE_CLAIMS_H
 #define ORCH_STORE_EXCHANGE_CLAIMS_H
 
+#include "lib/base/file.h"
 #include "store/store.h"
 
 #define ORCH_CLAIM_S 900 /* how long a claim holds without being renewed */
+/** The same in effect: $ORCH_CLAIM_S (for tests; 1 to 86400), else ORCH_CLAIM_S. */
+double orch_claim_seconds(void);
 
 struct orch_claim {
     char resource[ORCH_SHA256_CHARS]; /* SHA-256 of what nobody else may run meanwhile */
     char *fingerprint, *where_key;    /* where_key NULL: anywhere */
-    char *who, *host;
-    int64_t made_ns, expires_ns;
+    char *who, *host;                 /* safe to be shown */
+    int64_t made_ns, expires_ns;      /* by this machine's clock */
+    bool is_ours;                     /* made by these very claims */
 };
 void orch_claim_free(struct orch_claim *claim);
+/** The caller frees. */
+struct orch_claim *orch_claim_copy(const struct orch_claim *claim);
+/** The resource of a trial: SHA-256 of "trial FINGERPRINT", with " at WHERE_KEY" unless NULL. */
+void orch_claim_resource(const char *fingerprint, const char *where_key,
+                         char out[ORCH_SHA256_CHARS]);
 
 struct orch_claims;
 /** Claims on a git remote (`repository` inside a work tree) or in a folder; exactly one is given.
@@ -36,11 +45,16 @@ void orch_claims_close(struct orch_claims *claims);
  * the remote cannot be reached. */
 bool orch_claims_take(struct orch_claims *claims, const char *fingerprint, const char *where_key,
                       struct orch_claim **out_holder, GError **error);
-/** Renews all that are held and have used half of their time. */
+/** Renews all that are held and have used half of their time, together. Costs nothing when none
+ * has. One that somebody else took over meanwhile is not held any more. */
 bool orch_claims_renew(struct orch_claims *claims, GError **error);
 bool orch_claims_give_back(struct orch_claims *claims, const char *fingerprint,
                            const char *where_key, GError **error);
-/** All claims that have not expired: struct orch_claim *; the caller unrefs. */
+/** Gives back all that are held, together; and takes away what others left behind a day ago, if any
+ * was held. */
+bool orch_claims_give_back_all(struct orch_claims *claims, GError **error);
+/** All claims that have not expired, ours too: struct orch_claim *, oldest first; the caller
+ * unrefs. */
 GPtrArray *orch_claims_list(struct orch_claims *claims, GError **error);
 
 #endif

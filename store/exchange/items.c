@@ -5,7 +5,7 @@
  * Recipes and notes travel as one JSON object each, canonical, so that equal ones are equal bytes.
  * Nothing that comes is believed: a path says what its content must give.
  */
-#include "store/exchange/items.h"
+#include "store/exchange/bundle_private.h"
 
 #include "lib/base/error.h"
 #include "lib/base/json.h"
@@ -205,9 +205,10 @@ struct joining {
 static bool refuse(const struct joining *j, const char *why)
 {
     char path[ORCH_ITEM_PATH_CHARS];
-    g_autofree char *line = orch_text_plain(g_strndup(why, strcspn(why, "\n")));
+    g_autofree char *line =
+        orch_text_plain(g_utf8_make_valid(why, (gssize)MIN(strcspn(why, "\n"), 300)));
     orch_item_path(j->name, path);
-    orch_join_refuse(j->join, "%s: %.300s", path, line);
+    orch_join_refuse(j->join, "%s: %s", path, line);
     return true;
 }
 
@@ -226,7 +227,7 @@ static bool join_forecasts(const struct joining *j, const struct orch_run_text *
     return true;
 }
 
-static bool join_run(const struct joining *j, bool *out_accepted, GError **error)
+static bool join_run(const struct joining *j, enum item_fate *out, GError **error)
 {
     GError *problem = NULL;
     struct orch_run_text *run = orch_run_text_decode(j->bytes, j->length, &problem);
@@ -241,18 +242,20 @@ static bool join_run(const struct joining *j, bool *out_accepted, GError **error
         ok = orch_join_run(j->join, &run->record, run->digest, &joined, error);
     if (ok && (joined == ORCH_JOINED_NEW || joined == ORCH_JOINED_KNOWN))
         ok = join_forecasts(j, run, error);
-    *out_accepted = joined != ORCH_JOINED_REFUSED;
+    *out = joined == ORCH_JOINED_REFUSED ? ITEM_REFUSED
+           : joined == ORCH_JOINED_KNOWN ? ITEM_KNOWN
+                                         : ITEM_TAKEN;
     orch_run_text_free(run);
     return ok;
 }
 
-static bool join_artifact(const struct joining *j, bool *out_accepted, GError **error)
+static bool join_artifact(const struct joining *j, enum item_fate *out, GError **error)
 {
     char sha256[ORCH_SHA256_CHARS];
     orch_sha256(j->bytes, j->length, sha256);
     if (strcmp(sha256, j->name->key) != 0)
         return refuse(j, "its bytes have another digest");
-    *out_accepted = true;
+    *out = ITEM_TAKEN;
     g_autofree char *here = orch_store_object_path(j->store, sha256);
     if (here)
         return true;
@@ -288,7 +291,7 @@ static json_t *read_texts(const struct joining *j, const char *const *members, s
     return NULL;
 }
 
-static bool join_recipe(const struct joining *j, bool *out_accepted, GError **error)
+static bool join_recipe(const struct joining *j, enum item_fate *out, GError **error)
 {
     static const char *const members[] = {"key", "canonical", "?name", "?verbatim", NULL};
     const char *texts[4];
@@ -299,11 +302,11 @@ static bool join_recipe(const struct joining *j, bool *out_accepted, GError **er
     orch_sha256(texts[1], strlen(texts[1]), sha256);
     if (strcmp(sha256, texts[0]) != 0)
         return refuse(j, "its text has another digest");
-    *out_accepted = true;
+    *out = ITEM_TAKEN;
     return orch_join_recipe(j->join, texts[0], texts[2], texts[1], texts[3], error);
 }
 
-static bool join_note(const struct joining *j, bool *out_accepted, GError **error)
+static bool join_note(const struct joining *j, enum item_fate *out, GError **error)
 {
     static const char *const members[] = {"key", "target", "kind", "?text", "?who", NULL};
     const char *texts[5];
@@ -315,36 +318,45 @@ static bool join_note(const struct joining *j, bool *out_accepted, GError **erro
         return refuse(j, "it does not say when it was made");
     const struct orch_note note = {texts[0], texts[1], texts[2],
                                    texts[3], texts[4], json_integer_value(made)};
-    *out_accepted = true;
+    *out = ITEM_TAKEN;
     return orch_join_note(j->join, &note, error);
 }
 
-static bool join_dataset(const struct joining *j, bool *out_accepted, GError **error)
+static bool join_dataset(const struct joining *j, enum item_fate *out, GError **error)
 {
     GError *problem = NULL;
     struct orch_dataset *set = orch_dataset_decode("data set", j->bytes, j->length, &problem);
     if (!set)
         return refuse_error(j, problem);
-    *out_accepted = strcmp(set->sha256, j->name->key) == 0;
-    bool ok = *out_accepted ? orch_join_dataset(j->join, set, error)
-                            : refuse(j, "it holds another data set than its name says");
+    *out = strcmp(set->sha256, j->name->key) == 0 ? ITEM_TAKEN : ITEM_REFUSED;
+    bool ok = *out == ITEM_TAKEN ? orch_join_dataset(j->join, set, error)
+                                 : refuse(j, "it holds another data set than its name says");
     orch_dataset_free(set);
     return ok;
 }
 
-bool orch_item_join(struct orch_join *join, struct orch_store *store,
-                    const struct orch_item_name *name, const char *bytes, size_t length,
-                    bool *out_accepted, GError **error)
+bool item_join(struct orch_join *join, struct orch_store *store, const struct orch_item_name *name,
+               const char *bytes, size_t length, enum item_fate *out, GError **error)
 {
-    static bool (*const ways[])(const struct joining *, bool *, GError **) = {
+    static bool (*const ways[])(const struct joining *, enum item_fate *, GError **) = {
         [ORCH_ITEM_RUN] = join_run,         [ORCH_ITEM_ARTIFACT] = join_artifact,
         [ORCH_ITEM_RECIPE] = join_recipe,   [ORCH_ITEM_NOTE] = join_note,
         [ORCH_ITEM_DATASET] = join_dataset,
     };
     const struct joining j = {join, store, name, bytes, length};
     int64_t most = orch_item_limit(name->kind);
-    *out_accepted = false;
+    *out = ITEM_REFUSED;
     if (most >= 0 && length > (uint64_t)most)
         return refuse(&j, "it is larger than allowed");
-    return ways[name->kind](&j, out_accepted, error);
+    return ways[name->kind](&j, out, error);
+}
+
+bool orch_item_join(struct orch_join *join, struct orch_store *store,
+                    const struct orch_item_name *name, const char *bytes, size_t length,
+                    bool *out_accepted, GError **error)
+{
+    enum item_fate fate;
+    bool ok = item_join(join, store, name, bytes, length, &fate, error);
+    *out_accepted = fate != ITEM_REFUSED;
+    return ok;
 }

@@ -38,7 +38,8 @@ static void count_author(struct look *look, const struct results_news *news)
 static bool is_here(struct look *look, const struct orch_item_name *name)
 {
     struct orch_run *run = orch_store_run(look->store, name->key, NULL);
-    bool is = run && strcmp(run->key, name->key) == 0 && g_str_has_prefix(run->digest, name->digest);
+    bool is =
+        run && strcmp(run->key, name->key) == 0 && g_str_has_prefix(run->digest, name->digest);
     orch_run_free(run);
     return is;
 }
@@ -128,8 +129,8 @@ bool results_look(struct orch_store *store, const struct orch_git_exchange *how,
                         .theirs = results_draft_new(place, theirs_root),
                         .out = out,
                         .outgoing = out_outgoing};
-    struct orch_item_sink sink = {.ctx = &look, .wants = wants, .take = take,
-                                  .take_file = take_file};
+    struct orch_item_sink sink = {
+        .ctx = &look, .wants = wants, .take = take, .take_file = take_file};
     struct orch_item_choice choice = how->choice;
     choice.after_run_id = last_run;
     out->behind_by = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);

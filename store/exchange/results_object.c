@@ -10,7 +10,7 @@
 #include <git2/sys/mempack.h>
 #include <string.h>
 
-#define LOOSE_MOST 100                      /* as git's transfer.unpackLimit */
+#define LOOSE_MOST 100                         /* as git's transfer.unpackLimit */
 #define WAITING_BYTES_MOST ((size_t)128 << 20) /* then it is written */
 
 void results_waits(struct results_place *place, const git_oid *oid, size_t bytes)
@@ -65,10 +65,10 @@ bool results_commit(struct results_place *place, const git_oid *tree, const git_
         if (!git_oid_is_zero(&parents[i]))
             g_string_append_printf(text, "parent %s\n", git_oid_tostr(id, sizeof id, &parents[i]));
     int offset = who ? who->when.offset : 0;
-    g_autofree char *ident = g_strdup_printf(
-        "%s <%s> %lld %c%02d%02d", who ? who->name : "orch", who ? who->email : "orch@localhost",
-        who ? (long long)who->when.time : 0, offset < 0 ? '-' : '+', ABS(offset) / 60,
-        ABS(offset) % 60);
+    g_autofree char *ident =
+        g_strdup_printf("%s <%s> %lld %c%02d%02d", who ? who->name : "orch",
+                        who ? who->email : "orch@localhost", who ? (long long)who->when.time : 0,
+                        offset < 0 ? '-' : '+', ABS(offset) / 60, ABS(offset) % 60);
     g_string_append_printf(text, "author %s\ncommitter %s\n\n%s\n", ident, ident, message);
     git_signature_free(who);
     bool ok = git_odb_write(out, place->odb, text->str, text->len, GIT_OBJECT_COMMIT) == 0;

@@ -26,8 +26,7 @@ static bool refuse(struct results_offer *offer, const char *path, const char *wh
 static void accept(struct results_offer *offer, const struct results_news *news)
 {
     git_oid mine;
-    if (!results_draft_find(offer->draft, news->path, &mine) ||
-        git_oid_cmp(&news->oid, &mine) < 0)
+    if (!results_draft_find(offer->draft, news->path, &mine) || git_oid_cmp(&news->oid, &mine) < 0)
         results_draft_add(offer->draft, news->path, &news->oid, news->mode);
 }
 

@@ -11,7 +11,10 @@
 #include <git2/sys/odb_backend.h>
 #include <git2/sys/repository.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+#define LOCK_S 5 /* a lock that stands so long is a dead one's */
 
 bool results_fail(GError **error, const char *doing)
 {
@@ -42,11 +45,11 @@ static char *find_git_dir(const char *dir, GError **error)
     if (status != 0 || g_strv_length(lines) < 2)
         return NULL;
     if (strcmp(lines[1], "sha1") != 0) {
-        orch_error_set(error, ORCH_ERROR_IO,
-                       "share results with 'orch export --bundle FILE' and 'orch db merge FILE', or "
-                       "through a plain folder: 'orch push DIR'",
-                       "the repository '%s' has %s object ids: results cannot be kept in it", dir,
-                       lines[1]);
+        orch_error_set(
+            error, ORCH_ERROR_IO,
+            "share results with 'orch export --bundle FILE' and 'orch db merge FILE', or "
+            "through a plain folder: 'orch push DIR'",
+            "the repository '%s' has %s object ids: results cannot be kept in it", dir, lines[1]);
         return NULL;
     }
     return orch_path_absolute(lines[0], dir);
@@ -87,9 +90,11 @@ static bool read_config(struct results_place *place, GError **error)
             place->sets_ssh = true;
         } else if (middle && g_str_has_prefix(key, "branch.")) {
             g_hash_table_insert(place->branch_remotes, g_steal_pointer(&middle), g_strdup(value));
-        } else if (middle &&
-                   !g_ptr_array_find_with_equal_func(place->remotes, middle, g_str_equal, NULL)) {
-            g_ptr_array_add(place->remotes, g_steal_pointer(&middle));
+        } else if (middle) {
+            if (!g_hash_table_contains(place->urls, middle) || strcmp(last, ".pushurl") == 0)
+                g_hash_table_insert(place->urls, g_strdup(middle), g_strdup(value));
+            if (!g_ptr_array_find_with_equal_func(place->remotes, middle, g_str_equal, NULL))
+                g_ptr_array_add(place->remotes, g_steal_pointer(&middle));
         }
     }
     g_string_free(out, TRUE);
@@ -106,16 +111,23 @@ static bool open_objects(struct results_place *place, GError **error)
     return true;
 }
 
-struct results_place *results_place_open(const char *folder, const char *store_folder,
-                                         GError **error)
+static struct results_place *place_new(const char *folder)
 {
     struct results_place *place = g_new0(struct results_place, 1);
-    GError *problem = NULL;
     place->remotes = g_ptr_array_new_with_free_func(g_free);
     place->branch_remotes = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+    place->urls = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
     place->waiting = g_array_new(FALSE, FALSE, sizeof(git_oid));
     place->dir = g_strdup(folder);
     git_libgit2_init();
+    return place;
+}
+
+struct results_place *results_place_open(const char *folder, const char *store_folder,
+                                         GError **error)
+{
+    struct results_place *place = place_new(folder);
+    GError *problem = NULL;
     place->git_dir = find_git_dir(folder, &problem);
     if (!place->git_dir && !problem && store_folder) {
         place->git_dir = make_private(store_folder, &problem);
@@ -142,6 +154,7 @@ void results_place_close(struct results_place *place)
     g_array_unref(place->waiting);
     g_ptr_array_unref(place->remotes);
     g_hash_table_unref(place->branch_remotes);
+    g_hash_table_unref(place->urls);
     g_free(place->wanted_remote);
     g_free(place->dir);
     g_free(place->git_dir);
@@ -207,12 +220,14 @@ static char *meaning_of(struct results_place *place, const char *said, GError **
         return g_strdup(said);
     if (strchr(said, '/') || access(said, F_OK) == 0)
         return orch_path_absolute(said, NULL);
-    g_autoptr(GPtrArray) names = g_ptr_array_copy(place->remotes, (GCopyFunc)(void *)g_strdup, NULL);
+    g_autoptr(GPtrArray) names =
+        g_ptr_array_copy(place->remotes, (GCopyFunc)(void *)g_strdup, NULL);
     g_ptr_array_set_free_func(names, g_free);
     g_ptr_array_add(names, NULL);
     g_autofree char *near = orch_suggest_hint(said, (const char *const *)names->pdata);
     orch_error_set(error, ORCH_ERROR_IO,
-                   near ? near : "'git remote -v' lists the remotes; 'git remote add NAME URL' adds one",
+                   near ? near
+                        : "'git remote -v' lists the remotes; 'git remote add NAME URL' adds one",
                    "no remote is called '%s', and no folder either", said);
     return NULL;
 }
@@ -242,41 +257,95 @@ bool results_place_set_remote(struct results_place *place, const char *said, GEr
     if (!place->remote)
         return false;
     place->tracking = tracking_ref(place, place->remote);
+    const char *const refs[] = {RESULTS_REF, place->tracking};
+    for (size_t i = 0; i < G_N_ELEMENTS(refs); i++) {
+        g_autofree char *lock = g_strconcat(place->git_dir, "/", refs[i], ".lock", NULL);
+        results_lock_wait(lock);
+    }
     return true;
 }
 
 char *orch_git_remote_default(const char *repository, GError **error)
 {
-    struct results_place *place = results_place_open(repository, NULL, error);
-    char *name = place ? default_remote(place) : NULL;
-    if (place && !name)
-        set_no_remote(place, error);
+    struct results_place *place = place_new(repository);
+    char *name = NULL;
+    if (read_config(place, error)) {
+        name = default_remote(place);
+        if (!name)
+            set_no_remote(place, error);
+    }
     results_place_close(place);
     return name;
 }
 
 bool orch_git_remote_is(const char *repository, const char *name)
 {
-    struct results_place *place = results_place_open(repository, NULL, NULL);
-    bool is = place && has_remote(place, name);
+    struct results_place *place = place_new(repository);
+    bool is = read_config(place, NULL) && has_remote(place, name);
     results_place_close(place);
     return is;
+}
+
+/* git holds a ref's lock for milliseconds; whoever dies meanwhile leaves it for ever. Its age is no
+ * help where clocks differ: it must be the same file for a while. */
+void results_lock_wait(const char *path)
+{
+    struct stat first, now;
+    int64_t since_us = g_get_monotonic_time();
+    if (stat(path, &first) != 0)
+        return;
+    while (stat(path, &now) == 0) {
+        if (now.st_ino != first.st_ino || now.st_mtim.tv_nsec != first.st_mtim.tv_nsec) {
+            first = now;
+            since_us = g_get_monotonic_time();
+        }
+        if (g_get_monotonic_time() - since_us > LOCK_S * G_USEC_PER_SEC) {
+            unlink(path);
+            return;
+        }
+        g_usleep(20000);
+    }
 }
 
 /* ---- refs ---------------------------------------------------------------------------------------
  */
 
-bool results_ref_get(struct results_place *place, const char *ref, git_oid *out, GError **error)
+/* The object of a ref among lines "OID REF". */
+static void find_ref(char *const *lines, const char *ref, git_oid *out)
 {
-    const char *const args[] = {"rev-parse", "--quiet", "--verify", ref, NULL};
-    GString *text = NULL;
-    int status;
-    if (!ask(place->dir, args, 1, &text, &status, error))
-        return false;
     memset(out, 0, sizeof *out);
-    if (status == 0)
-        git_oid_fromstr(out, g_strchomp(text->str));
+    for (int i = 0; lines[i]; i++) {
+        const char *name = strchr(lines[i], ' ');
+        if (name && strcmp(name + 1, ref) == 0)
+            git_oid_fromstrn(out, lines[i], (size_t)(name - lines[i]));
+    }
+}
+
+bool results_refs_get(struct results_place *place, git_oid *out_ours, git_oid *out_theirs,
+                      GError **error)
+{
+    const char *const args[] = {"for-each-ref", "--format=%(objectname) %(refname)", RESULTS_REF,
+                                place->tracking, NULL};
+    GString *text = NULL;
+    if (!ask(place->dir, args, 0, &text, NULL, error))
+        return false;
+    g_auto(GStrv) lines = g_strsplit(text->str, "\n", -1);
     g_string_free(text, TRUE);
+    find_ref(lines, RESULTS_REF, out_ours);
+    if (place->tracking)
+        find_ref(lines, place->tracking, out_theirs);
+    return true;
+}
+
+static bool get_ref(struct results_place *place, const char *ref, git_oid *out)
+{
+    const char *const args[] = {"for-each-ref", "--format=%(objectname) %(refname)", ref, NULL};
+    GString *text = NULL;
+    if (!ask(place->dir, args, 0, &text, NULL, NULL))
+        return false;
+    g_auto(GStrv) lines = g_strsplit(text->str, "\n", -1);
+    g_string_free(text, TRUE);
+    find_ref(lines, ref, out);
     return true;
 }
 
@@ -292,7 +361,7 @@ bool results_ref_set(struct results_place *place, const char *ref, const git_oid
     *out_moved = false;
     if (ask(place->dir, args, 0, NULL, NULL, &problem))
         return true;
-    if (results_ref_get(place, ref, &now, NULL) && !git_oid_equal(&now, old)) {
+    if (get_ref(place, ref, &now) && !git_oid_equal(&now, old)) {
         *out_moved = !git_oid_equal(&now, commit);
         g_error_free(problem);
         return true;

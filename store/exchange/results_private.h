@@ -3,8 +3,9 @@
  * Inside store/exchange: what the results_*.c files share.
  *
  * Objects are read and made through libgit2 on the bare object database, so that a repository whose
- * configuration libgit2 does not know (worktreeConfig, split index) serves as well. They are made in
- * memory and handed to the `git` program as one pack. Refs, fetch and push are the `git` program's.
+ * configuration libgit2 does not know (worktreeConfig, split index) serves as well. They are made
+ * in memory and handed to the `git` program as one pack. Refs, fetch and push are the `git`
+ * program's.
  */
 #ifndef ORCH_STORE_EXCHANGE_RESULTS_PRIVATE_H
 #define ORCH_STORE_EXCHANGE_RESULTS_PRIVATE_H
@@ -23,14 +24,15 @@
  */
 
 struct results_place {
-    char *dir;           /* for git -C */
-    char *git_dir;       /* absolute; of all work trees together */
-    char *remote;        /* as git is given it: a name, a URL or an absolute path */
-    char *tracking;      /* refs/orch/remotes/NAME */
-    bool may_ask;        /* git may ask for a password */
-    bool sets_ssh;       /* the user has set a command for ssh */
-    GPtrArray *remotes;  /* char *: names that the repository has */
-    char *wanted_remote; /* git config orch.remote, or NULL */
+    char *dir;                  /* for git -C */
+    char *git_dir;              /* absolute; of all work trees together */
+    char *remote;               /* as git is given it: a name, a URL or an absolute path */
+    char *tracking;             /* refs/orch/remotes/NAME */
+    bool may_ask;               /* git may ask for a password */
+    bool sets_ssh;              /* the user has set a command for ssh */
+    GPtrArray *remotes;         /* char *: names that the repository has */
+    GHashTable *urls;           /* name -> where it is pushed to */
+    char *wanted_remote;        /* git config orch.remote, or NULL */
     GHashTable *branch_remotes; /* branch -> remote */
     git_odb *odb;
     git_repository *repository; /* libgit2's view of the objects alone */
@@ -47,11 +49,16 @@ void results_place_close(struct results_place *place);
 /** Fills `remote` and `tracking` for what a user said (NULL: the default). */
 bool results_place_set_remote(struct results_place *place, const char *said, GError **error);
 
-/** The commit of a ref; zero when there is none. */
-bool results_ref_get(struct results_place *place, const char *ref, git_oid *out, GError **error);
+/** Where the union here and the remote's results as last fetched stand; zero: there is none.
+ * Without a remote `*out_theirs` is left alone. */
+bool results_refs_get(struct results_place *place, git_oid *out_ours, git_oid *out_theirs,
+                      GError **error);
 /** Sets it if it still is `old`. `*out_moved`: it was not, and stays. */
 bool results_ref_set(struct results_place *place, const char *ref, const git_oid *commit,
                      const git_oid *old, bool *out_moved, GError **error);
+
+/** Waits until a lock on one of our refs is gone; one that somebody who died left is removed. */
+void results_lock_wait(const char *path);
 
 /** Sets ORCH_ERROR_IO from libgit2's last message. Always false. */
 bool results_fail(GError **error, const char *doing);
@@ -59,11 +66,20 @@ bool results_fail(GError **error, const char *doing);
 /* ---- results_wire.c: fetch and push -------------------------------------------------------------
  */
 
-/** Brings the remote's results and sets the tracking ref; `*out` zero: the remote has none. */
-bool results_fetch(struct results_place *place, git_oid *out, GError **error);
+/** Brings the remote's results and sets the tracking ref; where the remote has none it is dropped.
+ */
+bool results_fetch(struct results_place *place, GError **error);
 /** Sends a commit. `*out_lost_race`: the remote moved meanwhile, nothing was changed there. */
 bool results_push(struct results_place *place, const git_oid *commit, bool *out_lost_race,
                   GError **error);
+
+/** Runs git towards the remote, without questions unless it may ask. Status 1 is an answer, too;
+ * `*out_said` (to be freed) is what it wrote on stderr. */
+bool results_talk(const struct results_place *place, const char *const *args, GString **out,
+                  int *out_status, char **out_said, GError **error);
+/** Sets an error that says what git's words mean, and what to do: "cannot DOING 'REMOTE': ...". */
+void results_trouble(const struct results_place *place, const char *doing, const char *said,
+                     GError **error);
 
 /* ---- results_tree.c: trees of items -------------------------------------------------------------
  */
@@ -89,8 +105,10 @@ void results_draft_add(struct results_draft *draft, const char *path, const git_
 /** Makes its trees (in memory). Equal sets of items give equal trees. */
 bool results_draft_write(struct results_draft *draft, git_oid *out_root, GError **error);
 
-/** The root tree of a commit that must be one of results: format told and known. */
-bool results_root(struct results_place *place, const git_oid *commit, git_oid *out, GError **error);
+/** The root tree of a commit that must be one of results: format told and known. `*out_is_newer`
+ * (may be NULL): it has a format that is not known yet. */
+bool results_root(struct results_place *place, const git_oid *commit, git_oid *out,
+                  bool *out_is_newer, GError **error);
 
 /** An entry that a tree has and another has not, or has otherwise. `name` NULL: one of sources/, or
  * (`junk` says why) none of ours. */

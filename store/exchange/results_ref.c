@@ -22,7 +22,7 @@
 
 #include <string.h>
 
-#define TRIES_MOST 30
+#define TRIES_MOST 60
 #define MARK "exchange.mark"
 
 struct exchange {
@@ -33,6 +33,7 @@ struct exchange {
     git_oid ours, theirs;           /* commits; zero: none */
     git_oid ours_root, theirs_root; /* their trees */
     struct results_mark mark;
+    bool is_damaged;   /* `theirs` is ours by its history, and its tree is not one of results */
     bool is_marked;    /* `ours` is what the store remembers */
     GHashTable *told;  /* path -> git_oid *: what the store has and no tree had; made once */
     int64_t told_last; /* largest local number that was looked at */
@@ -61,8 +62,8 @@ static bool write_mark(struct exchange *x, const git_oid *commit, int64_t last_r
     char id[GIT_OID_HEXSZ + 1];
     if (git_oid_equal(&x->mark.commit, commit) && x->mark.last_run == last_run)
         return true;
-    g_autofree char *text = g_strdup_printf("%s %" G_GINT64_FORMAT,
-                                            git_oid_tostr(id, sizeof id, commit), last_run);
+    g_autofree char *text =
+        g_strdup_printf("%s %" G_GINT64_FORMAT, git_oid_tostr(id, sizeof id, commit), last_run);
     x->mark = (struct results_mark){.commit = *commit, .last_run = last_run};
     return orch_store_remember(x->store, MARK, text, error);
 }
@@ -108,6 +109,10 @@ static void add_receipt(struct orch_exchanged *out, struct orch_receipt *more)
     sum->added += more->added;
     sum->known += more->known;
     sum->conflicts += more->conflicts;
+    sum->purged += more->purged;
+    sum->conflicts_here = more->conflicts_here;
+    while (more->remarks->len)
+        g_ptr_array_add(sum->remarks, g_ptr_array_steal_index(more->remarks, 0));
     sum->recipes += more->recipes;
     sum->notes += more->notes;
     sum->tombstones += more->tombstones;
@@ -129,20 +134,39 @@ static void add_receipt(struct orch_exchanged *out, struct orch_receipt *more)
 /* ---- pull ---------------------------------------------------------------------------------------
  */
 
+/* A tree there that is none of results, on top of commits that are known here, was damaged by
+ * somebody: it counts as empty, is named, and the next push mends it. One that shares nothing with
+ * us is not touched. */
+static bool read_theirs(struct exchange *x, GError **error)
+{
+    GError *problem = NULL;
+    git_oid common;
+    bool is_newer;
+    if (results_root(x->place, &x->theirs, &x->theirs_root, &is_newer, &problem))
+        return true;
+    memset(&x->theirs_root, 0, sizeof x->theirs_root);
+    x->is_damaged = !is_newer && !git_oid_is_zero(&x->ours_root) &&
+                    git_merge_base(&common, x->place->repository, &x->ours, &x->theirs) == 0;
+    if (x->is_damaged)
+        g_error_free(problem);
+    else
+        g_propagate_error(error, problem);
+    return x->is_damaged;
+}
+
 /* Reads where both stand. */
 static bool read_roots(struct exchange *x, GError **error)
 {
     memset(&x->ours_root, 0, sizeof x->ours_root);
     memset(&x->theirs_root, 0, sizeof x->theirs_root);
-    if (!results_ref_get(x->place, RESULTS_REF, &x->ours, error))
+    x->is_damaged = false;
+    if (!results_refs_get(x->place, &x->ours, &x->theirs, error))
         return false;
     /* a ref here that is damaged is as none: the store has what matters */
-    if (!git_oid_is_zero(&x->ours) && !results_root(x->place, &x->ours, &x->ours_root, NULL))
+    if (!git_oid_is_zero(&x->ours) && !results_root(x->place, &x->ours, &x->ours_root, NULL, NULL))
         memset(&x->ours_root, 0, sizeof x->ours_root);
-    x->is_marked =
-        !git_oid_is_zero(&x->ours_root) && git_oid_equal(&x->ours, &x->mark.commit);
-    return git_oid_is_zero(&x->theirs) ||
-           results_root(x->place, &x->theirs, &x->theirs_root, error);
+    x->is_marked = !git_oid_is_zero(&x->ours_root) && git_oid_equal(&x->ours, &x->mark.commit);
+    return git_oid_is_zero(&x->theirs) || read_theirs(x, error);
 }
 
 /* Offers what is new to the join; `draft` gets what was accepted, the store is committed. */
@@ -150,6 +174,13 @@ static bool join_news(struct exchange *x, struct results_draft *draft, GError **
 {
     struct results_offer offer = {
         .store = x->store, .how = x->how, .place = x->place, .draft = draft};
+    if (x->is_damaged) {
+        offer.join = orch_join_begin(x->store, x->place->remote, error);
+        if (!offer.join)
+            return false;
+        orch_join_refuse(offer.join, "'%s' there holds no results any more: 'orch push' mends it",
+                         RESULTS_REF);
+    }
     bool ok = x->is_marked || git_oid_is_zero(&x->ours_root) ||
               results_tell_news(x->place, &x->ours_root, NULL, results_offer, &offer, error);
     ok = ok && (git_oid_is_zero(&x->theirs_root) ||
@@ -180,12 +211,12 @@ static bool commit_of(struct exchange *x, const git_oid *root, const char *messa
         return true;
     bool have_both = !git_oid_is_zero(&x->ours_root) && !git_oid_is_zero(&x->theirs) &&
                      !git_oid_equal(&x->ours, &x->theirs);
-    bool is_above = have_both &&
-                    git_graph_descendant_of(x->place->repository, &x->theirs, &x->ours) == 1;
-    bool is_below = have_both &&
-                    git_graph_descendant_of(x->place->repository, &x->ours, &x->theirs) == 1;
-    bool takes_ours = !git_oid_is_zero(&x->ours_root) && !is_above &&
-                      !git_oid_equal(&x->ours, &x->theirs);
+    bool is_above =
+        have_both && git_graph_descendant_of(x->place->repository, &x->theirs, &x->ours) == 1;
+    bool is_below =
+        have_both && git_graph_descendant_of(x->place->repository, &x->ours, &x->theirs) == 1;
+    bool takes_ours =
+        !git_oid_is_zero(&x->ours_root) && !is_above && !git_oid_equal(&x->ours, &x->theirs);
     const git_oid *first = takes_ours ? &parents[0] : &parents[1];
     return results_commit(x->place, root, first, takes_ours && !is_below ? 2 : 1, message, out,
                           error);
@@ -197,8 +228,7 @@ static bool integrate(struct exchange *x, bool *out_again, GError **error)
     *out_again = false;
     if (!read_mark(x, error) || !read_roots(x, error))
         return false;
-    struct results_draft *draft =
-        results_draft_new(x->place, x->is_marked ? &x->ours_root : NULL);
+    struct results_draft *draft = results_draft_new(x->place, x->is_marked ? &x->ours_root : NULL);
     git_oid root, commit;
     bool ok = join_news(x, draft, error);
     bool is_empty = ok && git_oid_is_zero(&draft->root) && !g_hash_table_size(draft->added);
@@ -335,13 +365,12 @@ static bool settle(struct exchange *x, const git_oid *commit, GError **error)
     return moved || write_mark(x, commit, x->told_last, error);
 }
 
-static bool send(struct exchange *x, bool *out_again, GError **error)
+static bool send_news(struct exchange *x, bool *out_again, GError **error)
 {
     struct results_draft *draft = draft_push(x, error);
     git_oid root, commit;
     *out_again = false;
-    bool is_empty =
-        draft && git_oid_is_zero(&draft->root) && !g_hash_table_size(draft->added);
+    bool is_empty = draft && git_oid_is_zero(&draft->root) && !g_hash_table_size(draft->added);
     bool ok = draft && (is_empty || results_draft_write(draft, &root, error));
     results_draft_free(draft);
     if (!ok || is_empty)
@@ -381,9 +410,9 @@ static bool exchange(struct exchange *x, enum orch_exchange_way way, GError **er
 {
     for (x->out->tries = 1; x->out->tries <= TRIES_MOST; x->out->tries++) {
         bool again = false;
-        if (!results_fetch(x->place, &x->theirs, error) || !integrate(x, &again, error))
+        if (!results_fetch(x->place, error) || !integrate(x, &again, error))
             return false;
-        if (!again && way == ORCH_EXCHANGE_PUSH && !send(x, &again, error))
+        if (!again && way == ORCH_EXCHANGE_PUSH && !send_news(x, &again, error))
             return false;
         if (!again) {
             g_autofree char *name = time_name(x->place);
@@ -401,10 +430,9 @@ static bool exchange(struct exchange *x, enum orch_exchange_way way, GError **er
 /* Leaves store, remote and the union alone; the tracking ref may move. */
 static bool look(struct exchange *x, GArray *out_outgoing, GError **error)
 {
-    bool ok = x->how->offline ? results_ref_get(x->place, x->place->tracking, &x->theirs, error)
-                              : results_fetch(x->place, &x->theirs, error);
     git_oid none = {{0}};
-    if (!ok || !read_mark(x, error) || !read_roots(x, error))
+    if ((!x->how->offline && !results_fetch(x->place, error)) || !read_mark(x, error) ||
+        !read_roots(x, error))
         return false;
     bool all_artifacts = x->how->choice.artifact_bytes != ORCH_ARTIFACT_BYTES_DEFAULT;
     return results_look(x->store, x->how, x->place, x->is_marked ? &x->ours_root : &none,
@@ -438,8 +466,7 @@ bool orch_git_exchange(struct orch_store *store, const struct orch_git_exchange 
 
 int64_t orch_git_exchanged_at(struct orch_store *store, const char *repository, const char *remote)
 {
-    struct results_place *place =
-        results_place_open(repository, orch_store_folder(store), NULL);
+    struct results_place *place = results_place_open(repository, orch_store_folder(store), NULL);
     int64_t at = 0;
     if (place && results_place_set_remote(place, remote, NULL)) {
         g_autofree char *name = time_name(place);

@@ -47,6 +47,9 @@ bool orch_git_remote_is(const char *repository, const char *name);
 /** When this store last exchanged with a remote (UTC nanoseconds); 0: never. */
 int64_t orch_git_exchanged_at(struct orch_store *store, const char *repository, const char *remote);
 
+/** Trees of which a part was shared, in the results that are here: a set of hex ids, to be
+ * unref'd; empty where there is nothing. */
+GHashTable *orch_git_shared_sources(const char *repository);
 /** The tree (hex, to be freed) of what was shared of a source tree, in the results that are here;
  * NULL: nothing was. */
 char *orch_git_shared_source(const char *repository, const char *tree);

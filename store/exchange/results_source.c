@@ -65,21 +65,45 @@ bool results_source_is_fit(struct results_place *place, const git_oid *tree, con
     return ok;
 }
 
+/* The folder of sources in the results that are here; NULL: none. */
+static git_tree *sources_here(struct results_place *place)
+{
+    git_oid commit, none, root, folder;
+    git_tree *tree = NULL;
+    if (!place || !results_refs_get(place, &commit, &none, NULL) || git_oid_is_zero(&commit) ||
+        !results_root(place, &commit, &root, NULL, NULL))
+        return NULL;
+    struct results_draft *draft = results_draft_new(place, &root);
+    if (!results_draft_find(draft, "sources", &folder) ||
+        git_tree_lookup(&tree, place->repository, &folder) != 0)
+        tree = NULL;
+    results_draft_free(draft);
+    return tree;
+}
+
 char *orch_git_shared_source(const char *repository, const char *tree)
 {
     struct results_place *place = results_place_open(repository, NULL, NULL);
-    git_oid commit, root, found;
+    git_tree *sources = sources_here(place);
+    const git_tree_entry *entry = sources ? git_tree_entry_byname(sources, tree) : NULL;
     char *id = NULL;
-    g_autofree char *path = g_strconcat("sources/", tree, NULL);
-    if (place && results_ref_get(place, RESULTS_REF, &commit, NULL) && !git_oid_is_zero(&commit) &&
-        results_root(place, &commit, &root, NULL)) {
-        struct results_draft *draft = results_draft_new(place, &root);
-        if (results_draft_find(draft, path, &found)) {
-            id = g_malloc(GIT_OID_HEXSZ + 1);
-            git_oid_tostr(id, GIT_OID_HEXSZ + 1, &found);
-        }
-        results_draft_free(draft);
+    if (entry && git_tree_entry_type(entry) == GIT_OBJECT_TREE) {
+        id = g_malloc(GIT_OID_HEXSZ + 1);
+        git_oid_tostr(id, GIT_OID_HEXSZ + 1, git_tree_entry_id(entry));
     }
+    git_tree_free(sources);
     results_place_close(place);
     return id;
+}
+
+GHashTable *orch_git_shared_sources(const char *repository)
+{
+    struct results_place *place = results_place_open(repository, NULL, NULL);
+    git_tree *sources = sources_here(place);
+    GHashTable *out = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    for (size_t i = 0; sources && i < git_tree_entrycount(sources); i++)
+        g_hash_table_add(out, g_strdup(git_tree_entry_name(git_tree_entry_byindex(sources, i))));
+    git_tree_free(sources);
+    results_place_close(place);
+    return out;
 }

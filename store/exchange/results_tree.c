@@ -169,7 +169,8 @@ static bool refuse_root(struct results_place *place, const char *why, const char
     return false;
 }
 
-bool results_root(struct results_place *place, const git_oid *commit, git_oid *out, GError **error)
+bool results_root(struct results_place *place, const git_oid *commit, git_oid *out,
+                  bool *out_is_newer, GError **error)
 {
     static const char *const start_anew =
         "nobody's store is harmed; if it was put there by mistake: 'git push REMOTE "
@@ -177,13 +178,20 @@ bool results_root(struct results_place *place, const git_oid *commit, git_oid *o
     git_commit *object = NULL;
     git_oid format;
     int64_t bytes = 0;
+    if (out_is_newer)
+        *out_is_newer = false;
     if (git_commit_lookup(&object, place->repository, commit) != 0)
         return refuse_root(place, "is no commit of results", start_anew, error);
     *out = *git_commit_tree_id(object);
     git_commit_free(object);
     struct results_draft *draft = results_draft_new(place, out);
+    git_oid runs;
     bool found = results_draft_find(draft, FORMAT_FILE, &format);
+    bool was_ours = !found && results_draft_find(draft, "runs", &runs);
     results_draft_free(draft);
+    if (was_ours) /* a member took the file away: what is offered is judged item by item anyway, and
+                     the next push puts it back */
+        return true;
     if (!found || !results_blob_size(place, &format, &bytes) || bytes > 64)
         return refuse_root(place, "is not orch's: it has no 'format'", start_anew, error);
     git_odb_object *text = NULL;
@@ -193,8 +201,14 @@ bool results_root(struct results_place *place, const git_oid *commit, git_oid *o
     git_odb_object_free(text);
     if (strcmp(said, ORCH_ITEM_FORMAT) == 0)
         return true;
-    if (g_str_has_prefix(said, FORMAT_BEGIN))
-        return refuse_root(place, "has a newer format than this orch knows", "update orch", error);
+    if (g_str_has_prefix(said, FORMAT_BEGIN)) {
+        if (out_is_newer)
+            *out_is_newer = true;
+        return refuse_root(place, "has a newer format than this orch knows",
+                           "update orch; if nobody has a newer one, 'git push REMOTE "
+                           ":refs/orch/results' removes it, and 'orch push' writes it anew",
+                           error);
+    }
     return refuse_root(place, "is not orch's: its 'format' is unknown", start_anew, error);
 }
 
@@ -210,8 +224,8 @@ struct walk {
 };
 
 /* '#': a hexadecimal digit */
-static const char *const FOLDERS[] = {"recipes/##",     "artifacts/##", "runs/#####/##",
-                                      "notes/#####", "datasets"};
+static const char *const FOLDERS[] = {"recipes/##", "artifacts/##", "runs/#####/##", "notes/#####",
+                                      "datasets"};
 
 /* Is it one of the folders above, or above one of them? */
 static bool is_our_folder(const char *path)
@@ -321,8 +335,7 @@ static bool walk_folder(struct walk *walk, const char *folder, const git_oid *th
 bool results_tell_news(struct results_place *place, const git_oid *tree, const git_oid *known,
                        results_news_fn fn, void *ctx, GError **error)
 {
-    struct walk walk = {
-        .place = place, .fn = fn, .ctx = ctx, .error = error, .left = ENTRIES_MOST};
+    struct walk walk = {.place = place, .fn = fn, .ctx = ctx, .error = error, .left = ENTRIES_MOST};
     bool has_known = known && !git_oid_is_zero(known);
     return walk_folder(&walk, "", tree, has_known ? known : NULL);
 }

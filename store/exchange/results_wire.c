@@ -25,9 +25,11 @@ static const struct {
      "ask its owner to let refs/orch/results be pushed; meanwhile 'orch export --bundle FILE'"},
     {"deny updating a hidden ref", "the remote's server hides refs/orch",
      "ask its owner to let refs/orch/results be pushed; meanwhile 'orch export --bundle FILE'"},
-    {"dubious ownership", NULL, "if you trust its owner: git config --global --add safe.directory "
-                                "and the path that git names"},
-    {"publickey", "signing in failed", "'ssh-add' gives your key to the agent; 'git fetch' must work first"},
+    {"dubious ownership", NULL,
+     "if you trust its owner: git config --global --add safe.directory "
+     "and the path that git names"},
+    {"publickey", "signing in failed",
+     "'ssh-add' gives your key to the agent; 'git fetch' must work first"},
     {"Host key verification failed", "the host is not known",
      "connect once by hand ('git fetch'), and check its key"},
     {"Authentication failed", "signing in failed", "'git fetch' must work first"},
@@ -54,7 +56,8 @@ static const struct {
     {"denied to", "no permission to write there",
      "'orch pull' works without; ask its owner for write access, or hand on a bundle: 'orch export "
      "--bundle FILE'"},
-    {"Could not resolve host", "it cannot be reached", "nothing is lost: run it again with a network"},
+    {"Could not resolve host", "it cannot be reached",
+     "nothing is lost: run it again with a network"},
     {"Connection refused", "it cannot be reached", "nothing is lost: run it again later"},
     {"timed out", "it cannot be reached", "nothing is lost: run it again later"},
     {"Failed to connect", "it cannot be reached", "nothing is lost: run it again later"},
@@ -73,8 +76,8 @@ static const struct {
     {"No space left", "the disk is full", NULL},
 };
 
-static void set_trouble(const struct results_place *place, const char *doing, const char *said,
-                        GError **error)
+void results_trouble(const struct results_place *place, const char *doing, const char *said,
+                     GError **error)
 {
     for (size_t i = 0; i < G_N_ELEMENTS(TROUBLES); i++)
         if (strstr(said, TROUBLES[i].said)) {
@@ -87,18 +90,16 @@ static void set_trouble(const struct results_place *place, const char *doing, co
                    "cannot %s '%s': %s", doing, place->remote, *said ? said : "git was stopped");
 }
 
-/* Runs git; on failure `*out_said` is what it wrote. */
-static bool talk(struct results_place *place, const char *const *args, GString **out,
-                 int *out_status, char **out_said, GError **error)
+bool results_talk(const struct results_place *place, const char *const *args, GString **out,
+                  int *out_status, char **out_said, GError **error)
 {
-    struct orch_git_run run = {.dir = place->dir,
-                               .args = args,
-                               .quiet_status = 1,
-                               .may_ask = place->may_ask,
-                               .ssh = place->may_ask || place->sets_ssh || g_getenv("GIT_SSH")
-                                          ? NULL
-                                          : SSH_SILENT,
-                               .out_said = out_said};
+    struct orch_git_run run = {
+        .dir = place->dir,
+        .args = args,
+        .quiet_status = 1,
+        .may_ask = place->may_ask,
+        .ssh = place->may_ask || place->sets_ssh || g_getenv("GIT_SSH") ? NULL : SSH_SILENT,
+        .out_said = out_said};
     return orch_git_run(&run, out, out_status, error);
 }
 
@@ -110,49 +111,68 @@ static bool forget(struct results_place *place, GError **error)
     return orch_git_run(&run, NULL, NULL, error);
 }
 
-bool results_fetch(struct results_place *place, git_oid *out, GError **error)
+bool results_fetch(struct results_place *place, GError **error)
 {
     g_autofree char *refspec = g_strconcat("+", RESULTS_REF, ":", place->tracking, NULL);
     const char *const args[] = {
         "-c", "fetch.fsckObjects=true", "-c", "gc.auto=0",
         /* names that are never used as such */
-        "-c", "fetch.fsck.hasDot=ignore", "-c", "fetch.fsck.hasDotdot=ignore",
-        "-c", "fetch.fsck.hasDotgit=ignore", "-c", "fetch.fsck.fullPathname=ignore",
-        "-c", "fetch.fsck.gitmodulesBlob=ignore", "-c", "fetch.fsck.gitmodulesLarge=ignore",
-        "-c", "fetch.fsck.gitmodulesMissing=ignore", "-c", "fetch.fsck.gitmodulesName=ignore",
-        "-c", "fetch.fsck.gitmodulesParse=ignore", "-c", "fetch.fsck.gitmodulesPath=ignore",
-        "-c", "fetch.fsck.gitmodulesSymlink=ignore", "-c", "fetch.fsck.gitmodulesUrl=ignore",
-        "-c", "fetch.fsck.gitmodulesUpdate=ignore", "-c", "fetch.fsck.badFilemode=ignore",
-        "-c", "fetch.writeCommitGraph=false", "fetch", "--quiet", "--no-tags",
-        "--no-write-fetch-head", "--no-recurse-submodules", "--no-prune", "--no-filter",
-        "--no-show-forced-updates", "--refmap=", "--", place->remote, refspec, NULL};
+        "-c", "fetch.fsck.hasDot=ignore", "-c", "fetch.fsck.hasDotdot=ignore", "-c",
+        "fetch.fsck.hasDotgit=ignore", "-c", "fetch.fsck.fullPathname=ignore", "-c",
+        "fetch.fsck.gitmodulesBlob=ignore", "-c", "fetch.fsck.gitmodulesLarge=ignore", "-c",
+        "fetch.fsck.gitmodulesMissing=ignore", "-c", "fetch.fsck.gitmodulesName=ignore", "-c",
+        "fetch.fsck.gitmodulesParse=ignore", "-c", "fetch.fsck.gitmodulesPath=ignore", "-c",
+        "fetch.fsck.gitmodulesSymlink=ignore", "-c", "fetch.fsck.gitmodulesUrl=ignore", "-c",
+        "fetch.fsck.gitmodulesUpdate=ignore", "-c", "fetch.fsck.badFilemode=ignore", "-c",
+        "fetch.writeCommitGraph=false", "fetch", "--quiet", "--no-tags", "--no-write-fetch-head",
+        "--no-recurse-submodules", "--no-prune", "--no-filter", "--no-show-forced-updates",
+        "--refmap=", "--", place->remote, refspec, NULL};
     GError *problem = NULL;
     g_autofree char *said = NULL;
     int status = 0;
-    bool ok = talk(place, args, NULL, &status, &said, &problem) && status == 0;
+    bool ok = results_talk(place, args, NULL, &status, &said, &problem) && status == 0;
     if (ok)
-        return results_ref_get(place, place->tracking, out, error);
+        return true;
     g_clear_error(&problem);
-    if (said && strstr(said, "couldn't find remote ref " RESULTS_REF)) {
-        memset(out, 0, sizeof *out);
+    if (said && strstr(said, "couldn't find remote ref " RESULTS_REF))
         return forget(place, error);
-    }
-    set_trouble(place, "fetch from", said ? said : "", error);
+    results_trouble(place, "fetch from", said ? said : "", error);
     return false;
 }
 
 /* The reason in brackets of the status line of --porcelain, or NULL. */
 static bool was_raced(const char *porcelain)
 {
-    static const char *const reasons[] = {
-        "(fetch first)",        "(non-fast-forward)",       "(stale info)",
-        "(needs force)",        "(failed to update ref)",   "cannot lock ref",
-        "reference already exists", "incorrect old value provided", "(remote ref updated",
-        "failed to lock"};
+    static const char *const reasons[] = {"(fetch first)",
+                                          "(non-fast-forward)",
+                                          "(stale info)",
+                                          "(needs force)",
+                                          "(failed to update ref)",
+                                          "cannot lock ref",
+                                          "reference already exists",
+                                          "incorrect old value provided",
+                                          "(remote ref updated",
+                                          "failed to lock"};
     for (size_t i = 0; i < G_N_ELEMENTS(reasons); i++)
         if (strstr(porcelain, reasons[i]))
             return true;
     return false;
+}
+
+/* A push that died in a repository of this machine may have left a lock there. */
+static void wait_for_lock(const struct results_place *place, const char *said)
+{
+    static const char begin[] = "Unable to create '", end[] = "refs/orch/results.lock'";
+    const char *url = g_hash_table_lookup(place->urls, place->remote);
+    const char *path = strstr(said, begin), *tail = path ? strstr(path, end) : NULL;
+    url = url ? url : place->remote;
+    bool is_local = *url == '/' || *url == '.' || g_str_has_prefix(url, "file://");
+    if (!is_local || !tail)
+        return;
+    path += strlen(begin);
+    g_autofree char *lock = g_strndup(path, (gsize)(tail - path) + strlen(end) - 1);
+    if (*lock == '/')
+        results_lock_wait(lock);
 }
 
 bool results_push(struct results_place *place, const git_oid *commit, bool *out_lost_race,
@@ -161,21 +181,39 @@ bool results_push(struct results_place *place, const git_oid *commit, bool *out_
     char id[GIT_OID_HEXSZ + 1];
     git_oid_tostr(id, sizeof id, commit);
     g_autofree char *refspec = g_strconcat(id, ":", RESULTS_REF, NULL);
-    const char *const args[] = {
-        "-c", "push.gpgSign=false", "-c", "push.followTags=false", "-c", "pack.useSparse=true",
-        "-c", "gc.auto=0", "push", "--quiet", "--porcelain", "--no-verify",
-        "--recurse-submodules=no", "--", place->remote, refspec, NULL};
+    g_autofree char *mirror = g_strdup_printf("remote.%s.mirror=false", place->remote);
+    bool is_named = g_hash_table_contains(place->urls, place->remote);
+    const char *const args[] = {"-c",
+                                is_named ? mirror : "push.default=nothing",
+                                "-c",
+                                "push.gpgSign=false",
+                                "-c",
+                                "push.followTags=false",
+                                "-c",
+                                "pack.useSparse=true",
+                                "-c",
+                                "gc.auto=0",
+                                "push",
+                                "--quiet",
+                                "--porcelain",
+                                "--no-verify",
+                                "--recurse-submodules=no",
+                                "--",
+                                place->remote,
+                                refspec,
+                                NULL};
     GError *problem = NULL;
     GString *out = NULL;
     g_autofree char *said = NULL;
     int status = 0;
     *out_lost_race = false;
-    bool ran = talk(place, args, &out, &status, &said, &problem);
+    bool ran = results_talk(place, args, &out, &status, &said, &problem);
     g_clear_error(&problem);
     g_autofree char *porcelain = ran ? g_string_free(out, FALSE) : g_strdup("");
     if (ran && status == 0)
         return true;
     if (was_raced(porcelain) || (said && strstr(said, "cannot lock ref"))) {
+        wait_for_lock(place, said ? said : "");
         *out_lost_race = true;
         return true;
     }
@@ -183,6 +221,6 @@ bool results_push(struct results_place *place, const git_oid *commit, bool *out_
                                        strchr(porcelain, '!') ? strchr(porcelain, '!') : "", NULL);
     for (char *at = all; *at; at++)
         *at = *at == '\n' || *at == '\t' ? ' ' : *at;
-    set_trouble(place, "push to", g_strchomp(all), error);
+    results_trouble(place, "push to", g_strchomp(all), error);
     return false;
 }

@@ -1,0 +1,38 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Push and pull over a local bare remote: bench/exchange.sh BUILD [RUNS...]. For each number of runs that
+# are there already (1,000, 10,000 and 100,000): the first push of them all, a push of 1,000 new ones, a
+# pull of these by somebody else, a pull and a push with nothing new, in seconds of the whole process.
+set -eu
+BUILD=$(cd "${1:?usage: exchange.sh BUILD [RUNS...]}" && pwd)
+shift
+[ $# -gt 0 ] || set -- 1000 10000 100000
+FOLDER=$(mktemp -d "${TMPDIR:-/tmp}/orch-bench-XXXXXX")
+trap 'rm -rf "$FOLDER"' EXIT
+export PATH=$BUILD:$PATH HOME=$FOLDER GIT_AUTHOR_NAME=b GIT_AUTHOR_EMAIL=b@example.org \
+    GIT_COMMITTER_NAME=b GIT_COMMITTER_EMAIL=b@example.org GIT_CONFIG_NOSYSTEM=1
+seconds() { # seconds FOLDER CMD...: of one run of it
+    local begin end
+    begin=$(date +%s%N)
+    (cd "$1" && shift && "$@" >/dev/null 2>"$FOLDER/said") || { cat "$FOLDER/said"; exit 1; }
+    end=$(date +%s%N)
+    awk "BEGIN { printf \"%.3f\", ($end - $begin) / 1e9 }"
+}
+printf '%-9s %11s %14s %14s %12s %12s\n' there 'push all' 'push +1,000' 'pull +1,000' 'pull none' 'push none'
+for runs in "$@"; do
+    rm -rf "$FOLDER"/{hub.git,ada,bob}
+    git init -q --bare "$FOLDER/hub.git"
+    for who in ada bob; do
+        git clone -q "$FOLDER/hub.git" "$FOLDER/$who" 2>/dev/null
+        (cd "$FOLDER/$who" && mkdir .orch && echo '*' >.orch/.gitignore)
+    done
+    bench_store_fill "$FOLDER/ada/.orch/results.db" "$runs" >/dev/null
+    all=$(seconds "$FOLDER/ada" orch push)
+    (cd "$FOLDER/bob" && orch pull >/dev/null 2>&1)
+    bench_store_fill "$FOLDER/ada/.orch/results.db" 1000 >/dev/null
+    more=$(seconds "$FOLDER/ada" orch push)
+    got=$(seconds "$FOLDER/bob" orch pull)
+    idle=$(seconds "$FOLDER/bob" orch pull)
+    none=$(seconds "$FOLDER/ada" orch push)
+    printf '%-9s %11s %14s %14s %12s %12s\n' "$runs" "$all" "$more" "$got" "$idle" "$none"
+done

@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* `orch coverage`: who has done which trial of a recipe, who runs what now, what is missing, and
+ * what that would take. */
+#include "core/answer/group_runs.h"
+#include "core/cli/coverage_gpus.h"
+#include "core/cli/forecast_show.h"
+#include "core/cli/report.h"
+#include "core/cli/sharing.h"
+
+#include "lib/base/error.h"
+#include "lib/base/text.h"
+
+#include <string.h>
+
+struct coverage_options {
+    struct orch_variant variant;
+    const char *remote, *gpu, *price;
+    int jobs;
+    bool offline;
+};
+
+static const struct orch_option OPTIONS[] = {
+    ORCH_VARIANT_OPTIONS(struct coverage_options, variant),
+    {"remote", 0, "NAME|FOLDER", ORCH_OPT_TEXT, offsetof(struct coverage_options, remote),
+     "where the group's claims are (default: the remote that 'orch pull' uses)"},
+    {"offline", 0, NULL, ORCH_OPT_FLAG, offsetof(struct coverage_options, offline),
+     "ask nobody: without claims"},
+    {"gpu", 0, "NAMES|all", ORCH_OPT_TEXT, offsetof(struct coverage_options, gpu),
+     "what the missing trials would take and cost on these GPUs"},
+    {"price", 0, "USD", ORCH_OPT_TEXT, offsetof(struct coverage_options, price),
+     "an hour of one device (default: dated prices)"},
+    {"jobs", 'j', "N", ORCH_OPT_INT, offsetof(struct coverage_options, jobs),
+     "as run with N trials at once"},
+    {0}};
+
+/* What stands for a trial. */
+enum standing { DONE, ELSEWHERE, CLAIMED, MISSING, STANDINGS };
+static const char *const STANDING_NAMES[] = {"done", "elsewhere", "claimed", "missing"};
+
+/* All that is printed. */
+struct coverage {
+    struct orch_plan *plan;
+    struct orch_group_runs *group;
+    struct sharing *sharing;  /* NULL: claims are not known */
+    enum standing *standings; /* of each item; those UNUSED count nowhere */
+    unsigned counts[STANDINGS];
+    unsigned cannot_run_here; /* of those missing */
+    const char *why_not;
+    GPtrArray *missing; /* struct orch_plan_item * */
+    struct orch_forecasts *forecasts;
+    struct orch_forecast_total total;
+    struct device_price price;
+    struct coverage_gpus *gpus; /* NULL: not asked for */
+};
+
+static void release(struct coverage *c)
+{
+    coverage_gpus_free(c->gpus);
+    orch_forecasts_free(c->forecasts);
+    device_price_release(&c->price);
+    orch_group_runs_free(c->group);
+    sharing_close(c->sharing);
+    if (c->missing)
+        g_ptr_array_unref(c->missing);
+    g_free(c->standings);
+    orch_plan_free(c->plan);
+}
+
+/* ---- standing ----------------------------------------------------------------------------------
+ */
+
+/* Without a remote the rest is worth telling. One that is named must be there. */
+static bool look_at_claims(struct orch_cli *cli, const struct coverage_options *o,
+                           struct coverage *c, GError **error)
+{
+    g_autoptr(GError) problem = NULL;
+    if (o->offline && o->remote) {
+        orch_error_set(error, ORCH_ERROR_USAGE, "leave one of them out",
+                       "options '--offline' and '--remote' exclude each other");
+        return false;
+    }
+    if (o->offline || c->plan->expansion->smoke)
+        return true;
+    c->sharing = sharing_look_at(cli, o->remote, &problem);
+    if (c->sharing) {
+        sharing_mark_anywhere(c->sharing, c->plan);
+        return true;
+    }
+    if (o->remote) {
+        g_propagate_error(error, g_steal_pointer(&problem));
+        return false;
+    }
+    const char *end = strchr(problem->message, '\n');
+    orch_cli_say(cli, "claims are not known: %.*s",
+                 end ? (int)(end - problem->message) : (int)strlen(problem->message),
+                 problem->message);
+    return true;
+}
+
+static enum standing standing_of(const struct coverage *c, const struct orch_plan_item *item)
+{
+    if (item->state == ORCH_PLAN_DONE)
+        return DONE;
+    g_autoptr(GPtrArray) runs = orch_group_runs_of(c->group, item);
+    if (runs->len)
+        return ELSEWHERE;
+    return item->state == ORCH_PLAN_HELD ? CLAIMED : MISSING;
+}
+
+static void stand(struct coverage *c)
+{
+    c->standings = g_new0(enum standing, c->plan->count + 1);
+    c->missing = g_ptr_array_new();
+    for (unsigned i = 0; i < c->plan->count; i++) {
+        struct orch_plan_item *item = &c->plan->items[i];
+        if (item->state == ORCH_PLAN_UNUSED)
+            continue;
+        enum standing standing = c->standings[i] = standing_of(c, item);
+        c->counts[standing]++;
+        if (standing != MISSING)
+            continue;
+        g_ptr_array_add(c->missing, item);
+        if (item->state == ORCH_PLAN_SKIPPED) {
+            c->cannot_run_here++;
+            c->why_not = item->reason;
+        }
+    }
+}
+
+/* A forecast is of what is missing alone: what is at another place or claimed leaves the plan, once
+ * all else was told of it. */
+static bool forecast(struct orch_cli *cli, const struct coverage_options *o, struct coverage *c,
+                     GError **error)
+{
+    for (unsigned i = 0; i < c->plan->count; i++)
+        if (c->standings[i] != MISSING && c->standings[i] != DONE)
+            c->plan->items[i].state = ORCH_PLAN_UNUSED;
+    if (!device_price_find(cli, c->plan, o->price, &c->price, error))
+        return false;
+    c->forecasts = orch_forecasts_new(cli, c->plan);
+    struct orch_forecaster forecaster = orch_forecasts_forecaster(c->forecasts);
+    orch_forecast_total(c->plan, &forecaster, &c->total);
+    double price = o->price ? c->price.usd_per_hour : 0;
+    if (o->gpu)
+        c->gpus = coverage_gpus_new(c->forecasts, c->missing, o->gpu, price, error);
+    return !o->gpu || c->gpus;
+}
+
+/* ---- printing ----------------------------------------------------------------------------------
+ */
+
+static unsigned trials_of(const struct coverage *c)
+{
+    unsigned all = 0;
+    for (int i = 0; i < STANDINGS; i++)
+        all += c->counts[i];
+    return all;
+}
+
+static void print_totals(struct orch_cli *cli, const struct coverage *c)
+{
+    static const char *const words[] = {"done", "done at other places", "claimed", "missing"};
+    unsigned all = trials_of(c);
+    printf("\n%u trial%s:", all, all == 1 ? "" : "s");
+    const char *between = " ";
+    for (int i = 0; i < STANDINGS; i++) {
+        if (c->counts[i])
+            printf("%s%u %s", between, c->counts[i], words[i]);
+        between = c->counts[i] ? ", " : between;
+    }
+    printf("\n");
+    if (c->cannot_run_here)
+        printf("%u of those missing cannot run here: %s\n", c->cannot_run_here, c->why_not);
+    fflush(stdout);
+    forecast_say_total(cli, c->plan, &c->total, &c->price);
+    if (!c->total.known && c->total.unknown)
+        orch_cli_say(cli, "what they would take here is not known");
+    if (c->gpus && c->missing->len)
+        coverage_gpus_print(cli, c->gpus);
+}
+
+static json_t *runs_json(const struct coverage *c, const struct orch_plan_item *item)
+{
+    json_t *out = json_array();
+    g_autoptr(GPtrArray) runs = orch_group_runs_of(c->group, item);
+    for (guint i = 0; i < runs->len; i++) {
+        const struct orch_run *run = runs->pdata[i];
+        g_autofree char *ended = orch_time_format(run->ended_ns, true);
+        json_array_append_new(out, json_pack("{s:s s:s? s:s? s:s}", "run", run->key, "who",
+                                             run->who, "where", run->where_key, "ended", ended));
+    }
+    return out;
+}
+
+/* Of all trials, before the forecast takes some of them out of the plan. */
+static json_t *trials_json(const struct coverage *c)
+{
+    json_t *out = json_array();
+    for (unsigned i = 0; i < c->plan->count; i++) {
+        const struct orch_plan_item *item = &c->plan->items[i];
+        if (item->state == ORCH_PLAN_UNUSED)
+            continue;
+        g_autofree char *label = orch_cell_label(item->cell);
+        json_t *one =
+            json_pack("{s:s s:s s:i s:s s:s s:s? s:o}", "trial", label, "experiment",
+                      item->cell->experiment->name, "repeat", item->cell->repeat, "state",
+                      STANDING_NAMES[c->standings[i]], "reason", item->reason ? item->reason : "",
+                      "fingerprint", item->fingerprint[0] ? item->fingerprint : NULL, "runs",
+                      runs_json(c, item));
+        const struct orch_claim *claim = sharing_holder(c->sharing, item);
+        if (claim) {
+            g_autofree char *until = orch_time_format(claim->expires_ns, true);
+            json_object_set_new(one, "claim",
+                                json_pack("{s:s s:s s:s? s:s}", "who", claim->who, "host",
+                                          claim->host, "where", claim->where_key, "until", until));
+        }
+        json_array_append_new(out, one);
+    }
+    return out;
+}
+
+static json_t *totals_json(const struct coverage *c)
+{
+    json_t *out = json_pack("{s:i s:i}", "trials", (int)trials_of(c), "cannot_run_here",
+                            (int)c->cannot_run_here);
+    for (int i = 0; i < STANDINGS; i++)
+        json_object_set_new(out, STANDING_NAMES[i], json_integer(c->counts[i]));
+    return out;
+}
+
+static void print_json(const struct coverage *c, const struct orch_document *document,
+                       json_t *trials)
+{
+    json_t *shown = orch_document_json(document);
+    json_t *out = json_pack("{s:s s:s? s:O s:o s:o s:b s:o s:o}", "recipe",
+                            c->plan->expansion->name, "profile", c->plan->expansion->profile,
+                            "experiments", json_object_get(shown, "sections"), "trials", trials,
+                            "totals", totals_json(c), "claims_known", c->sharing != NULL,
+                            "forecast", forecast_total_json(c->plan, &c->total, &c->price), "gpus",
+                            c->gpus ? coverage_gpus_json(c->gpus) : json_null());
+    json_decref(shown);
+    orch_cli_print_json(out);
+}
+
+/* ---- the command -------------------------------------------------------------------------------
+ */
+
+static bool cover(struct orch_cli *cli, const struct coverage_options *o, struct coverage *c,
+                  GError **error)
+{
+    g_autofree char *recipe = orch_cli_recipe_words(cli, &o->variant);
+    struct orch_answer_options answer = {.recipe = recipe, .who = orch_user_name()};
+    if (!look_at_claims(cli, o, c, error) || !(c->group = orch_group_runs_new(c->plan, error)))
+        return false;
+    struct orch_document *document = orch_answer_coverages(c->plan, &answer, error);
+    if (!document)
+        return false;
+    stand(c);
+    json_t *trials = cli->json ? trials_json(c) : NULL;
+    if (!cli->json)
+        orch_cli_show_document(cli, document, (struct orch_show_text){0});
+    bool ok = forecast(cli, o, c, error);
+    if (ok && cli->json)
+        print_json(c, document, json_incref(trials));
+    else if (ok)
+        print_totals(cli, c);
+    json_decref(trials);
+    orch_document_free(document);
+    return ok;
+}
+
+static int run(struct orch_cli *cli, const void *options, GError **error)
+{
+    const struct coverage_options *o = options;
+    struct orch_expansion *expansion = orch_cli_recipe(cli, cli->args[0], &o->variant, error);
+    struct coverage c = {.plan = expansion ? orch_cli_report_plan(cli, expansion, o->jobs, error)
+                                           : NULL};
+    bool ok = c.plan && cover(cli, o, &c, error);
+    release(&c);
+    orch_expansion_free(expansion);
+    return ok ? ORCH_EXIT_OK : -1;
+}
+
+const struct orch_command ORCH_COMMAND_COVERAGE = {
+    .name = "coverage",
+    .group = "Sharing",
+    .summary = "who has done which trial of a recipe, who runs what, what is missing",
+    .usage = "RECIPE [PROBLEM|EXPERIMENT...]",
+    .min_args = 1,
+    .max_args = -1,
+    .options = OPTIONS,
+    .option_bytes = sizeof(struct coverage_options),
+    .about =
+        "A table for each experiment: swept parameters as rows and columns, and in each cell who "
+        "has its trials, of how many repeats, and what others run now, until when. Runs that "
+        "classmates made on machines of their own are named with the place. Then the totals, and "
+        "what the missing trials are expected to take here; with --gpu what they would take and "
+        "cost on other GPUs, by what their plugins declare. Nothing is run and nothing is changed: "
+        "'orch pull' brings what others have sent.",
+    .examples = "  orch coverage recipes/hw4.recipe\n"
+                "  orch coverage recipes/hw4.recipe p4 --gpu all\n"
+                "  orch coverage recipes/hw4.recipe --offline --json",
+    .run = run,
+};

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* orch db merge: stores, bundles and folders of them into this store. */
+#include "core/cli/receipt.h"
+#include "core/cli/remote.h"
+
+#include "lib/base/error.h"
+#include "lib/base/json.h"
+#include "store/exchange/bundle.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+struct merge_options {
+    const char *artifacts;
+};
+
+static const struct orch_option MERGE_OPTIONS[] = {
+    {"artifacts", 0, "all|none|BYTES", ORCH_OPT_TEXT, offsetof(struct merge_options, artifacts),
+     "artifacts of up to so many bytes come along (4MiB)"},
+    {0}};
+
+/* ---- what is named ----------------------------------------------------------------------------
+ */
+
+static bool is_database(const char *path)
+{
+    static const char magic[16] = "SQLite format 3";
+    char first[sizeof magic] = "";
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    bool is_one = fd >= 0 && read(fd, first, sizeof first) == (ssize_t)sizeof first &&
+                  memcmp(first, magic, sizeof magic) == 0;
+    if (fd >= 0)
+        close(fd);
+    return is_one;
+}
+
+static int by_name(gconstpointer a, gconstpointer b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* A folder's own store, else every store and bundle in it. */
+static bool add_folder(GPtrArray *files, const char *folder, GError **error)
+{
+    static const char *const own[] = {"results.db", ".orch/results.db"};
+    for (size_t i = 0; i < G_N_ELEMENTS(own); i++) {
+        char *path = g_build_filename(folder, own[i], NULL);
+        if (g_file_test(path, G_FILE_TEST_IS_REGULAR)) {
+            g_ptr_array_add(files, path);
+            return true;
+        }
+        g_free(path);
+    }
+    g_autoptr(GPtrArray) found = g_ptr_array_new();
+    GDir *dir = g_dir_open(folder, 0, NULL);
+    for (const char *name; dir && (name = g_dir_read_name(dir));) {
+        char *path = g_build_filename(folder, name, NULL);
+        if (g_file_test(path, G_FILE_TEST_IS_REGULAR) &&
+            (is_database(path) || orch_bundle_is(path)))
+            g_ptr_array_add(found, path);
+        else
+            g_free(path);
+    }
+    if (dir)
+        g_dir_close(dir);
+    g_ptr_array_sort(found, by_name);
+    for (guint i = 0; i < found->len; i++)
+        g_ptr_array_add(files, found->pdata[i]);
+    if (!found->len)
+        orch_error_set(error, ORCH_ERROR_STORE, "name a store's file, or a bundle",
+                       "there is neither a store nor a bundle in '%s'", folder);
+    return found->len > 0;
+}
+
+static bool add_source(GPtrArray *files, const char *said, GError **error)
+{
+    if (g_file_test(said, G_FILE_TEST_IS_DIR))
+        return add_folder(files, said, error);
+    g_ptr_array_add(files, g_strdup(said));
+    return true;
+}
+
+/* ---- merging ----------------------------------------------------------------------------------
+ */
+
+static struct orch_receipt *merge(struct orch_store *store, const char *path, int64_t artifacts,
+                                  GError **error)
+{
+    bool is_bundle = !is_database(path) && orch_bundle_is(path);
+    struct orch_join *join = orch_join_begin(store, path, error);
+    if (!join)
+        return NULL;
+    if (is_bundle ? orch_bundle_join(join, store, path, NULL, NULL, error)
+                  : orch_join_store(join, path, artifacts, error))
+        return orch_join_commit(join, error);
+    orch_join_rollback(join);
+    return NULL;
+}
+
+/* Each by itself: what is wrong with one keeps no other out. The exit status; -1: the only one
+ * failed. */
+static int merge_all(struct orch_cli *cli, struct orch_store *store, const GPtrArray *files,
+                     int64_t artifacts, json_t *list, GError **error)
+{
+    int status = ORCH_EXIT_OK;
+    bool failed = false;
+    for (guint i = 0; i < files->len; i++) {
+        GError *problem = NULL;
+        struct orch_receipt *receipt = merge(store, files->pdata[i], artifacts, &problem);
+        if (!receipt && files->len == 1) {
+            g_propagate_error(error, problem);
+            return -1;
+        }
+        if (!receipt) {
+            orch_cli_warn(cli, "%s", problem->message);
+            g_error_free(problem);
+            failed = true;
+            continue;
+        }
+        if (!cli->json)
+            cli_receipt_print(cli, receipt);
+        json_array_append_new(list, cli_receipt_json(receipt));
+        status = MAX(status, cli_receipt_status(receipt));
+        orch_receipt_free(receipt);
+    }
+    return failed ? ORCH_EXIT_STORE : status;
+}
+
+static int run_merge(struct orch_cli *cli, const void *options, GError **error)
+{
+    const struct merge_options *o = options;
+    int64_t artifacts = 0;
+    g_autoptr(GPtrArray) files = g_ptr_array_new_with_free_func(g_free);
+    if (!cli_artifact_bytes(o->artifacts, &artifacts, error))
+        return -1;
+    for (int i = 0; i < cli->arg_count; i++)
+        if (!add_source(files, cli->args[i], error))
+            return -1;
+    struct orch_store *store = orch_cli_store(cli, ORCH_STORE_CREATE, error);
+    if (!store)
+        return -1;
+    g_autoptr(json_t) list = json_array();
+    int status = merge_all(cli, store, files, artifacts, list, error);
+    if (cli->json && status >= 0)
+        orch_cli_print_json(json_pack("{s:O}", "merged", list));
+    return status;
+}
+
+const struct orch_command ORCH_COMMAND_DB_MERGE = {
+    .name = "db merge",
+    .group = "Care",
+    .summary = "join others' runs: stores, bundles, or folders of them",
+    .usage = "OTHER.db|BUNDLE|DIR...",
+    .min_args = 1,
+    .max_args = -1,
+    .options = MERGE_OPTIONS,
+    .option_bytes = sizeof(struct merge_options),
+    .about =
+        "A union of ended runs with all that they own: in any order, any number of times, the "
+        "store is the same afterwards, and so is its digest ('orch db info'). Runs that are not "
+        "what they claim are refused; one whose key is here with another digest is set apart; "
+        "everything else is joined all the same. Both are said, and the exit status is 7. Trials "
+        "under way and private notes stay where they are. The other file is not changed.",
+    .examples = "  orch db merge ../anna/.orch/results.db   # a classmate's store\n"
+                "  orch db merge /media/stick               # every store and bundle in a folder",
+    .run = run_merge,
+};

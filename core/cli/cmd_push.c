@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "core/cli/receipt.h"
+#include "core/cli/remote.h"
+#include "core/cli/signatures.h"
+
+#include "lib/base/error.h"
+#include "lib/base/json.h"
+#include "lib/base/text.h"
+#include "lib/vcs/share.h"
+#include "store/meta.h"
+
+#define TOLD "exchange.told"
+
+struct push_options {
+    bool dry_run, with_source, sign;
+    const char *artifacts, *where;
+    const char **datasets;
+};
+
+static const struct orch_option PUSH_OPTIONS[] = {
+    {"dry-run", 'n', NULL, ORCH_OPT_FLAG, offsetof(struct push_options, dry_run),
+     "list every name and byte that would go; send nothing"},
+    {"artifacts", 0, "all|none|BYTES", ORCH_OPT_TEXT, offsetof(struct push_options, artifacts),
+     "artifacts of up to so many bytes go along (4MiB)"},
+    {"with-source", 0, NULL, ORCH_OPT_FLAG, offsetof(struct push_options, with_source),
+     "the files that 'inputs:' of the recipe name go too; never notebooks or keys"},
+    {"sign", 0, NULL, ORCH_OPT_FLAG, offsetof(struct push_options, sign),
+     "sign your runs with git's key first (always: git config orch.sign true)"},
+    {"dataset", 0, "NAME", ORCH_OPT_LIST, offsetof(struct push_options, datasets),
+     "a data set goes too"},
+    {"where", 'w', "FILTER", ORCH_OPT_TEXT, offsetof(struct push_options, where),
+     "only these runs, and what they own"},
+    {0}};
+
+static const char WHAT_LEAVES[] =
+    "what leaves this machine: parameters, metrics and results of ended runs, recipes, your name "
+    "and "
+    "address, the command line, facts about the machine, ids of source trees, artifacts of up to 4 "
+    "MiB, and "
+    "public notes. No sources, no private notes, no data sets, unless you say so. 'orch push "
+    "--dry-run' lists every name";
+
+/* Said once a store, before anything goes. */
+static bool tell_once(struct orch_cli *cli, struct orch_store *store, GError **error)
+{
+    GError *problem = NULL;
+    g_autofree char *told = orch_store_remembered(store, TOLD, &problem);
+    if (problem) {
+        g_propagate_error(error, problem);
+        return false;
+    }
+    if (told)
+        return true;
+    orch_cli_say(cli, "%s", WHAT_LEAVES);
+    return orch_store_remember(store, TOLD, "1", error);
+}
+
+static bool read_choice(const struct push_options *o, struct orch_item_choice *out, GError **error)
+{
+    if (!cli_artifact_bytes(o->artifacts, &out->artifact_bytes, error))
+        return false;
+    out->datasets = o->datasets;
+    out->where = o->where ? orch_where_parse(o->where, error) : NULL;
+    return !o->where || out->where;
+}
+
+/* The files of sources, each with its size or why it stays. */
+static void list_sources(struct orch_cli *cli, const struct orch_shared_sources *sources)
+{
+    for (guint i = 0; i < sources->files->len; i++) {
+        const struct orch_source_file *file = sources->files->pdata[i];
+        g_autofree char *bytes = orch_bytes_format(file->bytes);
+        if (file->why)
+            orch_cli_say(cli, "stays: %s (%s)", file->path, file->why);
+        else
+            orch_cli_say(cli, "source: %s (%s) of tree %.8s", file->path, bytes, file->tree);
+    }
+}
+
+/* Items, then the files of sources. */
+static json_t *outgoing_json(const GArray *outgoing, const struct orch_shared_sources *sources)
+{
+    json_t *list = json_array();
+    for (guint i = 0; outgoing && i < outgoing->len; i++) {
+        const struct orch_outgoing *item = &g_array_index(outgoing, struct orch_outgoing, i);
+        json_array_append_new(
+            list, json_pack("{s:s s:I}", "path", item->path, "bytes", (json_int_t)item->bytes));
+    }
+    for (guint i = 0; sources->files && i < sources->files->len; i++) {
+        const struct orch_source_file *file = sources->files->pdata[i];
+        g_autofree char *path = g_strconcat("sources/", file->tree, "/", file->path, NULL);
+        if (!file->why)
+            json_array_append_new(
+                list, json_pack("{s:s s:I}", "path", path, "bytes", (json_int_t)file->bytes));
+    }
+    return list;
+}
+
+static json_t *exchanged_json(const struct cli_remote *remote, const struct orch_exchanged *done)
+{
+    return json_pack("{s:s s:I s:I s:I s:I s:I s:i s:o}", "remote", remote->name, "sent_runs",
+                     (json_int_t)done->sent_runs, "sent_items", (json_int_t)done->sent_items,
+                     "sent_bytes", (json_int_t)done->sent_bytes, "ahead", (json_int_t)done->ahead,
+                     "behind", (json_int_t)done->behind, "tries", (int)done->tries, "receipt",
+                     cli_receipt_json(done->receipt));
+}
+
+static void print_outgoing(struct orch_cli *cli, const struct cli_remote *remote,
+                           const struct orch_exchanged *done, const GArray *outgoing,
+                           const struct orch_shared_sources *sources)
+{
+    g_autoptr(json_t) items = outgoing_json(outgoing, sources);
+    if (cli->json) {
+        json_t *object = exchanged_json(remote, done);
+        json_object_set_new(object, "items", json_incref(items));
+        orch_cli_print_json(object);
+        return;
+    }
+    for (size_t i = 0; i < json_array_size(items); i++) {
+        const json_t *item = json_array_get(items, i);
+        g_autofree char *path = orch_text_plain(g_strdup(orch_json_text(item, "path", "")));
+        printf("%s\t%" G_GINT64_FORMAT "\n", path, orch_json_int(item, "bytes", 0));
+    }
+    g_autofree char *bytes = orch_bytes_format(done->sent_bytes);
+    orch_cli_say(cli, "%s", WHAT_LEAVES);
+    orch_cli_say(cli,
+                 "would send to '%s': %" G_GINT64_FORMAT " runs, %" G_GINT64_FORMAT
+                 " items, %s before compression; nothing was sent",
+                 remote->name, done->ahead, done->sent_items, bytes);
+}
+
+static void print_pushed(struct orch_cli *cli, const struct cli_remote *remote,
+                         const struct orch_exchanged *done)
+{
+    if (cli->json) {
+        orch_cli_print_json(exchanged_json(remote, done));
+        return;
+    }
+    if (done->receipt)
+        cli_receipt_print(cli, done->receipt);
+    g_autofree char *bytes = orch_bytes_format(done->sent_bytes);
+    if (done->sent_items)
+        orch_cli_say(cli,
+                     "sent to '%s': %" G_GINT64_FORMAT " run%s, %" G_GINT64_FORMAT " item%s, %s",
+                     remote->name, done->sent_runs, done->sent_runs == 1 ? "" : "s",
+                     done->sent_items, done->sent_items == 1 ? "" : "s", bytes);
+    else
+        orch_cli_say(cli, "'%s' has everything", remote->name);
+}
+
+static int push_to(struct orch_cli *cli, struct orch_store *store, const struct cli_remote *remote,
+                   const struct push_options *o, struct orch_git_exchange *how,
+                   const struct orch_shared_sources *sources, GError **error)
+{
+    struct orch_exchanged done = {0};
+    GArray *outgoing = NULL;
+    int status = -1;
+    if (o->dry_run && remote->is_folder) {
+        orch_error_set(error, ORCH_ERROR_USAGE, "'orch status DIR' says how many runs it lacks",
+                       "'--dry-run' lists what a git remote would get, not a folder");
+        return -1;
+    }
+    if (o->dry_run) {
+        if (cli_remote_exchange(cli, store, remote, ORCH_EXCHANGE_LOOK, how, &done, &outgoing,
+                                error)) {
+            print_outgoing(cli, remote, &done, outgoing, sources);
+            status = ORCH_EXIT_OK;
+        }
+    } else if (tell_once(cli, store, error) &&
+               cli_remote_exchange(cli, store, remote, ORCH_EXCHANGE_PUSH, how, &done, NULL,
+                                   error)) {
+        print_pushed(cli, remote, &done);
+        status = cli_receipt_status(done.receipt);
+    }
+    if (outgoing)
+        g_array_unref(outgoing);
+    orch_exchanged_clear(&done);
+    return status;
+}
+
+struct source_choice {
+    struct orch_store *store;
+    GHashTable *sent; /* trees of which the source is there already */
+};
+
+static bool wants_source(void *ctx, const char *tree)
+{
+    const struct source_choice *choice = ctx;
+    return !g_hash_table_contains(choice->sent, tree) &&
+           orch_store_has_source(choice->store, tree, NULL);
+}
+
+/* What of sources goes along with a push to a git remote. */
+static bool choose_sources(struct orch_cli *cli, struct orch_store *store,
+                           const struct cli_remote *remote, const struct push_options *o,
+                           struct orch_git_exchange *how, struct orch_shared_sources *out,
+                           GError **error)
+{
+    struct orch_vcs *vcs = cli->workspace->vcs;
+    if (remote->is_folder || !vcs)
+        return true;
+    struct source_choice choice = {store, orch_git_shared_sources(cli->workspace->root)};
+    bool ok = orch_vcs_shareable(vcs, o->with_source, wants_source, &choice, out, error);
+    g_hash_table_unref(choice.sent);
+    if (!ok)
+        return false;
+    list_sources(cli, out);
+    how->source_trees = (const char *const *)out->trees->pdata;
+    how->source_paths = (const char *const *)out->parts->pdata;
+    return true;
+}
+
+static int run_push(struct orch_cli *cli, const void *options, GError **error)
+{
+    const struct push_options *o = options;
+    struct orch_store *store = orch_cli_store(cli, ORCH_STORE_WRITE, error);
+    struct orch_git_exchange how = {0};
+    struct cli_remote remote = {0};
+    struct orch_shared_sources sources = {0};
+    int status = -1;
+    bool ok = store && (o->dry_run || cli_signatures_make(cli, store, o->sign, error));
+    if (ok && read_choice(o, &how.choice, error) &&
+        cli_remote_choose(cli, cli->arg_count ? cli->args[0] : NULL, &remote, error) &&
+        choose_sources(cli, store, &remote, o, &how, &sources, error))
+        status = push_to(cli, store, &remote, o, &how, &sources, error);
+    orch_shared_sources_clear(&sources);
+    orch_where_free((struct orch_where *)(uintptr_t)how.choice.where);
+    cli_remote_clear(&remote);
+    return status;
+}
+
+const struct orch_command ORCH_COMMAND_PUSH = {
+    .name = "push",
+    .group = "Sharing",
+    .summary = "send this store's ended runs to the group's git remote or folder",
+    .usage = "[REMOTE]",
+    .max_args = 1,
+    .options = PUSH_OPTIONS,
+    .option_bytes = sizeof(struct push_options),
+    .about =
+        "REMOTE is a remote of the repository, a path, a URL, or a plain folder that the group "
+        "shares. Without it: 'git config orch.remote', the only remote, the branch's, or origin. "
+        "What the others pushed is joined first, as by 'orch pull'. Only what is missing there is "
+        "sent, under refs/orch/results; branches, tags, index and work tree are not touched, and "
+        "nothing there is ever overwritten.\n"
+        "Sources stay here, unless an experiment says 'share: source' or you say --with-source; "
+        "then only the files of its 'inputs:' go, after a list. Notes go if they are public. Exits "
+        "with 3 when the remote cannot be used, with 7 when something that came from there was "
+        "refused.",
+    .examples = "  orch push               # to the remote that git has\n"
+                "  orch push --dry-run     # what would go\n"
+                "  orch push /mnt/usb/group",
+    .run = run_push,
+};
+
+/* ---- pull ---------------------------------------------------------------------------------------
+ */
+
+struct pull_options {
+    const char *artifacts;
+};
+
+static const struct orch_option PULL_OPTIONS[] = {
+    {"artifacts", 0, "all|none|BYTES", ORCH_OPT_TEXT, offsetof(struct pull_options, artifacts),
+     "artifacts of up to so many bytes are kept here (4MiB)"},
+    {0}};
+
+static void print_pulled(struct orch_cli *cli, const struct cli_remote *remote,
+                         const struct orch_exchanged *done)
+{
+    if (cli->json)
+        orch_cli_print_json(exchanged_json(remote, done));
+    else if (done->receipt)
+        cli_receipt_print(cli, done->receipt);
+    else
+        orch_cli_say(cli, "nothing new from '%s'", remote->name);
+}
+
+static int run_pull(struct orch_cli *cli, const void *options, GError **error)
+{
+    const struct pull_options *o = options;
+    struct orch_git_exchange how = {0};
+    struct orch_exchanged done = {0};
+    struct cli_remote remote = {0};
+    int status = -1;
+    struct orch_workspace *workspace = orch_cli_workspace(cli, NULL, error);
+    if (workspace && cli_artifact_bytes(o->artifacts, &how.choice.artifact_bytes, error) &&
+        cli_remote_choose(cli, cli->arg_count ? cli->args[0] : NULL, &remote, error)) {
+        struct orch_store *store = orch_workspace_store(workspace, ORCH_STORE_CREATE, error);
+        if (store && cli_remote_exchange(cli, store, &remote, ORCH_EXCHANGE_PULL, &how, &done, NULL,
+                                         error)) {
+            print_pulled(cli, &remote, &done);
+            status = cli_receipt_status(done.receipt);
+        }
+    }
+    orch_exchanged_clear(&done);
+    cli_remote_clear(&remote);
+    return status;
+}
+
+const struct orch_command ORCH_COMMAND_PULL = {
+    .name = "pull",
+    .group = "Sharing",
+    .summary = "join the group's runs from its git remote or folder into this store",
+    .usage = "[REMOTE]",
+    .max_args = 1,
+    .options = PULL_OPTIONS,
+    .option_bytes = sizeof(struct pull_options),
+    .about =
+        "REMOTE as for 'orch push'. Every run's digest is recomputed before it is kept. What does "
+        "not fit is left out and named, and the exit status is 7; all else is joined. Branches, "
+        "tags, index and work tree are not touched.",
+    .examples = "  orch pull",
+    .run = run_pull,
+};

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "core/cli/remote.h"
+
+#include "lib/base/error.h"
+#include "lib/base/text.h"
+#include "store/meta.h"
+
+struct status_options {
+    bool offline;
+};
+
+static const struct orch_option STATUS_OPTIONS[] = {
+    {"offline", 0, NULL, ORCH_OPT_FLAG, offsetof(struct status_options, offline),
+     "by what was fetched last; the remote is not asked"},
+    {0}};
+
+struct standing {
+    struct cli_remote remote;
+    char *problem; /* why the remote could not be asked, or NULL */
+    struct orch_exchanged there;
+    struct orch_store_info info;
+    int64_t exchanged_ns, private_notes;
+};
+
+static int compare_names(const void *a, const void *b)
+{
+    return g_strcmp0(*(const char *const *)a, *(const char *const *)b);
+}
+
+static GPtrArray *sorted_names(GHashTable *counts)
+{
+    GPtrArray *names = g_ptr_array_new();
+    GHashTableIter iter;
+    void *name;
+    if (!counts)
+        return names;
+    g_hash_table_iter_init(&iter, counts);
+    while (g_hash_table_iter_next(&iter, &name, NULL))
+        g_ptr_array_add(names, name);
+    g_ptr_array_sort(names, compare_names);
+    return names;
+}
+
+static void print_json(const struct orch_store *store, const struct standing *s)
+{
+    g_autoptr(GPtrArray) names = sorted_names(s->there.behind_by);
+    json_t *by = json_object();
+    for (guint i = 0; i < names->len; i++)
+        json_object_set_new(by, names->pdata[i],
+                            json_integer((json_int_t)GPOINTER_TO_SIZE(
+                                g_hash_table_lookup(s->there.behind_by, names->pdata[i]))));
+    bool known = s->remote.name && !s->problem;
+    orch_cli_print_json(
+        json_pack("{s:s s:s s:I s:I s:I s:s? s:s? s:o s:o s:o s:o}", "store",
+                  orch_store_path(store), "digest", s->info.digest, "runs",
+                  (json_int_t)s->info.runs, "running", (json_int_t)s->info.active, "private_notes",
+                  (json_int_t)s->private_notes, "remote", s->remote.name, "problem", s->problem,
+                  "ahead", known ? json_integer(s->there.ahead) : json_null(), "behind",
+                  known ? json_integer(s->there.behind) : json_null(), "behind_by", by,
+                  "exchanged_ns", s->exchanged_ns ? json_integer(s->exchanged_ns) : json_null()));
+}
+
+static void print_remote(struct orch_cli *cli, const struct standing *s)
+{
+    g_autofree char *ago = s->exchanged_ns ? orch_cli_ago(s->exchanged_ns) : g_strdup("never");
+    (void)cli;
+    if (!s->remote.name) {
+        printf("remote   none\n");
+        return;
+    }
+    printf("remote   %s, last exchanged: %s\n", s->remote.name, ago);
+    if (s->problem)
+        return;
+    printf("ahead    %" G_GINT64_FORMAT "%s\n", s->there.ahead,
+           s->there.ahead ? " ('orch push' sends them)" : "");
+    printf("behind   %" G_GINT64_FORMAT "%s\n", s->there.behind,
+           s->there.behind ? " ('orch pull' gets them)" : "");
+    g_autoptr(GPtrArray) names = sorted_names(s->there.behind_by);
+    for (guint i = 0; i < names->len; i++) {
+        g_autofree char *plain = orch_text_plain(g_strdup(names->pdata[i]));
+        printf("         %5zu by %s\n",
+               GPOINTER_TO_SIZE(g_hash_table_lookup(s->there.behind_by, names->pdata[i])), plain);
+    }
+}
+
+static void print(struct orch_cli *cli, const struct orch_store *store, const struct standing *s)
+{
+    printf("store    %s\n", orch_store_path(store));
+    printf("digest   %.8s, %" G_GINT64_FORMAT " run%s, %" G_GINT64_FORMAT " running\n",
+           s->info.digest, s->info.runs, s->info.runs == 1 ? "" : "s", s->info.active);
+    printf("notes    %" G_GINT64_FORMAT " private, which stay here\n", s->private_notes);
+    print_remote(cli, s);
+}
+
+/* A remote that is missing or cannot be reached is said; the rest stands. */
+static void ask_remote(struct orch_cli *cli, struct orch_store *store, bool offline,
+                       struct standing *s)
+{
+    struct orch_git_exchange how = {.offline = offline,
+                                    .choice.artifact_bytes = ORCH_ARTIFACT_BYTES_DEFAULT};
+    GError *problem = NULL;
+    if (cli_remote_choose(cli, cli->arg_count ? cli->args[0] : NULL, &s->remote, &problem)) {
+        cli_remote_exchange(cli, store, &s->remote, ORCH_EXCHANGE_LOOK, &how, &s->there, NULL,
+                            &problem);
+        if (!s->remote.is_folder)
+            s->exchanged_ns = orch_git_exchanged_at(store, cli->workspace->root, s->remote.name);
+    }
+    if (problem) {
+        s->problem = g_strdup(problem->message);
+        orch_cli_warn(cli, "%s", problem->message);
+        g_error_free(problem);
+    }
+}
+
+static int run_status(struct orch_cli *cli, const void *options, GError **error)
+{
+    const struct status_options *o = options;
+    struct orch_store *store = orch_cli_store(cli, ORCH_STORE_READ, error);
+    struct standing s = {0};
+    if (!store || !orch_store_info(store, &s.info, error))
+        return -1;
+    s.private_notes = orch_store_private_notes(store, error);
+    int status = -1;
+    if (s.private_notes >= 0) {
+        ask_remote(cli, store, o->offline, &s);
+        if (cli->json)
+            print_json(store, &s);
+        else
+            print(cli, store, &s);
+        status = s.problem ? ORCH_EXIT_STORE : ORCH_EXIT_OK;
+    }
+    orch_store_info_clear(&s.info);
+    orch_exchanged_clear(&s.there);
+    cli_remote_clear(&s.remote);
+    g_free(s.problem);
+    return status;
+}
+
+const struct orch_command ORCH_COMMAND_STATUS = {
+    .name = "status",
+    .group = "Sharing",
+    .summary = "how far this store and the group's remote are apart, in runs",
+    .usage = "[REMOTE]",
+    .max_args = 1,
+    .options = STATUS_OPTIONS,
+    .option_bytes = sizeof(struct status_options),
+    .about =
+        "Ahead: ended runs that the remote lacks. Behind: runs there that are not here, by who "
+        "made them. Nothing is changed but what is known of the remote. Exits with 3 when "
+        "the remote cannot be asked; the rest is printed all the same.",
+    .examples = "  orch status\n  orch status --offline",
+    .run = run_status,
+};

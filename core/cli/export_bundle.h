@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* 'orch export --bundle': results in one file, for mail and USB. */
+#ifndef ORCH_CORE_CLI_EXPORT_BUNDLE_H
+#define ORCH_CORE_CLI_EXPORT_BUNDLE_H
+
+#include "core/cli/cli.h"
+
+struct export_bundle {
+    const char *path;
+    const char *artifacts; /* as cli_artifact_bytes takes it */
+    const char **datasets; /* names, or NULL */
+    const char *where, *recipe, *experiment;
+    bool dry_run;
+};
+
+/** Writes it (the cli's arguments: runs, or recipe files), or lists what would go into it. */
+bool export_bundle(struct orch_cli *cli, const struct export_bundle *what, GError **error);
+
+#endif

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "core/cli/sharing.h"
+
+#include "core/cli/remote.h"
+#include "lib/base/error.h"
+
+struct sharing {
+    struct orch_cli *cli;
+    struct cli_remote remote;
+    struct orch_share_options options;
+    struct orch_share *share;
+    const struct orch_listener *listener; /* while a run goes on */
+};
+
+/* A live block is on the screen while a run goes on: its listener knows where to write. */
+static void say(void *ctx, const char *text)
+{
+    const struct sharing *sharing = ctx;
+    const struct orch_listener *listener = sharing->listener;
+    g_autofree char *warning = g_strdup_printf("warning: %s", text);
+    if (listener && listener->message)
+        listener->message(listener->ctx, warning);
+    else
+        orch_cli_warn(sharing->cli, "%s", text);
+}
+
+struct sharing *sharing_look_at(struct orch_cli *cli, const char *remote, GError **error)
+{
+    struct sharing *sharing = g_new0(struct sharing, 1);
+    if (!cli_remote_choose(cli, remote, &sharing->remote, error)) {
+        g_free(sharing);
+        return NULL;
+    }
+    sharing->cli = cli;
+    sharing->options = (struct orch_share_options){.place = {.repository = cli->workspace->root,
+                                                             .remote = sharing->remote.name,
+                                                             .is_folder = sharing->remote.is_folder,
+                                                             .who = orch_user_name()},
+                                                   .say = say,
+                                                   .say_ctx = sharing};
+    sharing->share = orch_share_new(&sharing->options, error);
+    if (sharing->share)
+        return sharing;
+    sharing_close(sharing);
+    return NULL;
+}
+
+static bool options_agree(const struct sharing_options *options,
+                          const struct orch_expansion *expansion, GError **error)
+{
+    if ((options->remote || options->waits) && !options->shares)
+        orch_error_set(error, ORCH_ERROR_USAGE, "add --share", "option '--%s' is one of sharing",
+                       options->waits ? "wait" : "remote");
+    else if (options->shares && expansion->smoke)
+        orch_error_set(error, ORCH_ERROR_USAGE, NULL,
+                       "--share and --smoke: a smoke run is not recorded, so it cannot be shared");
+    else
+        return true;
+    return false;
+}
+
+bool sharing_open(struct orch_cli *cli, const struct sharing_options *options,
+                  const struct orch_expansion *expansion, struct sharing **out, GError **error)
+{
+    *out = NULL;
+    if (!options_agree(options, expansion, error))
+        return false;
+    if (!options->shares)
+        return true;
+    *out = sharing_look_at(cli, options->remote, error);
+    if (*out)
+        (*out)->options.waits = options->waits;
+    return *out != NULL;
+}
+
+void sharing_close(struct sharing *sharing)
+{
+    if (!sharing)
+        return;
+    orch_share_free(sharing->share);
+    cli_remote_clear(&sharing->remote);
+    g_free(sharing);
+}
+
+void sharing_pull(struct sharing *sharing, struct orch_store *store)
+{
+    if (sharing)
+        orch_share_pull(sharing->share, store);
+}
+
+void sharing_look(struct sharing *sharing, struct orch_plan *plan)
+{
+    if (sharing)
+        orch_share_mark(sharing->share, plan, false);
+}
+
+void sharing_mark_anywhere(struct sharing *sharing, struct orch_plan *plan)
+{
+    orch_share_mark(sharing->share, plan, true);
+}
+
+const struct orch_claim *sharing_holder(const struct sharing *sharing,
+                                        const struct orch_plan_item *item)
+{
+    return sharing ? orch_share_holder(sharing->share, item) : NULL;
+}
+
+struct orch_sharing sharing_hooks(struct sharing *sharing, struct orch_plan *plan,
+                                  const struct orch_listener *listener)
+{
+    sharing->listener = listener;
+    return orch_share_hooks(sharing->share, plan);
+}
+
+void sharing_finish(struct sharing *sharing)
+{
+    if (!sharing)
+        return;
+    orch_share_finish(sharing->share);
+    sharing->listener = NULL;
+}
+
+void sharing_say_held(struct orch_cli *cli, const struct sharing *sharing,
+                      const struct orch_plan *plan)
+{
+    g_autofree char *text = orch_share_held_text(sharing->share, plan);
+    if (text)
+        orch_cli_say(cli, "%s; run again to use them, or --wait", text);
+}
+
+bool sharing_mark(struct orch_cli *cli, const struct sharing_options *options,
+                  struct orch_plan *plan, GError **error)
+{
+    struct sharing_options asked = *options;
+    asked.shares = asked.shares || asked.remote; /* looking needs one of them only */
+    struct sharing *sharing;
+    if (!sharing_open(cli, &asked, plan->expansion, &sharing, error))
+        return false;
+    sharing_look(sharing, plan);
+    sharing_close(sharing);
+    return true;
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Beside others elsewhere: a trial is claimed just before it starts; what another runs is put aside
+ * and looked at again. */
+#include "core/run/schedule_private.h"
+
+#include "lib/base/ident.h"
+
+#define TICK_NS 1000000000
+
+bool schedule_claim(struct run *run, struct job *job)
+{
+    const struct orch_sharing *sharing = run->options->sharing;
+    struct orch_plan_item *item = &run->plan->items[job->index];
+    char *why = NULL;
+    if (!sharing || sharing->claim(sharing->ctx, item, &why)) {
+        if (item->state == ORCH_PLAN_HELD)
+            item->state = ORCH_PLAN_MISSING;
+        return true;
+    }
+    job->status = JOB_AWAY;
+    item->state = ORCH_PLAN_HELD;
+    g_free(item->reason);
+    item->reason = why;
+    return false;
+}
+
+void schedule_unclaim(struct run *run, const struct job *job)
+{
+    const struct orch_sharing *sharing = run->options->sharing;
+    const struct orch_plan_item *item = &run->plan->items[job->index];
+    if (sharing && job->status == JOB_ENDED && job->ran)
+        sharing->ended(sharing->ctx, item, job->well);
+    else if (sharing)
+        sharing->dropped(sharing->ctx, item);
+}
+
+static bool timing_runs(const struct run *run)
+{
+    for (guint i = 0; i < run->hosts->len; i++) {
+        const struct host *host = run->hosts->pdata[i];
+        if (orch_experiment_is_timing(host->running.item->cell->experiment))
+            return true;
+    }
+    return false;
+}
+
+void schedule_tick_sharing(struct run *run)
+{
+    const struct orch_sharing *sharing = run->options->sharing;
+    int64_t now = orch_mono_ns();
+    if (!sharing || now - run->last_sharing_ns < TICK_NS)
+        return;
+    run->last_sharing_ns = now;
+    sharing->tick(sharing->ctx, timing_runs(run));
+}
+
+unsigned schedule_away(const struct run *run)
+{
+    unsigned count = 0;
+    for (unsigned i = 0; run->options->sharing && i < run->order_count; i++)
+        count += run->jobs[run->order[i]].status == JOB_AWAY;
+    return count;
+}
+
+bool schedule_look_away(struct run *run, bool idle)
+{
+    const struct orch_sharing *sharing = run->options->sharing;
+    enum orch_again again = sharing->again(sharing->ctx, idle);
+    for (unsigned i = 0; again == ORCH_AGAIN_NOW && i < run->order_count; i++) {
+        struct job *job = &run->jobs[run->order[i]];
+        if (job->status == JOB_AWAY)
+            job->status = JOB_TODO;
+    }
+    return again != ORCH_AGAIN_NEVER || !idle;
+}

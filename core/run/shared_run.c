@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "core/run/shared_run.h"
+
+#include "core/run/spare.h"
+#include "lib/base/error.h"
+
+#include <string.h>
+
+/* Of a claim's time: how often results are sent (60 s), and how often it is looked whether what
+ * others run is there (30 s), or whether the network is back. */
+#define SEND_SHARE (1.0 / 15)
+#define LOOK_SHARE (1.0 / 30)
+
+struct orch_share {
+    const struct orch_share_options *options;
+    struct orch_plan *plan; /* of the hooks */
+    struct orch_claims *claims;
+    GHashTable *claimed; /* item -> itself: with a claim of ours */
+    GPtrArray *unsent;   /* const struct orch_plan_item *: ended well */
+    GHashTable *holders; /* item -> struct orch_claim *: last seen */
+    int64_t sent_mono_ns, looked_mono_ns, down_mono_ns;
+    bool has_news;    /* a trial has ended since results were sent */
+    bool looked_last; /* nothing but held trials was left, and it was looked once more */
+    bool said_failure;
+};
+
+static int64_t interval_ns(double share)
+{
+    return (int64_t)(orch_claim_seconds() * share * 1e9);
+}
+
+/* ---- the place ---------------------------------------------------------------------------------
+ */
+
+static struct orch_claims *open_claims(const struct orch_share_place *place, GError **error)
+{
+    return place->is_folder
+               ? orch_claims_open_folder(place->remote, place->who, error)
+               : orch_claims_open_git(place->repository, place->remote, place->who, error);
+}
+
+static bool exchange(const struct orch_share_place *place, struct orch_store *store,
+                     enum orch_exchange_way way, GError **error)
+{
+    struct orch_git_exchange how = {.repository = place->repository,
+                                    .remote = place->remote,
+                                    .choice = {.artifact_bytes = ORCH_ARTIFACT_BYTES_DEFAULT}};
+    struct orch_exchanged exchanged = {0};
+    bool ok = place->is_folder
+                  ? orch_folder_exchange(store, place->remote, way, &how.choice, &exchanged, error)
+                  : orch_git_exchange(store, &how, way, &exchanged, NULL, error);
+    orch_exchanged_clear(&exchanged);
+    return ok;
+}
+
+struct orch_share *orch_share_new(const struct orch_share_options *options, GError **error)
+{
+    struct orch_claims *claims = open_claims(&options->place, error);
+    if (!claims)
+        return NULL;
+    struct orch_share *share = g_new0(struct orch_share, 1);
+    share->options = options;
+    share->claims = claims;
+    share->claimed = g_hash_table_new(NULL, NULL);
+    share->unsent = g_ptr_array_new();
+    share->holders =
+        g_hash_table_new_full(NULL, NULL, NULL, (GDestroyNotify)(void (*)(void))orch_claim_free);
+    return share;
+}
+
+void orch_share_free(struct orch_share *share)
+{
+    if (!share)
+        return;
+    orch_claims_close(share->claims);
+    g_hash_table_unref(share->claimed);
+    g_hash_table_unref(share->holders);
+    g_ptr_array_unref(share->unsent);
+    g_free(share);
+}
+
+/* ---- a network that fails ----------------------------------------------------------------------
+ */
+
+/* Says a failure the first time, and leaves the network alone for a while. */
+static void say_failure(struct orch_share *share, const char *what, const GError *error)
+{
+    share->down_mono_ns = orch_mono_ns();
+    if (share->said_failure || !share->options->say)
+        return;
+    share->said_failure = true;
+    g_autofree char *text = g_strdup_printf("%s: %s", what, error ? error->message : "?");
+    share->options->say(share->options->say_ctx, text);
+}
+
+static bool is_down(const struct orch_share *share)
+{
+    return share->down_mono_ns && orch_mono_ns() - share->down_mono_ns < interval_ns(LOOK_SHARE);
+}
+
+bool orch_share_pull(struct orch_share *share, struct orch_store *store)
+{
+    g_autoptr(GError) error = NULL;
+    share->looked_mono_ns = orch_mono_ns();
+    if (exchange(&share->options->place, store, ORCH_EXCHANGE_PULL, &error))
+        return true;
+    say_failure(share, "what others have run is not known", error);
+    return false;
+}
+
+/* ---- texts -------------------------------------------------------------------------------------
+ */
+
+/* "12:40" today, else "2026-11-22 12:40", local time. The caller frees. */
+static char *until_text(int64_t utc_ns)
+{
+    g_autoptr(GDateTime) until = g_date_time_new_from_unix_local(utc_ns / 1000000000);
+    g_autoptr(GDateTime) now = g_date_time_new_now_local();
+    if (!until || !now)
+        return g_strdup("?");
+    bool today = g_date_time_get_day_of_year(until) == g_date_time_get_day_of_year(now) &&
+                 g_date_time_get_year(until) == g_date_time_get_year(now);
+    return g_date_time_format(until, today ? "%H:%M" : "%Y-%m-%d %H:%M");
+}
+
+/* "claimed by bob until 12:40". The caller frees. */
+static char *claim_text(const struct orch_claim *claim)
+{
+    g_autofree char *until = until_text(claim->expires_ns);
+    return g_strdup_printf("claimed by %s until %s", claim->who, until);
+}
+
+struct holder {
+    const char *who;
+    unsigned trials;
+    int64_t until_ns;
+};
+
+/* The holders of the plan's held trials, in order of first sight: struct holder. */
+static GArray *holders_of(const struct orch_share *share, const struct orch_plan *plan)
+{
+    GArray *holders = g_array_new(FALSE, TRUE, sizeof(struct holder));
+    for (unsigned i = 0; i < plan->count; i++) {
+        const struct orch_plan_item *item = &plan->items[i];
+        const struct orch_claim *claim = g_hash_table_lookup(share->holders, item);
+        guint k = 0;
+        if (item->state != ORCH_PLAN_HELD || !claim)
+            continue;
+        while (k < holders->len &&
+               strcmp(g_array_index(holders, struct holder, k).who, claim->who) != 0)
+            k++;
+        if (k == holders->len)
+            g_array_set_size(holders, k + 1);
+        struct holder *holder = &g_array_index(holders, struct holder, k);
+        holder->who = claim->who;
+        holder->trials++;
+        holder->until_ns = MAX(holder->until_ns, claim->expires_ns);
+    }
+    return holders;
+}
+
+char *orch_share_held_text(const struct orch_share *share, const struct orch_plan *plan)
+{
+    g_autoptr(GArray) holders = holders_of(share, plan);
+    GString *text = g_string_new(NULL);
+    for (guint i = 0; i < holders->len; i++) {
+        const struct holder *holder = &g_array_index(holders, struct holder, i);
+        g_autofree char *until = until_text(holder->until_ns);
+        const char *verb = holder->trials == 1 ? " trial is run" : " trials are run";
+        g_string_append_printf(text, "%s%u%s by %s until %s", i ? ", " : "", holder->trials,
+                               i ? "" : verb, holder->who, until);
+    }
+    return g_string_free(text, !holders->len);
+}
+
+/* ---- which trials ------------------------------------------------------------------------------
+ */
+
+static bool is_by_where(const struct orch_plan_item *item)
+{
+    return item->cell->experiment->reuse == ORCH_RECIPE_REUSE_WHERE;
+}
+
+static bool is_claimable(const struct orch_plan_item *item)
+{
+    return item->fingerprint[0] && !item->forced &&
+           item->cell->experiment->reuse != ORCH_RECIPE_REUSE_NEVER;
+}
+
+/* The claim of another that keeps the trial from running here; `anywhere`: of the trial, whatever
+ * the machine. NULL: none. */
+static const struct orch_claim *claim_of(const GPtrArray *claims, const struct orch_plan_item *item,
+                                         bool anywhere)
+{
+    char resource[ORCH_SHA256_CHARS];
+    if (!is_claimable(item))
+        return NULL;
+    orch_claim_resource(item->fingerprint, is_by_where(item) ? item->where_key : NULL, resource);
+    for (guint i = 0; i < claims->len; i++) {
+        const struct orch_claim *claim = claims->pdata[i];
+        if (!claim->is_ours && (anywhere ? strcmp(claim->fingerprint, item->fingerprint) == 0
+                                         : strcmp(claim->resource, resource) == 0))
+            return claim;
+    }
+    return NULL;
+}
+
+const struct orch_claim *orch_share_holder(const struct orch_share *share,
+                                           const struct orch_plan_item *item)
+{
+    return g_hash_table_lookup(share->holders, item);
+}
+
+static void note_holder(struct orch_share *share, const struct orch_plan_item *item,
+                        struct orch_claim *claim)
+{
+    g_hash_table_insert(share->holders, (gpointer)(uintptr_t)item, claim);
+}
+
+/* Is the item one that a claim may hold? */
+static bool may_be_held(const struct orch_plan_item *item, bool anywhere)
+{
+    return orch_plan_will_run(item) || (anywhere && item->state == ORCH_PLAN_SKIPPED);
+}
+
+bool orch_share_mark(struct orch_share *share, struct orch_plan *plan, bool anywhere)
+{
+    g_autoptr(GError) error = NULL;
+    g_autoptr(GPtrArray) list = orch_claims_list(share->claims, &error);
+    if (!list)
+        say_failure(share, "what others claim is not known", error);
+    for (unsigned i = 0; list && i < plan->count; i++) {
+        struct orch_plan_item *item = &plan->items[i];
+        const struct orch_claim *claim =
+            may_be_held(item, anywhere) ? claim_of(list, item, anywhere) : NULL;
+        if (!claim)
+            continue;
+        note_holder(share, item, orch_claim_copy(claim));
+        item->state = ORCH_PLAN_HELD;
+        g_free(item->reason);
+        item->reason = claim_text(claim);
+    }
+    return list != NULL;
+}
+
+/* ---- the hooks ---------------------------------------------------------------------------------
+ */
+
+/* A problem in reading comes up again when the trial begins. */
+static bool is_spared(const struct orch_share *share, const struct orch_plan_item *item)
+{
+    struct orch_run *run = orch_spare_find(share->plan, item, NULL);
+    bool spared = run != NULL;
+    orch_run_free(run);
+    return spared;
+}
+
+static void give_back(struct orch_share *share, const struct orch_plan_item *item)
+{
+    if (!g_hash_table_remove(share->claimed, item))
+        return;
+    g_autoptr(GError) error = NULL;
+    if (!orch_claims_give_back(share->claims, item->fingerprint,
+                               is_by_where(item) ? item->where_key : NULL, &error))
+        say_failure(share, "a claim could not be given back, it ends by itself", error);
+}
+
+static bool claim(void *ctx, const struct orch_plan_item *item, char **out_why)
+{
+    struct orch_share *share = ctx;
+    g_autoptr(GError) error = NULL;
+    struct orch_claim *holder = NULL;
+    bool known = g_hash_table_contains(share->claimed, item); /* another attempt */
+    if (!is_claimable(item) || known || is_spared(share, item) || is_down(share))
+        return true;
+    if (!orch_claims_take(share->claims, item->fingerprint,
+                          is_by_where(item) ? item->where_key : NULL, &holder, &error)) {
+        say_failure(share, "trials cannot be claimed, others may run them too", error);
+        return true;
+    }
+    if (holder) {
+        *out_why = claim_text(holder);
+        note_holder(share, item, holder);
+        return false;
+    }
+    g_hash_table_add(share->claimed, (gpointer)(uintptr_t)item);
+    share->looked_last = false;
+    /* whoever had it before gave it back when the result was there: only now nothing is missed */
+    if (orch_share_pull(share, share->plan->store) && is_spared(share, item))
+        give_back(share, item);
+    return true;
+}
+
+/* Sends the results of trials that ended, then their claims are given back. */
+static bool send_unsent(struct orch_share *share)
+{
+    g_autoptr(GError) error = NULL;
+    share->sent_mono_ns = orch_mono_ns();
+    if (!share->has_news)
+        return true;
+    if (!exchange(&share->options->place, share->plan->store, ORCH_EXCHANGE_PUSH, &error)) {
+        say_failure(share, "results cannot be sent", error);
+        return false;
+    }
+    for (guint i = 0; i < share->unsent->len; i++)
+        give_back(share, share->unsent->pdata[i]);
+    g_ptr_array_set_size(share->unsent, 0);
+    share->has_news = false;
+    return true;
+}
+
+static bool is_time_to_send(const struct orch_share *share)
+{
+    return !is_down(share) && orch_mono_ns() - share->sent_mono_ns >= interval_ns(SEND_SHARE);
+}
+
+static void dropped(void *ctx, const struct orch_plan_item *item)
+{
+    give_back(ctx, item);
+}
+
+/* Called when a trial is recorded, before the next timing trial starts: also where one follows the
+ * other there is time to send. */
+static void ended(void *ctx, const struct orch_plan_item *item, bool well)
+{
+    struct orch_share *share = ctx;
+    share->has_news = true;
+    if (well)
+        g_ptr_array_add(share->unsent, (gpointer)(uintptr_t)item);
+    else
+        give_back(share, item);
+    if (is_time_to_send(share))
+        send_unsent(share);
+}
+
+static void tick(void *ctx, bool quiet)
+{
+    struct orch_share *share = ctx;
+    g_autoptr(GError) error = NULL;
+    if (is_down(share))
+        return;
+    if (!orch_claims_renew(share->claims, &error))
+        say_failure(share, "claims cannot be renewed, others may run them too", error);
+    else if (!quiet && is_time_to_send(share))
+        send_unsent(share);
+}
+
+static enum orch_again again(void *ctx, bool idle)
+{
+    struct orch_share *share = ctx;
+    bool is_time = orch_mono_ns() - share->looked_mono_ns >= interval_ns(LOOK_SHARE);
+    if (!idle && is_time)
+        share->looked_mono_ns = orch_mono_ns();
+    if (!idle)
+        return is_time ? ORCH_AGAIN_NOW : ORCH_AGAIN_LATER;
+    if (!share->options->waits && share->looked_last)
+        return ORCH_AGAIN_NEVER;
+    if (share->options->waits && !is_time)
+        return ORCH_AGAIN_LATER;
+    share->looked_last = true;
+    send_unsent(share); /* others may wait for these */
+    orch_share_pull(share, share->plan->store);
+    return ORCH_AGAIN_NOW;
+}
+
+struct orch_sharing orch_share_hooks(struct orch_share *share, struct orch_plan *plan)
+{
+    share->plan = plan;
+    share->sent_mono_ns = orch_mono_ns();
+    return (struct orch_sharing){.ctx = share,
+                                 .claim = claim,
+                                 .dropped = dropped,
+                                 .ended = ended,
+                                 .tick = tick,
+                                 .again = again};
+}
+
+void orch_share_finish(struct orch_share *share)
+{
+    g_autoptr(GError) error = NULL;
+    if (share->plan && !send_unsent(share) && share->options->say)
+        share->options->say(share->options->say_ctx,
+                            "the results are kept here and were not sent; 'orch push' sends them");
+    if (!orch_claims_give_back_all(share->claims, &error))
+        say_failure(share,
+                    "claims could not be given back, they end by "
+                    "themselves",
+                    error);
+}

@@ -1,0 +1,421 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Claims on a git remote: a ref each, refs/orch/claims/RESOURCE.
+ *
+ * `git push --force-with-lease=REF:OLD` is a compare-and-swap on the server: the ref is changed
+ * only if it still is what was seen (nothing: it must not exist), and the server's lock of the ref
+ * decides between two that push at once. The value is a commit without parents and files whose
+ * message is the claim: a server that takes refs/orch/results takes these, and objects of any other
+ * kind are refused by some. Nothing here becomes a ref of the user's repository, FETCH_HEAD and
+ * hooks are left alone; the objects go with git's next clean-up.
+ */
+#include "store/exchange/claims_private.h"
+
+#include "store/exchange/results_private.h"
+
+#include "lib/base/error.h"
+
+#include <string.h>
+
+#define PREFIX "refs/orch/claims/"
+#define LIST_BYTES_MAX (16 << 20)
+#define REFS_AT_ONCE 200
+#define TRIES 5
+
+struct place {
+    struct results_place *at;
+    char *empty_tree; /* made when first needed */
+};
+
+/* Runs git in the repository here. */
+static bool git(const struct place *place, const char *const *args, const char *input,
+                GString **out, GError **error)
+{
+    GString *text = input ? g_string_new(input) : NULL;
+    struct orch_git_run run = {
+        .dir = place->at->dir, .args = args, .input = text, .max_output = LIST_BYTES_MAX};
+    bool ok = orch_git_run(&run, out, NULL, error);
+    if (text)
+        g_string_free(text, TRUE);
+    return ok;
+}
+
+/* Runs git towards the remote. `*out_status`: 0, or 1 as an answer, where it may be one. */
+static bool talk(const struct place *place, const char *doing, const char *const *args,
+                 GString **out, int *out_status, GError **error)
+{
+    g_autofree char *said = NULL;
+    GString *text = NULL;
+    int status = 0;
+    if (results_talk(place->at, args, &text, &status, &said, NULL) && (!status || out_status)) {
+        if (out_status)
+            *out_status = status;
+        if (out)
+            *out = text;
+        else
+            g_string_free(text, TRUE);
+        return true;
+    }
+    if (text)
+        g_string_free(text, TRUE);
+    results_trouble(place->at, doing, said ? said : "", error);
+    return false;
+}
+
+static bool is_object_id(const char *text)
+{
+    size_t length = strspn(text, "0123456789abcdef");
+    return !text[length] && (length == 40 || length == 64);
+}
+
+/* ---- listing -----------------------------------------------------------------------------------
+ */
+
+/* "OID\trefs/orch/claims/RESOURCE" of each line; what is anything else is passed over. */
+static void parse_refs(const char *text, GPtrArray *out)
+{
+    g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
+    for (unsigned i = 0; lines[i] && out->len < CLAIMS_MAX; i++) {
+        char *tab = strchr(lines[i], '\t');
+        if (!tab)
+            continue;
+        *tab = 0;
+        const char *name = g_str_has_prefix(tab + 1, PREFIX) ? tab + 1 + strlen(PREFIX) : "";
+        if (!is_object_id(lines[i]) || !orch_sha256_is_valid(name))
+            continue;
+        struct claims_entry *entry = g_new0(struct claims_entry, 1);
+        g_strlcpy(entry->resource, name, sizeof entry->resource);
+        entry->token = g_strdup(lines[i]);
+        g_ptr_array_add(out, entry);
+    }
+}
+
+static bool list_refs(const struct place *place, const char *pattern, GPtrArray *out,
+                      GError **error)
+{
+    GString *text = NULL;
+    const char *args[] = {"ls-remote", "--refs", "--", place->at->remote, pattern, NULL};
+    if (!talk(place, "read claims of", args, &text, NULL, error))
+        return false;
+    parse_refs(text->str, out);
+    g_string_free(text, TRUE);
+    return true;
+}
+
+/* Which of these objects are commits of a claim's size here: object id -> itself. */
+static GHashTable *readable(const struct place *place, const GPtrArray *entries, GError **error)
+{
+    GString *asked = g_string_new(NULL), *said = NULL;
+    for (guint i = 0; i < entries->len; i++)
+        g_string_append_printf(asked, "%s\n", ((struct claims_entry *)entries->pdata[i])->token);
+    const char *args[] = {"cat-file", "--batch-check", NULL};
+    bool ok = git(place, args, asked->str, &said, error);
+    g_string_free(asked, TRUE);
+    if (!ok)
+        return NULL;
+    GHashTable *there = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    g_auto(GStrv) lines = g_strsplit(said->str, "\n", -1);
+    for (unsigned i = 0; lines[i]; i++) {
+        g_auto(GStrv) words = g_strsplit(lines[i], " ", -1);
+        if (g_strv_length(words) == 3 && strcmp(words[1], "commit") == 0 && strlen(words[2]) <= 4 &&
+            g_ascii_strtoull(words[2], NULL, 10) <= CLAIMS_TEXT_MAX)
+            g_hash_table_add(there, g_strdup(words[0]));
+    }
+    g_string_free(said, TRUE);
+    return there;
+}
+
+/* Fetches the objects of some refs without making any ref here. */
+static bool fetch(const struct place *place, const GPtrArray *entries, GError **error)
+{
+    for (guint from = 0; from < entries->len; from += REFS_AT_ONCE) {
+        static const char *const words[] = {"fetch",         "--quiet",
+                                            "--no-tags",     "--no-write-fetch-head",
+                                            "--refmap=",     "--no-recurse-submodules",
+                                            "--no-prune",    "--no-auto-maintenance",
+                                            "--no-progress", "--"};
+        g_autoptr(GPtrArray) args = g_ptr_array_new();
+        g_autoptr(GPtrArray) refs = g_ptr_array_new_with_free_func(g_free);
+        for (unsigned i = 0; i < G_N_ELEMENTS(words); i++)
+            g_ptr_array_add(args, (gpointer)(uintptr_t)words[i]);
+        g_ptr_array_add(args, place->at->remote);
+        for (guint i = from; i < entries->len && i < from + REFS_AT_ONCE; i++) {
+            const struct claims_entry *entry = entries->pdata[i];
+            g_ptr_array_add(refs, g_strconcat(PREFIX, entry->resource, NULL));
+            g_ptr_array_add(args, refs->pdata[refs->len - 1]);
+        }
+        g_ptr_array_add(args, NULL);
+        if (!talk(place, "read claims of", (const char *const *)args->pdata, NULL, NULL, error))
+            return false;
+    }
+    return true;
+}
+
+/* The message of a commit object. */
+static const char *message_of(const char *commit, size_t length, size_t *out_length)
+{
+    const char *gap = g_strstr_len(commit, (gssize)length, "\n\n");
+    *out_length = gap ? length - (size_t)(gap + 2 - commit) : 0;
+    return gap ? gap + 2 : commit;
+}
+
+/* Reads the claims of entries whose objects are here. */
+static bool read_claims(const struct place *place, const GPtrArray *entries, GHashTable *there,
+                        GError **error)
+{
+    GString *asked = g_string_new(NULL), *said = NULL;
+    g_autoptr(GPtrArray) chosen = g_ptr_array_new();
+    for (guint i = 0; i < entries->len; i++) {
+        struct claims_entry *entry = entries->pdata[i];
+        if (!g_hash_table_contains(there, entry->token))
+            continue;
+        g_string_append_printf(asked, "%s\n", entry->token);
+        g_ptr_array_add(chosen, entry);
+    }
+    const char *args[] = {"cat-file", "--batch", NULL};
+    bool ok = !chosen->len || git(place, args, asked->str, &said, error);
+    const char *at = said ? said->str : "", *end = at + (said ? said->len : 0);
+    for (guint i = 0; ok && i < chosen->len; i++) {
+        struct claims_entry *entry = chosen->pdata[i];
+        const char *line = memchr(at, '\n', (size_t)(end - at));
+        const char *size = line ? g_strrstr_len(at, line - at, " ") : NULL;
+        size_t length = size ? (size_t)g_ascii_strtoull(size, NULL, 10) : 0, text_length;
+        if (!line || !length || length >= (size_t)(end - line))
+            break;
+        const char *text = message_of(line + 1, length, &text_length);
+        entry->claim = claims_parse(entry->resource, text, text_length);
+        at = line + 1 + length + 1;
+    }
+    if (said)
+        g_string_free(said, TRUE);
+    g_string_free(asked, TRUE);
+    return ok;
+}
+
+/* Gives entries the claims that are known; the others are `*out_new` (borrowed). */
+static GPtrArray *entries_to_read(const GPtrArray *entries, GHashTable *known)
+{
+    GPtrArray *fresh = g_ptr_array_new();
+    for (guint i = 0; i < entries->len; i++) {
+        struct claims_entry *entry = entries->pdata[i];
+        const struct claims_entry *before = g_hash_table_lookup(known, entry->resource);
+        if (!before || strcmp(before->token, entry->token) != 0)
+            g_ptr_array_add(fresh, entry);
+        else if (before->claim)
+            entry->claim = orch_claim_copy(before->claim);
+    }
+    return fresh;
+}
+
+static GPtrArray *without(const GPtrArray *entries, GHashTable *there)
+{
+    GPtrArray *missing = g_ptr_array_new();
+    for (guint i = 0; i < entries->len; i++)
+        if (!g_hash_table_contains(there, ((struct claims_entry *)entries->pdata[i])->token))
+            g_ptr_array_add(missing, entries->pdata[i]);
+    return missing;
+}
+
+static bool read_fresh(const struct place *place, const GPtrArray *fresh, GError **error)
+{
+    g_autoptr(GHashTable) there = readable(place, fresh, error);
+    g_autoptr(GPtrArray) missing = there ? without(fresh, there) : NULL;
+    if (missing && missing->len) {
+        g_clear_pointer(&there, g_hash_table_unref);
+        if (fetch(place, missing, error))
+            there = readable(place, fresh, error);
+    }
+    return there && read_claims(place, fresh, there, error);
+}
+
+static bool list(void *self, GHashTable *known, GPtrArray *out, int64_t *out_now_ns, GError **error)
+{
+    g_autoptr(GError) problem = NULL;
+    for (int i = 0; i < TRIES; i++) {
+        GPtrArray *entries = g_ptr_array_new();
+        if (!list_refs(self, PREFIX "*", entries, error)) {
+            g_ptr_array_unref(entries);
+            return false;
+        }
+        g_autoptr(GPtrArray) fresh = entries_to_read(entries, known);
+        g_clear_error(&problem);
+        /* a ref that is gone since it was listed makes the fetch fail: it is listed again */
+        if (!fresh->len || read_fresh(self, fresh, &problem)) {
+            g_ptr_array_extend_and_steal(out, entries);
+            *out_now_ns = orch_now_ns();
+            return true;
+        }
+        g_ptr_array_set_free_func(entries, claims_entry_free);
+        g_ptr_array_unref(entries);
+    }
+    g_propagate_error(error, g_steal_pointer(&problem));
+    return false;
+}
+
+/* ---- changing ----------------------------------------------------------------------------------
+ */
+
+static char *write_object(const struct place *place, const char *type, const char *bytes,
+                          GError **error)
+{
+    GString *id = NULL;
+    const char *args[] = {"hash-object", "-t", type, "-w", "--stdin", NULL};
+    if (!git(place, args, bytes, &id, error))
+        return NULL;
+    return g_strchomp(g_string_free(id, FALSE));
+}
+
+/* The commit that carries a claim. The caller frees. */
+static char *write_claim(struct place *place, const char *text, GError **error)
+{
+    if (!place->empty_tree)
+        place->empty_tree = write_object(place, "tree", "", error);
+    if (!place->empty_tree)
+        return NULL;
+    g_autofree char *commit = g_strdup_printf("tree %s\nauthor orch <orch> 0 +0000\n"
+                                              "committer orch <orch> 0 +0000\n\n%s\n",
+                                              place->empty_tree, text);
+    return write_object(place, "commit", commit, error);
+}
+
+struct push {
+    struct claims_change *changes;
+    unsigned count;
+    char **ids;   /* of the commits; NULL: deleted */
+    GString *why; /* what was refused for another reason than that somebody was first */
+};
+
+/* A line of `git push --porcelain`: FLAG \t FROM:TO \t SUMMARY. */
+static void take_answer(struct push *push, const char *line)
+{
+    g_auto(GStrv) words = g_strsplit(line, "\t", 3);
+    const char *ref = g_strv_length(words) == 3 ? strstr(words[1], ":" PREFIX) : NULL;
+    for (unsigned i = 0; ref && i < push->count; i++) {
+        struct claims_change *change = &push->changes[i];
+        if (strcmp(ref + strlen(":" PREFIX), change->resource) != 0)
+            continue;
+        change->done = *line != '!';
+        if (*line == '!' && !strstr(words[2], "stale info"))
+            g_string_append_printf(push->why, "%s%s", push->why->len ? "; " : "", words[2]);
+    }
+}
+
+static bool push_open(const struct place *place, struct push *push, GError **error)
+{
+    static const char *const words[] = {"push",
+                                        "--porcelain",
+                                        "--no-verify",
+                                        "--no-signed",
+                                        "--no-follow-tags",
+                                        "--no-progress",
+                                        "--recurse-submodules=no"};
+    g_autoptr(GPtrArray) args = g_ptr_array_new_with_free_func(g_free);
+    for (unsigned i = 0; i < G_N_ELEMENTS(words); i++)
+        g_ptr_array_add(args, g_strdup(words[i]));
+    for (unsigned i = 0; i < push->count; i++)
+        if (!push->changes[i].done)
+            g_ptr_array_add(
+                args,
+                g_strdup_printf("--force-with-lease=" PREFIX "%s:%s", push->changes[i].resource,
+                                push->changes[i].old_token ? push->changes[i].old_token : ""));
+    g_ptr_array_add(args, g_strdup("--"));
+    g_ptr_array_add(args, g_strdup(place->at->remote));
+    for (unsigned i = 0; i < push->count; i++)
+        if (!push->changes[i].done)
+            g_ptr_array_add(args,
+                            g_strdup_printf("%s:" PREFIX "%s", push->ids[i] ? push->ids[i] : "",
+                                            push->changes[i].resource));
+    g_ptr_array_add(args, NULL);
+    GString *said = NULL;
+    int status;
+    g_string_truncate(push->why, 0);
+    if (!talk(place, "send claims to", (const char *const *)args->pdata, &said, &status, error))
+        return false;
+    g_auto(GStrv) lines = g_strsplit(said->str, "\n", -1);
+    for (unsigned i = 0; lines[i]; i++)
+        take_answer(push, lines[i]);
+    g_string_free(said, TRUE);
+    return true;
+}
+
+/* Does a change that was not made still have what it was to replace? Then the server refused it
+ * for a reason of its own (or another push had the ref's lock just then). */
+static bool is_unchanged_there(const struct place *place, const struct push *push, bool *out,
+                               GError **error)
+{
+    g_autoptr(GPtrArray) there = g_ptr_array_new_with_free_func(claims_entry_free);
+    *out = false;
+    if (!list_refs(place, PREFIX "*", there, error))
+        return false;
+    g_autoptr(GHashTable) tokens = g_hash_table_new(g_str_hash, g_str_equal);
+    for (guint i = 0; i < there->len; i++) {
+        struct claims_entry *entry = there->pdata[i];
+        g_hash_table_insert(tokens, entry->resource, entry->token);
+    }
+    for (unsigned i = 0; i < push->count; i++)
+        *out = *out || (!push->changes[i].done &&
+                        g_strcmp0(g_hash_table_lookup(tokens, push->changes[i].resource),
+                                  push->changes[i].old_token) == 0);
+    return true;
+}
+
+static bool push_all(const struct place *place, struct push *push, GError **error)
+{
+    for (int i = 0; i < TRIES; i++) {
+        bool is_refused = false;
+        if (!push_open(place, push, error))
+            return false;
+        if (!push->why->len)
+            return true;
+        if (!is_unchanged_there(place, push, &is_refused, error))
+            return false;
+        if (!is_refused)
+            return true;
+        g_usleep(50000 * (gulong)(i + 1));
+    }
+    orch_error_set(error, ORCH_ERROR_IO, "may you push to it? Its owner, or a hook there, decides",
+                   "'%s' refuses claims: %s", place->at->remote, push->why->str);
+    return false;
+}
+
+static bool swap(void *self, struct claims_change *changes, unsigned count, GError **error)
+{
+    struct place *place = self;
+    struct push push = {changes, count, g_new0(char *, count + 1), g_string_new(NULL)};
+    bool ok = true;
+    for (unsigned i = 0; ok && i < count; i++) {
+        changes[i].done = false;
+        if (changes[i].text)
+            ok = (push.ids[i] = write_claim(place, changes[i].text, error)) != NULL;
+    }
+    ok = ok && push_all(place, &push, error);
+    for (unsigned i = 0; i < count; i++) {
+        if (ok && changes[i].done)
+            changes[i].new_token = g_steal_pointer(&push.ids[i]);
+        g_free(push.ids[i]);
+    }
+    g_free(push.ids);
+    g_string_free(push.why, TRUE);
+    return ok;
+}
+
+static void free_place(void *self)
+{
+    struct place *place = self;
+    results_place_close(place->at);
+    g_free(place->empty_tree);
+    g_free(place);
+}
+
+struct orch_claims *orch_claims_open_git(const char *repository, const char *remote,
+                                         const char *who, GError **error)
+{
+    struct place *self = g_new0(struct place, 1);
+    self->at = results_place_open(repository, NULL, error);
+    if (!self->at || !results_place_set_remote(self->at, remote, error)) {
+        free_place(self);
+        return NULL;
+    }
+    struct claims_place place = {.self = self, .list = list, .swap = swap, .free = free_place};
+    return claims_new(&place, who);
+}
