@@ -15,7 +15,7 @@ CORE_PACKAGES='gcc:gcc cmake:cmake ninja-build:ninja pkg-config:pkg-config git:g
   zlib1g-dev:zlib
   libprotobuf-c-dev:libprotobuf-c protobuf-c-compiler:protoc-c
   libjpeg62-turbo-dev:libjpeg libpng-dev:libpng libc6-dev:gcc make:make gnuplot-nox:'
-TEST_PACKAGES='libcmocka-dev:cmocka sqlite3:sqlite3'
+TEST_PACKAGES='libcmocka-dev:cmocka sqlite3:sqlite3 openssh-client:ssh-keygen gnupg:gpg'
 # optional: one PDF of a report (weasyprint); checking and running its notebooks
 PAPER_PACKAGES='weasyprint:weasyprint python3-nbformat: python3-nbconvert: python3-ipykernel:'
 # optional: a browser, in which the tests walk the pages

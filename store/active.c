@@ -8,6 +8,7 @@
  * here.
  */
 #include "store/internal.h"
+#include "store/shards.h"
 
 #include "lib/base/error.h"
 
@@ -84,6 +85,7 @@ bool orch_store_begin(struct orch_store *store, const struct orch_active *active
     if (force || !active->fingerprint)
         reuse = ORCH_REUSE_NEVER;
     enum orch_begin outcome;
+    store_shards_refresh(store); /* another host may have done it */
     if (!store_begin(store, error))
         return false;
     if (!claim(store, active, reuse, &outcome, out_key, error)) {

@@ -75,7 +75,7 @@ bool orch_store_info(struct orch_store *store, struct orch_store_info *out, GErr
         return false;
     info.file_bytes = stat(store->path, &file) == 0 ? file.st_size : 0;
     bool local;
-    info.filesystem = store_filesystem_name(store_filesystem_magic(store->path), &local);
+    info.filesystem = store_filesystem_name(store_filesystem_magic(orch_store_path(store)), &local);
     info.journal_mode = journal_mode(store);
     *out = info;
     return true;

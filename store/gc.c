@@ -8,7 +8,8 @@
  * trial.json of its folder, is in use. What nobody names yet but is younger than an hour may belong
  * to a trial that is just starting or ending.
  */
-#include "store/internal.h"
+#include "store/join_internal.h"
+#include "store/shards.h"
 
 #include "lib/base/error.h"
 #include "lib/base/file.h"
@@ -33,12 +34,12 @@ struct gc {
 /* ---- what is needed ---------------------------------------------------------------------------
  */
 
-static bool read_actives(struct gc *gc, GError **error)
+static bool add_actives(struct gc *gc, struct orch_store *store, GError **error)
 {
-    g_autoptr(GPtrArray) rows = orch_store_actives(gc->store, error);
+    g_autoptr(GPtrArray) rows = orch_store_actives(store, error);
     if (!rows)
         return false;
-    gc->has_actives = rows->len > 0;
+    gc->has_actives = gc->has_actives || rows->len > 0;
     for (guint i = 0; i < rows->len; i++) {
         const struct orch_active_row *row = rows->pdata[i];
         const char *const texts[] = {row->key, row->fingerprint, row->trial_dir, row->record};
@@ -51,6 +52,25 @@ static bool read_actives(struct gc *gc, GError **error)
             g_string_append_printf(gc->in_use, "%s\n", text);
     }
     return true;
+}
+
+/* Those of other hosts as well, where they share the folder: unless all can be read, nothing goes.
+ */
+static bool read_actives(struct gc *gc, GError **error)
+{
+    if (!add_actives(gc, gc->store, error))
+        return false;
+    g_autoptr(GPtrArray) others =
+        gc->store->shards ? store_shards_others(gc->store) : g_ptr_array_new();
+    bool ok = true;
+    for (guint i = 0; ok && i < others->len; i++) {
+        struct store_foreign other;
+        if (!store_foreign_open(gc->store, others->pdata[i], &other, error))
+            return false;
+        ok = add_actives(gc, other.store, error);
+        store_foreign_close(&other);
+    }
+    return ok;
 }
 
 static bool read_named_objects(struct gc *gc, GError **error)
@@ -109,11 +129,11 @@ static bool is_young(const char *path)
 }
 
 /* Calls `visit` for each entry of a folder of the store's; one that is not there is empty. */
-static bool each_entry(struct gc *gc, const char *folder,
+static bool each_entry(struct gc *gc, const char *beside, const char *folder,
                        bool (*visit)(struct gc *, const char *path, const char *name, GError **),
                        GError **error)
 {
-    g_autofree char *path = g_build_filename(gc->store->folder, folder, NULL);
+    g_autofree char *path = g_build_filename(beside, folder, NULL);
     GDir *dir = g_dir_open(path, 0, NULL);
     bool ok = true;
     for (const char *name; ok && dir && (name = g_dir_read_name(dir));) {
@@ -195,10 +215,10 @@ bool orch_store_gc(struct orch_store *store, bool dry_run, int *out_count, int64
     };
     /* actives first: a trial that ends between the two looks is then seen twice, not never */
     bool ok = read_actives(&gc, error) && read_named_objects(&gc, error) &&
-              each_entry(&gc, "objects", visit_prefix, error) &&
-              each_entry(&gc, "trials", visit_trial, error) &&
-              each_entry(&gc, "checkpoints", visit_checkpoint, error) &&
-              each_entry(&gc, "work", visit_work, error);
+              each_entry(&gc, store->folder, "objects", visit_prefix, error) &&
+              each_entry(&gc, orch_store_local_folder(store), "trials", visit_trial, error) &&
+              each_entry(&gc, store->folder, "checkpoints", visit_checkpoint, error) &&
+              each_entry(&gc, store->folder, "work", visit_work, error);
     g_string_free(gc.in_use, TRUE);
     g_hash_table_destroy(gc.objects);
     if (!ok)

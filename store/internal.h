@@ -27,6 +27,8 @@ struct orch_store {
     int64_t busy_ms;             /* how long to wait for another process's lock */
     int64_t busy_until_ns;       /* when the wait that is going on gives up */
     int64_t deadline_ns;         /* when a query ends with an error (orch_store_limit_time) */
+    GPtrArray *warnings;         /* char *: what opening it met */
+    struct store_shards *shards; /* on a network file system, else NULL */
     GHashTable *statements;      /* address of SQL literal -> sqlite3_stmt * */
     struct store_stream *stream; /* points on their way in (stream.c), or NULL */
 };
@@ -107,12 +109,16 @@ int store_recognise(struct orch_store *store, int target, int64_t *out_schema, G
 
 struct store_options {
     const struct store_migrations *migrations;
-    bool never_wal; /* as on a network file system */
+    bool never_wal;         /* as on a network file system */
+    bool is_scratch;        /* lost with the machine: nothing is synced */
+    const char *stands_for; /* its folder is that of the store at this path, or NULL */
 };
 /** orch_store_open with what tests want to choose. */
 struct orch_store *store_open_with(const char *path, enum orch_store_mode mode,
                                    const struct store_options *options, GError **error);
 
+/** The file as it is, for reading what can be read: nothing is checked, made or changed. */
+struct orch_store *store_open_raw(const char *path, GError **error);
 /** A handle that is not open yet; opened by SQLite's flags; closed; freed (closed first). */
 struct orch_store *store_new_handle(const char *path);
 bool store_open_handle(struct orch_store *store, int flags, bool immutable, GError **error);
@@ -123,6 +129,8 @@ void store_free_handle(struct orch_store *store);
  */
 char *store_filesystem_name(int64_t magic, bool *out_local);
 int64_t store_filesystem_magic(const char *path);
+/** Can other hosts reach a file system of this magic? False for an unknown one. */
+bool store_filesystem_is_shared(int64_t magic);
 
 /* ---- digest.c ---------------------------------------------------------------------------------
  */
@@ -136,10 +144,16 @@ void store_points_add(struct store_points *points, int64_t step, double t_ms, do
 /** The digest's 32 bytes and the number of points; the hash is then closed. */
 void store_points_finish(struct store_points *points, uint8_t out[32], int64_t *out_count);
 
-/** Digest of a run as its rows stand. `key`: in place of the row's, or NULL. `streams`: name_id
- * (GINT_TO_POINTER) to struct store_points of metrics that need not be read back, or NULL. */
-bool store_digest_run(struct orch_store *store, int64_t run_id, const char *key,
-                      GHashTable *streams, char out[ORCH_SHA256_CHARS], GError **error);
+/** A metric of a run. */
+struct store_metric {
+    int64_t name_id;
+    const char *name, *unit, *better;
+    struct store_points *points; /* NULL: to be read back */
+};
+/** Digest of a run as its rows stand. `key`: in place of the row's, or NULL. `metrics`: struct
+ * store_metric, all that the run has, in any order (they are sorted); NULL: as the rows say. */
+bool store_digest_run(struct orch_store *store, int64_t run_id, const char *key, GArray *metrics,
+                      char out[ORCH_SHA256_CHARS], GError **error);
 
 /** The metrics that a run has (id, name, unit, better), by name. Skips from one to the next through
  * the primary key, not over the points. */

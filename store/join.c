@@ -85,6 +85,9 @@ static int compare_rows(gconstpointer a, gconstpointer b)
 /* One line of bounded length without control characters: it may quote a stranger's data. */
 static char *plain_line(char *line)
 {
+    char *hint = strstr(line, "\n  hint:"); /* what to do with a store of one's own */
+    if (hint)
+        *hint = 0;
     if (strlen(line) > LINE_BYTES)
         g_strlcpy(line + LINE_BYTES, "...", 4);
     char *valid = orch_text_plain(g_utf8_make_valid(line, -1));

@@ -28,6 +28,19 @@ struct store_objects {
 bool store_join_is_known(struct orch_join *join, const char *key, const char *digest,
                          bool *out_known, bool *out_taken, GError **error);
 
+/* ---- join_store.c -----------------------------------------------------------------------------
+ */
+
+/** Another file of the same store (a shard): private notes come along, and of runs only those that
+ * it wrote after number `after` are looked at; 0: all. */
+struct store_join_part {
+    int64_t after;
+    int64_t last; /* out: the largest number there was to look at, or 0 */
+};
+/** orch_join_store; `part` NULL: of another store. */
+bool store_join_part(struct orch_join *join, const char *path, int64_t artifact_bytes,
+                     struct store_join_part *part, GError **error);
+
 /* ---- join_check.c -----------------------------------------------------------------------------
  */
 

@@ -19,6 +19,7 @@ enum { TEXT_BYTES_A_BYTE = 16, SPARE_TEXT_BYTES = 256 << 20 };
 
 struct joining {
     struct orch_join *join;
+    struct store_join_part *part;
     struct store_foreign foreign;
     struct store_reader *reader;
     GHashTable *purged; /* numbers of runs whose points are gone there */
@@ -104,6 +105,8 @@ static int read_pairs(struct joining *j, int64_t *from, GError **error)
         if (id < *from || id == INT64_MAX) /* pages in a circle */
             break;
         *from = id + 1;
+        if (j->part)
+            j->part->last = MAX(j->part->last, id);
         if (!look_at_pair(j, s, id, error))
             return -1;
     }
@@ -114,7 +117,7 @@ static int read_pairs(struct joining *j, int64_t *from, GError **error)
 /* The runs of a page that cannot be read are leapt over, in growing steps. */
 static bool list_runs(struct joining *j, GError **error)
 {
-    int64_t from = INT64_MIN, leap = 1;
+    int64_t from = j->part && j->part->after > 0 ? j->part->after + 1 : INT64_MIN, leap = 1;
     int troubles = 0;
     for (;;) {
         int64_t before = from;
@@ -318,6 +321,37 @@ static bool join_notes(struct joining *j, GError **error)
     return more == 0;
 }
 
+/* Another part of this very store: what is private stays private, and is here as well. */
+static bool join_private_notes(struct joining *j, GError **error)
+{
+    sqlite3_stmt *s = store_statement(
+        j->foreign.store,
+        "SELECT key, target, kind, text, who, made FROM note WHERE public = 0 AND kind IN"
+        " ('note', 'tag', 'tombstone', 'signature')",
+        error);
+    int more = s ? 1 : -1;
+    while (s && (more = step(j, s, "notes", error)) > 0) {
+        const char *field[5];
+        bool ok = true;
+        store_reader_forget(j->reader);
+        for (int i = 0; i < 5; i++)
+            ok = text(j, s, i, &field[i]) && ok;
+        if (!ok || !field[0] || !field[1] || !field[2])
+            orch_join_refuse(j->join, "a note: a text of it is none");
+        else if (!store_run(j->join->store, error,
+                            "INSERT INTO note(key, target, kind, public, text, who, made)"
+                            " VALUES(?, ?, ?, 0, ?, ?, ?) ON CONFLICT DO NOTHING",
+                            "ttttti", field[0], field[1], field[2], field[3], field[4],
+                            (int64_t)sqlite3_column_int64(s, 5)))
+            more = -1;
+        if (more < 0)
+            break;
+    }
+    if (s)
+        sqlite3_reset(s);
+    return more == 0;
+}
+
 static bool join_dataset(struct joining *j, int64_t id, const char *name, const char *sha256,
                          GError **error)
 {
@@ -388,7 +422,8 @@ static bool join_all(struct joining *j, GError **error)
     j->purged = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
     j->wanted = g_array_new(FALSE, FALSE, sizeof(int64_t));
     bool ok = join_recipes(j, error) && join_runs(j, error) && join_conflicts(j, error) &&
-              join_notes(j, error) && join_datasets(j, error);
+              join_notes(j, error) && (!j->part || join_private_notes(j, error)) &&
+              join_datasets(j, error);
     store_reader_free(j->reader);
     g_hash_table_destroy(j->purged);
     g_array_unref(j->wanted);
@@ -398,12 +433,18 @@ static bool join_all(struct joining *j, GError **error)
 bool orch_join_store(struct orch_join *join, const char *path, int64_t artifact_bytes,
                      GError **error)
 {
+    return store_join_part(join, path, artifact_bytes, NULL, error);
+}
+
+bool store_join_part(struct orch_join *join, const char *path, int64_t artifact_bytes,
+                     struct store_join_part *part, GError **error)
+{
     if (is_same_file(path, join->store->path)) {
         g_ptr_array_add(join->receipt->remarks,
                         g_strdup_printf("'%s' is this store itself: nothing to join", path));
         return true;
     }
-    struct joining j = {.join = join};
+    struct joining j = {.join = join, .part = part};
     if (!store_foreign_open(join->store, path, &j.foreign, error))
         return false;
     bool ok = join_all(&j, error);

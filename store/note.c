@@ -38,31 +38,44 @@ static int64_t run_number(struct orch_store *store, const char *key, GError **er
     return id;
 }
 
+/* A tombstone of one's own run carries the name that the run has, an older one perhaps: by that
+ * alone every store knows that its author hid it. NULL: the run is somebody else's. The caller
+ * frees. */
+static char *own_name(struct orch_store *store, const char *run_key)
+{
+    sqlite3_stmt *s = store_statement(store, "SELECT who FROM run WHERE key = ?", NULL);
+    if (!s)
+        return NULL;
+    store_bind(s, "t", run_key);
+    g_autofree char *who = store_step(store, s, NULL) > 0 ? store_column_text(s, 0) : NULL;
+    sqlite3_reset(s);
+    return orch_who_is_same(who, orch_user_name()) ? g_steal_pointer(&who) : NULL;
+}
+
 static bool insert_note(struct orch_store *store, const char *run_key, const char *kind,
                         bool is_public, const char *text, GError **error)
 {
     char key[ORCH_KEY_CHARS];
     orch_key_make(key);
-    const char *who = orch_user_name();
-    int64_t is_mine;
-    if (!run_number(store, run_key, error) ||
-        !store_get_int(store, &is_mine, 0, error, "SELECT who IS ?2 FROM run WHERE key = ?1", "tt",
-                       run_key, who))
+    if (!run_number(store, run_key, error))
         return false;
-    if (strcmp(kind, "tombstone") == 0 && !is_mine)
+    bool is_tombstone = strcmp(kind, "tombstone") == 0;
+    g_autofree char *own = is_tombstone ? own_name(store, run_key) : NULL;
+    if (is_tombstone && !own)
         is_public = false; /* one cannot hide others' runs but for oneself */
     return store_run(store, error,
                      "INSERT INTO note(key, target, kind, public, text, who, made)"
                      " VALUES(?, ?, ?, ?, ?, ?, ?)",
-                     "tttitti", key, run_key, kind, (int64_t)is_public, text, who, orch_now_ns());
+                     "tttitti", key, run_key, kind, (int64_t)is_public, text,
+                     own ? own : orch_user_name(), orch_now_ns());
 }
 
 bool orch_store_note(struct orch_store *store, const char *run_key, const char *kind,
                      bool is_public, const char *text, GError **error)
 {
-    static const char *const kinds[] = {"note", "tag", "tombstone", NULL};
+    static const char *const kinds[] = {"note", "tag", "tombstone", "signature", NULL};
     if (!g_strv_contains(kinds, kind)) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "a note is one of: note, tag, tombstone",
+        orch_error_set(error, ORCH_ERROR_USAGE, "a note is one of: note, tag, tombstone, signature",
                        "unknown kind of note '%s'", kind);
         return false;
     }

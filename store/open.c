@@ -11,6 +11,7 @@
  * program's database, keeps every byte.
  */
 #include "store/internal.h"
+#include "store/shards.h"
 
 #include "lib/base/error.h"
 #include "lib/base/file.h"
@@ -48,6 +49,14 @@ char *store_filesystem_name(int64_t magic, bool *out_local)
     }
     *out_local = false;
     return g_strdup_printf("0x%" G_GINT64_MODIFIER "x", magic);
+}
+
+bool store_filesystem_is_shared(int64_t magic)
+{
+    for (size_t i = 0; i < G_N_ELEMENTS(FILESYSTEMS); i++)
+        if (FILESYSTEMS[i].magic == magic)
+            return !FILESYSTEMS[i].local;
+    return false;
 }
 
 int64_t store_filesystem_magic(const char *path)
@@ -207,6 +216,8 @@ static bool settle(struct orch_store *store, const struct store_options *options
     sqlite3_db_config(store->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, NULL);
     if ((!store->wal || !wal_wanted) && !switch_journal(store, wal_wanted, error))
         return false;
+    if (options->is_scratch)
+        return store_exec(store, "PRAGMA synchronous = OFF", "open", error);
     return store_exec(store,
                       store->wal ? "PRAGMA synchronous = NORMAL" : "PRAGMA synchronous = FULL",
                       "open", error);
@@ -274,14 +285,21 @@ static void finalize_statement(gpointer statement)
     sqlite3_finalize(statement);
 }
 
+char *orch_store_folder_of(const char *path)
+{
+    g_autofree char *absolute = orch_path_absolute(path, NULL);
+    g_autofree char *name = g_path_get_basename(absolute);
+    return strcmp(name, "results.db") == 0 ? g_path_get_dirname(absolute)
+                                           : g_strconcat(absolute, ".d", NULL);
+}
+
 struct orch_store *store_new_handle(const char *path)
 {
     struct orch_store *store = g_new0(struct orch_store, 1);
     store->busy_ms = STORE_BUSY_MS;
     store->path = orch_path_absolute(path, NULL);
-    g_autofree char *name = g_path_get_basename(store->path);
-    store->folder = strcmp(name, "results.db") == 0 ? g_path_get_dirname(store->path)
-                                                    : g_strconcat(store->path, ".d", NULL);
+    store->folder = orch_store_folder_of(path);
+    store->warnings = g_ptr_array_new_with_free_func(g_free);
     store->statements =
         g_hash_table_new_full(g_direct_hash, g_direct_equal, NULL, finalize_statement);
     return store;
@@ -291,15 +309,30 @@ void store_free_handle(struct orch_store *store)
 {
     store_close_handle(store);
     g_hash_table_destroy(store->statements);
+    g_ptr_array_unref(store->warnings);
+    store_shards_free(store->shards);
     g_free(store->path);
     g_free(store->folder);
     g_free(store);
+}
+
+struct orch_store *store_open_raw(const char *path, GError **error)
+{
+    struct orch_store *store = store_new_handle(path);
+    if (store_open_handle(store, SQLITE_OPEN_READWRITE, false, error))
+        return store;
+    orch_store_close(store);
+    return NULL;
 }
 
 struct orch_store *store_open_with(const char *path, enum orch_store_mode mode,
                                    const struct store_options *options, GError **error)
 {
     struct orch_store *store = store_new_handle(path);
+    if (options->stands_for) {
+        g_free(store->folder);
+        store->folder = orch_store_folder_of(options->stands_for);
+    }
     bool exists = access(store->path, F_OK) == 0;
     bool creates = mode == ORCH_STORE_CREATE;
     bool ok = exists || !creates ? check_file(store->path, error) : make_folders(store, error);
@@ -315,7 +348,15 @@ struct orch_store *store_open_with(const char *path, enum orch_store_mode mode,
 struct orch_store *orch_store_open(const char *path, enum orch_store_mode mode, GError **error)
 {
     const struct store_options options = {.migrations = &store_migrations};
-    return store_open_with(path, mode, &options, error);
+    g_autofree char *absolute = orch_path_absolute(path, NULL);
+    switch (store_layout_of(absolute)) {
+    case STORE_SHARDED:
+        return store_shards_open(absolute, mode, error);
+    case STORE_TO_FOLD:
+        return store_shards_fold(absolute, mode, error);
+    default:
+        return store_open_with(path, mode, &options, error);
+    }
 }
 
 void orch_store_close(struct orch_store *store)
@@ -329,7 +370,22 @@ void orch_store_close(struct orch_store *store)
 
 const char *orch_store_path(const struct orch_store *store)
 {
-    return store->path;
+    return store->shards ? store->shards->name : store->path;
+}
+
+const char *orch_store_local_folder(const struct orch_store *store)
+{
+    return store->shards && store->shards->local ? store->shards->local : store->folder;
+}
+
+bool orch_store_is_shared(const struct orch_store *store)
+{
+    return store->shards != NULL;
+}
+
+const GPtrArray *orch_store_warnings(const struct orch_store *store)
+{
+    return store->warnings;
 }
 
 const char *orch_store_folder(const struct orch_store *store)

@@ -36,8 +36,9 @@ static bool fail(const struct reader *reader, GError **error, const char *format
 {
     va_list args;
     va_start(args, format);
-    g_autofree char *what = g_strdup_vprintf(format, args);
+    g_autofree char *raw = g_strdup_vprintf(format, args);
     va_end(args);
+    g_autofree char *what = g_utf8_make_valid(raw, -1); /* a stranger's bytes, or cut in a letter */
     orch_error_set(error, ORCH_ERROR_RECIPE, NULL,
                    "not the text of a run: line %" G_GINT64_FORMAT ": %s", reader->line, what);
     return false;

@@ -16,9 +16,11 @@ struct cure {
 };
 
 static const struct cure CURES[] = {
-    {SQLITE_NOTADB, "it is not a database", "choose another file with --db, or move this one away"},
+    {SQLITE_NOTADB, "it is not a database",
+     "choose another file with --db; was it a store? 'orch db repair' looks for what is left of "
+     "it"},
     {SQLITE_CORRUPT, "the file is damaged or truncated",
-     "'orch db check' says what is wrong; go back to a copy made by 'orch db backup'"},
+     "'orch db repair' makes a new store of what can be read of it"},
     {SQLITE_FULL, "the disk is full", "free some space and run the same command again"},
     {SQLITE_READONLY, "the file or its folder is read-only",
      "check the permissions of the file and of its folder, or choose another with --db"},

@@ -40,6 +40,23 @@ const char *orch_store_path(const struct orch_store *store);
 /** Folder for what lies beside the store: objects/, trials/, checkpoints/, work/. It is the folder
  * of the file when the file is named results.db, else FILE.d beside it. */
 const char *orch_store_folder(const struct orch_store *store);
+/** Folder for what this host alone may touch: trials/. The same, unless the store is shared. */
+const char *orch_store_local_folder(const struct orch_store *store);
+/** Is there a store at `path`: its file, or files of hosts for it? */
+bool orch_store_exists(const char *path);
+/** Can other hosts write to it? Then each has a file of its own (docs/store.md), and claims in it
+ * hold on this host alone. */
+bool orch_store_is_shared(const struct orch_store *store);
+/** How a store at `path` lies, and why, as a sentence for people: "one file: ext is a local file
+ * system". The caller frees. */
+char *orch_store_layout(const char *path);
+/** Journals that a writer of the store left with something in it, for longer than a minute:
+ * char *; the caller unrefs. */
+GPtrArray *orch_store_stale_journals(const char *path);
+/** What is worth saying about how it was opened: char *, borrowed; it may grow while runs begin. */
+const GPtrArray *orch_store_warnings(const struct orch_store *store);
+/** That folder of a store at `path`, which need not exist. The caller frees. */
+char *orch_store_folder_of(const char *path);
 
 /** Makes what was committed so far survive a power loss (fsync of the log). Call it about once a
  * second while runs end; close does it too. */
@@ -157,8 +174,8 @@ bool orch_store_record(struct orch_store *store, const struct orch_record *recor
 bool orch_store_put_recipe(struct orch_store *store, const char *key, const char *name,
                            const char *canonical, const char *verbatim, GError **error);
 
-/** Adds a note (kind "note", "tag", or "tombstone": the run is hidden everywhere and spares
- * nothing). */
+/** Adds a note (kind "note", "tag", "tombstone": the run is hidden everywhere and spares nothing,
+ * or "signature"). */
 bool orch_store_note(struct orch_store *store, const char *run_key, const char *kind,
                      bool is_public, const char *text, GError **error);
 
@@ -332,6 +349,18 @@ struct orch_store_info {
     char *journal_mode, *filesystem;
     char digest[65]; /* over the sorted keys and digests of all ended runs, set apart or not */
 };
+/** A host's file of a shared store. */
+struct orch_shard {
+    char *host; /* its name; "" for the one file from before */
+    char *path;
+    char *problem;                        /* why it cannot be read now, or NULL */
+    int64_t runs, file_bytes, changed_ns; /* runs that it has, its own and those it knows of */
+    bool is_own;
+};
+/** The files of a shared store, this host's first; empty for any other. struct orch_shard *; the
+ * caller unrefs. */
+GPtrArray *orch_store_shards(struct orch_store *store);
+
 bool orch_store_info(struct orch_store *store, struct orch_store_info *out, GError **error);
 void orch_store_info_clear(struct orch_store_info *info);
 

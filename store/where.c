@@ -381,9 +381,17 @@ static bool compare_column(struct parser *p, const struct where_column *column, 
         return compare_id(p, column, op, text, at);
     case KIND_TIME:
         return compare_time(p, column, op, text, at);
+    case KIND_WHO:
     case KIND_STATE:
     case KIND_TEXT:
         break;
+    }
+    enum where_op what = OPS[op].op;
+    if (column->kind == KIND_WHO && (what == OP_EQ || what == OP_NE)) {
+        g_string_append_printf(p->where->sql, "orch_is_who(%s, ?) = %d", column->sql,
+                               what == OP_EQ);
+        bind_text(p->where, text);
+        return true;
     }
     if (!OPS[op].sql) {
         append_match(p->where, column->sql, OP_CONTAINS, text);
@@ -410,7 +418,8 @@ static bool note_word(struct parser *p, const char *name, const char *word, int 
     const struct where_column *column = where_column(name);
     const struct where_scope *scope = where_scope(word);
     double number;
-    if ((column && column->kind != KIND_TEXT) || where_quantity(word, &number))
+    if ((column && column->kind != KIND_TEXT && column->kind != KIND_WHO) ||
+        where_quantity(word, &number))
         return true;
     if (where_column(word)) {
         g_autofree char *hint = where_quote_hint(word);

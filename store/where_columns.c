@@ -16,7 +16,7 @@ static const struct where_column COLUMNS[] = {
     {"experiment", "r.experiment", KIND_TEXT},
     {"recipe", "r.recipe", KIND_TEXT},
     {"plugin", "r.plugin", KIND_TEXT},
-    {"who", "r.who", KIND_TEXT},
+    {"who", "r.who", KIND_WHO},
     {"repeat", "r.repeat", KIND_NUMBER},
     /* unsigned order of the 64 bits: seed xor the sign bit */
     {"seed", "((r.seed | -9223372036854775807 - 1) - (r.seed & -9223372036854775807 - 1))",

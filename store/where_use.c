@@ -77,8 +77,22 @@ static void match(sqlite3_context *context, int count, sqlite3_value **args)
                            holds(op, strcmp(left, (const char *)sqlite3_value_text(args[2]))));
 }
 
+/* orch_is_who(who, text): NULL when nobody is known. */
+static void is_who(sqlite3_context *context, int count, sqlite3_value **args)
+{
+    (void)count;
+    const char *who = (const char *)sqlite3_value_text(args[0]);
+    const char *text = (const char *)sqlite3_value_text(args[1]);
+    if (who)
+        sqlite3_result_int(context, orch_who_matches(who, text));
+}
+
 int store_where_register(sqlite3 *db)
 {
+    int status = sqlite3_create_function_v2(
+        db, "orch_is_who", 2, SQLITE_UTF8 | SQLITE_DETERMINISTIC, NULL, is_who, NULL, NULL, NULL);
+    if (status != SQLITE_OK)
+        return status;
     return sqlite3_create_function_v2(db, "orch_match", 4, SQLITE_UTF8 | SQLITE_DETERMINISTIC, NULL,
                                       match, NULL, NULL, NULL);
 }
@@ -111,6 +125,9 @@ static enum truth compare_known(const struct where_step *step, orch_where_lookup
         return MAYBE;
     if (step->op == OP_CONTAINS)
         return strcasestr(left, step->value) ? YES : NO;
+    const struct where_column *column = where_column(step->name);
+    if (column && column->kind == KIND_WHO && (step->op == OP_EQ || step->op == OP_NE))
+        return orch_who_matches(left, step->value) == (step->op == OP_EQ) ? YES : NO;
     bool numbers = orch_real_parse(left, &a) && where_quantity(step->value, &b);
     return holds(step->op, numbers ? (a > b) - (a < b) : strcmp(left, step->value)) ? YES : NO;
 }

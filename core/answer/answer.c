@@ -61,6 +61,14 @@ static const struct kind *kind_of(const struct orch_report_item *item)
     return NULL;
 }
 
+bool orch_answer_is_slow(const char *kind)
+{
+    for (size_t i = 0; i < G_N_ELEMENTS(KINDS); i++)
+        if (strcmp(KINDS[i].name, kind) == 0)
+            return KINDS[i].is_slow;
+    return false;
+}
+
 /* ---- which items -------------------------------------------------------------------------------
  */
 

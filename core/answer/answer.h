@@ -36,6 +36,8 @@ struct orch_document *orch_answer_document(struct orch_plan *plan,
 struct orch_document *orch_answer_coverages(struct orch_plan *plan,
                                             const struct orch_answer_options *options,
                                             GError **error);
+/** Does a kind of item ("curve") fit models, and so take its time? */
+bool orch_answer_is_slow(const char *kind);
 
 /* ---- items: each fills its section; false with an error when the store cannot be read ----------
  */

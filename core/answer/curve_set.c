@@ -307,7 +307,7 @@ static void note_run(const struct orch_curve_set *set, const struct orch_set_cel
                                    c->who,
                                    c->where,
                                    c->commit,
-                                   !who || g_strcmp0(who, c->who) == 0};
+                                   !who || orch_who_is_same(who, c->who)};
     orch_section_run_add(a->section, &run);
 }
 

@@ -27,7 +27,7 @@ static struct share *share_of(GPtrArray *shares, const struct orch_section_run *
 {
     for (guint i = 0; i < shares->len; i++) {
         struct share *share = shares->pdata[i];
-        if (g_strcmp0(share->who, run->who) == 0 &&
+        if ((g_strcmp0(share->who, run->who) == 0 || orch_who_is_same(share->who, run->who)) &&
             g_strcmp0(share->experiment, run->experiment) == 0 &&
             g_strcmp0(share->where, run->where) == 0 && g_strcmp0(share->place, place) == 0)
             return share;
@@ -103,7 +103,7 @@ static struct orch_table *make_table(const GPtrArray *shares, const GPtrArray *a
     for (guint i = 0; i < shares->len; i++) {
         const struct share *share = shares->pdata[i];
         g_autofree char *labels = orch_names_joined(share->labels);
-        orch_table_add(table, share->who ? share->who : "-", NULL);
+        orch_table_add_who(table, share->who);
         orch_table_add(table, share->experiment, NULL);
         if (axes->len)
             orch_table_add(table, share->place ? share->place : "-", NULL);

@@ -69,7 +69,7 @@ static void note_elsewhere(struct orch_asked *a, const struct orch_trial *trial,
                                      run->who,
                                      run->where_key,
                                      run->source_commit,
-                                     !who || g_strcmp0(who, run->who) == 0};
+                                     !who || orch_who_is_same(who, run->who)};
     orch_section_run_add(a->section, &noted);
 }
 
@@ -86,8 +86,9 @@ static bool count_elsewhere(struct orch_asked *a, const struct orch_group_runs *
         if (g_strcmp0(run->where_key, here) == 0 ||
             (trial->run && trial->item->cell->experiment->reuse != ORCH_RECIPE_REUSE_WHERE))
             continue;
-        g_autofree char *text = g_strdup_printf("%s on %s", run->who ? run->who : "-",
-                                                run->where_key ? run->where_key : "-");
+        g_autofree char *name = orch_who_name(run->who);
+        g_autofree char *text =
+            g_strdup_printf("%s on %s", name ? name : "-", run->where_key ? run->where_key : "-");
         if (!g_hash_table_add(seen, g_strdup(text)))
             continue;
         count(cell->names, cell->counts, text);
@@ -121,7 +122,8 @@ static void add_cell(struct orch_asked *a, const struct orch_group_runs *group,
     struct tally tally = tally_new();
     for (guint i = 0; cell && i < cell->trials->len; i++) {
         const struct orch_trial *trial = cell->trials->pdata[i];
-        const char *who = trial->run && trial->run->who ? trial->run->who : "-";
+        g_autofree char *name = trial->run ? orch_who_name(trial->run->who) : NULL;
+        const char *who = name ? name : "-";
         if (trial->run) {
             count(tally.names, tally.counts, who);
             count(all->names.names, all->names.counts, who);

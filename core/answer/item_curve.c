@@ -33,7 +33,7 @@ static void add_fit(struct orch_table *table, const struct orch_set_cell *cell, 
     orch_table_add_int(table, (int64_t)curve->points);
     orch_table_add_real(table, stage ? (double)NAN : cell->fit.good.r2);
     orch_table_add_real(table, stage ? (double)NAN : 100 * cell->fit.good.relative_error);
-    orch_table_add(table, cell->curve->who, NULL);
+    orch_table_add_who(table, cell->curve->who);
 }
 
 static void add_names(struct orch_table *table, const struct orch_curve_set *set,

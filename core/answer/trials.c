@@ -352,7 +352,7 @@ void orch_section_trial(struct orch_section *section, const struct orch_trials *
         run->who,
         run->where_key,
         run->source_commit,
-        !trials->who || g_strcmp0(run->who, trials->who) == 0,
+        !trials->who || orch_who_is_same(run->who, trials->who),
     };
     orch_section_run_add(section, &noted);
 }

@@ -76,7 +76,7 @@ struct orch_cli {
     char **argv;       /* as typed */
     int argc;
     /* common options */
-    const char *db, *directory;
+    const char *db, *directory, *who;
     const char **plugin_paths;
     bool json, quiet, verbose, help;
     const char *color; /* auto, always, never */

@@ -1,9 +1,40 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/cli/cli.h"
+#include "core/cli/signatures.h"
 
 #include "lib/base/error.h"
 #include "lib/base/file.h"
+#include "lib/base/json.h"
 #include "lib/base/text.h"
+
+static json_t *shards_json(const GPtrArray *shards)
+{
+    json_t *list = json_array();
+    for (guint i = 0; i < shards->len; i++) {
+        const struct orch_shard *s = shards->pdata[i];
+        g_autofree char *changed = orch_time_format(s->changed_ns, true);
+        json_array_append_new(
+            list, json_pack("{s:s s:s s:I s:I s:s s:b s:s?}", "host", s->host, "path", s->path,
+                            "runs", (json_int_t)s->runs, "file_bytes", (json_int_t)s->file_bytes,
+                            "changed", changed, "own", (int)s->is_own, "problem", s->problem));
+    }
+    return list;
+}
+
+static void print_shards(const GPtrArray *shards)
+{
+    for (guint i = 0; i < shards->len; i++) {
+        const struct orch_shard *s = shards->pdata[i];
+        g_autofree char *bytes = orch_bytes_format(s->file_bytes);
+        g_autofree char *ago = orch_cli_ago(s->changed_ns);
+        g_autofree char *host = orch_text_plain(g_strdup(*s->host ? s->host : "(from before)"));
+        if (s->problem)
+            printf("shard      %s: %s\n", host, s->problem);
+        else
+            printf("shard      %s%s: %" G_GINT64_FORMAT " runs, %s, changed %s\n", host,
+                   s->is_own ? " (this host)" : "", s->runs, bytes, ago);
+    }
+}
 
 static int run_info(struct orch_cli *cli, const void *options, GError **error)
 {
@@ -12,16 +43,18 @@ static int run_info(struct orch_cli *cli, const void *options, GError **error)
     struct orch_store_info info = {0};
     if (!store || !orch_store_info(store, &info, error))
         return -1;
+    g_autoptr(GPtrArray) shards = orch_store_shards(store);
     if (cli->json) {
         orch_cli_print_json(json_pack(
-            "{s:s s:i s:I s:I s:I s:I s:I s:I s:I s:I s:I s:I s:s? s:s? s:s}", "path",
+            "{s:s s:i s:I s:I s:I s:I s:I s:I s:I s:I s:I s:I s:s? s:s? s:s s:b s:o}", "path",
             orch_store_path(store), "schema", info.schema, "runs", (json_int_t)info.runs, "removed",
             (json_int_t)info.hidden, "active", (json_int_t)info.active, "points",
             (json_int_t)info.metrics, "artifacts", (json_int_t)info.artifacts, "artifact_bytes",
             (json_int_t)info.artifact_bytes, "file_bytes", (json_int_t)info.file_bytes, "datasets",
             (json_int_t)info.datasets, "samples", (json_int_t)info.samples, "conflicts",
             (json_int_t)info.conflicts, "journal_mode", info.journal_mode, "filesystem",
-            info.filesystem, "digest", info.digest));
+            info.filesystem, "digest", info.digest, "shared", (int)orch_store_is_shared(store),
+            "shards", shards_json(shards)));
     } else {
         g_autofree char *file = orch_bytes_format(info.file_bytes);
         g_autofree char *artifacts = orch_bytes_format(info.artifact_bytes);
@@ -40,6 +73,7 @@ static int run_info(struct orch_cli *cli, const void *options, GError **error)
                    info.conflicts);
         printf("file       %s on %s, journal %s\n", file, info.filesystem ? info.filesystem : "?",
                info.journal_mode ? info.journal_mode : "?");
+        print_shards(shards);
         printf("digest     %s\n", info.digest);
     }
     orch_store_info_clear(&info);
@@ -52,13 +86,23 @@ const struct orch_command ORCH_COMMAND_DB_INFO = {
     .summary = "where the store is, what it holds, and one digest of all its ended runs",
     .usage = "",
     .max_args = 0,
-    .about = "Two people whose digests are equal have the same results.",
+    .about = "Two people whose digests are equal have the same results. Of a store on a network "
+             "file system, where each host has a file of its own, it lists these.",
     .run = run_info,
 };
 
+struct check_options {
+    bool signatures;
+};
+
+static const struct orch_option CHECK_OPTIONS[] = {
+    {"signatures", 0, NULL, ORCH_OPT_FLAG, offsetof(struct check_options, signatures),
+     "judge every signature, too: by whom, of which runs, and whether it fits"},
+    {0}};
+
 static int run_check(struct orch_cli *cli, const void *options, GError **error)
 {
-    (void)options;
+    const struct check_options *o = options;
     struct orch_store *store = orch_cli_store(cli, ORCH_STORE_READ, error);
     g_autoptr(GPtrArray) findings = g_ptr_array_new_with_free_func(g_free);
     struct orch_store_info info = {0};
@@ -67,12 +111,17 @@ static int run_check(struct orch_cli *cli, const void *options, GError **error)
         return -1;
     if (orch_store_info(store, &info, NULL)) /* what cannot be read is a finding already */
         orch_store_info_clear(&info);
+    g_autoptr(json_t) signatures = json_object();
+    if (o->signatures && !cli_signatures_check(cli, store, findings, signatures, error))
+        return -1;
     if (cli->json) {
         json_t *list = json_array();
         for (guint i = 0; i < findings->len; i++)
             json_array_append_new(list, json_string(findings->pdata[i]));
-        orch_cli_print_json(json_pack("{s:I s:I s:o}", "runs", (json_int_t)runs, "datasets",
-                                      (json_int_t)info.datasets, "findings", list));
+        json_t *all = json_pack("{s:I s:I s:o}", "runs", (json_int_t)runs, "datasets",
+                                (json_int_t)info.datasets, "findings", list);
+        json_object_update(all, signatures);
+        orch_cli_print_json(all);
     } else {
         for (guint i = 0; i < findings->len; i++)
             printf("%s\n", (char *)findings->pdata[i]);
@@ -90,7 +139,12 @@ const struct orch_command ORCH_COMMAND_DB_CHECK = {
     .summary = "recompute every digest; look for damage",
     .usage = "",
     .max_args = 0,
-    .about = "Exits with 7 when something is not as it was recorded.",
+    .options = CHECK_OPTIONS,
+    .option_bytes = sizeof(struct check_options),
+    .about = "Exits with 7 when something is not as it was recorded. With --signatures also when a "
+             "signature is bad, names a run that has another digest here, or is by somebody else "
+             "than the run says. A key that nobody here knows is no fault, nor is a run that "
+             "nobody signed; both are counted. docs/sharing.md says how keys are set up.",
     .run = run_check,
 };
 

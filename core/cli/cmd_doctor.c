@@ -2,7 +2,9 @@
 /* Looks at everything that orch stands on here, and says what is missing and what to do about it.
  */
 #include "core/cli/cli.h"
+#include "core/cli/nets.h"
 #include "core/hardware/hardware.h"
+#include "store/probe.h"
 
 #include "lib/base/error.h"
 #include "lib/base/file.h"
@@ -82,10 +84,52 @@ static void look_at_git(struct orch_cli *cli, struct findings *f)
     }
 }
 
+static void look_at_shards(struct orch_store *store, struct findings *f)
+{
+    g_autoptr(GPtrArray) shards = orch_store_shards(store);
+    for (guint i = 0; i < shards->len; i++) {
+        const struct orch_shard *s = shards->pdata[i];
+        g_autofree char *bytes = orch_bytes_format(s->file_bytes);
+        g_autofree char *ago = orch_cli_ago(s->changed_ns);
+        g_autofree char *detail = g_strdup_printf(
+            "%s%s: %" G_GINT64_FORMAT " runs, %s, changed %s", *s->host ? s->host : "from before",
+            s->is_own ? " (this host)" : "", s->runs, bytes, ago);
+        add(f, "store: shard", s->problem ? "problem" : "ok", s->problem ? s->problem : detail,
+            s->problem ? "open the store on that host; else 'orch db repair'" : "");
+    }
+    const GPtrArray *warnings = orch_store_warnings(store);
+    for (guint i = 0; i < warnings->len; i++)
+        add(f, "store: shard", "missing", warnings->pdata[i], "it is looked at again next time");
+}
+
+/* A journal that stays has a writer that died; the next one on its host plays it back. */
+static void look_at_journals(struct orch_cli *cli, struct findings *f)
+{
+    g_autoptr(GPtrArray) stale = orch_store_stale_journals(cli->workspace->db_path);
+    for (guint i = 0; i < stale->len; i++)
+        add(f, "store: journal", "missing", stale->pdata[i],
+            "its writer died; any writing command on its host plays it back. Never remove it");
+}
+
+/* What a store needs of a file system, tried. */
+static void look_at_filesystem(struct orch_cli *cli, struct findings *f)
+{
+    g_autofree char *folder = orch_store_folder_of(cli->workspace->db_path);
+    g_autoptr(GPtrArray) probes = orch_probe_folder(folder);
+    orch_probe_look(folder, probes);
+    for (guint i = 0; i < probes->len; i++) {
+        const struct orch_probe *p = probes->pdata[i];
+        g_autofree char *what = g_strdup_printf("probe: %s", p->what);
+        add(f, what, p->works ? "ok" : "problem", p->detail, p->follows);
+    }
+}
+
 static void look_at_store(struct orch_cli *cli, struct findings *f)
 {
     GError *problem = NULL;
-    if (access(cli->workspace->db_path, F_OK) != 0) {
+    g_autofree char *layout = orch_store_layout(cli->workspace->db_path);
+    add(f, "store: layout", "ok", layout, "");
+    if (!orch_store_exists(cli->workspace->db_path)) {
         add(f, "store", "missing", cli->workspace->db_path, "made by the first 'orch run'");
         return;
     }
@@ -102,8 +146,10 @@ static void look_at_store(struct orch_cli *cli, struct findings *f)
                                             info.journal_mode ? info.journal_mode : "?",
                                             info.filesystem ? info.filesystem : "?");
     add(f, "store", "ok", text, "");
-    if (access(orch_store_path(store), W_OK) != 0)
+    if (!orch_store_is_shared(store) && access(orch_store_path(store), W_OK) != 0)
         add(f, "store", "problem", "the file cannot be written", "chmod, or --db elsewhere");
+    look_at_shards(store, f);
+    look_at_journals(cli, f);
     g_autoptr(GPtrArray) actives = orch_store_actives(store, NULL);
     unsigned dead = 0;
     for (guint i = 0; actives && i < actives->len; i++)
@@ -118,8 +164,11 @@ static void look_at_store(struct orch_cli *cli, struct findings *f)
 static void look_at_disk(struct orch_cli *cli, struct findings *f)
 {
     struct statvfs disk;
-    if (statvfs(cli->workspace->root, &disk) != 0)
+    g_autofree char *folder = orch_store_folder_of(cli->workspace->db_path);
+    if (statvfs(folder, &disk) != 0 && statvfs(cli->workspace->root, &disk) != 0)
         return;
+    if (disk.f_files && !disk.f_favail)
+        add(f, "disk", "problem", "no more files can be made (inodes)", "remove some files");
     int64_t free_bytes = (int64_t)disk.f_bavail * (int64_t)disk.f_frsize;
     g_autofree char *text = orch_bytes_format(free_bytes);
     g_autofree char *detail = g_strdup_printf("%s free", text);
@@ -245,23 +294,40 @@ static bool bench(struct orch_cli *cli, struct findings *f, GError **error)
 
 struct doctor_options {
     bool bench;
+    const char *hold;
 };
 
 static const struct orch_option OPTIONS[] = {
     {"bench", 0, NULL, ORCH_OPT_FLAG, offsetof(struct doctor_options, bench),
      "measure this machine too, and keep it as the device 'here' for forecasts"},
+    {"hold", 0, "SECONDS", ORCH_OPT_TEXT, offsetof(struct doctor_options, hold),
+     "hold a lock in the store's folder so long, for 'orch doctor' on another host to look for"},
     {0}};
+
+static int hold(struct orch_cli *cli, const char *text, GError **error)
+{
+    int64_t seconds = 0;
+    g_autofree char *folder = orch_store_folder_of(cli->workspace->db_path);
+    if (!orch_cli_count(text, "--hold", 86400, &seconds, error))
+        return -1;
+    orch_cli_say(cli, "holding a lock in '%s' for %d s: run 'orch doctor' on another host now",
+                 folder, (int)seconds);
+    return orch_probe_hold(folder, (unsigned)seconds, error) ? ORCH_EXIT_OK : -1;
+}
 
 static int run(struct orch_cli *cli, const void *options, GError **error)
 {
     const struct doctor_options *o = options;
     if (!orch_cli_workspace(cli, NULL, error))
         return -1;
+    if (o->hold)
+        return hold(cli, o->hold, error);
     static const char *const headers[] = {"what", "state", "found", "cure", NULL};
     struct findings f = {.table = orch_table_new(headers)};
     look_at_machine(cli, &f);
     look_at_git(cli, &f);
     look_at_store(cli, &f);
+    look_at_filesystem(cli, &f);
     look_at_disk(cli, &f);
     look_at_parts(&f);
     look_at_plugins(cli, &f);
@@ -284,6 +350,9 @@ const struct orch_command ORCH_COMMAND_DOCTOR = {
     .options = OPTIONS,
     .option_bytes = sizeof(struct doctor_options),
     .about =
+        "What the store needs of its file system (locks, exclusive create, link, rename, fsync, "
+        "the clock) is tried by two processes in the store's folder. Between hosts: 'orch doctor "
+        "--hold 60' on one, 'orch doctor' on the other within that time.\n\n"
         "Exits with 7 when something needs mending; what is merely left out (no GPU, no LibTorch) "
         "does not count.",
     .run = run,

@@ -92,7 +92,7 @@ static bool add_run(struct orch_store *store, struct orch_table *table, const st
         orch_table_add_real(table, value);
     }
     orch_table_add(table, wall, json_real(run->wall_ms / 1e3));
-    orch_table_add(table, run->who, NULL);
+    orch_table_add_who(table, run->who);
     orch_table_add(table, when, json_string(iso));
     orch_table_add(table, commit,
                    run->source_commit ? json_string(run->source_commit) : json_null());
@@ -120,7 +120,7 @@ static bool add_actives(struct orch_cli *cli, struct orch_store *store, struct o
         for (int j = 0; metrics && metrics[j]; j++)
             orch_table_add_real(table, NAN);
         orch_table_add(table, time, json_null());
-        orch_table_add(table, orch_json_text(record, "who", "?"), NULL);
+        orch_table_add_who(table, orch_json_text(record, "who", NULL));
         orch_table_add(table, when, json_string(iso));
         const char *commit = orch_json_text(json_object_get(record, "source"), "commit", NULL);
         g_autofree char *short_commit = commit ? g_strndup(commit, 8) : g_strdup("-");

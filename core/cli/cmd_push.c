@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/cli/receipt.h"
 #include "core/cli/remote.h"
+#include "core/cli/signatures.h"
 
 #include "lib/base/error.h"
 #include "lib/base/json.h"
@@ -11,7 +12,7 @@
 #define TOLD "exchange.told"
 
 struct push_options {
-    bool dry_run, with_source;
+    bool dry_run, with_source, sign;
     const char *artifacts, *where;
     const char **datasets;
 };
@@ -23,6 +24,8 @@ static const struct orch_option PUSH_OPTIONS[] = {
      "artifacts of up to so many bytes go along (4MiB)"},
     {"with-source", 0, NULL, ORCH_OPT_FLAG, offsetof(struct push_options, with_source),
      "the files that 'inputs:' of the recipe name go too; never notebooks or keys"},
+    {"sign", 0, NULL, ORCH_OPT_FLAG, offsetof(struct push_options, sign),
+     "sign your runs with git's key first (always: git config orch.sign true)"},
     {"dataset", 0, "NAME", ORCH_OPT_LIST, offsetof(struct push_options, datasets),
      "a data set goes too"},
     {"where", 'w', "FILTER", ORCH_OPT_TEXT, offsetof(struct push_options, where),
@@ -30,8 +33,10 @@ static const struct orch_option PUSH_OPTIONS[] = {
     {0}};
 
 static const char WHAT_LEAVES[] =
-    "what leaves this machine: parameters, metrics and results of ended runs, recipes, your name, "
-    "the command line, facts about the machine, ids of source trees, artifacts of up to 4 MiB, and "
+    "what leaves this machine: parameters, metrics and results of ended runs, recipes, your name "
+    "and "
+    "address, the command line, facts about the machine, ids of source trees, artifacts of up to 4 "
+    "MiB, and "
     "public notes. No sources, no private notes, no data sets, unless you say so. 'orch push "
     "--dry-run' lists every name";
 
@@ -213,7 +218,8 @@ static int run_push(struct orch_cli *cli, const void *options, GError **error)
     struct cli_remote remote = {0};
     struct orch_shared_sources sources = {0};
     int status = -1;
-    if (store && read_choice(o, &how.choice, error) &&
+    bool ok = store && (o->dry_run || cli_signatures_make(cli, store, o->sign, error));
+    if (ok && read_choice(o, &how.choice, error) &&
         cli_remote_choose(cli, cli->arg_count ? cli->args[0] : NULL, &remote, error) &&
         choose_sources(cli, store, &remote, o, &how, &sources, error))
         status = push_to(cli, store, &remote, o, &how, &sources, error);

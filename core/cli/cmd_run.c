@@ -26,8 +26,13 @@ static const struct orch_option OPTIONS[] = {
      "be done by then: 18:00, 2h, or a date and time"},
     {"price", 0, "USD", ORCH_OPT_TEXT, offsetof(struct orch_execute_options, price),
      "an hour of one device (default: the dated price of this machine's GPU)"},
+    {"over-allowance", 0, NULL, ORCH_OPT_FLAG,
+     offsetof(struct orch_execute_options, over_allowance),
+     "run although the recipe's allowance is used up"},
     {"learn", 0, "N", ORCH_OPT_TEXT, offsetof(struct orch_execute_options, learn),
      "run only the N trials from which the others are forecast best"},
+    {"sign", 0, NULL, ORCH_OPT_FLAG, offsetof(struct orch_execute_options, sign),
+     "sign your runs with git's key when they have ended (always: git config orch.sign true)"},
     ORCH_SHARING_OPTIONS(struct orch_execute_options, sharing),
     {"wait", 0, NULL, ORCH_OPT_FLAG, offsetof(struct orch_execute_options, sharing.waits),
      "with --share: wait for trials that others run, and take over what they leave"},
@@ -81,7 +86,8 @@ const struct orch_command ORCH_COMMAND_RUN = {
              "trials are cancelled. The exit status is then 6, and the same command goes on from "
              "there. "
              "Spent are wall hours x devices (GPUs, or the machine as one) x price, of this "
-             "command alone.\n\n"
+             "command alone. A recipe's 'allowance:' stops trials in the same way, but counts "
+             "every run of the recipe in the store; --over-allowance goes on.\n\n"
              "With --share a group runs one recipe together: what others have sent is used, each "
              "trial is "
              "claimed before it starts, and its result is sent when it has ended. Trials that "

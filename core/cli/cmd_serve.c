@@ -46,6 +46,7 @@ static int become(const struct orch_cli *cli, const struct serve_options *o, int
     for (int i = 0; i < cli->arg_count; i++)
         g_ptr_array_add(all, (char *)(uintptr_t)cli->args[i]);
     g_ptr_array_add(all, NULL);
+    g_setenv("ORCH_USER", orch_user_name(), TRUE); /* the page asks nobody */
     execv(program, (char **)all->pdata);
     orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot start '%s'", program);
     return -1;

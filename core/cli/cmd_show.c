@@ -2,6 +2,7 @@
 #include "core/cli/cli.h"
 #include "core/cli/find.h"
 #include "core/cli/show.h"
+#include "core/cli/signatures.h"
 
 #include "core/report/group.h"
 #include "lib/base/error.h"
@@ -89,6 +90,17 @@ static void print_head(const struct shown *s)
     show_line("plugin", "%s %s", run->plugin, run->plugin_version);
     show_line("repeat", "%d, seed %" G_GUINT64_FORMAT ", attempt %d", run->repeat,
               (guint64)run->seed, run->attempt);
+}
+
+static void print_signatures(struct orch_cli *cli, struct orch_store *store,
+                             const struct orch_run *run)
+{
+    g_autoptr(GError) problem = NULL;
+    g_autoptr(GPtrArray) texts = cli_signatures_of(cli, store, run->key, &problem);
+    if (!texts)
+        show_line("signed", "it cannot be judged here: %s", problem->message);
+    for (guint i = 0; texts && i < texts->len; i++)
+        show_line("signed", "%s", (const char *)texts->pdata[i]);
 }
 
 static void print_source(const struct shown *s)
@@ -214,7 +226,8 @@ static void print_notes(const struct shown *s)
     for (guint i = 0; i < s->notes->len; i++) {
         const struct orch_stored_note *note = s->notes->pdata[i];
         g_autofree char *text = g_strdup_printf("%s: %s", note->kind, note->text);
-        print_note(text);
+        if (strcmp(note->kind, "signature") != 0) /* said above, of every run that it names */
+            print_note(text);
     }
     for (size_t i = 0; i < json_array_size(left_out); i++)
         printf("  not in the captured tree: %s (%s)\n",
@@ -367,9 +380,13 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
     } else if (o->metrics) {
         status = show_series(cli, store, shown.run, o->metrics, error);
     } else if (cli->json) {
-        orch_cli_print_json(as_json(&shown));
+        json_t *json = as_json(&shown);
+        json_t *signatures = cli_signatures_json(cli, store, shown.run->key, NULL);
+        json_object_set_new(json, "signatures", signatures ? signatures : json_null());
+        orch_cli_print_json(json);
     } else {
         print_head(&shown);
+        print_signatures(cli, store, shown.run);
         print_source(&shown);
         print_machine(&shown);
         show_values("parameters", shown.params, false);

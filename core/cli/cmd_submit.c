@@ -1,18 +1,23 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/cli/report.h"
 #include "core/cli/report_out.h"
+#include "core/pack/pack.h"
 #include "core/report/numbers.h"
 #include "lib/base/error.h"
+#include "lib/base/file.h"
 #include "lib/base/ident.h"
 #include "lib/data/zip.h"
+#include "store/exchange/items.h"
 
 #include <string.h>
 
 #define NETID_MAX 32
+#define PACK_BYTES_MAX ((size_t)1 << 30)
 
 struct submit_options {
     struct orch_variant variant;
     const char *netid, *out;
+    bool packs;
 };
 
 static const struct orch_option OPTIONS[] = {
@@ -20,6 +25,8 @@ static const struct orch_option OPTIONS[] = {
      "who hands in: stands before every name"},
     {"out", 0, "DIR", ORCH_OPT_TEXT, offsetof(struct submit_options, out),
      "where the notebooks lie and the ZIP goes (default: here)"},
+    {"pack", 0, NULL, ORCH_OPT_FLAG, offsetof(struct submit_options, packs),
+     "put a pack into it, as 'orch pack' makes it: evidence that can be checked"},
     ORCH_VARIANT_OPTIONS(struct submit_options, variant),
     {0}};
 
@@ -122,11 +129,40 @@ static void say_answers(const struct orch_document *document, const GPtrArray *n
 /* ---- the archive -------------------------------------------------------------------------------
  */
 
+/* The evidence, written beside the notebooks: "abc123_hw4.orch". NULL on error. */
+static char *write_pack(struct orch_cli *cli, const struct submit_options *o,
+                        const struct orch_document *document, struct orch_plan *plan,
+                        GError **error)
+{
+    g_autofree char *slug = orch_outline_slug(document->name, NULL);
+    g_autofree char *file = g_strdup_printf("%s_%s.orch", o->netid, slug);
+    g_autofree char *path = g_build_filename(o->out ? o->out : ".", file, NULL);
+    g_autofree char *words = orch_cli_recipe_words(cli, &o->variant);
+    const struct orch_pack_options options = {
+        .asked = {.words = words,
+                  .profile = o->variant.profile,
+                  .settings = o->variant.settings,
+                  .sweeps = o->variant.sweeps},
+        .who = orch_user_name(),
+        .version = ORCH_VERSION,
+        .artifact_bytes = ORCH_ARTIFACT_BYTES_DEFAULT,
+        .source_bytes = ORCH_PACK_SOURCE_BYTES,
+    };
+    struct orch_packed packed = {0};
+    bool ok = orch_pack_write(plan, document, &options, path, &packed, error);
+    orch_packed_clear(&packed);
+    return ok ? g_steal_pointer(&path) : NULL;
+}
+
 static char *zip_notebooks(const struct submit_options *o, const struct orch_document *document,
-                           const GPtrArray *notebooks, GError **error)
+                           const GPtrArray *notebooks, const char *pack, GError **error)
 {
     g_autoptr(GPtrArray) names = g_ptr_array_new_with_free_func(g_free);
-    g_autofree struct orch_zip_file *files = g_new0(struct orch_zip_file, notebooks->len + 1);
+    g_autofree struct orch_zip_file *files = g_new0(struct orch_zip_file, notebooks->len + 2);
+    g_autofree char *pack_bytes = NULL;
+    size_t pack_length = 0;
+    if (pack && !orch_file_read(pack, PACK_BYTES_MAX, &pack_bytes, &pack_length, error))
+        return NULL;
     for (guint i = 0; i < notebooks->len; i++) {
         const struct orch_notebook *notebook = notebooks->pdata[i];
         char *name = g_strdup_printf("%s_%s", o->netid, notebook->name);
@@ -136,10 +172,14 @@ static char *zip_notebooks(const struct submit_options *o, const struct orch_doc
     g_autofree char *slug = orch_outline_slug(document->name, NULL);
     g_autofree char *file = g_strdup_printf("%s_%s.zip", o->netid, slug);
     g_autofree char *path = g_build_filename(o->out ? o->out : ".", file, NULL);
-    return orch_zip_write(path, files, notebooks->len, error) ? g_steal_pointer(&path) : NULL;
+    size_t count = notebooks->len;
+    if (pack)
+        files[count++] = (struct orch_zip_file){strrchr(pack, '/') + 1, pack_bytes, pack_length};
+    return orch_zip_write(path, files, count, error) ? g_steal_pointer(&path) : NULL;
 }
 
-static void say_zip(const struct submit_options *o, const char *zip, const GPtrArray *notebooks)
+static void say_zip(const struct submit_options *o, const char *zip, const GPtrArray *notebooks,
+                    const char *pack)
 {
     printf("%s:\n", zip);
     for (guint i = 0; i < notebooks->len; i++) {
@@ -149,11 +189,12 @@ static void say_zip(const struct submit_options *o, const char *zip, const GPtrA
             printf("  (%u cell%s of yours kept)", notebook->kept, notebook->kept == 1 ? "" : "s");
         printf("\n");
     }
+    if (pack)
+        printf("  %s\n", strrchr(pack, '/') + 1);
 }
 
 static bool hand_in(struct orch_cli *cli, const struct submit_options *o,
-                    const struct orch_document *document, const struct orch_plan *plan,
-                    GError **error)
+                    const struct orch_document *document, struct orch_plan *plan, GError **error)
 {
     g_autoptr(GPtrArray) programs = orch_cli_report_programs(cli, plan);
     g_autoptr(GPtrArray) notebooks =
@@ -173,7 +214,9 @@ static bool hand_in(struct orch_cli *cli, const struct submit_options *o,
         say_answers(document, notebooks);
         fflush(stdout);
     }
-    g_autofree char *zip = zip_notebooks(o, document, notebooks, error);
+    g_autofree char *pack = o->packs ? write_pack(cli, o, document, plan, error) : NULL;
+    g_autofree char *zip =
+        pack || !o->packs ? zip_notebooks(o, document, notebooks, pack, error) : NULL;
     if (!zip) {
         json_decref(missing_json);
         return false;
@@ -183,7 +226,7 @@ static bool hand_in(struct orch_cli *cli, const struct submit_options *o,
                                       orch_cli_points_to_write(document), "missing", missing_json,
                                       "answers", answers_json(notebooks)));
     else
-        say_zip(o, zip, notebooks);
+        say_zip(o, zip, notebooks, pack);
     return true;
 }
 
@@ -219,6 +262,7 @@ const struct orch_command ORCH_COMMAND_SUBMIT = {
         "are not complete, how many points are yours to write, and which of your cells are still "
         "empty; it zips all the same. docs/handin.md tells the whole way.",
     .examples = "  orch submit recipes/hw4.recipe --netid abc123\n"
-                "  orch submit recipes/hw4.recipe --netid abc123 --out handin",
+                "  orch submit recipes/hw4.recipe --netid abc123 --out handin\n"
+                "  orch submit recipes/hw4.recipe --netid abc123 --pack",
     .run = run,
 };

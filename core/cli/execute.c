@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/cli/execute.h"
 
+#include "core/cli/allowance.h"
 #include "core/cli/forecast.h"
 #include "core/cli/forecast_show.h"
 #include "core/cli/learn_plan.h"
 #include "core/cli/limits.h"
 #include "core/cli/progress.h"
+#include "core/cli/signatures.h"
 #include "core/run/plan.h"
 #include "core/run/schedule.h"
 #include "lib/base/error.h"
@@ -250,10 +252,23 @@ static void print_plan(struct orch_cli *cli, const struct orch_plan *plan, bool 
                                   "forecast", forecast_total_json(plan, &total, price)));
 }
 
+/* The recipe's allowance beside the plan's forecast; `limits` NULL: it is only looked at. */
+static bool hold_to_allowance(struct orch_cli *cli, const struct orch_plan *plan,
+                              const struct orch_execute_options *options,
+                              const struct orch_forecaster *forecaster,
+                              const struct device_price *price, struct orch_limits *limits,
+                              GError **error)
+{
+    struct orch_forecast_total total;
+    orch_forecast_total(plan, forecaster, &total);
+    return cli_allowance_apply(cli, plan->expansion, price->usd_per_hour, options->price != NULL,
+                               total.device_p50_s, options->over_allowance, limits, error);
+}
+
 int orch_execute_plan(struct orch_cli *cli, const struct orch_expansion *expansion,
                       const struct orch_execute_options *options, GError **error)
 {
-    if (access(cli->workspace->db_path, F_OK) == 0 && !expansion->smoke &&
+    if (orch_store_exists(cli->workspace->db_path) && !expansion->smoke &&
         !orch_workspace_store(cli->workspace, ORCH_STORE_READ, error))
         return -1;
     struct orch_plan *plan = orch_execute_make_plan(cli, expansion, options, 0, error);
@@ -283,6 +298,7 @@ int orch_execute_plan(struct orch_cli *cli, const struct orch_expansion *expansi
         g_array_unref(choices);
     } else if (ok) {
         print_plan(cli, plan, options->all, &forecaster, &price, left);
+        ok = hold_to_allowance(cli, plan, options, &forecaster, &price, NULL, error);
     }
     orch_forecasts_free(forecasts);
     device_price_release(&price);
@@ -376,11 +392,10 @@ struct task {
 
 static json_t *limits_json(const struct task *task, const struct orch_totals *totals)
 {
-    static const char *const names[] = {NULL, "budget", "deadline"};
     bool priced = task->limits.usd_per_hour > 0;
-    return json_pack("{s:s? s:i s:i s:f s:o}", "stopped_by", names[totals->limit], "held_back",
-                     (int)totals->held_back, "cancelled", (int)totals->cut_off, "device_s",
-                     totals->device_s, "spent_usd",
+    return json_pack("{s:s? s:i s:i s:f s:o}", "stopped_by", orch_limit_name(totals->limit),
+                     "held_back", (int)totals->held_back, "cancelled", (int)totals->cut_off,
+                     "device_s", totals->device_s, "spent_usd",
                      priced ? json_real(orch_limits_usd(&task->limits, totals->device_s))
                             : json_null());
 }
@@ -434,7 +449,8 @@ static int run_plan(struct orch_cli *cli, struct orch_plan *plan, const struct t
         orch_plan_count(plan, ORCH_PLAN_MISSING) + orch_plan_count(plan, ORCH_PLAN_STALE) +
         orch_plan_count(plan, ORCH_PLAN_WAITING) + orch_plan_count(plan, ORCH_PLAN_HELD);
     g_autofree char *argv = orch_cli_argv_json(cli);
-    bool limited = task->limits.budget_usd > 0 || task->limits.deadline_ns;
+    bool limited =
+        task->limits.budget_usd > 0 || task->limits.deadline_ns || task->limits.has_allowance;
     struct orch_run_options run_options = {
         .slots = plan->options.slots,
         .gpus = task->gpus->len ? (const unsigned *)(void *)task->gpus->data : NULL,
@@ -502,7 +518,9 @@ static int run_with_limits(struct orch_cli *cli, struct orch_plan *plan,
                         &task.limits, error)) {
         task.forecasts = orch_forecasts_new(cli, plan);
         task.forecaster = orch_forecasts_forecaster(task.forecasts);
-        if (keep_to_learn(plan, task.forecasts, options->learn, error))
+        if (keep_to_learn(plan, task.forecasts, options->learn, error) &&
+            hold_to_allowance(cli, plan, options, &task.forecaster, &task.price, &task.limits,
+                              error))
             status = run_plan(cli, plan, &task, error);
     }
     orch_forecasts_free(task.forecasts);
@@ -556,6 +574,9 @@ int orch_execute(struct orch_cli *cli, const struct orch_expansion *expansion,
     if (!sharing_open(cli, &options->sharing, expansion, &sharing, error))
         return -1;
     int status = execute_in(cli, expansion, options, sharing, error);
+    bool ended = status >= 0 && status < ORCH_EXIT_INTERRUPTED;
+    if (ended && !expansion->smoke && !cli_signatures_make(cli, store, options->sign, error))
+        status = -1;
     sharing_close(sharing);
     return status;
 }

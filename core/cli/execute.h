@@ -12,9 +12,10 @@ struct orch_execute_options {
     int jobs;
     const char *gpus, *require;
     const char *price, *budget, *deadline, *learn;
+    bool over_allowance;
     struct sharing_options sharing;
     bool any_slots, reads_only; /* of the plan's options: to look at what is there */
-    bool force, fail_fast, require_clean, dry_run, yes, no_progress, all, exit_code;
+    bool force, fail_fast, require_clean, dry_run, yes, sign, no_progress, all, exit_code;
 };
 
 /** Runs it with progress on stderr; the answers of its report go to stdout. Returns the exit

@@ -164,7 +164,7 @@ static void say_left(struct orch_cli *cli, const struct orch_plan *plan,
     g_autofree char *usd =
         limits->usd_per_hour > 0 ? money_format(orch_limits_usd(limits, left.device_p50_s)) : NULL;
     orch_cli_say(cli, "stopped by the %s: %u trial%s not started, %u cancelled",
-                 totals->limit == ORCH_LIMIT_BUDGET ? "budget" : "deadline", totals->held_back,
+                 orch_limit_name(totals->limit), totals->held_back,
                  totals->held_back == 1 ? "" : "s", totals->cut_off);
     if (left.known)
         orch_cli_say(cli, "  left: about %s%s%s for %u trial%s%s", time, usd ? ", " : "",

@@ -122,6 +122,19 @@ static bool arguments_fit(const struct orch_cli *cli, GError **error)
     return true;
 }
 
+static bool name_user(const struct orch_cli *cli, GError **error)
+{
+    g_autofree char *name = cli->who ? orch_who_clean(g_strdup(cli->who)) : NULL;
+    if (name && !*name) {
+        orch_error_set(error, ORCH_ERROR_USAGE,
+                       "for example --who 'Ada Lovelace <ada@example.org>'",
+                       "option '--who': '%s' is no name", cli->who);
+        return false;
+    }
+    orch_user_set(name);
+    return true;
+}
+
 static int run_parsed(struct orch_cli *cli, const void *options, GError **error)
 {
     const struct orch_command *command = cli->command;
@@ -135,7 +148,7 @@ static int run_parsed(struct orch_cli *cli, const void *options, GError **error)
         orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot work in '%s'", cli->directory);
         return -1;
     }
-    return command->run(cli, options, error);
+    return name_user(cli, error) ? command->run(cli, options, error) : -1;
 }
 
 /* Lists grow while options are read. */
@@ -237,6 +250,15 @@ static int close_stdout(int status)
     return status ? status : ORCH_EXIT_STORE;
 }
 
+/* What opening the store met: a file of another host that could not be read. */
+static void say_warnings(struct orch_cli *cli)
+{
+    const struct orch_store *store = cli->workspace ? cli->workspace->store : NULL;
+    const GPtrArray *warnings = store ? orch_store_warnings(store) : NULL;
+    for (guint i = 0; warnings && i < warnings->len; i++)
+        orch_cli_warn(cli, "%s", (char *)warnings->pdata[i]);
+}
+
 int main(int argc, char **argv)
 {
     setlocale(LC_CTYPE, "");
@@ -254,6 +276,7 @@ int main(int argc, char **argv)
         status = exit_status(error);
         g_clear_error(&error);
     }
+    say_warnings(&cli);
     orch_plugins_free(cli.plugins);
     orch_workspace_free(cli.workspace);
     free_lists(ORCH_COMMON_OPTIONS, &cli);

@@ -93,7 +93,7 @@ bool tiers_open(struct orch_cli *cli, const struct question *q, const char *cons
     struct orch_workspace *workspace = orch_cli_workspace(cli, NULL, error);
     if (!workspace)
         return false;
-    bool is_there = access(workspace->db_path, F_OK) == 0;
+    bool is_there = orch_store_exists(workspace->db_path);
     if (!is_there && !calibrate && !cli->db)
         return true;
     struct orch_store *store = orch_cli_store(cli, ORCH_STORE_READ, error);

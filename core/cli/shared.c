@@ -4,15 +4,23 @@
 #include "lib/base/error.h"
 #include "lib/base/file.h"
 #include "lib/base/text.h"
+#include "lib/vcs/identity.h"
 
 #include <stdarg.h>
 #include <string.h>
 #include <unistd.h>
 
+static char *name_in_git(void *folder)
+{
+    return orch_vcs_identity(folder);
+}
+
 struct orch_workspace *orch_cli_workspace(struct orch_cli *cli, const char *folder, GError **error)
 {
     if (!cli->workspace)
         cli->workspace = orch_workspace_new(folder, cli->db, error);
+    if (cli->workspace) /* git is asked only where a name is needed */
+        orch_user_set_finder(name_in_git, cli->workspace->folder);
     return cli->workspace;
 }
 
@@ -21,7 +29,7 @@ struct orch_store *orch_cli_store(struct orch_cli *cli, enum orch_store_mode mod
     struct orch_workspace *workspace = orch_cli_workspace(cli, NULL, error);
     if (!workspace)
         return NULL;
-    if (mode != ORCH_STORE_CREATE && access(workspace->db_path, F_OK) != 0) {
+    if (mode != ORCH_STORE_CREATE && !orch_store_exists(workspace->db_path)) {
         orch_error_set(error, ORCH_ERROR_STORE,
                        "run a recipe first ('orch run RECIPE'), or name a store with --db",
                        "there is no store '%s'", workspace->db_path);

@@ -384,17 +384,28 @@ const struct orch_link *orch_hardware_link(const struct orch_hardware *hardware,
     return found;
 }
 
+static bool is_price_of(const struct orch_price *price, struct orch_price_wish wish)
+{
+    const struct orch_gpu_spec *spec = orch_gpu_find(price->gpu);
+    return (!wish.spot || price->spot_usd_per_hour > 0) &&
+           (strcmp(price->gpu, wish.gpu) == 0 || (spec && strcmp(spec->name, wish.gpu) == 0)) &&
+           (!wish.cloud || strcmp(price->cloud, wish.cloud) == 0);
+}
+
 const struct orch_price *orch_hardware_price(const struct orch_hardware *hardware,
                                              struct orch_price_wish wish)
 {
+    const struct orch_price *first = NULL, *newest = NULL;
     for (guint i = 0; i < hardware->prices->len; i++) {
         const struct orch_price *price = hardware->prices->pdata[i];
-        bool fits = !wish.spot || price->spot_usd_per_hour > 0;
-        const struct orch_gpu_spec *spec = fits ? orch_gpu_find(price->gpu) : NULL;
-        if (fits &&
-            (strcmp(price->gpu, wish.gpu) == 0 || (spec && strcmp(spec->name, wish.gpu) == 0)) &&
-            (!wish.cloud || strcmp(price->cloud, wish.cloud) == 0))
-            return price;
+        if (!is_price_of(price, wish))
+            continue;
+        first = first ? first : price;
+        bool is_newer =
+            !newest || !g_ascii_isdigit(newest->as_of[0]) ||
+            (g_ascii_isdigit(price->as_of[0]) && strcmp(price->as_of, newest->as_of) > 0);
+        if (wish.on && orch_price_held(price, wish.on) && is_newer)
+            newest = price;
     }
-    return orch_price_choose(wish);
+    return newest ? newest : first ? first : orch_price_choose(wish);
 }

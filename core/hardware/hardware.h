@@ -26,7 +26,8 @@ const struct orch_gpu_spec *orch_hardware_gpu(const struct orch_hardware *hardwa
                                               const char *name, GError **error);
 const struct orch_link *orch_hardware_link(const struct orch_hardware *hardware, const char *name,
                                            GError **error);
-/** A user's own price of the GPU, else orch_price_choose. NULL: nobody's price is known. */
+/** A user's own price of the GPU (the first; with a day the newest that held then, else the first),
+ * else orch_price_choose. NULL: nobody's price is known. */
 const struct orch_price *orch_hardware_price(const struct orch_hardware *hardware,
                                              struct orch_price_wish wish);
 

@@ -17,11 +17,13 @@
 enum { AHEAD_MAX = 1000 };
 
 struct orch_plugins {
-    char **folders;     /* --plugin-path */
-    char *host;         /* program orch-host; found when first needed */
-    double timeout_s;   /* 0: the default */
-    bool smoke;         /* questions are about smoke runs */
-    GHashTable *loaded; /* real path -> struct loaded * */
+    char **folders;          /* --plugin-path */
+    char *host;              /* program orch-host; found when first needed */
+    double timeout_s;        /* 0: the default */
+    bool smoke;              /* questions are about smoke runs */
+    GHashTable *loaded;      /* real path -> struct loaded * */
+    char *apart;             /* folder of a stranger's recipes, or NULL */
+    const json_t *described; /* their own plugins: name -> manifest */
 };
 
 struct loaded {
@@ -64,6 +66,7 @@ void orch_plugins_free(struct orch_plugins *plugins)
     g_hash_table_unref(plugins->loaded);
     g_strfreev(plugins->folders);
     g_free(plugins->host);
+    g_free(plugins->apart);
     g_free(plugins);
 }
 
@@ -75,6 +78,14 @@ void orch_plugins_set_timeout(struct orch_plugins *plugins, double seconds)
 void orch_plugins_set_smoke(struct orch_plugins *plugins, bool on)
 {
     plugins->smoke = on;
+}
+
+void orch_plugins_set_apart(struct orch_plugins *plugins, const char *folder,
+                            const json_t *manifests)
+{
+    g_free(plugins->apart);
+    plugins->apart = g_strdup(folder);
+    plugins->described = folder ? manifests : NULL;
 }
 
 static const char *const *first_folders(const struct orch_plugins *plugins)
@@ -163,9 +174,99 @@ char *orch_plugins_locate(struct orch_plugins *plugins, const char *name, const 
     return orch_search_find(first_folders(plugins), name, base, error);
 }
 
+/* ---- a stranger's recipe ------------------------------------------------------------------- */
+
+/* "exp/job.plugin" is called "job". */
+static char *bare_name(const char *name)
+{
+    char *bare = g_path_get_basename(name);
+    char *dot = strrchr(bare, '.');
+    if (dot && (strcmp(dot, ".so") == 0 || strcmp(dot, ".plugin") == 0))
+        *dot = 0;
+    return bare;
+}
+
+static bool is_below(const char *folder, const char *path)
+{
+    size_t length = strlen(folder);
+    return strncmp(path, folder, length) == 0 && path[length] == '/';
+}
+
+/* The plugin as it is described: it can be talked about, and nothing of it can run. */
+static const struct loaded *load_described(struct orch_plugins *plugins, const char *name,
+                                           const json_t *description, GError **error)
+{
+    g_autofree char *key = g_strconcat("described ", name, NULL);
+    struct loaded *loaded = g_hash_table_lookup(plugins->loaded, key);
+    if (loaded)
+        return loaded;
+    loaded = loaded_new();
+    loaded->manifest = orch_manifest_decode(description, error);
+    g_autofree char *problem = loaded->manifest ? orch_manifest_problem(loaded->manifest) : NULL;
+    if (!loaded->manifest || problem || g_strcmp0(loaded->manifest->name, name) != 0) {
+        if (loaded->manifest)
+            orch_error_set(error, ORCH_ERROR_PLUGIN, NULL,
+                           "the description of plugin '%s' is not valid: %s", name,
+                           problem ? problem : "it has another name");
+        loaded_free(loaded);
+        return NULL;
+    }
+    loaded->manifest->has_check = loaded->manifest->has_cost = false;
+    g_clear_pointer(&loaded->manifest->path, g_free);
+    g_hash_table_insert(plugins->loaded, g_steal_pointer(&key), loaded);
+    return loaded;
+}
+
+/* Is the manifest what the description says, wherever its file lies? */
+static bool is_as_described(const struct orch_manifest *manifest, const json_t *description)
+{
+    g_autoptr(json_t) mine = orch_manifest_encode(manifest),
+                      theirs = json_copy((json_t *)(uintptr_t)description);
+    json_object_del(mine, "path");
+    json_object_del(theirs, "path");
+    return json_equal(mine, theirs);
+}
+
+/* A plugin that somebody describes: from their folder when it is a text, else this installation's
+ * when it is the same, else the description. */
+static const struct loaded *find_described(struct orch_plugins *plugins, const char *name,
+                                           const char *bare, const char *base,
+                                           const json_t *description, GError **error)
+{
+    g_autofree char *path = orch_plugins_locate(plugins, name, base, NULL);
+    if (path && is_below(plugins->apart, path) && g_str_has_suffix(path, ".plugin"))
+        return load(plugins, path, error);
+    g_autofree char *installed =
+        strchr(name, '/') ? NULL : orch_plugins_locate(plugins, bare, NULL, NULL);
+    const struct loaded *loaded = installed ? load(plugins, installed, NULL) : NULL;
+    if (loaded && is_as_described(loaded->manifest, description))
+        return loaded;
+    return load_described(plugins, bare, description, error);
+}
+
+static const struct orch_manifest *find_apart(struct orch_plugins *plugins, const char *name,
+                                              const char *base, GError **error)
+{
+    g_autofree char *bare = bare_name(name);
+    const json_t *description = json_object_get(plugins->described, bare);
+    const struct loaded *loaded = NULL;
+    if (description) {
+        loaded = find_described(plugins, name, bare, base, description, error);
+    } else if (strchr(name, '/')) {
+        orch_error_set(error, ORCH_ERROR_PLUGIN, NULL,
+                       "plugin '%s' is a file of whoever made this, and is not described", name);
+    } else {
+        g_autofree char *path = orch_plugins_locate(plugins, name, NULL, error);
+        loaded = path ? load(plugins, path, error) : NULL;
+    }
+    return loaded ? loaded->manifest : NULL;
+}
+
 const struct orch_manifest *orch_plugins_find(struct orch_plugins *plugins, const char *name,
                                               const char *base, GError **error)
 {
+    if (plugins->apart)
+        return find_apart(plugins, name, base, error);
     g_autofree char *path = orch_plugins_locate(plugins, name, base, error);
     const struct loaded *loaded = path ? load(plugins, path, error) : NULL;
     return loaded ? loaded->manifest : NULL;

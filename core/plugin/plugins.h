@@ -21,6 +21,13 @@ void orch_plugins_set_timeout(struct orch_plugins *plugins, double seconds);
 /** The questions that follow are about smoke runs: data need not be there. Before any is asked. */
 void orch_plugins_set_smoke(struct orch_plugins *plugins, bool on);
 
+/** From now on the recipes are a stranger's, in `folder` (real path, or NULL: back to normal). No
+ * compiled plugin of theirs is loaded, and no path leads out of the folder: a plugin that
+ * `manifests` (name -> manifest as JSON; borrowed) describes is taken from a NAME.plugin in the
+ * folder, else from that description; any other must be this installation's. */
+void orch_plugins_set_apart(struct orch_plugins *plugins, const char *folder,
+                            const json_t *manifests);
+
 /** Real path of the file that `name` stands for, found as orch_plugins_find does and nothing
  * loaded. The caller frees; NULL with ORCH_ERROR_PLUGIN. */
 char *orch_plugins_locate(struct orch_plugins *plugins, const char *name, const char *base,

@@ -224,6 +224,8 @@ GPtrArray *orch_recipe_texts_of(struct recipe_draft *draft, const struct orch_ya
 
 /** Reads the tree into the draft and the expansion. */
 void orch_recipe_parse(struct recipe_draft *draft);
+/** Reads `allowance:` (allowance.c). */
+void orch_recipe_read_allowance(struct recipe_draft *draft);
 /** Reads -s and -x. */
 void orch_recipe_read_options(struct recipe_draft *draft);
 

@@ -10,8 +10,8 @@
 #include <string.h>
 
 static const char *const TOP_KEYS[] = {
-    "format", "recipe", "about", "profile",       "profiles", "problems", "experiments",
-    "with",   "seed",   "share", "require_clean", "report",   NULL};
+    "format", "recipe", "about", "profile",       "profiles", "problems",  "experiments",
+    "with",   "seed",   "share", "require_clean", "report",   "allowance", NULL};
 static const char *const EXPERIMENT_KEYS[] = {
     "plugin",  "with",    "sweep",     "zip",     "repeat", "reuse", "inputs",
     "program", "timeout", "resources", "retries", "share",  NULL};
@@ -562,6 +562,7 @@ void orch_recipe_parse(struct recipe_draft *draft)
     read_name(draft);
     read_seed(draft);
     orch_recipe_get_bool(draft, root, "require_clean", &draft->out->require_clean);
+    orch_recipe_read_allowance(draft);
     unsigned word = 0;
     orch_recipe_get_word(draft, root, "share", SHARE_WORDS, &word);
     draft->share_source = word == 1;

@@ -110,6 +110,14 @@ struct orch_report_item {
     int line, column;
 };
 
+/** What a recipe may cost, over all its runs so far. */
+struct orch_allowance {
+    bool is_set, has_usd, has_hours;
+    double usd, hours; /* hours: of devices (GPUs, or the machine as one) */
+    bool per_person;   /* each may use so much; else all together */
+    int line, column;
+};
+
 /** A recipe resolved with its options. Owns everything below. */
 struct orch_expansion {
     char *path, *name, *about, *profile; /* profile: NULL when the recipe has none */
@@ -120,6 +128,7 @@ struct orch_expansion {
     char *verbatim;
     bool smoke;
     bool require_clean;
+    struct orch_allowance allowance;
     GPtrArray *experiments; /* struct orch_experiment * */
     GPtrArray *cells;    /* struct orch_cell *, in declared order; every reference points inside */
     GPtrArray *report;   /* struct orch_report_item * */

@@ -63,6 +63,16 @@ struct orch_drawn *orch_drawn_new(const struct orch_document *document)
     return drawn;
 }
 
+struct orch_drawn *orch_drawn_blank(const struct orch_document *document)
+{
+    struct orch_drawn *drawn = g_new0(struct orch_drawn, 1);
+    drawn->svgs = g_hash_table_new_full(NULL, NULL, NULL, g_free);
+    g_autoptr(GPtrArray) charts = charts_of(document);
+    for (guint i = 0; i < charts->len; i++)
+        g_hash_table_insert(drawn->svgs, charts->pdata[i], g_strdup("<svg></svg>\n"));
+    return drawn;
+}
+
 void orch_drawn_free(struct orch_drawn *drawn)
 {
     if (!drawn)

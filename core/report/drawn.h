@@ -10,6 +10,8 @@ struct orch_drawn;
 /** Draws every chart as an <svg> element, in one process of gnuplot. Does not fail: what cannot be
  * drawn is left out, and orch_drawn_why says why. The document must outlive it. */
 struct orch_drawn *orch_drawn_new(const struct orch_document *document);
+/** Every chart as an empty drawing: for pages whose drawings do not matter. */
+struct orch_drawn *orch_drawn_blank(const struct orch_document *document);
 void orch_drawn_free(struct orch_drawn *drawn);
 /** The element of a chart; NULL: it was not drawn. Borrowed. `drawn` may be NULL. */
 const char *orch_drawn_svg(const struct orch_drawn *drawn, const struct orch_chart *chart);

@@ -141,7 +141,7 @@ char *orch_run_field(struct orch_store *store, const struct orch_run *run, const
                   {"recipe", run->recipe}};
     for (unsigned i = 0; i < G_N_ELEMENTS(fields); i++)
         if (strcmp(fields[i].name, name) == 0)
-            return g_strdup(fields[i].value);
+            return strcmp(name, "who") == 0 ? orch_who_name(run->who) : g_strdup(fields[i].value);
     if (strcmp(name, "repeat") == 0)
         return g_strdup_printf("%d", run->repeat);
     g_autoptr(json_t) params = orch_store_params(store, run->id, NULL);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/report/outline.h"
 
+#include "lib/base/ident.h"
+
 #include <string.h>
 
 #define SLUG_MAX 60
@@ -126,7 +128,7 @@ static struct orch_outline_other *other_of(GPtrArray *others, const char *who)
 {
     for (guint i = 0; i < others->len; i++) {
         struct orch_outline_other *other = others->pdata[i];
-        if (strcmp(other->who, who) == 0)
+        if (strcmp(other->who, who) == 0 || orch_who_is_same(other->who, who))
             return other;
     }
     struct orch_outline_other *other = g_new0(struct orch_outline_other, 1);

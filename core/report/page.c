@@ -10,6 +10,7 @@
 #include "core/report/paper_svg.h"
 #include "lib/base/error.h"
 #include "lib/base/file.h"
+#include "lib/base/ident.h"
 
 #include <string.h>
 
@@ -229,8 +230,8 @@ static void append_run(GString *out, const struct orch_section_run *run)
     g_autofree char *commit = short_commit(run->commit);
     orch_html_printf(out, "<tr><th scope=\"row\" class=\"key\" title=\"%s\">%s</th>", run->key,
                      short_key(run->key));
-    const char *cells[] = {run->experiment, orch_section_run_setting(run), run->who, run->where,
-                           commit};
+    g_autofree char *who = orch_who_name(run->who);
+    const char *cells[] = {run->experiment, orch_section_run_setting(run), who, run->where, commit};
     for (unsigned i = 0; i < G_N_ELEMENTS(cells); i++)
         orch_html_printf(out, i == 4 ? "<td class=\"key\">%s</td>" : "<td>%s</td>",
                          cells[i] && *cells[i] ? cells[i] : "-");

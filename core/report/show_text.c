@@ -2,6 +2,7 @@
 #include "core/report/show_text.h"
 
 #include "core/report/draw.h"
+#include "lib/base/ident.h"
 #include "lib/base/text.h"
 #include "store/store.h"
 
@@ -147,9 +148,10 @@ static void append_runs(GString *out, const struct orch_section *section,
     g_string_append_printf(out, "  runs: %u of %u trials\n", section->done, section->planned);
     for (guint i = 0; i < section->runs->len; i++) {
         const struct orch_section_run *run = section->runs->pdata[i];
+        g_autofree char *who = orch_who_name(run->who);
         g_autofree char *text = g_strdup_printf(
             "  %s  %s  by %s on %s", orch_run_short_key(run->key), run->label ? run->label : "-",
-            run->who ? run->who : "-", run->where ? run->where : "-");
+            who ? who : "-", run->where ? run->where : "-");
         append_dim(out, text, how);
     }
 }

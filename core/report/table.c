@@ -3,6 +3,7 @@
 
 #include "core/report/numbers.h"
 #include "lib/base/error.h"
+#include "lib/base/ident.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
 
@@ -57,6 +58,12 @@ void orch_table_add(struct orch_table *table, const char *text, json_t *value)
                                                                    : (double)NAN,
                                    .half = (double)NAN};
     g_array_append_val(table->cells, cell);
+}
+
+void orch_table_add_who(struct orch_table *table, const char *who)
+{
+    g_autofree char *name = orch_who_name(who);
+    orch_table_add(table, name ? name : "-", who ? json_string(who) : json_null());
 }
 
 void orch_table_add_int(struct orch_table *table, int64_t value)

@@ -28,6 +28,8 @@ void orch_table_free(struct orch_table *table);
  * NULL: the text) is what --json shows. */
 void orch_table_add(struct orch_table *table, const char *text, json_t *value);
 void orch_table_add_int(struct orch_table *table, int64_t value);
+/** Somebody: the name for people, the full text in JSON; NULL: nobody is known. */
+void orch_table_add_who(struct orch_table *table, const char *who);
 void orch_table_add_real(struct orch_table *table, double value); /* NaN: "-" */
 /** "0.912 +- 0.0043" of `stat`, with " n=2/3" where fewer runs are done than `planned`. */
 void orch_table_add_stat(struct orch_table *table, const struct orch_stat *stat, unsigned planned);

@@ -7,6 +7,9 @@
 #include "lib/wire/verdict.h"
 #include "store/store.h"
 
+/** File of a trial's folder: its record, for when the store loses the active row. */
+#define ORCH_TRIAL_RECORD "record.json"
+
 /** How a collected trial ended. */
 struct orch_collected {
     enum orch_verdict verdict;
@@ -29,6 +32,12 @@ bool orch_collect(struct orch_store *store, const char *key, const char *trial_d
  * in a moment. `*out_closed`: trials recorded. */
 bool orch_recover(struct orch_store *store, unsigned *out_closed, unsigned *out_pending,
                   GError **error);
+
+/** For a store that was repaired: trials whose folders are there and of which it knows nothing get
+ * their active rows back, so that the next run closes them. `out_lost` (char *) gets those of which
+ * no record is left. */
+bool orch_recover_folders(struct orch_store *store, unsigned *out_added, GPtrArray *out_lost,
+                          GError **error);
 
 /** Kills (SIGKILL) every process of this user that carries ORCH_RUN=key in its environment. Returns
  * how many. */

@@ -164,6 +164,59 @@ static char *tree_of(struct orch_workspace *workspace, GPtrArray *paths, GError 
     return id;
 }
 
+/* The files of a wrapped program; `*out_root` is what they are relative to. */
+static GPtrArray *wrapped_paths(struct orch_workspace *workspace,
+                                const struct orch_expansion *expansion,
+                                const struct orch_experiment *experiment, bool *out_inside,
+                                char **out_root, GError **error)
+{
+    const struct orch_manifest *manifest = experiment->manifest;
+    const struct orch_source *source = orch_workspace_source(workspace, error);
+    if (!source)
+        return NULL;
+    g_autofree char *folder = !experiment->program && manifest->path
+                                  ? g_path_get_dirname(manifest->path)
+                                  : g_strdup(expansion->folder);
+    *out_inside = strcmp(folder, workspace->root) == 0 || below(workspace->root, folder);
+    const char *root = *out_inside ? workspace->root : folder; /* a manifest from the search path */
+    g_autoptr(GPtrArray) files = *out_inside && source->tree
+                                     ? orch_vcs_list(workspace->vcs, source->tree, "", error)
+                                     : files_below(root, folder, 8);
+    if (!files)
+        return NULL;
+    *out_root = g_strdup(root);
+    return command_files(root, folder, experiment->program ? NULL : manifest->path, manifest->argv,
+                         files);
+}
+
+static bool has_code_of_ours(const struct orch_experiment *experiment)
+{
+    return !experiment->program && orch_plugin_is_ours(experiment->manifest);
+}
+
+GPtrArray *orch_inputs_paths(struct orch_workspace *workspace,
+                             const struct orch_expansion *expansion,
+                             const struct orch_experiment *experiment, GError **error)
+{
+    if (experiment->inputs)
+        return declared_paths(workspace->root, expansion->folder, experiment->inputs, error);
+    GPtrArray *none = g_ptr_array_new_with_free_func(g_free);
+    if (has_code_of_ours(experiment) || experiment->manifest->kind == ORCH_PLUGIN_COMPILED)
+        return none;
+    bool inside = false;
+    g_autofree char *root = NULL;
+    GPtrArray *paths = wrapped_paths(workspace, expansion, experiment, &inside, &root, error);
+    if (paths && inside) {
+        g_ptr_array_unref(none);
+        return paths;
+    }
+    if (paths)
+        g_ptr_array_unref(paths);
+    else
+        g_clear_pointer(&none, g_ptr_array_unref);
+    return none;
+}
+
 char *orch_inputs_id(struct orch_workspace *workspace, const struct orch_expansion *expansion,
                      const struct orch_experiment *experiment, GError **error)
 {
@@ -173,25 +226,15 @@ char *orch_inputs_id(struct orch_workspace *workspace, const struct orch_expansi
         paths = declared_paths(workspace->root, expansion->folder, experiment->inputs, error);
         return paths ? tree_of(workspace, paths, error) : NULL;
     }
-    if (!experiment->program && orch_plugin_is_ours(manifest))
+    if (has_code_of_ours(experiment))
         return g_strdup("");
     if (manifest->kind == ORCH_PLUGIN_COMPILED)
         return g_strdup(manifest->build ? manifest->build : "");
-    const struct orch_source *source = orch_workspace_source(workspace, error);
-    if (!source)
+    bool inside = false;
+    g_autofree char *root = NULL;
+    paths = wrapped_paths(workspace, expansion, experiment, &inside, &root, error);
+    if (!paths)
         return NULL;
-    g_autofree char *folder = !experiment->program && manifest->path
-                                  ? g_path_get_dirname(manifest->path)
-                                  : g_strdup(expansion->folder);
-    bool inside = strcmp(folder, workspace->root) == 0 || below(workspace->root, folder);
-    const char *root = inside ? workspace->root : folder; /* a manifest from the search path */
-    g_autoptr(GPtrArray) files = inside && source->tree
-                                     ? orch_vcs_list(workspace->vcs, source->tree, "", error)
-                                     : files_below(root, folder, 8);
-    if (!files)
-        return NULL;
-    paths = command_files(root, folder, experiment->program ? NULL : manifest->path, manifest->argv,
-                          files);
     return inside ? tree_of(workspace, paths, error) : digest_of_files(root, paths, error);
 }
 

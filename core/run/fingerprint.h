@@ -21,6 +21,13 @@ struct orch_fingerprint_ref {
 char *orch_inputs_id(struct orch_workspace *workspace, const struct orch_expansion *expansion,
                      const struct orch_experiment *experiment, GError **error);
 
+/** The files that stand for the code of an experiment that is not ours, relative to the workspace's
+ * root (or patterns of them, as `inputs:` says); empty for all others. char *; the caller unrefs;
+ * NULL on error. */
+GPtrArray *orch_inputs_paths(struct orch_workspace *workspace,
+                             const struct orch_expansion *expansion,
+                             const struct orch_experiment *experiment, GError **error);
+
 /** Writes 64 hex digits. `inputs`: struct orch_checked_input * (or NULL), in any order. */
 void orch_fingerprint(const struct orch_cell *cell, const GPtrArray *inputs, const char *inputs_id,
                       const struct orch_fingerprint_ref *refs, size_t ref_count, char out[65]);

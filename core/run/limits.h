@@ -14,12 +14,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum orch_limit { ORCH_LIMIT_NONE, ORCH_LIMIT_BUDGET, ORCH_LIMIT_DEADLINE };
+enum orch_limit { ORCH_LIMIT_NONE, ORCH_LIMIT_BUDGET, ORCH_LIMIT_DEADLINE, ORCH_LIMIT_ALLOWANCE };
 
 struct orch_limits {
     double budget_usd;   /* 0: none */
     double usd_per_hour; /* of one device; above 0 with a budget */
     int64_t deadline_ns; /* UTC; 0: none */
+    bool has_allowance;
+    double allowance_s; /* device seconds that the recipe's allowance has left; may be 0 */
 };
 
 /** What has been and will be used, in device seconds (wall seconds x devices). */
@@ -34,6 +36,8 @@ enum orch_limit orch_limits_refuse(const struct orch_limits *limits, const struc
 /** Which limit is reached now: everything is to stop. */
 enum orch_limit orch_limits_reached(const struct orch_limits *limits,
                                     const struct orch_usage *usage, int64_t now_ns);
+/** "budget", "deadline", "allowance"; NULL for none. */
+const char *orch_limit_name(enum orch_limit limit);
 /** What device seconds cost. */
 double orch_limits_usd(const struct orch_limits *limits, double device_s);
 

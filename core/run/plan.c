@@ -241,6 +241,7 @@ static bool set_to_run(struct orch_plan *plan, struct orch_plan_item *item, GErr
         if (!equal && !older && orch_verdict_facts(orch_verdict_parse(row->state))->spares)
             older = row;
     }
+    g_autofree char *who = same ? orch_who_name(same->who) : NULL;
     if (same && orch_verdict_facts(orch_verdict_parse(same->state))->spares) {
         if (item->forced)
             set_state(item, ORCH_PLAN_MISSING, g_strdup("forced: makes a new run"));
@@ -248,8 +249,8 @@ static bool set_to_run(struct orch_plan *plan, struct orch_plan_item *item, GErr
             set_state(item, ORCH_PLAN_MISSING, g_strdup("reuse: never"));
         else
             set_state(item, ORCH_PLAN_MISSING,
-                      g_strdup_printf("done by %s on %s; timings count where they are made",
-                                      same->who, same->where_key));
+                      g_strdup_printf("done by %s on %s; timings count where they are made", who,
+                                      same->where_key));
     } else if (same) {
         set_state(item, ORCH_PLAN_MISSING,
                   g_strdup_printf("%s before%s%s", same->state, same->reason ? ": " : "",
@@ -277,10 +278,11 @@ static bool find_done(struct orch_plan *plan, struct orch_plan_item *item, bool 
     if (!run)
         return true;
     g_autofree char *when = ago(run->ended_ns);
+    g_autofree char *who = orch_who_name(run->who);
     g_free(item->run_key);
     item->run_key = g_strdup(run->key);
     set_state(item, ORCH_PLAN_DONE,
-              g_strdup_printf("%s %s by %s (%s)", run->state, when, run->who,
+              g_strdup_printf("%s %s by %s (%s)", run->state, when, who,
                               by_where ? run->where_key : "any machine"));
     orch_run_free(run);
     *out_done = true;
@@ -348,7 +350,8 @@ static bool adopt_run(struct orch_plan *plan, struct orch_plan_item *item, GErro
         return false;
     if (row) {
         item->run_key = g_strdup(row->key);
-        set_state(item, ORCH_PLAN_DONE, g_strdup_printf("done by %s", row->who));
+        g_autofree char *who = orch_who_name(row->who);
+        set_state(item, ORCH_PLAN_DONE, g_strdup_printf("done by %s", who));
     } else if (item->refused) {
         set_state(item, ORCH_PLAN_SKIPPED, g_strdup(item->refused));
     }
@@ -415,6 +418,41 @@ static bool artifact_is_here(struct orch_plan *plan, const struct orch_plan_item
     return here;
 }
 
+static void make_again(struct orch_plan_item *item, const char *artifact)
+{
+    set_state(item, ORCH_PLAN_MISSING,
+              g_strdup_printf("'%s' of run %s is not on this machine", artifact,
+                              item->run_key + strlen(item->run_key) - 8));
+    item->forced = true;
+}
+
+/* Does the reference mean the item's artifact? */
+static bool means_artifact(const struct orch_ref *ref, unsigned index)
+{
+    for (guint i = 0; !ref->is_result && i < ref->cells->len; i++)
+        if (g_array_index(ref->cells, unsigned, i) == index)
+            return true;
+    return false;
+}
+
+bool orch_plan_check_files(struct orch_plan *plan, unsigned index)
+{
+    struct orch_plan_item *item = &plan->items[index];
+    for (unsigned i = 0; i < plan->count; i++) {
+        const struct orch_plan_item *other = &plan->items[i];
+        const GPtrArray *refs = other->cell->refs;
+        for (guint j = 0; j < refs->len && (will_run(other) || other->state == ORCH_PLAN_HELD);
+             j++) {
+            const struct orch_ref *ref = refs->pdata[j];
+            if (!means_artifact(ref, index) || artifact_is_here(plan, item, ref->artifact))
+                continue;
+            make_again(item, ref->artifact);
+            return false;
+        }
+    }
+    return true;
+}
+
 static void mark_needed(struct orch_plan *plan, unsigned index, bool *needed);
 
 /* A reference of an item that will run: what it may choose from must be done, and what it has
@@ -427,10 +465,7 @@ static void mark_ref(struct orch_plan *plan, const struct orch_ref *ref, bool *n
         struct orch_plan_item *other = &plan->items[chosen];
         if (other->state == ORCH_PLAN_DONE && !ref->is_result &&
             !artifact_is_here(plan, other, ref->artifact)) {
-            set_state(other, ORCH_PLAN_MISSING,
-                      g_strdup_printf("'%s' of run %s is not on this machine", ref->artifact,
-                                      other->run_key + strlen(other->run_key) - 8));
-            other->forced = true;
+            make_again(other, ref->artifact);
             needed[chosen] = false;
         }
     }

@@ -71,6 +71,11 @@ bool orch_plan_settle(struct orch_plan *plan, unsigned index, GError **error);
 bool orch_plan_choose(struct orch_plan *plan, const struct orch_ref *ref, unsigned *out_index,
                       char **out_why, GError **error);
 
+/** Of a DONE item: are the bytes of its artifacts here that trials which will run refer to? A run
+ * that was made elsewhere may have come without. False: the item is to make a run of its own, and
+ * is MISSING and forced now. */
+bool orch_plan_check_files(struct orch_plan *plan, unsigned index);
+
 unsigned orch_plan_count(const struct orch_plan *plan, enum orch_plan_state state);
 /** "done", "missing", ... */
 const char *orch_plan_state_name(enum orch_plan_state state);

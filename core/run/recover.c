@@ -4,6 +4,8 @@
  * break by hand. */
 #include "core/run/collect.h"
 
+#include "store/repair.h"
+
 #include "lib/base/error.h"
 #include "lib/base/file.h"
 
@@ -11,6 +13,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* Reads /proc/PID/NAME (NUL-separated words); returns its length, 0 when it cannot be read. */
@@ -105,12 +108,20 @@ static bool close_row(struct orch_store *store, const struct orch_active_row *ro
 static GPtrArray *list_folders(struct orch_store *store)
 {
     GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
-    g_autofree char *trials = g_build_filename(orch_store_folder(store), "trials", NULL);
+    g_autofree char *trials = g_build_filename(orch_store_local_folder(store), "trials", NULL);
     g_autoptr(GDir) dir = g_dir_open(trials, 0, NULL);
     const char *name;
     while (dir && (name = g_dir_read_name(dir)))
         g_ptr_array_add(names, g_strdup(name));
     return names;
+}
+
+static bool is_active(const GPtrArray *rows, const char *key)
+{
+    for (guint i = 0; i < rows->len; i++)
+        if (strcmp(((const struct orch_active_row *)rows->pdata[i])->key, key) == 0)
+            return true;
+    return false;
 }
 
 /* A folder is made after its active row and removed after that one is gone: one without a row was
@@ -119,13 +130,9 @@ static void remove_leftovers(struct orch_store *store, const GPtrArray *folders,
                              const GPtrArray *rows)
 {
     for (guint i = 0; i < folders->len; i++) {
-        bool active = false;
-        for (guint j = 0; j < rows->len; j++)
-            active = active || strcmp(((const struct orch_active_row *)rows->pdata[j])->key,
-                                      folders->pdata[i]) == 0;
         g_autofree char *path =
-            g_build_filename(orch_store_folder(store), "trials", folders->pdata[i], NULL);
-        if (!active && !host_is_alive(path))
+            g_build_filename(orch_store_local_folder(store), "trials", folders->pdata[i], NULL);
+        if (!is_active(rows, folders->pdata[i]) && !host_is_alive(path))
             orch_tree_remove(path, NULL);
     }
 }
@@ -151,5 +158,51 @@ bool orch_recover(struct orch_store *store, unsigned *out_closed, unsigned *out_
             return false;
         (*out_closed)++;
     }
+    return true;
+}
+
+/* ---- after a repair ---------------------------------------------------------------------------
+ */
+
+static bool recover_folder(struct orch_store *store, const char *key, unsigned *added,
+                           GPtrArray *lost, GError **error)
+{
+    bool is_new = false;
+    g_autofree char *path = g_build_filename(orch_store_local_folder(store), "trials", key, NULL);
+    g_autofree char *file = g_build_filename(path, ORCH_TRIAL_RECORD, NULL);
+    g_autofree char *record = NULL;
+    struct stat info;
+    if (strlen(key) != ORCH_KEY_CHARS - 1)
+        return true;
+    struct orch_run *run = orch_store_run(store, key, NULL);
+    if (run) { /* it was about to be removed */
+        orch_run_free(run);
+        return true;
+    }
+    if (stat(file, &info) != 0 || !orch_file_read(file, 16 << 20, &record, NULL, NULL)) {
+        g_ptr_array_add(lost, g_strdup_printf("trial %s: no record of it is left; its files are in "
+                                              "'%s' until the next run",
+                                              key, path));
+        return true;
+    }
+    int64_t started = (int64_t)info.st_mtim.tv_sec * INT64_C(1000000000) + info.st_mtim.tv_nsec;
+    if (!orch_salvage_trial(store, key, path, record, started, &is_new, error))
+        return false;
+    *added += is_new;
+    return true;
+}
+
+bool orch_recover_folders(struct orch_store *store, unsigned *out_added, GPtrArray *out_lost,
+                          GError **error)
+{
+    g_autoptr(GPtrArray) folders = list_folders(store);
+    g_autoptr(GPtrArray) rows = orch_store_actives(store, error);
+    *out_added = 0;
+    if (!rows)
+        return false;
+    for (guint i = 0; i < folders->len; i++)
+        if (!is_active(rows, folders->pdata[i]) &&
+            !recover_folder(store, folders->pdata[i], out_added, out_lost, error))
+            return false;
     return true;
 }

@@ -7,6 +7,7 @@
 #include "lib/base/json.h"
 #include "lib/base/reals.h"
 #include "lib/base/text.h"
+#include "lib/hw/machine.h"
 #include "store/bulk.h"
 
 #include <math.h>
@@ -107,27 +108,17 @@ static void clear_timed(gpointer data)
 static void take_place(struct timed *out, const struct orch_told_run *run, const json_t *facts)
 {
     out->threads = orch_json_int(facts, "threads", 0);
-    g_autofree char *where = g_strdup(run->where_key ? run->where_key : "");
-    char *end = NULL;
-    int64_t count = g_ascii_strtoll(where, &end, 10);
-    if (end > where && g_str_has_prefix(end, "x ") && count > 0) {
-        out->gpu = g_strdup(end + 2);
-        out->gpus = count;
-        return;
-    }
-    char *comma = strrchr(where, ',');
-    if (comma && (g_str_has_suffix(comma, " thread") || g_str_has_suffix(comma, " threads"))) {
-        int64_t threads = g_ascii_strtoll(comma + 1, NULL, 10);
-        out->threads = threads > 0 ? threads : out->threads;
-        *comma = '\0';
-    }
-    if (!*where && run->machine_facts) {
+    struct orch_where_place place = orch_where_read(run->where_key);
+    out->threads = place.threads ? place.threads : out->threads;
+    if (!*place.device && run->machine_facts) {
+        g_free(place.device);
         g_autoptr(json_t) machine = orch_json_parse(run->machine_facts, strlen(run->machine_facts),
                                                     strlen(run->machine_facts), NULL);
         out->gpu = g_strdup(orch_json_text(machine, "cpu_model", ""));
         return;
     }
-    out->gpu = g_steal_pointer(&where);
+    out->gpu = place.device;
+    out->gpus = place.gpus ? place.gpus : out->gpus;
 }
 
 double orch_cost_number(const json_t *cost, const char *name)

@@ -46,8 +46,8 @@ void schedule_heed_limits(struct run *run)
     run->stop_level = 2;
     run->totals.limit = limit;
     run->totals.cut_off = run->hosts->len;
-    schedule_say(run, "the %s: %u running trial%s cancelled",
-                 limit == ORCH_LIMIT_BUDGET ? "budget is spent" : "deadline has come",
-                 run->hosts->len, run->hosts->len == 1 ? " is" : "s are");
+    schedule_say(run, "the %s %s: %u running trial%s cancelled", orch_limit_name(limit),
+                 limit == ORCH_LIMIT_DEADLINE ? "has come" : "is spent", run->hosts->len,
+                 run->hosts->len == 1 ? " is" : "s are");
     schedule_cancel(run, SIGINT);
 }

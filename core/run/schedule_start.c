@@ -36,16 +36,22 @@ static bool plugin_is_unchanged(struct run *run, const struct orch_manifest *man
     return true;
 }
 
+/* Another run of the trial is there. Where the files are not here that others want of it, it is
+ * made again. */
 static void spare(struct run *run, struct job *job, const char *key)
 {
     struct orch_plan_item *item = &run->plan->items[job->index];
     g_free(item->run_key);
     item->run_key = g_strdup(key);
     item->state = ORCH_PLAN_DONE;
+    run->moved = true;
+    if (!orch_plan_check_files(run->plan, job->index)) {
+        job->status = JOB_TODO;
+        return;
+    }
     job->status = JOB_ENDED;
     job->well = true;
     run->totals.spared++;
-    run->moved = true;
 }
 
 /* A run is worth more than a note about it: that this fails stops nothing. */
@@ -76,7 +82,7 @@ static bool launch(struct run *run, struct job *job, const struct orch_slot *slo
     host->running.started_ns = started_ns;
     host->running.started_mono_ns = orch_mono_ns();
     memcpy(host->running.key, dir->key, sizeof dir->key);
-    host->record = g_steal_pointer(&dir->record);
+    host->record = g_strdup(dir->record);
     host->job = job;
     host->pidfd = host->stdin_fd = -1;
     if (!orch_trialdir_write(run->plan, item, slot, dir, error) ||

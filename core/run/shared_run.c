@@ -34,9 +34,9 @@ static int64_t interval_ns(double share)
 
 static struct orch_claims *open_claims(const struct orch_share_place *place, GError **error)
 {
-    return place->is_folder
-               ? orch_claims_open_folder(place->remote, place->who, error)
-               : orch_claims_open_git(place->repository, place->remote, place->who, error);
+    return place->is_folder ? orch_claims_open_folder(place->remote, place->who, error)
+                            : orch_claims_open_git(place->repository, place->store_folder,
+                                                   place->remote, place->who, error);
 }
 
 static bool exchange(const struct orch_share_place *place, struct orch_store *store,
@@ -111,7 +111,8 @@ bool orch_share_pull(struct orch_share *share, struct orch_store *store)
 /* ---- texts -------------------------------------------------------------------------------------
  */
 
-char *orch_share_until_text(int64_t utc_ns)
+/* "12:40" today, else "2026-11-22 12:40", local time. The caller frees. */
+static char *until_text(int64_t utc_ns)
 {
     g_autoptr(GDateTime) until = g_date_time_new_from_unix_local(utc_ns / 1000000000);
     g_autoptr(GDateTime) now = g_date_time_new_now_local();
@@ -122,10 +123,12 @@ char *orch_share_until_text(int64_t utc_ns)
     return g_date_time_format(until, today ? "%H:%M" : "%Y-%m-%d %H:%M");
 }
 
-char *orch_share_claim_text(const struct orch_claim *claim)
+/* "claimed by bob until 12:40". The caller frees. */
+static char *claim_text(const struct orch_claim *claim)
 {
-    g_autofree char *until = orch_share_until_text(claim->expires_ns);
-    return g_strdup_printf("claimed by %s until %s", claim->who, until);
+    g_autofree char *until = until_text(claim->expires_ns);
+    g_autofree char *name = orch_who_name(claim->who);
+    return g_strdup_printf("claimed by %s until %s", name, until);
 }
 
 struct holder {
@@ -163,10 +166,11 @@ char *orch_share_held_text(const struct orch_share *share, const struct orch_pla
     GString *text = g_string_new(NULL);
     for (guint i = 0; i < holders->len; i++) {
         const struct holder *holder = &g_array_index(holders, struct holder, i);
-        g_autofree char *until = orch_share_until_text(holder->until_ns);
+        g_autofree char *until = until_text(holder->until_ns);
+        g_autofree char *name = orch_who_name(holder->who);
         const char *verb = holder->trials == 1 ? " trial is run" : " trials are run";
         g_string_append_printf(text, "%s%u%s by %s until %s", i ? ", " : "", holder->trials,
-                               i ? "" : verb, holder->who, until);
+                               i ? "" : verb, name, until);
     }
     return g_string_free(text, !holders->len);
 }
@@ -215,16 +219,6 @@ static void note_holder(struct orch_share *share, const struct orch_plan_item *i
     g_hash_table_insert(share->holders, (gpointer)(uintptr_t)item, claim);
 }
 
-static struct orch_claim *copy_claim(const struct orch_claim *claim)
-{
-    struct orch_claim *copy = g_memdup2(claim, sizeof *claim);
-    copy->fingerprint = g_strdup(claim->fingerprint);
-    copy->where_key = g_strdup(claim->where_key);
-    copy->who = g_strdup(claim->who);
-    copy->host = g_strdup(claim->host);
-    return copy;
-}
-
 /* Is the item one that a claim may hold? */
 static bool may_be_held(const struct orch_plan_item *item, bool anywhere)
 {
@@ -243,10 +237,10 @@ bool orch_share_mark(struct orch_share *share, struct orch_plan *plan, bool anyw
             may_be_held(item, anywhere) ? claim_of(list, item, anywhere) : NULL;
         if (!claim)
             continue;
-        note_holder(share, item, copy_claim(claim));
+        note_holder(share, item, orch_claim_copy(claim));
         item->state = ORCH_PLAN_HELD;
         g_free(item->reason);
-        item->reason = orch_share_claim_text(claim);
+        item->reason = claim_text(claim);
     }
     return list != NULL;
 }
@@ -287,7 +281,7 @@ static bool claim(void *ctx, const struct orch_plan_item *item, char **out_why)
         return true;
     }
     if (holder) {
-        *out_why = orch_share_claim_text(holder);
+        *out_why = claim_text(holder);
         note_holder(share, item, holder);
         return false;
     }

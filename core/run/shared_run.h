@@ -17,8 +17,9 @@
 
 /** Where results and claims of a group are. */
 struct orch_share_place {
-    const char *repository; /* folder inside the work tree; of a git remote */
-    const char *remote;     /* a git remote, URL or path; or a folder */
+    const char *repository;   /* folder inside the work tree; of a git remote */
+    const char *store_folder; /* where there is no repository; may be NULL */
+    const char *remote;       /* a git remote, URL or path; or a folder */
     bool is_folder;
     const char *who; /* of our claims */
 };
@@ -52,10 +53,5 @@ void orch_share_finish(struct orch_share *share);
  * trials that this share knows of. The caller frees. */
 char *orch_share_held_text(const struct orch_share *share, const struct orch_plan *plan);
 void orch_share_free(struct orch_share *share);
-
-/** "claimed by bob until 12:40". The caller frees. */
-char *orch_share_claim_text(const struct orch_claim *claim);
-/** "12:40" today, else "2026-11-22 12:40", local time. The caller frees. */
-char *orch_share_until_text(int64_t utc_ns);
 
 #endif

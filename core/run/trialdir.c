@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/run/trialdir.h"
 
+#include "core/run/collect.h"
 #include "core/run/fingerprint.h"
 #include "lib/base/error.h"
 #include "lib/base/file.h"
@@ -487,7 +488,7 @@ bool orch_trialdir_prepare(struct orch_plan *plan, const struct orch_plan_item *
     }
     memset(out, 0, sizeof *out);
     orch_key_make(out->key);
-    out->path = g_build_filename(orch_store_folder(plan->store), "trials", out->key, NULL);
+    out->path = g_build_filename(orch_store_local_folder(plan->store), "trials", out->key, NULL);
     out->params = json_incref(params);
     out->record = make_record(plan, item, inputs, slot, out->key, argv_json);
     return true;
@@ -499,13 +500,17 @@ bool orch_trialdir_write(struct orch_plan *plan, const struct orch_plan_item *it
 {
     if (mkdir(trialdir->path, 0700) != 0) {
         g_autofree char *trials = g_path_get_dirname(trialdir->path);
-        if (errno != ENOENT || (mkdir(trials, 0700) != 0 && errno != EEXIST) ||
+        g_autofree char *above = g_path_get_dirname(trials);
+        if (errno != ENOENT || !orch_dir_make(above, NULL) ||
+            (mkdir(trials, 0700) != 0 && errno != EEXIST) ||
             mkdir(trialdir->path, 0700) != 0) {
             orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot make '%s'", trialdir->path);
             return false;
         }
     }
-    if (write_trial(plan, item, trialdir->params, slot, trialdir, error))
+    g_autofree char *record = g_build_filename(trialdir->path, ORCH_TRIAL_RECORD, NULL);
+    if (orch_file_write(record, trialdir->record, strlen(trialdir->record), false, error) &&
+        write_trial(plan, item, trialdir->params, slot, trialdir, error))
         return true;
     orch_tree_remove(trialdir->path, NULL);
     return false;

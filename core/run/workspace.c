@@ -75,6 +75,21 @@ struct orch_workspace *orch_workspace_at(const struct orch_workspace *base, cons
     return NULL;
 }
 
+struct orch_workspace *orch_workspace_apart(const char *root, const char *folder, const char *db,
+                                            struct orch_source *source, struct orch_vcs *vcs)
+{
+    struct scratch *self = g_new0(struct scratch, 1);
+    self->workspace = (struct orch_workspace){
+        .folder = g_strdup(folder),
+        .root = g_strdup(root),
+        .db_path = g_strdup(db),
+        .db_is_given = true,
+        .source = source,
+        .vcs = vcs,
+    };
+    return &self->workspace;
+}
+
 /* Links what git ignores into a copy; a data folder that is not there is not an error. */
 static void link_ignored(const char *root, const GPtrArray *ignored, const char *copy)
 {

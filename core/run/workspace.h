@@ -34,6 +34,11 @@ struct orch_workspace *orch_workspace_at(const struct orch_workspace *base, cons
                                          const char *folder, struct orch_source *source,
                                          GError **error);
 
+/** A workspace that is no part of any repository: `source` (taken over) is its tree, `vcs` (taken
+ * over, or NULL) what is known of trees. For what came from elsewhere. */
+struct orch_workspace *orch_workspace_apart(const char *root, const char *folder, const char *db,
+                                            struct orch_source *source, struct orch_vcs *vcs);
+
 /** A tree of the repository written out once beside the open store: work/<tree>, with symbolic
  * links to what git ignores (data, environments). The caller frees the path; NULL on error. */
 char *orch_workspace_copy(struct orch_workspace *workspace, const char *tree, GError **error);

@@ -99,8 +99,11 @@ bool web_api_coverage(struct web_call *call, GError **error)
     json_t *rows = json_array();
     for (guint i = 0; i < shares->len; i++) {
         const struct orch_share *s = shares->pdata[i];
-        json_array_append_new(rows, json_pack("{s:s? s:s? s:s? s:I s:I s:I s:f s:f}", "recipe",
+        json_array_append_new(rows, json_pack("{s:s? s:s? s:s? s:b s:I s:I s:I s:f s:f}", "recipe",
                                               s->recipe, "experiment", s->experiment, "who", s->who,
+                                              "is_mine",
+                                              s->who && call->web->options.who &&
+                                                  orch_who_is_same(s->who, call->web->options.who),
                                               "runs", (json_int_t)s->runs, "ok", (json_int_t)s->ok,
                                               "trials", (json_int_t)s->trials, "ended_ms",
                                               (double)s->ended_ns / 1e6, "wall_s", s->wall_s));

@@ -129,8 +129,116 @@ bool orch_process_is_alive(const struct orch_process *process)
            state != 'X';
 }
 
+/* ---- people ------------------------------------------------------------------------------------
+ */
+
+#define WHO_BYTES_MAX 200
+
+static char *user; /* set, or found */
+static char *(*find_user)(void *ctx);
+static void *find_user_ctx;
+
+void orch_user_set(const char *who)
+{
+    g_free(user);
+    user = who ? orch_who_clean(g_strdup(who)) : NULL;
+    if (user && !*user)
+        g_clear_pointer(&user, g_free);
+}
+
+void orch_user_set_finder(char *(*find)(void *ctx), void *ctx)
+{
+    find_user = find;
+    find_user_ctx = ctx;
+}
+
 const char *orch_user_name(void)
 {
-    const char *name = g_getenv("ORCH_USER");
-    return name && *name ? name : g_get_user_name();
+    if (user)
+        return user;
+    const char *named = g_getenv("ORCH_USER");
+    g_autofree char *clean = named ? orch_who_clean(g_strdup(named)) : NULL;
+    if (clean && strcmp(clean, named) != 0)
+        orch_user_set(clean);
+    if (clean && *clean)
+        return user ? user : named;
+    if (find_user) {
+        g_autofree char *found = find_user(find_user_ctx);
+        find_user = NULL;
+        orch_user_set(found);
+    }
+    return user ? user : g_get_user_name();
+}
+
+char *orch_who_clean(char *who)
+{
+    g_autofree char *valid = g_utf8_make_valid(who, -1);
+    char *out = who;
+    for (const char *at = valid; *at; at = g_utf8_next_char(at)) {
+        gunichar c = g_utf8_get_char(at);
+        size_t bytes = (size_t)(g_utf8_next_char(at) - at);
+        bool is_text = g_unichar_isprint(c);
+        if ((size_t)(out - who) + bytes > MIN(strlen(who), WHO_BYTES_MAX))
+            break;
+        if (is_text)
+            memcpy(out, at, bytes);
+        else
+            *out = ' ';
+        out += is_text ? bytes : 1;
+    }
+    *out = 0;
+    return g_strstrip(who);
+}
+
+/* Where "<address>" begins, at the end of the text; NULL: it does not end with one. */
+static const char *bracket(const char *who)
+{
+    size_t length = strlen(who);
+    return length > 2 && who[length - 1] == '>' ? strrchr(who, '<') : NULL;
+}
+
+char *orch_who_name(const char *who)
+{
+    const char *at = who ? bracket(who) : NULL;
+    char *name = at ? g_strchomp(g_strndup(who, (gsize)(at - who))) : g_strdup(who);
+    if (!at || *name)
+        return name;
+    g_free(name);
+    return g_strdup(who);
+}
+
+char *orch_who_address(const char *who)
+{
+    const char *at = who ? bracket(who) : NULL;
+    if (at)
+        return g_strndup(at + 1, strlen(at) - 2);
+    bool is_address = who && strchr(who, '@') && !strpbrk(who, " <>");
+    return is_address ? g_strdup(who) : NULL;
+}
+
+bool orch_who_matches(const char *who, const char *text)
+{
+    if (!who || !text || !*text)
+        return false;
+    g_autofree char *name = orch_who_name(who);
+    g_autofree char *address = orch_who_address(who);
+    return strcmp(who, text) == 0 || strcmp(name, text) == 0 ||
+           (address && g_ascii_strcasecmp(address, text) == 0);
+}
+
+/* The login name of somebody who has another name by now. */
+static bool is_own_login(const char *a, const char *b)
+{
+    const char *me = orch_user_name();
+    return strcmp(a, me) == 0 && bracket(me) && strcmp(b, g_get_user_name()) == 0;
+}
+
+bool orch_who_is_same(const char *a, const char *b)
+{
+    if (!a || !b || !*a || !*b)
+        return false;
+    g_autofree char *name = orch_who_name(b);
+    g_autofree char *address = orch_who_address(b);
+    return strcmp(a, b) == 0 || orch_who_matches(a, name) || orch_who_matches(a, address) ||
+           is_own_login(a, b) || is_own_login(b, a);
 }

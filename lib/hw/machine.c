@@ -249,6 +249,32 @@ char *orch_machine_where(const struct orch_machine *machine, const unsigned *gpu
     return g_string_free(text, FALSE);
 }
 
+/* The number before "x "; 0: there is none. */
+static unsigned count_at(const char *text, const char **out_rest)
+{
+    char *end = NULL;
+    int64_t count = g_ascii_strtoll(text, &end, 10);
+    bool is_count = end > text && g_str_has_prefix(end, "x ") && count > 0 && count <= 10000;
+    *out_rest = is_count ? end + 2 : text;
+    return is_count ? (unsigned)count : 0;
+}
+
+struct orch_where_place orch_where_read(const char *where)
+{
+    struct orch_where_place place = {0};
+    const char *rest, *next;
+    place.gpus = count_at(where ? where : "", &rest);
+    place.device = g_strdup(rest);
+    for (next = rest; place.gpus && (next = strstr(next, " + ")) != NULL;)
+        place.gpus += count_at(next + 3, &next);
+    char *comma = place.gpus ? NULL : strrchr(place.device, ',');
+    if (comma && (g_str_has_suffix(comma, " thread") || g_str_has_suffix(comma, " threads"))) {
+        place.threads = (int)CLAMP(g_ascii_strtoll(comma + 1, NULL, 10), 0, 100000);
+        *comma = '\0';
+    }
+    return place;
+}
+
 double orch_machine_load(void)
 {
     double load;

@@ -48,6 +48,16 @@ json_t *orch_machine_facts(const struct orch_machine *machine);
 char *orch_machine_where(const struct orch_machine *machine, const unsigned *gpus,
                          unsigned gpu_count, int threads);
 
+/** What such a text says. */
+struct orch_where_place {
+    char *device; /* "Tesla V100-SXM2-16GB", of several kinds all; the processor's model; never NULL
+                   */
+    unsigned gpus; /* 0: the processor */
+    int threads;   /* of a processor; 0: not said */
+};
+/** Reads one ("" for NULL). The caller frees `device`. */
+struct orch_where_place orch_where_read(const char *where);
+
 /** One-minute load average; -1 when unknown. */
 double orch_machine_load(void);
 

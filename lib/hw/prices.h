@@ -24,12 +24,15 @@ struct orch_price_wish {
     const char *gpu;   /* its name in the table */
     const char *cloud; /* NULL: any */
     bool spot;
+    const char *on; /* "2025-11-21": the price that held on that day; NULL: the newest */
 };
+/** Had the price been asked on that day? True for one without a date, and for a day of NULL. */
+bool orch_price_held(const struct orch_price *price, const char *on);
 /** Price of one GPU an hour, at a row of orch_prices. */
 double orch_price_per_gpu(const struct orch_price *price, bool spot);
 /** The row to reckon with: of the newest year (fees without a host last) the first cloud that has
- * one in the order aws, azure, gcp, others; of those the cheapest a GPU. NULL when there is none.
- */
+ * one in the order aws, azure, gcp, others; of those the cheapest a GPU. With a day, of the rows
+ * that held then; where the table begins later, of its oldest. NULL when there is none. */
 const struct orch_price *orch_price_choose(struct orch_price_wish wish);
 
 #endif

@@ -99,6 +99,7 @@ struct orch_vcs {
     char *name;    /* for orch_vcs_backend */
     const struct orch_backend *backend;
     git_repository *repository; /* NULL under the git program */
+    GHashTable *listed;         /* id -> files: trees known by their lists alone (listed.c) */
     /* the files of the tree that was asked for last: one plan asks for many subtrees of one tree */
     char *cached_tree;
     GPtrArray *cached_entries;

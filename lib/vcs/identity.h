@@ -11,6 +11,9 @@
  * frees. */
 char *orch_vcs_identity(const char *dir);
 
+/** Does git's configuration of `dir` ask for signatures (orch.sign)? */
+bool orch_vcs_signs(const char *dir);
+
 /** A detached signature of a text with the key and the program that git's configuration of `dir`
  * names (gpg.format openpgp or ssh, user.signingKey, gpg.program, gpg.ssh.program). The caller
  * frees. ORCH_ERROR_USAGE with the command that sets a key up: there is none. */
@@ -22,7 +25,8 @@ enum orch_signature {
     ORCH_SIGNATURE_BAD,         /* does not fit the text, or is none */
 };
 /** Judges a signature (gpg.ssh.allowedSignersFile, or the user's key ring). `*out_signer` (the
- * caller frees): principal or user id of a GOOD one, fingerprint of an UNKNOWN_KEY, else NULL.
+ * caller frees): principal or user id of a GOOD one, fingerprint of an UNKNOWN_KEY (an expired
+ * key counts as unknown, a revoked one as BAD), else NULL.
  * False when it cannot be judged (program missing). */
 bool orch_vcs_verify(const char *dir, const char *text, const char *signature,
                      enum orch_signature *out, char **out_signer, GError **error);

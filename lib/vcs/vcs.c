@@ -90,6 +90,7 @@ void orch_vcs_close(struct orch_vcs *vcs)
     if (!vcs)
         return;
     orch_libgit2_close(vcs);
+    g_clear_pointer(&vcs->listed, g_hash_table_unref);
     if (vcs->cached_entries)
         g_ptr_array_unref(vcs->cached_entries);
     g_free(vcs->cached_tree);

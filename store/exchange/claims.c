@@ -17,6 +17,8 @@
 #define NAME_BYTES_MAX 400 /* of who, host, where_key */
 #define NAME_CHARS 100     /* of our own who and host */
 #define TRIES 5
+/* What has been over for so long is nobody's any more. */
+#define LEFT_BEHIND_NS (INT64_C(86400) * 1000000000)
 
 /* Of a claim's time: what the list of others' is believed for (30 s), and what clocks may differ
  * beyond its end (2 min). */
@@ -79,7 +81,7 @@ static void free_claim(gpointer claim)
     orch_claim_free(claim);
 }
 
-struct orch_claim *claims_copy(const struct orch_claim *claim)
+struct orch_claim *orch_claim_copy(const struct orch_claim *claim)
 {
     struct orch_claim *copy = g_new(struct orch_claim, 1);
     *copy = *claim;
@@ -235,7 +237,7 @@ static bool is_alive(const struct orch_claims *claims, const struct claims_entry
 /* As this machine's clock sees it. The caller frees. */
 static struct orch_claim *shown(const struct orch_claims *claims, const struct claims_entry *entry)
 {
-    struct orch_claim *claim = claims_copy(entry->claim);
+    struct orch_claim *claim = orch_claim_copy(entry->claim);
     const struct held *held = g_hash_table_lookup(claims->held, entry->resource);
     claim->is_ours = held && strcmp(held->token, entry->token) == 0;
     claim->made_ns -= claims->clock_ns;
@@ -399,9 +401,26 @@ bool orch_claims_give_back(struct orch_claims *claims, const char *fingerprint,
     return give_back(claims, changes, error);
 }
 
+/* Claims of those who died. A folder is tidied as it is listed. */
+static void add_left_behind(const struct orch_claims *claims, GArray *changes)
+{
+    GHashTableIter iter;
+    gpointer data;
+    g_hash_table_iter_init(&iter, claims->seen);
+    while (!claims->place.is_own_clock && g_hash_table_iter_next(&iter, NULL, &data)) {
+        const struct claims_entry *entry = data;
+        struct claims_change change = {.resource = entry->resource, .old_token = entry->token};
+        if (entry->claim && entry->claim->expires_ns < orch_now_ns() - LEFT_BEHIND_NS &&
+            !g_hash_table_contains(claims->held, entry->resource))
+            g_array_append_val(changes, change);
+    }
+}
+
 bool orch_claims_give_back_all(struct orch_claims *claims, GError **error)
 {
     g_autoptr(GArray) changes = changes_of(claims, INT64_MAX);
+    if (changes->len)
+        add_left_behind(claims, changes);
     return give_back(claims, changes, error);
 }
 

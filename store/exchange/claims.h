@@ -26,15 +26,18 @@ struct orch_claim {
     bool is_ours;                     /* made by these very claims */
 };
 void orch_claim_free(struct orch_claim *claim);
+/** The caller frees. */
+struct orch_claim *orch_claim_copy(const struct orch_claim *claim);
 /** The resource of a trial: SHA-256 of "trial FINGERPRINT", with " at WHERE_KEY" unless NULL. */
 void orch_claim_resource(const char *fingerprint, const char *where_key,
                          char out[ORCH_SHA256_CHARS]);
 
 struct orch_claims;
-/** Claims on a git remote (`repository` inside a work tree) or in a folder; exactly one is given.
- * `who`: of the claims that are made here. */
-struct orch_claims *orch_claims_open_git(const char *repository, const char *remote,
-                                         const char *who, GError **error);
+/** Claims on a git remote or in a folder. `repository`: a folder inside a work tree; where it is in
+ * none, a private repository in `store_folder` is used (NULL: that is an error). `who`: of the
+ * claims that are made here. */
+struct orch_claims *orch_claims_open_git(const char *repository, const char *store_folder,
+                                         const char *remote, const char *who, GError **error);
 struct orch_claims *orch_claims_open_folder(const char *folder, const char *who, GError **error);
 /** Gives back what is still held. */
 void orch_claims_close(struct orch_claims *claims);
@@ -48,7 +51,8 @@ bool orch_claims_take(struct orch_claims *claims, const char *fingerprint, const
 bool orch_claims_renew(struct orch_claims *claims, GError **error);
 bool orch_claims_give_back(struct orch_claims *claims, const char *fingerprint,
                            const char *where_key, GError **error);
-/** Gives back all that are held, together. */
+/** Gives back all that are held, together; and takes away what others left behind a day ago, if any
+ * was held. */
 bool orch_claims_give_back_all(struct orch_claims *claims, GError **error);
 /** All claims that have not expired, ours too: struct orch_claim *, oldest first; the caller
  * unrefs. */

@@ -50,6 +50,5 @@ struct orch_claims *claims_new(const struct claims_place *place, const char *who
 /** A claim from its text, as strict as a stranger's needs: NULL for anything that does not name
  * just this resource. The caller frees. */
 struct orch_claim *claims_parse(const char *resource, const char *text, size_t length);
-struct orch_claim *claims_copy(const struct orch_claim *claim);
 
 #endif

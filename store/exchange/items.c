@@ -205,9 +205,10 @@ struct joining {
 static bool refuse(const struct joining *j, const char *why)
 {
     char path[ORCH_ITEM_PATH_CHARS];
-    g_autofree char *line = orch_text_plain(g_strndup(why, strcspn(why, "\n")));
+    g_autofree char *line =
+        orch_text_plain(g_utf8_make_valid(why, (gssize)MIN(strcspn(why, "\n"), 300)));
     orch_item_path(j->name, path);
-    orch_join_refuse(j->join, "%s: %.300s", path, line);
+    orch_join_refuse(j->join, "%s: %s", path, line);
     return true;
 }
 

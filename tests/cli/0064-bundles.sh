@@ -22,6 +22,14 @@ mkdir "$SCRATCH/share" "$SCRATCH/other"; put() { cp "$1" "$SCRATCH/share/$(sha25
 ok orch db info --json; digest=$(json digest)
 put one.orch; put all.orch; cd "$SCRATCH/other"; git init -q -b main .
 ok orch pull "$SCRATCH/share"; ok orch db info --json; same "$digest" "$(json digest)"
+# by the command itself, in both orders, twice
+for order in 'one all' 'all one' 'all all'; do
+    mkdir "$SCRATCH/${order% *}-${order#* }"; cd "$SCRATCH/${order% *}-${order#* }"; git init -q -b main .
+    for name in $order; do ok orch db merge "$SCRATCH/w/$name.orch"; done
+    ok orch db info --json; same "$digest" "$(json digest)" "the store after $order"; ok orch db check
+done
+head -c 700 "$SCRATCH/w/all.orch" >cut.orch; fails 3 orch db merge cut.orch; says 'cut off'
+cd "$SCRATCH/other"
 # hostile archives: each a line and status 7, or refused as a whole; the store stays as it was
 python3 - "$SCRATCH/w/all.orch" "$SCRATCH" <<'P'
 import gzip, hashlib, io, sys, tarfile

@@ -25,6 +25,30 @@ ok orch status; says_not ahead
 # Ctrl-C: the claim is given back at once
 (exec orch run naps.recipe -x seconds=20 --share >/dev/null 2>&1) & pid=$!
 wait_for_claim; kill -INT $pid; sleep 0.3; kill -INT $pid; wait $pid; same "$(claims)" ''
+# what others have run, but is too large to come along, is made again where another trial wants it
+cd ..; for who in ada bob; do cat >$who/big.plugin <<'Y'
+plugin: big
+version: 1.0.0
+about: makes a large file
+licence: MIT
+command: [sh, "-c", "sleep 1; echo x 1; head -c 5000000 /dev/zero >out.bin"]
+metrics: { x: { help: nothing } }
+artifacts: { file: out.bin }
+Y
+cat >$who/size.plugin <<'Y'
+plugin: size
+version: 1.0.0
+about: reads it
+licence: MIT
+command: [sh, "-c", "echo size $$(wc -c <${from})"]
+parameters: { from: { type: artifact, help: a file } }
+metrics: { size: { help: bytes } }
+Y
+printf 'format: 1\nrecipe: big\nexperiments:\n  big: { plugin: ./big.plugin }\n  size: { plugin: ./size.plugin, with: { from: "${big.file}" } }\n' >$who/big.recipe
+done
+(cd ada; ORCH_CLAIM_S=60 ORCH_USER=ada exec orch run big.recipe big --share >/dev/null 2>&1) & ada=$!
+wait_for_claim; cd bob; ok env ORCH_CLAIM_S=60 orch run big.recipe --share --wait --json
+same "$(json ended.ok) $(json done_before) $(json not_run)" '2 0 0'; wait $ada
 # a server that takes no claims: said once, the run goes on
 printf '#!/bin/sh\nwhile read a b ref; do case $ref in *claims*) echo no claims here >&2; exit 1;; esac; done\n' >../hub.git/hooks/pre-receive
 chmod +x ../hub.git/hooks/pre-receive
@@ -43,3 +67,7 @@ ok orch run naps.recipe -x seconds=0.14 --share --remote /nonexistent/folder; sa
 cd "$SCRATCH/w"; sleeps naps '0.01'
 fails 3 orch run naps.recipe --share; says 'has no remote'
 ok orch run naps.recipe; says '1 ok'
+# outside any repository a path will do
+rm -rf .git .orch; sleeps naps '0.15'
+ok orch run naps.recipe --share --remote ../hub.git; says '1 ok'; says_not 'not known'; says_not 'cannot'; same "$(claims)" ''
+cd ../ada; ok orch pull; ok orch ls --json --where 'seconds=0.15'; same "$(json runs.#)" 1

@@ -17,6 +17,7 @@ set_tests_properties(cli.0027-recipes PROPERTIES LABELS "slow" TIMEOUT 600)
 # wait for real seconds, train with LibTorch, or measure the machine
 set_tests_properties(cli.0036-bench cli.0043-forecast cli.0044-budget cli.0057-classes cli.0070-share cli.0071-share-trouble
   PROPERTIES LABELS "slow")
+set_tests_properties(cli.0081-verify-class PROPERTIES LABELS "slow" TIMEOUT 400)
 # start a Jupyter kernel, a browser
 set_tests_properties(cli.0059-notebooks cli.0058-page-browser PROPERTIES LABELS "slow" TIMEOUT 300)
 add_test(NAME layers COMMAND ${CMAKE_SOURCE_DIR}/tests/layers.sh ${CMAKE_SOURCE_DIR})

@@ -13,6 +13,8 @@ static struct {
     int code;      /* SQLITE_FULL, SQLITE_IOERR_WRITE, ... */
     bool lasting;  /* all after it fail too, as on a full disk */
     bool hit;
+    bool no_sync; /* nothing is lost when no machine stops, and tests are quick */
+    void (*on_read)(sqlite3_int64 at, int n); /* told of every read, or NULL */
 } fault;
 
 struct fault_file {
@@ -41,6 +43,8 @@ static int fault_close(sqlite3_file *f)
 
 static int fault_read(sqlite3_file *f, void *to, int n, sqlite3_int64 at)
 {
+    if (fault.on_read)
+        fault.on_read(at, n);
     return FAULT_REAL(f)->pMethods->xRead(FAULT_REAL(f), to, n, at);
 }
 
@@ -60,7 +64,9 @@ static int fault_truncate(sqlite3_file *f, sqlite3_int64 size)
 
 static int fault_sync(sqlite3_file *f, int flags)
 {
-    return fault_now() ? SQLITE_IOERR_FSYNC : FAULT_REAL(f)->pMethods->xSync(FAULT_REAL(f), flags);
+    if (fault_now())
+        return SQLITE_IOERR_FSYNC;
+    return fault.no_sync ? SQLITE_OK : FAULT_REAL(f)->pMethods->xSync(FAULT_REAL(f), flags);
 }
 
 static int fault_size(sqlite3_file *f, sqlite3_int64 *out)

@@ -1,2 +1,4 @@
 # lib/base: numbers in order
 orch_test(reals "quick" orch_base)
+# people: names, addresses, who is the same
+orch_test(who "quick" orch_base)

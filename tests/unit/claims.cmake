@@ -1,1 +1,2 @@
-orch_test(claims "quick" orch_exchange)
+# it waits for claims to end
+orch_test(claims "slow" orch_exchange)

@@ -4,6 +4,11 @@ orch_test(store_open "quick" orch_store)
 orch_test(store_where "quick" orch_store)
 orch_test(store_care "quick" orch_store)
 orch_test(store_dataset "quick" orch_store)
+orch_test(store_repair "quick" orch_store)
+orch_test(store_shards "quick" orch_store)
+
+add_test(NAME fault.store_repair COMMAND test_store_repair all)
+set_tests_properties(fault.store_repair PROPERTIES LABELS "slow" TIMEOUT 600)
 
 # tests/data/store-v1.db was written by it; a new schema version gets a file of its own
 add_executable(make_golden_store ${CMAKE_SOURCE_DIR}/tests/store/make_golden.c)

@@ -25,7 +25,7 @@ static struct orch_claims *open_at(const struct place *place, unsigned member, c
 {
     g_autoptr(GError) error = NULL;
     struct orch_claims *claims =
-        place->is_git ? orch_claims_open_git(place->clones[member % 2], "origin", who, &error)
+        place->is_git ? orch_claims_open_git(place->clones[member % 2], NULL, "origin", who, &error)
                       : orch_claims_open_folder(place->shared, who, &error);
     if (!claims)
         fail_msg("%s", error->message);
@@ -115,16 +115,16 @@ static void check_life(const struct place *place)
 static void check_expiry(const struct place *place)
 {
     g_autoptr(GError) error = NULL;
-    g_setenv("ORCH_CLAIM_S", "1", TRUE);
+    g_setenv("ORCH_CLAIM_S", "3", TRUE);
     struct orch_claims *dead = open_at(place, 0, "dead"), *bob = open_at(place, 1, "bob");
     struct orch_claims *eve = open_at(place, 0, "eve");
     assert_true(takes(dead, FP, NULL, NULL));
     assert_false(takes(bob, FP, NULL, NULL));
-    g_usleep(600000);
+    g_usleep(1800000);
     must(orch_claims_renew(dead, &error), error);
-    g_usleep(700000); /* would be over without having been renewed, tolerance and all */
+    g_usleep(2100000); /* would be over without having been renewed, tolerance and all */
     assert_false(takes(bob, FP, NULL, NULL));
-    g_usleep(500000);
+    g_usleep(1500000);
     assert_int_equal(listed(bob), 0);
     bool b = takes(bob, FP, NULL, NULL), e = takes(eve, FP, NULL, NULL);
     assert_true(b);
@@ -379,6 +379,16 @@ static void test_git_strangers(void **state)
     assert_true(takes(ada, FP, NULL, NULL));
     orch_claims_close(ada);
     g_unsetenv("ORCH_CLAIM_S");
+    /* what somebody left behind long ago is taken away by the next who has taken something */
+    g_autofree char *old =
+        claim_json(FP2, now - INT64_C(2) * 86400 * second, now - INT64_C(2) * 86400 * second + 1);
+    g_autofree char *old_commit = g_strconcat(head, old, NULL);
+    push_object(&place, FP2, "commit", old_commit);
+    ada = open_at(&place, 0, "ada");
+    assert_true(takes(ada, FP, NULL, NULL));
+    orch_claims_close(ada);
+    g_autofree char *left = GIT_SAYS(place.shared, "for-each-ref");
+    assert_string_equal(left, "");
     /* nothing became a ref of the user's repository */
     g_autofree char *refs = GIT_SAYS(place.clones[0], "for-each-ref", "refs/orch");
     assert_string_equal(refs, "");
@@ -401,7 +411,7 @@ static void test_unreachable(void **state)
     assert_false(orch_claims_give_back_all(ada, &error));
     orch_claims_close(ada);
     g_clear_error(&error);
-    assert_null(orch_claims_open_git(scratch, NULL, "ada", &error));
+    assert_null(orch_claims_open_git(scratch, NULL, NULL, "ada", &error));
     g_clear_error(&error);
     assert_null(orch_claims_open_folder("/nonexistent/folder", "ada", &error));
     assert_true(g_error_matches(error, ORCH_ERROR, ORCH_ERROR_IO));

@@ -127,6 +127,8 @@ static void test_conditions(void **state)
         {"cpu = Xeon", "abc"},
         {"host = node1", "abc"},
         {"who ~ gr", "abc"},
+        {"who = 'gr\xc3\xbc\xc3\x9f'", "abc"},
+        {"who != nobody", "abc"},
         {"plugin = finetune and experiment = finetune and recipe = hw4", "abc"},
         {"ended = 2025-11-21", "a"},
         {"ended != 2025-11-21", "bc"},

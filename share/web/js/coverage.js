@@ -2,11 +2,12 @@
 // Who of the group has run how much of what.
 import {get} from './api.js';
 import {add, el, link, plainTable} from './dom.js';
-import {ago, duration, number} from './format.js';
+import {ago, duration, number, person} from './format.js';
 
 export async function show(root) {
-  const {shares, who} = await get('coverage');
-  const people = [...new Set(shares.map((s) => s.who ?? '-'))].sort((a, b) => (b === who) - (a === who) || a.localeCompare(b));
+  const {shares} = await get('coverage');
+  const mine = new Set(shares.filter((s) => s.is_mine).map((s) => s.who));
+  const people = [...new Set(shares.map((s) => s.who ?? '-'))].sort((a, b) => mine.has(b) - mine.has(a) || a.localeCompare(b));
   const rows = new Map();
   for (const s of shares) {
     const key = `${s.recipe ?? '-'}\n${s.experiment ?? '-'}`;
@@ -21,7 +22,7 @@ export async function show(root) {
       s.runs > s.ok ? el('span', {class: 'bad'}, `, ${number(s.runs - s.ok)} failed`) : null, el('span', {class: 'dim'}, `, ${duration(s.wall_s)}, ${ago(s.ended_ms)}`)];
   };
   add(root, el('h1', {}, 'Who has done what'), rows.size ? plainTable([{name: 'recipe', cell: (r) => r.recipe}, {name: 'experiment', cell: (r) => r.experiment},
-    ...people.map((p) => ({name: p === who ? `${p} (you)` : p, cell: (r) => cell(r, p)}))], [...rows.values()], 'coverage') : el('p', {class: 'dim'}, 'no run yet'),
+    ...people.map((p) => ({name: mine.has(p) ? `${person(p)} (you)` : person(p), cell: (r) => cell(r, p)}))], [...rows.values()], 'coverage') : el('p', {class: 'dim'}, 'no run yet'),
   el('p', {class: 'note'}, "Done: different trials that ended ok or diverged. The time is that of all of that person's runs, the last figure says when the newest ended."));
   return null;
 }

@@ -12,6 +12,11 @@ export function number(value) {
   return String(Number(value.toPrecision(4)));
 }
 
+/** The name of "Ada Lovelace <ada@example.org>". */
+export function person(who) {
+  return String(who ?? '-').replace(/\s*<[^<>]*>$/, '') || String(who);
+}
+
 /** "0.912 ± 0.0043": the decimals that the half width's second digit has. */
 export function mean(stat) {
   if (!stat) return '-';

@@ -3,7 +3,7 @@
 import {follow} from './api.js';
 import {Chart} from './chart.js';
 import {add, el, put} from './dom.js';
-import {duration, labelled, number, setting, shortKey} from './format.js';
+import {duration, labelled, number, person, setting, shortKey} from './format.js';
 
 const POINTS_MAX = 6000;
 
@@ -15,7 +15,7 @@ export function trialHead(t) {
   bar.style.width = `${100 * (share ?? 0)}%`;
   return [
     el('p', {}, el('span', {class: 'state', 'data-mark': t.is_alive ? '▶' : '!'}, t.is_alive ? 'running' : "interrupted (the next 'orch run' closes it)"),
-      ` ${t.phase ? `${t.phase}, ` : ''}for ${duration(t.elapsed_s)}, by ${t.who}`),
+      ` ${t.phase ? `${t.phase}, ` : ''}for ${duration(t.elapsed_s)}, by ${person(t.who)}`),
     share === null ? null : el('div', {class: 'bar', role: 'progressbar', 'aria-valuenow': Math.round(100 * share), 'aria-valuemin': 0, 'aria-valuemax': 100, 'aria-label': 'progress'}, bar),
     el('p', {class: 'remaining'}, share === null ? '' : `${number(t.done)} of ${number(t.total)} (${Math.floor(100 * share)} %). `, left,
       t.forecast?.p50_s ? el('span', {class: 'dim'}, ` Forecast of the whole: ${duration(t.forecast.p50_s)}.`) : null),

@@ -3,7 +3,7 @@
 import {get, isAbort} from './api.js';
 import {Chart} from './chart.js';
 import {add, el, errorBox, plainTable, put} from './dom.js';
-import {number, plain, shortKey} from './format.js';
+import {number, person, plain, shortKey} from './format.js';
 
 const STATES = {complete: 'complete', partial: 'partly there', missing: 'not run yet', skipped: 'not in this profile', student: 'to be written by you'};
 
@@ -47,7 +47,7 @@ function sectionOf(s, charts) {
     el('p', {class: 'note'}, state, s.planned ? `, ${s.done} of ${s.planned} trials` : '', s.points ? `, ${number(s.points)} points` : ''),
     s.blocks.map((b) => blockOf(b, charts)),
     s.runs?.length ? el('details', {}, el('summary', {}, `made of ${s.runs.length} run${s.runs.length === 1 ? '' : 's'}`),
-      el('ul', {}, s.runs.map((r) => el('li', {}, el('a', {href: `#/run/${r.key}`}, shortKey(r.key)), ` ${r.experiment ?? ''} ${r.label ?? ''} `, el('span', {class: 'dim'}, r.who ?? ''))))) : null);
+      el('ul', {}, s.runs.map((r) => el('li', {}, el('a', {href: `#/run/${r.key}`}, shortKey(r.key)), ` ${r.experiment ?? ''} ${r.label ?? ''} `, el('span', {class: 'dim'}, r.who ? person(r.who) : ''))))) : null);
 }
 
 function blockOf(b, charts) {

@@ -3,7 +3,7 @@
 import {follow, get} from './api.js';
 import {Chart} from './chart.js';
 import {add, address, el, errorBox, link, pairs, plainTable, put} from './dom.js';
-import {bytes, duration, labelled, number, plain, setting, shortKey, time} from './format.js';
+import {bytes, duration, labelled, number, person, plain, setting, shortKey, time} from './format.js';
 import {stateOf} from './runs.js';
 import {trialHead, Curves} from './live.js';
 
@@ -61,7 +61,7 @@ async function drawLogs(place, key) {
 
 function head(run) {
   return [el('h1', {}, `${run.experiment ?? '-'} `, el('span', {class: 'dim mono'}, shortKey(run.key))),
-    el('p', {}, stateOf(run.hidden ? 'removed' : run.state), run.reason ? `: ${run.reason}` : '', ` took ${duration(run.wall_s)}, by ${run.who ?? '-'}, ended ${time(run.ended_ms)}`)];
+    el('p', {}, stateOf(run.hidden ? 'removed' : run.state), run.reason ? `: ${run.reason}` : '', ` took ${duration(run.wall_s)}, by ${person(run.who)}, ended ${time(run.ended_ms)}`)];
 }
 
 function outcome(run) {

@@ -2,7 +2,7 @@
 // Runs as a table: filter, sort, group, choose columns, choose runs to lay over each other.
 import {follow, forgetNames, get, isAbort, names} from './api.js';
 import {add, address, el, errorBox, link, plainTable, put, say} from './dom.js';
-import {ago, duration, labelled, mean, number, plain, setting, shortKey} from './format.js';
+import {ago, duration, labelled, mean, number, person, plain, setting, shortKey} from './format.js';
 import {Grid} from './table.js';
 
 const CHOSEN_MAX = 20;
@@ -15,7 +15,7 @@ const KNOWN = {
   recipe: {width: 110},
   setting: {width: 205, cell: (v) => setting(v), sort: false},
   wall_s: {label: 'time', num: true, width: 92, cell: (v) => duration(v)},
-  who: {width: 80},
+  who: {width: 120, cell: (v) => person(v)},
   started: {width: 112, cell: (v) => ago(v / 1e6)},
   ended: {width: 112, cell: (v) => ago(v / 1e6)},
   commit: {width: 90, cell: (v) => v ? v.slice(0, 8) : '-'},

@@ -1,0 +1,424 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What it cost the group: the ledger of measured hours, and a recipe's allowance. */
+#include "core/cli/allowance.h"
+#include "core/cli/cli.h"
+#include "core/cli/execute.h"
+#include "core/cli/forecast.h"
+#include "core/cli/forecast_show.h"
+#include "core/cli/predict.h"
+#include "core/cli/prices.h"
+
+#include "lib/base/error.h"
+#include "lib/base/json.h"
+#include "lib/base/text.h"
+#include "store/bulk.h"
+
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+
+struct cost_options {
+    const char *by, *since, *where, *gpu, *profile;
+    const char **prices;
+};
+
+static const struct orch_option OPTIONS[] = {
+    {"by", 'b', "NAMES", ORCH_OPT_TEXT, offsetof(struct cost_options, by),
+     "sums by who, recipe, experiment, gpu, machine, week, month (default: who,gpu)"},
+    {"since", 0, "DATE", ORCH_OPT_TEXT, offsetof(struct cost_options, since),
+     "only runs that ended since then: 2026-11-01, or 7d for a week ago"},
+    {"where", 'w', "FILTER", ORCH_OPT_TEXT, offsetof(struct cost_options, where),
+     "only runs that match, as 'orch ls --where'"},
+    {"price", 0, "GPU=USD", ORCH_OPT_LIST, offsetof(struct cost_options, prices),
+     "an hour of that device, e.g. V100=0.50; cpu=0.05 for every processor"},
+    {"gpu", 0, "GPU", ORCH_OPT_TEXT, offsetof(struct cost_options, gpu),
+     "what the plan would add on that GPU (default: here)"},
+    {"profile", 'p', "NAME", ORCH_OPT_TEXT, offsetof(struct cost_options, profile),
+     "of the plan: another profile than the recipe's default"},
+    {0}};
+
+/* ---- what is asked -----------------------------------------------------------------------------
+ */
+
+static bool read_axes(const char *text, enum orch_ledger_axis *axes, size_t *out_count,
+                      GError **error)
+{
+    g_auto(GStrv) words = g_strsplit(text ? text : "who,gpu", ",", -1);
+    bool seen[ORCH_LEDGER_AXES] = {false};
+    *out_count = 0;
+    for (int i = 0; words[i]; i++) {
+        const char *names[ORCH_LEDGER_AXES + 1] = {NULL};
+        int found = -1;
+        for (int axis = 0; axis < ORCH_LEDGER_AXES; axis++) {
+            names[axis] = orch_ledger_axis_name((enum orch_ledger_axis)axis);
+            if (strcmp(g_strstrip(words[i]), names[axis]) == 0)
+                found = axis;
+        }
+        if (found < 0 || seen[found]) {
+            g_autofree char *hint = orch_suggest_hint(words[i], names);
+            orch_error_set(error, ORCH_ERROR_USAGE, hint,
+                           found < 0 ? "option '--by': there are no sums by '%s'"
+                                     : "option '--by': '%s' is there twice",
+                           words[i]);
+            return false;
+        }
+        seen[found] = true;
+        axes[(*out_count)++] = (enum orch_ledger_axis)found;
+    }
+    return true;
+}
+
+/* --where and --since as one filter; false with an error. `*out` NULL: neither. */
+static bool read_filter(const struct cost_options *o, struct orch_where **out, GError **error)
+{
+    *out = NULL;
+    g_auto(GStrv) parts = o->since ? g_strsplit(o->since, "'", -1) : NULL;
+    g_autofree char *quoted = parts ? g_strjoinv("''", parts) : NULL;
+    g_autofree char *since = quoted ? g_strdup_printf("ended >= '%s'", quoted) : NULL;
+    g_autofree char *both =
+        since && o->where ? g_strdup_printf("(%s) and %s", o->where, since) : NULL;
+    const char *text = both ? both : since ? since : o->where;
+    if (o->where && both && !(*out = orch_where_parse(o->where, error)))
+        return false; /* its own columns in the message */
+    orch_where_free(*out);
+    *out = text ? orch_where_parse(text, error) : NULL;
+    return *out || !text;
+}
+
+/* ---- the ledger --------------------------------------------------------------------------------
+ */
+
+struct telling {
+    struct cli_prices *prices;
+    struct orch_ledger *ledger;
+};
+
+static bool tell(void *ctx, const struct orch_run *run, GError **error)
+{
+    (void)error;
+    struct telling *t = ctx;
+    struct orch_ledger_run one = cli_prices_run(t->prices, run);
+    orch_ledger_add(t->ledger, &one);
+    return true;
+}
+
+/* Null where nobody knows any of it. */
+static json_t *money_json(double usd, int64_t runs, int64_t unpriced)
+{
+    return runs && runs == unpriced ? json_null() : json_real(usd);
+}
+
+/* What some runs cost, of which so many have no price. */
+static void add_money(struct orch_table *table, double usd, int64_t runs, int64_t unpriced)
+{
+    g_autofree char *money = money_format(usd);
+    g_autofree char *text = !runs              ? g_strdup("-")
+                            : runs == unpriced ? g_strdup("unknown")
+                            : unpriced         ? g_strdup_printf("%s + unknown", money)
+                                               : g_strdup(money);
+    orch_table_add(table, text, money_json(usd, runs, unpriced));
+}
+
+static void add_hours(struct orch_table *table, double seconds)
+{
+    g_autofree char *text = seconds > 0 ? orch_duration_format(seconds) : g_strdup("-");
+    orch_table_add(table, text, json_real(seconds / 3600));
+}
+
+static void add_sum(struct orch_table *table, const struct orch_ledger_sum *sum,
+                    const struct orch_ledger_sum *total)
+{
+    bool by_money = !total->unpriced_runs && total->usd > 0;
+    double share = by_money              ? sum->usd / total->usd
+                   : total->device_s > 0 ? sum->device_s / total->device_s
+                                         : 0;
+    g_autofree char *percent = g_strdup_printf("%.0f %%", 100 * share);
+    orch_table_add_int(table, sum->runs);
+    orch_table_add_int(table, sum->lost_runs);
+    add_hours(table, sum->wall_s);
+    add_hours(table, sum->device_s);
+    add_hours(table, sum->lost_device_s);
+    add_hours(table, sum->unpriced_device_s);
+    add_money(table, sum->usd, sum->runs, sum->unpriced_runs);
+    add_money(table, sum->lost_usd, sum->lost_runs, sum->lost_unpriced_runs);
+    orch_table_add(table, percent, json_real(share));
+}
+
+static struct orch_table *make_table(const struct orch_ledger *ledger,
+                                     const enum orch_ledger_axis *axes, size_t count,
+                                     bool with_total)
+{
+    static const char *const sums[] = {">runs",         ">lost runs",  ">hours",
+                                       ">device hours", ">lost hours", ">unpriced hours",
+                                       ">cost",         ">lost cost",  ">share"};
+    const struct orch_ledger_sum *total = orch_ledger_total(ledger);
+    g_autoptr(GPtrArray) headers = g_ptr_array_new();
+    g_autoptr(GPtrArray) rows = orch_ledger_rows(ledger);
+    for (size_t i = 0; i < count; i++)
+        g_ptr_array_add(headers, (char *)(uintptr_t)orch_ledger_axis_name(axes[i]));
+    for (size_t i = 0; i < G_N_ELEMENTS(sums); i++)
+        g_ptr_array_add(headers, (char *)(uintptr_t)sums[i]);
+    g_ptr_array_add(headers, NULL);
+    struct orch_table *table = orch_table_new((const char *const *)headers->pdata);
+    for (guint i = 0; i < rows->len; i++) {
+        const struct orch_ledger_row *row = rows->pdata[i];
+        for (size_t j = 0; j < count; j++) {
+            if (axes[j] == ORCH_LEDGER_WHO)
+                orch_table_add_who(table, row->labels[j]);
+            else
+                orch_table_add(table, row->labels[j], NULL);
+        }
+        add_sum(table, &row->sum, total);
+    }
+    for (size_t i = 0; with_total && i < count; i++)
+        orch_table_add(table, i ? "" : "total", NULL);
+    if (with_total)
+        add_sum(table, total, total);
+    return table;
+}
+
+static json_t *sum_json(const struct orch_ledger_sum *sum)
+{
+    return json_pack("{s:I s:I s:f s:f s:f s:f s:o s:o}", "runs", (json_int_t)sum->runs,
+                     "lost_runs", (json_int_t)sum->lost_runs, "hours", sum->wall_s / 3600,
+                     "device_hours", sum->device_s / 3600, "lost_hours", sum->lost_device_s / 3600,
+                     "unpriced_hours", sum->unpriced_device_s / 3600, "cost",
+                     money_json(sum->usd, sum->runs, sum->unpriced_runs), "lost_cost",
+                     money_json(sum->lost_usd, sum->lost_runs, sum->lost_unpriced_runs));
+}
+
+static json_t *texts_json(const GPtrArray *texts)
+{
+    json_t *list = json_array();
+    for (guint i = 0; i < texts->len; i++)
+        json_array_append_new(list, json_string(texts->pdata[i]));
+    return list;
+}
+
+static void say_texts(struct orch_cli *cli, const char *what, const GPtrArray *texts)
+{
+    g_autoptr(GString) line = g_string_new(NULL);
+    for (guint i = 0; i < texts->len; i++)
+        g_string_append_printf(line, "%s%s", i ? "; " : "", (const char *)texts->pdata[i]);
+    if (texts->len)
+        orch_cli_say(cli, "%s: %s", what, line->str);
+}
+
+static void say_prices(struct orch_cli *cli, const struct cli_prices *prices)
+{
+    g_autoptr(GPtrArray) used = cli_prices_used(prices);
+    g_autoptr(GPtrArray) unknown = cli_prices_unknown(prices);
+    g_autoptr(GPtrArray) idle = cli_prices_idle(prices);
+    say_texts(cli, "prices of an hour", used);
+    say_texts(cli, "no price is known of", unknown);
+    if (unknown->len)
+        orch_cli_say(cli, "  hint: --price GPU=USD (cpu=USD for every processor), or 'prices:' of "
+                          "your hardware file ('orch gpu ls --help')");
+    if (idle->len)
+        say_texts(cli, "--price names what no run used", idle);
+}
+
+/* ---- a recipe's allowance and its plan ----------------------------------------------------------
+ */
+
+struct outlook {
+    struct cli_allowance allowance;
+    unsigned known, unknown; /* trials that would run, with and without a forecast */
+    double device_s;         /* of those known */
+    double usd_per_hour;     /* NaN: not known */
+    char *device;
+};
+
+/* Here as `orch plan` does; elsewhere from the declared cost alone. False: nothing is known. */
+static bool forecast_one(struct orch_forecasts *forecasts, struct forecast_untried *untried,
+                         const struct orch_plan_item *item, const char *gpu, double *out_p50_s)
+{
+    struct orch_forecaster here = orch_forecasts_forecaster(forecasts);
+    g_autoptr(json_t) cost = gpu ? orch_forecasts_cost(forecasts, item) : NULL;
+    struct forecast_question question = {cost, gpu, orch_plan_item_devices(item)};
+    struct orch_forecast o;
+    bool known =
+        gpu ? cost && forecast_untried(untried, &question, &o) : here.forecast(here.ctx, item, &o);
+    *out_p50_s = known ? o.p50_s : 0;
+    return known;
+}
+
+static void add_up(struct orch_cli *cli, struct orch_plan *plan, const char *gpu,
+                   struct outlook *out)
+{
+    struct orch_forecasts *forecasts = orch_forecasts_new(cli, plan);
+    struct forecast_untried *untried = forecast_untried_new();
+    for (unsigned i = 0; i < plan->count; i++) {
+        double p50_s;
+        const struct orch_plan_item *item = &plan->items[i];
+        if (!orch_plan_will_run(item))
+            continue;
+        if (forecast_one(forecasts, untried, item, gpu, &p50_s)) {
+            out->known++;
+            out->device_s += p50_s * orch_plan_item_devices(item);
+        } else {
+            out->unknown++;
+        }
+    }
+    forecast_untried_free(untried);
+    orch_forecasts_free(forecasts);
+}
+
+static bool uses_gpus(const struct orch_plan *plan)
+{
+    for (unsigned i = 0; i < plan->count; i++)
+        if (orch_plan_will_run(&plan->items[i]) &&
+            orch_experiment_gpus(plan->items[i].cell->experiment))
+            return true;
+    return false;
+}
+
+static bool look_ahead(struct orch_cli *cli, const struct orch_expansion *expansion,
+                       const struct cost_options *o, struct cli_prices *prices, struct outlook *out,
+                       GError **error)
+{
+    const struct orch_execute_options options = {.variant.profile = o->profile};
+    struct orch_plan *plan = orch_execute_make_plan(cli, expansion, &options, 0, error);
+    if (!plan)
+        return false;
+    const struct orch_machine *machine = orch_workspace_machine(cli->workspace);
+    bool here_gpu = machine->gpus->len && uses_gpus(plan);
+    const struct orch_gpu_device *first = here_gpu ? machine->gpus->pdata[0] : NULL;
+    out->device = g_strdup(o->gpu ? o->gpu : first ? first->model : machine->cpu_model);
+    out->usd_per_hour = cli_prices_find(prices, out->device, !o->gpu && !first, NULL, NULL);
+    add_up(cli, plan, o->gpu, out);
+    orch_plan_free(plan);
+    return cli_allowance_read(cli->workspace->store, expansion, prices, &out->allowance, error);
+}
+
+static void print_outlook(struct orch_cli *cli, const struct outlook *out)
+{
+    g_autoptr(GString) line = g_string_new(NULL);
+    g_autofree char *time = orch_duration_format(out->device_s);
+    double usd = out->device_s / 3600 * out->usd_per_hour;
+    g_autofree char *money =
+        isnan(usd) ? g_strdup("at a price that is not known") : money_format(usd);
+    if (out->allowance.allowance) {
+        g_autofree char *text = cli_allowance_text(&out->allowance);
+        printf("%s\n", text);
+    }
+    if (out->known)
+        g_string_append_printf(line, "the plan adds about %s of devices on %s, %s, for %u trial%s",
+                               time, out->device, money, out->known, out->known == 1 ? "" : "s");
+    if (out->unknown)
+        g_string_append_printf(line, "%sof %u trial%s that would run nothing is known on %s",
+                               out->known ? "; " : "", out->unknown, out->unknown == 1 ? "" : "s",
+                               out->device);
+    if (!out->known && !out->unknown)
+        g_string_append(line, "the plan adds nothing: all of it is done");
+    if (out->device_s > cli_allowance_left_s(&out->allowance, out->usd_per_hour))
+        g_string_append(line, ": beyond the allowance");
+    g_autofree char *plain = orch_text_plain(g_strdup(line->str));
+    printf("%s\n", plain);
+    fflush(stdout);
+    (void)cli;
+}
+
+static json_t *plan_json(const struct outlook *out)
+{
+    double usd = out->device_s / 3600 * out->usd_per_hour;
+    double left_s = cli_allowance_left_s(&out->allowance, out->usd_per_hour);
+    return json_pack("{s:i s:i s:f s:o s:s s:b}", "trials", (int)out->known, "unknown",
+                     (int)out->unknown, "device_hours", out->device_s / 3600, "cost",
+                     isnan(usd) || !out->known ? json_null() : json_real(usd), "on", out->device,
+                     "beyond_allowance", out->device_s > left_s);
+}
+
+/* ---- the command -------------------------------------------------------------------------------
+ */
+
+static int print_all(struct orch_cli *cli, const struct telling *t,
+                     const enum orch_ledger_axis *axes, size_t count, const struct outlook *outlook)
+{
+    if (cli->json) {
+        g_autoptr(GPtrArray) used = cli_prices_used(t->prices);
+        g_autoptr(GPtrArray) unknown = cli_prices_unknown(t->prices);
+        orch_cli_print_json(
+            json_pack("{s:o s:o s:o s:o s:o s:o}", "rows",
+                      orch_table_to_json(make_table(t->ledger, axes, count, false)), "total",
+                      sum_json(orch_ledger_total(t->ledger)), "prices", texts_json(used),
+                      "without_price", texts_json(unknown), "allowance",
+                      outlook ? cli_allowance_json(&outlook->allowance) : json_null(), "plan",
+                      outlook ? plan_json(outlook) : json_null()));
+        return ORCH_EXIT_OK;
+    }
+    orch_table_print(cli, make_table(t->ledger, axes, count, true), "rows");
+    fflush(stdout);
+    if (outlook)
+        print_outlook(cli, outlook);
+    say_prices(cli, t->prices);
+    return ORCH_EXIT_OK;
+}
+
+static int run_with(struct orch_cli *cli, const struct cost_options *o, struct telling *t,
+                    const enum orch_ledger_axis *axes, size_t count, GError **error)
+{
+    const struct orch_variant variant = {.profile = o->profile};
+    struct orch_expansion *expansion =
+        cli->arg_count ? orch_cli_recipe(cli, cli->args[0], &variant, error) : NULL;
+    if (cli->arg_count && !expansion)
+        return -1;
+    struct outlook outlook = {0};
+    struct orch_where *where = NULL;
+    bool is_new = expansion && access(cli->workspace->db_path, F_OK) != 0; /* nothing ran yet */
+    struct orch_store *store = is_new ? NULL : orch_cli_store(cli, ORCH_STORE_READ, error);
+    bool ok = (store || is_new) && read_filter(o, &where, error);
+    const struct orch_run_query query = {
+        .recipe = expansion ? expansion->name : NULL, .where = where, .with_hidden = true};
+    ok = ok && (is_new || orch_store_each_run(store, &query, tell, t, error)) &&
+         (!expansion || look_ahead(cli, expansion, o, t->prices, &outlook, error));
+    int status = ok ? print_all(cli, t, axes, count, expansion ? &outlook : NULL) : -1;
+    g_free(outlook.device);
+    orch_where_free(where);
+    orch_expansion_free(expansion);
+    return status;
+}
+
+static int run(struct orch_cli *cli, const void *options, GError **error)
+{
+    const struct cost_options *o = options;
+    enum orch_ledger_axis axes[ORCH_LEDGER_AXES];
+    size_t count = 0;
+    if (!read_axes(o->by, axes, &count, error))
+        return -1;
+    if (o->gpu && !cli->arg_count) {
+        orch_error_set(error, ORCH_ERROR_USAGE, "orch cost RECIPE --gpu V100",
+                       "option '--gpu' is about a recipe's plan, and no recipe is named");
+        return -1;
+    }
+    struct telling t = {.prices = cli_prices_new(o->prices, error)};
+    if (!t.prices)
+        return -1;
+    t.ledger = orch_ledger_new(axes, count);
+    int status = run_with(cli, o, &t, axes, count, error);
+    orch_ledger_free(t.ledger);
+    cli_prices_free(t.prices);
+    return status;
+}
+
+const struct orch_command ORCH_COMMAND_COST = {
+    .name = "cost",
+    .group = "Looking",
+    .summary = "what it cost the group: measured hours, dated prices, a recipe's allowance",
+    .usage = "[RECIPE]",
+    .max_args = 1,
+    .options = OPTIONS,
+    .option_bytes = sizeof(struct cost_options),
+    .about =
+        "Sums the wall hours of ended runs x their devices (GPUs, or the machine as one) x the "
+        "price that held on the day: --price, else your hardware file, else the dated table "
+        "('orch gpu prices'). Hours of which nobody knows the price are counted apart, never "
+        "as nothing. Lost is what did not end ok or diverged: it was paid for all the same; "
+        "so were removed runs. Weeks and months are UTC. With RECIPE: its runs alone, what "
+        "its 'allowance:' has left, and what its plan would add.",
+    .examples = "  orch cost                              # who used what\n"
+                "  orch cost --by week,who --since 2026-11-01\n"
+                "  orch cost --by gpu --price 'V100=0.50' --price cpu=0.05\n"
+                "  orch cost recipes/hw4.recipe --gpu T4  # what is left of its allowance",
+    .run = run,
+};

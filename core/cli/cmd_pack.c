@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "core/cli/report.h"
+#include "core/pack/pack.h"
+
+#include "lib/base/error.h"
+#include "lib/base/ident.h"
+#include "lib/base/text.h"
+#include "lib/wire/value.h"
+#include "store/exchange/items.h"
+
+#include <string.h>
+
+struct pack_options {
+    struct orch_variant variant;
+    const char *artifacts, *sources;
+    int jobs;
+};
+
+static const struct orch_option OPTIONS[] = {
+    {"artifacts", 0, "all|none|BYTES", ORCH_OPT_TEXT, offsetof(struct pack_options, artifacts),
+     "the largest artifact that goes (default: 4 MiB)"},
+    {"sources", 0, "BYTES", ORCH_OPT_TEXT, offsetof(struct pack_options, sources),
+     "how much of the sources goes beside what the recipe refers to (default: 20 MiB)"},
+    {"jobs", 'j', "N", ORCH_OPT_INT, offsetof(struct pack_options, jobs),
+     "as run with N trials at once: each has its share of the machine's threads"},
+    ORCH_VARIANT_OPTIONS(struct pack_options, variant),
+    {0}};
+
+static bool read_bytes(const char *option, const char *text, int64_t *out, GError **error)
+{
+    if (!text)
+        return true;
+    const struct orch_param_spec spec = {.name = (char *)(uintptr_t)option, .type = ORCH_BYTES};
+    GError *reason = NULL;
+    json_t *value = orch_value_parse_scalar(&spec, text, &reason);
+    if (value && json_integer_value(value) >= 0)
+        *out = json_integer_value(value);
+    else
+        orch_error_set(error, ORCH_ERROR_USAGE, "for example 4MiB",
+                       "option '--%s': '%s' is no size", option, text);
+    bool ok = value && json_integer_value(value) >= 0;
+    json_decref(value);
+    g_clear_error(&reason);
+    return ok;
+}
+
+static bool read_options(const struct pack_options *o, struct orch_pack_options *out,
+                         GError **error)
+{
+    if (o->variant.smoke || o->variant.part) {
+        orch_error_set(error, ORCH_ERROR_USAGE, "leave the option out",
+                       "a pack is evidence of whole results: '--%s' has none",
+                       o->variant.smoke ? "smoke" : "part");
+        return false;
+    }
+    if (g_strcmp0(o->artifacts, "all") == 0)
+        out->artifact_bytes = -1;
+    else if (g_strcmp0(o->artifacts, "none") == 0)
+        out->artifact_bytes = 0;
+    else if (!read_bytes("artifacts", o->artifacts, &out->artifact_bytes, error))
+        return false;
+    return read_bytes("sources", o->sources, &out->source_bytes, error);
+}
+
+static void say(struct orch_cli *cli, const char *path, const struct orch_packed *packed)
+{
+    g_autofree char *bytes = orch_bytes_format(packed->bytes);
+    g_autofree char *sources = orch_bytes_format(packed->source_bytes);
+    if (cli->json) {
+        json_t *left_out = json_array();
+        for (guint i = 0; i < packed->left_out->len; i++)
+            json_array_append_new(left_out, json_string(packed->left_out->pdata[i]));
+        orch_cli_print_json(
+            json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "pack", path, "runs",
+                      (json_int_t)packed->runs, "artifacts", (json_int_t)packed->artifacts,
+                      "artifacts_left", (json_int_t)packed->artifacts_left, "files",
+                      (json_int_t)packed->files, "source_bytes", (json_int_t)packed->source_bytes,
+                      "bytes", (json_int_t)packed->bytes, "left_out", left_out));
+        return;
+    }
+    printf("%s: %lld runs, %lld artifacts, %s of sources, the report; %s\n", path,
+           (long long)packed->runs, (long long)packed->artifacts, sources, bytes);
+    fflush(stdout);
+    if (packed->artifacts_left)
+        orch_cli_say(cli,
+                     "%lld artifacts are larger, or not here, and were left out (--artifacts all)",
+                     (long long)packed->artifacts_left);
+    for (guint i = 0; i < packed->left_out->len && i < 10; i++)
+        orch_cli_say(cli, "left out: %s", (char *)packed->left_out->pdata[i]);
+    if (packed->left_out->len > 10)
+        orch_cli_say(cli, "left out: %u more", packed->left_out->len - 10);
+    if (packed->charts_why)
+        orch_cli_warn(cli, "charts stand as text in report.html: %s", packed->charts_why);
+}
+
+static bool pack(struct orch_cli *cli, struct orch_plan *plan, const struct pack_options *o,
+                 const char *path, GError **error)
+{
+    g_autofree char *words = orch_cli_recipe_words(cli, &o->variant);
+    struct orch_pack_options options = {
+        .asked = {.words = words,
+                  .profile = o->variant.profile,
+                  .settings = o->variant.settings,
+                  .sweeps = o->variant.sweeps,
+                  .targets = cli->args + 1},
+        .who = orch_user_name(),
+        .version = ORCH_VERSION,
+        .artifact_bytes = ORCH_ARTIFACT_BYTES_DEFAULT,
+        .source_bytes = ORCH_PACK_SOURCE_BYTES,
+    };
+    if (!read_options(o, &options, error))
+        return false;
+    const struct orch_answer_options how = {
+        .recipe = words, .who = orch_user_name(), .asked_only = cli->arg_count > 1};
+    struct orch_document *document = orch_answer_document(plan, &how, error);
+    struct orch_packed packed = {0};
+    bool ok = document && orch_pack_write(plan, document, &options, path, &packed, error);
+    if (ok)
+        say(cli, path, &packed);
+    orch_packed_clear(&packed);
+    orch_document_free(document);
+    return ok;
+}
+
+static int run(struct orch_cli *cli, const void *options, GError **error)
+{
+    const struct pack_options *o = options;
+    const char *path = cli->args[--cli->arg_count];
+    cli->args[cli->arg_count] = NULL; /* what is left is the recipe and what of it */
+    struct orch_expansion *expansion = orch_cli_recipe(cli, cli->args[0], &o->variant, error);
+    struct orch_plan *plan =
+        expansion ? orch_cli_report_plan(cli, expansion, o->jobs, error) : NULL;
+    bool ok = plan && pack(cli, plan, o, path, error);
+    orch_plan_free(plan);
+    orch_expansion_free(expansion);
+    return ok ? ORCH_EXIT_OK : -1;
+}
+
+const struct orch_command ORCH_COMMAND_PACK = {
+    .name = "pack",
+    .group = "Sharing",
+    .summary = "evidence in one file: the report, the runs behind it, and the sources",
+    .usage = "RECIPE [PROBLEM|EXPERIMENT...] FILE",
+    .min_args = 2,
+    .max_args = -1,
+    .options = OPTIONS,
+    .option_bytes = sizeof(struct pack_options),
+    .about =
+        "Writes one file with the runs that the recipe's report uses and those that they refer to, "
+        "their artifacts, the sources that they were made from, the report as a page and as data, "
+        "and a list of it all. 'orch verify' computes every number of the report again from the "
+        "runs, on any machine. Sources go in: a pack is for whoever marks your work. What looks "
+        "like a key never goes. docs/verify.md tells more.",
+    .examples = "  orch pack recipes/hw4.recipe hw4.orch\n"
+                "  orch pack recipes/hw4.recipe -p course p1 p1.orch\n"
+                "  orch pack recipes/hw4.recipe hw4.orch --artifacts all",
+    .run = run,
+};

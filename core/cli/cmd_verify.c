@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "core/cli/verify_show.h"
+
+#include "core/pack/rerun.h"
+#include "core/pack/verify.h"
+
+#include "core/cli/forecast.h"
+#include "core/cli/nets.h"
+#include "lib/base/error.h"
+
+#include <string.h>
+
+enum { RERUN_MAX = 1000 };
+
+struct verify_options {
+    const char *rerun, *seed;
+    int jobs;
+    bool is_quick, is_full, trusts, facts;
+};
+
+static const struct orch_option OPTIONS[] = {
+    {"rerun", 0, "N", ORCH_OPT_TEXT, offsetof(struct verify_options, rerun),
+     "run N trials again, chosen by chance, and compare what they give"},
+    {"seed", 0, "K", ORCH_OPT_TEXT, offsetof(struct verify_options, seed),
+     "with --rerun: another choice (default: 1)"},
+    {"trust", 0, NULL, ORCH_OPT_FLAG, offsetof(struct verify_options, trusts),
+     "with --rerun: programs that come with the pack may run here, as you"},
+    {"quick", 0, NULL, ORCH_OPT_FLAG, offsetof(struct verify_options, is_quick),
+     "leave out the items that fit models; a folder is verified so"},
+    {"full", 0, NULL, ORCH_OPT_FLAG, offsetof(struct verify_options, is_full),
+     "of a folder: check the items that fit models too"},
+    {"jobs", 'j', "N", ORCH_OPT_INT, offsetof(struct verify_options, jobs),
+     "of a folder: so many at once (default: one a processor)"},
+    {"facts", 0, NULL, ORCH_OPT_FLAG, offsetof(struct verify_options, facts),
+     "with --json: what each run measured too"},
+    {0}};
+
+/* Forecasts for this machine, of the plan that is run again. */
+struct forecasting {
+    struct orch_cli *cli;
+    struct orch_forecasts *forecasts;
+    struct orch_workspace *kept;
+};
+
+static struct orch_forecaster begin_forecasts(void *ctx, struct orch_plan *plan)
+{
+    struct forecasting *f = ctx;
+    f->kept = f->cli->workspace; /* forecasts are of the machine of the command's workspace */
+    f->cli->workspace = plan->workspace;
+    f->forecasts = orch_forecasts_new(f->cli, plan);
+    return orch_forecasts_forecaster(f->forecasts);
+}
+
+static void end_forecasts(void *ctx)
+{
+    struct forecasting *f = ctx;
+    if (!f->forecasts)
+        return;
+    orch_forecasts_free(f->forecasts);
+    f->cli->workspace = f->kept;
+}
+
+static json_t *rerun(struct orch_cli *cli, const struct orch_pack *pack,
+                     const struct orch_verified *verified, const struct verify_options *o,
+                     GError **error)
+{
+    int64_t count = 0, seed = 1;
+    if (!orch_cli_count(o->rerun, "--rerun", RERUN_MAX, &count, error) ||
+        !orch_cli_count(o->seed, "--seed", G_MAXINT, &seed, error))
+        return NULL;
+    g_autofree char *argv = orch_cli_argv_json(cli);
+    struct forecasting forecasting = {.cli = cli};
+    const struct orch_rerun_options options = {.count = (unsigned)count,
+                                               .seed = (unsigned)seed,
+                                               .trusts = o->trusts,
+                                               .argv_json = argv,
+                                               .forecaster = begin_forecasts,
+                                               .done = end_forecasts,
+                                               .ctx = &forecasting};
+    return orch_pack_rerun(pack, verified, orch_cli_plugins(cli), &options, error);
+}
+
+static bool is_good(const json_t *outcome)
+{
+    const json_t *rows = json_object_get(outcome, "rerun");
+    bool good = json_is_true(json_object_get(outcome, "good"));
+    for (size_t i = 0; i < json_array_size(rows); i++)
+        good =
+            good && strcmp(json_string_value(json_object_get(json_array_get(rows, i), "outcome")),
+                           "differs") != 0;
+    return good;
+}
+
+/* The outcome of one pack; NULL with an error. */
+static json_t *verify(struct orch_cli *cli, struct orch_pack *pack, const struct verify_options *o,
+                      GError **error)
+{
+    const struct orch_verify_options options = {.is_quick = o->is_quick, .version = ORCH_VERSION};
+    json_t *facts = o->facts ? orch_pack_facts(pack, error) : NULL;
+    if (o->facts && !facts)
+        return NULL;
+    struct orch_verified verified;
+    bool ok = orch_pack_verify(pack, orch_cli_plugins(cli), &options, &verified, error);
+    json_t *outcome = ok ? orch_verified_json(pack, &verified) : NULL;
+    if (outcome && facts)
+        json_object_set(outcome, "facts", facts);
+    if (outcome && o->rerun) {
+        json_t *rows = rerun(cli, pack, &verified, o, error);
+        if (rows)
+            json_object_set_new(outcome, "rerun", rows);
+        else
+            g_clear_pointer(&outcome, json_decref);
+    }
+    json_decref(facts);
+    orch_verified_clear(&verified);
+    return outcome;
+}
+
+static int verify_file(struct orch_cli *cli, const struct verify_options *o, GError **error)
+{
+    struct orch_pack *pack = orch_pack_open(cli->args[0], error);
+    json_t *outcome = pack ? verify(cli, pack, o, error) : NULL;
+    orch_pack_free(pack);
+    if (!outcome)
+        return -1;
+    int status = is_good(outcome) ? ORCH_EXIT_OK : ORCH_EXIT_CHECK;
+    if (cli->json) {
+        orch_cli_print_json(outcome);
+        return status;
+    }
+    orch_cli_verify_show(cli, cli->args[0], outcome);
+    json_decref(outcome);
+    return status;
+}
+
+static int run(struct orch_cli *cli, const void *options, GError **error)
+{
+    const struct verify_options *o = options;
+    bool is_folder = g_file_test(cli->args[0], G_FILE_TEST_IS_DIR);
+    if ((o->seed || o->trusts) && !o->rerun) {
+        orch_error_set(error, ORCH_ERROR_USAGE, "add --rerun N",
+                       "option '--%s' is about trials "
+                       "that are run again",
+                       o->seed ? "seed" : "trust");
+        return -1;
+    }
+    if (is_folder && o->rerun) {
+        orch_error_set(error, ORCH_ERROR_USAGE, "name one pack",
+                       "option '--rerun' is for one pack, and '%s' is a folder", cli->args[0]);
+        return -1;
+    }
+    return is_folder ? orch_cli_verify_class(cli, cli->args[0], o->is_full, o->jobs, error)
+                     : verify_file(cli, o, error);
+}
+
+const struct orch_command ORCH_COMMAND_VERIFY = {
+    .name = "verify",
+    .group = "Sharing",
+    .summary = "checks a pack, or a folder of hand-ins: does every number come from its rows?",
+    .usage = "FILE|DIR",
+    .min_args = 1,
+    .max_args = 1,
+    .options = OPTIONS,
+    .option_bytes = sizeof(struct verify_options),
+    .about =
+        "Unpacks what 'orch pack' wrote into a scratch folder, computes the digests of all runs, "
+        "files and trees again, makes the report again from the runs, and compares every number. "
+        "What cannot be checked here is said and never counts as good. Nothing of the pack is run "
+        "unless --rerun asks for it, and a program of the pack only with --trust. Of a folder "
+        "every pack is verified, and all are compared: runs that stand under two names are listed, "
+        "with what exactly is equal. Exit status 7: something differs; 3: it is no pack.",
+    .examples = "  orch verify hw4.orch\n"
+                "  orch verify hw4.orch --rerun 3        # three trials, run again here\n"
+                "  orch verify handins/                  # a whole class\n"
+                "  orch verify handins/ --json",
+    .run = run,
+};

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "core/pack/class.h"
+
+#include "lib/base/ident.h"
+#include "lib/base/json.h"
+
+#include <string.h>
+
+enum { POINTS_THAT_TELL = 8 }; /* so many equal times of points are no chance */
+
+struct orch_handin *orch_handin_new(const char *file)
+{
+    struct orch_handin *handin = g_new0(struct orch_handin, 1);
+    handin->file = g_strdup(file);
+    return handin;
+}
+
+void orch_handin_free(struct orch_handin *handin)
+{
+    if (!handin)
+        return;
+    g_free(handin->file);
+    g_free(handin->why);
+    json_decref(handin->outcome);
+    g_free(handin);
+}
+
+void orch_in_common_free(struct orch_in_common *common)
+{
+    g_free(common->experiment);
+    g_free(common->run);
+    g_free(common->other_run);
+    g_free(common->what);
+    g_free(common);
+}
+
+static void free_common(gpointer pointer)
+{
+    orch_in_common_free(pointer);
+}
+
+/* A run in a hand-in. */
+struct row {
+    struct orch_handin *handin;
+    const json_t *facts;
+};
+
+static const char *text(const struct row *row, const char *name)
+{
+    return orch_json_text(row->facts, name, "");
+}
+
+static const char *packer(const struct orch_handin *handin)
+{
+    return orch_json_text(handin->outcome, "who", "");
+}
+
+static bool declares(const struct orch_handin *handin, const char *who)
+{
+    const json_t *list = json_object_get(handin->outcome, "collaborators");
+    for (size_t i = 0; i < json_array_size(list); i++)
+        if (g_strcmp0(json_string_value(json_array_get(list, i)), who) == 0)
+            return true;
+    return false;
+}
+
+/* What is being gathered. */
+struct gathering {
+    GArray *rows;         /* struct row */
+    GPtrArray *found;     /* struct orch_in_common * */
+    GHashTable *reported; /* "file key file key": pairs that are told */
+};
+
+static void add_common(struct gathering *g, const char *kind, const struct row *row,
+                       const struct row *other, char *what)
+{
+    struct orch_in_common *common = g_new0(struct orch_in_common, 1);
+    *common = (struct orch_in_common){
+        .kind = kind,
+        .file = row->handin->file,
+        .other = other ? other->handin->file : NULL,
+        .experiment = g_strdup(text(row, "experiment")),
+        .run = g_strdup(text(row, "key")),
+        .other_run = other ? g_strdup(text(other, "key")) : NULL,
+        .what = what,
+    };
+    g_ptr_array_add(g->found, common);
+}
+
+/* ---- runs of others ----------------------------------------------------------------------------
+ */
+
+static void look_at_maker(struct gathering *g, const struct row *row)
+{
+    const char *who = text(row, "who");
+    if (orch_who_is_same(who, packer(row->handin)))
+        return;
+    bool declared = declares(row->handin, who);
+    row->handin->shared += declared;
+    row->handin->undeclared += !declared;
+    add_common(g, declared ? "shared run" : "undeclared run", row, NULL,
+               g_strdup_printf("made by %s, handed in by %s, %s", who, packer(row->handin),
+                               declared ? "declared" : "not declared"));
+}
+
+/* ---- copies ------------------------------------------------------------------------------------
+ */
+
+static bool is_told(struct gathering *g, const struct row *a, const struct row *b)
+{
+    char *pair =
+        g_strjoin(" ", a->handin->file, text(a, "key"), b->handin->file, text(b, "key"), NULL);
+    return !g_hash_table_add(g->reported, pair);
+}
+
+static bool same(const struct row *a, const struct row *b, const char *name)
+{
+    return strcmp(text(a, name), text(b, name)) == 0;
+}
+
+static bool points_tell(const struct row *row)
+{
+    return json_is_true(json_object_get(row->facts, "timed"));
+}
+
+/* What of two runs is equal to the last bit; NULL: nothing that tells. `*out_is_copy`: more than
+ * chance gives. Among many short runs two take equally long now and then. */
+static char *what_is_equal(const struct row *a, const struct row *b, bool *out_is_copy)
+{
+    gint64 points = orch_json_int(a->facts, "points", 0);
+    bool started = same(a, b, "started"), wall = same(a, b, "wall");
+    wall = wall && json_number_value(json_object_get(a->facts, "wall_ms")) > 0;
+    started = started && strcmp(text(a, "started"), "0") != 0;
+    bool times = points && points_tell(a) && same(a, b, "times");
+    bool values = points && same(a, b, "values");
+    *out_is_copy = started || (times && (wall || points >= POINTS_THAT_TELL));
+    if (!*out_is_copy && !(wall && !points))
+        return NULL;
+    GString *out = g_string_new("equal to the last bit: the fingerprint");
+    if (started)
+        g_string_append(out, ", when it began");
+    if (wall)
+        g_string_append_printf(out, ", its %.6f ms",
+                               json_number_value(json_object_get(a->facts, "wall_ms")));
+    if (times)
+        g_string_append_printf(out, ", the times of its %" G_GINT64_FORMAT " points", points);
+    if (values)
+        g_string_append_printf(out, ", the values of its %" G_GINT64_FORMAT " points", points);
+    g_string_append_printf(out, "; made by %s and by %s", text(a, "who"), text(b, "who"));
+    return g_string_free(out, FALSE);
+}
+
+static void tell_copy(struct gathering *g, const struct row *a, const struct row *b, char *what)
+{
+    a->handin->copies++;
+    b->handin->copies++;
+    add_common(g, "copied run", a, b, what);
+}
+
+/* Two runs that share a key, or a fingerprint and a time. */
+static void look_at_pair(struct gathering *g, const struct row *a, const struct row *b)
+{
+    if (a->handin == b->handin || orch_who_is_same(packer(a->handin), packer(b->handin)))
+        return;
+    if (same(a, b, "key")) {
+        if (same(a, b, "digest") || is_told(g, a, b))
+            return; /* one run in two packs: whose it is stands in it */
+        tell_copy(g, a, b,
+                  g_strdup_printf("one key with two contents: made by %s, and by %s",
+                                  text(a, "who"), text(b, "who")));
+        return;
+    }
+    bool is_copy = false;
+    char *what = same(a, b, "fingerprint") ? what_is_equal(a, b, &is_copy) : NULL;
+    if (what && is_told(g, a, b))
+        g_free(what);
+    else if (what && is_copy)
+        tell_copy(g, a, b, what);
+    else if (what)
+        add_common(g, "equal time", a, b, what);
+}
+
+/* Looks at all pairs of rows that agree in a name (and in their fingerprints). */
+static void look_at_equals(struct gathering *g, const char *name)
+{
+    g_autoptr(GHashTable) groups =
+        g_hash_table_new_full(g_str_hash, g_str_equal, g_free, (GDestroyNotify)g_array_unref);
+    for (guint i = 0; i < g->rows->len; i++) {
+        const struct row *row = &g_array_index(g->rows, struct row, i);
+        bool is_key = strcmp(name, "key") == 0;
+        if (strcmp(name, "times") == 0 && !points_tell(row))
+            continue;
+        char *group = g_strjoin(" ", is_key ? "" : text(row, "fingerprint"), text(row, name), NULL);
+        GArray *others = g_hash_table_lookup(groups, group);
+        if (!others) {
+            others = g_array_new(FALSE, FALSE, sizeof(guint));
+            g_hash_table_insert(groups, group, others);
+        } else {
+            g_free(group);
+        }
+        for (guint j = 0; j < others->len; j++)
+            look_at_pair(g, &g_array_index(g->rows, struct row, g_array_index(others, guint, j)),
+                         row);
+        g_array_append_val(others, i);
+    }
+}
+
+static int rank(const struct orch_in_common *common)
+{
+    static const char *const order[] = {"copied run", "undeclared run", "shared run", "equal time"};
+    int at = 0;
+    while (at < 3 && strcmp(order[at], common->kind) != 0)
+        at++;
+    return at;
+}
+
+static int compare_found(const void *a, const void *b)
+{
+    const struct orch_in_common *x = *(const struct orch_in_common *const *)a;
+    const struct orch_in_common *y = *(const struct orch_in_common *const *)b;
+    int order = rank(x) - rank(y);
+    order = order ? order : strcmp(x->file, y->file);
+    return order ? order : strcmp(x->run, y->run);
+}
+
+GPtrArray *orch_class_compare(GPtrArray *handins)
+{
+    struct gathering g = {
+        g_array_new(FALSE, FALSE, sizeof(struct row)),
+        g_ptr_array_new_with_free_func(free_common),
+        g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
+    };
+    for (guint i = 0; i < handins->len; i++) {
+        struct orch_handin *handin = handins->pdata[i];
+        const json_t *facts = json_object_get(handin->outcome, "facts");
+        for (size_t j = 0; j < json_array_size(facts); j++) {
+            struct row row = {handin, json_array_get(facts, j)};
+            g_array_append_val(g.rows, row);
+            look_at_maker(&g, &row);
+        }
+    }
+    static const char *const names[] = {"key", "started", "wall", "times"};
+    for (size_t i = 0; i < G_N_ELEMENTS(names); i++)
+        look_at_equals(&g, names[i]);
+    g_ptr_array_sort(g.found, compare_found);
+    g_array_unref(g.rows);
+    g_hash_table_unref(g.reported);
+    return g.found;
+}

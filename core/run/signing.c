@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "core/run/signing.h"
+
+#include "lib/base/error.h"
+#include "lib/base/file.h"
+#include "lib/base/json.h"
+
+#include <string.h>
+
+#define HEAD "orch runs 1\n"
+#define RUNS_MAX 5000 /* of one signature: the note stays well below 1 MiB */
+#define NOTE_BYTES_MAX (1 << 20)
+
+/* ---- the note ----------------------------------------------------------------------------------
+ */
+
+static void free_signed_run(gpointer pointer)
+{
+    struct orch_signed_run *run = pointer;
+    g_free(run->key);
+    g_free(run->digest);
+    g_free(run);
+}
+
+static void free_judged(gpointer pointer)
+{
+    struct orch_signature_judged *judged = pointer;
+    g_free(judged->note);
+    g_free(judged->who);
+    g_free(judged->signer);
+    g_ptr_array_unref(judged->runs);
+    g_free(judged);
+}
+
+/* "KEY DIGEST": a key of 36 hex digits and dashes, a digest of 64 hex digits. */
+static struct orch_signed_run *parse_line(const char *line)
+{
+    const size_t key = ORCH_KEY_CHARS - 1;
+    if (strspn(line, "0123456789abcdef-") != key || line[key] != ' ' ||
+        !orch_sha256_is_valid(line + key + 1))
+        return NULL;
+    struct orch_signed_run *run = g_new0(struct orch_signed_run, 1);
+    run->key = g_strndup(line, key);
+    run->digest = g_strdup(line + key + 1);
+    return run;
+}
+
+/* The runs and the signature of a note's text; false: it is not of the form. `*out_signature`: the
+ * caller frees. */
+static bool parse_note(const char *text, GPtrArray *runs, char **out_signature)
+{
+    g_autoptr(json_t) note =
+        text ? orch_json_parse(text, strlen(text), NOTE_BYTES_MAX, NULL) : NULL;
+    const json_t *lines = json_object_get(note, "runs");
+    const char *signature = orch_json_text(note, "signature", NULL);
+    if (orch_json_int(note, "format", 0) != 1 || !signature || !json_array_size(lines) ||
+        json_array_size(lines) > RUNS_MAX)
+        return false;
+    for (size_t i = 0; i < json_array_size(lines); i++) {
+        const char *line = json_string_value(json_array_get(lines, i));
+        struct orch_signed_run *run = line ? parse_line(line) : NULL;
+        if (!run)
+            return false;
+        g_ptr_array_add(runs, run);
+    }
+    *out_signature = g_strdup(signature);
+    return true;
+}
+
+static GString *signed_text(const GPtrArray *runs)
+{
+    GString *text = g_string_new(HEAD);
+    for (guint i = 0; i < runs->len; i++) {
+        const struct orch_signed_run *run = runs->pdata[i];
+        g_string_append_printf(text, "%s %s\n", run->key, run->digest);
+    }
+    return text;
+}
+
+static char *note_text(const GPtrArray *runs, const char *signature)
+{
+    g_autoptr(json_t) lines = json_array();
+    for (guint i = 0; i < runs->len; i++) {
+        const struct orch_signed_run *run = runs->pdata[i];
+        g_autofree char *line = g_strdup_printf("%s %s", run->key, run->digest);
+        json_array_append_new(lines, json_string(line));
+    }
+    g_autoptr(json_t) note =
+        json_pack("{s:i s:O s:s}", "format", 1, "runs", lines, "signature", signature);
+    return orch_json_canonical(note);
+}
+
+/* ---- sign --------------------------------------------------------------------------------------
+ */
+
+/* "KEY DIGEST" of every run that a signature by who runs this names. */
+static GHashTable *signed_before(struct orch_store *store, GError **error)
+{
+    g_autoptr(GPtrArray) rows = orch_store_signatures(store, NULL, error);
+    if (!rows)
+        return NULL;
+    GHashTable *lines = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    for (guint i = 0; i < rows->len; i++) {
+        const struct orch_signature_row *row = rows->pdata[i];
+        g_autoptr(GPtrArray) runs = g_ptr_array_new_with_free_func(free_signed_run);
+        g_autofree char *signature = NULL;
+        if (!orch_who_is_same(row->who, orch_user_name()) ||
+            !parse_note(row->text, runs, &signature))
+            continue;
+        for (guint j = 0; j < runs->len; j++) {
+            const struct orch_signed_run *run = runs->pdata[j];
+            g_hash_table_add(lines, g_strdup_printf("%s %s", run->key, run->digest));
+        }
+    }
+    return lines;
+}
+
+static GPtrArray *left_to_sign(struct orch_store *store, GError **error)
+{
+    g_autoptr(GHashTable) before = signed_before(store, error);
+    g_autoptr(GPtrArray) runs = before ? orch_store_run_digests(store, error) : NULL;
+    if (!runs)
+        return NULL;
+    GPtrArray *left = g_ptr_array_new_with_free_func(free_signed_run);
+    for (guint i = 0; i < runs->len; i++) {
+        const struct orch_run_digest *run = runs->pdata[i];
+        g_autofree char *line = g_strdup_printf("%s %s", run->key, run->digest);
+        struct orch_signed_run *one =
+            orch_who_is_same(run->who, orch_user_name()) && !g_hash_table_contains(before, line)
+                ? parse_line(line)
+                : NULL;
+        if (one)
+            g_ptr_array_add(left, one);
+    }
+    return left;
+}
+
+static bool sign_some(struct orch_store *store, const char *dir, const GPtrArray *runs,
+                      GError **error)
+{
+    g_autoptr(GString) text = signed_text(runs);
+    g_autofree char *signature = orch_vcs_sign(dir, text->str, error);
+    if (!signature)
+        return false;
+    g_autofree char *note = note_text(runs, signature);
+    const struct orch_signed_run *first = runs->pdata[0];
+    return orch_store_note(store, first->key, "signature", true, note, error);
+}
+
+int orch_sign_runs(struct orch_store *store, const char *dir, GError **error)
+{
+    g_autoptr(GPtrArray) left = left_to_sign(store, error);
+    if (!left)
+        return -1;
+    for (guint begin = 0; begin < left->len; begin += RUNS_MAX) {
+        g_autoptr(GPtrArray) some = g_ptr_array_new();
+        for (guint i = begin; i < MIN(left->len, begin + RUNS_MAX); i++)
+            g_ptr_array_add(some, left->pdata[i]);
+        if (!sign_some(store, dir, some, error))
+            return -1;
+    }
+    return (int)left->len;
+}
+
+/* ---- judge -------------------------------------------------------------------------------------
+ */
+
+static void look_at(struct orch_signed_run *run, GHashTable *here,
+                    const struct orch_signature_judged *judged)
+{
+    const struct orch_run_digest *known = g_hash_table_lookup(here, run->key);
+    run->state = !known                                       ? ORCH_SIGNED_MISSING
+                 : g_strcmp0(known->digest, run->digest) == 0 ? ORCH_SIGNED_HERE
+                                                              : ORCH_SIGNED_OTHER;
+    run->fits = run->state == ORCH_SIGNED_HERE && (judged->what != ORCH_SIGNATURE_GOOD ||
+                                                   orch_who_is_same(judged->signer, known->who));
+}
+
+static struct orch_signature_judged *judge(const struct orch_signature_row *row, GHashTable *here,
+                                           const char *dir, GError **error)
+{
+    struct orch_signature_judged *judged = g_new0(struct orch_signature_judged, 1);
+    g_autofree char *signature = NULL;
+    judged->note = g_strdup(row->key);
+    judged->who = g_strdup(row->who);
+    judged->made_ns = row->made_ns;
+    judged->what = ORCH_SIGNATURE_BAD;
+    judged->runs = g_ptr_array_new_with_free_func(free_signed_run);
+    judged->is_damaged = !parse_note(row->text, judged->runs, &signature);
+    g_autoptr(GString) text = signed_text(judged->runs);
+    if (!judged->is_damaged &&
+        !orch_vcs_verify(dir, text->str, signature, &judged->what, &judged->signer, error)) {
+        free_judged(judged);
+        return NULL;
+    }
+    for (guint i = 0; i < judged->runs->len; i++)
+        look_at(judged->runs->pdata[i], here, judged);
+    return judged;
+}
+
+static bool names_run(const struct orch_signature_judged *judged, const char *key)
+{
+    for (guint i = 0; i < judged->runs->len; i++)
+        if (strcmp(((const struct orch_signed_run *)judged->runs->pdata[i])->key, key) == 0)
+            return true;
+    return false;
+}
+
+GPtrArray *orch_signatures_judge(struct orch_store *store, const char *dir, const char *run_key,
+                                 GError **error)
+{
+    g_autoptr(GPtrArray) rows = orch_store_signatures(store, run_key, error);
+    g_autoptr(GPtrArray) runs = rows && rows->len ? orch_store_run_digests(store, error) : NULL;
+    if (!rows || (rows->len && !runs))
+        return NULL;
+    g_autoptr(GHashTable) here = g_hash_table_new(g_str_hash, g_str_equal);
+    for (guint i = 0; runs && i < runs->len; i++)
+        g_hash_table_insert(here, ((struct orch_run_digest *)runs->pdata[i])->key, runs->pdata[i]);
+    g_autoptr(GPtrArray) all = g_ptr_array_new_with_free_func(free_judged);
+    for (guint i = 0; i < rows->len; i++) {
+        struct orch_signature_judged *judged = judge(rows->pdata[i], here, dir, error);
+        if (!judged)
+            return NULL;
+        if (!run_key || names_run(judged, run_key))
+            g_ptr_array_add(all, judged);
+        else
+            free_judged(judged);
+    }
+    return g_steal_pointer(&all);
+}

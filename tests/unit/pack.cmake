@@ -1,0 +1,1 @@
+orch_test(pack "quick" orch_pack)

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Files that nobody vouches for: whatever they hold, the store stays sound, no run is in it that is
+ * not what it claims, and what is good is joined. */
+#include "tests/store/join_fixture.h"
+
+/** A file of tests/fuzz/corpus/merge (make_merge_corpus.py says what is wrong with each; all have
+ * an unreadable run set apart), and what a join of it says. */
+static const struct {
+    const char *name, *whole; /* why all of it is refused, or NULL */
+    int added, refused;
+    const char *line;
+} FILES[] = {
+    {"whole", NULL, 2, 1, "set apart there"},
+    {"view", "its table 'run' is not as orch makes it", 0, 0, NULL},
+    {"virtual", "its table 'sample' is not as orch makes it", 0, 0, NULL},
+    {"no_table", "its table 'metric' is not as orch makes it", 0, 0, NULL},
+    {"column", "its table 'param' is not as orch makes it", 0, 0, NULL},
+    {"newer", "schema version 99 is newer", 0, 0, NULL},
+    {"foreign", "another program", 0, 0, NULL},
+    {"trigger", NULL, 2, 1, "set apart there"},
+    {"index", NULL, 2, 1, "set apart there"},
+    {"digest", NULL, 0, 3, "it claims"},
+    {"claims", NULL, 0, 3, "its key or digest is none"},
+    {"version", NULL, 0, 3, "update orch"},
+    {"negative", NULL, 0, 3, "out of range"},
+    {"points", NULL, 1, 2, "a metric of it has no name"},
+    {"orphans", NULL, 1, 2, "it claims"},
+    {"twin", NULL, 1, 2, "it claims"},
+    {"text_number", NULL, 0, 3, "a number of it is none"},
+    {"null_text", NULL, 1, 2, "not UTF-8"},
+    {"blob_text", NULL, 1, 2, "not UTF-8"},
+    {"bad_utf8", NULL, 0, 3, "not UTF-8"},
+    {"huge", NULL, 0, 3, "not UTF-8"},
+    {"key", NULL, 0, 3, "its key or digest is none"},
+    {"kinds", NULL, 2, 1, "set apart there"},
+    {"set", NULL, 2, 2, "more than the file can hold"},
+};
+
+static bool has_line(const struct orch_receipt *receipt, const char *words)
+{
+    for (guint i = 0; i < receipt->problems->len; i++)
+        if (strstr(receipt->problems->pdata[i], words))
+            return true;
+    return false;
+}
+
+static void test_corpus(void **state)
+{
+    (void)state;
+    const char *source = g_getenv("ORCH_SOURCE_DIR");
+    assert_non_null(source);
+    for (size_t i = 0; i < G_N_ELEMENTS(FILES); i++) {
+        char *folder = fixture_folder();
+        g_autofree char *file = g_strconcat(FILES[i].name, ".db", NULL);
+        g_autofree char *path =
+            g_build_filename(source, "tests", "fuzz", "corpus", "merge", file, NULL);
+        struct orch_store *store = fixture_open(folder);
+        GError *problem = NULL;
+        struct orch_receipt *receipt = join_file(store, path, &problem);
+        if (FILES[i].whole) {
+            assert_null(receipt);
+            assert_non_null(strstr(problem->message, FILES[i].whole));
+        } else if (!receipt || receipt->added != FILES[i].added ||
+                   receipt->refused != FILES[i].refused || !has_line(receipt, FILES[i].line)) {
+            fail_msg("%s: %s", file,
+                     receipt ? (char *)receipt->problems->pdata[0] : problem->message);
+        }
+        assert_sound(store);
+        orch_receipt_free(receipt);
+        g_clear_error(&problem);
+        orch_store_close(store);
+        fixture_remove(folder);
+    }
+}
+
+/* A real store with a page's worth of bytes changed, page by page, and cut short. */
+static void test_damage(void **state)
+{
+    (void)state;
+    static const int numbers[] = {1, 2, 3, 4, 5, 6, 7, 8, 0};
+    char *folder = fixture_folder();
+    g_autofree char *path = store_of(folder, "a", numbers, 0), *bytes = NULL;
+    g_autofree char *bad = g_build_filename(folder, "bad.db", NULL);
+    gsize length;
+    assert_true(g_file_get_contents(path, &bytes, &length, NULL));
+    struct orch_store *store = fixture_open(folder);
+    int joined = 0, refused = 0, failed = 0;
+    for (gsize at = 0; at < length; at += 4096) {
+        char kept[64];
+        memcpy(kept, bytes + at, sizeof kept);
+        for (size_t i = 0; i < sizeof kept; i++)
+            bytes[at + i] = (char)(bytes[at + i] ^ (int)(at / 4096 * 37 + i * 11 + 1));
+        assert_true(g_file_set_contents(bad, bytes, (gssize)(at % 3 ? length : length - at), NULL));
+        memcpy(bytes + at, kept, sizeof kept);
+        GError *problem = NULL;
+        struct orch_receipt *receipt = join_file(store, bad, &problem);
+        failed += receipt == NULL;
+        joined += receipt && !receipt->refused;
+        refused += receipt && receipt->refused;
+        orch_receipt_free(receipt);
+        g_clear_error(&problem);
+    }
+    assert_sound(store);
+    if (!joined || !refused || !failed) /* unused pages, pages of runs, the first */
+        fail_msg("joined %d, refused in part %d, as a whole %d", joined, refused, failed);
+    orch_store_close(store);
+    fixture_remove(folder);
+}
+
+/* A writer was killed: its journal is played back in a copy, the file stays as it is. With the name
+ * of another file at its end, as of a transaction over several, it is refused: that file would be
+ * deleted. */
+static void test_journal(void **state)
+{
+    (void)state;
+    static const int numbers[] = {1, 2, 0};
+    static const char magic[] = "\xd9\xd5\x05\xf9\x20\xa1\x63\xd7";
+    char *folder = fixture_folder();
+    g_autofree char *path = g_build_filename(folder, "a.db", NULL);
+    g_autofree char *copy = g_build_filename(folder, "copy.db", NULL);
+    const struct store_options plain = {.migrations = &store_migrations, .never_wal = true};
+    struct orch_store *there, *store = fixture_open(folder);
+    assert_ok(there = store_open_with(path, ORCH_STORE_CREATE, &plain, error));
+    for (int i = 0; numbers[i]; i++)
+        put_variant(there, numbers[i], 0);
+    assert_ok(store_exec(there,
+                         "PRAGMA cache_size = 5; PRAGMA cache_spill = 1; BEGIN;"
+                         "INSERT INTO recipe SELECT value, value, printf('%2000d', value),"
+                         " NULL FROM json_each('[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15]')",
+                         "fill", error));
+    static const char *const endings[] = {"", "-journal"};
+    for (int i = 0; i < 2; i++) {
+        g_autofree char *from = g_strconcat(path, endings[i], NULL), *bytes = NULL;
+        g_autofree char *to = g_strconcat(copy, endings[i], NULL);
+        gsize length;
+        assert_true(g_file_get_contents(from, &bytes, &length, NULL));
+        assert_true(length > 0);
+        assert_true(g_file_set_contents(to, bytes, (gssize)length, NULL));
+    }
+    char before[ORCH_SHA256_CHARS], after[ORCH_SHA256_CHARS];
+    assert_ok(orch_file_sha256(copy, before, NULL, error));
+    struct orch_receipt *receipt = join_well(store, copy);
+    assert_int_equal(receipt->added, 2);
+    assert_int_equal(receipt->recipes + receipt->refused, 0);
+    orch_receipt_free(receipt);
+    assert_ok(orch_file_sha256(copy, after, NULL, error));
+    assert_string_equal(before, after);
+    g_autofree char *journal = g_strconcat(copy, "-journal", NULL), *bytes = NULL;
+    gsize length;
+    assert_true(g_file_get_contents(journal, &bytes, &length, NULL));
+    g_autofree char *more = g_malloc(length + 8);
+    memcpy(more, bytes, length);
+    memcpy(more + length, magic, 8);
+    assert_true(g_file_set_contents(journal, more, (gssize)length + 8, NULL));
+    GError *problem = NULL;
+    assert_null(join_file(store, copy, &problem));
+    assert_non_null(strstr(problem->message, "over several files"));
+    g_clear_error(&problem);
+    assert_ok(store_exec(there, "ROLLBACK", "end", error));
+    orch_store_close(there);
+    orch_store_close(store);
+    fixture_remove(folder);
+}
+
+/* Artifact bytes that are not what their name says, and a link to somebody's file. */
+static void test_objects(void **state)
+{
+    (void)state;
+    static const int numbers[] = {1, 0};
+    char *folder = fixture_folder();
+    g_autofree char *path = store_of(folder, "a", numbers, 0);
+    const char *sha256 = FIXTURE_ARTIFACTS[0].sha256;
+    g_autofree char *objects = g_strdup_printf("%s.d/objects/%.2s", path, sha256);
+    g_autofree char *object = g_build_filename(objects, sha256 + 2, NULL);
+    assert_ok(orch_dir_make(objects, error) && orch_file_write(object, "bar", 3, false, error));
+    struct orch_store *store = fixture_open(folder);
+    struct orch_receipt *receipt = join_well(store, path);
+    assert_int_equal(receipt->added, 1);
+    assert_int_equal(receipt->artifacts, 0);
+    assert_true(has_line(receipt, "its bytes have another digest"));
+    orch_receipt_free(receipt);
+    assert_int_equal(unlink(object), 0);
+    assert_int_equal(symlink("/etc/passwd", object), 0);
+    receipt = join_well(store, path);
+    assert_int_equal(receipt->artifacts + receipt->refused, 0);
+    orch_receipt_free(receipt);
+    assert_null(orch_store_object_path(store, sha256));
+    orch_store_close(store);
+    fixture_remove(folder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_corpus),
+        cmocka_unit_test(test_damage),
+        cmocka_unit_test(test_journal),
+        cmocka_unit_test(test_objects),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
