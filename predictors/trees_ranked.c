@@ -11,12 +11,13 @@
 
 #define CUTS_MAX 254  /* of a column: ranks 0 to 254; a byte is left for missing ones */
 #define LEAST (-128)  /* rank of the smallest values, and of missing ones that go left */
-#define ABOVE_ALL 127 /* rank of missing values that go right, and what a leaf is cut at */
+#define ABOVE_ALL 127 /* rank of missing values that go right */
 #define SMALL_MAX 200 /* splits of a tree that is asked node by node */
 #define GROUP 64      /* rows that are asked at once */
 #define LANES 16      /* rows that walk side by side */
 #define STRIDE 4      /* levels down before asking whether all have arrived */
-#define COLS_MAX 30000
+#define NONE UINT32_MAX
+#define SLOTS_MAX 256 /* that a node can name */
 
 /* A split of a small tree. */
 struct small_split {
@@ -35,12 +36,13 @@ struct orch_ranked {
     int cols;
     GArray **cuts;  /* double, of each column, rising */
     int *slots;     /* 2 a column, missing values left and right: where its ranks are; -1: unused */
-    int slot_count; /* slot 0 is 0 for all rows: leaves look at it */
+    int slot_count; /* slot 0 is above all cuts: leaves look at it */
     GArray *order; /* int: for each tree its number among the small ones, or -1 - among the large */
     GArray *trees; /* struct small_tree */
     GArray *splits;  /* struct small_split */
     GArray *leaves;  /* double: of small trees, from the left */
-    GArray *nodes;   /* uint64_t, of large trees: left child << 32 | slot << 8 | cut */
+    GArray *nodes;   /* uint32_t, of large trees: steps to the right child << 16 | slot << 8 | cut;
+                        the left child is next; a leaf is 0: it steps to itself */
     GArray *numbers; /* double: their leaves' answers, by node */
     GArray *roots;   /* guint: where each large tree begins */
 };
@@ -83,7 +85,7 @@ static bool find_cuts(struct orch_ranked *r, const struct orch_trees *trees)
         if (*slot < 0)
             *slot = r->slot_count++;
     }
-    return true;
+    return r->slot_count <= SLOTS_MAX;
 }
 
 /* Halving, without branches; cuts are filled up to a power of two by infinity. */
@@ -104,6 +106,7 @@ static void rank_block(const struct orch_ranked *r, const double *values, size_t
 {
     double padded[CUTS_MAX + 2];
     memset(out, LEAST, (size_t)r->slot_count * ORCH_TREES_BLOCK);
+    memset(out, ABOVE_ALL, ORCH_TREES_BLOCK);
     for (int c = 0; c < r->cols; c++) {
         int left = r->slots[2 * c], right = r->slots[2 * c + 1];
         if (left < 0 && right < 0)
@@ -174,22 +177,43 @@ static void take_small(struct orch_ranked *r, const struct orch_step *steps, gui
     g_array_append_val(r->trees, tree);
 }
 
-static void take_large(struct orch_ranked *r, const struct orch_step *steps, guint count)
+/* A step to come, and the node whose right child it is (or NONE). */
+struct pending {
+    uint32_t step, parent;
+};
+
+/* Each node is followed by its left child, so that much of a row's way down is in one line of the
+ * cache. False: a step is too far for 16 bits. */
+static bool take_large(struct orch_ranked *r, const struct orch_step *steps, guint count)
 {
-    g_array_append_val(r->roots, r->nodes->len);
-    for (guint i = 0; i < count; i++) {
-        const struct orch_step *s = &steps[i];
-        uint64_t slot = s->inner ? (uint64_t)slot_of(r, s) : 0;
-        uint64_t cut = (uint8_t)(s->inner ? cut_of(r, s) : ABOVE_ALL);
-        uint64_t node = (uint64_t)s->left << 32 | slot << 8 | cut;
+    guint root = r->nodes->len, waiting = 1;
+    g_autofree struct pending *stack = g_new(struct pending, count + 1);
+    bool fits = true;
+    stack[0] = (struct pending){0, NONE};
+    g_array_append_val(r->roots, root);
+    while (waiting) {
+        struct pending next = stack[--waiting];
+        const struct orch_step *s = &steps[next.step];
+        uint32_t at = r->nodes->len, node = 0;
+        if (next.parent != NONE) {
+            fits &= at - next.parent <= UINT16_MAX;
+            g_array_index(r->nodes, uint32_t, next.parent) |= (at - next.parent) << 16;
+        }
+        if (s->inner) {
+            node = (uint32_t)slot_of(r, s) << 8 | (uint8_t)cut_of(r, s);
+            stack[waiting++] = (struct pending){s->left + 1, at};
+            stack[waiting++] = (struct pending){s->left, NONE};
+        }
         g_array_append_val(r->nodes, node);
         g_array_append_val(r->numbers, s->number);
     }
+    return fits;
 }
 
-static void take_trees(struct orch_ranked *r, const struct orch_trees *trees)
+static bool take_trees(struct orch_ranked *r, const struct orch_trees *trees)
 {
     const struct orch_step *steps = (const void *)trees->steps->data;
+    bool fits = true;
     for (guint t = 0; t < trees->roots->len; t++) {
         guint begin = g_array_index(trees->roots, guint, t);
         guint end = t + 1 < trees->roots->len ? g_array_index(trees->roots, guint, t + 1)
@@ -200,8 +224,9 @@ static void take_trees(struct orch_ranked *r, const struct orch_trees *trees)
         if (is_small)
             take_small(r, steps + begin, end - begin);
         else
-            take_large(r, steps + begin, end - begin);
+            fits &= take_large(r, steps + begin, end - begin);
     }
+    return fits;
 }
 
 struct orch_ranked *orch_ranked_new(const struct orch_trees *trees, int cols)
@@ -219,15 +244,13 @@ struct orch_ranked *orch_ranked_new(const struct orch_trees *trees, int cols)
     r->trees = g_array_new(FALSE, FALSE, sizeof(struct small_tree));
     r->splits = g_array_new(FALSE, FALSE, sizeof(struct small_split));
     r->leaves = g_array_new(FALSE, FALSE, sizeof(double));
-    r->nodes = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+    r->nodes = g_array_new(FALSE, FALSE, sizeof(uint32_t));
     r->numbers = g_array_new(FALSE, FALSE, sizeof(double));
     r->roots = g_array_new(FALSE, FALSE, sizeof(guint));
-    if (cols > COLS_MAX || !find_cuts(r, trees)) {
-        orch_ranked_free(r);
-        return NULL;
-    }
-    take_trees(r, trees);
-    return r;
+    if (find_cuts(r, trees) && take_trees(r, trees))
+        return r;
+    orch_ranked_free(r);
+    return NULL;
 }
 
 void orch_ranked_free(struct orch_ranked *r)
@@ -287,17 +310,17 @@ static void ask_small(const struct orch_ranked *r, const struct small_tree *tree
 
 /* LANES rows side by side, so that the memory is asked for all of them at once. `lines`: their
  * ranks, row by row. */
-static inline void walk(const uint64_t *nodes, const int8_t *lines, size_t slots, uint32_t *at)
+static inline void walk(const uint32_t *nodes, const int8_t *lines, size_t slots, uint32_t *at)
 {
     for (uint32_t moved = 1; moved;) {
         moved = 0;
         for (int level = 0; level < STRIDE; level++) {
             for (size_t k = 0; k < LANES; k++) {
-                uint64_t node = nodes[at[k]];
-                int8_t rank = lines[k * slots + (node >> 8 & 0xffff)];
-                uint32_t next = (uint32_t)(node >> 32) + (rank > (int8_t)(node & 0xff));
-                moved |= next ^ at[k];
-                at[k] = next;
+                uint32_t node = nodes[at[k]];
+                int8_t rank = lines[k * slots + (node >> 8 & 0xff)];
+                uint32_t step = rank > (int8_t)(node & 0xff) ? node >> 16 : 1;
+                moved |= step;
+                at[k] += step;
             }
         }
     }
@@ -307,7 +330,7 @@ static void ask_large(const struct orch_ranked *r, guint number, const int8_t *l
                       double scale, double *inout)
 {
     guint root = g_array_index(r->roots, guint, number);
-    const uint64_t *nodes = &g_array_index(r->nodes, uint64_t, root);
+    const uint32_t *nodes = &g_array_index(r->nodes, uint32_t, root);
     const double *numbers = &g_array_index(r->numbers, double, root);
     size_t slots = (size_t)r->slot_count;
     for (size_t k = 0; k < some; k += LANES) {
