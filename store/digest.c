@@ -34,25 +34,27 @@ static void encode_real(uint8_t out[8], double value)
     encode_int(out, (int64_t)bits);
 }
 
-static void add_int(GChecksum *sum, int64_t value)
+/* All but the points is gathered in `out` and hashed at once. */
+
+static void add_int(GByteArray *out, int64_t value)
 {
     uint8_t bytes[8];
     encode_int(bytes, value);
-    g_checksum_update(sum, bytes, sizeof bytes);
+    g_byte_array_append(out, bytes, sizeof bytes);
 }
 
-static void add_real(GChecksum *sum, double value)
+static void add_real(GByteArray *out, double value)
 {
     uint8_t bytes[8];
     encode_real(bytes, value);
-    g_checksum_update(sum, bytes, sizeof bytes);
+    g_byte_array_append(out, bytes, sizeof bytes);
 }
 
-static void add_text(GChecksum *sum, const char *text, int64_t length)
+static void add_text(GByteArray *out, const char *text, int64_t length)
 {
-    add_int(sum, text ? length : -1);
+    add_int(out, text ? length : -1);
     if (text && length)
-        g_checksum_update(sum, (const guchar *)text, length);
+        g_byte_array_append(out, (const guint8 *)text, (guint)length);
 }
 
 /* ---- points -----------------------------------------------------------------------------------
@@ -109,24 +111,24 @@ void store_points_finish(struct store_points *points, uint8_t out[32], int64_t *
 
 /* Adds the columns of a row: 't' text, 'i' integer (NULL is 0), 'e' exit code (NULL is -1),
  * 'r' real. */
-static void add_row(GChecksum *sum, sqlite3_stmt *row, int first, const char *types)
+static void add_row(GByteArray *out, sqlite3_stmt *row, int first, const char *types)
 {
     for (int i = 0; types[i]; i++) {
         int column = first + i;
         bool is_null = sqlite3_column_type(row, column) == SQLITE_NULL;
         if (types[i] == 't') {
             const char *text = (const char *)sqlite3_column_text(row, column);
-            add_text(sum, text, sqlite3_column_bytes(row, column));
+            add_text(out, text, sqlite3_column_bytes(row, column));
         } else if (types[i] == 'r') {
-            add_real(sum, store_column_real(row, column));
+            add_real(out, store_column_real(row, column));
         } else {
             int64_t absent = types[i] == 'e' ? -1 : 0;
-            add_int(sum, is_null ? absent : sqlite3_column_int64(row, column));
+            add_int(out, is_null ? absent : sqlite3_column_int64(row, column));
         }
     }
 }
 
-static bool add_head(struct orch_store *store, int64_t run_id, const char *key, GChecksum *sum,
+static bool add_head(struct orch_store *store, int64_t run_id, const char *key, GByteArray *out,
                      GError **error)
 {
     sqlite3_stmt *row = store_statement(
@@ -146,45 +148,44 @@ static bool add_head(struct orch_store *store, int64_t run_id, const char *key, 
                        "no run of number %" G_GINT64_FORMAT " in store '%s'", run_id, store->path);
     if (more <= 0)
         return false;
-    add_text(sum, "orch run", 8);
-    add_int(sum, 1);
+    add_text(out, "orch run", 8);
+    add_int(out, 1);
     if (key)
-        add_text(sum, key, (int64_t)strlen(key));
+        add_text(out, key, (int64_t)strlen(key));
     else
-        add_row(sum, row, 0, "t");
-    add_row(sum, row, 1, "ttttttttttittiiitteittttiirt");
+        add_row(out, row, 0, "t");
+    add_row(out, row, 1, "ttttttttttittiiitteittttiirt");
     sqlite3_reset(row);
     return true;
 }
 
 struct section {
-    const char *count, *rows; /* SQL; ordered by name */
+    const char *rows; /* SQL; ordered by name */
     const char *types;
 };
 
 static const struct section SECTIONS[] = {
-    {"SELECT count(*) FROM param WHERE run = ?",
-     "SELECT name, type, value FROM param WHERE run = ? ORDER BY name", "ttt"},
-    {"SELECT count(*) FROM input WHERE run = ?",
-     "SELECT name, from_key, sha256 FROM input WHERE run = ? ORDER BY name", "ttt"},
-    {"SELECT count(*) FROM result WHERE run = ?",
-     "SELECT name, unit, better, value FROM result WHERE run = ? ORDER BY name", "tttr"},
-    {"SELECT count(*) FROM artifact WHERE run = ?",
-     "SELECT name, sha256, bytes FROM artifact WHERE run = ? ORDER BY name", "tti"},
+    {"SELECT name, type, value FROM param WHERE run = ? ORDER BY name", "ttt"},
+    {"SELECT name, from_key, sha256 FROM input WHERE run = ? ORDER BY name", "ttt"},
+    {"SELECT name, unit, better, value FROM result WHERE run = ? ORDER BY name", "tttr"},
+    {"SELECT name, sha256, bytes FROM artifact WHERE run = ? ORDER BY name", "tti"},
 };
 
+/* The number of rows, then the rows. */
 static bool add_section(struct orch_store *store, int64_t run_id, const struct section *section,
-                        GChecksum *sum, GError **error)
+                        GByteArray *out, GError **error)
 {
-    int64_t count;
     sqlite3_stmt *rows = store_statement(store, section->rows, error);
-    if (!rows || !store_get_int(store, &count, 0, error, section->count, "i", run_id))
+    if (!rows)
         return false;
-    add_int(sum, count);
+    guint at = out->len;
+    int64_t count = 0;
+    add_int(out, 0);
     store_bind(rows, "i", run_id);
     int more;
-    while ((more = store_step(store, rows, error)) > 0)
-        add_row(sum, rows, 0, section->types);
+    for (; (more = store_step(store, rows, error)) > 0; count++)
+        add_row(out, rows, 0, section->types);
+    encode_int(out->data + at, count);
     return more == 0;
 }
 
@@ -209,22 +210,22 @@ static struct store_points *read_points(struct orch_store *store, int64_t run_id
     return NULL;
 }
 
-static bool add_metric(struct orch_store *store, int64_t run_id, sqlite3_stmt *name,
-                       GHashTable *streams, GChecksum *sum, GError **error)
+static bool add_metric(struct orch_store *store, int64_t run_id, const struct store_metric *metric,
+                       GByteArray *out, GError **error)
 {
-    int64_t name_id = sqlite3_column_int64(name, 0);
-    struct store_points *streamed =
-        streams ? g_hash_table_lookup(streams, GINT_TO_POINTER((int)name_id)) : NULL;
-    struct store_points *points = streamed ? streamed : read_points(store, run_id, name_id, error);
+    struct store_points *points =
+        metric->points ? metric->points : read_points(store, run_id, metric->name_id, error);
     if (!points)
         return false;
     uint8_t bytes[32];
     int64_t count;
     store_points_finish(points, bytes, &count);
-    add_row(sum, name, 1, "ttt");
-    add_int(sum, count);
-    g_checksum_update(sum, bytes, sizeof bytes);
-    if (!streamed)
+    add_text(out, metric->name, (int64_t)strlen(metric->name));
+    add_text(out, metric->unit, (int64_t)strlen(metric->unit));
+    add_text(out, metric->better, (int64_t)strlen(metric->better));
+    add_int(out, count);
+    g_byte_array_append(out, bytes, sizeof bytes);
+    if (!metric->points)
         store_points_free(points);
     return true;
 }
@@ -237,40 +238,71 @@ const char store_run_metrics_sql[] =
     " SELECT n.id, n.name, n.unit, n.better FROM has JOIN metric_name n ON n.id = has.id"
     " ORDER BY n.name, n.unit, n.better";
 
-static bool add_metrics(struct orch_store *store, int64_t run_id, GHashTable *streams,
-                        GChecksum *sum, GError **error)
+static int compare_metrics(gconstpointer a, gconstpointer b)
 {
-    sqlite3_stmt *names = store_statement(store, store_run_metrics_sql, error);
-    if (!names)
+    const struct store_metric *x = a, *y = b;
+    int order = strcmp(x->name, y->name);
+    order = order ? order : strcmp(x->unit, y->unit);
+    return order ? order : strcmp(x->better, y->better);
+}
+
+/* `texts` keeps their names. */
+static bool read_metrics(struct orch_store *store, int64_t run_id, GStringChunk *texts,
+                         GArray *metrics, GError **error)
+{
+    sqlite3_stmt *s = store_statement(store, store_run_metrics_sql, error);
+    if (!s)
         return false;
-    int64_t count = 0;
+    store_bind(s, "i", run_id);
     int more;
-    store_bind(names, "i", run_id);
-    while ((more = store_step(store, names, error)) > 0)
-        count++;
-    if (more < 0)
-        return false;
-    add_int(sum, count);
-    while ((more = store_step(store, names, error)) > 0) {
-        if (!add_metric(store, run_id, names, streams, sum, error)) {
-            sqlite3_reset(names);
-            return false;
+    while ((more = store_step(store, s, error)) > 0) {
+        const char *text[3];
+        for (int i = 0; i < 3; i++) {
+            const char *column = (const char *)sqlite3_column_text(s, i + 1);
+            text[i] = g_string_chunk_insert(texts, column ? column : "");
         }
+        const struct store_metric metric = {sqlite3_column_int64(s, 0), text[0], text[1], text[2],
+                                            NULL};
+        g_array_append_val(metrics, metric);
     }
     return more == 0;
 }
 
-bool store_digest_run(struct orch_store *store, int64_t run_id, const char *key,
-                      GHashTable *streams, char out[ORCH_SHA256_CHARS], GError **error)
+static bool add_metrics(struct orch_store *store, int64_t run_id, GArray *metrics, GByteArray *out,
+                        GError **error)
 {
-    GChecksum *sum = g_checksum_new(G_CHECKSUM_SHA256);
-    bool ok = add_head(store, run_id, key, sum, error);
+    bool ok = true;
+    g_array_sort(metrics, compare_metrics);
+    add_int(out, metrics->len);
+    for (guint i = 0; ok && i < metrics->len; i++)
+        ok = add_metric(store, run_id, &g_array_index(metrics, struct store_metric, i), out, error);
+    return ok;
+}
+
+static bool add_stored_metrics(struct orch_store *store, int64_t run_id, GByteArray *out,
+                               GError **error)
+{
+    GStringChunk *texts = g_string_chunk_new(1024);
+    GArray *metrics = g_array_new(FALSE, FALSE, sizeof(struct store_metric));
+    bool ok = read_metrics(store, run_id, texts, metrics, error) &&
+              add_metrics(store, run_id, metrics, out, error);
+    g_array_unref(metrics);
+    g_string_chunk_free(texts);
+    return ok;
+}
+
+bool store_digest_run(struct orch_store *store, int64_t run_id, const char *key, GArray *metrics,
+                      char out[ORCH_SHA256_CHARS], GError **error)
+{
+    GByteArray *bytes = g_byte_array_sized_new(4096);
+    bool ok = add_head(store, run_id, key, bytes, error);
     for (size_t i = 0; ok && i < G_N_ELEMENTS(SECTIONS); i++)
-        ok = add_section(store, run_id, &SECTIONS[i], sum, error);
-    ok = ok && add_metrics(store, run_id, streams, sum, error);
+        ok = add_section(store, run_id, &SECTIONS[i], bytes, error);
+    ok = ok && (metrics ? add_metrics(store, run_id, metrics, bytes, error)
+                        : add_stored_metrics(store, run_id, bytes, error));
     if (ok)
-        g_strlcpy(out, g_checksum_get_string(sum), ORCH_SHA256_CHARS);
-    g_checksum_free(sum);
+        orch_sha256(bytes->data, bytes->len, out);
+    g_byte_array_unref(bytes);
     return ok;
 }
 

@@ -27,6 +27,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+enum { SHARD_BUSY_MS = 3000 };
 enum { STEPS_A_CALL = 100000, SPARE_STEPS = 20000000, STEPS_A_BYTE = 4 };
 
 /* The tables that are read. */
@@ -259,6 +260,8 @@ bool store_foreign_open(struct orch_store *ours, const char *path, struct store_
     }
     out->store = store_new_handle(path);
     out->store->readonly = true;
+    if (ours->shards) /* another host's file of the same store: it can wait until next time */
+        out->store->busy_ms = SHARD_BUSY_MS;
     if (open_somehow(ours, path, out, error))
         return true;
     store_foreign_close(out);

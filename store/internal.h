@@ -144,10 +144,16 @@ void store_points_add(struct store_points *points, int64_t step, double t_ms, do
 /** The digest's 32 bytes and the number of points; the hash is then closed. */
 void store_points_finish(struct store_points *points, uint8_t out[32], int64_t *out_count);
 
-/** Digest of a run as its rows stand. `key`: in place of the row's, or NULL. `streams`: name_id
- * (GINT_TO_POINTER) to struct store_points of metrics that need not be read back, or NULL. */
-bool store_digest_run(struct orch_store *store, int64_t run_id, const char *key,
-                      GHashTable *streams, char out[ORCH_SHA256_CHARS], GError **error);
+/** A metric of a run. */
+struct store_metric {
+    int64_t name_id;
+    const char *name, *unit, *better;
+    struct store_points *points; /* NULL: to be read back */
+};
+/** Digest of a run as its rows stand. `key`: in place of the row's, or NULL. `metrics`: struct
+ * store_metric, all that the run has, in any order (they are sorted); NULL: as the rows say. */
+bool store_digest_run(struct orch_store *store, int64_t run_id, const char *key, GArray *metrics,
+                      char out[ORCH_SHA256_CHARS], GError **error);
 
 /** The metrics that a run has (id, name, unit, better), by name. Skips from one to the next through
  * the primary key, not over the points. */

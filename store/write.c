@@ -29,7 +29,6 @@ struct writing {
     int64_t run_id;
     GPtrArray *slots;    /* struct slot *, in order of appearance */
     GHashTable *by_name; /* name -> slot */
-    GHashTable *streams; /* name_id -> struct store_points *, for the digest */
     guint at;            /* slot of the last point */
     GError *problem;     /* of the stream */
     struct store_written *out;
@@ -305,17 +304,36 @@ static bool put_points(struct writing *w, GError **error)
 /* ---- the whole --------------------------------------------------------------------------------
  */
 
+/* The metrics as they streamed. NULL when a text of one was repaired on its way in: then the rows
+ * say what it is called. */
+static GArray *streamed(const struct writing *w)
+{
+    GArray *metrics = g_array_new(FALSE, FALSE, sizeof(struct store_metric));
+    for (guint i = 0; i < w->slots->len; i++) {
+        const struct slot *slot = w->slots->pdata[i];
+        const struct orch_metric_row *row = declared(w->record, slot->name);
+        const struct store_metric metric = {slot->name_id, slot->name, unit_of(row), better_of(row),
+                                            slot->points};
+        g_array_append_val(metrics, metric);
+        if (g_utf8_validate(metric.name, -1, NULL) && g_utf8_validate(metric.unit, -1, NULL) &&
+            g_utf8_validate(metric.better, -1, NULL))
+            continue;
+        g_array_unref(metrics);
+        return NULL;
+    }
+    return metrics;
+}
+
 static bool write_all(struct writing *w, const char *key, GError **error)
 {
     if (!put_run(w, key, error) || !put_params_and_inputs(w, error) ||
         !put_results_and_artifacts(w, error) || !put_points(w, error))
         return false;
-    for (guint i = 0; i < w->slots->len; i++) {
-        const struct slot *slot = w->slots->pdata[i];
-        if (slot->points)
-            g_hash_table_insert(w->streams, GINT_TO_POINTER((int)slot->name_id), slot->points);
-    }
-    return store_digest_run(w->store, w->run_id, w->record->key, w->streams, w->out->digest, error);
+    GArray *metrics = streamed(w);
+    bool ok = store_digest_run(w->store, w->run_id, w->record->key, metrics, w->out->digest, error);
+    if (metrics)
+        g_array_unref(metrics);
+    return ok;
 }
 
 bool store_write_run(struct orch_store *store, const struct orch_record *record, const char *key,
@@ -327,11 +345,9 @@ bool store_write_run(struct orch_store *store, const struct orch_record *record,
         .record = record,
         .slots = g_ptr_array_new_with_free_func(free_slot),
         .by_name = g_hash_table_new(g_str_hash, g_str_equal),
-        .streams = g_hash_table_new(g_direct_hash, g_direct_equal),
         .out = out,
     };
     bool ok = write_all(&w, key, error);
-    g_hash_table_destroy(w.streams);
     g_hash_table_destroy(w.by_name);
     g_ptr_array_unref(w.slots);
     return ok;

@@ -7,6 +7,7 @@
 struct sharing {
     struct orch_cli *cli;
     struct cli_remote remote;
+    char *store_folder; /* NULL: there is none yet */
     struct orch_share_options options;
     struct orch_share *share;
     const struct orch_listener *listener; /* while a run goes on */
@@ -32,7 +33,11 @@ struct sharing *sharing_look_at(struct orch_cli *cli, const char *remote, GError
         return NULL;
     }
     sharing->cli = cli;
+    sharing->store_folder = g_path_get_dirname(cli->workspace->db_path);
+    if (!g_file_test(sharing->store_folder, G_FILE_TEST_IS_DIR))
+        g_clear_pointer(&sharing->store_folder, g_free);
     sharing->options = (struct orch_share_options){.place = {.repository = cli->workspace->root,
+                                                             .store_folder = sharing->store_folder,
                                                              .remote = sharing->remote.name,
                                                              .is_folder = sharing->remote.is_folder,
                                                              .who = orch_user_name()},
@@ -79,6 +84,7 @@ void sharing_close(struct sharing *sharing)
         return;
     orch_share_free(sharing->share);
     cli_remote_clear(&sharing->remote);
+    g_free(sharing->store_folder);
     g_free(sharing);
 }
 

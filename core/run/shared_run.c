@@ -34,9 +34,9 @@ static int64_t interval_ns(double share)
 
 static struct orch_claims *open_claims(const struct orch_share_place *place, GError **error)
 {
-    return place->is_folder
-               ? orch_claims_open_folder(place->remote, place->who, error)
-               : orch_claims_open_git(place->repository, place->remote, place->who, error);
+    return place->is_folder ? orch_claims_open_folder(place->remote, place->who, error)
+                            : orch_claims_open_git(place->repository, place->store_folder,
+                                                   place->remote, place->who, error);
 }
 
 static bool exchange(const struct orch_share_place *place, struct orch_store *store,
@@ -127,7 +127,8 @@ static char *until_text(int64_t utc_ns)
 static char *claim_text(const struct orch_claim *claim)
 {
     g_autofree char *until = until_text(claim->expires_ns);
-    return g_strdup_printf("claimed by %s until %s", claim->who, until);
+    g_autofree char *name = orch_who_name(claim->who);
+    return g_strdup_printf("claimed by %s until %s", name, until);
 }
 
 struct holder {
@@ -166,9 +167,10 @@ char *orch_share_held_text(const struct orch_share *share, const struct orch_pla
     for (guint i = 0; i < holders->len; i++) {
         const struct holder *holder = &g_array_index(holders, struct holder, i);
         g_autofree char *until = until_text(holder->until_ns);
+        g_autofree char *name = orch_who_name(holder->who);
         const char *verb = holder->trials == 1 ? " trial is run" : " trials are run";
         g_string_append_printf(text, "%s%u%s by %s until %s", i ? ", " : "", holder->trials,
-                               i ? "" : verb, holder->who, until);
+                               i ? "" : verb, name, until);
     }
     return g_string_free(text, !holders->len);
 }

@@ -17,8 +17,9 @@
 
 /** Where results and claims of a group are. */
 struct orch_share_place {
-    const char *repository; /* folder inside the work tree; of a git remote */
-    const char *remote;     /* a git remote, URL or path; or a folder */
+    const char *repository;   /* folder inside the work tree; of a git remote */
+    const char *store_folder; /* where there is no repository; may be NULL */
+    const char *remote;       /* a git remote, URL or path; or a folder */
     bool is_folder;
     const char *who; /* of our claims */
 };

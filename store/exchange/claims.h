@@ -33,10 +33,11 @@ void orch_claim_resource(const char *fingerprint, const char *where_key,
                          char out[ORCH_SHA256_CHARS]);
 
 struct orch_claims;
-/** Claims on a git remote (`repository` inside a work tree) or in a folder; exactly one is given.
- * `who`: of the claims that are made here. */
-struct orch_claims *orch_claims_open_git(const char *repository, const char *remote,
-                                         const char *who, GError **error);
+/** Claims on a git remote or in a folder. `repository`: a folder inside a work tree; where it is in
+ * none, a private repository in `store_folder` is used (NULL: that is an error). `who`: of the
+ * claims that are made here. */
+struct orch_claims *orch_claims_open_git(const char *repository, const char *store_folder,
+                                         const char *remote, const char *who, GError **error);
 struct orch_claims *orch_claims_open_folder(const char *folder, const char *who, GError **error);
 /** Gives back what is still held. */
 void orch_claims_close(struct orch_claims *claims);

@@ -407,11 +407,11 @@ static void free_place(void *self)
     g_free(place);
 }
 
-struct orch_claims *orch_claims_open_git(const char *repository, const char *remote,
-                                         const char *who, GError **error)
+struct orch_claims *orch_claims_open_git(const char *repository, const char *store_folder,
+                                         const char *remote, const char *who, GError **error)
 {
     struct place *self = g_new0(struct place, 1);
-    self->at = results_place_open(repository, NULL, error);
+    self->at = results_place_open(repository, store_folder, error);
     if (!self->at || !results_place_set_remote(self->at, remote, error)) {
         free_place(self);
         return NULL;

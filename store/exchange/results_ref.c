@@ -286,20 +286,33 @@ static bool take(void *ctx, const struct orch_item_name *name, const char *bytes
     return results_flush_some(tell->x->place, error);
 }
 
+/* Artifacts of runs that were told already, too? */
+static bool takes_more(const struct orch_item_choice *choice)
+{
+    return choice->artifact_bytes < 0 || choice->artifact_bytes > ORCH_ARTIFACT_BYTES_DEFAULT;
+}
+
+/* Is something left for the next push? */
+static bool takes_less(const struct orch_item_choice *choice)
+{
+    return choice->where ||
+           (choice->artifact_bytes >= 0 && choice->artifact_bytes < ORCH_ARTIFACT_BYTES_DEFAULT);
+}
+
 /* Makes objects of what the store has and the tree has not; once, however often it is tried. */
 static bool tell_store(struct exchange *x, struct results_draft *draft, GError **error)
 {
     struct tell tell = {x, draft};
     struct orch_item_sink sink = {.ctx = &tell, .wants = wants, .take = take};
     struct orch_item_choice choice = x->how->choice;
-    bool all_artifacts = choice.artifact_bytes != ORCH_ARTIFACT_BYTES_DEFAULT;
+    int64_t last = x->is_marked ? x->mark.last_run : 0;
     if (x->told)
         return true;
     x->told = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
-    choice.after_run_id = x->is_marked && !all_artifacts ? x->mark.last_run : 0;
+    choice.after_run_id = takes_more(&choice) ? 0 : last;
     if (!orch_items_tell(x->store, &choice, &sink, &x->told_last, error))
         return false;
-    x->told_last = choice.where ? choice.after_run_id : MAX(x->told_last, choice.after_run_id);
+    x->told_last = takes_less(&choice) ? last : MAX(x->told_last, last);
     return true;
 }
 
@@ -434,10 +447,10 @@ static bool look(struct exchange *x, GArray *out_outgoing, GError **error)
     if ((!x->how->offline && !results_fetch(x->place, error)) || !read_mark(x, error) ||
         !read_roots(x, error))
         return false;
-    bool all_artifacts = x->how->choice.artifact_bytes != ORCH_ARTIFACT_BYTES_DEFAULT;
     return results_look(x->store, x->how, x->place, x->is_marked ? &x->ours_root : &none,
-                        &x->theirs_root, x->is_marked && !all_artifacts ? x->mark.last_run : 0,
-                        x->out, out_outgoing, error);
+                        &x->theirs_root,
+                        x->is_marked && !takes_more(&x->how->choice) ? x->mark.last_run : 0, x->out,
+                        out_outgoing, error);
 }
 
 bool orch_git_exchange(struct orch_store *store, const struct orch_git_exchange *how,

@@ -131,19 +131,19 @@ git -C "$SCRATCH/hub.git" fsck --strict >/dev/null 2>&1 || _fail 'fsck of the re
 
 # artifacts: up to the sender's limit, kept up to the receiver's, passed on in any case
 cd "$SCRATCH/ada"
-printf 'import sys\nopen("small", "w").write("s" * 10)\nopen("large", "w").write("l" * 100000)\n' >make.py
-ok as ada orch try --artifact small=small --artifact large=large -- python3 make.py
+printf 'import sys\nopen("small", "w").write("s" * 10)\nopen("medium", "w").write("m" * 100000)\nopen("large", "w").write("l" * 5000000)\n' >make.py
+ok as ada orch try --artifact small=small --artifact medium=medium --artifact large=large -- python3 make.py
 objects() { git -C "$SCRATCH/hub.git" ls-tree -r --name-only refs/orch/results artifacts/ | wc -l; }
 ok as ada orch push --artifacts 1KiB
 same "$(objects)" 1 'artifacts of up to 1 KiB'
 ok as ada orch push
-same "$(objects)" 1 'a run is looked at once'
+same "$(objects)" 2 'artifacts of up to 4 MiB'
 ok as ada orch push --artifacts all
-same "$(objects)" 2 'all artifacts'
+same "$(objects)" 3 'all artifacts'
 ok as bob orch pull --artifacts none
 run bob
 ok as bob orch push
-same "$(objects)" 2 'artifacts after one who keeps none'
+same "$(objects)" 3 'artifacts after one who keeps none'
 as bob find .orch/objects -type f 2>/dev/null | grep -q . && _fail 'bob keeps an artifact'
 ok as cyd orch pull
-same "$(as cyd find .orch/objects -type f -size -200k | wc -l)" 2 'artifacts of cyd'
+same "$(as cyd find .orch/objects -type f -size -5000k | wc -l)" 2 'artifacts of cyd'

@@ -67,3 +67,7 @@ ok orch run naps.recipe -x seconds=0.14 --share --remote /nonexistent/folder; sa
 cd "$SCRATCH/w"; sleeps naps '0.01'
 fails 3 orch run naps.recipe --share; says 'has no remote'
 ok orch run naps.recipe; says '1 ok'
+# outside any repository a path will do
+rm -rf .git .orch; sleeps naps '0.15'
+ok orch run naps.recipe --share --remote ../hub.git; says '1 ok'; says_not 'not known'; says_not 'cannot'; same "$(claims)" ''
+cd ../ada; ok orch pull; ok orch ls --json --where 'seconds=0.15'; same "$(json runs.#)" 1

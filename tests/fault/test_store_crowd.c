@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Many processes at one store; writers killed at random instants. */
+#include "store/join.h"
 #include "tests/store/fixture.h"
 
 #include <signal.h>
@@ -108,6 +109,134 @@ static void test_crowd(void **state)
     orch_store_close(store);
 }
 
+/* ---- joins, readers and hosts ------------------------------------------------------------------
+ */
+
+enum { HOSTS = 2, WRITERS_A_HOST = 8, RUNS_A_WRITER = 60, JOINS = 12 };
+
+/* Reads as 'orch ls' and 'orch db check' do; 0: never less than before, and all digests fit. */
+static int read_all(int rounds)
+{
+    int64_t last = 0, runs = 0;
+    for (int i = 0; i < rounds; i++) {
+        struct orch_store *store = orch_store_open(path, ORCH_STORE_READ, NULL);
+        g_autoptr(GPtrArray) findings = g_ptr_array_new_with_free_func(g_free);
+        bool ok = store && orch_store_check(store, findings, &runs, NULL) && !findings->len &&
+                  runs >= last;
+        if (findings->len)
+            fprintf(stderr, "reader: %s\n", (char *)findings->pdata[0]);
+        orch_store_close(store);
+        if (!ok)
+            return 1;
+        last = runs;
+        g_usleep(20000);
+    }
+    return 0;
+}
+
+/* Joins the same other store again and again. */
+static int join_all(const char *other, int rounds)
+{
+    for (int i = 0; i < rounds; i++) {
+        GError *problem = NULL;
+        struct orch_store *store = orch_store_open(path, ORCH_STORE_WRITE, &problem);
+        struct orch_join *join = store ? orch_join_begin(store, other, &problem) : NULL;
+        bool ok = join && orch_join_store(join, other, 0, &problem);
+        struct orch_receipt *receipt = ok ? orch_join_commit(join, &problem) : NULL;
+        if (!receipt)
+            fprintf(stderr, "join: %s\n", problem ? problem->message : "?");
+        ok = receipt && !receipt->refused && !receipt->conflicts;
+        orch_receipt_free(receipt);
+        orch_store_close(store);
+        if (!ok)
+            return 1;
+        g_usleep(30000);
+    }
+    return 0;
+}
+
+static int wait_for(int count)
+{
+    int failed = 0, status;
+    for (; count > 0 && wait(&status) > 0; count--)
+        failed += !WIFEXITED(status) || WEXITSTATUS(status) != 0;
+    return failed;
+}
+
+static void test_joins_and_readers(void **state)
+{
+    (void)state;
+    g_autofree char *other = g_build_filename(folder, "other.db", NULL);
+    struct orch_store *store;
+    assert_ok(store = orch_store_open(other, ORCH_STORE_CREATE, error));
+    for (int i = 0; i < 200; i++) {
+        char key[ORCH_KEY_CHARS];
+        orch_key_make(key);
+        assert_ok(put_small(store, key, error));
+    }
+    orch_store_close(store);
+    for (int i = 0; i < WRITERS; i++)
+        if (fork() == 0)
+            _exit(write_runs(RUNS_A_WRITER));
+    for (int i = 0; i < 2; i++) {
+        if (fork() == 0)
+            _exit(read_all(JOINS));
+        if (fork() == 0)
+            _exit(join_all(other, JOINS));
+    }
+    assert_int_equal(wait_for(WRITERS + 4), 0);
+    assert_clean(path, WRITERS * RUNS_A_WRITER + 200);
+}
+
+/* Each writer opens the store anew now and then, as commands do. */
+static int write_as(const char *host)
+{
+    int failed = 0;
+    g_setenv("ORCH_SHARD_HOST", host, TRUE);
+    for (int i = 0; i < RUNS_A_WRITER / 10; i++)
+        failed += write_runs(10);
+    return failed;
+}
+
+static void test_two_hosts(void **state)
+{
+    (void)state;
+    g_autofree char *shared = g_build_filename(folder, "shared", NULL);
+    g_free(path);
+    path = g_build_filename(shared, "results.db", NULL);
+    g_setenv("ORCH_SHARDS", "1", TRUE);
+    int64_t begin = orch_mono_ns();
+    for (int host = 0; host < HOSTS; host++) {
+        char name[8];
+        snprintf(name, sizeof name, "h%d", host);
+        g_setenv("ORCH_SHARD_HOST", name, TRUE);
+        struct orch_store *store;
+        assert_ok(store = orch_store_open(path, ORCH_STORE_CREATE, error));
+        orch_store_close(store);
+        for (int i = 0; i < WRITERS_A_HOST; i++)
+            if (fork() == 0)
+                _exit(write_as(name));
+    }
+    assert_int_equal(wait_for(HOSTS * WRITERS_A_HOST), 0);
+    char digests[HOSTS + 1][ORCH_SHA256_CHARS];
+    for (int i = 0; i <= HOSTS; i++) { /* and one that comes new */
+        char name[8];
+        snprintf(name, sizeof name, "h%d", i);
+        g_setenv("ORCH_SHARD_HOST", name, TRUE);
+        assert_clean(path, HOSTS * WRITERS_A_HOST * RUNS_A_WRITER);
+        struct orch_store *store;
+        assert_ok(store = orch_store_open(path, ORCH_STORE_READ, error));
+        assert_int_equal(orch_store_warnings(store)->len, 0);
+        assert_ok(orch_store_digest_all(store, digests[i], error));
+        orch_store_close(store);
+        assert_string_equal(digests[i], digests[0]);
+    }
+    g_unsetenv("ORCH_SHARDS");
+    g_unsetenv("ORCH_SHARD_HOST");
+    print_message("%d hosts of %d processes, %d runs each: %.1f s\n", HOSTS, WRITERS_A_HOST,
+                  RUNS_A_WRITER, (double)(orch_mono_ns() - begin) / 1e9);
+}
+
 /* Says the key of every run that was recorded, until it is killed. */
 static void write_and_tell(int to)
 {
@@ -176,6 +305,7 @@ static void test_killed_writers(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {TEST(test_killed_writers), TEST(test_crowd)};
+    const struct CMUnitTest tests[] = {TEST(test_killed_writers), TEST(test_crowd),
+                                       TEST(test_joins_and_readers), TEST(test_two_hosts)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

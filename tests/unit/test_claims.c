@@ -25,7 +25,7 @@ static struct orch_claims *open_at(const struct place *place, unsigned member, c
 {
     g_autoptr(GError) error = NULL;
     struct orch_claims *claims =
-        place->is_git ? orch_claims_open_git(place->clones[member % 2], "origin", who, &error)
+        place->is_git ? orch_claims_open_git(place->clones[member % 2], NULL, "origin", who, &error)
                       : orch_claims_open_folder(place->shared, who, &error);
     if (!claims)
         fail_msg("%s", error->message);
@@ -411,7 +411,7 @@ static void test_unreachable(void **state)
     assert_false(orch_claims_give_back_all(ada, &error));
     orch_claims_close(ada);
     g_clear_error(&error);
-    assert_null(orch_claims_open_git(scratch, NULL, "ada", &error));
+    assert_null(orch_claims_open_git(scratch, NULL, NULL, "ada", &error));
     g_clear_error(&error);
     assert_null(orch_claims_open_folder("/nonexistent/folder", "ada", &error));
     assert_true(g_error_matches(error, ORCH_ERROR, ORCH_ERROR_IO));
