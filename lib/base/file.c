@@ -90,6 +90,27 @@ bool orch_file_write(const char *path, const void *bytes, size_t length, bool du
     return ok;
 }
 
+bool orch_file_copy(const char *from, const char *to, GError **error)
+{
+    enum { CHUNK_BYTES = 1 << 20 };
+    g_autofree char *chunk = g_malloc(CHUNK_BYTES);
+    int in = open(from, O_RDONLY | O_CLOEXEC);
+    int out = in < 0 ? -1 : open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    ssize_t got = 0;
+    bool ok = out >= 0;
+    while (ok && (got = read(in, chunk, CHUNK_BYTES)) > 0)
+        for (ssize_t done = 0, put; ok && done < got; done += put)
+            ok = (put = write(out, chunk + done, (size_t)(got - done))) > 0;
+    ok = ok && got == 0;
+    if (!ok)
+        orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot copy '%s' to '%s'", from, to);
+    if (in >= 0)
+        close(in);
+    if (out >= 0)
+        close(out);
+    return ok;
+}
+
 bool orch_dir_make(const char *path, GError **error)
 {
     if (mkdir(path, 0777) == 0 || errno == EEXIST) /* the usual case without a walk */
