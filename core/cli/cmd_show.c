@@ -164,7 +164,7 @@ void show_values(const char *heading, const json_t *object, bool round_reals)
                 ? orch_number_format(number)
                 : orch_value_format_json(value);
         g_autofree char *plain = orch_text_line(g_strdup(names->pdata[i]));
-        printf("  %-*s %s\n", width, plain, orch_text_plain(text));
+        printf("  %-*s %s\n", width, plain, orch_text_line(text));
     }
 }
 
