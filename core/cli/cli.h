@@ -153,6 +153,11 @@ char *orch_cli_ago(int64_t utc_ns);
 /* ---- output (out.c) ---------------------------------------------------------------------------
  */
 
+/** A line to stdout of which parts may be a stranger's: no escape sequence reaches the terminal. */
+void orch_cli_print(const char *format, ...) G_GNUC_PRINTF(1, 2);
+/** The same where all of it must be one line. */
+void orch_cli_print_line(const char *format, ...) G_GNUC_PRINTF(1, 2);
+
 /** Prints a table to stdout and frees it: aligned on a terminal, tab-separated when piped. Under
  * --json: {"schema_version":1, "NAME":[{...}]}. */
 void orch_table_print(struct orch_cli *cli, struct orch_table *table, const char *name);
