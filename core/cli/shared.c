@@ -87,11 +87,19 @@ char *orch_cli_argv_json(const struct orch_cli *cli, const struct orch_expansion
     return copy;
 }
 
-/* Names and texts come from recipes and runs: no escape sequence of theirs reaches the terminal. */
+/* Names and texts come from recipes and runs: no escape sequence of theirs reaches the terminal, and
+ * no line of theirs looks as one of ours. */
 static void print_plain(const char *format, va_list args)
 {
     g_autofree char *text = orch_text_plain(g_strdup_vprintf(format, args));
-    fprintf(stderr, "%s\n", text);
+    GString *lines = g_string_new(NULL);
+    for (const char *at = text; *at; at++) {
+        g_string_append_c(lines, *at);
+        if (*at == '\n' && at[1] && at[1] != ' ' && at[1] != '\n')
+            g_string_append(lines, "  ");
+    }
+    fprintf(stderr, "%s\n", lines->str);
+    g_string_free(lines, TRUE);
 }
 
 void orch_cli_say(struct orch_cli *cli, const char *format, ...)
