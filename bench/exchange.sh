@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Push and pull over a local bare remote: bench/exchange.sh BUILD [RUNS...]. For each number of runs that
 # are there already (1,000, 10,000 and 100,000): the first push of them all, a push of 1,000 new ones, a
-# pull of these by somebody else, a pull and a push with nothing new, in seconds of the whole process.
+# pull of these by somebody else, a pull and a push with nothing new. Each in seconds of the whole process, and
+# of the processor (git's processes too; what a busy machine does not change).
 set -eu
 BUILD=$(cd "${1:?usage: exchange.sh BUILD [RUNS...]}" && pwd)
 shift
@@ -11,12 +12,10 @@ FOLDER=$(mktemp -d "${TMPDIR:-/tmp}/orch-bench-XXXXXX")
 trap 'rm -rf "$FOLDER"' EXIT
 export PATH=$BUILD:$PATH HOME=$FOLDER GIT_AUTHOR_NAME=b GIT_AUTHOR_EMAIL=b@example.org \
     GIT_COMMITTER_NAME=b GIT_COMMITTER_EMAIL=b@example.org GIT_CONFIG_NOSYSTEM=1
-seconds() { # seconds FOLDER CMD...: of one run of it
-    local begin end
-    begin=$(date +%s%N)
-    (cd "$1" && shift && "$@" >/dev/null 2>"$FOLDER/said") || { cat "$FOLDER/said"; exit 1; }
-    end=$(date +%s%N)
-    awk "BEGIN { printf \"%.3f\", ($end - $begin) / 1e9 }"
+seconds() { # seconds FOLDER CMD...: "elapsed/processor" of one run of it
+    local TIMEFORMAT='%R %U %S' spent
+    spent=$( (cd "$1" && shift && time "$@" >/dev/null 2>"$FOLDER/said") 2>&1) || { cat "$FOLDER/said"; exit 1; }
+    awk '{ printf "%.2f/%.2f", $1, $2 + $3 }' <<<"$spent"
 }
 printf '%-9s %11s %14s %14s %12s %12s\n' there 'push all' 'push +1,000' 'pull +1,000' 'pull none' 'push none'
 for runs in "$@"; do

@@ -40,6 +40,22 @@ static void pose(const struct orch_question *q, const struct orch_rows *rows, bo
     }
 }
 
+/* Where none of those that count has an answer, the one that was kept for that (it is last). */
+static void ask_last_resort(const struct orch_question *q, const struct orch_rows *rows,
+                            double *mixed)
+{
+    const struct orch_member *last = q->member_count ? &q->members[q->member_count - 1] : NULL;
+    bool is_asked = false;
+    for (size_t i = 0; i < rows->rows; i++)
+        is_asked |= isnan(mixed[i]);
+    if (!is_asked || !last || last->trial.weight > 0)
+        return;
+    g_autofree double *own = g_new(double, rows->rows + 1);
+    orch_member_predict(last, rows, own);
+    for (size_t i = 0; i < rows->rows; i++)
+        mixed[i] = isnan(mixed[i]) ? own[i] : mixed[i];
+}
+
 /* Logarithms of the answers and half the widths of their intervals, of rows `which`. */
 static void answer_question(struct orch_question *q, const struct orch_rows *rows,
                             const size_t *which, size_t count, double *mixed, double *half)
@@ -53,10 +69,12 @@ static void answer_question(struct orch_question *q, const struct orch_rows *row
     g_autofree double *spread = g_new(double, count + 1);
     double weights[ORCH_MEMBERS_MAX];
     for (int i = 0; i < q->member_count; i++) {
-        orch_member_predict(&q->members[i], view, answers[i]);
-        weights[i] = MAX(q->members[i].trial.weight, 1e-9); /* the last resort counts if alone */
+        weights[i] = q->members[i].trial.weight;
+        if (weights[i] > 0)
+            orch_member_predict(&q->members[i], view, answers[i]);
     }
     orch_mix_apply(answers, weights, (size_t)q->member_count, count, q->column, mixed, spread);
+    ask_last_resort(q, view, mixed);
     orch_width_of(&q->width, view, mixed, spread, half);
     for (size_t k = 0; k < count && q->is_lone; k++)
         half[k] = MAX(half[k], LONE_SPREAD);

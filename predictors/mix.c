@@ -17,6 +17,8 @@
 #define PULL_ROWS 3.0     /* rows' worth of pull to equal weights of those that are asked */
 #define TRIM 0.1          /* share of the weight that is cut off at either end, of groups */
 #define LEAST_ERROR 1e-3  /* of a fold: below, it makes no difference */
+#define MEANS_LEAST 4     /* models of which it can be said (Efron and Morris 1973) */
+#define WORST_ERROR 10.0  /* of a fold: above, it makes none either */
 
 double **orch_answers_new(size_t count, size_t rows)
 {
@@ -93,24 +95,31 @@ void orch_mix_apply(double *const *answers, const double *weights, size_t count,
     }
 }
 
+/* Log of the mean relative error in one fold, and the weight of its rows (0: there are none). */
+static double error_of_fold(const double *answers, const double *logs, const double *row_weights,
+                            const int *folds, int fold, size_t rows, double *out_weight)
+{
+    g_autofree double *own = g_new(double, rows + 1);
+    *out_weight = 0;
+    for (size_t i = 0; i < rows; i++) {
+        bool is_here = folds[i] == fold && isfinite(answers[i]);
+        own[i] = is_here ? answers[i] : (double)NAN;
+        *out_weight += is_here ? (row_weights ? row_weights[i] : 1) : 0;
+    }
+    return log(MAX(orch_mean_relative_error(own, logs, row_weights, rows), LEAST_ERROR));
+}
+
 double orch_error_by_folds(const double *answers, const double *logs, const double *row_weights,
                            const int *folds, size_t rows)
 {
     double sum = 0, all = 0;
     if (!folds)
         return orch_mean_relative_error(answers, logs, row_weights, rows);
-    g_autofree double *own = g_new(double, rows + 1);
     for (int f = 0; f < ORCH_FOLDS; f++) {
-        double weight = 0;
-        for (size_t i = 0; i < rows; i++) {
-            bool is_here = folds[i] == f && isfinite(answers[i]);
-            own[i] = is_here ? answers[i] : (double)NAN;
-            weight += is_here ? (row_weights ? row_weights[i] : 1) : 0;
-        }
+        double weight, error = error_of_fold(answers, logs, row_weights, folds, f, rows, &weight);
         if (!(weight > 0))
             continue;
-        double error = orch_mean_relative_error(own, logs, row_weights, rows);
-        sum += weight * log(MAX(error, LEAST_ERROR));
+        sum += weight * error;
         all += weight;
     }
     return all > 0 ? exp(sum / all) : (double)INFINITY;
@@ -136,10 +145,77 @@ static size_t ask(double *const *answers, size_t count, const double *logs,
     return asked;
 }
 
+/* Errors of models by fold, as logarithms: what the fold does to all models is taken off. */
+struct table {
+    size_t models;
+    double *errors;             /* model by fold */
+    double weights[ORCH_FOLDS]; /* of the folds, 1 in sum */
+    double folds;               /* as far as they count alike (Kish's effective size) */
+};
+
+static void fill_table(struct table *t, double *const *answers, const size_t *asked,
+                       const double *logs, const double *row_weights, const int *folds, size_t rows)
+{
+    double all = 0, squares = 0;
+    for (int f = 0; f < ORCH_FOLDS; f++) {
+        double mean = 0, weight;
+        t->weights[f] = 0;
+        for (size_t j = 0; j < t->models; j++) {
+            double e = error_of_fold(answers[asked[j]], logs, row_weights, folds, f, rows, &weight);
+            t->errors[j * ORCH_FOLDS + (size_t)f] = MIN(e, log(WORST_ERROR));
+            mean += MIN(e, log(WORST_ERROR)) / (double)t->models;
+            t->weights[f] = MAX(t->weights[f], weight);
+        }
+        for (size_t j = 0; j < t->models; j++)
+            t->errors[j * ORCH_FOLDS + (size_t)f] -= mean;
+        all += t->weights[f];
+        squares += t->weights[f] * t->weights[f];
+    }
+    t->folds = squares > 0 ? all * all / squares : 1;
+    for (int f = 0; f < ORCH_FOLDS && all > 0; f++)
+        t->weights[f] /= all;
+}
+
+/* Analysis of variance: the models' means, and the share of what they differ by that is more than
+ * the folds' disagreement over them makes by chance (Stein's shrinkage). */
+static double real_share(const struct table *t, double *means)
+{
+    double between = 0, within = 0;
+    for (size_t j = 0; j < t->models; j++) {
+        const double *errors = t->errors + j * ORCH_FOLDS;
+        means[j] = 0;
+        for (int f = 0; f < ORCH_FOLDS; f++)
+            means[j] += t->weights[f] * errors[f];
+        between += means[j] * means[j];
+        for (int f = 0; f < ORCH_FOLDS; f++)
+            within += t->weights[f] * (errors[f] - means[j]) * (errors[f] - means[j]);
+    }
+    double chance = within / MAX(t->folds - 1, 0.5); /* of a mean of so many folds */
+    return t->models >= MEANS_LEAST && between > 0 ? MAX(0, 1 - chance / between) : 0;
+}
+
+/* What few groups say of the models: with the share that is real each weighs by its likelihood, a
+ * group counting as one error of its size; with the rest all weigh alike. */
+static void weigh_by_folds(double *const *answers, const size_t *asked, size_t models,
+                           const double *logs, const double *row_weights, const int *folds,
+                           size_t rows, double *out)
+{
+    g_autofree double *errors = g_new(double, models *ORCH_FOLDS + 1);
+    g_autofree double *means = g_new(double, models + 1);
+    struct table t = {.models = models, .errors = errors};
+    double all = 0;
+    fill_table(&t, answers, asked, logs, row_weights, folds, rows);
+    double share = real_share(&t, means);
+    for (size_t j = 0; j < models; j++)
+        all += out[j] = exp(-t.folds * share * means[j]);
+    for (size_t j = 0; j < models; j++)
+        out[j] = (1 - share) / (double)models + share * out[j] / all;
+}
+
 /* One least-squares problem: sum of weights[i] (sum_j x_j e_ij)^2, where the x sum to 1 (a heavy
- * row), and pulled to be equal. */
+ * row), and pulled to `usual`. */
 static bool solve(const double *errors, const double *weights, size_t rows, size_t asked,
-                  double pull, double *x)
+                  double pull, const double *usual, double *x)
 {
     size_t all = rows + 1 + asked;
     g_autofree double *a = g_new0(double, all *asked), *b = g_new0(double, all);
@@ -156,7 +232,7 @@ static bool solve(const double *errors, const double *weights, size_t rows, size
     for (size_t j = 0; j < asked; j++) {
         a[rows * asked + j] = 1;
         a[(rows + 1 + j) * asked + j] = 1;
-        b[rows + 1 + j] = 1 / (double)asked;
+        b[rows + 1 + j] = usual[j];
         w[rows + 1 + j] = scale / (double)rows * pull;
     }
     g_autoptr(GError) error = NULL;
@@ -182,6 +258,7 @@ void orch_mix(double *const *answers, size_t count, const double *logs, const do
     size_t n = ask(answers, count, logs, row_weights, groups ? folds : NULL, rows, asked), used = 0;
     g_autofree double *errors = g_new0(double, rows *n + 1), *weights = g_new(double, rows + 1);
     g_autofree double *base = g_new(double, rows + 1), *x = g_new0(double, n + 1);
+    g_autofree double *usual = g_new(double, n + 1);
     for (size_t j = 0; j < count; j++)
         out_weights[j] = 0;
     for (size_t i = 0; i < rows; i++) {
@@ -194,7 +271,10 @@ void orch_mix(double *const *answers, size_t count, const double *logs, const do
         used += whole;
     }
     for (size_t j = 0; j < n; j++)
-        x[j] = 1 / (double)n;
+        usual[j] = 1 / (double)n;
+    if (groups && groups < ORCH_FEW_GROUPS)
+        weigh_by_folds(answers, asked, n, logs, row_weights, folds, rows, usual);
+    memcpy(x, usual, n * sizeof *x);
     for (int round = 0; round < ROUNDS && n > 1 && used > n; round++) {
         for (size_t i = 0; i < used; i++) {
             double e = 0;
@@ -204,7 +284,7 @@ void orch_mix(double *const *answers, size_t count, const double *logs, const do
             double slope = exp(CLAMP(e, -1, 1)) - 1;
             weights[i] = base[i] * MAX(fabs(slope), 0.01) / (MAX(e * e, 1e-4));
         }
-        if (!solve(errors, weights, used, n, MAX(pull, PULL_ROWS), x))
+        if (!solve(errors, weights, used, n, MAX(pull, PULL_ROWS), usual, x))
             break;
         drop_small(x, n);
     }

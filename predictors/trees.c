@@ -1,32 +1,19 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "predictors/trees.h"
+#include "predictors/trees_private.h"
 
 #include <math.h>
 
-#define BLOCK 512            /* rows that go through a tree before the next; a multiple of LANES */
+#define BLOCK ORCH_TREES_BLOCK
+#define RANKED_ROWS 16       /* with fewer ranks are not worth making */
 #define LANES 8              /* rows that walk down a tree side by side */
 #define STRIDE 4             /* levels down before asking whether all have arrived */
 #define THREADS_WORTH 200000 /* steps down below which threads cost more than they bring */
 #define LEAF (-1)            /* a leaf's code in a saved tree */
 
-/* A leaf is its own child on either side, so that walking needs no branches. */
-struct step {
-    double number;   /* values up to it go left; a leaf's answer */
-    uint32_t left;   /* within its tree; the right child stands behind the left one */
-    uint16_t column; /* 0 for a leaf */
-    uint8_t missing_right;
-    uint8_t inner; /* 0: a leaf */
-};
-
-struct orch_trees {
-    GArray *steps; /* struct step */
-    GArray *roots; /* guint, where each tree begins */
-};
-
 struct orch_trees *orch_trees_new(void)
 {
     struct orch_trees *t = g_new0(struct orch_trees, 1);
-    t->steps = g_array_new(FALSE, FALSE, sizeof(struct step));
+    t->steps = g_array_new(FALSE, FALSE, sizeof(struct orch_step));
     t->roots = g_array_new(FALSE, FALSE, sizeof(guint));
     return t;
 }
@@ -37,6 +24,7 @@ void orch_trees_free(struct orch_trees *trees)
         return;
     g_array_unref(trees->steps);
     g_array_unref(trees->roots);
+    orch_ranked_free(trees->ranked);
     g_free(trees);
 }
 
@@ -50,13 +38,13 @@ void orch_trees_take(struct orch_trees *trees, struct orch_tree *tree)
     g_array_append_val(trees->roots, trees->steps->len);
     for (guint i = 0; i < tree->nodes->len; i++) {
         const struct orch_tree_node *n = &g_array_index(tree->nodes, struct orch_tree_node, i);
-        struct step step = {.number = n->value, .left = i};
+        struct orch_step step = {.number = n->value, .left = i};
         if (n->feature >= 0)
-            step = (struct step){.number = n->threshold,
-                                 .left = (uint32_t)n->left,
-                                 .column = (uint16_t)n->feature,
-                                 .missing_right = !n->missing_left,
-                                 .inner = 1};
+            step = (struct orch_step){.number = n->threshold,
+                                      .left = (uint32_t)n->left,
+                                      .column = (uint16_t)n->feature,
+                                      .missing_right = !n->missing_left,
+                                      .inner = 1};
         g_array_append_val(trees->steps, step);
     }
     orch_tree_free(tree);
@@ -66,13 +54,13 @@ void orch_trees_take(struct orch_trees *trees, struct orch_tree *tree)
  */
 
 /* LANES rows (row-major) side by side, so that the memory is asked for all of them at once. */
-static void walk(const struct step *steps, const double *lines, size_t cols, uint32_t *at)
+static void walk(const struct orch_step *steps, const double *lines, size_t cols, uint32_t *at)
 {
     for (uint32_t moved = 1; moved;) {
         for (int level = 0; level < STRIDE; level++) {
             moved = 0;
             for (size_t k = 0; k < LANES; k++) {
-                const struct step *s = &steps[at[k]];
+                const struct orch_step *s = &steps[at[k]];
                 double v = lines[k * cols + s->column];
                 uint32_t right = (v > s->number) | (isnan(v) & s->missing_right);
                 at[k] = s->left + (right & s->inner);
@@ -92,8 +80,8 @@ static void walk_block(const struct orch_trees *trees, const double *values, siz
         for (size_t k = 0; k < some; k++)
             lines[k * cols + c] = values[c * rows + first + k];
     for (guint t = 0; t < trees->roots->len; t++) {
-        const struct step *steps = (const struct step *)(const void *)trees->steps->data +
-                                   g_array_index(trees->roots, guint, t);
+        const struct orch_step *steps = (const struct orch_step *)(const void *)trees->steps->data +
+                                        g_array_index(trees->roots, guint, t);
         for (size_t k = 0; k < some; k += LANES) {
             uint32_t at[LANES] = {0};
             walk(steps, lines + k * cols, cols, at);
@@ -105,14 +93,29 @@ static void walk_block(const struct orch_trees *trees, const double *values, siz
         inout[first + k] += sums[k];
 }
 
-void orch_trees_add(const struct orch_trees *trees, const double *values, size_t rows, int cols,
+void orch_trees_ready(struct orch_trees *trees, int cols)
+{
+    if (g_once_init_enter(&trees->made)) {
+        trees->ranked = orch_ranked_new(trees, cols);
+        g_once_init_leave(&trees->made, 1);
+    }
+}
+
+void orch_trees_add(struct orch_trees *trees, const double *values, size_t rows, int cols,
                     double scale, double *inout)
 {
     bool worth = rows * orch_trees_count(trees) * 6 > THREADS_WORTH;
+    if (rows >= RANKED_ROWS)
+        orch_trees_ready(trees, cols);
+    const struct orch_ranked *ranked = rows >= RANKED_ROWS ? trees->ranked : NULL;
 #pragma omp parallel for schedule(static) if (worth)
-    for (size_t first = 0; first < rows; first += BLOCK)
-        walk_block(trees, values, rows, first, MIN(rows - first, BLOCK), (size_t)cols, scale,
-                   inout);
+    for (size_t first = 0; first < rows; first += BLOCK) {
+        size_t some = MIN(rows - first, BLOCK);
+        if (ranked)
+            orch_ranked_add(ranked, values, rows, first, some, scale, inout + first);
+        else
+            walk_block(trees, values, rows, first, some, (size_t)cols, scale, inout);
+    }
 }
 
 /* ---- saving: all nodes of all trees in four long arrays ----------------------------------------
@@ -131,7 +134,7 @@ json_t *orch_trees_save(const struct orch_trees *trees, enum orch_save_style sty
         sizes[t] = (int32_t)(end - g_array_index(trees->roots, guint, t));
     }
     for (guint i = 0; i < count; i++) {
-        const struct step *s = &g_array_index(trees->steps, struct step, i);
+        const struct orch_step *s = &g_array_index(trees->steps, struct orch_step, i);
         /* a split's column and the side of missing values in one number */
         split[i] = s->inner ? s->column * 2 + !s->missing_right : LEAF;
         left[i] = s->inner ? (int32_t)s->left : 0;
@@ -169,7 +172,7 @@ static bool read_tree(struct orch_trees *trees, const struct arrays *a, size_t b
     for (int32_t i = 0; i < size; i++) {
         size_t at = begin + (size_t)i;
         int32_t code = a->split[at], left = a->left[at];
-        struct step step = {.number = a->number[at], .left = (uint32_t)i};
+        struct orch_step step = {.number = a->number[at], .left = (uint32_t)i};
         if (code != LEAF) {
             if (code < 0 || code / 2 >= MIN(cols, UINT16_MAX) || left <= i || left >= size - 1 ||
                 a->right[at] != left + 1)

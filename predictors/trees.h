@@ -14,9 +14,13 @@ void orch_trees_free(struct orch_trees *trees);
 void orch_trees_take(struct orch_trees *trees, struct orch_tree *tree);
 size_t orch_trees_count(const struct orch_trees *trees);
 
+/** Makes what many rows are answered with, once all trees are taken, for values of `cols` columns;
+ * orch_trees_add does it where it was not done. */
+void orch_trees_ready(struct orch_trees *trees, int cols);
+
 /** Adds scale times the sum of all trees' answers; `values` is column-major, rows x cols, NaN for
  * missing; sums in the trees' order, the same for every number of threads. */
-void orch_trees_add(const struct orch_trees *trees, const double *values, size_t rows, int cols,
+void orch_trees_add(struct orch_trees *trees, const double *values, size_t rows, int cols,
                     double scale, double *inout);
 
 /** As a JSON object, and back: what values are answered with, not the bins. NULL with

@@ -128,7 +128,7 @@ static const struct offer OFFERS[] = {
     {&ORCH_MODEL_FOREST,
      GREY,
      BARE,
-     0,
+     SPECS,
      FOREST_ROWS,
      {.depth = 20, .leaf_rows = 2, .trees = 100, .feature_share = 0.4}},
     {&ORCH_MODEL_MLP,

@@ -170,39 +170,6 @@ static bool open_and_look(struct orch_store *ours, struct store_foreign *foreign
     return store_open_handle(foreign->store, flags, immutable, error) && look(ours, foreign, error);
 }
 
-static bool is_hole(const char *bytes, ssize_t length)
-{
-    return bytes[0] == 0 && memcmp(bytes, bytes + 1, (size_t)length - 1) == 0;
-}
-
-/* Holes stay holes. */
-static bool copy_bytes(int in, int out)
-{
-    enum { BUFFER = 1 << 20 };
-    g_autofree char *buffer = g_malloc(BUFFER);
-    ssize_t got = 0;
-    bool ok = true;
-    while (ok && (got = read(in, buffer, BUFFER)) > 0)
-        ok = is_hole(buffer, got) ? lseek(out, got, SEEK_CUR) >= 0
-                                  : write(out, buffer, (size_t)got) == got;
-    return ok && got == 0 && ftruncate(out, lseek(out, 0, SEEK_CUR)) == 0;
-}
-
-static bool copy_file(const char *from, const char *to, GError **error)
-{
-    int in = open(from, O_RDONLY | O_CLOEXEC | O_NONBLOCK), out = -1;
-    if (in >= 0)
-        out = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    bool ok = out >= 0 && copy_bytes(in, out);
-    if (!ok)
-        orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot copy '%s' to '%s'", from, to);
-    if (in >= 0)
-        close(in);
-    if (out >= 0)
-        close(out);
-    return ok;
-}
-
 /* A journal ends in this when a transaction went over several files. */
 static bool names_other_files(const char *journal)
 {
@@ -250,7 +217,7 @@ static bool copy_aside(struct store_foreign *foreign, const char *path, GError *
         g_autofree char *to = g_strconcat(foreign->copy, "/results.db", COPIED[i], NULL);
         if (access(from, F_OK) != 0)
             continue;
-        if (!copy_file(from, to, error))
+        if (!orch_file_copy(from, to, error))
             return false;
         if (i == 1 && names_other_files(to)) {
             orch_error_set(error, ORCH_ERROR_STORE,

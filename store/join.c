@@ -15,6 +15,7 @@
 #include "lib/base/error.h"
 #include "lib/base/text.h"
 #include "store/dataset_text.h"
+#include "store/meta.h"
 #include "store/run_text.h"
 
 #include <string.h>
@@ -159,25 +160,53 @@ void orch_join_rollback(struct orch_join *join)
     free_join(join);
 }
 
-/* The digest of the whole is read only when the first pair comes in: looking costs no more with
- * many runs than with few. */
+/* What the set of pairs is told by: runs and those set apart are added, never changed or removed.
+ */
+static char *extent(struct orch_store *store, GError **error)
+{
+    int64_t last, apart;
+    if (!store_get_int(store, &last, 0, error, "SELECT max(id) FROM run", "") ||
+        !store_get_int(store, &apart, 0, error, "SELECT count(*) FROM conflict", ""))
+        return NULL;
+    return g_strdup_printf("%" G_GINT64_FORMAT " %" G_GINT64_FORMAT " ", last, apart);
+}
+
+/* The digest of the whole costs a look at every run, so the last join's is kept with the extent
+ * that it is of. For receipts alone: 'orch db info' always reads it anew. */
+static bool digest_now(struct orch_store *store, char out[ORCH_SHA256_CHARS], GError **error)
+{
+    static const char name[] = "join.digest";
+    GError *problem = NULL;
+    g_autofree char *of = extent(store, error);
+    g_autofree char *kept = of ? orch_store_remembered(store, name, &problem) : NULL;
+    if (problem)
+        g_propagate_error(error, problem);
+    if (!of || problem)
+        return false;
+    size_t length = strlen(of);
+    if (kept && strncmp(kept, of, length) == 0 && orch_sha256_is_valid(kept + length)) {
+        g_strlcpy(out, kept + length, ORCH_SHA256_CHARS);
+        return true;
+    }
+    if (!orch_store_digest_all(store, out, error))
+        return false;
+    g_autofree char *text = g_strconcat(of, out, NULL);
+    return store_run(store, error,
+                     "INSERT INTO meta(key, value) VALUES('join.digest', ?)"
+                     " ON CONFLICT DO UPDATE SET value = excluded.value",
+                     "t", text);
+}
+
 static bool note_change(struct orch_join *join, GError **error)
 {
-    return *join->receipt->before ||
-           orch_store_digest_all(join->store, join->receipt->before, error);
+    return *join->receipt->before || digest_now(join->store, join->receipt->before, error);
 }
 
 static bool finish_receipt(struct orch_join *join, GError **error)
 {
     struct orch_receipt *receipt = join->receipt;
-    if (!*receipt->before) {
-        if (!orch_store_digest_all(join->store, receipt->before, error))
-            return false;
-        memcpy(receipt->after, receipt->before, sizeof receipt->after);
-    } else if (!orch_store_digest_all(join->store, receipt->after, error)) {
-        return false;
-    }
-    return store_get_int(join->store, &receipt->conflicts_here, 0, error,
+    return note_change(join, error) && digest_now(join->store, receipt->after, error) &&
+           store_get_int(join->store, &receipt->conflicts_here, 0, error,
                          "SELECT count(*) FROM conflict", "");
 }
 

@@ -365,7 +365,7 @@ static int run_with(struct orch_cli *cli, const struct cost_options *o, struct t
         return -1;
     struct outlook outlook = {0};
     struct orch_where *where = NULL;
-    bool is_new = expansion && access(cli->workspace->db_path, F_OK) != 0; /* nothing ran yet */
+    bool is_new = expansion && !orch_store_exists(cli->workspace->db_path); /* nothing ran yet */
     struct orch_store *store = is_new ? NULL : orch_cli_store(cli, ORCH_STORE_READ, error);
     bool ok = (store || is_new) && read_filter(o, &where, error);
     const struct orch_run_query query = {

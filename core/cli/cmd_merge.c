@@ -2,6 +2,7 @@
 /* orch db merge: stores, bundles and folders of them into this store. */
 #include "core/cli/receipt.h"
 #include "core/cli/remote.h"
+#include "core/pack/pack.h"
 
 #include "lib/base/error.h"
 #include "lib/base/json.h"
@@ -84,6 +85,18 @@ static bool add_source(GPtrArray *files, const char *said, GError **error)
 /* ---- merging ----------------------------------------------------------------------------------
  */
 
+/* Of a pack (docs/verify.md) the runs are merged; its report and sources are for 'orch verify'. */
+static bool leave_pack_file(void *ctx, const char *path, const char *bytes, size_t length,
+                            GError **error)
+{
+    (void)bytes;
+    (void)length;
+    (void)error;
+    if (!orch_pack_is_file(path))
+        orch_join_refuse(ctx, "'%s' is none of a store's items", path);
+    return true;
+}
+
 static struct orch_receipt *merge(struct orch_store *store, const char *path, int64_t artifacts,
                                   GError **error)
 {
@@ -91,7 +104,7 @@ static struct orch_receipt *merge(struct orch_store *store, const char *path, in
     struct orch_join *join = orch_join_begin(store, path, error);
     if (!join)
         return NULL;
-    if (is_bundle ? orch_bundle_join(join, store, path, NULL, NULL, error)
+    if (is_bundle ? orch_bundle_join(join, store, path, leave_pack_file, join, error)
                   : orch_join_store(join, path, artifacts, error))
         return orch_join_commit(join, error);
     orch_join_rollback(join);

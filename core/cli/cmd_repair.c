@@ -69,9 +69,13 @@ static GPtrArray *find_files(const struct repair *r)
 static bool read_files(struct repair *r, struct orch_store *into, GError **error)
 {
     g_autoptr(GPtrArray) files = find_files(r);
+    /* the files of hosts have the same runs: what one lacks without a key another may have */
     for (guint i = 0; i < files->len; i++)
-        if (!orch_salvage_file(into, files->pdata[i], i == 0, &r->salvage, error))
+        if (!orch_salvage_file(into, files->pdata[i], strcmp(files->pdata[i], r->path) == 0,
+                               &r->salvage, error))
             return false;
+    if (files->len && !r->salvage.runs && access(r->path, F_OK) != 0)
+        g_ptr_array_add(r->lost, g_strdup("all: no run can be read of any of these files"));
     if (files->len)
         return true;
     orch_error_set(error, ORCH_ERROR_STORE, "name it with --db", "there is no store '%s'", r->path);

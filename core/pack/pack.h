@@ -25,6 +25,9 @@
 #define ORCH_PACK_JSON_MAX ((size_t)64 << 20)
 #define ORCH_PACK_NO_TREE "none"
 
+/** Is this path one of the files that a pack has beside its runs? */
+bool orch_pack_is_file(const char *path);
+
 /** How the recipe was asked for: what expands it to the same trials again. Borrowed. */
 struct orch_pack_asked {
     const char *words; /* as typed: "hw4.recipe -p course" */

@@ -13,7 +13,7 @@
 
 #define MODE_LINK 0120000u
 #define MODE_SUBMODULE 0160000u
-enum { TREES_MAX = 16, TREE_FILES_MAX = 20000, FILE_BYTES_MAX = 1 << 20 };
+enum { TREES_MAX = 16, TREE_FILES_MAX = 20000, FILE_BYTES_MAX = 1 << 20, NAME_BYTES_MAX = 900 };
 
 static void free_file(gpointer pointer)
 {
@@ -33,6 +33,12 @@ void orch_pack_files_add(GPtrArray *files, const char *path, char *bytes, size_t
     struct orch_pack_file *file = g_new0(struct orch_pack_file, 1);
     *file = (struct orch_pack_file){g_strdup(path), bytes, length};
     g_ptr_array_add(files, file);
+}
+
+bool orch_pack_is_file(const char *path)
+{
+    static const char *const names[] = {"pack.json", "report.json", "report.html", NULL};
+    return g_strv_contains(names, path) || g_str_has_prefix(path, "source/");
 }
 
 char *orch_pack_recipe_path(const struct orch_plan *plan)
@@ -112,6 +118,15 @@ static void leave_out(struct orch_pack_sources *out, const char *tree, const cha
                     g_strdup_printf("source/%s%s%s: %s", tree, *path ? "/" : "", path, why));
 }
 
+/* What a bundle takes as a name; the rest of the path is ours. */
+static bool name_is_plain(const char *path)
+{
+    bool plain = strlen(path) <= NAME_BYTES_MAX && g_utf8_validate(path, -1, NULL);
+    for (const char *p = path; plain && *p; p = g_utf8_next_char(p))
+        plain = !g_unichar_iscntrl(g_utf8_get_char(p)) && *p != '\\';
+    return plain;
+}
+
 static void take_file(struct tree *tree, const struct orch_tree_file *file, bool is_needed,
                       struct orch_pack_sources *out)
 {
@@ -119,6 +134,8 @@ static void take_file(struct tree *tree, const struct orch_tree_file *file, bool
     size_t length = 0, most = is_needed ? (size_t)out->limit : FILE_BYTES_MAX;
     if (file->mode == MODE_LINK || file->mode == MODE_SUBMODULE)
         why = file->mode == MODE_LINK ? "a symbolic link" : "a submodule";
+    if (!why && !name_is_plain(file->path))
+        why = "a name that a bundle does not take";
     if (!why && g_str_has_suffix(file->path, ".orch"))
         why = "a pack"; /* an earlier one, left in the work tree */
     char *bytes = why ? NULL : read_file(tree, file, most, &length, &why);

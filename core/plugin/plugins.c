@@ -5,6 +5,7 @@
 #include "core/plugin/plugins.h"
 
 #include "core/plugin/batch.h"
+#include "core/plugin/described.h"
 #include "core/plugin/search.h"
 #include "lib/base/error.h"
 #include "lib/base/file.h"
@@ -176,23 +177,6 @@ char *orch_plugins_locate(struct orch_plugins *plugins, const char *name, const 
 
 /* ---- a stranger's recipe ------------------------------------------------------------------- */
 
-/* "exp/job.plugin" is called "job". */
-static char *bare_name(const char *name)
-{
-    char *bare = g_path_get_basename(name);
-    char *dot = strrchr(bare, '.');
-    if (dot && (strcmp(dot, ".so") == 0 || strcmp(dot, ".plugin") == 0))
-        *dot = 0;
-    return bare;
-}
-
-static bool is_below(const char *folder, const char *path)
-{
-    size_t length = strlen(folder);
-    return strncmp(path, folder, length) == 0 && path[length] == '/';
-}
-
-/* The plugin as it is described: it can be talked about, and nothing of it can run. */
 static const struct loaded *load_described(struct orch_plugins *plugins, const char *name,
                                            const json_t *description, GError **error)
 {
@@ -200,31 +184,13 @@ static const struct loaded *load_described(struct orch_plugins *plugins, const c
     struct loaded *loaded = g_hash_table_lookup(plugins->loaded, key);
     if (loaded)
         return loaded;
-    loaded = loaded_new();
-    loaded->manifest = orch_manifest_decode(description, error);
-    g_autofree char *problem = loaded->manifest ? orch_manifest_problem(loaded->manifest) : NULL;
-    if (!loaded->manifest || problem || g_strcmp0(loaded->manifest->name, name) != 0) {
-        if (loaded->manifest)
-            orch_error_set(error, ORCH_ERROR_PLUGIN, NULL,
-                           "the description of plugin '%s' is not valid: %s", name,
-                           problem ? problem : "it has another name");
-        loaded_free(loaded);
+    struct orch_manifest *manifest = orch_described_manifest(name, description, error);
+    if (!manifest)
         return NULL;
-    }
-    loaded->manifest->has_check = loaded->manifest->has_cost = false;
-    g_clear_pointer(&loaded->manifest->path, g_free);
+    loaded = loaded_new();
+    loaded->manifest = manifest;
     g_hash_table_insert(plugins->loaded, g_steal_pointer(&key), loaded);
     return loaded;
-}
-
-/* Is the manifest what the description says, wherever its file lies? */
-static bool is_as_described(const struct orch_manifest *manifest, const json_t *description)
-{
-    g_autoptr(json_t) mine = orch_manifest_encode(manifest),
-                      theirs = json_copy((json_t *)(uintptr_t)description);
-    json_object_del(mine, "path");
-    json_object_del(theirs, "path");
-    return json_equal(mine, theirs);
 }
 
 /* A plugin that somebody describes: from their folder when it is a text, else this installation's
@@ -234,12 +200,12 @@ static const struct loaded *find_described(struct orch_plugins *plugins, const c
                                            const json_t *description, GError **error)
 {
     g_autofree char *path = orch_plugins_locate(plugins, name, base, NULL);
-    if (path && is_below(plugins->apart, path) && g_str_has_suffix(path, ".plugin"))
+    if (path && orch_described_is_below(plugins->apart, path) && g_str_has_suffix(path, ".plugin"))
         return load(plugins, path, error);
     g_autofree char *installed =
         strchr(name, '/') ? NULL : orch_plugins_locate(plugins, bare, NULL, NULL);
     const struct loaded *loaded = installed ? load(plugins, installed, NULL) : NULL;
-    if (loaded && is_as_described(loaded->manifest, description))
+    if (loaded && orch_described_is(loaded->manifest, description))
         return loaded;
     return load_described(plugins, bare, description, error);
 }
@@ -247,7 +213,7 @@ static const struct loaded *find_described(struct orch_plugins *plugins, const c
 static const struct orch_manifest *find_apart(struct orch_plugins *plugins, const char *name,
                                               const char *base, GError **error)
 {
-    g_autofree char *bare = bare_name(name);
+    g_autofree char *bare = orch_described_name(name);
     const json_t *description = json_object_get(plugins->described, bare);
     const struct loaded *loaded = NULL;
     if (description) {

@@ -5,7 +5,7 @@
 fails 2 orch pack r.recipe r.orch; says 'there is no run'
 ok orch run r.recipe tune -q
 ORCH_USER=bob ok orch run r.recipe feature -x lr=0.01 -q
-echo 'SECRET=1' >.env; printf -- '-----BEGIN OPENSSH PRIVATE KEY-----\nx\n' >notes.txt
+mkdir -p 'odd \names'; echo 1 >'odd \names/a'; echo 'SECRET=1' >.env; printf -- '-----BEGIN OPENSSH PRIVATE KEY-----\nx\n' >notes.txt
 ok orch pack r.recipe old.orch -q
 ok orch pack r.recipe r.orch; says 'old.orch: a pack'
 has 'r.orch: 6 runs, 7 artifacts'
@@ -40,6 +40,8 @@ assert all(i["outcome"] == "confirmed" for i in d["items"]) and len(d["items"]) 
 assert not any("recognised by their parameters" in n for n in d["notes"]), d["notes"]   # fingerprints came out the same
 ' || _fail 'the outcome as JSON'
 ok orch verify ../p1.orch; has ' 0 differ, 0 not checked'
+# the runs of a pack are a bundle's
+ok orch db merge ../r.orch --db merged.db; says '6 new runs'; rm -rf merged.db*
 # trials run again: a program of the pack only where it is trusted
 ok orch verify ../r.orch --rerun 2; has '6 other trials: not run'; has '--trust'
 ok orch verify ../r.orch --rerun 2 --trust --json

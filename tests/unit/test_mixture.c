@@ -156,6 +156,14 @@ static void test_beyond(void **state)
     assert_true(answers[2].low < 83 && 83 < answers[2].high);
     for (int i = 0; i < 3; i++)
         assert_true(fabs(half_width(&again[i]) - half_width(&answers[i])) < 1e-4);
+    /* a model without a white box is kept as it is, with or without what goes into one */
+    l->questions[0]->members[0].trial.box = ORCH_BOX_PLAIN;
+    g_clear_pointer(&l->questions[0]->members[0].white, orch_whitebox_free);
+    json_t *plain = orch_learned_save(l, ORCH_SAVE_PACKED);
+    struct orch_learned *without = orch_learned_load(plain, NULL);
+    assert_non_null(without);
+    orch_learned_free(without);
+    json_decref(plain);
     /* what an older version kept knows no ranges, a broken one is refused */
     json_object_del(json_object_get(saved, "nearness"), "ranges");
     struct orch_learned *old = orch_learned_load(saved, NULL);
@@ -329,6 +337,33 @@ static void test_weights(void **state)
                 1e-9);
 }
 
+/* Of few groups: a model that is better in each of them weighs more; where which is better changes
+ * from one to the next all weigh alike. */
+static void test_weights_of_few(void **state)
+{
+    (void)state;
+    enum { ROWS = 200, MODELS = 6 };
+    double logs[ROWS] = {0}, weights[MODELS], *answers[MODELS];
+    int folds[ROWS];
+    for (int m = 0; m < MODELS; m++)
+        answers[m] = g_new(double, ROWS);
+    for (int is_steady = 0; is_steady < 2; is_steady++) {
+        for (int i = 0; i < ROWS; i++) {
+            folds[i] = i % 4;
+            for (int m = 0; m < MODELS; m++) {
+                bool is_better = m == (is_steady ? 0 : i % 4);
+                answers[m][i] = (i / 4 % 2 ? 1 : -1) * (is_better ? 0.1 : 0.15);
+            }
+        }
+        orch_mix(answers, MODELS, logs, NULL, ROWS, folds, 4, weights);
+        for (int m = 1; m < MODELS; m++)
+            assert_true(is_steady ? weights[0] > 1.5 * weights[m]
+                                  : fabs(weights[0] - weights[m]) < 0.05);
+    }
+    for (int m = 0; m < MODELS; m++)
+        g_free(answers[m]);
+}
+
 /* Of groups never seen the answer does not follow a lone model that is far off. */
 static void test_trimmed(void **state)
 {
@@ -483,13 +518,14 @@ static void test_refusals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_questions),     cmocka_unit_test(test_far),
-        cmocka_unit_test(test_whitebox),      cmocka_unit_test(test_threads_do_not_show),
-        cmocka_unit_test(test_baseline_wins), cmocka_unit_test(test_widths_by_group),
-        cmocka_unit_test(test_poor_tables),   cmocka_unit_test(test_other_columns),
-        cmocka_unit_test(test_refusals),      cmocka_unit_test(test_beyond),
-        cmocka_unit_test(test_both_new),      cmocka_unit_test(test_weights),
-        cmocka_unit_test(test_trimmed),       cmocka_unit_test(test_widths_of_groups),
+        cmocka_unit_test(test_questions),        cmocka_unit_test(test_far),
+        cmocka_unit_test(test_whitebox),         cmocka_unit_test(test_threads_do_not_show),
+        cmocka_unit_test(test_baseline_wins),    cmocka_unit_test(test_widths_by_group),
+        cmocka_unit_test(test_poor_tables),      cmocka_unit_test(test_other_columns),
+        cmocka_unit_test(test_refusals),         cmocka_unit_test(test_beyond),
+        cmocka_unit_test(test_both_new),         cmocka_unit_test(test_weights),
+        cmocka_unit_test(test_weights_of_few),   cmocka_unit_test(test_trimmed),
+        cmocka_unit_test(test_widths_of_groups),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

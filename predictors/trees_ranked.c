@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Trees over ranks. A value is above a cut if and only if its rank is above the cut's, so answers
+ * are those of the values, to the last bit. A small tree is asked node by node, for GROUP rows at
+ * once (after QuickScorer, Lucchese et al. 2015): each node says which of the rows that reach it go
+ * right. A large one is walked down by LANES rows side by side. */
+#include "predictors/dense.h"
+#include "predictors/trees_private.h"
+
+#include <math.h>
+#include <string.h>
+
+#define CUTS_MAX 254  /* of a column: ranks 0 to 254; a byte is left for missing ones */
+#define LEAST (-128)  /* rank of the smallest values, and of missing ones that go left */
+#define ABOVE_ALL 127 /* rank of missing values that go right */
+#define SMALL_MAX 200 /* splits of a tree that is asked node by node */
+#define GROUP 64      /* rows that are asked at once */
+#define LANES 16      /* rows that walk side by side */
+#define STRIDE 4      /* levels down before asking whether all have arrived */
+#define NONE UINT32_MAX
+#define SLOTS_MAX 256 /* that a node can name */
+
+/* A split of a small tree. */
+struct small_split {
+    uint16_t slot;
+    int8_t cut;
+    int8_t first_right;  /* number of the first leaf on the right, from the left */
+    uint8_t left, right; /* splits below, from 1; 0: a leaf */
+};
+
+struct small_tree {
+    uint32_t splits, leaves; /* where they begin */
+    uint32_t split_count;
+};
+
+struct orch_ranked {
+    int cols;
+    GArray **cuts;  /* double, of each column, rising */
+    int *slots;     /* 2 a column, missing values left and right: where its ranks are; -1: unused */
+    int slot_count; /* slot 0 is above all cuts: leaves look at it */
+    GArray *order; /* int: for each tree its number among the small ones, or -1 - among the large */
+    GArray *trees; /* struct small_tree */
+    GArray *splits;  /* struct small_split */
+    GArray *leaves;  /* double: of small trees, from the left */
+    GArray *nodes;   /* uint32_t, of large trees: steps to the right child << 16 | slot << 8 | cut;
+                        the left child is next; a leaf is 0: it steps to itself */
+    GArray *numbers; /* double: their leaves' answers, by node */
+    GArray *roots;   /* guint: where each large tree begins */
+};
+
+/* ---- ranks -------------------------------------------------------------------------------------
+ */
+
+/* How many cuts are below a value. */
+static guint rank_of(const GArray *cuts, double value)
+{
+    guint low = 0, high = cuts->len;
+    while (low < high) {
+        guint middle = (low + high) / 2;
+        if (value > g_array_index(cuts, double, middle))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static bool add_cut(GArray *cuts, double value)
+{
+    guint at = rank_of(cuts, value);
+    if (at < cuts->len && !(value < g_array_index(cuts, double, at)))
+        return true;
+    g_array_insert_val(cuts, at, value);
+    return cuts->len <= CUTS_MAX;
+}
+
+static bool find_cuts(struct orch_ranked *r, const struct orch_trees *trees)
+{
+    for (guint i = 0; i < trees->steps->len; i++) {
+        const struct orch_step *s = &g_array_index(trees->steps, struct orch_step, i);
+        if (!s->inner)
+            continue;
+        if (s->column >= r->cols || isnan(s->number) || !add_cut(r->cuts[s->column], s->number))
+            return false;
+        int *slot = &r->slots[2 * s->column + s->missing_right];
+        if (*slot < 0)
+            *slot = r->slot_count++;
+    }
+    return r->slot_count <= SLOTS_MAX;
+}
+
+/* Halving, without branches; cuts are filled up to a power of two by infinity. */
+static void rank_column(const double *cuts, size_t size, const double *values, size_t some,
+                        int8_t *out)
+{
+    for (size_t k = 0; k < some; k++) {
+        size_t at = 0;
+        for (size_t half = size / 2; half; half /= 2)
+            at += values[k] > cuts[at + half - 1] ? half : 0;
+        out[k] = (int8_t)(LEAST + (int)at + (values[k] > cuts[at]));
+    }
+}
+
+/* Ranks of a block, slot by slot. */
+static void rank_block(const struct orch_ranked *r, const double *values, size_t rows, size_t first,
+                       size_t some, int8_t *out)
+{
+    double padded[CUTS_MAX + 2];
+    memset(out, LEAST, (size_t)r->slot_count * ORCH_TREES_BLOCK);
+    memset(out, ABOVE_ALL, ORCH_TREES_BLOCK);
+    for (int c = 0; c < r->cols; c++) {
+        int left = r->slots[2 * c], right = r->slots[2 * c + 1];
+        if (left < 0 && right < 0)
+            continue;
+        size_t size = 1;
+        while (size < r->cuts[c]->len + 1)
+            size *= 2;
+        for (size_t k = 0; k < size; k++)
+            padded[k] =
+                k < r->cuts[c]->len ? g_array_index(r->cuts[c], double, k) : (double)INFINITY;
+        const double *column = values + (size_t)c * rows + first;
+        int8_t *ranks = out + (size_t)MAX(left, right) * ORCH_TREES_BLOCK;
+        rank_column(padded, size, column, some, ranks);
+        if (left >= 0 && right >= 0)
+            memcpy(out + (size_t)MIN(left, right) * ORCH_TREES_BLOCK, ranks, some);
+        for (size_t k = 0; right >= 0 && k < some; k++)
+            if (isnan(column[k]))
+                out[(size_t)right * ORCH_TREES_BLOCK + k] = ABOVE_ALL;
+    }
+}
+
+/* ---- making ------------------------------------------------------------------------------------
+ */
+
+static int slot_of(const struct orch_ranked *r, const struct orch_step *s)
+{
+    return r->slots[2 * s->column + s->missing_right];
+}
+
+/* What a rank must be above to go right. */
+static int8_t cut_of(const struct orch_ranked *r, const struct orch_step *s)
+{
+    return (int8_t)(LEAST + (int)rank_of(r->cuts[s->column], s->number));
+}
+
+/* The leaves from the left; `splits`: by step, of which those that are none are not touched. */
+static void number_leaves(struct orch_ranked *r, const struct orch_step *steps, uint32_t at,
+                          guint first, struct small_split *splits)
+{
+    if (!steps[at].inner) {
+        g_array_append_val(r->leaves, steps[at].number);
+        return;
+    }
+    number_leaves(r, steps, steps[at].left, first, splits);
+    splits[at].first_right = (int8_t)(r->leaves->len - first);
+    number_leaves(r, steps, steps[at].left + 1, first, splits);
+}
+
+/* Splits in the order of the steps, level by level: neighbours do not wait for each other. */
+static void take_small(struct orch_ranked *r, const struct orch_step *steps, guint count)
+{
+    struct small_split by_step[2 * SMALL_MAX] = {{0}};
+    uint8_t numbers[2 * SMALL_MAX] = {0};
+    struct small_tree tree = {r->splits->len, r->leaves->len, 0};
+    for (guint i = 0; i < count; i++)
+        if (steps[i].inner)
+            numbers[i] = (uint8_t)++tree.split_count;
+    number_leaves(r, steps, 0, tree.leaves, by_step);
+    for (guint i = 0; i < count; i++) {
+        if (!steps[i].inner)
+            continue;
+        by_step[i].slot = (uint16_t)slot_of(r, &steps[i]);
+        by_step[i].cut = cut_of(r, &steps[i]);
+        by_step[i].left = numbers[steps[i].left];
+        by_step[i].right = numbers[steps[i].left + 1];
+        g_array_append_val(r->splits, by_step[i]);
+    }
+    g_array_append_val(r->trees, tree);
+}
+
+/* A step to come, and the node whose right child it is (or NONE). */
+struct pending {
+    uint32_t step, parent;
+};
+
+/* Each node is followed by its left child, so that much of a row's way down is in one line of the
+ * cache. False: a step is too far for 16 bits. */
+static bool take_large(struct orch_ranked *r, const struct orch_step *steps, guint count)
+{
+    guint root = r->nodes->len, waiting = 1;
+    g_autofree struct pending *stack = g_new(struct pending, count + 1);
+    bool fits = true;
+    stack[0] = (struct pending){0, NONE};
+    g_array_append_val(r->roots, root);
+    while (waiting) {
+        struct pending next = stack[--waiting];
+        const struct orch_step *s = &steps[next.step];
+        uint32_t at = r->nodes->len, node = 0;
+        if (next.parent != NONE) {
+            fits &= at - next.parent <= UINT16_MAX;
+            g_array_index(r->nodes, uint32_t, next.parent) |= (at - next.parent) << 16;
+        }
+        if (s->inner) {
+            node = (uint32_t)slot_of(r, s) << 8 | (uint8_t)cut_of(r, s);
+            stack[waiting++] = (struct pending){s->left + 1, at};
+            stack[waiting++] = (struct pending){s->left, NONE};
+        }
+        g_array_append_val(r->nodes, node);
+        g_array_append_val(r->numbers, s->number);
+    }
+    return fits;
+}
+
+static bool take_trees(struct orch_ranked *r, const struct orch_trees *trees)
+{
+    const struct orch_step *steps = (const void *)trees->steps->data;
+    bool fits = true;
+    for (guint t = 0; t < trees->roots->len; t++) {
+        guint begin = g_array_index(trees->roots, guint, t);
+        guint end = t + 1 < trees->roots->len ? g_array_index(trees->roots, guint, t + 1)
+                                              : trees->steps->len;
+        bool is_small = end - begin <= 2 * SMALL_MAX;
+        int number = is_small ? (int)r->trees->len : -1 - (int)r->roots->len;
+        g_array_append_val(r->order, number);
+        if (is_small)
+            take_small(r, steps + begin, end - begin);
+        else
+            fits &= take_large(r, steps + begin, end - begin);
+    }
+    return fits;
+}
+
+struct orch_ranked *orch_ranked_new(const struct orch_trees *trees, int cols)
+{
+    struct orch_ranked *r = g_new0(struct orch_ranked, 1);
+    r->cols = cols;
+    r->slot_count = 1;
+    r->cuts = g_new0(GArray *, MAX(cols, 1));
+    r->slots = g_new(int, 2 * MAX(cols, 1));
+    for (int c = 0; c < cols; c++) {
+        r->cuts[c] = g_array_new(FALSE, FALSE, sizeof(double));
+        r->slots[2 * c] = r->slots[2 * c + 1] = -1;
+    }
+    r->order = g_array_new(FALSE, FALSE, sizeof(int));
+    r->trees = g_array_new(FALSE, FALSE, sizeof(struct small_tree));
+    r->splits = g_array_new(FALSE, FALSE, sizeof(struct small_split));
+    r->leaves = g_array_new(FALSE, FALSE, sizeof(double));
+    r->nodes = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+    r->numbers = g_array_new(FALSE, FALSE, sizeof(double));
+    r->roots = g_array_new(FALSE, FALSE, sizeof(guint));
+    if (find_cuts(r, trees) && take_trees(r, trees))
+        return r;
+    orch_ranked_free(r);
+    return NULL;
+}
+
+void orch_ranked_free(struct orch_ranked *r)
+{
+    if (!r)
+        return;
+    GArray *const arrays[] = {r->order, r->trees,   r->splits, r->leaves,
+                              r->nodes, r->numbers, r->roots};
+    for (int c = 0; c < r->cols; c++)
+        g_array_unref(r->cuts[c]);
+    for (size_t i = 0; i < G_N_ELEMENTS(arrays); i++)
+        g_array_unref(arrays[i]);
+    g_free(r->cuts);
+    g_free(r->slots);
+    g_free(r);
+}
+
+/* ---- answering ---------------------------------------------------------------------------------
+ */
+
+typedef int8_t lanes __attribute__((vector_size(GROUP / 2)));
+
+/* The leaf of each of GROUP rows. It is right of each split that its row goes right at, and of
+ * those the last one met says most. What reaches a leaf goes to 0, where nobody looks. */
+ORCH_WIDE static void find_leaves(const struct small_split *splits, size_t count,
+                                  const int8_t *ranks, uint8_t *out)
+{
+    lanes reach[SMALL_MAX + 1][2], leaf[2] = {{0}, {0}};
+    reach[1][0] = reach[1][1] = leaf[0] == 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct small_split *s = &splits[i];
+        for (int half = 0; half < 2; half++) {
+            lanes rank, here = reach[i + 1][half];
+            memcpy(&rank, ranks + (size_t)s->slot * ORCH_TREES_BLOCK + half * GROUP / 2,
+                   sizeof rank);
+            lanes right = here & (rank > s->cut);
+            leaf[half] = (leaf[half] & ~right) | (right & s->first_right);
+            reach[s->left][half] = here & ~right;
+            reach[s->right][half] = right;
+        }
+    }
+    memcpy(out, leaf, sizeof leaf);
+}
+
+static void ask_small(const struct orch_ranked *r, const struct small_tree *tree,
+                      const int8_t *ranks, size_t some, double scale, double *inout)
+{
+    const struct small_split *splits = &g_array_index(r->splits, struct small_split, tree->splits);
+    const double *leaves = &g_array_index(r->leaves, double, tree->leaves);
+    for (size_t k = 0; k < some; k += GROUP) {
+        uint8_t leaf[GROUP];
+        find_leaves(splits, tree->split_count, ranks + k, leaf);
+        for (size_t i = 0; i < GROUP; i++)
+            inout[k + i] += scale * leaves[leaf[i]];
+    }
+}
+
+/* LANES rows side by side, so that the memory is asked for all of them at once. `lines`: their
+ * ranks, row by row. */
+static inline void walk(const uint32_t *nodes, const int8_t *lines, size_t slots, uint32_t *at)
+{
+    for (uint32_t moved = 1; moved;) {
+        moved = 0;
+        for (int level = 0; level < STRIDE; level++) {
+            for (size_t k = 0; k < LANES; k++) {
+                uint32_t node = nodes[at[k]];
+                int8_t rank = lines[k * slots + (node >> 8 & 0xff)];
+                uint32_t step = rank > (int8_t)(node & 0xff) ? node >> 16 : 1;
+                moved |= step;
+                at[k] += step;
+            }
+        }
+    }
+}
+
+static void ask_large(const struct orch_ranked *r, guint number, const int8_t *lines, size_t some,
+                      double scale, double *inout)
+{
+    guint root = g_array_index(r->roots, guint, number);
+    const uint32_t *nodes = &g_array_index(r->nodes, uint32_t, root);
+    const double *numbers = &g_array_index(r->numbers, double, root);
+    size_t slots = (size_t)r->slot_count;
+    for (size_t k = 0; k < some; k += LANES) {
+        uint32_t at[LANES] = {0};
+        walk(nodes, lines + k * slots, slots, at);
+        for (size_t i = 0; i < LANES; i++)
+            inout[k + i] += scale * numbers[at[i]];
+    }
+}
+
+void orch_ranked_add(const struct orch_ranked *r, const double *values, size_t rows, size_t first,
+                     size_t some, double scale, double *inout)
+{
+    size_t slots = (size_t)r->slot_count;
+    double sums[ORCH_TREES_BLOCK] = {0};
+    g_autofree int8_t *ranks = g_new(int8_t, slots * ORCH_TREES_BLOCK);
+    g_autofree int8_t *lines = r->roots->len ? g_new(int8_t, slots * ORCH_TREES_BLOCK) : NULL;
+    rank_block(r, values, rows, first, some, ranks);
+    for (size_t k = 0; lines && k < ORCH_TREES_BLOCK; k++)
+        for (size_t s = 0; s < slots; s++)
+            lines[k * slots + s] = ranks[s * ORCH_TREES_BLOCK + k];
+    for (guint t = 0; t < r->order->len; t++) {
+        int number = g_array_index(r->order, int, t);
+        if (number >= 0)
+            ask_small(r, &g_array_index(r->trees, struct small_tree, number), ranks, some, scale,
+                      sums);
+        else
+            ask_large(r, (guint)(-1 - number), lines, some, scale, sums);
+    }
+    for (size_t k = 0; k < some; k++)
+        inout[k] += sums[k];
+}
