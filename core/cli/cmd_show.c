@@ -215,13 +215,18 @@ static void print_files(const struct shown *s)
     }
 }
 
-/* Its further lines begin behind the first, so none looks as a line of ours. */
+/* A text of several lines, of which none looks as a line of ours. */
+static void print_text(const char *text, const char *between)
+{
+    g_autofree char *plain = orch_text_plain(g_strdup(text ? text : ""));
+    g_auto(GStrv) lines = g_strsplit(g_strchomp(plain), "\n", -1);
+    g_autofree char *indented = g_strjoinv(between, lines);
+    printf("  %s\n", indented);
+}
+
 static void print_note(const char *note)
 {
-    g_autofree char *text = orch_text_plain(g_strdup(note ? note : ""));
-    g_auto(GStrv) lines = g_strsplit(g_strchomp(text), "\n", -1);
-    g_autofree char *indented = g_strjoinv("\n    ", lines);
-    printf("  %s\n", indented);
+    print_text(note, "\n    ");
 }
 
 static void print_left_out(const json_t *pair)
@@ -243,17 +248,17 @@ static void print_notes(const struct shown *s)
         print_note(json_string_value(json_array_get(notes, i)));
     for (guint i = 0; i < s->notes->len; i++) {
         const struct orch_stored_note *note = s->notes->pdata[i];
-        g_autofree char *text = g_strdup_printf("%s: %s", note->kind, note->text);
+        g_autofree char *text = g_strdup_printf("%s: %s", note->kind, note->text ? note->text : "");
         if (strcmp(note->kind, "signature") != 0) /* said above, of every run that it names */
             print_note(text);
     }
     for (size_t i = 0; i < json_array_size(left_out); i++)
         print_left_out(json_array_get(left_out, i));
-    g_autofree char *tail =
-        orch_text_plain(g_strdup(orch_json_text(s->facts, "stderr_tail", NULL)));
-    if (tail && *tail)
-        printf("\nthe end of its stderr ('orch log %s' shows all)\n%s%s",
-               orch_cli_short_key(s->run->key), tail, g_str_has_suffix(tail, "\n") ? "" : "\n");
+    const char *tail = orch_json_text(s->facts, "stderr_tail", "");
+    if (!*tail)
+        return;
+    printf("\nthe end of its stderr ('orch log %s' shows all)\n", orch_cli_short_key(s->run->key));
+    print_text(tail, "\n  ");
 }
 
 static json_t *as_json(const struct shown *s)

@@ -132,6 +132,8 @@ char *orch_duration_format(double seconds)
         return g_strdup_printf(seconds < 0.00995 ? "%.1f ms" : "%.0f ms", seconds * 1e3);
     if (seconds < 9.95)
         return g_strdup_printf("%.1f s", seconds);
+    if (!(seconds < 3.2e12)) /* 100,000 years, or no number */
+        return g_strdup_printf("%.3g s", seconds);
     int64_t s = (int64_t)(seconds + 0.5);
     if (s < 60)
         return g_strdup_printf("%d s", (int)s);
