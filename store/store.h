@@ -47,6 +47,9 @@ bool orch_store_exists(const char *path);
 /** Can other hosts write to it? Then each has a file of its own (docs/store.md), and claims in it
  * hold on this host alone. */
 bool orch_store_is_shared(const struct orch_store *store);
+/** Of a shared store: joins in now what the other hosts have. What cannot be read is a warning; of
+ * what just changes it takes another look. */
+void orch_store_refresh(struct orch_store *store);
 /** How a store at `path` lies, and why, as a sentence for people: "one file: ext is a local file
  * system". The caller frees. */
 char *orch_store_layout(const char *path);

@@ -15,7 +15,7 @@ endforeach()
 # trains something in every profile of every recipe
 set_tests_properties(cli.0027-recipes PROPERTIES LABELS "slow" TIMEOUT 600)
 # wait for real seconds, train with LibTorch, or measure the machine
-set_tests_properties(cli.0036-bench cli.0043-forecast cli.0044-budget cli.0057-classes cli.0070-share cli.0071-share-trouble
+set_tests_properties(cli.0036-bench cli.0043-forecast cli.0044-budget cli.0057-classes cli.0070-share cli.0071-share-trouble cli.0090-share-hosts
   PROPERTIES LABELS "slow")
 set_tests_properties(cli.0080-verify-hostile cli.0081-verify-class PROPERTIES LABELS "slow" TIMEOUT 400)
 # start a Jupyter kernel, a browser
