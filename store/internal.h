@@ -237,14 +237,30 @@ int store_where_register(sqlite3 *db);
 /** Reads every data set and recomputes its digest; adds findings (char *). */
 void store_check_datasets(struct orch_store *store, GPtrArray *out);
 
+/* ---- note.c -----------------------------------------------------------------------------------
+ */
+
+/** What a note may be; the same list as SQL. */
+bool store_note_kind_is_known(const char *kind);
+#define STORE_NOTE_KINDS "('note','tag','tombstone','restored','signature')"
+/** Does a note say whether a run is hidden? */
+bool store_note_kind_hides(const char *kind);
+
 /* ---- run.c ------------------------------------------------------------------------------------
  */
 
-/** Does a tombstone `n` hide the run `r`? A private one always: it was made here. One from
- * elsewhere only when its author is the run's: nobody hides others' results. */
+/** Does a tombstone or restored note `n` take effect on the run `r`? A private one always: it was
+ * made here. One from elsewhere only when its author is the run's: nobody hides others' results. */
+#define STORE_TAKES_EFFECT(n, r) "(" n ".public = 0 OR " n ".who IS " r ".who)"
+/** Does a tombstone `n` hide the run `r`? Unless it was undone by a later "restored" that is
+ * private like it, or public like it: what one hides for oneself nobody else brings back. By the
+ * notes as a set, so the order in which they came does not matter. */
 #define STORE_HIDES(n, r)                                                                          \
-    n ".kind = 'tombstone' AND " n ".target = " r ".key AND (" n ".public = 0 OR " n ".who IS " r  \
-      ".who)"
+    n ".kind = 'tombstone' AND " n ".target = " r ".key AND " STORE_TAKES_EFFECT(                  \
+        n, r) " AND NOT EXISTS (SELECT 1 FROM note undo WHERE undo.target = " n ".target AND"      \
+              " undo.kind = 'restored' AND undo.public = " n                                       \
+              ".public AND " STORE_TAKES_EFFECT("undo", r) " AND (undo.made, undo.key) > (" n      \
+                                                           ".made, " n ".key))"
 /** "the id of each hidden run", for `r.id NOT IN STORE_HIDDEN`. */
 #define STORE_HIDDEN "(SELECT h.id FROM note n JOIN run h ON " STORE_HIDES("n", "h") ")"
 /** States that spare a trial. */

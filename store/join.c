@@ -418,20 +418,18 @@ bool orch_join_recipe(struct orch_join *join, const char *key, const char *name,
 
 static bool note_fits(const struct orch_note *note)
 {
-    static const char *const kinds[] = {"note", "tag", "tombstone", "signature", NULL};
     return note->key && orch_key_is_valid(note->key) && note->target && *note->target &&
-           note->kind && g_strv_contains(kinds, note->kind) &&
-           store_text_fits(note->target, STORE_NAME_MAX) &&
+           store_note_kind_is_known(note->kind) && store_text_fits(note->target, STORE_NAME_MAX) &&
            store_text_fits(note->who, STORE_NAME_MAX) &&
            store_text_fits(note->text, STORE_NOTE_MAX) && note->made_ns >= 0;
 }
 
-/* A tombstone of a run that is here and of somebody else. */
+/* It hides or restores a run that is here and is somebody else's. */
 static bool is_foreign(struct orch_join *join, const struct orch_note *note, int64_t *out,
                        GError **error)
 {
     *out = 0;
-    return strcmp(note->kind, "tombstone") != 0 ||
+    return !store_note_kind_hides(note->kind) ||
            store_get_int(join->store, out, 0, error,
                          "SELECT 1 FROM run WHERE key = ? AND who IS NOT ?", "tt", note->target,
                          note->who);
@@ -452,9 +450,11 @@ bool orch_join_note(struct orch_join *join, const struct orch_note *note, GError
                    "ttttti", note->key, note->target, note->kind, note->text, note->who,
                    note->made_ns))
         return false;
-    int64_t *count = strcmp(note->kind, "tombstone") != 0 ? &join->receipt->notes
-                     : foreign                            ? &join->receipt->foreign_tombstones
-                                                          : &join->receipt->tombstones;
+    struct orch_receipt *receipt = join->receipt;
+    int64_t *count = !store_note_kind_hides(note->kind)    ? &receipt->notes
+                     : foreign                             ? &receipt->foreign_tombstones
+                     : strcmp(note->kind, "restored") == 0 ? &receipt->restored
+                                                           : &receipt->tombstones;
     *count += added(join);
     return true;
 }

@@ -42,7 +42,8 @@ struct orch_receipt {
     int64_t added, known, conflicts, refused;
     int64_t purged;         /* not taken: their points are gone over there */
     int64_t conflicts_here; /* in the store afterwards, whenever they came */
-    int64_t recipes, notes, tombstones, foreign_tombstones, forecasts, datasets, artifacts;
+    int64_t recipes, notes, tombstones, restored, forecasts, datasets, artifacts;
+    int64_t foreign_tombstones; /* and their undoing: of others' runs, without effect */
     int64_t artifact_bytes;
     char before[ORCH_SHA256_CHARS], after[ORCH_SHA256_CHARS]; /* digest of the store */
 };
@@ -72,7 +73,7 @@ struct orch_note {
     const char *key, *target, *kind, *text, *who;
     int64_t made_ns;
 };
-/** Offers a public note, tag, tombstone or signature. */
+/** Offers a public note, tag, tombstone, its undoing or signature. */
 bool orch_join_note(struct orch_join *join, const struct orch_note *note, GError **error);
 
 /** A forecast that was made of a run (NaN: not told). */

@@ -301,8 +301,8 @@ static bool join_notes(struct joining *j, GError **error)
 {
     sqlite3_stmt *s = store_statement(
         j->foreign.store,
-        "SELECT key, target, kind, text, who, made FROM note WHERE public = 1 AND kind IN"
-        " ('note', 'tag', 'tombstone', 'signature')",
+        "SELECT key, target, kind, text, who, made FROM note WHERE public = 1 AND kind"
+        " IN " STORE_NOTE_KINDS,
         error);
     int more = s ? 1 : -1;
     while (s && (more = step(j, s, "notes", error)) > 0) {
@@ -326,8 +326,8 @@ static bool join_private_notes(struct joining *j, GError **error)
 {
     sqlite3_stmt *s = store_statement(
         j->foreign.store,
-        "SELECT key, target, kind, text, who, made FROM note WHERE public = 0 AND kind IN"
-        " ('note', 'tag', 'tombstone', 'signature')",
+        "SELECT key, target, kind, text, who, made FROM note WHERE public = 0 AND kind"
+        " IN " STORE_NOTE_KINDS,
         error);
     int more = s ? 1 : -1;
     while (s && (more = step(j, s, "notes", error)) > 0) {

@@ -302,8 +302,7 @@ char *orch_store_version(struct orch_store *store, GError **error)
 {
     int64_t last, hidden, purged;
     if (!store_get_int(store, &last, 0, error, "SELECT max(id) FROM run", "") ||
-        !store_get_int(store, &hidden, 0, error,
-                       "SELECT count(*) FROM note WHERE kind = 'tombstone'", "") ||
+        !store_get_int(store, &hidden, 0, error, "SELECT count(*) FROM note", "") ||
         !store_get_int(store, &purged, 0, error, "SELECT count(*) FROM purged", ""))
         return NULL;
     return g_strdup_printf("%" G_GINT64_FORMAT ".%" G_GINT64_FORMAT ".%" G_GINT64_FORMAT, last,

@@ -34,9 +34,9 @@ bool orch_store_remember(struct orch_store *store, const char *name, const char 
 int64_t orch_store_private_notes(struct orch_store *store, GError **error)
 {
     int64_t count;
-    bool ok =
-        store_get_int(store, &count, 0, error,
-                      "SELECT count(*) FROM note WHERE public = 0 AND kind <> 'tombstone'", "");
+    bool ok = store_get_int(
+        store, &count, 0, error,
+        "SELECT count(*) FROM note WHERE public = 0 AND kind NOT IN ('tombstone', 'restored')", "");
     return ok ? count : -1;
 }
 

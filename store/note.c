@@ -38,9 +38,9 @@ static int64_t run_number(struct orch_store *store, const char *key, GError **er
     return id;
 }
 
-/* A tombstone of one's own run carries the name that the run has, an older one perhaps: by that
- * alone every store knows that its author hid it. NULL: the run is somebody else's. The caller
- * frees. */
+/* A tombstone (or its undoing) of one's own run carries the name that the run has, an older one
+ * perhaps: by that alone every store knows that its author hid it. NULL: the run is somebody
+ * else's. The caller frees. */
 static char *own_name(struct orch_store *store, const char *run_key)
 {
     sqlite3_stmt *s = store_statement(store, "SELECT who FROM run WHERE key = ?", NULL);
@@ -52,36 +52,127 @@ static char *own_name(struct orch_store *store, const char *run_key)
     return orch_who_is_same(who, orch_user_name()) ? g_steal_pointer(&who) : NULL;
 }
 
+bool store_note_kind_is_known(const char *kind)
+{
+    static const char *const kinds[] = {"note", "tag", "tombstone", "restored", "signature", NULL};
+    return kind && g_strv_contains(kinds, kind);
+}
+
+bool store_note_kind_hides(const char *kind)
+{
+    return strcmp(kind, "tombstone") == 0 || strcmp(kind, "restored") == 0;
+}
+
+/* Now; of what says whether a run is hidden, later than all that was said before: the last word
+ * counts, also where a clock was fast. */
+static bool made_at(struct orch_store *store, const char *run_key, const char *kind, int64_t *out,
+                    GError **error)
+{
+    int64_t last = 0;
+    *out = orch_now_ns();
+    if (!store_note_kind_hides(kind))
+        return true;
+    if (!store_get_int(store, &last, 0, error,
+                       "SELECT max(n.made) FROM note n JOIN run r ON r.key = n.target"
+                       " WHERE n.target = ? AND n.kind IN ('tombstone', 'restored')"
+                       " AND " STORE_TAKES_EFFECT("n", "r"),
+                       "t", run_key))
+        return false;
+    *out = MAX(*out, last < INT64_MAX ? last + 1 : last);
+    return true;
+}
+
 static bool insert_note(struct orch_store *store, const char *run_key, const char *kind,
                         bool is_public, const char *text, GError **error)
 {
     char key[ORCH_KEY_CHARS];
+    int64_t made;
     orch_key_make(key);
-    if (!run_number(store, run_key, error))
+    if (!run_number(store, run_key, error) || !made_at(store, run_key, kind, &made, error))
         return false;
-    bool is_tombstone = strcmp(kind, "tombstone") == 0;
-    g_autofree char *own = is_tombstone ? own_name(store, run_key) : NULL;
-    if (is_tombstone && !own)
+    bool hides = store_note_kind_hides(kind);
+    g_autofree char *own = hides ? own_name(store, run_key) : NULL;
+    if (hides && !own)
         is_public = false; /* one cannot hide others' runs but for oneself */
     return store_run(store, error,
                      "INSERT INTO note(key, target, kind, public, text, who, made)"
                      " VALUES(?, ?, ?, ?, ?, ?, ?)",
                      "tttitti", key, run_key, kind, (int64_t)is_public, text,
-                     own ? own : orch_user_name(), orch_now_ns());
+                     own ? own : orch_user_name(), made);
 }
 
 bool orch_store_note(struct orch_store *store, const char *run_key, const char *kind,
                      bool is_public, const char *text, GError **error)
 {
-    static const char *const kinds[] = {"note", "tag", "tombstone", "signature", NULL};
-    if (!g_strv_contains(kinds, kind)) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "a note is one of: note, tag, tombstone, signature",
+    if (!store_note_kind_is_known(kind)) {
+        orch_error_set(error, ORCH_ERROR_USAGE,
+                       "a note is one of: note, tag, tombstone, restored, signature",
                        "unknown kind of note '%s'", kind);
         return false;
     }
     if (!store_begin(store, error))
         return false;
     if (insert_note(store, run_key, kind, is_public, text, error))
+        return store_commit(store, error);
+    store_rollback(store);
+    return false;
+}
+
+/* ---- what hides a run ---------------------------------------------------------------------------
+ */
+
+#define HIDING                                                                                     \
+    "SELECT n.who, n.text, n.public, n.made FROM note n JOIN run r ON " STORE_HIDES(               \
+        "n", "r") " WHERE r.key = ?1"
+
+void orch_hidden_free(struct orch_hidden *hidden)
+{
+    if (!hidden)
+        return;
+    g_free(hidden->who);
+    g_free(hidden->why);
+    g_free(hidden);
+}
+
+struct orch_hidden *orch_store_hidden(struct orch_store *store, const char *run_key, GError **error)
+{
+    sqlite3_stmt *s =
+        store_statement(store, HIDING " ORDER BY n.public DESC, n.made DESC, n.key LIMIT 1", error);
+    if (!s)
+        return NULL;
+    store_bind(s, "t", run_key);
+    if (store_step(store, s, error) <= 0)
+        return NULL;
+    struct orch_hidden *hidden = g_new0(struct orch_hidden, 1);
+    hidden->who = store_column_text(s, 0);
+    hidden->why = store_column_text(s, 1);
+    hidden->is_public = sqlite3_column_int(s, 2);
+    hidden->made_ns = sqlite3_column_int64(s, 3);
+    sqlite3_reset(s);
+    return hidden;
+}
+
+/* Undoes what hides it here, and for everybody when it is one's own. */
+static bool restore(struct orch_store *store, const char *run_key, const char *text, GError **error)
+{
+    g_autofree char *own = own_name(store, run_key);
+    for (int is_public = 0; is_public < (own ? 2 : 1); is_public++) {
+        int64_t hides = 0;
+        if (!store_get_int(store, &hides, 0, error,
+                           "SELECT count(*) FROM (" HIDING " AND n.public = ?2)", "ti", run_key,
+                           (int64_t)is_public) ||
+            (hides && !insert_note(store, run_key, "restored", is_public, text, error)))
+            return false;
+    }
+    return true;
+}
+
+bool orch_store_restore(struct orch_store *store, const char *run_key, const char *text,
+                        GError **error)
+{
+    if (!run_number(store, run_key, error) || !store_begin(store, error))
+        return false;
+    if (restore(store, run_key, text, error))
         return store_commit(store, error);
     store_rollback(store);
     return false;

@@ -39,9 +39,8 @@ static bool is_plausible(sqlite3_stmt *row, int length)
 
 static bool take_note(struct store_reading *r, sqlite3_stmt *row, GError **error)
 {
-    static const char *const kinds[] = {"note", "tag", "tombstone", "signature", NULL};
     const char *kind = (const char *)sqlite3_column_text(row, 2);
-    if (!is_plausible(row, ORCH_KEY_CHARS - 1) || !kind || !g_strv_contains(kinds, kind)) {
+    if (!is_plausible(row, ORCH_KEY_CHARS - 1) || !store_note_kind_is_known(kind)) {
         r->gaps++;
         return true;
     }

@@ -30,7 +30,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-enum { NOTES_MAX = 4 << 20, HOST_CHARS = 64, REFRESH_MS = 2000 };
+enum { NOTES_MAX = 4 << 20, HOST_CHARS = 64, REFRESH_MS = 2000, REFRESH_TRIES = 20 };
 
 unsigned store_shards_read_count;
 
@@ -386,26 +386,30 @@ static bool join_file(struct orch_store *store, const char *path, const char *na
                     error);
 }
 
-static void look_at(struct orch_store *store, const char *path, struct memory *m)
+/* False: it changed while it was read. */
+static bool look_at(struct orch_store *store, const char *path, struct memory *m)
 {
     g_autofree char *name = g_path_get_basename(path);
     g_autofree char *sign = sign_of(path);
     GError *problem = NULL;
     if (!sign) {
         warn(store, "what is new in '%s' is left out this time: %s", path, g_strerror(errno));
-        return;
+        return true;
     }
     if (strcmp(orch_json_text(m->seen, name, ""), sign) == 0)
-        return;
+        return true;
     if (g_str_has_prefix(sign, "0 "))
-        return; /* being made */
+        return true; /* being made */
+    bool changed = false;
     if (join_file(store, path, name, sign, m, &problem)) {
         json_object_set_new(m->seen, name, json_string(sign));
         m->seen_changed = true;
     } else {
+        changed = !problem;
         warn_of_skipped(store, path, problem);
     }
     g_clear_error(&problem);
+    return !changed;
 }
 
 GPtrArray *store_shards_others(const struct orch_store *store)
@@ -422,16 +426,19 @@ GPtrArray *store_shards_others(const struct orch_store *store)
     return paths;
 }
 
-/* Whatever the mode that the store was opened in: its own file is this host's to write. */
-static void refresh(struct orch_store *store)
+/* Whatever the mode that the store was opened in: its own file is this host's to write. False: one
+ * changed while it was read. */
+static bool refresh(struct orch_store *store)
 {
     g_autoptr(GPtrArray) paths = store_shards_others(store);
     struct memory m;
+    bool ok = true;
     memory_read(store, &m);
     for (guint i = 0; i < paths->len; i++)
-        look_at(store, paths->pdata[i], &m);
+        ok = look_at(store, paths->pdata[i], &m) && ok;
     memory_close(store, &m);
     store->shards->looked_ns = orch_mono_ns();
+    return ok;
 }
 
 void store_shards_refresh(struct orch_store *store)
@@ -439,6 +446,17 @@ void store_shards_refresh(struct orch_store *store)
     if (store->shards && !store->readonly &&
         orch_mono_ns() - store->shards->looked_ns > REFRESH_MS * INT64_C(1000000))
         refresh(store);
+}
+
+void orch_store_refresh(struct orch_store *store)
+{
+    if (!store->shards || store->readonly)
+        return;
+    guint warnings = store->warnings->len;
+    for (int i = 1; !refresh(store) && i < REFRESH_TRIES; i++) {
+        g_ptr_array_set_size(store->warnings, (gint)warnings);
+        g_usleep(20000);
+    }
 }
 
 /* ---- opening ----------------------------------------------------------------------------------

@@ -47,6 +47,9 @@ bool orch_store_exists(const char *path);
 /** Can other hosts write to it? Then each has a file of its own (docs/store.md), and claims in it
  * hold on this host alone. */
 bool orch_store_is_shared(const struct orch_store *store);
+/** Of a shared store: joins in now what the other hosts have. What cannot be read is a warning; of
+ * what just changes it takes another look. */
+void orch_store_refresh(struct orch_store *store);
 /** How a store at `path` lies, and why, as a sentence for people: "one file: ext is a local file
  * system". The caller frees. */
 char *orch_store_layout(const char *path);
@@ -174,10 +177,25 @@ bool orch_store_record(struct orch_store *store, const struct orch_record *recor
 bool orch_store_put_recipe(struct orch_store *store, const char *key, const char *name,
                            const char *canonical, const char *verbatim, GError **error);
 
-/** Adds a note (kind "note", "tag", "tombstone": the run is hidden everywhere and spares nothing,
- * or "signature"). */
+/** Adds a note (kind "note", "tag", "signature", "tombstone": the run is hidden and spares nothing,
+ * or "restored": it is not any more). Of others' runs the last two are private. */
 bool orch_store_note(struct orch_store *store, const char *run_key, const char *kind,
                      bool is_public, const char *text, GError **error);
+
+/** What hides a run: the newest tombstone in effect, its author's before one's own. */
+struct orch_hidden {
+    char *who, *why; /* may be NULL */
+    bool is_public;  /* by the run's author, for everybody; else here alone */
+    int64_t made_ns;
+};
+void orch_hidden_free(struct orch_hidden *hidden);
+/** NULL without error: nothing hides it. The caller frees. */
+struct orch_hidden *orch_store_hidden(struct orch_store *store, const char *run_key,
+                                      GError **error);
+/** Undoes what hides a run and may be undone here: what was made here, and what its author did
+ * when that is the user. Ask orch_store_hidden whether something is left. */
+bool orch_store_restore(struct orch_store *store, const char *run_key, const char *text,
+                        GError **error);
 
 /** Drops metric points and artifact references of a run here, keeping its row and digest (it counts
  * as purged: `db check` skips it). */

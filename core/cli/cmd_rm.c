@@ -8,12 +8,14 @@
 
 struct rm_options {
     const char *reason;
+    bool undo;
 };
 
-static const struct orch_option RM_OPTIONS[] = {{"reason", 0, "TEXT", ORCH_OPT_TEXT,
-                                                 offsetof(struct rm_options, reason),
-                                                 "why; kept with the run"},
-                                                {0}};
+static const struct orch_option RM_OPTIONS[] = {
+    {"reason", 0, "TEXT", ORCH_OPT_TEXT, offsetof(struct rm_options, reason),
+     "why; kept with the run"},
+    {"undo", 0, NULL, ORCH_OPT_FLAG, offsetof(struct rm_options, undo), "bring removed runs back"},
+    {0}};
 
 /* Finds every run before anything is done, so that a typo changes nothing. */
 static GPtrArray *find_all(struct orch_cli *cli, struct orch_store *store, GError **error)
@@ -46,19 +48,48 @@ static void report(struct orch_cli *cli, const GPtrArray *runs, const char *what
         json_decref(keys);
 }
 
+/* Is each removed, and by whom one may undo? */
+static bool may_undo(struct orch_store *store, const GPtrArray *runs, GError **error)
+{
+    for (guint i = 0; i < runs->len; i++) {
+        const struct orch_run *run = runs->pdata[i];
+        GError *problem = NULL;
+        struct orch_hidden *hidden = orch_store_hidden(store, run->key, &problem);
+        g_autofree char *who = orch_who_name(run->who);
+        g_autofree char *hint = g_strdup_printf("ask for 'orch rm --undo %s' and 'orch push' there",
+                                                orch_cli_short_key(run->key));
+        bool may = hidden && (!hidden->is_public || orch_who_is_same(run->who, orch_user_name()));
+        if (!hidden && !problem)
+            orch_error_set(&problem, ORCH_ERROR_USAGE, "'orch ls --all' shows which are",
+                           "run %s is not removed", orch_cli_short_key(run->key));
+        else if (!may && !problem)
+            orch_error_set(&problem, ORCH_ERROR_USAGE, hint,
+                           "run %s was removed by %s, who made it: nobody else brings it back",
+                           orch_cli_short_key(run->key), who);
+        orch_hidden_free(hidden);
+        if (problem) {
+            g_propagate_error(error, problem);
+            return false;
+        }
+    }
+    return true;
+}
+
 static int run_rm(struct orch_cli *cli, const void *options, GError **error)
 {
     const struct rm_options *o = options;
     struct orch_store *store = orch_cli_store(cli, ORCH_STORE_WRITE, error);
     g_autoptr(GPtrArray) runs = store ? find_all(cli, store, error) : NULL;
-    if (!runs)
+    if (!runs || (o->undo && !may_undo(store, runs, error)))
         return -1;
+    const char *reason = o->reason ? o->reason : "";
     for (guint i = 0; i < runs->len; i++) {
         const struct orch_run *run = runs->pdata[i];
-        if (!orch_store_note(store, run->key, "tombstone", true, o->reason ? o->reason : "", error))
+        if (!(o->undo ? orch_store_restore(store, run->key, reason, error)
+                      : orch_store_note(store, run->key, "tombstone", true, reason, error)))
             return -1;
     }
-    report(cli, runs, "removed");
+    report(cli, runs, o->undo ? "restored" : "removed");
     return ORCH_EXIT_OK;
 }
 
@@ -80,16 +111,21 @@ static int run_purge(struct orch_cli *cli, const void *options, GError **error)
 const struct orch_command ORCH_COMMAND_RM = {
     .name = "rm",
     .group = "Care",
-    .summary = "hide runs everywhere: they spare nothing and enter no answer",
+    .summary = "hide runs: they spare nothing and enter no answer; --undo brings them back",
     .usage = "RUN...",
     .min_args = 1,
     .max_args = -1,
     .options = RM_OPTIONS,
     .option_bytes = sizeof(struct rm_options),
     .about =
-        "A run never changes after it ends; rm adds a note that hides it here and, once shared, at "
-        "everybody's. 'orch ls --all' shows hidden runs.",
-    .examples = "  orch rm 3f2a91c0 --reason 'wrong data set'",
+        "A run never changes after it ends; rm adds a note that hides it. Your own run is hidden "
+        "at "
+        "everybody's, once you push; somebody else's here alone. 'orch ls --all' shows removed "
+        "runs, "
+        "'orch show RUN' who removed one and why, and --undo brings it back, with its artifacts "
+        "unless 'orch gc' has dropped them meanwhile.",
+    .examples = "  orch rm 3f2a91c0 --reason 'wrong data set'\n"
+                "  orch rm --undo 3f2a91c0",
     .run = run_rm,
 };
 

@@ -34,6 +34,7 @@ struct shown {
     struct orch_run *run;
     json_t *params, *results, *facts, *machine;
     GPtrArray *inputs, *artifacts, *notes, *summaries;
+    struct orch_hidden *hidden; /* NULL: it is not */
 };
 
 static bool gather(struct orch_store *store, const char *text, struct shown *out, GError **error)
@@ -50,12 +51,16 @@ static bool gather(struct orch_store *store, const char *text, struct shown *out
     out->summaries = out->notes ? orch_store_summaries(store, id, error) : NULL;
     out->facts = out->run->facts ? json_loads(out->run->facts, 0, NULL) : NULL;
     out->machine = out->run->machine_facts ? json_loads(out->run->machine_facts, 0, NULL) : NULL;
-    return out->summaries != NULL;
+    if (!out->summaries || !out->run->hidden)
+        return out->summaries != NULL;
+    out->hidden = orch_store_hidden(store, out->run->key, error);
+    return out->hidden != NULL;
 }
 
 static void clear(struct shown *shown)
 {
     orch_run_free(shown->run);
+    orch_hidden_free(shown->hidden);
     json_decref(shown->params);
     json_decref(shown->results);
     json_decref(shown->facts);
@@ -95,6 +100,33 @@ static void print_head(const struct shown *s)
     show_line("plugin", "%s %s", run->plugin, run->plugin_version);
     show_line("repeat", "%d, seed %" G_GUINT64_FORMAT ", attempt %d", run->repeat,
               (guint64)run->seed, run->attempt);
+}
+
+/* Who hid it, and how it comes back. */
+static void print_hidden(const struct shown *s)
+{
+    const struct orch_hidden *hidden = s->hidden;
+    if (!hidden)
+        return;
+    bool is_ours = !hidden->is_public || orch_who_is_same(hidden->who, orch_user_name());
+    g_autofree char *name = orch_who_name(hidden->who);
+    g_autofree char *ago = orch_cli_ago(hidden->made_ns);
+    const char *why = hidden->why && *hidden->why ? hidden->why : NULL;
+    show_line("removed", "by %s, %s%s%s%s", name, ago, hidden->is_public ? "" : ", here alone",
+              why ? ": " : "", why ? why : "");
+    if (is_ours)
+        show_line("", "'orch rm --undo %s' brings it back", orch_cli_short_key(s->run->key));
+    else
+        show_line("", "%s alone can bring it back", name);
+}
+
+static json_t *hidden_json(const struct orch_hidden *hidden)
+{
+    if (!hidden)
+        return json_null();
+    g_autofree char *when = orch_time_format(hidden->made_ns, true);
+    return json_pack("{s:s? s:s? s:s s:b}", "who", hidden->who, "reason", hidden->why, "when", when,
+                     "public", (int)hidden->is_public);
 }
 
 static void print_signatures(struct orch_cli *cli, struct orch_store *store,
@@ -248,8 +280,9 @@ static void print_notes(const struct shown *s)
         print_note(json_string_value(json_array_get(notes, i)));
     for (guint i = 0; i < s->notes->len; i++) {
         const struct orch_stored_note *note = s->notes->pdata[i];
+        bool is_told = strcmp(note->kind, "note") == 0 || strcmp(note->kind, "tag") == 0;
         g_autofree char *text = g_strdup_printf("%s: %s", note->kind, note->text ? note->text : "");
-        if (strcmp(note->kind, "signature") != 0) /* said above, of every run that it names */
+        if (is_told) /* what signs, hides or restores it is said above, as far as it counts */
             print_note(text);
     }
     for (size_t i = 0; i < json_array_size(left_out); i++)
@@ -303,6 +336,7 @@ static json_t *as_json(const struct shown *s)
     json_object_set_new(json, "fingerprint", json_string(run->fingerprint));
     json_object_set_new(json, "digest", run->digest ? json_string(run->digest) : json_null());
     json_object_set_new(json, "removed", json_boolean(run->hidden));
+    json_object_set_new(json, "removal", hidden_json(s->hidden));
     json_object_set(json, "params", s->params);
     json_object_set(json, "results", s->results);
     json_object_set_new(json, "metrics", metrics);
@@ -407,6 +441,7 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
         orch_cli_print_json(json);
     } else {
         print_head(&shown);
+        print_hidden(&shown);
         print_signatures(cli, store, shown.run);
         print_source(&shown);
         print_machine(&shown);

@@ -20,17 +20,17 @@ json_t *cli_receipt_json(const struct orch_receipt *receipt)
     for (guint i = 0; i < receipt->remarks->len; i++)
         json_array_append_new(remarks, json_string(receipt->remarks->pdata[i]));
     return json_pack(
-        "{s:s? s:I s:I s:I s:I s:I s:I s:I s:I s:I s:I s:I s:I s:I s:I s:o s:o s:o s:s s:s}",
+        "{s:s? s:I s:I s:I s:I s:I s:I s:I s:I s:I s:I s:I s:I s:I s:I s:I s:o s:o s:o s:s s:s}",
         "origin", receipt->origin, "added", (json_int_t)receipt->added, "known",
         (json_int_t)receipt->known, "conflicts", (json_int_t)receipt->conflicts, "conflicts_here",
         (json_int_t)receipt->conflicts_here, "purged", (json_int_t)receipt->purged, "refused",
         (json_int_t)receipt->refused, "recipes", (json_int_t)receipt->recipes, "notes",
-        (json_int_t)receipt->notes, "tombstones", (json_int_t)receipt->tombstones,
-        "foreign_tombstones", (json_int_t)receipt->foreign_tombstones, "forecasts",
-        (json_int_t)receipt->forecasts, "datasets", (json_int_t)receipt->datasets, "artifacts",
-        (json_int_t)receipt->artifacts, "artifact_bytes", (json_int_t)receipt->artifact_bytes,
-        "rows", rows, "problems", problems, "remarks", remarks, "before", receipt->before, "after",
-        receipt->after);
+        (json_int_t)receipt->notes, "tombstones", (json_int_t)receipt->tombstones, "restored",
+        (json_int_t)receipt->restored, "foreign_tombstones",
+        (json_int_t)receipt->foreign_tombstones, "forecasts", (json_int_t)receipt->forecasts,
+        "datasets", (json_int_t)receipt->datasets, "artifacts", (json_int_t)receipt->artifacts,
+        "artifact_bytes", (json_int_t)receipt->artifact_bytes, "rows", rows, "problems", problems,
+        "remarks", remarks, "before", receipt->before, "after", receipt->after);
 }
 
 static void print_rows(struct orch_cli *cli, const struct orch_receipt *receipt)
@@ -65,6 +65,7 @@ void cli_receipt_print(struct orch_cli *cli, const struct orch_receipt *receipt)
     add_count(text, receipt->recipes, "recipe", "recipes");
     add_count(text, receipt->notes, "note", "notes");
     add_count(text, receipt->tombstones, "removal", "removals");
+    add_count(text, receipt->restored, "run brought back", "runs brought back");
     add_count(text, receipt->datasets, "data set", "data sets");
     add_count(text, receipt->artifacts, "artifact", "artifacts");
     orch_cli_say(cli, "%s", text->str);

@@ -27,22 +27,31 @@ static void say(void *ctx, const char *text)
 
 struct sharing *sharing_look_at(struct orch_cli *cli, const char *remote, GError **error)
 {
+    const struct orch_store *store = cli->workspace ? cli->workspace->store : NULL;
+    bool is_shared = store && orch_store_is_shared(store);
     struct sharing *sharing = g_new0(struct sharing, 1);
-    if (!cli_remote_choose(cli, remote, &sharing->remote, error)) {
-        g_free(sharing);
-        return NULL;
+    GError *problem = NULL;
+    if (!cli_remote_choose(cli, remote, &sharing->remote, &problem)) {
+        if (remote || !is_shared) {
+            g_propagate_error(error, problem);
+            g_free(sharing);
+            return NULL;
+        }
+        g_error_free(problem); /* the store's own folder will do */
     }
     sharing->cli = cli;
     sharing->store_folder = g_path_get_dirname(cli->workspace->db_path);
     if (!g_file_test(sharing->store_folder, G_FILE_TEST_IS_DIR))
         g_clear_pointer(&sharing->store_folder, g_free);
-    sharing->options = (struct orch_share_options){.place = {.repository = cli->workspace->root,
-                                                             .store_folder = sharing->store_folder,
-                                                             .remote = sharing->remote.name,
-                                                             .is_folder = sharing->remote.is_folder,
-                                                             .who = orch_user_name()},
-                                                   .say = say,
-                                                   .say_ctx = sharing};
+    sharing->options = (struct orch_share_options){
+        .place = {.repository = cli->workspace->root,
+                  .store_folder = sharing->store_folder,
+                  .remote = sharing->remote.name,
+                  .claims_folder = is_shared ? orch_store_folder(store) : NULL,
+                  .is_folder = sharing->remote.is_folder,
+                  .who = orch_user_name()},
+        .say = say,
+        .say_ctx = sharing};
     sharing->share = orch_share_new(&sharing->options, error);
     if (sharing->share)
         return sharing;

@@ -13,11 +13,12 @@
 
 struct orch_share {
     const struct orch_share_options *options;
-    struct orch_plan *plan; /* of the hooks */
-    struct orch_claims *claims;
-    GHashTable *claimed; /* item -> itself: with a claim of ours */
-    GPtrArray *unsent;   /* const struct orch_plan_item *: ended well */
-    GHashTable *holders; /* item -> struct orch_claim *: last seen */
+    struct orch_plan *plan;     /* of the hooks */
+    struct orch_claims *near;   /* in the folder of a shared store, or NULL */
+    struct orch_claims *remote; /* or NULL */
+    GHashTable *claimed;        /* item -> itself: with a claim of ours */
+    GPtrArray *unsent;          /* const struct orch_plan_item *: ended well */
+    GHashTable *holders;        /* item -> struct orch_claim *: last seen */
     int64_t sent_mono_ns, looked_mono_ns, down_mono_ns;
     bool has_news;    /* a trial has ended since results were sent */
     bool looked_last; /* nothing but held trials was left, and it was looked once more */
@@ -32,7 +33,7 @@ static int64_t interval_ns(double share)
 /* ---- the place ---------------------------------------------------------------------------------
  */
 
-static struct orch_claims *open_claims(const struct orch_share_place *place, GError **error)
+static struct orch_claims *open_remote(const struct orch_share_place *place, GError **error)
 {
     return place->is_folder ? orch_claims_open_folder(place->remote, place->who, error)
                             : orch_claims_open_git(place->repository, place->store_folder,
@@ -46,6 +47,10 @@ static bool exchange(const struct orch_share_place *place, struct orch_store *st
                                     .remote = place->remote,
                                     .choice = {.artifact_bytes = ORCH_ARTIFACT_BYTES_DEFAULT}};
     struct orch_exchanged exchanged = {0};
+    if (way == ORCH_EXCHANGE_PULL)
+        orch_store_refresh(store);
+    if (!place->remote)
+        return true; /* the other hosts read what this one writes */
     bool ok = place->is_folder
                   ? orch_folder_exchange(store, place->remote, way, &how.choice, &exchanged, error)
                   : orch_git_exchange(store, &how, way, &exchanged, NULL, error);
@@ -55,12 +60,18 @@ static bool exchange(const struct orch_share_place *place, struct orch_store *st
 
 struct orch_share *orch_share_new(const struct orch_share_options *options, GError **error)
 {
-    struct orch_claims *claims = open_claims(&options->place, error);
-    if (!claims)
+    const struct orch_share_place *place = &options->place;
+    struct orch_claims *near = NULL, *remote = NULL;
+    if ((place->claims_folder &&
+         !(near = orch_claims_open_folder(place->claims_folder, place->who, error))) ||
+        (place->remote && !(remote = open_remote(place, error)))) {
+        orch_claims_close(near);
         return NULL;
+    }
     struct orch_share *share = g_new0(struct orch_share, 1);
     share->options = options;
-    share->claims = claims;
+    share->near = near;
+    share->remote = remote;
     share->claimed = g_hash_table_new(NULL, NULL);
     share->unsent = g_ptr_array_new();
     share->holders =
@@ -72,7 +83,8 @@ void orch_share_free(struct orch_share *share)
 {
     if (!share)
         return;
-    orch_claims_close(share->claims);
+    orch_claims_close(share->near);
+    orch_claims_close(share->remote);
     g_hash_table_unref(share->claimed);
     g_hash_table_unref(share->holders);
     g_ptr_array_unref(share->unsent);
@@ -102,6 +114,10 @@ bool orch_share_pull(struct orch_share *share, struct orch_store *store)
 {
     g_autoptr(GError) error = NULL;
     share->looked_mono_ns = orch_mono_ns();
+    if (is_down(share)) { /* the other hosts of a shared store are there all the same */
+        orch_store_refresh(store);
+        return false;
+    }
     if (exchange(&share->options->place, store, ORCH_EXCHANGE_PULL, &error))
         return true;
     say_failure(share, "what others have run is not known", error);
@@ -123,12 +139,14 @@ static char *until_text(int64_t utc_ns)
     return g_date_time_format(until, today ? "%H:%M" : "%Y-%m-%d %H:%M");
 }
 
-/* "claimed by bob until 12:40". The caller frees. */
+/* "claimed by bob until 12:40"; one's own with the host. The caller frees. */
 static char *claim_text(const struct orch_claim *claim)
 {
     g_autofree char *until = until_text(claim->expires_ns);
     g_autofree char *name = orch_who_name(claim->who);
-    return g_strdup_printf("claimed by %s until %s", name, until);
+    bool is_mine = orch_who_is_same(claim->who, orch_user_name());
+    return g_strdup_printf("claimed by %s%s%s until %s", name, is_mine ? " on " : "",
+                           is_mine ? claim->host : "", until);
 }
 
 struct holder {
@@ -225,10 +243,12 @@ static bool may_be_held(const struct orch_plan_item *item, bool anywhere)
     return orch_plan_will_run(item) || (anywhere && item->state == ORCH_PLAN_SKIPPED);
 }
 
-bool orch_share_mark(struct orch_share *share, struct orch_plan *plan, bool anywhere)
+/* By the claims of one place. */
+static bool mark_by(struct orch_share *share, struct orch_claims *claims, struct orch_plan *plan,
+                    bool anywhere)
 {
     g_autoptr(GError) error = NULL;
-    g_autoptr(GPtrArray) list = orch_claims_list(share->claims, &error);
+    g_autoptr(GPtrArray) list = orch_claims_list(claims, &error);
     if (!list)
         say_failure(share, "what others claim is not known", error);
     for (unsigned i = 0; list && i < plan->count; i++) {
@@ -245,6 +265,15 @@ bool orch_share_mark(struct orch_share *share, struct orch_plan *plan, bool anyw
     return list != NULL;
 }
 
+bool orch_share_mark(struct orch_share *share, struct orch_plan *plan, bool anywhere)
+{
+    struct orch_claims *const places[] = {share->near, share->remote};
+    bool ok = true;
+    for (size_t i = 0; i < G_N_ELEMENTS(places); i++)
+        ok = (!places[i] || mark_by(share, places[i], plan, anywhere)) && ok;
+    return ok;
+}
+
 /* ---- the hooks ---------------------------------------------------------------------------------
  */
 
@@ -257,38 +286,59 @@ static bool is_spared(const struct orch_share *share, const struct orch_plan_ite
     return spared;
 }
 
+static const char *where_of(const struct orch_plan_item *item)
+{
+    return is_by_where(item) ? item->where_key : NULL;
+}
+
+static void give_back_at(struct orch_share *share, struct orch_claims *claims,
+                         const struct orch_plan_item *item)
+{
+    g_autoptr(GError) error = NULL;
+    if (claims && !orch_claims_give_back(claims, item->fingerprint, where_of(item), &error))
+        say_failure(share, "a claim could not be given back, it ends by itself", error);
+}
+
 static void give_back(struct orch_share *share, const struct orch_plan_item *item)
 {
     if (!g_hash_table_remove(share->claimed, item))
         return;
+    give_back_at(share, share->near, item);
+    give_back_at(share, share->remote, item);
+}
+
+/* At one place; false: another has it. One that cannot be reached keeps nobody from running. */
+static bool claim_at(struct orch_share *share, struct orch_claims *claims,
+                     const struct orch_plan_item *item, struct orch_claim **out_holder)
+{
     g_autoptr(GError) error = NULL;
-    if (!orch_claims_give_back(share->claims, item->fingerprint,
-                               is_by_where(item) ? item->where_key : NULL, &error))
-        say_failure(share, "a claim could not be given back, it ends by itself", error);
+    if (!orch_claims_take(claims, item->fingerprint, where_of(item), out_holder, &error))
+        say_failure(share, "trials cannot be claimed, others may run them too", error);
+    else if (!*out_holder)
+        g_hash_table_add(share->claimed, (gpointer)(uintptr_t)item);
+    return !*out_holder;
 }
 
 static bool claim(void *ctx, const struct orch_plan_item *item, char **out_why)
 {
     struct orch_share *share = ctx;
-    g_autoptr(GError) error = NULL;
     struct orch_claim *holder = NULL;
     bool known = g_hash_table_contains(share->claimed, item); /* another attempt */
-    if (!is_claimable(item) || known || is_spared(share, item) || is_down(share))
+    if (!is_claimable(item) || known || is_spared(share, item))
         return true;
-    if (!orch_claims_take(share->claims, item->fingerprint,
-                          is_by_where(item) ? item->where_key : NULL, &holder, &error)) {
-        say_failure(share, "trials cannot be claimed, others may run them too", error);
-        return true;
-    }
-    if (holder) {
+    if ((share->near && !claim_at(share, share->near, item, &holder)) ||
+        (share->remote && !is_down(share) && !claim_at(share, share->remote, item, &holder))) {
+        give_back(share, item);
         *out_why = claim_text(holder);
         note_holder(share, item, holder);
         return false;
     }
-    g_hash_table_add(share->claimed, (gpointer)(uintptr_t)item);
+    if (!g_hash_table_contains(share->claimed, item))
+        return true;
     share->looked_last = false;
     /* whoever had it before gave it back when the result was there: only now nothing is missed */
-    if (orch_share_pull(share, share->plan->store) && is_spared(share, item))
+    orch_share_pull(share, share->plan->store);
+    if (is_spared(share, item))
         give_back(share, item);
     return true;
 }
@@ -327,6 +377,8 @@ static void ended(void *ctx, const struct orch_plan_item *item, bool well)
 {
     struct orch_share *share = ctx;
     share->has_news = true;
+    if (well && share->near) /* the other hosts see the result now */
+        give_back_at(share, share->near, item);
     if (well)
         g_ptr_array_add(share->unsent, (gpointer)(uintptr_t)item);
     else
@@ -339,9 +391,12 @@ static void tick(void *ctx, bool quiet)
 {
     struct orch_share *share = ctx;
     g_autoptr(GError) error = NULL;
+    if (share->near && !orch_claims_renew(share->near, &error))
+        say_failure(share, "claims cannot be renewed, others may run them too", error);
+    g_clear_error(&error);
     if (is_down(share))
         return;
-    if (!orch_claims_renew(share->claims, &error))
+    if (share->remote && !orch_claims_renew(share->remote, &error))
         say_failure(share, "claims cannot be renewed, others may run them too", error);
     else if (!quiet && is_time_to_send(share))
         send_unsent(share);
@@ -379,13 +434,13 @@ struct orch_sharing orch_share_hooks(struct orch_share *share, struct orch_plan 
 
 void orch_share_finish(struct orch_share *share)
 {
-    g_autoptr(GError) error = NULL;
+    struct orch_claims *const places[] = {share->near, share->remote};
     if (share->plan && !send_unsent(share) && share->options->say)
         share->options->say(share->options->say_ctx,
                             "the results are kept here and were not sent; 'orch push' sends them");
-    if (!orch_claims_give_back_all(share->claims, &error))
-        say_failure(share,
-                    "claims could not be given back, they end by "
-                    "themselves",
-                    error);
+    for (size_t i = 0; i < G_N_ELEMENTS(places); i++) {
+        g_autoptr(GError) error = NULL;
+        if (places[i] && !orch_claims_give_back_all(places[i], &error))
+            say_failure(share, "claims could not be given back, they end by themselves", error);
+    }
 }

@@ -15,13 +15,15 @@
 #include "store/exchange/claims.h"
 #include "store/exchange/results_ref.h"
 
-/** Where results and claims of a group are. */
+/** Where results and claims of a group are: at a remote, in the folder of a store that several
+ * hosts share, or at both. */
 struct orch_share_place {
-    const char *repository;   /* folder inside the work tree; of a git remote */
-    const char *store_folder; /* where there is no repository; may be NULL */
-    const char *remote;       /* a git remote, URL or path; or a folder */
-    bool is_folder;
-    const char *who; /* of our claims */
+    const char *repository;    /* folder inside the work tree; of a git remote */
+    const char *store_folder;  /* where there is no repository; may be NULL */
+    const char *remote;        /* a git remote, URL or path; or a folder; NULL: none */
+    const char *claims_folder; /* of a shared store; NULL: it is none */
+    bool is_folder;            /* the remote */
+    const char *who;           /* of our claims */
 };
 
 struct orch_share_options {

@@ -5,13 +5,15 @@
  * of trees is a union of stores.
  *
  *     format                               "orch results 1\n"
- *     runs/AAAAA/BB/KEY-DDDDDDDDDDDDDDDD   a run as text (store/run_text.h). AAAAA: the
- *                                          first 5 digits of the key (its time, in steps of 3
- * days), BB: its last 2, D: the first 16 digits of its digest artifacts/AB/SHA256 an artifact's
- * bytes recipes/AB/KEY                       a recipe: JSON notes/AAAAA/KEY                      a
- * public note, tag, tombstone or signature: JSON datasets/SHA256                      a data set,
- * as orch_dataset_encode writes it sources/TREE/...                     files of a captured tree;
- * only on request
+ *     runs/AAAAA/BB/KEY-DDDDDDDDDDDDDDDD   a run as text (store/run_text.h)
+ *     artifacts/AB/SHA256                  an artifact's bytes
+ *     recipes/AB/KEY                       a recipe: JSON
+ *     notes/AAAAA/KEY                      a public note of any kind: JSON
+ *     datasets/SHA256                      a data set, as orch_dataset_encode writes it
+ *     sources/TREE/...                     files of a captured tree; only on request
+ *
+ * AAAAA: the first 5 digits of the key (its time, in steps of 3 days), BB: its last 2; AB: the
+ * first 2 digits; D: the first 16 digits of the run's digest.
  *
  * New runs fall into new folders, so the cost of adding some grows with them and not with what is
  * there. Paths from elsewhere are parsed strictly and written anew: nothing else is ever a name.

@@ -116,6 +116,7 @@ static void add_receipt(struct orch_exchanged *out, struct orch_receipt *more)
     sum->recipes += more->recipes;
     sum->notes += more->notes;
     sum->tombstones += more->tombstones;
+    sum->restored += more->restored;
     sum->foreign_tombstones += more->foreign_tombstones;
     sum->forecasts += more->forecasts;
     sum->datasets += more->datasets;

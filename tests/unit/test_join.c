@@ -309,6 +309,100 @@ static void test_tombstones(void **state)
     fixture_remove(folder);
 }
 
+/* Is run 1 hidden once these notes have come, in this order? Nothing of it stays. */
+static bool hides(struct orch_store *store, const struct orch_note *notes, const size_t *order,
+                  size_t n)
+{
+    struct orch_join *join;
+    assert_ok(join = orch_join_begin(store, "test", error));
+    for (size_t i = 0; i < n; i++)
+        assert_ok(orch_join_note(join, &notes[order[i]], error));
+    int64_t count = hidden(store);
+    orch_join_rollback(join);
+    return count != 0;
+}
+
+/* Of n notes, in each of their orders. */
+static void assert_hides(struct orch_store *store, const struct orch_note *notes, size_t n, bool is)
+{
+    size_t order[4] = {0, 1, 2, 3}, turn[4] = {0};
+    assert_int_equal(hides(store, notes, order, n), is);
+    for (size_t i = 0; i < n;) { /* Heap's permutations */
+        if (turn[i] >= i) {
+            turn[i++] = 0;
+            continue;
+        }
+        size_t other = i % 2 ? turn[i] : 0, swap = order[other];
+        order[other] = order[i];
+        order[i] = swap;
+        assert_int_equal(hides(store, notes, order, n), is);
+        turn[i]++;
+        i = 0;
+    }
+}
+
+static void test_restored(void **state)
+{
+    (void)state;
+    char *folder = fixture_folder();
+    g_autofree char *path = store_of(folder, "a", A, 0);
+    struct orch_store *store = fixture_open(folder);
+    orch_receipt_free(join_well(store, path));
+    const char *author = "gr\xc3\xbc\xc3\x9f";
+#define NOTE(digit, what, name, at)                                                                \
+    {                                                                                              \
+        .key = "01890a5d-ac96-774b-bcce-b302099a805" digit, .target = KEY_1, .kind = what,         \
+        .who = name, .made_ns = at                                                                 \
+    }
+    struct orch_note notes[] = {
+        NOTE("1", "tombstone", author, 10), NOTE("2", "restored", author, 20),
+        NOTE("3", "restored", "mallory", 99), NOTE("4", "tombstone", author, 30)};
+    assert_hides(store, notes, 1, true);
+    assert_hides(store, notes, 2, false);
+    assert_hides(store, notes, 3, false);
+    assert_hides(store, notes, 4, true); /* the author's last word; a stranger's counts nothing */
+    notes[3].made_ns = 20;               /* at the same time: the later key */
+    assert_hides(store, notes, 4, true);
+    notes[3].key = "01890a5d-ac96-774b-bcce-b302099a8050";
+    assert_hides(store, notes, 4, false);
+
+    /* what one hides for oneself, nobody else brings back; and a fast clock does not keep it */
+    g_setenv("ORCH_USER", "tester", true);
+    assert_ok(orch_store_note(store, KEY_1, "tombstone", true, "mine alone", error));
+    assert_hides(store, notes, 2, true);
+    struct orch_hidden *what;
+    assert_ok(what = orch_store_hidden(store, KEY_1, error));
+    assert_string_equal(what->who, "tester");
+    assert_string_equal(what->why, "mine alone");
+    assert_false(what->is_public);
+    orch_hidden_free(what);
+    sqlite3_exec(store->db, "UPDATE note SET made = made + 3600000000000", NULL, NULL, NULL);
+    assert_ok(orch_store_restore(store, KEY_1, "", error));
+    assert_int_equal(hidden(store), 0);
+    assert_hides(store, notes, 1, true); /* its author's stays */
+    assert_ok(orch_store_restore(store, KEY_1, "", error));
+    assert_int_equal(count(store, "SELECT count(*) FROM note"), 2); /* nothing hid it: no note */
+
+    /* one's own comes back everywhere */
+    struct orch_store *mine;
+    g_setenv("ORCH_USER", author, true);
+    assert_ok(mine = orch_store_open(path, ORCH_STORE_WRITE, error));
+    assert_ok(orch_store_note(mine, KEY_1, "tombstone", true, "", error));
+    struct orch_receipt *receipt = join_well(store, path);
+    assert_int_equal(receipt->tombstones, 1);
+    orch_receipt_free(receipt);
+    assert_int_equal(hidden(store), 1);
+    assert_ok(orch_store_restore(mine, KEY_1, "", error));
+    g_unsetenv("ORCH_USER");
+    receipt = join_well(store, path);
+    assert_int_equal(receipt->restored, 1);
+    orch_receipt_free(receipt);
+    assert_int_equal(hidden(store), 0);
+    orch_store_close(mine);
+    orch_store_close(store);
+    fixture_remove(folder);
+}
+
 static void test_itself(void **state)
 {
     (void)state;
@@ -384,8 +478,8 @@ int main(void)
         cmocka_unit_test(test_order),     cmocka_unit_test(test_groups),
         cmocka_unit_test(test_conflicts), cmocka_unit_test(test_what_travels),
         cmocka_unit_test(test_guards),    cmocka_unit_test(test_tombstones),
-        cmocka_unit_test(test_itself),    cmocka_unit_test(test_purged),
-        cmocka_unit_test(test_leftovers),
+        cmocka_unit_test(test_restored),  cmocka_unit_test(test_itself),
+        cmocka_unit_test(test_purged),    cmocka_unit_test(test_leftovers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
