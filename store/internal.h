@@ -122,6 +122,10 @@ struct orch_store *store_open_raw(const char *path, GError **error);
 /** A handle that is not open yet; opened by SQLite's flags; closed; freed (closed first). */
 struct orch_store *store_new_handle(const char *path);
 bool store_open_handle(struct orch_store *store, int flags, bool immutable, GError **error);
+/** Is what lies beside a store as its journal harmless to play back? One that belongs to a
+ * transaction over several files, which orch never makes, names a file that SQLite then deletes; a
+ * pipe would be waited for. */
+bool store_check_journal(const char *path, GError **error);
 void store_close_handle(struct orch_store *store);
 void store_free_handle(struct orch_store *store);
 

@@ -17,6 +17,7 @@
 #include "lib/base/file.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
@@ -113,9 +114,33 @@ static bool check_file(const char *path, GError **error)
     return true;
 }
 
+bool store_check_journal(const char *path, GError **error)
+{
+    static const uint8_t several[8] = {0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7};
+    g_autofree char *journal = g_strconcat(path, "-journal", NULL);
+    uint8_t last[8] = {0};
+    struct stat info;
+    int fd = open(journal, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0)
+        return true;
+    bool is_file = fstat(fd, &info) == 0 && S_ISREG(info.st_mode);
+    bool is_read =
+        is_file && info.st_size >= (off_t)sizeof last &&
+        pread(fd, last, sizeof last, info.st_size - (off_t)sizeof last) == (ssize_t)sizeof last;
+    close(fd);
+    if (is_file && !(is_read && memcmp(last, several, sizeof last) == 0))
+        return true;
+    orch_error_set(error, ORCH_ERROR_STORE, "whoever made it opens it once there: 'orch db check'",
+                   "cannot open store '%s': '%s' %s", path, journal,
+                   is_file ? "is of a transaction over several files" : "is no regular file");
+    return false;
+}
+
 bool store_open_handle(struct orch_store *store, int flags, bool immutable, GError **error)
 {
     g_autofree char *uri = NULL;
+    if (!store_check_journal(store->path, error))
+        return false;
     if (immutable) {
         g_autofree char *plain = g_filename_to_uri(store->path, NULL, NULL);
         uri = g_strconcat(plain ? plain : store->path, "?immutable=1", NULL);
