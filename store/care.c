@@ -4,6 +4,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/file.h"
+#include "lib/base/sha256.h"
 
 #include <string.h>
 #include <sys/stat.h>
@@ -19,16 +20,16 @@ bool orch_store_digest_all(struct orch_store *store, char *out, GError **error)
         error);
     if (!s)
         return false;
-    GChecksum *sum = g_checksum_new(G_CHECKSUM_SHA256);
+    struct orch_hash hash;
+    orch_hash_begin(&hash);
     int more;
     while ((more = store_step(store, s, error)) > 0) {
-        g_checksum_update(sum, sqlite3_column_text(s, 0), sqlite3_column_bytes(s, 0));
-        g_checksum_update(sum, (const guchar *)" ", 1);
-        g_checksum_update(sum, sqlite3_column_text(s, 1), sqlite3_column_bytes(s, 1));
-        g_checksum_update(sum, (const guchar *)"\n", 1);
+        orch_hash_add(&hash, sqlite3_column_text(s, 0), (size_t)sqlite3_column_bytes(s, 0));
+        orch_hash_add(&hash, " ", 1);
+        orch_hash_add(&hash, sqlite3_column_text(s, 1), (size_t)sqlite3_column_bytes(s, 1));
+        orch_hash_add(&hash, "\n", 1);
     }
-    g_strlcpy(out, g_checksum_get_string(sum), ORCH_SHA256_CHARS);
-    g_checksum_free(sum);
+    orch_hash_end_text(&hash, out);
     return more == 0;
 }
 
