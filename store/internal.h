@@ -157,6 +157,11 @@ struct store_metric {
 bool store_digest_run(struct orch_store *store, int64_t run_id, const char *key, GArray *metrics,
                       char out[ORCH_SHA256_CHARS], GError **error);
 
+/** Each pair that the store's digest is over: key, digest, the run's number (0: set apart), sorted.
+ * And its line. */
+extern const char store_pairs_sql[];
+void store_pair_line(sqlite3_stmt *pair, GString *out);
+
 /** The metrics that a run has (id, name, unit, better), by name. Skips from one to the next through
  * the primary key, not over the points. */
 extern const char store_run_metrics_sql[];

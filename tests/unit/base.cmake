@@ -2,3 +2,5 @@
 orch_test(reals "quick" orch_base)
 # people: names, addresses, who is the same
 orch_test(who "quick" orch_base)
+# SHA-256, as fast as can be
+orch_test(sha256 "quick" orch_base)
