@@ -67,6 +67,10 @@ static void take(sqlite3_context *context, int count, sqlite3_value **values)
 {
     (void)count;
     struct store_scan *scan = ((struct orch_store *)sqlite3_user_data(context))->scan;
+    if (scan->count == BATCH) { /* SQLite asks once for each row, and stops at a yes */
+        sqlite3_result_int(context, 1);
+        return;
+    }
     struct store_scanned *row = &scan->rows[scan->count++];
     row->run = sqlite3_value_int64(values[0]);
     row->name_id = sqlite3_value_int64(values[1]);
@@ -116,8 +120,8 @@ int store_scan_find(struct store_scan *scan, int64_t run_id)
         scan->at++;
     if (scan->at == scan->count && !(scan->s && scan->more == 0)) {
         store_scan_rest(scan);
-        scan->is_damage = false;
         scan->more = begin(scan, run_id) ? 1 : -1;
+        scan->is_damage = scan->more < 0 && store_foreign_is_damage(scan->from);
         if (fill(scan) < 0)
             return -1;
     }
