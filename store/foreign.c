@@ -152,7 +152,7 @@ static bool look(struct orch_store *ours, struct store_foreign *foreign, GError 
     sqlite3_progress_handler(foreign->store->db, STEPS_A_CALL, count_steps, foreign);
     if (!store_exec(foreign->store,
                     "PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0; PRAGMA query_only = ON;"
-                    "PRAGMA temp_store = MEMORY; PRAGMA cache_size = -16384; BEGIN",
+                    "PRAGMA temp_store = MEMORY; PRAGMA cache_size = -4096; BEGIN",
                     "read", error))
         return false;
     int found = store_recognise(foreign->store, ORCH_STORE_SCHEMA, &schema, error);

@@ -169,6 +169,7 @@ void store_close_handle(struct orch_store *store)
     sqlite3_close(store->db);
     store->db = NULL;
     g_clear_pointer(&store->stream, g_free);
+    store->has_scan = false;
 }
 
 /* The journal mode as it is; reading it is the first look into the file. */
@@ -318,8 +319,19 @@ char *orch_store_folder_of(const char *path)
                                            : g_strconcat(absolute, ".d", NULL);
 }
 
+/* SQLite counts its memory under a lock, at each allocation, for nobody. */
+static void set_up_sqlite(void)
+{
+    static gsize done;
+    if (g_once_init_enter(&done)) {
+        sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+        g_once_init_leave(&done, 1);
+    }
+}
+
 struct orch_store *store_new_handle(const char *path)
 {
+    set_up_sqlite();
     struct orch_store *store = g_new0(struct orch_store, 1);
     store->busy_ms = STORE_BUSY_MS;
     store->path = orch_path_absolute(path, NULL);
