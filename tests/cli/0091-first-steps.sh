@@ -59,3 +59,10 @@ mkdir group
 ok orch status ./group; has 'group, a folder'; has 'ahead    2, and 1 note'
 ok orch push ./group; ok orch status ./group; has_not 'note'
 fails 2 orch push --dry-run ./group; says 'orch export --bundle FILE'
+
+# one file under two names is told; a folder is no pack
+mkdir class
+fails 2 orch pack nap.recipe class; says 'is a folder'
+ok orch pack nap.recipe class/ada.orch; cp class/ada.orch class/eve.orch
+ok orch verify class; has 'same name: '; has 'both are by Ada <ada@example.org>'; has '2 hand-ins: 2 confirmed; signatures: none'
+ok orch verify class --json; same "$(json in_common.0.kind) $(json handins.1.copied)" 'same name 0' 'the copy'
