@@ -121,7 +121,8 @@ static bool load_member(const json_t *saved, struct orch_member *out, GError **e
         return false;
     if (json_is_object(model) && !(out->model = orch_model_load(model, error)))
         return false;
-    return out->trial.box == ORCH_BOX_BLACK || out->white ||
+    bool is_black = out->trial.box == ORCH_BOX_BLACK || out->trial.box == ORCH_BOX_PLAIN;
+    return is_black || out->white ||
            orch_load_fail("white", "is missing", error);
 }
 

@@ -2,6 +2,7 @@
 /* Nearest neighbours: the mean of the nearest rows, weighed by closeness. The baseline that a model
  * must beat to be worth its name. */
 #include "predictors/model.h"
+#include "predictors/near_tree.h"
 
 #include <math.h>
 #include <string.h>
@@ -13,6 +14,8 @@ struct knn {
     int cols, neighbours;
     double *values; /* row-major */
     double *y;
+    struct orch_near_tree *tree; /* made when it is first asked */
+    gsize made;                  /* for g_once_init_enter: 0: not yet */
 };
 
 static void knn_release(void *fitted)
@@ -20,6 +23,7 @@ static void knn_release(void *fitted)
     struct knn *k = fitted;
     g_free(k->values);
     g_free(k->y);
+    orch_near_tree_free(k->tree);
     g_free(k);
 }
 
@@ -31,7 +35,9 @@ static void *knn_fit(const double *values, size_t rows, int cols, const double *
     (void)seed;
     (void)error;
     struct knn *k = g_new0(struct knn, 1);
-    *k = (struct knn){rows, cols, CLAMP(knobs->neighbours, 1, NEIGHBOURS_MAX), NULL, NULL};
+    k->rows = rows;
+    k->cols = cols;
+    k->neighbours = CLAMP(knobs->neighbours, 1, NEIGHBOURS_MAX);
     k->values = g_new(double, MAX(rows * (size_t)cols, 1));
     k->y = g_memdup2(y, rows * sizeof *y);
     for (int c = 0; c < cols; c++)
@@ -40,34 +46,22 @@ static void *knn_fit(const double *values, size_t rows, int cols, const double *
     return k;
 }
 
-static double distance(const double *a, const double *b, int n, double limit)
+static void make_tree(struct knn *k)
 {
-    double sum = 0;
-    for (int i = 0; i < n && sum < limit; i++)
-        sum += (a[i] - b[i]) * (a[i] - b[i]);
-    return sum;
+    if (g_once_init_enter(&k->made)) {
+        k->tree = orch_near_tree_new(k->values, k->rows, k->cols);
+        g_once_init_leave(&k->made, 1);
+    }
 }
 
 static double answer(const struct knn *k, const double *row)
 {
-    double nearest[NEIGHBOURS_MAX], y[NEIGHBOURS_MAX], sum = 0, weights = 0;
-    int count = 0;
-    for (size_t i = 0; i < k->rows; i++) {
-        double limit = count < k->neighbours ? (double)INFINITY : nearest[count - 1];
-        double d = distance(row, k->values + i * (size_t)k->cols, k->cols, limit);
-        if (!(d < limit))
-            continue;
-        int at = count < k->neighbours ? count++ : count - 1;
-        for (; at > 0 && nearest[at - 1] > d; at--) {
-            nearest[at] = nearest[at - 1];
-            y[at] = y[at - 1];
-        }
-        nearest[at] = d;
-        y[at] = k->y[i];
-    }
+    struct orch_near near[NEIGHBOURS_MAX];
+    double sum = 0, weights = 0;
+    int count = orch_near_tree_find(k->tree, row, k->neighbours, near);
     for (int i = 0; i < count; i++) {
-        double weight = 1 / (sqrt(nearest[i]) + 1e-6);
-        sum += weight * y[i];
+        double weight = 1 / (sqrt(near[i].square) + 1e-6);
+        sum += weight * k->y[near[i].row];
         weights += weight;
     }
     return sum / weights;
@@ -76,6 +70,7 @@ static double answer(const struct knn *k, const double *row)
 static void knn_predict(const void *fitted, const double *values, size_t rows, double *out)
 {
     const struct knn *k = fitted;
+    make_tree((struct knn *)(uintptr_t)k);
 #pragma omp parallel for schedule(static)
     for (size_t i = 0; i < rows; i++) {
         g_autofree double *row = g_new(double, MAX(k->cols, 1));

@@ -13,12 +13,16 @@
 /* What a stranger's store holds need not be JSON. */
 #define FACTS "CASE WHEN json_valid(r.facts) THEN r.facts ELSE '{}' END"
 
+/* From a microsecond to a century: whoever was joined may have written any number. */
+#define SANE_MS " BETWEEN 1e-3 AND 3.2e12"
+#define SANE_S " BETWEEN 1e-6 AND 3.2e9"
+
 #define TIMING_COLUMNS                                                                             \
     "SELECT r.id, r.experiment, r.plugin_version, r.fingerprint, r.wall_ms,"                       \
-    " json_extract(" FACTS ", '$.co_runners'), json_extract(" FACTS ", '$.cost')"                  \
+    " json_extract(" FACTS ", '$.co_runners'), json_extract(" FACTS ", '$.cost'), r.who"           \
     " FROM (SELECT id FROM (SELECT id, plugin, state, where_key, wall_ms, ended"
 #define TIMING_FILTER                                                                              \
-    " WHERE plugin = ?1 AND state = 'ok' AND where_key = ?2 AND wall_ms > 0"                       \
+    " WHERE plugin = ?1 AND state = 'ok' AND where_key = ?2 AND wall_ms" SANE_MS                   \
     " AND id NOT IN " STORE_HIDDEN " ORDER BY ended DESC LIMIT ?4) q"                              \
     " CROSS JOIN run r ON r.id = q.id"
 
@@ -36,6 +40,7 @@ void orch_timing_free(struct orch_timing *timing)
     g_free(timing->experiment);
     g_free(timing->plugin_version);
     g_free(timing->fingerprint);
+    g_free(timing->who);
     json_decref(timing->cost);
     g_ptr_array_unref(timing->names);
     g_ptr_array_unref(timing->values);
@@ -53,6 +58,7 @@ static struct orch_timing *timing_from_row(sqlite3_stmt *s)
     timing->co_runners = sqlite3_column_int64(s, 5);
     const char *cost = (const char *)sqlite3_column_text(s, 6);
     timing->cost = cost ? json_loads(cost, 0, NULL) : NULL;
+    timing->who = store_column_text(s, 7);
     timing->names = g_ptr_array_new();
     timing->values = g_ptr_array_new_with_free_func(g_free);
     return timing;
@@ -125,12 +131,11 @@ static const char *interned(sqlite3_stmt *s, int column)
 bool orch_store_forecast_of(struct orch_store *store, const char *run_key,
                             struct orch_forecast_row *out, GError **error)
 {
-    sqlite3_stmt *s =
-        store_statement(store,
-                        "SELECT p5, p50, p95, made, tier, model FROM forecast WHERE run = ?"
-                        " AND p5 > 0 AND p50 > 0 AND p95 > 0"
-                        " ORDER BY made DESC LIMIT 1",
-                        error);
+    sqlite3_stmt *s = store_statement(
+        store,
+        "SELECT p5, p50, p95, made, tier, model FROM forecast WHERE run = ?"
+        " AND p5" SANE_S " AND p50" SANE_S " AND p95" SANE_S " ORDER BY made DESC LIMIT 1",
+        error);
     if (!s)
         return false;
     store_bind(s, "t", run_key);
@@ -163,8 +168,8 @@ GPtrArray *orch_store_grades(struct orch_store *store, GError **error)
         store,
         "SELECT r.key, f.tier, f.model, r.experiment, r.where_key,"
         " json_extract(" FACTS ", '$.cost.network'), f.p5, f.p50, f.p95, r.wall_ms, f.made"
-        " FROM forecast f JOIN run r ON r.key = f.run WHERE r.state = 'ok' AND r.wall_ms > 0"
-        " AND f.p5 > 0 AND f.p50 > 0 AND f.p95 > 0 AND r.id NOT IN " STORE_HIDDEN
+        " FROM forecast f JOIN run r ON r.key = f.run WHERE r.state = 'ok' AND r.wall_ms" SANE_MS
+        " AND f.p5" SANE_S " AND f.p50" SANE_S " AND f.p95" SANE_S " AND r.id NOT IN " STORE_HIDDEN
         " ORDER BY f.made",
         error);
     if (!s)

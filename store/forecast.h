@@ -9,7 +9,8 @@
 struct orch_timing {
     int64_t run_id;
     char *experiment, *plugin_version, *fingerprint;
-    double wall_s;
+    char *who;          /* NULL: not told */
+    double wall_s;      /* from a microsecond to a century */
     int64_t co_runners; /* trials beside it when it started */
     json_t *cost;       /* what its plugin declared, or NULL */
     GPtrArray *names;   /* const char *: of its parameters, interned (g_intern_string) */

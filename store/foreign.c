@@ -20,15 +20,19 @@
 #include "store/join_internal.h"
 
 #include "lib/base/error.h"
+#include "lib/base/text.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 enum { SHARD_BUSY_MS = 3000 };
 enum { STEPS_A_CALL = 100000, SPARE_STEPS = 20000000, STEPS_A_BYTE = 4 };
+enum { PACKED_RATIO = 16, DISK_BLOCK_BYTES = 512 };
 
 /* The tables that are read. */
 static const char *const TABLES[] = {
@@ -79,13 +83,23 @@ static int count_steps(void *ctx)
     return foreign->steps_left < 0;
 }
 
+/* What a file may count as: its holes cost nothing, so they give nothing. A file system that packs
+ * has fewer bytes on disk than the file holds, but not fewer than a sixteenth. */
+static int64_t most_bytes(const char *path)
+{
+    struct stat info;
+    if (stat(path, &info) != 0 || info.st_blocks <= 0)
+        return INT64_MAX;
+    return PACKED_RATIO * DISK_BLOCK_BYTES * (int64_t)info.st_blocks;
+}
+
 static bool limit_steps(struct store_foreign *foreign, GError **error)
 {
     int64_t pages, page_bytes;
     if (!store_get_int(foreign->store, &pages, 0, error, "PRAGMA page_count", "") ||
         !store_get_int(foreign->store, &page_bytes, 0, error, "PRAGMA page_size", ""))
         return false;
-    foreign->bytes = pages * page_bytes;
+    foreign->bytes = MIN(pages * page_bytes, most_bytes(foreign->store->path));
     foreign->steps_left = SPARE_STEPS + STEPS_A_BYTE * foreign->bytes;
     sqlite3_progress_handler(foreign->store->db, STEPS_A_CALL, count_steps, foreign);
     return true;
@@ -156,27 +170,6 @@ static bool open_and_look(struct orch_store *ours, struct store_foreign *foreign
     return store_open_handle(foreign->store, flags, immutable, error) && look(ours, foreign, error);
 }
 
-static bool copy_file(const char *from, const char *to, GError **error)
-{
-    enum { BUFFER = 1 << 20 };
-    g_autofree char *buffer = g_malloc(BUFFER);
-    int in = open(from, O_RDONLY | O_CLOEXEC), out = -1;
-    if (in >= 0)
-        out = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    bool ok = out >= 0;
-    ssize_t got = 0;
-    while (ok && (got = read(in, buffer, BUFFER)) > 0)
-        ok = write(out, buffer, (size_t)got) == got;
-    ok = ok && got == 0;
-    if (!ok)
-        orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot copy '%s' to '%s'", from, to);
-    if (in >= 0)
-        close(in);
-    if (out >= 0)
-        close(out);
-    return ok;
-}
-
 /* A journal ends in this when a transaction went over several files. */
 static bool names_other_files(const char *journal)
 {
@@ -190,19 +183,41 @@ static bool names_other_files(const char *journal)
     return is_read && memcmp(last, magic, sizeof magic) == 0;
 }
 
+static const char *const COPIED[] = {"", "-journal", "-wal"};
+
+/* A copy may take half of what is free. */
+static bool has_room(const char *path, const char *folder, GError **error)
+{
+    uint64_t bytes = 0;
+    struct statvfs disk;
+    for (size_t i = 0; i < G_N_ELEMENTS(COPIED); i++) {
+        g_autofree char *name = g_strconcat(path, COPIED[i], NULL);
+        struct stat info;
+        bytes += stat(name, &info) == 0 ? (uint64_t)info.st_size : 0;
+    }
+    if (statvfs(folder, &disk) != 0 || bytes <= (uint64_t)disk.f_bavail * disk.f_frsize / 2)
+        return true;
+    g_autofree char *size = orch_bytes_format((int64_t)bytes);
+    orch_error_set(error, ORCH_ERROR_STORE,
+                   "open it once where it was made ('orch db check' there), or set TMPDIR",
+                   "cannot read store '%s': what was left beside it is played back in a copy, and "
+                   "there is no room for one of %s",
+                   path, size);
+    return false;
+}
+
 /* The file and what was left beside it, in a folder of our own. */
 static bool copy_aside(struct store_foreign *foreign, const char *path, GError **error)
 {
-    static const char *const endings[] = {"", "-journal", "-wal"};
     foreign->copy = g_dir_make_tmp("orch-merge-XXXXXX", error);
-    if (!foreign->copy)
+    if (!foreign->copy || !has_room(path, foreign->copy, error))
         return false;
-    for (size_t i = 0; i < G_N_ELEMENTS(endings); i++) {
-        g_autofree char *from = g_strconcat(path, endings[i], NULL);
-        g_autofree char *to = g_strconcat(foreign->copy, "/results.db", endings[i], NULL);
+    for (size_t i = 0; i < G_N_ELEMENTS(COPIED); i++) {
+        g_autofree char *from = g_strconcat(path, COPIED[i], NULL);
+        g_autofree char *to = g_strconcat(foreign->copy, "/results.db", COPIED[i], NULL);
         if (access(from, F_OK) != 0)
             continue;
-        if (!copy_file(from, to, error))
+        if (!orch_file_copy(from, to, error))
             return false;
         if (i == 1 && names_other_files(to)) {
             orch_error_set(error, ORCH_ERROR_STORE,
@@ -248,21 +263,38 @@ static bool open_somehow(struct orch_store *ours, const char *path, struct store
            open_and_look(ours, out, SQLITE_OPEN_READWRITE, false, error);
 }
 
+/* A pipe or a device in the place of a file, or of one that SQLite opens beside it, would be waited
+ * for, or worse. */
+static bool are_files(const char *path, GError **error)
+{
+    static const char *const endings[] = {"", "-journal", "-wal", "-shm"};
+    for (size_t i = 0; i < G_N_ELEMENTS(endings); i++) {
+        g_autofree char *name = g_strconcat(path, endings[i], NULL);
+        struct stat info;
+        if (stat(name, &info) != 0 && (i == 0 || errno != ENOENT))
+            orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot read store '%s'", name);
+        else if ((i == 0 || lstat(name, &info) == 0) && !S_ISREG(info.st_mode))
+            orch_error_set(error, ORCH_ERROR_IO, NULL, "cannot read store '%s': no regular file",
+                           name);
+        else
+            continue;
+        return false;
+    }
+    return true;
+}
+
 bool store_foreign_open(struct orch_store *ours, const char *path, struct store_foreign *out,
                         GError **error)
 {
-    struct stat info;
+    g_autofree char *real = realpath(path, NULL); /* that is where SQLite looks for its journal */
     *out = (struct store_foreign){0};
-    if (stat(path, &info) != 0 || !S_ISREG(info.st_mode)) {
-        orch_error_set_errno(error, ORCH_ERROR_IO, errno ? errno : EINVAL, "cannot read store '%s'",
-                             path);
+    if (!are_files(real ? real : path, error))
         return false;
-    }
     out->store = store_new_handle(path);
     out->store->readonly = true;
     if (ours->shards) /* another host's file of the same store: it can wait until next time */
         out->store->busy_ms = SHARD_BUSY_MS;
-    if (open_somehow(ours, path, out, error))
+    if (open_somehow(ours, real, out, error))
         return true;
     store_foreign_close(out);
     return false;

@@ -91,9 +91,9 @@ static char *plain_line(char *line)
         *hint = 0;
     if (strlen(line) > LINE_BYTES)
         g_strlcpy(line + LINE_BYTES, "...", 4);
-    char *valid = orch_text_plain(g_utf8_make_valid(line, -1));
+    char *valid = g_utf8_make_valid(line, -1);
     g_free(line);
-    return g_strdelimit(valid, "\n\t", ' ');
+    return orch_text_line(valid);
 }
 
 static void add_problem(struct orch_join *join, char *line)

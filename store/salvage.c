@@ -46,26 +46,6 @@ static uint32_t page_bytes(const uint8_t *header)
     return bytes >= 512 && bytes <= 65536 && !(bytes & (bytes - 1)) ? bytes : 0;
 }
 
-static bool copy_file(const char *from, const char *to, GError **error)
-{
-    int in = open(from, O_RDONLY | O_CLOEXEC);
-    int out = in < 0 ? -1 : open(to, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    g_autofree char *chunk = g_malloc(1 << 20);
-    ssize_t n = 0;
-    bool ok = in >= 0 && out >= 0;
-    while (ok && (n = read(in, chunk, 1 << 20)) > 0)
-        for (ssize_t done = 0, m; ok && done < n; done += m)
-            ok = (m = write(out, chunk + done, (size_t)(n - done))) > 0;
-    ok = ok && n == 0;
-    if (!ok)
-        orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot copy '%s' to '%s'", from, to);
-    if (in >= 0)
-        close(in);
-    if (out >= 0)
-        close(out);
-    return ok;
-}
-
 /* ---- the header -------------------------------------------------------------------------------
  */
 
@@ -155,7 +135,7 @@ static bool copy_with(const char *path, const char *copy, const char *ending, GE
 {
     g_autofree char *from = g_strconcat(path, ending, NULL);
     g_autofree char *to = g_strconcat(copy, ending, NULL);
-    return !has_bytes(path, ending) || copy_file(from, to, error);
+    return !has_bytes(path, ending) || orch_file_copy(from, to, error);
 }
 
 static bool make_copy(const char *path, const char *copy, const char *folder,

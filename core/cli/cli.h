@@ -94,8 +94,9 @@ struct orch_workspace *orch_cli_workspace(struct orch_cli *cli, const char *fold
 /** The store of the current folder, for reading; an error with a hint when there is none. */
 struct orch_store *orch_cli_store(struct orch_cli *cli, enum orch_store_mode mode, GError **error);
 struct orch_plugins *orch_cli_plugins(struct orch_cli *cli);
-/** The command line as a JSON array text. Caller frees. */
-char *orch_cli_argv_json(const struct orch_cli *cli);
+/** The command line as a JSON array text. What it sets a secret parameter of `expansion` (which may
+ * be NULL) to is left out: it is kept with every run, and travels. Caller frees. */
+char *orch_cli_argv_json(const struct orch_cli *cli, const struct orch_expansion *expansion);
 
 /** Options that name a recipe's variant: -s, -x, --profile, --part, --smoke. */
 struct orch_variant {
@@ -152,6 +153,11 @@ char *orch_cli_ago(int64_t utc_ns);
 
 /* ---- output (out.c) ---------------------------------------------------------------------------
  */
+
+/** A line to stdout of which parts may be a stranger's: no escape sequence reaches the terminal. */
+void orch_cli_print(const char *format, ...) G_GNUC_PRINTF(1, 2);
+/** The same where all of it must be one line. */
+void orch_cli_print_line(const char *format, ...) G_GNUC_PRINTF(1, 2);
 
 /** Prints a table to stdout and frees it: aligned on a terminal, tab-separated when piped. Under
  * --json: {"schema_version":1, "NAME":[{...}]}. */

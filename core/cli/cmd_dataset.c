@@ -154,13 +154,13 @@ static void print_head(const struct orch_dataset *set)
     g_autofree char *mapping = json_is_object(json_object_get(about, "mapping"))
                                    ? orch_json_canonical(json_object_get(about, "mapping"))
                                    : g_strdup("-");
-    printf("name      %s\n", set->name);
+    orch_cli_print_line("name      %s", set->name);
     printf("rows      %zu\n", set->rows);
-    printf("source    %s\n", set->source ? set->source : "-");
-    printf("licence   %s\n", set->licence ? set->licence : "-");
-    printf("file      %s\n", orch_json_text(about, "file", "-"));
-    printf("mapping   %s\n", mapping);
-    printf("imported  %s by %s\n", when, orch_json_text(about, "who", "-"));
+    orch_cli_print_line("source    %s", set->source ? set->source : "-");
+    orch_cli_print_line("licence   %s", set->licence ? set->licence : "-");
+    orch_cli_print_line("file      %s", orch_json_text(about, "file", "-"));
+    orch_cli_print_line("mapping   %s", mapping);
+    orch_cli_print_line("imported  %s by %s", when, orch_json_text(about, "who", "-"));
     printf("sha256    %s\n\n", set->sha256);
 }
 

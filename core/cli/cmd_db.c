@@ -124,7 +124,7 @@ static int run_check(struct orch_cli *cli, const void *options, GError **error)
         orch_cli_print_json(all);
     } else {
         for (guint i = 0; i < findings->len; i++)
-            printf("%s\n", (char *)findings->pdata[i]);
+            orch_cli_print("%s", (char *)findings->pdata[i]);
         if (!findings->len)
             printf("all well: %" G_GINT64_FORMAT " run%s, %" G_GINT64_FORMAT
                    " data set%s, every digest as recorded\n",

@@ -119,7 +119,7 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
             g_autofree char *text = orch_vcs_diff_text(cli->workspace->vcs, a->source_tree,
                                                        b->source_tree, DIFF_BYTES, error);
             if (text)
-                printf("\n%s", text);
+                orch_cli_print("\n%s", g_strchomp(text));
             status = text ? ORCH_EXIT_OK : -1;
         } else {
             status = ORCH_EXIT_OK;

@@ -4,6 +4,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/file.h"
+#include "lib/base/text.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -23,13 +24,50 @@ static const struct orch_option OPTIONS[] = {
      "only its standard error"},
     {0}};
 
-/* Copies what a descriptor has to stdout. */
-static void copy_all(int fd)
+/* What was printed, without what a terminal would obey but the return of a progress bar. */
+static void write_plain(char *text, size_t length)
 {
-    char buffer[65536];
+    for (char *at = text, *end = text + length; at < end; at++) {
+        char *stop = at;
+        while (stop < end && *stop && *stop != '\r')
+            stop++;
+        char kept = *stop;
+        *stop = 0;
+        fputs(orch_text_plain(at), stdout);
+        if (stop < end)
+            putchar(kept ? kept : '?');
+        *stop = kept;
+        at = stop;
+    }
+}
+
+/* Where the last character of a buffer begins, when it may go on in the next one. */
+static size_t whole_characters(const char *text, size_t length)
+{
+    for (size_t back = 1; back <= 2 && back <= length; back++)
+        if ((unsigned char)text[length - back] >= 0xc2)
+            return length - back;
+    return length;
+}
+
+/* Copies what a descriptor has to stdout. On a terminal nothing of it is obeyed: runs that were
+ * joined are anybody's. */
+static void copy_all(int fd, bool for_terminal)
+{
+    char buffer[65536 + 1];
+    size_t kept = 0;
     ssize_t n;
-    while ((n = read(fd, buffer, sizeof buffer)) > 0)
-        fwrite(buffer, 1, (size_t)n, stdout);
+    while ((n = read(fd, buffer + kept, sizeof buffer - 1 - kept)) > 0) {
+        size_t length = kept + (size_t)n;
+        size_t whole = for_terminal ? whole_characters(buffer, length) : length;
+        if (for_terminal)
+            write_plain(buffer, whole);
+        else
+            fwrite(buffer, 1, whole, stdout);
+        kept = length - whole;
+        memmove(buffer, buffer + whole, kept);
+    }
+    write_plain(buffer, kept); /* a few bytes, and none when it is no terminal */
 }
 
 static bool is_last(const char *name)
@@ -45,7 +83,8 @@ static bool is_wanted(const struct log_options *o, const char *name)
 }
 
 /* False: there was nothing to copy, or not any more. */
-static bool follow_active(const struct orch_active_row *row, const struct log_options *o)
+static bool follow_active(const struct orch_active_row *row, const struct log_options *o,
+                          bool for_terminal)
 {
     static const char *const names[] = {"stdout", "stderr"};
     int fds[2] = {-1, -1};
@@ -57,7 +96,7 @@ static bool follow_active(const struct orch_active_row *row, const struct log_op
             if (fds[i] < 0 && is_wanted(o, names[i]))
                 fds[i] = open(path, O_RDONLY | O_CLOEXEC);
             if (fds[i] >= 0)
-                copy_all(fds[i]);
+                copy_all(fds[i], for_terminal);
         }
         fflush(stdout);
         if (o->follow && alive)
@@ -79,9 +118,9 @@ static void print_artifact(struct orch_cli *cli, struct orch_store *store,
     g_autofree char *path = orch_store_object_path(store, artifact->sha256);
     int fd = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
     if (with_head)
-        printf("--- %s\n", artifact->name);
+        orch_cli_print("--- %s", artifact->name);
     if (fd >= 0) {
-        copy_all(fd);
+        copy_all(fd, cli->stdout_is_tty);
         close(fd);
     } else {
         orch_cli_warn(cli, "the %s of run %s is not on this machine", artifact->name,
@@ -123,7 +162,7 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
         return -1;
     struct orch_active_row *active = o->follow && is_last(name) ? orch_cli_newest_active(store)
                                                                 : orch_cli_find_active(store, name);
-    bool followed = active && follow_active(active, o);
+    bool followed = active && follow_active(active, o, cli->stdout_is_tty);
     g_autofree char *ended = active && !followed ? g_strdup(active->key) : NULL;
     orch_active_row_free(active);
     return followed ? ORCH_EXIT_OK : print_ended(cli, store, ended ? ended : name, o, error);

@@ -294,9 +294,9 @@ static int run_show(struct orch_cli *cli, const void *options, GError **error)
     } else if (t) {
         g_autofree char *sources = g_strjoinv(", ", t->sources);
         g_autofree char *columns = g_strjoinv(", ", t->columns);
-        printf("predictor %s\n  learns    %s\n  made      %s\n  from      %zu rows of %u "
-               "configurations: %s\n  columns   %s\n",
-               t->name, t->target, t->made, t->rows, t->known->len, sources, columns);
+        orch_cli_print("predictor %s\n  learns    %s\n  made      %s\n  from      %zu rows of %u "
+                       "configurations: %s\n  columns   %s",
+                       t->name, t->target, t->made, t->rows, t->known->len, sources, columns);
         learned_say(t->learned, 100);
         say_baselines(t);
     }

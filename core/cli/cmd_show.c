@@ -13,6 +13,8 @@
 #include <math.h>
 #include <string.h>
 
+enum { NAME_COLUMNS = 60 }; /* of the widest name that others are aligned with */
+
 struct show_options {
     const char **metrics;
     const char *artifact, *on;
@@ -73,9 +75,10 @@ void show_line(const char *name, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    g_autofree char *text = orch_text_plain(g_strdup_vprintf(format, args));
+    g_autofree char *text = orch_text_line(g_strdup_vprintf(format, args));
+    g_autofree char *head = orch_text_line(g_strdup(name));
     va_end(args);
-    printf("  %-14s %s\n", name, text);
+    printf("  %-14s %s\n", head, text);
 }
 
 static void print_head(const struct shown *s)
@@ -84,8 +87,10 @@ static void print_head(const struct shown *s)
     g_autofree char *started = orch_time_format(run->started_ns, false);
     g_autofree char *ago = orch_cli_ago(run->started_ns);
     g_autofree char *wall = orch_duration_format(run->wall_ms / 1e3);
-    printf("run %s: %s of recipe %s\n", orch_cli_short_key(run->key), run->experiment,
-           run->recipe ? run->recipe : "-");
+    g_autofree char *head =
+        orch_text_line(g_strdup_printf("%s of recipe %s", run->experiment ? run->experiment : "-",
+                                       run->recipe ? run->recipe : "-"));
+    printf("run %s: %s\n", orch_cli_short_key(run->key), head);
     show_line("key", "%s", run->key);
     show_line("state", "%s%s%s%s%s", run->state, run->reason ? ": " : "",
               run->reason ? run->reason : "", run->hidden ? " (removed)" : "",
@@ -181,7 +186,7 @@ void show_values(const char *heading, const json_t *object, bool round_reals)
     json_object_foreach((json_t *)(uintptr_t)object, name, value)
     {
         g_ptr_array_add(names, (char *)(uintptr_t)name);
-        width = MAX(width, orch_text_columns(name));
+        width = MIN(MAX(width, orch_text_columns(name)), NAME_COLUMNS);
     }
     for (guint i = 0; i < names->len; i++) {
         value = json_object_get(object, names->pdata[i]);
@@ -190,7 +195,8 @@ void show_values(const char *heading, const json_t *object, bool round_reals)
             round_reals && json_is_real(value) && orch_json_get_real(value, &number)
                 ? orch_number_format(number)
                 : orch_value_format_json(value);
-        printf("  %-*s %s\n", width, (const char *)names->pdata[i], orch_text_plain(text));
+        g_autofree char *plain = orch_text_line(g_strdup(names->pdata[i]));
+        printf("  %-*s %s\n", width, plain, orch_text_line(text));
     }
 }
 
@@ -241,10 +247,27 @@ static void print_files(const struct shown *s)
     }
 }
 
+/* A text of several lines, of which none looks as a line of ours. */
+static void print_text(const char *text, const char *between)
+{
+    g_autofree char *plain = orch_text_plain(g_strdup(text ? text : ""));
+    g_auto(GStrv) lines = g_strsplit(g_strchomp(plain), "\n", -1);
+    g_autofree char *indented = g_strjoinv(between, lines);
+    printf("  %s\n", indented);
+}
+
 static void print_note(const char *note)
 {
-    g_autofree char *text = orch_text_plain(g_strdup(note));
-    printf("  %s\n", text);
+    print_text(note, "\n    ");
+}
+
+static void print_left_out(const json_t *pair)
+{
+    const char *path = json_string_value(json_array_get(pair, 0)),
+               *why = json_string_value(json_array_get(pair, 1));
+    g_autofree char *line =
+        orch_text_line(g_strdup_printf("%s (%s)", path ? path : "?", why ? why : "?"));
+    printf("  not in the captured tree: %s\n", line);
 }
 
 static void print_notes(const struct shown *s)
@@ -258,19 +281,17 @@ static void print_notes(const struct shown *s)
     for (guint i = 0; i < s->notes->len; i++) {
         const struct orch_stored_note *note = s->notes->pdata[i];
         bool is_told = strcmp(note->kind, "note") == 0 || strcmp(note->kind, "tag") == 0;
-        g_autofree char *text = g_strdup_printf("%s: %s", note->kind, note->text);
+        g_autofree char *text = g_strdup_printf("%s: %s", note->kind, note->text ? note->text : "");
         if (is_told) /* what signs, hides or restores it is said above, as far as it counts */
             print_note(text);
     }
     for (size_t i = 0; i < json_array_size(left_out); i++)
-        printf("  not in the captured tree: %s (%s)\n",
-               json_string_value(json_array_get(json_array_get(left_out, i), 0)),
-               json_string_value(json_array_get(json_array_get(left_out, i), 1)));
-    g_autofree char *tail =
-        orch_text_plain(g_strdup(orch_json_text(s->facts, "stderr_tail", NULL)));
-    if (tail && *tail)
-        printf("\nthe end of its stderr ('orch log %s' shows all)\n%s%s",
-               orch_cli_short_key(s->run->key), tail, g_str_has_suffix(tail, "\n") ? "" : "\n");
+        print_left_out(json_array_get(left_out, i));
+    const char *tail = orch_json_text(s->facts, "stderr_tail", "");
+    if (!*tail)
+        return;
+    printf("\nthe end of its stderr ('orch log %s' shows all)\n", orch_cli_short_key(s->run->key));
+    print_text(tail, "\n  ");
 }
 
 static json_t *as_json(const struct shown *s)

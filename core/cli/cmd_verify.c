@@ -68,7 +68,7 @@ static json_t *rerun(struct orch_cli *cli, const struct orch_pack *pack,
     if (!orch_cli_count(o->rerun, "--rerun", RERUN_MAX, &count, error) ||
         !orch_cli_count(o->seed, "--seed", G_MAXINT, &seed, error))
         return NULL;
-    g_autofree char *argv = orch_cli_argv_json(cli);
+    g_autofree char *argv = orch_cli_argv_json(cli, NULL);
     struct forecasting forecasting = {.cli = cli};
     const struct orch_rerun_options options = {.count = (unsigned)count,
                                                .seed = (unsigned)seed,

@@ -177,7 +177,7 @@ static void on_message(void *ctx, const char *text)
 static bool run_turns(struct orch_cli *cli, struct arm arms[2], struct orch_versus *versus,
                       GError **error)
 {
-    g_autofree char *argv = orch_cli_argv_json(cli);
+    g_autofree char *argv = orch_cli_argv_json(cli, arms[1].expansion);
     struct orch_run_options options = {.slots = 1, .argv_json = argv};
     struct orch_listener listeners[2];
     for (int i = 0; i < 2; i++)

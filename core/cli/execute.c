@@ -448,7 +448,7 @@ static int run_plan(struct orch_cli *cli, struct orch_plan *plan, const struct t
     unsigned left =
         orch_plan_count(plan, ORCH_PLAN_MISSING) + orch_plan_count(plan, ORCH_PLAN_STALE) +
         orch_plan_count(plan, ORCH_PLAN_WAITING) + orch_plan_count(plan, ORCH_PLAN_HELD);
-    g_autofree char *argv = orch_cli_argv_json(cli);
+    g_autofree char *argv = orch_cli_argv_json(cli, plan->expansion);
     bool limited =
         task->limits.budget_usd > 0 || task->limits.deadline_ns || task->limits.has_allowance;
     struct orch_run_options run_options = {

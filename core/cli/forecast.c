@@ -3,6 +3,7 @@
  * fitted for all of them. */
 #include "core/cli/forecast.h"
 
+#include "lib/base/ident.h"
 #include "lib/base/json.h"
 #include "lib/base/reals.h"
 #include "predictors/duration.h"
@@ -21,6 +22,7 @@ struct cell {
     GHashTable *params; /* char * -> char *: canonical texts */
     json_t *cost;       /* or NULL */
     GArray *seconds;    /* double */
+    bool is_own;        /* they are of who asks */
 };
 
 /* An answer for an item. */
@@ -155,8 +157,10 @@ static void free_group(gpointer data)
     g_free(group);
 }
 
-/* Takes `params` and a reference to `cost`. */
-static void add_run(struct group *group, GHashTable *params, json_t *cost, double seconds)
+/* Takes `params` and a reference to `cost`. What others measured of a cell counts where who asks
+ * measured nothing of it: a run that was joined may say anything. */
+static void add_run(struct group *group, GHashTable *params, json_t *cost, double seconds,
+                    bool is_own)
 {
     g_autofree char *signature = signature_of(params);
     struct cell *cell = g_hash_table_lookup(group->by_signature, signature);
@@ -168,9 +172,15 @@ static void add_run(struct group *group, GHashTable *params, json_t *cost, doubl
         g_ptr_array_add(group->cells, cell);
         g_hash_table_insert(group->by_signature, g_steal_pointer(&signature), cell);
     }
-    if (cell)
+    if (cell && is_own && !cell->is_own) {
+        group->runs -= cell->seconds->len;
+        g_array_set_size(cell->seconds, 0);
+        cell->is_own = true;
+    }
+    if (cell && is_own == cell->is_own) {
         g_array_append_val(cell->seconds, seconds);
-    group->runs += cell != NULL;
+        group->runs++;
+    }
     g_hash_table_unref(params);
 }
 
@@ -192,11 +202,14 @@ static void read_runs(struct orch_forecasts *f, struct group *group, const char 
                                       .limit = RUNS_MAX};
     g_autoptr(GPtrArray) timings =
         f->plan->store ? orch_store_timings(f->plan->store, &query, NULL) : NULL;
-    for (guint i = 0; timings && i < timings->len; i++) {
-        const struct orch_timing *timing = timings->pdata[i];
-        if (is_like(f, group, timing))
-            add_run(group, params_of_timing(group->manifest, timing), timing->cost, timing->wall_s);
-    }
+    for (int pass = 0; timings && pass < 2; pass++)
+        for (guint i = 0; i < timings->len; i++) {
+            const struct orch_timing *timing = timings->pdata[i];
+            bool is_own = orch_who_is_same(timing->who, orch_user_name());
+            if (is_own == (pass == 0) && is_like(f, group, timing))
+                add_run(group, params_of_timing(group->manifest, timing), timing->cost,
+                        timing->wall_s, is_own);
+        }
 }
 
 /* All experiments of a plugin that run at the same place; the runs of the first are read first, and
@@ -477,7 +490,7 @@ static void ended(void *ctx, const struct orch_plan_item *item, double wall_s)
     struct group *group = f->plan->expansion->smoke ? NULL : group_of(f, item);
     g_autoptr(json_t) cost = group ? orch_forecasts_cost(f, item) : NULL;
     if (group && wall_s > 0)
-        add_run(group, params_of_item(item), cost, wall_s);
+        add_run(group, params_of_item(item), cost, wall_s, true);
 }
 
 /* ---- the whole ---------------------------------------------------------------------------------

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/cli/cli.h"
 
+#include "lib/base/text.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -25,20 +27,52 @@ int orch_terminal_columns(int fd)
     return isatty(fd) && ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col >= 20 ? size.ws_col : 0;
 }
 
+void orch_cli_print(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    g_autofree char *text = orch_text_plain(g_strdup_vprintf(format, args));
+    va_end(args);
+    puts(text);
+}
+
+void orch_cli_print_line(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    g_autofree char *text = orch_text_line(g_strdup_vprintf(format, args));
+    va_end(args);
+    puts(text);
+}
+
+/* Jansson escapes what is below a space; the other characters that terminals obey are written as
+ * escapes, too, which read back as the same text. */
+static void put_json(json_t *value, size_t flags)
+{
+    char *text = json_dumps(value, flags | JSON_INDENT(2) | JSON_REAL_PRECISION(15));
+    const char *from = text;
+    for (const char *at = text; *at; at++) {
+        if (!orch_text_control_bytes(at))
+            continue;
+        fwrite(from, 1, (size_t)(at - from), stdout);
+        printf("\\u%04x", (unsigned)g_utf8_get_char(at));
+        from = g_utf8_next_char(at);
+    }
+    fputs(from, stdout);
+    putchar('\n');
+    free(text);
+}
+
 void orch_cli_print_json(json_t *object)
 {
     json_object_set_new(object, "schema_version", json_integer(1));
-    char *text = json_dumps(object, JSON_INDENT(2) | JSON_SORT_KEYS | JSON_REAL_PRECISION(15));
-    puts(text);
-    free(text);
+    put_json(object, JSON_SORT_KEYS);
     json_decref(object);
 }
 
 void orch_cli_print_json_array(json_t *array)
 {
-    char *text = json_dumps(array, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
-    puts(text);
-    free(text);
+    put_json(array, 0);
 }
 
 json_t *orch_table_to_json(struct orch_table *table)

@@ -47,11 +47,41 @@ struct orch_plugins *orch_cli_plugins(struct orch_cli *cli)
     return cli->plugins;
 }
 
-char *orch_cli_argv_json(const struct orch_cli *cli)
+/* Where the value begins that a word sets parameter `name` to: "NAME=", "EXP.NAME=", "--set=NAME=",
+ * "-sNAME="; NULL: it does not. */
+static const char *value_set(const char *word, const char *name)
+{
+    g_autofree char *start = g_strconcat(name, "=", NULL);
+    for (const char *at = word; (at = strstr(at, start)); at++)
+        if (at == word || strchr(".=", at[-1]) || (at == word + 2 && g_str_has_prefix(word, "-s")))
+            return at + strlen(start);
+    return NULL;
+}
+
+static const char *secret_set(const char *word, const struct orch_expansion *expansion)
+{
+    for (guint i = 0; expansion && i < expansion->experiments->len; i++) {
+        const struct orch_experiment *experiment = expansion->experiments->pdata[i];
+        for (guint j = 0; j < experiment->manifest->params->len; j++) {
+            const struct orch_param_spec *spec = experiment->manifest->params->pdata[j];
+            bool is_secret = (spec->type & ~(uint32_t)ORCH_LIST) == ORCH_SECRET;
+            const char *value = is_secret ? value_set(word, spec->name) : NULL;
+            if (value)
+                return value;
+        }
+    }
+    return NULL;
+}
+
+char *orch_cli_argv_json(const struct orch_cli *cli, const struct orch_expansion *expansion)
 {
     json_t *words = json_array();
-    for (int i = 0; i < cli->argc; i++)
-        json_array_append_new(words, json_string(cli->argv[i]));
+    for (int i = 0; i < cli->argc; i++) {
+        const char *word = cli->argv[i], *secret = secret_set(word, expansion);
+        g_autofree char *shown =
+            secret ? g_strdup_printf("%.*s(secret)", (int)(secret - word), word) : NULL;
+        json_array_append_new(words, json_string(shown ? shown : word));
+    }
     char *text = json_dumps(words, JSON_COMPACT);
     json_decref(words);
     char *copy = g_strdup(text ? text : "[]");
@@ -59,11 +89,19 @@ char *orch_cli_argv_json(const struct orch_cli *cli)
     return copy;
 }
 
-/* Names and texts come from recipes and runs: no escape sequence of theirs reaches the terminal. */
+/* Names and texts come from recipes and runs: no escape sequence of theirs reaches the terminal, and
+ * no line of theirs looks as one of ours. */
 static void print_plain(const char *format, va_list args)
 {
     g_autofree char *text = orch_text_plain(g_strdup_vprintf(format, args));
-    fprintf(stderr, "%s\n", text);
+    GString *lines = g_string_new(NULL);
+    for (const char *at = text; *at; at++) {
+        g_string_append_c(lines, *at);
+        if (*at == '\n' && at[1] && at[1] != ' ' && at[1] != '\n')
+            g_string_append(lines, "  ");
+    }
+    fprintf(stderr, "%s\n", lines->str);
+    g_string_free(lines, TRUE);
 }
 
 void orch_cli_say(struct orch_cli *cli, const char *format, ...)

@@ -113,9 +113,9 @@ static void print_going(const struct orch_active_row *row, const struct going *g
                         const struct elsewhere *there)
 {
     g_autofree char *ago = orch_cli_ago(row->started_ns);
-    printf("run %s: %s, %s\n", orch_cli_short_key(row->key),
-           orch_json_text(g->record, "experiment", "?"),
-           g->is_alive ? "running" : "interrupted (the next 'orch run' closes it)");
+    orch_cli_print("run %s: %s, %s", orch_cli_short_key(row->key),
+                   orch_json_text(g->record, "experiment", "?"),
+                   g->is_alive ? "running" : "interrupted (the next 'orch run' closes it)");
     show_line("key", "%s", row->key);
     show_line("started", "%s", ago);
     if (g->total > 0)

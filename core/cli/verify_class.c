@@ -312,9 +312,9 @@ static void print_plain(const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    g_autofree char *text = orch_text_plain(g_strdup_vprintf(format, args));
+    g_autofree char *text = orch_text_line(g_strdup_vprintf(format, args));
     va_end(args);
-    printf("%s\n", g_strdelimit(text, "\n\t", ' ')); /* one line, whatever a name holds */
+    printf("%s\n", text); /* one line, whatever a name holds */
 }
 
 /* The first numbers that are not what the rows give. */

@@ -163,8 +163,7 @@ static void append_section(GString *out, const struct orch_section *section,
                            const struct orch_show_text *how)
 {
     const char *question = section->question ? section->question : "";
-    g_autofree char *title =
-        g_strdelimit(orch_text_plain(g_strdup(section->title ? section->title : "")), "\n", ' ');
+    g_autofree char *title = orch_text_line(g_strdup(section->title ? section->title : ""));
     if (*question || *title)
         g_string_append_printf(out, "%s%s%s%s%s\n", how->color ? BOLD : "", question,
                                *question && *title ? "  " : "", title, how->color ? PLAIN : "");

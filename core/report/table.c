@@ -33,7 +33,7 @@ struct orch_table *orch_table_new(const char *const *headers)
     table->right = g_new0(bool, table->columns + 1);
     for (unsigned i = 0; i < table->columns; i++) {
         table->right[i] = headers[i][0] == '>';
-        table->headers[i] = orch_text_plain(g_strdup(headers[i] + table->right[i]));
+        table->headers[i] = orch_text_line(g_strdup(headers[i] + table->right[i]));
     }
     table->cells = g_array_new(FALSE, FALSE, sizeof(struct orch_table_cell));
     g_array_set_clear_func(table->cells, cell_clear);
@@ -285,7 +285,7 @@ json_t *orch_table_json(const struct orch_table *table)
 static void append_markdown(GString *out, const char *text)
 {
     for (; *text; text++) {
-        if (strchr("|\\*_`<", *text))
+        if (strchr("|\\*_`<[", *text)) /* no tag, and neither a link nor a picture from elsewhere */
             g_string_append_c(out, '\\');
         g_string_append_c(out, *text == '\n' ? ' ' : *text);
     }

@@ -10,6 +10,9 @@
 #define HEAD "orch runs 1\n"
 #define RUNS_MAX 5000 /* of one signature: the note stays well below 1 MiB */
 #define NOTE_BYTES_MAX (1 << 20)
+/* Signatures in the user's name that are not theirs, before the rest are not asked about: what they
+ * name is signed once more at worst. */
+#define STRANGERS_MAX 200
 
 /* ---- the note ----------------------------------------------------------------------------------
  */
@@ -77,12 +80,16 @@ static GString *signed_text(const GPtrArray *runs)
     return text;
 }
 
+static char *line_of(const struct orch_signed_run *run)
+{
+    return g_strdup_printf("%s %s", run->key, run->digest);
+}
+
 static char *note_text(const GPtrArray *runs, const char *signature)
 {
     g_autoptr(json_t) lines = json_array();
     for (guint i = 0; i < runs->len; i++) {
-        const struct orch_signed_run *run = runs->pdata[i];
-        g_autofree char *line = g_strdup_printf("%s %s", run->key, run->digest);
+        g_autofree char *line = line_of(runs->pdata[i]);
         json_array_append_new(lines, json_string(line));
     }
     g_autoptr(json_t) note =
@@ -93,46 +100,117 @@ static char *note_text(const GPtrArray *runs, const char *signature)
 /* ---- sign --------------------------------------------------------------------------------------
  */
 
-/* "KEY DIGEST" of every run that a signature by who runs this names. */
-static GHashTable *signed_before(struct orch_store *store, GError **error)
+/** Runs that wait for a signature. */
+struct signing {
+    const char *dir;
+    GHashTable
+        *left; /* "KEY DIGEST" of runs of who runs this that none of their signatures names */
+    char *own_signer; /* what is said of a signature made here and now; NULL: not asked yet */
+    unsigned judged;  /* signatures that were looked at and are not the user's */
+};
+
+static bool is_asked(const struct signing *s, const GPtrArray *runs)
 {
-    g_autoptr(GPtrArray) rows = orch_store_signatures(store, NULL, error);
-    if (!rows)
-        return NULL;
-    GHashTable *lines = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-    for (guint i = 0; i < rows->len; i++) {
-        const struct orch_signature_row *row = rows->pdata[i];
-        g_autoptr(GPtrArray) runs = g_ptr_array_new_with_free_func(free_signed_run);
-        g_autofree char *signature = NULL;
-        if (!orch_who_is_same(row->who, orch_user_name()) ||
-            !parse_note(row->text, runs, &signature))
-            continue;
-        for (guint j = 0; j < runs->len; j++) {
-            const struct orch_signed_run *run = runs->pdata[j];
-            g_hash_table_add(lines, g_strdup_printf("%s %s", run->key, run->digest));
-        }
+    for (guint i = 0; i < runs->len; i++) {
+        g_autofree char *line = line_of(runs->pdata[i]);
+        if (g_hash_table_contains(s->left, line))
+            return true;
     }
-    return lines;
+    return false;
 }
 
-static GPtrArray *left_to_sign(struct orch_store *store, GError **error)
+/* By whom a signature is that this user makes: whoever that is for this machine's git, a name or
+ * the print of a key that nobody knows. */
+static bool find_own_signer(struct signing *s, GError **error)
 {
-    g_autoptr(GHashTable) before = signed_before(store, error);
-    g_autoptr(GPtrArray) runs = before ? orch_store_run_digests(store, error) : NULL;
+    static const char text[] = "orch who 1\n";
+    enum orch_signature what;
+    g_autofree char *signature = s->own_signer ? NULL : orch_vcs_sign(s->dir, text, error);
+    g_autofree char *signer = NULL;
+    if (!signature)
+        return s->own_signer;
+    if (!orch_vcs_verify(s->dir, text, signature, &what, &signer, error))
+        return false;
+    s->own_signer = signer ? g_steal_pointer(&signer) : g_strdup("");
+    return true;
+}
+
+/* A note says whatever a stranger wrote into it: one that names who runs this is theirs only when
+ * its signature is. */
+static bool is_own(struct signing *s, const GPtrArray *runs, const char *signature, bool *out,
+                   GError **error)
+{
+    enum orch_signature what;
+    g_autofree char *signer = NULL;
+    g_autoptr(GString) text = signed_text(runs);
+    *out = false;
+    if (!orch_vcs_verify(s->dir, text->str, signature, &what, &signer, error))
+        return false;
+    if (what == ORCH_SIGNATURE_BAD || !signer)
+        return true;
+    *out = what == ORCH_SIGNATURE_GOOD && orch_who_is_same(signer, orch_user_name());
+    if (*out)
+        return true;
+    if (!find_own_signer(s, error))
+        return false;
+    *out = strcmp(signer, s->own_signer) == 0;
+    return true;
+}
+
+/* Takes the runs out that a note by who runs this has signed. */
+static bool take_note(struct signing *s, const struct orch_signature_row *row, GError **error)
+{
+    g_autoptr(GPtrArray) runs = g_ptr_array_new_with_free_func(free_signed_run);
+    g_autofree char *signature = NULL;
+    bool own;
+    if (s->judged >= STRANGERS_MAX || !orch_who_is_same(row->who, orch_user_name()) ||
+        !parse_note(row->text, runs, &signature) || !is_asked(s, runs))
+        return true;
+    if (!is_own(s, runs, signature, &own, error))
+        return false;
+    s->judged += !own;
+    for (guint i = 0; own && i < runs->len; i++) {
+        g_autofree char *line = line_of(runs->pdata[i]);
+        g_hash_table_remove(s->left, line);
+    }
+    return true;
+}
+
+static bool take_notes(struct signing *s, struct orch_store *store, GError **error)
+{
+    g_autoptr(GPtrArray) rows = orch_store_signatures(store, NULL, error);
+    bool ok = rows != NULL;
+    for (guint i = 0; ok && i < rows->len && g_hash_table_size(s->left); i++)
+        ok = take_note(s, rows->pdata[i], error);
+    return ok;
+}
+
+static GPtrArray *left_to_sign(struct orch_store *store, const char *dir, GError **error)
+{
+    g_autoptr(GPtrArray) runs = orch_store_run_digests(store, error);
     if (!runs)
         return NULL;
-    GPtrArray *left = g_ptr_array_new_with_free_func(free_signed_run);
+    struct signing s = {dir, g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL), NULL, 0};
+    g_autoptr(GPtrArray) own = g_ptr_array_new_with_free_func(free_signed_run);
     for (guint i = 0; i < runs->len; i++) {
         const struct orch_run_digest *run = runs->pdata[i];
         g_autofree char *line = g_strdup_printf("%s %s", run->key, run->digest);
         struct orch_signed_run *one =
-            orch_who_is_same(run->who, orch_user_name()) && !g_hash_table_contains(before, line)
-                ? parse_line(line)
-                : NULL;
-        if (one)
-            g_ptr_array_add(left, one);
+            orch_who_is_same(run->who, orch_user_name()) ? parse_line(line) : NULL;
+        if (!one)
+            continue;
+        g_ptr_array_add(own, one);
+        g_hash_table_add(s.left, g_steal_pointer(&line));
     }
-    return left;
+    bool ok = take_notes(&s, store, error);
+    for (guint i = own->len; ok && i-- > 0;) {
+        g_autofree char *line = line_of(own->pdata[i]);
+        if (!g_hash_table_contains(s.left, line))
+            g_ptr_array_remove_index(own, i);
+    }
+    g_hash_table_unref(s.left);
+    g_free(s.own_signer);
+    return ok ? g_steal_pointer(&own) : NULL;
 }
 
 static bool sign_some(struct orch_store *store, const char *dir, const GPtrArray *runs,
@@ -149,7 +227,7 @@ static bool sign_some(struct orch_store *store, const char *dir, const GPtrArray
 
 int orch_sign_runs(struct orch_store *store, const char *dir, GError **error)
 {
-    g_autoptr(GPtrArray) left = left_to_sign(store, error);
+    g_autoptr(GPtrArray) left = left_to_sign(store, dir, error);
     if (!left)
         return -1;
     for (guint begin = 0; begin < left->len; begin += RUNS_MAX) {

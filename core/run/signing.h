@@ -13,8 +13,9 @@
 #include "store/signature.h"
 
 /** Signs, with the key that git's configuration of `dir` names, every ended run of who runs this
- * that none of their signatures names. The store must be open for writing. How many; -1 on error.
- */
+ * that none of their signatures names; a note in their name counts when its signature is theirs (a
+ * good one of theirs, or by the key that signs here). The store must be open for writing. How many;
+ * -1 on error. */
 int orch_sign_runs(struct orch_store *store, const char *dir, GError **error);
 
 /** How a run that a signature names stands here. */

@@ -90,6 +90,37 @@ bool orch_file_write(const char *path, const void *bytes, size_t length, bool du
     return ok;
 }
 
+static bool is_hole(const char *bytes, ssize_t length)
+{
+    return bytes[0] == 0 && memcmp(bytes, bytes + 1, (size_t)length - 1) == 0;
+}
+
+static bool copy_bytes(int in, int out)
+{
+    enum { CHUNK_BYTES = 1 << 20 };
+    g_autofree char *chunk = g_malloc(CHUNK_BYTES);
+    ssize_t got = 0;
+    bool ok = true;
+    while (ok && (got = read(in, chunk, CHUNK_BYTES)) > 0)
+        ok = is_hole(chunk, got) ? lseek(out, got, SEEK_CUR) >= 0
+                                 : write_all(out, chunk, (size_t)got);
+    return ok && got == 0 && ftruncate(out, lseek(out, 0, SEEK_CUR)) == 0;
+}
+
+bool orch_file_copy(const char *from, const char *to, GError **error)
+{
+    int in = open(from, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    int out = in < 0 ? -1 : open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    bool ok = out >= 0 && copy_bytes(in, out);
+    if (!ok)
+        orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot copy '%s' to '%s'", from, to);
+    if (in >= 0)
+        close(in);
+    if (out >= 0)
+        close(out);
+    return ok;
+}
+
 bool orch_dir_make(const char *path, GError **error)
 {
     if (mkdir(path, 0777) == 0 || errno == EEXIST) /* the usual case without a walk */

@@ -19,6 +19,10 @@ bool orch_file_read(const char *path, size_t max_bytes, char **out, size_t *out_
 bool orch_file_write(const char *path, const void *bytes, size_t length, bool durable,
                      GError **error);
 
+/** Copies a file into a new one, 0600, which must not exist; a whole MiB of zeros becomes a hole.
+ * ORCH_ERROR_IO. */
+bool orch_file_copy(const char *from, const char *to, GError **error);
+
 /** mkdir -p with mode 0777 & ~umask. */
 bool orch_dir_make(const char *path, GError **error);
 

@@ -132,6 +132,8 @@ char *orch_duration_format(double seconds)
         return g_strdup_printf(seconds < 0.00995 ? "%.1f ms" : "%.0f ms", seconds * 1e3);
     if (seconds < 9.95)
         return g_strdup_printf("%.1f s", seconds);
+    if (!(seconds < 3.2e12)) /* 100,000 years, or no number */
+        return g_strdup_printf("%.3g s", seconds);
     int64_t s = (int64_t)(seconds + 0.5);
     if (s < 60)
         return g_strdup_printf("%d s", (int)s);
@@ -181,14 +183,30 @@ void orch_csv_append(GString *out, const char *text)
     g_string_append_c(out, '"');
 }
 
+size_t orch_text_control_bytes(const char *at)
+{
+    unsigned char a = (unsigned char)at[0], b = a ? (unsigned char)at[1] : 0;
+    unsigned char c = b ? (unsigned char)at[2] : 0;
+    if (a < ' ' || a == 0x7f)
+        return a != '\n' && a != '\t';
+    if (a == 0xc2 && b >= 0x80 && b < 0xa0) /* C1 */
+        return 2;
+    if (a == 0xe2 && b == 0x80 && c >= 0xaa && c <= 0xae) /* U+202A to U+202E */
+        return 3;
+    return a == 0xe2 && b == 0x81 && c >= 0xa6 && c <= 0xa9 ? 3 : 0; /* U+2066 to U+2069 */
+}
+
 char *orch_text_plain(char *text)
 {
     for (char *at = text; at && *at; at++) {
-        unsigned char c = (unsigned char)at[0], next = (unsigned char)at[1];
-        if ((c < ' ' && c != '\n' && c != '\t') || c == 0x7f)
-            *at = '?';
-        else if (c == 0xc2 && next >= 0x80 && next < 0xa0) /* C1 as UTF-8 */
-            at[0] = at[1] = '?';
+        size_t bytes = orch_text_control_bytes(at);
+        if (bytes)
+            memset(at, '?', bytes);
     }
     return text;
+}
+
+char *orch_text_line(char *text)
+{
+    return text ? g_strdelimit(orch_text_plain(text), "\n\t", ' ') : NULL;
 }

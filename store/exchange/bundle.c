@@ -27,7 +27,7 @@ enum {
     ARTIFACT_BYTES_MAX = 1 << 30,
     UNPACKED_RATIO_MAX = 100,
 };
-#define UNPACKED_ALWAYS (INT64_C(1) << 30)
+#define UNPACKED_ALWAYS (INT64_C(256) << 20)
 
 /* ---- writing ----------------------------------------------------------------------------------
  */

@@ -119,7 +119,7 @@ static char *plain_line(const json_t *json, const char *key)
     const char *text = orch_json_text(json, key, NULL);
     if (!text || !*text || strlen(text) > NAME_BYTES_MAX)
         return NULL;
-    return g_strdelimit(orch_text_plain(g_strdup(text)), "\n\t", ' ');
+    return orch_text_line(g_strdup(text));
 }
 
 struct orch_claim *claims_parse(const char *resource, const char *text, size_t length)
@@ -156,7 +156,7 @@ static char *own_name(const char *name)
 {
     g_autofree char *valid = g_utf8_make_valid(name && *name ? name : "-", -1);
     g_autofree char *cut = g_utf8_substring(valid, 0, MIN(g_utf8_strlen(valid, -1), NAME_CHARS));
-    return g_strdelimit(orch_text_plain(g_steal_pointer(&cut)), "\n\t", ' ');
+    return orch_text_line(g_steal_pointer(&cut));
 }
 
 static void free_held(gpointer data)

@@ -95,13 +95,13 @@ if command -v ssh-agent >/dev/null; then
     eval "$(ssh-agent)" >/dev/null
     ssh-add -q "$HOME/ada"
     git config user.signingKey "key::$(cat "$HOME/ada.pub")"
-    ok orch run s.recipe --force --sign; says 'signed 1 run'
+    ok orch run s.recipe --force --sign; says 'signed 2 runs' # the one that Eve signed in Ada's name is one of them
     git config --unset user.signingKey
     git config gpg.ssh.defaultKeyCommand 'ssh-add -L'
     ok orch run s.recipe --force --sign; says 'signed 1 run'
     kill "$SSH_AGENT_PID"
     fails 7 orch db check --signatures # Eve's is still there
-    says 'signed: 4 of 5 runs: 4 by ada@example.org'
+    says 'signed: 5 of 5 runs: 5 by ada@example.org'
     ok orch show @last; has 'by ada@example.org'
     git config --unset gpg.ssh.defaultKeyCommand
 fi

@@ -2,3 +2,5 @@
 orch_test(reals "quick" orch_base)
 # people: names, addresses, who is the same
 orch_test(who "quick" orch_base)
+# texts that anybody may have written
+orch_test(text "quick" orch_base)

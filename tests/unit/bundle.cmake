@@ -1,5 +1,5 @@
 # Items, bundles of them, and a folder of bundles.
-orch_test(bundle "quick" orch_exchange)
+orch_test(bundle "slow" orch_exchange)
 orch_test(folder "quick" orch_exchange)
 add_executable(fuzz_bundle ${CMAKE_SOURCE_DIR}/tests/fuzz/fuzz_bundle.c
                ${CMAKE_SOURCE_DIR}/tests/fuzz/replay.c)

@@ -5,7 +5,7 @@ orch_test(store_where "quick" orch_store)
 orch_test(store_care "quick" orch_store)
 orch_test(store_dataset "quick" orch_store)
 orch_test(store_repair "quick" orch_store)
-orch_test(store_shards "quick" orch_store)
+orch_test(store_shards "slow" orch_store)
 
 add_test(NAME fault.store_repair COMMAND test_store_repair all)
 set_tests_properties(fault.store_repair PROPERTIES LABELS "slow" TIMEOUT 600)

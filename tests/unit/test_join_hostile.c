@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Files that nobody vouches for: whatever they hold, the store stays sound, no run is in it that is
  * not what it claims, and what is good is joined. */
+#include "store/join_internal.h"
 #include "tests/store/join_fixture.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 /** A file of tests/fuzz/corpus/merge (make_merge_corpus.py says what is wrong with each; all have
  * an unreadable run set apart), and what a join of it says. */
@@ -189,13 +194,77 @@ static void test_objects(void **state)
     fixture_remove(folder);
 }
 
+/* A pipe in the place of the file or of one beside it is not waited for, nor is a link followed. */
+static void test_pipes(void **state)
+{
+    (void)state;
+    static const int numbers[] = {1, 0};
+    static const char *const endings[] = {"-journal", "-wal", "-shm", ""};
+    char *folder = fixture_folder();
+    g_autofree char *path = store_of(folder, "a", numbers, 0);
+    struct orch_store *store = fixture_open(folder);
+    alarm(20);
+    for (size_t i = 0; i < 2 * G_N_ELEMENTS(endings); i++) {
+        bool is_link = i >= G_N_ELEMENTS(endings);
+        g_autofree char *name = g_strconcat(path, endings[i % G_N_ELEMENTS(endings)], NULL);
+        GError *problem = NULL;
+        unlink(name);
+        assert_int_equal(is_link ? symlink("/dev/null", name) : mkfifo(name, 0600), 0);
+        assert_null(join_file(store, path, &problem));
+        assert_non_null(strstr(problem->message, "no regular file"));
+        g_clear_error(&problem);
+        unlink(name);
+        if (!*endings[i % G_N_ELEMENTS(endings)])
+            g_free(store_of(folder, "a", numbers, 0));
+    }
+    alarm(0);
+    struct orch_receipt *receipt = join_well(store, path);
+    assert_int_equal(receipt->added, 1);
+    orch_receipt_free(receipt);
+    orch_store_close(store);
+    fixture_remove(folder);
+}
+
+/* A file that says it is a tebibyte large, most of it holes: they count for nothing, and it is not
+ * copied to play back what lies beside it. */
+static void test_holes(void **state)
+{
+    (void)state;
+    static const int numbers[] = {1, 0};
+    static const uint8_t pages[4] = {0x10, 0, 0, 0}; /* 2^28 of 4 KiB */
+    char *folder = fixture_folder();
+    g_autofree char *path = store_of(folder, "a", numbers, 0);
+    g_autofree char *journal = g_strconcat(path, "-journal", NULL);
+    struct orch_store *store = fixture_open(folder);
+    struct store_foreign foreign;
+    GError *problem = NULL;
+    int fd = open(path, O_RDWR | O_CLOEXEC);
+    assert_true(fd >= 0);
+    assert_int_equal(pwrite(fd, pages, sizeof pages, 28), sizeof pages);
+    if (ftruncate(fd, INT64_C(1) << 40) == 0) {
+        assert_ok(store_foreign_open(store, path, &foreign, error));
+        assert_true(foreign.bytes < 64 << 20);
+        store_foreign_close(&foreign);
+        char head[512] = "\xd9\xd5\x05\xf9\x20\xa1\x63\xd7\0\0\0\1";
+        head[24 - 1] = 1; /* sector size, page size: enough to be taken for a hot journal */
+        assert_true(g_file_set_contents(journal, head, sizeof head, NULL));
+        alarm(20);
+        assert_null(join_file(store, path, &problem));
+        assert_non_null(strstr(problem->message, "no room"));
+        alarm(0);
+        g_clear_error(&problem);
+    }
+    close(fd);
+    orch_store_close(store);
+    fixture_remove(folder);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_corpus),
-        cmocka_unit_test(test_damage),
-        cmocka_unit_test(test_journal),
-        cmocka_unit_test(test_objects),
+        cmocka_unit_test(test_corpus),  cmocka_unit_test(test_damage),
+        cmocka_unit_test(test_journal), cmocka_unit_test(test_objects),
+        cmocka_unit_test(test_pipes),   cmocka_unit_test(test_holes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

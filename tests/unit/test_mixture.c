@@ -156,6 +156,14 @@ static void test_beyond(void **state)
     assert_true(answers[2].low < 83 && 83 < answers[2].high);
     for (int i = 0; i < 3; i++)
         assert_true(fabs(half_width(&again[i]) - half_width(&answers[i])) < 1e-4);
+    /* a model without a white box is kept as it is, with or without what goes into one */
+    l->questions[0]->members[0].trial.box = ORCH_BOX_PLAIN;
+    g_clear_pointer(&l->questions[0]->members[0].white, orch_whitebox_free);
+    json_t *plain = orch_learned_save(l, ORCH_SAVE_PACKED);
+    struct orch_learned *without = orch_learned_load(plain, NULL);
+    assert_non_null(without);
+    orch_learned_free(without);
+    json_decref(plain);
     /* what an older version kept knows no ranges, a broken one is refused */
     json_object_del(json_object_get(saved, "nearness"), "ranges");
     struct orch_learned *old = orch_learned_load(saved, NULL);

@@ -374,7 +374,7 @@ int main(int argc, char **argv)
 {
     (void)argv;
     if (argc > 1) {
-        rounds = 200;
+        rounds = 40;
         step = 1;
     }
     const struct CMUnitTest tests[] = {
