@@ -125,14 +125,18 @@ static void add_hours(struct orch_table *table, double seconds)
     orch_table_add(table, text, json_real(seconds / 3600));
 }
 
+static double share_of(const struct orch_ledger_sum *sum, const struct orch_ledger_sum *total)
+{
+    bool by_money = !total->unpriced_runs && total->usd > 0;
+    return by_money              ? sum->usd / total->usd
+           : total->device_s > 0 ? sum->device_s / total->device_s
+                                 : 0;
+}
+
+/* All of it, for JSON. */
 static void add_sum(struct orch_table *table, const struct orch_ledger_sum *sum,
                     const struct orch_ledger_sum *total)
 {
-    bool by_money = !total->unpriced_runs && total->usd > 0;
-    double share = by_money              ? sum->usd / total->usd
-                   : total->device_s > 0 ? sum->device_s / total->device_s
-                                         : 0;
-    g_autofree char *percent = g_strdup_printf("%.0f %%", 100 * share);
     orch_table_add_int(table, sum->runs);
     orch_table_add_int(table, sum->lost_runs);
     add_hours(table, sum->wall_s);
@@ -141,39 +145,110 @@ static void add_sum(struct orch_table *table, const struct orch_ledger_sum *sum,
     add_hours(table, sum->unpriced_device_s);
     add_money(table, sum->usd, sum->runs, sum->unpriced_runs);
     add_money(table, sum->lost_usd, sum->lost_runs, sum->lost_unpriced_runs);
-    orch_table_add(table, percent, json_real(share));
+    orch_table_add(table, "", json_real(share_of(sum, total)));
 }
 
-static struct orch_table *make_table(const struct orch_ledger *ledger,
-                                     const enum orch_ledger_axis *axes, size_t count,
-                                     bool with_total)
+/* What is worth a column of a page: nothing that is none everywhere, or the same as another. */
+struct told_columns {
+    bool devices, unpriced, lost;
+};
+
+static struct told_columns told_columns_of(const struct orch_ledger_sum *total)
 {
-    static const char *const sums[] = {">runs",         ">lost runs",  ">hours",
-                                       ">device hours", ">lost hours", ">unpriced hours",
-                                       ">cost",         ">lost cost",  ">share"};
-    const struct orch_ledger_sum *total = orch_ledger_total(ledger);
+    return (struct told_columns){.devices = total->device_s != total->wall_s,
+                                 .unpriced =
+                                     total->unpriced_runs &&
+                                     total->unpriced_runs<total->runs, .lost = total->lost_runs> 0};
+}
+
+static void tell_sum(struct orch_table *table, const struct told_columns *told,
+                     const struct orch_ledger_sum *sum, const struct orch_ledger_sum *total)
+{
+    g_autofree char *percent = g_strdup_printf("%.0f %%", 100 * share_of(sum, total));
+    orch_table_add_int(table, sum->runs);
+    add_hours(table, sum->wall_s);
+    if (told->devices)
+        add_hours(table, sum->device_s);
+    if (told->unpriced)
+        add_hours(table, sum->unpriced_device_s);
+    add_money(table, sum->usd, sum->runs, sum->unpriced_runs);
+    if (told->lost) {
+        g_autofree char *time = orch_duration_format(sum->lost_device_s);
+        g_autofree char *lost =
+            sum->lost_runs ? g_strdup_printf("%s in %" G_GINT64_FORMAT, time, sum->lost_runs)
+                           : g_strdup("-");
+        orch_table_add(table, lost, NULL);
+    }
+    orch_table_add(table, percent, NULL);
+}
+
+static void add_labels(struct orch_table *table, const struct orch_ledger_row *row,
+                       const enum orch_ledger_axis *axes, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (axes[i] == ORCH_LEDGER_WHO)
+            orch_table_add_who(table, row->labels[i]);
+        else
+            orch_table_add(table, row->labels[i], NULL);
+}
+
+static struct orch_table *new_table(const enum orch_ledger_axis *axes, size_t count,
+                                    const char *const *sums)
+{
     g_autoptr(GPtrArray) headers = g_ptr_array_new();
-    g_autoptr(GPtrArray) rows = orch_ledger_rows(ledger);
     for (size_t i = 0; i < count; i++)
         g_ptr_array_add(headers, (char *)(uintptr_t)orch_ledger_axis_name(axes[i]));
-    for (size_t i = 0; i < G_N_ELEMENTS(sums); i++)
+    for (size_t i = 0; sums[i]; i++)
         g_ptr_array_add(headers, (char *)(uintptr_t)sums[i]);
     g_ptr_array_add(headers, NULL);
-    struct orch_table *table = orch_table_new((const char *const *)headers->pdata);
+    return orch_table_new((const char *const *)headers->pdata);
+}
+
+static json_t *rows_json(const struct orch_ledger *ledger, const enum orch_ledger_axis *axes,
+                         size_t count)
+{
+    static const char *const sums[] = {
+        "runs",           "lost runs", "hours",         "device hours", "lost hours",
+        "unpriced hours", "cost usd",  "lost cost usd", "share",        NULL};
+    struct orch_table *table = new_table(axes, count, sums);
+    g_autoptr(GPtrArray) rows = orch_ledger_rows(ledger);
     for (guint i = 0; i < rows->len; i++) {
         const struct orch_ledger_row *row = rows->pdata[i];
-        for (size_t j = 0; j < count; j++) {
-            if (axes[j] == ORCH_LEDGER_WHO)
-                orch_table_add_who(table, row->labels[j]);
-            else
-                orch_table_add(table, row->labels[j], NULL);
-        }
-        add_sum(table, &row->sum, total);
+        add_labels(table, row, axes, count);
+        add_sum(table, &row->sum, orch_ledger_total(ledger));
     }
-    for (size_t i = 0; with_total && i < count; i++)
+    return orch_table_to_json(table);
+}
+
+/* For people, with the sum of all. */
+static struct orch_table *make_table(const struct orch_ledger *ledger,
+                                     const enum orch_ledger_axis *axes, size_t count)
+{
+    const struct orch_ledger_sum *total = orch_ledger_total(ledger);
+    const struct told_columns told = told_columns_of(total);
+    const char *sums[8];
+    size_t n = 0;
+    sums[n++] = ">runs";
+    sums[n++] = ">time";
+    if (told.devices)
+        sums[n++] = ">x devices";
+    if (told.unpriced)
+        sums[n++] = ">without price";
+    sums[n++] = ">cost";
+    if (told.lost)
+        sums[n++] = ">lost in runs";
+    sums[n++] = ">share";
+    sums[n] = NULL;
+    struct orch_table *table = new_table(axes, count, sums);
+    g_autoptr(GPtrArray) rows = orch_ledger_rows(ledger);
+    for (guint i = 0; i < rows->len; i++) {
+        const struct orch_ledger_row *row = rows->pdata[i];
+        add_labels(table, row, axes, count);
+        tell_sum(table, &told, &row->sum, total);
+    }
+    for (size_t i = 0; i < count; i++)
         orch_table_add(table, i ? "" : "total", NULL);
-    if (with_total)
-        add_sum(table, total, total);
+    tell_sum(table, &told, total, total);
     return table;
 }
 
@@ -182,8 +257,8 @@ static json_t *sum_json(const struct orch_ledger_sum *sum)
     return json_pack("{s:I s:I s:f s:f s:f s:f s:o s:o}", "runs", (json_int_t)sum->runs,
                      "lost_runs", (json_int_t)sum->lost_runs, "hours", sum->wall_s / 3600,
                      "device_hours", sum->device_s / 3600, "lost_hours", sum->lost_device_s / 3600,
-                     "unpriced_hours", sum->unpriced_device_s / 3600, "cost",
-                     money_json(sum->usd, sum->runs, sum->unpriced_runs), "lost_cost",
+                     "unpriced_hours", sum->unpriced_device_s / 3600, "cost_usd",
+                     money_json(sum->usd, sum->runs, sum->unpriced_runs), "lost_cost_usd",
                      money_json(sum->lost_usd, sum->lost_runs, sum->lost_unpriced_runs));
 }
 
@@ -324,7 +399,7 @@ static json_t *plan_json(const struct outlook *out)
     double usd = out->device_s / 3600 * out->usd_per_hour;
     double left_s = cli_allowance_left_s(&out->allowance, out->usd_per_hour);
     return json_pack("{s:i s:i s:f s:o s:s s:b}", "trials", (int)out->known, "unknown",
-                     (int)out->unknown, "device_hours", out->device_s / 3600, "cost",
+                     (int)out->unknown, "device_hours", out->device_s / 3600, "cost_usd",
                      isnan(usd) || !out->known ? json_null() : json_real(usd), "on", out->device,
                      "beyond_allowance", out->device_s > left_s);
 }
@@ -339,15 +414,14 @@ static int print_all(struct orch_cli *cli, const struct telling *t,
         g_autoptr(GPtrArray) used = cli_prices_used(t->prices);
         g_autoptr(GPtrArray) unknown = cli_prices_unknown(t->prices);
         orch_cli_print_json(
-            json_pack("{s:o s:o s:o s:o s:o s:o}", "rows",
-                      orch_table_to_json(make_table(t->ledger, axes, count, false)), "total",
-                      sum_json(orch_ledger_total(t->ledger)), "prices", texts_json(used),
+            json_pack("{s:o s:o s:o s:o s:o s:o}", "rows", rows_json(t->ledger, axes, count),
+                      "total", sum_json(orch_ledger_total(t->ledger)), "prices", texts_json(used),
                       "without_price", texts_json(unknown), "allowance",
                       outlook ? cli_allowance_json(&outlook->allowance) : json_null(), "plan",
                       outlook ? plan_json(outlook) : json_null()));
         return ORCH_EXIT_OK;
     }
-    orch_table_print(cli, make_table(t->ledger, axes, count, true), "rows");
+    orch_table_print(cli, make_table(t->ledger, axes, count), "rows");
     fflush(stdout);
     if (outlook)
         print_outlook(cli, outlook);
@@ -403,7 +477,7 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
 
 const struct orch_command ORCH_COMMAND_COST = {
     .name = "cost",
-    .group = "Looking",
+    .group = "Sharing",
     .summary = "what it cost the group: measured hours, dated prices, a recipe's allowance",
     .usage = "[RECIPE]",
     .max_args = 1,

@@ -78,6 +78,13 @@ static bool add_source(GPtrArray *files, const char *said, GError **error)
 {
     if (g_file_test(said, G_FILE_TEST_IS_DIR))
         return add_folder(files, said, error);
+    if (access(said, F_OK) != 0) {
+        orch_error_set(error, ORCH_ERROR_IO,
+                       "name another store's file, a bundle ('orch export --bundle FILE' writes "
+                       "one), or a folder; 'orch pull' takes from a remote",
+                       "there is no file or folder '%s'", said);
+        return false;
+    }
     g_ptr_array_add(files, g_strdup(said));
     return true;
 }

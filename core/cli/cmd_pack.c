@@ -127,6 +127,11 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
     const struct pack_options *o = options;
     const char *path = cli->args[--cli->arg_count];
     cli->args[cli->arg_count] = NULL; /* what is left is the recipe and what of it */
+    if (g_file_test(path, G_FILE_TEST_IS_DIR)) {
+        orch_error_set(error, ORCH_ERROR_USAGE, "name the file: orch pack RECIPE FILE",
+                       "'%s' is a folder", path);
+        return -1;
+    }
     struct orch_expansion *expansion = orch_cli_recipe(cli, cli->args[0], &o->variant, error);
     struct orch_plan *plan =
         expansion ? orch_cli_report_plan(cli, expansion, o->jobs, error) : NULL;

@@ -33,17 +33,18 @@ static const struct orch_option PUSH_OPTIONS[] = {
     {0}};
 
 static const char WHAT_LEAVES[] =
-    "what leaves this machine: parameters, metrics and results of ended runs, recipes, your name "
-    "and "
-    "address, the command line, facts about the machine, ids of source trees, artifacts of up to 4 "
-    "MiB, and "
-    "public notes. No sources, no private notes, no data sets, unless you say so. 'orch push "
-    "--dry-run' lists every name";
+    "what leaves this machine: of ended runs parameters, metrics, results and artifacts of\n"
+    "up to 4 MiB, the command line, facts about the machine and ids of source trees;\n"
+    "recipes, public notes, your name and address. No sources, private notes or data sets,\n"
+    "unless you say so. 'orch push --dry-run' lists every name";
 
-/* Said once a store, before anything goes. */
-static bool tell_once(struct orch_cli *cli, struct orch_store *store, GError **error)
+/* Said once a store, before anything goes, and not before the remote is known to be one. */
+static bool tell_once(struct orch_cli *cli, struct orch_store *store,
+                      const struct cli_remote *remote, struct orch_git_exchange *how,
+                      GError **error)
 {
     GError *problem = NULL;
+    struct orch_exchanged there = {0};
     g_autofree char *told = orch_store_remembered(store, TOLD, &problem);
     if (problem) {
         g_propagate_error(error, problem);
@@ -51,6 +52,11 @@ static bool tell_once(struct orch_cli *cli, struct orch_store *store, GError **e
     }
     if (told)
         return true;
+    bool ok = cli_remote_exchange(cli, store, remote, ORCH_EXCHANGE_LOOK, how, &there, NULL, error);
+    bool sends = there.ahead || there.ahead_notes;
+    orch_exchanged_clear(&there);
+    if (!ok || !sends)
+        return ok;
     orch_cli_say(cli, "%s", WHAT_LEAVES);
     return orch_store_remember(store, TOLD, "1", error);
 }
@@ -156,8 +162,10 @@ static int push_to(struct orch_cli *cli, struct orch_store *store, const struct 
     GArray *outgoing = NULL;
     int status = -1;
     if (o->dry_run && remote->is_folder) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "'orch status DIR' says how many runs it lacks",
-                       "'--dry-run' lists what a git remote would get, not a folder");
+        orch_error_set(error, ORCH_ERROR_USAGE,
+                       "'orch status DIR' says how many runs it lacks, 'orch export --bundle FILE "
+                       "--dry-run' what a bundle of them holds",
+                       "option '--dry-run' lists what a git remote would get, not a folder");
         return -1;
     }
     if (o->dry_run) {
@@ -166,7 +174,7 @@ static int push_to(struct orch_cli *cli, struct orch_store *store, const struct 
             print_outgoing(cli, remote, &done, outgoing, sources);
             status = ORCH_EXIT_OK;
         }
-    } else if (tell_once(cli, store, error) &&
+    } else if (tell_once(cli, store, remote, how, error) &&
                cli_remote_exchange(cli, store, remote, ORCH_EXCHANGE_PUSH, how, &done, NULL,
                                    error)) {
         print_pushed(cli, remote, &done);

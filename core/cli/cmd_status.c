@@ -20,6 +20,7 @@ struct standing {
     struct orch_exchanged there;
     struct orch_store_info info;
     int64_t exchanged_ns, private_notes;
+    bool has_store;
 };
 
 static int compare_names(const void *a, const void *b)
@@ -50,46 +51,66 @@ static void print_json(const struct orch_store *store, const struct standing *s)
                             json_integer((json_int_t)GPOINTER_TO_SIZE(
                                 g_hash_table_lookup(s->there.behind_by, names->pdata[i]))));
     bool known = s->remote.name && !s->problem;
+    g_autofree char *exchanged = s->exchanged_ns ? orch_time_format(s->exchanged_ns, true) : NULL;
     orch_cli_print_json(
-        json_pack("{s:s s:s s:I s:I s:I s:s? s:s? s:o s:o s:o s:o}", "store",
-                  orch_store_path(store), "digest", s->info.digest, "runs",
+        json_pack("{s:s? s:s s:I s:I s:I s:s? s:s? s:o s:o s:o s:o s:s?}", "store",
+                  s->has_store ? orch_store_path(store) : NULL, "digest", s->info.digest, "runs",
                   (json_int_t)s->info.runs, "running", (json_int_t)s->info.active, "private_notes",
                   (json_int_t)s->private_notes, "remote", s->remote.name, "problem", s->problem,
-                  "ahead", known ? json_integer(s->there.ahead) : json_null(), "behind",
-                  known ? json_integer(s->there.behind) : json_null(), "behind_by", by,
-                  "exchanged_ns", s->exchanged_ns ? json_integer(s->exchanged_ns) : json_null()));
+                  "ahead", known ? json_integer(s->there.ahead) : json_null(), "ahead_notes",
+                  known ? json_integer(s->there.ahead_notes) : json_null(), "behind",
+                  known ? json_integer(s->there.behind) : json_null(), "behind_by", by, "exchanged",
+                  exchanged));
 }
 
-static void print_remote(struct orch_cli *cli, const struct standing *s)
+/* "12", "12, and 1 note" */
+static void print_ahead(const struct orch_exchanged *there)
+{
+    printf("ahead    %" G_GINT64_FORMAT, there->ahead);
+    if (there->ahead_notes)
+        printf(", and %" G_GINT64_FORMAT " note%s", there->ahead_notes,
+               there->ahead_notes == 1 ? "" : "s");
+    puts(there->ahead || there->ahead_notes ? " ('orch push' sends them)" : "");
+}
+
+static void print_remote(const struct standing *s)
 {
     g_autofree char *ago = s->exchanged_ns ? orch_cli_ago(s->exchanged_ns) : g_strdup("never");
-    (void)cli;
     if (!s->remote.name) {
         printf("remote   none\n");
         return;
     }
-    printf("remote   %s, last exchanged: %s\n", s->remote.name, ago);
+    g_autofree char *name = orch_text_plain(g_strdup(s->remote.name));
+    if (s->remote.is_folder)
+        printf("remote   %s, a folder\n", name);
+    else
+        printf("remote   %s, last exchanged: %s\n", name, ago);
     if (s->problem)
         return;
-    printf("ahead    %" G_GINT64_FORMAT "%s\n", s->there.ahead,
-           s->there.ahead ? " ('orch push' sends them)" : "");
+    print_ahead(&s->there);
     printf("behind   %" G_GINT64_FORMAT "%s\n", s->there.behind,
            s->there.behind ? " ('orch pull' gets them)" : "");
     g_autoptr(GPtrArray) names = sorted_names(s->there.behind_by);
     for (guint i = 0; i < names->len; i++) {
-        g_autofree char *plain = orch_text_plain(g_strdup(names->pdata[i]));
-        printf("         %5zu by %s\n",
+        g_autofree char *who = orch_who_name(names->pdata[i]);
+        g_autofree char *plain = orch_text_plain(g_strdup(who));
+        printf("         %zu by %s\n",
                GPOINTER_TO_SIZE(g_hash_table_lookup(s->there.behind_by, names->pdata[i])), plain);
     }
 }
 
-static void print(struct orch_cli *cli, const struct orch_store *store, const struct standing *s)
+static void print(const struct orch_store *store, const struct standing *s)
 {
-    printf("store    %s\n", orch_store_path(store));
-    printf("digest   %.8s, %" G_GINT64_FORMAT " run%s, %" G_GINT64_FORMAT " running\n",
-           s->info.digest, s->info.runs, s->info.runs == 1 ? "" : "s", s->info.active);
-    printf("notes    %" G_GINT64_FORMAT " private, which stay here\n", s->private_notes);
-    print_remote(cli, s);
+    if (s->has_store)
+        printf("store    %s\ndigest   %.8s, %" G_GINT64_FORMAT " run%s, %" G_GINT64_FORMAT
+               " running\n",
+               orch_store_path(store), s->info.digest, s->info.runs, s->info.runs == 1 ? "" : "s",
+               s->info.active);
+    else
+        puts("store    none yet ('orch run RECIPE' or 'orch pull' makes it)");
+    if (s->private_notes)
+        printf("notes    %" G_GINT64_FORMAT " private, which stay here\n", s->private_notes);
+    print_remote(s);
 }
 
 /* A remote that is missing or cannot be reached is said; the rest stands. */
@@ -115,8 +136,13 @@ static void ask_remote(struct orch_cli *cli, struct orch_store *store, bool offl
 static int run_status(struct orch_cli *cli, const void *options, GError **error)
 {
     const struct status_options *o = options;
-    struct orch_store *store = orch_cli_store(cli, ORCH_STORE_READ, error);
-    struct standing s = {0};
+    struct orch_workspace *workspace = orch_cli_workspace(cli, NULL, error);
+    if (!workspace)
+        return -1;
+    /* without a store it can be told what the others have */
+    struct standing s = {.has_store = orch_store_exists(workspace->db_path)};
+    struct orch_store *store = s.has_store ? orch_cli_store(cli, ORCH_STORE_READ, error)
+                                           : orch_workspace_scratch(workspace, error);
     if (!store || !orch_store_info(store, &s.info, error))
         return -1;
     s.private_notes = orch_store_private_notes(store, error);
@@ -126,7 +152,7 @@ static int run_status(struct orch_cli *cli, const void *options, GError **error)
         if (cli->json)
             print_json(store, &s);
         else
-            print(cli, store, &s);
+            print(store, &s);
         status = s.problem ? ORCH_EXIT_STORE : ORCH_EXIT_OK;
     }
     orch_store_info_clear(&s.info);
@@ -144,10 +170,10 @@ const struct orch_command ORCH_COMMAND_STATUS = {
     .max_args = 1,
     .options = STATUS_OPTIONS,
     .option_bytes = sizeof(struct status_options),
-    .about =
-        "Ahead: ended runs that the remote lacks. Behind: runs there that are not here, by who "
-        "made them. Nothing is changed but what is known of the remote. Exits with 3 when "
-        "the remote cannot be asked; the rest is printed all the same.",
+    .about = "Ahead: ended runs, and public notes and removals, that the remote lacks. Behind: "
+             "runs there that are not here, by who "
+             "made them. Nothing is changed but what is known of the remote. Exits with 3 when "
+             "the remote cannot be asked; the rest is printed all the same.",
     .examples = "  orch status\n  orch status --offline",
     .run = run_status,
 };

@@ -18,7 +18,8 @@ void orch_help_overview(FILE *out, bool all)
           "  orch plan RECIPE    what would run, and why\n"
           "  orch ls             the runs that are recorded\n"
           "  orch show RUN       all of one run\n"
-          "  orch best METRIC    which setting won, and by how much\n\n",
+          "  orch best METRIC    which setting won, and by how much\n\n"
+          "With others: 'orch pull' gets your group's runs, 'orch push' sends yours.\n\n",
           out);
     const char *group = NULL;
     for (int i = 0; all && ORCH_COMMANDS[i]; i++) {
@@ -68,10 +69,44 @@ static char *help_text(const struct orch_command *command)
     return g_string_free(out, FALSE);
 }
 
+/* A line in several of at most `columns`, broken at blanks; those that follow begin with `indent`
+ * blanks. */
+static void print_wrapped(FILE *out, const char *line, int columns, int indent)
+{
+    int at = 0;
+    g_auto(GStrv) words = g_strsplit(line, " ", -1);
+    for (int i = 0; words[i]; i++) {
+        int width = orch_text_columns(words[i]);
+        bool breaks = at > indent && at + 1 + width > columns;
+        if (breaks)
+            fprintf(out, "\n%*s", indent, "");
+        else if (i)
+            fputc(' ', out);
+        at = breaks ? indent + width : at + (i > 0) + width;
+        fputs(words[i], out);
+    }
+    fputc('\n', out);
+}
+
+/* On a terminal no line is longer than it; what stands beside an option stays in its column. */
 void orch_help_command(FILE *out, const struct orch_command *command)
 {
     g_autofree char *text = help_text(command);
-    fputs(text, out);
+    int columns = orch_terminal_columns(fileno(out));
+    if (columns < 60) {
+        fputs(text, out);
+        return;
+    }
+    g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
+    bool in_examples = false;
+    for (int i = 0; lines[i] && (lines[i + 1] || *lines[i]); i++) {
+        in_examples = in_examples || strcmp(lines[i], "examples:") == 0;
+        bool is_option = lines[i][0] == ' ';
+        if (in_examples || orch_text_columns(lines[i]) <= columns)
+            fprintf(out, "%s\n", lines[i]);
+        else
+            print_wrapped(out, lines[i], MIN(columns, 100), is_option ? 33 : 0);
+    }
 }
 
 bool orch_help_group(FILE *out, const char *word)

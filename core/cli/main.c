@@ -80,6 +80,36 @@ const struct orch_command *orch_command_find(const char *name)
     return NULL;
 }
 
+/* What people type who know other programs, and the command that they mean. */
+static const char *usual_word(const char *typed)
+{
+    static const struct {
+        const char *word, *hint;
+    } table[] = {
+        {"merge",
+         "'orch db merge FILE' joins a store or bundle, 'orch pull' what the group pushed"},
+        {"sync", "'orch pull' gets the group's runs, 'orch push' sends yours"},
+        {"share", "'orch push' sends your runs; 'orch run RECIPE --share' runs what nobody has"},
+        {"fetch", "'orch pull' gets the group's runs"},
+        {"clone", "'git clone' the repository, then 'orch pull'"},
+        {"remote", "'git remote add origin URL' names a remote"},
+        {"bundle", "'orch export --bundle FILE' writes one, 'orch db merge FILE' joins one"},
+        {"claim", "'orch run RECIPE --share' claims trials, 'orch coverage RECIPE' shows claims"},
+        {"claims", "'orch run RECIPE --share' claims trials, 'orch coverage RECIPE' shows claims"},
+        {"ledger", "'orch cost' sums what it cost the group"},
+        {"sign", "'orch push --sign' signs your runs, 'orch db check --signatures' judges them"},
+        {"remove", "'orch rm RUN' hides a run"},
+        {"delete", "'orch rm RUN' hides a run"},
+        {"undo", "'orch rm --undo RUN' brings a removed run back"},
+        {"restore", "'orch rm --undo RUN' brings a removed run back"},
+        {"list", "'orch ls' lists runs"},
+    };
+    for (size_t i = 0; i < G_N_ELEMENTS(table); i++)
+        if (strcmp(table[i].word, typed) == 0)
+            return table[i].hint;
+    return NULL;
+}
+
 static void unknown_command(int argc, char **argv, GError **error)
 {
     g_autoptr(GPtrArray) names = g_ptr_array_new();
@@ -97,6 +127,7 @@ static void unknown_command(int argc, char **argv, GError **error)
     const char *near = orch_suggest(typed, (const char *const *)names->pdata);
     g_autofree char *hint =
         inner->len && argc < 2 ? g_strdup_printf("there are %s", inner->str)
+        : usual_word(argv[0])  ? g_strdup(usual_word(argv[0]))
         : near ? g_strdup_printf("did you mean 'orch %s'? 'orch help' lists all", near)
                : g_strdup("'orch help' lists all");
     orch_error_set(error, ORCH_ERROR_USAGE, hint,

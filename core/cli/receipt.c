@@ -46,6 +46,7 @@ static void print_rows(struct orch_cli *cli, const struct orch_receipt *receipt)
         orch_table_add_int(table, row->known);
     }
     orch_table_print(cli, table, "rows");
+    fflush(stdout);
 }
 
 static void add_count(GString *text, int64_t count, const char *one, const char *many)

@@ -30,9 +30,11 @@ struct orch_store *orch_cli_store(struct orch_cli *cli, enum orch_store_mode mod
     if (!workspace)
         return NULL;
     if (mode != ORCH_STORE_CREATE && !orch_store_exists(workspace->db_path)) {
-        orch_error_set(error, ORCH_ERROR_STORE,
-                       "run a recipe first ('orch run RECIPE'), or name a store with --db",
-                       "there is no store '%s'", workspace->db_path);
+        orch_error_set(
+            error, ORCH_ERROR_STORE,
+            "run a recipe first ('orch run RECIPE'), get the group's runs ('orch pull'), or "
+            "name a store with --db",
+            "there is no store '%s'", workspace->db_path);
         return NULL;
     }
     return orch_workspace_store(workspace, mode, error);

@@ -204,29 +204,107 @@ static const char *outcome_of(const struct orch_handin *handin)
     return orch_json_int(handin->outcome, "not_checked", 0) ? "partly checked" : "confirmed";
 }
 
-static struct orch_table *table_of(const GPtrArray *handins, const char *folder)
+/* A column of numbers or words; those that say nothing of any hand-in are for JSON alone. */
+enum column {
+    RECIPE,
+    CONFIRMED,
+    DIFFERS,
+    NOT_CHECKED,
+    SHARED,
+    UNDECLARED,
+    COPIED,
+    SIGNATURE,
+    COLUMNS
+};
+static const char *const COLUMN_NAMES[] = {"recipe",  ">confirmed",  ">differs", ">not checked",
+                                           ">shared", ">undeclared", ">copied",  "signature"};
+
+static int64_t number_of(const struct orch_handin *handin, enum column column)
 {
-    static const char *const headers[] = {"hand-in",     "who",      "recipe",       "outcome",
-                                          ">confirmed",  ">differs", ">not checked", ">shared",
-                                          ">undeclared", ">copied",  "signature",    NULL};
+    switch (column) {
+    case CONFIRMED:
+        return orch_json_int(handin->outcome, "confirmed", 0);
+    case DIFFERS:
+        return orch_json_int(handin->outcome, "differs", 0);
+    case NOT_CHECKED:
+        return orch_json_int(handin->outcome, "not_checked", 0);
+    case SHARED:
+        return handin->shared;
+    case UNDECLARED:
+        return handin->undeclared;
+    default:
+        return handin->copies;
+    }
+}
+
+static const char *word_of(const struct orch_handin *handin, enum column column)
+{
+    return column == RECIPE ? orch_json_text(handin->outcome, "recipe", "-")
+                            : orch_json_text(handin->outcome, "signature", "none");
+}
+
+static bool is_word(enum column column)
+{
+    return column == RECIPE || column == SIGNATURE;
+}
+
+/* Is it worth its place on a page: a number somewhere, words that are not all the same? */
+static bool tells(const GPtrArray *handins, enum column column)
+{
+    bool any = column == CONFIRMED;
+    for (guint i = 0; i < handins->len; i++)
+        any = any || (is_word(column) ? strcmp(word_of(handins->pdata[i], column),
+                                               word_of(handins->pdata[0], column)) != 0
+                                      : number_of(handins->pdata[i], column) != 0);
+    return any;
+}
+
+static struct orch_table *table_of(const GPtrArray *handins, const char *folder, bool has_all)
+{
+    const char *headers[COLUMNS + 4] = {"hand-in", "who", "outcome"};
+    enum column columns[COLUMNS];
+    int count = 0;
+    for (int i = 0; i < COLUMNS; i++)
+        if (has_all || tells(handins, (enum column)i)) {
+            headers[3 + count] = COLUMN_NAMES[i];
+            columns[count++] = (enum column)i;
+        }
     struct orch_table *table = orch_table_new(headers);
     for (guint i = 0; i < handins->len; i++) {
         const struct orch_handin *handin = handins->pdata[i];
-        const json_t *outcome = handin->outcome;
         const char *name = handin->file + strlen(folder);
         orch_table_add(table, name + strspn(name, "/"), NULL);
-        orch_table_add_who(table, orch_json_text(outcome, "who", NULL));
-        orch_table_add(table, orch_json_text(outcome, "recipe", "-"), NULL);
+        orch_table_add_who(table, orch_json_text(handin->outcome, "who", NULL));
         orch_table_add(table, outcome_of(handin), NULL);
-        orch_table_add_int(table, orch_json_int(outcome, "confirmed", 0));
-        orch_table_add_int(table, orch_json_int(outcome, "differs", 0));
-        orch_table_add_int(table, orch_json_int(outcome, "not_checked", 0));
-        orch_table_add_int(table, handin->shared);
-        orch_table_add_int(table, handin->undeclared);
-        orch_table_add_int(table, handin->copies);
-        orch_table_add(table, orch_json_text(outcome, "signature", "none"), NULL);
+        for (int j = 0; j < count; j++) {
+            if (is_word(columns[j]))
+                orch_table_add(table, word_of(handin, columns[j]), NULL);
+            else
+                orch_table_add_int(table, number_of(handin, columns[j]));
+        }
     }
     return table;
+}
+
+/* "6 hand-ins: 5 confirmed, 1 differs; no signatures" */
+static void print_sum(const GPtrArray *handins)
+{
+    static const char *const words[] = {"confirmed",  "partly checked", "differs", "copied",
+                                        "undeclared", "problems",       "no pack"};
+    printf("%u hand-in%s:", handins->len, handins->len == 1 ? "" : "s");
+    const char *between = " ";
+    for (size_t i = 0; i < G_N_ELEMENTS(words); i++) {
+        unsigned count = 0;
+        for (guint j = 0; j < handins->len; j++)
+            count += strcmp(outcome_of(handins->pdata[j]), words[i]) == 0;
+        if (count)
+            printf("%s%u %s", between, count, words[i]);
+        between = count ? ", " : between;
+    }
+    const char *signature = word_of(handins->pdata[0], SIGNATURE);
+    if (!tells(handins, SIGNATURE))
+        printf("; signatures: %s", signature);
+    putchar('\n');
 }
 
 static void print_plain(const char *format, ...) G_GNUC_PRINTF(1, 2);
@@ -275,6 +353,10 @@ static void print_common(const GPtrArray *found)
 {
     for (guint i = 0; i < found->len && i < SHOWN_MAX; i++) {
         const struct orch_in_common *c = found->pdata[i];
+        if (!*c->run) {
+            print_plain("%s: %s and %s: %s", c->kind, c->file, c->other, c->what);
+            continue;
+        }
         print_plain("%s: %s: %s %s%s%s%s%s: %s", c->kind, c->file, c->experiment,
                     orch_cli_short_key(c->run), c->other ? " and " : "", c->other ? c->other : "",
                     c->other ? " " : "", c->other ? orch_cli_short_key(c->other_run) : "", c->what);
@@ -299,7 +381,7 @@ static json_t *common_json(const GPtrArray *found)
 static void give(struct orch_cli *cli, const GPtrArray *handins, const GPtrArray *found,
                  const char *folder)
 {
-    struct orch_table *table = table_of(handins, folder);
+    struct orch_table *table = table_of(handins, folder, cli->json);
     if (cli->json) {
         json_t *outcomes = json_array();
         for (guint i = 0; i < handins->len; i++) {
@@ -317,6 +399,7 @@ static void give(struct orch_cli *cli, const GPtrArray *handins, const GPtrArray
     for (guint i = 0; i < handins->len; i++)
         print_handin(handins->pdata[i]);
     print_common(found);
+    print_sum(handins);
 }
 
 int orch_cli_verify_class(struct orch_cli *cli, const char *folder, bool is_full, int jobs,

@@ -103,6 +103,28 @@ static void look_at_maker(struct gathering *g, const struct row *row)
                                declared ? "declared" : "not declared"));
 }
 
+/* ---- one name on two hand-ins -------------------------------------------------------------------
+ */
+
+/* Somebody may hand in twice; or a file was copied whole. Only people know. */
+static void look_at_packers(struct gathering *g, const GPtrArray *handins)
+{
+    g_autoptr(GHashTable) first = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    for (guint i = 0; i < handins->len; i++) {
+        struct orch_handin *handin = handins->pdata[i];
+        const char *who = packer(handin);
+        char *name = g_strjoin("\n", orch_json_text(handin->outcome, "recipe", ""), who, NULL);
+        struct orch_handin *other = *who ? g_hash_table_lookup(first, name) : NULL;
+        if (other) {
+            struct row row = {handin, NULL}, with = {other, NULL};
+            add_common(g, "same name", &row, &with, g_strdup_printf("both are by %s", who));
+        }
+        if (*who && !other)
+            g_hash_table_insert(first, g_steal_pointer(&name), handin);
+        g_free(name);
+    }
+}
+
 /* ---- copies ------------------------------------------------------------------------------------
  */
 
@@ -207,9 +229,10 @@ static void look_at_equals(struct gathering *g, const char *name)
 
 static int rank(const struct orch_in_common *common)
 {
-    static const char *const order[] = {"copied run", "undeclared run", "shared run", "equal time"};
+    static const char *const order[] = {"copied run", "undeclared run", "same name", "shared run",
+                                        "equal time"};
     int at = 0;
-    while (at < 3 && strcmp(order[at], common->kind) != 0)
+    while (at < (int)G_N_ELEMENTS(order) - 1 && strcmp(order[at], common->kind) != 0)
         at++;
     return at;
 }
@@ -239,6 +262,7 @@ GPtrArray *orch_class_compare(GPtrArray *handins)
             look_at_maker(&g, &row);
         }
     }
+    look_at_packers(&g, handins);
     static const char *const names[] = {"key", "started", "wall", "times"};
     for (size_t i = 0; i < G_N_ELEMENTS(names); i++)
         look_at_equals(&g, names[i]);

@@ -28,7 +28,8 @@ void orch_handin_free(struct orch_handin *handin);
 /** Something that two hand-ins have in common. */
 struct orch_in_common {
     const char *kind;         /* "copied run", "undeclared run", "shared run", "equal time" (how
-                                 long it took and nothing else; it may be chance): static */
+                                 long it took and nothing else; it may be chance), "same name" (two
+                                 hand-ins by one person; without runs): static */
     const char *file, *other; /* borrowed from the hand-ins; other: NULL, or whose it is */
     char *experiment, *run, *other_run;
     char *what; /* exactly what is equal, and what is not */

@@ -43,6 +43,7 @@ struct orch_exchanged {
     struct orch_receipt *receipt; /* of what came; NULL: nothing was joined */
     int64_t sent_runs, sent_items, sent_bytes;
     int64_t ahead, behind; /* runs, after it */
+    int64_t ahead_notes;   /* of LOOK: notes, tags, removals and signatures that are not there */
     GHashTable *behind_by; /* of LOOK on a git remote: name (char *) -> runs (GSIZE_TO_POINTER) that
                               are there and not here; else NULL */
     unsigned tries;        /* more than 1: somebody else pushed meanwhile */

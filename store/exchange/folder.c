@@ -279,7 +279,7 @@ static bool join_new(struct folder *f, struct orch_exchanged *out, GError **erro
 /** What the folder lacks. */
 struct lacking {
     struct folder *folder;
-    int64_t items, runs;
+    int64_t items, runs, notes;
 };
 
 static bool is_lacking(void *ctx, const struct orch_item_name *name, int64_t bytes)
@@ -294,6 +294,7 @@ static bool is_lacking(void *ctx, const struct orch_item_name *name, int64_t byt
         return false;
     lacking->items++;
     lacking->runs += name->kind == ORCH_ITEM_RUN;
+    lacking->notes += name->kind == ORCH_ITEM_NOTE;
     return true;
 }
 
@@ -448,6 +449,7 @@ static bool look(struct folder *f, const struct orch_item_choice *choice,
     if (!count_behind(f, &out->behind, error) || !count_lacking(f, &rest, &lacking, NULL, error))
         return false;
     out->ahead = lacking.runs;
+    out->ahead_notes = lacking.notes;
     return true;
 }
 

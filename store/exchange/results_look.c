@@ -73,6 +73,8 @@ static bool count_kept(void *ctx, const struct results_news *news, GError **erro
     (void)error;
     if (news->name && news->name->kind == ORCH_ITEM_RUN)
         look->out->ahead++;
+    if (news->name && news->name->kind == ORCH_ITEM_NOTE)
+        look->out->ahead_notes++;
     if (look->outgoing) {
         results_blob_size(look->place, &news->oid, &bytes);
         add_outgoing(look, news->path, bytes);
@@ -92,6 +94,8 @@ static enum orch_item_want wants(void *ctx, const struct orch_item_name *name, i
         return ORCH_ITEM_SKIP;
     if (name->kind == ORCH_ITEM_RUN)
         look->out->ahead++;
+    if (name->kind == ORCH_ITEM_NOTE)
+        look->out->ahead_notes++;
     return look->outgoing ? ORCH_ITEM_TAKE : ORCH_ITEM_SKIP;
 }
 

@@ -209,6 +209,25 @@ static void set_no_remote(struct results_place *place, GError **error)
                    place->dir);
 }
 
+/* A path that cannot be a remote, and what to do. */
+static bool is_odd_path(const char *path, GError **error)
+{
+    g_autofree char *base = g_path_get_basename(path);
+    if (access(path, F_OK) != 0)
+        orch_error_set(error, ORCH_ERROR_IO,
+                       "is it mounted? 'mkdir DIR' makes a shared folder, 'git init --bare DIR' a "
+                       "shared repository",
+                       "there is no git repository and no folder '%s'", path);
+    else if (g_file_test(path, G_FILE_TEST_IS_REGULAR) && strcmp(base, ".git") != 0)
+        orch_error_set(error, ORCH_ERROR_IO,
+                       "'orch db merge FILE' joins a bundle or a store; 'orch export --bundle "
+                       "FILE' writes a bundle",
+                       "'%s' is a file, no remote", path);
+    else
+        return false;
+    return true;
+}
+
 /* What git is given for what a user said: a name, an absolute path, a URL. NULL: unknown. */
 static char *meaning_of(struct results_place *place, const char *said, GError **error)
 {
@@ -220,17 +239,21 @@ static char *meaning_of(struct results_place *place, const char *said, GError **
     }
     if (is_url(said))
         return g_strdup(said);
-    if (strchr(said, '/') || access(said, F_OK) == 0)
-        return orch_path_absolute(said, NULL);
+    if (strchr(said, '/') || access(said, F_OK) == 0) {
+        g_autofree char *path = orch_path_absolute(said, NULL);
+        return is_odd_path(path, error) ? NULL : g_steal_pointer(&path);
+    }
     g_autoptr(GPtrArray) names =
         g_ptr_array_copy(place->remotes, (GCopyFunc)(void *)g_strdup, NULL);
     g_ptr_array_set_free_func(names, g_free);
     g_ptr_array_add(names, NULL);
     g_autofree char *near = orch_suggest_hint(said, (const char *const *)names->pdata);
-    orch_error_set(error, ORCH_ERROR_IO,
-                   near ? near
-                        : "'git remote -v' lists the remotes; 'git remote add NAME URL' adds one",
-                   "no remote is called '%s', and no folder either", said);
+    orch_error_set(
+        error, ORCH_ERROR_IO,
+        near ? near
+             : "'git remote -v' lists the remotes; to share through a folder, make it first: "
+               "'mkdir DIR'",
+        "no remote is called '%s', and no folder either", said);
     return NULL;
 }
 

@@ -76,18 +76,32 @@ static const struct {
     {"No space left", "the disk is full", NULL},
 };
 
+/* Without the sentences that git ends with whatever the reason was. The caller frees. */
+static char *without_tail(const char *said)
+{
+    const char *tail = strstr(said, "fatal: Could not read from remote repository");
+    if (!tail || tail == said)
+        return g_strdup(said);
+    char *text = g_strndup(said, (gsize)(tail - said));
+    size_t length = strlen(text);
+    while (length && strchr("; \n", text[length - 1]))
+        text[--length] = 0;
+    return text;
+}
+
 void results_trouble(const struct results_place *place, const char *doing, const char *said,
                      GError **error)
 {
+    g_autofree char *why = without_tail(said);
     for (size_t i = 0; i < G_N_ELEMENTS(TROUBLES); i++)
         if (strstr(said, TROUBLES[i].said)) {
             orch_error_set(error, ORCH_ERROR_IO, TROUBLES[i].hint, "cannot %s '%s': %s%s%s", doing,
                            place->remote, TROUBLES[i].what ? TROUBLES[i].what : "",
-                           TROUBLES[i].what ? "; git says: " : "", said);
+                           TROUBLES[i].what ? "; git says: " : "", why);
             return;
         }
     orch_error_set(error, ORCH_ERROR_IO, "'git fetch' shows whether the remote can be used",
-                   "cannot %s '%s': %s", doing, place->remote, *said ? said : "git was stopped");
+                   "cannot %s '%s': %s", doing, place->remote, *why ? why : "git was stopped");
 }
 
 bool results_talk(const struct results_place *place, const char *const *args, GString **out,

@@ -26,13 +26,13 @@ same "$(json total.hours) $(json total.device_hours) $(json total.unpriced_hours
 python3 -c '
 import json, sys
 d = json.load(sys.stdin)
-assert abs(d["total"]["cost"] - (5 * 0.55 + 5 * 0.9)) < 1e-9, d["total"]
-assert abs(d["total"]["lost_cost"] - 0.9) < 1e-9, d["total"]
+assert abs(d["total"]["cost_usd"] - (5 * 0.55 + 5 * 0.9)) < 1e-9, d["total"]
+assert abs(d["total"]["lost_cost_usd"] - 0.9) < 1e-9, d["total"]
 rows = {(r["who"], r["gpu"]): r for r in d["rows"]}
 ada, bob = "Ada Lovelace <ada@example.org>", "bob"
 assert set(rows) == {(ada, "Tesla V100-SXM2-16GB"), (ada, "Tesla K80"), (bob, "Tesla K80"), (bob, "AMD EPYC"), (bob, "My Card")}, list(rows)
-assert abs(rows[ada, "Tesla V100-SXM2-16GB"]["cost"] - 2.75) < 1e-9 and rows[ada, "Tesla V100-SXM2-16GB"]["device_hours"] == 5
-assert rows[bob, "AMD EPYC"]["cost"] is None and rows[bob, "AMD EPYC"]["unpriced_hours"] == 2
+assert abs(rows[ada, "Tesla V100-SXM2-16GB"]["cost_usd"] - 2.75) < 1e-9 and rows[ada, "Tesla V100-SXM2-16GB"]["device_hours"] == 5
+assert rows[bob, "AMD EPYC"]["cost_usd"] is None and rows[bob, "AMD EPYC"]["unpriced_hours"] == 2
 assert d["without_price"] == ["AMD EPYC", "My Card"], d["without_price"]
 assert any("as of 2024" in p for p in d["prices"]) and d["allowance"] is None and d["plan"] is None, d
 ' <<<"$out" || _fail 'the sums are wrong'
@@ -40,7 +40,7 @@ ok orch cost; has 'Ada Lovelace'; has_not 'ada@example.org'; has 'unknown'; has_
 says 'as of 2024'; says 'no price is known of: AMD EPYC; My Card'; says 'hint: --price'
 # a rate of one's own, for a card and for every processor; one that nobody used
 ok orch cost --price 'My Card=2' --price cpu=0.5 --price T4=1 --json
-same "$(json total.unpriced_hours)" 0.0; same "$(json total.cost)" "14.25"
+same "$(json total.unpriced_hours)" 0.0; same "$(json total.cost_usd)" "14.25"
 ok orch cost --price 'My Card=2' --price cpu=0.5 --price T4=1; has '$14.25'; says '--price names what no run used: T4'; says_not 'no price is known'
 # by week (UTC) and month, since, where
 ok orch cost --by week --json; same "$(json rows.0.week) $(json rows.0.runs) $(json rows.1.week) $(json rows.1.runs)" '2024-W47 1 2024-W48 6'
@@ -63,7 +63,7 @@ ok orch cost --by gpu --json
 python3 -c '
 import json, sys
 rows = {r["gpu"]: r for r in json.load(sys.stdin)["rows"]}
-assert abs(rows["Tesla K80"]["cost"] - 0.5) < 1e-9 and abs(rows["AMD EPYC"]["cost"] - 0.5) < 1e-9, rows
+assert abs(rows["Tesla K80"]["cost_usd"] - 0.5) < 1e-9 and abs(rows["AMD EPYC"]["cost_usd"] - 0.5) < 1e-9, rows
 ' <<<"$out" || _fail 'the own prices are wrong'
 # what is wrong is said
 fails 2 orch cost --by whom; says "no sums by 'whom'"; says "did you mean 'who'"

@@ -3,9 +3,9 @@
 """Runs a page of the manual, such as the README: usage readme.py PAGE BUILD.
 
 In a scratch repository prepared as the README says ('orch init', then a train.py that prints
-'accuracy'), every '$ ...' command of its console blocks must print what stands below it, and every
+'accuracy'), whose user is Ada and which has a remote and Bob's clone of it beside it, every '$ ...' command of its console blocks must print what stands below it, and every
 'orch ...' line of its sh blocks must end well, in the order of the page. Keys, numbers and runs of
-blanks may differ; '...' stands for any lines. Lines that begin with './build.sh' set the machine up
+blanks may differ; '...' stands for any lines; /tmp is a folder of the test's. Lines that begin with './build.sh' set the machine up
 and are left to build.sh's own tests.
 """
 import os
@@ -112,11 +112,15 @@ def main():
             check_recipe(text, folder)
         with open(folder + "/w/train.py", "w") as file:
             file.write(TRAIN)
-        shell.run("git add -A && git commit -qm first")
+        shell.run("git config user.name 'Ada Lovelace' && git config user.email ada@example.org")
+        shell.run("git add -A && git commit -qm first && git init -q --bare -b main ../hub.git")
+        shell.run("git remote add origin ../hub.git && git push -q origin main")
+        shell.run("git clone -q ../hub.git ../bob && git -C ../bob config user.name Bob")
         shown = run = 0
         for language, lines in blocks(text):
             for command, wanted in transcript(lines) if language == "console" else []:
-                got = [line for line in shell.run(command).splitlines() if line]
+                said = shell.run(command.replace("/tmp/", folder + "/")).replace(folder + "/", "/tmp/")
+                got = [line for line in said.splitlines() if line]
                 problem = matches([line for line in wanted if line], got)
                 if problem:
                     sys.exit("FAILED: $ %s\n%s\nall of it:\n%s" % (command, problem, "\n".join(got)))
