@@ -71,6 +71,8 @@ GPtrArray *cli_signatures_of(struct orch_cli *cli, struct orch_store *store, con
         if (run)
             g_ptr_array_add(texts, worth(all->pdata[i], run));
     }
+    if (all->len >= ORCH_SIGNATURES_OF_RUN_MAX)
+        g_ptr_array_add(texts, g_strdup("and maybe more: 'orch db check --signatures' judges all"));
     return texts;
 }
 

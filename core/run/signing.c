@@ -295,7 +295,7 @@ GPtrArray *orch_signatures_judge(struct orch_store *store, const char *dir, cons
     for (guint i = 0; runs && i < runs->len; i++)
         g_hash_table_insert(here, ((struct orch_run_digest *)runs->pdata[i])->key, runs->pdata[i]);
     g_autoptr(GPtrArray) all = g_ptr_array_new_with_free_func(free_judged);
-    for (guint i = 0; i < rows->len; i++) {
+    for (guint i = 0; i < rows->len && !(run_key && i >= ORCH_SIGNATURES_OF_RUN_MAX); i++) {
         struct orch_signature_judged *judged = judge(rows->pdata[i], here, dir, error);
         if (!judged)
             return NULL;

@@ -40,9 +40,11 @@ struct orch_signature_judged {
     GPtrArray *runs; /* struct orch_signed_run * */
 };
 
-/** Judges every signature of the store, or with `run_key` those that name that run, oldest first:
- * struct orch_signature_judged *; the caller unrefs. NULL when one cannot be judged (a program is
- * missing). */
+/** Signatures that are judged when one run is asked about: programs are started for each. */
+#define ORCH_SIGNATURES_OF_RUN_MAX 100
+/** Judges every signature of the store, or with `run_key` those that name that run (the oldest, up
+ * to the maximum), oldest first: struct orch_signature_judged *; the caller unrefs. NULL when one
+ * cannot be judged (a program is missing). */
 GPtrArray *orch_signatures_judge(struct orch_store *store, const char *dir, const char *run_key,
                                  GError **error);
 
