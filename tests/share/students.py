@@ -146,7 +146,7 @@ def note_runs(student):
 
 
 def run_some(student):
-    chosen = ",".join(str(rng.randint(1, 400)) for _ in range(rng.randint(1, 3)))
+    chosen = ",".join(str(n) for n in rng.sample(range(1, 401), rng.randint(1, 3)))
     # a trial that a classmate runs at the same moment in the same clone is held: nothing to mind
     do(student, ORCH, "run", "study.recipe", "-q", "--yes", "-x", "metrics=" + chosen, allowed=(0, 1))
     count("run")
@@ -174,7 +174,8 @@ def remove_or_restore(student):
         own = []
     db.close()
     if own:
-        key = rng.choice(own)[0]
+        removed = [row for row in own if row[0] in hidden]
+        key = rng.choice(removed if removed and rng.random() < 0.5 else own)[0]
         do(student, ORCH, "rm", *(["--undo"] if key in hidden else []), key)
         count("restored" if key in hidden else "removed")
 
