@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Fills a store with N small runs, for measuring how queries scale: store_fill FILE N
- * [timed|curves]. With `timed` they are trainings of five networks on four GPUs that declare their
- * cost and record a step time by a made-up law with 5 % of noise. With `curves` they have five
- * parameters and two metrics of 45 points, and the last ten a metric of 100,000: 100,000 runs are
- * 10 million points. */
+ * [small|year|timed|curves]. With `year` their keys tell of times all over the last one. With
+ * `timed` they are trainings of five networks on four GPUs that declare their cost and record a
+ * step time by a made-up law with 5 % of noise. With `curves` they have five parameters and two
+ * metrics of 45 points, and the last ten a metric of 100,000: 100,000 runs are 10 million points.
+ */
 #include "store/store.h"
 
 #include "lib/base/file.h"
@@ -13,10 +14,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool put_run(struct orch_store *store, int64_t i, GError **error)
+/* A key made `ago_ms` ago: its first 12 digits are the time. */
+static void make_key_of(int64_t ago_ms, char key[ORCH_KEY_CHARS])
+{
+    char time[13];
+    orch_key_make(key);
+    g_snprintf(time, sizeof time, "%012llx",
+               (unsigned long long)(orch_now_ns() / 1000000 - ago_ms));
+    memcpy(key, time, 8);
+    memcpy(key + 9, time + 8, 4);
+}
+
+static bool put_run(struct orch_store *store, int64_t i, int64_t ago_ms, GError **error)
 {
     char key[ORCH_KEY_CHARS], fingerprint[ORCH_SHA256_CHARS];
-    orch_key_make(key);
+    make_key_of(ago_ms, key);
     orch_sha256(&i, sizeof i, fingerprint);
     g_autofree char *lr = g_strdup_printf("%g", 0.001 * (double)(i % 100 + 1));
     g_autofree char *facts = g_strdup_printf("{\"coords\":{\"lr\":%s}}", lr);
@@ -182,6 +194,8 @@ static bool put_curves(struct orch_store *store, int64_t i, bool is_long, GError
     return orch_store_record(store, &record, error);
 }
 
+#define YEAR_MS INT64_C(31536000000)
+
 static bool put_any(struct orch_store *store, const char *kind, int64_t i, int64_t count,
                     GError **error)
 {
@@ -189,14 +203,17 @@ static bool put_any(struct orch_store *store, const char *kind, int64_t i, int64
         return put_timed(store, i, error);
     if (strcmp(kind, "curves") == 0)
         return put_curves(store, i, i >= count - 10, error);
-    return put_run(store, i, error);
+    bool is_year = strcmp(kind, "year") == 0;
+    return put_run(store, i, is_year ? (count - i) * (YEAR_MS / count) : 0, error);
 }
 
 int main(int argc, char **argv)
 {
     const char *kind = argc == 4 ? argv[3] : "small";
-    if (argc < 3 || argc > 4 || (argc == 4 && strcmp(kind, "timed") && strcmp(kind, "curves"))) {
-        fprintf(stderr, "usage: store_fill FILE N [timed|curves]\n");
+    if (argc < 3 || argc > 4 ||
+        (argc == 4 && strcmp(kind, "small") && strcmp(kind, "year") && strcmp(kind, "timed") &&
+         strcmp(kind, "curves"))) {
+        fprintf(stderr, "usage: store_fill FILE N [small|year|timed|curves]\n");
         return 2;
     }
     GError *error = NULL;

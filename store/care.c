@@ -4,6 +4,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/file.h"
+#include "lib/base/sha256.h"
 
 #include <string.h>
 #include <sys/stat.h>
@@ -11,24 +12,35 @@
 /* ---- info -------------------------------------------------------------------------------------
  */
 
+const char store_pairs_sql[] =
+    "SELECT key, digest, id FROM run UNION ALL"
+    " SELECT key, digest, 0 FROM conflict c WHERE NOT EXISTS"
+    "  (SELECT 1 FROM run WHERE key = c.key AND digest = c.digest) ORDER BY key, digest";
+
+void store_pair_line(sqlite3_stmt *pair, GString *out)
+{
+    g_string_truncate(out, 0);
+    for (int i = 0; i < 2; i++) {
+        g_string_append_len(out, (const char *)sqlite3_column_text(pair, i),
+                            sqlite3_column_bytes(pair, i));
+        g_string_append_c(out, i == 0 ? ' ' : '\n');
+    }
+}
+
 bool orch_store_digest_all(struct orch_store *store, char *out, GError **error)
 {
-    sqlite3_stmt *s = store_statement(
-        store,
-        "SELECT key, digest FROM run UNION SELECT key, digest FROM conflict ORDER BY key, digest",
-        error);
+    sqlite3_stmt *s = store_statement(store, store_pairs_sql, error);
     if (!s)
         return false;
-    GChecksum *sum = g_checksum_new(G_CHECKSUM_SHA256);
+    struct orch_hash hash;
+    orch_hash_begin(&hash);
+    g_autoptr(GString) line = g_string_new(NULL);
     int more;
     while ((more = store_step(store, s, error)) > 0) {
-        g_checksum_update(sum, sqlite3_column_text(s, 0), sqlite3_column_bytes(s, 0));
-        g_checksum_update(sum, (const guchar *)" ", 1);
-        g_checksum_update(sum, sqlite3_column_text(s, 1), sqlite3_column_bytes(s, 1));
-        g_checksum_update(sum, (const guchar *)"\n", 1);
+        store_pair_line(s, line);
+        orch_hash_add(&hash, line->str, line->len);
     }
-    g_strlcpy(out, g_checksum_get_string(sum), ORCH_SHA256_CHARS);
-    g_checksum_free(sum);
+    orch_hash_end_text(&hash, out);
     return more == 0;
 }
 

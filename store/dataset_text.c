@@ -5,6 +5,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/json.h"
+#include "lib/base/sha256.h"
 #include "lib/base/text.h"
 
 #include <math.h>
@@ -277,16 +278,15 @@ void store_dataset_allocate(struct orch_dataset *set)
     }
 }
 
-static GChecksum *begin_digest(const struct orch_dataset *set)
+static void begin_digest(const struct orch_dataset *set, struct orch_hash *hash)
 {
     g_autoptr(json_t) what = json_pack(
         "{s:s, s:i, s:s, s:s, s:I, s:o}", "kind", KIND, "format", FORMAT, "target", set->target,
         "unit", set->unit, "rows", (json_int_t)set->rows, "columns", encode_columns(set, false));
     g_autofree char *line = orch_json_canonical(what);
-    GChecksum *sum = g_checksum_new(G_CHECKSUM_SHA256);
-    g_checksum_update(sum, (const guchar *)line, (gssize)strlen(line));
-    g_checksum_update(sum, (const guchar *)"\n", 1);
-    return sum;
+    orch_hash_begin(hash);
+    orch_hash_add(hash, line, strlen(line));
+    orch_hash_add(hash, "\n", 1);
 }
 
 static void make_line(double target, const char *features, GString *out)
@@ -318,16 +318,16 @@ static json_t *export_heading(const struct orch_dataset *set)
 static void walk_rows(struct orch_dataset *set, GString *out)
 {
     g_autoptr(GString) features = g_string_new(NULL), line = g_string_new(NULL);
-    GChecksum *sum = begin_digest(set);
+    struct orch_hash hash;
+    begin_digest(set, &hash);
     for (size_t i = 0; i < set->rows; i++) {
         store_dataset_row(set, i, features);
         make_line(set->targets[i], features->str, line);
-        g_checksum_update(sum, (const guchar *)line->str, (gssize)line->len);
+        orch_hash_add(&hash, line->str, line->len);
         if (out)
             g_string_append_len(out, line->str, (gssize)line->len);
     }
-    g_strlcpy(set->sha256, g_checksum_get_string(sum), sizeof set->sha256);
-    g_checksum_free(sum);
+    orch_hash_end_text(&hash, set->sha256);
 }
 
 void store_dataset_digest(struct orch_dataset *set)

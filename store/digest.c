@@ -12,6 +12,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/file.h"
+#include "lib/base/sha256.h"
 
 #include <math.h>
 #include <string.h>
@@ -61,7 +62,8 @@ static void add_text(GByteArray *out, const char *text, int64_t length)
  */
 
 struct store_points {
-    GChecksum *sum;
+    struct orch_hash hash;
+    bool is_open; /* the hash */
     int64_t count;
     size_t used;
     uint8_t chunk[CHUNK_BYTES];
@@ -70,7 +72,8 @@ struct store_points {
 struct store_points *store_points_new(void)
 {
     struct store_points *points = g_new(struct store_points, 1);
-    points->sum = g_checksum_new(G_CHECKSUM_SHA256);
+    orch_hash_begin(&points->hash);
+    points->is_open = true;
     points->count = 0;
     points->used = 0;
     return points;
@@ -80,7 +83,8 @@ void store_points_free(struct store_points *points)
 {
     if (!points)
         return;
-    g_checksum_free(points->sum);
+    if (points->is_open)
+        orch_hash_drop(&points->hash);
     g_free(points);
 }
 
@@ -93,16 +97,16 @@ void store_points_add(struct store_points *points, int64_t step, double t_ms, do
     points->count++;
     points->used += POINT_BYTES;
     if (points->used == CHUNK_BYTES) {
-        g_checksum_update(points->sum, points->chunk, CHUNK_BYTES);
+        orch_hash_add(&points->hash, points->chunk, CHUNK_BYTES);
         points->used = 0;
     }
 }
 
 void store_points_finish(struct store_points *points, uint8_t out[32], int64_t *out_count)
 {
-    gsize length = 32;
-    g_checksum_update(points->sum, points->chunk, (gssize)points->used);
-    g_checksum_get_digest(points->sum, out, &length);
+    orch_hash_add(&points->hash, points->chunk, points->used);
+    orch_hash_end(&points->hash, out);
+    points->is_open = false;
     *out_count = points->count;
 }
 

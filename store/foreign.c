@@ -152,7 +152,7 @@ static bool look(struct orch_store *ours, struct store_foreign *foreign, GError 
     sqlite3_progress_handler(foreign->store->db, STEPS_A_CALL, count_steps, foreign);
     if (!store_exec(foreign->store,
                     "PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0; PRAGMA query_only = ON;"
-                    "PRAGMA temp_store = MEMORY; PRAGMA cache_size = -16384; BEGIN",
+                    "PRAGMA temp_store = MEMORY; PRAGMA cache_size = -4096; BEGIN",
                     "read", error))
         return false;
     int found = store_recognise(foreign->store, ORCH_STORE_SCHEMA, &schema, error);
@@ -168,19 +168,6 @@ static bool open_and_look(struct orch_store *ours, struct store_foreign *foreign
     if (foreign->store->db)
         store_close_handle(foreign->store);
     return store_open_handle(foreign->store, flags, immutable, error) && look(ours, foreign, error);
-}
-
-/* A journal ends in this when a transaction went over several files. */
-static bool names_other_files(const char *journal)
-{
-    static const uint8_t magic[8] = {0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7};
-    uint8_t last[8] = {0};
-    int fd = open(journal, O_RDONLY | O_CLOEXEC);
-    bool is_read = fd >= 0 && lseek(fd, -(off_t)sizeof last, SEEK_END) >= 0 &&
-                   read(fd, last, sizeof last) == (ssize_t)sizeof last;
-    if (fd >= 0)
-        close(fd);
-    return is_read && memcmp(last, magic, sizeof magic) == 0;
 }
 
 static const char *const COPIED[] = {"", "-journal", "-wal"};
@@ -219,14 +206,8 @@ static bool copy_aside(struct store_foreign *foreign, const char *path, GError *
             continue;
         if (!orch_file_copy(from, to, error))
             return false;
-        if (i == 1 && names_other_files(to)) {
-            orch_error_set(error, ORCH_ERROR_STORE,
-                           "open it once where it was made: 'orch db check' there",
-                           "cannot read store '%s': its journal is of a transaction over several "
-                           "files",
-                           path);
+        if (i == 1 && !store_check_journal(path, error))
             return false;
-        }
     }
     g_free(foreign->store->path);
     foreign->store->path = g_strconcat(foreign->copy, "/results.db", NULL);

@@ -31,6 +31,8 @@ struct orch_store {
     struct store_shards *shards; /* on a network file system, else NULL */
     GHashTable *statements;      /* address of SQL literal -> sqlite3_stmt * */
     struct store_stream *stream; /* points on their way in (stream.c), or NULL */
+    struct store_scan *scan;     /* takes points on their way out (scan.c) */
+    bool has_scan;               /* its function is there */
 };
 
 /* ---- sql.c: statements, errors, transactions --------------------------------------------------
@@ -122,6 +124,10 @@ struct orch_store *store_open_raw(const char *path, GError **error);
 /** A handle that is not open yet; opened by SQLite's flags; closed; freed (closed first). */
 struct orch_store *store_new_handle(const char *path);
 bool store_open_handle(struct orch_store *store, int flags, bool immutable, GError **error);
+/** Is what lies beside a store as its journal harmless to play back? One that belongs to a
+ * transaction over several files, which orch never makes, names a file that SQLite then deletes; a
+ * pipe would be waited for. */
+bool store_check_journal(const char *path, GError **error);
 void store_close_handle(struct orch_store *store);
 void store_free_handle(struct orch_store *store);
 
@@ -155,6 +161,11 @@ struct store_metric {
 bool store_digest_run(struct orch_store *store, int64_t run_id, const char *key, GArray *metrics,
                       char out[ORCH_SHA256_CHARS], GError **error);
 
+/** Each pair that the store's digest is over: key, digest, the run's number (0: set apart), sorted.
+ * And its line. */
+extern const char store_pairs_sql[];
+void store_pair_line(sqlite3_stmt *pair, GString *out);
+
 /** The metrics that a run has (id, name, unit, better), by name. Skips from one to the next through
  * the primary key, not over the points. */
 extern const char store_run_metrics_sql[];
@@ -170,9 +181,11 @@ struct store_written {
     int64_t new_source, new_machine, first_new_name; /* rows that it brought, else 0 */
 };
 /** Writes a run with all it owns under `key`, within a transaction, and computes its digest (always
- * with the record's own key). It stays open until store_seal_run gives it that digest. */
+ * with the record's own key). With `claimed` "" it stays open until store_seal_run gives it that
+ * digest. A join, whose triggers are off, gives it the digest that it claims at once, and takes it
+ * back when `out` has another. */
 bool store_write_run(struct orch_store *store, const struct orch_record *record, const char *key,
-                     struct store_written *out, GError **error);
+                     const char *claimed, struct store_written *out, GError **error);
 bool store_seal_run(struct orch_store *store, const struct store_written *written, GError **error);
 /** Takes back what was just written, sealed or not. Only within a join: the triggers are off. */
 bool store_unwrite_run(struct orch_store *store, const struct store_written *written,

@@ -13,9 +13,9 @@
 #include "store/join_internal.h"
 
 #include "lib/base/error.h"
+#include "lib/base/sha256.h"
 #include "lib/base/text.h"
 #include "store/dataset_text.h"
-#include "store/meta.h"
 #include "store/run_text.h"
 
 #include <string.h>
@@ -135,11 +135,13 @@ struct orch_join *orch_join_begin(struct orch_store *store, const char *origin, 
     if (!store_begin(store, error))
         return NULL;
     guard(store, false);
+    orch_hash_hurry();
     struct orch_join *join = g_new0(struct orch_join, 1);
     join->store = store;
     join->receipt = new_receipt(origin);
     join->rows = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     join->objects = g_ptr_array_new_with_free_func(free_objects);
+    join->apart = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     return join;
 }
 
@@ -147,6 +149,7 @@ static void free_join(struct orch_join *join)
 {
     g_hash_table_destroy(join->rows);
     g_ptr_array_unref(join->objects);
+    g_hash_table_destroy(join->apart);
     orch_receipt_free(join->receipt);
     g_free(join);
 }
@@ -160,59 +163,9 @@ void orch_join_rollback(struct orch_join *join)
     free_join(join);
 }
 
-/* What the set of pairs is told by: runs and those set apart are added, never changed or removed.
- */
-static char *extent(struct orch_store *store, GError **error)
-{
-    int64_t last, apart;
-    if (!store_get_int(store, &last, 0, error, "SELECT max(id) FROM run", "") ||
-        !store_get_int(store, &apart, 0, error, "SELECT count(*) FROM conflict", ""))
-        return NULL;
-    return g_strdup_printf("%" G_GINT64_FORMAT " %" G_GINT64_FORMAT " ", last, apart);
-}
-
-/* The digest of the whole costs a look at every run, so the last join's is kept with the extent
- * that it is of. For receipts alone: 'orch db info' always reads it anew. */
-static bool digest_now(struct orch_store *store, char out[ORCH_SHA256_CHARS], GError **error)
-{
-    static const char name[] = "join.digest";
-    GError *problem = NULL;
-    g_autofree char *of = extent(store, error);
-    g_autofree char *kept = of ? orch_store_remembered(store, name, &problem) : NULL;
-    if (problem)
-        g_propagate_error(error, problem);
-    if (!of || problem)
-        return false;
-    size_t length = strlen(of);
-    if (kept && strncmp(kept, of, length) == 0 && orch_sha256_is_valid(kept + length)) {
-        g_strlcpy(out, kept + length, ORCH_SHA256_CHARS);
-        return true;
-    }
-    if (!orch_store_digest_all(store, out, error))
-        return false;
-    g_autofree char *text = g_strconcat(of, out, NULL);
-    return store_run(store, error,
-                     "INSERT INTO meta(key, value) VALUES('join.digest', ?)"
-                     " ON CONFLICT DO UPDATE SET value = excluded.value",
-                     "t", text);
-}
-
-static bool note_change(struct orch_join *join, GError **error)
-{
-    return *join->receipt->before || digest_now(join->store, join->receipt->before, error);
-}
-
-static bool finish_receipt(struct orch_join *join, GError **error)
-{
-    struct orch_receipt *receipt = join->receipt;
-    return note_change(join, error) && digest_now(join->store, receipt->after, error) &&
-           store_get_int(join->store, &receipt->conflicts_here, 0, error,
-                         "SELECT count(*) FROM conflict", "");
-}
-
 struct orch_receipt *orch_join_commit(struct orch_join *join, GError **error)
 {
-    if (!finish_receipt(join, error)) {
+    if (!store_join_digests(join, error)) {
         orch_join_rollback(join);
         return NULL;
     }
@@ -269,7 +222,7 @@ static bool write_and_judge(struct orch_join *join, const struct orch_record *re
                             bool *out_fits, GError **error)
 {
     GError *problem = NULL;
-    bool ok = store_write_run(join->store, record, key, written, &problem);
+    bool ok = store_write_run(join->store, record, key, digest, written, &problem);
     *out_fits = ok && strcmp(written->digest, digest) == 0;
     if (*out_fits)
         return true;
@@ -327,12 +280,13 @@ static bool set_apart(struct orch_join *join, const struct orch_record *record, 
                          "to be set apart",
                          record->key);
     } else {
-        ok = note_change(join, error) &&
+        ok = store_join_will_change(join, error) &&
              store_run(join->store, error,
                        "INSERT INTO conflict(key, digest, origin, record, found)"
                        " VALUES(?, ?, ?, ?, ?)",
                        "tttti", record->key, digest, join->receipt->origin, text->str,
                        orch_now_ns());
+        store_join_set_apart(join, record->key, digest);
         *out = ORCH_JOINED_CONFLICT;
         join->receipt->conflicts++;
         add_problem(join, g_strdup_printf("run %s: its key is here with another digest; the one "
@@ -349,7 +303,7 @@ static bool add_run(struct orch_join *join, const struct orch_record *record, co
     struct store_written written;
     bool fits;
     *out = ORCH_JOINED_REFUSED;
-    if (!note_change(join, error) ||
+    if (!store_join_will_change(join, error) ||
         !write_and_judge(join, record, record->key, digest, &written, &fits, error))
         return false;
     if (!fits)
@@ -357,7 +311,7 @@ static bool add_run(struct orch_join *join, const struct orch_record *record, co
     *out = ORCH_JOINED_NEW;
     join->receipt->added++;
     row_of(join, record->who, record->recipe, record->experiment)->added++;
-    return store_seal_run(join->store, &written, error);
+    return true;
 }
 
 bool orch_join_run(struct orch_join *join, const struct orch_record *record, const char *digest,

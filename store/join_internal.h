@@ -12,6 +12,10 @@ struct orch_join {
     struct orch_receipt *receipt;
     GHashTable *rows;   /* "who\nrecipe\nexperiment" -> struct orch_receipt_row * of the receipt */
     GPtrArray *objects; /* struct store_objects *: copied when the rows are safe */
+    bool has_begun;     /* to change the set of runs: what follows was read before */
+    int64_t last_run;   /* the highest number of a run */
+    int64_t apart_before;
+    GHashTable *apart; /* "KEY DIGEST\n" of what this join set apart */
 };
 
 /** Artifact bytes beside another store. */
@@ -27,6 +31,15 @@ struct store_objects {
  * digest has the key. */
 bool store_join_is_known(struct orch_join *join, const char *key, const char *digest,
                          bool *out_known, bool *out_taken, GError **error);
+
+/* ---- join_digest.c ----------------------------------------------------------------------------
+ */
+
+/** To be called before a run is added or set apart, each time. */
+bool store_join_will_change(struct orch_join *join, GError **error);
+void store_join_set_apart(struct orch_join *join, const char *key, const char *digest);
+/** The receipt's digests before and after, and the number of runs set apart. */
+bool store_join_digests(struct orch_join *join, GError **error);
 
 /* ---- join_store.c -----------------------------------------------------------------------------
  */

@@ -24,6 +24,7 @@ struct joining {
     struct store_reader *reader;
     GHashTable *purged; /* numbers of runs whose points are gone there */
     GArray *wanted;     /* int64_t: numbers of runs that are not here */
+    bool has_forecasts; /* of anything */
 };
 
 /* Steps a statement of the other file. 1 a row, 0 the end or (said as a problem) damage, -1 fails
@@ -145,6 +146,16 @@ static bool list_runs(struct joining *j, GError **error)
 /* ---- runs -------------------------------------------------------------------------------------
  */
 
+static bool look_for_forecasts(struct joining *j, GError **error)
+{
+    sqlite3_stmt *s = store_statement(j->foreign.store, "SELECT 1 FROM forecast LIMIT 1", error);
+    int more = s ? step(j, s, "forecasts", error) : -1;
+    j->has_forecasts = more > 0;
+    if (more > 0)
+        sqlite3_reset(s);
+    return more >= 0;
+}
+
 static bool join_forecasts(struct joining *j, const char *key, GError **error)
 {
     sqlite3_stmt *s = store_statement(
@@ -187,12 +198,13 @@ static bool join_one(struct joining *j, int64_t id, GError **error)
         return true;
     }
     return orch_join_run(j->join, record, digest, &joined, error) &&
-           (joined != ORCH_JOINED_NEW || join_forecasts(j, record->key, error));
+           (joined != ORCH_JOINED_NEW || !j->has_forecasts ||
+            join_forecasts(j, record->key, error));
 }
 
 static bool join_runs(struct joining *j, GError **error)
 {
-    if (!read_purged(j, error) || !list_runs(j, error))
+    if (!look_for_forecasts(j, error) || !read_purged(j, error) || !list_runs(j, error))
         return false;
     for (guint i = 0; i < j->wanted->len; i++)
         if (!join_one(j, g_array_index(j->wanted, int64_t, i), error))

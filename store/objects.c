@@ -10,6 +10,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/file.h"
+#include "lib/base/sha256.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -54,7 +55,8 @@ static bool copy_hashed(int from, int to, char out_sha256[ORCH_SHA256_CHARS], in
                         bool *out_reading)
 {
     enum { BUFFER = 1 << 18 };
-    GChecksum *sum = g_checksum_new(G_CHECKSUM_SHA256);
+    struct orch_hash hash;
+    orch_hash_begin(&hash);
     uint8_t *buffer = g_malloc(BUFFER);
     ssize_t n;
     int64_t total = 0;
@@ -66,7 +68,7 @@ static bool copy_hashed(int from, int to, char out_sha256[ORCH_SHA256_CHARS], in
         ok = n > 0;
         if (!ok)
             break;
-        g_checksum_update(sum, buffer, n);
+        orch_hash_add(&hash, buffer, (size_t)n);
         total += n;
         ok = write_whole(to, buffer, (size_t)n);
         *out_reading = ok;
@@ -77,11 +79,12 @@ static bool copy_hashed(int from, int to, char out_sha256[ORCH_SHA256_CHARS], in
     }
     int saved = errno;
     if (ok) {
-        g_strlcpy(out_sha256, g_checksum_get_string(sum), ORCH_SHA256_CHARS);
+        orch_hash_end_text(&hash, out_sha256);
         *out_bytes = total;
+    } else {
+        orch_hash_drop(&hash);
     }
     g_free(buffer);
-    g_checksum_free(sum);
     errno = saved;
     return ok;
 }

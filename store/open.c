@@ -17,6 +17,7 @@
 #include "lib/base/file.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
@@ -113,9 +114,33 @@ static bool check_file(const char *path, GError **error)
     return true;
 }
 
+bool store_check_journal(const char *path, GError **error)
+{
+    static const uint8_t several[8] = {0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7};
+    g_autofree char *journal = g_strconcat(path, "-journal", NULL);
+    uint8_t last[8] = {0};
+    struct stat info;
+    int fd = open(journal, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0)
+        return true;
+    bool is_file = fstat(fd, &info) == 0 && S_ISREG(info.st_mode);
+    bool is_read =
+        is_file && info.st_size >= (off_t)sizeof last &&
+        pread(fd, last, sizeof last, info.st_size - (off_t)sizeof last) == (ssize_t)sizeof last;
+    close(fd);
+    if (is_file && !(is_read && memcmp(last, several, sizeof last) == 0))
+        return true;
+    orch_error_set(error, ORCH_ERROR_STORE, "whoever made it opens it once there: 'orch db check'",
+                   "cannot open store '%s': '%s' %s", path, journal,
+                   is_file ? "is of a transaction over several files" : "is no regular file");
+    return false;
+}
+
 bool store_open_handle(struct orch_store *store, int flags, bool immutable, GError **error)
 {
     g_autofree char *uri = NULL;
+    if (!store_check_journal(store->path, error))
+        return false;
     if (immutable) {
         g_autofree char *plain = g_filename_to_uri(store->path, NULL, NULL);
         uri = g_strconcat(plain ? plain : store->path, "?immutable=1", NULL);
@@ -144,6 +169,7 @@ void store_close_handle(struct orch_store *store)
     sqlite3_close(store->db);
     store->db = NULL;
     g_clear_pointer(&store->stream, g_free);
+    store->has_scan = false;
 }
 
 /* The journal mode as it is; reading it is the first look into the file. */
@@ -293,8 +319,19 @@ char *orch_store_folder_of(const char *path)
                                            : g_strconcat(absolute, ".d", NULL);
 }
 
+/* SQLite counts its memory under a lock, at each allocation, for nobody. */
+static void set_up_sqlite(void)
+{
+    static gsize done;
+    if (g_once_init_enter(&done)) {
+        sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+        g_once_init_leave(&done, 1);
+    }
+}
+
 struct orch_store *store_new_handle(const char *path)
 {
+    set_up_sqlite();
     struct orch_store *store = g_new0(struct orch_store, 1);
     store->busy_ms = STORE_BUSY_MS;
     store->path = orch_path_absolute(path, NULL);

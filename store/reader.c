@@ -11,6 +11,7 @@
  * Rejected: a query for each run and table (twice the time for short runs).
  */
 #include "store/join_internal.h"
+#include "store/scan.h"
 
 #include "lib/base/error.h"
 
@@ -25,7 +26,7 @@ struct cursor {
     enum { CURSOR_NOWHERE, CURSOR_AT_ROW, CURSOR_AT_END } state;
 };
 
-enum { RUN, PARAM, INPUT, RESULT, ARTIFACT, METRIC, CURSORS };
+enum { RUN, PARAM, INPUT, RESULT, ARTIFACT, CURSORS };
 
 static const char *const SQL[CURSORS] = {
     [RUN] = "SELECT r.id, r.key, r.recipe_key, r.recipe, r.experiment, r.plugin, r.plugin_version,"
@@ -39,13 +40,12 @@ static const char *const SQL[CURSORS] = {
     [RESULT] = "SELECT run, name, unit, better, value FROM result WHERE run >= ?1"
                " ORDER BY run, name",
     [ARTIFACT] = "SELECT run, name, sha256, bytes FROM artifact WHERE run >= ?1 ORDER BY run, name",
-    [METRIC] = "SELECT run, name_id, step, t_ms, value FROM metric WHERE run >= ?1"
-               " ORDER BY run, name_id, step",
 };
 
 struct store_reader {
     struct orch_store *from;
     struct cursor cursors[CURSORS];
+    struct store_scan *scan; /* of points */
     int64_t bytes, most_bytes;
     GStringChunk *texts; /* of the run that is read */
     GHashTable *names;   /* name_id -> struct orch_metric_row *, kept */
@@ -62,6 +62,7 @@ struct store_reader *store_reader_new(struct orch_store *from)
 {
     struct store_reader *reader = g_new0(struct store_reader, 1);
     reader->from = from;
+    reader->scan = store_scan_new(from);
     reader->most_bytes = INT64_MAX;
     for (int i = 0; i < CURSORS; i++)
         reader->cursors[i].sql = SQL[i];
@@ -88,6 +89,7 @@ void store_reader_rest(struct store_reader *reader)
             sqlite3_reset(reader->cursors[i].s);
         reader->cursors[i].state = CURSOR_NOWHERE;
     }
+    store_scan_rest(reader->scan);
 }
 
 void store_reader_free(struct store_reader *reader)
@@ -95,6 +97,7 @@ void store_reader_free(struct store_reader *reader)
     if (!reader)
         return;
     store_reader_rest(reader);
+    store_scan_free(reader->scan);
     g_string_chunk_free(reader->texts);
     g_string_chunk_free(reader->kept);
     g_hash_table_destroy(reader->names);
@@ -121,9 +124,9 @@ const char *store_reader_fault(const struct store_reader *reader)
  */
 
 /* Damage is the run's; anything else ends the reading. Returns -1. */
-static int fail(struct store_reader *reader, GError *problem)
+static int fail(struct store_reader *reader, bool is_damage, GError *problem)
 {
-    if (store_foreign_is_damage(reader->from)) {
+    if (is_damage) {
         reader->fault = "its rows cannot be read: the file is damaged there";
         g_clear_error(&problem);
     } else if (!reader->failure) {
@@ -141,7 +144,7 @@ static int cursor_next(struct store_reader *reader, struct cursor *cursor)
     int more = store_step(reader->from, cursor->s, &problem);
     cursor->state = more > 0 ? CURSOR_AT_ROW : more == 0 ? CURSOR_AT_END : CURSOR_NOWHERE;
     if (more < 0)
-        return fail(reader, problem);
+        return fail(reader, store_foreign_is_damage(reader->from), problem);
     if (more > 0)
         cursor->run = sqlite3_column_int64(cursor->s, 0);
     return more;
@@ -156,7 +159,7 @@ static int cursor_find(struct store_reader *reader, struct cursor *cursor, int64
         GError *problem = NULL;
         cursor->s = store_statement(reader->from, cursor->sql, &problem);
         if (!cursor->s)
-            return fail(reader, problem);
+            return fail(reader, store_foreign_is_damage(reader->from), problem);
         store_bind(cursor->s, "i", run_id);
         if (cursor_next(reader, cursor) < 0)
             return -1;
@@ -390,7 +393,7 @@ static struct orch_metric_row *read_name(struct store_reader *reader, int64_t id
     if (more <= 0) {
         reader->fault = "a metric of it has no name";
         if (more < 0)
-            fail(reader, problem);
+            fail(reader, store_foreign_is_damage(reader->from), problem);
         return NULL;
     }
     struct orch_metric_row *row = NULL;
@@ -418,49 +421,36 @@ static bool start_metric(struct store_reader *reader, int64_t id)
     return true;
 }
 
-/* Millions pass here: one look at each value. */
-static bool point_value(struct store_reader *reader, sqlite3_value *value, double *out)
+static bool take_point(struct store_reader *reader, const struct store_scanned *row,
+                       struct orch_point *out)
 {
-    switch (sqlite3_value_type(value)) {
-    case SQLITE_FLOAT:
-        *out = sqlite3_value_double(value);
-        return true;
-    case SQLITE_NULL:
-        *out = (double)NAN;
-        return true;
-    case SQLITE_INTEGER:
-        *out = (double)sqlite3_value_int64(value);
-        return true;
-    default:
+    if (!row->is_sound) {
         reader->fault = "a number of it is none";
         return false;
     }
+    if ((!reader->metric || row->name_id != reader->name_id) && !start_metric(reader, row->name_id))
+        return false;
+    *out = (struct orch_point){
+        .name = reader->metric, .step = row->step, .t_ms = row->t_ms, .value = row->value};
+    return true;
 }
 
-static bool take_point(struct store_reader *reader, sqlite3_stmt *s, struct orch_point *out)
+/* The row that stands was told last time, unless this is the first. */
+static const struct store_scanned *next_row(struct store_reader *reader)
 {
-    sqlite3_value *name = sqlite3_column_value(s, 1), *step = sqlite3_column_value(s, 2);
-    if (sqlite3_value_type(name) != SQLITE_INTEGER || sqlite3_value_type(step) != SQLITE_INTEGER) {
-        reader->fault = "a number of it is none";
-        return false;
-    }
-    int64_t id = sqlite3_value_int64(name);
-    if ((!reader->metric || id != reader->name_id) && !start_metric(reader, id))
-        return false;
-    out->name = reader->metric;
-    out->step = sqlite3_value_int64(step);
-    return point_value(reader, sqlite3_column_value(s, 3), &out->t_ms) &&
-           point_value(reader, sqlite3_column_value(s, 4), &out->value);
+    int more = reader->metric ? store_scan_next(reader->scan)
+                              : store_scan_find(reader->scan, reader->run_id);
+    if (more < 0)
+        fail(reader, store_scan_is_damage(reader->scan), store_scan_problem(reader->scan));
+    const struct store_scanned *row = more > 0 ? store_scan_row(reader->scan) : NULL;
+    return row && row->run == reader->run_id ? row : NULL;
 }
 
 static bool next_point(void *ctx, struct orch_point *out, GError **error)
 {
     struct store_reader *reader = ctx;
-    struct cursor *cursor = &reader->cursors[METRIC];
-    /* the row that stands was told last time, unless this is the first */
-    int more =
-        reader->metric ? cursor_next(reader, cursor) : cursor_find(reader, cursor, reader->run_id);
-    if (more > 0 && cursor->run == reader->run_id && take_point(reader, cursor->s, out))
+    const struct store_scanned *row = next_row(reader);
+    if (row && take_point(reader, row, out))
         return true;
     if (reader->failure)
         g_set_error_literal(error, ORCH_ERROR, ORCH_ERROR_STORE, reader->failure->message);

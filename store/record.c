@@ -24,7 +24,7 @@ static bool compare_with_stored(struct orch_store *store, const struct orch_reco
     struct store_written written;
     if (!store_exec(store, "SAVEPOINT compare", "write to", error))
         return false;
-    if (!store_write_run(store, record, other, &written, error) ||
+    if (!store_write_run(store, record, other, "", &written, error) ||
         !store_exec(store, "ROLLBACK TO compare; RELEASE compare", "write to", error))
         return false;
     if (strcmp(written.digest, stored) == 0)
@@ -50,7 +50,7 @@ static bool write_or_compare(struct orch_store *store, const struct orch_record 
         return compare_with_stored(store, record, digest, error);
     }
     struct store_written written;
-    if (more < 0 || !store_write_run(store, record, record->key, &written, error) ||
+    if (more < 0 || !store_write_run(store, record, record->key, "", &written, error) ||
         !store_seal_run(store, &written, error))
         return false;
     g_strlcpy(digest, written.digest, ORCH_SHA256_CHARS);

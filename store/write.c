@@ -143,8 +143,8 @@ static void bind_id(sqlite3_stmt *statement, int index, int64_t id)
         sqlite3_bind_null(statement, index);
 }
 
-/* With an empty digest: open for its details until store_seal_run closes it. */
-static bool put_run(struct writing *w, const char *key, GError **error)
+/* With an empty digest it is open for its details until store_seal_run closes it. */
+static bool put_run(struct writing *w, const char *key, const char *claimed, GError **error)
 {
     const struct orch_record *r = w->record;
     int64_t source, machine;
@@ -155,7 +155,7 @@ static bool put_run(struct writing *w, const char *key, GError **error)
         "INSERT INTO run(key, recipe_key, recipe, experiment, plugin, plugin_version, build,"
         " fingerprint, where_key, seed, repeat, attempt, state, reason, who, argv, started, ended,"
         " wall_ms, facts, exit_code, signal, source, machine, digest_v, digest)"
-        " VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?21,?22,?23,?24,1,'')",
+        " VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?21,?22,?23,?24,1,?25)",
         error);
     if (!s)
         return false;
@@ -170,6 +170,7 @@ static bool put_run(struct writing *w, const char *key, GError **error)
     bind_id(s, 22, r->signal);
     bind_id(s, 23, source);
     bind_id(s, 24, machine);
+    sqlite3_bind_text(s, 25, claimed, -1, SQLITE_STATIC);
     if (store_step(w->store, s, error) < 0)
         return false;
     w->run_id = w->out->run_id = sqlite3_last_insert_rowid(w->store->db);
@@ -324,9 +325,9 @@ static GArray *streamed(const struct writing *w)
     return metrics;
 }
 
-static bool write_all(struct writing *w, const char *key, GError **error)
+static bool write_all(struct writing *w, const char *key, const char *claimed, GError **error)
 {
-    if (!put_run(w, key, error) || !put_params_and_inputs(w, error) ||
+    if (!put_run(w, key, claimed, error) || !put_params_and_inputs(w, error) ||
         !put_results_and_artifacts(w, error) || !put_points(w, error))
         return false;
     GArray *metrics = streamed(w);
@@ -337,7 +338,7 @@ static bool write_all(struct writing *w, const char *key, GError **error)
 }
 
 bool store_write_run(struct orch_store *store, const struct orch_record *record, const char *key,
-                     struct store_written *out, GError **error)
+                     const char *claimed, struct store_written *out, GError **error)
 {
     *out = (struct store_written){0};
     struct writing w = {
@@ -347,7 +348,7 @@ bool store_write_run(struct orch_store *store, const struct orch_record *record,
         .by_name = g_hash_table_new(g_str_hash, g_str_equal),
         .out = out,
     };
-    bool ok = write_all(&w, key, error);
+    bool ok = write_all(&w, key, claimed, error);
     g_hash_table_destroy(w.by_name);
     g_ptr_array_unref(w.slots);
     return ok;

@@ -2,6 +2,7 @@
 #include "lib/base/file.h"
 
 #include "lib/base/error.h"
+#include "lib/base/sha256.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -10,6 +11,9 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+/* A file of more bytes is worth loading the fast SHA-256. */
+enum { HURRY_BYTES = 1 << 20 };
 
 bool orch_file_read(const char *path, size_t max_bytes, char **out, size_t *out_length,
                     GError **error)
@@ -178,32 +182,29 @@ bool orch_file_sha256(const char *path, char out[ORCH_SHA256_CHARS], int64_t *ou
         orch_error_set(error, ORCH_ERROR_IO, NULL, "cannot read '%s': not a regular file", path);
         return false;
     }
-    GChecksum *sum = g_checksum_new(G_CHECKSUM_SHA256);
+    struct orch_hash hash;
+    if (info.st_size > HURRY_BYTES)
+        orch_hash_hurry();
+    orch_hash_begin(&hash);
     uint8_t *buffer = g_malloc(1 << 18);
     int64_t total = 0;
     ssize_t n;
     while ((n = read(fd, buffer, 1 << 18)) > 0) {
-        g_checksum_update(sum, buffer, n);
+        orch_hash_add(&hash, buffer, (size_t)n);
         total += n;
     }
     int saved = errno;
     close(fd);
     g_free(buffer);
     if (n == 0) {
-        g_strlcpy(out, g_checksum_get_string(sum), ORCH_SHA256_CHARS);
+        orch_hash_end_text(&hash, out);
         if (out_bytes)
             *out_bytes = total;
     } else {
+        orch_hash_drop(&hash);
         orch_error_set_errno(error, ORCH_ERROR_IO, saved, "cannot read '%s'", path);
     }
-    g_checksum_free(sum);
     return n == 0;
-}
-
-void orch_sha256(const void *bytes, size_t length, char out[ORCH_SHA256_CHARS])
-{
-    g_autofree char *hex = g_compute_checksum_for_data(G_CHECKSUM_SHA256, bytes, length);
-    g_strlcpy(out, hex, ORCH_SHA256_CHARS);
 }
 
 bool orch_sha256_is_valid(const char *text)

@@ -4,3 +4,5 @@ orch_test(reals "quick" orch_base)
 orch_test(who "quick" orch_base)
 # texts that anybody may have written
 orch_test(text "quick" orch_base)
+# SHA-256, as fast as can be
+orch_test(sha256 "quick" orch_base)

@@ -3,6 +3,8 @@
  * stays, and what is set apart. */
 #include "tests/store/join_fixture.h"
 
+#include <math.h>
+
 #include <sys/stat.h>
 
 static const int A[] = {1, 2, 3, 4, 0}, B[] = {3, 4, 5, 6, 0}, C[] = {1, 6, 7, 0};
@@ -472,14 +474,98 @@ static void test_leftovers(void **state)
     fixture_remove(folder);
 }
 
+/* ---- points by the batch ----------------------------------------------------------------------
+ */
+
+/* Records run `number` with `count` points of three metrics, some without a value. */
+static void put_long(struct orch_store *store, int number, int count)
+{
+    static const char *const names[] = {"loss", "accuracy", "rate"};
+    struct fixture_points stream;
+    struct orch_record record;
+    g_autofree char *key = numbered_key(number);
+    g_autofree struct orch_point *points = g_new(struct orch_point, MAX(count, 1));
+    for (int i = 0; i < count; i++)
+        points[i] = (struct orch_point){.name = names[i % 3],
+                                        .step = i / 3,
+                                        .t_ms = i * 0.5,
+                                        .value = i % 50 ? 1.0 / (i + 1) : (double)NAN};
+    fixture_record(&record, key, &stream);
+    stream = (struct fixture_points){points, (size_t)count, 0};
+    assert_ok(orch_store_record(store, &record, error));
+}
+
+/* However many points a run has, none among them, and whichever runs are here already. */
+static void test_many_points(void **state)
+{
+    (void)state;
+    char *folder = fixture_folder();
+    struct orch_store *store = fixture_open(folder);
+    static const int counts[] = {511, 0, 512, 513, 1, 1023, 1024, 1025, 0, 3000};
+    g_autofree char *path = g_build_filename(folder, "long.db", NULL);
+    struct orch_store *long_one;
+    assert_ok(long_one = orch_store_open(path, ORCH_STORE_CREATE, error));
+    for (int i = 0; i < (int)G_N_ELEMENTS(counts); i++) {
+        put_long(long_one, i + 1, counts[i]);
+        if (i % 4 == 1) /* known: left out */
+            put_long(store, i + 1, counts[i]);
+    }
+    g_autofree char *wanted = digest_of(long_one);
+    orch_store_close(long_one);
+    struct orch_receipt *receipt = join_well(store, path);
+    assert_int_equal(receipt->refused, 0);
+    assert_int_equal(receipt->added, 7);
+    assert_int_equal(receipt->known, 3);
+    assert_string_equal(receipt->after, wanted);
+    orch_receipt_free(receipt);
+    assert_sound(store);
+    orch_store_close(store);
+    fixture_remove(folder);
+}
+
+/* The receipt's digests are those of the whole, before and after, whatever was remembered. */
+static void test_digests_of_receipts(void **state)
+{
+    (void)state;
+    char *folder = fixture_folder();
+    struct orch_store *store = fixture_open(folder);
+    static const int first[] = {1, 2, 0}, second[] = {3, 0}, other[] = {2, 5, 0};
+    g_autofree char *a = store_of(folder, "a", first, 0);
+    g_autofree char *b = store_of(folder, "b", second, 0);
+    g_autofree char *c = store_of(folder, "c", other, 7); /* 2: another digest */
+    const char *const paths[] = {a, b, c, c};
+    for (size_t i = 0; i < G_N_ELEMENTS(paths); i++) {
+        if (i == 2)
+            put_variant(store, 4, 0); /* what is remembered is out of date */
+        g_autofree char *before = digest_of(store);
+        struct orch_receipt *receipt = join_well(store, paths[i]);
+        g_autofree char *after = digest_of(store);
+        assert_string_equal(receipt->before, before);
+        assert_string_equal(receipt->after, after);
+        assert_int_equal(receipt->conflicts, i == 2);
+        assert_int_equal(receipt->conflicts_here, i >= 2);
+        assert_true((strcmp(before, after) == 0) == (i == 3));
+        orch_receipt_free(receipt);
+    }
+    orch_store_close(store);
+    fixture_remove(folder);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_order),     cmocka_unit_test(test_groups),
-        cmocka_unit_test(test_conflicts), cmocka_unit_test(test_what_travels),
-        cmocka_unit_test(test_guards),    cmocka_unit_test(test_tombstones),
-        cmocka_unit_test(test_restored),  cmocka_unit_test(test_itself),
-        cmocka_unit_test(test_purged),    cmocka_unit_test(test_leftovers),
+        cmocka_unit_test(test_order),
+        cmocka_unit_test(test_groups),
+        cmocka_unit_test(test_conflicts),
+        cmocka_unit_test(test_what_travels),
+        cmocka_unit_test(test_guards),
+        cmocka_unit_test(test_tombstones),
+        cmocka_unit_test(test_restored),
+        cmocka_unit_test(test_itself),
+        cmocka_unit_test(test_purged),
+        cmocka_unit_test(test_leftovers),
+        cmocka_unit_test(test_many_points),
+        cmocka_unit_test(test_digests_of_receipts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

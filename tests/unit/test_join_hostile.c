@@ -112,6 +112,30 @@ static void test_damage(void **state)
     fixture_remove(folder);
 }
 
+static void add_32(GByteArray *out, uint32_t value)
+{
+    const uint8_t bytes[4] = {(uint8_t)(value >> 24), (uint8_t)(value >> 16), (uint8_t)(value >> 8),
+                              (uint8_t)value};
+    g_byte_array_append(out, bytes, sizeof bytes);
+}
+
+/* A journal that names another file as the one that its transaction hangs on (SQLite, file format,
+ * "the rollback journal"; pager.c, writeSuperJournal). */
+static GByteArray *with_super_journal(const char *journal, size_t length, const char *name)
+{
+    GByteArray *out = g_byte_array_new();
+    uint32_t sum = 0;
+    g_byte_array_append(out, (const guint8 *)journal, (guint)length);
+    add_32(out, (1 << 30) / 4096 + 1); /* the page that is never written */
+    for (const char *at = name; *at; at++)
+        sum += (uint32_t)*at;
+    g_byte_array_append(out, (const guint8 *)name, (guint)strlen(name));
+    add_32(out, (uint32_t)strlen(name));
+    add_32(out, sum);
+    g_byte_array_append(out, (const guint8 *)"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7", 8);
+    return out;
+}
+
 /* A writer was killed: its journal is played back in a copy, the file stays as it is. With the name
  * of another file at its end, as of a transaction over several, it is refused: that file would be
  * deleted. */
@@ -119,7 +143,6 @@ static void test_journal(void **state)
 {
     (void)state;
     static const int numbers[] = {1, 2, 0};
-    static const char magic[] = "\xd9\xd5\x05\xf9\x20\xa1\x63\xd7";
     char *folder = fixture_folder();
     g_autofree char *path = g_build_filename(folder, "a.db", NULL);
     g_autofree char *copy = g_build_filename(folder, "copy.db", NULL);
@@ -153,14 +176,21 @@ static void test_journal(void **state)
     g_autofree char *journal = g_strconcat(copy, "-journal", NULL), *bytes = NULL;
     gsize length;
     assert_true(g_file_get_contents(journal, &bytes, &length, NULL));
-    g_autofree char *more = g_malloc(length + 8);
-    memcpy(more, bytes, length);
-    memcpy(more + length, magic, 8);
-    assert_true(g_file_set_contents(journal, more, (gssize)length + 8, NULL));
+    g_autofree char *victim = g_build_filename(folder, "thesis.tex", NULL);
+    assert_ok(orch_file_write(victim, "all of it", 9, false, error));
+    g_autoptr(GByteArray) more = with_super_journal(bytes, length, victim);
+    assert_true(g_file_set_contents(journal, (char *)more->data, more->len, NULL));
     GError *problem = NULL;
     assert_null(join_file(store, copy, &problem));
     assert_non_null(strstr(problem->message, "over several files"));
     g_clear_error(&problem);
+    for (int mode = ORCH_STORE_READ; mode <= ORCH_STORE_CREATE;
+         mode++) { /* as a store of one's own */
+        struct orch_store *opened = orch_store_open(copy, (enum orch_store_mode)mode, &problem);
+        assert_null(opened);
+        g_clear_error(&problem);
+    }
+    assert_true(g_file_test(victim, G_FILE_TEST_EXISTS));
     assert_ok(store_exec(there, "ROLLBACK", "end", error));
     orch_store_close(there);
     orch_store_close(store);
