@@ -32,15 +32,26 @@ static GPtrArray *find_all(struct orch_cli *cli, struct orch_store *store, GErro
     return runs;
 }
 
-static void report(struct orch_cli *cli, const GPtrArray *runs, const char *what)
+/* ", made by Ada: here alone" of somebody else's run that is removed or restored. The caller frees.
+ */
+static char *whose(const struct orch_run *run)
+{
+    g_autofree char *name = orch_who_name(run->who);
+    return orch_who_is_same(run->who, orch_user_name())
+               ? g_strdup("")
+               : g_strdup_printf(", made by %s: here alone", name);
+}
+
+static void report(struct orch_cli *cli, const GPtrArray *runs, const char *what, bool tells_whose)
 {
     json_t *keys = json_array();
     for (guint i = 0; i < runs->len; i++) {
         const struct orch_run *run = runs->pdata[i];
         json_array_append_new(keys, json_string(run->key));
+        g_autofree char *more = tells_whose ? whose(run) : g_strdup("");
         if (!cli->json)
-            orch_cli_say(cli, "%s run %s (%s, %s)", what, orch_cli_short_key(run->key),
-                         run->experiment, run->state);
+            orch_cli_say(cli, "%s run %s (%s, %s)%s", what, orch_cli_short_key(run->key),
+                         run->experiment, run->state, more);
     }
     if (cli->json)
         orch_cli_print_json(json_pack("{s:o}", what, keys));
@@ -89,7 +100,7 @@ static int run_rm(struct orch_cli *cli, const void *options, GError **error)
                       : orch_store_note(store, run->key, "tombstone", true, reason, error)))
             return -1;
     }
-    report(cli, runs, o->undo ? "restored" : "removed");
+    report(cli, runs, o->undo ? "restored" : "removed", true);
     return ORCH_EXIT_OK;
 }
 
@@ -103,7 +114,7 @@ static int run_purge(struct orch_cli *cli, const void *options, GError **error)
     for (guint i = 0; i < runs->len; i++)
         if (!orch_store_purge(store, ((const struct orch_run *)runs->pdata[i])->key, error))
             return -1;
-    report(cli, runs, "purged");
+    report(cli, runs, "purged", false);
     orch_cli_say(cli, "'orch gc' gives back the space of artifacts that nothing else names");
     return ORCH_EXIT_OK;
 }

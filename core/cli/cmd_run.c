@@ -92,7 +92,10 @@ const struct orch_command ORCH_COMMAND_RUN = {
              "trial is "
              "claimed before it starts, and its result is sent when it has ended. Trials that "
              "others run "
-             "are left to them: run again to use theirs, or --wait. See docs/sharing.md.",
+             "are left to them: run again to use theirs, or --wait. Hosts that share a store on a "
+             "network "
+             "file system claim trials in its folder, too, with or without a remote. See "
+             "docs/sharing.md.",
     .examples = "  orch run recipes/hw4.recipe            # everything\n"
                 "  orch run recipes/hw4.recipe p1 -j 2    # problem 1, two trials at once\n"
                 "  orch run r.recipe -x lr=0.1,0.01       # sweep a parameter\n"

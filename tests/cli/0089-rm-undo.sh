@@ -19,7 +19,7 @@ ok as bob orch ls --json
 run=$(json runs.0.run)
 
 # of somebody else's run: here alone, and back
-ok as bob orch rm "$run" --reason 'I doubt it'
+ok as bob orch rm "$run" --reason 'I doubt it'; says 'made by ada: here alone'
 ok as bob orch show "$run"; has '(removed)'; has 'by bob'; has 'here alone: I doubt it'; has "orch rm --undo ${run: -8}"
 ok as bob orch run nap.recipe; says '1 missing'
 ok as bob orch push

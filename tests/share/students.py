@@ -153,6 +153,33 @@ def run_some(student):
     note_runs(student)
 
 
+# docs/store.md, "Hidden runs"
+HIDDEN = """SELECT DISTINCT r.key FROM run r JOIN note n ON n.target = r.key AND n.kind = 'tombstone'
+  AND (n.public = 0 OR n.who IS r.who) AND NOT EXISTS (SELECT 1 FROM note u WHERE u.kind = 'restored'
+    AND u.target = r.key AND u.public = n.public AND (u.public = 0 OR u.who IS r.who)
+    AND (u.made, u.key) > (n.made, n.key))"""
+
+
+def remove_or_restore(student):
+    """Of one's own runs: what is removed comes back, what is not is removed."""
+    if not has_store(student):
+        return
+    db = sqlite3.connect(os.path.join(student["clone"], ".orch/results.db"), timeout=60)
+    try:
+        own = db.execute("SELECT key FROM run WHERE who = ? ORDER BY key", (student["name"],)).fetchall()
+        hidden = {key for key, in db.execute(HIDDEN)}
+    except sqlite3.OperationalError as problem:
+        if "no such table" not in str(problem):
+            raise
+        own = []
+    db.close()
+    if own:
+        removed = [row for row in own if row[0] in hidden]
+        key = rng.choice(removed if removed and rng.random() < 0.5 else own)[0]
+        do(student, ORCH, "rm", *(["--undo"] if key in hidden else []), key)
+        count("restored" if key in hidden else "removed")
+
+
 def commit_and_rebase(student):
     path = os.path.join(student["clone"], student["name"] + ".txt")
     with open(path, "a") as f:
@@ -337,7 +364,8 @@ def set_up():
 
 
 def play(honest, mallory):
-    actions = [(run_some, 5), (push, 4), (pull, 4), (commit_and_rebase, 2), (killed_in_the_middle, 3), (dirty, 1)]
+    actions = [(run_some, 5), (push, 4), (pull, 4), (commit_and_rebase, 2), (killed_in_the_middle, 3), (dirty, 1),
+               (remove_or_restore, 2)]
     names, weights = zip(*actions)
     for _ in range(ROUNDS):
         for student in rng.sample(honest, len(honest)):
@@ -367,7 +395,7 @@ def settle(honest):
 
 
 def check(honest):
-    digests = {}
+    digests, hidden = {}, {}
     for student in honest:
         info = json.loads(do(student, ORCH, "db", "info", "--json"))
         digests[student["clone"]] = info["digest"]
@@ -375,6 +403,9 @@ def check(honest):
         db = sqlite3.connect(os.path.join(student["clone"], ".orch/results.db"))
         here = dict(db.execute("SELECT key, digest FROM run"))
         apart = set(db.execute("SELECT key, digest FROM conflict"))
+        hidden[student["clone"]] = sorted(key for key, in db.execute(HIDDEN))
+        if len(hidden[student["clone"]]) != info["removed"]:
+            fail(f"{student['name']}: {info['removed']} removed, by the page {len(hidden[student['clone']])}")
         for key, digest in ended.items():
             if here.get(key) != digest and (key, digest) not in apart:
                 fail(f"run {key} is not in the store of {student['name']} as it was recorded")
@@ -384,6 +415,8 @@ def check(honest):
             fail("not a clone of ours")
     if len(set(digests.values())) != 1:
         fail("the digests differ", *digests.items())
+    if any(keys != hidden[honest[0]["clone"]] for keys in hidden.values()):
+        fail("other runs are removed here than there", *hidden.items())
     return digests
 
 
@@ -391,7 +424,7 @@ ended, forged = {}, set()
 began = time.monotonic()
 honest, mallory = set_up()
 play(honest, mallory)
-stores = settle(honest)
+stores = list(settle(honest))
 digests = check(stores)
 own_files = {"post-checkout", "owned"}
 for folder, _, files in os.walk(scratch):
