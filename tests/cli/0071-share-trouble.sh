@@ -62,7 +62,8 @@ says "'orch push' sends them"; same "$(grep -c 'warning: ' <<<"$err")" 2 'warnin
 ok orch plan naps.recipe --share; says 'what others claim is not known'; has done
 mv ../gone.git ../hub.git
 ok orch push; cd ../ada; ok orch pull; ok orch ls --json --where 'seconds=0.13'; same "$(json runs.0.who)" bob
-ok orch run naps.recipe -x seconds=0.14 --share --remote /nonexistent/folder; says '1 ok'; says '/nonexistent/folder'
+# a folder that is not there is told before anything runs
+fails 3 orch run naps.recipe -x seconds=0.14 --share --remote /nonexistent/folder; says '/nonexistent/folder'
 # no remote at all
 cd "$SCRATCH/w"; sleeps naps '0.01'
 fails 3 orch run naps.recipe --share; says 'has no remote'
