@@ -11,6 +11,7 @@
     0.8 /* half width of the logarithm where one level was seen, so that none could be             \
            left out: 90 % of what GPUs of an architecture never measured are off by                \
            (BORROWED_SPREAD of predictors/prior.c) */
+#define THREADS_WORTH 50 /* rows below which threads cost more than they bring */
 #define BEYOND_SPREAD                                                                              \
     0.6 /* half width for a number e times beyond what was seen (bench/beyond.py) */
 
@@ -68,8 +69,14 @@ static void answer_question(struct orch_question *q, const struct orch_rows *row
     double **answers = orch_answers_new((size_t)q->member_count, count);
     g_autofree double *spread = g_new(double, count + 1);
     double weights[ORCH_MEMBERS_MAX];
+    int asked = 0;
     for (int i = 0; i < q->member_count; i++) {
         weights[i] = q->members[i].trial.weight;
+        asked += weights[i] > 0;
+    }
+    /* one model alone has threads of its own */
+#pragma omp parallel for schedule(dynamic, 1) if (asked > 1 && count >= THREADS_WORTH)
+    for (int i = 0; i < q->member_count; i++) {
         if (weights[i] > 0)
             orch_member_predict(&q->members[i], view, answers[i]);
     }

@@ -9,10 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CHUNK 128       /* landmarks that are compared with a row at once */
-#define JUDGED 2000     /* rows that say what is usual */
-#define GAP_SHARE 0.55  /* of a gap: its middle, by the way along numbers and their logarithms */
-#define LEAST_REACH 0.1 /* of a number's logarithm: a tenth beyond what was seen is near */
+#define THREADS_WORTH 200 /* rows below which threads cost more than they bring */
+#define CHUNK 128         /* landmarks that are compared with a row at once */
+#define JUDGED 2000       /* rows that say what is usual */
+#define GAP_SHARE 0.55    /* of a gap: its middle, by the way along numbers and their logarithms */
+#define LEAST_REACH 0.1   /* of a number's logarithm: a tenth beyond what was seen is near */
 
 /* But landmark `but`. */
 static double nearest(const struct orch_nearness *n, const float *row, float norm, size_t but)
@@ -207,8 +208,9 @@ void orch_nearness_free(struct orch_nearness *n)
 void orch_nearness_of(const struct orch_nearness *n, const struct orch_matrix *matrix, double *out)
 {
     g_autofree double *values = orch_coder_apply(n->coder, matrix);
-    g_autofree float *row = g_new(float, MAX(n->cols, 1));
+#pragma omp parallel for schedule(static) if (matrix->rows >= THREADS_WORTH)
     for (size_t i = 0; i < matrix->rows; i++) {
+        g_autofree float *row = g_new(float, MAX(n->cols, 1));
         float norm = load_row(values, matrix->rows, n->cols, i, row);
         double d = n->count ? nearest(n, row, norm, SIZE_MAX) : 0;
         out[i] = MIN(d / n->usual, 1e6);
