@@ -27,8 +27,9 @@ struct orch_near_tree {
     GArray *boxes;      /* double: of each node its low corner, then its high one, DIMS each */
     double *directions; /* row-major, DIMS - 1 x cols, at right angles; 0: there are no more */
     double safe;
-    GArray *rows;  /* uint32_t: of each leaf LEAF row numbers, UINT32_MAX for none */
-    double *lanes; /* of each leaf, column by column LEAF values; infinite for none */
+    GArray *rows;   /* uint32_t: of each leaf LEAF row numbers, UINT32_MAX for none */
+    double *places; /* of each leaf, LEAF values for each of DIMS */
+    double *lanes;  /* of each leaf, column by column LEAF values; infinite for none */
 };
 
 /* ---- making ------------------------------------------------------------------------------------
@@ -196,11 +197,15 @@ static uint32_t add_node(const struct maker *m, size_t begin, size_t end)
     return number;
 }
 
-static void fill_lanes(struct orch_near_tree *t, const double *values)
+static void fill_lanes(struct orch_near_tree *t, const double *values, const double *placed)
 {
+    t->places = g_new(double, MAX((size_t)t->rows->len * DIMS, 1));
     t->lanes = g_new(double, (size_t)t->rows->len *MAX(t->cols, 1));
     for (size_t k = 0; k < t->rows->len; k++) {
         uint32_t row = g_array_index(t->rows, uint32_t, k);
+        for (size_t d = 0; d < DIMS; d++)
+            t->places[(k / LEAF * DIMS + d) * LEAF + k % LEAF] =
+                row == UINT32_MAX ? (double)INFINITY : placed[(size_t)row * DIMS + d];
         for (size_t c = 0; c < t->cols; c++)
             t->lanes[(k / LEAF * t->cols + c) * LEAF + k % LEAF] =
                 row == UINT32_MAX ? (double)INFINITY : values[row * t->cols + c];
@@ -233,7 +238,7 @@ struct orch_near_tree *orch_near_tree_new(const double *values, size_t rows, int
     t->safe = SAFE * reach_of(values, rows * t->cols) * sqrt((double)t->cols);
     if (rows)
         add_node(&m, 0, rows);
-    fill_lanes(t, values);
+    fill_lanes(t, values, placed);
     return t;
 }
 
@@ -245,6 +250,7 @@ void orch_near_tree_free(struct orch_near_tree *t)
     g_array_unref(t->boxes);
     g_array_unref(t->rows);
     g_free(t->lanes);
+    g_free(t->places);
     g_free(t->directions);
     g_free(t);
 }
@@ -302,10 +308,34 @@ ORCH_WIDE static void look_at_leaf(const double *lanes, size_t cols, const doubl
     memcpy(out, sums, sizeof sums);
 }
 
+/* Where a point is, and by how much rounding may err about that. */
+struct place {
+    double at[DIMS], safe;
+};
+
+/* Square of the distance to the nearest of a leaf's rows, or less. */
+ORCH_WIDE static double square_to_leaf(const double *places, const struct place *p)
+{
+    double sums[LEAF] = {0};
+    for (size_t d = 0; d < DIMS; d++) {
+        for (size_t k = 0; k < LEAF; k++) {
+            double off = fabs(p->at[d] - places[d * LEAF + k]) - p->safe;
+            off = off > 0 ? off : 0;
+            sums[k] += off * off;
+        }
+    }
+    double least = sums[0];
+    for (size_t k = 1; k < LEAF; k++)
+        least = least < sums[k] ? least : sums[k];
+    return least;
+}
+
 static void try_leaf(const struct orch_near_tree *t, uint32_t leaf, const double *point,
-                     struct found *f)
+                     const struct place *p, struct found *f)
 {
     double squares[LEAF];
+    if (square_to_leaf(t->places + (size_t)leaf * DIMS * LEAF, p) > f->limit)
+        return;
     look_at_leaf(t->lanes + (size_t)leaf * t->cols * LEAF, t->cols, point, f->limit, squares);
     for (guint k = 0; k < LEAF; k++) {
         struct orch_near next = {squares[k], g_array_index(t->rows, uint32_t, leaf * LEAF + k)};
@@ -346,9 +376,9 @@ int orch_near_tree_find(const struct orch_near_tree *t, const double *point, int
     struct found f = {out, 0, wanted, (double)INFINITY};
     struct waiting stack[DEPTH_MAX + 2];
     int count = 0;
-    double at[DIMS];
-    place(t, point, at);
-    double safe = t->safe + SAFE * sqrt(orch_dot(point, point, t->cols));
+    struct place p;
+    place(t, point, p.at);
+    p.safe = t->safe + SAFE * sqrt(orch_dot(point, point, t->cols));
     if (t->nodes->len)
         stack[count++] = (struct waiting){0, 0};
     while (count) {
@@ -357,11 +387,11 @@ int orch_near_tree_find(const struct orch_near_tree *t, const double *point, int
         if (next.square > f.limit)
             continue;
         if (!n->left) {
-            try_leaf(t, n->leaf, point, &f);
+            try_leaf(t, n->leaf, point, &p, &f);
             continue;
         }
-        struct waiting a = {n->left, square_to(t, n->left, at, safe)};
-        struct waiting b = {n->right, square_to(t, n->right, at, safe)};
+        struct waiting a = {n->left, square_to(t, n->left, p.at, p.safe)};
+        struct waiting b = {n->right, square_to(t, n->right, p.at, p.safe)};
         stack[count++] = a.square > b.square ? a : b; /* the nearer one first */
         stack[count++] = a.square > b.square ? b : a;
     }
