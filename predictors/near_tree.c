@@ -10,7 +10,7 @@
 
 #define LEAF 8      /* rows of a leaf: they are compared side by side */
 #define SOME_COLS 8 /* compared before asking whether all are too far already */
-#define DIMS 16     /* of the boxes: the main directions of the rows, and what is beside them */
+#define DIMS 12     /* of the boxes: the main directions of the rows, and what is beside them */
 #define SAMPLE 2000 /* rows that say what the main directions are */
 #define TURNS 4     /* towards them */
 #define SAFE 1e-6   /* of the reach of the rows: by so much rounding may err */
@@ -346,7 +346,7 @@ static void try_leaf(const struct orch_near_tree *t, uint32_t leaf, const double
 
 ORCH_WIDE static double square_to_box(const double *box, const double *at, double safe)
 {
-    double squares[DIMS], sums[DIMS / 4] = {0};
+    double squares[DIMS], sums[4] = {0};
     for (size_t k = 0; k < DIMS; k++) {
         double below = box[k] - at[k], above = at[k] - box[DIMS + k];
         double off = (below > above ? below : above) - safe;
@@ -354,7 +354,7 @@ ORCH_WIDE static double square_to_box(const double *box, const double *at, doubl
         squares[k] = off * off;
     }
     for (size_t k = 0; k < DIMS; k++)
-        sums[k % (DIMS / 4)] += squares[k];
+        sums[k % 4] += squares[k];
     return (sums[0] + sums[1]) + (sums[2] + sums[3]);
 }
 
