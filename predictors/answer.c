@@ -15,14 +15,6 @@
 #define BEYOND_SPREAD                                                                              \
     0.6 /* half width for a number e times beyond what was seen (bench/beyond.py) */
 
-static bool is_known(const struct orch_question *q, const char *level)
-{
-    for (guint k = 0; k < q->known->len; k++)
-        if (strcmp(q->known->pdata[k], level) == 0)
-            return true;
-    return false;
-}
-
 /* Which rows pose a question: those with a level never seen. */
 static void pose(const struct orch_question *q, const struct orch_rows *rows, bool *out)
 {
@@ -33,8 +25,11 @@ static void pose(const struct orch_question *q, const struct orch_rows *rows, bo
         return;
     const struct orch_feature *f = orch_matrix_feature(rows->matrix, column);
     g_autofree bool *known = g_new(bool, f->levels->len + 1);
+    g_autoptr(GHashTable) levels = g_hash_table_new(g_str_hash, g_str_equal);
+    for (guint k = 0; k < q->known->len; k++)
+        g_hash_table_add(levels, q->known->pdata[k]);
     for (guint v = 0; v < f->levels->len; v++)
-        known[v] = is_known(q, f->levels->pdata[v]);
+        known[v] = g_hash_table_contains(levels, f->levels->pdata[v]);
     for (size_t i = 0; i < rows->rows; i++) {
         double value = orch_matrix_column(rows->matrix, column)[i];
         out[i] = !isnan(value) && !known[(int)value];
