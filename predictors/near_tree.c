@@ -397,3 +397,19 @@ int orch_near_tree_find(const struct orch_near_tree *t, const double *point, int
     }
     return f.count;
 }
+
+int orch_near_find(const double *values, size_t rows, int cols, const double *point, int wanted,
+                   struct orch_near *out)
+{
+    struct found f = {out, 0, wanted, (double)INFINITY};
+    for (uint32_t i = 0; i < rows; i++) {
+        struct orch_near next = {0, i};
+        for (int c = 0; c < cols; c++) {
+            double off = point[c] - values[(size_t)i * (size_t)cols + (size_t)c];
+            next.square += off * off;
+        }
+        if (is_nearer(&f, next))
+            add_found(&f, next);
+    }
+    return f.count;
+}

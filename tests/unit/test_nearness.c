@@ -149,7 +149,10 @@ static void test_nearest(void **state)
             }
             find_slowly(rows, point, all);
             assert_int_equal(orch_near_tree_find(tree, point, WANTED, found), WANTED);
+            struct orch_near plainly[WANTED];
+            assert_int_equal(orch_near_find(rows, ROWS, COLS, point, WANTED, plainly), WANTED);
             for (int w = 0; w < WANTED; w++) {
+                assert_int_equal(plainly[w].row, all[w].row);
                 assert_int_equal(found[w].row, all[w].row);
                 assert_true(memcmp(&found[w].square, &all[w].square, sizeof(double)) == 0);
             }
