@@ -12,6 +12,7 @@
            left out: 90 % of what GPUs of an architecture never measured are off by                \
            (BORROWED_SPREAD of predictors/prior.c) */
 #define THREADS_WORTH 50 /* rows below which threads cost more than they bring */
+#define MANY_MODELS 6    /* fewer have threads of their own where those are worth it */
 #define BEYOND_SPREAD                                                                              \
     0.6 /* half width for a number e times beyond what was seen (bench/beyond.py) */
 
@@ -69,8 +70,7 @@ static void answer_question(struct orch_question *q, const struct orch_rows *row
         weights[i] = q->members[i].trial.weight;
         asked += weights[i] > 0;
     }
-    /* one model alone has threads of its own */
-#pragma omp parallel for schedule(dynamic, 1) if (asked > 1 && count >= THREADS_WORTH)
+#pragma omp parallel for schedule(dynamic, 1) if (asked >= MANY_MODELS && count >= THREADS_WORTH)
     for (int i = 0; i < q->member_count; i++) {
         if (weights[i] > 0)
             orch_member_predict(&q->members[i], view, answers[i]);

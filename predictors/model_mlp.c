@@ -10,9 +10,9 @@
 
 #define LAYERS 4 /* three hidden, one out */
 #define BATCH 64
-#define ABREAST 4           /* rows of weights that are added at once */
-#define THREADS_WORTH 20000 /* rows times widths below which threads cost more than they bring */
-#define WHOLE_ROWS 8000     /* up to so many rows all epochs are run */
+#define ABREAST 4            /* rows of weights that are added at once */
+#define THREADS_WORTH 200000 /* rows times widths below which threads cost more than they bring */
+#define WHOLE_ROWS 8000      /* up to so many rows all epochs are run */
 
 struct layer {
     int in, out;

@@ -9,11 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define THREADS_WORTH 200 /* rows below which threads cost more than they bring */
-#define CHUNK 128         /* landmarks that are compared with a row at once */
-#define JUDGED 2000       /* rows that say what is usual */
-#define GAP_SHARE 0.55    /* of a gap: its middle, by the way along numbers and their logarithms */
-#define LEAST_REACH 0.1   /* of a number's logarithm: a tenth beyond what was seen is near */
+#define THREADS_WORTH 5000 /* rows below which threads cost more than they bring */
+#define CHUNK 128          /* landmarks that are compared with a row at once */
+#define JUDGED 2000        /* rows that say what is usual */
+#define GAP_SHARE 0.55     /* of a gap: its middle, by the way along numbers and their logarithms */
+#define LEAST_REACH 0.1    /* of a number's logarithm: a tenth beyond what was seen is near */
 
 /* But landmark `but`. */
 static double nearest(const struct orch_nearness *n, const float *row, float norm, size_t but)
