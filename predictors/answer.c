@@ -11,16 +11,10 @@
     0.8 /* half width of the logarithm where one level was seen, so that none could be             \
            left out: 90 % of what GPUs of an architecture never measured are off by                \
            (BORROWED_SPREAD of predictors/prior.c) */
+#define THREADS_WORTH 50 /* rows below which threads cost more than they bring */
+#define MANY_MODELS 6    /* fewer have threads of their own where those are worth it */
 #define BEYOND_SPREAD                                                                              \
     0.6 /* half width for a number e times beyond what was seen (bench/beyond.py) */
-
-static bool is_known(const struct orch_question *q, const char *level)
-{
-    for (guint k = 0; k < q->known->len; k++)
-        if (strcmp(q->known->pdata[k], level) == 0)
-            return true;
-    return false;
-}
 
 /* Which rows pose a question: those with a level never seen. */
 static void pose(const struct orch_question *q, const struct orch_rows *rows, bool *out)
@@ -32,8 +26,11 @@ static void pose(const struct orch_question *q, const struct orch_rows *rows, bo
         return;
     const struct orch_feature *f = orch_matrix_feature(rows->matrix, column);
     g_autofree bool *known = g_new(bool, f->levels->len + 1);
+    g_autoptr(GHashTable) levels = g_hash_table_new(g_str_hash, g_str_equal);
+    for (guint k = 0; k < q->known->len; k++)
+        g_hash_table_add(levels, q->known->pdata[k]);
     for (guint v = 0; v < f->levels->len; v++)
-        known[v] = is_known(q, f->levels->pdata[v]);
+        known[v] = g_hash_table_contains(levels, f->levels->pdata[v]);
     for (size_t i = 0; i < rows->rows; i++) {
         double value = orch_matrix_column(rows->matrix, column)[i];
         out[i] = !isnan(value) && !known[(int)value];
@@ -68,8 +65,13 @@ static void answer_question(struct orch_question *q, const struct orch_rows *row
     double **answers = orch_answers_new((size_t)q->member_count, count);
     g_autofree double *spread = g_new(double, count + 1);
     double weights[ORCH_MEMBERS_MAX];
+    int asked = 0;
     for (int i = 0; i < q->member_count; i++) {
         weights[i] = q->members[i].trial.weight;
+        asked += weights[i] > 0;
+    }
+#pragma omp parallel for schedule(dynamic, 1) if (asked >= MANY_MODELS && count >= THREADS_WORTH)
+    for (int i = 0; i < q->member_count; i++) {
         if (weights[i] > 0)
             orch_member_predict(&q->members[i], view, answers[i]);
     }

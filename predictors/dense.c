@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "predictors/dense.h"
 
+#include <glib.h>
 #include <math.h>
 #include <string.h>
 
@@ -60,6 +61,38 @@ ORCH_WIDE void orch_dots_float(const float *rows, size_t count, const float *b, 
     }
     for (; done < count; done++)
         out[done] = orch_dot_float(rows + done * n, b, n);
+}
+
+size_t orch_tile_rows(size_t count)
+{
+    return (count + ORCH_TILE - 1) / ORCH_TILE * ORCH_TILE;
+}
+
+size_t orch_abreast_lines(size_t count)
+{
+    return (count + ORCH_ABREAST - 1) / ORCH_ABREAST * ORCH_ABREAST;
+}
+
+float *orch_tiles_new(const float *rows, size_t count, size_t n)
+{
+    float *tiles = g_new0(float, MAX(orch_tile_rows(count) * n, 1));
+    for (size_t i = 0; i < count; i++)
+        for (size_t c = 0; c < n; c++)
+            tiles[(i / ORCH_TILE * n + c) * ORCH_TILE + i % ORCH_TILE] = rows[i * n + c];
+    return tiles;
+}
+
+ORCH_WIDE void orch_tile_dots(const float *tile, const float *lines, size_t n, float *out)
+{
+    typedef float lanes __attribute__((vector_size(ORCH_TILE * sizeof(float))));
+    lanes sums[ORCH_ABREAST] = {{0}};
+    for (size_t c = 0; c < n; c++) {
+        lanes column;
+        memcpy(&column, tile + c * ORCH_TILE, sizeof column);
+        for (size_t q = 0; q < ORCH_ABREAST; q++)
+            sums[q] += column * lines[q * n + c];
+    }
+    memcpy(out, sums, sizeof sums);
 }
 
 bool orch_cholesky(double *a, size_t n)

@@ -344,9 +344,12 @@ static void code_column(const struct part *p, const struct orch_matrix *m, int c
 double *orch_coder_apply(const struct orch_coder *coder, const struct orch_matrix *m)
 {
     double *out = g_new(double, MAX((size_t)orch_coder_cols(coder) * m->rows, 1));
-    for (int k = 0; k < orch_coder_cols(coder); k++) {
+    const char *feature = ""; /* that the part before came from: mostly the same */
+    for (int k = 0, at = -1; k < orch_coder_cols(coder); k++) {
         const struct part *p = coder->parts->pdata[k];
-        code_column(p, m, orch_matrix_find(m, p->feature), out + (size_t)k * m->rows);
+        at = strcmp(p->feature, feature) == 0 ? at : orch_matrix_find(m, p->feature);
+        feature = p->feature;
+        code_column(p, m, at, out + (size_t)k * m->rows);
     }
     return out;
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #define NEIGHBOURS_MAX 64
+#define TREE_ROWS 4 /* that are asked for at once: for fewer a tree is not worth making */
 
 struct knn {
     size_t rows;
@@ -46,19 +47,22 @@ static void *knn_fit(const double *values, size_t rows, int cols, const double *
     return k;
 }
 
-static void make_tree(struct knn *k)
+static const struct orch_near_tree *tree_of(struct knn *k)
 {
     if (g_once_init_enter(&k->made)) {
         k->tree = orch_near_tree_new(k->values, k->rows, k->cols);
         g_once_init_leave(&k->made, 1);
     }
+    return k->tree;
 }
 
-static double answer(const struct knn *k, const double *row)
+/* `tree` may be NULL: each row is compared with. */
+static double answer(const struct knn *k, const struct orch_near_tree *tree, const double *row)
 {
     struct orch_near near[NEIGHBOURS_MAX];
     double sum = 0, weights = 0;
-    int count = orch_near_tree_find(k->tree, row, k->neighbours, near);
+    int count = tree ? orch_near_tree_find(tree, row, k->neighbours, near)
+                     : orch_near_find(k->values, k->rows, k->cols, row, k->neighbours, near);
     for (int i = 0; i < count; i++) {
         double weight = 1 / (sqrt(near[i].square) + 1e-6);
         sum += weight * k->y[near[i].row];
@@ -70,13 +74,14 @@ static double answer(const struct knn *k, const double *row)
 static void knn_predict(const void *fitted, const double *values, size_t rows, double *out)
 {
     const struct knn *k = fitted;
-    make_tree((struct knn *)(uintptr_t)k);
+    const struct orch_near_tree *tree =
+        rows >= TREE_ROWS ? tree_of((struct knn *)(uintptr_t)k) : NULL;
 #pragma omp parallel for schedule(static)
     for (size_t i = 0; i < rows; i++) {
         g_autofree double *row = g_new(double, MAX(k->cols, 1));
         for (int c = 0; c < k->cols; c++)
             row[c] = values[(size_t)c * rows + i];
-        out[i] = answer(k, row);
+        out[i] = answer(k, tree, row);
     }
 }
 

@@ -10,12 +10,14 @@
 
 #define LAYERS 4 /* three hidden, one out */
 #define BATCH 64
-#define ABREAST 4       /* rows of weights that are added at once */
-#define WHOLE_ROWS 8000 /* up to so many rows all epochs are run */
+#define ABREAST 4            /* rows of weights that are added at once */
+#define THREADS_WORTH 200000 /* rows times widths below which threads cost more than they bring */
+#define WHOLE_ROWS 8000      /* up to so many rows all epochs are run */
 
 struct layer {
     int in, out;
     float *w, *b;             /* out x in, out */
+    float *tiles;             /* w, for answering */
     float *gw, *gb;           /* gradients */
     float *mw, *mb, *vw, *vb; /* Adam's moments */
 };
@@ -59,6 +61,7 @@ static void mlp_release(void *fitted)
     for (int i = 0; i < LAYERS; i++) {
         drop_training(&m->layers[i]);
         g_free(m->layers[i].w);
+        g_free(m->layers[i].tiles);
         g_free(m->layers[i].b);
     }
     g_free(m);
@@ -206,6 +209,13 @@ static void train(struct mlp *m, const double *values, size_t rows, int cols, co
     }
 }
 
+static void make_tiles(struct mlp *m)
+{
+    for (int k = 0; k < LAYERS; k++)
+        m->layers[k].tiles =
+            orch_tiles_new(m->layers[k].w, (size_t)m->layers[k].out, (size_t)m->layers[k].in);
+}
+
 static void *mlp_fit(const double *values, size_t rows, int cols, const double *y,
                      const int8_t *monotone, const struct orch_knobs *knobs, uint64_t seed,
                      GError **error)
@@ -228,21 +238,42 @@ static void *mlp_fit(const double *values, size_t rows, int cols, const double *
     train(m, values, rows, cols, y, knobs, &random);
     for (int i = 0; i < LAYERS; i++)
         drop_training(&m->layers[i]);
+    make_tiles(m);
     return m;
+}
+
+/* ORCH_ABREAST rows through a layer. */
+static void forward_abreast(const struct layer *l, const float *in, float *out, bool relu)
+{
+    size_t n = (size_t)l->in, outs = (size_t)l->out;
+    float dots[ORCH_ABREAST * ORCH_TILE];
+    for (size_t first = 0; first < outs; first += ORCH_TILE) {
+        size_t some = MIN(ORCH_TILE, outs - first);
+        orch_tile_dots(l->tiles + first * n, in, n, dots);
+        for (size_t q = 0; q < ORCH_ABREAST; q++) {
+            for (size_t o = 0; o < some; o++) {
+                float sum = l->b[first + o] + dots[q * ORCH_TILE + o];
+                out[q * outs + first + o] = relu && sum < 0 ? 0 : sum;
+            }
+        }
+    }
 }
 
 static void mlp_predict(const void *fitted, const double *values, size_t rows, double *out)
 {
     const struct mlp *m = fitted;
     int cols = m->layers[0].in, width = MAX(m->layers[0].out, m->layers[1].out);
-    g_autofree float *a = g_new(float, MAX(MAX(cols, width), 1)), *b = g_new(float, MAX(width, 1));
-    for (size_t i = 0; i < rows; i++) {
-        load_row(values, rows, cols, i, a);
-        for (int k = 0; k < LAYERS; k++) {
-            forward(&m->layers[k], a, b, k + 1 < LAYERS);
-            memcpy(a, b, sizeof(float) * (size_t)m->layers[k].out);
-        }
-        out[i] = m->mean + m->spread * (double)a[0];
+    size_t size = ORCH_ABREAST * (size_t)MAX(MAX(cols, width), 1);
+#pragma omp parallel for schedule(static) if (rows * (size_t)width > THREADS_WORTH)
+    for (size_t first = 0; first < rows; first += ORCH_ABREAST) {
+        size_t some = MIN(ORCH_ABREAST, rows - first);
+        g_autofree float *a = g_new0(float, size), *b = g_new0(float, size);
+        for (size_t q = 0; q < some; q++)
+            load_row(values, rows, cols, first + q, a + q * (size_t)cols);
+        for (int k = 0; k < LAYERS; k++)
+            forward_abreast(&m->layers[k], k % 2 ? b : a, k % 2 ? a : b, k + 1 < LAYERS);
+        for (size_t q = 0; q < some; q++)
+            out[first + q] = m->mean + m->spread * (double)a[q];
     }
 }
 
@@ -296,8 +327,10 @@ static void *mlp_load(const json_t *saved, int cols, GError **error)
                         error) &&
              (k != 2 || m->layers[2].out <= MAX(m->layers[0].out, m->layers[1].out) ||
               orch_load_fail("layers", "grow in width", error));
-    if (ok)
+    if (ok) {
+        make_tiles(m);
         return m;
+    }
     mlp_release(m);
     return NULL;
 }

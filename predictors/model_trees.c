@@ -127,10 +127,10 @@ static int tree_grid(const struct orch_knobs **out)
 static int forest_grid(const struct orch_knobs **out)
 {
     static const struct orch_knobs grid[] = {
-        {.depth = 24, .leaf_rows = 1, .trees = 200, .feature_share = 0.4},
-        {.depth = 24, .leaf_rows = 1, .trees = 200, .feature_share = 0.7},
-        {.depth = 24, .leaf_rows = 3, .trees = 200, .feature_share = 0.5},
-        {.depth = 24, .leaf_rows = 1, .trees = 200, .feature_share = 1}};
+        {.depth = 24, .leaf_rows = 1, .trees = 128, .feature_share = 0.4},
+        {.depth = 24, .leaf_rows = 1, .trees = 128, .feature_share = 0.7},
+        {.depth = 24, .leaf_rows = 3, .trees = 128, .feature_share = 0.5},
+        {.depth = 24, .leaf_rows = 1, .trees = 128, .feature_share = 1}};
     *out = grid;
     return G_N_ELEMENTS(grid);
 }

@@ -2,14 +2,18 @@
 #include "predictors/near_tree.h"
 
 #include "predictors/dense.h"
+#include "predictors/random.h"
 
 #include <glib.h>
 #include <math.h>
 #include <string.h>
 
-#define LEAF 8          /* rows of a leaf: they are compared side by side */
-#define SOME_COLS 8     /* compared before asking whether all are too far already */
-#define SAFE (1 - 1e-9) /* a box is passed over when it is farther by more than rounding */
+#define LEAF 8      /* rows of a leaf: they are compared side by side */
+#define SOME_COLS 8 /* compared before asking whether all are too far already */
+#define DIMS 12     /* of the boxes: the main directions of the rows, and what is beside them */
+#define SAMPLE 2000 /* rows that say what the main directions are */
+#define TURNS 4     /* towards them */
+#define SAFE 1e-6   /* of the reach of the rows: by so much rounding may err */
 #define DEPTH_MAX 64
 
 struct node {
@@ -19,10 +23,13 @@ struct node {
 
 struct orch_near_tree {
     size_t cols;
-    GArray *nodes; /* struct node */
-    GArray *boxes; /* double: of each node its low corner, then its high one */
-    GArray *rows;  /* uint32_t: of each leaf LEAF row numbers, UINT32_MAX for none */
-    double *lanes; /* of each leaf, column by column LEAF values; infinite for none */
+    GArray *nodes;      /* struct node */
+    GArray *boxes;      /* double: of each node its low corner, then its high one, DIMS each */
+    double *directions; /* row-major, DIMS - 1 x cols, at right angles; 0: there are no more */
+    double safe;
+    GArray *rows;   /* uint32_t: of each leaf LEAF row numbers, UINT32_MAX for none */
+    double *places; /* of each leaf, LEAF values for each of DIMS */
+    double *lanes;  /* of each leaf, column by column LEAF values; infinite for none */
 };
 
 /* ---- making ------------------------------------------------------------------------------------
@@ -31,12 +38,87 @@ struct orch_near_tree {
 struct maker {
     struct orch_near_tree *tree;
     const double *values;
+    double *placed; /* DIMS a row */
     uint32_t *index;
 };
 
 static double value_at(const struct maker *m, size_t at, size_t column)
 {
-    return m->values[m->index[at] * m->tree->cols + column];
+    return m->placed[(size_t)m->index[at] * DIMS + column];
+}
+
+/* Takes out of `inout` what it has of the directions before `count`, and gives it length 1; 0 where
+ * nothing is left. */
+static void set_right(const double *directions, size_t count, size_t cols, double *inout)
+{
+    double before = sqrt(orch_dot(inout, inout, cols));
+    for (int twice = 0; twice < 2; twice++) {
+        for (size_t d = 0; d < count; d++) {
+            double share = orch_dot(directions + d * cols, inout, cols);
+            for (size_t c = 0; c < cols; c++)
+                inout[c] -= share * directions[d * cols + c];
+        }
+    }
+    double left = sqrt(orch_dot(inout, inout, cols));
+    for (size_t c = 0; c < cols; c++)
+        inout[c] = left > 1e-6 * before ? inout[c] / left : 0;
+}
+
+/* What the columns of a sample of rows have in common, cols x cols. */
+static double *products_of(const double *values, size_t rows, size_t cols)
+{
+    double *out = g_new0(double, cols *cols + 1);
+    g_autofree double *means = g_new0(double, cols + 1), *row = g_new(double, cols + 1);
+    size_t step = rows / SAMPLE + 1, used = (rows + step - 1) / step;
+    for (size_t i = 0; i < rows; i += step)
+        for (size_t c = 0; c < cols; c++)
+            means[c] += values[i * cols + c] / (double)used;
+    for (size_t i = 0; i < rows; i += step) {
+        for (size_t c = 0; c < cols; c++)
+            row[c] = values[i * cols + c] - means[c];
+        for (size_t c = 0; c < cols; c++)
+            for (size_t k = 0; k <= c; k++)
+                out[c * cols + k] += row[c] * row[k];
+    }
+    for (size_t c = 0; c < cols; c++)
+        for (size_t k = 0; k < c; k++)
+            out[k * cols + c] = out[c * cols + k];
+    return out;
+}
+
+/* About the directions in which the rows differ most (orthogonal iteration): any at right angles
+ * would do, these part them best. */
+static void find_directions(struct orch_near_tree *t, const double *values, size_t rows)
+{
+    size_t cols = t->cols;
+    g_autofree double *products = products_of(values, rows, cols);
+    g_autofree double *turned = g_new(double, (DIMS - 1) * cols + 1);
+    uint64_t random = 1;
+    t->directions = g_new(double, (DIMS - 1) * cols + 1);
+    for (size_t k = 0; k < (DIMS - 1) * cols; k++)
+        t->directions[k] = orch_random_unit(&random) - 0.5;
+    for (int turn = 0; turn < TURNS; turn++) {
+        for (size_t d = 0; d < DIMS - 1; d++)
+            for (size_t c = 0; c < cols; c++)
+                turned[d * cols + c] =
+                    orch_dot(products + c * cols, t->directions + d * cols, cols);
+        for (size_t d = 0; d < DIMS - 1; d++) {
+            set_right(t->directions, d, cols, turned + d * cols);
+            memcpy(t->directions + d * cols, turned + d * cols, cols * sizeof *turned);
+        }
+    }
+}
+
+/* Where a row is along the directions, and last how far it is beside them all: two rows are no
+ * nearer to each other than these differ. */
+static void place(const struct orch_near_tree *t, const double *row, double *out)
+{
+    double beside = orch_dot(row, row, t->cols);
+    for (size_t d = 0; d < DIMS - 1; d++) {
+        out[d] = orch_dot(t->directions + d * t->cols, row, t->cols);
+        beside -= out[d] * out[d];
+    }
+    out[DIMS - 1] = beside > 0 ? sqrt(beside) : 0;
 }
 
 /* Puts the rows below the middle one by a column before it, those above behind it (Hoare 1961). */
@@ -72,10 +154,10 @@ static void halve(const struct maker *m, size_t begin, size_t end, size_t middle
 /* Appends the box of rows begin to end; its widest side. */
 static size_t add_box(const struct maker *m, size_t begin, size_t end)
 {
-    size_t cols = m->tree->cols, at = m->tree->boxes->len, widest = 0;
-    g_array_set_size(m->tree->boxes, m->tree->boxes->len + (guint)(2 * cols));
-    double *low = &g_array_index(m->tree->boxes, double, at), *high = low + cols;
-    for (size_t c = 0; c < cols; c++) {
+    size_t at = m->tree->boxes->len, widest = 0;
+    g_array_set_size(m->tree->boxes, m->tree->boxes->len + 2 * DIMS);
+    double *low = &g_array_index(m->tree->boxes, double, at), *high = low + DIMS;
+    for (size_t c = 0; c < DIMS; c++) {
         low[c] = high[c] = value_at(m, begin, c);
         for (size_t k = begin + 1; k < end; k++) {
             double v = value_at(m, k, c);
@@ -115,31 +197,48 @@ static uint32_t add_node(const struct maker *m, size_t begin, size_t end)
     return number;
 }
 
-static void fill_lanes(struct orch_near_tree *t, const double *values)
+static void fill_lanes(struct orch_near_tree *t, const double *values, const double *placed)
 {
+    t->places = g_new(double, MAX((size_t)t->rows->len * DIMS, 1));
     t->lanes = g_new(double, (size_t)t->rows->len *MAX(t->cols, 1));
     for (size_t k = 0; k < t->rows->len; k++) {
         uint32_t row = g_array_index(t->rows, uint32_t, k);
+        for (size_t d = 0; d < DIMS; d++)
+            t->places[(k / LEAF * DIMS + d) * LEAF + k % LEAF] =
+                row == UINT32_MAX ? (double)INFINITY : placed[(size_t)row * DIMS + d];
         for (size_t c = 0; c < t->cols; c++)
             t->lanes[(k / LEAF * t->cols + c) * LEAF + k % LEAF] =
                 row == UINT32_MAX ? (double)INFINITY : values[row * t->cols + c];
     }
 }
 
+static double reach_of(const double *values, size_t count)
+{
+    double reach = 1;
+    for (size_t k = 0; k < count; k++)
+        reach = MAX(reach, fabs(values[k]));
+    return reach;
+}
+
 struct orch_near_tree *orch_near_tree_new(const double *values, size_t rows, int cols)
 {
     struct orch_near_tree *t = g_new0(struct orch_near_tree, 1);
     g_autofree uint32_t *index = g_new(uint32_t, rows + 1);
-    struct maker m = {t, values, index};
+    g_autofree double *placed = g_new(double, rows *DIMS + 1);
+    struct maker m = {t, values, placed, index};
     t->cols = (size_t)cols;
     t->nodes = g_array_new(FALSE, FALSE, sizeof(struct node));
     t->boxes = g_array_new(FALSE, FALSE, sizeof(double));
     t->rows = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-    for (size_t i = 0; i < rows; i++)
+    find_directions(t, values, rows);
+    for (size_t i = 0; i < rows; i++) {
+        place(t, values + i * t->cols, placed + i * DIMS);
         index[i] = (uint32_t)i;
+    }
+    t->safe = SAFE * reach_of(values, rows * t->cols) * sqrt((double)t->cols);
     if (rows)
         add_node(&m, 0, rows);
-    fill_lanes(t, values);
+    fill_lanes(t, values, placed);
     return t;
 }
 
@@ -151,6 +250,8 @@ void orch_near_tree_free(struct orch_near_tree *t)
     g_array_unref(t->boxes);
     g_array_unref(t->rows);
     g_free(t->lanes);
+    g_free(t->places);
+    g_free(t->directions);
     g_free(t);
 }
 
@@ -207,10 +308,34 @@ ORCH_WIDE static void look_at_leaf(const double *lanes, size_t cols, const doubl
     memcpy(out, sums, sizeof sums);
 }
 
+/* Where a point is, and by how much rounding may err about that. */
+struct place {
+    double at[DIMS], safe;
+};
+
+/* Square of the distance to the nearest of a leaf's rows, or less. */
+ORCH_WIDE static double square_to_leaf(const double *places, const struct place *p)
+{
+    double sums[LEAF] = {0};
+    for (size_t d = 0; d < DIMS; d++) {
+        for (size_t k = 0; k < LEAF; k++) {
+            double off = fabs(p->at[d] - places[d * LEAF + k]) - p->safe;
+            off = off > 0 ? off : 0;
+            sums[k] += off * off;
+        }
+    }
+    double least = sums[0];
+    for (size_t k = 1; k < LEAF; k++)
+        least = least < sums[k] ? least : sums[k];
+    return least;
+}
+
 static void try_leaf(const struct orch_near_tree *t, uint32_t leaf, const double *point,
-                     struct found *f)
+                     const struct place *p, struct found *f)
 {
     double squares[LEAF];
+    if (square_to_leaf(t->places + (size_t)leaf * DIMS * LEAF, p) > f->limit)
+        return;
     look_at_leaf(t->lanes + (size_t)leaf * t->cols * LEAF, t->cols, point, f->limit, squares);
     for (guint k = 0; k < LEAF; k++) {
         struct orch_near next = {squares[k], g_array_index(t->rows, uint32_t, leaf * LEAF + k)};
@@ -219,28 +344,24 @@ static void try_leaf(const struct orch_near_tree *t, uint32_t leaf, const double
     }
 }
 
-ORCH_WIDE static double square_to_box(const double *box, size_t cols, const double *point)
+ORCH_WIDE static double square_to_box(const double *box, const double *at, double safe)
 {
-    double sums[LEAF] = {0}, sum = 0;
-    for (size_t first = 0; first < cols; first += LEAF) {
-        size_t some = MIN(LEAF, cols - first);
-        for (size_t k = 0; k < some; k++) {
-            double v = point[first + k], below = box[first + k] - v,
-                   above = v - box[cols + first + k];
-            double off = below > above ? below : above;
-            off = off > 0 ? off : 0;
-            sums[k] += off * off;
-        }
+    double squares[DIMS], sums[4] = {0};
+    for (size_t k = 0; k < DIMS; k++) {
+        double below = box[k] - at[k], above = at[k] - box[DIMS + k];
+        double off = (below > above ? below : above) - safe;
+        off = off > 0 ? off : 0;
+        squares[k] = off * off;
     }
-    for (size_t k = 0; k < LEAF; k++)
-        sum += sums[k];
-    return sum;
+    for (size_t k = 0; k < DIMS; k++)
+        sums[k % 4] += squares[k];
+    return (sums[0] + sums[1]) + (sums[2] + sums[3]);
 }
 
-static double square_to(const struct orch_near_tree *t, uint32_t node, const double *point)
+static double square_to(const struct orch_near_tree *t, uint32_t node, const double *at,
+                        double safe)
 {
-    return SAFE *
-           square_to_box(&g_array_index(t->boxes, double, 2 * node * t->cols), t->cols, point);
+    return square_to_box(&g_array_index(t->boxes, double, 2 * DIMS * (size_t)node), at, safe);
 }
 
 /* A box that waits to be opened. */
@@ -255,6 +376,9 @@ int orch_near_tree_find(const struct orch_near_tree *t, const double *point, int
     struct found f = {out, 0, wanted, (double)INFINITY};
     struct waiting stack[DEPTH_MAX + 2];
     int count = 0;
+    struct place p;
+    place(t, point, p.at);
+    p.safe = t->safe + SAFE * sqrt(orch_dot(point, point, t->cols));
     if (t->nodes->len)
         stack[count++] = (struct waiting){0, 0};
     while (count) {
@@ -263,13 +387,29 @@ int orch_near_tree_find(const struct orch_near_tree *t, const double *point, int
         if (next.square > f.limit)
             continue;
         if (!n->left) {
-            try_leaf(t, n->leaf, point, &f);
+            try_leaf(t, n->leaf, point, &p, &f);
             continue;
         }
-        struct waiting a = {n->left, square_to(t, n->left, point)};
-        struct waiting b = {n->right, square_to(t, n->right, point)};
+        struct waiting a = {n->left, square_to(t, n->left, p.at, p.safe)};
+        struct waiting b = {n->right, square_to(t, n->right, p.at, p.safe)};
         stack[count++] = a.square > b.square ? a : b; /* the nearer one first */
         stack[count++] = a.square > b.square ? b : a;
+    }
+    return f.count;
+}
+
+int orch_near_find(const double *values, size_t rows, int cols, const double *point, int wanted,
+                   struct orch_near *out)
+{
+    struct found f = {out, 0, wanted, (double)INFINITY};
+    for (uint32_t i = 0; i < rows; i++) {
+        struct orch_near next = {0, i};
+        for (int c = 0; c < cols; c++) {
+            double off = point[c] - values[(size_t)i * (size_t)cols + (size_t)c];
+            next.square += off * off;
+        }
+        if (is_nearer(&f, next))
+            add_found(&f, next);
     }
     return f.count;
 }

@@ -21,5 +21,8 @@ struct orch_near {
  * returns how many there are. */
 int orch_near_tree_find(const struct orch_near_tree *tree, const double *point, int wanted,
                         struct orch_near *out);
+/** The same by comparing with each of `rows` rows: for a few points, that no tree is worth. */
+int orch_near_find(const double *values, size_t rows, int cols, const double *point, int wanted,
+                   struct orch_near *out);
 
 #endif

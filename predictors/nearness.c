@@ -9,10 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CHUNK 128       /* landmarks that are compared with a row at once */
-#define JUDGED 2000     /* rows that say what is usual */
-#define GAP_SHARE 0.55  /* of a gap: its middle, by the way along numbers and their logarithms */
-#define LEAST_REACH 0.1 /* of a number's logarithm: a tenth beyond what was seen is near */
+#define THREADS_WORTH 5000 /* rows below which threads cost more than they bring */
+#define CHUNK 128          /* landmarks that are compared with a row at once */
+#define JUDGED 2000        /* rows that say what is usual */
+#define GAP_SHARE 0.55     /* of a gap: its middle, by the way along numbers and their logarithms */
+#define LEAST_REACH 0.1    /* of a number's logarithm: a tenth beyond what was seen is near */
 
 /* But landmark `but`. */
 static double nearest(const struct orch_nearness *n, const float *row, float norm, size_t but)
@@ -204,15 +205,35 @@ void orch_nearness_free(struct orch_nearness *n)
     g_free(n);
 }
 
+/* Distances of ORCH_ABREAST rows to their nearest landmarks. */
+static void measure(const struct orch_nearness *n, const float *tiles, const double *values,
+                    size_t rows, size_t first, double *out)
+{
+    size_t cols = (size_t)n->cols, some = MIN(ORCH_ABREAST, rows - first);
+    g_autofree float *lines = g_new0(float, MAX(ORCH_ABREAST * cols, 1));
+    float norms[ORCH_ABREAST] = {0}, best[ORCH_ABREAST], dots[ORCH_ABREAST * ORCH_TILE];
+    for (size_t q = 0; q < some; q++)
+        norms[q] = load_row(values, rows, n->cols, first + q, lines + q * cols);
+    for (size_t q = 0; q < ORCH_ABREAST; q++)
+        best[q] = n->count ? INFINITY : -norms[q];
+    for (size_t k = 0; k < n->count; k += ORCH_TILE) {
+        size_t here = MIN(ORCH_TILE, n->count - k);
+        orch_tile_dots(tiles + k * cols, lines, cols, dots);
+        for (size_t q = 0; q < ORCH_ABREAST; q++)
+            for (size_t j = 0; j < here; j++)
+                best[q] = MIN(best[q], n->norms[k + j] - 2 * dots[q * ORCH_TILE + j]);
+    }
+    for (size_t q = 0; q < some; q++)
+        out[first + q] = MIN(sqrt(MAX((double)(best[q] + norms[q]), 0)) / n->usual, 1e6);
+}
+
 void orch_nearness_of(const struct orch_nearness *n, const struct orch_matrix *matrix, double *out)
 {
     g_autofree double *values = orch_coder_apply(n->coder, matrix);
-    g_autofree float *row = g_new(float, MAX(n->cols, 1));
-    for (size_t i = 0; i < matrix->rows; i++) {
-        float norm = load_row(values, matrix->rows, n->cols, i, row);
-        double d = n->count ? nearest(n, row, norm, SIZE_MAX) : 0;
-        out[i] = MIN(d / n->usual, 1e6);
-    }
+    g_autofree float *tiles = orch_tiles_new(n->landmarks, n->count, (size_t)n->cols);
+#pragma omp parallel for schedule(static) if (matrix->rows >= THREADS_WORTH)
+    for (size_t first = 0; first < matrix->rows; first += ORCH_ABREAST)
+        measure(n, tiles, values, matrix->rows, first, out);
     for (guint k = 0; k < n->ranges->len; k++) {
         const struct orch_range *r = &g_array_index(n->ranges, struct orch_range, k);
         const double *column = numbers_of(matrix, r->name);

@@ -4,11 +4,11 @@
 #include <math.h>
 
 #define BLOCK ORCH_TREES_BLOCK
-#define RANKED_ROWS 16       /* with fewer ranks are not worth making */
-#define LANES 8              /* rows that walk down a tree side by side */
-#define STRIDE 4             /* levels down before asking whether all have arrived */
-#define THREADS_WORTH 200000 /* steps down below which threads cost more than they bring */
-#define LEAF (-1)            /* a leaf's code in a saved tree */
+#define RANKED_ROWS 16        /* with fewer ranks are not worth making */
+#define LANES 8               /* rows that walk down a tree side by side */
+#define STRIDE 4              /* levels down before asking whether all have arrived */
+#define THREADS_WORTH 1500000 /* steps down below which threads cost more than they bring */
+#define LEAF (-1)             /* a leaf's code in a saved tree */
 
 struct orch_trees *orch_trees_new(void)
 {
@@ -104,7 +104,9 @@ void orch_trees_ready(struct orch_trees *trees, int cols)
 void orch_trees_add(struct orch_trees *trees, const double *values, size_t rows, int cols,
                     double scale, double *inout)
 {
-    bool worth = rows * orch_trees_count(trees) * 6 > THREADS_WORTH;
+    size_t count = orch_trees_count(trees);
+    size_t depth = g_bit_storage(trees->steps->len / MAX(count, 1)); /* if they were even */
+    bool worth = rows * count * depth > THREADS_WORTH;
     if (rows >= RANKED_ROWS)
         orch_trees_ready(trees, cols);
     const struct orch_ranked *ranked = rows >= RANKED_ROWS ? trees->ranked : NULL;

@@ -7,6 +7,7 @@
 #include "predictors/trees_private.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define CUTS_MAX 254  /* of a column: ranks 0 to 254; a byte is left for missing ones */
@@ -14,7 +15,7 @@
 #define ABOVE_ALL 127 /* rank of missing values that go right */
 #define SMALL_MAX 200 /* splits of a tree that is asked node by node */
 #define GROUP 64      /* rows that are asked at once */
-#define LANES 16      /* rows that walk side by side */
+#define LANES 256     /* rows that walk side by side: so many waits for the memory at once */
 #define STRIDE 4      /* levels down before asking whether all have arrived */
 #define NONE UINT32_MAX
 #define SLOTS_MAX 256 /* that a node can name */
@@ -318,27 +319,67 @@ static inline void walk(const uint32_t *nodes, const int8_t *lines, size_t slots
             for (size_t k = 0; k < LANES; k++) {
                 uint32_t node = nodes[at[k]];
                 int8_t rank = lines[k * slots + (node >> 8 & 0xff)];
-                uint32_t step = rank > (int8_t)(node & 0xff) ? node >> 16 : 1;
+                /* 1 to the left, else what the node says; no branch, as half would be mistaken */
+                uint32_t right = -(uint32_t)(rank > (int8_t)(node & 0xff));
+                uint32_t step = 1 + (((node >> 16) - 1) & right);
                 moved |= step;
                 at[k] += step;
+                __builtin_prefetch(nodes + at[k]);
             }
         }
     }
 }
 
-static void ask_large(const struct orch_ranked *r, guint number, const int8_t *lines, size_t some,
-                      double scale, double *inout)
+static void ask_large(const struct orch_ranked *r, guint number, const int8_t *lines,
+                      const uint32_t *order, double scale, double *inout)
 {
     guint root = g_array_index(r->roots, guint, number);
     const uint32_t *nodes = &g_array_index(r->nodes, uint32_t, root);
     const double *numbers = &g_array_index(r->numbers, double, root);
     size_t slots = (size_t)r->slot_count;
-    for (size_t k = 0; k < some; k += LANES) {
+    for (size_t k = 0; k < ORCH_TREES_BLOCK; k += LANES) {
         uint32_t at[LANES] = {0};
         walk(nodes, lines + k * slots, slots, at);
         for (size_t i = 0; i < LANES; i++)
-            inout[k + i] += scale * numbers[at[i]];
+            inout[order[k + i]] += scale * numbers[at[i]];
     }
+}
+
+struct place {
+    uint32_t leaf, row;
+};
+
+static int compare_places(const void *a, const void *b)
+{
+    const struct place *x = a, *y = b;
+    if (x->leaf != y->leaf)
+        return x->leaf < y->leaf ? -1 : 1;
+    return (x->row > y->row) - (x->row < y->row);
+}
+
+/* Rows in the order of the first large tree's leaves: those that walk side by side then take much
+ * the same way, in other trees too. */
+static void order_rows(const struct orch_ranked *r, const int8_t *lines, uint32_t *out)
+{
+    struct place places[ORCH_TREES_BLOCK];
+    for (uint32_t k = 0; k < ORCH_TREES_BLOCK; k += LANES) {
+        uint32_t at[LANES] = {0};
+        walk((const uint32_t *)(const void *)r->nodes->data, lines + k * (size_t)r->slot_count,
+             (size_t)r->slot_count, at);
+        for (uint32_t i = 0; i < LANES; i++)
+            places[k + i] = (struct place){at[i], k + i};
+    }
+    qsort(places, ORCH_TREES_BLOCK, sizeof *places, compare_places);
+    for (size_t k = 0; k < ORCH_TREES_BLOCK; k++)
+        out[k] = places[k].row;
+}
+
+/* Ranks row by row, rows in an order (NULL: as they are). */
+static void take_lines(const int8_t *ranks, size_t slots, const uint32_t *order, int8_t *out)
+{
+    for (size_t k = 0; k < ORCH_TREES_BLOCK; k++)
+        for (size_t s = 0; s < slots; s++)
+            out[k * slots + s] = ranks[s * ORCH_TREES_BLOCK + (order ? order[k] : k)];
 }
 
 void orch_ranked_add(const struct orch_ranked *r, const double *values, size_t rows, size_t first,
@@ -347,18 +388,21 @@ void orch_ranked_add(const struct orch_ranked *r, const double *values, size_t r
     size_t slots = (size_t)r->slot_count;
     double sums[ORCH_TREES_BLOCK] = {0};
     g_autofree int8_t *ranks = g_new(int8_t, slots * ORCH_TREES_BLOCK);
-    g_autofree int8_t *lines = r->roots->len ? g_new(int8_t, slots * ORCH_TREES_BLOCK) : NULL;
     rank_block(r, values, rows, first, some, ranks);
-    for (size_t k = 0; lines && k < ORCH_TREES_BLOCK; k++)
-        for (size_t s = 0; s < slots; s++)
-            lines[k * slots + s] = ranks[s * ORCH_TREES_BLOCK + k];
+    g_autofree int8_t *lines = r->roots->len ? g_new(int8_t, slots * ORCH_TREES_BLOCK) : NULL;
+    uint32_t order[ORCH_TREES_BLOCK];
+    if (lines) {
+        take_lines(ranks, slots, NULL, lines);
+        order_rows(r, lines, order);
+        take_lines(ranks, slots, order, lines);
+    }
     for (guint t = 0; t < r->order->len; t++) {
         int number = g_array_index(r->order, int, t);
         if (number >= 0)
             ask_small(r, &g_array_index(r->trees, struct small_tree, number), ranks, some, scale,
                       sums);
         else
-            ask_large(r, (guint)(-1 - number), lines, some, scale, sums);
+            ask_large(r, (guint)(-1 - number), lines, order, scale, sums);
     }
     for (size_t k = 0; k < some; k++)
         inout[k] += sums[k];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What is near to what was learned from, and what is beyond it. */
+#include "predictors/near_tree.h"
 #include "predictors/nearness.h"
 #include "predictors/random.h"
 
@@ -9,6 +10,7 @@
 
 #include <cmocka.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* A table of batches, and how long ago each was measured, which hardly differs. */
@@ -86,9 +88,83 @@ static void test_beyond(void **state)
     orch_matrix_free(m);
 }
 
+/* ---- the rows nearest to a point ---------------------------------------------------------------
+ */
+
+enum { ROWS = 700, COLS = 23, WANTED = 5 };
+
+/* Rows of three numbers in COLS columns, some of them twins, and with a little noise where `noise`
+ * is not 0. */
+static void fill_rows(double *out, double noise)
+{
+    uint64_t random = 11;
+    for (size_t i = 0; i < ROWS; i++) {
+        double own[3];
+        for (int k = 0; k < 3; k++)
+            own[k] = floor(6 * orch_random_unit(&random));
+        for (size_t c = 0; c < COLS; c++)
+            out[i * COLS + c] = own[c % 3] * (1 + (double)c / 7) + own[(c + 1) % 3] / 3 +
+                                noise * orch_random_unit(&random);
+    }
+}
+
+/* By comparing with each row. */
+static int compare_near(const void *a, const void *b)
+{
+    const struct orch_near *x = a, *y = b;
+    if (x->square < y->square || x->square > y->square)
+        return x->square < y->square ? -1 : 1;
+    return (x->row > y->row) - (x->row < y->row);
+}
+
+static void find_slowly(const double *rows, const double *point, struct orch_near *out)
+{
+    for (uint32_t i = 0; i < ROWS; i++) {
+        out[i] = (struct orch_near){0, i};
+        for (size_t c = 0; c < COLS; c++) {
+            double off = point[c] - rows[i * COLS + c];
+            out[i].square += off * off;
+        }
+    }
+    qsort(out, ROWS, sizeof *out, compare_near);
+}
+
+/* The tree finds what comparing with each row finds, the same distances and the earlier of equally
+ * near ones: for the rows themselves, for points between them, and for points beside all. */
+static void test_nearest(void **state)
+{
+    (void)state;
+    g_autofree double *rows = g_new(double, ROWS *COLS);
+    for (int k = 0; k < 3; k++) {
+        uint64_t random = 5;
+        fill_rows(rows, k ? pow(10, -4 * k) : 0);
+        struct orch_near_tree *tree = orch_near_tree_new(rows, ROWS, COLS);
+        for (size_t i = 0; i < 60; i++) {
+            double point[COLS];
+            struct orch_near found[WANTED], all[ROWS];
+            memcpy(point, rows + i * COLS, sizeof point);
+            for (size_t c = 0; i % 3 && c < COLS; c++) {
+                double off = orch_random_unit(&random) - 0.5;
+                point[c] += i % 3 == 1 ? off : c == 4 ? 1000 : 1e-7 * off;
+            }
+            find_slowly(rows, point, all);
+            assert_int_equal(orch_near_tree_find(tree, point, WANTED, found), WANTED);
+            struct orch_near plainly[WANTED];
+            assert_int_equal(orch_near_find(rows, ROWS, COLS, point, WANTED, plainly), WANTED);
+            for (int w = 0; w < WANTED; w++) {
+                assert_int_equal(plainly[w].row, all[w].row);
+                assert_int_equal(found[w].row, all[w].row);
+                assert_true(memcmp(&found[w].square, &all[w].square, sizeof(double)) == 0);
+            }
+        }
+        orch_near_tree_free(tree);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_between),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_nearest),
+                                       cmocka_unit_test(test_between),
                                        cmocka_unit_test(test_beyond)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

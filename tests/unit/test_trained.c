@@ -57,9 +57,9 @@ static json_t *through_text(json_t *saved)
 static void test_round_trip(void **state)
 {
     (void)state;
-    g_autofree char *text = table_text(60);
+    g_autofree char *text = table_text(30);
     struct orch_rows *rows = rows_of(text, NULL);
-    struct orch_answer before[60], after[60];
+    struct orch_answer before[30], after[30];
     for (const struct orch_model_kind *kind = orch_model_kinds(); kind->name; kind++) {
         struct orch_learn_options options = {
             .model = kind->name, .target = ORCH_LEARN_GREY, .no_tuning = true};
@@ -148,26 +148,35 @@ static int break_members(json_t *saved, const struct orch_rows *rows, size_t mos
     return refused;
 }
 
-/* Each kind of model by itself, and one whole with its questions and distances. */
+/* Each kind of model by itself. */
 static void test_broken(void **state)
 {
     (void)state;
-    g_autofree char *text = table_text(30);
+    g_autofree char *text = table_text(16);
     struct orch_rows *rows = rows_of(text, NULL);
-    double logs[30];
+    double logs[16];
     for (size_t i = 0; i < rows->rows; i++)
         logs[i] = log(rows->target[i]);
     for (const struct orch_model_kind *kind = orch_model_kinds(); kind->name; kind++) {
         const struct orch_knobs *grid;
         kind->grid(&grid);
         struct orch_knobs small = *grid; /* it is read some hundred times */
-        small.trees = MIN(small.trees, 8);
-        small.width = MIN(small.width, 8);
+        small.trees = MIN(small.trees, 2);
+        small.width = MIN(small.width, 4);
         struct orch_model *model = orch_model_fit(kind, rows->matrix, logs, NULL, &small, 1, NULL);
         json_t *saved = orch_model_save(model, ORCH_SAVE_PACKED);
         assert_true(break_members(saved, rows, 60, is_model_refused) > 20);
         orch_model_free(model);
     }
+    orch_rows_free(rows);
+}
+
+/* One whole with its questions and distances. */
+static void test_broken_whole(void **state)
+{
+    (void)state;
+    g_autofree char *text = table_text(16);
+    struct orch_rows *rows = rows_of(text, NULL);
     struct orch_learn_options options = {
         .model = "linear", .target = ORCH_LEARN_LOG, .no_tuning = true};
     struct orch_learned *learned = orch_learn(rows, &options, NULL);
@@ -316,7 +325,7 @@ static void test_known_is_checked(void **state)
 static void test_base_is_kept(void **state)
 {
     (void)state;
-    g_autofree char *text = table_text(60);
+    g_autofree char *text = table_text(40);
     struct orch_rows *rows = rows_of(text, NULL);
     const double *prior =
         orch_matrix_column(rows->matrix, orch_matrix_find(rows->matrix, "white prior_ms"));
@@ -328,7 +337,7 @@ static void test_base_is_kept(void **state)
     struct orch_learn_options options = {
         .model = "auto", .target = ORCH_LEARN_BEST, .no_tuning = true};
     GError *error = NULL;
-    struct orch_answer before[60], after[60];
+    struct orch_answer before[40], after[40];
     struct orch_learned *learned = orch_learn(rows, &options, &error);
     assert_non_null(learned);
     json_t *saved = through_text(orch_learned_save(learned, ORCH_SAVE_PLAIN));
@@ -392,8 +401,14 @@ static void test_known(void **state)
     orch_csv_free(csv);
 }
 
-int main(void)
+/* With the argument "slow": what takes seconds. */
+int main(int argc, char **argv)
 {
+    const struct CMUnitTest slow[] = {
+        cmocka_unit_test(test_broken_whole),
+    };
+    if (argc > 1 && strcmp(argv[1], "slow") == 0)
+        return cmocka_run_group_tests(slow, NULL, NULL);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_round_trip),
         cmocka_unit_test(test_broken),
