@@ -15,12 +15,15 @@ endforeach()
 # trains something in every profile of every recipe
 set_tests_properties(cli.0027-recipes PROPERTIES LABELS "slow" TIMEOUT 600)
 # wait for real seconds, train with LibTorch, or measure the machine
-set_tests_properties(cli.0036-bench cli.0043-forecast cli.0044-budget cli.0057-classes cli.0070-share cli.0071-share-trouble cli.0090-share-hosts
+set_tests_properties(cli.0008-two-terminals cli.0052-paper cli.0036-bench cli.0043-forecast cli.0044-budget cli.0057-classes cli.0070-share cli.0071-share-trouble cli.0090-share-hosts
   PROPERTIES LABELS "slow")
 # share among several clones, pushers at once, packs of whole classes; 0060, 0063 and 0067 are the quick ones
 set_tests_properties(cli.0064-bundles cli.0066-push-pull cli.0068-push-hostile cli.0069-push-places cli.0072-coverage
   cli.0073-part cli.0078-pack cli.0079-verify-tampered cli.0080-verify-hostile cli.0081-verify-class
   PROPERTIES LABELS "slow" TIMEOUT 400)
+# keys are made, a store is damaged, two hosts hold locks, a hostile member's thousand refs
+set_tests_properties(cli.0075-signatures cli.0077-allowance cli.0082-repair cli.0084-doctor cli.0087-hostile-worth
+  cli.0088-hostile-refs PROPERTIES LABELS "slow")
 # start a Jupyter kernel, a browser
 set_tests_properties(cli.0059-notebooks cli.0058-page-browser PROPERTIES LABELS "slow" TIMEOUT 300)
 add_test(NAME layers COMMAND ${CMAKE_SOURCE_DIR}/tests/layers.sh ${CMAKE_SOURCE_DIR})

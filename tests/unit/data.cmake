@@ -1,5 +1,5 @@
 if(TARGET orch_data)
-  orch_test(data_get "quick" orch_data)
+  orch_test(data_get "slow" orch_data)
   set_tests_properties(unit.data_get PROPERTIES SKIP_RETURN_CODE 77)
 endif()
 if(TARGET orch_loader)

@@ -4,7 +4,7 @@ orch_test(store_open "quick" orch_store)
 orch_test(store_where "quick" orch_store)
 orch_test(store_care "quick" orch_store)
 orch_test(store_dataset "quick" orch_store)
-orch_test(store_repair "quick" orch_store)
+orch_test(store_repair "slow" orch_store)
 orch_test(store_shards "slow" orch_store)
 
 add_test(NAME fault.store_repair COMMAND test_store_repair all)
