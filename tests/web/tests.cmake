@@ -5,7 +5,7 @@ if(TARGET orch_web)
   add_test(NAME web.page COMMAND bash ${CMAKE_CURRENT_LIST_DIR}/page.sh)
   set_tests_properties(web.refusals web.page PROPERTIES SKIP_RETURN_CODE 77
     ENVIRONMENT "ORCH_SOURCE_DIR=${CMAKE_SOURCE_DIR};ORCH_BUILD_DIR=${CMAKE_BINARY_DIR}")
-  set_tests_properties(web.refusals PROPERTIES LABELS quick TIMEOUT 120)
+  set_tests_properties(web.refusals PROPERTIES LABELS slow TIMEOUT 120)
   set_tests_properties(web.page PROPERTIES LABELS slow TIMEOUT 600)
 endif()
 orch_test(thin "quick" orch_base)
