@@ -56,6 +56,24 @@ static bool text(struct joining *j, sqlite3_stmt *s, int column, const char **ou
     return store_reader_text(j->reader, s, column, true, out);
 }
 
+/* What is done with a row of theirs; false fails as a whole. */
+typedef bool (*take_fn)(struct joining *j, sqlite3_stmt *row, GError **error);
+
+/* Takes each row; NULL is a statement that could not be made. */
+static bool each_row(struct joining *j, sqlite3_stmt *s, const char *what, take_fn take,
+                     GError **error)
+{
+    int more = s ? 1 : -1;
+    while (s && (more = step(j, s, what, error)) > 0) {
+        store_reader_forget(j->reader);
+        if (!take(j, s, error)) {
+            sqlite3_reset(s);
+            return false;
+        }
+    }
+    return more == 0;
+}
+
 /* ---- which runs -------------------------------------------------------------------------------
  */
 
@@ -244,25 +262,22 @@ static bool join_record(struct joining *j, const char *key, const char *digest, 
     return ok;
 }
 
+static bool take_conflict(struct joining *j, sqlite3_stmt *row, GError **error)
+{
+    const char *key, *digest;
+    bool is_known, is_taken;
+    if (!text(j, row, 0, &key) || !text(j, row, 1, &digest) || !key || !digest) {
+        orch_join_refuse(j->join, "a run set apart there: its key or digest is none");
+        return true;
+    }
+    return store_join_is_known(j->join, key, digest, &is_known, &is_taken, error) &&
+           (is_known || join_record(j, key, digest, error));
+}
+
 static bool join_conflicts(struct joining *j, GError **error)
 {
-    sqlite3_stmt *s = store_statement(j->foreign.store, "SELECT key, digest FROM conflict", error);
-    int more = s ? 1 : -1;
-    while (s && (more = step(j, s, "runs set apart", error)) > 0) {
-        const char *key, *digest;
-        bool is_known = false, is_taken;
-        store_reader_forget(j->reader);
-        if (!text(j, s, 0, &key) || !text(j, s, 1, &digest) || !key || !digest)
-            orch_join_refuse(j->join, "a run set apart there: its key or digest is none");
-        else if (!store_join_is_known(j->join, key, digest, &is_known, &is_taken, error) ||
-                 (!is_known && !join_record(j, key, digest, error)))
-            more = -1;
-        if (more < 0)
-            break;
-    }
-    if (s)
-        sqlite3_reset(s);
-    return more == 0;
+    return each_row(j, store_statement(j->foreign.store, "SELECT key, digest FROM conflict", error),
+                    "runs set apart", take_conflict, error);
 }
 
 /* ---- recipes, notes, data sets ----------------------------------------------------------------
@@ -287,26 +302,33 @@ static bool join_recipe(struct joining *j, const char *key, GError **error)
     return true;
 }
 
+static bool take_recipe(struct joining *j, sqlite3_stmt *row, GError **error)
+{
+    const char *key;
+    int64_t known;
+    if (!text(j, row, 0, &key) || !key) {
+        orch_join_refuse(j->join, "a recipe: its key is none");
+        return true;
+    }
+    return store_get_int(j->join->store, &known, 0, error, "SELECT 1 FROM recipe WHERE key = ?",
+                         "t", key) &&
+           (known || join_recipe(j, key, error));
+}
+
 static bool join_recipes(struct joining *j, GError **error)
 {
-    sqlite3_stmt *s = store_statement(j->foreign.store, "SELECT key FROM recipe", error);
-    int more = s ? 1 : -1;
-    while (s && (more = step(j, s, "recipes", error)) > 0) {
-        const char *key;
-        int64_t known;
-        store_reader_forget(j->reader);
-        if (!text(j, s, 0, &key) || !key)
-            orch_join_refuse(j->join, "a recipe: its key is none");
-        else if (!store_get_int(j->join->store, &known, 0, error,
-                                "SELECT 1 FROM recipe WHERE key = ?", "t", key) ||
-                 (!known && !join_recipe(j, key, error)))
-            more = -1;
-        if (more < 0)
-            break;
-    }
-    if (s)
-        sqlite3_reset(s);
-    return more == 0;
+    return each_row(j, store_statement(j->foreign.store, "SELECT key FROM recipe", error),
+                    "recipes", take_recipe, error);
+}
+
+static bool take_note(struct joining *j, sqlite3_stmt *row, GError **error)
+{
+    struct orch_note note = {.made_ns = sqlite3_column_int64(row, 5)};
+    if (text(j, row, 0, &note.key) && text(j, row, 1, &note.target) &&
+        text(j, row, 2, &note.kind) && text(j, row, 3, &note.text) && text(j, row, 4, &note.who))
+        return orch_join_note(j->join, &note, error);
+    orch_join_refuse(j->join, "a note: a text of it is none");
+    return true;
 }
 
 static bool join_notes(struct joining *j, GError **error)
@@ -316,21 +338,23 @@ static bool join_notes(struct joining *j, GError **error)
         "SELECT key, target, kind, text, who, made FROM note WHERE public = 1 AND kind"
         " IN " STORE_NOTE_KINDS,
         error);
-    int more = s ? 1 : -1;
-    while (s && (more = step(j, s, "notes", error)) > 0) {
-        struct orch_note note = {.made_ns = sqlite3_column_int64(s, 5)};
-        store_reader_forget(j->reader);
-        if (!text(j, s, 0, &note.key) || !text(j, s, 1, &note.target) ||
-            !text(j, s, 2, &note.kind) || !text(j, s, 3, &note.text) || !text(j, s, 4, &note.who))
-            orch_join_refuse(j->join, "a note: a text of it is none");
-        else if (!orch_join_note(j->join, &note, error))
-            more = -1;
-        if (more < 0)
-            break;
-    }
-    if (s)
-        sqlite3_reset(s);
-    return more == 0;
+    return each_row(j, s, "notes", take_note, error);
+}
+
+static bool take_private_note(struct joining *j, sqlite3_stmt *row, GError **error)
+{
+    const char *field[5];
+    bool ok = true;
+    for (int i = 0; i < 5; i++)
+        ok = text(j, row, i, &field[i]) && ok;
+    if (ok && field[0] && field[1] && field[2])
+        return store_run(j->join->store, error,
+                         "INSERT INTO note(key, target, kind, public, text, who, made)"
+                         " VALUES(?, ?, ?, 0, ?, ?, ?) ON CONFLICT DO NOTHING",
+                         "ttttti", field[0], field[1], field[2], field[3], field[4],
+                         (int64_t)sqlite3_column_int64(row, 5));
+    orch_join_refuse(j->join, "a note: a text of it is none");
+    return true;
 }
 
 /* Another part of this very store: what is private stays private, and is here as well. */
@@ -341,27 +365,7 @@ static bool join_private_notes(struct joining *j, GError **error)
         "SELECT key, target, kind, text, who, made FROM note WHERE public = 0 AND kind"
         " IN " STORE_NOTE_KINDS,
         error);
-    int more = s ? 1 : -1;
-    while (s && (more = step(j, s, "notes", error)) > 0) {
-        const char *field[5];
-        bool ok = true;
-        store_reader_forget(j->reader);
-        for (int i = 0; i < 5; i++)
-            ok = text(j, s, i, &field[i]) && ok;
-        if (!ok || !field[0] || !field[1] || !field[2])
-            orch_join_refuse(j->join, "a note: a text of it is none");
-        else if (!store_run(j->join->store, error,
-                            "INSERT INTO note(key, target, kind, public, text, who, made)"
-                            " VALUES(?, ?, ?, 0, ?, ?, ?) ON CONFLICT DO NOTHING",
-                            "ttttti", field[0], field[1], field[2], field[3], field[4],
-                            (int64_t)sqlite3_column_int64(s, 5)))
-            more = -1;
-        if (more < 0)
-            break;
-    }
-    if (s)
-        sqlite3_reset(s);
-    return more == 0;
+    return each_row(j, s, "notes", take_private_note, error);
 }
 
 static bool join_dataset(struct joining *j, int64_t id, const char *name, const char *sha256,
@@ -387,27 +391,24 @@ static bool join_dataset(struct joining *j, int64_t id, const char *name, const 
     return ok;
 }
 
+static bool take_dataset(struct joining *j, sqlite3_stmt *row, GError **error)
+{
+    const char *name, *sha256;
+    int64_t known;
+    if (!text(j, row, 1, &name) || !text(j, row, 2, &sha256) || !name || !sha256) {
+        orch_join_refuse(j->join, "a data set: its name or digest is none");
+        return true;
+    }
+    return store_get_int(j->join->store, &known, 0, error, "SELECT 1 FROM dataset WHERE sha256 = ?",
+                         "t", sha256) &&
+           (known || join_dataset(j, sqlite3_column_int64(row, 0), name, sha256, error));
+}
+
 static bool join_datasets(struct joining *j, GError **error)
 {
-    sqlite3_stmt *s =
-        store_statement(j->foreign.store, "SELECT id, name, sha256 FROM dataset", error);
-    int more = s ? 1 : -1;
-    while (s && (more = step(j, s, "data sets", error)) > 0) {
-        const char *name, *sha256;
-        int64_t known;
-        store_reader_forget(j->reader);
-        if (!text(j, s, 1, &name) || !text(j, s, 2, &sha256) || !name || !sha256)
-            orch_join_refuse(j->join, "a data set: its name or digest is none");
-        else if (!store_get_int(j->join->store, &known, 0, error,
-                                "SELECT 1 FROM dataset WHERE sha256 = ?", "t", sha256) ||
-                 (!known && !join_dataset(j, sqlite3_column_int64(s, 0), name, sha256, error)))
-            more = -1;
-        if (more < 0)
-            break;
-    }
-    if (s)
-        sqlite3_reset(s);
-    return more == 0;
+    return each_row(
+        j, store_statement(j->foreign.store, "SELECT id, name, sha256 FROM dataset", error),
+        "data sets", take_dataset, error);
 }
 
 /* ---- the whole --------------------------------------------------------------------------------
