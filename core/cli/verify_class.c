@@ -307,16 +307,6 @@ static void print_sum(const GPtrArray *handins)
     putchar('\n');
 }
 
-static void print_plain(const char *format, ...) G_GNUC_PRINTF(1, 2);
-static void print_plain(const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    g_autofree char *text = orch_text_line(g_strdup_vprintf(format, args));
-    va_end(args);
-    printf("%s\n", text); /* one line, whatever a name holds */
-}
-
 /* The first numbers that are not what the rows give. */
 static void print_numbers(const struct orch_handin *handin)
 {
@@ -327,25 +317,25 @@ static void print_numbers(const struct orch_handin *handin)
         const json_t *list = json_object_get(item, "differences");
         for (size_t j = 0; j < json_array_size(list) && shown < DIFFERENCES_MAX; j++, shown++) {
             const json_t *d = json_array_get(list, j);
-            print_plain("%s: %s %s: %s: says %s, its rows give %s", handin->file,
-                        orch_json_text(item, "question", ""), orch_json_text(item, "title", ""),
-                        orch_json_text(d, "place", ""), orch_json_text(d, "said", ""),
-                        orch_json_text(d, "found", ""));
+            orch_cli_print_line("%s: %s %s: %s: says %s, its rows give %s", handin->file,
+                                orch_json_text(item, "question", ""),
+                                orch_json_text(item, "title", ""), orch_json_text(d, "place", ""),
+                                orch_json_text(d, "said", ""), orch_json_text(d, "found", ""));
         }
     }
     int more = (int)orch_json_int(handin->outcome, "differs", 0) - shown;
     if (more > 0)
-        print_plain("%s: %d more differ ('orch verify %s' lists them)", handin->file, more,
-                    handin->file);
+        orch_cli_print_line("%s: %d more differ ('orch verify %s' lists them)", handin->file, more,
+                            handin->file);
 }
 
 static void print_handin(const struct orch_handin *handin)
 {
     if (handin->why)
-        print_plain("%s: %s", handin->file, handin->why);
+        orch_cli_print_line("%s: %s", handin->file, handin->why);
     const json_t *problems = json_object_get(handin->outcome, "problems");
     for (size_t i = 0; i < json_array_size(problems) && i < 5; i++)
-        print_plain("%s: %s", handin->file, json_string_value(json_array_get(problems, i)));
+        orch_cli_print_line("%s: %s", handin->file, json_string_value(json_array_get(problems, i)));
     print_numbers(handin);
 }
 
@@ -354,15 +344,16 @@ static void print_common(const GPtrArray *found)
     for (guint i = 0; i < found->len && i < SHOWN_MAX; i++) {
         const struct orch_in_common *c = found->pdata[i];
         if (!*c->run) {
-            print_plain("%s: %s and %s: %s", c->kind, c->file, c->other, c->what);
+            orch_cli_print_line("%s: %s and %s: %s", c->kind, c->file, c->other, c->what);
             continue;
         }
-        print_plain("%s: %s: %s %s%s%s%s%s: %s", c->kind, c->file, c->experiment,
-                    orch_cli_short_key(c->run), c->other ? " and " : "", c->other ? c->other : "",
-                    c->other ? " " : "", c->other ? orch_cli_short_key(c->other_run) : "", c->what);
+        orch_cli_print_line("%s: %s: %s %s%s%s%s%s: %s", c->kind, c->file, c->experiment,
+                            orch_cli_short_key(c->run), c->other ? " and " : "",
+                            c->other ? c->other : "", c->other ? " " : "",
+                            c->other ? orch_cli_short_key(c->other_run) : "", c->what);
     }
     if (found->len > SHOWN_MAX)
-        print_plain("and %u more (--json has all)", found->len - SHOWN_MAX);
+        orch_cli_print_line("and %u more (--json has all)", found->len - SHOWN_MAX);
 }
 
 static json_t *common_json(const GPtrArray *found)

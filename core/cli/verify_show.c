@@ -11,16 +11,6 @@ static int number(const json_t *object, const char *name)
     return (int)orch_json_int(object, name, 0);
 }
 
-static void print_plain(const char *format, ...) G_GNUC_PRINTF(1, 2);
-static void print_plain(const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    g_autofree char *text = orch_text_line(g_strdup_vprintf(format, args));
-    va_end(args);
-    printf("%s\n", text); /* one line, whatever a name holds */
-}
-
 /* "1.1a Final" */
 static char *name_of(const json_t *item)
 {
@@ -55,36 +45,37 @@ static void print_differences(const json_t *items)
         g_autofree char *name = name_of(item);
         const char *why = orch_json_text(item, "why", NULL);
         if (why)
-            print_plain("not checked: %s: %s", name, why);
+            orch_cli_print_line("not checked: %s: %s", name, why);
         for (size_t j = 0; j < json_array_size(differences); j++) {
             const json_t *d = json_array_get(differences, j);
-            print_plain("differs: %s: %s: says %s, its rows give %s", name,
-                        orch_json_text(d, "place", ""), orch_json_text(d, "said", ""),
-                        orch_json_text(d, "found", ""));
+            orch_cli_print_line("differs: %s: %s: says %s, its rows give %s", name,
+                                orch_json_text(d, "place", ""), orch_json_text(d, "said", ""),
+                                orch_json_text(d, "found", ""));
         }
         int more = number(item, "differs") - (int)json_array_size(differences);
         if (more > 0)
-            print_plain("differs: %s: and %d more", name, more);
+            orch_cli_print_line("differs: %s: and %d more", name, more);
     }
 }
 
 static void print_lines(const char *head, const json_t *lines)
 {
     for (size_t i = 0; i < json_array_size(lines); i++)
-        print_plain("%s: %s", head, json_string_value(json_array_get(lines, i)));
+        orch_cli_print_line("%s: %s", head, json_string_value(json_array_get(lines, i)));
 }
 
 static void print_rerun(const json_t *rerun)
 {
     for (size_t i = 0; i < json_array_size(rerun); i++) {
         const json_t *row = json_array_get(rerun, i);
-        print_plain("run again: %s: %s: %s", orch_json_text(row, "trial", ""),
-                    orch_json_text(row, "outcome", ""), orch_json_text(row, "why", ""));
+        orch_cli_print_line("run again: %s: %s: %s", orch_json_text(row, "trial", ""),
+                            orch_json_text(row, "outcome", ""), orch_json_text(row, "why", ""));
         const json_t *values = json_object_get(row, "values");
         for (size_t j = 0; j < json_array_size(values); j++) {
             const json_t *value = json_array_get(values, j);
-            print_plain("  %s: %s: %s", orch_json_text(value, "name", ""),
-                        orch_json_text(value, "outcome", ""), orch_json_text(value, "why", ""));
+            orch_cli_print_line("  %s: %s: %s", orch_json_text(value, "name", ""),
+                                orch_json_text(value, "outcome", ""),
+                                orch_json_text(value, "why", ""));
         }
     }
 }
@@ -92,20 +83,22 @@ static void print_rerun(const json_t *rerun)
 void orch_cli_verify_show(struct orch_cli *cli, const char *path, const json_t *outcome)
 {
     const json_t *items = json_object_get(outcome, "items");
-    print_plain("%s: %s by %s, %s", path, orch_json_text(outcome, "recipe", ""),
-                orch_json_text(outcome, "who", "nobody"), orch_json_text(outcome, "made", ""));
-    print_plain("%d runs by their digests, %d files by their SHA-256, %d trees by their ids; "
-                "signature: %s",
-                number(outcome, "runs"), number(outcome, "files"), number(outcome, "trees"),
-                orch_json_text(outcome, "signature", "none"));
+    orch_cli_print_line("%s: %s by %s, %s", path, orch_json_text(outcome, "recipe", ""),
+                        orch_json_text(outcome, "who", "nobody"),
+                        orch_json_text(outcome, "made", ""));
+    orch_cli_print_line(
+        "%d runs by their digests, %d files by their SHA-256, %d trees by their ids; "
+        "signature: %s",
+        number(outcome, "runs"), number(outcome, "files"), number(outcome, "trees"),
+        orch_json_text(outcome, "signature", "none"));
     if (json_array_size(items))
         print_items(cli, items);
     print_differences(items);
     print_lines("problem", json_object_get(outcome, "problems"));
     print_rerun(json_object_get(outcome, "rerun"));
     print_lines("note", json_object_get(outcome, "notes"));
-    print_plain("%d numbers confirmed, %d differ, %d not checked%s", number(outcome, "confirmed"),
-                number(outcome, "differs"), number(outcome, "not_checked"),
-                json_is_true(json_object_get(outcome, "page")) ? "; report.html says the same"
-                                                               : "");
+    orch_cli_print_line(
+        "%d numbers confirmed, %d differ, %d not checked%s", number(outcome, "confirmed"),
+        number(outcome, "differs"), number(outcome, "not_checked"),
+        json_is_true(json_object_get(outcome, "page")) ? "; report.html says the same" : "");
 }
