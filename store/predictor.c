@@ -3,6 +3,26 @@
 
 #include "store/internal.h"
 
+#include "lib/base/error.h"
+#include "lib/base/text.h"
+
+#include <string.h>
+
+/* A forest of many rows is long; no other value of a store may be. SQLite's own limit, less what a
+ * row needs besides. */
+enum { MODEL_BYTES_MAX = 1000000000 - 4096 };
+
+/* Lets a model through; returns what `end_long` wants. */
+static int begin_long(struct orch_store *store)
+{
+    return sqlite3_limit(store->db, SQLITE_LIMIT_LENGTH, 1000000000);
+}
+
+static void end_long(struct orch_store *store, int limit)
+{
+    sqlite3_limit(store->db, SQLITE_LIMIT_LENGTH, limit);
+}
+
 void orch_predictor_row_free(struct orch_predictor_row *row)
 {
     if (!row)
@@ -17,8 +37,7 @@ static void free_row(gpointer row)
     orch_predictor_row_free(row);
 }
 
-bool orch_store_put_predictor(struct orch_store *store, const char *name, const char *model,
-                              GError **error)
+static bool put_model(struct orch_store *store, const char *name, const char *model, GError **error)
 {
     if (!store_begin(store, error))
         return false;
@@ -29,6 +48,24 @@ bool orch_store_put_predictor(struct orch_store *store, const char *name, const 
         return store_commit(store, error);
     store_rollback(store);
     return false;
+}
+
+bool orch_store_put_predictor(struct orch_store *store, const char *name, const char *model,
+                              GError **error)
+{
+    size_t length = strlen(model);
+    if (length > MODEL_BYTES_MAX) {
+        g_autofree char *bytes = orch_bytes_format((int64_t)length);
+        orch_error_set(error, ORCH_ERROR_STORE,
+                       "learn from fewer rows (--where), or another model (--model boost)",
+                       "cannot keep predictor '%s' in store '%s': it takes %s", name, store->path,
+                       bytes);
+        return false;
+    }
+    int limit = begin_long(store);
+    bool ok = put_model(store, name, model, error);
+    end_long(store, limit);
+    return ok;
 }
 
 static struct orch_predictor_row *read_row(sqlite3_stmt *statement, bool with_text)
@@ -47,10 +84,12 @@ struct orch_predictor_row *orch_store_predictor(struct orch_store *store, const 
         store_statement(store, "SELECT name, made, model FROM predictor WHERE name = ?", error);
     if (!statement)
         return NULL;
+    int limit = begin_long(store);
     store_bind(statement, "t", name);
     int step = store_step(store, statement, error);
     struct orch_predictor_row *row = step > 0 ? read_row(statement, true) : NULL;
     sqlite3_reset(statement);
+    end_long(store, limit);
     return row;
 }
 
@@ -63,9 +102,10 @@ GPtrArray *orch_store_predictors(struct orch_store *store, bool with_texts, GErr
     if (!statement)
         return NULL;
     GPtrArray *rows = g_ptr_array_new_with_free_func(free_row);
-    int step;
+    int step, limit = begin_long(store);
     while ((step = store_step(store, statement, error)) > 0)
         g_ptr_array_add(rows, read_row(statement, with_texts));
+    end_long(store, limit);
     if (!step)
         return rows;
     g_ptr_array_unref(rows);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Objects, gc, backup, check, info. */
+#include "store/predictor.h"
 #include "tests/store/fixture.h"
 
 #include <errno.h>
@@ -216,6 +217,24 @@ static void test_gc_of_folders(void **state)
     assert_int_equal(access(kept, F_OK), 0);
 }
 
+/* ---- predictors -------------------------------------------------------------------------------
+ */
+
+/* A forest of many rows is longer than any other value may be. */
+static void test_long_predictor(void **state)
+{
+    (void)state;
+    enum { LENGTH = (64 << 20) + 5 };
+    g_autofree char *model = g_malloc(LENGTH + 1);
+    memset(model, 'x', LENGTH);
+    model[LENGTH] = 0;
+    assert_ok(orch_store_put_predictor(store, "step_ms", model, error));
+    struct orch_predictor_row *row;
+    assert_ok(row = orch_store_predictor(store, "step_ms", error));
+    assert_int_equal(strlen(row->model), LENGTH);
+    orch_predictor_row_free(row);
+}
+
 /* ---- backup, check, info ----------------------------------------------------------------------
  */
 
@@ -317,6 +336,7 @@ int main(void)
         TEST(test_gc_keeps_what_runs_name),
         TEST(test_gc_spares_active_trials),
         TEST(test_gc_of_folders),
+        TEST(test_long_predictor),
         TEST(test_backup),
         TEST(test_check_finds_changes),
         TEST(test_digest_of_all_ignores_order),
