@@ -87,24 +87,29 @@ sqlite3_stmt *store_statement(struct orch_store *store, const char *sql_literal,
     return statement;
 }
 
-static void bind_text(sqlite3_stmt *statement, int index, const char *text)
+/* A text that is too long would leave NULL behind: a blob in its place makes the step fail. */
+static int bind_text(sqlite3_stmt *statement, int index, const char *text)
 {
-    if (!text) {
-        sqlite3_bind_null(statement, index);
-    } else if (g_utf8_validate(text, -1, NULL)) {
-        sqlite3_bind_text(statement, index, text, -1, SQLITE_STATIC);
-    } else {
-        char *valid = g_utf8_make_valid(text, -1);
-        sqlite3_bind_text(statement, index, valid, -1, g_free);
-    }
+    if (!text)
+        return sqlite3_bind_null(statement, index);
+    bool is_valid = g_utf8_validate(text, -1, NULL);
+    int code = is_valid
+                   ? sqlite3_bind_text(statement, index, text, -1, SQLITE_STATIC)
+                   : sqlite3_bind_text(statement, index, g_utf8_make_valid(text, -1), -1, g_free);
+    if (code == SQLITE_TOOBIG)
+        sqlite3_bind_zeroblob(statement, index, 1);
+    return code;
 }
 
-static void bind_list(sqlite3_stmt *statement, const char *types, va_list args)
+/* SQLITE_OK, or that a text is too long. */
+static int bind_list(sqlite3_stmt *statement, const char *types, va_list args)
 {
+    int worst = SQLITE_OK;
     for (int i = 0; types[i]; i++) {
         switch (types[i]) {
         case 't':
-            bind_text(statement, i + 1, va_arg(args, const char *));
+            if (bind_text(statement, i + 1, va_arg(args, const char *)) == SQLITE_TOOBIG)
+                worst = SQLITE_TOOBIG;
             break;
         case 'i':
             sqlite3_bind_int64(statement, i + 1, va_arg(args, int64_t));
@@ -116,6 +121,7 @@ static void bind_list(sqlite3_stmt *statement, const char *types, va_list args)
             sqlite3_bind_null(statement, i + 1);
         }
     }
+    return worst;
 }
 
 void store_bind(sqlite3_stmt *statement, const char *types, ...)
@@ -145,8 +151,10 @@ bool store_run(struct orch_store *store, GError **error, const char *sql_literal
         return false;
     va_list args;
     va_start(args, types);
-    bind_list(statement, types, args);
+    int code = bind_list(statement, types, args);
     va_end(args);
+    if (code != SQLITE_OK)
+        return store_fail_code(store->path, code, 0, error, "write to");
     int more;
     while ((more = store_step(store, statement, error)) > 0)
         ;
