@@ -122,8 +122,7 @@ static bool load_member(const json_t *saved, struct orch_member *out, GError **e
     if (json_is_object(model) && !(out->model = orch_model_load(model, error)))
         return false;
     bool is_black = out->trial.box == ORCH_BOX_BLACK || out->trial.box == ORCH_BOX_PLAIN;
-    return is_black || out->white ||
-           orch_load_fail("white", "is missing", error);
+    return is_black || out->white || orch_load_fail("white", "is missing", error);
 }
 
 /* ---- intervals ---------------------------------------------------------------------------------

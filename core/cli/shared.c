@@ -89,8 +89,8 @@ char *orch_cli_argv_json(const struct orch_cli *cli, const struct orch_expansion
     return copy;
 }
 
-/* Names and texts come from recipes and runs: no escape sequence of theirs reaches the terminal, and
- * no line of theirs looks as one of ours. */
+/* Names and texts come from recipes and runs: no escape sequence of theirs reaches the terminal,
+ * and no line of theirs looks as one of ours. */
 static void print_plain(const char *format, va_list args)
 {
     g_autofree char *text = orch_text_plain(g_strdup_vprintf(format, args));

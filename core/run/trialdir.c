@@ -502,8 +502,7 @@ bool orch_trialdir_write(struct orch_plan *plan, const struct orch_plan_item *it
         g_autofree char *trials = g_path_get_dirname(trialdir->path);
         g_autofree char *above = g_path_get_dirname(trials);
         if (errno != ENOENT || !orch_dir_make(above, NULL) ||
-            (mkdir(trials, 0700) != 0 && errno != EEXIST) ||
-            mkdir(trialdir->path, 0700) != 0) {
+            (mkdir(trials, 0700) != 0 && errno != EEXIST) || mkdir(trialdir->path, 0700) != 0) {
             orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot make '%s'", trialdir->path);
             return false;
         }

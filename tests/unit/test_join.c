@@ -554,18 +554,12 @@ static void test_digests_of_receipts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_order),
-        cmocka_unit_test(test_groups),
-        cmocka_unit_test(test_conflicts),
-        cmocka_unit_test(test_what_travels),
-        cmocka_unit_test(test_guards),
-        cmocka_unit_test(test_tombstones),
-        cmocka_unit_test(test_restored),
-        cmocka_unit_test(test_itself),
-        cmocka_unit_test(test_purged),
-        cmocka_unit_test(test_leftovers),
-        cmocka_unit_test(test_many_points),
-        cmocka_unit_test(test_digests_of_receipts),
+        cmocka_unit_test(test_order),       cmocka_unit_test(test_groups),
+        cmocka_unit_test(test_conflicts),   cmocka_unit_test(test_what_travels),
+        cmocka_unit_test(test_guards),      cmocka_unit_test(test_tombstones),
+        cmocka_unit_test(test_restored),    cmocka_unit_test(test_itself),
+        cmocka_unit_test(test_purged),      cmocka_unit_test(test_leftovers),
+        cmocka_unit_test(test_many_points), cmocka_unit_test(test_digests_of_receipts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -234,8 +234,8 @@ static void test_long_predictor(void **state)
     assert_int_equal(strlen(row->model), LENGTH);
     orch_predictor_row_free(row);
     fixture_put(store, FIXTURE_KEY); /* any other is refused, not cut */
-    assert_fails(orch_store_note(store, FIXTURE_KEY, "note", false, model, error),
-                 ORCH_ERROR_STORE, "larger than 64 MiB");
+    assert_fails(orch_store_note(store, FIXTURE_KEY, "note", false, model, error), ORCH_ERROR_STORE,
+                 "larger than 64 MiB");
 }
 
 /* ---- backup, check, info ----------------------------------------------------------------------
