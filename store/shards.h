@@ -30,16 +30,14 @@ void store_shards_refresh(struct orch_store *store);
 /** The files of the other hosts, and the one from before: char *; the caller unrefs. */
 GPtrArray *store_shards_others(const struct orch_store *store);
 
-/** How many files were opened and read by this process. For tests. */
-extern unsigned store_shards_read_count;
-
 /** What a sharded store has besides. */
 struct store_shards {
     char *name;    /* the path that people use */
     char *local;   /* folder for what this host alone may touch */
     char *scratch; /* folder of a joined copy that goes when it is closed, or NULL */
 
-    int64_t looked_ns; /* when the others were last looked at, monotonic */
+    int64_t looked_ns;   /* when the others were last looked at, monotonic */
+    unsigned read_count; /* other files that were opened and read: nothing new costs none */
 };
 void store_shards_free(struct store_shards *shards);
 
