@@ -226,7 +226,7 @@ static int run_push(struct orch_cli *cli, const void *options, GError **error)
     struct cli_remote remote = {0};
     struct orch_shared_sources sources = {0};
     int status = -1;
-    bool ok = store && (o->dry_run || cli_signatures_make(cli, store, o->sign, error));
+    bool ok = store && (o->dry_run || cli_signatures_make(cli, store, o->sign, error) >= 0);
     if (ok && read_choice(o, &how.choice, error) &&
         cli_remote_choose(cli, cli->arg_count ? cli->args[0] : NULL, &remote, error) &&
         choose_sources(cli, store, &remote, o, &how, &sources, error))

@@ -472,7 +472,6 @@ static int run_plan(struct orch_cli *cli, struct orch_plan *plan, const struct t
         run_options.sharing = &sharing;
     }
     bool ok = orch_run_plan(plan, &run_options, &listener, &totals, error);
-    sharing_finish(task->sharing);
     double seconds = (double)(orch_mono_ns() - begin) / 1e9;
     if (!left && ok) {
         orch_cli_say(cli, "nothing to run: %u of %u trials are done", totals.spared,
@@ -482,7 +481,10 @@ static int run_plan(struct orch_cli *cli, struct orch_plan *plan, const struct t
     }
     g_autoptr(json_t) grades = forecast_grades_json(orch_progress_grades(progress));
     orch_progress_end(progress, &totals, seconds);
-    if (!ok)
+    bool may_sign = ok && !plan->expansion->smoke && !totals.interrupted && !totals.terminated;
+    int signatures = may_sign ? cli_signatures_make(cli, plan->store, options->sign, error) : 0;
+    sharing_finish(task->sharing, signatures > 0);
+    if (!ok || signatures < 0)
         return -1;
     say_end(cli, plan, task, &totals);
     if (cli->json)
@@ -574,9 +576,6 @@ int orch_execute(struct orch_cli *cli, const struct orch_expansion *expansion,
     if (!sharing_open(cli, &options->sharing, expansion, &sharing, error))
         return -1;
     int status = execute_in(cli, expansion, options, sharing, error);
-    bool ended = status >= 0 && status < ORCH_EXIT_INTERRUPTED;
-    if (ended && !expansion->smoke && !cli_signatures_make(cli, store, options->sign, error))
-        status = -1;
     sharing_close(sharing);
     return status;
 }

@@ -127,12 +127,12 @@ struct orch_sharing sharing_hooks(struct sharing *sharing, struct orch_plan *pla
     return orch_share_hooks(sharing->share, plan);
 }
 
-void sharing_finish(struct sharing *sharing)
+void sharing_finish(struct sharing *sharing, bool has_more)
 {
     if (!sharing)
         return;
-    orch_share_finish(sharing->share);
-    sharing->listener = NULL;
+    sharing->listener = NULL; /* the progress has ended */
+    orch_share_finish(sharing->share, has_more);
 }
 
 void sharing_say_held(struct orch_cli *cli, const struct sharing *sharing,

@@ -37,8 +37,9 @@ void sharing_look(struct sharing *sharing, struct orch_plan *plan);
 /** The hooks of a run. What they say goes to the listener from now on. */
 struct orch_sharing sharing_hooks(struct sharing *sharing, struct orch_plan *plan,
                                   const struct orch_listener *listener);
-/** Sends what was not sent yet, gives claims back. */
-void sharing_finish(struct sharing *sharing);
+/** Sends what was not sent yet, gives claims back. `has_more`: something came to the store besides
+ * trials (signatures). */
+void sharing_finish(struct sharing *sharing, bool has_more);
 /** Says who runs what is left. */
 void sharing_say_held(struct orch_cli *cli, const struct sharing *sharing,
                       const struct orch_plan *plan);

@@ -16,11 +16,11 @@ static const char *const STATES[] = {
 /* ---- make --------------------------------------------------------------------------------------
  */
 
-bool cli_signatures_make(struct orch_cli *cli, struct orch_store *store, bool asked, GError **error)
+int cli_signatures_make(struct orch_cli *cli, struct orch_store *store, bool asked, GError **error)
 {
     const char *dir = cli->workspace->folder;
     if (!asked && !orch_vcs_signs(dir))
-        return true;
+        return 0;
     g_autoptr(GError) problem = NULL;
     int count = orch_sign_runs(store, dir, &problem);
     if (count > 0)
@@ -29,7 +29,7 @@ bool cli_signatures_make(struct orch_cli *cli, struct orch_store *store, bool as
         g_propagate_error(error, g_steal_pointer(&problem));
     else if (count < 0)
         orch_cli_warn(cli, "nothing was signed, and git's orch.sign is set: %s", problem->message);
-    return count >= 0 || !asked;
+    return count < 0 && !asked ? 0 : count;
 }
 
 /* ---- of one run --------------------------------------------------------------------------------

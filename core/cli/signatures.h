@@ -6,10 +6,9 @@
 #include "core/cli/cli.h"
 
 /** Signs what the user ran and has not signed yet, when `asked` (--sign) or when git's orch.sign
- * says so; the store must be open for writing. Says how many. False with an error only when it was
- * asked for; else what goes wrong is a warning. */
-bool cli_signatures_make(struct orch_cli *cli, struct orch_store *store, bool asked,
-                         GError **error);
+ * says so; the store must be open for writing. Says and returns how many; -1 with an error only
+ * when it was asked for: else what goes wrong is a warning. */
+int cli_signatures_make(struct orch_cli *cli, struct orch_store *store, bool asked, GError **error);
 
 /** What signatures of a run are worth, a text each: "signed by ada@example.org", "signed by a key
  * that nobody here knows, SHA256:...". The caller unrefs. NULL with an error. */

@@ -432,9 +432,10 @@ struct orch_sharing orch_share_hooks(struct orch_share *share, struct orch_plan 
                                  .again = again};
 }
 
-void orch_share_finish(struct orch_share *share)
+void orch_share_finish(struct orch_share *share, bool has_more)
 {
     struct orch_claims *const places[] = {share->near, share->remote};
+    share->has_news = share->has_news || has_more;
     if (share->plan && !send_unsent(share) && share->options->say)
         share->options->say(share->options->say_ctx,
                             "the results are kept here and were not sent; 'orch push' sends them");

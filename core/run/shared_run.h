@@ -49,8 +49,9 @@ const struct orch_claim *orch_share_holder(const struct orch_share *share,
                                            const struct orch_plan_item *item);
 /** The hooks of a run of `plan`. Borrows `share`. */
 struct orch_sharing orch_share_hooks(struct orch_share *share, struct orch_plan *plan);
-/** Sends what was not sent yet, and gives all claims back. */
-void orch_share_finish(struct orch_share *share);
+/** Sends what was not sent yet, and gives all claims back. `has_more`: something came to the store
+ * besides trials. */
+void orch_share_finish(struct orch_share *share, bool has_more);
 /** "3 trials are run by bob until 12:40, 1 by eve until 13:05"; NULL: none. Of the plan's HELD
  * trials that this share knows of. The caller frees. */
 char *orch_share_held_text(const struct orch_share *share, const struct orch_plan *plan);

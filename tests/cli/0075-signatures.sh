@@ -118,6 +118,10 @@ ok orch pull "$SCRATCH/group.git"
 ok orch show @last; has 'a key that nobody here knows'
 git config gpg.ssh.allowedSignersFile '~/signers'
 ok orch show @last; has 'by ada@example.org'; has_not 'not the one'
+# a shared run sends its signature with its results
+cd "$SCRATCH/w"; ok orch run s.recipe --force --share --remote "$SCRATCH/group.git" --sign; says 'signed 1 run'
+cd "$SCRATCH/other"; ok orch pull "$SCRATCH/group.git"; says '1 new run'
+ok orch show @last; has 'by ada@example.org'
 cd "$SCRATCH/w"
 
 command -v gpg >/dev/null || skip 'ssh keys are well; no gpg (gnupg)'
