@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/answer/items.h"
 
+#include "core/answer/scale.h"
 #include "core/report/numbers.h"
 #include "lib/base/error.h"
 #include "lib/base/file.h"
@@ -313,6 +314,37 @@ char *orch_difference_text(const struct orch_difference *d, const char *better)
                            d->is_more_than_noise ? "more than noise" : "not more than noise");
 }
 
+/* ---- at what size -------------------------------------------------------------------------------
+ */
+
+/* Has another section of the question said the same already? */
+static bool is_said(const struct orch_document *document, const struct orch_section *section)
+{
+    for (guint i = 0; i < document->sections->len; i++) {
+        const struct orch_section *other = document->sections->pdata[i];
+        if (other == section)
+            break;
+        if (section->question && g_strcmp0(other->question, section->question) == 0 &&
+            g_strcmp0(other->scale, section->scale) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* A complete section of which the full profile asks for more is complete at small scale. */
+static void judge_scale(const struct orch_document *document, const struct orch_scale *scale,
+                        const struct orch_report_item *item, struct orch_section *section)
+{
+    if (!scale || section->state != ORCH_SECTION_COMPLETE || !section->planned)
+        return;
+    g_autofree char *why = orch_scale_why_small(scale, item);
+    if (!why)
+        return;
+    orch_section_small(section, why);
+    if (!is_said(document, section))
+        orch_section_note(section, "complete at small scale: %s", why);
+}
+
 /* ---- the whole ---------------------------------------------------------------------------------
  */
 
@@ -351,7 +383,8 @@ static struct orch_asked begin_section(struct orch_document *document, struct or
 /* Who else's runs are used is known when all other sections are there: `waiting` gathers those. */
 static bool add_section(struct orch_document *document, struct orch_plan *plan,
                         const struct orch_answer_options *options,
-                        const struct orch_report_item *item, GArray *waiting, GError **error)
+                        const struct orch_report_item *item, const struct orch_scale *scale,
+                        GArray *waiting, GError **error)
 {
     const struct kind *kind = kind_of(item);
     if (!kind)
@@ -365,7 +398,10 @@ static bool add_section(struct orch_document *document, struct orch_plan *plan,
         orch_section_missing(a.section, a.section->command, "left out: it fits models");
         return true;
     }
-    return kind->answer(&a, error);
+    if (!kind->answer(&a, error))
+        return false;
+    judge_scale(document, scale, item, a.section);
+    return true;
 }
 
 static bool uses_others(const struct orch_document *document)
@@ -405,13 +441,15 @@ struct orch_document *orch_answer_document(struct orch_plan *plan,
         return NULL;
     struct orch_document *document = orch_document_new(plan->expansion->name);
     g_autoptr(GArray) waiting = g_array_new(FALSE, FALSE, sizeof(struct orch_asked));
+    struct orch_scale *scale = orch_scale_new(plan);
     describe(document, plan, options);
     bool ok = true;
     for (guint i = 0; ok && i < plan->expansion->report->len; i++) {
         const struct orch_report_item *item = plan->expansion->report->pdata[i];
         if (is_wanted(options, item->question) && (!options->asked_only || is_asked(plan, item)))
-            ok = add_section(document, plan, options, item, waiting, error);
+            ok = add_section(document, plan, options, item, scale, waiting, error);
     }
+    orch_scale_free(scale);
     if (ok && add_collaborators(document, plan, options, waiting, error))
         return document;
     orch_document_free(document);

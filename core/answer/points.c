@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/answer/points.h"
 
+#include "core/answer/scale.h"
 #include "lib/base/text.h"
 
 #include <string.h>
@@ -58,22 +59,42 @@ static void free_part(gpointer pointer)
     g_free(part->label);
     g_free(part->asks);
     g_free(part->why);
+    g_free(part->cure);
     g_free(part);
 }
 
-static const char *first_missing(const struct orch_section *section)
+static const struct orch_block *first_missing(const struct orch_section *section)
 {
     for (guint i = 0; i < section->blocks->len; i++) {
         const struct orch_block *block = section->blocks->pdata[i];
         if (block->kind == ORCH_BLOCK_MISSING)
-            return block->text;
+            return block;
     }
     return NULL;
 }
 
 struct counts {
-    unsigned sections, measured, complete, missing, skipped, student;
+    unsigned sections, measured, complete, small, missing, skipped, student;
 };
+
+/* Why a section is not complete at full size, and what makes it so: the first section's stands. */
+static void note_why(struct orch_points_part *part, const struct orch_document *document,
+                     const struct orch_section *section)
+{
+    const struct orch_block *missing = first_missing(section);
+    const char *why = missing ? missing->text : section->scale;
+    const bool is_lesser = missing && part->is_of_scale; /* what is missing comes before size */
+    if (!why || (part->why && !is_lesser))
+        return;
+    g_free(part->why);
+    g_free(part->cure);
+    part->why = g_strdup(why);
+    part->cure = missing ? g_strdup(missing->cure)
+                 : document->recipe
+                     ? g_strdup_printf("orch run %s -p " ORCH_SCALE_FULL_PROFILE, document->recipe)
+                     : NULL;
+    part->is_of_scale = !missing;
+}
 
 static struct counts count(const struct orch_document *document, struct orch_points_part *part)
 {
@@ -82,17 +103,16 @@ static struct counts count(const struct orch_document *document, struct orch_poi
         const struct orch_section *section = document->sections->pdata[i];
         if (g_strcmp0(section->question, part->label) != 0)
             continue;
-        const char *why = first_missing(section);
         bool is_student = section->state == ORCH_SECTION_STUDENT;
         bool is_text = strcmp(section->kind, "text") == 0; /* says something, measures nothing */
         c.sections++;
         c.student += is_student;
         c.measured += !is_student && !is_text;
         c.complete += !is_text && section->state == ORCH_SECTION_COMPLETE;
+        c.small += section->state == ORCH_SECTION_SMALL;
         c.missing += section->state == ORCH_SECTION_MISSING;
         c.skipped += section->state == ORCH_SECTION_SKIPPED;
-        if (why && !part->why)
-            part->why = g_strdup(why);
+        note_why(part, document, section);
     }
     return c;
 }
@@ -106,8 +126,8 @@ static void judge(const struct orch_document *document, struct orch_points_part 
         part->state = is_essay || c.student ? ORCH_POINTS_STUDENT
                       : c.sections          ? ORCH_POINTS_COMPLETE
                                             : ORCH_POINTS_ABSENT;
-    else if (c.complete == c.measured)
-        part->state = ORCH_POINTS_COMPLETE;
+    else if (c.complete + c.small == c.measured)
+        part->state = c.small ? ORCH_POINTS_SMALL : ORCH_POINTS_COMPLETE;
     else if (c.skipped == c.measured)
         part->state = ORCH_POINTS_SKIPPED;
     else if (c.missing + c.skipped == c.measured)
@@ -177,16 +197,63 @@ GPtrArray *orch_points_of(const struct orch_document *document)
 const char *orch_points_state_name(enum orch_points_state state)
 {
     static const char *const names[] = {
-        "complete", "partial", "not run", "skipped", "not in the recipe yet", "yours to write"};
+        "complete", "complete at small scale", "partial",       "not run",
+        "skipped",  "not in the recipe yet",   "yours to write"};
     return names[state];
 }
 
-double orch_points_sum(const GPtrArray *parts, enum orch_points_state state)
+/* ---- sums --------------------------------------------------------------------------------------
+ */
+
+double orch_points_sum(const GPtrArray *parts, enum orch_points_state state, unsigned *out_count)
 {
     double sum = 0;
+    unsigned count = 0;
     for (guint i = 0; i < parts->len; i++) {
         const struct orch_points_part *part = parts->pdata[i];
-        sum += part->state == state ? part->points : 0;
+        if (part->state != state)
+            continue;
+        sum += part->points;
+        count++;
     }
+    if (out_count)
+        *out_count = count;
     return sum;
+}
+
+double orch_points_to_write(const GPtrArray *parts, unsigned *out_count)
+{
+    unsigned count;
+    double sum = orch_points_sum(parts, ORCH_POINTS_STUDENT, &count);
+    for (guint i = 0; i < parts->len; i++) {
+        const struct orch_points_part *part = parts->pdata[i];
+        sum += part->wants_words ? part->points : 0;
+        count += part->wants_words;
+    }
+    if (out_count)
+        *out_count = count;
+    return sum;
+}
+
+double orch_points_all(const GPtrArray *parts)
+{
+    double sum = 0;
+    for (int state = 0; state < ORCH_POINTS_STATES; state++)
+        sum += orch_points_sum(parts, (enum orch_points_state)state, NULL);
+    return sum;
+}
+
+bool orch_points_is_open(const struct orch_points_part *part)
+{
+    return part->state != ORCH_POINTS_COMPLETE && part->state != ORCH_POINTS_STUDENT;
+}
+
+json_t *orch_points_totals_json(const GPtrArray *parts)
+{
+    json_t *totals = json_pack("{s:f}", "all", orch_points_all(parts));
+    for (int state = 0; state < ORCH_POINTS_STATES; state++)
+        json_object_set_new(totals, orch_points_state_name((enum orch_points_state)state),
+                            json_real(orch_points_sum(parts, (enum orch_points_state)state, NULL)));
+    json_object_set_new(totals, "to_write", json_real(orch_points_to_write(parts, NULL)));
+    return totals;
 }

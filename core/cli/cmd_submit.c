@@ -2,7 +2,6 @@
 #include "core/cli/report.h"
 #include "core/cli/report_out.h"
 #include "core/pack/pack.h"
-#include "core/report/numbers.h"
 #include "lib/base/error.h"
 #include "lib/base/file.h"
 #include "lib/base/ident.h"
@@ -51,37 +50,20 @@ static bool check_netid(const char *netid, GError **error)
 /* ---- what is said before -----------------------------------------------------------------------
  */
 
-static const char *cure_of(const struct orch_outline_part *part)
+static struct orch_table *table_of_missing(const GPtrArray *parts)
 {
-    for (guint i = 0; i < part->sections->len; i++) {
-        const struct orch_section *section = part->sections->pdata[i];
-        for (guint j = 0; j < section->blocks->len; j++)
-            if (((struct orch_block *)section->blocks->pdata[j])->cure)
-                return ((struct orch_block *)section->blocks->pdata[j])->cure;
-    }
-    return NULL;
-}
-
-static struct orch_table *table_of_missing(const struct orch_document *document)
-{
-    static const char *const headers[] = {"question", "title",       "state",
-                                          ">points",  "get it with", NULL};
+    static const char *const headers[] = {"question", "state",       ">points",
+                                          "missing",  "get it with", NULL};
     struct orch_table *table = orch_table_new(headers);
-    g_autoptr(GPtrArray) problems = orch_outline_new(document);
-    for (guint i = 0; i < problems->len; i++) {
-        const struct orch_outline_problem *problem = problems->pdata[i];
-        for (guint j = 0; j < problem->parts->len; j++) {
-            const struct orch_outline_part *part = problem->parts->pdata[j];
-            const enum orch_section_state state = orch_outline_state(part);
-            if (state == ORCH_SECTION_COMPLETE || state == ORCH_SECTION_STUDENT)
-                continue;
-            const char *cure = cure_of(part), *title = orch_outline_title(part);
-            orch_table_add(table, part->question ? part->question : "-", NULL);
-            orch_table_add(table, title ? title : "-", NULL);
-            orch_table_add(table, orch_section_state_name(state), NULL);
-            orch_table_add_real(table, part->points);
-            orch_table_add(table, cure ? cure : "-", NULL);
-        }
+    for (guint i = 0; i < parts->len; i++) {
+        const struct orch_points_part *part = parts->pdata[i];
+        if (!orch_points_is_open(part))
+            continue;
+        orch_table_add(table, part->label, NULL);
+        orch_table_add(table, orch_points_state_name(part->state), NULL);
+        orch_table_add_real(table, part->points);
+        orch_table_add(table, part->why ? part->why : "-", NULL);
+        orch_table_add(table, part->cure ? part->cure : "-", NULL);
     }
     return table;
 }
@@ -102,9 +84,8 @@ static json_t *answers_json(const GPtrArray *notebooks)
     return out;
 }
 
-static void say_answers(const struct orch_document *document, const GPtrArray *notebooks)
+static void say_answers(const GPtrArray *notebooks)
 {
-    g_autofree char *points = orch_number_format(orch_cli_points_to_write(document));
     unsigned count = 0, empty = 0;
     g_autoptr(GString) names = g_string_new(NULL);
     for (guint i = 0; i < notebooks->len; i++) {
@@ -117,13 +98,10 @@ static void say_answers(const struct orch_document *document, const GPtrArray *n
                                        notebook->name);
         }
     }
-    if (!count)
-        return;
-    printf("yours to write: %u part%s with %s points\n", count, count == 1 ? "" : "s", points);
     if (empty)
         printf("still empty: %s\n", names->str);
-    else
-        printf("none of them is empty\n");
+    else if (count)
+        printf("none of your cells is empty\n");
 }
 
 /* ---- the archive -------------------------------------------------------------------------------
@@ -201,7 +179,8 @@ static bool hand_in(struct orch_cli *cli, const struct submit_options *o,
         orch_notebooks_write(document, programs, o->out ? o->out : ".", error);
     if (!notebooks)
         return false;
-    struct orch_table *missing = table_of_missing(document);
+    g_autoptr(GPtrArray) parts = orch_points_of(document);
+    struct orch_table *missing = table_of_missing(parts);
     json_t *missing_json = cli->json ? orch_table_to_json(missing) : NULL;
     if (!cli->json) {
         if (orch_table_rows(missing)) {
@@ -211,7 +190,8 @@ static bool hand_in(struct orch_cli *cli, const struct submit_options *o,
         } else {
             orch_table_free(missing);
         }
-        say_answers(document, notebooks);
+        orch_cli_say_points(document, parts);
+        say_answers(notebooks);
         fflush(stdout);
     }
     g_autofree char *pack = o->packs ? write_pack(cli, o, document, plan, error) : NULL;
@@ -222,8 +202,8 @@ static bool hand_in(struct orch_cli *cli, const struct submit_options *o,
         return false;
     }
     if (cli->json)
-        orch_cli_print_json(json_pack("{s:s, s:f, s:o, s:o}", "zip", zip, "points_to_write",
-                                      orch_cli_points_to_write(document), "missing", missing_json,
+        orch_cli_print_json(json_pack("{s:s, s:o, s:o, s:o}", "zip", zip, "totals",
+                                      orch_points_totals_json(parts), "missing", missing_json,
                                       "answers", answers_json(notebooks)));
     else
         say_zip(o, zip, notebooks, pack);
@@ -259,8 +239,9 @@ const struct orch_command ORCH_COMMAND_SUBMIT = {
     .about =
         "Makes the notebooks of 'orch report RECIPE --ipynb' again from the store, keeps what you "
         "wrote in them, and zips them as ID_NAME_pN.ipynb in ID_NAME.zip. Says first which parts "
-        "are not complete, how many points are yours to write, and which of your cells are still "
-        "empty; it zips all the same. docs/handin.md tells the whole way.",
+        "are not complete or complete at small scale, the points as 'orch report --points' counts "
+        "them, and which of your cells are still empty; it zips all the same. docs/handin.md tells "
+        "the whole way.",
     .examples = "  orch submit recipes/hw4.recipe --netid abc123\n"
                 "  orch submit recipes/hw4.recipe --netid abc123 --out handin\n"
                 "  orch submit recipes/hw4.recipe --netid abc123 --pack",

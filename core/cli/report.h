@@ -4,6 +4,7 @@
 #define ORCH_CORE_CLI_REPORT_H
 
 #include "core/answer/answer.h"
+#include "core/answer/points.h"
 #include "core/cli/cli.h"
 #include "core/report/show_text.h"
 
@@ -21,5 +22,8 @@ void orch_cli_show_document(const struct orch_cli *cli, const struct orch_docume
 /** Prints what each part of the assignment stands at, and the totals; --json as an object. The
  * document must be whole. */
 void orch_cli_show_points(struct orch_cli *cli, const struct orch_document *document);
+
+/** Prints the sums of points: what 'orch report --points' and 'orch submit' both say. */
+void orch_cli_say_points(const struct orch_document *document, const GPtrArray *parts);
 
 #endif

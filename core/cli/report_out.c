@@ -76,19 +76,6 @@ GPtrArray *orch_cli_report_programs(const struct orch_cli *cli, const struct orc
     return programs;
 }
 
-double orch_cli_points_to_write(const struct orch_document *document)
-{
-    double points = 0;
-    g_autoptr(GPtrArray) problems = orch_outline_new(document);
-    for (guint i = 0; i < problems->len; i++) {
-        const struct orch_outline_problem *problem = problems->pdata[i];
-        for (guint j = 0; j < problem->parts->len; j++)
-            if (orch_outline_is_student(problem->parts->pdata[j]))
-                points += ((struct orch_outline_part *)problem->parts->pdata[j])->points;
-    }
-    return points;
-}
-
 /* ---- writing -----------------------------------------------------------------------------------
  */
 

@@ -24,7 +24,4 @@ bool orch_cli_report_write(struct orch_cli *cli, const struct orch_document *doc
  * orch_notebook_program *. The caller unrefs. */
 GPtrArray *orch_cli_report_programs(const struct orch_cli *cli, const struct orch_plan *plan);
 
-/** Points of the parts that are the student's to write, whether or not they are written. */
-double orch_cli_points_to_write(const struct orch_document *document);
-
 #endif

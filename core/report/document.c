@@ -48,6 +48,7 @@ void orch_section_free(struct orch_section *section)
     g_free(section->question);
     g_free(section->title);
     g_free(section->command);
+    g_free(section->scale);
     g_ptr_array_unref(section->blocks);
     g_ptr_array_unref(section->runs);
     g_free(section);
@@ -179,6 +180,13 @@ void orch_section_run_add(struct orch_section *section, const struct orch_sectio
     g_ptr_array_add(section->runs, copy);
 }
 
+void orch_section_small(struct orch_section *section, const char *why)
+{
+    section->state = ORCH_SECTION_SMALL;
+    g_free(section->scale);
+    section->scale = g_strdup(why);
+}
+
 const char *orch_section_run_setting(const struct orch_section_run *run)
 {
     const size_t length = run->experiment ? strlen(run->experiment) : 0;
@@ -192,7 +200,8 @@ const char *orch_section_run_setting(const struct orch_section_run *run)
 
 const char *orch_section_state_name(enum orch_section_state state)
 {
-    static const char *const names[] = {"complete", "partial", "missing", "skipped", "student"};
+    static const char *const names[] = {"complete", "small_scale", "partial",
+                                        "missing",  "skipped",     "student"};
     return names[state];
 }
 
@@ -268,12 +277,12 @@ static json_t *section_json(const struct orch_section *section)
         json_array_append_new(blocks, block_json(section->blocks->pdata[i]));
     for (guint i = 0; i < section->runs->len; i++)
         json_array_append_new(runs, run_json(section->runs->pdata[i]));
-    return json_pack("{s:o, s:o, s:f, s:s, s:s, s:i, s:i, s:o, s:o, s:o}", "question",
+    return json_pack("{s:o, s:o, s:f, s:s, s:s, s:o, s:i, s:i, s:o, s:o, s:o}", "question",
                      text_or_null(section->question), "title", text_or_null(section->title),
                      "points", section->points, "kind", section->kind, "state",
-                     orch_section_state_name(section->state), "planned", (int)section->planned,
-                     "done", (int)section->done, "command", text_or_null(section->command),
-                     "blocks", blocks, "runs", runs);
+                     orch_section_state_name(section->state), "scale", text_or_null(section->scale),
+                     "planned", (int)section->planned, "done", (int)section->done, "command",
+                     text_or_null(section->command), "blocks", blocks, "runs", runs);
 }
 
 json_t *orch_document_json(const struct orch_document *document)

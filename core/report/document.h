@@ -40,6 +40,7 @@ struct orch_section_run {
 
 enum orch_section_state {
     ORCH_SECTION_COMPLETE,
+    ORCH_SECTION_SMALL,   /* complete, but smaller than the assignment asks for; `scale` says why */
     ORCH_SECTION_PARTIAL, /* some of its cells are missing */
     ORCH_SECTION_MISSING, /* nothing of it was run */
     ORCH_SECTION_SKIPPED, /* not in this profile, or this machine lacks what it needs */
@@ -52,6 +53,7 @@ struct orch_section {
     const char *kind;       /* "table", "plot", ...: static */
     char *command;          /* that gives this section alone: "orch report ... --only 1.1c" */
     enum orch_section_state state;
+    char *scale;            /* SMALL: what the full size asks for beyond this; else NULL */
     unsigned planned, done; /* trials that it asks for, and that are there */
     GPtrArray *blocks;      /* struct orch_block * */
     GPtrArray *runs;        /* struct orch_section_run *, each run once */
@@ -71,7 +73,7 @@ void orch_document_free(struct orch_document *document);
 struct orch_section *orch_document_add(struct orch_document *document, const char *kind,
                                        const char *question, const char *title);
 void orch_section_free(struct orch_section *section);
-/** "complete", "partial", ... */
+/** As JSON and style sheets name it: "complete", "small_scale", "partial", ... */
 const char *orch_section_state_name(enum orch_section_state state);
 
 /** Each adds a block behind the others. Texts are copied; tables, charts are taken. */
@@ -91,6 +93,10 @@ void orch_section_chart(struct orch_section *section, struct orch_chart *chart);
 void orch_section_picture(struct orch_section *section, const char *path, const char *caption);
 /** Notes a run, once. All are copied; NULL where unknown. */
 void orch_section_run_add(struct orch_section *section, const struct orch_section_run *run);
+
+/** Marks a complete section as complete at small scale: "profile course asks for 15 trials (here
+ * 8)". */
+void orch_section_small(struct orch_section *section, const char *why);
 
 /** A run's label without its experiment, when it begins with that; "" for none. Borrowed. */
 const char *orch_section_run_setting(const struct orch_section_run *run);

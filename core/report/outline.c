@@ -81,6 +81,8 @@ enum orch_section_state orch_outline_state(const struct orch_outline_part *part)
     unsigned counts[ORCH_SECTION_STUDENT + 1] = {0};
     for (guint i = 0; i < part->sections->len; i++)
         counts[((const struct orch_section *)part->sections->pdata[i])->state]++;
+    if (counts[ORCH_SECTION_SMALL]) /* one answer at small scale makes the whole part so */
+        counts[ORCH_SECTION_SMALL] += counts[ORCH_SECTION_COMPLETE];
     const unsigned measured = part->sections->len - counts[ORCH_SECTION_STUDENT];
     if (!measured)
         return ORCH_SECTION_STUDENT;

@@ -41,6 +41,8 @@ const char ORCH_PAGE_STYLE[] =
     "border-radius:1em;white-space:nowrap;vertical-align:.08em;color:var(--warn);"
     "background-color:var(--warn-ground)}\n"
     ".state.complete{color:var(--good);background-color:var(--good-ground)}\n"
+    ".state.small_scale{color:var(--good);background-color:var(--box);outline:1px solid "
+    "var(--good)}\n"
     ".state.student{color:var(--own);background-color:var(--own-ground)}\n"
     ".state.skipped{color:var(--text);background-color:var(--box);outline:1px "
     "solid;outline-color:var(--line)}\n"

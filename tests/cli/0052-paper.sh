@@ -69,7 +69,7 @@ assert all(c["execution_count"] is None for c in cells.values() if c["cell_type"
 for id in '' '../x' 'a b' '-x' .x "$(printf 'a%.0s' $(seq 33))"; do fails 2 orch submit recipes/hw9.recipe --netid "$id"; done
 fails 2 orch submit recipes/hw9.recipe; says '--netid abc123'
 ok orch submit recipes/hw9.recipe --netid abc123 --out handin
-has '2.2'; has 'orch run recipes/hw9.recipe later'; has 'yours to write: 2 parts with 5 points'
+has '2.2'; has 'orch run recipes/hw9.recipe later'; has 'a text of your own is wanted in 2 parts with 5 points'
 has 'still empty: 1.1b (hw9_p1.ipynb), 2.1 (hw9_p2.ipynb)'; has 'handin/abc123_hw9.zip'
 # what was written is in the archive, and still in the notebook
 python3 - <<'P'
@@ -93,7 +93,7 @@ cells = {c["id"]: "".join(c["source"]) for c in json.loads(text)["cells"]}
 assert cells["orch-2-1-answer"] == "One has labels,\nthe other some." and cells["mine"] == "1 + 1"
 ' || _fail 'the archive is not what it should be'
 ok orch submit recipes/hw9.recipe --netid abc123 --out handin --json
-same "$(json points_to_write) $(json answers.1.question) $(json answers.1.empty) $(json missing.#)" '5.0 2.1 false 0'
+same "$(json totals.to_write) $(json answers.1.question) $(json answers.1.empty) $(json missing.#)" '5.0 2.1 false 0'
 # a notebook of someone else's is not written over
 echo '{"cells": []}' >handin/hw9_p1.ipynb
 fails 3 orch submit recipes/hw9.recipe --netid abc123 --out handin; says "handin/hw9_p1.ipynb"

@@ -57,7 +57,45 @@ static void test_states(void **state)
     assert_false(part_of(parts, "1e")->wants_words);
     assert_int_equal(part_of(parts, "1f")->state, ORCH_POINTS_COMPLETE);
     assert_true(part_of(parts, "1f")->wants_words);
-    assert_true(orch_points_sum(parts, ORCH_POINTS_COMPLETE) == 6);
+    assert_true(orch_points_sum(parts, ORCH_POINTS_COMPLETE, NULL) == 6);
+    orch_document_free(document);
+}
+
+/* One answer at small scale makes the part so; what is missing is said before the size. The sums
+ * are those of all parts, and a text of the student's is wanted in measured parts, too. */
+static void test_scale_and_sums(void **state)
+{
+    (void)state;
+    struct orch_document *document = orch_document_new("somebody");
+    document->recipe = g_strdup("some.recipe");
+    orch_section_small(add(document, "1a", "table", 2, 2), "profile course asks for 15 trials");
+    add(document, "1a", "best", 2, 2)->points = 4;
+    orch_section_small(add(document, "1b", "table", 2, 2), "profile course asks for 15 trials");
+    orch_section_missing(add(document, "1b", "table", 2, 1), "orch run x", "1 of 2 trials");
+    add(document, "1c", "table", 1, 1)->points = 2;
+    orch_section_student(add(document, "1c", "student", 0, 0), "%s", "");
+    struct orch_section *essay = add(document, "1d", "student", 0, 0);
+    essay->points = 3;
+    orch_section_student(essay, "%s", "");
+    g_autoptr(GPtrArray) parts = orch_points_of(document);
+    const struct orch_points_part *small = part_of(parts, "1a"), *partial = part_of(parts, "1b");
+    unsigned count = 0;
+    assert_int_equal(small->state, ORCH_POINTS_SMALL);
+    assert_string_equal(small->why, "profile course asks for 15 trials");
+    assert_string_equal(small->cure, "orch run some.recipe -p course");
+    assert_true(orch_points_is_open(small));
+    assert_int_equal(partial->state, ORCH_POINTS_PARTIAL);
+    assert_string_equal(partial->why, "1 of 2 trials");
+    assert_string_equal(partial->cure, "orch run x");
+    assert_true(orch_points_sum(parts, ORCH_POINTS_SMALL, &count) == 4);
+    assert_int_equal(count, 1);
+    assert_true(orch_points_to_write(parts, &count) == 5); /* 1c and 1d */
+    assert_int_equal(count, 2);
+    assert_true(orch_points_all(parts) == 9);
+    json_t *totals = orch_points_totals_json(parts);
+    assert_true(json_real_value(json_object_get(totals, "complete at small scale")) == 4);
+    assert_true(json_real_value(json_object_get(totals, "to_write")) == 5);
+    json_decref(totals);
     orch_document_free(document);
 }
 
@@ -70,9 +108,9 @@ static void test_listed(void **state)
     g_autoptr(GPtrArray) parts = orch_points_of(document);
     double all = 0;
     for (int i = 0; i < ORCH_POINTS_STATES; i++)
-        all += orch_points_sum(parts, (enum orch_points_state)i);
+        all += orch_points_sum(parts, (enum orch_points_state)i, NULL);
     assert_true(all == 100);
-    assert_true(orch_points_sum(parts, ORCH_POINTS_COMPLETE) == 6);
+    assert_true(orch_points_sum(parts, ORCH_POINTS_COMPLETE, NULL) == 6);
     assert_int_equal(part_of(parts, "2.1")->state, ORCH_POINTS_STUDENT);
     assert_int_equal(part_of(parts, "3.1a")->state, ORCH_POINTS_ABSENT);
     orch_document_free(document);
@@ -194,6 +232,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_states),
+        cmocka_unit_test(test_scale_and_sums),
         cmocka_unit_test(test_listed),
         cmocka_unit_test(test_recipes),
     };
