@@ -44,6 +44,7 @@ struct state {
     double best;
     int64_t best_epoch;
     struct orch_torch_totals epoch_totals;
+    struct orch_torch_totals last_val; /* the last epoch of this attempt; no images: none yet */
     /* the loss by step: a point is the mean over the images of the steps since the one before */
     int64_t steps_per_epoch, steps_per_point;
     struct orch_torch_totals point_totals;
@@ -421,6 +422,7 @@ static bool describe_data(struct state *s, GError **error)
     host->result(host, "trained_params", (double)trained);
     host->result(host, "class_count", s->train->classes);
     host->result(host, "train_images", (double)s->train->count);
+    host->result(host, "epoch_val_images", (double)s->val_part->count);
     host->result(host, "val_images_total", (double)s->val->count);
     host->result(host, "class_images_min", (double)least);
     host->result(host, "class_images_max", (double)most);
@@ -603,6 +605,16 @@ static bool validate(struct state *s, const struct orch_subset *subset, const fl
     return ok && s->torch->totals_take(s->model, out, error);
 }
 
+static double accuracy_of(const struct orch_torch_totals *totals)
+{
+    return (double)totals->correct / (double)MAX(1, totals->images);
+}
+
+static double loss_of(const struct orch_torch_totals *totals)
+{
+    return totals->loss / (double)MAX(1, totals->images);
+}
+
 /* One epoch with its validation, reported. `*out_status`: ORCH_OK to go on. */
 static bool one_epoch(struct state *s, struct orch_loader *loader, int64_t epoch, int *out_status,
                       GError **error)
@@ -625,12 +637,13 @@ static bool one_epoch(struct state *s, struct orch_loader *loader, int64_t epoch
     host->phase(host, "validating");
     if (!validate(s, s->val_part, s->val_part_features, &val, error))
         return false;
-    double accuracy = (double)val.correct / (double)MAX(1, val.images);
+    s->last_val = val;
+    double accuracy = accuracy_of(&val);
     double loss = train.loss / (double)MAX(1, train.images);
     host->metric(host, "train_loss", epoch + 1, loss);
     host->metric(host, "train_accuracy", epoch + 1,
                  (double)train.correct / (double)MAX(1, train.images));
-    host->metric(host, "val_loss", epoch + 1, val.loss / (double)MAX(1, val.images));
+    host->metric(host, "val_loss", epoch + 1, loss_of(&val));
     host->metric(host, "val_accuracy", epoch + 1, accuracy);
     host->metric(host, "val_error", epoch + 1, 1 - accuracy);
     host->metric(host, "epoch_time", epoch + 1, seconds);
@@ -689,14 +702,30 @@ static bool save_weights(struct state *s, GError **error)
     return ok;
 }
 
+/* The last epoch's validation, and that of every validation image. An attempt that resumed after
+ * the last epoch has validated nothing yet. */
+static bool validate_end(struct state *s, struct orch_torch_totals *all, GError **error)
+{
+    if (!s->last_val.images && !validate(s, s->val_part, s->val_part_features, &s->last_val, error))
+        return false;
+    if (s->val_part->count < s->val->count)
+        return validate(s, s->val, s->val_features, all, error);
+    *all = s->last_val;
+    return true;
+}
+
+/* final_accuracy and best_accuracy are of the same images, so that the best epoch is never below
+ * the last one; full_accuracy is of all validation images. */
 static bool finish(struct state *s, GError **error)
 {
     struct orch_torch_totals all;
     s->host->phase(s->host, "final validation");
-    if (!validate(s, s->val, s->val_features, &all, error) || !save_weights(s, error))
+    if (!validate_end(s, &all, error) || !save_weights(s, error))
         return false;
-    s->host->result(s->host, "final_accuracy", (double)all.correct / (double)MAX(1, all.images));
-    s->host->result(s->host, "final_loss", all.loss / (double)MAX(1, all.images));
+    s->host->result(s->host, "final_accuracy", accuracy_of(&s->last_val));
+    s->host->result(s->host, "final_loss", loss_of(&s->last_val));
+    s->host->result(s->host, "full_accuracy", accuracy_of(&all));
+    s->host->result(s->host, "full_loss", loss_of(&all));
     s->host->result(s->host, "best_accuracy", s->best);
     s->host->result(s->host, "best_epoch", (double)s->best_epoch);
     s->host->result(s->host, "training_time", s->training_s + s->feature_s);

@@ -61,8 +61,8 @@ struct orch_training {
                           .unit = "pixels", .help = "side of the images of a folder"),             \
         ORCH_TRAINING_ROW(owner, val_images, ORCH_INT, .def = "1000", .min = "0",                  \
                           .help =                                                                  \
-                              "validate on at most so many images an epoch, on all at the end; "   \
-                              "0: always on all"),                                                 \
+                              "validate on at most so many images an epoch, the same in each; "    \
+                              "0: on all"),                                                        \
         ORCH_TRAINING_ROW(owner, crop_pad, ORCH_INT, .def = "0", .min = "0", .max = "64",          \
                           .unit = "pixels", .help = "pad and crop at random by so much"),          \
         ORCH_TRAINING_ROW(owner, flip, ORCH_BOOL, .def = "false",                                  \
@@ -152,13 +152,17 @@ struct orch_training {
         {.name = "lr", .step_unit = "epoch", .help = "learning rate at the epoch's start"},        \
         {.name = "final_accuracy",                                                                 \
          .better = ORCH_BETTER_MAX,                                                                \
-         .help = "on all validation images, after the last epoch"},                                \
-        {.name = "final_loss",                                                                     \
+         .help = "the last epoch's val_accuracy: on the same images as in every epoch"},           \
+        {.name = "final_loss", .better = ORCH_BETTER_MIN, .help = "the last epoch's val_loss"},    \
+        {.name = "full_accuracy",                                                                  \
+         .better = ORCH_BETTER_MAX,                                                                \
+         .help = "share of all validation images that are right after the last epoch"},            \
+        {.name = "full_loss",                                                                      \
          .better = ORCH_BETTER_MIN,                                                                \
-         .help = "on all validation images, after the last epoch"},                                \
+         .help = "mean cross-entropy of all validation images after the last epoch"},              \
         {.name = "best_accuracy",                                                                  \
          .better = ORCH_BETTER_MAX,                                                                \
-         .help = "the best epoch's val_accuracy"},                                                 \
+         .help = "the best epoch's val_accuracy: on the same images as final_accuracy"},           \
         {.name = "best_epoch", .help = "the epoch of best_accuracy"},                              \
         {.name = "training_time",                                                                  \
          .unit = "s",                                                                              \
@@ -173,7 +177,8 @@ struct orch_training {
         {.name = "trained_params", .help = "parameters that learn"},                               \
         {.name = "class_count", .help = "classes"},                                                \
         {.name = "train_images", .unit = "images", .help = "training images"},                     \
-        {.name = "val_images_total", .unit = "images", .help = "validation images"},               \
+        {.name = "epoch_val_images", .unit = "images", .help = "validation images of each epoch"}, \
+        {.name = "val_images_total", .unit = "images", .help = "all validation images"},           \
         {.name = "class_images_min",                                                               \
          .unit = "images",                                                                         \
          .help = "training images of the rarest class"},                                           \

@@ -1,0 +1,36 @@
+# The last and the best epoch of a training are judged on the same images, and the accuracy on all
+# validation images is a result of its own. Needs LibTorch.
+. "$(dirname "$0")/lib.sh"
+[ -e "$BUILD/plugins/common/orch-torch.so" ] || skip 'built without LibTorch'
+cat >t.recipe <<'R'
+format: 1
+recipe: t
+experiments:
+  part:
+    plugin: train
+    with: { dataset: synthetic, net: "mlp:8", epochs: 3, batch: 32, per_class: 4, val_images: 30 }
+    repeat: 2
+  whole:
+    plugin: train
+    with: { dataset: synthetic, net: "mlp:8", epochs: 2, batch: 32, per_class: 4, val_images: 0 }
+R
+ok orch run t.recipe -q
+ok orch export --format json
+python3 - "$SCRATCH/out" <<'P' || _fail 'which images an accuracy is of'
+import json, sys
+runs = json.load(open(sys.argv[1]))
+assert len(runs) == 3
+differ = 0
+for run in runs:
+    r = {name[7:]: value for name, value in run.items() if name.startswith("result.")}
+    assert r["best_accuracy"] >= r["final_accuracy"], r  # the last epoch is one of those that the best is chosen from
+    assert abs(r["final_accuracy"] - run["metric.val_accuracy"]) < 1e-12, run
+    assert abs(r["final_loss"] - run["metric.val_loss"]) < 1e-9, run
+    assert r["epoch_val_images"] == (30 if run["experiment"] == "part" else r["val_images_total"]), r
+    right = r["full_accuracy"] * r["val_images_total"]
+    assert abs(right - round(right)) < 1e-6, r
+    differ += r["full_accuracy"] != r["final_accuracy"]
+    if run["experiment"] == "whole":
+        assert r["full_accuracy"] == r["final_accuracy"] and r["full_loss"] == r["final_loss"], r
+assert differ  # 30 images and all of them do not agree every time
+P
