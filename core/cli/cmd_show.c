@@ -8,6 +8,7 @@
 #include "lib/base/error.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
+#include "lib/wire/trial.h"
 #include "lib/wire/value.h"
 
 #include <math.h>
@@ -98,8 +99,8 @@ static void print_head(const struct shown *s)
     show_line("started", "%s UTC (%s), took %s", started, ago, wall);
     show_line("by", "%s", run->who);
     show_line("plugin", "%s %s", run->plugin, run->plugin_version);
-    show_line("repeat", "%d, seed %" G_GUINT64_FORMAT ", attempt %d", run->repeat,
-              (guint64)run->seed, run->attempt);
+    show_line("repeat", "%d, seed %" G_GUINT32_FORMAT " (seed64 %" G_GUINT64_FORMAT "), attempt %d",
+              run->repeat, orch_trial_seed31(run->seed), (guint64)run->seed, run->attempt);
 }
 
 /* Who hid it, and how it comes back. */
@@ -329,6 +330,7 @@ static json_t *as_json(const struct shown *s)
                   run->repeat, "attempt", run->attempt, "started", started, "ended", ended, "where",
                   run->where_key, "who", run->who, "wall_s", run->wall_ms / 1e3, "exit_code",
                   run->exit_code, "signal", run->signal, "seed", orch_json_u64(run->seed));
+    json_object_set_new(json, "seed31", json_integer(orch_trial_seed31(run->seed)));
     json_object_set_new(json, "source",
                         json_pack("{s:s? s:s? s:s? s:s? s:b}", "tree", run->source_tree, "commit",
                                   run->source_commit, "branch", run->source_branch, "remote",

@@ -102,7 +102,7 @@ static bool is_known(const GPtrArray *placeholders, const char *name)
     for (guint i = 0; i < placeholders->len; i++)
         if (strcmp(((const struct placeholder *)placeholders->pdata[i])->name, name) == 0)
             return true;
-    return strcmp(name, "seed") == 0 || strcmp(name, "repeat") == 0;
+    return g_strv_contains(ORCH_TRIAL_VALUES, name);
 }
 
 /* "--lr={lr}" -> "--lr=${lr}"; a brace that names no parameter stays as it is. */

@@ -401,21 +401,24 @@ static json_t *limits_json(const struct task *task, const struct orch_totals *to
 }
 
 static void print_totals_json(const struct orch_plan *plan, const struct task *task,
-                              const struct orch_totals *totals, json_t *grades, double seconds)
+                              const struct orch_totals *totals, json_t *grades,
+                              const json_t *notices, double seconds)
 {
     json_t *ended = json_object();
     for (int i = 0; i <= ORCH_VERDICT_UNKNOWN; i++)
         if (totals->ended[i])
             json_object_set_new(ended, orch_verdict_name((enum orch_verdict)i),
                                 json_integer(totals->ended[i]));
-    orch_cli_print_json(json_pack(
+    json_t *object = json_pack(
         "{s:s s:s? s:i s:i s:o s:i s:i s:i s:i s:b s:f s:o s:o s:o}", "recipe",
         plan->expansion->name, "profile", plan->expansion->profile, "planned", (int)totals->planned,
         "done_before", (int)totals->spared, "ended", ended, "retried", (int)totals->retried,
         "skipped", (int)totals->skipped, "not_run", (int)totals->not_run, "held", (int)totals->held,
         "interrupted", totals->interrupted || totals->terminated, "seconds", seconds, "forecasts",
         grades, "limits", limits_json(task, totals), "trials",
-        plan_as_json(plan, &task->forecaster, &task->price)));
+        plan_as_json(plan, &task->forecaster, &task->price));
+    json_object_update(object, (json_t *)(uintptr_t)notices);
+    orch_cli_print_json(object);
 }
 
 /* What will come, before it begins. */
@@ -480,6 +483,8 @@ static int run_plan(struct orch_cli *cli, struct orch_plan *plan, const struct t
         say_what_profile_leaves_out(cli, plan->expansion);
     }
     g_autoptr(json_t) grades = forecast_grades_json(orch_progress_grades(progress));
+    g_autoptr(json_t) notices = json_object();
+    run_notices_to_json(orch_progress_notices(progress), notices);
     orch_progress_end(progress, &totals, seconds);
     bool may_sign = ok && !plan->expansion->smoke && !totals.interrupted && !totals.terminated;
     int signatures = may_sign ? cli_signatures_make(cli, plan->store, options->sign, error) : 0;
@@ -488,7 +493,7 @@ static int run_plan(struct orch_cli *cli, struct orch_plan *plan, const struct t
         return -1;
     say_end(cli, plan, task, &totals);
     if (cli->json)
-        print_totals_json(plan, task, &totals, json_incref(grades), seconds);
+        print_totals_json(plan, task, &totals, json_incref(grades), notices, seconds);
     else if (plan->expansion->smoke)
         orch_cli_say(cli, "a smoke run: two steps on synthetic data; nothing was recorded");
     else

@@ -2,6 +2,7 @@
 #include "core/cli/progress.h"
 
 #include "core/cli/remaining.h"
+#include "core/cli/run_notices.h"
 
 #include "lib/base/text.h"
 
@@ -12,8 +13,8 @@
 struct orch_progress {
     struct orch_cli *cli;
     bool live;
-    GArray *drawn;     /* int: columns of each line of the block that stands on the screen */
-    GPtrArray *faults; /* texts, for the summary */
+    GArray *drawn; /* int: columns of each line of the block that stands on the screen */
+    struct run_notices notices;
     struct forecast_grades grades;
 };
 
@@ -23,7 +24,7 @@ struct orch_progress *orch_progress_new(struct orch_cli *cli, bool live)
     progress->cli = cli;
     progress->live = live && !cli->quiet;
     progress->drawn = g_array_new(FALSE, FALSE, sizeof(int));
-    progress->faults = g_ptr_array_new_with_free_func(g_free);
+    run_notices_init(&progress->notices);
     forecast_grades_init(&progress->grades);
     return progress;
 }
@@ -31,6 +32,11 @@ struct orch_progress *orch_progress_new(struct orch_cli *cli, bool live)
 const struct forecast_grades *orch_progress_grades(const struct orch_progress *progress)
 {
     return &progress->grades;
+}
+
+const struct run_notices *orch_progress_notices(const struct orch_progress *progress)
+{
+    return &progress->notices;
 }
 
 /* Appends what moves above the block. A terminal that was made narrower has broken its lines. */
@@ -274,12 +280,9 @@ static void on_ended(void *ctx, const struct orch_running *trial,
     if (reason && collected->verdict != ORCH_VERDICT_OK)
         g_string_append_printf(line, "  %s", reason);
     if (again)
-        g_string_append(line, "  (tried again)");
-    if (facts->fault && !again) {
-        GString *fault = g_string_new(line->str);
-        g_string_append_printf(fault, "\n    hint: orch log %s", orch_cli_short_key(trial->key));
-        g_ptr_array_add(progress->faults, g_string_free(fault, FALSE));
-    }
+        g_string_append_printf(line, "  (tried again: attempt %d follows)",
+                               trial->item->attempts + 1);
+    run_notices_add(&progress->notices, trial, collected, again, line->str);
     g_string_append_c(line, '\n');
     if (trial->has_forecast && collected->verdict == ORCH_VERDICT_OK && collected->wall_ms > 0)
         forecast_grades_add(&progress->grades, trial->forecast_p5_s, trial->forecast_p50_s,
@@ -320,17 +323,7 @@ void orch_progress_end(struct orch_progress *progress, const struct orch_totals 
     append_count(line, totals->not_run, "not run");
     append_count(line, totals->retried, "tried again");
     g_autofree char *took = orch_duration_format(seconds);
-    if (progress->faults->len > 1 || (progress->faults->len && totals->planned > 20)) {
-        fputs("\nfailed:\n", stderr);
-        for (guint i = 0; i < progress->faults->len && i < 20; i++)
-            fprintf(stderr, "  %s\n", (char *)progress->faults->pdata[i]);
-        if (progress->faults->len > 20)
-            fprintf(stderr, "  and %u more: orch ls --where 'state!=ok'\n",
-                    progress->faults->len - 20);
-    } else if (progress->faults->len) {
-        const char *hint = g_strrstr(progress->faults->pdata[0], "hint:");
-        fprintf(stderr, "  %s\n", hint ? hint : "");
-    }
+    run_notices_print(&progress->notices, totals->planned);
     orch_cli_say(progress->cli, "%u trial%s: %s; %s", totals->planned,
                  totals->planned == 1 ? "" : "s", line->len ? line->str : "none", took);
     g_string_free(line, TRUE);
@@ -339,6 +332,6 @@ void orch_progress_end(struct orch_progress *progress, const struct orch_totals 
         orch_cli_say(progress->cli, "%s", grades);
     forecast_grades_release(&progress->grades);
     g_array_unref(progress->drawn);
-    g_ptr_array_unref(progress->faults);
+    run_notices_release(&progress->notices);
     g_free(progress);
 }

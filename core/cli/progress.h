@@ -6,6 +6,7 @@
 
 #include "core/cli/cli.h"
 #include "core/cli/forecast_show.h"
+#include "core/cli/run_notices.h"
 #include "core/run/schedule.h"
 
 struct orch_progress;
@@ -14,6 +15,8 @@ struct orch_progress *orch_progress_new(struct orch_cli *cli, bool live);
 struct orch_listener orch_progress_listener(struct orch_progress *progress);
 /** How forecasts of trials that ended ok have done so far. Borrowed. */
 const struct forecast_grades *orch_progress_grades(const struct orch_progress *progress);
+/** What the user should notice about the trials that ended so far. Borrowed. */
+const struct run_notices *orch_progress_notices(const struct orch_progress *progress);
 /** Takes the block away and prints the summary of the whole run. Frees. */
 void orch_progress_end(struct orch_progress *progress, const struct orch_totals *totals,
                        double seconds);

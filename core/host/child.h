@@ -46,7 +46,7 @@ G_GNUC_NORETURN void compiled_main(const struct child_setup *setup);
 G_GNUC_NORETURN void wrapped_main(const struct child_setup *setup);
 
 /** What ${name} may stand for in a command and in the paths of its artifacts: the parameters, and
- * seed, repeat, checkpoint_dir, trial_dir, manifest_dir. New reference. */
+ * seed, seed64, repeat, checkpoint_dir, trial_dir, manifest_dir. New reference. */
 json_t *wrapped_values(const struct orch_trial *trial, const char *trial_dir);
 /** The `run` line. New reference. */
 json_t *wrapped_run_line(const struct orch_trial *trial);

@@ -4,6 +4,7 @@
 #include "lib/base/error.h"
 #include "lib/base/file.h"
 #include "lib/base/json.h"
+#include "lib/base/text.h"
 #include "lib/wire/value.h"
 
 #include <errno.h>
@@ -13,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { REASON_BYTES_MAX = 2000, STRAYS_NAMED = 20 };
+enum { REASON_BYTES_MAX = 2000, LAST_WORDS_BYTES_MAX = 300, STRAYS_NAMED = 20 };
 
 /* ---- artifacts --------------------------------------------------------------------------------
  */
@@ -163,6 +164,19 @@ static struct orch_ending facts_of(const struct ending *ending)
     };
 }
 
+/* An exit status or a signal says little: the last line of stderr usually says why ("ValueError:
+ * ..."), so it follows. Takes `what`. */
+static char *with_last_words(const struct ending *ending, char *what)
+{
+    g_autofree char *tail = capture_tail(ending->errors);
+    g_auto(GStrv) lines = orch_text_last_lines(tail, 1, LAST_WORDS_BYTES_MAX);
+    if (!lines[0])
+        return what;
+    char *whole = g_strdup_printf("%s: %s", what, g_strchug(lines[0]));
+    g_free(what);
+    return whole;
+}
+
 /* Why it is not ok; NULL when it is. The caller frees. */
 static char *reason_of(const struct ending *ending, enum orch_verdict verdict,
                        const struct orch_ending *facts)
@@ -173,7 +187,7 @@ static char *reason_of(const struct ending *ending, enum orch_verdict verdict,
     if (facts->stopped == verdict && ending->stopping->reason)
         return g_strdup(ending->stopping->reason);
     if (verdict == ORCH_VERDICT_CRASHED)
-        return signal_text(facts->signal);
+        return with_last_words(ending, signal_text(facts->signal));
     if (verdict == ORCH_VERDICT_PROTOCOL)
         return intake->problem ? g_strdup(intake->problem)
                                : g_strdup("it exited with status 0 without a 'done' event");
@@ -182,7 +196,7 @@ static char *reason_of(const struct ending *ending, enum orch_verdict verdict,
     if (facts->exit_code && facts->has_done && facts->done == ORCH_VERDICT_OK)
         return g_strdup_printf("exit status %d after 'done' said ok", facts->exit_code);
     if (facts->exit_code)
-        return g_strdup_printf("exit status %d", facts->exit_code);
+        return with_last_words(ending, g_strdup_printf("exit status %d", facts->exit_code));
     return g_strdup("it gave no reason");
 }
 

@@ -22,10 +22,11 @@ json_t *wrapped_values(const struct orch_trial *trial, const char *trial_dir)
     json_t *values = json_copy(trial->params);
     g_autofree char *manifest_dir =
         trial->manifest->path ? g_path_get_dirname(trial->manifest->path) : NULL;
-    json_t *own = json_pack("{s:o s:i s:s s:s s:s}", "seed", orch_json_u64(trial->seed), "repeat",
-                            trial->repeat, "checkpoint_dir",
-                            trial->checkpoint_dir ? trial->checkpoint_dir : "", "trial_dir",
-                            trial_dir, "manifest_dir", manifest_dir ? manifest_dir : "");
+    json_t *own =
+        json_pack("{s:I s:o s:i s:s s:s s:s}", "seed", (json_int_t)orch_trial_seed31(trial->seed),
+                  "seed64", orch_json_u64(trial->seed), "repeat", trial->repeat, "checkpoint_dir",
+                  trial->checkpoint_dir ? trial->checkpoint_dir : "", "trial_dir", trial_dir,
+                  "manifest_dir", manifest_dir ? manifest_dir : "");
     json_object_update_missing(values, own); /* a parameter of such a name wins */
     json_decref(own);
     /* optional parameters that nobody set stand for nothing */
@@ -39,9 +40,10 @@ json_t *wrapped_values(const struct orch_trial *trial, const char *trial_dir)
 
 json_t *wrapped_run_line(const struct orch_trial *trial)
 {
-    return json_pack("{s:s s:O s:o s:b s:s?}", "do", "run", "params", trial->params, "seed",
-                     orch_json_u64(trial->seed), "smoke", trial->smoke, "checkpoint_dir",
-                     trial->checkpoint_dir);
+    g_autofree char *seed = g_strdup_printf("%" G_GUINT32_FORMAT, orch_trial_seed31(trial->seed));
+    return json_pack("{s:s s:O s:s s:o s:b s:s?}", "do", "run", "params", trial->params, "seed",
+                     seed, "seed64", orch_json_u64(trial->seed), "smoke", trial->smoke,
+                     "checkpoint_dir", trial->checkpoint_dir);
 }
 
 static char **expand_words(const struct child_setup *setup)
@@ -70,7 +72,8 @@ static char **make_environment(const struct child_setup *setup)
         env = g_environ_setenv(env, name, *entry + strlen(name) + 1, TRUE);
     }
     g_autofree char *params = orch_json_canonical(trial->params);
-    g_autofree char *seed = g_strdup_printf("%" G_GUINT64_FORMAT, trial->seed);
+    g_autofree char *seed = g_strdup_printf("%" G_GUINT32_FORMAT, orch_trial_seed31(trial->seed));
+    g_autofree char *seed64 = g_strdup_printf("%" G_GUINT64_FORMAT, trial->seed);
     g_autofree char *events = g_strdup_printf("%d", CHILD_EVENTS_FD);
     const struct {
         const char *name, *value; /* NULL: must not be set */
@@ -78,6 +81,7 @@ static char **make_environment(const struct child_setup *setup)
         {"ORCH_EVENTS", events},
         {"ORCH_PARAMS", params},
         {"ORCH_SEED", seed},
+        {"ORCH_SEED64", seed64},
         {"ORCH_CHECKPOINT_DIR", trial->checkpoint_dir},
         {"ORCH_SMOKE", trial->smoke ? "1" : NULL},
         {"ORCH_TRIAL_DIR", setup->trial_dir},

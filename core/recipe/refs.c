@@ -161,7 +161,7 @@ static bool append_variable(struct recipe_draft *draft, struct recipe_place plac
     if (names)
         orch_recipe_complain(draft, place,
                              "a program may name its parameters: ${param}, and ${seed}, "
-                             "${repeat}, ${checkpoint_dir}, ${env:NAME}, ${recipe.dir}",
+                             "${seed64}, ${repeat}, ${checkpoint_dir}, ${env:NAME}, ${recipe.dir}",
                              "plugin '%s' has no parameter '%s'", names->name, inside);
     else if (reference)
         orch_recipe_complain(draft, place, "give it a parameter of its own",

@@ -210,3 +210,36 @@ char *orch_text_line(char *text)
 {
     return text ? g_strdelimit(orch_text_plain(text), "\n\t", ' ') : NULL;
 }
+
+/* A line from `begin` to `end`, to be shown. */
+static char *shown_line(const char *begin, const char *end, size_t bytes_max)
+{
+    g_autofree char *line = orch_text_line(g_utf8_make_valid(begin, end - begin));
+    size_t keep = strlen(g_strchomp(line));
+    if (keep <= bytes_max)
+        return g_steal_pointer(&line);
+    for (keep = bytes_max; keep && (line[keep] & 0xc0) == 0x80;) /* no half character */
+        keep--;
+    line[keep] = 0;
+    return g_strconcat(line, "...", NULL);
+}
+
+char **orch_text_last_lines(const char *text, unsigned count, size_t bytes_max)
+{
+    char **lines = g_new0(char *, count + 1);
+    const char *end = text ? text + strlen(text) : NULL;
+    unsigned first = count;
+    while (first && end && end > text) {
+        const char *begin = end;
+        while (begin > text && begin[-1] != '\n' && begin[-1] != '\r')
+            begin--;
+        const char *word = begin;
+        while (word < end && g_ascii_isspace(*word))
+            word++;
+        if (word < end)
+            lines[--first] = shown_line(begin, end, bytes_max);
+        end = begin > text ? begin - 1 : text;
+    }
+    memmove(lines, lines + first, (count - first + 1) * sizeof *lines);
+    return lines;
+}

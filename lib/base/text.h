@@ -51,6 +51,12 @@ char *orch_text_plain(char *text);
  */
 char *orch_text_line(char *text);
 
+/** The last `count` lines of `text` that are not blank, oldest first, as they are fit to be shown:
+ * control characters neutralised, surrounding space removed, each cut at `bytes_max` bytes (with
+ * "..."). A carriage return ends a line too, so that a progress bar is many lines of which the last
+ * one counts. NULL-terminated; the caller frees with g_strfreev. `text` may be NULL. */
+char **orch_text_last_lines(const char *text, unsigned count, size_t bytes_max);
+
 /** Appends a field of CSV (RFC 4180): quoted when it holds a comma, a quote or a line's end. */
 void orch_csv_append(GString *out, const char *text);
 

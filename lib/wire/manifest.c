@@ -7,7 +7,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-const char *const ORCH_TRIAL_VALUES[] = {"seed",      "repeat",       "checkpoint_dir",
+const char *const ORCH_TRIAL_VALUES[] = {"seed",      "seed64",       "repeat", "checkpoint_dir",
                                          "trial_dir", "manifest_dir", NULL};
 
 /* ---- life -------------------------------------------------------------------------------------

@@ -71,7 +71,7 @@ struct orch_metric_spec *orch_manifest_add_metric(struct orch_manifest *manifest
 struct orch_artifact_spec *orch_manifest_add_artifact(struct orch_manifest *manifest,
                                                       const char *name);
 
-/** What a command may name besides its parameters: seed, repeat, checkpoint_dir, ... NULL-ended. */
+/** What a command may name besides its parameters: seed, seed64, repeat, checkpoint_dir, ... NULL-ended. */
 extern const char *const ORCH_TRIAL_VALUES[];
 
 /** By name; NULL when there is none. Borrowed. */

@@ -35,6 +35,13 @@ struct orch_trial {
     bool detached;  /* go on when the runner dies */
 };
 
+/** The seed as programs get it: the low 31 bits of the trial's (0 to 2^31 - 1). numpy.random.seed,
+ * srand and a C int take it as it is; the whole 64 bits, which they refuse or cut, are `seed64`. */
+static inline uint32_t orch_trial_seed31(uint64_t seed)
+{
+    return (uint32_t)(seed & 0x7fffffffu);
+}
+
 struct orch_trial *orch_trial_new(void);
 void orch_trial_free(struct orch_trial *trial);
 

@@ -42,7 +42,8 @@ class Trial:
 
     def __init__(self, defaults):
         self.params = dict(defaults)
-        self.seed = 0
+        self.seed = 0  # 0 to 2**31 - 1: any library takes it
+        self.seed64 = 0  # the whole of it
         self.smoke = False  # True: two steps on little data, nothing more
         self._folder = None
         self._cancelled = False
@@ -90,7 +91,7 @@ class Trial:
     def derive_seed(self, stream):
         """The seed (64 bits) of a named stream: the same for the same trial seed and name, here
         and in compiled plugins. NumPy wants 32 bits: `% 2**32`."""
-        text = struct.pack("<Q", self.seed) + stream.encode("utf-8")
+        text = struct.pack("<Q", self.seed64) + stream.encode("utf-8")
         return int.from_bytes(hashlib.sha256(text).digest()[:8], "little")
 
     def seed_all(self):
@@ -202,7 +203,8 @@ class Trial:
             message = _environment()
             self._listens = False
         self.params.update(message.get("params") or {})
-        self.seed = int(message.get("seed") or 0)
+        self.seed64 = int(message.get("seed64") or message.get("seed") or 0)
+        self.seed = self.seed64 % 2**31
         self.smoke = bool(message.get("smoke"))
         self._folder = message.get("checkpoint_dir")
         threading.Thread(target=self._flush_late, daemon=True).start()
@@ -367,8 +369,8 @@ def _environment():
         params = json.loads(get("ORCH_PARAMS", "{}"))
     except ValueError:
         params = {}
-    return {"params": params, "seed": get("ORCH_SEED", "0"), "smoke": get("ORCH_SMOKE"),
-            "checkpoint_dir": get("ORCH_CHECKPOINT_DIR")}
+    return {"params": params, "seed": get("ORCH_SEED", "0"), "seed64": get("ORCH_SEED64"),
+            "smoke": get("ORCH_SMOKE"), "checkpoint_dir": get("ORCH_CHECKPOINT_DIR")}
 
 
 def _number(value):

@@ -62,6 +62,9 @@ static json_t *wrapped_manifest(const struct trial_case *row)
                      "epoch", "artifacts", "name", "model", "path", "model.bin");
 }
 
+/* More than 31 bits, of which the lower 31 are 7. */
+#define SEED "1099511627783"
+
 static void write_trial(const struct trial_case *row)
 {
     g_autofree char *checkpoint = g_build_filename(row->dir, "checkpoint", NULL);
@@ -408,8 +411,10 @@ static struct trial_case CASES[] = {
          "{\"event\":\"metric\",\"name\":\"loss\",\"step\":0,\"value\":1}")
          SAY("{\"event\": \"metrics\", \"points\": [[\"loss\",1,null,0.5],[\"loss\",2,9.5,0.25]]}")
              DONE},
-    {"sh_environment", .from = "protocol", .extra = "{\"smoke\":true}", .verdict = "ok",
+    {"sh_environment", .from = "protocol", .extra = "{\"smoke\":true,\"seed\":\"" SEED "\"}",
+     .verdict = "ok",
      .script = "test \"$ORCH_PARAMS\" = '{\"lr\":0.5}' && test $ORCH_SEED = 7 && "
+               "test $ORCH_SEED64 = " SEED " && test ${seed64} = " SEED " && "
                "test -d \"$ORCH_CHECKPOINT_DIR\" && test $ORCH_SMOKE = 1 && "
                "test \"$PWD\" = \"$ORCH_TRIAL_DIR/work\" && grep -q \"$ORCH_RUN\" ../trial.json && "
                "test $HELLO = you && test ${lr} = 0.5 && test ${seed} = 7 || exit 4; " DONE},
@@ -433,6 +438,11 @@ static struct trial_case CASES[] = {
                "echo 'final = 42'; printf 'loss nan'"},
     {"sh_lines_status", .from = "lines", .script = "echo loss 1; exit 2", .verdict = "failed",
      .reason = "exit status 2"},
+    {"sh_last_words", .from = "lines", .verdict = "failed",
+     .script = "echo Traceback >&2; printf 'ValueError: no \\033[31mfile\\n\\n' >&2; exit 1",
+     .reason = "exit status 1: ValueError: no ?[31mfile"},
+    {"sh_killed_words", .from = "lines", .script = "echo out of luck >&2; kill -9 $$$$",
+     .verdict = "crashed", .reason = "signal 9 (SIGKILL): out of luck"},
     {"sh_long_line", .from = "lines", .verdict = "ok", .check = check_one_loss,
      .script = "head -c 1048576 /dev/zero | tr '\\0' x; echo; echo loss 0.25"},
     {"sh_bad_utf8", .from = "lines", .verdict = "ok", .check = check_one_loss,

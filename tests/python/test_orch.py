@@ -182,6 +182,13 @@ assert trial.cancelled
         self.assertEqual(run(script)[0][0], run(script)[0][0])
         self.assertNotEqual(run(script)[0][0], run(script, dict(RUN, seed="1"))[0][0])
 
+    def test_seed_fits_numpy(self):
+        """The seed of a host that sends 64 bits only, and of one that sends both."""
+        script = "import orch\nt = orch.start()\nt.note('%d %d' % (t.seed, t.seed64))\n"
+        whole = str(2**63 + 2**31 + 9)
+        self.assertEqual(run(script, dict(RUN, seed=whole))[0][0]["text"], "9 " + whole)
+        self.assertEqual(run(script, dict(RUN, seed="9", seed64=whole))[0][0]["text"], "9 " + whole)
+
     def test_children_say_nothing(self):
         events, output, _ = run("""
 import orch, os, subprocess, sys

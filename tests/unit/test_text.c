@@ -43,6 +43,32 @@ static void test_plain(void **state)
     assert_null(orch_text_line(NULL));
 }
 
+static void test_last_lines(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        unsigned count;
+        size_t bytes_max;
+        const char *joined;
+    } rows[] = {
+        {NULL, 2, 80, ""},
+        {"", 2, 80, ""},
+        {"\n \r\n", 2, 80, ""},
+        {"one", 2, 80, "one"},
+        {"one\ntwo\n\n  three \r\n\n", 2, 80, "two|  three"},
+        {"  0%\r 50%\r100%", 1, 80, "100%"}, /* a progress bar */
+        {"a\033[2J\xe2\x80\xaex\tb", 3, 80, "a?[2J???x b"},
+        {"0123456789", 1, 4, "0123..."},
+        {"012\xc3\xa9", 1, 4, "012..."}, /* not in the middle of a character */
+    };
+    for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+        g_auto(GStrv) lines = orch_text_last_lines(rows[i].text, rows[i].count, rows[i].bytes_max);
+        g_autofree char *joined = g_strjoinv("|", lines);
+        assert_string_equal(joined, rows[i].joined);
+    }
+}
+
 static void test_duration(void **state)
 {
     (void)state;
@@ -60,6 +86,7 @@ static void test_duration(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_plain),
+                                       cmocka_unit_test(test_last_lines),
                                        cmocka_unit_test(test_duration)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "core/cli/run_notices.h"
+
+#include "lib/base/text.h"
+
+#include <string.h>
+
+/* Of a thousand failures the first say why: the store has the others. */
+enum { RUN_FAULTS_KEPT = 100, FAULTS_PRINTED = 20, STDERR_LINES = 5, STDERR_LINE_BYTES = 200 };
+
+struct run_fault {
+    char *line;    /* as it was shown when it happened */
+    char **errors; /* the last lines of its stderr */
+    json_t *json;
+};
+
+static void fault_free(void *pointer)
+{
+    struct run_fault *fault = pointer;
+    g_free(fault->line);
+    g_strfreev(fault->errors);
+    json_decref(fault->json);
+    g_free(fault);
+}
+
+void run_notices_init(struct run_notices *notices)
+{
+    *notices = (struct run_notices){.faults = g_ptr_array_new_with_free_func(fault_free),
+                                    .tried_again = json_array()};
+}
+
+void run_notices_release(struct run_notices *notices)
+{
+    g_ptr_array_unref(notices->faults);
+    json_decref(notices->tried_again);
+}
+
+/* Names a trial's run in --json. */
+static json_t *run_json(const struct orch_running *trial, const struct orch_collected *collected)
+{
+    g_autofree char *label = orch_cell_label(trial->item->cell);
+    return json_pack("{s:s s:s s:s s:s?}", "run", trial->key, "trial", label, "state",
+                     orch_verdict_name(collected->verdict), "reason", collected->reason);
+}
+
+static void add_fault(struct run_notices *notices, const struct orch_running *trial,
+                      const struct orch_collected *collected, const char *line)
+{
+    notices->fault_count++;
+    if (notices->faults->len >= RUN_FAULTS_KEPT)
+        return;
+    struct run_fault *fault = g_new0(struct run_fault, 1);
+    fault->line = g_strdup(line);
+    fault->errors = orch_text_last_lines(collected->stderr_tail, STDERR_LINES, STDERR_LINE_BYTES);
+    fault->json = run_json(trial, collected);
+    json_t *errors = json_array();
+    for (char **error = fault->errors; *error; error++)
+        json_array_append_new(errors, json_string(*error));
+    json_object_set_new(fault->json, "stderr", errors);
+    g_ptr_array_add(notices->faults, fault);
+}
+
+void run_notices_add(struct run_notices *notices, const struct orch_running *trial,
+                     const struct orch_collected *collected, bool again, const char *line)
+{
+    if (again) {
+        notices->tried_again_count++;
+        if (json_array_size(notices->tried_again) < RUN_FAULTS_KEPT)
+            json_array_append_new(notices->tried_again, run_json(trial, collected));
+    } else if (orch_verdict_facts(collected->verdict)->fault) {
+        add_fault(notices, trial, collected, line);
+    }
+}
+
+static const char *last_of(char *const *lines)
+{
+    guint count = g_strv_length((char **)(uintptr_t)lines);
+    return count ? lines[count - 1] : NULL;
+}
+
+/* Equal endings, as of a sweep whose program has one mistake, are printed once. The lines above the
+ * last one often name a file of the trial's own folder, so they are not compared. */
+static void print_errors(const struct run_fault *fault, const struct run_fault *before)
+{
+    const char *last = last_of(fault->errors);
+    if (last && before && g_strcmp0(last, last_of(before->errors)) == 0) {
+        fputs("    its stderr ends as the one above\n", stderr);
+        return;
+    }
+    if (fault->errors[0] && fault->errors[1]) /* one line is the reason, which was shown */
+        for (char **error = fault->errors; *error; error++)
+            fprintf(stderr, "    | %s\n", *error);
+}
+
+static void print_hint(const struct run_fault *fault)
+{
+    const char *key = json_string_value(json_object_get(fault->json, "run"));
+    fprintf(stderr, "    hint: orch log %s\n", orch_cli_short_key(key));
+}
+
+void run_notices_print(const struct run_notices *notices, unsigned planned)
+{
+    guint count = notices->faults->len;
+    bool repeats_lines = count > 1 || (count && planned > 20);
+    if (repeats_lines)
+        fputs("\nfailed:\n", stderr);
+    for (guint i = 0; i < count && i < FAULTS_PRINTED; i++) {
+        const struct run_fault *fault = notices->faults->pdata[i];
+        if (repeats_lines)
+            fprintf(stderr, "  %s\n", fault->line);
+        print_errors(fault, i ? notices->faults->pdata[i - 1] : NULL);
+        print_hint(fault);
+    }
+    if (notices->fault_count > FAULTS_PRINTED)
+        fprintf(stderr, "  and %u more: orch ls --where 'state!=ok'\n",
+                notices->fault_count - FAULTS_PRINTED);
+}
+
+void run_notices_to_json(const struct run_notices *notices, json_t *object)
+{
+    json_t *failures = json_array();
+    for (guint i = 0; i < notices->faults->len; i++)
+        json_array_append(failures, ((const struct run_fault *)notices->faults->pdata[i])->json);
+    json_object_set_new(object, "failures", failures);
+    json_object_set(object, "tried_again", notices->tried_again);
+}

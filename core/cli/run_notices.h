@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What the user of `orch run` should notice about its trials, gathered while they end and told once
+ * at the end, as text and in --json: failures with the last lines of their stderr, trials that were
+ * tried again. */
+#ifndef ORCH_CORE_CLI_RUN_NOTICES_H
+#define ORCH_CORE_CLI_RUN_NOTICES_H
+
+#include "core/cli/cli.h"
+#include "core/run/schedule.h"
+
+struct run_notices {
+    GPtrArray *faults;       /* struct run_fault, the first RUN_FAULTS_KEPT */
+    guint fault_count;       /* of all */
+    json_t *tried_again;     /* array, as in --json */
+    guint tried_again_count; /* of all */
+};
+
+void run_notices_init(struct run_notices *notices);
+void run_notices_release(struct run_notices *notices);
+
+/** Takes note of a trial that ended. `line`: as it was shown. `again`: it is tried once more. */
+void run_notices_add(struct run_notices *notices, const struct orch_running *trial,
+                     const struct orch_collected *collected, bool again, const char *line);
+
+/** Prints the notices on stderr. `planned`: trials of the run. */
+void run_notices_print(const struct run_notices *notices, unsigned planned);
+
+/** Sets "failures" and "tried_again" in the --json object of a run. */
+void run_notices_to_json(const struct run_notices *notices, json_t *object);
+
+#endif
