@@ -185,6 +185,9 @@ table() {
     row MPI "${mpi:-left out: no data-parallel processes}"
 }
 
+# The command to type next
+next() { say ''; say "next: ./orch run $1    # $2"; }
+
 # ---- commands -----------------------------------------------------------------------------------
 
 run_tests() {
@@ -231,8 +234,8 @@ case $command in
         table
         exec ./orch run "$@" ;;
     test) run_tests "$@" ;;
-    build) build_core; table ;;
-    torch | all) build_torch; table ;;
+    build) build_core; table; next recipes/first.recipe 'a first sweep, 2 seconds' ;;
+    torch | all) build_torch; table; next recipes/hw4.recipe 'homework 4 on this machine' ;;
     paper) need 'reports on paper' "$PAPER_PACKAGES" ;;
     browser) need 'a browser for tests' "$BROWSER_PACKAGES" ;;
     asan) run_asan "$@" ;;

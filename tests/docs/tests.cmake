@@ -1,13 +1,19 @@
-# The pages' commands are run, and print what they say.
-add_test(NAME docs.readme COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/readme.py
-  ${CMAKE_SOURCE_DIR}/README.md ${CMAKE_BINARY_DIR})
-add_test(NAME docs.forecasts COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/readme.py
-  ${CMAKE_SOURCE_DIR}/docs/forecasts.md ${CMAKE_BINARY_DIR})
-add_test(NAME docs.planning COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/readme.py
-  ${CMAKE_SOURCE_DIR}/docs/planning.md ${CMAKE_BINARY_DIR})
-add_test(NAME docs.sharing COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/readme.py
-  ${CMAKE_SOURCE_DIR}/docs/sharing.md ${CMAKE_BINARY_DIR})
-set_tests_properties(docs.readme docs.forecasts docs.planning docs.sharing PROPERTIES LABELS quick TIMEOUT 120)
+# Each page with a ```console block is run, and prints what it says.
+file(GLOB pages RELATIVE ${CMAKE_SOURCE_DIR} CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/README.md
+  ${CMAKE_SOURCE_DIR}/docs/*.md ${CMAKE_SOURCE_DIR}/docs/plugins/*.md)
+foreach(page ${pages})
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${page})
+  file(STRINGS ${CMAKE_SOURCE_DIR}/${page} consoles REGEX "^```console")
+  if(consoles)
+    string(REGEX REPLACE "^docs/|[.]md$" "" name ${page})
+    string(TOLOWER ${name} name)
+    string(REPLACE "/" "-" name ${name})
+    add_test(NAME docs.${name} COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/page.py ${page} ${CMAKE_BINARY_DIR} ${CMAKE_SOURCE_DIR})
+    set_tests_properties(docs.${name} PROPERTIES LABELS quick TIMEOUT 120)
+  endif()
+endforeach()
+# Every command line of the manual, of help and of messages can be typed.
+add_test(NAME docs.commands COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/commands.py ${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR})
 # The tests that docs/faults.md names are there.
 add_test(NAME docs.faults COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/faults.py ${CMAKE_SOURCE_DIR})
-set_tests_properties(docs.faults PROPERTIES LABELS quick)
+set_tests_properties(docs.commands docs.faults PROPERTIES LABELS quick)

@@ -1,0 +1,221 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Runs the commands of a page of the manual:   page.py PAGE BUILD SOURCE   (PAGE as seen from SOURCE)
+
+Each page has a scratch repository of its own, as a clone has it: recipes/first.recipe is there, the user
+is Ada, and a remote and Bob's clone of it lie beside it. SETUP adds what a page needs further.
+
+- In a ```console block every line '$ COMMAND' must print the lines below it. '...' stands for any lines,
+  also for none. A command below which a line begins with 'orch: ' (and no 'orch: warning') must fail.
+- ```sh blocks are run for the pages of RUNS_SH; for all pages docs.commands checks how they are spelled.
+- A ```python block whose first line is '# NAME.py' is written into that file.
+- Runs of blanks may differ. Numbers must be the same for commands that compute and do not measure (EXACT).
+  For all others whole numbers must be the same, but keys, decimals, and numbers with a unit of time, of
+  bytes or with a per cent sign may differ.
+- /tmp is a folder of the test's. './build.sh' has tests of its own.
+"""
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+EXACT = re.compile(r"^orch (predict (?!--score)|net |gpu |predictor eval|plugin show|config|check|compare)")
+
+# pages whose ```sh blocks are run, too
+RUNS_SH = ["README.md", "docs/sharing.md"]
+
+# (page, beginning of a line): why it is not run here
+NOT_RUN = {
+    ("README.md", "./build.sh"): "builds the program; build.sh has tests of its own",
+    ("docs/predictors.md", "/usr/bin/python3 bench/folds.py"): "needs measurements that are not part of orch",
+    ("docs/lecture7.md", "OMP_NUM_THREADS=1 bench/justus.sh"): "needs measurements that are not part of orch",
+    ("docs/sharing.md", "orch push /media"): "needs a USB stick",
+    ("docs/sharing.md", "orch pull /media"): "needs a USB stick",
+    ("docs/sharing.md", "orch run hw4.recipe"): "needs LibTorch and a shared folder",
+    ("docs/sharing.md", "orch run recipes/hw4.recipe"): "needs LibTorch and a signing key",
+    ("docs/sharing.md", "git config"): "sets up a signing key",
+    ("docs/sharing.md", "orch rm"): "RUN stands for a key",
+    ("docs/sharing.md", "orch show RUN"): "RUN stands for a key",
+    ("docs/sharing.md", "orch export --bundle two.orch"): "names keys of other runs",
+    ("docs/sharing.md", "orch export --bundle hw4.orch"): "needs LibTorch",
+    ("docs/sharing.md", "orch db merge ../anna"): "needs another's store",
+    ("docs/sharing.md", "orch db merge /media"): "needs a USB stick",
+    ("docs/sharing.md", "orch doctor"): "measures the file system, with the one below for 60 s",
+}
+
+# further preparation of a page, run by bash in the scratch repository
+SETUP = {
+    "docs/compare.md": """
+mkdir exp
+cat >exp/bench.awk <<'P'
+{ factor = $1; x = substr(seed, length(seed) - 5) + 54321 * length($0) }
+END {
+    for (i = 0; i < 24; i++) { x = x * 16807 % 2147483647; if (i > 11) noise += x / 2147483647 }
+    print "epoch_time", 11 * (1 + 0.01 * (noise - 6)) * factor
+    print "accuracy", 0.5 + substr(seed, length(seed) - 2) / 10000
+}
+P
+cat >exp/bench.plugin <<'Y'
+plugin: bench
+command: [awk, -v, "seed=${seed}", -f, bench.awk, slow.awk]
+metrics:
+  epoch_time: { better: min, unit: s }
+  accuracy: { better: max }
+Y
+cat >bench.recipe <<'R'
+format: 1
+recipe: bench
+experiments:
+  bench: { plugin: exp/bench.plugin, repeat: 8, reuse: any }
+R
+echo 1.0 >exp/slow.awk; git add -A; git commit -qm first; orch run -q bench.recipe
+git checkout -q -b feature; echo 1.10 >exp/slow.awk; git commit -qam slower; orch run -q bench.recipe""",
+    "docs/where.md": "orch try -q -x lr=0.1,0.01 -- echo loss={lr}",
+}
+
+
+def blocks(text):
+    """(language, lines) of each fenced block."""
+    return [(m.group(1), m.group(2).splitlines())
+            for m in re.finditer(r"^```(\w+)\n(.*?)^```$", text, re.M | re.S)]
+
+
+def shape(line, exact):
+    """What stays of a line: all but its blanks, or also without what is measured."""
+    if not exact:
+        line = re.sub(r"(?<![.\w])[0-9a-f]{8}\b", "KEY", line)
+        line = re.sub(r"\d+ of \d+ within", "N of N within", line)
+        line = re.sub(r"\d+\.\d+(e[-+]\d+)?", "N", line)
+        line = re.sub(r"\b(\d+|N) (ns|us|ms|s|min|h|d|w|%|[KMGT]?i?B|bytes)(?!\w)", "N UNIT", line)
+    line = re.sub(r"commit [0-9a-f]{8}", "commit KEY", line)
+    return re.sub(r"\s+", " ", line).strip()
+
+
+def matches(wanted, got, exact):
+    """Do the lines come in this order? '...' stands for any lines, also for none."""
+    at = 0
+    skipping = False
+    for line in wanted:
+        if line.strip() == "...":
+            skipping = True
+            continue
+        while skipping and at < len(got) and shape(got[at], exact) != shape(line, exact):
+            at += 1
+        if at >= len(got) or shape(got[at], exact) != shape(line, exact):
+            return "expected '%s', found '%s'" % (line, got[at] if at < len(got) else "the end")
+        at += 1
+        skipping = False
+    return None if skipping or at == len(got) else "not shown: '%s'" % got[at]
+
+
+class Shell:
+    def __init__(self, build, folder):
+        self.folder = folder
+        self.env = dict(os.environ, PATH=build + ":" + os.environ["PATH"], HOME=folder + "/home",
+                        XDG_DATA_HOME=folder + "/share", XDG_CONFIG_HOME=folder + "/config",
+                        XDG_CACHE_HOME=folder + "/cache",
+                        LC_ALL="C", NO_COLOR="1", GIT_AUTHOR_NAME="t", GIT_AUTHOR_EMAIL="t@example.org",
+                        GIT_COMMITTER_NAME="t", GIT_COMMITTER_EMAIL="t@example.org")
+        for name in ("ORCH_DB", "ORCH_PLUGIN_PATH", "ORCH_USER", "ORCH_HARDWARE"):
+            self.env.pop(name, None)
+
+    def run(self, command, may_fail=False):
+        there = command.replace("/tmp/", self.folder + "/")
+        done = subprocess.run(["bash", "-c", there], cwd=self.folder + "/w", env=self.env,
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True)
+        if bool(done.returncode) != may_fail:
+            sys.exit("FAILED: %s\nit ended with %d%s\n%s" % (
+                command, done.returncode, ", the page shows an error" if may_fail else "", done.stdout))
+        return done.stdout.replace(self.folder + "/", "/tmp/")
+
+
+def transcript(lines):
+    """(command, lines below it) of a console block."""
+    out = []
+    for line in lines:
+        if line.startswith("$ "):
+            out.append((line[2:], []))
+        else:
+            out[-1][1].append(line)
+    return out
+
+
+class Page:
+    def __init__(self, page, shell):
+        self.name = page
+        self.shell = shell
+        self.shown = self.run = 0
+        self.left_out = set()
+
+    def is_left_out(self, command):
+        for page, beginning in NOT_RUN:
+            if page == self.name and command.startswith(beginning):
+                self.left_out.add((page, beginning))
+                return True
+        return False
+
+    def console(self, lines):
+        for command, wanted in transcript(lines):
+            if self.is_left_out(command):
+                continue
+            wanted = [line for line in wanted if line]
+            may_fail = any(re.match(r"orch: (?!warning)", line) for line in wanted)
+            got = [line for line in self.shell.run(command, may_fail).splitlines() if line]
+            problem = matches(wanted, got, bool(EXACT.match(command)))
+            if problem:
+                sys.exit("FAILED: $ %s\n%s\nall of it:\n%s" % (command, problem, "\n".join(got)))
+            self.shown += 1
+
+    def sh(self, lines):
+        for line in lines if self.name in RUNS_SH else []:
+            if line and not self.is_left_out(line):
+                self.shell.run(line)
+                self.run += 1
+
+    def recipe(self, lines):
+        """A recipe that the page shows whole is the one that comes with orch."""
+        name = re.match(r"recipe: (\w+)$", lines[1]) if len(lines) > 1 else None
+        path = os.path.join(self.shell.folder, "w/recipes/%s.recipe" % name.group(1)) if name else ""
+        if os.path.exists(path):
+            with open(path) as file:
+                if file.read().splitlines() != lines:
+                    sys.exit("FAILED: '%s' is not what the page shows" % path)
+
+    def file(self, lines):
+        name = re.match(r"# (\w+\.py)$", lines[0])
+        if name:
+            with open(os.path.join(self.shell.folder, "w", name.group(1)), "w") as file:
+                file.write("\n".join(lines) + "\n")
+
+
+def prepare(shell, source, page):
+    for name in ("home", "w/recipes"):
+        os.makedirs(os.path.join(shell.folder, name))
+    shell.run("git init -q -b main . && cp '%s/recipes/first.recipe' recipes/" % source)
+    shell.run("git config user.name 'Ada Lovelace' && git config user.email ada@example.org")
+    shell.run("git add -A && git commit -qm first && git init -q --bare -b main ../hub.git")
+    shell.run("git remote add origin ../hub.git && git push -q origin main")
+    shell.run("git clone -q ../hub.git ../bob && git -C ../bob config user.name Bob")
+    shell.run(SETUP.get(page, "true"))
+
+
+def main():
+    page, build, source = sys.argv[1:4]
+    with open(os.path.join(source, page)) as file:
+        text = file.read()
+    with tempfile.TemporaryDirectory() as folder:
+        shell = Shell(os.path.realpath(build), folder)
+        prepare(shell, source, page)
+        this = Page(page, shell)
+        kinds = {"console": this.console, "sh": this.sh, "python": this.file, "yaml": this.recipe}
+        for language, lines in blocks(text):
+            kinds.get(language, lambda lines: None)(lines)
+        stale = [key for key in NOT_RUN if key[0] == page and key not in this.left_out]
+        if stale:
+            sys.exit("FAILED: NOT_RUN names what the page has not: %s" % stale)
+        print("%d commands with their output, %d more: all as the page says" % (this.shown, this.run))
+
+
+main()
