@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What a training will take and cost, before it runs. */
-#include "core/cli/predict.h"
+#include "core/cli/predict_step.h"
 
 #include "core/cli/forecast_show.h"
 
@@ -93,7 +93,7 @@ static const struct orch_option OPTIONS[] = {
      "curve: replace a loss outside the range of its N neighbours on each side"},
     {"normalised", 0, NULL, ORCH_OPT_FLAG, AT(normalised),
      "curve: divide losses by the run's largest"},
-    {"format", 'f', "NAME", ORCH_OPT_TEXT, AT(format), "text, csv, markdown, latex"},
+    {"format", 'f', "NAME", ORCH_OPT_TEXT, AT(format), "text, tsv, csv, markdown, latex"},
     {0}};
 
 static bool is_model(const char *name, GError **error)
@@ -240,7 +240,10 @@ static bool curve_fits(const struct predict_options *o, int arg_count, GError **
 static int answer(struct orch_cli *cli, struct question *q, GError **error)
 {
     const struct predict_options *o = q->o;
-    if (o->model && strcmp(o->model, "paleo") == 0)
+    bool is_paleo = o->model && strcmp(o->model, "paleo") == 0;
+    if (is_paleo || g_strcmp0(o->gpu, "all") == 0)
+        question_assume_stem(q);
+    if (is_paleo)
         return predict_paleo(cli, q, error);
     if (!o->gpu) {
         orch_error_set(error, ORCH_ERROR_USAGE, "for example --gpu V100, or --gpu all",

@@ -389,6 +389,8 @@ int predict_step(struct orch_cli *cli, struct question *q, GError **error)
         s.table = orch_table_new(has_limits(q) ? HEADERS : HEADERS_WITHOUT_LIMITS);
         ok = ask_each(&s, error);
         if (ok)
+            question_assume_stem_on(q, &s.tiers, &s.c, &s.last);
+        if (ok)
             print_answers(&s);
         else
             json_decref(orch_table_to_json(s.table));

@@ -36,6 +36,14 @@ void answer_clear(struct answer *answer);
 /** Does it keep to --budget and --deadline? Without them: yes. */
 bool answer_keeps_limits(const struct question *q, const struct answer *answer);
 
+/** Adds the assumption that an ImageNet network is meant with its own stem, where the images are
+ * small and the zoo has a variant for them, and how much more that one computes (predict_stem.c).
+ */
+void question_assume_stem(struct question *q);
+/** The same with how much longer the variant takes than `answer` on that device. */
+void question_assume_stem_on(struct question *q, struct tiers *tiers, const struct candidate *c,
+                             const struct answer *answer);
+
 json_t *answer_json(const struct question *q, const struct candidate *c, const struct answer *a);
 /** The whole answer; steals `predictions`. */
 json_t *answers_json(const struct question *q, const char *tier, json_t *predictions);
