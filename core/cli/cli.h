@@ -79,7 +79,8 @@ struct orch_cli {
     const char *db, *directory, *who;
     const char **plugin_paths;
     bool json, quiet, verbose, help;
-    const char *color; /* auto, always, never */
+    const char *color;  /* auto, always, never */
+    const char *format; /* of tables, where the command has no --format of its own; NULL: text */
     /* made when asked for, freed at the end */
     struct orch_workspace *workspace;
     struct orch_plugins *plugins;
@@ -159,8 +160,8 @@ void orch_cli_print(const char *format, ...) G_GNUC_PRINTF(1, 2);
 /** The same where all of it must be one line. */
 void orch_cli_print_line(const char *format, ...) G_GNUC_PRINTF(1, 2);
 
-/** Prints a table to stdout and frees it: aligned on a terminal, tab-separated when piped. Under
- * --json: {"schema_version":1, "NAME":[{...}]}. */
+/** Prints a table to stdout and frees it: aligned, or as --format says. Under --json:
+ * {"schema_version":1, "NAME":[{...}]}. */
 void orch_table_print(struct orch_cli *cli, struct orch_table *table, const char *name);
 /** The same in a format; --json goes before it. */
 void orch_table_print_as(struct orch_cli *cli, struct orch_table *table, const char *name,

@@ -37,7 +37,7 @@ static const struct orch_option LS_OPTIONS[] = {
     {"arch", 'a', "NAME", ORCH_OPT_TEXT, offsetof(struct ls_options, arch),
      "only this architecture: Kepler, Pascal, Volta, ..."},
     {"format", 'f', "NAME", ORCH_OPT_TEXT, offsetof(struct ls_options, format),
-     "text, csv, markdown, latex"},
+     "text, tsv, csv, markdown, latex"},
     {0}};
 
 static void add_number(struct orch_table *table, double value)

@@ -91,7 +91,7 @@ static const struct orch_option SHOW_OPTIONS[] = {
     {"precision", 0, "NAME", ORCH_OPT_TEXT, offsetof(struct show_options, precision),
      "fp32 (default), fp16, bf16: of activations and moved values"},
     {"format", 'f', "NAME", ORCH_OPT_TEXT, offsetof(struct show_options, format),
-     "text, csv, markdown, latex"},
+     "text, tsv, csv, markdown, latex"},
     {0}};
 
 /* What the options come to. */
@@ -486,7 +486,7 @@ static const struct orch_option COMPARE_OPTIONS[] = {
     {"mac", 0, "1|2", ORCH_OPT_INT, offsetof(struct compare_options, per_mac),
      "count a multiply-add as so many operations (default 2)"},
     {"format", 'f', "NAME", ORCH_OPT_TEXT, offsetof(struct compare_options, format),
-     "text, csv, markdown, latex"},
+     "text, tsv, csv, markdown, latex"},
     {0}};
 
 static void add_ratio(struct orch_table *table, const char *what, double a, double b, bool bytes)

@@ -41,7 +41,7 @@ static const struct orch_option OPTIONS[] = {
      "write each row's target, answer, interval and distance"},
     {"untuned", 0, NULL, ORCH_OPT_FLAG, AT(untuned), "take each model's first setting"},
     {"seed", 0, "N", ORCH_OPT_INT, AT(seed), "of folds and models (default 0)"},
-    {"format", 'f', "NAME", ORCH_OPT_TEXT, AT(format), "text, csv, markdown, latex"},
+    {"format", 'f', "NAME", ORCH_OPT_TEXT, AT(format), "text, tsv, csv, markdown, latex"},
     {0}};
 
 /* Errors of numbers beyond all measure have no number in JSON. */

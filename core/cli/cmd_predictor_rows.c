@@ -20,7 +20,7 @@ static const struct orch_option OPTIONS[] = {
     {"data", 'd', "NAME", ORCH_OPT_TEXT, AT(data), "the rows of a data set instead of the runs'"},
     {"where", 'w', "FILTER", ORCH_OPT_TEXT, AT(where), "only runs that match (docs/where.md)"},
     {"runs", 0, NULL, ORCH_OPT_FLAG, AT(runs), "the run of each row in front"},
-    {"format", 'f', "NAME", ORCH_OPT_TEXT, AT(format), "text, csv, markdown, latex"},
+    {"format", 'f', "NAME", ORCH_OPT_TEXT, AT(format), "text, tsv, csv, markdown, latex"},
     {0}};
 
 /* Is every field of a column a number or empty, and one of them a number? */

@@ -475,6 +475,6 @@ const struct orch_command ORCH_COMMAND_SHOW = {
              "declared work takes there and here (tier transferred), or by the roofline alone "
              "(prior).",
     .examples = "  orch show @last\n"
-                "  orch show 3f2a91c0 -m loss -m val_accuracy > curves.tsv",
+                "  orch show 3f2a91c0 -m loss -m val_accuracy --format tsv > curves.tsv",
     .run = run,
 };

@@ -22,7 +22,7 @@ static const struct orch_option OPTIONS[] = {
     {"where", 'w', "FILTER", ORCH_OPT_TEXT, offsetof(struct table_options, where),
      "only runs that match (see 'orch ls')"},
     {"format", 0, "FORMAT", ORCH_OPT_TEXT, offsetof(struct table_options, format),
-     "text, csv, markdown, latex or json"},
+     "text, tsv, csv, markdown, latex or json"},
     {0}};
 
 /* "lr,mode" as names; empty for NULL. */

@@ -29,9 +29,11 @@ void orch_help_overview(FILE *out, bool all)
         group = command->group;
         fprintf(out, "  %-16s %s\n", command->name, command->summary);
     }
-    fputs(all ? "\n'orch COMMAND --help' tells more.\n"
-              : "'orch help' lists all commands, 'orch help COMMAND' tells more of one.\n",
-          out);
+    fputs(
+        all ? "\n'orch COMMAND --help' shows the options of a command, 'orch help options' those\n"
+              "that every command has.\n"
+            : "'orch help' lists all commands, 'orch help COMMAND' tells more of one.\n",
+        out);
 }
 
 static void append_options(GString *out, const struct orch_option *options, const char *heading)
@@ -54,6 +56,20 @@ static char *usage_line(const struct orch_command *command)
                            *command->usage ? " " : "", command->usage);
 }
 
+/* Stands in the help of each command for the options that all of them have. */
+static const char COMMON_OPTIONS_LINE[] = "\n--json, --format tsv, --db FILE, -C DIR and others "
+                                          "work with every command: see 'orch help options'\n";
+
+/* The help topic 'options'. */
+static char *common_options_text(void)
+{
+    GString *out = g_string_new("orch help options - what every command understands\n");
+    append_options(out, ORCH_COMMON_OPTIONS, "options of every command");
+    g_string_append(out, "\nLong names may be shortened while they stay unique. '--' ends the "
+                         "options.\n");
+    return g_string_free(out, FALSE);
+}
+
 static char *help_text(const struct orch_command *command)
 {
     GString *out = g_string_new(NULL);
@@ -63,7 +79,7 @@ static char *help_text(const struct orch_command *command)
     if (command->about)
         g_string_append_printf(out, "\n%s\n", command->about);
     append_options(out, command->options, "options");
-    append_options(out, ORCH_COMMON_OPTIONS, "options of every command");
+    g_string_append(out, COMMON_OPTIONS_LINE);
     if (command->examples)
         g_string_append_printf(out, "\nexamples:\n%s\n", command->examples);
     return g_string_free(out, FALSE);
@@ -89,9 +105,8 @@ static void print_wrapped(FILE *out, const char *line, int columns, int indent)
 }
 
 /* On a terminal no line is longer than it; what stands beside an option stays in its column. */
-void orch_help_command(FILE *out, const struct orch_command *command)
+static void print_help_text(FILE *out, const char *text)
 {
-    g_autofree char *text = help_text(command);
     int columns = orch_terminal_columns(fileno(out));
     if (columns < 60) {
         fputs(text, out);
@@ -107,6 +122,12 @@ void orch_help_command(FILE *out, const struct orch_command *command)
         else
             print_wrapped(out, lines[i], MIN(columns, 100), is_option ? 33 : 0);
     }
+}
+
+void orch_help_command(FILE *out, const struct orch_command *command)
+{
+    g_autofree char *text = help_text(command);
+    print_help_text(out, text);
 }
 
 bool orch_help_group(FILE *out, const char *word)
@@ -188,7 +209,7 @@ char *orch_help_man(const struct orch_command *command)
     }
     g_string_append(out, ".SH OPTIONS\n");
     roff_options(out, command->options);
-    roff_options(out, ORCH_COMMON_OPTIONS);
+    g_string_append(out, ".PP\nThe options that every command has are in\n.BR orch (1).\n");
     if (command->examples) {
         g_string_append(out, ".SH EXAMPLES\n.nf\n");
         append_roff(out, command->examples);
@@ -259,6 +280,11 @@ static bool write_pages(const char *folder, bool man, GError **error)
         g_string_append_printf(index, "- [orch %s](%s) - %s\n", ORCH_COMMANDS[i]->name, name,
                                ORCH_COMMANDS[i]->summary);
     }
+    g_autofree char *common = common_options_text();
+    g_autofree char *common_page =
+        g_strdup_printf("# orch help options\n\n```text\n%s```\n", common);
+    g_string_append(index, "- [orch help options](options.md) - what every command understands\n");
+    ok = ok && (man || write_page(folder, "options.md", common_page, error));
     g_autofree char *overview = man ? man_overview() : NULL;
     ok = ok && write_page(folder, man ? "orch.1" : "README.md", man ? overview : index->str, error);
     g_string_free(index, TRUE);
@@ -280,6 +306,11 @@ static int run_help(struct orch_cli *cli, const void *options, GError **error)
     }
     g_autofree char *name = g_strjoinv(" ", (char **)(void *)cli->args);
     const struct orch_command *command = orch_command_find(name);
+    if (strcmp(name, "options") == 0) {
+        g_autofree char *text = common_options_text();
+        print_help_text(stdout, text);
+        return ORCH_EXIT_OK;
+    }
     if (command) {
         orch_help_command(stdout, command);
         return ORCH_EXIT_OK;
@@ -294,7 +325,7 @@ const struct orch_command ORCH_COMMAND_HELP = {
     .name = "help",
     .group = "Care",
     .summary = "list the commands, or tell more of one",
-    .usage = "[COMMAND]",
+    .usage = "[COMMAND|options]",
     .max_args = 3,
     .options = HELP_OPTIONS,
     .option_bytes = sizeof(struct help_options),

@@ -18,6 +18,8 @@ const struct orch_option ORCH_COMMON_OPTIONS[] = {
     {"plugin-path", 0, "DIR", ORCH_OPT_LIST, offsetof(struct orch_cli, plugin_paths),
      "look for plugins in DIR first"},
     {"json", 0, NULL, ORCH_OPT_FLAG, offsetof(struct orch_cli, json), "print JSON"},
+    {"format", 0, "NAME", ORCH_OPT_TEXT, offsetof(struct orch_cli, format),
+     "print tables as text, tsv, csv, markdown or latex (default: text, aligned)"},
     {"quiet", 'q', NULL, ORCH_OPT_FLAG, offsetof(struct orch_cli, quiet), "less talk on stderr"},
     {"verbose", 'v', NULL, ORCH_OPT_FLAG, offsetof(struct orch_cli, verbose),
      "more talk on stderr"},

@@ -100,25 +100,19 @@ void orch_table_print_as(struct orch_cli *cli, struct orch_table *table, const c
                          const char *format)
 {
     enum orch_table_format chosen;
-    if (cli->json || !orch_table_format_parse(format, &chosen, NULL) || chosen == ORCH_TABLE_TEXT) {
-        orch_table_print(cli, table, name);
-        return;
+    bool is_text = !orch_table_format_parse(format, &chosen, NULL) || chosen == ORCH_TABLE_TEXT;
+    if (cli->json) {
+        orch_cli_print_json(json_pack("{s:o}", name, orch_table_json(table)));
+    } else {
+        g_autofree char *text = is_text ? orch_table_aligned(table, orch_cli_color(cli, false),
+                                                             orch_terminal_columns(STDOUT_FILENO))
+                                        : orch_table_format(table, chosen);
+        fputs(text, stdout);
     }
-    g_autofree char *text = orch_table_format(table, chosen);
-    fputs(text, stdout);
     orch_table_free(table);
 }
 
 void orch_table_print(struct orch_cli *cli, struct orch_table *table, const char *name)
 {
-    if (cli->json) {
-        orch_cli_print_json(json_pack("{s:o}", name, orch_table_json(table)));
-    } else {
-        g_autofree char *text = cli->stdout_is_tty
-                                    ? orch_table_aligned(table, orch_cli_color(cli, false),
-                                                         orch_terminal_columns(STDOUT_FILENO))
-                                    : orch_table_tabbed(table);
-        fputs(text, stdout);
-    }
-    orch_table_free(table);
+    orch_table_print_as(cli, table, name, cli->format);
 }

@@ -251,7 +251,7 @@ char *orch_table_aligned(const struct orch_table *table, bool color, int limit)
     return g_string_free(out, FALSE);
 }
 
-char *orch_table_tabbed(const struct orch_table *table)
+static char *format_tabbed(const struct orch_table *table)
 {
     GString *out = g_string_new(NULL);
     for (unsigned i = 0; i < table->columns; i++)
@@ -331,6 +331,8 @@ char *orch_table_format(const struct orch_table *table, enum orch_table_format c
 {
     if (chosen == ORCH_TABLE_TEXT)
         return orch_table_aligned(table, false, 0);
+    if (chosen == ORCH_TABLE_TSV)
+        return format_tabbed(table);
     const struct format *format = &FORMATS[chosen - ORCH_TABLE_CSV];
     GString *out = g_string_new(NULL);
     bool latex = strcmp(format->name, "latex") == 0;
@@ -360,12 +362,16 @@ bool orch_table_format_parse(const char *name, enum orch_table_format *out, GErr
     *out = ORCH_TABLE_TEXT;
     if (!name || strcmp(name, "text") == 0)
         return true;
+    if (strcmp(name, "tsv") == 0) {
+        *out = ORCH_TABLE_TSV;
+        return true;
+    }
     for (unsigned i = 0; i < G_N_ELEMENTS(FORMATS); i++)
         if (strcmp(FORMATS[i].name, name) == 0) {
             *out = (enum orch_table_format)(ORCH_TABLE_CSV + i);
             return true;
         }
-    orch_error_set(error, ORCH_ERROR_USAGE, "text, csv, markdown, latex",
+    orch_error_set(error, ORCH_ERROR_USAGE, "text, tsv, csv, markdown, latex",
                    "option '--format': unknown format '%s'", name);
     return false;
 }

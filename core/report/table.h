@@ -44,20 +44,20 @@ const struct orch_table_cell *orch_table_cell(const struct orch_table *table, un
                                               unsigned column);
 
 enum orch_table_format {
-    ORCH_TABLE_TEXT,
+    ORCH_TABLE_TEXT,     /* aligned columns */
+    ORCH_TABLE_TSV,      /* the same texts, separated by tabs */
     ORCH_TABLE_CSV,      /* RFC 4180; where cells are means, with columns for interval and n */
     ORCH_TABLE_MARKDOWN, /* GitHub's */
     ORCH_TABLE_LATEX,    /* a tabular */
 };
-/** "text" (NULL, too), "csv", "markdown", "latex"; false with ORCH_ERROR_USAGE for another. */
+/** "text" (NULL, too), "tsv", "csv", "markdown", "latex"; false with ORCH_ERROR_USAGE for another.
+ */
 bool orch_table_format_parse(const char *name, enum orch_table_format *out, GError **error);
 /** The caller frees. */
 char *orch_table_format(const struct orch_table *table, enum orch_table_format format);
 /** Aligned, in colour where asked for, wrapped to `limit` columns of a terminal (0: as long as it
  * likes). The caller frees. */
 char *orch_table_aligned(const struct orch_table *table, bool color, int limit);
-/** Tab-separated, for pipes. The caller frees. */
-char *orch_table_tabbed(const struct orch_table *table);
 /** An array of objects, a row each. New reference. */
 json_t *orch_table_json(const struct orch_table *table);
 

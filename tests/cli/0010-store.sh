@@ -18,7 +18,7 @@ fails 7 orch db check --db bad.db; has digest
 # a run does not change after it ended
 sqlite3 copy.db "UPDATE run SET state='ok'" 2>msg && _fail 'an ended run could be changed'
 # rm hides and spares nothing; purge and gc
-key=$(orch ls | tail -n 1 | cut -f1)
+key=$(orch ls --format tsv | tail -n 1 | cut -f1)
 ok orch rm "$key" --reason 'a test'; ok orch ls --json; same "$(json runs.#)" 0
 ok orch ls --all --json; same "$(json runs.#)" 1
 ok orch plan naps.recipe --json; same "$(json left)" 1

@@ -146,7 +146,7 @@ bad 'compare: { by: lr }' "'compare' needs 'value'"
 bad 'student: { text: x }' "'student' takes a text"
 bad 'collaborators: { by: lrr }' "unknown parameter 'lrr'"
 # the same table over any runs, without a recipe
-ok orch table --rows lr --columns mode --value 'result final'
+ok orch table --rows lr --columns mode --value 'result final' --format tsv
 has "$(printf 'lr\t')"
 ok orch table --rows lr --columns experiment --value 'result final' --where 'repeat = 1' --format json
 printf '%s' "$out" | python3 -c '

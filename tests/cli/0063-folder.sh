@@ -18,7 +18,7 @@ a=$(digest); as bob; same "$a" "$(digest)" 'the stores of ada and bob'; as cy; s
 same "$(ls "$share" | wc -l)" 3
 # nothing new: nothing is written; a public note is something, a private one stays
 ok orch push "$share"; same "$(ls "$share" | wc -l)" 3
-key=$(orch ls | tail -n 1 | cut -f1)
+key=$(orch ls --format tsv | tail -n 1 | cut -f1)
 ok orch db check
 # a copy that is not whole is passed over and taken up when it is
 first=$(ls "$share" | head -n 1); mkdir "$SCRATCH/new"

@@ -2,7 +2,7 @@
 # Results in a file, for mail and USB; and files that somebody made who means harm.
 sleeps naps 0.01
 ok orch run naps.recipe; sleeps naps 0.02; ok orch run naps.recipe
-key=$(orch ls | tail -n 1 | cut -f1)
+key=$(orch ls --format tsv | tail -n 1 | cut -f1)
 ok orch export --bundle one.orch "$key"; says "'one.orch': 1 run, 2 items"
 ok orch export --bundle all.orch; says '2 runs'
 ok orch export --bundle recipe.orch naps.recipe; says '2 runs'; cmp -s all.orch recipe.orch || _fail 'equal content, other bytes'
