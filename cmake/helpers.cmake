@@ -32,3 +32,21 @@ function(orch_test name label)
   set_tests_properties(unit.${name} PROPERTIES LABELS "${label}" TIMEOUT 120
     ENVIRONMENT "${ORCH_TEST_ENVIRONMENT}")
 endfunction()
+
+# orch_fuzz(NAME [DEPS...] [ALSO FOLDER...]): tests/fuzz/fuzz_NAME.c. With ORCH_FUZZ it is a libFuzzer
+# program, which tests/nightly.sh runs; otherwise replay.c feeds it the committed corpus
+# (tests/fuzz/corpus/NAME and the folders of ALSO), as a quick test.
+function(orch_fuzz name)
+  cmake_parse_arguments(fuzz "" "" "ALSO" ${ARGN})
+  add_executable(fuzz_${name} ${CMAKE_SOURCE_DIR}/tests/fuzz/fuzz_${name}.c)
+  target_link_libraries(fuzz_${name} PRIVATE ${fuzz_UNPARSED_ARGUMENTS})
+  if(ORCH_FUZZ)
+    target_link_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
+    return()
+  endif()
+  target_sources(fuzz_${name} PRIVATE ${CMAKE_SOURCE_DIR}/tests/fuzz/replay.c)
+  add_test(NAME fuzz.${name} COMMAND fuzz_${name} ${CMAKE_SOURCE_DIR}/tests/fuzz/corpus/${name}
+           ${fuzz_ALSO})
+  set_tests_properties(fuzz.${name} PROPERTIES LABELS quick TIMEOUT 60
+    ENVIRONMENT "${ORCH_TEST_ENVIRONMENT}")
+endfunction()

@@ -8,9 +8,4 @@ add_test(NAME onnx.torch COMMAND ${CMAKE_SOURCE_DIR}/tests/onnx/torch.sh
 set_tests_properties(onnx.torch PROPERTIES LABELS torch TIMEOUT 600 SKIP_RETURN_CODE 77
   ENVIRONMENT "ORCH_SOURCE_DIR=${CMAKE_SOURCE_DIR}")
 
-# The corpus through the fuzz target; with -fsanitize=fuzzer in the driver's place it fuzzes.
-add_executable(fuzz_onnx ${CMAKE_SOURCE_DIR}/tests/fuzz/fuzz_onnx.c
-               ${CMAKE_SOURCE_DIR}/tests/fuzz/replay.c)
-target_link_libraries(fuzz_onnx PRIVATE orch_onnx)
-add_test(NAME fuzz.onnx COMMAND fuzz_onnx ${CMAKE_SOURCE_DIR}/tests/fuzz/corpus/onnx)
-set_tests_properties(fuzz.onnx PROPERTIES LABELS quick TIMEOUT 60)
+orch_fuzz(onnx orch_onnx)

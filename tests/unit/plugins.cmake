@@ -25,8 +25,4 @@ if(ORCH_PYTHON3)
     ENVIRONMENT "ORCH_SOURCE_DIR=${CMAKE_SOURCE_DIR};PYTHONDONTWRITEBYTECODE=1")
 endif()
 
-add_executable(fuzz_manifest ${CMAKE_SOURCE_DIR}/tests/fuzz/fuzz_manifest.c
-               ${CMAKE_SOURCE_DIR}/tests/fuzz/replay.c)
-target_link_libraries(fuzz_manifest PRIVATE orch_plugins)
-add_test(NAME fuzz.manifest COMMAND fuzz_manifest ${CMAKE_SOURCE_DIR}/tests/fuzz/corpus/manifest)
-set_tests_properties(fuzz.manifest PROPERTIES LABELS quick TIMEOUT 60)
+orch_fuzz(manifest orch_plugins)

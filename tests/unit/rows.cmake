@@ -5,9 +5,5 @@ if(TARGET orch_run)
   set_tests_properties(reference.import PROPERTIES LABELS "reference" TIMEOUT 120
     SKIP_RETURN_CODE 77
     ENVIRONMENT "ORCH_SOURCE_DIR=${CMAKE_SOURCE_DIR};ORCH_BUILD_DIR=${CMAKE_BINARY_DIR}")
-  add_executable(fuzz_import ${CMAKE_SOURCE_DIR}/tests/fuzz/fuzz_import.c
-    ${CMAKE_SOURCE_DIR}/tests/fuzz/replay.c)
-  target_link_libraries(fuzz_import PRIVATE orch_run)
-  add_test(NAME fuzz.import COMMAND fuzz_import ${CMAKE_SOURCE_DIR}/tests/fuzz/corpus/import)
-  set_tests_properties(fuzz.import PROPERTIES LABELS "quick" TIMEOUT 60)
+  orch_fuzz(import orch_run)
 endif()

@@ -1,6 +1,7 @@
 # 'orch serve': what it refuses, and its page in a browser.
 if(TARGET orch_web)
   orch_test(web_guard "quick" orch_web)
+  orch_fuzz(http orch_web)
   add_test(NAME web.refusals COMMAND bash ${CMAKE_CURRENT_LIST_DIR}/refusals.sh)
   add_test(NAME web.page COMMAND bash ${CMAKE_CURRENT_LIST_DIR}/page.sh)
   set_tests_properties(web.refusals web.page PROPERTIES SKIP_RETURN_CODE 77
