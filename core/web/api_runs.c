@@ -147,8 +147,9 @@ bool web_api_runs(struct web_call *call, GError **error)
     struct page page = {.rows = json_array(), .columns = (int)g_strv_length(columns)};
     guint from = (guint)MIN(offset, (int64_t)ids->len);
     guint count = (guint)MIN(limit, (int64_t)(ids->len - from));
-    bool ok = orch_store_tell_cells(call->store, &g_array_index(ids, int64_t, from), count,
-                                    (const char *const *)columns, add_row, &page, error);
+    const int64_t *first = count ? &g_array_index(ids, int64_t, from) : NULL;
+    bool ok = orch_store_tell_cells(call->store, first, count, (const char *const *)columns,
+                                    add_row, &page, error);
     if (ok)
         web_answer_json(call,
                         json_pack("{s:s s:I s:I s:O}", "version", version, "total",
