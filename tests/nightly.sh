@@ -1,0 +1,82 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Tests that take too long for each change: every fuzz target for a while under AddressSanitizer and
+# UBSan, and the threaded parts under ThreadSanitizer.
+#
+#   tests/nightly.sh [SECONDS]        seconds for each fuzz target (default 60)
+#   tests/nightly.sh fuzz [SECONDS] [TARGET...]   fuzzing alone
+#   tests/nightly.sh threads          ThreadSanitizer alone
+#
+# Needs clang with its run-time library (Debian: clang libclang-rt-dev) and what ./build.sh test needs.
+# What it finds lies in build-fuzz/found; what it learned (inputs that reach new code) in
+# build-fuzz/corpus, from where the next night goes on. Exit status: 0 nothing found, 1 a finding,
+# 2 it could not be built.
+set -u
+cd "$(dirname "$0")/.." || exit 2
+SOURCE=$PWD
+FUZZ=${ORCH_BUILD_DIR:-build}-fuzz
+TSAN=${ORCH_BUILD_DIR:-build}-tsan
+
+say() { printf '%s\n' "$*" >&2; }
+
+build() { # build FOLDER TARGETS CMAKE-ARG...
+    local folder=$1 targets=$2
+    shift 2
+    # shellcheck disable=SC2086
+    { cmake -S . -B "$folder" -G Ninja -DCMAKE_BUILD_TYPE=Debug -DORCH_TORCH=off -DORCH_TESTS=on "$@" &&
+        ninja -C "$folder" $targets; } >"$folder.log" 2>&1 && return 0
+    tail -n 20 "$folder.log" >&2
+    say "building failed; all of it is in $folder.log"
+    exit 2
+}
+
+# A finding of the target lies in $FUZZ/found/TARGET-crash-..., -timeout-..., -leak-... or -oom-...
+fuzz_one() { # fuzz_one TARGET SECONDS
+    local target=$1 seconds=$2 corpus=$FUZZ/corpus/$1 more fast=1
+    mkdir -p "$corpus" "$FUZZ/found"
+    case $target in
+        pth | safetensors) more=tests/data/weights ;;
+        *) more= ;;
+    esac
+    [ "$target" != http ] || fast=0 # libsoup's frames, which suppressions name, need the slow unwinder
+    # shellcheck disable=SC2086
+    LSAN_OPTIONS="suppressions=$SOURCE/tests/lsan.supp:print_suppressions=0" ORCH_SOURCE_DIR=$SOURCE \
+        ASAN_OPTIONS="fast_unwind_on_malloc=$fast" \
+        "$FUZZ/fuzz_$target" -max_total_time="$seconds" -timeout=20 -rss_limit_mb=3072 -max_len=65536 \
+        -artifact_prefix="$FUZZ/found/$target-" -print_final_stats=1 -verbosity=1 \
+        "$corpus" "tests/fuzz/corpus/$target" $more >"$FUZZ/found/$target.log" 2>&1
+    local status=$?
+    printf '%-12s %s runs, %s inputs kept%s\n' "$target" \
+        "$(sed -n 's/^stat::number_of_executed_units: *//p' "$FUZZ/found/$target.log")" \
+        "$(find "$corpus" -type f | wc -l)" "$([ $status = 0 ] || echo ": FOUND, see $FUZZ/found/$target.log")"
+    return $status
+}
+
+fuzz() { # fuzz SECONDS TARGET...
+    local seconds=$1 found=0 target
+    shift
+    command -v clang >/dev/null || { say "no clang: apt-get install clang libclang-rt-dev"; exit 2; }
+    [ $# -gt 0 ] || set -- $(basename -a tests/fuzz/fuzz_*.c | sed 's/^fuzz_//; s/\.c$//')
+    build "$FUZZ" "$(printf 'fuzz_%s ' "$@")" -DCMAKE_C_COMPILER=clang -DORCH_FUZZ=on
+    for target in "$@"; do fuzz_one "$target" "$seconds" || found=1; done
+    return $found
+}
+
+# Everything that runs in more than one thread: the host's services, the loader of images, the page.
+threads() {
+    build "$TSAN" all -DORCH_TSAN=on
+    TSAN_OPTIONS="halt_on_error=1:second_deadlock_stack=1:suppressions=$SOURCE/tests/tsan/tsan.supp" \
+        ctest --test-dir "$TSAN" --output-on-failure -j 2 \
+        -R '^(unit\.(data|base|wire_.*|conform|plugins|hw_.*)|host\.trials|fuzz\.http|web\.refusals|cli\.(0002|0007|0009|0011|0029)-.*)$'
+}
+
+mode=all seconds=60
+case ${1:-} in
+    fuzz | threads) mode=$1; shift ;;
+    '' | *[!0-9]*) [ $# = 0 ] || { sed -n '3,15s/^# \{0,1\}//p' "$0" >&2; exit 2; } ;;
+esac
+case ${1:-} in '' | *[!0-9]*) ;; *) seconds=$1; shift ;; esac
+status=0
+[ $mode = threads ] || fuzz "$seconds" "$@" || status=1
+[ $mode = fuzz ] || threads || status=1
+exit $status
