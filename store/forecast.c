@@ -6,6 +6,7 @@
 #include "store/internal.h"
 
 #include "lib/base/json.h"
+#include "lib/wire/disturbed.h"
 
 /* Runs that are looked at, however few of them fit. */
 #define LOOKED_AT "2000"
@@ -19,7 +20,7 @@
 
 #define TIMING_COLUMNS                                                                             \
     "SELECT r.id, r.experiment, r.plugin_version, r.fingerprint, r.wall_ms,"                       \
-    " json_extract(" FACTS ", '$.co_runners'), json_extract(" FACTS ", '$.cost'), r.who"           \
+    " json_extract(" FACTS ", '$.co_runners'), json_extract(" FACTS ", '$.cost'), r.who, r.facts"  \
     " FROM (SELECT id FROM (SELECT id, plugin, state, where_key, wall_ms, ended"
 #define TIMING_FILTER                                                                              \
     " WHERE plugin = ?1 AND state = 'ok' AND where_key = ?2 AND wall_ms" SANE_MS                   \
@@ -59,6 +60,7 @@ static struct orch_timing *timing_from_row(sqlite3_stmt *s)
     const char *cost = (const char *)sqlite3_column_text(s, 6);
     timing->cost = cost ? json_loads(cost, 0, NULL) : NULL;
     timing->who = store_column_text(s, 7);
+    timing->is_disturbed = orch_facts_are_disturbed((const char *)sqlite3_column_text(s, 8));
     timing->names = g_ptr_array_new();
     timing->values = g_ptr_array_new_with_free_func(g_free);
     return timing;

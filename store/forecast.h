@@ -12,6 +12,7 @@ struct orch_timing {
     char *who;          /* NULL: not told */
     double wall_s;      /* from a microsecond to a century */
     int64_t co_runners; /* trials beside it when it started */
+    bool is_disturbed;  /* other programs kept the CPUs busy (lib/wire/disturbed.h) */
     json_t *cost;       /* what its plugin declared, or NULL */
     GPtrArray *names;   /* const char *: of its parameters, interned (g_intern_string) */
     GPtrArray *values;  /* char *: their canonical JSON texts */

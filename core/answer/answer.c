@@ -177,6 +177,8 @@ struct orch_trials *orch_answer_trials(struct orch_asked *a, const char *key, GE
     if (!trials)
         return NULL;
     trials->who = a->options->who;
+    if (!a->options->counts_disturbed)
+        orch_trials_leave_out_disturbed(trials, a->section);
     return trials;
 }
 
@@ -400,6 +402,10 @@ static bool add_section(struct orch_document *document, struct orch_plan *plan,
     }
     if (!kind->answer(&a, error))
         return false;
+    g_autofree char *disturbed = orch_disturbed_text(
+        a.section->disturbed_left_out, a.section->disturbed_kept, "orch report --disturbed");
+    if (disturbed)
+        orch_section_note(a.section, "times: %s", disturbed);
     judge_scale(document, scale, item, a.section);
     return true;
 }

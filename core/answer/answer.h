@@ -13,6 +13,7 @@ struct orch_answer_options {
     const char *who;              /* whose runs are "ours"; NULL: unknown */
     bool asked_only;              /* only items about experiments that the plan was asked for */
     bool is_slow_left_out;        /* items that fit models say so, and are not computed */
+    bool counts_disturbed;        /* times count runs during which the machine did other work */
 };
 
 /** Everything that an item's answer is made from. */

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/answer/trials.h"
 
+#include "core/report/contrast.h"
 #include "lib/base/error.h"
 #include "lib/base/json.h"
+#include "lib/wire/disturbed.h"
 #include "lib/wire/value.h"
 
 #include <math.h>
@@ -82,6 +84,7 @@ void orch_trials_free(struct orch_trials *trials)
     if (!trials)
         return;
     g_ptr_array_unref(trials->all);
+    orch_disturbed_clear(&trials->disturbed);
     g_free(trials);
 }
 
@@ -266,6 +269,27 @@ char *orch_trial_label(const struct orch_trials *trials, const struct orch_trial
     return NULL;
 }
 
+void orch_trials_leave_out_disturbed(struct orch_trials *trials, struct orch_section *section)
+{
+    g_autoptr(GPtrArray) runs = g_ptr_array_new();
+    for (guint i = 0; i < trials->all->len; i++)
+        g_ptr_array_add(runs, ((const struct orch_trial *)trials->all->pdata[i])->run);
+    orch_disturbed_clear(&trials->disturbed);
+    orch_disturbed_find(runs, &trials->disturbed);
+    trials->section = section;
+}
+
+/* Does a time of this trial not count? Counts the trial in the section when first asked. */
+static bool is_left_out(const struct orch_trials *trials, struct orch_trial *trial)
+{
+    bool is_out = orch_disturbed_has(&trials->disturbed, trial->run);
+    if (!trial->is_disturbance_counted && orch_facts_are_disturbed(trial->run->facts)) {
+        trial->is_disturbance_counted = true;
+        *(is_out ? &trials->section->disturbed_left_out : &trials->section->disturbed_kept) += 1;
+    }
+    return is_out;
+}
+
 bool orch_trial_number(const struct orch_trials *trials, struct orch_trial *trial,
                        const struct orch_wanted *wanted, double *out, const char **out_better,
                        const char **out_unit, GError **error)
@@ -277,8 +301,13 @@ bool orch_trial_number(const struct orch_trials *trials, struct orch_trial *tria
         trial->numbers = orch_run_numbers_read(trials->store, trial->run, error);
     if (!trial->numbers)
         return false;
-    *out =
-        orch_run_numbers_get(trial->numbers, wanted->name, wanted->aggregate, out_better, out_unit);
+    const char *unit = NULL;
+    *out = orch_run_numbers_get(trial->numbers, wanted->name, wanted->aggregate, out_better, &unit);
+    if (out_unit && unit)
+        *out_unit = unit;
+    if (trials->section && !isnan(*out) && orch_unit_is_timing(unit, NULL) &&
+        is_left_out(trials, trial))
+        *out = NAN;
     return true;
 }
 

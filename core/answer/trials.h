@@ -4,6 +4,7 @@
 #ifndef ORCH_CORE_ANSWER_TRIALS_H
 #define ORCH_CORE_ANSWER_TRIALS_H
 
+#include "core/report/disturbed.h"
 #include "core/report/document.h"
 #include "core/report/group.h"
 #include "core/run/plan.h"
@@ -18,11 +19,14 @@ struct orch_trial {
     const struct orch_plan_item *item; /* NULL: from a filter */
     struct orch_run *run;              /* NULL: nobody has run it */
     struct orch_run_numbers *numbers;  /* of the run; read when first asked for */
+    bool is_disturbance_counted;       /* in the section's sums */
 };
 struct orch_trials {
-    struct orch_store *store; /* borrowed; NULL: there is no store yet */
-    GPtrArray *all;           /* struct orch_trial *, in declared order, or newest first */
-    const char *who;          /* whose runs are "ours"; borrowed, or NULL */
+    struct orch_store *store;        /* borrowed; NULL: there is no store yet */
+    GPtrArray *all;                  /* struct orch_trial *, in declared order, or newest first */
+    const char *who;                 /* whose runs are "ours"; borrowed, or NULL */
+    struct orch_disturbed disturbed; /* runs that times leave out; empty: none */
+    struct orch_section *section;    /* that counts them; borrowed, or NULL */
 };
 
 /** The trials of the experiments that the item's `key` names ("experiments"; all without it) in
@@ -35,6 +39,9 @@ struct orch_trials *orch_trials_of_item(const struct orch_plan *plan,
  * diverged. The caller frees. */
 struct orch_trials *orch_trials_of_filter(struct orch_store *store, const char *where,
                                           GError **error);
+/** Leaves disturbed runs out of what orch_trial_number gives for times and rates, and counts them
+ * in `section`. */
+void orch_trials_leave_out_disturbed(struct orch_trials *trials, struct orch_section *section);
 /** Drops the trials that are not in a set of them. */
 void orch_trials_keep(struct orch_trials *trials, GHashTable *kept);
 void orch_trials_free(struct orch_trials *trials);

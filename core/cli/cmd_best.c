@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/cli/cli.h"
 
+#include "core/report/contrast.h"
+#include "core/report/disturbed.h"
 #include "core/report/group.h"
 #include "lib/base/error.h"
 #include "lib/base/text.h"
@@ -10,7 +12,7 @@
 
 struct best_options {
     const char *where, *recipe, *experiment, *by, *aggregate;
-    bool min, max;
+    bool min, max, disturbed;
     int limit;
 };
 
@@ -27,6 +29,8 @@ static const struct orch_option OPTIONS[] = {
      "last (default), best, min, max, mean, first of each run's series"},
     {"min", 0, NULL, ORCH_OPT_FLAG, offsetof(struct best_options, min), "the smallest wins"},
     {"max", 0, NULL, ORCH_OPT_FLAG, offsetof(struct best_options, max), "the largest wins"},
+    {"disturbed", 0, NULL, ORCH_OPT_FLAG, offsetof(struct best_options, disturbed),
+     "a time counts runs during which other programs kept the CPUs busy, too"},
     {"limit", 'n', "N", ORCH_OPT_INT, offsetof(struct best_options, limit),
      "show at most N settings"},
     {0}};
@@ -123,6 +127,21 @@ static void print_winner(const GPtrArray *groups, const char *metric)
                d.is_more_than_noise ? "more than noise" : "not more than noise");
 }
 
+/* A time leaves out runs during which the machine did other work, and says so. */
+static void leave_out_disturbed(struct orch_cli *cli, GPtrArray *runs)
+{
+    struct orch_disturbed disturbed;
+    orch_disturbed_find(runs, &disturbed);
+    for (guint i = runs->len; i-- > 0;)
+        if (orch_disturbed_has(&disturbed, runs->pdata[i]))
+            g_ptr_array_remove_index(runs, i);
+    g_autofree char *text =
+        orch_disturbed_text(disturbed.left_out_count, disturbed.kept_count, "--disturbed");
+    if (text)
+        orch_cli_say(cli, "%s", text);
+    orch_disturbed_clear(&disturbed);
+}
+
 static int run(struct orch_cli *cli, const void *options, GError **error)
 {
     const struct best_options *o = options;
@@ -155,6 +174,8 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
                        "no run that ended well has a metric or result '%s'", metric);
         return -1;
     }
+    if (!o->disturbed && orch_unit_is_timing(unit, NULL))
+        leave_out_disturbed(cli, with);
     g_autoptr(GPtrArray) groups = orch_groups_make(store, with, (const char *const *)given, metric,
                                                    aggregate, &by, &better, &unit, error);
     if (!groups)

@@ -19,7 +19,7 @@ struct compare_options {
     const char **metrics, **fail_on;
     const char *aggregate, *where, *least, *repeat;
     struct compare_run run;
-    bool across;
+    bool across, disturbed;
 };
 #define AT(member) offsetof(struct compare_options, member)
 
@@ -34,6 +34,8 @@ static const struct orch_option OPTIONS[] = {
      "the smallest difference that matters (default 5%)"},
     {"across", 0, NULL, ORCH_OPT_FLAG, AT(across),
      "compare timings of different machines all the same"},
+    {"disturbed", 0, NULL, ORCH_OPT_FLAG, AT(disturbed),
+     "times count runs during which other programs kept the CPUs busy, too"},
     {"fail-on", 0, "LIMIT", ORCH_OPT_LIST, AT(fail_on),
      "exit with 7 when B changed so, e.g. 'epoch_time_s > 3%'; may be given again"},
     {"run", 0, "RECIPE", ORCH_OPT_TEXT, AT(run.recipe),
@@ -256,6 +258,18 @@ static void contrast_rows(struct request *c)
     orch_contrasts_adjust((struct orch_contrast *const *)(void *)contrasts->pdata, contrasts->len);
 }
 
+/* Times leave out runs during which the machine did other work, unless --disturbed is given. Says
+ * so when a time is compared. */
+static void heed_disturbed(struct request *c, struct orch_side *const sides[2])
+{
+    for (int i = 0; i < 2; i++) {
+        if (c->options->disturbed)
+            orch_side_count_disturbed(sides[i]);
+        c->out.disturbed_left_out += orch_side_disturbed(sides[i])->left_out_count;
+        c->out.disturbed_kept += orch_side_disturbed(sides[i])->kept_count;
+    }
+}
+
 static bool make_rows(struct request *c, GError **error)
 {
     struct orch_store *store = c->cli->workspace->store;
@@ -264,6 +278,8 @@ static bool make_rows(struct request *c, GError **error)
         a ? orch_side_new(store, c->out.sides[1].runs, c->aggregate, error) : NULL;
     g_autoptr(GPtrArray) names = b ? names_of(c, a, b) : NULL;
     bool ok = b != NULL;
+    if (ok)
+        heed_disturbed(c, (struct orch_side *const[]){a, b});
     for (guint i = 0; ok && i < names->len; i++)
         ok = add_row(c, a, b, names->pdata[i], error);
     orch_side_free(a);

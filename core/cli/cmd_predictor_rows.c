@@ -71,6 +71,7 @@ static void say_tally(struct orch_cli *cli, const struct orch_rows_tally *tally)
     } left[] = {
         {tally->no_cost, "declare no cost (network, batch, ...)"},
         {tally->shared, "had other trials beside them"},
+        {tally->disturbed, "ran while other programs kept the CPUs busy"},
         {tally->forward, "ran epochs without training the network (no 'training' in the cost)"},
         {tally->unmeasured, "recorded nothing that the target follows from"}};
     orch_cli_say(cli, "%" G_GINT64_FORMAT " row%s of runs that ended ok", tally->rows,
@@ -78,6 +79,12 @@ static void say_tally(struct orch_cli *cli, const struct orch_rows_tally *tally)
     for (size_t i = 0; i < G_N_ELEMENTS(left); i++)
         if (left[i].count)
             orch_cli_say(cli, "left out: %" G_GINT64_FORMAT " that %s", left[i].count, left[i].why);
+    if (tally->disturbed_rows)
+        orch_cli_say(cli,
+                     "%" G_GINT64_FORMAT
+                     " of the rows are of runs during which other programs kept "
+                     "the CPUs busy: their devices have no others",
+                     tally->disturbed_rows);
 }
 
 static struct orch_csv *read_rows(struct orch_cli *cli, const struct rows_options *o,

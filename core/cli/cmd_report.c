@@ -11,7 +11,7 @@ struct report_options {
     struct orch_variant variant;
     const char **only;
     int jobs;
-    bool ascii, runs, quick, points;
+    bool ascii, runs, quick, points, disturbed;
     struct orch_report_out out;
 };
 
@@ -25,6 +25,8 @@ static const struct orch_option OPTIONS[] = {
      "draw charts with plain characters"},
     {"runs", 0, NULL, ORCH_OPT_FLAG, offsetof(struct report_options, runs),
      "list the runs that each item was made of"},
+    {"disturbed", 0, NULL, ORCH_OPT_FLAG, offsetof(struct report_options, disturbed),
+     "times count runs during which other programs kept the CPUs busy, too"},
     {"quick", 0, NULL, ORCH_OPT_FLAG, offsetof(struct report_options, quick),
      "leave out the items that fit models"},
     {"points", 0, NULL, ORCH_OPT_FLAG, offsetof(struct report_options, points),
@@ -51,6 +53,7 @@ static struct orch_document *make_document(struct orch_cli *cli, struct orch_pla
         .who = orch_user_name(),
         .asked_only = cli->arg_count > 1,
         .is_slow_left_out = o->quick,
+        .counts_disturbed = o->disturbed,
     };
     return orch_answer_document(plan, &options, error);
 }

@@ -8,6 +8,7 @@
 #include "lib/base/error.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
+#include "lib/wire/disturbed.h"
 #include "lib/wire/trial.h"
 #include "lib/wire/value.h"
 
@@ -168,6 +169,13 @@ static void print_machine(const struct shown *s)
     if (isfinite(load))
         show_line("load", "%.2f when it started, %d other trial%s beside it", load, (int)others,
                   others == 1 ? "" : "s");
+    double foreign = NAN;
+    orch_json_get_real(json_object_get(s->facts, ORCH_FACT_FOREIGN_CPU), &foreign);
+    if (isfinite(foreign))
+        show_line("foreign cpu", "%.0f %% of the CPUs were used by other programs%s", 100 * foreign,
+                  foreign > ORCH_FOREIGN_CPU_MAX
+                      ? ": its times count only where no undisturbed run is there"
+                      : "");
     int64_t rss = orch_json_int(s->facts, "max_rss_bytes", 0);
     g_autofree char *memory = orch_bytes_format(rss);
     if (rss)

@@ -123,9 +123,11 @@ static void print_json(const struct comparison *c)
         json_array_append_new(rows, row_json(c, c->rows->pdata[i]));
     for (guint i = 0; i < c->broken->len; i++)
         json_array_append_new(broken, json_string(c->broken->pdata[i]));
-    orch_cli_print_json(json_pack("{s:o s:o s:o s:o s:i s:f}", "a", side_json(&c->sides[0]), "b",
-                                  side_json(&c->sides[1]), "metrics", rows, "broken", broken,
-                                  "tests", (int)c->tests, "least", c->least));
+    orch_cli_print_json(json_pack("{s:o s:o s:o s:o s:i s:f s:i s:i}", "a", side_json(&c->sides[0]),
+                                  "b", side_json(&c->sides[1]), "metrics", rows, "broken", broken,
+                                  "tests", (int)c->tests, "least", c->least, "disturbed_left_out",
+                                  (int)c->disturbed_left_out, "disturbed_counted",
+                                  (int)c->disturbed_kept));
 }
 
 /* What stands below the table: who was compared, and how. */
@@ -134,13 +136,14 @@ static void say_how(struct orch_cli *cli, const struct comparison *c)
     for (int i = 0; i < 2; i++)
         orch_cli_say(cli, "%c: %s (%s, %u run%s)", 'A' + i, c->sides[i].name, c->sides[i].what,
                      c->sides[i].runs->len, c->sides[i].runs->len == 1 ? "" : "s");
-    bool pairs[2] = {false, false};
+    bool pairs[2] = {false, false}, any_time = false;
     unsigned alone = 0;
     for (guint i = 0; i < c->rows->len; i++) {
         const struct compare_row *row = c->rows->pdata[i];
         if (row->match->how != ORCH_MATCH_NONE)
             pairs[row->match->how] = true;
         alone = MAX(alone, row->match->alone);
+        any_time = any_time || row->match->is_timing;
         if (row->is_refused)
             orch_cli_warn(cli,
                           "A ran on '%s', B on '%s': '%s' is not compared\n  hint: --across does "
@@ -154,6 +157,10 @@ static void say_how(struct orch_cli *cli, const struct comparison *c)
                           "B");
     if (alone)
         orch_cli_say(cli, "%u run%s without a partner left out", alone, alone == 1 ? "" : "s");
+    g_autofree char *disturbed =
+        orch_disturbed_text(c->disturbed_left_out, c->disturbed_kept, "--disturbed");
+    if (any_time && disturbed)
+        orch_cli_say(cli, "times: %s", disturbed);
     if (c->tests > 1)
         orch_cli_say(cli, "p: after Holm's correction for %zu metrics compared at once", c->tests);
 }

@@ -18,10 +18,11 @@ struct compare_row {
 
 struct comparison {
     struct compare_side sides[2];
-    double least;      /* the smallest change that matters */
-    GPtrArray *rows;   /* struct compare_row * */
-    GPtrArray *broken; /* char *: limits that failed, in words */
-    size_t tests;      /* metrics compared at once */
+    double least;                             /* the smallest change that matters */
+    GPtrArray *rows;                          /* struct compare_row * */
+    GPtrArray *broken;                        /* char *: limits that failed, in words */
+    size_t tests;                             /* metrics compared at once */
+    guint disturbed_left_out, disturbed_kept; /* runs, as orch_disturbed_find counts them */
 };
 
 /** Prints it to stdout: a table and, on stderr, who was compared and how; JSON under --json. */

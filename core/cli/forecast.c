@@ -194,6 +194,19 @@ static bool is_like(const struct orch_forecasts *f, const struct group *group,
            g_strcmp0(timing->plugin_version, group->manifest->version) == 0;
 }
 
+/* Is there a run to learn from during which the machine did nothing else? Then disturbed ones are
+ * left out; a machine that is always loaded is forecast as it is. */
+static bool any_quiet(const struct orch_forecasts *f, const struct group *group,
+                      const GPtrArray *timings)
+{
+    for (guint i = 0; i < timings->len; i++) {
+        const struct orch_timing *timing = timings->pdata[i];
+        if (!timing->is_disturbed && is_like(f, group, timing))
+            return true;
+    }
+    return false;
+}
+
 static void read_runs(struct orch_forecasts *f, struct group *group, const char *experiment)
 {
     struct orch_timing_query query = {.plugin = group->manifest->name,
@@ -202,11 +215,13 @@ static void read_runs(struct orch_forecasts *f, struct group *group, const char 
                                       .limit = RUNS_MAX};
     g_autoptr(GPtrArray) timings =
         f->plan->store ? orch_store_timings(f->plan->store, &query, NULL) : NULL;
+    bool only_quiet = timings && any_quiet(f, group, timings);
     for (int pass = 0; timings && pass < 2; pass++)
         for (guint i = 0; i < timings->len; i++) {
             const struct orch_timing *timing = timings->pdata[i];
             bool is_own = orch_who_is_same(timing->who, orch_user_name());
-            if (is_own == (pass == 0) && is_like(f, group, timing))
+            if (is_own == (pass == 0) && is_like(f, group, timing) &&
+                !(only_quiet && timing->is_disturbed))
                 add_run(group, params_of_timing(group->manifest, timing), timing->cost,
                         timing->wall_s, is_own);
         }

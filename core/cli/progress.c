@@ -4,7 +4,9 @@
 #include "core/cli/remaining.h"
 #include "core/cli/run_notices.h"
 
+#include "lib/base/json.h"
 #include "lib/base/text.h"
+#include "lib/wire/disturbed.h"
 
 #include <math.h>
 #include <string.h>
@@ -284,7 +286,10 @@ static void on_ended(void *ctx, const struct orch_running *trial,
                                trial->item->attempts + 1);
     run_notices_add(&progress->notices, trial, collected, again, line->str);
     g_string_append_c(line, '\n');
-    if (trial->has_forecast && collected->verdict == ORCH_VERDICT_OK && collected->wall_ms > 0)
+    double foreign = NAN;
+    orch_json_get_real(json_object_get(collected->facts, ORCH_FACT_FOREIGN_CPU), &foreign);
+    if (trial->has_forecast && collected->verdict == ORCH_VERDICT_OK && collected->wall_ms > 0 &&
+        !(foreign > ORCH_FOREIGN_CPU_MAX))
         forecast_grades_add(&progress->grades, trial->forecast_p5_s, trial->forecast_p50_s,
                             trial->forecast_p95_s, collected->wall_ms / 1e3);
     if (!progress->cli->quiet || facts->fault)
@@ -323,7 +328,7 @@ void orch_progress_end(struct orch_progress *progress, const struct orch_totals 
     append_count(line, totals->not_run, "not run");
     append_count(line, totals->retried, "tried again");
     g_autofree char *took = orch_duration_format(seconds);
-    run_notices_print(&progress->notices, totals->planned);
+    run_notices_print(progress->cli, &progress->notices, totals->planned);
     orch_cli_say(progress->cli, "%u trial%s: %s; %s", totals->planned,
                  totals->planned == 1 ? "" : "s", line->len ? line->str : "none", took);
     g_string_free(line, TRUE);

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/cli/run_notices.h"
 
+#include "lib/base/json.h"
 #include "lib/base/text.h"
+#include "lib/wire/disturbed.h"
 
+#include <math.h>
 #include <string.h>
 
 /* Of a thousand failures the first say why: the store has the others. */
@@ -63,6 +66,12 @@ static void add_fault(struct run_notices *notices, const struct orch_running *tr
 void run_notices_add(struct run_notices *notices, const struct orch_running *trial,
                      const struct orch_collected *collected, bool again, const char *line)
 {
+    double foreign = NAN;
+    orch_json_get_real(json_object_get(collected->facts, ORCH_FACT_FOREIGN_CPU), &foreign);
+    if (orch_verdict_facts(collected->verdict)->spares && foreign > ORCH_FOREIGN_CPU_MAX) {
+        notices->disturbed_count++;
+        notices->foreign_cpu_max = MAX(notices->foreign_cpu_max, foreign);
+    }
     if (again) {
         notices->tried_again_count++;
         if (json_array_size(notices->tried_again) < RUN_FAULTS_KEPT)
@@ -98,7 +107,7 @@ static void print_hint(const struct run_fault *fault)
     fprintf(stderr, "    hint: orch log %s\n", orch_cli_short_key(key));
 }
 
-void run_notices_print(const struct run_notices *notices, unsigned planned)
+void run_notices_print(struct orch_cli *cli, const struct run_notices *notices, unsigned planned)
 {
     guint count = notices->faults->len;
     bool repeats_lines = count > 1 || (count && planned > 20);
@@ -114,6 +123,13 @@ void run_notices_print(const struct run_notices *notices, unsigned planned)
     if (notices->fault_count > FAULTS_PRINTED)
         fprintf(stderr, "  and %u more: orch ls --where 'state!=ok'\n",
                 notices->fault_count - FAULTS_PRINTED);
+    if (notices->disturbed_count)
+        orch_cli_say(cli,
+                     "other programs used over %g %% of the CPUs (up to %.0f %%) while %u trial%s "
+                     "ran: comparisons of times and forecasts leave %s out where they can",
+                     100 * ORCH_FOREIGN_CPU_MAX, 100 * notices->foreign_cpu_max,
+                     notices->disturbed_count, notices->disturbed_count == 1 ? "" : "s",
+                     notices->disturbed_count == 1 ? "it" : "them");
 }
 
 void run_notices_to_json(const struct run_notices *notices, json_t *object)
@@ -123,4 +139,8 @@ void run_notices_to_json(const struct run_notices *notices, json_t *object)
         json_array_append(failures, ((const struct run_fault *)notices->faults->pdata[i])->json);
     json_object_set_new(object, "failures", failures);
     json_object_set(object, "tried_again", notices->tried_again);
+    json_object_set_new(object, "disturbed",
+                        json_pack("{s:i s:f s:f}", "trials", (int)notices->disturbed_count,
+                                  "foreign_cpu_max", notices->foreign_cpu_max, "threshold",
+                                  ORCH_FOREIGN_CPU_MAX));
 }

@@ -13,6 +13,8 @@ struct run_notices {
     guint fault_count;       /* of all */
     json_t *tried_again;     /* array, as in --json */
     guint tried_again_count; /* of all */
+    guint disturbed_count;   /* ended well while other programs kept the CPUs busy */
+    double foreign_cpu_max;  /* the largest share of the CPUs that others used in one of them */
 };
 
 void run_notices_init(struct run_notices *notices);
@@ -23,9 +25,9 @@ void run_notices_add(struct run_notices *notices, const struct orch_running *tri
                      const struct orch_collected *collected, bool again, const char *line);
 
 /** Prints the notices on stderr. `planned`: trials of the run. */
-void run_notices_print(const struct run_notices *notices, unsigned planned);
+void run_notices_print(struct orch_cli *cli, const struct run_notices *notices, unsigned planned);
 
-/** Sets "failures" and "tried_again" in the --json object of a run. */
+/** Sets "failures", "tried_again" and "disturbed" in the --json object of a run. */
 void run_notices_to_json(const struct run_notices *notices, json_t *object);
 
 #endif

@@ -5,9 +5,11 @@
 #include "lib/base/file.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
+#include "lib/wire/disturbed.h"
 #include "lib/wire/value.h"
 
 #include <errno.h>
+#include <math.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -231,6 +233,9 @@ static json_t *end_facts(const struct ending *ending)
     json_t *facts =
         json_pack("{s:I s:f s:f}", "max_rss_bytes", (json_int_t)usage.ru_maxrss * 1024, "user_s",
                   seconds_of(usage.ru_utime), "system_s", seconds_of(usage.ru_stime));
+    if (!isnan(ending->foreign_cpu)) /* three digits say all that the counters' ticks know */
+        json_object_set_new(facts, ORCH_FACT_FOREIGN_CPU,
+                            json_real(round(ending->foreign_cpu * 1e3) / 1e3));
     put_count(facts, "points", intake->point_count);
     put_count(facts, "max_pss_bytes", ending->memory_bytes);
     put_count(facts, "stdout_dropped_bytes", capture_finish(ending->output));

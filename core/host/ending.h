@@ -17,6 +17,7 @@ struct ending {
     int64_t started_ns, ended_ns; /* UTC */
     double wall_ms;
     int64_t memory_bytes; /* highest PSS seen; 0: not watched */
+    double foreign_cpu;   /* as foreign_cpu_share gives it */
     GPtrArray *strays;    /* char *: names of processes that outlived the first one */
 };
 

@@ -8,6 +8,7 @@
 #include "core/host/supervise.h"
 
 #include "core/host/ending.h"
+#include "core/host/foreign_cpu.h"
 #include "core/host/procs.h"
 #include "core/host/text_metrics.h"
 #include "lib/base/error.h"
@@ -47,6 +48,7 @@ struct supervisor {
     int wait_status;
     int64_t start_ns, started_utc_ns, limit_ns, look_ns; /* limit_ns, look_ns: INT64_MAX: never */
     int64_t memory_bytes;
+    struct foreign_cpu foreign;
     char *buffer;
     GPtrArray *strays;
 };
@@ -376,6 +378,8 @@ static void finish(struct supervisor *s)
             end_strays(s, SIGKILL, 2 * SECOND_NS);
         drain(s);
     }
+    double foreign_cpu =
+        foreign_cpu_share(&s->foreign, (double)(orch_mono_ns() - s->start_ns) / 1e9);
     text_metrics_finish(s->text_metrics);
     bool was_broken = s->intake.problem != NULL;
     intake_finish(&s->intake);
@@ -393,6 +397,7 @@ static void finish(struct supervisor *s)
         .ended_ns = ended_ns,
         .wall_ms = (double)(ended_mono_ns - s->start_ns) / 1e6,
         .memory_bytes = s->memory_bytes,
+        .foreign_cpu = foreign_cpu,
         .strays = s->strays,
     };
     ending_write(&ending, &s->out);
@@ -424,6 +429,7 @@ static bool run_trial(struct supervisor *s, GError **error)
 {
     s->start_ns = s->setup.start_ns = orch_mono_ns();
     s->started_utc_ns = orch_now_ns();
+    foreign_cpu_begin(&s->foreign, "/proc/stat", s->trial->cpus, s->trial->cpu_count);
     if (!child_start(&s->setup, &s->child, error))
         return false;
     write_start(s);
@@ -467,6 +473,7 @@ static bool run_in(struct supervisor *s, GError **error)
     else if (!ok)
         g_propagate_error(error, g_steal_pointer(&problem));
     journal_out_close(&s->out);
+    foreign_cpu_clear(&s->foreign);
     if (s->signal_fd >= 0)
         close(s->signal_fd);
     return ok;

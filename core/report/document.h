@@ -55,8 +55,10 @@ struct orch_section {
     enum orch_section_state state;
     char *scale;            /* SMALL: what the full size asks for beyond this; else NULL */
     unsigned planned, done; /* trials that it asks for, and that are there */
-    GPtrArray *blocks;      /* struct orch_block * */
-    GPtrArray *runs;        /* struct orch_section_run *, each run once */
+    guint disturbed_left_out, disturbed_kept; /* runs that times leave out, or count all the same,
+                                                 though the machine did other work */
+    GPtrArray *blocks;                        /* struct orch_block * */
+    GPtrArray *runs;                          /* struct orch_section_run *, each run once */
 };
 
 struct orch_document {

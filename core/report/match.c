@@ -19,6 +19,7 @@ struct member {
 struct orch_side {
     enum orch_aggregate aggregate;
     GPtrArray *members; /* struct member *, newest first */
+    struct orch_disturbed disturbed;
 };
 
 /* ---- reading ----------------------------------------------------------------------------------
@@ -51,6 +52,7 @@ struct orch_side *orch_side_new(struct orch_store *store, const GPtrArray *runs,
     struct orch_side *side = g_new0(struct orch_side, 1);
     side->aggregate = aggregate;
     side->members = g_ptr_array_new_with_free_func(free_member);
+    orch_disturbed_find(runs, &side->disturbed);
     for (guint i = 0; i < runs->len; i++) {
         struct member *member = g_new0(struct member, 1);
         g_ptr_array_add(side->members, member);
@@ -71,7 +73,18 @@ void orch_side_free(struct orch_side *side)
     if (!side)
         return;
     g_ptr_array_unref(side->members);
+    orch_disturbed_clear(&side->disturbed);
     g_free(side);
+}
+
+const struct orch_disturbed *orch_side_disturbed(const struct orch_side *side)
+{
+    return &side->disturbed;
+}
+
+void orch_side_count_disturbed(struct orch_side *side)
+{
+    orch_disturbed_clear(&side->disturbed);
 }
 
 /* NaN: it has none. */
@@ -194,6 +207,8 @@ static GPtrArray *with_metric(const struct orch_side *side, const char *metric, 
     g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
     for (guint i = 0; i < side->members->len; i++) {
         const struct member *member = side->members->pdata[i];
+        if (is_timing && orch_disturbed_has(&side->disturbed, member->run))
+            continue;
         if (!isnan(value_of(side, member, metric)) &&
             (g_hash_table_add(seen, member->run->fingerprint) || is_timing))
             g_ptr_array_add(out, side->members->pdata[i]);

@@ -3,6 +3,7 @@
 #ifndef ORCH_CORE_REPORT_MATCH_H
 #define ORCH_CORE_REPORT_MATCH_H
 
+#include "core/report/disturbed.h"
 #include "core/report/group.h"
 
 /** Runs of one side with their numbers, read once. */
@@ -12,6 +13,10 @@ struct orch_side;
 struct orch_side *orch_side_new(struct orch_store *store, const GPtrArray *runs,
                                 enum orch_aggregate aggregate, GError **error);
 void orch_side_free(struct orch_side *side);
+/** Which of its runs times leave out, as the machine did other work. Borrowed. */
+const struct orch_disturbed *orch_side_disturbed(const struct orch_side *side);
+/** Lets times count these as well. */
+void orch_side_count_disturbed(struct orch_side *side);
 /** Names of metrics and results that runs of both sides have, `wall_s` last. char *; the caller
  * unrefs. */
 GPtrArray *orch_sides_names(const struct orch_side *a, const struct orch_side *b);

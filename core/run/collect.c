@@ -375,6 +375,7 @@ static void fill_collected(const struct gathering *all, int64_t points, struct o
     out->wall_ms = all->wall_ms;
     out->point_count = points;
     out->stderr_tail = g_strdup(all->stderr_tail);
+    out->facts = json_incref(all->facts);
     out->results = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
     for (guint i = 0; i < all->results->len; i++) {
         const struct orch_named_real *row = &g_array_index(all->results, struct orch_named_real, i);
@@ -388,6 +389,7 @@ void orch_collected_clear(struct orch_collected *collected)
 {
     g_free(collected->reason);
     g_free(collected->stderr_tail);
+    json_decref(collected->facts);
     if (collected->results)
         g_hash_table_unref(collected->results);
     memset(collected, 0, sizeof *collected);

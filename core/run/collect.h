@@ -18,6 +18,7 @@ struct orch_collected {
     int64_t point_count;
     GHashTable *results; /* name -> double * */
     char *stderr_tail;   /* or NULL */
+    json_t *facts;       /* object, as recorded */
 };
 void orch_collected_clear(struct orch_collected *collected);
 

@@ -8,6 +8,7 @@
 #include "lib/base/reals.h"
 #include "lib/base/text.h"
 #include "lib/hw/machine.h"
+#include "lib/wire/disturbed.h"
 #include "store/bulk.h"
 
 #include <math.h>
@@ -84,6 +85,7 @@ struct timed {
     json_t *cost;
     double wall_ms;
     double found[QUANTITIES]; /* NaN: not recorded */
+    bool is_disturbed;
 };
 
 struct reading {
@@ -157,6 +159,7 @@ static void take_run(void *ctx, const struct orch_told_run *run)
     struct timed out = {.key = g_strdup(run->key),
                         .cost = json_incref(cost),
                         .wall_ms = run->wall_ms,
+                        .is_disturbed = orch_facts_are_disturbed(run->facts),
                         .found = {(double)NAN, (double)NAN, (double)NAN}};
     take_place(&out, run, facts);
     g_array_append_val(r->runs, out);
@@ -301,6 +304,19 @@ static void write_row(const struct timed *run, double target, GString *out)
     rows_end(out);
 }
 
+/* Set of the devices of which a run was measured while the machine did nothing else. */
+static GHashTable *devices_with_quiet_runs(const struct reading *r, size_t target)
+{
+    GHashTable *devices = g_hash_table_new(g_str_hash, g_str_equal);
+    for (guint i = 0; i < r->runs->len; i++) {
+        const struct timed *run = &g_array_index(r->runs, struct timed, i);
+        double value = ROW_TARGETS[target].of(run);
+        if (!run->is_disturbed && value > 0 && isfinite(value))
+            g_hash_table_add(devices, run->gpu ? run->gpu : (char *)(uintptr_t) "");
+    }
+    return devices;
+}
+
 static struct orch_csv *make_table(struct reading *r, size_t target, GPtrArray *keys,
                                    GError **error)
 {
@@ -309,6 +325,7 @@ static struct orch_csv *make_table(struct reading *r, size_t target, GPtrArray *
         rows_text(text, COLUMNS[i]);
     rows_text(text, ROW_TARGETS[target].name);
     rows_end(text);
+    g_autoptr(GHashTable) quiet = devices_with_quiet_runs(r, target);
     for (guint i = 0; i < r->runs->len; i++) {
         const struct timed *run = &g_array_index(r->runs, struct timed, i);
         double value = ROW_TARGETS[target].of(run);
@@ -316,6 +333,11 @@ static struct orch_csv *make_table(struct reading *r, size_t target, GPtrArray *
             r->tally.unmeasured++;
             continue;
         }
+        if (run->is_disturbed && g_hash_table_contains(quiet, run->gpu ? run->gpu : "")) {
+            r->tally.disturbed++;
+            continue;
+        }
+        r->tally.disturbed_rows += run->is_disturbed;
         r->tally.rows++;
         write_row(run, value, text);
         if (keys)

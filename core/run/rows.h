@@ -13,10 +13,12 @@
 /** How many runs gave a row, and why others did not. */
 struct orch_rows_tally {
     int64_t rows;
-    int64_t shared;     /* other trials ran beside it */
-    int64_t unmeasured; /* it recorded nothing that the target follows from */
-    int64_t no_cost;    /* its plugin tells no cost (network, batch, ...) */
-    int64_t forward;    /* epochs, but no training: they ran on what the network put out once */
+    int64_t shared;         /* other trials ran beside it */
+    int64_t disturbed;      /* other programs kept the CPUs busy meanwhile */
+    int64_t disturbed_rows; /* likewise, but they gave rows: their device has no undisturbed run */
+    int64_t unmeasured;     /* it recorded nothing that the target follows from */
+    int64_t no_cost;        /* its plugin tells no cost (network, batch, ...) */
+    int64_t forward;        /* epochs, but no training: they ran on what the network put out once */
 };
 
 /** A number above 0 of the cost that a run's plugin declared; NaN: it tells none. */
@@ -26,11 +28,13 @@ bool orch_cost_is_training(const json_t *cost);
 
 /**
  * A row for each run that ended ok, is not hidden, meets `filter` (NULL: all), declared its cost
- * and ran alone. A run of epochs that did not train the network (its last layer alone, on features
- * computed once) gives none: its steps say nothing of the network. Columns: gpu (the model of the
- * GPU, or of the processor), workers, threads, net, batch (images a step and worker), precision,
- * framework, images (of an epoch), input (CxHxW), img (its side, where square), classes, mode
- * (train, infer), epochs, and last the target; a field that a run does not tell is empty.
+ * and ran alone. A run during which other programs kept the CPUs busy (lib/wire/disturbed.h) gives
+ * none either, unless its device has no other: a machine that is always loaded is learned from as
+ * it is. A run of epochs that did not train the network (its last layer alone, on features computed
+ * once) gives none: its steps say nothing of the network. Columns: gpu (the model of the GPU, or of
+ * the processor), workers, threads, net, batch (images a step and worker), precision, framework,
+ * images (of an epoch), input (CxHxW), img (its side, where square), classes, mode (train, infer),
+ * epochs, and last the target; a field that a run does not tell is empty.
  *
  * step_ms (a step of all workers), epoch_s and images_per_s (of all workers) come from what was
  * recorded by the names epoch_time, images_per_s, step_time and their like, with its unit: the

@@ -180,6 +180,30 @@ static void test_left_out(void **state)
                  "did you mean 'step_ms'?");
 }
 
+/* Runs during which the machine did other work teach nothing, unless their device has no others. */
+static void test_disturbed(void **state)
+{
+    (void)state;
+    static const struct orch_metric_row rate = {"images_per_s", "images/s", "max"};
+    static const struct orch_point points[] = {{"images_per_s", 1, 0, 100}};
+    const char *const facts[] = {"{\"foreign_cpu\":0.5," COST "}", "{" COST "}",
+                                 "{\"foreign_cpu\":0.1," COST "}"};
+    struct orch_rows_tally tally;
+    char key[ORCH_KEY_CHARS];
+    for (size_t i = 0; i < G_N_ELEMENTS(facts); i++) {
+        put_run(&(struct told){.facts = facts[i], .metric = &rate, .points = points, 1}, key);
+        orch_csv_free(rows_of("images_per_s", NULL, &tally));
+        assert_int_equal(tally.rows, i ? i : 1);
+        assert_int_equal(tally.disturbed, i ? 1 : 0);
+        assert_int_equal(tally.disturbed_rows, i ? 0 : 1); /* the first is all that there is */
+    }
+    put_run(&(struct told){.facts = facts[0], .where = "1x Tesla P4", .metric = &rate, points, 1},
+            key);
+    orch_csv_free(rows_of("images_per_s", NULL, &tally));
+    assert_int_equal(tally.rows, 3);
+    assert_int_equal(tally.disturbed_rows, 1); /* of another device */
+}
+
 /* 10,000 runs of 10 epochs with two metrics each. */
 static void test_many(void **state)
 {
@@ -301,8 +325,8 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(test_epochs),     TEST(test_units), TEST(test_left_out),   TEST(test_many),
-        TEST(test_gives_away), TEST(test_names), TEST(test_provenance),
+        TEST(test_epochs), TEST(test_units),      TEST(test_left_out), TEST(test_disturbed),
+        TEST(test_many),   TEST(test_gives_away), TEST(test_names),    TEST(test_provenance),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

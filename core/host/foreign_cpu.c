@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/host/foreign_cpu.h"
+
+#include "lib/base/file.h"
+
+#include <glib.h>
+#include <math.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+enum { STAT_BYTES_MAX = 1 << 20 };
+
+static double seconds_of(struct timeval time)
+{
+    return (double)time.tv_sec + (double)time.tv_usec / 1e6;
+}
+
+static double used_by(int who)
+{
+    struct rusage usage;
+    return getrusage(who, &usage) == 0 ? seconds_of(usage.ru_utime) + seconds_of(usage.ru_stime)
+                                       : 0;
+}
+
+static double used_by_us(void)
+{
+    return used_by(RUSAGE_SELF) + used_by(RUSAGE_CHILDREN);
+}
+
+/* Ticks of a line "cpu3 user nice system idle iowait irq softirq steal ..." in which the CPU
+ * worked. Time of guests is part of user. */
+static double busy_ticks(const char *line)
+{
+    static const bool is_busy[] = {true, true, true, false, false, true, true, true};
+    double ticks = 0;
+    const char *at = line + strcspn(line, " ");
+    for (unsigned i = 0; i < G_N_ELEMENTS(is_busy); i++) {
+        char *end;
+        guint64 value = g_ascii_strtoull(at, &end, 10);
+        if (end == at)
+            break; /* an old kernel has fewer */
+        if (is_busy[i])
+            ticks += (double)value;
+        at = end;
+    }
+    return ticks;
+}
+
+/* Seconds that our CPUs worked since the machine started; NaN when none of them is listed. */
+static double busy_seconds(const struct foreign_cpu *foreign)
+{
+    g_autofree char *text = NULL;
+    if (!orch_file_read(foreign->path, STAT_BYTES_MAX, &text, NULL, NULL))
+        return (double)NAN;
+    double ticks = 0;
+    bool any = false;
+    for (const char *line = text; line && *line;) {
+        guint64 number;
+        if (g_str_has_prefix(line, "cpu") && g_ascii_isdigit(line[3]) &&
+            (number = g_ascii_strtoull(line + 3, NULL, 10)) < foreign->cpu_count &&
+            foreign->is_ours[number]) {
+            ticks += busy_ticks(line);
+            any = true;
+        }
+        line = strchr(line, '\n');
+        line = line ? line + 1 : NULL;
+    }
+    return any ? ticks / (double)sysconf(_SC_CLK_TCK) : (double)NAN;
+}
+
+void foreign_cpu_begin(struct foreign_cpu *foreign, const char *path, const int *cpus,
+                       unsigned count)
+{
+    cpu_set_t allowed;
+    CPU_ZERO(&allowed);
+    for (unsigned i = 0; i < count; i++)
+        if (cpus[i] >= 0 && cpus[i] < CPU_SETSIZE)
+            CPU_SET(cpus[i], &allowed);
+    if (!count && sched_getaffinity(0, sizeof allowed, &allowed) != 0)
+        CPU_ZERO(&allowed);
+    *foreign = (struct foreign_cpu){
+        .path = path, .is_ours = g_new0(bool, CPU_SETSIZE), .cpu_count = CPU_SETSIZE};
+    for (unsigned i = 0; i < CPU_SETSIZE; i++)
+        foreign->is_ours[i] = CPU_ISSET(i, &allowed);
+    foreign->busy_s = busy_seconds(foreign);
+    foreign->own_s = used_by_us();
+}
+
+void foreign_cpu_clear(struct foreign_cpu *foreign)
+{
+    g_clear_pointer(&foreign->is_ours, g_free);
+}
+
+double foreign_cpu_share(const struct foreign_cpu *foreign, double wall_s)
+{
+    if (!foreign->is_ours || isnan(foreign->busy_s) || !(wall_s >= FOREIGN_CPU_WALL_S))
+        return (double)NAN;
+    unsigned count = 0;
+    for (unsigned i = 0; i < foreign->cpu_count; i++)
+        count += foreign->is_ours[i];
+    double others_s = busy_seconds(foreign) - foreign->busy_s - (used_by_us() - foreign->own_s);
+    return isnan(others_s) || !count ? (double)NAN : CLAMP(others_s / (wall_s * count), 0.0, 1.0);
+}
