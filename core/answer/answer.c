@@ -52,6 +52,7 @@ static const struct kind {
     {ORCH_REPORT_TIME_TO, "time_to", orch_answer_time_to, true},
     {ORCH_REPORT_LEARN, "learn", orch_answer_learn, true},
     {ORCH_REPORT_LAYERWISE, "layerwise", orch_answer_layerwise, true},
+    {ORCH_REPORT_PALEO, "paleo", orch_answer_paleo, false},
 };
 
 static const struct kind *kind_of(const struct orch_report_item *item)
@@ -93,17 +94,23 @@ static bool is_beside(const char *a, const char *b)
     return a && b && strcspn(b, ".") == length && strncmp(a, b, length) == 0;
 }
 
-/* What the student writes goes with the items of its problem; one of a problem without trials is
- * always asked for. */
+/* Is the item about no trials at all? */
+static bool is_of_no_trials(const struct orch_report_item *item)
+{
+    return item->kind == ORCH_REPORT_STUDENT || item->kind == ORCH_REPORT_PALEO ||
+           item->kind == ORCH_REPORT_TEXT;
+}
+
+/* An item about no trials goes with the other items of its problem; one of a problem without trials
+ * is always asked for. */
 static bool is_asked(const struct orch_plan *plan, const struct orch_report_item *item)
 {
-    if (item->kind != ORCH_REPORT_STUDENT)
+    if (!is_of_no_trials(item) || !item->question)
         return is_about_asked(plan, item);
     bool any = false;
     for (guint i = 0; i < plan->expansion->report->len; i++) {
         const struct orch_report_item *other = plan->expansion->report->pdata[i];
-        if (!is_beside(item->question, other->question) || other->kind == ORCH_REPORT_STUDENT ||
-            other->kind == ORCH_REPORT_TEXT)
+        if (!is_beside(item->question, other->question) || is_of_no_trials(other))
             continue;
         if (is_about_asked(plan, other))
             return true;

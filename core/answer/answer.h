@@ -57,5 +57,6 @@ bool orch_answer_curve_law(struct orch_asked *a, GError **error);
 bool orch_answer_time_to(struct orch_asked *a, GError **error);
 bool orch_answer_learn(struct orch_asked *a, GError **error);
 bool orch_answer_layerwise(struct orch_asked *a, GError **error);
+bool orch_answer_paleo(struct orch_asked *a, GError **error);
 
 #endif

@@ -121,10 +121,19 @@ static unsigned say_formulas(struct work *w)
 /* ---- what runs say themselves ------------------------------------------------------------------
  */
 
-/* Columns that have a working beside them, as the item's `value` has it. Of int pairs. */
-static GArray *worked_columns(const struct orch_asked *a, const struct orch_csv *csv)
+/* The columns of a table that has workings: those that the item's `columns` names, then those with
+ * a working that its `value` names. Empty: nothing in it is asked for. */
+static GArray *shown_columns(const struct orch_asked *a, const struct orch_csv *csv)
 {
+    g_autoptr(GPtrArray) named = orch_texts(json_object_get(a->item->spec, "columns"));
     GArray *columns = g_array_new(FALSE, FALSE, sizeof(int));
+    for (guint i = 0; i < named->len; i++) {
+        int column = orch_csv_find(csv, named->pdata[i]);
+        if (column > 0) /* the first column stands in every table */
+            g_array_append_val(columns, column);
+    }
+    if (named->len && !json_object_get(a->item->spec, "value"))
+        return columns;
     for (int i = 0; i < orch_csv_columns(csv); i++) {
         g_autofree char *working = g_strdup_printf("%s_working", orch_csv_name(csv, i));
         if (orch_csv_find(csv, working) >= 0 && names_it(a, orch_csv_name(csv, i)))
@@ -147,7 +156,8 @@ static bool end_of(const char *working, double *out)
 static char *working_of(const struct orch_csv *csv, size_t row, int column)
 {
     g_autofree char *name = g_strdup_printf("%s_working", orch_csv_name(csv, column));
-    const char *working = orch_csv_text(csv, row, orch_csv_find(csv, name));
+    const int beside = orch_csv_find(csv, name);
+    const char *working = beside >= 0 ? orch_csv_text(csv, row, beside) : "";
     const char *value = orch_csv_text(csv, row, column);
     double ends, recorded;
     g_auto(GStrv) digits = g_strsplit(working, ",", -1);
@@ -170,7 +180,8 @@ static bool has_work(const struct orch_csv *csv, size_t row, const GArray *colum
 }
 
 /* The first column and those with workings, a row each. */
-static struct orch_table *worked_table(const struct orch_csv *csv, const GArray *columns)
+static struct orch_table *worked_table(const struct orch_csv *csv, const GArray *columns,
+                                       bool is_whole)
 {
     g_autoptr(GPtrArray) headers = g_ptr_array_new();
     g_ptr_array_add(headers, (char *)(uintptr_t)orch_csv_name(csv, 0));
@@ -180,7 +191,7 @@ static struct orch_table *worked_table(const struct orch_csv *csv, const GArray 
     g_ptr_array_add(headers, NULL);
     struct orch_table *table = orch_table_new((const char *const *)headers->pdata);
     for (size_t row = 0; row < orch_csv_rows(csv); row++) {
-        if (!has_work(csv, row, columns))
+        if (!is_whole && !has_work(csv, row, columns))
             continue;
         orch_table_add(table, orch_csv_text(csv, row, 0), NULL);
         for (guint i = 0; i < columns->len; i++) {
@@ -201,15 +212,26 @@ static bool say_artifact(struct work *w, const char *name)
         !strstr(text, "_working"))
         return false;
     struct orch_csv *csv = orch_csv_parse(name, text, length, NULL);
-    g_autoptr(GArray) columns = csv ? worked_columns(w->a, csv) : NULL;
+    g_autoptr(GArray) columns = csv ? shown_columns(w->a, csv) : NULL;
+    bool is_whole = json_object_get(w->a->item->spec, "columns");
     bool any = csv && columns->len && orch_csv_rows(csv);
     if (any) {
         g_autofree char *label = label_of(w);
         orch_section_text(w->a->section, "%s, by %s:", label, orch_csv_name(csv, 0));
-        orch_section_table(w->a->section, worked_table(csv, columns));
+        orch_section_table(w->a->section, worked_table(csv, columns, is_whole));
     }
     orch_csv_free(csv);
     return any;
+}
+
+/* A note "NAME = ..." where NAME is a metric of the plugin is that metric's working. Shows it the
+ * item's `value`? Other notes are always shown. */
+static bool is_note_shown(const struct work *w, const char *text)
+{
+    const struct orch_manifest *manifest = w->trial->item->cell->experiment->manifest;
+    const char *equals = strstr(text, " = ");
+    g_autofree char *name = equals ? g_strndup(text, (gsize)(equals - text)) : NULL;
+    return !name || !orch_manifest_metric(manifest, name) || names_it(w->a, name);
 }
 
 static unsigned say_notes(struct work *w)
@@ -217,12 +239,16 @@ static unsigned say_notes(struct work *w)
     g_autoptr(json_t) facts =
         w->trial->run->facts ? json_loads(w->trial->run->facts, 0, NULL) : NULL;
     const json_t *notes = json_object_get(facts, "notes");
+    unsigned said = 0;
     for (size_t i = 0; i < json_array_size(notes); i++) {
         g_autofree char *label = label_of(w);
         const char *text = json_string_value(json_array_get(notes, i));
-        orch_section_text(w->a->section, "%s: %s", label, text ? text : "");
+        if (!text || !is_note_shown(w, text))
+            continue;
+        orch_section_text(w->a->section, "%s: %s", label, text);
+        said++;
     }
-    return (unsigned)json_array_size(notes);
+    return said;
 }
 
 static unsigned say_trial(struct work *w)

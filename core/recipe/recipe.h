@@ -98,6 +98,7 @@ enum orch_report_kind {
     ORCH_REPORT_TIME_TO,
     ORCH_REPORT_LEARN,     /* regressors side by side, and by group held out */
     ORCH_REPORT_LAYERWISE, /* networks' times as sums of measured layers */
+    ORCH_REPORT_PALEO,     /* forward passes as PALEO predicts them, and their ratio to a peak */
     ORCH_REPORT_STUDENT,   /* to be written by the student: nothing is computed */
 };
 

@@ -84,6 +84,7 @@ static const struct kind_row {
      true,
      {{"value", REPORT_SHAPE_VALUES, false},
       {"formula", REPORT_SHAPE_FORMULAS, false},
+      {"columns", REPORT_SHAPE_TEXTS, false},
       {"by", REPORT_SHAPE_AXES, false},
       {"experiments", REPORT_SHAPE_EXPERIMENTS, false},
       {"where", REPORT_SHAPE_WHERE, false}}},
@@ -162,6 +163,14 @@ static const struct kind_row {
       {"model", REPORT_SHAPE_MODEL, false},
       {"images", REPORT_SHAPE_COUNT, false},
       {"experiments", REPORT_SHAPE_EXPERIMENTS, false}}},
+    {"paleo",
+     ORCH_REPORT_PALEO,
+     false,
+     {{"nets", REPORT_SHAPE_TEXTS, true},
+      {"gpu", REPORT_SHAPE_TEXT, false},
+      {"batch", REPORT_SHAPE_COUNT, false},
+      {"ppp", REPORT_SHAPE_NUMBERS, false},
+      {"peak_tflops", REPORT_SHAPE_NUMBERS, false}}},
     {"student", ORCH_REPORT_STUDENT, true, {{NULL, REPORT_SHAPE_TEXT, false}}},
 };
 

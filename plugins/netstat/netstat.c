@@ -47,15 +47,18 @@ static const struct orch_metric METRICS[] = {
     {.name = "conv_multiply_adds", .help = "those of convolutions"},
     {.name = "conv_share", .unit = "%", .help = "their share"},
     {.name = "training_memory", .unit = "bytes", .help = "of a batch, in fp32"},
-    {.name = "output_channels"},
-    {.name = "output_height"},
-    {.name = "output_width"},
+    {.name = "output_channels", .unit = "channels"},
+    {.name = "output_height", .unit = "pixels"},
+    {.name = "output_width", .unit = "pixels"},
     {.name = "field", .unit = "pixels", .help = "of the input that one output sees"},
     {.name = "time_at_peak",
      .unit = "ms",
      .better = ORCH_BETTER_MIN,
      .help = "of one image's operations at the peak"},
     {.name = "images_per_s_at_peak", .unit = "images/s", .better = ORCH_BETTER_MAX},
+    {.name = "published_operations", .help = "as a paper publishes them, a multiply-add as one"},
+    {.name = "published_time_at_peak", .unit = "ms", .help = "of those, at the peak"},
+    {.name = "published_images_per_s_at_peak", .unit = "images/s"},
     {.name = "times_less", .help = "multiply-adds of the other network over this one's"},
     {.name = "layer_params", .step_unit = "layer", .help = "by layer, biases included"},
     {.name = "layer_activations", .step_unit = "layer"},
@@ -173,6 +176,47 @@ static void report_totals(const struct params *p, const struct orch_net *net,
     }
 }
 
+/* The count of a paper, where one is known and counts a multiply-add as the trial does. */
+static void report_published(const struct params *p, const struct orch_net *net,
+                             const struct orch_net_cost *costs, const struct orch_host *host)
+{
+    const struct orch_net_published *published = orch_net_published_find(p->net);
+    struct orch_net_cost sum = orch_net_cost_sum(net, costs);
+    if (!published || p->per_mac != 1 || *p->input || p->classes)
+        return;
+    double seconds = published->operations / (p->peak_tflops * 1e12);
+    host->result(host, "published_operations", published->operations);
+    if (p->peak_tflops > 0) {
+        host->result(host, "published_time_at_peak", seconds * 1e3);
+        host->result(host, "published_images_per_s_at_peak", 1 / seconds);
+    }
+    g_autofree char *counted = orch_net_count_format(orch_net_operations(&sum, 1));
+    g_autofree char *theirs = orch_net_count_format((int64_t)published->operations);
+    g_autofree char *text =
+        g_strdup_printf("published_operations = %s (%s); counted here: %s%s%s", theirs,
+                        published->source, counted, *published->note ? ": " : "", published->note);
+    host->note(host, text);
+}
+
+/* "output_channels = 128 + 192 + 96 + 256 = 672", where the output is joined of branches. */
+static void report_joined(const struct orch_net *net, const struct orch_host *host)
+{
+    const struct orch_net_node *last = orch_net_node(net, (int)net->nodes->len - 1);
+    if (last->op != ORCH_NET_CONCAT)
+        return;
+    g_autoptr(GString) text = g_string_new("output_channels = ");
+    for (int i = 0; i < last->input_count; i++)
+        g_string_append_printf(text, "%s%" G_GINT64_FORMAT, i ? " + " : "",
+                               orch_net_node(net, last->inputs[i])->out.c);
+    g_string_append_printf(
+        text,
+        " = %" G_GINT64_FORMAT ": the branches' channels side by side; all keep %" G_GINT64_FORMAT
+        "x%" G_GINT64_FORMAT ", so the output is %" G_GINT64_FORMAT "x%" G_GINT64_FORMAT
+        "x%" G_GINT64_FORMAT,
+        last->out.c, last->out.h, last->out.w, last->out.h, last->out.w, last->out.c);
+    host->note(host, text->str);
+}
+
 static bool report_ratio(const struct params *p, const struct orch_net *net,
                          const struct orch_host *host)
 {
@@ -187,9 +231,11 @@ static bool report_ratio(const struct params *p, const struct orch_net *net,
     orch_net_free(other);
     if (strcmp(p->net, p->against) == 0) /* nothing to say: once less */
         return true;
-    g_autofree char *text =
-        g_strdup_printf("%s: %.0f multiply-adds, %s: %.0f: %.2f times less, a saving of %.1f %%",
-                        p->against, theirs, p->net, own, theirs / own, 100 * (1 - own / theirs));
+    g_autofree char *more = orch_net_count_format((int64_t)theirs);
+    g_autofree char *less = orch_net_count_format((int64_t)own);
+    g_autofree char *text = g_strdup_printf(
+        "times_less = %s / %s multiply-adds = %.2f: %.2f times less, a saving of %.1f %%", more,
+        less, theirs / own, theirs / own, 100 * (1 - own / theirs));
     host->note(host, text);
     return true;
 }
@@ -206,6 +252,8 @@ static int run(void *state, const void *params, const struct orch_host *host)
     g_autofree struct orch_net_cost *costs = orch_net_costs(net);
     report_layers(net, costs, host);
     report_totals(p, net, costs, host);
+    report_published(p, net, costs, host);
+    report_joined(net, host);
     bool ok = report_ratio(p, net, host) && netstat_tables(net, costs, host);
     orch_net_free(net);
     return ok ? ORCH_OK : ORCH_FAILED;
@@ -214,7 +262,7 @@ static int run(void *state, const void *params, const struct orch_host *host)
 static const struct orch_plugin PLUGIN = {
     ORCH_PLUGIN_HEAD,
     .name = "netstat",
-    .version = "1.1.0",
+    .version = "1.2.0",
     .summary = "counts of a network: parameters, activations, operations, memory",
     .licence = "GPL-3.0-or-later",
     .params_bytes = sizeof(struct params),

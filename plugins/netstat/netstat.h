@@ -6,6 +6,7 @@
 #include <orch/plugin.h>
 
 #include "lib/net/cost.h"
+#include "lib/net/published.h"
 
 /** Writes the artifacts `layers` and `table`; false, and says why. */
 bool netstat_tables(const struct orch_net *net, const struct orch_net_cost *costs,

@@ -100,6 +100,38 @@ static char *title_of(const struct orch_net_node *node)
     }
 }
 
+/* The window slides over height and width with the same stride and padding. */
+static bool is_square(const struct orch_net_node *node)
+{
+    return node->kernel_h > 0 && node->kernel_h == node->kernel_w &&
+           node->stride_h == node->stride_w && node->pad_h == node->pad_w && node->dilation <= 1;
+}
+
+/* Window, stride, padding and what goes in and out, with the working of the size: "11x11 of 3
+ * channels", 4, 0, "3x227x227", 55, "(227 - 11 + 2*0)/4 + 1 = 55". */
+static void add_geometry(GString *csv, const struct orch_net *net, const struct orch_net_node *node)
+{
+    const struct orch_net_shape in =
+        node->input_count ? orch_net_node(net, node->inputs[0])->out : node->out;
+    if (!is_square(node)) {
+        g_string_append_printf(csv, ",,,,%dx%dx%d,%d,", (int)in.c, (int)in.h, (int)in.w,
+                               (int)node->out.h);
+        return;
+    }
+    g_string_append_printf(csv, ",%dx%d,%d,%d,%dx%dx%d,%d,", node->kernel_h, node->kernel_w,
+                           node->stride_h, node->pad_h, (int)in.c, (int)in.h, (int)in.w,
+                           (int)node->out.h);
+    const int64_t room = in.h - node->kernel_h + 2 * (int64_t)node->pad_h;
+    const bool is_whole = room % node->stride_h == 0;
+    const bool is_up = node->out.h > room / node->stride_h + 1; /* the last window hangs over */
+    g_string_append_printf(csv, "%s(%" G_GINT64_FORMAT " - %d + 2*%d)/%d%s + 1 = %" G_GINT64_FORMAT,
+                           is_whole ? ""
+                           : is_up  ? "ceil("
+                                    : "floor(",
+                           in.h, node->kernel_h, node->pad_h, node->stride_h, is_whole ? "" : ")",
+                           node->out.h);
+}
+
 /* "(11*11*3)*96 + 96 = 34,944": with biases. */
 static char *params_work(const struct orch_net *net, const struct orch_net_node *node,
                          const struct orch_net_cost *cost)
@@ -126,8 +158,9 @@ static bool write_table(const struct orch_net *net, const struct orch_net_cost *
 {
     struct orch_net_cost sum = {0};
     g_autoptr(GString) csv = g_string_new(
-        "layer,name,output,activations,activations_working,weights,weights_working,params,"
-        "params_working,multiply_adds,multiply_adds_working\n");
+        "layer,name,window,stride,padding,input,size,size_working,output,activations,"
+        "activations_working,weights,weights_working,params,params_working,multiply_adds,"
+        "multiply_adds_working\n");
     for (guint i = 0; i < net->nodes->len; i++) {
         const struct orch_net_node *node = orch_net_node(net, (int)i);
         if (!is_listed(node, &costs[i]))
@@ -139,6 +172,7 @@ static bool write_table(const struct orch_net *net, const struct orch_net_cost *
         g_autofree char *macs = orch_net_macs_work(net, node);
         g_string_append_printf(csv, "%s,", title);
         orch_csv_append(csv, node->name);
+        add_geometry(csv, net, node);
         add_output(csv, node);
         add_worked(csv, costs[i].activations, activations);
         add_worked(csv, costs[i].weights, weights);
@@ -150,7 +184,7 @@ static bool write_table(const struct orch_net *net, const struct orch_net_cost *
         sum.params += costs[i].params;
         sum.macs += costs[i].macs;
     }
-    g_string_append(csv, "total,,");
+    g_string_append(csv, "total,,,,,,,,");
     add_total(csv, sum.activations);
     add_total(csv, sum.weights);
     add_total(csv, sum.params);

@@ -4,12 +4,14 @@
  * biases, does not make), Simonyan and Zisserman 2014 (parameters without biases), GoogLeNet's 3b.
  */
 #include "lib/net/cost.h"
+#include "lib/net/published.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 
 #include <cmocka.h>
+#include <math.h>
 #include <string.h>
 
 static struct orch_net *make(const char *name)
@@ -55,6 +57,34 @@ static void test_lu2017(void **state)
         assert_int_equal(orch_net_operations(&sum, 1), ROWS[i].total);
         orch_net_free(net);
     }
+}
+
+/* What papers publish, and what stands between that and the count here. */
+static void test_published(void **state)
+{
+    (void)state;
+    static const char *const same[] = {"alexnet-grouped", "vgg16", "googlenet-bvlc"};
+    for (unsigned i = 0; i < G_N_ELEMENTS(same); i++) {
+        struct orch_net *net = make(same[i]);
+        g_autofree struct orch_net_cost *costs = orch_net_costs(net);
+        struct orch_net_cost sum = orch_net_cost_sum(net, costs);
+        double published = orch_net_published_find(same[i])->operations; /* in whole millions */
+        assert_true(fabs((double)orch_net_operations(&sum, 1) - published) <= 0.5e6);
+        orch_net_free(net);
+    }
+    struct orch_net *net = make("resnet50-v1");
+    g_autofree struct orch_net_cost *costs = orch_net_costs(net);
+    int64_t biases = 0, sums = 0;
+    for (guint i = 0; i < net->nodes->len; i++) {
+        enum orch_net_op op = orch_net_node(net, (int)i)->op;
+        biases += op == ORCH_NET_CONV2D ? costs[i].activations : 0;
+        sums += op == ORCH_NET_ADD ? costs[i].activations : 0;
+    }
+    struct orch_net_cost sum = orch_net_cost_sum(net, costs);
+    double theirs = (double)(orch_net_operations(&sum, 1) + biases - sums);
+    assert_true(fabs(theirs - orch_net_published_find("resnet50-v1")->operations) <= 0.5e6);
+    orch_net_free(net);
+    assert_null(orch_net_published_find("resnet18"));
 }
 
 static const struct orch_net_node *named(const struct orch_net *net, const char *name)
@@ -135,9 +165,9 @@ static void test_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lu2017),           cmocka_unit_test(test_workings),
-        cmocka_unit_test(test_inception_module), cmocka_unit_test(test_fields),
-        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_lu2017),   cmocka_unit_test(test_published),
+        cmocka_unit_test(test_workings), cmocka_unit_test(test_inception_module),
+        cmocka_unit_test(test_fields),   cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
