@@ -107,7 +107,7 @@ static int word_index(const char *word, const char *const *words, const char *op
                       GError **error)
 {
     for (int i = 0; words[i]; i++)
-        if (!word || strcmp(words[i], word) == 0)
+        if (!word || orch_name_is_same(words[i], word))
             return i;
     g_autofree char *known = g_strjoinv(", ", (char **)(uintptr_t)words);
     orch_error_set(error, ORCH_ERROR_USAGE, known, "option '%s': unknown word '%s'", option, word);

@@ -6,6 +6,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/text.h"
+#include "lib/data/catalogue.h"
 #include "predictors/from_net.h"
 
 #include <math.h>
@@ -114,7 +115,7 @@ static const struct dataset DATASETS[] = {
 static const struct dataset *find_dataset(const char *name)
 {
     for (const struct dataset *d = DATASETS; d->name; d++)
-        if (g_ascii_strcasecmp(d->name, name) == 0)
+        if (orch_data_set_is_named(d->name, name))
             return d;
     return NULL;
 }
@@ -290,7 +291,7 @@ static bool cloud_ok(const struct question *q, GError **error)
             g_ptr_array_add(names, (gpointer)(uintptr_t)p->cloud);
     g_ptr_array_add(names, NULL);
     for (guint i = 0; !known && names->pdata[i]; i++)
-        known = strcmp(names->pdata[i], q->o->cloud) == 0;
+        known = orch_name_is_same(names->pdata[i], q->o->cloud);
     if (!known) {
         g_autofree char *all = g_strjoinv(", ", (char **)names->pdata);
         orch_error_set(error, ORCH_ERROR_USAGE, all, "option '--cloud': no prices of '%s'",
@@ -339,7 +340,8 @@ static bool settle_numbers(struct question *q, GError **error)
         question_assume(q, "batch", "--batch", "%d images a worker", paleo ? 128 : 64);
     q->states_per_weight = o->optimizer ? -1 : 1;
     for (int i = 0; o->optimizer && i < 3; i++)
-        q->states_per_weight = strcmp(optimizers[i], o->optimizer) == 0 ? i : q->states_per_weight;
+        q->states_per_weight =
+            orch_name_is_same(optimizers[i], o->optimizer) ? i : q->states_per_weight;
     if (q->states_per_weight < 0) {
         orch_error_set(error, ORCH_ERROR_USAGE, "sgd, momentum, adam",
                        "option '--optimizer': unknown word '%s'", o->optimizer);
@@ -402,7 +404,7 @@ bool question_precision(const struct question *q, const struct orch_gpu_spec *gp
         return true;
     }
     for (int i = 0; names[i]; i++) {
-        if (strcmp(names[i], wanted) == 0) {
+        if (orch_name_is_same(names[i], wanted)) {
             *out = (enum orch_precision)i;
             return true;
         }

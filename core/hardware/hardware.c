@@ -389,7 +389,7 @@ static bool is_price_of(const struct orch_price *price, struct orch_price_wish w
     const struct orch_gpu_spec *spec = orch_gpu_find(price->gpu);
     return (!wish.spot || price->spot_usd_per_hour > 0) &&
            (strcmp(price->gpu, wish.gpu) == 0 || (spec && strcmp(spec->name, wish.gpu) == 0)) &&
-           (!wish.cloud || strcmp(price->cloud, wish.cloud) == 0);
+           (!wish.cloud || g_ascii_strcasecmp(price->cloud, wish.cloud) == 0);
 }
 
 const struct orch_price *orch_hardware_price(const struct orch_hardware *hardware,

@@ -115,6 +115,24 @@ char *orch_suggest_hint(const char *word, const char *const *candidates)
     return near ? g_strdup_printf("did you mean '%s'?", near) : NULL;
 }
 
+char *orch_name_key(const char *name)
+{
+    GString *key = g_string_new(NULL);
+    for (; *name; name++)
+        if (!strchr(" -_./()", *name))
+            g_string_append_c(key, g_ascii_tolower(*name));
+    return g_string_free(key, FALSE);
+}
+
+bool orch_name_is_same(const char *a, const char *b)
+{
+    if (!a || !b)
+        return false;
+    g_autofree char *one = orch_name_key(a);
+    g_autofree char *other = orch_name_key(b);
+    return strcmp(one, other) == 0;
+}
+
 bool orch_name_is_valid(const char *name, bool dash_allowed)
 {
     if (!name || !g_ascii_islower(name[0]) || strlen(name) > 63)

@@ -30,6 +30,12 @@ bool orch_name_is_valid(const char *name, bool dash_allowed);
 /** "did you mean 'x'?" for the nearest candidate, else NULL. The caller frees. */
 char *orch_suggest_hint(const char *word, const char *const *candidates);
 
+/** The key under which spellings of a name are equal: "CIFAR-10", "cifar 10" and "cifar10" are one.
+ * Lower case, without blanks and any of "-_./()". The caller frees. */
+char *orch_name_key(const char *name);
+/** Are these two spellings of one name? NULL is no name. */
+bool orch_name_is_same(const char *a, const char *b);
+
 /** A duration for people: "2.5 ms", "800 ms", "12 s", "3 min 20 s", "2 h 5 min", "3 d 4 h". */
 char *orch_duration_format(double seconds);
 

@@ -163,10 +163,26 @@ const struct orch_data_entry *orch_data_catalogue(void)
     return CATALOGUE;
 }
 
+/* What people call a data set besides its name. */
+static const char *const SET_ALIASES[][2] = {
+    {"imagenet1k", "imagenet"}, {"imagenet2012", "imagenet"}, {"ilsvrc2012", "imagenet"},
+    {"ilsvrc", "imagenet"},     {"fmnist", "fashion-mnist"},
+};
+
+bool orch_data_set_is_named(const char *set, const char *name)
+{
+    if (orch_name_is_same(set, name))
+        return true;
+    for (size_t i = 0; i < G_N_ELEMENTS(SET_ALIASES); i++)
+        if (strcmp(SET_ALIASES[i][1], set) == 0 && orch_name_is_same(SET_ALIASES[i][0], name))
+            return true;
+    return false;
+}
+
 const struct orch_data_entry *orch_data_find(const char *name)
 {
     for (const struct orch_data_entry *entry = CATALOGUE; entry->name; entry++)
-        if (strcmp(entry->name, name) == 0)
+        if (orch_data_set_is_named(entry->name, name))
             return entry;
     return NULL;
 }

@@ -39,7 +39,9 @@ struct orch_data_entry {
 
 /** All entries, sets first, ended by a NULL name. */
 const struct orch_data_entry *orch_data_catalogue(void);
-/** The entry of a name, or NULL. */
+/** Is `name` a spelling of this data set's name ("CIFAR-10", "imagenet1k")? */
+bool orch_data_set_is_named(const char *set, const char *name);
+/** The entry of a name, which may be spelled as people do, or NULL. */
 const struct orch_data_entry *orch_data_find(const char *name);
 /** "did you mean 'x'?" for a name that is not in the catalogue, or NULL. The caller frees. */
 char *orch_data_suggest(const char *name);

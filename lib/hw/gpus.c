@@ -7,6 +7,9 @@
 static const char *const NOISE[] = {"nvidia",   "tesla", "geforce", "quadro", "gpu",
                                     "graphics", "gtx",   "rtx",     "pny",    NULL};
 
+/* Those that people write without a blank behind them: "RTX5090", "TeslaV100". */
+static const char *const GLUED[] = {"nvidia", "geforce", "tesla", "quadro", "gtx", "rtx", NULL};
+
 static bool is_noise(const char *word)
 {
     for (int i = 0; NOISE[i]; i++)
@@ -23,6 +26,8 @@ char *orch_gpu_name_key(const char *name)
     for (int i = 0; words[i]; i++)
         if (!is_noise(words[i]))
             g_string_append(key, words[i]);
+    for (int i = 0; GLUED[i]; i++)
+        g_string_replace(key, GLUED[i], "", 0);
     return g_string_free(key, FALSE);
 }
 

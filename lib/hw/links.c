@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "lib/hw/links.h"
 
+#include "lib/base/text.h"
+
 #include <string.h>
 
 static const char PCI[] = "PCI-SIG: lanes x rate x line code, x16, one direction";
@@ -39,11 +41,11 @@ const struct orch_link *orch_links(void)
 
 bool orch_link_is_named(const struct orch_link *link, const char *name)
 {
-    if (g_ascii_strcasecmp(link->name, name) == 0)
+    if (orch_name_is_same(link->name, name))
         return true;
     g_auto(GStrv) aliases = g_strsplit(link->aliases, ",", -1);
     for (int i = 0; aliases[i]; i++)
-        if (*aliases[i] && g_ascii_strcasecmp(aliases[i], name) == 0)
+        if (*aliases[i] && orch_name_is_same(aliases[i], name))
             return true;
     return false;
 }

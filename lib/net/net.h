@@ -119,6 +119,9 @@ struct orch_net_options {
     int64_t channels, height, width;
     int64_t classes;
 };
+/** The zoo's own spelling of a name as people write it: "ResNet-50" is "resnet50", "MLP:512,256"
+ * "mlp:512,256". NULL when there is no such network. The caller frees. */
+char *orch_net_canonical_name(const char *name);
 /** Builds a network of the zoo. NULL with ORCH_ERROR_NOT_FOUND (unknown name, nearest known) or
  * ORCH_ERROR_RECIPE (bad argument; an input that is too small, naming layer and shape). */
 struct orch_net *orch_net_make(const struct orch_net_options *options, GError **error);

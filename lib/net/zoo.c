@@ -146,28 +146,45 @@ static const char *const ALIASES[][2] = {
     {"dqn", "nature-dqn"},
 };
 
-static const char *own_name(const char *name)
+/* What stands before the colon of a pattern or name. The caller frees. */
+static char *before_colon(const char *name)
 {
-    for (size_t i = 0; i < G_N_ELEMENTS(ALIASES); i++)
-        if (strcmp(ALIASES[i][0], name) == 0)
-            return ALIASES[i][1];
-    return name;
+    return g_strndup(name, strcspn(name, ":"));
+}
+
+/* The family of that name, which may be spelled as people do. `has_argument`: only one that takes
+ * what stands behind a colon. */
+static const struct orch_net_family *find_spelled(const char *name, bool has_argument)
+{
+    for (const struct orch_net_family *family = ZOO; family->pattern; family++) {
+        g_autofree char *own = before_colon(family->pattern);
+        if (orch_name_is_same(own, name) && (strchr(family->pattern, ':') || !has_argument))
+            return family;
+    }
+    return NULL;
 }
 
 /* The family that `name` asks for, and what stands behind its colon (or NULL). */
 static const struct orch_net_family *find_family(const char *name, const char **out_argument)
 {
     const char *colon = strchr(name, ':');
+    g_autofree char *own = before_colon(name);
     *out_argument = colon ? colon + 1 : NULL;
-    for (const struct orch_net_family *family = ZOO; family->pattern; family++) {
-        const char *pattern = family->pattern, *open = strchr(pattern, ':');
-        size_t length = open ? (size_t)(open - pattern) : strlen(pattern);
-        bool same = (colon ? (size_t)(colon - name) : strlen(name)) == length &&
-                    strncmp(name, pattern, length) == 0;
-        if (same && (open || !colon))
-            return family;
-    }
-    return NULL;
+    const struct orch_net_family *found = find_spelled(own, colon);
+    for (size_t i = 0; !found && i < G_N_ELEMENTS(ALIASES); i++)
+        if (orch_name_is_same(ALIASES[i][0], own))
+            found = find_spelled(ALIASES[i][1], colon);
+    return found;
+}
+
+char *orch_net_canonical_name(const char *name)
+{
+    const char *argument;
+    const struct orch_net_family *family = find_family(name, &argument);
+    if (!family)
+        return NULL;
+    g_autofree char *own = before_colon(family->pattern);
+    return argument ? g_strconcat(own, ":", argument, NULL) : g_strdup(own);
 }
 
 static void unknown_name(const char *name, GError **error)
@@ -239,13 +256,13 @@ static bool check_range(const struct request *request, GError **error)
 
 struct orch_net *orch_net_make(const struct orch_net_options *options, GError **error)
 {
-    g_autofree char *lower = g_ascii_strdown(options->name, -1);
-    struct request request = {.name = own_name(lower)};
-    request.family = find_family(request.name, &request.argument);
-    if (!request.family) {
+    g_autofree char *name = orch_net_canonical_name(options->name);
+    if (!name) {
         unknown_name(options->name, error);
         return NULL;
     }
+    struct request request = {.name = name};
+    request.family = find_family(name, &request.argument);
     const struct orch_net_shape *usual = &request.family->input;
     request.input = (struct orch_net_shape){options->channels ? options->channels : usual->c,
                                             options->height ? options->height : usual->h,

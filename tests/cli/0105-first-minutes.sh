@@ -34,3 +34,12 @@ ok orch predict --net resnet50 --gpu V100; has_not ' stem '
 ok orch predict --model paleo --net resnet50 --input 3x32x32 --gpu V100; has 'needs 15 times the multiply-adds'
 ok orch predict --net resnet50 --dataset cifar10 --gpu all --json
 case $out in *'"what": "stem"'*) ;; *) _fail 'no stem in JSON' ;; esac
+
+# names as people spell them, on the command line and in recipes
+ok orch predict --net resnet50 --dataset cifar10 --gpu RTX-5090 --precision fp16 --optimizer adam; plain=$out
+ok orch predict --net ResNet-50 --dataset CIFAR-10 --gpu RTX5090 --precision FP16 --optimizer Adam
+same "$(grep -v '^  GPU ' <<<"$out")" "$plain" answers
+ok orch predict --net ResNet-50 --dataset ImageNet-1k --gpu 'Tesla V100' --cloud AWS; has 'aws p3.2xlarge'
+ok orch net show ResNet-18 --brief; ok orch gpu show rtx4090; has RTX-4090
+printf 'format: 1\nrecipe: r\nexperiments: { count: { plugin: netstat, with: { net: ResNet-50 } } }\n' >r.recipe
+ok orch run -q r.recipe

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Readers, subsets and the loader, on small files that the test writes itself. */
+#include "lib/data/catalogue.h"
 #include "plugins/common/data/image_set.h"
 #include "plugins/common/data/loader.h"
 #include "plugins/common/data/picture.h"
@@ -412,6 +413,21 @@ static void test_damaged_jpeg(void **state)
 }
 #endif
 
+static void test_spellings(void **state)
+{
+    (void)state;
+    assert_string_equal(orch_data_find("CIFAR-10")->name, "cifar10");
+    assert_string_equal(orch_data_find("cifar 100")->name, "cifar100");
+    assert_string_equal(orch_data_find("FashionMNIST")->name, "fashion-mnist");
+    assert_string_equal(orch_data_find("ResNet-50")->name, "resnet50");
+    assert_true(orch_data_set_is_named("imagenet", "ImageNet-1k"));
+    assert_true(orch_data_set_is_named("imagenet", "ILSVRC2012"));
+    assert_false(orch_data_set_is_named("mnist", "FMNIST"));
+    assert_string_equal(orch_image_set_find("CIFAR-10")->name, "cifar10");
+    for (const struct orch_data_entry *e = orch_data_catalogue(); e->name; e++)
+        assert_ptr_equal(orch_data_find(e->name), e);
+}
+
 static void test_not_found(void **state)
 {
     (void)state;
@@ -717,6 +733,7 @@ int main(void)
         cmocka_unit_test(test_scaling),
         cmocka_unit_test(test_damaged_jpeg),
 #endif
+        cmocka_unit_test(test_spellings),
         cmocka_unit_test(test_not_found),
         cmocka_unit_test(test_cifar100_label),
         cmocka_unit_test(test_class_names),

@@ -234,9 +234,41 @@ static void test_documented(void **state)
     }
 }
 
+/* Names as people write them, and no two of the zoo that are spellings of each other. */
+static void test_spellings(void **state)
+{
+    (void)state;
+    static const char *const pairs[][2] = {{"ResNet-50", "resnet50"},
+                                           {"ResNet_50", "resnet50"},
+                                           {"VGG-16", "vgg16"},
+                                           {"VGG16-BN", "vgg16_bn"},
+                                           {"Inception-v3", "inception_v3"},
+                                           {"GPT-2", "gpt2"},
+                                           {"WRN-28-10", "wide-resnet-28-10"},
+                                           {"MobileNetV2", "mobilenet_v2"},
+                                           {"ResNet-CIFAR:20", "resnet-cifar:20"},
+                                           {"MLP:64,32", "mlp:64,32"},
+                                           {"SqueezeNet 1.1", "squeezenet1_1"},
+                                           {"LeNet-5", "lenet5"}};
+    for (size_t i = 0; i < G_N_ELEMENTS(pairs); i++) {
+        struct orch_net *net = orch_net_make(&(struct orch_net_options){.name = pairs[i][0]}, NULL);
+        assert_non_null(net);
+        assert_string_equal(net->name, pairs[i][1]);
+        orch_net_free(net);
+    }
+    for (const struct orch_net_family *f = orch_net_families(); f->pattern; f++) {
+        g_autofree char *bare = g_strndup(f->pattern, strcspn(f->pattern, ":"));
+        g_autofree char *own = orch_net_canonical_name(bare);
+        assert_string_equal(own, bare);
+    }
+    assert_null(orch_net_canonical_name("resnet"));
+    assert_null(orch_net_canonical_name("resnet50:3")); /* takes nothing behind a colon */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_spellings),
         cmocka_unit_test(test_published),
         cmocka_unit_test(test_shapes_and_names),
         cmocka_unit_test(test_small_grey_images),

@@ -218,6 +218,15 @@ static void test_gpu_names(void **state)
         assert_non_null(spec);
         assert_string_equal(spec->name, pairs[i][1]);
     }
+    static const char *const glued[][2] = {
+        {"RTX5090", "RTX-5090"},   {"GTX1080Ti", "GTX-1080-Ti"},
+        {"TITANRTX", "TITAN-RTX"}, {"TeslaV100", "V100-SXM2-16GB"},
+        {"rtx 4090", "RTX-4090"},  {"GeForceRTX3090", "RTX-3090"}};
+    for (size_t i = 0; i < G_N_ELEMENTS(glued); i++) {
+        const struct orch_gpu_spec *spec = orch_gpu_find(glued[i][0]);
+        assert_non_null(spec);
+        assert_string_equal(spec->name, glued[i][1]);
+    }
     assert_null(orch_gpu_find("V10000"));
     assert_null(orch_gpu_find(""));
 }

@@ -74,7 +74,7 @@ static const struct orch_image_set_facts KNOWN[] = {
 const struct orch_image_set_facts *orch_image_set_find(const char *name)
 {
     for (const struct orch_image_set_facts *facts = KNOWN; facts->name; facts++)
-        if (strcmp(facts->name, name) == 0)
+        if (orch_data_set_is_named(facts->name, name))
             return facts;
     return NULL;
 }

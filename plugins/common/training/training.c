@@ -85,7 +85,8 @@ static void note(const struct orch_host *host, const char *format, ...)
 static struct orch_image_set_options data_options(const struct orch_training *t,
                                                   enum orch_split split)
 {
-    return (struct orch_image_set_options){.name = t->dataset,
+    const struct orch_image_set_facts *facts = orch_image_set_find(t->dataset);
+    return (struct orch_image_set_options){.name = facts ? facts->name : t->dataset,
                                            .root = t->data_root,
                                            .split = split,
                                            .channels = 3,
@@ -207,7 +208,8 @@ int orch_training_cost(const struct orch_training *t, struct orch_cost *out)
     declared_shape(t, &channels, &side, &classes);
     snprintf(input, sizeof input, "%dx%dx%d", channels, side, side);
     out->workers = 1;
-    out->network = t->net;
+    g_autofree char *net = orch_net_canonical_name(t->net);
+    out->network = g_intern_string(net ? net : t->net);
     out->precision = t->precision;
     out->framework = "libtorch";
     out->input = input;
