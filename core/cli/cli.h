@@ -142,6 +142,8 @@ struct orch_expansion *orch_cli_recipe(struct orch_cli *cli, const char *path,
                                        const struct orch_variant *variant, GError **error);
 /** Prints warnings of `diags` to stderr. */
 void orch_cli_warnings(struct orch_cli *cli, const struct orch_diags *diags);
+/** Warns of what the captured source tree lacks: it is in no repository, or files were left out. */
+void orch_cli_warn_of_source(struct orch_cli *cli);
 /** "orch: warning: ..." on stderr, unless quiet. */
 void orch_cli_warn(struct orch_cli *cli, const char *format, ...) G_GNUC_PRINTF(2, 3);
 /** A line of talk on stderr, unless quiet. */

@@ -4,7 +4,7 @@
 
 /* clang-format off */
 #define COMMANDS(X)                                                                                \
-    X(RUN) X(PLAN) X(CHECK) X(CONFIG) X(TRY) X(INIT)                                               \
+    X(RUN) X(PLAN) X(CHECK) X(CONFIG) X(TRY) X(RECORD) X(INIT)                                              \
     X(REPORT) X(SUBMIT) X(TABLE) X(PLOT) X(LS) X(SHOW) X(LOG) X(SERVE) X(BEST) X(COMPARE) X(EXPORT) X(DIFF) X(CHECKOUT)  \
     X(PLUGIN_LS) X(PLUGIN_SHOW) X(PLUGIN_CHECK) X(PLUGIN_NEW)                                      \
     X(NET_LS) X(NET_SHOW) X(NET_COMPARE) X(NET_FIELD) X(GPU_LS) X(GPU_SHOW) X(GPU_LINKS) X(GPU_PRICES) X(PREDICT) X(PREDICTOR_EVAL) \

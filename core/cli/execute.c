@@ -54,22 +54,6 @@ static unsigned default_jobs(struct orch_cli *cli, const struct orch_expansion *
     return most ? MAX(1u, gpus / most) : 1;
 }
 
-static void warn_of_source(struct orch_cli *cli)
-{
-    const struct orch_source *source = cli->workspace->source;
-    if (!cli->workspace->vcs)
-        orch_cli_warn(cli,
-                      "'%s' is in no git repository: runs are recorded as unversioned\n  hint: "
-                      "git init",
-                      cli->workspace->folder);
-    guint count = source && source->left_out ? source->left_out->len : 0;
-    if (!count)
-        return;
-    const struct orch_left_out *first = source->left_out->pdata[0];
-    orch_cli_warn(cli, "%u file%s not in the captured source tree: %s (%s)%s", count,
-                  count == 1 ? " is" : "s are", first->path, first->why, count > 1 ? ", ..." : "");
-}
-
 struct orch_plan *orch_execute_make_plan(struct orch_cli *cli,
                                          const struct orch_expansion *expansion,
                                          const struct orch_execute_options *options,
@@ -551,7 +535,7 @@ static int execute_in(struct orch_cli *cli, const struct orch_expansion *expansi
     sharing_look(sharing, plan);
     int status = -1;
     if (may_start(cli, expansion, options, plan, error)) {
-        warn_of_source(cli);
+        orch_cli_warn_of_source(cli);
         if (orch_store_put_recipe(store, expansion->key, expansion->name, expansion->canonical,
                                   expansion->verbatim, error))
             status = run_with_limits(cli, plan, options, gpus, sharing, error);

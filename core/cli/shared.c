@@ -135,6 +135,22 @@ void orch_cli_warnings(struct orch_cli *cli, const struct orch_diags *diags)
     }
 }
 
+void orch_cli_warn_of_source(struct orch_cli *cli)
+{
+    const struct orch_source *source = cli->workspace->source;
+    if (!cli->workspace->vcs)
+        orch_cli_warn(cli,
+                      "'%s' is in no git repository: runs are recorded as unversioned\n  hint: "
+                      "git init",
+                      cli->workspace->folder);
+    guint count = source && source->left_out ? source->left_out->len : 0;
+    if (!count)
+        return;
+    const struct orch_left_out *first = source->left_out->pdata[0];
+    orch_cli_warn(cli, "%u file%s not in the captured source tree: %s (%s)%s", count,
+                  count == 1 ? " is" : "s are", first->path, first->why, count > 1 ? ", ..." : "");
+}
+
 static bool parse_part(const char *text, unsigned *part, unsigned *count, GError **error)
 {
     char rest;

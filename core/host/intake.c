@@ -53,6 +53,7 @@ void intake_clear(struct intake *intake)
     g_free(intake->progress);
     g_free(intake->error_text);
     g_free(intake->problem);
+    g_free(intake->first_bad);
     memset(intake, 0, sizeof *intake);
 }
 
@@ -63,8 +64,15 @@ static void broken(struct intake *intake, const char *format, ...)
         return;
     va_list args;
     va_start(args, format);
-    intake->problem = g_strdup_vprintf(format, args);
+    char *text = g_strdup_vprintf(format, args);
     va_end(args);
+    if (!intake->is_lenient) {
+        intake->problem = text;
+    } else if (intake->bad_count++ == 0) {
+        intake->first_bad = text;
+    } else {
+        g_free(text);
+    }
 }
 
 /* Whole microseconds, so that the text has three decimals at most. */
@@ -80,6 +88,11 @@ static double now_ms(const struct intake *intake)
 static void undeclared(struct intake *intake, const char *what, const char *name,
                        const GPtrArray *rows)
 {
+    if (intake->manifest->any_metric && rows == intake->manifest->metrics) {
+        g_autofree char *shown = g_utf8_make_valid(name, 100);
+        broken(intake, "%s '%s': not a name, or more than %d names", what, shown, ADOPTED_MAX);
+        return;
+    }
     g_autoptr(GPtrArray) names = g_ptr_array_new();
     for (guint i = 0; i < rows->len; i++)
         g_ptr_array_add(names, *(char **)rows->pdata[i]); /* rows begin with their name */
@@ -97,8 +110,8 @@ static void undeclared(struct intake *intake, const char *what, const char *name
 const struct orch_metric_spec *intake_metric(struct intake *intake, const char *name)
 {
     const struct orch_metric_spec *spec = g_hash_table_lookup(intake->metrics, name);
-    if (spec || !intake->manifest->any_metric || !orch_name_is_valid(name, false) ||
-        intake->manifest->metrics->len >= ADOPTED_MAX)
+    if (spec || !intake->manifest->any_metric || intake->manifest->metrics->len >= ADOPTED_MAX ||
+        !(intake->is_lenient ? orch_label_is_valid(name) : orch_name_is_valid(name, false)))
         return spec;
     struct orch_metric_spec *adopted = orch_manifest_add_metric(intake->manifest, name);
     adopted->step_unit = g_strdup("step");
@@ -126,6 +139,16 @@ static bool journal_has_room(struct intake *intake)
     return false;
 }
 
+static bool point_is_valid(struct intake *intake, const struct orch_point *point)
+{
+    if (!find_metric(intake, "metric", point->name))
+        return false;
+    if (point->step >= 0)
+        return true;
+    broken(intake, "metric '%s': step %" G_GINT64_FORMAT " is negative", point->name, point->step);
+    return false;
+}
+
 /* Names, steps and times of one event; *out_timed: every point carries its time. */
 static bool points_are_valid(struct intake *intake, const struct orch_event *event, bool *out_timed)
 {
@@ -133,14 +156,10 @@ static bool points_are_valid(struct intake *intake, const struct orch_event *eve
     *out_timed = true;
     for (size_t i = 0; i < event->point_count; i++) {
         const struct orch_point *point = &event->points[i];
-        if (point->name != last && !find_metric(intake, "metric", point->name))
+        bool is_known = point->name == last && point->step >= 0;
+        if (!is_known && !point_is_valid(intake, point))
             return false;
         last = point->name;
-        if (point->step < 0) {
-            broken(intake, "metric '%s': step %" G_GINT64_FORMAT " is negative", point->name,
-                   point->step);
-            return false;
-        }
         *out_timed = *out_timed && isfinite(point->t_ms);
     }
     return journal_has_room(intake);
@@ -172,8 +191,8 @@ static void add_point(struct intake *intake, struct orch_point point)
 static void take_metrics(struct intake *intake, const struct orch_event *event, const char *line,
                          size_t length)
 {
-    bool timed;
-    if (!points_are_valid(intake, event, &timed))
+    bool timed = false;
+    if (intake->is_lenient ? !journal_has_room(intake) : !points_are_valid(intake, event, &timed))
         return;
     if (!event->json && timed) { /* already what the journal holds: as it is */
         settle_points(intake);
@@ -185,6 +204,8 @@ static void take_metrics(struct intake *intake, const struct orch_event *event, 
     }
     for (size_t i = 0; i < event->point_count; i++) {
         struct orch_point point = event->points[i];
+        if (intake->is_lenient && !point_is_valid(intake, &point))
+            continue;
         const struct orch_metric_spec *spec = g_hash_table_lookup(intake->metrics, point.name);
         point.name = spec->name; /* outlives the event */
         add_point(intake, point);
@@ -243,6 +264,11 @@ static void take_progress(struct intake *intake, const struct orch_event *event,
 
 static void take_artifact(struct intake *intake, const struct orch_event *event)
 {
+    if (intake->on_artifact) {
+        settle_points(intake);
+        intake->on_artifact(intake->on_artifact_ctx, event->name, event->text);
+        return;
+    }
     const struct orch_artifact_spec *spec = orch_manifest_artifact(intake->manifest, event->name);
     if (!spec) {
         undeclared(intake, "artifact", event->name, intake->manifest->artifacts);
@@ -318,7 +344,7 @@ static void take_event(struct intake *intake, const struct orch_event *event, co
 /* ---- lines ------------------------------------------------------------------------------------
  */
 
-static void take_line(struct intake *intake, const char *line, size_t length)
+void intake_line(struct intake *intake, const char *line, size_t length)
 {
     if (length && line[length - 1] == '\r')
         length--;
@@ -342,12 +368,13 @@ static void take_lines(struct intake *intake)
     while ((newline = memchr(intake->buffer + intake->begin, '\n', intake->end - intake->begin))) {
         const char *line = intake->buffer + intake->begin;
         intake->begin += (size_t)(newline - line) + 1;
-        take_line(intake, line, (size_t)(newline - line));
+        intake_line(intake, line, (size_t)(newline - line));
     }
     size_t left = intake->end - intake->begin;
-    if (left >= ORCH_WIRE_LINE_MAX)
+    bool is_long = left >= ORCH_WIRE_LINE_MAX;
+    if (is_long)
         broken(intake, "a line longer than %d bytes", ORCH_WIRE_LINE_MAX);
-    if (intake->problem)
+    if (intake->problem || is_long)
         left = 0;
     memmove(intake->buffer, intake->buffer + intake->begin, left);
     intake->begin = 0;

@@ -31,6 +31,13 @@ struct intake {
     char *error_text; /* of the last `error` event, or of `done` */
     char *problem;    /* how the protocol was broken; NULL: it was not */
     int64_t point_count, unknown_count, dropped_count, dropped_bytes;
+    /* for a program that orch did not start (orch record): nothing can be stopped, so a broken line
+     * is left out and counted, names of metrics are free, and artifacts are taken as they come */
+    bool is_lenient;
+    int64_t bad_count; /* lines and points left out */
+    char *first_bad;   /* why the first one was; NULL: none was */
+    void (*on_artifact)(void *ctx, const char *name, const char *path);
+    void *on_artifact_ctx;
 };
 
 void intake_init(struct intake *intake, struct orch_manifest *manifest, struct journal_out *out,
@@ -39,6 +46,8 @@ void intake_clear(struct intake *intake);
 
 /** Reads once from the events pipe. False at its end. */
 bool intake_read(struct intake *intake, int fd);
+/** Takes one whole line, without its line end. */
+void intake_line(struct intake *intake, const char *line, size_t length);
 /** Nothing more will come: a line without its end is a problem. */
 void intake_finish(struct intake *intake);
 

@@ -8,8 +8,10 @@
 #include "core/host/supervise.h"
 
 #include "core/host/ending.h"
+#include "core/host/follow.h"
 #include "core/host/foreign_cpu.h"
 #include "core/host/procs.h"
+#include "core/host/start_event.h"
 #include "core/host/text_metrics.h"
 #include "lib/base/error.h"
 #include "lib/base/file.h"
@@ -93,24 +95,6 @@ static bool make_work_dir(struct supervisor *s, char *work, GError **error)
     }
     s->setup.work_dir = work;
     return orch_dir_make(work, error);
-}
-
-static json_t *process_json(pid_t pid)
-{
-    struct orch_process process;
-    if (!orch_process_get(pid, &process))
-        return json_null();
-    return json_pack("{s:s s:I s:I}", "boot_id", process.boot_id, "pid", (json_int_t)process.pid,
-                     "start", (json_int_t)process.start);
-}
-
-static void write_start(struct supervisor *s)
-{
-    g_autoptr(json_t) event = json_pack(
-        "{s:s s:I s:s s:o s:o}", "event", "start", "t_ns", (json_int_t)s->started_utc_ns, "key",
-        s->trial->key, "host", process_json(getpid()), "child", process_json(s->child.pid));
-    journal_out_add(&s->out, event);
-    journal_out_flush(&s->out);
 }
 
 static void start_watching(struct supervisor *s)
@@ -432,7 +416,7 @@ static bool run_trial(struct supervisor *s, GError **error)
     foreign_cpu_begin(&s->foreign, "/proc/stat", s->trial->cpus, s->trial->cpu_count);
     if (!child_start(&s->setup, &s->child, error))
         return false;
-    write_start(s);
+    start_event_write(&s->out, s->trial->key, s->started_utc_ns, s->child.pid);
     start_watching(s);
     if (wrapped_listens(s->trial))
         tell_run(s);
@@ -447,14 +431,11 @@ static bool run_trial(struct supervisor *s, GError **error)
 static bool write_failed_start(struct supervisor *s, const char *reason, GError **error)
 {
     int64_t now = orch_now_ns();
-    g_autoptr(json_t) start =
-        json_pack("{s:s s:I s:s s:o s:n}", "event", "start", "t_ns", (json_int_t)now, "key",
-                  s->trial->key, "host", process_json(getpid()), "child");
     g_autoptr(json_t) end =
         json_pack("{s:s s:s s:s s:n s:n s:I s:I s:f s:s s:{}}", "event", "end", "verdict", "failed",
                   "reason", reason, "exit_code", "signal", "started_ns", (json_int_t)now,
                   "ended_ns", (json_int_t)now, "wall_ms", 0.0, "stderr_tail", "", "facts");
-    journal_out_add(&s->out, start);
+    start_event_write(&s->out, s->trial->key, now, 0);
     journal_out_add(&s->out, end);
     return flush_end(s, error);
 }
@@ -488,7 +469,7 @@ bool supervise(const char *trial_dir, int argc, char **argv, GError **error)
         return false;
     s.setup =
         (struct child_setup){.trial = s.trial, .trial_dir = absolute, .argc = argc, .argv = argv};
-    bool ok = run_in(&s, error);
+    bool ok = s.trial->is_followed ? follow(s.trial, absolute, error) : run_in(&s, error);
     orch_trial_free(s.trial);
     return ok;
 }

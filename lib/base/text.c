@@ -144,6 +144,21 @@ bool orch_name_is_valid(const char *name, bool dash_allowed)
     return true;
 }
 
+bool orch_label_is_valid(const char *name)
+{
+    enum { LABEL_BYTES_MAX = 200 };
+    if (!name || !*name || strnlen(name, LABEL_BYTES_MAX + 1) > LABEL_BYTES_MAX ||
+        !g_utf8_validate(name, -1, NULL))
+        return false;
+    for (const char *p = name; *p; p = g_utf8_next_char(p)) {
+        gunichar c = g_utf8_get_char(p);
+        if (g_unichar_isspace(c) || !g_unichar_isprint(c) ||
+            (c < 128 && strchr("\"'`()=<>!~;|&?\\^", (int)c)))
+            return false;
+    }
+    return true;
+}
+
 char *orch_duration_format(double seconds)
 {
     if (seconds > 0 && seconds < 0.9995)

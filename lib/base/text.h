@@ -27,6 +27,11 @@ const char *orch_suggest(const char *word, const char *const *candidates);
 /** True when `name` is [a-z][a-z0-9_-]* of at most 63 characters (with '-' only if allowed). */
 bool orch_name_is_valid(const char *name, bool dash_allowed);
 
+/** True for a name that another program chose ("train/loss", "val_acc@5", "optimizer.lr"): UTF-8 of
+ * at most 200 bytes without blanks, quotes, control characters and the signs ( ) = < > ! ~ , so
+ * that a condition can hold it as a word. */
+bool orch_label_is_valid(const char *name);
+
 /** "did you mean 'x'?" for the nearest candidate, else NULL. The caller frees. */
 char *orch_suggest_hint(const char *word, const char *const *candidates);
 

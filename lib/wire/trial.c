@@ -30,6 +30,16 @@ void orch_trial_free(struct orch_trial *trial)
     g_free(trial);
 }
 
+/* NULL for a trial that its host starts itself. */
+static json_t *encode_follow(const struct orch_trial *trial)
+{
+    const struct orch_process *process = &trial->follow;
+    return trial->is_followed
+               ? json_pack("{s:s s:I s:I}", "boot_id", process->boot_id, "pid",
+                           (json_int_t)process->pid, "start", (json_int_t)process->start)
+               : NULL;
+}
+
 json_t *orch_trial_encode(const struct orch_trial *trial)
 {
     json_t *env = json_array();
@@ -41,14 +51,15 @@ json_t *orch_trial_encode(const struct orch_trial *trial)
     for (unsigned i = 0; i < trial->cpu_count; i++)
         json_array_append_new(cpus, json_integer(trial->cpus[i]));
     return json_pack(
-        "{s:i s:s? s:s? s:s? s:o s:i s:b s:o* s:O* s:s? s:s? s:o s:o s:f s:I s:I s:f s:b}",
+        "{s:i s:s? s:s? s:s? s:o s:i s:b s:o* s:O* s:s? s:s? s:o s:o s:f s:I s:I s:f s:b s:o*}",
         "format", ORCH_TRIAL_FORMAT, "key", trial->key, "recipe", trial->recipe, "experiment",
         trial->experiment, "seed", orch_json_u64(trial->seed), "repeat", trial->repeat, "smoke",
         trial->smoke, "manifest", trial->manifest ? orch_manifest_encode(trial->manifest) : NULL,
         "params", trial->params, "cwd", trial->cwd, "checkpoint_dir", trial->checkpoint_dir, "env",
         env, "cpus", cpus, "limit_s", trial->limit_s, "limit_memory_bytes",
         (json_int_t)trial->limit_memory_bytes, "limit_log_bytes",
-        (json_int_t)trial->limit_log_bytes, "grace_s", trial->grace_s, "detached", trial->detached);
+        (json_int_t)trial->limit_log_bytes, "grace_s", trial->grace_s, "detached", trial->detached,
+        "follow", encode_follow(trial));
 }
 
 static bool broken(GError **error, const char *what)
@@ -91,6 +102,16 @@ static bool decode_cpus(struct orch_trial *trial, const json_t *json, GError **e
     return true;
 }
 
+static void decode_follow(struct orch_trial *trial, const json_t *json)
+{
+    const json_t *follow = json_object_get(json, "follow");
+    trial->is_followed = json_is_object(follow);
+    g_strlcpy(trial->follow.boot_id, orch_json_text(follow, "boot_id", ""),
+              sizeof trial->follow.boot_id);
+    trial->follow.pid = orch_json_int(follow, "pid", 0);
+    trial->follow.start = orch_json_int(follow, "start", 0);
+}
+
 /* A limit: absent is 0, negative or not finite is an error. */
 static bool decode_real(const json_t *json, const char *key, double *out, GError **error)
 {
@@ -121,6 +142,7 @@ static bool decode_into(struct orch_trial *trial, const json_t *json, GError **e
     trial->detached = json_is_true(json_object_get(json, "detached"));
     trial->limit_memory_bytes = MAX(orch_json_int(json, "limit_memory_bytes", 0), 0);
     trial->limit_log_bytes = MAX(orch_json_int(json, "limit_log_bytes", 0), 0);
+    decode_follow(trial, json);
     const json_t *seed = json_object_get(json, "seed");
     guint64 number = 0;
     if (!trial->key || !*trial->key)

@@ -6,6 +6,7 @@
 #ifndef ORCH_WIRE_TRIAL_H
 #define ORCH_WIRE_TRIAL_H
 
+#include "lib/base/ident.h"
 #include "lib/wire/manifest.h"
 
 #include <glib.h>
@@ -31,8 +32,11 @@ struct orch_trial {
     int64_t limit_memory_bytes; /* 0: none */
     int64_t limit_log_bytes; /* of stdout and of stderr each; 0: 16 MiB. First and last halves are
                                 kept, the middle is dropped and said */
-    double grace_s; /* between cancel and SIGTERM, and between SIGTERM and SIGKILL; 0: 5 s */
-    bool detached;  /* go on when the runner dies */
+    double grace_s;   /* between cancel and SIGTERM, and between SIGTERM and SIGKILL; 0: 5 s */
+    bool detached;    /* go on when the runner dies */
+    bool is_followed; /* nothing is started: events come on the host's standard input, from a
+                         program that orch did not start (orch record) */
+    struct orch_process follow; /* that program; pid 0: not known, its events end with the input */
 };
 
 /** The seed as programs get it: the low 31 bits of the trial's (0 to 2^31 - 1). numpy.random.seed,

@@ -1,7 +1,18 @@
 # SPDX-License-Identifier: MIT
-"""Makes a Python script an orch plugin. One file, no dependencies, Python 3.6 or later.
+"""Records a Python program as a run of orch. One file, no dependencies, Python 3.8 or later.
+
+By hand, in a script or a notebook (docs/python.md):
 
     import orch
+
+    run = orch.start(lr=0.1)
+    for epoch in range(5):
+        run.log(loss=train(run.lr))
+    run.end()                                       # or: with orch.start(lr=0.1) as run:
+
+The run lands in the store of the repository, with the source tree, the arguments and the machine.
+The same script is an orch plugin (docs/plugins.md): started by `orch run` or `orch try`, start()
+joins the running trial and gives its values for the parameters. What a plugin may use besides:
 
     trial = orch.start(lr=0.1, epochs=5)            # defaults; orch gives the trial's own values
     for epoch in trial.steps(trial.epochs):         # ends early when the trial is cancelled
@@ -10,45 +21,75 @@
     trial.result("final_accuracy", accuracy)
     trial.artifact("weights", "weights.pt")
 
-Run by orch (through a NAME.plugin with `metrics_from: protocol`) the values go to its host; run by
-hand (`python3 train.py`) the same script works with its defaults and prints them. The end of the
-script is the end of the trial: ok, or failed with the exception's text. See docs/plugins.md.
+The end of the script is the end of the run: ok, or failed with the exception's text.
 """
 import atexit
 import hashlib
 import json
 import math
 import os
+import select
+import shutil
 import struct
+import subprocess
 import sys
 import threading
 import time
 import traceback
 
-__all__ = ["start", "Trial"]
+__all__ = ["start", "Trial", "Error"]
+__version__ = "1.0.0"
 
 _LINE_MAX = 65536  # bytes of a line with its end, the protocol's limit
-_FLUSH_S = 0.05  # points wait at most this long for company
+_JOIN_LINE_MAX = 4096  # what a pipe takes whole when several processes write (PIPE_BUF)
+_BACKLOG_MAX = 64 << 20  # bytes kept while the recorder is slower than the program
+_FLUSH_S = 0.05  # points of a plugin wait at most this long for company
+_BEGIN_S, _END_S = 120, 30  # how long start() and end() wait for the recorder
 _SMOKE_STEPS = 2
+_RANKS = ("RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID")
+_OFF = ("0", "off", "no", "false")
+
+_current = None  # the run that start() opened last
 
 
-def start(**defaults):
-    """Begins the trial and returns it. Call it once, before anything that takes long."""
-    return Trial(defaults)
+class Error(RuntimeError):
+    """start() could not begin a run; the text says what to do."""
+
+
+def start(*configs, experiment=None, tags=(), name=None, **params):
+    """Begins the run and returns it. Call it once, before anything that takes long.
+
+    Parameters are given by name, or as dicts or namespaces (argparse): nested ones are recorded as
+    `optimizer.lr`. By hand the run is filed under `experiment` (default: the script's name).
+    Under orch it joins the running trial, whose values replace these."""
+    global _current
+    values = {}
+    for config in configs:
+        values.update(config if isinstance(config, dict) else vars(config))
+    values.update(params)
+    if _current is not None:  # a cell that runs again, a loop over settings
+        _current._end_for_next()
+    _current = Trial(values, experiment, tags, name)
+    return _current
 
 
 class Trial:
-    """A trial: its parameters are attributes (`trial.lr`) and items of `trial.params`."""
+    """A run: its parameters are attributes (`run.lr`) and items of `run.params`."""
 
-    def __init__(self, defaults):
+    def __init__(self, defaults, experiment=None, tags=(), name=None):
         self.params = dict(defaults)
-        self.seed = 0  # 0 to 2**31 - 1: any library takes it
-        self.seed64 = 0  # the whole of it
+        given = defaults.get("seed")
+        self.seed = given if isinstance(given, int) else 0  # of a trial 0 to 2**31 - 1
+        self.seed64 = self.seed % 2**64  # the whole of it
         self.smoke = False  # True: two steps on little data, nothing more
+        self.key = None  # of a run that is recorded by hand
+        self._step = 0  # of the next log() without a step
+        self._warned = set()
         self._folder = None
         self._cancelled = False
         self._error = None
         self._status = None  # set by skip, fail and diverged
+        self._exit_status = None  # that sys.exit was given
         self._ended = False
         self._listens = True
         self._pid = os.getpid()
@@ -58,11 +99,18 @@ class Trial:
         self._last_flush = 0.0
         self._lock = threading.RLock()
         self._wake = threading.Event()
+        self._is_silent = False
         self._link = _connect()
         if self._link:
             self._begin()
-        sys.excepthook = self._hook(sys.excepthook)
-        atexit.register(self.end)
+        elif _is_worker():
+            self._is_silent = True  # rank 0, or the process that began the run, records
+        elif os.environ.get("ORCH_JOIN"):
+            self._link = _Join(os.environ["ORCH_JOIN"])
+        elif not _is_off():
+            self._record(experiment, tags, name)
+        _install_hooks()
+        atexit.register(self._at_exit)
 
     def __getattr__(self, name):
         # only called for what is no attribute: the parameters
@@ -81,12 +129,18 @@ class Trial:
 
     @property
     def checkpoint_dir(self):
-        """A folder that survives the attempts of this trial (by hand: ./checkpoint)."""
+        """A folder that survives the attempts of this trial (unrecorded: ./checkpoint)."""
         if self._folder is None:
             self._folder = os.path.abspath("checkpoint")
         if not os.path.isdir(self._folder):
             os.makedirs(self._folder)
         return self._folder
+
+    @property
+    def environment(self):
+        """What another process needs in its environment to add to this run by its own start():
+        `subprocess.run(..., env=dict(os.environ, **run.environment))`."""
+        return {"ORCH_JOIN": self._link.join} if isinstance(self._link, _Recorder) else {}
 
     def derive_seed(self, stream):
         """The seed (64 bits) of a named stream: the same for the same trial seed and name, here
@@ -119,6 +173,29 @@ class Trial:
 
     # ---- what a script tells ----------------------------------------------------------------
 
+    def log(self, *what, step=None, level="info", **values):
+        """Metrics: `run.log(loss=0.3)`, `run.log({"train/loss": 0.3}, step=100)`; without a step
+        they are counted by call, from 0. Nested dicts give `val.loss`; numbers are whatever float()
+        takes (NumPy, torch); NaN is kept; what is no number is left out with one warning. A text
+        instead, `run.log("restarted")`, is a line of the run's log, with its level."""
+        if what and isinstance(what[0], str):
+            level = what[1] if len(what) > 1 else level
+            self._tell("log", what[0], {"text": what[0], "level": level})
+            return
+        points = {}
+        for more in what + (values,):
+            _flatten(more, "", points)
+        step = self._step if step is None else int(step)
+        self._step = step + 1
+        numbers = {}
+        for metric, value in points.items():
+            try:
+                numbers[metric] = float(value)
+            except (TypeError, ValueError, RuntimeError, OverflowError):
+                kind = type(value).__name__
+                self._warn("metric '%s': %s is not a number" % (metric, kind), metric)
+        self._add_points(step, numbers)
+
     def metric(self, name, step, value):
         """A point of a declared metric; a later value of the same step replaces it. NaN and
         infinities are kept."""
@@ -129,23 +206,31 @@ class Trial:
         self._add_points(int(step), {name: float(value) for name, value in values.items()})
 
     def result(self, name, value):
-        """The value of a declared result, one a trial; a later one replaces it."""
+        """The value of a result, one a run; a later one replaces it."""
         value = float(value)
         shown = "%s = %.6g" % (name, value)
         self._tell("result", shown, {"name": name, "value": _number(value)})
 
-    def artifact(self, name, path):
-        """Hands over a file under a declared name, as it is when the script ends."""
+    def artifact(self, name, path=None):
+        """Hands over a file: `artifact("weights", "weights.pt")`, or its path alone. A plugin's
+        artifacts have declared names and are taken as they are when the script ends; by hand a
+        copy is taken now. A folder gives its files, as `folder.file`."""
+        if path is None:
+            path = os.fspath(name)
+            name = os.path.basename(os.path.normpath(path))
         path = os.path.abspath(os.fspath(path))
+        if os.path.isdir(path):
+            for folder, _, files in os.walk(path):
+                for file in sorted(files):
+                    inner = os.path.join(folder, file)
+                    self.artifact("%s.%s" % (name, os.path.relpath(inner, path)), inner)
+            return
+        name = _label(name).replace("/", ".").lstrip(".")
         self._tell("artifact", "%s: %s" % (name, path), {"name": name, "path": path})
 
     def note(self, text):
-        """A sentence that a reader of the trial's record should see."""
+        """A sentence that a reader of the run's record should see."""
         self._tell("note", text, {"text": str(text)})
-
-    def log(self, text, level="info"):
-        """A line for the trial's log; level debug, info or warning."""
-        self._tell("log", text, {"text": str(text), "level": level})
 
     def phase(self, name):
         """Names what happens now ("loading data"); shown live, not recorded."""
@@ -153,11 +238,14 @@ class Trial:
 
     def progress(self, done, total=0):
         """How far; shown live, not recorded."""
-        if not self._link or os.getpid() != self._pid:
+        if not self._link or os.getpid() != self._pid or self._ended:
             return
         with self._lock:
             self._progress = {"event": "progress", "done": done, "total": total}
-            self._flush_soon()
+            if not isinstance(self._link, _Sender):
+                self._flush_soon()
+            elif time.monotonic() - self._last_flush >= 0.5:
+                self._flush()
 
     def skip(self, why):
         """Ends the script: it cannot run here (no GPU, no data). Recorded as skipped, not failed."""
@@ -172,32 +260,37 @@ class Trial:
         self._stop("diverged", why, 0)
 
     def end(self):
-        """Ends the trial, once; the end of the script and of a `with` block do it too."""
+        """Ends the run, once; the end of the script and of a `with` block do it too."""
         if self._ended or os.getpid() != self._pid:
             return
-        self._ended = True
+        if self._exit_status not in (None, 0) and isinstance(self._link, _Recorder):
+            self._remember(SystemExit, SystemExit(self._exit_status))
         status = self._status or ("failed" if self._error else None)
         if status is None:
             status = "cancelled" if self._cancelled else "ok"
-        if not self._link:
-            if status != "ok":
-                print("%s%s" % (status, ": " + self._error if self._error else ""), flush=True)
-            return
-        if self._error:
-            self._send({"event": "error", "text": self._error})
-        self._send({"event": "done", "status": status})
+        if self._link and not isinstance(self._link, _Join):
+            if self._error:
+                self._send({"event": "error", "text": self._error})
+            self._send({"event": "done", "status": status})
+        self._ended = True
+        atexit.unregister(self._at_exit)
+        if isinstance(self._link, _Sender):
+            self._warn(self._link.close(status), "link")
+        elif not self._link and status != "ok" and not self._is_silent:
+            print("%s%s" % (status, ": " + self._error if self._error else ""), flush=True)
 
     def __enter__(self):
         return self
 
     def __exit__(self, kind, value, trace):
-        self._remember(kind, value)
+        self._remember(kind, value, trace)
         self.end()
         return False
 
     # ---- within -----------------------------------------------------------------------------
 
     def _begin(self):
+        """Under orch: takes the trial's values."""
         message = self._link.receive_run()
         if message is None:  # metrics_from is not protocol: no commands come on stdin
             message = _environment()
@@ -210,6 +303,43 @@ class Trial:
         threading.Thread(target=self._flush_late, daemon=True).start()
         if self._listens:
             threading.Thread(target=self._listen, daemon=True).start()
+
+    def _record(self, experiment, tags, name):
+        """By hand: starts the recorder."""
+        words = getattr(sys, "orig_argv", None) or [sys.executable] + sys.argv
+        self._link = _Recorder({
+            "experiment": _experiment_name(experiment),
+            "params": _recordable(self.params),
+            "tags": [tags] if isinstance(tags, str) else [str(tag) for tag in tags],
+            "name": name,
+            "argv": [str(word)[:10000] for word in words[:1000]],
+            "facts": {"python": sys.version.split()[0], "interpreter": sys.executable},
+            "pid": os.getpid(),
+        })
+        self.key = self._link.key
+        self._folder = self._link.checkpoint_dir
+        _watch_cells()
+
+    def _end_for_next(self):
+        """Another start() in this process ends a run by hand, as a loop over settings expects."""
+        if isinstance(self._link, _Recorder) and not self._ended:
+            self._remember(*_cell_error[0])
+            self.end()
+
+    def _at_exit(self):
+        """The interpreter ends. A notebook that is closed or restarted has not finished its run."""
+        if isinstance(self._link, _Recorder) and _is_interactive():
+            self._remember(*_cell_error[0])
+            if not self._status and not self._error:
+                self._status = "cancelled"
+                self._error = "the notebook was closed or restarted before run.end()"
+        self.end()
+
+    def _warn(self, text, about):
+        """Once for each thing, on stderr: a loop that trains goes on."""
+        if text and about not in self._warned and len(self._warned) < 20:
+            self._warned.add(about)
+            print("orch: warning: " + text, file=sys.stderr, flush=True)
 
     def _listen(self):
         """Thread: waits for a cancel; the host's end counts as one."""
@@ -229,13 +359,20 @@ class Trial:
                 self._flush()
 
     def _add_points(self, step, values):
+        if self._is_silent or os.getpid() != self._pid:  # a worker: the run is its parent's
+            return
+        if self._ended:
+            self._warn("the run has ended: what is logged now is not recorded", "ended")
+            return
         if not self._link:
             texts = ("%s=%.6g" % pair for pair in values.items())
             print("step %d: %s" % (step, " ".join(texts)), flush=True)
             return
-        if os.getpid() != self._pid:  # a forked worker: the trial is its parent's
-            return
         with self._lock:
+            if isinstance(self._link, _Sender):
+                for line in _point_lines(step, values, self._link.line_max):
+                    self._write(line)
+                return
             for name, value in values.items():
                 text = json.dumps([name, step, None, _number(value)])
                 if self._points_bytes + len(text) + 64 > _LINE_MAX:
@@ -264,6 +401,8 @@ class Trial:
         self._progress = None
 
     def _tell(self, event, shown, fields):
+        if self._is_silent or self._ended or os.getpid() != self._pid:
+            return
         if not self._link:
             print("%s %s" % (event, shown), flush=True)
             return
@@ -274,15 +413,20 @@ class Trial:
         if os.getpid() != self._pid:
             return
         line = json.dumps(message)
-        if len(line) >= _LINE_MAX and "text" in message:  # ASCII, at most 12 bytes a character
-            message["text"] = message["text"][: _LINE_MAX // 12 - 100] + "..."
+        line_max = self._link.line_max
+        if len(line) >= line_max and "text" in message:  # ASCII, at most 12 bytes a character
+            message["text"] = message["text"][: line_max // 12 - 100] + "..."
             line = json.dumps(message)
         with self._lock:
             self._flush()
             self._write(line.encode("ascii") + b"\n")
 
     def _write(self, line):
-        if not self._link.send(line):
+        if self._link.send(line):
+            return
+        if isinstance(self._link, _Sender):
+            self._warn(self._link.problem, "link")
+        else:
             self._cancelled = True  # nobody listens any more
 
     def _stop(self, status, why, code):
@@ -291,27 +435,31 @@ class Trial:
         self.end()
         sys.exit(code)
 
-    def _remember(self, kind, value):
+    def _remember(self, kind, value=None, trace=None):
+        """How the script ended, if it was by an exception."""
         if kind is None or self._error or self._status:
             return
+        by_hand = isinstance(self._link, _Recorder)
         if issubclass(kind, SystemExit):
             if value.code not in (None, 0):
                 self._error = "exit status %s" % (value.code,)
         elif issubclass(kind, KeyboardInterrupt):
             self._status = "cancelled"
+            self._error = "interrupted from the keyboard" if by_hand else None
         else:
             self._error = "".join(traceback.format_exception_only(kind, value)).strip()
+            if trace is not None and by_hand:
+                text = "".join(traceback.format_exception(kind, value, trace))[-5000:]
+                self._tell("log", text, {"text": text, "level": "warning"})
 
-    def _hook(self, previous):
-        def hook(kind, value, trace):
-            self._remember(kind, value)
-            previous(kind, value, trace)
 
-        return hook
+# ---- the ends of the protocol ---------------------------------------------------------------------
 
 
 class _Link:
-    """The two ends of the protocol, on descriptors that no child process inherits."""
+    """Under orch: the two ends of the protocol, on descriptors that no child process inherits."""
+
+    line_max = _LINE_MAX
 
     def __init__(self, events):
         os.set_inheritable(events, False)
@@ -356,10 +504,169 @@ class _Link:
         return True
 
 
+class _Sender:
+    """By hand: writes lines and never waits. What the pipe has no room for is kept, up to a
+    bound."""
+
+    line_max = _LINE_MAX
+    problem = ""  # why nothing more is sent
+
+    def __init__(self, fd):
+        self._fd = fd
+        self._backlog = b""
+        os.set_blocking(fd, False)
+        try:
+            import fcntl
+
+            fcntl.fcntl(fd, 1031, 1 << 20)  # F_SETPIPE_SZ
+        except (ImportError, OSError):
+            pass
+
+    def send(self, line):
+        if self.problem:
+            return False
+        if self._backlog:
+            if len(self._backlog) + len(line) > _BACKLOG_MAX:
+                self.problem = "the recorder does not answer: the rest of the run is not recorded"
+                return False
+            line = self._backlog + line
+        written = 0
+        try:
+            written = os.write(self._fd, line)
+        except BlockingIOError:
+            pass
+        except OSError as error:
+            self.problem = "the recorder is gone (%s): the rest of the run is not recorded" % (
+                error.strerror)
+            return False
+        self._backlog = line[written:] if written < len(line) else b""
+        return True
+
+    def close(self, _status, until=0.0):
+        """Writes what is left. Returns what is wrong, or nothing."""
+        until = until or time.monotonic() + 1
+        while self._backlog and time.monotonic() < until and self.send(b""):
+            select.select([], [self._fd], [], 0.1)
+        os.close(self._fd)
+        return self.problem
+
+
+class _Recorder(_Sender):
+    """`orch record`: a process that lives on after this one until the run is in the store. Ctrl-C
+    does not reach it."""
+
+    def __init__(self, begin):
+        program = os.environ.get("ORCH_PROGRAM") or shutil.which("orch")
+        if not program:
+            raise Error(
+                "orch: no program 'orch' on the PATH to record this run with\n"
+                "  hint: put the folder of 'orch' on the PATH, set ORCH_PROGRAM=/path/to/orch, or "
+                "set ORCH_RECORD=off to record nothing")
+        try:
+            self._process = subprocess.Popen(
+                [program, "record", "--begin"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE, start_new_session=True, bufsize=0)
+        except OSError as error:
+            raise Error(
+                "orch: cannot start '%s': %s\n  hint: set ORCH_PROGRAM=/path/to/orch, or "
+                "ORCH_RECORD=off to record nothing" % (program, error.strerror)) from None
+        begin = {name: value for name, value in begin.items() if value is not None}
+        answer = None
+        try:
+            self._process.stdin.write(json.dumps(begin).encode("ascii") + b"\n")
+            answer = self._answer(_BEGIN_S)
+        except OSError:
+            pass
+        if answer is None:
+            raise Error(self._said(2) or "orch: '%s record' gave no answer" % program)
+        self.key, self.join = answer["run"], answer["join"]
+        self.checkpoint_dir = answer["checkpoint_dir"]
+        super().__init__(os.dup(self._process.stdin.fileno()))
+        self._process.stdin.close()
+        self._show(self._said(0))
+        self._show("orch: recording run %s ('orch show %s')" % (self.key[-8:], self.key[-8:]))
+
+    def _answer(self, patience_s):
+        """The next line of the recorder, as an object; None: there is none in time."""
+        rest, until = b"", time.monotonic() + patience_s
+        out = self._process.stdout.fileno()
+        while not rest.endswith(b"\n"):
+            left = until - time.monotonic()
+            if left <= 0 or not select.select([out], [], [], left)[0]:
+                return None
+            chunk = os.read(out, 65536)
+            if not chunk:
+                return None
+            rest += chunk
+        return json.loads(rest.splitlines()[-1].decode("utf-8"))
+
+    def _said(self, patience_s):
+        """What waits on the recorder's stderr; with patience, until its end."""
+        errors, text = self._process.stderr.fileno(), b""
+        while select.select([errors], [], [], patience_s)[0]:
+            chunk = os.read(errors, 65536)
+            if not chunk:
+                break
+            text += chunk
+        return text.decode("utf-8", "replace").strip()
+
+    @staticmethod
+    def _show(text):
+        if text:
+            print(text, file=sys.stderr, flush=True)
+
+    def close(self, status, until=0.0):
+        """Waits until the run is in the store. Returns what is wrong, or nothing."""
+        until = until or time.monotonic() + _END_S
+        super().close(status, until)
+        try:
+            answer = self._answer(max(0.1, until - time.monotonic()))
+            if answer is None:
+                said = self._said(0.1)
+                late = "the recorder has not finished: 'orch ls' shows the run when it has"
+                return (self.problem or late) + ("\n" + said if said else "")
+            self._show(self._said(1))
+            self._process.wait(1)
+        except (OSError, ValueError, subprocess.TimeoutExpired):
+            return self.problem or "the recorder did not end well: 'orch ls' shows the run"
+        finally:
+            self._process.stdout.close()
+            self._process.stderr.close()
+        if answer.get("state") != status:
+            return "the run is recorded as %s: %s" % (answer.get("state"), answer.get("reason"))
+        return ""
+
+
+class _Join(_Sender):
+    """The pipe of a run that another process began."""
+
+    line_max = _JOIN_LINE_MAX
+
+    def __init__(self, path):
+        try:
+            super().__init__(os.open(path, os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC))
+        except OSError:
+            raise Error("orch: the run to join has ended ('%s')\n  hint: unset ORCH_JOIN" % path) from None
+
+
 def _connect():
     """The link to the host, or None when there is none: the script was started by hand."""
     number = os.environ.pop("ORCH_EVENTS", "")
     return _Link(int(number)) if number.isdigit() else None
+
+
+def _is_off():
+    """Nothing is recorded and values are printed: by wish, and in the children of a trial."""
+    return "ORCH_RUN" in os.environ or os.environ.get("ORCH_RECORD", "").lower() in _OFF
+
+
+def _is_worker():
+    """A process of several that do one job, and not the first of them."""
+    module = sys.modules.get("multiprocessing")  # its children have it loaded
+    if module and module.parent_process() is not None and not os.environ.get("ORCH_JOIN"):
+        return True
+    ranks = (os.environ.get(name, "") for name in _RANKS)
+    return any(rank.isdigit() and int(rank) > 0 for rank in ranks)
 
 
 def _environment():
@@ -373,8 +680,133 @@ def _environment():
             "smoke": get("ORCH_SMOKE"), "checkpoint_dir": get("ORCH_CHECKPOINT_DIR")}
 
 
+# ---- the end of the process -----------------------------------------------------------------------
+
+_cell_error = [(None, None, None)]  # of a notebook's last cell: kind, value and trace, if it raised
+_hooked = set()
+
+
+def _install_hooks():
+    """Remembers an exception that ends the script, and the status that sys.exit is given."""
+    if "exit" in _hooked:
+        return
+    _hooked.add("exit")
+    previous_hook, previous_exit = sys.excepthook, sys.exit
+
+    def hook(kind, value, trace):
+        if _current is not None and not _is_interactive():
+            _current._remember(kind, value, trace)
+        previous_hook(kind, value, trace)
+
+    def leave(status=None):
+        if _current is not None and threading.current_thread() is threading.main_thread():
+            _current._exit_status = status
+        previous_exit(status)
+
+    sys.excepthook, sys.exit = hook, leave
+
+
+def _is_interactive():
+    return hasattr(sys, "ps1") or "ipykernel" in sys.modules
+
+
+def _watch_cells():
+    """In IPython an exception ends a cell and not the process."""
+    get = getattr(sys.modules.get("IPython"), "get_ipython", None)
+    shell = get() if get else None
+    if shell is None or "cells" in _hooked:
+        return
+    _hooked.add("cells")
+
+    def after(result):
+        error = result.error_before_exec or result.error_in_exec
+        _cell_error[0] = (type(error), error, None) if error else (None, None, None)
+
+    shell.events.register("post_run_cell", after)
+
+
+# ---- values ---------------------------------------------------------------------------------------
+
+_REPLACED = {ord(c): "_" for c in " \t\n\r\"'`()=<>!~;|&?\\^"}
+_quoted = {}  # name of a metric -> as JSON
+
+
 def _number(value):
     """A number as JSON has it; what JSON has not, as text."""
     if math.isfinite(value):
         return value
     return "nan" if math.isnan(value) else "inf" if value > 0 else "-inf"
+
+
+def _flatten(values, prefix, out):
+    """{"a": {"b": 1}} as {"a.b": 1}."""
+    for name, value in values.items():
+        name = "%s%s" % (prefix, name)
+        if isinstance(value, dict):
+            _flatten(value, name + ".", out)
+        else:
+            out[name] = value
+
+
+def _label(name):
+    """A name that the store takes: no blanks, quotes and signs of comparison."""
+    return str(name).translate(_REPLACED)[:100] or "_"
+
+
+def _plain(value):
+    """A parameter as JSON has it."""
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, str):
+        return value[:100000]
+    if isinstance(value, int):
+        return value if -(2**63) <= value < 2**63 else str(value)
+    if isinstance(value, float):
+        return _number(value)
+    if isinstance(value, (list, tuple)) and len(value) <= 1000:
+        inner = [_plain(item) for item in value]
+        return str(value)[:1000] if any(isinstance(item, list) for item in inner) else inner
+    if callable(getattr(value, "item", None)):  # NumPy, torch
+        try:
+            return _plain(value.item())
+        except (TypeError, ValueError, RuntimeError):
+            pass
+    return str(value)[:1000]
+
+
+def _recordable(params):
+    flat = {}
+    for name, value in params.items():
+        nested = vars(value) if type(value).__name__ == "Namespace" else value
+        _flatten({name: nested}, "", flat)
+    return {_label(name): _plain(value) for name, value in flat.items()}
+
+
+def _experiment_name(text):
+    """The experiment's name as orch has them: as given, or the script's."""
+    if text is None:
+        script = getattr(sys.modules.get("__main__"), "__file__", None)
+        text = os.path.splitext(os.path.basename(script))[0] if script else (
+            "notebook" if _is_interactive() else "run")
+    kept = (c if c.isalnum() and c.isascii() or c in "_-" else "_" for c in str(text).lower())
+    return "".join(kept).lstrip("_-0123456789")[:63] or "run"
+
+
+def _point_lines(step, values, line_max):
+    """Lines of the `metrics` event, each short enough."""
+    head, tail, texts, length = '{"event":"metrics","points":[', "]}\n", [], 0
+    for name, value in values.items():
+        quoted = _quoted.get(name)
+        if quoted is None:
+            quoted = json.dumps(_label(name))
+            if len(_quoted) < 10000:
+                _quoted[name] = quoted
+        number = repr(value) if math.isfinite(value) else '"%s"' % _number(value)
+        text = "[%s,%d,null,%s]" % (quoted, step, number)
+        if texts and length + len(text) + 64 > line_max:
+            yield (head + ",".join(texts) + tail).encode("ascii")
+            texts, length = [], 0
+        texts.append(text)
+        length += len(text) + 1
+    if texts:
+        yield (head + ",".join(texts) + tail).encode("ascii")

@@ -23,7 +23,7 @@ class Host:
 
     def __init__(self, script):
         reader, writer = os.pipe()
-        env = dict(environment(), ORCH_EVENTS=str(writer))
+        env = dict(environment(), ORCH_EVENTS=str(writer), ORCH_RUN="a key")
         self.folder = tempfile.TemporaryDirectory()
         self.process = subprocess.Popen(
             [sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
@@ -232,7 +232,7 @@ for step in trial.steps(100):
         self.assertEqual(status, 1)
         self.assertIn("known: epochs, lr", events[0]["text"])
 
-    def test_by_hand(self):
+    def test_by_hand_unrecorded(self):
         with tempfile.TemporaryDirectory() as folder:
             output = subprocess.run(
                 [sys.executable, "-c", """
@@ -242,7 +242,7 @@ for epoch in trial.steps(trial.epochs):
     trial.metrics(epoch, loss=trial.lr)
 trial.result("final", 3)
 open(trial.checkpoint_dir + "/x", "w").close()
-"""], env=environment(), cwd=folder, stdout=subprocess.PIPE, check=True).stdout.decode()
+"""], env=dict(environment(), ORCH_RECORD="off"), cwd=folder, stdout=subprocess.PIPE, check=True).stdout.decode()
             self.assertTrue(os.path.exists(os.path.join(folder, "checkpoint", "x")))
         self.assertEqual(output, "step 0: loss=0.1\nstep 1: loss=0.1\nresult final = 3\n")
 

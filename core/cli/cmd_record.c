@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Records a program that orch did not start. The Python package runs `orch record --begin`; a shell
+ * pipes its events into `orch record -s lr=0.1`. */
+#include "core/cli/cli.h"
+
+#include "core/run/recording.h"
+#include "lib/base/error.h"
+#include "lib/base/json.h"
+#include "lib/base/text.h"
+#include "lib/wire/event.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+/* The first line may hold many parameters. */
+#define BEGIN_BYTES_MAX (4 << 20)
+
+struct record_options {
+    const char *experiment, *name, *pid;
+    const char **settings, **tags;
+    bool begin;
+};
+
+static const struct orch_option OPTIONS[] = {
+    {"experiment", 'e', "NAME", ORCH_OPT_TEXT, offsetof(struct record_options, experiment),
+     "file the run under this experiment (default: run)"},
+    {"set", 's', "PARAM=VALUE", ORCH_OPT_LIST, offsetof(struct record_options, settings),
+     "record a parameter of the program"},
+    {"name", 0, "NAME", ORCH_OPT_TEXT, offsetof(struct record_options, name),
+     "name the run; a name stands wherever a RUN is asked for"},
+    {"tag", 0, "TAG", ORCH_OPT_LIST, offsetof(struct record_options, tags), "tag the run"},
+    {"pid", 0, "PID", ORCH_OPT_TEXT, offsetof(struct record_options, pid),
+     "end the run when this process ends, whoever still holds the pipe"},
+    {"begin", 0, NULL, ORCH_OPT_FLAG, offsetof(struct record_options, begin),
+     "read what the options say from the first line of standard input, and answer in JSON lines"},
+    {0}};
+
+/* ---- what is recorded -------------------------------------------------------------------------
+ */
+
+/* A value as typed: true, 3, 0.1 and [1,2] are what JSON says, everything else is text. */
+static json_t *typed_value(const char *text)
+{
+    json_t *value = json_loads(text, JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, NULL);
+    if (value && !json_is_object(value) && !json_is_null(value))
+        return value;
+    json_decref(value);
+    return json_string(text);
+}
+
+static bool add_settings(const char **settings, json_t *params, GError **error)
+{
+    for (int i = 0; settings && settings[i]; i++) {
+        const char *equals = strchr(settings[i], '=');
+        g_autofree char *name =
+            equals ? g_strndup(settings[i], (gsize)(equals - settings[i])) : NULL;
+        json_t *value = name ? typed_value(equals + 1) : NULL;
+        if (!value || json_object_set_new(params, name, value) != 0) {
+            orch_error_set(error, ORCH_ERROR_USAGE, "for example -s lr=0.1",
+                           "option '--set': '%s' is not of the form PARAM=VALUE", settings[i]);
+            return false;
+        }
+    }
+    return true;
+}
+
+static json_t *from_options(const struct record_options *o, GError **error)
+{
+    g_autoptr(json_t) begin = json_pack("{s:{} s:[]}", "params", "tags");
+    int64_t pid = 0;
+    if (!add_settings(o->settings, json_object_get(begin, "params"), error))
+        return NULL;
+    for (int i = 0; o->tags && o->tags[i]; i++)
+        json_array_append_new(json_object_get(begin, "tags"), json_string(o->tags[i]));
+    if (o->pid && (!orch_int_parse(o->pid, &pid) || pid < 1)) {
+        orch_error_set(error, ORCH_ERROR_USAGE, "for example --pid $$",
+                       "option '--pid': '%s' is not the id of a process", o->pid);
+        return NULL;
+    }
+    json_object_set_new(begin, "pid", json_integer(pid));
+    if (o->experiment)
+        json_object_set_new(begin, "experiment", json_string(o->experiment));
+    if (o->name)
+        json_object_set_new(begin, "name", json_string(o->name));
+    return json_incref(begin);
+}
+
+/* Byte by byte: what stands behind the line is for orch-host to read. */
+static json_t *from_first_line(GError **error)
+{
+    g_autoptr(GString) line = g_string_new(NULL);
+    char c = 0;
+    while (line->len < BEGIN_BYTES_MAX) {
+        ssize_t n = read(STDIN_FILENO, &c, 1);
+        if (n == 0 || (n < 0 && errno != EINTR) || (n == 1 && c == '\n'))
+            break;
+        if (n == 1)
+            g_string_append_c(line, c);
+    }
+    g_autoptr(json_t) begin = orch_json_parse(line->str, line->len, BEGIN_BYTES_MAX, error);
+    if (!begin)
+        return NULL;
+    json_t *params = json_object_get(begin, "params"), *tags = json_object_get(begin, "tags");
+    if (c == '\n' && json_is_object(begin) && (!params || json_is_object(params)) &&
+        (!tags || json_is_array(tags)))
+        return json_incref(begin);
+    orch_error_set(error, ORCH_ERROR_PROTOCOL, "docs/protocol.md has the members of this line",
+                   "the first line of standard input is not a JSON object of at most 4 MiB with "
+                   "'params' (object) and 'tags' (array)");
+    return NULL;
+}
+
+/* ---- answers ----------------------------------------------------------------------------------
+ */
+
+/* One line on stdout, at once: the program waits for it. */
+static void answer(json_t *object)
+{
+    char *text = json_dumps(object, JSON_COMPACT);
+    printf("%s\n", text ? text : "{}");
+    fflush(stdout);
+    free(text);
+    json_decref(object);
+}
+
+static void tell_begin(struct orch_cli *cli, const struct orch_recording *recording, bool in_lines)
+{
+    if (in_lines)
+        answer(json_pack("{s:s s:s s:o s:s s:s s:s}", "event", "recording", "run", recording->key,
+                         "seed", orch_json_u64(recording->seed), "checkpoint_dir",
+                         recording->checkpoint_dir, "join", recording->join_path, "store",
+                         cli->workspace->db_path));
+    else
+        orch_cli_say(cli, "recording run %s", orch_cli_short_key(recording->key));
+}
+
+static void tell_end(struct orch_cli *cli, const struct orch_recording *recording,
+                     const struct orch_collected *end, bool in_lines)
+{
+    const char *state = orch_verdict_name(end->verdict);
+    g_autofree char *duration = orch_duration_format(end->wall_ms / 1e3);
+    if (in_lines)
+        answer(json_pack("{s:s s:s s:s s:s? s:I}", "event", "recorded", "run", recording->key,
+                         "state", state, "reason", end->reason, "points",
+                         (json_int_t)end->point_count));
+    else if (cli->json)
+        orch_cli_print_json(json_pack("{s:s s:s s:s? s:I}", "run", recording->key, "state", state,
+                                      "reason", end->reason, "points",
+                                      (json_int_t)end->point_count));
+    else
+        orch_cli_say(cli, "run %s %s%s%s after %s, %" G_GINT64_FORMAT " points",
+                     orch_cli_short_key(recording->key), state, end->reason ? ": " : "",
+                     end->reason ? end->reason : "", duration, end->point_count);
+}
+
+static int run(struct orch_cli *cli, const void *options, GError **error)
+{
+    const struct record_options *o = options;
+    signal(SIGPIPE, SIG_IGN); /* the program may be gone before its run is recorded */
+    if (!o->begin && isatty(STDIN_FILENO)) {
+        orch_error_set(error, ORCH_ERROR_USAGE, "./loop.sh | orch record -s lr=0.1",
+                       "standard input is a terminal: pipe a program's events into 'orch record'");
+        return -1;
+    }
+    g_autoptr(json_t) begin = o->begin ? from_first_line(error) : from_options(o, error);
+    if (!begin || !orch_cli_store(cli, ORCH_STORE_CREATE, error))
+        return -1;
+    struct orch_recording_spec spec = {
+        .experiment = orch_json_text(begin, "experiment", NULL),
+        .params = json_object_get(begin, "params"),
+        .tags = json_object_get(begin, "tags"),
+        .name = orch_json_text(begin, "name", NULL),
+        .argv = json_object_get(begin, "argv"),
+        .facts = json_object_get(begin, "facts"),
+        .pid = orch_json_int(begin, "pid", 0),
+    };
+    struct orch_recording *recording = orch_recording_begin(cli->workspace, &spec, error);
+    if (!recording)
+        return -1;
+    orch_cli_warn_of_source(cli);
+    tell_begin(cli, recording, o->begin);
+    struct orch_collected end = {0};
+    bool ok = orch_recording_finish(cli->workspace, recording, &end, error);
+    if (ok)
+        tell_end(cli, recording, &end, o->begin);
+    bool is_fault = ok && orch_verdict_facts(end.verdict)->fault;
+    bool is_cancelled = ok && end.verdict == ORCH_VERDICT_CANCELLED;
+    orch_collected_clear(&end);
+    orch_recording_free(recording);
+    return !ok            ? -1
+           : is_fault     ? ORCH_EXIT_TRIAL
+           : is_cancelled ? ORCH_EXIT_INTERRUPTED
+                          : ORCH_EXIT_OK;
+}
+
+const struct orch_command ORCH_COMMAND_RECORD = {
+    .name = "record",
+    .group = "Running",
+    .summary = "record a program that you start yourself, from the events it writes",
+    .usage = "",
+    .max_args = 0,
+    .options = OPTIONS,
+    .option_bytes = sizeof(struct record_options),
+    .about =
+        "Reads events, one JSON object a line, from standard input (docs/protocol.md), and records "
+        "them as a run with the source tree, the machine and the parameters that -s gives. The run "
+        "ends with the event 'done', or as crashed when the input or the process of --pid ends "
+        "without it. Python programs need no pipe: 'import orch; run = orch.start(lr=0.1)' starts "
+        "this command (docs/python.md). Such a run never stands in for a trial of a recipe.",
+    .examples = "  ./loop.sh | orch record -e loop -s lr=0.1\n"
+                "  orch record --pid $$ --name base <events.fifo &",
+    .run = run,
+};

@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One thread, one poll loop, as in supervise.c. The end of the program is told by its pidfd and not
+ * by the end of the pipe: worker processes that it forked hold the pipe open after it was killed.
+ * Its exit status is known to its parent alone, so a program that ends without `done` is `crashed`,
+ * or `failed` when it sent an `error` before.
+ *
+ * A broken line costs that line only: hours of somebody's training must not end because of it.
+ */
+#include "core/host/follow.h"
+
+#include "core/host/intake.h"
+#include "core/host/start_event.h"
+#include "lib/base/error.h"
+#include "lib/base/file.h"
+#include "lib/base/ident.h"
+#include "lib/base/json.h"
+#include "lib/base/text.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { JOIN_BYTES = 65536, ARTIFACTS_MAX = 1000, REASON_BYTES_MAX = 2000 };
+static const int64_t LOOK_NS = INT64_C(1000000000), TEXT_BYTES = 16 << 20;
+
+/* What the program used, as last seen. */
+struct usage {
+    int64_t rss_bytes;
+    double user_s, system_s;
+};
+
+struct follower {
+    const struct orch_trial *trial;
+    const char *trial_dir;
+    struct journal_out out;
+    struct intake intake;
+    int events_fd; /* standard input; -1 at its end */
+    int join_fd, pid_fd, signal_fd;
+    GString *join_text;
+    int artifact_count;
+    int64_t start_ns, started_utc_ns, look_ns;
+    struct usage usage;
+    bool process_ended;
+    int signal; /* that this host got; 0: none */
+    int write_failure;
+};
+
+/* ---- the program ------------------------------------------------------------------------------
+ */
+
+static int open_pidfd(const struct orch_process *process)
+{
+#ifdef SYS_pidfd_open
+    int fd = process->pid > 0 ? (int)syscall(SYS_pidfd_open, (pid_t)process->pid, 0) : -1;
+    if (fd >= 0 && orch_process_is_alive(process))
+        return fd;
+    if (fd >= 0)
+        close(fd);
+#else
+    (void)process;
+#endif
+    return -1;
+}
+
+static void look_at_usage(struct follower *f)
+{
+    char path[64], line[256];
+    unsigned long long user, system, kib;
+    snprintf(path, sizeof path, "/proc/%lld/stat", (long long)f->trial->follow.pid);
+    g_autofree char *stat_text = NULL;
+    if (g_file_get_contents(path, &stat_text, NULL, NULL)) {
+        const char *rest = strrchr(stat_text, ')'); /* a name may hold anything */
+        double ticks = (double)sysconf(_SC_CLK_TCK);
+        if (rest && sscanf(rest + 1, " %*c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %llu %llu",
+                           &user, &system) == 2) {
+            f->usage.user_s = (double)user / ticks;
+            f->usage.system_s = (double)system / ticks;
+        }
+    }
+    snprintf(path, sizeof path, "/proc/%lld/status", (long long)f->trial->follow.pid);
+    FILE *status = fopen(path, "re");
+    while (status && fgets(line, sizeof line, status))
+        if (sscanf(line, "VmHWM: %llu", &kib) == 1)
+            f->usage.rss_bytes = (int64_t)kib * 1024;
+    if (status)
+        fclose(status);
+}
+
+static bool is_watched(const struct follower *f)
+{
+    return f->trial->follow.pid > 0;
+}
+
+/* Called once a second, and when the pidfd says so. */
+static void look_at_process(struct follower *f)
+{
+    f->look_ns = orch_mono_ns() + LOOK_NS;
+    if (!orch_process_is_alive(&f->trial->follow))
+        f->process_ended = true;
+    else
+        look_at_usage(f);
+}
+
+/* ---- artifacts --------------------------------------------------------------------------------
+ */
+
+static void warn(struct follower *f, const char *format, ...) G_GNUC_PRINTF(2, 3);
+static void warn(struct follower *f, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    g_autofree char *text = g_strdup_vprintf(format, args);
+    va_end(args);
+    g_autofree char *valid = g_utf8_make_valid(text, -1);
+    g_autoptr(json_t) object =
+        json_pack("{s:s s:s s:s}", "event", "log", "level", "warning", "text", valid);
+    journal_out_add(&f->out, object);
+}
+
+/* Copies the file at once, into the trial's folder: the program goes on and may write over it. A
+ * later one of the same name replaces it. */
+static void take_artifact(void *ctx, const char *name, const char *said)
+{
+    struct follower *f = ctx;
+    g_autoptr(GError) error = NULL;
+    char sha256[ORCH_SHA256_CHARS];
+    int64_t bytes;
+    if (!orch_label_is_valid(name) || strchr(name, '/') || *name == '.') {
+        warn(f, "artifact '%.100s': not a name", name);
+        return;
+    }
+    if (f->artifact_count == ARTIFACTS_MAX) {
+        warn(f, "artifact '%s': a run keeps at most %d", name, ARTIFACTS_MAX);
+        return;
+    }
+    g_autofree char *from = orch_path_absolute(said, f->trial->cwd);
+    g_autofree char *folder = g_build_filename(f->trial_dir, "artifacts", NULL);
+    g_autofree char *to = g_strdup_printf("%s/%d", folder, f->artifact_count++);
+    if (!orch_dir_make(folder, &error) || !orch_file_copy(from, to, &error) ||
+        !orch_file_sha256(to, sha256, &bytes, &error)) {
+        warn(f, "artifact '%s': %s", name, error->message);
+        unlink(to);
+        return;
+    }
+    g_autoptr(json_t) object = json_pack("{s:s s:s s:s s:s s:I}", "event", "artifact", "name", name,
+                                         "path", to, "sha256", sha256, "bytes", (json_int_t)bytes);
+    journal_out_add(&f->out, object);
+}
+
+/* ---- what comes in ----------------------------------------------------------------------------
+ */
+
+static void read_events(struct follower *f)
+{
+    if (!intake_read(&f->intake, f->events_fd))
+        f->events_fd = -1;
+}
+
+/* Lines of several processes, each written with one write of at most PIPE_BUF bytes: whole. */
+static void read_join(struct follower *f)
+{
+    char buffer[4096];
+    ssize_t n = read(f->join_fd, buffer, sizeof buffer);
+    if (n <= 0)
+        return;
+    g_string_append_len(f->join_text, buffer, n);
+    size_t begin = 0;
+    const char *newline;
+    while ((newline = memchr(f->join_text->str + begin, '\n', f->join_text->len - begin))) {
+        const char *line = f->join_text->str + begin;
+        begin = (size_t)(newline + 1 - f->join_text->str);
+        intake_line(&f->intake, line, (size_t)(newline - line));
+    }
+    g_string_erase(f->join_text, 0, (gssize)begin);
+    if (f->join_text->len >= JOIN_BYTES)
+        g_string_truncate(f->join_text, 0);
+}
+
+static void read_signals(struct follower *f)
+{
+    struct signalfd_siginfo info;
+    while (read(f->signal_fd, &info, sizeof info) == sizeof info)
+        f->signal = (int)info.ssi_signo;
+}
+
+static void settle(struct follower *f)
+{
+    intake_settle(&f->intake);
+    if (journal_out_flush(&f->out))
+        return;
+    f->write_failure = f->out.failure;
+    f->out.failure = 0; /* the disk may get room again: later points are kept then */
+}
+
+static int wait_ms(const struct follower *f)
+{
+    int64_t due = MIN(journal_out_due(&f->out), intake_due(&f->intake));
+    due = MIN(due, is_watched(f) ? f->look_ns : INT64_MAX);
+    if (due == INT64_MAX)
+        return -1;
+    int64_t left = due - orch_mono_ns();
+    return left <= 0 ? 0 : (int)MIN(left / 1000000 + 1, 1000000);
+}
+
+static void run_loop(struct follower *f)
+{
+    while (!f->signal && !f->process_ended && !f->intake.has_done && f->events_fd >= 0) {
+        struct pollfd fds[] = {{.fd = f->events_fd, .events = POLLIN},
+                               {.fd = f->join_fd, .events = POLLIN},
+                               {.fd = f->signal_fd, .events = POLLIN},
+                               {.fd = f->pid_fd, .events = POLLIN}};
+        if (poll(fds, G_N_ELEMENTS(fds), wait_ms(f)) > 0) {
+            if (fds[0].revents)
+                read_events(f);
+            if (fds[1].revents)
+                read_join(f);
+            if (fds[2].revents)
+                read_signals(f);
+        }
+        int64_t now = orch_mono_ns();
+        if (is_watched(f) && (fds[3].revents || now >= f->look_ns))
+            look_at_process(f);
+        if (now >= journal_out_due(&f->out) || now >= intake_due(&f->intake))
+            settle(f);
+    }
+}
+
+/* A process that is killed closes its pipe a moment before it is gone. */
+static void await_process(struct follower *f)
+{
+    struct pollfd fd = {.fd = f->pid_fd, .events = POLLIN};
+    if (is_watched(f) && !f->intake.has_done && !f->signal)
+        poll(&fd, 1, f->pid_fd < 0 ? 50 : 500);
+}
+
+/* What the pipes still hold. A pipe that a forked worker keeps filling is read for a second. */
+static void drain(struct follower *f)
+{
+    int64_t until = orch_mono_ns() + LOOK_NS;
+    struct pollfd fds[] = {{.fd = f->events_fd, .events = POLLIN},
+                           {.fd = f->join_fd, .events = POLLIN}};
+    while (orch_mono_ns() < until && poll(fds, G_N_ELEMENTS(fds), 0) > 0) {
+        if (fds[0].revents)
+            read_events(f);
+        if (fds[1].revents)
+            read_join(f);
+        fds[0].fd = f->intake.has_done ? -1 : f->events_fd;
+    }
+}
+
+/* ---- the end ----------------------------------------------------------------------------------
+ */
+
+static enum orch_verdict judge(const struct follower *f, char **out_reason)
+{
+    const struct intake *intake = &f->intake;
+    *out_reason = g_strdup(intake->error_text);
+    if (intake->has_done && intake->done == ORCH_VERDICT_OK && f->write_failure) {
+        g_free(*out_reason);
+        *out_reason = g_strdup_printf("some of its points could not be written: %s",
+                                      g_strerror(f->write_failure));
+        return ORCH_VERDICT_FAILED;
+    }
+    if (intake->has_done) {
+        if (intake->done == ORCH_VERDICT_OK)
+            g_clear_pointer(out_reason, g_free);
+        else if (!*out_reason)
+            *out_reason = g_strdup("it gave no reason");
+        return intake->done;
+    }
+    if (f->signal) {
+        g_free(*out_reason);
+        *out_reason = g_strdup_printf("its recorder was told to end (%s)",
+                                      f->signal == SIGINT ? "interrupted from the keyboard"
+                                                          : strsignal(f->signal));
+        return f->signal == SIGTERM ? ORCH_VERDICT_PREEMPTED : ORCH_VERDICT_CANCELLED;
+    }
+    if (*out_reason)
+        return ORCH_VERDICT_FAILED;
+    *out_reason = f->process_ended
+                      ? g_strdup_printf("process %d ended without 'done': killed, or out of memory",
+                                        (int)f->trial->follow.pid)
+                      : g_strdup("its events ended without 'done'");
+    return ORCH_VERDICT_CRASHED;
+}
+
+static void put_count(json_t *facts, const char *key, int64_t count)
+{
+    if (count > 0)
+        json_object_set_new(facts, key, json_integer(count));
+}
+
+static json_t *end_facts(const struct follower *f)
+{
+    const struct intake *intake = &f->intake;
+    json_t *facts = json_object();
+    put_count(facts, "points", intake->point_count);
+    put_count(facts, "max_rss_bytes", f->usage.rss_bytes);
+    put_count(facts, "log_dropped_bytes", intake->dropped_bytes);
+    put_count(facts, "log_dropped_lines", intake->dropped_count);
+    put_count(facts, "unknown_events", intake->unknown_count);
+    put_count(facts, "bad_events", intake->bad_count);
+    if (f->usage.rss_bytes) {
+        json_object_set_new(facts, "user_s", json_real(f->usage.user_s));
+        json_object_set_new(facts, "system_s", json_real(f->usage.system_s));
+    }
+    return facts;
+}
+
+static bool write_end(struct follower *f, GError **error)
+{
+    int64_t ended_mono_ns = orch_mono_ns(), ended_ns = orch_now_ns();
+    if (is_watched(f))
+        look_at_process(f);
+    f->process_ended = f->process_ended && is_watched(f);
+    intake_finish(&f->intake);
+    if (f->intake.bad_count)
+        warn(f, "%" G_GINT64_FORMAT " of its events %s left out; the first: %s",
+             f->intake.bad_count, f->intake.bad_count == 1 ? "was" : "were", f->intake.first_bad);
+    g_autofree char *reason = NULL;
+    enum orch_verdict verdict = judge(f, &reason);
+    g_autofree char *cut = reason ? g_strndup(reason, REASON_BYTES_MAX) : NULL;
+    g_autofree char *shown = cut ? g_utf8_make_valid(cut, -1) : NULL;
+    g_autoptr(json_t) event = json_pack(
+        "{s:s s:s s:s? s:n s:n s:I s:I s:f s:s s:o}", "event", "end", "verdict",
+        orch_verdict_name(verdict), "reason", shown, "exit_code", "signal", "started_ns",
+        (json_int_t)f->started_utc_ns, "ended_ns", (json_int_t)ended_ns, "wall_ms",
+        (double)(ended_mono_ns - f->start_ns) / 1e6, "stderr_tail", "", "facts", end_facts(f));
+    journal_out_flush(&f->out);
+    f->out.failure = 0;
+    journal_out_add(&f->out, event);
+    if (journal_out_flush(&f->out))
+        return true;
+    orch_error_set_errno(error, ORCH_ERROR_IO, f->out.failure, "cannot write the journal of '%s'",
+                         f->trial_dir);
+    return false;
+}
+
+/* ---- setting up -------------------------------------------------------------------------------
+ */
+
+static bool listen_to_signals(struct follower *f, GError **error)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGTERM);
+    sigaddset(&set, SIGHUP);
+    sigaddset(&set, SIGINT);
+    signal(SIGPIPE, SIG_IGN);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    f->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+    if (f->signal_fd < 0)
+        orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot listen to signals");
+    return f->signal_fd >= 0;
+}
+
+/* Opened for reading and writing: it has no end of file while nobody writes. */
+static bool open_join(struct follower *f, GError **error)
+{
+    g_autofree char *path = g_build_filename(f->trial_dir, "join", NULL);
+    if (mkfifo(path, 0600) == 0)
+        f->join_fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW);
+    if (f->join_fd < 0)
+        orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot make '%s'", path);
+    return f->join_fd >= 0;
+}
+
+static void start(struct follower *f)
+{
+    f->start_ns = orch_mono_ns();
+    f->started_utc_ns = orch_now_ns();
+    intake_init(&f->intake, f->trial->manifest, &f->out, f->start_ns, TEXT_BYTES);
+    f->intake.is_lenient = true;
+    f->intake.on_artifact = take_artifact;
+    f->intake.on_artifact_ctx = f;
+    f->join_text = g_string_new(NULL);
+    start_event_write(&f->out, f->trial->key, f->started_utc_ns, (pid_t)f->trial->follow.pid);
+}
+
+static void close_all(struct follower *f)
+{
+    const int fds[] = {f->join_fd, f->pid_fd, f->signal_fd};
+    for (unsigned i = 0; i < G_N_ELEMENTS(fds); i++)
+        if (fds[i] >= 0)
+            close(fds[i]);
+    journal_out_close(&f->out);
+    intake_clear(&f->intake);
+    if (f->join_text)
+        g_string_free(f->join_text, TRUE);
+}
+
+bool follow(struct orch_trial *trial, const char *trial_dir, GError **error)
+{
+    struct follower f = {.trial = trial,
+                         .trial_dir = trial_dir,
+                         .events_fd = STDIN_FILENO,
+                         .join_fd = -1,
+                         .signal_fd = -1};
+    g_autofree char *journal = g_build_filename(trial_dir, "journal", NULL);
+    f.pid_fd = open_pidfd(&trial->follow);
+    bool ok = listen_to_signals(&f, error) && open_join(&f, error) &&
+              journal_out_open(&f.out, journal, error);
+    if (ok) {
+        start(&f);
+        run_loop(&f);
+        await_process(&f);
+        drain(&f);
+        ok = write_end(&f, error);
+    }
+    close_all(&f);
+    return ok;
+}

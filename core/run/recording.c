@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "core/run/recording.h"
+
+#include "core/run/trialdir.h"
+#include "lib/base/error.h"
+#include "lib/base/file.h"
+#include "lib/base/json.h"
+#include "lib/base/text.h"
+#include "lib/wire/trial.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define RECORDED_RECIPE "record" /* recipe and plugin of such a run */
+#define RECORDED_VERSION "1.0.0"
+enum { PARAMS_MAX = 10000, TAGS_MAX = 100, TAG_BYTES_MAX = 200 };
+
+void orch_recording_free(struct orch_recording *recording)
+{
+    if (!recording)
+        return;
+    g_free(recording->trial_dir);
+    g_free(recording->checkpoint_dir);
+    g_free(recording->join_path);
+    g_free(recording->record);
+    g_free(recording);
+}
+
+/* ---- what the program says --------------------------------------------------------------------
+ */
+
+/* "int", "real", "bool", "string"; NULL: something else. */
+static const char *scalar_type(const json_t *value)
+{
+    return json_is_integer(value)   ? "int"
+           : json_is_real(value)    ? "real"
+           : json_is_boolean(value) ? "bool"
+           : json_is_string(value)  ? "string"
+                                    : NULL;
+}
+
+/* The type of a list is that of its first element; an empty one is a list of texts. The caller
+ * frees; NULL: neither a scalar nor a list of scalars. */
+static char *value_type(const json_t *value)
+{
+    const char *type = scalar_type(value);
+    if (type || !json_is_array(value))
+        return g_strdup(type);
+    for (size_t i = 0; i < json_array_size(value); i++)
+        if (!scalar_type(json_array_get(value, i)))
+            return NULL;
+    const char *first = json_array_size(value) ? scalar_type(json_array_get(value, 0)) : "string";
+    return g_strconcat("list of ", first, NULL);
+}
+
+static json_t *param_rows(const json_t *params, GError **error)
+{
+    g_autoptr(json_t) rows = json_array();
+    const char *name;
+    json_t *value;
+    if (json_object_size(params) > PARAMS_MAX) {
+        orch_error_set(error, ORCH_ERROR_USAGE, NULL, "%zu parameters; a run has at most %d",
+                       json_object_size(params), PARAMS_MAX);
+        return NULL;
+    }
+    json_object_foreach((json_t *)(uintptr_t)params, name, value)
+    {
+        g_autofree char *type = value_type(value);
+        if (!orch_label_is_valid(name) || !type) {
+            orch_error_set(error, ORCH_ERROR_USAGE,
+                           "a name has no blanks and quotes; a value is a number, true, false, a "
+                           "text, or a list of these",
+                           "parameter '%s': its %s cannot be recorded", name,
+                           type ? "name" : "value");
+            return NULL;
+        }
+        g_autofree char *text = orch_json_canonical(value);
+        json_array_append_new(rows, json_pack("[sss]", name, type, text));
+    }
+    return json_incref(rows);
+}
+
+static bool check_names(const struct orch_recording_spec *spec, GError **error)
+{
+    if (spec->experiment && !orch_name_is_valid(spec->experiment, true)) {
+        orch_error_set(error, ORCH_ERROR_USAGE,
+                       "a name is of lower-case letters, digits, '_' and '-'",
+                       "experiment '%s': not a name", spec->experiment);
+        return false;
+    }
+    size_t count = json_array_size(spec->tags);
+    for (size_t i = 0; i < count; i++) {
+        const char *tag = json_string_value(json_array_get(spec->tags, i));
+        if (count > TAGS_MAX || !orch_label_is_valid(tag)) {
+            orch_error_set(error, ORCH_ERROR_USAGE,
+                           "a tag is one word; a run begins with at most 100",
+                           "tag '%s': not a word", tag ? tag : "");
+            return false;
+        }
+    }
+    if (spec->name && !orch_label_is_valid(spec->name)) {
+        orch_error_set(error, ORCH_ERROR_USAGE, "a name is one word", "name '%s': not a word",
+                       spec->name);
+        return false;
+    }
+    return true;
+}
+
+/* ---- the record -------------------------------------------------------------------------------
+ */
+
+/* Equal settings of one experiment are repeats of each other; with a word of its own, so that no
+ * trial of a recipe has this fingerprint. */
+static char *fingerprint(const char *experiment, const json_t *params)
+{
+    g_autoptr(json_t) all = json_pack("{s:s s:s s:O}", "format", "record-1", "experiment",
+                                      experiment, "params", params);
+    g_autofree char *text = orch_json_canonical(all);
+    char digest[ORCH_SHA256_CHARS];
+    orch_sha256(text, strlen(text), digest);
+    return g_strdup(digest);
+}
+
+static json_t *source_json(const struct orch_source *source)
+{
+    return source->tree ? json_pack("{s:s s:s? s:s? s:s? s:b}", "tree", source->tree, "commit",
+                                    source->commit, "branch", source->branch, "remote",
+                                    source->remote, "dirty", source->dirty)
+                        : NULL;
+}
+
+static json_t *record_facts(struct orch_workspace *workspace,
+                            const struct orch_recording_spec *spec, const json_t *params)
+{
+    json_t *facts =
+        json_is_object(spec->facts) ? json_copy((json_t *)(uintptr_t)spec->facts) : json_object();
+    g_autoptr(json_t) own =
+        json_pack("{s:b s:f s:i s:O}", "recorded", true, "load", orch_machine_load(), "threads",
+                  orch_workspace_machine(workspace)->threads, "coords", params);
+    json_object_update(facts, own);
+    g_autoptr(json_t) left_out = json_array();
+    const GPtrArray *files = workspace->source->left_out;
+    for (guint i = 0; files && i < MIN(files->len, 20u); i++) {
+        const struct orch_left_out *file = files->pdata[i];
+        json_array_append_new(left_out, json_pack("[ss]", file->path, file->why));
+    }
+    if (json_array_size(left_out))
+        json_object_set(facts, "left_out", left_out);
+    return facts;
+}
+
+/* All GPUs that the program may see: it was not given a slot. */
+static char *device_key(struct orch_workspace *workspace)
+{
+    const struct orch_machine *machine = orch_workspace_machine(workspace);
+    unsigned gpus[64], count = MIN(machine->gpus->len, (guint)G_N_ELEMENTS(gpus));
+    for (unsigned i = 0; i < count; i++)
+        gpus[i] = i;
+    return orch_machine_where(machine, gpus, count, machine->threads);
+}
+
+static json_t *make_record(struct orch_workspace *workspace, const struct orch_recording_spec *spec,
+                           const char *experiment, uint64_t seed, GError **error)
+{
+    g_autoptr(json_t) params =
+        spec->params ? json_copy((json_t *)(uintptr_t)spec->params) : json_object();
+    json_t *rows = param_rows(params, error);
+    if (!rows)
+        return NULL;
+    g_autofree char *print = fingerprint(experiment, params);
+    g_autofree char *where = device_key(workspace);
+    g_autofree char *argv = spec->argv ? json_dumps(spec->argv, JSON_COMPACT) : NULL;
+    json_t *record = json_pack(
+        "{s:s s:s s:s s:s s:s s:s s:i s:i s:o s:s s:s? s:o s:[] s:[] s:o}", "recipe",
+        RECORDED_RECIPE, "experiment", experiment, "plugin", RECORDED_RECIPE, "plugin_version",
+        RECORDED_VERSION, "fingerprint", print, "where_key", where, "repeat", 1, "attempt", 1,
+        "seed", orch_json_u64(seed), "who", orch_user_name(), "argv", argv, "params", rows,
+        "inputs", "metrics", "facts", record_facts(workspace, spec, params));
+    json_t *source = source_json(workspace->source);
+    if (source)
+        json_object_set_new(record, "source", source);
+    json_object_set_new(record, "machine_key", json_string(orch_workspace_machine_key(workspace)));
+    json_object_set(record, "machine_facts", orch_workspace_machine_facts(workspace));
+    if (json_array_size(spec->tags))
+        json_object_set(record, "tags", (json_t *)(uintptr_t)spec->tags);
+    if (spec->name)
+        json_object_set_new(record, "name", json_string(spec->name));
+    return record;
+}
+
+/* ---- the trial --------------------------------------------------------------------------------
+ */
+
+static bool write_trial(const struct orch_recording *recording,
+                        const struct orch_recording_spec *spec, const char *experiment,
+                        GError **error)
+{
+    g_autofree char *cwd = g_get_current_dir();
+    struct orch_manifest *manifest = orch_manifest_new();
+    manifest->kind = ORCH_PLUGIN_WRAPPED;
+    manifest->name = g_strdup(RECORDED_RECIPE);
+    manifest->version = g_strdup(RECORDED_VERSION);
+    manifest->any_metric = true;
+    g_autoptr(json_t) params =
+        spec->params ? json_copy((json_t *)(uintptr_t)spec->params) : json_object();
+    struct orch_trial trial = {
+        .key = (char *)(uintptr_t)recording->key,
+        .recipe = (char *)(uintptr_t)RECORDED_RECIPE,
+        .experiment = (char *)(uintptr_t)experiment,
+        .seed = recording->seed,
+        .repeat = 1,
+        .manifest = manifest,
+        .params = params,
+        .cwd = cwd,
+        .checkpoint_dir = recording->checkpoint_dir,
+        .is_followed = true,
+    };
+    if (spec->pid > 0 && !orch_process_get((pid_t)spec->pid, &trial.follow)) {
+        orch_error_set(error, ORCH_ERROR_USAGE, "give the id of a process that runs",
+                       "there is no process %" G_GINT64_FORMAT, spec->pid);
+        orch_manifest_free(manifest);
+        return false;
+    }
+    g_autoptr(json_t) json = orch_trial_encode(&trial);
+    orch_manifest_free(manifest);
+    g_autofree char *text = orch_json_canonical(json);
+    g_autofree char *path = g_build_filename(recording->trial_dir, "trial.json", NULL);
+    g_autofree char *record = g_build_filename(recording->trial_dir, ORCH_TRIAL_RECORD, NULL);
+    return orch_file_write(record, recording->record, strlen(recording->record), false, error) &&
+           orch_file_write(path, text, strlen(text), false, error);
+}
+
+/* The host inherits standard input, the program's events, and a group of its own: Ctrl-C reaches it
+ * through this process. */
+static bool spawn_host(struct orch_recording *recording, GError **error)
+{
+    g_autofree char *program = orch_program_path("orch-host", error);
+    if (!program)
+        return false;
+    g_autofree char *errors = g_build_filename(recording->trial_dir, "host.stderr", NULL);
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    sigset_t none, all;
+    sigemptyset(&none);
+    sigfillset(&all);
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
+    posix_spawn_file_actions_addopen(&actions, 2, errors, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+    posix_spawnattr_init(&attributes);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK |
+                                              POSIX_SPAWN_SETSIGDEF);
+    posix_spawnattr_setpgroup(&attributes, 0);
+    posix_spawnattr_setsigmask(&attributes, &none);
+    posix_spawnattr_setsigdefault(&attributes, &all);
+    char *argv[] = {program, recording->trial_dir, NULL};
+    int status = posix_spawn(&recording->host_pid, program, &actions, &attributes, argv, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    posix_spawnattr_destroy(&attributes);
+    if (status != 0)
+        orch_error_set_errno(error, ORCH_ERROR_IO, status, "cannot start '%s'", program);
+    return status == 0;
+}
+
+/* The events are the host's alone: when it dies, the program's next write says so. */
+static void let_go_of_input(void)
+{
+    int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (null >= 0) {
+        dup2(null, STDIN_FILENO);
+        close(null);
+    }
+}
+
+static void passed_signals(sigset_t *out)
+{
+    sigemptyset(out);
+    sigaddset(out, SIGCHLD);
+    sigaddset(out, SIGINT);
+    sigaddset(out, SIGTERM);
+    sigaddset(out, SIGHUP);
+}
+
+static bool make_folder(const struct orch_recording *recording, GError **error)
+{
+    g_autofree char *trials = g_path_get_dirname(recording->trial_dir);
+    if (!orch_dir_make(trials, error))
+        return false;
+    if (mkdir(recording->trial_dir, 0700) == 0)
+        return true;
+    orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot make '%s'", recording->trial_dir);
+    return false;
+}
+
+static bool launch(struct orch_workspace *workspace, struct orch_recording *recording,
+                   const struct orch_recording_spec *spec, const char *experiment, GError **error)
+{
+    sigset_t set;
+    passed_signals(&set);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    if (make_folder(recording, error) && write_trial(recording, spec, experiment, error) &&
+        spawn_host(recording, error)) {
+        let_go_of_input();
+        return true;
+    }
+    orch_tree_remove(recording->trial_dir, NULL);
+    orch_store_forget(workspace->store, recording->key, NULL);
+    return false;
+}
+
+static bool claim(struct orch_workspace *workspace, struct orch_recording *recording,
+                  const json_t *record, GError **error)
+{
+    struct orch_active active = {
+        .fingerprint = orch_json_text(record, "fingerprint", NULL),
+        .where_key = orch_json_text(record, "where_key", NULL),
+        .trial_dir = recording->trial_dir,
+        .record = recording->record,
+        .started_ns = recording->started_ns,
+    };
+    memcpy(active.key, recording->key, sizeof active.key);
+    enum orch_begin begin;
+    char other[ORCH_KEY_CHARS] = "";
+    if (!orch_process_get(getpid(), &active.runner)) {
+        orch_error_set(error, ORCH_ERROR_IO, "mount /proc", "cannot read '/proc/%d/stat'",
+                       (int)getpid());
+        return false;
+    }
+    return orch_store_begin(workspace->store, &active, ORCH_REUSE_NEVER, true, &begin, other,
+                            error);
+}
+
+struct orch_recording *orch_recording_begin(struct orch_workspace *workspace,
+                                            const struct orch_recording_spec *spec, GError **error)
+{
+    unsigned closed, pending;
+    const char *experiment = spec->experiment ? spec->experiment : "run";
+    if (!check_names(spec, error) || !orch_workspace_source(workspace, error) ||
+        !orch_recover(workspace->store, &closed, &pending, error))
+        return NULL;
+    struct orch_recording *recording = g_new0(struct orch_recording, 1);
+    guint64 seed = 0;
+    if (orch_json_get_u64(json_object_get(spec->params, "seed"), &seed))
+        recording->seed = seed;
+    g_autoptr(json_t) record = make_record(workspace, spec, experiment, recording->seed, error);
+    orch_key_make(recording->key);
+    recording->started_ns = orch_now_ns();
+    recording->record = record ? orch_json_canonical(record) : NULL;
+    recording->trial_dir =
+        g_build_filename(orch_store_local_folder(workspace->store), "trials", recording->key, NULL);
+    recording->join_path = g_build_filename(recording->trial_dir, "join", NULL);
+    recording->checkpoint_dir = orch_checkpoint_path(workspace->store, recording->key);
+    if (record && claim(workspace, recording, record, error) &&
+        launch(workspace, recording, spec, experiment, error))
+        return recording;
+    orch_recording_free(recording);
+    return NULL;
+}
+
+/* ---- the end ----------------------------------------------------------------------------------
+ */
+
+static void wait_for_host(const struct orch_recording *recording)
+{
+    sigset_t set;
+    siginfo_t info;
+    int status;
+    passed_signals(&set);
+    while (waitpid(recording->host_pid, &status, WNOHANG) == 0) {
+        int number = sigwaitinfo(&set, &info);
+        if (number > 0 && number != SIGCHLD)
+            kill(recording->host_pid, number);
+    }
+}
+
+bool orch_recording_finish(struct orch_workspace *workspace, struct orch_recording *recording,
+                           struct orch_collected *out, GError **error)
+{
+    wait_for_host(recording);
+    return orch_collect(workspace->store, recording->key, recording->trial_dir, recording->record,
+                        recording->started_ns, out, error) &&
+           orch_store_sync(workspace->store, error);
+}
