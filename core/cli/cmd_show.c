@@ -343,6 +343,9 @@ static json_t *as_json(const struct shown *s)
                         json_pack("{s:s? s:s? s:s? s:s? s:b}", "tree", run->source_tree, "commit",
                                   run->source_commit, "branch", run->source_branch, "remote",
                                   run->source_remote, "dirty", run->source_dirty));
+    g_autoptr(json_t) argv = orch_json_parse(run->argv ? run->argv : "[]",
+                                             run->argv ? strlen(run->argv) : 2, 16 << 20, NULL);
+    json_object_set_new(json, "argv", json_is_array(argv) ? json_incref(argv) : json_null());
     json_object_set_new(json, "fingerprint", json_string(run->fingerprint));
     json_object_set_new(json, "digest", run->digest ? json_string(run->digest) : json_null());
     json_object_set_new(json, "removed", json_boolean(run->hidden));

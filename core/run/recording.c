@@ -15,6 +15,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #define RECORDED_RECIPE "record" /* recipe and plugin of such a run */
@@ -267,6 +268,29 @@ static bool spawn_host(struct orch_recording *recording, GError **error)
     return status == 0;
 }
 
+/* The journal is there as soon as the host reads, and TRIALDIR/join is made before it. */
+static bool await_host(const struct orch_recording *recording, GError **error)
+{
+    enum { PATIENCE_S = 20 };
+    g_autofree char *journal = g_build_filename(recording->trial_dir, "journal", NULL);
+    g_autofree char *errors = g_build_filename(recording->trial_dir, "host.stderr", NULL);
+    g_autofree char *said = NULL;
+    int64_t until = orch_mono_ns() + PATIENCE_S * INT64_C(1000000000);
+    int status;
+    while (access(journal, F_OK) != 0) {
+        const struct timespec moment = {0, 500000};
+        if (waitpid(recording->host_pid, &status, WNOHANG) != 0 || orch_mono_ns() > until) {
+            orch_file_read(errors, 65536, &said, NULL, NULL);
+            kill(recording->host_pid, SIGKILL);
+            orch_error_set(error, ORCH_ERROR_IO, NULL, "cannot begin to record: %s",
+                           said && *g_strstrip(said) ? said : "orch-host did not begin");
+            return false;
+        }
+        nanosleep(&moment, NULL);
+    }
+    return true;
+}
+
 /* The events are the host's alone: when it dies, the program's next write says so. */
 static void let_go_of_input(void)
 {
@@ -304,7 +328,7 @@ static bool launch(struct orch_workspace *workspace, struct orch_recording *reco
     passed_signals(&set);
     sigprocmask(SIG_BLOCK, &set, NULL);
     if (make_folder(recording, error) && write_trial(recording, spec, experiment, error) &&
-        spawn_host(recording, error)) {
+        spawn_host(recording, error) && await_host(recording, error)) {
         let_go_of_input();
         return true;
     }

@@ -226,6 +226,12 @@ class Trial:
                     self.artifact("%s.%s" % (name, os.path.relpath(inner, path)), inner)
             return
         name = _label(name).replace("/", ".").lstrip(".")
+        if isinstance(self._link, _Sender) and os.getpid() == self._pid:
+            try:
+                path = self._link.keep(path)
+            except OSError as error:
+                self._warn("artifact '%s' is not kept: %s" % (name, error), "artifact")
+                return
         self._tell("artifact", "%s: %s" % (name, path), {"name": name, "path": path})
 
     def note(self, text):
@@ -511,9 +517,11 @@ class _Sender:
     line_max = _LINE_MAX
     problem = ""  # why nothing more is sent
 
-    def __init__(self, fd):
+    def __init__(self, fd, join):
+        self.join = join  # the run's pipe for other processes, in the trial's folder
         self._fd = fd
         self._backlog = b""
+        self._kept = 0
         os.set_blocking(fd, False)
         try:
             import fcntl
@@ -541,6 +549,20 @@ class _Sender:
             return False
         self._backlog = line[written:] if written < len(line) else b""
         return True
+
+    def keep(self, path):
+        """Copies a file to where the recorder takes it from."""
+        folder = os.path.join(os.path.dirname(self.join), "handed")
+        os.makedirs(folder, exist_ok=True)
+        self._kept += 1
+        copy = os.path.join(folder, "%d-%d" % (os.getpid(), self._kept))
+        try:
+            shutil.copyfile(path, copy)
+        except OSError:
+            if os.path.exists(copy):
+                os.remove(copy)
+            raise
+        return copy
 
     def close(self, _status, until=0.0):
         """Writes what is left. Returns what is wrong, or nothing."""
@@ -579,12 +601,11 @@ class _Recorder(_Sender):
             pass
         if answer is None:
             raise Error(self._said(2) or "orch: '%s record' gave no answer" % program)
-        self.key, self.join = answer["run"], answer["join"]
-        self.checkpoint_dir = answer["checkpoint_dir"]
-        super().__init__(os.dup(self._process.stdin.fileno()))
+        self.key, self.checkpoint_dir = answer["run"], answer["checkpoint_dir"]
+        super().__init__(os.dup(self._process.stdin.fileno()), answer["join"])
         self._process.stdin.close()
         self._show(self._said(0))
-        self._show("orch: recording run %s ('orch show %s')" % (self.key[-8:], self.key[-8:]))
+        self._show("recorded by orch as run %s ('orch show %s')" % (self.key[-8:], self.key[-8:]))
 
     def _answer(self, patience_s):
         """The next line of the recorder, as an object; None: there is none in time."""
@@ -644,9 +665,10 @@ class _Join(_Sender):
 
     def __init__(self, path):
         try:
-            super().__init__(os.open(path, os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC))
+            super().__init__(os.open(path, os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC), path)
         except OSError:
-            raise Error("orch: the run to join has ended ('%s')\n  hint: unset ORCH_JOIN" % path) from None
+            raise Error(
+                "orch: the run to join has ended ('%s')\n  hint: unset ORCH_JOIN" % path) from None
 
 
 def _connect():

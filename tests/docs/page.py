@@ -73,6 +73,8 @@ experiments:
 R
 echo 1.0 >exp/slow.awk; git add -A; git commit -qm first; orch run -q bench.recipe
 git checkout -q -b feature; echo 1.10 >exp/slow.awk; git commit -qam slower; orch run -q bench.recipe""",
+    "docs/python.md": """
+cp "$(dirname "$(command -v orch)")/share/python/orch.py" .""",
     "docs/where.md": "orch try -q -x lr=0.1,0.01 -- echo loss={lr}",
 }
 

@@ -80,7 +80,7 @@ open("out.txt", "w").write("changed later")
 run.end()
 """)
         self.assertEqual(status, 0, self.errors)
-        self.assertIn("orch: recording run", self.errors)
+        self.assertIn("recorded by orch as run", self.errors)
         run = self.only()
         self.assertEqual((run["state"], run["experiment"]), ("ok", "train"))
         self.assertEqual(run["params"], {"lr": 0.1, "optimizer.name": "sgd", "optimizer.momentum": 0.9,
