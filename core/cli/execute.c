@@ -8,6 +8,7 @@
 #include "core/cli/limits.h"
 #include "core/cli/progress.h"
 #include "core/cli/signatures.h"
+#include "core/cli/stopped.h"
 #include "core/run/plan.h"
 #include "core/run/schedule.h"
 #include "lib/base/error.h"
@@ -420,11 +421,12 @@ static void say_outlook(struct orch_cli *cli, const struct orch_plan *plan, cons
 static void say_end(struct orch_cli *cli, const struct orch_plan *plan, const struct task *task,
                     const struct orch_totals *totals)
 {
+    g_autofree char *go_on = orch_cli_how_to_go_on(cli, plan, task->options);
     if (totals->interrupted || totals->terminated)
-        orch_cli_say(cli, "stopped; what ended is kept. The same command goes on from here.");
+        orch_cli_say(cli, "stopped; what ended is kept. %s", go_on);
     if (totals->held)
         sharing_say_held(cli, task->sharing, plan);
-    cli_limits_say_end(cli, plan, &task->limits, totals, &task->forecaster);
+    cli_limits_say_end(cli, plan, &task->limits, totals, &task->forecaster, go_on);
 }
 
 static int run_plan(struct orch_cli *cli, struct orch_plan *plan, const struct task *task,

@@ -109,6 +109,12 @@ bool cli_deadline_read(const char *text, int64_t now_ns, int64_t *out_ns, GError
     if (!at && read_typed(ORCH_DURATION, text, &seconds) && seconds > 0 && seconds < 1e9 &&
         strspn(text, "0123456789.") < strlen(text))
         at = now_ns + (int64_t)(seconds * 1e9);
+    if (!at && *text == '-' && read_typed(ORCH_DURATION, text + 1, &seconds)) {
+        orch_error_set(error, ORCH_ERROR_USAGE,
+                       "a duration from now, for example --deadline 2h or --deadline 90min",
+                       "option '--deadline': '%s' is negative", text);
+        return false;
+    }
     if (!at) {
         orch_error_set(error, ORCH_ERROR_USAGE,
                        "a time of day (18:00), a duration (2h, 90min) or a date and time "
@@ -156,7 +162,7 @@ char *cli_limits_text(const struct orch_limits *limits, const struct device_pric
 
 static void say_left(struct orch_cli *cli, const struct orch_plan *plan,
                      const struct orch_limits *limits, const struct orch_totals *totals,
-                     const struct orch_forecaster *forecaster)
+                     const struct orch_forecaster *forecaster, const char *go_on)
 {
     struct orch_forecast_total left;
     orch_forecast_total(plan, forecaster, &left);
@@ -170,12 +176,12 @@ static void say_left(struct orch_cli *cli, const struct orch_plan *plan,
         orch_cli_say(cli, "  left: about %s%s%s for %u trial%s%s", time, usd ? ", " : "",
                      usd ? usd : "", left.known, left.known == 1 ? "" : "s",
                      left.unknown ? "; of the others nothing is known" : "");
-    orch_cli_say(cli, "  the same command goes on from here");
+    orch_cli_say(cli, "  %s", go_on);
 }
 
 void cli_limits_say_end(struct orch_cli *cli, const struct orch_plan *plan,
                         const struct orch_limits *limits, const struct orch_totals *totals,
-                        const struct orch_forecaster *forecaster)
+                        const struct orch_forecaster *forecaster, const char *go_on)
 {
     if (limits->budget_usd > 0) {
         g_autofree char *spent = money_format(orch_limits_usd(limits, totals->device_s));
@@ -185,5 +191,5 @@ void cli_limits_say_end(struct orch_cli *cli, const struct orch_plan *plan,
                      budget, time);
     }
     if (totals->limit != ORCH_LIMIT_NONE)
-        say_left(cli, plan, limits, totals, forecaster);
+        say_left(cli, plan, limits, totals, forecaster, go_on);
 }

@@ -18,9 +18,10 @@ bool cli_limits_read(const char *budget, const char *deadline, const struct devi
 /** "budget $5.00 at $3.06 an hour of a device (--price); deadline 2026-11-21 18:00". NULL: neither.
  * The caller frees. */
 char *cli_limits_text(const struct orch_limits *limits, const struct device_price *price);
-/** Says at the end what was spent and, when a limit stopped the run, what is left. */
+/** Says at the end what was spent and, when a limit stopped the run, what is left and how to go on
+ * (`go_on`, a sentence). */
 void cli_limits_say_end(struct orch_cli *cli, const struct orch_plan *plan,
                         const struct orch_limits *limits, const struct orch_totals *totals,
-                        const struct orch_forecaster *forecaster);
+                        const struct orch_forecaster *forecaster, const char *go_on);
 
 #endif

@@ -171,6 +171,10 @@ static bool settle_work(struct question *q, const struct dataset *set, GError **
     }
     if (set)
         q->images = set->images;
+    if (!q->images)
+        question_assume(q, "data set", "--dataset",
+                        "none is usual for this input: no epoch, total or cost; name one, or the "
+                        "number of its images");
     q->epochs = set && set->epochs ? set->epochs : 1;
     if (o->epochs &&
         (!orch_int_parse(o->epochs, &q->epochs) || q->epochs < 1 || q->epochs > 1000000)) {

@@ -165,12 +165,29 @@ static const struct ranked *choose(const struct question *q, const GPtrArray *li
     return best;
 }
 
-static void say_choice(const struct question *q, const struct ranked *best)
+/* Why there is nothing to take, and what to type. */
+static const char *why_nothing(const struct question *q, const GPtrArray *all)
+{
+    bool fits = false, has_price = false;
+    for (guint i = 0; i < all->len; i++) {
+        const struct ranked *r = all->pdata[i];
+        fits |= r->a.step.fits;
+        has_price |= r->a.step.fits && r->c.rate.usd_per_hour > 0;
+    }
+    if (!fits)
+        return "the batch fits the memory of no GPU: take a smaller --batch";
+    if (!q->images)
+        return "no cost is known without a data set: add --dataset NAME, or the number of training "
+               "images";
+    if (!has_price)
+        return "no price is known there: leave --cloud and --spot away, or add --price";
+    return "no GPU keeps to the limits: raise --budget or --deadline";
+}
+
+static void say_choice(const struct question *q, const struct ranked *best, const GPtrArray *all)
 {
     if (!best) {
-        printf("nothing fits%s\n", isnan(q->budget_usd) && isnan(q->deadline_s)
-                                       ? " and has a price"
-                                       : " the budget and the deadline");
+        printf("%s\n", why_nothing(q, all));
         return;
     }
     g_autofree char *usd = money_format(best->a.usd);
@@ -224,13 +241,14 @@ static bool draw(const struct question *q, const GPtrArray *list, GError **error
     return ok;
 }
 
-static void drop_beyond_limits(const struct question *q, GPtrArray *list)
+/* Those that keep to --budget and --deadline. Borrows its elements. */
+static GPtrArray *within_limits(const struct question *q, const GPtrArray *all)
 {
-    for (guint i = list->len; i > 0; i--) {
-        const struct ranked *r = list->pdata[i - 1];
-        if (!answer_keeps_limits(q, &r->a))
-            g_ptr_array_remove_index(list, i - 1);
-    }
+    GPtrArray *list = g_ptr_array_new();
+    for (guint i = 0; i < all->len; i++)
+        if (answer_keeps_limits(q, &((const struct ranked *)all->pdata[i])->a))
+            g_ptr_array_add(list, all->pdata[i]);
+    return list;
 }
 
 static void say_unranked(struct orch_cli *cli, const GPtrArray *unranked)
@@ -263,7 +281,7 @@ static json_t *unranked_json(const GPtrArray *unranked)
 }
 
 static void print_json(struct question *q, const GPtrArray *list, const struct ranked *best,
-                       const GPtrArray *unranked)
+                       const GPtrArray *unranked, const GPtrArray *asked)
 {
     json_t *all = json_array();
     for (guint i = 0; i < list->len; i++) {
@@ -279,11 +297,13 @@ static void print_json(struct question *q, const GPtrArray *list, const struct r
         one_tier &= strcmp(((const struct ranked *)list->pdata[i])->a.tier, tier) == 0;
     json_t *out = answers_json(q, one_tier ? tier : "mixed", all);
     json_object_set_new(out, "not_ranked", unranked_json(unranked));
+    json_object_set_new(out, "nothing_because",
+                        best ? json_null() : json_string(why_nothing(q, asked)));
     orch_cli_print_json(out);
 }
 
 static void print_table(struct orch_cli *cli, struct question *q, const GPtrArray *list,
-                        const struct ranked *best)
+                        const struct ranked *best, const GPtrArray *all)
 {
     struct orch_table *table = orch_table_new(HEADERS);
     for (guint i = 0; i < list->len; i++)
@@ -296,7 +316,7 @@ static void print_table(struct orch_cli *cli, struct question *q, const GPtrArra
     printf("* nothing that fits is both faster and cheaper. Tiers: transferred, from public "
            "measurements of other GPUs; prior, by specification; measured and fitted, from the "
            "store's runs and data sets.\n");
-    say_choice(q, best);
+    say_choice(q, best, all);
     if (q->o->pareto)
         printf("chart: %s\n", q->o->pareto);
 }
@@ -327,12 +347,12 @@ int predict_rank(struct orch_cli *cli, struct question *q, GError **error)
         !question_precision(q, q->hardware->gpus->pdata[0], &ignored, error) ||
         !tiers_open(cli, q, q->o->calibrate, &tiers, error))
         return -1;
-    GPtrArray *list = g_ptr_array_new_with_free_func(free_ranked);
-    GPtrArray *unranked = g_ptr_array_new_with_free_func(free_unranked);
-    bool ok = ask_all(q, &tiers, list, unranked, error);
+    g_autoptr(GPtrArray) all = g_ptr_array_new_with_free_func(free_ranked);
+    g_autoptr(GPtrArray) unranked = g_ptr_array_new_with_free_func(free_unranked);
+    bool ok = ask_all(q, &tiers, all, unranked, error);
+    g_ptr_array_sort(all, by_time);
+    g_autoptr(GPtrArray) list = within_limits(q, all);
     if (ok) {
-        g_ptr_array_sort(list, by_time);
-        drop_beyond_limits(q, list);
         mark_pareto(list);
         ok = !q->o->pareto || draw(q, list, error);
     }
@@ -342,12 +362,10 @@ int predict_rank(struct orch_cli *cli, struct question *q, GError **error)
         question_assume(q, "data", NULL, "read and prepared as fast as they are used");
         say_unranked(cli, unranked);
         if (cli->json)
-            print_json(q, list, best, unranked);
+            print_json(q, list, best, unranked, all);
         else
-            print_table(cli, q, list, best);
+            print_table(cli, q, list, best, all);
     }
-    g_ptr_array_unref(list);
-    g_ptr_array_unref(unranked);
     tiers_close(&tiers);
     return ok ? ORCH_EXIT_OK : -1;
 }

@@ -208,8 +208,11 @@ static json_t *admit(const struct orch_param_spec *spec, json_t *value, GError *
 static json_t *refuse(const struct orch_param_spec *spec, const char *text, GError **error)
 {
     const struct type_row *row = type_row(spec);
-    orch_error_set(error, ORCH_ERROR_RECIPE, NULL, "parameter '%s': '%s' is not %s", spec->name,
-                   text, row ? row->what : "of a known type");
+    g_autoptr(json_t) without_sign = row && *text == '-' ? row->read(text + 1) : NULL;
+    bool is_negative = json_is_number(without_sign);
+    orch_error_set(error, ORCH_ERROR_RECIPE, NULL, "parameter '%s': '%s' is %s%s", spec->name, text,
+                   is_negative ? "negative; expected " : "not ",
+                   row ? row->what : "of a known type");
     return NULL;
 }
 

@@ -43,7 +43,7 @@ assert len(best) == 1 and best[0]["cost_usd"] == min(r["cost_usd"] for r in rows
 ' || _fail 'a limit is broken'
 ok orch predict --gpu all --net resnet50 --budget 60usd; has 'take '
 ok orch predict --gpu V100 --net resnet50 --budget '$1' --deadline 2d; has broken
-ok orch predict --gpu all --net resnet50 --budget 0.01usd; has 'nothing fits the budget and the deadline'
+ok orch predict --gpu all --net resnet50 --budget 0.01usd; has 'no GPU keeps to the limits: raise --budget'
 for wrong in '--budget 0' '--budget x' '--deadline -3h' '--deadline soon' '--pareto x.svg' '--model fast'; do
     fails 2 orch predict --gpu V100 --net resnet50 $wrong
 done
