@@ -130,7 +130,9 @@ def lines_of(source, known):
                        glob.glob(source + "/lib/**/*.c", recursive=True) +
                        glob.glob(source + "/predictors/**/*.c", recursive=True)):
         for literal in literals(open(path).read()):
-            for line in re.findall(r"'(orch [a-z][^']*)'", literal):
+            is_hint = re.match(r"orch [a-z]+ ", literal) and "core/cli" in path and "\\n" not in literal
+            whole = [literal] if is_hint else []
+            for line in whole + re.findall(r"'(orch [a-z][^']*)'", literal):
                 yield os.path.relpath(path, source), re.sub(r"%[-*.0-9l]*[a-z]", "X", line), False
 
 
