@@ -81,6 +81,9 @@ struct orch_cli {
     bool json, quiet, verbose, help;
     const char *color;  /* auto, always, never */
     const char *format; /* of tables, where the command has no --format of its own; NULL: text */
+    /* set by a command before it reads a recipe: an experiment whose plugin is not trusted is an
+       error, and not left out with a warning */
+    bool needs_every_plugin;
     /* made when asked for, freed at the end */
     struct orch_workspace *workspace;
     struct orch_plugins *plugins;

@@ -2,6 +2,7 @@
 #include "core/cli/cli.h"
 
 #include "core/run/plan.h"
+#include "lib/base/json.h"
 
 struct check_options {
     struct orch_variant variant;
@@ -9,6 +10,31 @@ struct check_options {
 
 static const struct orch_option OPTIONS[] = {ORCH_VARIANT_OPTIONS(struct check_options, variant),
                                              {0}};
+
+/* The experiments that could not be looked at, because of plugins that are not trusted. */
+static json_t *unchecked(const struct orch_expansion *expansion)
+{
+    json_t *names = json_array();
+    for (guint i = 0; i < expansion->experiments->len; i++) {
+        const struct orch_experiment *experiment = expansion->experiments->pdata[i];
+        if (experiment->is_untrusted)
+            json_array_append_new(names, json_string(experiment->name));
+    }
+    return names;
+}
+
+static void print_summary(const char *path, const struct orch_expansion *expansion, unsigned left)
+{
+    const unsigned experiments = expansion->experiments->len - left;
+    printf("%s: well formed: %u experiment%s, %u trial%s%s%s, %u report item%s", path, experiments,
+           experiments == 1 ? "" : "s", expansion->cells->len,
+           expansion->cells->len == 1 ? "" : "s", expansion->profile ? " under profile " : "",
+           expansion->profile ? expansion->profile : "", expansion->report->len,
+           expansion->report->len == 1 ? "" : "s");
+    if (left)
+        printf("; %u experiment%s not checked", left, left == 1 ? "" : "s");
+    putchar('\n');
+}
 
 static int run(struct orch_cli *cli, const void *options, GError **error)
 {
@@ -24,19 +50,17 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
     if (!plan && diags->error_count)
         orch_diags_to_error(diags, error && !*error ? error : NULL);
     orch_diags_free(diags);
-    int status = plan ? ORCH_EXIT_OK : -1;
+    g_autoptr(json_t) left = unchecked(expansion);
+    const unsigned left_count = (unsigned)json_array_size(left);
+    int status = !plan ? -1 : left_count ? ORCH_EXIT_PLUGIN : ORCH_EXIT_OK;
     if (plan && cli->json)
         orch_cli_print_json(json_pack(
-            "{s:s s:s s:s? s:i s:i s:i}", "recipe", expansion->name, "recipe_key", expansion->key,
-            "profile", expansion->profile, "experiments", (int)expansion->experiments->len,
-            "trials", (int)expansion->cells->len, "report_items", (int)expansion->report->len));
+            "{s:s s:s s:s? s:i s:i s:i s:O}", "recipe", expansion->name, "recipe_key",
+            expansion->key, "profile", expansion->profile, "experiments",
+            (int)(expansion->experiments->len - left_count), "trials", (int)expansion->cells->len,
+            "report_items", (int)expansion->report->len, "unchecked", left));
     else if (plan)
-        printf("%s: well formed: %u experiment%s, %u trial%s%s%s, %u report item%s\n", cli->args[0],
-               expansion->experiments->len, expansion->experiments->len == 1 ? "" : "s",
-               expansion->cells->len, expansion->cells->len == 1 ? "" : "s",
-               expansion->profile ? " under profile " : "",
-               expansion->profile ? expansion->profile : "", expansion->report->len,
-               expansion->report->len == 1 ? "" : "s");
+        print_summary(cli->args[0], expansion, left_count);
     orch_plan_free(plan);
     orch_expansion_free(expansion);
     return status;
@@ -55,7 +79,10 @@ const struct orch_command ORCH_COMMAND_CHECK = {
         "Every finding comes with file:line:column and a cure: unknown keys, parameters and "
         "metrics "
         "with the nearest known name, wrong types, values out of range, references that lead "
-        "nowhere, settings that cannot take effect, and what the plugins themselves object to.",
+        "nowhere, settings that cannot take effect, and what the plugins themselves object to. An "
+        "experiment whose plugin is not trusted ('orch plugin trust') cannot be checked: exit "
+        "status "
+        "4.",
     .examples = "  orch check recipes/hw4.recipe --profile course",
     .run = run,
 };

@@ -207,7 +207,11 @@ static void look_at_plugins(struct orch_cli *cli, struct findings *f)
     for (guint i = 0; i < entries->len; i++) {
         const struct orch_plugin_entry *entry = entries->pdata[i];
         good += entry->manifest != NULL;
-        if (entry->problem)
+        g_autofree char *cure = g_strdup_printf("orch plugin trust %s", entry->path);
+        g_autofree char *untrusted = g_strdup_printf("%s is not trusted: not loaded", entry->path);
+        if (entry->is_untrusted)
+            add(f, "plugin", "missing", untrusted, cure);
+        else if (entry->problem)
             add(f, "plugin", "problem", entry->problem, "");
         if (entry->shadowed_by)
             add(f, "plugin", "missing", entry->path, "hidden by another of its name");

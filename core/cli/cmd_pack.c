@@ -132,6 +132,7 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
                        "'%s' is a folder", path);
         return -1;
     }
+    cli->needs_every_plugin = true;
     struct orch_expansion *expansion = orch_cli_recipe(cli, cli->args[0], &o->variant, error);
     struct orch_plan *plan =
         expansion ? orch_cli_report_plan(cli, expansion, o->jobs, error) : NULL;

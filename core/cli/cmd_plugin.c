@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/cli/cli.h"
+#include "core/cli/consent.h"
 
 #include "core/plugin/conform.h"
 #include "core/plugin/skeleton.h"
@@ -36,7 +37,9 @@ static int run_ls(struct orch_cli *cli, const void *options, GError **error)
         const struct orch_plugin_entry *entry = entries->pdata[i];
         const struct orch_manifest *m = entry->manifest;
         g_autofree char *name = g_path_get_basename(entry->path);
-        g_autofree char *first = entry->problem ? g_strdup(entry->problem) : NULL;
+        g_autofree char *first =
+            entry->is_untrusted ? g_strdup_printf("not loaded: 'orch plugin trust %s'", entry->path)
+                                : g_strdup(entry->problem);
         g_autofree char *shadowed =
             entry->shadowed_by ? g_strdup_printf("(hidden by %s)", entry->shadowed_by) : NULL;
         if (first)
@@ -44,7 +47,8 @@ static int run_ls(struct orch_cli *cli, const void *options, GError **error)
         orch_table_add(table, m ? m->name : name, NULL);
         orch_table_add(table, m ? m->version : "-", NULL);
         orch_table_add(table,
-                       !m                                ? "broken"
+                       entry->is_untrusted               ? "untrusted"
+                       : !m                              ? "broken"
                        : m->kind == ORCH_PLUGIN_COMPILED ? "compiled"
                                                          : "wrapped",
                        NULL);
@@ -168,17 +172,26 @@ const struct orch_command ORCH_COMMAND_PLUGIN_SHOW = {
 
 struct check_options {
     const char **settings;
+    bool trust;
 };
 
 static const struct orch_option CHECK_OPTIONS[] = {
     {"set", 's', "PARAM=VALUE", ORCH_OPT_LIST, offsetof(struct check_options, settings),
      "run it with this value instead of the default"},
+    ORCH_TRUST_OPTION(struct check_options, trust),
     {0}};
 
 static int run_check(struct orch_cli *cli, const void *options, GError **error)
 {
     const struct check_options *o = options;
+    orch_cli_ask_for_trust(cli, o->trust);
     g_autofree char *base = strchr(cli->args[0], '/') ? g_get_current_dir() : recipe_folder();
+    g_autoptr(GError) problem = NULL;
+    if (!orch_plugins_find(orch_cli_plugins(cli), cli->args[0], base, &problem) &&
+        problem->code == ORCH_ERROR_TRUST) {
+        g_propagate_error(error, g_steal_pointer(&problem));
+        return -1;
+    }
     g_autoptr(GPtrArray) steps =
         orch_conform_run_with(orch_cli_plugins(cli), cli->args[0], base, o->settings, error);
     if (!steps)

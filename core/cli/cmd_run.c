@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/cli/cli.h"
+#include "core/cli/consent.h"
 #include "core/cli/execute.h"
 
 static const struct orch_option OPTIONS[] = {
@@ -20,6 +21,7 @@ static const struct orch_option OPTIONS[] = {
      "the same as 'orch plan'"},
     {"yes", 'y', NULL, ORCH_OPT_FLAG, offsetof(struct orch_execute_options, yes),
      "run more than 500 trials without asking"},
+    ORCH_TRUST_OPTION(struct orch_execute_options, trust),
     {"budget", 0, "USD", ORCH_OPT_TEXT, offsetof(struct orch_execute_options, budget),
      "start nothing that its forecast says would cost more in all, e.g. 5usd"},
     {"deadline", 0, "WHEN", ORCH_OPT_TEXT, offsetof(struct orch_execute_options, deadline),
@@ -43,6 +45,8 @@ static const struct orch_option OPTIONS[] = {
 static int run(struct orch_cli *cli, const void *options, GError **error)
 {
     const struct orch_execute_options *o = options;
+    if (!o->dry_run)
+        orch_cli_ask_for_trust(cli, o->trust);
     struct orch_expansion *expansion = orch_cli_recipe(cli, cli->args[0], &o->variant, error);
     if (!expansion)
         return -1;

@@ -215,6 +215,7 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
     const struct submit_options *o = options;
     if (!check_netid(o->netid, error))
         return -1;
+    cli->needs_every_plugin = true;
     struct orch_expansion *expansion = orch_cli_recipe(cli, cli->args[0], &o->variant, error);
     struct orch_plan *plan = expansion ? orch_cli_report_plan(cli, expansion, 0, error) : NULL;
     g_autofree char *recipe = orch_cli_recipe_words(cli, &o->variant);

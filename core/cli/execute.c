@@ -149,9 +149,9 @@ static json_t *plan_as_json(const struct orch_plan *plan, const struct orch_fore
     return rows;
 }
 
-/* What the profile leaves out, as {experiment: reason}. With targets, the recipe's reader warns of
- * those among them. */
-static json_t *left_out_by_profile(struct orch_cli *cli, const struct orch_expansion *expansion)
+/* What is left out, by the profile or because a plugin is not trusted, as {experiment: reason}.
+ * With targets, the recipe's reader warns of those among them. */
+static json_t *left_out(struct orch_cli *cli, const struct orch_expansion *expansion)
 {
     json_t *reasons = json_object();
     for (guint i = 0; cli->arg_count == 1 && i < expansion->experiments->len; i++) {
@@ -164,15 +164,17 @@ static json_t *left_out_by_profile(struct orch_cli *cli, const struct orch_expan
     return reasons;
 }
 
-static void say_what_profile_leaves_out(struct orch_cli *cli,
-                                        const struct orch_expansion *expansion)
+static void say_what_is_left_out(struct orch_cli *cli, const struct orch_expansion *expansion)
 {
-    g_autoptr(json_t) reasons = left_out_by_profile(cli, expansion);
-    const char *name;
-    json_t *reason;
-    json_object_foreach(reasons, name, reason)
-        orch_cli_say(cli, "  %s: skipped by profile '%s': %s", name, expansion->profile,
-                     json_string_value(reason));
+    for (guint i = 0; cli->arg_count == 1 && i < expansion->experiments->len; i++) {
+        const struct orch_experiment *experiment = expansion->experiments->pdata[i];
+        const char *reason = experiment->skip_reason ? experiment->skip_reason : "no reason given";
+        if (experiment->is_untrusted)
+            orch_cli_say(cli, "  %s: left out: %s", experiment->name, reason);
+        else if (experiment->skipped)
+            orch_cli_say(cli, "  %s: skipped by profile '%s': %s", experiment->name,
+                         expansion->profile, reason);
+    }
 }
 
 static void print_plan_counts(struct orch_cli *cli, const struct orch_plan *plan)
@@ -192,7 +194,7 @@ static void print_plan_counts(struct orch_cli *cli, const struct orch_plan *plan
                  expansion->profile ? expansion->profile : "", total, total == 1 ? "" : "s",
                  line->len ? line->str : "none");
     g_string_free(line, TRUE);
-    say_what_profile_leaves_out(cli, expansion);
+    say_what_is_left_out(cli, expansion);
 }
 
 static void print_plan_table(struct orch_cli *cli, const struct orch_plan *plan, bool all,
@@ -233,8 +235,8 @@ static void print_plan(struct orch_cli *cli, const struct orch_plan *plan, bool 
     orch_cli_print_json(json_pack("{s:s s:s? s:s s:o s:o s:i s:o}", "recipe", expansion->name,
                                   "profile", expansion->profile, "recipe_key", expansion->key,
                                   "trials", plan_as_json(plan, forecaster, price), "left_out",
-                                  left_out_by_profile(cli, expansion), "left", (int)left,
-                                  "forecast", forecast_total_json(plan, &total, price)));
+                                  left_out(cli, expansion), "left", (int)left, "forecast",
+                                  forecast_total_json(plan, &total, price)));
 }
 
 /* The recipe's allowance beside the plan's forecast; `limits` NULL: it is only looked at. */
@@ -466,7 +468,7 @@ static int run_plan(struct orch_cli *cli, struct orch_plan *plan, const struct t
         orch_cli_say(cli, "nothing to run: %u of %u trials are done", totals.spared,
                      totals.planned);
         say_why_nothing_runs(cli, plan);
-        say_what_profile_leaves_out(cli, plan->expansion);
+        say_what_is_left_out(cli, plan->expansion);
     }
     g_autoptr(json_t) grades = forecast_grades_json(orch_progress_grades(progress));
     g_autoptr(json_t) notices = json_object();

@@ -15,7 +15,7 @@ struct orch_execute_options {
     bool over_allowance;
     struct sharing_options sharing;
     bool any_slots, reads_only; /* of the plan's options: to look at what is there */
-    bool force, fail_fast, require_clean, dry_run, yes, sign, no_progress, all, exit_code;
+    bool force, fail_fast, require_clean, dry_run, yes, sign, no_progress, all, exit_code, trust;
 };
 
 /** Runs it with progress on stderr; the answers of its report go to stdout. Returns the exit

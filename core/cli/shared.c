@@ -168,7 +168,8 @@ struct orch_expansion *orch_cli_recipe(struct orch_cli *cli, const char *path,
     struct orch_recipe_options options = {.profile = variant->profile,
                                           .settings = variant->settings,
                                           .sweeps = variant->sweeps,
-                                          .smoke = variant->smoke};
+                                          .smoke = variant->smoke,
+                                          .leaves_out_untrusted = !cli->needs_every_plugin};
     if (!parse_part(variant->part, &options.part, &options.part_count, error))
         return NULL;
     if (cli->arg_count > 1)

@@ -122,7 +122,7 @@ void compiled_main(const struct child_setup *setup)
     make_environment(setup);
     if (!trial->manifest->path)
         child_fail("trial.json: a compiled plugin without a path");
-    if (!plugin_load(trial->manifest->path, &loaded, &error))
+    if (!plugin_load(trial->manifest->path, trial->plugin_sha256, &loaded, &error))
         child_fail(error->message);
     expect_same(trial->manifest, loaded.manifest);
     g_autoptr(GPtrArray) arena = g_ptr_array_new_with_free_func(g_free);

@@ -2,9 +2,11 @@
 /*
  * orch-host: the program between orch and a plugin.
  *
- *     orch-host TRIALDIR          runs the one trial of TRIALDIR/trial.json, writes
- * TRIALDIR/journal orch-host --describe X.so   prints what a compiled plugin says of itself
- *     orch-host --batch X.so      answers hello, check and cost for it, line by line
+ *     orch-host TRIALDIR                   runs the trial of TRIALDIR/trial.json, writes its
+ * journal orch-host --describe X.so [SHA256]   prints what a compiled plugin says of itself
+ *     orch-host --batch X.so [SHA256]      answers hello, check and cost for it, line by line
+ *
+ * With a SHA-256 only a file of that digest is loaded.
  *
  * orch never maps a plugin itself: whatever a plugin does to its process, it does to this one. Exit
  * status 0: the journal has its end event (whatever the verdict), or all questions were answered.
@@ -18,8 +20,8 @@
 #include <unistd.h>
 
 static const char USAGE[] = "usage: orch-host TRIALDIR\n"
-                            "       orch-host --describe PLUGIN.so\n"
-                            "       orch-host --batch PLUGIN.so\n";
+                            "       orch-host --describe PLUGIN.so [SHA256]\n"
+                            "       orch-host --batch PLUGIN.so [SHA256]\n";
 
 /* Whoever starts us may have closed these: then the next file that we open would be one of them. */
 static void ensure_standard_descriptors(void)
@@ -43,13 +45,13 @@ int main(int argc, char **argv)
 {
     static const struct {
         const char *option;
-        bool (*serve)(const char *path, GError **error);
+        bool (*serve)(const char *path, const char *sha256, GError **error);
     } modes[] = {{"--describe", serve_describe}, {"--batch", serve_batch}};
     g_autoptr(GError) error = NULL;
     ensure_standard_descriptors();
-    for (unsigned i = 0; argc == 3 && i < G_N_ELEMENTS(modes); i++)
+    for (unsigned i = 0; (argc == 3 || argc == 4) && i < G_N_ELEMENTS(modes); i++)
         if (strcmp(argv[1], modes[i].option) == 0)
-            return finish(modes[i].serve(argv[2], &error), &error);
+            return finish(modes[i].serve(argv[2], argv[3], &error), &error);
     if (argc == 2 && strcmp(argv[1], "--help") == 0) {
         fputs(USAGE, stdout);
         return 0;

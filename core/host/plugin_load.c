@@ -4,12 +4,14 @@
  */
 #include "core/host/plugin_load.h"
 
+#include "core/host/private_copy.h"
 #include "lib/base/error.h"
 #include "lib/base/file.h"
 #include "lib/base/ident.h"
 
 #include <dlfcn.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { ROWS_MAX = 4096, STRIDE_MAX = 65536 };
 
@@ -44,10 +46,24 @@ static bool no_entry_point(void *library, const char *path, GError **error)
                   "it has no symbol '%s'", ORCH_PLUGIN_SYMBOL);
 }
 
-static const struct orch_plugin *map(const char *path, double *out_ms, GError **error)
+/* The path to load: the file's own, or with a digest that of a private copy, which stays open. It
+ * goes by this process's number and not by "self", so that a debugger finds it, too. */
+static char *path_to_map(const char *path, const char *sha256, GError **error)
 {
+    if (!sha256)
+        return g_strdup(path);
+    int fd = private_copy_open(path, sha256, error);
+    return fd < 0 ? NULL : g_strdup_printf("/proc/%d/fd/%d", (int)getpid(), fd);
+}
+
+static const struct orch_plugin *map(const char *path, const char *sha256, double *out_ms,
+                                     GError **error)
+{
+    g_autofree char *mapped = path_to_map(path, sha256, error);
+    if (!mapped)
+        return NULL;
     int64_t begin = orch_mono_ns();
-    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    void *library = dlopen(mapped, RTLD_NOW | RTLD_LOCAL);
     *out_ms = (double)(orch_mono_ns() - begin) / 1e6;
     if (!library) {
         const char *why = dlerror();
@@ -55,8 +71,8 @@ static const struct orch_plugin *map(const char *path, double *out_ms, GError **
                                ? "link the library that has the symbol (-Wl,-z,defs finds this "
                                  "when the plugin is built)"
                                : NULL;
-        if (why && g_str_has_prefix(why, path) && why[strlen(path)] == ':')
-            why += strlen(path) + 2;
+        if (why && g_str_has_prefix(why, mapped) && why[strlen(mapped)] == ':')
+            why += strlen(mapped) + 2;
         refuse(error, path, hint, "%s", why ? why : "unknown reason");
         return NULL;
     }
@@ -240,11 +256,11 @@ static bool manifest_is_valid(const struct loaded_plugin *loaded, const char *pa
     return true;
 }
 
-bool plugin_load(const char *path, struct loaded_plugin *out, GError **error)
+bool plugin_load(const char *path, const char *sha256, struct loaded_plugin *out, GError **error)
 {
     g_autofree char *absolute = orch_path_absolute(path, NULL);
     struct loaded_plugin loaded = {.load_ms = 0};
-    const struct orch_plugin *found = map(absolute, &loaded.load_ms, error);
+    const struct orch_plugin *found = map(absolute, sha256, &loaded.load_ms, error);
     if (!found || !head_is_valid(found, absolute, error))
         return false;
     memcpy(&loaded.plugin, found, MIN(found->struct_bytes, sizeof loaded.plugin));

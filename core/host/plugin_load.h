@@ -14,9 +14,10 @@ struct loaded_plugin {
     double load_ms; /* of dlopen */
 };
 
-/** Maps the file (never to be unmapped) and reads its descriptor. False with ORCH_ERROR_PLUGIN:
- * what is wrong, expected and found, the path, and the cure. */
-bool plugin_load(const char *path, struct loaded_plugin *out, GError **error);
+/** Maps the file (never to be unmapped) and reads its descriptor. With `sha256` only bytes of that
+ * digest are mapped; NULL: whatever the file holds. False with ORCH_ERROR_PLUGIN: what is wrong,
+ * expected and found, the path, and the cure. */
+bool plugin_load(const char *path, const char *sha256, struct loaded_plugin *out, GError **error);
 void loaded_plugin_clear(struct loaded_plugin *loaded);
 
 #endif

@@ -217,10 +217,10 @@ static int take_stdin(GError **error)
     return kept;
 }
 
-bool serve_describe(const char *path, GError **error)
+bool serve_describe(const char *path, const char *sha256, GError **error)
 {
     struct server server = {.answers_fd = take_stdout(error)};
-    if (server.answers_fd < 0 || !plugin_load(path, &server.loaded, error))
+    if (server.answers_fd < 0 || !plugin_load(path, sha256, &server.loaded, error))
         return false;
     g_autoptr(json_t) manifest = manifest_event(&server.loaded);
     bool ok = send(&server, manifest);
@@ -230,14 +230,14 @@ bool serve_describe(const char *path, GError **error)
     return ok;
 }
 
-bool serve_batch(const char *path, GError **error)
+bool serve_batch(const char *path, const char *sha256, GError **error)
 {
     struct server server = {.answers_fd = take_stdout(error)};
     int questions_fd = server.answers_fd < 0 ? -1 : take_stdin(error);
     g_autoptr(GError) problem = NULL;
     if (questions_fd < 0)
         return false;
-    if (!plugin_load(path, &server.loaded, &problem)) {
+    if (!plugin_load(path, sha256, &server.loaded, &problem)) {
         g_autoptr(json_t) event =
             json_pack("{s:s s:s}", "event", "error", "text", problem->message);
         send(&server, event);

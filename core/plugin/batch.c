@@ -81,8 +81,8 @@ static struct orch_batch *batch_new(const char *plugin, double timeout_s)
     return batch;
 }
 
-struct orch_batch *orch_batch_start(const char *host, const char *plugin, double timeout_s,
-                                    GError **error)
+struct orch_batch *orch_batch_start(const char *host, const char *plugin, const char *sha256,
+                                    double timeout_s, GError **error)
 {
     int pair[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0) {
@@ -90,7 +90,7 @@ struct orch_batch *orch_batch_start(const char *host, const char *plugin, double
         return NULL;
     }
     struct orch_batch *batch = batch_new(plugin, timeout_s);
-    const char *const argv[] = {host, "--batch", plugin, NULL};
+    const char *const argv[] = {host, "--batch", plugin, sha256, NULL};
     GError *cause = NULL;
     bool ok = g_spawn_async_with_pipes_and_fds(
         NULL, argv, NULL, G_SPAWN_DO_NOT_REAP_CHILD | G_SPAWN_CLOEXEC_PIPES, own_group, NULL,

@@ -15,10 +15,11 @@
 
 struct orch_batch;
 
-/** Starts the program `host` on the shared object `plugin` and says hello, without waiting.
- * ORCH_ERROR_PLUGIN when it cannot be started. */
-struct orch_batch *orch_batch_start(const char *host, const char *plugin, double timeout_s,
-                                    GError **error);
+/** Starts the program `host` on the shared object `plugin` and says hello, without waiting. Only
+ * the bytes with digest `sha256` are loaded (NULL: whatever the file holds: a plugin that comes
+ * with orch). ORCH_ERROR_PLUGIN when it cannot be started. */
+struct orch_batch *orch_batch_start(const char *host, const char *plugin, const char *sha256,
+                                    double timeout_s, GError **error);
 /** Ends the host, by force after a moment. Accepts NULL. */
 void orch_batch_free(struct orch_batch *batch);
 

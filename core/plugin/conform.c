@@ -106,7 +106,8 @@ static double load_ms(const struct conform *conform)
 {
     const int64_t start_ns = orch_mono_ns();
     struct orch_batch *batch =
-        orch_batch_start(conform->host, conform->manifest->path, ORCH_BATCH_TIMEOUT_S, NULL);
+        orch_batch_start(conform->host, conform->manifest->path, conform->manifest->sha256,
+                         ORCH_BATCH_TIMEOUT_S, NULL);
     struct orch_manifest *manifest = batch ? orch_batch_manifest(batch, NULL) : NULL;
     const double ms = manifest ? (double)(orch_mono_ns() - start_ns) / 1e6 : (double)NAN;
     orch_manifest_free(manifest);

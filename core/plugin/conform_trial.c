@@ -104,6 +104,7 @@ static bool write_trial(const struct conform_request *request, char *key, const 
         .repeat = 1,
         .smoke = request->smoke,
         .manifest = (struct orch_manifest *)(uintptr_t)request->manifest,
+        .plugin_sha256 = request->manifest->sha256,
         .params = (json_t *)(uintptr_t)request->params,
         .cwd = is_wrapped ? work : NULL,
         .checkpoint_dir = checkpoint,

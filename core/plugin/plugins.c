@@ -4,9 +4,11 @@
  * A plugin that hung once is not asked again: a hundred trials would take a hundred timeouts. */
 #include "core/plugin/plugins.h"
 
+#include "core/plugin/admit.h"
 #include "core/plugin/batch.h"
 #include "core/plugin/described.h"
 #include "core/plugin/search.h"
+#include "core/plugin/trust.h"
 #include "lib/base/error.h"
 #include "lib/base/file.h"
 #include "lib/base/json.h"
@@ -18,13 +20,15 @@
 enum { AHEAD_MAX = 1000 };
 
 struct orch_plugins {
-    char **folders;          /* --plugin-path */
-    char *host;              /* program orch-host; found when first needed */
-    double timeout_s;        /* 0: the default */
-    bool smoke;              /* questions are about smoke runs */
-    GHashTable *loaded;      /* real path -> struct loaded * */
-    char *apart;             /* folder of a stranger's recipes, or NULL */
-    const json_t *described; /* their own plugins: name -> manifest */
+    char **folders;                 /* --plugin-path */
+    char *host;                     /* program orch-host; found when first needed */
+    double timeout_s;               /* 0: the default */
+    bool smoke;                     /* questions are about smoke runs */
+    GHashTable *loaded;             /* real path -> struct loaded * */
+    char *apart;                    /* folder of a stranger's recipes, or NULL */
+    const json_t *described;        /* their own plugins: name -> manifest */
+    orch_plugin_consent_fn consent; /* or NULL */
+    void *consent_ctx;
 };
 
 struct loaded {
@@ -89,6 +93,13 @@ void orch_plugins_set_apart(struct orch_plugins *plugins, const char *folder,
     plugins->described = folder ? manifests : NULL;
 }
 
+void orch_plugins_set_consent(struct orch_plugins *plugins, orch_plugin_consent_fn consent,
+                              void *ctx)
+{
+    plugins->consent = consent;
+    plugins->consent_ctx = ctx;
+}
+
 static const char *const *first_folders(const struct orch_plugins *plugins)
 {
     return (const char *const *)plugins->folders;
@@ -97,13 +108,14 @@ static const char *const *first_folders(const struct orch_plugins *plugins)
 /* ---- loading ------------------------------------------------------------------------------ */
 
 static struct orch_batch *start_batch(struct orch_plugins *plugins, const char *path,
-                                      GError **error)
+                                      const char *sha256, GError **error)
 {
     if (!plugins->host)
         plugins->host = orch_program_path("orch-host", error);
     if (!plugins->host)
         return NULL;
-    struct orch_batch *batch = orch_batch_start(plugins->host, path, plugins->timeout_s, error);
+    struct orch_batch *batch =
+        orch_batch_start(plugins->host, path, sha256, plugins->timeout_s, error);
     if (batch)
         orch_batch_set_smoke(batch, plugins->smoke);
     return batch;
@@ -127,16 +139,37 @@ static bool check_compiled(const struct orch_manifest *manifest, const char *pat
     return !problem;
 }
 
+/* What the plugin says of itself: as it said before when its bytes are trusted, else it is asked.
+ */
+static struct orch_manifest *introduce(struct orch_plugins *plugins, struct loaded *loaded,
+                                       const char *path, const char *sha256, GError **error)
+{
+    struct orch_manifest *manifest = sha256 ? orch_trust_manifest(sha256) : NULL;
+    if (manifest)
+        return manifest;
+    loaded->batch = start_batch(plugins, path, sha256, error);
+    manifest = loaded->batch ? orch_batch_manifest(loaded->batch, error) : NULL;
+    if (manifest && sha256)
+        orch_trust_keep_manifest(sha256, manifest);
+    return manifest;
+}
+
 static bool load_compiled(struct orch_plugins *plugins, struct loaded *loaded, const char *path,
                           GError **error)
 {
-    loaded->batch = start_batch(plugins, path, error);
-    loaded->manifest = loaded->batch ? orch_batch_manifest(loaded->batch, error) : NULL;
-    if (!loaded->manifest)
+    struct orch_admitted admitted;
+    if (!orch_admit(path, plugins->consent, plugins->consent_ctx, &admitted, error))
         return false;
+    loaded->manifest = introduce(plugins, loaded, path, admitted.sha256, error);
+    if (!loaded->manifest) {
+        orch_admitted_clear(&admitted);
+        return false;
+    }
     loaded->manifest->kind = ORCH_PLUGIN_COMPILED;
     g_free(loaded->manifest->path);
     loaded->manifest->path = g_strdup(path);
+    loaded->manifest->sha256 = g_steal_pointer(&admitted.sha256);
+    loaded->manifest->code_id = g_steal_pointer(&admitted.code_id);
     return check_compiled(loaded->manifest, path, error);
 }
 
@@ -264,6 +297,7 @@ static struct orch_plugin_entry *entry_new(struct orch_plugins *plugins,
     entry->shadowed_by = g_strdup(hit->shadowed_by);
     g_autoptr(GError) error = NULL;
     const struct loaded *loaded = load(plugins, hit->path, &error);
+    entry->is_untrusted = error && error->code == ORCH_ERROR_TRUST;
     if (loaded)
         entry->manifest = manifest_copy(loaded->manifest);
     else
@@ -299,7 +333,8 @@ static struct orch_batch *living_batch(struct orch_plugins *plugins, struct load
     if (loaded->batch && orch_batch_is_dead(loaded->batch))
         g_clear_pointer(&loaded->batch, orch_batch_free);
     if (!loaded->batch)
-        loaded->batch = start_batch(plugins, loaded->manifest->path, error);
+        loaded->batch =
+            start_batch(plugins, loaded->manifest->path, loaded->manifest->sha256, error);
     return loaded->batch;
 }
 

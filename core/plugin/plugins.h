@@ -13,6 +13,13 @@ struct orch_plugins;
 /** `folders`: searched first (--plugin-path), NULL-terminated or NULL. Then $ORCH_PLUGIN_PATH, the
  * user's own ($XDG_DATA_HOME/orch/plugins), and the program's. Never the current folder. */
 struct orch_plugins *orch_plugins_new(const char *const *folders);
+/** Asked about a compiled plugin that neither comes with orch nor is on the user's list of trusted
+ * plugins (core/plugin/trust.h): may these bytes be loaded? */
+typedef bool (*orch_plugin_consent_fn)(const char *path, const char *sha256, void *ctx);
+/** Without one (NULL, as at first) such a plugin is not loaded: ORCH_ERROR_TRUST. */
+void orch_plugins_set_consent(struct orch_plugins *plugins, orch_plugin_consent_fn consent,
+                              void *ctx);
+
 /** Ends the batch hosts. */
 void orch_plugins_free(struct orch_plugins *plugins);
 
@@ -37,8 +44,10 @@ char *orch_plugins_locate(struct orch_plugins *plugins, const char *name, const 
  * in .so or .plugin). A bare name is also looked for in `base` and in `base`/plugins, after
  * --plugin-path. In each folder NAME.so comes first, then NAME.plugin, then the same in its folder
  * NAME. The answer is borrowed and stays. NULL with ORCH_ERROR_PLUGIN: what is missing or
- * incompatible, where it was looked for, the nearest known name, and the cure. A failure is not
- * remembered. */
+ * incompatible, where it was looked for, the nearest known name, and the cure; ORCH_ERROR_TRUST: it
+ * was not loaded, because the user has not trusted it. A bare name that comes with orch means
+ * orch's plugin; a file of that name elsewhere on the search path is an error that names both. A
+ * failure is not remembered. */
 const struct orch_manifest *orch_plugins_find(struct orch_plugins *plugins, const char *name,
                                               const char *base, GError **error);
 
@@ -47,6 +56,7 @@ struct orch_plugin_entry {
     char *path;
     struct orch_manifest *manifest; /* NULL: see problem */
     char *problem;
+    bool is_untrusted; /* it was not loaded, because the user has not trusted it */
     char *shadowed_by; /* path of the file of the same name that wins, or NULL */
 };
 /** All of them, by name: struct orch_plugin_entry *. The caller unrefs. */

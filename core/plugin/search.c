@@ -61,6 +61,14 @@ static char *real_path(const char *path)
     return copy;
 }
 
+bool orch_search_is_own(const char *path)
+{
+    g_autofree char *folder = orch_program_path("plugins", NULL);
+    g_autofree char *real = folder ? real_path(folder) : NULL;
+    size_t length = real ? strlen(real) : 0;
+    return length && strncmp(path, real, length) == 0 && path[length] == '/';
+}
+
 /* FOLDER/NAME.so or FOLDER/NAME.plugin; NULL when there is neither. */
 static char *find_in(const char *folder, const char *name)
 {
@@ -131,13 +139,43 @@ static char *not_found_hint(const char *const *first, const char *name, const ch
     return hint ? hint : g_strdup("see 'orch plugin ls', or make one: 'orch plugin new NAME'");
 }
 
+/* What the program's own folder has under a name. */
+static char *find_own(const char *name)
+{
+    g_autofree char *folder = orch_program_path("plugins", NULL);
+    return folder ? find_in_folder(folder, name) : NULL;
+}
+
+/* A file of the same name as one of orch's own: neither may stand for the other unnoticed. */
+static void complain_of_twin(const char *name, const char *own, const char *other, const char *base,
+                             GError **error)
+{
+    g_autofree char *real = base ? real_path(base) : NULL;
+    size_t length = real ? strlen(real) : 0;
+    bool is_beside = length && strncmp(other, real, length) == 0 && other[length] == '/';
+    g_autofree char *hint =
+        g_strdup_printf("to use that file, name it by its path: 'plugin: %s%s'; "
+                        "else rename it",
+                        is_beside ? "." : "", is_beside ? other + length : other);
+    orch_error_set(error, ORCH_ERROR_PLUGIN, hint,
+                   "plugin '%s' comes with orch ('%s'), and the file '%s' has the same name", name,
+                   own, other);
+}
+
 char *orch_search_find(const char *const *first, const char *name, const char *base, GError **error)
 {
     if (strchr(name, '/'))
         return find_path(name, base, error);
     g_autoptr(GPtrArray) folders = orch_search_folders(first, base);
-    for (guint i = 0; i < folders->len && orch_name_is_valid(name, true); i++) {
+    bool is_valid = orch_name_is_valid(name, true);
+    g_autofree char *own = is_valid ? find_own(name) : NULL;
+    for (guint i = 0; i < folders->len && is_valid; i++) {
         char *path = find_in_folder(folders->pdata[i], name);
+        if (path && own && strcmp(path, own) != 0) {
+            complain_of_twin(name, own, path, base, error);
+            g_clear_pointer(&path, g_free);
+            return NULL;
+        }
         if (path)
             return path;
     }
@@ -234,8 +272,12 @@ GPtrArray *orch_search_list(const char *const *first, const char *base)
 {
     GPtrArray *hits = g_ptr_array_new_with_free_func(orch_search_hit_free);
     g_autoptr(GPtrArray) folders = orch_search_folders(first, base);
+    g_autofree char *own = orch_program_path("plugins", NULL);
+    if (own)
+        add_hits_of_folder(hits, own);
     for (guint i = 0; i < folders->len; i++)
-        add_hits_of_folder(hits, folders->pdata[i]);
+        if (g_strcmp0(folders->pdata[i], own) != 0)
+            add_hits_of_folder(hits, folders->pdata[i]);
     g_ptr_array_sort(hits, compare_hits); /* stable: the rest stays in search order */
     return hits;
 }

@@ -12,10 +12,15 @@
  * caller unrefs. `first` and `base` may be NULL. */
 GPtrArray *orch_search_folders(const char *const *first, const char *base);
 
+/** Does a file (real path) lie in the folder of plugins that comes with this program? */
+bool orch_search_is_own(const char *path);
+
 /** Real path of the plugin that `name` stands for: a bare name (FOLDER/NAME.so, FOLDER/NAME.plugin,
  * then the same in FOLDER/NAME/), or with a '/' a path to such a file, or to a folder that holds
- * one of its own name; relative to `base` (NULL: the current folder). ORCH_ERROR_PLUGIN says where
- * it was looked for and the nearest known name. The caller frees. */
+ * one of its own name; relative to `base` (NULL: the current folder). A bare name that comes with
+ * orch means orch's plugin: ORCH_ERROR_PLUGIN names both when another folder has a file of it.
+ * Otherwise ORCH_ERROR_PLUGIN says where it was looked for and the nearest known name. The caller
+ * frees. */
 char *orch_search_find(const char *const *first, const char *name, const char *base,
                        GError **error);
 
@@ -26,7 +31,8 @@ struct orch_search_hit {
     char *shadowed_by; /* real path of the file that wins, or NULL */
 };
 void orch_search_hit_free(void *pointer);
-/** All of them, by name, the winner first. struct orch_search_hit *; the caller unrefs. */
+/** All of them, by name, the winner first: orch's own plugin, else the first on the path. struct
+ * orch_search_hit *; the caller unrefs. */
 GPtrArray *orch_search_list(const char *const *first, const char *base);
 
 /** False with ORCH_ERROR_PLUGIN when others than owner and group may write to the file. */

@@ -94,11 +94,11 @@ static const struct orch_param_spec *find_spec(const struct recipe_draft *draft,
                                                const char *name)
 {
     if (experiment)
-        return orch_manifest_param(experiment->manifest, name);
+        return experiment->manifest ? orch_manifest_param(experiment->manifest, name) : NULL;
     const struct recipe_experiment *first = NULL;
     for (guint i = 0; i < draft->experiments->len; i++) {
         const struct recipe_experiment *other = draft->experiments->pdata[i];
-        if (orch_manifest_param(other->manifest, name) &&
+        if (other->manifest && orch_manifest_param(other->manifest, name) &&
             (!first || strcmp(other->name, first->name) < 0))
             first = other;
     }

@@ -50,7 +50,8 @@ void orch_recipe_complain_error(struct recipe_draft *draft, struct recipe_place 
     guint before = draft->diags->items->len;
     orch_recipe_complain(draft, place, hint ? hint + strlen(mark) : NULL, "%.*s", (int)length,
                          error->message);
-    if (draft->diags->items->len > before && error->code == ORCH_ERROR_PLUGIN)
+    bool is_plugin = error->code == ORCH_ERROR_PLUGIN || error->code == ORCH_ERROR_TRUST;
+    if (draft->diags->items->len > before && is_plugin)
         orch_diags_set_code(draft->diags, ORCH_ERROR_PLUGIN);
 }
 

@@ -198,7 +198,7 @@ static GHashTable *read_targets(struct recipe_draft *draft)
             g_hash_table_add(wanted, members->pdata[i]);
         if (experiment) {
             g_hash_table_add(wanted, (char *)(uintptr_t)experiment->name);
-            if (experiment->made->skipped)
+            if (experiment->made->skipped && !experiment->made->is_untrusted)
                 orch_diags_add(draft->diags, true, draft->path, experiment->key->line,
                                experiment->key->column, "choose another with --profile",
                                "experiment '%s' is skipped by profile '%s'", experiment->name,

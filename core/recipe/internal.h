@@ -259,6 +259,11 @@ void orch_recipe_check_values(struct recipe_draft *draft);
 
 /** Decides each experiment's values, dimensions and origins. */
 void orch_recipe_resolve(struct recipe_draft *draft);
+/** Leaves an experiment out because it refers to one whose plugin is not trusted. */
+void orch_recipe_leave_out(struct recipe_experiment *experiment,
+                           const struct recipe_experiment *need);
+/** Does so for every experiment that refers to one that is left out, however indirectly. */
+void orch_recipe_leave_out_needing(struct recipe_draft *draft);
 /** Complains of references in a circle. */
 void orch_recipe_check_circles(struct recipe_draft *draft);
 /** Warns of sweeps of which `reuse` will run the first value only. After orch_recipe_read_report.

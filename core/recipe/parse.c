@@ -3,6 +3,7 @@
  * plugins and experiments the names mean. Values of parameters are left to values.c. */
 #include "core/recipe/internal.h"
 
+#include "lib/base/error.h"
 #include "lib/base/file.h"
 #include "lib/base/text.h"
 #include "lib/wire/value.h"
@@ -139,6 +140,27 @@ static void read_part(struct recipe_draft *draft, const struct orch_yaml *map,
 /* ---- experiments -------------------------------------------------------------------------------
  */
 
+/* The experiment stays known by its name, without trials: nobody can say what parameters it has. */
+static void leave_out_untrusted(struct recipe_draft *draft, const struct orch_yaml *node,
+                                const char *plugin, struct recipe_experiment *experiment,
+                                const GError *error)
+{
+    static const char mark[] = "\n  hint: ";
+    const char *hint = strstr(error->message, mark);
+    size_t length = hint ? (size_t)(hint - error->message) : strlen(error->message);
+    struct orch_experiment *made = experiment->made;
+    g_autofree char *what = g_strndup(error->message, length);
+    orch_diags_add(draft->diags, true, draft->path, node->line, node->column,
+                   hint ? hint + strlen(mark) : NULL, "experiment '%s' is left out: %s",
+                   experiment->name, what);
+    made->skipped = made->is_untrusted = true;
+    made->skip_reason = g_steal_pointer(&what);
+    made->own_manifest = orch_manifest_new();
+    made->own_manifest->name = g_strdup(plugin);
+    made->own_manifest->version = g_strdup("");
+    made->own_manifest->summary = g_strdup("");
+}
+
 static void find_plugin(struct recipe_draft *draft, const struct orch_yaml *map,
                         struct recipe_experiment *experiment)
 {
@@ -151,7 +173,10 @@ static void find_plugin(struct recipe_draft *draft, const struct orch_yaml *map,
         return;
     g_autoptr(GError) error = NULL;
     experiment->manifest = orch_plugins_find(draft->plugins, name, draft->out->folder, &error);
-    if (!experiment->manifest)
+    if (!experiment->manifest && error->code == ORCH_ERROR_TRUST &&
+        draft->options->leaves_out_untrusted)
+        leave_out_untrusted(draft, node, name, experiment, error);
+    else if (!experiment->manifest)
         orch_recipe_complain_error(
             draft, (struct recipe_place){draft->path, node->line, node->column}, error);
 }
@@ -300,7 +325,7 @@ static void read_experiment(struct recipe_draft *draft, const struct orch_yaml *
     made->retries = 1;
     if (orch_recipe_get_count(draft, map, "retries", "0", "100", &retries))
         made->retries = (unsigned)retries;
-    made->manifest = experiment->manifest;
+    made->manifest = experiment->manifest ? experiment->manifest : made->own_manifest;
 }
 
 static struct recipe_experiment *experiment_new(struct recipe_draft *draft,

@@ -80,6 +80,7 @@ static void run_steps(struct recipe_draft *draft)
     orch_recipe_check_values(draft);
     orch_recipe_resolve(draft);
     orch_recipe_check_circles(draft);
+    orch_recipe_leave_out_needing(draft);
     orch_recipe_read_report(draft);
     if (!draft->options->smoke) /* which spares nothing */
         orch_recipe_warn_of_neutral(draft);

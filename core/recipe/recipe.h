@@ -24,6 +24,8 @@ struct orch_recipe_options {
     unsigned part, part_count;   /* --part 2/5; 0: all */
     int repeat; /* of the experiments that `targets` means, in place of what is written; 0: none */
     bool smoke;
+    bool leaves_out_untrusted; /* an experiment whose plugin is not trusted, and those that refer to
+                                  it, are left out with a warning; else it is an error */
 };
 
 /** `reuse` as resolved (same order as enum orch_reuse of the store). */
@@ -36,7 +38,9 @@ struct orch_experiment {
     struct orch_manifest *own_manifest;   /* program: the plugin's tables with the user's command */
     char **program;                       /* argv of `program:`, or NULL */
     int repeat;                           /* >= 1 */
-    bool skipped;                         /* by the profile: `skip: true` or a reason */
+    bool skipped;                         /* by the profile (`skip: true` or a reason), or: */
+    bool is_untrusted; /* skipped because a compiled plugin is not trusted: its own, then `manifest`
+                          has nothing but a name, or one that it refers to */
     char *skip_reason;
     enum orch_recipe_reuse reuse;
     char *reuse_why; /* "plugin 'sleep' is a timing plugin", "report reads images_per_s (images/s)",

@@ -332,6 +332,9 @@ bool orch_recipe_reference_check(struct recipe_draft *draft,
                              "experiment '%s' refers to itself", experiment->name);
         return false;
     }
+    if (reference->target->made->is_untrusted)
+        orch_recipe_leave_out(g_hash_table_lookup(draft->by_name, experiment->name),
+                              reference->target);
     if (!reference->target->manifest) /* its plugin was not found: said there */
         return false;
     bool is_well = check_artifact(draft, spec, reference);

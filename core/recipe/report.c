@@ -198,6 +198,8 @@ static bool add_named(struct report_item *item, const char *key)
                                     node->text);
         else if (experiment->manifest)
             g_ptr_array_add(item->experiments, experiment);
+        else
+            item->has_unknown = true;
     }
     return texts;
 }
@@ -213,6 +215,7 @@ static void add_sides(struct report_item *item)
         struct recipe_experiment *experiment =
             g_hash_table_lookup(item->draft->by_name, node->text);
         item->is_listed = true;
+        item->has_unknown = item->has_unknown || !experiment->manifest;
         if (experiment->manifest)
             g_ptr_array_add(item->experiments, experiment);
     }

@@ -106,7 +106,7 @@ static void complain_name(const struct report_item *item, const struct orch_yaml
                           const char *what, const char *name, const enum report_name *kinds,
                           guint count, const char *const *more)
 {
-    if (item->draft->has_unknown_plugin && !item->is_listed)
+    if (item->has_unknown || (item->draft->has_unknown_plugin && !item->is_listed))
         return;
     g_autoptr(GPtrArray) names = known_names(item, kinds, count, more);
     g_autofree char *hint =

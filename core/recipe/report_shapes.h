@@ -41,6 +41,7 @@ struct report_item {
     const struct orch_yaml *spec;
     GPtrArray *experiments; /* struct recipe_experiment *: what it is about */
     bool is_listed;         /* by its own `experiments:`, else all */
+    bool has_unknown;       /* it names an experiment whose plugin cannot be asked */
     GPtrArray *metrics;     /* const struct orch_metric_spec *: what it reads */
     const char *place;      /* "gpu" when it groups by a place */
 };

@@ -208,6 +208,8 @@ static void resolve_rest(const struct recipe_experiment *experiment, const struc
         made->repeat = part->repeat;
     if (part->timeout_s >= 0)
         made->timeout_s = part->timeout_s;
+    if (made->is_untrusted)
+        return;
     made->skipped = part->skip;
     made->skip_reason = g_strdup(part->skip_reason);
 }
@@ -287,6 +289,63 @@ void orch_recipe_warn_of_neutral(struct recipe_draft *draft)
         if (!experiment->is_broken && !experiment->made->skipped &&
             experiment->made->reuse != ORCH_RECIPE_REUSE_NEVER)
             warn_of_neutral(draft, experiment);
+    }
+}
+
+/* ---- experiments of untrusted plugins --------------------------------------------------------
+ */
+
+/* The untrusted experiment that a value refers to, or NULL. */
+static const struct recipe_experiment *untrusted_target(const struct recipe_reference *reference)
+{
+    bool is_untrusted = reference && reference->target && reference->target->made->is_untrusted;
+    return is_untrusted ? reference->target : NULL;
+}
+
+static const struct recipe_experiment *untrusted_need(const struct recipe_experiment *experiment)
+{
+    const struct recipe_experiment *found = NULL;
+    for (guint i = 0; i < experiment->fixed->len && !found; i++)
+        found = untrusted_target(
+            g_array_index(experiment->fixed, struct recipe_fixed, i).value.reference);
+    for (guint i = 0; i < experiment->dimensions->len && !found; i++) {
+        const struct recipe_dimension *dimension = experiment->dimensions->pdata[i];
+        for (guint j = 0; j < dimension->members->len && !found; j++) {
+            const struct recipe_swept *swept =
+                &g_array_index(dimension->members, struct recipe_swept, j);
+            for (guint k = 0; k < swept->values->len && !found; k++)
+                found = untrusted_target(
+                    g_array_index(swept->values, struct recipe_value, k).reference);
+        }
+    }
+    return found;
+}
+
+void orch_recipe_leave_out(struct recipe_experiment *experiment,
+                           const struct recipe_experiment *need)
+{
+    struct orch_experiment *made = experiment->made;
+    if (made->is_untrusted)
+        return;
+    made->skipped = made->is_untrusted = true;
+    g_free(made->skip_reason);
+    made->skip_reason = g_strdup_printf("needs '%s', whose plugin is not trusted", need->name);
+}
+
+void orch_recipe_leave_out_needing(struct recipe_draft *draft)
+{
+    bool has_changed = draft->has_unknown_plugin;
+    while (has_changed) {
+        has_changed = false;
+        for (guint i = 0; i < draft->experiments->len; i++) {
+            struct recipe_experiment *experiment = draft->experiments->pdata[i];
+            const struct recipe_experiment *need =
+                experiment->made->skipped ? NULL : untrusted_need(experiment);
+            if (!need)
+                continue;
+            orch_recipe_leave_out(experiment, need);
+            has_changed = true;
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/run/fingerprint.h"
 
+#include "core/plugin/search.h"
 #include "lib/base/error.h"
 #include "lib/base/file.h"
 #include "lib/base/json.h"
@@ -11,9 +12,7 @@
 
 bool orch_plugin_is_ours(const struct orch_manifest *manifest)
 {
-    g_autofree char *folder = orch_program_path("plugins", NULL);
-    g_autofree char *real = manifest->path ? g_path_get_dirname(manifest->path) : NULL;
-    return folder && real && strcmp(folder, real) == 0;
+    return manifest->path && orch_search_is_own(manifest->path);
 }
 
 /* ---- the code of a wrapped program ------------------------------------------------------------
@@ -229,7 +228,7 @@ char *orch_inputs_id(struct orch_workspace *workspace, const struct orch_expansi
     if (has_code_of_ours(experiment))
         return g_strdup("");
     if (manifest->kind == ORCH_PLUGIN_COMPILED)
-        return g_strdup(manifest->build ? manifest->build : "");
+        return g_strdup(manifest->code_id ? manifest->code_id : "");
     bool inside = false;
     g_autofree char *root = NULL;
     paths = wrapped_paths(workspace, expansion, experiment, &inside, &root, error);

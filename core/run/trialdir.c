@@ -449,6 +449,7 @@ static bool write_trial(struct orch_plan *plan, const struct orch_plan_item *ite
         .repeat = cell->repeat,
         .smoke = plan->expansion->smoke,
         .manifest = (struct orch_manifest *)(uintptr_t)experiment->manifest,
+        .plugin_sha256 = experiment->manifest->sha256,
         .params = params,
         .cwd = cwd,
         .checkpoint_dir = checkpoint,

@@ -20,6 +20,7 @@ enum orch_error_code {
     ORCH_ERROR_BUDGET,      /* stopped by budget or deadline: exit 6 */
     ORCH_ERROR_CHECK,       /* a verification failed: exit 7 */
     ORCH_ERROR_INTERRUPTED, /* exit 130 */
+    ORCH_ERROR_TRUST,       /* a plugin that the user has not trusted: exit 4 */
 };
 
 #define ORCH_ERROR (orch_error_quark())

@@ -62,6 +62,8 @@ void orch_manifest_free(struct orch_manifest *manifest)
     g_free(manifest->path);
     g_free(manifest->name);
     g_free(manifest->version);
+    g_free(manifest->sha256);
+    g_free(manifest->code_id);
     g_free(manifest->build);
     g_free(manifest->summary);
     g_free(manifest->licence);

@@ -59,6 +59,11 @@ struct orch_manifest {
     enum orch_metrics_from metrics_from;
     bool any_metric; /* reports names that it does not declare: they are kept as they come */
     json_t *cost;    /* object: the fields of struct orch_cost as texts with ${param}; or NULL */
+    /* compiled only, found out about the file, not on the wire: */
+    char *sha256; /* of a plugin from elsewhere: only these bytes may be loaded; NULL: orch's own */
+    char *code_id; /* what tells two builds apart. From elsewhere: the ELF build id, else
+                      "sha256:DIGEST". Orch's own in a build tree: a digest of its sources; else
+                      NULL */
 };
 
 struct orch_manifest *orch_manifest_new(void);

@@ -23,6 +23,7 @@ void orch_trial_free(struct orch_trial *trial)
     g_free(trial->experiment);
     orch_manifest_free(trial->manifest);
     json_decref(trial->params);
+    g_free(trial->plugin_sha256);
     g_free(trial->cwd);
     g_free(trial->checkpoint_dir);
     g_strfreev(trial->env);
@@ -51,15 +52,16 @@ json_t *orch_trial_encode(const struct orch_trial *trial)
     for (unsigned i = 0; i < trial->cpu_count; i++)
         json_array_append_new(cpus, json_integer(trial->cpus[i]));
     return json_pack(
-        "{s:i s:s? s:s? s:s? s:o s:i s:b s:o* s:O* s:s? s:s? s:o s:o s:f s:I s:I s:f s:b s:o*}",
+        "{s:i s:s? s:s? s:s? s:o s:i s:b s:o* s:s* s:O* s:s? s:s? s:o s:o s:f s:I s:I s:f s:b "
+        "s:o*}",
         "format", ORCH_TRIAL_FORMAT, "key", trial->key, "recipe", trial->recipe, "experiment",
         trial->experiment, "seed", orch_json_u64(trial->seed), "repeat", trial->repeat, "smoke",
         trial->smoke, "manifest", trial->manifest ? orch_manifest_encode(trial->manifest) : NULL,
-        "params", trial->params, "cwd", trial->cwd, "checkpoint_dir", trial->checkpoint_dir, "env",
-        env, "cpus", cpus, "limit_s", trial->limit_s, "limit_memory_bytes",
-        (json_int_t)trial->limit_memory_bytes, "limit_log_bytes",
-        (json_int_t)trial->limit_log_bytes, "grace_s", trial->grace_s, "detached", trial->detached,
-        "follow", encode_follow(trial));
+        "plugin_sha256", trial->plugin_sha256, "params", trial->params, "cwd", trial->cwd,
+        "checkpoint_dir", trial->checkpoint_dir, "env", env, "cpus", cpus, "limit_s",
+        trial->limit_s, "limit_memory_bytes", (json_int_t)trial->limit_memory_bytes,
+        "limit_log_bytes", (json_int_t)trial->limit_log_bytes, "grace_s", trial->grace_s,
+        "detached", trial->detached, "follow", encode_follow(trial));
 }
 
 static bool broken(GError **error, const char *what)
@@ -135,6 +137,7 @@ static bool decode_into(struct orch_trial *trial, const json_t *json, GError **e
     trial->key = g_strdup(orch_json_text(json, "key", NULL));
     trial->recipe = g_strdup(orch_json_text(json, "recipe", NULL));
     trial->experiment = g_strdup(orch_json_text(json, "experiment", NULL));
+    trial->plugin_sha256 = g_strdup(orch_json_text(json, "plugin_sha256", NULL));
     trial->cwd = g_strdup(orch_json_text(json, "cwd", NULL));
     trial->checkpoint_dir = g_strdup(orch_json_text(json, "checkpoint_dir", NULL));
     trial->repeat = (int)CLAMP(orch_json_int(json, "repeat", 1), 1, G_MAXINT);

@@ -21,9 +21,10 @@ struct orch_trial {
     int repeat; /* from 1 */
     bool smoke;
     struct orch_manifest *manifest;
-    json_t *params; /* object of canonical values; paths and artifacts are absolute */
-    char *cwd;      /* wrapped programs: where the command starts (a work copy of the source tree);
-                       NULL: TRIALDIR/work */
+    char *plugin_sha256; /* only these bytes of a compiled plugin may be loaded; NULL: any */
+    json_t *params;      /* object of canonical values; paths and artifacts are absolute */
+    char *cwd; /* wrapped programs: where the command starts (a work copy of the source tree);
+                  NULL: TRIALDIR/work */
     char *checkpoint_dir; /* absolute; made by the runner */
     char **env; /* NAME=value, added to the inherited environment; NULL-terminated or NULL */
     int *cpus;  /* CPU numbers to pin to */

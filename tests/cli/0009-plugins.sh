@@ -9,6 +9,7 @@ for language in python shell c; do
     if [ $language = c ]; then
         what=$(printf '%s\n' $out | sed -n 's/\.c$/.so/p' | head -n 1)
         cc -shared -fPIC -O1 -I"$SOURCE/include" -o "$what" "${what%.so}.c" || _fail 'the C skeleton does not compile'
+        trust "$what"
     fi
     ok orch plugin check "$what"; has_not failed
     ok orch plugin show "$what"

@@ -27,9 +27,9 @@ ok orch plugin new mine --language c
 includes=$(pkg-config --cflags orch)
 # shellcheck disable=SC2086
 ok cc -std=c11 -shared -fPIC $includes -o mine.so plugins/mine/mine.c -lm
-ok orch plugin check ./mine.so; has_not failed; has "mine 0.1.0"
+ok orch plugin check --trust ./mine.so; has_not failed; has "mine 0.1.0"
 # the skeleton's own Makefile names the installed header
-ok make -C plugins/mine; ok orch plugin show plugins/mine/mine.so
+ok make -C plugins/mine; ok orch plugin trust plugins/mine/mine.so; ok orch plugin show plugins/mine/mine.so
 # a plugin put into plugindir is known by its name
 mv mine.so "$plugindir/mine.so"
 ok orch plugin ls; has mine; has sleep

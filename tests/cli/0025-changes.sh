@@ -3,7 +3,7 @@
 # a compiled plugin that is rebuilt stops the sweep; what ended is kept
 mkdir mine
 ok orch plugin new mine --language c --dir mine
-build() { cc -std=c11 -shared -fPIC -I"$SOURCE/include" -o mine/new.so mine/mine.c -lm && mv mine/new.so mine/mine.so; }
+build() { cc -std=c11 -shared -fPIC -I"$SOURCE/include" -o mine/new.so mine/mine.c -lm && mv mine/new.so mine/mine.so && trust mine/mine.so; }
 sed -i 's|for (int64_t step = 0|usleep(100000);\n    &|; s|#include <math.h>|#define _DEFAULT_SOURCE\n#include <unistd.h>\n&|' mine/mine.c
 build || _fail 'the skeleton does not compile'
 cat >m.recipe <<'R'

@@ -8,6 +8,7 @@
 #   says TEXT / says_not   the last stderr holds it
 #   same A B [WHAT]        equal texts
 #   skip WHY               ends the test as skipped (status 77)
+#   trust FILE...         lets compiled plugins that a test builds be loaded ('orch plugin trust')
 set -u
 export LC_ALL=C NO_COLOR=1 GIT_CONFIG_NOSYSTEM=1 GIT_AUTHOR_NAME=t GIT_AUTHOR_EMAIL=t@example.org
 export GIT_COMMITTER_NAME=t GIT_COMMITTER_EMAIL=t@example.org ORCH_USER=tester
@@ -16,7 +17,7 @@ BUILD=${ORCH_BUILD_DIR:?run through ctest, or set ORCH_BUILD_DIR}
 SOURCE=${ORCH_SOURCE_DIR:?run through ctest, or set ORCH_SOURCE_DIR}
 PATH=$BUILD:$PATH
 SCRATCH=$(mktemp -d "${TMPDIR:-/tmp}/orch-test-XXXXXX")
-export HOME=$SCRATCH/home XDG_CACHE_HOME=$SCRATCH/cache XDG_DATA_HOME=$SCRATCH/share XDG_CONFIG_HOME=$SCRATCH/config
+export HOME=$SCRATCH/home XDG_CACHE_HOME=$SCRATCH/cache XDG_DATA_HOME=$SCRATCH/share XDG_CONFIG_HOME=$SCRATCH/config XDG_STATE_HOME=$SCRATCH/state
 mkdir -p "$HOME" "$SCRATCH/w" "$SCRATCH/bin"
 # the interpreter itself, where 'python3' is a script that looks for one each time
 printf '#!/bin/sh\nexec "%s" "$@"\n' "${ORCH_PYTHON:-$(command -v python3)}" >"$SCRATCH/bin/python3"
@@ -44,6 +45,8 @@ has_not() { case $out in *"$1"*) _fail "stdout has: $1" ;; esac; }
 says() { case $err in *"$1"*) ;; *) _fail "stderr lacks: $1" ;; esac; }
 says_not() { case $err in *"$1"*) _fail "stderr has: $1" ;; esac; }
 same() { [ "$1" = "$2" ] || _fail "${3:-values} differ: '$1' and '$2'"; }
+# trust FILE...: compiled plugins from outside the build folder are loaded only when the user trusts them
+trust() { "$BUILD/orch" plugin trust -q "$@" >/dev/null || _fail "cannot trust $*"; }
 skip() { printf 'skipped: %s\n' "$1"; exit 77; }
 # json PATH: a value of the last stdout, e.g. json runs.0.state
 json() { "$BUILD/json_get" "$1" <<<"$out"; }

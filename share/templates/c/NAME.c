@@ -4,8 +4,11 @@
  *
  * A skeleton to change into your own. `make`, then:
  *
- *     orch plugin check ./@NAME@.so
+ *     orch plugin check --trust ./@NAME@.so
  *     orch plugin show ./@NAME@.so
+ *
+ * orch loads only compiled plugins whose bytes you trust: --trust, or 'orch plugin trust FILE', after
+ * each build.
  *
  * Orch starts it in a process of its own: a crash here ends one trial and nothing else. The header
  * orch/plugin.h says what each hook may do.
