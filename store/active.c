@@ -26,7 +26,7 @@ static bool find_key(struct orch_store *store, const char *sql_literal, const ch
     int more = store_step(store, s, error);
     *out_found = more > 0;
     if (more > 0 && out_key)
-        g_strlcpy(out_key, (const char *)sqlite3_column_text(s, 0), ORCH_KEY_CHARS);
+        g_strlcpy(out_key, store_text(s, 0), ORCH_KEY_CHARS);
     sqlite3_reset(s);
     return more >= 0;
 }
@@ -128,12 +128,12 @@ GPtrArray *orch_store_actives(struct orch_store *store, GError **error)
     int more;
     while ((more = store_step(store, s, error)) > 0) {
         struct orch_active_row *row = g_new0(struct orch_active_row, 1);
-        row->key = store_column_text(s, 0);
-        row->fingerprint = store_column_text(s, 1);
-        row->where_key = store_column_text(s, 2);
-        row->trial_dir = store_column_text(s, 3);
+        row->key = g_strdup(store_text(s, 0));
+        row->fingerprint = g_strdup(store_text(s, 1));
+        row->where_key = g_strdup(store_text(s, 2));
+        row->trial_dir = g_strdup(store_text(s, 3));
         row->record = store_column_text(s, 4);
-        g_strlcpy(row->runner.boot_id, (const char *)sqlite3_column_text(s, 5), ORCH_KEY_CHARS);
+        g_strlcpy(row->runner.boot_id, store_text(s, 5), ORCH_KEY_CHARS);
         row->runner.pid = sqlite3_column_int64(s, 6);
         row->runner.start = sqlite3_column_int64(s, 7);
         row->started_ns = sqlite3_column_int64(s, 8);

@@ -24,10 +24,10 @@ bool orch_store_told_runs(struct orch_store *store, const struct orch_where *whe
     while ((more = store_step(store, s, error)) > 0) {
         const struct orch_told_run run = {
             .id = sqlite3_column_int64(s, 0),
-            .key = (const char *)sqlite3_column_text(s, 1),
-            .where_key = (const char *)sqlite3_column_text(s, 2),
-            .machine_facts = (const char *)sqlite3_column_text(s, 3),
-            .facts = (const char *)sqlite3_column_text(s, 4),
+            .key = store_text(s, 1),
+            .where_key = store_text(s, 2),
+            .machine_facts = store_text(s, 3),
+            .facts = store_text(s, 4),
             .wall_ms = store_column_real(s, 5),
         };
         tell(ctx, &run);
@@ -79,8 +79,8 @@ bool orch_store_told_values(struct orch_store *store, const int64_t *ids, size_t
         while ((more = store_step(store, s, error)) > 0) {
             const struct orch_told_value value = {
                 .run_id = sqlite3_column_int64(s, 0),
-                .name = (const char *)sqlite3_column_text(s, 1),
-                .unit = (const char *)sqlite3_column_text(s, 2),
+                .name = store_text(s, 1),
+                .unit = store_text(s, 2),
                 .step = sqlite3_column_int64(s, 3),
                 .value = store_column_real(s, 4),
             };
@@ -109,7 +109,7 @@ bool orch_store_each_point(struct orch_store *store, int64_t run_id, const char 
     int more = 0;
     while (goes_on && (more = store_step(store, s, error)) > 0) {
         const struct orch_told_point point = {
-            .metric = (const char *)sqlite3_column_text(s, 0),
+            .metric = store_text(s, 0),
             .step = sqlite3_column_int64(s, 1),
             .t_ms = store_column_real(s, 2),
             .value = store_column_real(s, 3),

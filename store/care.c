@@ -66,7 +66,7 @@ static bool read_info(struct orch_store *store, struct orch_store_info *info, GE
         {&info->conflicts, "SELECT count(*) FROM conflict"},
         {&info->metrics, "SELECT count(*) FROM metric"},
         {&info->artifacts, "SELECT count(*) FROM artifact"},
-        {&info->artifact_bytes, "SELECT coalesce(sum(bytes), 0) FROM"
+        {&info->artifact_bytes, "SELECT CAST(min(total(bytes), 9e18) AS INTEGER) FROM"
                                 " (SELECT max(bytes) AS bytes FROM artifact GROUP BY sha256)"},
         {&info->active, "SELECT count(*) FROM active"},
         {&info->datasets, "SELECT count(*) FROM dataset"},
@@ -125,7 +125,7 @@ static void check_sqlite(struct orch_store *store, GPtrArray *out)
     GError *problem = NULL;
     sqlite3_stmt *s = store_statement(store, "PRAGMA integrity_check(20)", &problem);
     while (s && store_step(store, s, &problem) > 0) {
-        const char *text = (const char *)sqlite3_column_text(s, 0);
+        const char *text = store_text(s, 0);
         if (strcmp(text, "ok") != 0)
             add_finding(out, "database: %s", text);
     }
@@ -135,8 +135,7 @@ static void check_sqlite(struct orch_store *store, GPtrArray *out)
         add_finding(out,
                     "database: row %" G_GINT64_FORMAT " of '%s' refers to a row of '%s' that "
                     "is not there",
-                    (int64_t)sqlite3_column_int64(s, 1), (const char *)sqlite3_column_text(s, 0),
-                    (const char *)sqlite3_column_text(s, 2));
+                    (int64_t)sqlite3_column_int64(s, 1), store_text(s, 0), store_text(s, 2));
     add_problem(out, g_steal_pointer(&problem));
 }
 
@@ -164,8 +163,8 @@ static void check_runs(struct orch_store *store, GPtrArray *out, int64_t *out_ru
     while (s && store_step(store, s, &problem) > 0) {
         (*out_runs)++;
         if (!sqlite3_column_int(s, 4)) /* purged: its points are gone on purpose */
-            check_run(store, sqlite3_column_int64(s, 0), (const char *)sqlite3_column_text(s, 1),
-                      sqlite3_column_int(s, 2), (const char *)sqlite3_column_text(s, 3), out);
+            check_run(store, sqlite3_column_int64(s, 0), store_text(s, 1), sqlite3_column_int(s, 2),
+                      store_text(s, 3), out);
     }
     add_problem(out, problem);
 }

@@ -182,17 +182,16 @@ static bool fail_damaged(struct orch_store *store, const char *name, const char 
 /* The heading of the row that stands. */
 static struct orch_dataset *read_heading(struct orch_store *store, sqlite3_stmt *s, GError **error)
 {
-    const char *name = (const char *)sqlite3_column_text(s, 1);
-    const char *text = (const char *)sqlite3_column_text(s, 5);
-    struct orch_dataset *set =
-        text ? store_dataset_read_heading(name, text, (size_t)sqlite3_column_bytes(s, 5)) : NULL;
+    const char *name = store_text(s, 1);
+    const char *text = store_text(s, 5);
+    struct orch_dataset *set = text ? store_dataset_read_heading(name, text, strlen(text)) : NULL;
     if (!set) {
         fail_damaged(store, name, "its heading is damaged or of a newer format", error);
         return NULL;
     }
     set->source = store_column_text(s, 2);
     set->licence = store_column_text(s, 3);
-    g_strlcpy(set->sha256, (const char *)sqlite3_column_text(s, 4), sizeof set->sha256);
+    g_strlcpy(set->sha256, store_text(s, 4), sizeof set->sha256);
     return set;
 }
 
@@ -224,7 +223,7 @@ static char *suggest(struct orch_store *store, const char *name)
     g_autoptr(GPtrArray) names = g_ptr_array_new_with_free_func(g_free);
     sqlite3_stmt *s = store_statement(store, "SELECT name FROM dataset ORDER BY name", NULL);
     while (s && store_step(store, s, NULL) > 0)
-        g_ptr_array_add(names, store_column_text(s, 0));
+        g_ptr_array_add(names, g_strdup(store_text(s, 0)));
     g_ptr_array_add(names, NULL);
     char *hint = orch_suggest_hint(name, (const char *const *)names->pdata);
     return hint ? hint : g_strdup("'orch dataset ls' lists them");
@@ -299,10 +298,10 @@ static bool read_rows(struct orch_store *store, struct orch_dataset *set, int64_
     size_t row = 0;
     int more;
     for (; (more = store_step(store, s, error)) > 0; row++) {
-        const char *text = (const char *)sqlite3_column_text(s, 2);
+        const char *text = store_text(s, 2);
         if (row >= set->rows || sqlite3_column_int64(s, 0) != (int64_t)row + 1 ||
             sqlite3_column_type(s, 1) == SQLITE_NULL ||
-            !store_dataset_read_row(set, row, text, (size_t)sqlite3_column_bytes(s, 2))) {
+            !store_dataset_read_row(set, row, text, strlen(text))) {
             sqlite3_reset(s);
             g_autofree char *what = g_strdup_printf("row %zu is damaged", row + 1);
             return fail_damaged(store, set->name, what, error);
@@ -394,8 +393,7 @@ void store_check_datasets(struct orch_store *store, GPtrArray *out)
     sqlite3_stmt *s =
         store_statement(store, "SELECT id, name, sha256 FROM dataset ORDER BY name", &problem);
     while (s && store_step(store, s, &problem) > 0)
-        check_set(store, sqlite3_column_int64(s, 0), (const char *)sqlite3_column_text(s, 1),
-                  (const char *)sqlite3_column_text(s, 2), out);
+        check_set(store, sqlite3_column_int64(s, 0), store_text(s, 1), store_text(s, 2), out);
     if (problem)
         g_ptr_array_add(out, g_strdup(problem->message));
     g_clear_error(&problem);

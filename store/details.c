@@ -21,12 +21,11 @@ json_t *orch_store_params(struct orch_store *store, int64_t run_id, GError **err
     g_autoptr(json_t) params = json_object();
     int more;
     while ((more = store_step(store, s, error)) > 0) {
-        const char *text = (const char *)sqlite3_column_text(s, 1);
-        json_t *value =
-            orch_json_parse(text, (size_t)sqlite3_column_bytes(s, 1), STORE_TEXT_MAX, NULL);
+        const char *text = store_text(s, 1);
+        json_t *value = orch_json_parse(text, strlen(text), STORE_TEXT_MAX, NULL);
         if (!value)
             value = json_string(text); /* written by hand: shown as it is */
-        json_object_set_new(params, (const char *)sqlite3_column_text(s, 0), value);
+        json_object_set_new(params, store_text(s, 0), value);
     }
     return more == 0 ? g_steal_pointer(&params) : NULL;
 }
@@ -76,7 +75,7 @@ static void *read_input(struct orch_store *store, sqlite3_stmt *s)
 {
     (void)store;
     struct orch_stored_input *input = g_new0(struct orch_stored_input, 1);
-    input->name = store_column_text(s, 0);
+    input->name = g_strdup(store_text(s, 0));
     input->from_key = store_column_text(s, 1);
     input->sha256 = store_column_text(s, 2);
     return input;
@@ -103,8 +102,8 @@ static void free_artifact(gpointer data)
 static void *read_artifact(struct orch_store *store, sqlite3_stmt *s)
 {
     struct orch_stored_artifact *artifact = g_new0(struct orch_stored_artifact, 1);
-    artifact->name = store_column_text(s, 0);
-    artifact->sha256 = store_column_text(s, 1);
+    artifact->name = g_strdup(store_text(s, 0));
+    artifact->sha256 = g_strdup(store_text(s, 1));
     artifact->bytes = sqlite3_column_int64(s, 2);
     g_autofree char *path = orch_store_object_path(store, artifact->sha256);
     artifact->here = path != NULL;
@@ -133,7 +132,7 @@ static void *read_note(struct orch_store *store, sqlite3_stmt *s)
 {
     (void)store;
     struct orch_stored_note *note = g_new0(struct orch_stored_note, 1);
-    note->kind = store_column_text(s, 0);
+    note->kind = g_strdup(store_text(s, 0));
     note->text = store_column_text(s, 1);
     note->is_public = sqlite3_column_int(s, 2);
     return note;
@@ -162,9 +161,9 @@ static void *read_result(struct orch_store *store, sqlite3_stmt *s)
 {
     (void)store;
     struct orch_stored_result *result = g_new0(struct orch_stored_result, 1);
-    result->name = store_column_text(s, 0);
-    result->unit = store_column_text(s, 1);
-    result->better = store_column_text(s, 2);
+    result->name = g_strdup(store_text(s, 0));
+    result->unit = g_strdup(store_text(s, 1));
+    result->better = g_strdup(store_text(s, 2));
     result->value = store_column_real(s, 3);
     return result;
 }
@@ -291,9 +290,9 @@ static void summarise(struct orch_metric_summary *summary, int64_t step, double 
 static struct orch_metric_summary *new_summary(sqlite3_stmt *s)
 {
     struct orch_metric_summary *summary = g_new0(struct orch_metric_summary, 1);
-    summary->name = store_column_text(s, 1);
-    summary->unit = store_column_text(s, 2);
-    summary->better = store_column_text(s, 3);
+    summary->name = g_strdup(store_text(s, 1));
+    summary->unit = g_strdup(store_text(s, 2));
+    summary->better = g_strdup(store_text(s, 3));
     summary->min = summary->max = summary->mean = (double)NAN;
     return summary;
 }

@@ -52,9 +52,9 @@ static struct orch_timing *timing_from_row(sqlite3_stmt *s)
 {
     struct orch_timing *timing = g_new0(struct orch_timing, 1);
     timing->run_id = sqlite3_column_int64(s, 0);
-    timing->experiment = store_column_text(s, 1);
-    timing->plugin_version = store_column_text(s, 2);
-    timing->fingerprint = store_column_text(s, 3);
+    timing->experiment = g_strdup(store_text(s, 1));
+    timing->plugin_version = g_strdup(store_text(s, 2));
+    timing->fingerprint = g_strdup(store_text(s, 3));
     timing->wall_s = sqlite3_column_double(s, 4) / 1e3;
     timing->co_runners = sqlite3_column_int64(s, 5);
     const char *cost = (const char *)sqlite3_column_text(s, 6);
@@ -74,7 +74,7 @@ static bool read_params(struct orch_store *store, struct orch_timing *timing, GE
     store_bind(s, "i", timing->run_id);
     int more;
     while ((more = store_step(store, s, error)) > 0) {
-        const char *name = g_intern_string((const char *)sqlite3_column_text(s, 0));
+        const char *name = g_intern_string(store_text(s, 0));
         g_ptr_array_add(timing->names, (gpointer)(uintptr_t)name);
         g_ptr_array_add(timing->values, store_column_text(s, 1));
     }
@@ -127,7 +127,7 @@ bool orch_store_put_forecast(struct orch_store *store, const struct orch_forecas
 /* Tiers and models are few: their names live as long as the process. */
 static const char *interned(sqlite3_stmt *s, int column)
 {
-    return g_intern_string((const char *)sqlite3_column_text(s, column));
+    return g_intern_string(store_text(s, column));
 }
 
 bool orch_store_forecast_of(struct orch_store *store, const char *run_key,
@@ -183,7 +183,7 @@ GPtrArray *orch_store_grades(struct orch_store *store, GError **error)
         char **const texts[] = {&grade->run_key,    &grade->tier,      &grade->model,
                                 &grade->experiment, &grade->where_key, &grade->network};
         for (int i = 0; i < (int)G_N_ELEMENTS(texts); i++)
-            *texts[i] = store_column_text(s, i);
+            *texts[i] = i == 5 ? store_column_text(s, i) : g_strdup(store_text(s, i));
         grade->p5_s = sqlite3_column_double(s, 6);
         grade->p50_s = sqlite3_column_double(s, 7);
         grade->p95_s = sqlite3_column_double(s, 8);

@@ -84,7 +84,7 @@ static bool read_named_objects(struct gc *gc, GError **error)
         return false;
     int more;
     while ((more = store_step(gc->store, s, error)) > 0)
-        g_hash_table_add(gc->objects, store_column_text(s, 0));
+        g_hash_table_add(gc->objects, g_strdup(store_text(s, 0)));
     return more == 0;
 }
 

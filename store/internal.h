@@ -69,7 +69,10 @@ bool store_get_int(struct orch_store *store, int64_t *out, int64_t fallback, GEr
 /** Runs SQL without values (several statements). */
 bool store_exec(struct orch_store *store, const char *sql, const char *doing, GError **error);
 
-/** Column as owned text, NULL for NULL. */
+/** Column as borrowed text, until the next step: "" for NULL, and a substitute for what is not
+ * UTF-8. An edited file can hold either where the schema forbids it. */
+const char *store_text(sqlite3_stmt *statement, int column);
+/** The same as owned text, but NULL for NULL. */
 char *store_column_text(sqlite3_stmt *statement, int column);
 /** Column as a real, NaN for NULL. */
 double store_column_real(sqlite3_stmt *statement, int column);
@@ -291,7 +294,10 @@ bool store_note_kind_hides(const char *kind);
 #define STORE_RUN_JOINS                                                                            \
     " LEFT JOIN source s ON s.id = r.source LEFT JOIN machine m ON m.id = r.machine"
 
-/** The run of a row of STORE_RUN_COLUMNS. */
+/** The run of a row of STORE_RUN_COLUMNS. Texts that every run recorded by orch has (plugin,
+ * version, fingerprint, place, state, ...) are "" where a run from elsewhere has NULL. */
 struct orch_run *store_run_from_row(sqlite3_stmt *statement);
+/** The same with NULL kept, for writing the run out: NULL and "" have different digests. */
+struct orch_run *store_run_as_stored(sqlite3_stmt *statement);
 
 #endif

@@ -145,8 +145,7 @@ static struct orch_told_cell cell_of(sqlite3_stmt *s, int column)
     case SQLITE_NULL:
         return (struct orch_told_cell){.kind = ORCH_CELL_NONE};
     default:
-        return (struct orch_told_cell){.kind = ORCH_CELL_TEXT,
-                                       .text = (const char *)sqlite3_column_text(s, column)};
+        return (struct orch_told_cell){.kind = ORCH_CELL_TEXT, .text = store_text(s, column)};
     }
 }
 
@@ -249,7 +248,7 @@ static bool add_scope(struct orch_store *store, const char *kind, GPtrArray *nam
     int more = s ? 0 : -1;
     guint first = names->len;
     while (s && (more = store_step(store, s, error)) > 0 && names->len < NAMES_MAX)
-        add_name(names, kind, store_column_text(s, 0), NULL, NULL);
+        add_name(names, kind, g_strdup(store_text(s, 0)), NULL, NULL);
     if (s)
         sqlite3_reset(s);
     bool ok = more >= 0;
@@ -290,7 +289,7 @@ GPtrArray *orch_store_metric_names(struct orch_store *store, int64_t run_id, GEr
     GPtrArray *names = g_ptr_array_new_with_free_func(free_known_name);
     int more;
     while ((more = store_step(store, s, error)) > 0)
-        add_name(names, "metric", store_column_text(s, 0), store_column_text(s, 1),
+        add_name(names, "metric", g_strdup(store_text(s, 0)), store_column_text(s, 1),
                  store_column_text(s, 2));
     if (more == 0)
         return names;

@@ -71,9 +71,9 @@ bool orch_store_put_predictor(struct orch_store *store, const char *name, const 
 static struct orch_predictor_row *read_row(sqlite3_stmt *statement, bool with_text)
 {
     struct orch_predictor_row *row = g_new0(struct orch_predictor_row, 1);
-    row->name = store_column_text(statement, 0);
+    row->name = g_strdup(store_text(statement, 0));
     row->made_ns = sqlite3_column_int64(statement, 1);
-    row->model = with_text ? store_column_text(statement, 2) : NULL;
+    row->model = with_text ? g_strdup(store_text(statement, 2)) : NULL;
     return row;
 }
 

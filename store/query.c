@@ -181,7 +181,7 @@ GPtrArray *orch_store_names(struct orch_store *store, const struct orch_run_quer
     g_autoptr(GPtrArray) names = g_ptr_array_new_with_free_func(g_free);
     int more;
     while ((more = store_step(store, s, error)) > 0)
-        g_ptr_array_add(names, store_column_text(s, 0));
+        g_ptr_array_add(names, g_strdup(store_text(s, 0)));
     sqlite3_finalize(s);
     return more == 0 ? g_steal_pointer(&names) : NULL;
 }
@@ -227,7 +227,7 @@ static struct orch_history_row *history_row(sqlite3_stmt *s)
     char **const texts[] = {&row->key,         &row->state,     &row->reason, &row->plugin_version,
                             &row->fingerprint, &row->where_key, &row->who,    &row->facts};
     for (int i = 0; i < (int)G_N_ELEMENTS(texts); i++)
-        *texts[i] = store_column_text(s, i);
+        *texts[i] = texts[i] == &row->reason ? store_column_text(s, i) : g_strdup(store_text(s, i));
     row->ended_ns = sqlite3_column_int64(s, 8);
     row->wall_ms = store_column_real(s, 9);
     row->attempt = sqlite3_column_int(s, 10);

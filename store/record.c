@@ -45,7 +45,7 @@ static bool write_or_compare(struct orch_store *store, const struct orch_record 
     store_bind(s, "t", record->key);
     int more = store_step(store, s, error);
     if (more > 0) {
-        g_strlcpy(digest, (const char *)sqlite3_column_text(s, 0), ORCH_SHA256_CHARS);
+        g_strlcpy(digest, store_text(s, 0), ORCH_SHA256_CHARS);
         sqlite3_reset(s);
         return compare_with_stored(store, record, digest, error);
     }

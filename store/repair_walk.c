@@ -28,7 +28,7 @@ static int walk_from(struct store_reading *r, sqlite3_stmt *s, GString *key, sto
     sqlite3_reset(s);
     sqlite3_bind_text(s, 1, key->str, (int)key->len, SQLITE_TRANSIENT);
     while ((code = sqlite3_step(s)) == SQLITE_ROW) {
-        const char *text = (const char *)sqlite3_column_text(s, 0);
+        const char *text = store_text(s, 0);
         if (!text || strcmp(text, key->str) < 0)
             return 0; /* out of order: no key */
         g_string_assign(key, text);

@@ -10,7 +10,7 @@
 
 enum { PREFIX_MIN = 4, CANDIDATES_MAX = 6 };
 
-struct orch_run *store_run_from_row(sqlite3_stmt *s)
+struct orch_run *store_run_as_stored(sqlite3_stmt *s)
 {
     struct orch_run *run = g_new0(struct orch_run, 1);
     run->id = sqlite3_column_int64(s, 0);
@@ -42,6 +42,18 @@ struct orch_run *store_run_from_row(sqlite3_stmt *s)
     run->digest = store_column_text(s, 30);
     run->hidden = sqlite3_column_int(s, 31);
     run->purged = sqlite3_column_int(s, 32);
+    return run;
+}
+
+struct orch_run *store_run_from_row(sqlite3_stmt *s)
+{
+    struct orch_run *run = store_run_as_stored(s);
+    char **const texts[] = {&run->key,         &run->plugin,    &run->plugin_version,
+                            &run->fingerprint, &run->where_key, &run->state,
+                            &run->who,         &run->digest};
+    for (size_t i = 0; i < G_N_ELEMENTS(texts); i++)
+        if (!*texts[i])
+            *texts[i] = g_strdup("");
     return run;
 }
 

@@ -247,9 +247,8 @@ static bool add_stored_metric(struct orch_store *store, int64_t run_id, const ch
         count++;
     }
     sqlite3_reset(s);
-    const struct orch_metric_row row = {(const char *)sqlite3_column_text(metric, 1),
-                                        (const char *)sqlite3_column_text(metric, 2),
-                                        (const char *)sqlite3_column_text(metric, 3)};
+    const struct orch_metric_row row = {store_text(metric, 1), store_text(metric, 2),
+                                        store_text(metric, 3)};
     return more >= 0 && add_metric(out, key, &row, count, lines, error);
 }
 
@@ -277,7 +276,7 @@ static struct orch_run *read_run(struct orch_store *store, int64_t run_id, GErro
         return NULL;
     store_bind(s, "i", run_id);
     int more = store_step(store, s, error);
-    struct orch_run *run = more > 0 ? store_run_from_row(s) : NULL;
+    struct orch_run *run = more > 0 ? store_run_as_stored(s) : NULL;
     sqlite3_reset(s);
     if (more == 0)
         orch_error_set(error, ORCH_ERROR_NOT_FOUND, NULL,

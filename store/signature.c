@@ -27,8 +27,8 @@ GPtrArray *orch_store_run_digests(struct orch_store *store, GError **error)
     int more;
     while ((more = store_step(store, s, error)) > 0) {
         struct orch_run_digest *run = g_new0(struct orch_run_digest, 1);
-        run->key = store_column_text(s, 0);
-        run->digest = store_column_text(s, 1);
+        run->key = g_strdup(store_text(s, 0));
+        run->digest = g_strdup(store_text(s, 1));
         run->who = store_column_text(s, 2);
         g_ptr_array_add(runs, run);
     }
@@ -59,7 +59,7 @@ GPtrArray *orch_store_signatures(struct orch_store *store, const char *run_key, 
     int more;
     while ((more = store_step(store, s, error)) > 0) {
         struct orch_signature_row *row = g_new0(struct orch_signature_row, 1);
-        row->key = store_column_text(s, 0);
+        row->key = g_strdup(store_text(s, 0));
         row->who = store_column_text(s, 1);
         row->made_ns = sqlite3_column_int64(s, 2);
         row->text = sqlite3_column_int64(s, 4) <= TEXT_BYTES_MAX ? store_column_text(s, 3) : NULL;

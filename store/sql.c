@@ -187,9 +187,19 @@ bool store_exec(struct orch_store *store, const char *sql, const char *doing, GE
     return store_fail(store, error, doing);
 }
 
+const char *store_text(sqlite3_stmt *statement, int column)
+{
+    const char *text = (const char *)sqlite3_column_text(statement, column);
+    if (!text)
+        return "";
+    return g_utf8_validate(text, -1, NULL) ? text : "(not UTF-8)";
+}
+
 char *store_column_text(sqlite3_stmt *statement, int column)
 {
-    return g_strdup((const char *)sqlite3_column_text(statement, column));
+    return sqlite3_column_type(statement, column) == SQLITE_NULL
+               ? NULL
+               : g_strdup(store_text(statement, column));
 }
 
 double store_column_real(sqlite3_stmt *statement, int column)

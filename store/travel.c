@@ -38,8 +38,10 @@ static bool read_pairs(struct orch_store *store, sqlite3_stmt *s, GArray *out, G
     int more = -1;
     while (s && (more = store_step(store, s, error)) > 0) {
         struct orch_pair pair = {.run_id = sqlite3_column_int64(s, 0)};
-        g_strlcpy(pair.key, (const char *)sqlite3_column_text(s, 1), sizeof pair.key);
-        g_strlcpy(pair.digest, (const char *)sqlite3_column_text(s, 2), sizeof pair.digest);
+        if (sqlite3_column_type(s, 1) != SQLITE_TEXT || sqlite3_column_type(s, 2) != SQLITE_TEXT)
+            continue; /* of an edited file: 'orch db check' tells */
+        g_strlcpy(pair.key, store_text(s, 1), sizeof pair.key);
+        g_strlcpy(pair.digest, store_text(s, 2), sizeof pair.digest);
         g_array_append_val(out, pair);
     }
     sqlite3_finalize(s);
@@ -113,7 +115,7 @@ GPtrArray *orch_travel_artifacts(struct orch_store *store, const struct orch_tra
     g_autoptr(GPtrArray) out = g_ptr_array_new_with_free_func(g_free);
     int more = -1;
     while (s && (more = store_step(store, s, error)) > 0)
-        g_ptr_array_add(out, store_column_text(s, 0));
+        g_ptr_array_add(out, g_strdup(store_text(s, 0)));
     sqlite3_finalize(s);
     return more == 0 ? g_steal_pointer(&out) : NULL;
 }

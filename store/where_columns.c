@@ -155,7 +155,7 @@ static GPtrArray *known_names(struct orch_store *store, const struct where_scope
         sqlite3_stmt *s =
             scope && scope != &SCOPES[i] ? NULL : store_statement(store, SCOPES[i].all, NULL);
         while (s && store_step(store, s, NULL) > 0)
-            g_ptr_array_add(names, store_column_text(s, 0));
+            g_ptr_array_add(names, g_strdup(store_text(s, 0)));
     }
     g_ptr_array_add(names, NULL);
     return names;

@@ -2,6 +2,7 @@
 #include "core/answer/grid.h"
 
 #include "core/report/numbers.h"
+#include "lib/base/json.h"
 #include "lib/base/text.h"
 
 #include <math.h>
@@ -284,7 +285,7 @@ static json_t *means_json(const struct orch_grid *grid, const struct orch_grid_c
     json_t *means = json_array();
     for (guint i = 0; i < grid->wanted->len; i++) {
         double mean = orch_grid_stat(cell, i).mean;
-        json_array_append_new(means, isnan(mean) ? json_null() : json_real(mean));
+        json_array_append_new(means, isnan(mean) ? json_null() : orch_json_finite(mean));
     }
     return means;
 }

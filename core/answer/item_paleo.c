@@ -130,7 +130,7 @@ static void split_name(const char *text, char **out_net, char **out_by)
 static void add_number(struct orch_table *table, double value)
 {
     g_autofree char *text = orch_number_format(value);
-    orch_table_add(table, text, json_real(value));
+    orch_table_add(table, text, orch_json_finite(value));
 }
 
 static void add_practical(struct orch_table *table, const struct paleo_asked *p,

@@ -2,6 +2,7 @@
 #include "core/answer/points.h"
 
 #include "core/answer/scale.h"
+#include "lib/base/json.h"
 #include "lib/base/text.h"
 
 #include <string.h>
@@ -250,10 +251,11 @@ bool orch_points_is_open(const struct orch_points_part *part)
 
 json_t *orch_points_totals_json(const GPtrArray *parts)
 {
-    json_t *totals = json_pack("{s:f}", "all", orch_points_all(parts));
+    json_t *totals = json_pack("{s:o}", "all", orch_json_finite(orch_points_all(parts)));
     for (int state = 0; state < ORCH_POINTS_STATES; state++)
-        json_object_set_new(totals, orch_points_state_name((enum orch_points_state)state),
-                            json_real(orch_points_sum(parts, (enum orch_points_state)state, NULL)));
-    json_object_set_new(totals, "to_write", json_real(orch_points_to_write(parts, NULL)));
+        json_object_set_new(
+            totals, orch_points_state_name((enum orch_points_state)state),
+            orch_json_finite(orch_points_sum(parts, (enum orch_points_state)state, NULL)));
+    json_object_set_new(totals, "to_write", orch_json_finite(orch_points_to_write(parts, NULL)));
     return totals;
 }

@@ -2,6 +2,7 @@
 #include "core/cli/allowance.h"
 
 #include "core/cli/predict.h"
+#include "lib/base/json.h"
 #include "lib/base/text.h"
 #include "store/bulk.h"
 
@@ -85,13 +86,15 @@ json_t *cli_allowance_json(const struct cli_allowance *allowance)
     const struct orch_allowance *a = allowance->allowance;
     if (!a)
         return json_null();
-    return json_pack(
-        "{s:o s:o s:s s:f s:f s:f s:o s:o}", "usd", a->has_usd ? json_real(a->usd) : json_null(),
-        "hours", a->has_hours ? json_real(a->hours) : json_null(), "per",
-        a->per_person ? "person" : "group", "used_usd", allowance->used.usd, "used_h",
-        allowance->used.device_s / 3600, "unpriced_h", allowance->used.unpriced_device_s / 3600,
-        "left_usd", a->has_usd ? json_real(allowance->left_usd) : json_null(), "left_h",
-        a->has_hours ? json_real(allowance->left_s / 3600) : json_null());
+    return json_pack("{s:o s:o s:s s:o s:o s:o s:o s:o}", "usd",
+                     a->has_usd ? orch_json_finite(a->usd) : json_null(), "hours",
+                     a->has_hours ? orch_json_finite(a->hours) : json_null(), "per",
+                     a->per_person ? "person" : "group", "used_usd",
+                     orch_json_finite(allowance->used.usd), "used_h",
+                     orch_json_finite(allowance->used.device_s / 3600), "unpriced_h",
+                     orch_json_finite(allowance->used.unpriced_device_s / 3600), "left_usd",
+                     a->has_usd ? orch_json_finite(allowance->left_usd) : json_null(), "left_h",
+                     a->has_hours ? orch_json_finite(allowance->left_s / 3600) : json_null());
 }
 
 /* --price of `run` is that of this machine's devices, in runs before as well. */

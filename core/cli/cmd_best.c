@@ -5,6 +5,7 @@
 #include "core/report/disturbed.h"
 #include "core/report/group.h"
 #include "lib/base/error.h"
+#include "lib/base/json.h"
 #include "lib/base/text.h"
 
 #include <math.h>
@@ -82,9 +83,9 @@ static struct orch_table *make_table(GPtrArray *groups, char **by, const char *m
         orch_table_add(
             table, mean,
             json_pack("{s:o s:o}", "mean",
-                      isnan(group->stat.mean) ? json_null() : json_real(group->stat.mean),
+                      isnan(group->stat.mean) ? json_null() : orch_json_finite(group->stat.mean),
                       "half_width",
-                      isnan(group->stat.half) ? json_null() : json_real(group->stat.half)));
+                      isnan(group->stat.half) ? json_null() : orch_json_finite(group->stat.half)));
         orch_table_add_int(table, (int64_t)group->stat.count);
         orch_table_add_real(table, group->stat.min);
         orch_table_add_real(table, group->stat.max);

@@ -105,7 +105,7 @@ static bool tell(void *ctx, const struct orch_run *run, GError **error)
 /* Null where nobody knows any of it. */
 static json_t *money_json(double usd, int64_t runs, int64_t unpriced)
 {
-    return runs && runs == unpriced ? json_null() : json_real(usd);
+    return runs && runs == unpriced ? json_null() : orch_json_finite(usd);
 }
 
 /* What some runs cost, of which so many have no price. */
@@ -122,7 +122,7 @@ static void add_money(struct orch_table *table, double usd, int64_t runs, int64_
 static void add_hours(struct orch_table *table, double seconds)
 {
     g_autofree char *text = seconds > 0 ? orch_duration_format(seconds) : g_strdup("-");
-    orch_table_add(table, text, json_real(seconds / 3600));
+    orch_table_add(table, text, orch_json_finite(seconds / 3600));
 }
 
 static double share_of(const struct orch_ledger_sum *sum, const struct orch_ledger_sum *total)
@@ -145,7 +145,7 @@ static void add_sum(struct orch_table *table, const struct orch_ledger_sum *sum,
     add_hours(table, sum->unpriced_device_s);
     add_money(table, sum->usd, sum->runs, sum->unpriced_runs);
     add_money(table, sum->lost_usd, sum->lost_runs, sum->lost_unpriced_runs);
-    orch_table_add(table, "", json_real(share_of(sum, total)));
+    orch_table_add(table, "", orch_json_finite(share_of(sum, total)));
 }
 
 /* What is worth a column of a page: nothing that is none everywhere, or the same as another. */
@@ -254,10 +254,12 @@ static struct orch_table *make_table(const struct orch_ledger *ledger,
 
 static json_t *sum_json(const struct orch_ledger_sum *sum)
 {
-    return json_pack("{s:I s:I s:f s:f s:f s:f s:o s:o}", "runs", (json_int_t)sum->runs,
-                     "lost_runs", (json_int_t)sum->lost_runs, "hours", sum->wall_s / 3600,
-                     "device_hours", sum->device_s / 3600, "lost_hours", sum->lost_device_s / 3600,
-                     "unpriced_hours", sum->unpriced_device_s / 3600, "cost_usd",
+    return json_pack("{s:I s:I s:o s:o s:o s:o s:o s:o}", "runs", (json_int_t)sum->runs,
+                     "lost_runs", (json_int_t)sum->lost_runs, "hours",
+                     orch_json_finite(sum->wall_s / 3600), "device_hours",
+                     orch_json_finite(sum->device_s / 3600), "lost_hours",
+                     orch_json_finite(sum->lost_device_s / 3600), "unpriced_hours",
+                     orch_json_finite(sum->unpriced_device_s / 3600), "cost_usd",
                      money_json(sum->usd, sum->runs, sum->unpriced_runs), "lost_cost_usd",
                      money_json(sum->lost_usd, sum->lost_runs, sum->lost_unpriced_runs));
 }
@@ -398,10 +400,10 @@ static json_t *plan_json(const struct outlook *out)
 {
     double usd = out->device_s / 3600 * out->usd_per_hour;
     double left_s = cli_allowance_left_s(&out->allowance, out->usd_per_hour);
-    return json_pack("{s:i s:i s:f s:o s:s s:b}", "trials", (int)out->known, "unknown",
-                     (int)out->unknown, "device_hours", out->device_s / 3600, "cost_usd",
-                     isnan(usd) || !out->known ? json_null() : json_real(usd), "on", out->device,
-                     "beyond_allowance", out->device_s > left_s);
+    return json_pack("{s:i s:i s:o s:o s:s s:b}", "trials", (int)out->known, "unknown",
+                     (int)out->unknown, "device_hours", orch_json_finite(out->device_s / 3600),
+                     "cost_usd", isnan(usd) || !out->known ? json_null() : orch_json_finite(usd),
+                     "on", out->device, "beyond_allowance", out->device_s > left_s);
 }
 
 /* ---- the command -------------------------------------------------------------------------------

@@ -4,6 +4,7 @@
 #include "core/hardware/hardware.h"
 
 #include "lib/base/error.h"
+#include "lib/base/json.h"
 #include "lib/base/text.h"
 #include "predictors/paleo.h"
 
@@ -43,7 +44,7 @@ static const struct orch_option LS_OPTIONS[] = {
 static void add_number(struct orch_table *table, double value)
 {
     g_autofree char *text = value > 0 ? orch_number_format(value) : g_strdup("-");
-    orch_table_add(table, text, value > 0 ? json_real(value) : json_null());
+    orch_table_add(table, text, value > 0 ? orch_json_finite(value) : json_null());
 }
 
 static void add_price(struct orch_table *table, const struct orch_hardware *hardware,
@@ -59,7 +60,7 @@ static void add_price(struct orch_table *table, const struct orch_hardware *hard
     double each = orch_price_per_gpu(price, false);
     g_autofree char *text = g_strdup_printf("%.3g", each);
     g_autofree char *from = g_strdup_printf("%s %s", price->cloud, price->as_of);
-    orch_table_add(table, text, json_real(each));
+    orch_table_add(table, text, orch_json_finite(each));
     orch_table_add(table, from, NULL);
 }
 
@@ -130,7 +131,7 @@ static void fact(struct orch_table *table, const char *what, json_t *value, cons
 static void add_rate(struct orch_table *table, const char *what, double tflops, const char *note)
 {
     if (tflops > 0)
-        fact(table, what, json_real(tflops), "%.5g TFLOP/s%s", tflops, note);
+        fact(table, what, orch_json_finite(tflops), "%.5g TFLOP/s%s", tflops, note);
     else
         fact(table, what, json_null(), "-");
 }
@@ -157,12 +158,12 @@ static void add_prices(struct orch_table *table, const struct orch_hardware *har
         fact(table, "price", json_null(), "none is known: predict --price, or your own file");
         return;
     }
-    fact(table, "price", json_real(orch_price_per_gpu(price, false)),
+    fact(table, "price", orch_json_finite(orch_price_per_gpu(price, false)),
          "$%.4g an hour a GPU (%s %s, %s, %d GPU%s, as of %s%s)", orch_price_per_gpu(price, false),
          price->cloud, price->instance, price->region, price->count, price->count > 1 ? "s" : "",
          price->as_of, price->is_fee ? "; the host is billed apart" : "");
     if (price->spot_usd_per_hour > 0)
-        fact(table, "spot price", json_real(orch_price_per_gpu(price, true)),
+        fact(table, "spot price", orch_json_finite(orch_price_per_gpu(price, true)),
              "$%.4g an hour a GPU (the same instance)", orch_price_per_gpu(price, true));
 }
 
@@ -202,26 +203,28 @@ static void add_facts(struct orch_table *table, const struct orch_gpu_spec *spec
         fact(table, "cores", json_integer(spec->cores), "%d in %d multiprocessors", spec->cores,
              spec->sms);
     if (spec->boost_mhz > 0)
-        fact(table, "clock", json_real(spec->boost_mhz), "%.5g MHz boost, %.5g base",
+        fact(table, "clock", orch_json_finite(spec->boost_mhz), "%.5g MHz boost, %.5g base",
              spec->boost_mhz, spec->base_mhz);
     add_peaks(table, spec);
     if (spec->memory_gb > 0)
-        fact(table, "memory", json_real(spec->memory_gb), "%.4g GB", spec->memory_gb);
-    fact(table, "memory bandwidth", json_real(spec->bandwidth_gbs), "%.5g GB/s",
+        fact(table, "memory", orch_json_finite(spec->memory_gb), "%.4g GB", spec->memory_gb);
+    fact(table, "memory bandwidth", orch_json_finite(spec->bandwidth_gbs), "%.5g GB/s",
          spec->bandwidth_gbs);
-    fact(table, "intensity at the ridge", json_real(spec->fp32_tflops * 1e3 / spec->bandwidth_gbs),
+    fact(table, "intensity at the ridge",
+         orch_json_finite(spec->fp32_tflops * 1e3 / spec->bandwidth_gbs),
          "%.3g FLOP/byte (fp32: below it memory is the bound)",
          spec->fp32_tflops * 1e3 / spec->bandwidth_gbs);
     if (spec->unit != ORCH_GPU_HOST) {
         const struct orch_link *link = orch_link_within(spec);
         fact(table, "PCIe", NULL, "%s x16", spec->pcie);
-        fact(table, "NVLink", spec->nvlink_gbs > 0 ? json_real(spec->nvlink_gbs) : json_null(),
+        fact(table, "NVLink",
+             spec->nvlink_gbs > 0 ? orch_json_finite(spec->nvlink_gbs) : json_null(),
              spec->nvlink_gbs > 0 ? "%.4g GB/s, all links, both directions" : "-",
              spec->nvlink_gbs);
         fact(table, "link within a node", NULL, "%s, %.4g Gbit/s", link->name, link->gbit_s);
     }
     if (spec->watts > 0)
-        fact(table, "power", json_real(spec->watts), "%.4g W", spec->watts);
+        fact(table, "power", orch_json_finite(spec->watts), "%.4g W", spec->watts);
 }
 
 /* The specification with units in its names, and the price with its date. */
@@ -251,17 +254,18 @@ static json_t *spec_json(const struct orch_hardware *hardware, const struct orch
                           s->confidence, "note", s->note);
     for (size_t i = 0; i < G_N_ELEMENTS(numbers); i++)
         json_object_set_new(o, numbers[i].name,
-                            numbers[i].value > 0 ? json_real(numbers[i].value) : json_null());
+                            numbers[i].value > 0 ? orch_json_finite(numbers[i].value)
+                                                 : json_null());
     const struct orch_price *p =
         orch_hardware_price(hardware, (struct orch_price_wish){.gpu = s->name});
-    json_object_set_new(o, "price",
-                        p ? json_pack("{s:f, s:f, s:s, s:s, s:s, s:i, s:s, s:b, s:s}",
-                                      "usd_per_gpu_hour", orch_price_per_gpu(p, false),
-                                      "spot_usd_per_gpu_hour", orch_price_per_gpu(p, true), "cloud",
-                                      p->cloud, "instance", p->instance, "region", p->region,
-                                      "gpus", p->count, "as_of", p->as_of, "host_apart", p->is_fee,
-                                      "source", p->source)
-                          : json_null());
+    json_object_set_new(
+        o, "price",
+        p ? json_pack("{s:o, s:o, s:s, s:s, s:s, s:i, s:s, s:b, s:s}", "usd_per_gpu_hour",
+                      orch_json_finite(orch_price_per_gpu(p, false)), "spot_usd_per_gpu_hour",
+                      orch_json_finite(orch_price_per_gpu(p, true)), "cloud", p->cloud, "instance",
+                      p->instance, "region", p->region, "gpus", p->count, "as_of", p->as_of,
+                      "host_apart", p->is_fee, "source", p->source)
+          : json_null());
     return o;
 }
 

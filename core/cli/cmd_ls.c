@@ -91,7 +91,7 @@ static bool add_run(struct orch_store *store, struct orch_table *table, const st
             return false;
         orch_table_add_real(table, value);
     }
-    orch_table_add(table, wall, json_real(run->wall_ms / 1e3));
+    orch_table_add(table, wall, orch_json_finite(run->wall_ms / 1e3));
     orch_table_add_who(table, run->who);
     orch_table_add(table, when, json_string(iso));
     orch_table_add(table, commit,

@@ -4,6 +4,7 @@
 #include "core/cli/nets.h"
 
 #include "lib/base/error.h"
+#include "lib/base/json.h"
 #include "lib/base/text.h"
 #include "lib/net/cost.h"
 
@@ -296,10 +297,10 @@ static json_t *shares_json(const struct showing *s, int64_t *out_sums)
     }
     for (int kind = 0; kind < ORCH_NET_KIND_COUNT; kind++)
         if (out_sums[kind])
-            json_object_set_new(shares, orch_net_kind_name((enum orch_net_kind)kind),
-                                json_pack("{s:I s:f}", "ops",
-                                          (json_int_t)(out_sums[kind] * s->batch), "share",
-                                          (double)out_sums[kind] / (double)MAX(1, total)));
+            json_object_set_new(
+                shares, orch_net_kind_name((enum orch_net_kind)kind),
+                json_pack("{s:I s:o}", "ops", (json_int_t)(out_sums[kind] * s->batch), "share",
+                          orch_json_finite((double)out_sums[kind] / (double)MAX(1, total))));
     return shares;
 }
 
@@ -409,9 +410,11 @@ static void print_show_json(const struct showing *s)
         (json_int_t)(macs_of(s, ORCH_NET_KIND_CONV) * s->batch), "ops_per_multiply_add", s->per_mac,
         "ops", (json_int_t)(orch_net_operations(&sum, s->per_mac) * s->batch), "shares", shares);
     json_object_set_new(object, s->o->forward_only ? "memory_forward" : "memory_training",
-                        json_pack("{s:f s:f s:f s:f s:f}", "weights", m.weights, "gradients",
-                                  m.gradients, "optimizer", m.optimizer, "activations",
-                                  m.activations, "total", m.total));
+                        json_pack("{s:o s:o s:o s:o s:o}", "weights", orch_json_finite(m.weights),
+                                  "gradients", orch_json_finite(m.gradients), "optimizer",
+                                  orch_json_finite(m.optimizer), "activations",
+                                  orch_json_finite(m.activations), "total",
+                                  orch_json_finite(m.total)));
     json_object_set_new(object, "layers",
                         orch_table_to_json(s->o->work ? work_table(s) : cost_table(s)));
     orch_cli_print_json(object);
@@ -495,9 +498,9 @@ static void add_ratio(struct orch_table *table, const char *what, double a, doub
     g_autofree char *y = bytes ? orch_bytes_format((int64_t)b) : orch_net_count_format((int64_t)b);
     g_autofree char *ratio = b != 0 ? g_strdup_printf("%.3f", a / b) : g_strdup("-");
     orch_table_add(table, what, NULL);
-    orch_table_add(table, x, json_real(a));
-    orch_table_add(table, y, json_real(b));
-    orch_table_add(table, ratio, b != 0 ? json_real(a / b) : json_null());
+    orch_table_add(table, x, orch_json_finite(a));
+    orch_table_add(table, y, orch_json_finite(b));
+    orch_table_add(table, ratio, b != 0 ? orch_json_finite(a / b) : json_null());
 }
 
 static int run_compare(struct orch_cli *cli, const void *options, GError **error)

@@ -78,7 +78,7 @@ static json_t *references_of(const char *const *texts, GError **error)
             json_decref(list);
             return NULL;
         }
-        json_array_append_new(list, json_real(number));
+        json_array_append_new(list, orch_json_finite(number));
     }
     return list;
 }

@@ -6,6 +6,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/file.h"
+#include "lib/base/json.h"
 #include "lib/base/text.h"
 #include "predictors/learn.h"
 
@@ -44,18 +45,12 @@ static const struct orch_option OPTIONS[] = {
     {"format", 'f', "NAME", ORCH_OPT_TEXT, AT(format), "text, tsv, csv, markdown, latex"},
     {0}};
 
-/* Errors of numbers beyond all measure have no number in JSON. */
-static json_t *real_or_null(double value)
-{
-    return isfinite(value) ? json_real(value) : json_null();
-}
-
 static json_t *score_json(const struct orch_score *s)
 {
-    return json_pack("{s:I, s:o, s:o, s:o, s:f}", "n", (json_int_t)s->n, "mean_relative_error",
-                     real_or_null(s->mean_relative_error), "median_relative_error",
-                     real_or_null(s->median_relative_error), "rmse", real_or_null(s->rmse),
-                     "coverage_90", s->coverage_90);
+    return json_pack("{s:I, s:o, s:o, s:o, s:o}", "n", (json_int_t)s->n, "mean_relative_error",
+                     orch_json_finite(s->mean_relative_error), "median_relative_error",
+                     orch_json_finite(s->median_relative_error), "rmse", orch_json_finite(s->rmse),
+                     "coverage_90", orch_json_finite(s->coverage_90));
 }
 
 static void add_score(struct orch_table *table, const char *what, const struct orch_score *s)
@@ -65,10 +60,10 @@ static void add_score(struct orch_table *table, const char *what, const struct o
     g_autofree char *cover = g_strdup_printf("%.1f %%", 100 * s->coverage_90);
     orch_table_add(table, what, NULL);
     orch_table_add_int(table, (int64_t)s->n);
-    orch_table_add(table, mean, real_or_null(s->mean_relative_error));
-    orch_table_add(table, median, real_or_null(s->median_relative_error));
+    orch_table_add(table, mean, orch_json_finite(s->mean_relative_error));
+    orch_table_add(table, median, orch_json_finite(s->median_relative_error));
     orch_table_add_real(table, s->rmse);
-    orch_table_add(table, cover, json_real(s->coverage_90));
+    orch_table_add(table, cover, orch_json_finite(s->coverage_90));
 }
 
 /* Rows of each group, in order of appearance. */
@@ -109,8 +104,8 @@ static void print_outcome(struct orch_cli *cli, const struct eval_options *o,
     json_t *out = score_json(&all), *groups = json_object();
     add_score(table, "all", &all);
     score_groups(r->test, r->answers, table, groups);
-    json_object_set_new(out, "fit_s", json_real(r->fit_s));
-    json_object_set_new(out, "predict_us", json_real(r->predict_us));
+    json_object_set_new(out, "fit_s", orch_json_finite(r->fit_s));
+    json_object_set_new(out, "predict_us", orch_json_finite(r->predict_us));
     g_autofree char *mixture = orch_learned_text(r->learned, 0);
     json_object_set_new(out, "model", json_string(mixture));
     json_object_set_new(out, "questions", learned_json(r->learned));

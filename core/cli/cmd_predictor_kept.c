@@ -8,6 +8,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/file.h"
+#include "lib/base/json.h"
 #include "lib/base/text.h"
 
 #include <math.h>
@@ -23,11 +24,6 @@ static char *percent(double share)
     return isnan(share) ? g_strdup("-") : g_strdup_printf("%.1f %%", 100 * share);
 }
 
-static json_t *real_or_null(double value)
-{
-    return isnan(value) ? json_null() : json_real(value);
-}
-
 static json_t *trained_json(const struct orch_trained *t)
 {
     json_t *sources = json_array();
@@ -41,8 +37,8 @@ static json_t *trained_json(const struct orch_trained *t)
     json_object_set_new(o, "configurations", json_integer(t->known->len));
     json_object_set_new(o, "sources", sources);
     json_object_set_new(o, "questions", learned_json(t->learned));
-    json_object_set_new(o, "last_known_time", real_or_null(t->last_known));
-    json_object_set_new(o, "ratio_of_specifications", real_or_null(t->ratio));
+    json_object_set_new(o, "last_known_time", orch_json_finite(t->last_known));
+    json_object_set_new(o, "ratio_of_specifications", orch_json_finite(t->ratio));
     json_object_set_new(o, "used", json_boolean(t->is_used));
     return o;
 }
@@ -216,7 +212,7 @@ static int run_train(struct orch_cli *cli, const void *options, GError **error)
             orch_cli_warn(cli, "%s", (char *)notes->pdata[i]);
         if (cli->json) {
             json_t *json = trained_json(t);
-            json_object_set_new(json, "fit_s", json_real(seconds));
+            json_object_set_new(json, "fit_s", orch_json_finite(seconds));
             orch_cli_print_json(json);
         } else {
             printf("predictor '%s' from %zu rows of %u configurations, %.2f s\n", t->name, t->rows,
@@ -269,7 +265,7 @@ static int run_ls(struct orch_cli *cli, const void *options, GError **error)
         orch_table_add(table, mixture, NULL);
         for (size_t k = 0; k < G_N_ELEMENTS(shares); k++) {
             g_autofree char *text = percent(shares[k]);
-            orch_table_add(table, text, real_or_null(shares[k]));
+            orch_table_add(table, text, orch_json_finite(shares[k]));
         }
         orch_table_add(table, t->is_used ? "yes" : "no: it loses to what is known without it",
                        json_boolean(t->is_used));

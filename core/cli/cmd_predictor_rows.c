@@ -4,6 +4,7 @@
 
 #include "core/run/rows.h"
 #include "lib/base/error.h"
+#include "lib/base/json.h"
 #include "lib/base/text.h"
 
 #include <string.h>
@@ -57,7 +58,10 @@ static struct orch_table *make_table(const struct orch_csv *csv, const GPtrArray
             const char *text = orch_csv_text(csv, i, c);
             double value;
             bool is_real = number[c] && orch_real_parse(text, &value);
-            orch_table_add(table, text, is_real ? json_real(value) : *text ? NULL : json_null());
+            orch_table_add(table, text,
+                           is_real ? orch_json_finite(value)
+                           : *text ? NULL
+                                   : json_null());
         }
     }
     return table;

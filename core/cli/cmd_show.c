@@ -330,14 +330,14 @@ static json_t *as_json(const struct shown *s)
     }
     g_autofree char *started = orch_time_format(run->started_ns, true);
     g_autofree char *ended = orch_time_format(run->ended_ns, true);
-    json_t *json =
-        json_pack("{s:s s:s? s:s? s:s? s:s s:s s:s s:s? s:i s:i s:s s:s s:s? s:s s:f s:i s:i s:o}",
-                  "key", run->key, "recipe", run->recipe, "recipe_key", run->recipe_key,
-                  "experiment", run->experiment, "plugin", run->plugin, "plugin_version",
-                  run->plugin_version, "state", run->state, "reason", run->reason, "repeat",
-                  run->repeat, "attempt", run->attempt, "started", started, "ended", ended, "where",
-                  run->where_key, "who", run->who, "wall_s", run->wall_ms / 1e3, "exit_code",
-                  run->exit_code, "signal", run->signal, "seed", orch_json_u64(run->seed));
+    json_t *json = json_pack(
+        "{s:s s:s? s:s? s:s? s:s s:s s:s s:s? s:i s:i s:s s:s s:s? s:s s:o s:i s:i s:o}", "key",
+        run->key, "recipe", run->recipe, "recipe_key", run->recipe_key, "experiment",
+        run->experiment, "plugin", run->plugin, "plugin_version", run->plugin_version, "state",
+        run->state, "reason", run->reason, "repeat", run->repeat, "attempt", run->attempt,
+        "started", started, "ended", ended, "where", run->where_key, "who", run->who, "wall_s",
+        orch_json_finite(run->wall_ms / 1e3), "exit_code", run->exit_code, "signal", run->signal,
+        "seed", orch_json_u64(run->seed));
     json_object_set_new(json, "seed31", json_integer(orch_trial_seed31(run->seed)));
     json_object_set_new(json, "source",
                         json_pack("{s:s? s:s? s:s? s:s? s:b}", "tree", run->source_tree, "commit",

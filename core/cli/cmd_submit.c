@@ -5,6 +5,7 @@
 #include "lib/base/error.h"
 #include "lib/base/file.h"
 #include "lib/base/ident.h"
+#include "lib/base/json.h"
 #include "lib/data/zip.h"
 #include "store/exchange/items.h"
 
@@ -75,10 +76,10 @@ static json_t *answers_json(const GPtrArray *notebooks)
         const struct orch_notebook *notebook = notebooks->pdata[i];
         for (guint j = 0; j < notebook->answers->len; j++) {
             const struct orch_notebook_answer *answer = notebook->answers->pdata[j];
-            json_array_append_new(out,
-                                  json_pack("{s:s, s:s, s:f, s:b}", "question", answer->question,
-                                            "notebook", notebook->path, "points", answer->points,
-                                            "empty", answer->is_empty));
+            json_array_append_new(out, json_pack("{s:s, s:s, s:o, s:b}", "question",
+                                                 answer->question, "notebook", notebook->path,
+                                                 "points", orch_json_finite(answer->points),
+                                                 "empty", answer->is_empty));
         }
     }
     return out;

@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/cli/compare_show.h"
 
+#include "lib/base/json.h"
+
 #include <math.h>
 
 static char *p_text(double p)
 {
     return isnan(p) ? g_strdup("-") : p < 1e-4 ? g_strdup("<0.0001") : orch_number_format(p);
-}
-
-static json_t *real_or_null(double value)
-{
-    return isfinite(value) ? json_real(value) : json_null();
 }
 
 static void add_mean(struct orch_table *table, const struct orch_stat *stat)
@@ -74,9 +71,9 @@ static void print_table(struct orch_cli *cli, const struct comparison *c)
 static json_t *stat_json(const struct orch_stat *stat)
 {
     return json_pack("{s:I s:o s:o s:o s:o s:o}", "n", (json_int_t)stat->count, "mean",
-                     real_or_null(stat->mean), "half_width", real_or_null(stat->half), "sd",
-                     real_or_null(stat->sd), "min", real_or_null(stat->min), "max",
-                     real_or_null(stat->max));
+                     orch_json_finite(stat->mean), "half_width", orch_json_finite(stat->half), "sd",
+                     orch_json_finite(stat->sd), "min", orch_json_finite(stat->min), "max",
+                     orch_json_finite(stat->max));
 }
 
 static json_t *row_json(const struct comparison *c, const struct compare_row *row)
@@ -95,13 +92,13 @@ static json_t *row_json(const struct comparison *c, const struct compare_row *ro
     }
     double shift = k->is_ratio ? 1 : 0;
     g_autofree char *words = orch_contrast_words(k, m->better, m->unit, c->least);
-    json_t *rest =
-        json_pack("{s:o s:o s:o s:o s:o s:s s:o s:I s:s s:s}", k->is_ratio ? "ratio" : "difference",
-                  real_or_null(k->change + shift), "low", real_or_null(k->low + shift), "high",
-                  real_or_null(k->high + shift), "p", real_or_null(k->p), "p_holm",
-                  real_or_null(k->adjusted), "test", orch_contrast_test_name(k->test), "would_show",
-                  real_or_null(k->shows), "more_runs", (json_int_t)orch_contrast_more(k, c->least),
-                  "verdict", says[orch_contrast_says(k, c->least)], "words", words);
+    json_t *rest = json_pack(
+        "{s:o s:o s:o s:o s:o s:s s:o s:I s:s s:s}", k->is_ratio ? "ratio" : "difference",
+        orch_json_finite(k->change + shift), "low", orch_json_finite(k->low + shift), "high",
+        orch_json_finite(k->high + shift), "p", orch_json_finite(k->p), "p_holm",
+        orch_json_finite(k->adjusted), "test", orch_contrast_test_name(k->test), "would_show",
+        orch_json_finite(k->shows), "more_runs", (json_int_t)orch_contrast_more(k, c->least),
+        "verdict", says[orch_contrast_says(k, c->least)], "words", words);
     json_object_update(json, rest);
     json_decref(rest);
     return json;
@@ -123,11 +120,11 @@ static void print_json(const struct comparison *c)
         json_array_append_new(rows, row_json(c, c->rows->pdata[i]));
     for (guint i = 0; i < c->broken->len; i++)
         json_array_append_new(broken, json_string(c->broken->pdata[i]));
-    orch_cli_print_json(json_pack("{s:o s:o s:o s:o s:i s:f s:i s:i}", "a", side_json(&c->sides[0]),
+    orch_cli_print_json(json_pack("{s:o s:o s:o s:o s:i s:o s:i s:i}", "a", side_json(&c->sides[0]),
                                   "b", side_json(&c->sides[1]), "metrics", rows, "broken", broken,
-                                  "tests", (int)c->tests, "least", c->least, "disturbed_left_out",
-                                  (int)c->disturbed_left_out, "disturbed_counted",
-                                  (int)c->disturbed_kept));
+                                  "tests", (int)c->tests, "least", orch_json_finite(c->least),
+                                  "disturbed_left_out", (int)c->disturbed_left_out,
+                                  "disturbed_counted", (int)c->disturbed_kept));
 }
 
 /* What stands below the table: who was compared, and how. */

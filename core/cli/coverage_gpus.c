@@ -267,24 +267,21 @@ void coverage_gpus_print(struct orch_cli *cli, const struct coverage_gpus *gpus)
     say_cheapest(gpus);
 }
 
-static json_t *real_or_null(double value)
-{
-    return isfinite(value) ? json_real(value) : json_null();
-}
-
 json_t *coverage_gpus_json(const struct coverage_gpus *gpus)
 {
     json_t *out = json_array();
     for (guint i = 0; i < gpus->rows->len; i++) {
         const struct row *row = gpus->rows->pdata[i];
         json_t *one = json_pack(
-            "{s:s s:i s:i s:f s:f s:f s:f s:s s:s? s:b}", "gpu", row->gpu, "trials",
-            (int)row->known, "unknown", (int)(gpus->trials - row->known), "total_s", row->time_s,
-            "low_s", row->low_s, "high_s", row->high_s, "device_s", row->device_s, "tier",
+            "{s:s s:i s:i s:o s:o s:o s:o s:s s:s? s:b}", "gpu", row->gpu, "trials",
+            (int)row->known, "unknown", (int)(gpus->trials - row->known), "total_s",
+            orch_json_finite(row->time_s), "low_s", orch_json_finite(row->low_s), "high_s",
+            orch_json_finite(row->high_s), "device_s", orch_json_finite(row->device_s), "tier",
             row->tier, "price_from", row->rate.from, "pareto", row->pareto);
-        json_object_set_new(one, "cost_usd", real_or_null(usd_of(row, row->device_s)));
-        json_object_set_new(one, "cost_low_usd", real_or_null(usd_of(row, row->device_low_s)));
-        json_object_set_new(one, "cost_high_usd", real_or_null(usd_of(row, row->device_high_s)));
+        json_object_set_new(one, "cost_usd", orch_json_finite(usd_of(row, row->device_s)));
+        json_object_set_new(one, "cost_low_usd", orch_json_finite(usd_of(row, row->device_low_s)));
+        json_object_set_new(one, "cost_high_usd",
+                            orch_json_finite(usd_of(row, row->device_high_s)));
         json_array_append_new(out, one);
     }
     return out;

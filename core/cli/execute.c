@@ -380,10 +380,10 @@ struct task {
 static json_t *limits_json(const struct task *task, const struct orch_totals *totals)
 {
     bool priced = task->limits.usd_per_hour > 0;
-    return json_pack("{s:s? s:i s:i s:f s:o}", "stopped_by", orch_limit_name(totals->limit),
+    return json_pack("{s:s? s:i s:i s:o s:o}", "stopped_by", orch_limit_name(totals->limit),
                      "held_back", (int)totals->held_back, "cancelled", (int)totals->cut_off,
-                     "device_s", totals->device_s, "spent_usd",
-                     priced ? json_real(orch_limits_usd(&task->limits, totals->device_s))
+                     "device_s", orch_json_finite(totals->device_s), "spent_usd",
+                     priced ? orch_json_finite(orch_limits_usd(&task->limits, totals->device_s))
                             : json_null());
 }
 
@@ -397,13 +397,13 @@ static void print_totals_json(const struct orch_plan *plan, const struct task *t
             json_object_set_new(ended, orch_verdict_name((enum orch_verdict)i),
                                 json_integer(totals->ended[i]));
     json_t *object = json_pack(
-        "{s:s s:s? s:i s:i s:o s:i s:i s:i s:i s:b s:f s:o s:o s:o}", "recipe",
+        "{s:s s:s? s:i s:i s:o s:i s:i s:i s:i s:b s:o s:o s:o s:o}", "recipe",
         plan->expansion->name, "profile", plan->expansion->profile, "planned", (int)totals->planned,
         "done_before", (int)totals->spared, "ended", ended, "retried", (int)totals->retried,
         "skipped", (int)totals->skipped, "not_run", (int)totals->not_run, "held", (int)totals->held,
-        "interrupted", totals->interrupted || totals->terminated, "seconds", seconds, "forecasts",
-        grades, "limits", limits_json(task, totals), "trials",
-        plan_as_json(plan, &task->forecaster, &task->price));
+        "interrupted", totals->interrupted || totals->terminated, "seconds",
+        orch_json_finite(seconds), "forecasts", grades, "limits", limits_json(task, totals),
+        "trials", plan_as_json(plan, &task->forecaster, &task->price));
     json_object_update(object, (json_t *)(uintptr_t)notices);
     orch_cli_print_json(object);
 }

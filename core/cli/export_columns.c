@@ -72,7 +72,7 @@ static json_t *get_ended(const struct orch_run *run)
 
 static json_t *get_wall_s(const struct orch_run *run)
 {
-    return isfinite(run->wall_ms) ? json_real(run->wall_ms / 1e3) : json_null();
+    return orch_json_finite(run->wall_ms / 1e3);
 }
 
 static json_t *fact(const struct orch_run *run, const char *name)

@@ -2,6 +2,7 @@
 /* `orch predict --score`: how good past forecasts were, by who made them and of what. */
 #include "core/cli/forecast_show.h"
 
+#include "lib/base/json.h"
 #include "store/forecast.h"
 
 #include <math.h>
@@ -47,7 +48,7 @@ static gint compare_lines(gconstpointer a, gconstpointer b)
 static void add_percent(struct orch_table *table, double share)
 {
     g_autofree char *text = isnan(share) ? g_strdup("-") : g_strdup_printf("%.3g %%", 100 * share);
-    orch_table_add(table, text, isnan(share) ? json_null() : json_real(share));
+    orch_table_add(table, text, isnan(share) ? json_null() : orch_json_finite(share));
 }
 
 static void add_line(struct orch_table *table, const struct line *line)

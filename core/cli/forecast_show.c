@@ -4,6 +4,7 @@
 #include "core/cli/predict.h"
 #include "core/hardware/hardware.h"
 #include "lib/base/error.h"
+#include "lib/base/json.h"
 #include "lib/base/text.h"
 
 #include <math.h>
@@ -63,11 +64,6 @@ static double usd_of(const struct device_price *price, double device_s)
     return price && price->usd_per_hour > 0 ? device_s / 3600 * price->usd_per_hour : (double)NAN;
 }
 
-static json_t *real_or_null(double value)
-{
-    return isfinite(value) ? json_real(value) : json_null();
-}
-
 /* ---- one forecast ------------------------------------------------------------------------------
  */
 
@@ -81,9 +77,9 @@ static char *span_text(double p5_s, double p50_s, double p95_s)
 
 static void add_costs(json_t *json, double low, double middle, double high)
 {
-    json_object_set_new(json, "cost_usd", real_or_null(middle));
-    json_object_set_new(json, "cost_low_usd", real_or_null(low));
-    json_object_set_new(json, "cost_high_usd", real_or_null(high));
+    json_object_set_new(json, "cost_usd", orch_json_finite(middle));
+    json_object_set_new(json, "cost_low_usd", orch_json_finite(low));
+    json_object_set_new(json, "cost_high_usd", orch_json_finite(high));
 }
 
 json_t *forecast_json(const struct orch_forecast *forecast, unsigned devices,
@@ -92,8 +88,9 @@ json_t *forecast_json(const struct orch_forecast *forecast, unsigned devices,
     if (!forecast)
         return json_null();
     json_t *json =
-        json_pack("{s:f s:f s:f s:s s:s s:s s:i}", "total_s", forecast->p50_s, "low_s",
-                  forecast->p5_s, "high_s", forecast->p95_s, "tier", forecast->tier, "model",
+        json_pack("{s:o s:o s:o s:s s:s s:s s:i}", "total_s", orch_json_finite(forecast->p50_s),
+                  "low_s", orch_json_finite(forecast->p5_s), "high_s",
+                  orch_json_finite(forecast->p95_s), "tier", forecast->tier, "model",
                   forecast->model, "because", forecast->why, "devices", (int)devices);
     add_costs(json, usd_of(price, forecast->p5_s * devices),
               usd_of(price, forecast->p50_s * devices), usd_of(price, forecast->p95_s * devices));
@@ -139,8 +136,8 @@ json_t *forecast_total_json(const struct orch_plan *plan, const struct orch_fore
 {
     double nothing = total->known ? 0 : (double)NAN;
     json_t *json =
-        json_pack("{s:i s:i s:i s:f}", "trials", (int)total->known, "unknown", (int)total->unknown,
-                  "slots", (int)plan->options.slots, "interval", 0.9);
+        json_pack("{s:i s:i s:i s:o}", "trials", (int)total->known, "unknown", (int)total->unknown,
+                  "slots", (int)plan->options.slots, "interval", orch_json_finite(0.9));
     const struct {
         const char *name;
         double value;
@@ -149,12 +146,13 @@ json_t *forecast_total_json(const struct orch_plan *plan, const struct orch_fore
                    {"high_s", total->p95_s},
                    {"device_s", total->device_p50_s}};
     for (size_t i = 0; i < G_N_ELEMENTS(numbers); i++)
-        json_object_set_new(json, numbers[i].name, real_or_null(numbers[i].value + nothing));
+        json_object_set_new(json, numbers[i].name, orch_json_finite(numbers[i].value + nothing));
     add_costs(json, usd_of(price, total->device_p5_s) + nothing,
               usd_of(price, total->device_p50_s) + nothing,
               usd_of(price, total->device_p95_s) + nothing);
     json_object_set_new(json, "usd_per_hour",
-                        price->usd_per_hour > 0 ? json_real(price->usd_per_hour) : json_null());
+                        price->usd_per_hour > 0 ? orch_json_finite(price->usd_per_hour)
+                                                : json_null());
     json_object_set_new(json, "price_from", price->from ? json_string(price->from) : json_null());
     return json;
 }
@@ -207,6 +205,7 @@ json_t *forecast_grades_json(const struct forecast_grades *grades)
     if (!n)
         return json_null();
     struct orch_score score = forecast_grades_score(grades);
-    return json_pack("{s:i s:f s:f}", "graded", (int)n, "median_relative_error",
-                     score.median_relative_error, "coverage_90", score.coverage_90);
+    return json_pack("{s:i s:o s:o}", "graded", (int)n, "median_relative_error",
+                     orch_json_finite(score.median_relative_error), "coverage_90",
+                     orch_json_finite(score.coverage_90));
 }

@@ -4,6 +4,7 @@
 #include "core/cli/forecast_show.h"
 #include "core/cli/nets.h"
 #include "lib/base/error.h"
+#include "lib/base/json.h"
 #include "predictors/design.h"
 
 #include <string.h>
@@ -139,7 +140,7 @@ void plan_learn_print(struct orch_cli *cli, const struct orch_plan *plan, const 
         g_autofree char *label = orch_cell_label(item->cell);
         g_autofree char *left = g_strdup_printf("%.2g %%", 100 * choice->left);
         orch_table_add(table, label, NULL);
-        orch_table_add(table, left, json_real(choice->left));
+        orch_table_add(table, left, orch_json_finite(choice->left));
         forecast_add_cell(table, known ? &forecast : NULL, orch_plan_item_devices(item));
     }
     g_autofree char *command = run_command(cli);

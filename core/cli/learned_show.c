@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/cli/learned_show.h"
 
+#include "lib/base/json.h"
+
 #include <math.h>
 
 /* What a question was: "rows like those seen", "gpu never seen". */
@@ -40,18 +42,21 @@ json_t *learned_json(const struct orch_learned *learned)
         g_autofree char *mixture = orch_learned_text(learned, k);
         json_t *q = json_pack("{s:s, s:s, s:b}", "question", what, "mixture", mixture,
                               "is_baseline", orch_learned_is_baseline(learned, k));
-        json_object_set_new(q, "mean_relative_error", json_real(orch_learned_error(learned, k)));
-        json_object_set_new(q, "median_relative_error", json_real(orch_learned_median(learned, k)));
+        json_object_set_new(q, "mean_relative_error",
+                            orch_json_finite(orch_learned_error(learned, k)));
+        json_object_set_new(q, "median_relative_error",
+                            orch_json_finite(orch_learned_median(learned, k)));
         json_t *list = json_array();
         const GArray *trials = orch_learned_trials(learned, k);
         for (guint i = 0; i < trials->len; i++) {
             const struct orch_learn_trial *t = &g_array_index(trials, struct orch_learn_trial, i);
             g_autofree char *knobs = t->kind ? orch_knobs_text(t->kind, &t->knobs) : g_strdup("");
-            json_t *one =
-                json_pack("{s:s, s:s, s:s, s:f}", "model", t->kind ? t->kind->name : "white box",
-                          "box", orch_learn_box_name(t->box), "knobs", knobs, "weight", t->weight);
+            json_t *one = json_pack(
+                "{s:s, s:s, s:s, s:o}", "model", t->kind ? t->kind->name : "white box", "box",
+                orch_learn_box_name(t->box), "knobs", knobs, "weight", orch_json_finite(t->weight));
             if (isfinite(t->mean_relative_error))
-                json_object_set_new(one, "mean_relative_error", json_real(t->mean_relative_error));
+                json_object_set_new(one, "mean_relative_error",
+                                    orch_json_finite(t->mean_relative_error));
             json_array_append_new(list, one);
         }
         json_object_set_new(q, "trials", list);

@@ -50,6 +50,12 @@ void orch_cli_print_line(const char *format, ...)
 static void put_json(json_t *value, size_t flags)
 {
     char *text = json_dumps(value, flags | JSON_INDENT(2) | JSON_REAL_PRECISION(15));
+    if (!text) { /* a command packed a NULL, or a text that is not UTF-8: a fault of the program */
+        fputs("orch: cannot write the answer as JSON\n"
+              "  hint: please report this, with the command\n",
+              stderr);
+        exit(ORCH_EXIT_STORE);
+    }
     const char *from = text;
     for (const char *at = text; *at; at++) {
         if (!orch_text_control_bytes(at))

@@ -12,11 +12,6 @@
 
 #define NEAREST 5
 
-static json_t *real_or_null(double value)
-{
-    return isfinite(value) ? json_real(value) : json_null();
-}
-
 /* ---- gathering ---------------------------------------------------------------------------------
  */
 
@@ -74,7 +69,7 @@ static json_t *record_json(const struct orch_trained *t, const struct orch_known
     static const char *const columns[] = {"net", "gpu", "batch", "precision"};
     for (size_t i = 0; i < G_N_ELEMENTS(columns); i++)
         json_object_set_new(o, columns[i], json_string(orch_known_value(t, k, columns[i])));
-    json_object_set_new(o, "step_s", json_real(k->median / 1e3));
+    json_object_set_new(o, "step_s", orch_json_finite(k->median / 1e3));
     json_object_set_new(o, "count", json_integer(k->count));
     json_object_set_new(o, "runs", json_integer(k->runs));
     return o;
@@ -101,8 +96,9 @@ static json_t *learned_part(const struct orch_trained *t, const struct orch_rows
         return json_null();
     struct orch_answer answer;
     orch_learned_predict(t->learned, rows, &answer);
-    return json_pack("{s:o, s:o, s:b}", "step_s", real_or_null(answer.value / 1e3), "roofline_s",
-                     real_or_null(rows->white[0] / 1e3), "extrapolates", answer.extrapolates);
+    return json_pack("{s:o, s:o, s:b}", "step_s", orch_json_finite(answer.value / 1e3),
+                     "roofline_s", orch_json_finite(rows->white[0] / 1e3), "extrapolates",
+                     answer.extrapolates);
 }
 
 json_t *tiers_explain(const struct tiers *tiers, const struct tier_ask *ask,
@@ -121,11 +117,12 @@ json_t *tiers_explain(const struct tiers *tiers, const struct tier_ask *ask,
     if (!rows)
         return NULL;
     json_t *o = json_object();
-    json_object_set_new(o, "white_box",
-                        json_pack("{s:f, s:f, s:f, s:f, s:f}", "forward_s", step->own.forward_s,
-                                  "backward_s", step->own.backward_s, "update_s",
-                                  step->own.update_s, "exposed_exchange_s", step->exposed_s,
-                                  "shift", prior->shift));
+    json_object_set_new(
+        o, "white_box",
+        json_pack("{s:o, s:o, s:o, s:o, s:o}", "forward_s", orch_json_finite(step->own.forward_s),
+                  "backward_s", orch_json_finite(step->own.backward_s), "update_s",
+                  orch_json_finite(step->own.update_s), "exposed_exchange_s",
+                  orch_json_finite(step->exposed_s), "shift", orch_json_finite(prior->shift)));
     json_object_set_new(o, "learned", learned_part(t, rows));
     json_object_set_new(o, "features", features_json(rows));
     json_object_set_new(o, "nearest", nearest_json(tiers, ask));

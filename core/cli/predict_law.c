@@ -238,11 +238,6 @@ void predicted_curve_print(struct orch_cli *cli, const struct predicted_curve *p
     orch_document_free(document);
 }
 
-static json_t *real_or_null(double value)
-{
-    return isfinite(value) ? json_real(value) : json_null();
-}
-
 json_t *predicted_curve_json(const struct predicted_curve *p)
 {
     json_t *o = json_object();
@@ -253,8 +248,8 @@ json_t *predicted_curve_json(const struct predicted_curve *p)
     json_object_set_new(o, "stages", orch_table_to_json(params_table(p)));
     json_object_set_new(o, "curve", orch_table_to_json(predicted_curve_table(p)));
     json_object_set_new(o, "left_out_networks", json_integer(p->left_out.networks));
-    json_object_set_new(o, "left_out_error", real_or_null(p->left_out.mean));
+    json_object_set_new(o, "left_out_error", orch_json_finite(p->left_out.mean));
     json_object_set_new(o, "left_out_worst_error",
-                        p->left_out.networks ? real_or_null(p->left_out.worst) : json_null());
+                        p->left_out.networks ? orch_json_finite(p->left_out.worst) : json_null());
     return o;
 }

@@ -4,6 +4,7 @@
 #include "core/cli/predict.h"
 
 #include "lib/base/error.h"
+#include "lib/base/json.h"
 #include "lib/base/text.h"
 #include "predictors/prior.h"
 
@@ -187,13 +188,13 @@ static void apply_additions(struct question *q, const struct asked *a, struct or
         json_object_set_new(added, "scheme", json_string(orch_exchange_scheme_name(a->added)));
     }
     if (q->o->overlap) {
-        json_object_set_new(added, "whole_comm_ms", json_real(step->comm_ms));
+        json_object_set_new(added, "whole_comm_ms", orch_json_finite(step->comm_ms));
         step->comm_ms = exposed_ms(q, a, table, step);
         json_object_set_new(added, "overlap", json_true());
     }
     double more = q->o->all_layers ? added_layers_ms(table, a, step->worker_batch) : 0;
     if (q->o->all_layers)
-        json_object_set_new(added, "other_layers_ms", json_real(more));
+        json_object_set_new(added, "other_layers_ms", orch_json_finite(more));
     step->total_ms = step->fwd_ms + step->bwd_ms + step->update_ms + step->comm_ms + more;
     step->images_per_s = 1000 * (double)step->effective_batch / step->total_ms;
     json_object_set_new(row, "added_to_paleo", added);
@@ -209,7 +210,7 @@ static const char *const HEADERS[] = {">workers",     ">batch each", ">fwd ms", 
 static void add_ms(struct orch_table *table, double ms)
 {
     g_autofree char *text = orch_number_format(ms);
-    orch_table_add(table, text, json_real(ms));
+    orch_table_add(table, text, orch_json_finite(ms));
 }
 
 /* Images a second that the peaks of all workers would give, by PALEO's count of operations. */
@@ -246,18 +247,18 @@ static void add_step(struct orch_table *table, struct question *q, const struct 
     json_object_set_new(row, "workers", json_integer(s->workers));
     json_object_set_new(row, "batch_per_worker", json_integer(s->worker_batch));
     json_object_set_new(row, "effective_batch", json_integer(s->effective_batch));
-    json_object_set_new(row, "fwd_ms", json_real(s->fwd_ms));
-    json_object_set_new(row, "bwd_ms", json_real(s->bwd_ms));
-    json_object_set_new(row, "update_ms", json_real(s->update_ms));
-    json_object_set_new(row, "comm_ms", json_real(s->comm_ms));
-    json_object_set_new(row, "total_ms", json_real(s->total_ms));
-    json_object_set_new(row, "images_per_s", json_real(s->images_per_s));
-    json_object_set_new(row, "images_per_s_at_peak", json_real(peak));
+    json_object_set_new(row, "fwd_ms", orch_json_finite(s->fwd_ms));
+    json_object_set_new(row, "bwd_ms", orch_json_finite(s->bwd_ms));
+    json_object_set_new(row, "update_ms", orch_json_finite(s->update_ms));
+    json_object_set_new(row, "comm_ms", orch_json_finite(s->comm_ms));
+    json_object_set_new(row, "total_ms", orch_json_finite(s->total_ms));
+    json_object_set_new(row, "images_per_s", orch_json_finite(s->images_per_s));
+    json_object_set_new(row, "images_per_s_at_peak", orch_json_finite(peak));
     if (q->images)
-        json_object_set_new(row, "epoch_s", json_real(epoch));
+        json_object_set_new(row, "epoch_s", orch_json_finite(epoch));
     if (priced) {
-        json_object_set_new(row, "epoch_usd", json_real(usd));
-        json_object_set_new(row, "usd_per_hour", json_real(a->rate.usd_per_hour));
+        json_object_set_new(row, "epoch_usd", orch_json_finite(usd));
+        json_object_set_new(row, "usd_per_hour", orch_json_finite(a->rate.usd_per_hour));
         json_object_set_new(row, "price_from", json_string(a->rate.from));
     }
 }

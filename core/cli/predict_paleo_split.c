@@ -3,6 +3,7 @@
 #include "core/cli/predict.h"
 
 #include "lib/base/error.h"
+#include "lib/base/json.h"
 #include "lib/base/text.h"
 
 #include <string.h>
@@ -11,7 +12,7 @@ static void add_ms(struct orch_table *table, json_t *row, const char *name, doub
 {
     g_autofree char *text = orch_number_format(ms);
     orch_table_add(table, text, NULL);
-    json_object_set_new(row, name, json_real(ms));
+    json_object_set_new(row, name, orch_json_finite(ms));
 }
 
 /* Lower: the pieces beside each other; upper: one after another. */

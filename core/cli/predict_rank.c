@@ -7,6 +7,7 @@
 
 #include "core/report/draw.h"
 
+#include "lib/base/json.h"
 #include "lib/base/text.h"
 
 #include <math.h>
@@ -138,7 +139,7 @@ static void add_ranked(struct orch_table *table, const struct ranked *r)
     g_autofree char *span = span_format(r->a.low_s, r->a.high_s);
     orch_table_add(table, r->c.gpu->name, NULL);
     orch_table_add(table, orch_precision_names()[r->c.precision], NULL);
-    orch_table_add(table, rate, json_real(r->a.step.images_per_s));
+    orch_table_add(table, rate, orch_json_finite(r->a.step.images_per_s));
     add_duration(table, r->a.epoch_s);
     add_duration(table, r->a.total_s);
     orch_table_add(table, span, NULL);

@@ -2,6 +2,7 @@
 /* `orch predict --model roofline`: the bound from below, by batch and by layer. */
 #include "core/cli/predict.h"
 
+#include "lib/base/json.h"
 #include "lib/base/text.h"
 #include "predictors/roofline.h"
 
@@ -20,13 +21,13 @@ struct bound {
 static void add_s(struct orch_table *table, double seconds)
 {
     g_autofree char *text = seconds > 0 ? orch_duration_format(seconds) : g_strdup("-");
-    orch_table_add(table, text, json_real(seconds));
+    orch_table_add(table, text, orch_json_finite(seconds));
 }
 
 static void add_percent(struct orch_table *table, double share)
 {
     g_autofree char *text = g_strdup_printf("%.1f %%", share * 100);
-    orch_table_add(table, text, json_real(share));
+    orch_table_add(table, text, orch_json_finite(share));
 }
 
 static struct orch_roofline_work work_of(const struct question *q, const struct bound *b,
@@ -58,12 +59,12 @@ static bool add_batch(const struct question *q, const struct bound *b, int64_t b
     add_s(table, step.backward_s);
     add_s(table, step.update_s);
     add_s(table, step.total_s);
-    orch_table_add(table, images, json_real((double)batch / step.total_s));
-    orch_table_add(table, tflops, json_real(rate / 1e12));
+    orch_table_add(table, images, orch_json_finite((double)batch / step.total_s));
+    orch_table_add(table, tflops, orch_json_finite(rate / 1e12));
     add_percent(table, rate / b->device.peak_flops);
-    orch_table_add(table, intensity, json_real(step.flops / step.bytes));
+    orch_table_add(table, intensity, orch_json_finite(step.flops / step.bytes));
     add_percent(table, step.memory_bound_share);
-    orch_table_add(table, bytes, json_real(memory.total));
+    orch_table_add(table, bytes, orch_json_finite(memory.total));
     orch_table_add(table, fits ? "yes" : "no", json_boolean(fits));
     return true;
 }
@@ -112,7 +113,7 @@ static int show_layers(struct orch_cli *cli, const struct question *q, const str
         orch_table_add(table, orch_net_op_name(node->op), NULL);
         add_s(table, layers[i].forward_s);
         add_s(table, layers[i].backward_s);
-        orch_table_add(table, intensity, json_real(layers[i].intensity));
+        orch_table_add(table, intensity, orch_json_finite(layers[i].intensity));
         orch_table_add(table, orch_roofline_bound_name(layers[i].bound), NULL);
     }
     orch_table_print_as(cli, table, "layers", q->o->format);

@@ -3,6 +3,7 @@
 #include "core/cli/predict_step.h"
 
 #include "lib/base/error.h"
+#include "lib/base/json.h"
 #include "lib/base/text.h"
 #include "predictors/prior.h"
 
@@ -136,13 +137,13 @@ char *span_format(double low, double high)
 void add_duration(struct orch_table *table, double seconds)
 {
     g_autofree char *text = isnan(seconds) ? g_strdup("-") : orch_duration_format(seconds);
-    orch_table_add(table, text, isnan(seconds) ? json_null() : json_real(seconds));
+    orch_table_add(table, text, isnan(seconds) ? json_null() : orch_json_finite(seconds));
 }
 
 void add_money(struct orch_table *table, double usd)
 {
     g_autofree char *text = money_format(usd);
-    orch_table_add(table, text, isnan(usd) ? json_null() : json_real(usd));
+    orch_table_add(table, text, isnan(usd) ? json_null() : orch_json_finite(usd));
 }
 
 static const char *const HEADERS[] = {">workers", ">batch each", ">step",       ">images/s",
@@ -164,7 +165,7 @@ static void add_answer(struct orch_table *table, const struct question *q, const
     orch_table_add_int(table, a->workers);
     orch_table_add_int(table, a->batch);
     add_duration(table, a->step.total_s);
-    orch_table_add(table, rate, json_real(a->step.images_per_s));
+    orch_table_add(table, rate, orch_json_finite(a->step.images_per_s));
     add_duration(table, a->epoch_s);
     add_duration(table, a->total_s);
     orch_table_add(table, span, NULL);
@@ -173,11 +174,6 @@ static void add_answer(struct orch_table *table, const struct question *q, const
     orch_table_add(table, a->tier, NULL);
     if (has_limits(q))
         orch_table_add(table, answer_keeps_limits(q, a) ? "kept" : "broken", NULL);
-}
-
-static json_t *real_or_null(double value)
-{
-    return isnan(value) ? json_null() : json_real(value);
 }
 
 json_t *answer_json(const struct question *q, const struct candidate *c, const struct answer *a)
@@ -191,23 +187,24 @@ json_t *answer_json(const struct question *q, const struct candidate *c, const s
     json_object_set_new(o, "precision", json_string(orch_precision_names()[c->precision]));
     json_object_set_new(o, "workers", json_integer(a->workers));
     json_object_set_new(o, "batch_per_worker", json_integer(a->batch));
-    json_object_set_new(o, "step_s", json_real(a->step.total_s));
-    json_object_set_new(o, "step_low_s", json_real(a->step.low_s));
-    json_object_set_new(o, "step_high_s", json_real(a->step.high_s));
-    json_object_set_new(o, "exchange_s", json_real(a->step.exchange_s));
-    json_object_set_new(o, "exposed_exchange_s", json_real(a->step.exposed_s));
-    json_object_set_new(o, "images_per_s", json_real(a->step.images_per_s));
-    json_object_set_new(o, "epoch_s", real_or_null(a->epoch_s));
-    json_object_set_new(o, "total_s", real_or_null(a->total_s));
-    json_object_set_new(o, "low_s", real_or_null(a->low_s));
-    json_object_set_new(o, "high_s", real_or_null(a->high_s));
-    json_object_set_new(o, "cost_usd", real_or_null(a->usd));
-    json_object_set_new(o, "cost_low_usd", real_or_null(a->low_usd));
-    json_object_set_new(o, "cost_high_usd", real_or_null(a->high_usd));
+    json_object_set_new(o, "step_s", orch_json_finite(a->step.total_s));
+    json_object_set_new(o, "step_low_s", orch_json_finite(a->step.low_s));
+    json_object_set_new(o, "step_high_s", orch_json_finite(a->step.high_s));
+    json_object_set_new(o, "exchange_s", orch_json_finite(a->step.exchange_s));
+    json_object_set_new(o, "exposed_exchange_s", orch_json_finite(a->step.exposed_s));
+    json_object_set_new(o, "images_per_s", orch_json_finite(a->step.images_per_s));
+    json_object_set_new(o, "epoch_s", orch_json_finite(a->epoch_s));
+    json_object_set_new(o, "total_s", orch_json_finite(a->total_s));
+    json_object_set_new(o, "low_s", orch_json_finite(a->low_s));
+    json_object_set_new(o, "high_s", orch_json_finite(a->high_s));
+    json_object_set_new(o, "cost_usd", orch_json_finite(a->usd));
+    json_object_set_new(o, "cost_low_usd", orch_json_finite(a->low_usd));
+    json_object_set_new(o, "cost_high_usd", orch_json_finite(a->high_usd));
     json_object_set_new(o, "usd_per_hour",
-                        c->rate.usd_per_hour > 0 ? json_real(c->rate.usd_per_hour) : json_null());
+                        c->rate.usd_per_hour > 0 ? orch_json_finite(c->rate.usd_per_hour)
+                                                 : json_null());
     json_object_set_new(o, "price_from", c->rate.from ? json_string(c->rate.from) : json_null());
-    json_object_set_new(o, "memory_bytes", json_real(a->step.memory_bytes));
+    json_object_set_new(o, "memory_bytes", orch_json_finite(a->step.memory_bytes));
     json_object_set_new(o, "largest_batch", json_integer(a->step.largest_batch));
     json_object_set_new(o, "fits", json_boolean(a->step.fits));
     return o;
@@ -220,7 +217,7 @@ json_t *answers_json(const struct question *q, const char *tier, json_t *predict
     json_object_set_new(o, "net", json_string(q->net->name));
     json_object_set_new(o, "images", q->images ? json_integer(q->images) : json_null());
     json_object_set_new(o, "epochs", json_integer(q->epochs));
-    json_object_set_new(o, "interval", json_real(0.9));
+    json_object_set_new(o, "interval", orch_json_finite(0.9));
     json_object_set_new(o, "assumptions", question_assumptions_json(q));
     json_object_set_new(o, "predictions", predictions);
     return o;

@@ -2,6 +2,8 @@
 /* `orch report --points`. */
 #include "core/cli/report.h"
 
+#include "lib/base/json.h"
+
 static char *points_text(double points)
 {
     return g_strdup_printf("%g", points);
@@ -17,7 +19,7 @@ static struct orch_table *make_table(const GPtrArray *parts)
         const char *state = orch_points_state_name(part->state);
         g_autofree char *with_words = g_strdup_printf("%s, and yours to explain", state);
         orch_table_add(table, part->label, NULL);
-        orch_table_add(table, points, json_real(part->points));
+        orch_table_add(table, points, orch_json_finite(part->points));
         orch_table_add(table, part->wants_words ? with_words : state, NULL);
         orch_table_add(table, part->asks ? part->asks : "", NULL);
         orch_table_add(table, orch_points_is_open(part) && part->why ? part->why : "", NULL);

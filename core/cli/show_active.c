@@ -10,11 +10,6 @@
 #include <math.h>
 #include <string.h>
 
-static json_t *real_or_null(double value)
-{
-    return isfinite(value) ? json_real(value) : json_null();
-}
-
 /* A trial that has not ended: what its journal says so far. */
 struct going {
     json_t *record, *last; /* what it is; the last value of each metric */
@@ -80,9 +75,10 @@ static json_t *remaining_json(const struct going *g)
 {
     if (!g->has_left)
         return json_null();
-    return json_pack("{s:f s:f s:f s:o s:s s:o}", "seconds", g->left.seconds, "low_s",
-                     g->left.low_s, "high_s", g->left.high_s, "tau_s", real_or_null(g->left.tau_s),
-                     "estimate", g->left.estimate, "drift", real_or_null(g->left.drift));
+    return json_pack("{s:o s:o s:o s:o s:s s:o}", "seconds", orch_json_finite(g->left.seconds),
+                     "low_s", orch_json_finite(g->left.low_s), "high_s",
+                     orch_json_finite(g->left.high_s), "tau_s", orch_json_finite(g->left.tau_s),
+                     "estimate", g->left.estimate, "drift", orch_json_finite(g->left.drift));
 }
 
 static json_t *going_json(const struct orch_active_row *row, const struct going *g,
@@ -93,19 +89,23 @@ static json_t *going_json(const struct orch_active_row *row, const struct going 
                              (json_int_t)g->points, "record", g->record ? g->record : json_null());
     if (g->total > 0)
         json_object_set_new(json, "progress",
-                            json_pack("{s:f s:f}", "done", g->done, "total", g->total));
+                            json_pack("{s:o s:o}", "done", orch_json_finite(g->done), "total",
+                                      orch_json_finite(g->total)));
     json_object_set_new(json, "remaining", remaining_json(g));
     if (g->has_forecast) {
         const struct orch_forecast_row *f = &g->forecast;
         json_object_set_new(json, "forecast",
-                            json_pack("{s:f s:f s:f s:b}", "total_s", f->p50_s, "low_s", f->p5_s,
-                                      "high_s", f->p95_s, "longer_than_forecast", g->is_longer));
+                            json_pack("{s:o s:o s:o s:b}", "total_s", orch_json_finite(f->p50_s),
+                                      "low_s", orch_json_finite(f->p5_s), "high_s",
+                                      orch_json_finite(f->p95_s), "longer_than_forecast",
+                                      g->is_longer));
     }
     if (there->tier)
         json_object_set_new(json, "elsewhere",
-                            json_pack("{s:s s:s s:f s:f s:f s:s}", "gpu", there->gpu, "tier",
-                                      there->tier, "seconds", there->seconds, "low_s", there->low_s,
-                                      "high_s", there->high_s, "because", there->why));
+                            json_pack("{s:s s:s s:o s:o s:o s:s}", "gpu", there->gpu, "tier",
+                                      there->tier, "seconds", orch_json_finite(there->seconds),
+                                      "low_s", orch_json_finite(there->low_s), "high_s",
+                                      orch_json_finite(there->high_s), "because", there->why));
     return json;
 }
 

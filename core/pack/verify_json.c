@@ -101,11 +101,11 @@ static json_t *run_facts(struct orch_store *store, const struct orch_run *run, G
     if (sum_points(store, run->id, &sums, error)) {
         g_autofree char *wall = g_strdup_printf("%a", run->wall_ms);
         g_autofree char *started = g_strdup_printf("%" G_GINT64_FORMAT, run->started_ns);
-        out = json_pack("{s:s, s:s, s:s, s:s, s:s, s:i, s:s?, s:s, s:s, s:f, s:I, s:b, s:s, s:s}",
+        out = json_pack("{s:s, s:s, s:s, s:s, s:s, s:i, s:s?, s:s, s:s, s:o, s:I, s:b, s:s, s:s}",
                         "key", run->key, "digest", run->digest, "fingerprint", run->fingerprint,
                         "who", run->who, "experiment", run->experiment, "repeat", run->repeat,
                         "machine", run->machine_key, "started", started, "wall", wall, "wall_ms",
-                        isfinite(run->wall_ms) ? run->wall_ms : 0.0, "points",
+                        orch_json_finite(isfinite(run->wall_ms) ? run->wall_ms : 0.0), "points",
                         (json_int_t)sums.points, "timed", (int)sums.timed, "values",
                         g_checksum_get_string(sums.values), "times",
                         g_checksum_get_string(sums.times));

@@ -277,9 +277,9 @@ static json_t *section_json(const struct orch_section *section)
         json_array_append_new(blocks, block_json(section->blocks->pdata[i]));
     for (guint i = 0; i < section->runs->len; i++)
         json_array_append_new(runs, run_json(section->runs->pdata[i]));
-    return json_pack("{s:o, s:o, s:f, s:s, s:s, s:o, s:i, s:i, s:o, s:o, s:o}", "question",
+    return json_pack("{s:o, s:o, s:o, s:s, s:s, s:o, s:i, s:i, s:o, s:o, s:o}", "question",
                      text_or_null(section->question), "title", text_or_null(section->title),
-                     "points", section->points, "kind", section->kind, "state",
+                     "points", orch_json_finite(section->points), "kind", section->kind, "state",
                      orch_section_state_name(section->state), "scale", text_or_null(section->scale),
                      "planned", (int)section->planned, "done", (int)section->done, "command",
                      text_or_null(section->command), "blocks", blocks, "runs", runs);

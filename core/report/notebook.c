@@ -115,7 +115,7 @@ static void add_answer(json_t *cells, const char *id, const struct orch_outline_
     json_t *cell = orch_notebook_markdown(cell_id, "");
     json_t *orch = json_object_get(json_object_get(cell, "metadata"), "orch");
     json_object_set_new(orch, "question", json_string(part->question ? part->question : ""));
-    json_object_set_new(orch, "points", json_real(part->points));
+    json_object_set_new(orch, "points", orch_json_finite(part->points));
     json_object_set_new(orch, "student", json_true());
     json_array_append_new(cells, cell);
 }

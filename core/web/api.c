@@ -3,6 +3,7 @@
 #include "core/web/internal.h"
 
 #include "lib/base/error.h"
+#include "lib/base/json.h"
 #include "lib/base/text.h"
 
 #include <string.h>
@@ -99,14 +100,15 @@ bool web_api_coverage(struct web_call *call, GError **error)
     json_t *rows = json_array();
     for (guint i = 0; i < shares->len; i++) {
         const struct orch_share *s = shares->pdata[i];
-        json_array_append_new(rows, json_pack("{s:s? s:s? s:s? s:b s:I s:I s:I s:f s:f}", "recipe",
+        json_array_append_new(rows, json_pack("{s:s? s:s? s:s? s:b s:I s:I s:I s:o s:o}", "recipe",
                                               s->recipe, "experiment", s->experiment, "who", s->who,
                                               "is_mine",
                                               s->who && call->web->options.who &&
                                                   orch_who_is_same(s->who, call->web->options.who),
                                               "runs", (json_int_t)s->runs, "ok", (json_int_t)s->ok,
                                               "trials", (json_int_t)s->trials, "ended_ms",
-                                              (double)s->ended_ns / 1e6, "wall_s", s->wall_s));
+                                              orch_json_finite((double)s->ended_ns / 1e6), "wall_s",
+                                              orch_json_finite(s->wall_s)));
     }
     web_answer_json(call, json_pack("{s:o s:s?}", "shares", rows, "who", call->web->options.who),
                     15);

@@ -69,13 +69,14 @@ json_t *web_active_json(const struct orch_active_row *row)
     g_autoptr(json_t) record = row->record ? json_loads(row->record, 0, NULL) : NULL;
     json_t *coords = json_object_get(json_object_get(record, "facts"), "coords");
     return json_pack(
-        "{s:s s:b s:s s:s s:s s:s s:s s:I s:f s:O? s:o s:o}", "key", row->key, "is_alive",
+        "{s:s s:b s:s s:s s:s s:s s:s s:I s:o s:O? s:o s:o}", "key", row->key, "is_alive",
         orch_process_is_alive(&row->runner), "experiment",
         orch_json_text(record, "experiment", "?"), "recipe", orch_json_text(record, "recipe", "-"),
         "plugin", orch_json_text(record, "plugin", "?"), "who", orch_json_text(record, "who", "?"),
         "where", orch_json_text(record, "where_key", "-"), "repeat",
-        (json_int_t)orch_json_int(record, "repeat", 1), "started_ms", (double)row->started_ns / 1e6,
-        "setting", coords, "units", units_json(record), "params", params_json(record));
+        (json_int_t)orch_json_int(record, "repeat", 1), "started_ms",
+        orch_json_finite((double)row->started_ns / 1e6), "setting", coords, "units",
+        units_json(record), "params", params_json(record));
 }
 
 /* ---- one run ----------------------------------------------------------------------------------
@@ -123,8 +124,8 @@ static json_t *head_json(const struct orch_run *run)
     json_object_set_new(o, "dirty", json_boolean(run->source_dirty));
     json_object_set_new(o, "hidden", json_boolean(run->hidden));
     json_object_set_new(o, "purged", json_boolean(run->purged));
-    json_object_set_new(o, "started_ms", json_real((double)run->started_ns / 1e6));
-    json_object_set_new(o, "ended_ms", json_real((double)run->ended_ns / 1e6));
+    json_object_set_new(o, "started_ms", orch_json_finite((double)run->started_ns / 1e6));
+    json_object_set_new(o, "ended_ms", orch_json_finite((double)run->ended_ns / 1e6));
     json_object_set_new(o, "wall_s", orch_json_real(run->wall_ms / 1e3));
     return o;
 }
@@ -183,9 +184,10 @@ json_t *web_forecast_json(struct orch_store *store, const char *key)
     struct orch_forecast_row f;
     if (!orch_store_forecast_of(store, key, &f, NULL))
         return json_null();
-    return json_pack("{s:s? s:s? s:f s:f s:f s:f}", "model", f.model, "tier", f.tier, "p5_s",
-                     f.p5_s, "p50_s", f.p50_s, "p95_s", f.p95_s, "made_ms",
-                     (double)f.made_ns / 1e6);
+    return json_pack("{s:s? s:s? s:o s:o s:o s:o}", "model", f.model, "tier", f.tier, "p5_s",
+                     orch_json_finite(f.p5_s), "p50_s", orch_json_finite(f.p50_s), "p95_s",
+                     orch_json_finite(f.p95_s), "made_ms",
+                     orch_json_finite((double)f.made_ns / 1e6));
 }
 
 static bool answer_active(struct web_call *call, const struct orch_active_row *row)
@@ -252,11 +254,6 @@ bool web_api_metrics(struct web_call *call, GError **error)
 /* ---- curves -----------------------------------------------------------------------------------
  */
 
-static json_t *real_or_null(double value)
-{
-    return isfinite(value) ? json_real(value) : json_null();
-}
-
 json_t *web_thin_json(const struct orch_thin *thin)
 {
     g_autoptr(GArray) points = orch_thin_points(thin);
@@ -264,8 +261,8 @@ json_t *web_thin_json(const struct orch_thin *thin)
     for (guint i = 0; i < points->len; i++) {
         const struct orch_thin_point *p = &g_array_index(points, struct orch_thin_point, i);
         json_array_append_new(step, json_integer(p->step));
-        json_array_append_new(t_ms, real_or_null(p->t_ms));
-        json_array_append_new(value, real_or_null(p->value));
+        json_array_append_new(t_ms, orch_json_finite(p->t_ms));
+        json_array_append_new(value, orch_json_finite(p->value));
     }
     return json_pack("{s:o s:o s:o s:I s:I}", "step", step, "t_ms", t_ms, "value", value, "count",
                      (json_int_t)orch_thin_count(thin), "width", (json_int_t)orch_thin_width(thin));

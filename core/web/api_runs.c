@@ -247,8 +247,9 @@ static json_t *stat_json(const GArray *values)
     if (!values->len)
         return json_null();
     return json_pack("{s:I s:o s:o s:o s:o s:o}", "n", (json_int_t)s.count, "mean",
-                     orch_json_real(s.mean), "sd", isnan(s.sd) ? json_null() : json_real(s.sd),
-                     "half", isnan(s.half) ? json_null() : json_real(s.half), "min",
+                     orch_json_real(s.mean), "sd",
+                     isnan(s.sd) ? json_null() : orch_json_finite(s.sd), "half",
+                     isnan(s.half) ? json_null() : orch_json_finite(s.half), "min",
                      orch_json_real(s.min), "max", orch_json_real(s.max));
 }
 

@@ -182,8 +182,8 @@ static json_t *remaining_json(const struct trial *t, double now_s)
     struct orch_remaining left;
     if (!orch_remaining(points, count, t->points_total, now_s, &left))
         return json_null();
-    return json_pack("{s:f s:f s:f}", "seconds", left.seconds, "low_s", left.low_s, "high_s",
-                     left.high_s);
+    return json_pack("{s:o s:o s:o}", "seconds", orch_json_finite(left.seconds), "low_s",
+                     orch_json_finite(left.low_s), "high_s", orch_json_finite(left.high_s));
 }
 
 static json_t *trial_json(const struct trial *t)
@@ -196,10 +196,9 @@ static json_t *trial_json(const struct trial *t)
         json_object_set_new(last, c->name, orch_json_real(c->last));
     }
     json_object_set_new(o, "is_alive", json_boolean(is_alive));
-    json_object_set_new(o, "elapsed_s", json_real(MAX(0, now_s)));
-    json_object_set_new(o, "done", isfinite(t->done) ? json_real(t->done) : json_null());
-    json_object_set_new(o, "total",
-                        t->total > 0 && isfinite(t->total) ? json_real(t->total) : json_null());
+    json_object_set_new(o, "elapsed_s", orch_json_finite(MAX(0, now_s)));
+    json_object_set_new(o, "done", orch_json_finite(t->done));
+    json_object_set_new(o, "total", t->total > 0 ? orch_json_finite(t->total) : json_null());
     json_object_set_new(o, "phase", t->phase ? json_string(t->phase) : json_null());
     json_object_set_new(o, "points", json_integer(t->points));
     json_object_set_new(o, "metrics_left_out", json_boolean(t->metrics_left_out > 0));

@@ -124,6 +124,11 @@ json_t *orch_json_real(double value)
     return json_real(value);
 }
 
+json_t *orch_json_finite(double value)
+{
+    return isfinite(value) ? json_real(value) : json_null();
+}
+
 bool orch_json_get_real(const json_t *value, double *out)
 {
     if (json_is_number(value)) {

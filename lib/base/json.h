@@ -22,6 +22,10 @@ char *orch_json_canonical(const json_t *value);
 
 /** A real as JSON: a number, or the strings "nan", "inf", "-inf". New reference. */
 json_t *orch_json_real(double value);
+/** A real for readers of --json and for the page: a number, or null when it is NaN or infinite.
+ * Never NULL, as json_real is for these: a NULL within json_pack makes the whole object NULL. New
+ * reference. */
+json_t *orch_json_finite(double value);
 /** Reads what orch_json_real made; integers too. False when it is neither. */
 bool orch_json_get_real(const json_t *value, double *out);
 /** A 64-bit unsigned number as a JSON string. New reference. */

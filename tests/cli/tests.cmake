@@ -24,8 +24,11 @@ set_tests_properties(cli.0064-bundles cli.0066-push-pull cli.0068-push-hostile c
 # keys are made, a store is damaged, two hosts hold locks, a hostile member's thousand refs
 set_tests_properties(cli.0075-signatures cli.0077-allowance cli.0082-repair cli.0084-doctor cli.0087-hostile-worth
   cli.0088-hostile-refs cli.0111-disturbed PROPERTIES LABELS "slow")
+# every command with every option, over two stores
+set_tests_properties(cli.0096-hostile-rows PROPERTIES LABELS "slow" TIMEOUT 900)
 # start a Jupyter kernel, a browser
 set_tests_properties(cli.0121-recipe-counts PROPERTIES LABELS "slow")
 set_tests_properties(cli.0059-notebooks cli.0058-page-browser PROPERTIES LABELS "slow" TIMEOUT 300)
 add_test(NAME layers COMMAND ${CMAKE_SOURCE_DIR}/tests/layers.sh ${CMAKE_SOURCE_DIR})
-set_tests_properties(layers PROPERTIES LABELS quick)
+add_test(NAME json_reals COMMAND ${CMAKE_SOURCE_DIR}/tests/json_reals.sh ${CMAKE_SOURCE_DIR})
+set_tests_properties(layers json_reals PROPERTIES LABELS quick)

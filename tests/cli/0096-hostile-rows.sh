@@ -1,0 +1,48 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Runs of a stranger with numbers and texts that no honest run has: no command crashes, hangs or fails over the whole
+# store because of one of them. All commands are tried, as the program itself lists them.
+. "$(dirname "$0")/lib.sh"
+cat >job.sh <<'S'
+for i in 1 2 3; do echo "step=$i accuracy=0.$i"; done
+echo final 0.5
+echo hello >out.txt
+S
+cat >job.plugin <<'Y'
+plugin: job
+version: 1.0.0
+command: [sh, job.sh]
+metrics_from: lines
+parameters:
+  lr: {type: real, default: 0.1}
+  note: {type: string, default: x}
+metrics:
+  accuracy: {better: max, step: epoch}
+  final: {better: max}
+artifacts:
+  out: out.txt
+Y
+cat >r.recipe <<'R'
+format: 1
+recipe: r
+experiments:
+  tune: { plugin: ./job.plugin, reuse: any, inputs: [job.sh], sweep: { lr: [0.01, 0.1] } }
+report:
+  - { question: 1.1, title: Final, table: { rows: lr, columns: note, value: [result final, best accuracy] } }
+  - { question: 1.2, title: By epoch, plot: { x: epoch, y: accuracy, by: lr } }
+  - { question: 1.3, title: Best, best: { value: result final, by: [experiment, lr] } }
+R
+printf 'lr,ms\n1,2\n2,3\n3,4\n' >data.csv
+git add -A; git commit -qm one
+ok orch run r.recipe -q
+for copy in sound hostile merged edited; do cp -r .orch "../$copy"; done
+rm -r .orch
+forge() { python3 "$SOURCE/tests/store/forge_rows.py" "$@" >/dev/null || _fail "no forged store: $*"; }
+forge ../hostile/results.db
+forge --loose ../edited/results.db
+fails 7 orch --db ../merged/results.db db merge ../hostile/results.db
+ok orch --db ../merged/results.db db info --json
+[ "$(json runs)" -gt 60 ] || _fail "only $(json runs) runs were taken"
+try() { python3 "$SOURCE/tests/cli/all_commands.py" . ../sound "$@" >"$SCRATCH/tried" 2>&1 || _fail "$(tail -40 "$SCRATCH/tried")"; }
+try ../merged
+try ../edited --brief --edited

@@ -1,0 +1,20 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# The quick part of 0096: a joined run without a wall time or without texts, sizes whose sum overflows.
+. "$(dirname "$0")/lib.sh"
+sleeps nap 0.001
+git add -A; git commit -qm one
+git init -q --bare ../hub.git; git remote add origin ../hub.git
+ok orch run nap.recipe -q
+cp -r .orch ../odd
+python3 "$SOURCE/tests/store/forge_rows.py" ../odd/results.db no_wall no_texts no_fingerprint artifacts >/dev/null || _fail 'no forged store'
+ok orch db merge ../odd/results.db
+ok orch ls -n 0 --json; same "$(json runs.3.run | wc -c)" 37
+ok orch show 01900000-0000-7000-8000-000000000002 --json; same "$(json wall_s)" null
+ok orch show 01900000-0000-7000-8000-000000000003 --json
+ok orch show 01900000-0000-7000-8000-000000000003
+ok orch best wall_s
+ok orch compare 01900000-0000-7000-8000-000000000004 @last --across --json
+ok orch plan nap.recipe
+ok orch db info
+ok orch status --json
