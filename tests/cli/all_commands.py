@@ -32,7 +32,8 @@ VALUES = {
     "COLUMN=FEATURE,...": "lr=lr", "DATE": "2026-01-01", "FILTER": "lr>0 or wall_s<1", "GPU=USD": "v100=1", "ID": "{run}",
     "K/N": "1/2", "KIND": "linear", "LANG": "python", "LAYER": "conv1", "LIMIT": "1h", "LINK": "pcie3", "LIST": "lr",
     "N,...": "1,2", "NAME=FILE": "x=data.csv", "NAMES": "accuracy", "NAMES|all": "all", "NAME|FOLDER": "nowhere", "NAME|N": "2",
-    "NUMBER": "2", "PARAM=A,B,...": "lr=0.1,0.2", "PARAM=VALUE": "lr=0.3", "PERCENT": "50", "QUESTION": "1.1", "SET,...": "lr=1",
+    "NUMBER": "2", "PARAM=A,B,...": "lr=0.1,0.2", "PARAM=VALUE": "lr=0.3", "[EXP.]PARAM=VALUE": "lr=0.3",
+    "[EXP.]PARAM=A,B,...": "lr=0.1,0.2", "PERCENT": "50", "QUESTION": "1.1", "SET,...": "lr=1",
     "SHARE": "0.5", "STATE": "ok", "TEXT": "words", "UNIT": "s", "USD": "1", "VALUE": "final", "WHAT": "wall_s", "WHICH": "newest",
 }
 # commands that take another value than what their usage names
@@ -59,7 +60,7 @@ def pages(folder):
         if not usage or not title:
             continue
         options = text.split("options:", 1)[1].split("options of every command:")[0] if "\noptions:" in text else ""
-        found = re.findall(r"^ {2}(?:-\w, |    )(--[\w-]+)(?: ([A-Z][^ ]*))?", options, re.M)
+        found = re.findall(r"^ {2}(?:-\w, |    )(--[\w-]+)(?: ([A-Z[][^ ]*))?", options, re.M)
         rest = usage.group(1)[len(title.group(1)):].replace("[OPTION...]", "").strip()
         commands[title.group(1)] = (rest, found)
     return commands
@@ -142,7 +143,7 @@ def judge(words, sound, hostile):
     if is_json(sound[1]) and sound[0] == status and not is_json(out):
         return f"no JSON: {out[-200:]}"
     if "{run}" in words or ("--edited" in sys.argv and status == 3):
-        return None if not status or "hint:" in text else f"status {status} without a hint: {text[-300:]}"
+        return None if status == sound[0] or "hint:" in text else f"status {status} without a hint: {text[-300:]}"
     if sound[0] == 0 and status not in (0, 7, 1):
         return f"status {status}, 0 over a sound store: {text[-300:]}"
     return None
