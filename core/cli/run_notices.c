@@ -140,7 +140,7 @@ void run_notices_to_json(const struct run_notices *notices, json_t *object)
     json_object_set_new(object, "failures", failures);
     json_object_set(object, "tried_again", notices->tried_again);
     json_object_set_new(object, "disturbed",
-                        json_pack("{s:i s:f s:f}", "trials", (int)notices->disturbed_count,
-                                  "foreign_cpu_max", notices->foreign_cpu_max, "threshold",
-                                  ORCH_FOREIGN_CPU_MAX));
+                        json_pack("{s:i s:o s:o}", "trials", (int)notices->disturbed_count,
+                                  "foreign_cpu_max", orch_json_finite(notices->foreign_cpu_max),
+                                  "threshold", orch_json_finite(ORCH_FOREIGN_CPU_MAX)));
 }
