@@ -31,7 +31,7 @@ static const struct orch_option OPTIONS[] = {
     {"artifact", 0, "NAME=FILE", ORCH_OPT_LIST, offsetof(struct try_options, artifacts),
      "keep a file that the command makes"},
     {"timeout", 0, "SECONDS", ORCH_OPT_REAL, offsetof(struct try_options, timeout),
-     "stop a trial after so long"},
+     "begin to stop a trial after so long (docs/recipes.md)"},
     {"jobs", 'j', "N", ORCH_OPT_INT, offsetof(struct try_options, execute.jobs),
      "run N trials at once"},
     {"force", 0, NULL, ORCH_OPT_FLAG, offsetof(struct try_options, execute.force),

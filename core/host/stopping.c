@@ -4,20 +4,31 @@
 #include "core/host/procs.h"
 #include "lib/base/ident.h"
 #include "lib/base/json.h"
+#include "lib/base/text.h"
 
 #include <signal.h>
 #include <stdarg.h>
 
-static const int64_t GRACE_DEFAULT_NS = INT64_C(5000000000), KILL_AGAIN_NS = INT64_C(50000000),
-                     HOPELESS_NS = INT64_C(30000000000);
+static const int64_t GRACE_DEFAULT_NS = INT64_C(5000000000), GRACE_MIN_NS = INT64_C(500000000),
+                     KILL_AGAIN_NS = INT64_C(50000000), HOPELESS_NS = INT64_C(30000000000);
+
+/* A trial that may run 3 s must not take 5 s more to end: half its time limit, where that is less
+ * than the default. */
+static int64_t grace_of(const struct orch_trial *trial)
+{
+    if (trial->grace_s > 0)
+        return (int64_t)(MIN(trial->grace_s, 1e6) * 1e9);
+    if (trial->limit_s <= 0)
+        return GRACE_DEFAULT_NS;
+    return CLAMP((int64_t)(MIN(trial->limit_s, 1e6) * 1e9 / 2), GRACE_MIN_NS, GRACE_DEFAULT_NS);
+}
 
 void stopping_init(struct stopping *stopping, const struct orch_trial *trial, struct child *child)
 {
     *stopping = (struct stopping){
         .key = trial->key,
         .child = child,
-        .grace_ns =
-            trial->grace_s > 0 ? (int64_t)(MIN(trial->grace_s, 1e6) * 1e9) : GRACE_DEFAULT_NS,
+        .grace_ns = grace_of(trial),
         .next_ns = INT64_MAX,
     };
 }
@@ -77,7 +88,9 @@ void stopping_continue(struct stopping *stopping)
 {
     if (stopping->stage == STOP_TERMINATED) { /* whoever reads the wall time wants to know why */
         char *reason = stopping->reason;
-        stopping->reason = g_strdup_printf("%s; it did not end on SIGTERM and was killed", reason);
+        g_autofree char *grace = orch_duration_format((double)stopping->grace_ns / 1e9);
+        stopping->reason = g_strdup_printf("%s; it did not end within %s of SIGTERM and was killed",
+                                           reason, grace);
         g_free(reason);
     }
     go_on(stopping);

@@ -324,7 +324,7 @@ static void read_experiment(struct recipe_draft *draft, const struct orch_yaml *
     int64_t retries;
     made->retries = 1;
     if (orch_recipe_get_count(draft, map, "retries", "0", "100", &retries))
-        made->retries = (unsigned)retries;
+        made->retries = made->timeout_retries = (unsigned)retries;
     made->manifest = experiment->manifest ? experiment->manifest : made->own_manifest;
 }
 

@@ -45,10 +45,11 @@ struct orch_experiment {
     enum orch_recipe_reuse reuse;
     char *reuse_why; /* "plugin 'sleep' is a timing plugin", "report reads images_per_s (images/s)",
                         "says the recipe", "default" */
-    unsigned retries; /* further attempts after lost or timeout; default 1 */
-    double timeout_s; /* 0: none */
-    unsigned gpus;    /* per trial */
-    unsigned cores;   /* per trial; 0: the slot's share */
+    unsigned retries;         /* further attempts after lost or preempted; default 1 */
+    unsigned timeout_retries; /* after a timeout: `retries` where the recipe has it, else 0 */
+    double timeout_s;         /* 0: none */
+    unsigned gpus;            /* per trial */
+    unsigned cores;           /* per trial; 0: the slot's share */
     int64_t memory_bytes;
     double time_s;       /* expected at most, for queues; 0: unknown */
     char **inputs;       /* patterns, relative to the repository's root as found from the recipe's

@@ -37,6 +37,13 @@ static void count_end(struct run *run, struct job *job, const struct orch_collec
         run->failed_fast = true;
 }
 
+/* How often a trial is tried again after such an end. A trial that was lost may end well the next
+ * time; one that ran out of time would take as long again, so the recipe has to ask for it. */
+static unsigned retries_after(const struct orch_experiment *experiment, enum orch_verdict verdict)
+{
+    return verdict == ORCH_VERDICT_TIMEOUT ? experiment->timeout_retries : experiment->retries;
+}
+
 static bool end_host(struct run *run, struct host *host, GError **error)
 {
     struct job *job = host->job;
@@ -53,7 +60,7 @@ static bool end_host(struct run *run, struct host *host, GError **error)
     g_free(item->run_key);
     item->run_key = g_strdup(host->running.key);
     bool again = orch_verdict_facts(collected.verdict)->retried && !run->stop_level &&
-                 job->tries < item->cell->experiment->retries;
+                 job->tries < retries_after(item->cell->experiment, collected.verdict);
     if (again) {
         job->tries++;
         job->status = JOB_TODO;

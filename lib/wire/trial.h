@@ -33,7 +33,8 @@ struct orch_trial {
     int64_t limit_memory_bytes; /* 0: none */
     int64_t limit_log_bytes; /* of stdout and of stderr each; 0: 16 MiB. First and last halves are
                                 kept, the middle is dropped and said */
-    double grace_s;   /* between cancel and SIGTERM, and between SIGTERM and SIGKILL; 0: 5 s */
+    double grace_s; /* between cancel and SIGTERM, and between SIGTERM and SIGKILL; 0: half of
+                       limit_s, from 0.5 to 5 s; without limit_s 5 s */
     bool detached;    /* go on when the runner dies */
     bool is_followed; /* nothing is started: events come on the host's standard input, from a
                          program that orch did not start (orch record) */

@@ -24,8 +24,8 @@ struct orch_verdict_facts {
     const char *name;    /* as stored: "ok", "failed", ..., "protocol-error" */
     const char *meaning; /* for people, one line */
     bool spares;         /* a run with this verdict spares an equal trial (ok, diverged) */
-    bool retried;        /* retried by default (lost, timeout, preempted) */
-    bool fault;          /* counts as "some trial failed" (exit 1) */
+    bool retried; /* may be tried again: lost and preempted by default, timeout where asked */
+    bool fault;   /* counts as "some trial failed" (exit 1) */
 };
 
 const struct orch_verdict_facts *orch_verdict_facts(enum orch_verdict verdict);

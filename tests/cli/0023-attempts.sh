@@ -7,12 +7,21 @@ experiments:
   slow: { plugin: sleep, with: { seconds: 30 }, timeout: 300ms, retries: 2 }
 R
 fails 1 orch run r.recipe; says timeout
+# what is tried again is said, trial by trial and in --json
+says 'tried again: attempt 2 follows'; says '2 tried again'
 ok orch ls --json -n 0; same "$(json runs.#)" 3 'attempts'
 same "$(json runs.0.state) $(json runs.1.state) $(json runs.2.state)" 'timeout timeout timeout'
 ok orch show @last --json; same "$(json attempt)" 3
 sed -i 's/retries: 2/retries: 0/' r.recipe
 fails 1 orch run r.recipe; ok orch ls --json -n 0; same "$(json runs.#)" 4
 ok orch show @last --json; same "$(json attempt)" 4
+# without 'retries' a trial that ran out of time is not tried again; a program that ignores SIGTERM is killed soon
+# after a short limit
+sed -i 's/, retries: 0//' r.recipe
+fails 1 orch run r.recipe --json; same "$(json ended.timeout) $(json retried) $(json tried_again.#)" '1 0 0'
+printf "trap '' TERM\nwhile :; do sleep 0.05; done\n" >deaf.sh
+fails 1 orch try --timeout 0.4 -- sh deaf.sh; says 'ran past its limit of 400 ms; it did not end within 500 ms of SIGTERM and was killed'
+ok orch show @last --json; python3 -c "assert 0.9 <= $(json wall_s) < 3"
 # a failure is no accident: it is not tried again
 mkdir exp
 cat >exp/bad.plugin <<'Y'

@@ -358,7 +358,7 @@ static struct trial_case CASES[] = {
      .check = check_118_points},
     {"crash_close", .how = "crash_close", .verdict = "crashed", .reason = "signal 11 (SIGSEGV)"},
     {"hang", .how = "hang", .extra = LIMIT, .verdict = "timeout",
-     .reason = "ran past its limit of 400 ms; it did not end on SIGTERM and was killed",
+     .reason = "ran past its limit of 400 ms; it did not end within 200 ms of SIGTERM and was killed",
      .check = check_pid_dead},
     {"hang_with_family", .how = "hang_with_family", .extra = LIMIT, .verdict = "timeout",
      .reason = "was killed", .check = check_family_dead},
