@@ -3,6 +3,7 @@
  * parameter for each -x and -s, and run like every other. */
 #include "core/cli/cli.h"
 #include "core/cli/execute.h"
+#include "core/cli/try_words.h"
 
 #include "lib/base/error.h"
 #include "lib/base/file.h"
@@ -16,6 +17,7 @@ struct try_options {
     const char **artifacts;
     int repeat;
     double timeout;
+    bool from_env;
 };
 
 static const struct orch_option OPTIONS[] = {
@@ -30,6 +32,8 @@ static const struct orch_option OPTIONS[] = {
      "call the experiment so (default: the program's name)"},
     {"artifact", 0, "NAME=FILE", ORCH_OPT_LIST, offsetof(struct try_options, artifacts),
      "keep a file that the command makes"},
+    {"env", 0, NULL, ORCH_OPT_FLAG, offsetof(struct try_options, from_env),
+     "the program reads its settings from $ORCH_PARAM_name or $ORCH_PARAMS"},
     {"timeout", 0, "SECONDS", ORCH_OPT_REAL, offsetof(struct try_options, timeout),
      "begin to stop a trial after so long (docs/recipes.md)"},
     {"jobs", 'j', "N", ORCH_OPT_INT, offsetof(struct try_options, execute.jobs),
@@ -46,85 +50,6 @@ static const struct orch_option OPTIONS[] = {
      "a line for each trial instead of a live block"},
     {0}};
 
-/* A parameter named on the command line. */
-struct placeholder {
-    char *name;
-    const char *type; /* "int", "real" or "string": the narrowest that all values fit */
-};
-
-static void placeholder_free(void *pointer)
-{
-    struct placeholder *placeholder = pointer;
-    g_free(placeholder->name);
-    g_free(placeholder);
-}
-
-static const char *type_of(const char *values, bool swept)
-{
-    if (g_str_has_prefix(values, "range("))
-        return "int";
-    g_auto(GStrv) words = g_strsplit(values, swept ? "," : "\n", -1);
-    const char *type = "int";
-    for (int i = 0; words[i]; i++) {
-        int64_t whole;
-        double real;
-        char *word = g_strstrip(words[i]);
-        if (strcmp(type, "int") == 0 && !orch_int_parse(word, &whole))
-            type = "real";
-        if (strcmp(type, "real") == 0 && !orch_real_parse(word, &real))
-            type = "string";
-    }
-    return type;
-}
-
-static bool add_placeholders(const char **list, bool swept, GPtrArray *out, GError **error)
-{
-    for (int i = 0; list && list[i]; i++) {
-        const char *equals = strchr(list[i], '=');
-        g_autofree char *name = equals ? g_strndup(list[i], (gsize)(equals - list[i])) : NULL;
-        if (!name || !orch_name_is_valid(name, false)) {
-            orch_error_set(
-                error, ORCH_ERROR_USAGE, "for example -x lr=0.1,0.01",
-                "'%s' is not of the form PARAM=VALUE, with PARAM of letters, digits and _",
-                list[i]);
-            return false;
-        }
-        struct placeholder *placeholder = g_new0(struct placeholder, 1);
-        placeholder->name = g_steal_pointer(&name);
-        placeholder->type = type_of(equals + 1, swept);
-        g_ptr_array_add(out, placeholder);
-    }
-    return true;
-}
-
-static bool is_known(const GPtrArray *placeholders, const char *name)
-{
-    for (guint i = 0; i < placeholders->len; i++)
-        if (strcmp(((const struct placeholder *)placeholders->pdata[i])->name, name) == 0)
-            return true;
-    return g_strv_contains(ORCH_TRIAL_VALUES, name);
-}
-
-/* "--lr={lr}" -> "--lr=${lr}"; a brace that names no parameter stays as it is. */
-static char *to_template(const char *word, const GPtrArray *placeholders)
-{
-    GString *out = g_string_new(NULL);
-    for (const char *p = word; *p;) {
-        const char *end = *p == '{' ? strchr(p, '}') : NULL;
-        g_autofree char *name = end ? g_strndup(p + 1, (gsize)(end - p - 1)) : NULL;
-        if (name && is_known(placeholders, name)) {
-            g_string_append_printf(out, "${%s}", name);
-            p = end + 1;
-        } else {
-            g_string_append(out, *p == '$' ? "$$" : "");
-            if (*p != '$')
-                g_string_append_c(out, *p);
-            p++;
-        }
-    }
-    return g_string_free(out, FALSE);
-}
-
 /* JSON is YAML: quoting by jansson is quoting for the recipe. */
 static void append_quoted(GString *out, const char *text)
 {
@@ -135,13 +60,12 @@ static void append_quoted(GString *out, const char *text)
     json_decref(value);
 }
 
-static char *command_text(struct orch_cli *cli, const GPtrArray *placeholders)
+static char *command_text(char *const *words)
 {
     GString *out = g_string_new("[");
-    for (int i = 0; cli->rest[i]; i++) {
-        g_autofree char *word = to_template(cli->rest[i], placeholders);
+    for (int i = 0; words[i]; i++) {
         g_string_append(out, i ? ", " : "");
-        append_quoted(out, word);
+        append_quoted(out, words[i]);
     }
     return g_string_free(g_string_append_c(out, ']'), FALSE);
 }
@@ -169,16 +93,16 @@ static char *default_name(struct orch_cli *cli)
 }
 
 static bool manifest_text(const struct try_options *o, const char *name, const char *command,
-                          const GPtrArray *placeholders, GString *out, GError **error)
+                          const GPtrArray *settings, GString *out, GError **error)
 {
     g_string_append_printf(out,
                            "plugin: %s\nversion: 1.0.0\nabout: a command given to orch try\n"
                            "metrics_from: lines\nmetrics: any\ncommand: %s\n",
                            name, command);
-    if (placeholders->len)
+    if (settings->len)
         g_string_append(out, "parameters:\n");
-    for (guint i = 0; i < placeholders->len; i++) {
-        const struct placeholder *p = placeholders->pdata[i];
+    for (guint i = 0; i < settings->len; i++) {
+        const struct try_setting *p = settings->pdata[i];
         g_string_append_printf(out, "  %s: {type: %s}\n", p->name, p->type);
     }
     if (o->artifacts)
@@ -256,14 +180,19 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
     }
     if (!orch_cli_store(cli, ORCH_STORE_CREATE, error))
         return -1;
-    g_autoptr(GPtrArray) placeholders = g_ptr_array_new_with_free_func(placeholder_free);
-    if (!add_placeholders(o->execute.variant.settings, false, placeholders, error) ||
-        !add_placeholders(o->execute.variant.sweeps, true, placeholders, error))
+    const char *const *words = (const char *const *)cli->rest;
+    const struct orch_variant *variant = &o->execute.variant;
+    g_autoptr(GPtrArray) settings = try_settings_new();
+    if (!try_settings_add(settings, variant->settings, false, error) ||
+        !try_settings_add(settings, variant->sweeps, true, error))
+        return -1;
+    g_auto(GStrv) translated = try_words_translate(words, settings, error);
+    if (!translated || !try_settings_check_used(settings, words, o->from_env, error))
         return -1;
     g_autofree char *name = o->name ? g_strdup(o->name) : default_name(cli);
-    g_autofree char *command = command_text(cli, placeholders);
+    g_autofree char *command = command_text(translated);
     GString *text = g_string_new(NULL);
-    g_autofree char *manifest = manifest_text(o, name, command, placeholders, text, error)
+    g_autofree char *manifest = manifest_text(o, name, command, settings, text, error)
                                     ? write_manifest(cli, name, text, error)
                                     : NULL;
     g_string_free(text, TRUE);
@@ -286,11 +215,17 @@ const struct orch_command ORCH_COMMAND_TRY = {
     .options = OPTIONS,
     .option_bytes = sizeof(struct try_options),
     .keeps_rest = true,
-    .about =
-        "{PARAM} in the command stands for a parameter of -s or -x, {seed} and {repeat} for the "
-        "trial's own. Metrics are read from standard output: lines such as 'loss 0.3', 'loss=0.3 "
-        "accuracy=0.9', or JSON objects of numbers (\"step\" counts). Trials run on a copy of the "
-        "source tree, so editing during a sweep changes nothing.",
+    .about = "{PARAM} in the command stands for a parameter of -s or -x, {seed}, {seed64} and "
+             "{repeat} for "
+             "the trial's own; {{word}} is the text {word}, and other braces are text. Every "
+             "parameter must "
+             "stand in the command; with --env, and where the program imports orch's Python "
+             "helper, it may "
+             "be read from the environment instead. Metrics are read from standard output: lines "
+             "such as "
+             "'epoch 3/10 loss 0.3', 'loss=0.3 accuracy=91.2%', or JSON objects "
+             "(docs/printed-values.md). "
+             "Trials run on a copy of the source tree, so editing during a sweep changes nothing.",
     .examples = "  orch try -x lr=0.1,0.01 -- python3 train.py --lr {lr}\n"
                 "  orch try -x n='range(1,8)' --repeat 3 -- ./bench {n}",
     .run = run,

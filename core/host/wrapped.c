@@ -11,6 +11,9 @@
 #include <string.h>
 #include <unistd.h>
 
+/* A longer value is in ORCH_PARAMS alone: the kernel bounds each variable. */
+enum { PARAM_BYTES_MAX = 32768 };
+
 bool wrapped_listens(const struct orch_trial *trial)
 {
     return trial->manifest->kind == ORCH_PLUGIN_WRAPPED &&
@@ -63,6 +66,29 @@ static char **expand_words(const struct child_setup *setup)
     return (char **)g_ptr_array_free(words, FALSE);
 }
 
+/* ORCH_PARAM_lr=0.1: each parameter as it would stand in the command. Optional ones without a value
+ * are not set, so that a shell can tell. */
+static char **set_params(char **env, const struct orch_trial *trial)
+{
+    g_auto(GStrv) inherited = g_strdupv(env);
+    for (char **entry = inherited; *entry; entry++) {
+        g_autofree char *name = g_strndup(*entry, strcspn(*entry, "="));
+        if (g_str_has_prefix(name, "ORCH_PARAM_")) /* of a trial that started this one */
+            env = g_environ_unsetenv(env, name);
+    }
+    const char *name;
+    json_t *value;
+    json_object_foreach(trial->params, name, value)
+    {
+        g_autofree char *word = g_strdup_printf("${%s}", name);
+        g_autofree char *text = orch_value_expand(word, trial->params, NULL);
+        g_autofree char *variable = g_strdup_printf("ORCH_PARAM_%s", name);
+        if (text && !json_is_null(value) && strlen(text) <= PARAM_BYTES_MAX)
+            env = g_environ_setenv(env, variable, text, TRUE);
+    }
+    return env;
+}
+
 static char **make_environment(const struct child_setup *setup)
 {
     const struct orch_trial *trial = setup->trial;
@@ -71,6 +97,7 @@ static char **make_environment(const struct child_setup *setup)
         g_autofree char *name = g_strndup(*entry, strcspn(*entry, "="));
         env = g_environ_setenv(env, name, *entry + strlen(name) + 1, TRUE);
     }
+    env = set_params(env, trial);
     g_autofree char *params = orch_json_canonical(trial->params);
     g_autofree char *seed = g_strdup_printf("%" G_GUINT32_FORMAT, orch_trial_seed31(trial->seed));
     g_autofree char *seed64 = g_strdup_printf("%" G_GUINT64_FORMAT, trial->seed);

@@ -33,3 +33,24 @@ ok orch log @last; has oops
 ok orch try --name seeds -x n=1,2 --repeat 2 -- sh -c 'echo n {n}; echo again {repeat}; case {seed} in *[!0-9]*) exit 9;; esac'
 says '4 ok'
 ok orch ls --where 'experiment=seeds and again=2' --json; same "$(json runs.#)" 2
+# every setting stands in the command, and every {name} in it has a value: nothing is recorded that was not used
+fails 2 orch try -x lr=0.1,0.2 -- python3 train.py --lr 3
+says "setting 'lr' stands nowhere in the command"; says 'hint: end the command with: -- python3 train.py --lr {lr}'; says '--env'
+fails 2 orch try -s lr=0.1 -- sh -c 'echo loss 1'; says 'write {lr} where its value belongs'
+fails 2 orch try -x lr=0.1 -- python3 train.py --lr '{LR}'; says "no setting gives '{LR}'"; says "did you mean '{lr}'?"
+fails 2 orch try -- echo '{momentum}'; says '-x momentum=A,B'
+ok orch ls --where 'lr=3' --json; same "$(json runs.#)" 0
+# other braces are text: JSON, a shell's variables, {{name}}
+cat >words.py <<'P'
+import json, sys
+assert json.loads(sys.argv[1]) == {"a": {"b": 1}}, sys.argv
+assert sys.argv[2:] == ["{}", "{lr}", "{ x }", "{{", "}}", "${HOME}", "2", "$$", "{a,b}", "{1}", "{"], sys.argv
+print("loss", 1)
+P
+ok orch try -s lr=2 -- python3 words.py '{"a":{"b":1}}' '{}' '{{lr}}' '{ x }' '{{' '}}' '${HOME}' '${lr}' '$$' '{a,b}' '{1}' '{'
+# a program may read them from the environment: said by --env, or seen in the command or the program
+ok orch try --name told -x lr=0.5,0.25 --env -- sh -c 'printenv | sed -n "s/^ORCH_PARAM_lr=/value /p"'; says '2 ok'
+ok orch best value --max -e told; has '0.5'
+ok orch try --name shell -x lr=0.5 -- sh -c 'echo value $ORCH_PARAM_lr'; ok orch best value --max -e shell; has '0.5'
+printf 'import orch\ntrial = orch.start(lr=1.0)\nprint("value", trial.lr)\n' >helped.py
+ok orch try -x lr=0.125 -- python3 helped.py; ok orch best value --max -e helped; has '0.125'

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "core/cli/try_words.h"
+
+#include "lib/base/error.h"
+#include "lib/base/file.h"
+#include "lib/base/text.h"
+#include "lib/wire/manifest.h"
+
+#include <string.h>
+
+/* A program longer than this is not looked through. */
+enum { PROGRAM_BYTES_MAX = 1 << 20 };
+
+static void setting_free(void *pointer)
+{
+    struct try_setting *setting = pointer;
+    g_free(setting->name);
+    g_free(setting);
+}
+
+GPtrArray *try_settings_new(void)
+{
+    return g_ptr_array_new_with_free_func(setting_free);
+}
+
+static const char *type_of(const char *values, bool is_swept)
+{
+    if (g_str_has_prefix(values, "range("))
+        return "int";
+    g_auto(GStrv) words = g_strsplit(values, is_swept ? "," : "\n", -1);
+    const char *type = "int";
+    for (int i = 0; words[i]; i++) {
+        int64_t whole;
+        double real;
+        char *word = g_strstrip(words[i]);
+        if (strcmp(type, "int") == 0 && !orch_int_parse(word, &whole))
+            type = "real";
+        if (strcmp(type, "real") == 0 && !orch_real_parse(word, &real))
+            type = "string";
+    }
+    return type;
+}
+
+bool try_settings_add(GPtrArray *settings, const char *const *list, bool is_swept, GError **error)
+{
+    for (int i = 0; list && list[i]; i++) {
+        const char *equals = strchr(list[i], '=');
+        g_autofree char *name = equals ? g_strndup(list[i], (gsize)(equals - list[i])) : NULL;
+        if (!name || !orch_name_is_valid(name, false)) {
+            orch_error_set(
+                error, ORCH_ERROR_USAGE, "for example -x lr=0.1,0.01",
+                "'%s' is not of the form PARAM=VALUE, with PARAM of letters, digits and _",
+                list[i]);
+            return false;
+        }
+        struct try_setting *setting = g_new0(struct try_setting, 1);
+        setting->name = g_steal_pointer(&name);
+        setting->type = type_of(equals + 1, is_swept);
+        g_ptr_array_add(settings, setting);
+    }
+    return true;
+}
+
+/* ---- words -------------------------------------------------------------------------------------
+ */
+
+static struct try_setting *setting_of(const GPtrArray *settings, const char *name)
+{
+    for (guint i = 0; i < settings->len; i++)
+        if (strcmp(((struct try_setting *)settings->pdata[i])->name, name) == 0)
+            return settings->pdata[i];
+    return NULL;
+}
+
+/* The name within "{name}" at `at`; NULL: no placeholder stands there. The caller frees. */
+static char *name_at(const char *at)
+{
+    if (*at != '{' || !(g_ascii_isalpha(at[1]) || at[1] == '_'))
+        return NULL;
+    const char *end = at + 1;
+    while (g_ascii_isalnum(*end) || *end == '_')
+        end++;
+    return *end == '}' ? g_strndup(at + 1, (gsize)(end - at - 1)) : NULL;
+}
+
+static void complain_of_name(const GPtrArray *settings, const char *name, const char *word,
+                             GError **error)
+{
+    g_autoptr(GPtrArray) known = g_ptr_array_new();
+    for (guint i = 0; i < settings->len; i++)
+        g_ptr_array_add(known, ((struct try_setting *)settings->pdata[i])->name);
+    for (int i = 0; ORCH_TRIAL_VALUES[i]; i++)
+        g_ptr_array_add(known, (char *)(uintptr_t)ORCH_TRIAL_VALUES[i]);
+    g_ptr_array_add(known, NULL);
+    g_autofree char *lower = g_ascii_strdown(name, -1);
+    const char *near = orch_suggest(lower, (const char *const *)known->pdata);
+    g_autofree char *hint =
+        near ? g_strdup_printf("did you mean '{%s}'? '{{%s}}' is the text '{%s}'", near, name, name)
+             : g_strdup_printf("give it a value with -x %s=A,B or -s %s=A; '{{%s}}' is the text "
+                               "'{%s}'",
+                               name, name, name, name);
+    orch_error_set(error, ORCH_ERROR_USAGE, hint, "no setting gives '{%s}' in '%s' a value", name,
+                   word);
+}
+
+/* Takes "{name}" or "${name}" at `at`. The position behind it; `at`: none stands there; NULL with
+ * an error. */
+static const char *take_placeholder(const char *at, const char *word, const GPtrArray *settings,
+                                    GString *out, GError **error)
+{
+    bool has_dollar = *at == '$';
+    g_autofree char *name = name_at(at + has_dollar);
+    if (!name)
+        return at;
+    struct try_setting *setting = setting_of(settings, name);
+    if (has_dollar && !setting)
+        return at; /* a variable of a shell */
+    if (!setting && !g_strv_contains(ORCH_TRIAL_VALUES, name)) {
+        complain_of_name(settings, name, word, error);
+        return NULL;
+    }
+    if (setting)
+        setting->is_used = true;
+    g_string_append_printf(out, "${%s}", name);
+    return at + has_dollar + strlen(name) + 2;
+}
+
+/* "--lr={lr}" -> "--lr=${lr}". */
+static char *translate(const char *word, const GPtrArray *settings, GError **error)
+{
+    g_autoptr(GString) out = g_string_new(NULL);
+    for (const char *at = word; *at;) {
+        g_autofree char *escaped = at[0] == '{' ? name_at(at + 1) : NULL;
+        if (escaped && at[strlen(escaped) + 3] == '}') {
+            g_string_append_printf(out, "{%s}", escaped);
+            at += strlen(escaped) + 4;
+            continue;
+        }
+        const char *behind = take_placeholder(at, word, settings, out, error);
+        if (!behind)
+            return NULL;
+        if (behind == at) {
+            if (at[0] == '$' &&
+                at[1] == '{') { /* the brace of a shell's variable is none of ours */
+                g_string_append(out, "$${");
+                at += 2;
+                continue;
+            }
+            g_string_append(out, *at == '$' ? "$$" : "");
+            if (*at != '$')
+                g_string_append_c(out, *at);
+            behind++;
+        }
+        at = behind;
+    }
+    return g_strdup(out->str);
+}
+
+char **try_words_translate(const char *const *words, GPtrArray *settings, GError **error)
+{
+    g_autoptr(GPtrArray) out = g_ptr_array_new_with_free_func(g_free);
+    for (int i = 0; words[i]; i++) {
+        char *word = translate(words[i], settings, error);
+        if (!word)
+            return NULL;
+        g_ptr_array_add(out, word);
+    }
+    g_ptr_array_add(out, NULL);
+    g_ptr_array_set_free_func(out, NULL);
+    return (char **)g_ptr_array_free(g_steal_pointer(&out), FALSE);
+}
+
+/* ---- settings that no word holds ---------------------------------------------------------------
+ */
+
+static bool mentions_settings(const char *text)
+{
+    return strstr(text, "ORCH_PARAM") || strstr(text, "import orch") || strstr(text, "from orch ");
+}
+
+/* Does the program look as if it read its settings from the environment or by the Python helper? */
+static bool may_read_elsewhere(const char *const *words)
+{
+    for (int i = 0; words[i]; i++) {
+        g_autofree char *text = NULL;
+        if (mentions_settings(words[i]))
+            return true;
+        if (words[i][0] != '-' && orch_file_read(words[i], PROGRAM_BYTES_MAX, &text, NULL, NULL) &&
+            mentions_settings(text))
+            return true;
+    }
+    return false;
+}
+
+/* The command with {name} where "--name VALUE", "--name=VALUE" or "name=VALUE" stands in it; NULL:
+ * nothing of that kind does. The caller frees. */
+static char *with_placeholder(const char *const *words, const char *name)
+{
+    g_autofree char *dashed = g_strdelimit(g_strdup(name), "_", '-');
+    GString *out = g_string_new(NULL);
+    bool is_found = false;
+    for (int i = 0; words[i]; i++) {
+        const char *bare = words[i] + strspn(words[i], "-");
+        size_t length = strcspn(bare, "=");
+        bool is_it = (length == strlen(name) && strncmp(bare, name, length) == 0) ||
+                     (length == strlen(dashed) && strncmp(bare, dashed, length) == 0);
+        bool is_pair = is_it && bare[length] == '=';
+        bool is_option = is_it && !bare[length] && bare != words[i] && words[i + 1];
+        g_autofree char *changed =
+            is_pair ? g_strdup_printf("%.*s={%s}", (int)(bare + length - words[i]), words[i], name)
+                    : g_strdup(words[i]);
+        g_autofree char *quoted = strpbrk(changed, " \t\n'\"\\$*?;&|<>()`#~!")
+                                      ? g_shell_quote(changed)
+                                      : g_strdup(changed);
+        g_string_append_printf(out, "%s%s", i ? " " : "", quoted);
+        if (is_option) {
+            g_string_append_printf(out, " {%s}", name);
+            i++;
+        }
+        is_found = is_found || is_pair || is_option;
+    }
+    return is_found ? g_string_free(out, FALSE) : (g_string_free(out, TRUE), NULL);
+}
+
+bool try_settings_check_used(const GPtrArray *settings, const char *const *words, bool from_env,
+                             GError **error)
+{
+    const struct try_setting *unused = NULL;
+    for (guint i = settings->len; i-- > 0;)
+        if (!((const struct try_setting *)settings->pdata[i])->is_used)
+            unused = settings->pdata[i];
+    if (!unused || from_env || may_read_elsewhere(words))
+        return true;
+    g_autofree char *command = with_placeholder(words, unused->name);
+    g_autofree char *cure =
+        command ? g_strdup_printf("end the command with: -- %s", command)
+                : g_strdup_printf("write {%s} where its value belongs", unused->name);
+    g_autofree char *hint = g_strdup_printf(
+        "%s\n  hint: for a program that reads $ORCH_PARAM_%s or $ORCH_PARAMS by itself add --env",
+        cure, unused->name);
+    orch_error_set(error, ORCH_ERROR_USAGE, hint, "setting '%s' stands nowhere in the command",
+                   unused->name);
+    return false;
+}
