@@ -182,6 +182,20 @@ static void print_machine(const struct shown *s)
         show_line("memory", "%s at most", memory);
 }
 
+/* What the program printed and the record lacks. */
+static void print_output(const struct shown *s)
+{
+    int64_t unread = orch_json_int(s->facts, "unread_lines", 0);
+    int64_t replaced = orch_json_int(s->facts, "replaced_points", 0);
+    if (unread > 0)
+        show_line("not understood", "%" G_GINT64_FORMAT " printed line%s with numbers, first: %s",
+                  unread, unread == 1 ? "" : "s", orch_json_text(s->facts, "unread_first", "?"));
+    if (replaced > 0)
+        show_line(
+            "replaced", "%" G_GINT64_FORMAT " value%s by a later one of the same step, first: %s",
+            replaced, replaced == 1 ? "" : "s", orch_json_text(s->facts, "replaced_first", "?"));
+}
+
 /* `round_reals`: what was measured is shown with four digits, what was set as it was set. */
 void show_values(const char *heading, const json_t *object, bool round_reals)
 {
@@ -458,6 +472,7 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
         print_signatures(cli, store, shown.run);
         print_source(&shown);
         print_machine(&shown);
+        print_output(&shown);
         show_values("parameters", shown.params, false);
         show_values("results", shown.results, true);
         print_metrics(cli, &shown);

@@ -36,6 +36,10 @@ void run_notices_release(struct run_notices *notices)
 {
     g_ptr_array_unref(notices->faults);
     json_decref(notices->tried_again);
+    g_free(notices->unread_first);
+    g_free(notices->unread_run);
+    g_free(notices->replaced_first);
+    g_free(notices->silent_run);
 }
 
 /* Names a trial's run in --json. */
@@ -63,6 +67,37 @@ static void add_fault(struct run_notices *notices, const struct orch_running *tr
     g_ptr_array_add(notices->faults, fault);
 }
 
+static void keep_first(char **place, const char *text)
+{
+    if (!*place)
+        *place = orch_text_line(g_strdup(text ? text : ""));
+}
+
+/* What a program printed and the record lacks. */
+static void add_output(struct run_notices *notices, const struct orch_running *trial,
+                       const struct orch_collected *collected)
+{
+    int64_t unread = orch_json_int(collected->facts, "unread_lines", 0);
+    int64_t replaced = orch_json_int(collected->facts, "replaced_points", 0);
+    if (unread > 0) {
+        keep_first(&notices->unread_first, orch_json_text(collected->facts, "unread_first", ""));
+        keep_first(&notices->unread_run, trial->key);
+        notices->unread_lines += unread;
+    }
+    if (replaced > 0) {
+        keep_first(&notices->replaced_first,
+                   orch_json_text(collected->facts, "replaced_first", ""));
+        notices->replaced_points += replaced;
+    }
+    const struct orch_manifest *manifest = trial->item->cell->experiment->manifest;
+    bool should_record = manifest->any_metric || manifest->metrics->len;
+    if (should_record && collected->verdict == ORCH_VERDICT_OK && !collected->point_count &&
+        !g_hash_table_size(collected->results)) {
+        keep_first(&notices->silent_run, trial->key);
+        notices->silent_count++;
+    }
+}
+
 void run_notices_add(struct run_notices *notices, const struct orch_running *trial,
                      const struct orch_collected *collected, bool again, const char *line)
 {
@@ -72,6 +107,7 @@ void run_notices_add(struct run_notices *notices, const struct orch_running *tri
         notices->disturbed_count++;
         notices->foreign_cpu_max = MAX(notices->foreign_cpu_max, foreign);
     }
+    add_output(notices, trial, collected);
     if (again) {
         notices->tried_again_count++;
         if (json_array_size(notices->tried_again) < RUN_FAULTS_KEPT)
@@ -107,6 +143,28 @@ static void print_hint(const struct run_fault *fault)
     fprintf(stderr, "    hint: orch log %s\n", orch_cli_short_key(key));
 }
 
+static void print_output(struct orch_cli *cli, const struct run_notices *notices)
+{
+    if (notices->silent_count)
+        orch_cli_warn(cli,
+                      "%u trial%s ended well and recorded no metric (%s)\n  hint: 'orch log %s' "
+                      "shows what was printed; docs/printed-values.md says what is read",
+                      notices->silent_count, notices->silent_count == 1 ? "" : "s",
+                      orch_cli_short_key(notices->silent_run),
+                      orch_cli_short_key(notices->silent_run));
+    if (notices->unread_lines)
+        orch_cli_say(
+            cli, "%" G_GINT64_FORMAT " line%s held numbers that were not understood, first: %s",
+            notices->unread_lines, notices->unread_lines == 1 ? "" : "s", notices->unread_first);
+    if (notices->replaced_points)
+        orch_cli_say(cli,
+                     "%" G_GINT64_FORMAT
+                     " value%s replaced by a later one of the same step, first: "
+                     "%s; print a step in each line to keep all",
+                     notices->replaced_points, notices->replaced_points == 1 ? " was" : "s were",
+                     notices->replaced_first);
+}
+
 void run_notices_print(struct orch_cli *cli, const struct run_notices *notices, unsigned planned)
 {
     guint count = notices->faults->len;
@@ -123,6 +181,7 @@ void run_notices_print(struct orch_cli *cli, const struct run_notices *notices, 
     if (notices->fault_count > FAULTS_PRINTED)
         fprintf(stderr, "  and %u more: orch ls --where 'state!=ok'\n",
                 notices->fault_count - FAULTS_PRINTED);
+    print_output(cli, notices);
     if (notices->disturbed_count)
         orch_cli_say(cli,
                      "other programs used over %g %% of the CPUs (up to %.0f %%) while %u trial%s "
@@ -139,6 +198,13 @@ void run_notices_to_json(const struct run_notices *notices, json_t *object)
         json_array_append(failures, ((const struct run_fault *)notices->faults->pdata[i])->json);
     json_object_set_new(object, "failures", failures);
     json_object_set(object, "tried_again", notices->tried_again);
+    json_object_set_new(object, "without_metrics", json_integer(notices->silent_count));
+    json_object_set_new(object, "output",
+                        json_pack("{s:I s:s? s:s? s:I s:s?}", "unread_lines",
+                                  (json_int_t)notices->unread_lines, "unread_first",
+                                  notices->unread_first, "unread_run", notices->unread_run,
+                                  "replaced_points", (json_int_t)notices->replaced_points,
+                                  "replaced_first", notices->replaced_first));
     json_object_set_new(object, "disturbed",
                         json_pack("{s:i s:o s:o}", "trials", (int)notices->disturbed_count,
                                   "foreign_cpu_max", orch_json_finite(notices->foreign_cpu_max),

@@ -225,6 +225,31 @@ static void put_count(json_t *facts, const char *key, int64_t count)
         json_object_set_new(facts, key, json_integer(count));
 }
 
+/* What was printed and is not in the record. */
+static void put_losses(json_t *facts, const struct text_losses *losses)
+{
+    put_count(facts, "unread_lines", losses->unread_lines);
+    if (losses->unread_first)
+        json_object_set_new(facts, "unread_first", json_string(losses->unread_first));
+    put_count(facts, "replaced_points", losses->replaced_points);
+    if (losses->replaced_first)
+        json_object_set_new(facts, "replaced_first", json_string(losses->replaced_first));
+}
+
+/* Units that were read behind the values of metrics which the manifest does not declare. */
+static void put_units(json_t *facts, const struct intake *intake)
+{
+    const GPtrArray *metrics = intake->manifest->metrics;
+    g_autoptr(json_t) units = json_object();
+    for (guint i = intake->declared_count; i < metrics->len; i++) {
+        const struct orch_metric_spec *spec = metrics->pdata[i];
+        if (spec->unit && *spec->unit)
+            json_object_set_new(units, spec->name, json_string(spec->unit));
+    }
+    if (json_object_size(units))
+        json_object_set(facts, "metric_units", units);
+}
+
 static json_t *end_facts(const struct ending *ending)
 {
     const struct intake *intake = ending->intake;
@@ -236,6 +261,8 @@ static json_t *end_facts(const struct ending *ending)
     if (!isnan(ending->foreign_cpu)) /* three digits say all that the counters' ticks know */
         json_object_set_new(facts, ORCH_FACT_FOREIGN_CPU,
                             json_real(round(ending->foreign_cpu * 1e3) / 1e3));
+    put_losses(facts, ending->losses);
+    put_units(facts, intake);
     put_count(facts, "points", intake->point_count);
     put_count(facts, "max_pss_bytes", ending->memory_bytes);
     put_count(facts, "stdout_dropped_bytes", capture_finish(ending->output));

@@ -6,6 +6,7 @@
 #include "core/host/capture.h"
 #include "core/host/intake.h"
 #include "core/host/stopping.h"
+#include "core/host/text_metrics.h"
 
 struct ending {
     const struct child_setup *setup;
@@ -17,8 +18,9 @@ struct ending {
     int64_t started_ns, ended_ns; /* UTC */
     double wall_ms;
     int64_t memory_bytes; /* highest PSS seen; 0: not watched */
-    double foreign_cpu;   /* as foreign_cpu_share gives it */
-    GPtrArray *strays;    /* char *: names of processes that outlived the first one */
+    const struct text_losses *losses;
+    double foreign_cpu; /* as foreign_cpu_share gives it */
+    GPtrArray *strays;  /* char *: names of processes that outlived the first one */
 };
 
 /** Takes the artifacts, judges, and appends the end event (not yet flushed). */

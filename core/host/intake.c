@@ -31,6 +31,7 @@ void intake_init(struct intake *intake, struct orch_manifest *manifest, struct j
 {
     *intake = (struct intake){
         .manifest = manifest, .out = out, .start_ns = start_ns, .text_budget = text_budget};
+    intake->declared_count = manifest->metrics->len;
     intake->metrics = g_hash_table_new(g_str_hash, g_str_equal);
     for (guint i = 0; i < manifest->metrics->len; i++) {
         struct orch_metric_spec *spec = manifest->metrics->pdata[i];
@@ -107,9 +108,9 @@ static void undeclared(struct intake *intake, const char *what, const char *name
                rows->len ? "others" : "none");
 }
 
-const struct orch_metric_spec *intake_metric(struct intake *intake, const char *name)
+struct orch_metric_spec *intake_adopt(struct intake *intake, const char *name)
 {
-    const struct orch_metric_spec *spec = g_hash_table_lookup(intake->metrics, name);
+    struct orch_metric_spec *spec = g_hash_table_lookup(intake->metrics, name);
     if (spec || !intake->manifest->any_metric || intake->manifest->metrics->len >= ADOPTED_MAX ||
         !(intake->is_lenient ? orch_label_is_valid(name) : orch_name_is_valid(name, false)))
         return spec;
@@ -117,6 +118,11 @@ const struct orch_metric_spec *intake_metric(struct intake *intake, const char *
     adopted->step_unit = g_strdup("step");
     g_hash_table_insert(intake->metrics, adopted->name, adopted);
     return adopted;
+}
+
+const struct orch_metric_spec *intake_metric(struct intake *intake, const char *name)
+{
+    return intake_adopt(intake, name);
 }
 
 static const struct orch_metric_spec *find_metric(struct intake *intake, const char *what,

@@ -17,12 +17,13 @@ struct intake_artifact {
 struct intake {
     struct orch_manifest *manifest; /* grows by metrics that are taken in */
     struct journal_out *out;
-    int64_t start_ns;    /* monotonic: zero of t_ms */
-    int64_t text_budget; /* bytes of notes, logs and phases that may still go to the journal */
-    GHashTable *metrics; /* name -> struct orch_metric_spec * */
-    GArray *points;      /* struct orch_point: single points not yet in the journal */
-    GArray *artifacts;   /* struct intake_artifact, one a name */
-    char *buffer;        /* lines in the making */
+    int64_t start_ns;     /* monotonic: zero of t_ms */
+    int64_t text_budget;  /* bytes of notes, logs and phases that may still go to the journal */
+    GHashTable *metrics;  /* name -> struct orch_metric_spec * */
+    guint declared_count; /* metrics of the manifest before any was taken in */
+    GArray *points;       /* struct orch_point: single points not yet in the journal */
+    GArray *artifacts;    /* struct intake_artifact, one a name */
+    char *buffer;         /* lines in the making */
     size_t begin, end;
     char *progress;      /* the newest progress line, not yet in the journal */
     int64_t progress_ns; /* when the last one went there */
@@ -54,6 +55,9 @@ void intake_finish(struct intake *intake);
 /** The declared metric of that name; one that is not declared is taken in when the manifest says
  * `metrics: any` (a valid name, at most 1,000 of them). NULL: there is none. */
 const struct orch_metric_spec *intake_metric(struct intake *intake, const char *name);
+
+/** As intake_metric, for a caller that sets the unit of a metric that was taken in. */
+struct orch_metric_spec *intake_adopt(struct intake *intake, const char *name);
 
 /** A point or result found in a wrapped program's output. */
 void intake_value(struct intake *intake, const struct orch_metric_spec *spec, int64_t step,

@@ -381,6 +381,7 @@ static void finish(struct supervisor *s)
         .ended_ns = ended_ns,
         .wall_ms = (double)(ended_mono_ns - s->start_ns) / 1e6,
         .memory_bytes = s->memory_bytes,
+        .losses = text_metrics_losses(s->text_metrics),
         .foreign_cpu = foreign_cpu,
         .strays = s->strays,
     };

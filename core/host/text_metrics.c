@@ -1,28 +1,47 @@
 /* SPDX-License-Identifier: MIT */
+/* What a line holds is read by lib/wire/printed.h. Here a value becomes a point of a metric: which
+ * metric, at which step, in which unit. docs/printed-values.md has the rules for users. */
 #include "core/host/text_metrics.h"
 
 #include "lib/base/json.h"
 #include "lib/base/text.h"
+#include "lib/wire/printed.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { LINE_MAX_BYTES = 65536, PAIRS_MAX = 256 };
+enum { LINE_MAX_BYTES = 65536, SHOWN_BYTES_MAX = 200 };
+static const double STEP_MAX = 9e15; /* above, doubles skip whole numbers */
 
-/* One declared metric. */
+/* One declared or adopted metric. */
 struct found_metric {
-    const struct orch_metric_spec *spec;
+    struct orch_metric_spec *spec;
     GRegex *pattern;   /* regex mode; NULL: has none */
-    int64_t next_step; /* when a line says none */
+    int64_t next_step; /* when nothing says one */
+    int64_t last_step; /* of its newest point; -1: it has none */
+    bool is_by_step;   /* its points are counted in steps, not in epochs */
+    bool is_counted;   /* a fraction of an epoch was its step once: its points are counted */
+    bool is_adopted;
+};
+
+/* Where the program is: what the lines so far said. */
+struct position {
+    double epoch;        /* NaN: no line said one */
+    double step;         /* in steps since the beginning; NaN: no line said one */
+    double inner, total; /* the step as printed, and of how many; NaN: none yet */
+    double inner_epoch;  /* the epoch in which that was */
+    double offset;       /* steps of the epochs before */
 };
 
 struct text_metrics {
     enum orch_metrics_from mode;
     struct intake *intake;
-    struct found_metric *metrics;
-    guint count;
+    GArray *metrics; /* struct found_metric */
     GString *line;
     bool skipping; /* the line is too long to be looked at */
+    struct orch_printed_line printed;
+    struct position position;
+    struct text_losses losses;
 };
 
 struct text_metrics *text_metrics_new(const struct orch_manifest *manifest, struct intake *intake)
@@ -32,15 +51,16 @@ struct text_metrics *text_metrics_new(const struct orch_manifest *manifest, stru
     struct text_metrics *metrics = g_new0(struct text_metrics, 1);
     metrics->mode = manifest->metrics_from;
     metrics->intake = intake;
-    metrics->count = manifest->metrics->len;
-    metrics->metrics = g_new0(struct found_metric, metrics->count + 1);
+    metrics->metrics = g_array_new(FALSE, FALSE, sizeof(struct found_metric));
     metrics->line = g_string_new(NULL);
-    for (guint i = 0; i < metrics->count; i++) {
-        const struct orch_metric_spec *spec = manifest->metrics->pdata[i];
-        metrics->metrics[i].spec = spec;
+    metrics->position = (struct position){NAN, NAN, NAN, NAN, NAN, 0};
+    orch_printed_line_init(&metrics->printed);
+    for (guint i = 0; i < manifest->metrics->len; i++) {
+        struct orch_metric_spec *spec = manifest->metrics->pdata[i];
+        struct found_metric found = {.spec = spec, .last_step = -1};
         if (metrics->mode == ORCH_METRICS_REGEX && spec->pattern)
-            metrics->metrics[i].pattern =
-                g_regex_new(spec->pattern, G_REGEX_RAW | G_REGEX_OPTIMIZE, 0, NULL);
+            found.pattern = g_regex_new(spec->pattern, G_REGEX_RAW | G_REGEX_OPTIMIZE, 0, NULL);
+        g_array_append_val(metrics->metrics, found);
     }
     return metrics;
 }
@@ -49,168 +69,270 @@ void text_metrics_free(struct text_metrics *metrics)
 {
     if (!metrics)
         return;
-    for (guint i = 0; i < metrics->count; i++)
-        if (metrics->metrics[i].pattern)
-            g_regex_unref(metrics->metrics[i].pattern);
-    g_free(metrics->metrics);
+    for (guint i = 0; i < metrics->metrics->len; i++)
+        g_clear_pointer(&g_array_index(metrics->metrics, struct found_metric, i).pattern,
+                        g_regex_unref);
+    g_array_unref(metrics->metrics);
     g_string_free(metrics->line, TRUE);
+    orch_printed_line_clear(&metrics->printed);
+    g_free(metrics->losses.unread_first);
+    g_free(metrics->losses.replaced_first);
     g_free(metrics);
 }
 
-/* ---- values -----------------------------------------------------------------------------------
+const struct text_losses *text_metrics_losses(const struct text_metrics *metrics)
+{
+    static const struct text_losses none;
+    return metrics ? &metrics->losses : &none;
+}
+
+/* ---- what is lost ------------------------------------------------------------------------------
+ */
+
+/* The line as it is fit to be shown. */
+static char *shown_line(const struct text_metrics *metrics)
+{
+    g_auto(GStrv) lines = orch_text_last_lines(metrics->line->str, 1, SHOWN_BYTES_MAX);
+    return g_strdup(lines[0] ? g_strchug(lines[0]) : "");
+}
+
+static void note_unread(struct text_metrics *metrics)
+{
+    if (metrics->losses.unread_lines++ == 0)
+        metrics->losses.unread_first = shown_line(metrics);
+}
+
+static void note_replaced(struct text_metrics *metrics, const struct found_metric *metric,
+                          int64_t step)
+{
+    if (metrics->losses.replaced_points++ == 0)
+        metrics->losses.replaced_first =
+            g_strdup_printf("%s at %" G_GINT64_FORMAT, metric->spec->name, step);
+}
+
+/* ---- metrics -----------------------------------------------------------------------------------
  */
 
 static struct found_metric *find(struct text_metrics *metrics, const char *name)
 {
-    for (guint i = 0; i < metrics->count; i++)
-        if (strcmp(metrics->metrics[i].spec->name, name) == 0)
-            return &metrics->metrics[i];
+    for (guint i = 0; i < metrics->metrics->len; i++) {
+        struct found_metric *metric = &g_array_index(metrics->metrics, struct found_metric, i);
+        if (strcmp(metric->spec->name, name) == 0)
+            return metric;
+    }
     return NULL;
 }
 
-/* Words that count steps and are no metrics themselves, unless declared. */
-static bool counts_steps(struct text_metrics *metrics, const char *name)
+/* Declared in the manifest, so that the name is a metric even if it is "epoch". */
+static bool is_declared(struct text_metrics *metrics, const char *name)
 {
-    bool any = metrics->intake->manifest->any_metric;
-    return !find(metrics, name) &&
-           (strcmp(name, "step") == 0 || (any && g_ascii_strcasecmp(name, "epoch") == 0) ||
-            (any && g_ascii_strcasecmp(name, "step") == 0));
+    const struct found_metric *metric = find(metrics, name);
+    return metric && !metric->is_adopted;
 }
 
-/* As find; under `metrics: any` a new name ("Accuracy" as "accuracy") is taken in. */
-static struct found_metric *find_or_adopt(struct text_metrics *metrics, const char *name)
+/* A declared metric is meant by its whole name, or by the last word of a longer one ("Average loss:
+ * 0.3" for loss). */
+static struct found_metric *find_declared(struct text_metrics *metrics,
+                                          const struct orch_printed_value *value)
 {
-    struct found_metric *found = find(metrics, name);
-    if (found || !metrics->intake->manifest->any_metric || counts_steps(metrics, name))
+    struct found_metric *found = find(metrics, value->name);
+    if (found || metrics->intake->manifest->any_metric)
         return found;
-    g_autofree char *lower = g_ascii_strdown(name, -1);
-    const struct orch_metric_spec *spec = intake_metric(metrics->intake, lower);
+    return find(metrics, value->last);
+}
+
+/* As find_declared; under `metrics: any` a new name is taken in. */
+static struct found_metric *find_or_adopt(struct text_metrics *metrics,
+                                          const struct orch_printed_value *value)
+{
+    struct found_metric *found = find_declared(metrics, value);
+    if (found || !metrics->intake->manifest->any_metric)
+        return found;
+    bool stands_alone = value->is_sure || metrics->printed.is_pure;
+    const char *name = stands_alone                              ? value->name
+                       : orch_printed_name_is_usual(value->last) ? value->last
+                                                                 : "";
+    if ((found = find(metrics, name)))
+        return found;
+    struct orch_metric_spec *spec = *name ? intake_adopt(metrics->intake, name) : NULL;
     if (!spec)
         return NULL;
-    if ((found = find(metrics, lower)))
-        return found;
-    metrics->metrics = g_renew(struct found_metric, metrics->metrics, metrics->count + 1);
-    metrics->metrics[metrics->count] = (struct found_metric){.spec = spec};
-    return &metrics->metrics[metrics->count++];
+    struct found_metric adopted = {.spec = spec, .last_step = -1, .is_adopted = true};
+    g_array_append_val(metrics->metrics, adopted);
+    return &g_array_index(metrics->metrics, struct found_metric, metrics->metrics->len - 1);
 }
 
-/* A number as programs print it, nan and inf included. */
-static bool parse_number(const char *text, double *out)
+/* The value in the metric's unit. False: the units are of different kinds. */
+static bool convert(struct found_metric *metric, const struct orch_printed_value *value,
+                    double *out)
 {
-    if (orch_real_parse(text, out))
+    const char *unit = metric->spec->unit ? metric->spec->unit : "";
+    *out = value->value;
+    if (!isnan(value->printed_percent)) {
+        if (strcmp(unit, "%") == 0)
+            *out = value->printed_percent;
         return true;
-    static const struct {
-        const char *text;
-        double value;
-    } words[] = {{"nan", NAN},        {"-nan", NAN},          {"inf", INFINITY},
-                 {"-inf", -INFINITY}, {"infinity", INFINITY}, {"-infinity", -INFINITY}};
-    for (unsigned i = 0; i < G_N_ELEMENTS(words); i++) {
-        if (g_ascii_strcasecmp(text, words[i].text) == 0) {
-            *out = words[i].value;
-            return true;
+    }
+    if (!value->unit[0] || (!*unit && (!metric->is_adopted || metric->last_step >= 0)))
+        return true;
+    if (!*unit) { /* what it is measured in is known from its first value */
+        g_free(metric->spec->unit);
+        metric->spec->unit = g_strdup(value->unit);
+        return true;
+    }
+    double factor = orch_printed_unit_factor(value->unit, unit);
+    *out *= factor;
+    return !isnan(factor);
+}
+
+/* ---- steps -------------------------------------------------------------------------------------
+ */
+
+static bool is_step(double value)
+{
+    return value >= 0 && value < STEP_MAX && floor(value) == value;
+}
+
+/* A count of steps that begins anew in each epoch goes on from where the last epoch ended; one that
+ * runs through stays as it is. A run that begins in a later epoch, as a resumed one does, has the
+ * epochs before it behind it, unless its count shows that they are in it already. */
+static void move_step(struct position *p, double inner, double total, double epochs)
+{
+    bool is_first = isnan(p->inner);
+    double before = is_first ? p->epoch - 1 : p->epoch - p->inner_epoch;
+    if (is_first && before > 0 && total > 0) {
+        bool is_through = epochs > 0 && inner * epochs > before * total;
+        p->offset = is_through ? 0 : before * total;
+    } else if (!is_first && inner <= p->inner && before > 0) {
+        p->offset += p->total > 0 ? p->total * before : p->inner;
+    }
+    p->inner = inner;
+    p->total = total;
+    p->inner_epoch = p->epoch;
+    p->step = p->offset + inner;
+    if (!is_step(p->step))
+        p->step = inner;
+}
+
+/* What a line says of steps. */
+struct line_steps {
+    bool has_epoch, has_step, is_fraction;
+    double fraction; /* the epoch, when it is no whole number */
+};
+
+static struct line_steps take_steps(struct text_metrics *metrics)
+{
+    struct position *p = &metrics->position;
+    struct line_steps said = {.fraction = NAN};
+    double inner = NAN, total = NAN, epochs = NAN;
+    for (guint i = 0; i < metrics->printed.values->len; i++) {
+        const struct orch_printed_value *value =
+            &g_array_index(metrics->printed.values, struct orch_printed_value, i);
+        bool counts = value->kind == ORCH_PRINTED_EPOCH || value->kind == ORCH_PRINTED_STEP;
+        if (!counts ||
+            is_declared(metrics, value->name)) /* declared: a metric, whatever it is called */
+            continue;
+        if (value->kind == ORCH_PRINTED_EPOCH && is_step(value->value)) {
+            p->epoch = value->value;
+            epochs = value->total;
+            said.has_epoch = true;
+        } else if (value->kind == ORCH_PRINTED_EPOCH) {
+            said.is_fraction = value->value > 0;
+            said.fraction = value->value;
+        } else if (is_step(value->value)) {
+            inner = value->value;
+            total = value->total;
+            said.has_step = true;
         }
     }
-    return false;
+    if (said.has_step)
+        move_step(p, inner, total, epochs);
+    return said;
 }
 
-/* `step` below 0: the line says none, so this metric's points are counted. */
+/* The step of a value: that of its line, else where the program is, else a count. */
+static int64_t step_of(const struct text_metrics *metrics, struct found_metric *metric,
+                       const struct line_steps *said)
+{
+    const struct position *p = &metrics->position;
+    metric->is_by_step = metric->is_by_step || said->has_step;
+    metric->is_counted = metric->is_counted || (said->is_fraction && !said->has_step);
+    bool by_step = !isnan(p->step) && (metric->is_by_step || isnan(p->epoch));
+    if (metric->is_counted || (!by_step && isnan(p->epoch)))
+        return metric->next_step;
+    return (int64_t)(by_step ? p->step : p->epoch);
+}
+
 static void report(struct text_metrics *metrics, struct found_metric *metric, int64_t step,
                    double value)
 {
-    int64_t at = step >= 0 ? step : metric->next_step;
-    metric->next_step = at + 1;
-    intake_value(metrics->intake, metric->spec, at, value);
+    metric->next_step = step + 1;
+    metric->last_step = step;
+    intake_value(metrics->intake, metric->spec, step, value);
 }
 
-static int64_t step_of(double value)
-{
-    return value >= 0 && value < 9e15 && floor(value) == value ? (int64_t)value : -1;
-}
-
-/* ---- lines: JSON objects ----------------------------------------------------------------------
+/* ---- lines -------------------------------------------------------------------------------------
  */
 
-static bool take_object(struct text_metrics *metrics, const char *line, size_t length)
+static bool take_value(struct text_metrics *metrics, const struct orch_printed_value *value,
+                       const struct line_steps *said)
 {
-    if (line[0] != '{')
-        return false;
-    g_autoptr(json_t) object = orch_json_parse(line, length, LINE_MAX_BYTES, NULL);
-    if (!json_is_object(object))
-        return false;
+    struct found_metric *metric = find_or_adopt(metrics, value);
     double number;
-    int64_t step = -1;
-    const char *name;
-    json_t *value;
-    json_object_foreach(object, name, value)
-    {
-        if (counts_steps(metrics, name) && orch_json_get_real(value, &number))
-            step = step_of(number);
-    }
-    json_object_foreach(object, name, value)
-    {
-        struct found_metric *metric = find_or_adopt(metrics, name);
-        if (metric && orch_json_get_real(value, &number))
-            report(metrics, metric, step, number);
-    }
+    if (!metric || !convert(metric, value, &number))
+        return false;
+    int64_t step = step_of(metrics, metric, said);
+    bool is_again = metric->last_step == step && metric->spec->step_unit && !said->has_epoch &&
+                    !said->has_step && !metrics->printed.is_progress;
+    if (is_again)
+        note_replaced(metrics, metric, step);
+    report(metrics, metric, step, number);
     return true;
 }
 
-/* ---- lines: pairs -----------------------------------------------------------------------------
- */
-
-struct pair {
-    char *name;
-    double value;
-};
-
-/* Finds "name value", "name=value" and "name: value" among the words of a line; cuts `line` up. */
-static unsigned find_pairs(char *line, struct pair pairs[PAIRS_MAX])
+static void take_printed(struct text_metrics *metrics)
 {
-    static const char separators[] = " \t\r,;=:|";
-    unsigned count = 0;
-    char *name = NULL, *state = NULL;
-    for (char *word = strtok_r(line, separators, &state); word && count < PAIRS_MAX;
-         word = strtok_r(NULL, separators, &state)) {
-        double value;
-        if (name && parse_number(word, &value)) {
-            pairs[count++] = (struct pair){name, value};
-            name = NULL;
-        } else {
-            name = word;
+    const struct orch_printed_line *printed = &metrics->printed;
+    bool any = metrics->intake->manifest->any_metric, is_unread = false;
+    struct line_steps said = take_steps(metrics);
+    guint taken = said.has_epoch + said.has_step;
+    for (guint i = 0; i < printed->values->len; i++) {
+        struct orch_printed_value value =
+            g_array_index(printed->values, struct orch_printed_value, i);
+        if (value.kind == ORCH_PRINTED_UNREAD) {
+            is_unread = is_unread || any || find_declared(metrics, &value);
+            continue;
         }
+        bool counts = value.kind != ORCH_PRINTED_VALUE && !is_declared(metrics, value.name);
+        bool is_kept = any && value.kind == ORCH_PRINTED_EPOCH &&
+                       (said.is_fraction || find(metrics, value.name));
+        if (counts && !is_kept)
+            continue; /* a fraction of an epoch is kept as a metric: points are counted then */
+        bool is_taken = take_value(metrics, &value, &said);
+        taken += is_taken;
+        is_unread =
+            is_unread || (!is_taken && ((any && value.is_sure) || find_declared(metrics, &value)));
     }
-    return count;
+    if (is_unread || (any && printed->has_number && !taken && !printed->is_progress))
+        note_unread(metrics);
 }
-
-static void take_pairs(struct text_metrics *metrics, char *line)
-{
-    struct pair pairs[PAIRS_MAX];
-    unsigned count = find_pairs(line, pairs);
-    int64_t step = -1;
-    for (unsigned i = 0; i < count; i++)
-        if (counts_steps(metrics, pairs[i].name))
-            step = step_of(pairs[i].value);
-    for (unsigned i = 0; i < count; i++) {
-        struct found_metric *metric = find_or_adopt(metrics, pairs[i].name);
-        if (metric)
-            report(metrics, metric, step, pairs[i].value);
-    }
-}
-
-/* ---- expressions ------------------------------------------------------------------------------
- */
 
 static void take_matches(struct text_metrics *metrics, const char *line, size_t length)
 {
-    for (guint i = 0; i < metrics->count; i++) {
-        struct found_metric *metric = &metrics->metrics[i];
+    for (guint i = 0; i < metrics->metrics->len; i++) {
+        struct found_metric *metric = &g_array_index(metrics->metrics, struct found_metric, i);
         GMatchInfo *match = NULL;
-        double value;
         if (metric->pattern &&
             g_regex_match_full(metric->pattern, line, (gssize)length, 0, 0, &match, NULL)) {
             g_autofree char *text = g_match_info_fetch(match, 1);
-            if (text && parse_number(text, &value))
-                report(metrics, metric, -1, value);
+            struct orch_printed_value value = {.printed_percent = NAN};
+            const char *end = text ? text + strlen(text) : NULL;
+            double number;
+            if (text && orch_printed_number(text, end, &value.value, value.unit) == end &&
+                convert(metric, &value, &number))
+                report(metrics, metric, metric->next_step, number);
+            else
+                note_unread(metrics);
         }
         if (match)
             g_match_info_free(match);
@@ -224,25 +346,35 @@ static void take_line(struct text_metrics *metrics)
 {
     GString *line = metrics->line;
     if (!metrics->skipping && line->len) {
-        if (metrics->mode == ORCH_METRICS_REGEX)
+        if (metrics->mode == ORCH_METRICS_REGEX) {
             take_matches(metrics, line->str, line->len);
-        else if (!take_object(metrics, line->str, line->len))
-            take_pairs(metrics, line->str);
+        } else {
+            orch_printed_line_parse(&metrics->printed, line->str, line->len);
+            take_printed(metrics);
+        }
     }
     g_string_truncate(line, 0);
     metrics->skipping = false;
 }
 
+/* A carriage return and a backspace end a line as well: progress bars are drawn anew with them. */
+static size_t line_part(const char *bytes, size_t length)
+{
+    size_t part = 0;
+    while (part < length && bytes[part] != '\n' && bytes[part] != '\r' && bytes[part] != '\b')
+        part++;
+    return part;
+}
+
 void text_metrics_feed(struct text_metrics *metrics, const char *bytes, size_t length)
 {
     while (metrics && length) {
-        const char *newline = memchr(bytes, '\n', length);
-        size_t part = newline ? (size_t)(newline - bytes) : length;
+        size_t part = line_part(bytes, length);
         if (metrics->line->len + part > LINE_MAX_BYTES)
             metrics->skipping = true;
         if (!metrics->skipping)
             g_string_append_len(metrics->line, bytes, (gssize)part);
-        if (!newline)
+        if (part == length)
             return;
         take_line(metrics);
         bytes += part + 1;

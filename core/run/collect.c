@@ -274,6 +274,16 @@ static bool write_record(struct orch_store *store, struct gathering *all, const 
     for (size_t i = 0; i < metric_count; i++)
         metric_rows[i] = (struct orch_metric_row){
             cell_text(metrics, i, 0), cell_text(metrics, i, 1), cell_text(metrics, i, 2)};
+    const json_t *units = json_object_get(all->facts, "metric_units");
+    const char *unit_of;
+    json_t *unit;
+    metric_rows =
+        g_renew(struct orch_metric_row, metric_rows, metric_count + json_object_size(units) + 1);
+    json_object_foreach((json_t *)(uintptr_t)units, unit_of, unit)
+    {
+        metric_rows[metric_count++] =
+            (struct orch_metric_row){unit_of, json_string_value(unit), "none"};
+    }
     g_autofree char *machine = orch_json_canonical(json_object_get(r, "machine_facts"));
     g_autofree char *facts = orch_json_canonical(all->facts);
     guint64 seed = 0;

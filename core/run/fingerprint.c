@@ -264,8 +264,24 @@ static int compare_inputs(const void *a, const void *b)
     return order ? order : strcmp(x->sha256, y->sha256);
 }
 
+/* The words of an experiment's own command (`program:`): they stand in the recipe, so no file of
+ * the inputs' tree speaks for them. Paths below `root` are written from there, as two machines have
+ * it in two places. NULL: the command is a manifest's, which is among the inputs. New reference. */
+static json_t *command_json(const struct orch_experiment *experiment, const char *root)
+{
+    if (!experiment->program)
+        return NULL;
+    json_t *words = json_array();
+    for (char **word = experiment->manifest->argv; word && *word; word++) {
+        const char *relative = root ? below(root, *word) : NULL;
+        json_array_append_new(words, json_string(relative ? relative : *word));
+    }
+    return words;
+}
+
 void orch_fingerprint(const struct orch_cell *cell, const GPtrArray *inputs, const char *inputs_id,
-                      const struct orch_fingerprint_ref *refs, size_t ref_count, char out[65])
+                      const char *root, const struct orch_fingerprint_ref *refs, size_t ref_count,
+                      char out[65])
 {
     const struct orch_manifest *manifest = cell->experiment->manifest;
     g_autoptr(json_t) read = json_array();
@@ -283,9 +299,12 @@ void orch_fingerprint(const struct orch_cell *cell, const GPtrArray *inputs, con
     for (size_t i = 0; i < ref_count; i++)
         json_array_append_new(
             referred, json_pack("[sss]", refs[i].param, refs[i].artifact, refs[i].fingerprint));
+    g_autoptr(json_t) command = command_json(cell->experiment, root);
     g_autoptr(json_t) all = json_pack(
         "[s s s o o O O s]", FINGERPRINT_FORMAT, manifest->name, manifest->version,
         public_params(cell), orch_json_u64(cell->seed), read, referred, inputs_id ? inputs_id : "");
+    if (command)
+        json_array_append(all, command);
     g_autofree char *text = orch_json_canonical(all);
     orch_sha256(text, strlen(text), out);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What makes two trials the same: SHA-256 over the format number, plugin and version, canonical
  * parameters (no secrets), seed, digests of what will be read, fingerprints of the trials referred
- * to, and the tree of the inputs. Not the commit: an edited README or a rebase makes nothing stale.
+ * to, the tree of the inputs, and the words of a command that stands in the recipe. Not the commit: an edited README or a rebase makes nothing stale.
  */
 #ifndef ORCH_CORE_RUN_FINGERPRINT_H
 #define ORCH_CORE_RUN_FINGERPRINT_H
@@ -28,9 +28,11 @@ GPtrArray *orch_inputs_paths(struct orch_workspace *workspace,
                              const struct orch_expansion *expansion,
                              const struct orch_experiment *experiment, GError **error);
 
-/** Writes 64 hex digits. `inputs`: struct orch_checked_input * (or NULL), in any order. */
+/** Writes 64 hex digits. `inputs`: struct orch_checked_input * (or NULL), in any order. `root`: of
+ * the work tree, from which paths in a command are written. */
 void orch_fingerprint(const struct orch_cell *cell, const GPtrArray *inputs, const char *inputs_id,
-                      const struct orch_fingerprint_ref *refs, size_t ref_count, char out[65]);
+                      const char *root, const struct orch_fingerprint_ref *refs, size_t ref_count,
+                      char out[65]);
 
 /** Is this one of the plugins that come with the program? */
 bool orch_plugin_is_ours(const struct orch_manifest *manifest);

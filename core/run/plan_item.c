@@ -174,6 +174,8 @@ static char *why_stale(struct orch_plan *plan, const struct orch_plan_item *item
         }
     }
     orch_run_free(run);
+    if (!why && item->cell->experiment->program)
+        return g_strdup("its command changed");
     return why ? why : g_strdup("what it reads changed");
 }
 
@@ -335,7 +337,8 @@ bool orch_plan_settle_once(struct orch_plan *plan, unsigned index, GError **erro
     }
     if (item->refused)
         return adopt_run(plan, item, error);
-    orch_fingerprint(item->cell, item->inputs, item->inputs_id, refs, count, item->fingerprint);
+    orch_fingerprint(item->cell, item->inputs, item->inputs_id, plan->workspace->root, refs, count,
+                     item->fingerprint);
     if (!look_up(plan, item, error))
         return false;
     /* what is done is done, wherever it ran; only what would run must fit */

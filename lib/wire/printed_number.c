@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: MIT */
+/* Numbers and units as programs print them. Everything is read by bytes and to the end of the word:
+ * a word that only begins like a number ("3rd", "1.2.3", "0,91") is none. */
+#include "lib/base/text.h"
+#include "lib/wire/printed.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { NUMBER_BYTES_MAX = 64 };
+
+/* Units by the words that programs use. `factor`: in the unit of their kind. */
+static const struct unit {
+    const char *word, *unit;
+    char kind;     /* 't' time in s, 'b' bytes, 'n' a plain number times factor, 'o' other */
+    bool glued;    /* only directly behind the number: alone it is more likely a name */
+    double factor; /* 't', 'b', 'n' */
+} UNITS[] = {
+    {"s", "s", 't', false, 1},
+    {"sec", "s", 't', false, 1},
+    {"secs", "s", 't', false, 1},
+    {"second", "s", 't', false, 1},
+    {"seconds", "s", 't', false, 1},
+    {"ms", "ms", 't', false, 1e-3},
+    {"msec", "ms", 't', false, 1e-3},
+    {"us", "us", 't', false, 1e-6},
+    {"\xc2\xb5s", "us", 't', false, 1e-6},
+    {"\xce\xbcs", "us", 't', false, 1e-6},
+    {"ns", "ns", 't', false, 1e-9},
+    {"min", "min", 't', false, 60},
+    {"mins", "min", 't', false, 60},
+    {"minute", "min", 't', false, 60},
+    {"minutes", "min", 't', false, 60},
+    {"h", "h", 't', false, 3600},
+    {"hr", "h", 't', false, 3600},
+    {"hour", "h", 't', false, 3600},
+    {"hours", "h", 't', false, 3600},
+    {"B", "B", 'b', true, 1},
+    {"bytes", "B", 'b', false, 1},
+    {"KB", "KB", 'b', false, 1e3},
+    {"kB", "KB", 'b', false, 1e3},
+    {"MB", "MB", 'b', false, 1e6},
+    {"GB", "GB", 'b', false, 1e9},
+    {"TB", "TB", 'b', false, 1e12},
+    {"KiB", "KiB", 'b', false, 1024},
+    {"MiB", "MiB", 'b', false, 1048576},
+    {"GiB", "GiB", 'b', false, 1073741824},
+    {"k", "", 'n', true, 1e3},
+    {"K", "", 'n', true, 1e3},
+    {"M", "", 'n', true, 1e6},
+    {"x", "", 'n', true, 1},
+    {"fps", "fps", 'o', false, 1},
+    {"Hz", "Hz", 'o', false, 1},
+    {"W", "W", 'o', true, 1},
+    {"J", "J", 'o', true, 1},
+};
+
+static const struct unit *unit_of(const char *word, size_t length)
+{
+    for (size_t i = 0; i < G_N_ELEMENTS(UNITS); i++)
+        if (strlen(UNITS[i].word) == length && memcmp(UNITS[i].word, word, length) == 0)
+            return &UNITS[i];
+    return NULL;
+}
+
+/* "images/s", "it/s", "ms/step", "s/it": two words of letters. "/sec" becomes "/s". */
+static bool read_rate(const char *word, size_t length, char out_unit[ORCH_PRINTED_UNIT_CHARS])
+{
+    const char *slash = memchr(word, '/', length);
+    if (!slash || slash == word || slash + 1 == word + length || length >= ORCH_PRINTED_UNIT_CHARS)
+        return false;
+    for (const char *at = word; at < word + length; at++)
+        if (at != slash && !g_ascii_isalpha(*at))
+            return false;
+    size_t behind = (size_t)(word + length - slash - 1);
+    bool is_second = (behind == 3 && memcmp(slash + 1, "sec", 3) == 0) ||
+                     (behind == 6 && memcmp(slash + 1, "second", 6) == 0);
+    memcpy(out_unit, word, length);
+    out_unit[is_second ? (size_t)(slash - word) + 2 : length] = 0;
+    return true;
+}
+
+bool orch_printed_unit(const char *word, size_t length, char out_unit[ORCH_PRINTED_UNIT_CHARS])
+{
+    const struct unit *unit = unit_of(word, length);
+    if (unit && !unit->glued)
+        g_strlcpy(out_unit, unit->unit, ORCH_PRINTED_UNIT_CHARS);
+    return unit ? !unit->glued : read_rate(word, length, out_unit);
+}
+
+double orch_printed_unit_factor(const char *from, const char *to)
+{
+    if (strcmp(from, to) == 0)
+        return 1;
+    const struct unit *a = unit_of(from, strlen(from)), *b = unit_of(to, strlen(to));
+    return a && b && a->kind == b->kind && (a->kind == 't' || a->kind == 'b')
+               ? a->factor / b->factor
+               : (double)NAN;
+}
+
+/* The digits of a number without their separators, as orch_real_parse wants them. */
+struct digits {
+    char text[NUMBER_BYTES_MAX];
+    size_t length;
+};
+
+static bool put(struct digits *digits, char c)
+{
+    if (digits->length + 8 >= sizeof digits->text) /* room for an exponent */
+        return false;
+    digits->text[digits->length++] = c;
+    digits->text[digits->length] = 0;
+    return true;
+}
+
+static size_t count_digits(const char *at, const char *end)
+{
+    const char *first = at;
+    while (at < end && g_ascii_isdigit(*at))
+        at++;
+    return (size_t)(at - first);
+}
+
+/* Digits before the point; "12,345" and "12_345" are one number, "1,2" is none. */
+static const char *read_whole(const char *at, const char *end, struct digits *digits)
+{
+    size_t first = count_digits(at, end);
+    bool may_group = first >= 1 && first <= 3 && *at != '0';
+    for (size_t i = 0; i < first; i++)
+        if (!put(digits, *at++))
+            return NULL;
+    while (may_group && at < end && (*at == ',' || *at == '_') && count_digits(at + 1, end) == 3) {
+        at++;
+        for (int i = 0; i < 3; i++)
+            if (!put(digits, *at++))
+                return NULL;
+    }
+    return at;
+}
+
+static const char *read_digits(const char *at, const char *end, struct digits *digits)
+{
+    if (at < end && (*at == '-' || *at == '+') && *at++ == '-' && !put(digits, '-'))
+        return NULL;
+    const char *whole = at;
+    if (!(at = read_whole(at, end, digits)))
+        return NULL;
+    size_t before = (size_t)(at - whole), behind = 0;
+    if (at < end && *at == '.' && (before || count_digits(at + 1, end))) {
+        if (!before && !put(digits, '0'))
+            return NULL;
+        behind = count_digits(at + 1, end);
+        if (behind && !put(digits, '.'))
+            return NULL;
+        at++;
+        for (size_t i = 0; i < behind; i++, at++)
+            put(digits, *at); /* digits beyond the sixty-fourth do not change a double */
+    }
+    if (!before && !behind)
+        return NULL;
+    if (at < end && (*at == 'e' || *at == 'E')) {
+        const char *exponent = at + 1;
+        bool has_sign = exponent < end && (*exponent == '-' || *exponent == '+');
+        size_t count = count_digits(exponent + has_sign, end);
+        if (count && count <= 4) {
+            put(digits, 'e');
+            for (size_t i = 0; i < has_sign + count; i++)
+                if (!put(digits, exponent[i]))
+                    return NULL;
+            at = exponent + has_sign + count;
+        }
+    }
+    return at;
+}
+
+/* May a word end here? */
+static bool is_boundary(const char *at, const char *end)
+{
+    if (at >= end || g_ascii_isspace(*at) || strchr(")]}>;|\"'`([{<", *at))
+        return true;
+    bool before_digit = at + 1 < end && g_ascii_isdigit(at[1]);
+    bool is_last = at + 1 >= end || g_ascii_isspace(at[1]);
+    return (*at == ',' && !before_digit) || (*at == ':' && !before_digit) ||
+           ((*at == '.' || *at == '!') && is_last) ||
+           (end - at >= 2 && memcmp(at, "\xc2\xb1", 2) == 0); /* the sign +- */
+}
+
+static const struct {
+    const char *text;
+    double value;
+} WORDS[] = {{"nan", NAN}, {"infinity", INFINITY}, {"inf", INFINITY}};
+
+static const char *read_word(const char *text, const char *end, double *out)
+{
+    bool is_negative = text < end && *text == '-';
+    const char *at = text + (text < end && (*text == '-' || *text == '+'));
+    for (size_t i = 0; i < G_N_ELEMENTS(WORDS); i++) {
+        size_t length = strlen(WORDS[i].text);
+        if ((size_t)(end - at) >= length && g_ascii_strncasecmp(at, WORDS[i].text, length) == 0 &&
+            is_boundary(at + length, end)) {
+            *out = is_negative ? -WORDS[i].value : WORDS[i].value;
+            return at + length;
+        }
+    }
+    return NULL;
+}
+
+/* The share of a percentage: by its decimal digits, so that 91.2 % is the double 0.912. */
+static double share_of(const struct digits *digits, double percent)
+{
+    const char *exponent = strchr(digits->text, 'e');
+    g_autofree char *text = exponent ? NULL : g_strconcat(digits->text, "e-2", NULL);
+    double share;
+    return text && orch_real_parse(text, &share) ? share : percent / 100;
+}
+
+const char *orch_printed_number(const char *text, const char *end, double *out,
+                                char out_unit[ORCH_PRINTED_UNIT_CHARS])
+{
+    struct digits digits = {"", 0};
+    out_unit[0] = 0;
+    const char *at = read_word(text, end, out);
+    if (at)
+        return at;
+    double value;
+    at = read_digits(text, end, &digits);
+    if (!at || !orch_real_parse(digits.text, &value))
+        return NULL;
+    if (at < end && *at == '%' && is_boundary(at + 1, end)) {
+        g_strlcpy(out_unit, "%", ORCH_PRINTED_UNIT_CHARS);
+        *out = share_of(&digits, value);
+        return at + 1;
+    }
+    const char *word = at;
+    while (at < end && (g_ascii_isalpha(*at) || *at == '/' || (unsigned char)*at >= 0x80) &&
+           (at == word || !is_boundary(at, end)))
+        at++;
+    if (!is_boundary(at, end))
+        return NULL;
+    if (at > word && !is_boundary(word, end)) {
+        const struct unit *unit = unit_of(word, (size_t)(at - word));
+        if (unit && unit->kind == 'n')
+            value *= unit->factor;
+        else if (unit)
+            g_strlcpy(out_unit, unit->unit, ORCH_PRINTED_UNIT_CHARS);
+        else if (!read_rate(word, (size_t)(at - word), out_unit))
+            return NULL;
+    } else {
+        at = word;
+    }
+    *out = value;
+    return at;
+}

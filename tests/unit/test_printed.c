@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The examples of docs/printed-values.md: each row's lines are given to the reader of a wrapped
+ * program's output, byte by byte in odd parts, and must give just what the row says. */
+#include "core/host/text_metrics.h"
+#include "lib/base/file.h"
+#include "lib/base/ident.h"
+#include "lib/base/text.h"
+#include "lib/wire/printed.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* A program's output on its way. */
+struct session {
+    struct orch_manifest *manifest;
+    struct journal_out out;
+    struct intake intake;
+    struct text_metrics *metrics;
+};
+
+static void begin(struct session *s, struct orch_manifest *manifest)
+{
+    *s = (struct session){.manifest = manifest};
+    manifest->kind = ORCH_PLUGIN_WRAPPED;
+    manifest->metrics_from = ORCH_METRICS_LINES;
+    s->out = (struct journal_out){.fd = -1, .pending = g_string_new(NULL)};
+    intake_init(&s->intake, manifest, &s->out, orch_mono_ns(), 1 << 20);
+    s->metrics = text_metrics_new(manifest, &s->intake);
+}
+
+static void end(struct session *s)
+{
+    text_metrics_free(s->metrics);
+    intake_clear(&s->intake);
+    g_string_free(s->out.pending, TRUE);
+    orch_manifest_free(s->manifest);
+}
+
+static void feed(struct session *s, const char *text, size_t part)
+{
+    for (size_t at = 0, length = strlen(text); at < length; at += part)
+        text_metrics_feed(s->metrics, text + at, MIN(part, length - at));
+    text_metrics_finish(s->metrics);
+}
+
+/* "loss[3] = 0.41, time[0] = 350 ms". Points of a step that were replaced are left out. */
+static char *recorded(const struct session *s)
+{
+    GString *text = g_string_new(NULL);
+    const GArray *points = s->intake.points;
+    for (guint i = 0; i < points->len; i++) {
+        const struct orch_point *point = &g_array_index(points, struct orch_point, i);
+        const struct orch_metric_spec *spec = orch_manifest_metric(s->manifest, point->name);
+        bool is_replaced = false;
+        for (guint j = i + 1; j < points->len; j++) {
+            const struct orch_point *later = &g_array_index(points, struct orch_point, j);
+            is_replaced = is_replaced ||
+                          (later->step == point->step && strcmp(later->name, point->name) == 0);
+        }
+        char number[ORCH_REAL_CHARS];
+        if (!is_replaced)
+            g_string_append_printf(
+                text, "%s%s[%" G_GINT64_FORMAT "] = %s%s%s", text->len ? ", " : "", point->name,
+                point->step, orch_real_format(point->value, number),
+                spec->unit && *spec->unit ? " " : "", spec->unit ? spec->unit : "");
+    }
+    if (!text->len)
+        g_string_append(text, "nothing");
+    if (text_metrics_losses(s->metrics)->unread_lines)
+        g_string_append(text, ", and counted as not understood");
+    return g_string_free(text, FALSE);
+}
+
+static struct orch_manifest *any_metric(void)
+{
+    struct orch_manifest *manifest = orch_manifest_new();
+    manifest->any_metric = true;
+    return manifest;
+}
+
+/* A table's cell without the marks of Markdown: `a`<br>`b` is two lines. */
+static char *plain(const char *cell)
+{
+    g_autoptr(GString) text = g_string_new(cell);
+    g_string_replace(text, "`<br>`", "\n", 0);
+    g_string_replace(text, "`", "", 0);
+    g_string_replace(text, "\\|", "|", 0);
+    return g_strdup(g_strstrip(text->str));
+}
+
+static unsigned check_row(const char *line)
+{
+    static const char separator[] = " | ";
+    const char *middle = g_strrstr(line, separator);
+    if (!g_str_has_prefix(line, "| `") || !g_str_has_suffix(line, " |") || !middle)
+        return 0;
+    g_autofree char *left = g_strndup(line + 2, (gsize)(middle - line - 2));
+    g_autofree char *right = g_strndup(middle + 3, strlen(middle + 3) - 2);
+    g_autofree char *printed = plain(left), *expected = plain(right);
+    for (size_t part = 1; part < 100; part += 31) {
+        struct session s;
+        begin(&s, any_metric());
+        feed(&s, printed, part);
+        g_autofree char *found = recorded(&s);
+        end(&s);
+        if (strcmp(found, expected) != 0)
+            fail_msg("%s\n  gives   %s\n  instead %s", printed, found, expected);
+    }
+    return 1;
+}
+
+static void test_page(void **state)
+{
+    (void)state;
+    g_autofree char *path = g_build_filename(ORCH_DOCS, "printed-values.md", NULL);
+    g_autofree char *text = NULL;
+    assert_true(orch_file_read(path, 1 << 20, &text, NULL, NULL));
+    g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
+    unsigned count = 0;
+    for (int i = 0; lines[i]; i++)
+        count += check_row(lines[i]);
+    assert_true(count >= 42);
+}
+
+/* What a manifest declares: names, units, a result, epoch as a metric. */
+static void test_declared(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name, *unit, *printed, *expected;
+    } rows[] = {
+        {"loss", NULL, "Average loss: 0.3 lr 0.1\nepoch 4 loss 0.2",
+         "loss[0] = 0.3, loss[4] = 0.2"},
+        {"accuracy", "%", "accuracy 91.2%", "accuracy[0] = 91.2 %"},
+        {"accuracy", NULL, "accuracy 91.2%", "accuracy[0] = 0.912"},
+        {"time", "ms", "time: 1.5s", "time[0] = 1500 ms"},
+        {"time", "ms", "time: 3 MB", "nothing, and counted as not understood"},
+        {"time", NULL, "time: 1.5s", "time[0] = 1.5"},
+        {"epoch", NULL, "epoch 3", "epoch[0] = 3"},
+        {"loss", NULL, "Using 4 workers", "nothing"}, /* ordinary output of no declared name */
+        {"loss", NULL, "loss: 1.2.3.x", "nothing"},
+        {"loss", NULL, "loss=0,91", "nothing, and counted as not understood"},
+    };
+    for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+        struct session s;
+        struct orch_manifest *manifest = orch_manifest_new();
+        struct orch_metric_spec *spec = orch_manifest_add_metric(manifest, rows[i].name);
+        spec->unit = g_strdup(rows[i].unit);
+        spec->step_unit = g_strdup("epoch");
+        begin(&s, manifest);
+        feed(&s, rows[i].printed, 7);
+        g_autofree char *found = recorded(&s);
+        end(&s);
+        if (strcmp(found, rows[i].expected) != 0)
+            fail_msg("%s\n  gives   %s\n  instead %s", rows[i].printed, found, rows[i].expected);
+    }
+}
+
+/* A resumed run goes on from its epoch, whichever way its steps are counted. */
+static void test_resumed(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *printed, *expected;
+    } rows[] = {
+        {"epoch 18 loss 1\nepoch 19 loss 2", "loss[18] = 1, loss[19] = 2"},
+        {"Epoch [18/20], Step [100/600], Loss: 1\nEpoch [19/20], Step [100/600], Loss: 2",
+         "loss[10300] = 1, loss[10900] = 2"},
+        {"Epoch [18/20], Step [10300/12000], Loss: 1\nEpoch [19/20], Step [10900/12000], Loss: 2",
+         "loss[10300] = 1, loss[10900] = 2"}, /* these run through */
+        {"epoch 1 step 5 loss 1\nepoch 2 step 10 loss 2\nepoch 3 step 4 loss 3",
+         "loss[5] = 1, loss[10] = 2, loss[14] = 3"},
+        {"step 99999999999999999999 loss 1\nloss 2", "loss[0] = 1, loss[1] = 2"},
+    };
+    for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+        struct session s;
+        begin(&s, any_metric());
+        feed(&s, rows[i].printed, 1000);
+        g_autofree char *found = recorded(&s);
+        end(&s);
+        if (strcmp(found, rows[i].expected) != 0)
+            fail_msg("%s\n  gives   %s\n  instead %s", rows[i].printed, found, rows[i].expected);
+    }
+}
+
+static void test_losses(void **state)
+{
+    (void)state;
+    struct session s;
+    begin(&s, any_metric());
+    feed(&s,
+         "Using 4 \033[31mworkers\nepoch 1\nloss 3\nloss 2\r 5%|#   | 1/20 loss=1\nSaw 7 dogs\n",
+         3);
+    const struct text_losses *losses = text_metrics_losses(s.metrics);
+    assert_int_equal(losses->unread_lines, 2);
+    assert_string_equal(losses->unread_first, "Using 4 ?[31mworkers");
+    assert_int_equal(losses->replaced_points, 1); /* the bar's value is a later state of it */
+    assert_string_equal(losses->replaced_first, "loss at 1");
+    end(&s);
+    assert_int_equal(text_metrics_losses(NULL)->unread_lines, 0);
+}
+
+static void test_numbers(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        double value; /* NaN: it is no number */
+        const char *unit;
+    } rows[] = {
+        {"1,234,567.8", 1234567.8, ""},
+        {"1234,567", NAN, ""},
+        {"0,912", NAN, ""},
+        {"12,34", NAN, ""},
+        {"1,2345", NAN, ""},
+        {"91.2%", 0.912, "%"},
+        {"79.20%", 0.792, "%"},
+        {"0.1%", 0.001, "%"},
+        {"1e2%", 1, "%"},
+        {"+.5", 0.5, ""},
+        {"5.", 5, ""},
+        {"-3", -3, ""},
+        {".", NAN, ""},
+        {"-", NAN, ""},
+        {"", NAN, ""},
+        {"1e400", NAN, ""},
+        {"1e", NAN, ""},
+        {"0x1F", NAN, ""},
+        {"3rd", NAN, ""},
+        {"12kHz", NAN, ""},
+        {"3.5s", 3.5, "s"},
+        {"2us", 2, "us"},
+        {"2\xc2\xb5s", 2, "us"},
+        {"7it/s", 7, "it/s"},
+        {"7ms/step", 7, "ms/step"},
+        {"10k", 10000, ""},
+        {"1_000", 1000, ""},
+        {"inf", INFINITY, ""},
+        {"-Infinity", -INFINITY, ""},
+        {"info", NAN, ""},
+    };
+    for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+        char unit[ORCH_PRINTED_UNIT_CHARS];
+        double value = NAN;
+        const char *end = rows[i].text + strlen(rows[i].text);
+        const char *behind = orch_printed_number(rows[i].text, end, &value, unit);
+        bool is_number = behind == end && behind != rows[i].text;
+        if (is_number != !isnan(rows[i].value) ||
+            (is_number && (value != rows[i].value || strcmp(unit, rows[i].unit) != 0)))
+            fail_msg("'%s': %s %.17g '%s'", rows[i].text, is_number ? "read as" : "not read", value,
+                     unit);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_page),    cmocka_unit_test(test_declared),
+        cmocka_unit_test(test_resumed), cmocka_unit_test(test_losses),
+        cmocka_unit_test(test_numbers),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
