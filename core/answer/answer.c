@@ -309,17 +309,29 @@ void orch_answer_grid_free(struct orch_answer_grid *grid)
     g_free(grid);
 }
 
+void orch_answer_say_shared_base(struct orch_asked *a, const struct orch_grid *grid)
+{
+    g_autofree char *shared = orch_grid_shared_base(grid, a->plan->store);
+    if (shared)
+        orch_section_note(a->section, "%s", shared);
+}
+
 char *orch_difference_text(const struct orch_difference *d, const char *better)
 {
-    if (isnan(d->low))
+    if (isnan(d->p))
         return g_strdup(isfinite(d->mean) ? "with one repeat each it cannot be told from noise"
                                           : "an infinite value cannot be told from noise");
-    g_autofree char *interval = orch_interval_format(d->low, d->high);
+    g_autofree char *interval = orch_interval_format(d->low, d->high), *p = orch_p_format(d->p);
+    g_autofree char *corrected = orch_p_format(d->p_corrected);
     const char *way = "";
     if (better && d->is_more_than_noise)
         way = (d->mean > 0) == (strcmp(better, "min") != 0) ? "better, " : "worse, ";
-    return g_strdup_printf("95 %% interval of the %sdifference %s: %s%s",
-                           d->is_paired ? "paired " : "", interval, way,
+    g_autofree char *count = d->is_paired ? g_strdup_printf("%zu pairs", d->count_a)
+                                          : g_strdup_printf("%zu and %zu", d->count_b, d->count_a);
+    return g_strdup_printf("95 %% interval of the %sdifference %s (n = %s, %s, p %s, corrected "
+                           "%s): %s%s",
+                           d->is_paired ? "paired " : "", interval, count, orch_difference_test(d),
+                           p, corrected, way,
                            d->is_more_than_noise ? "more than noise" : "not more than noise");
 }
 

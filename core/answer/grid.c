@@ -2,6 +2,8 @@
 #include "core/answer/grid.h"
 
 #include "core/report/numbers.h"
+#include "core/report/ranking.h"
+#include "core/report/shared_base.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
 
@@ -17,7 +19,7 @@ static void free_cell(gpointer pointer)
     for (int i = 0; cell->numbers[i]; i++)
         g_array_unref(cell->numbers[i]);
     g_free(cell->numbers);
-    g_array_unref(cell->repeats);
+    g_array_unref(cell->seeds);
     g_ptr_array_unref(cell->trials);
     g_free(cell->row);
     g_free(cell->column);
@@ -51,7 +53,7 @@ static struct orch_grid_cell *cell_at(struct orch_grid *grid, const char *row, c
     cell->numbers = g_new0(GArray *, grid->wanted->len + 1);
     for (guint i = 0; i < grid->wanted->len; i++)
         cell->numbers[i] = g_array_new(FALSE, FALSE, sizeof(double));
-    cell->repeats = g_array_new(FALSE, FALSE, sizeof(int));
+    cell->seeds = g_array_new(FALSE, FALSE, sizeof(uint64_t));
     cell->trials = g_ptr_array_new();
     g_ptr_array_add(grid->cells, cell);
     g_hash_table_insert(grid->by_place, g_steal_pointer(&place), cell);
@@ -77,8 +79,7 @@ static bool add_numbers(struct orch_grid *grid, struct orch_grid_cell *cell,
         g_array_append_val(cell->numbers[i], value);
         any = any || !isnan(value);
     }
-    int repeat = orch_trial_repeat(trial);
-    g_array_append_val(cell->repeats, repeat);
+    g_array_append_val(cell->seeds, trial->run->seed);
     cell->done += any;
     return true;
 }
@@ -175,10 +176,19 @@ GPtrArray *orch_grid_columns(const struct orch_grid *grid)
     return labels(grid, false);
 }
 
-struct orch_stat orch_grid_stat(const struct orch_grid_cell *cell, guint value)
+GArray *orch_grid_means(const struct orch_grid_cell *cell, guint value)
 {
-    return orch_stat_of((const double *)(void *)cell->numbers[value]->data,
-                        cell->numbers[value]->len);
+    return orch_seed_means(cell->numbers[value], cell->seeds);
+}
+
+struct orch_spread orch_grid_spread(const struct orch_grid *grid, const struct orch_grid_cell *cell,
+                                    guint value)
+{
+    g_autoptr(GArray) means = orch_grid_means(cell, value);
+    g_autoptr(GArray) values = orch_seed_values(means);
+    const struct orch_wanted *wanted = grid->wanted->pdata[value];
+    return orch_spread_of((const double *)(void *)values->data, values->len, wanted->name,
+                          grid->units[value]);
 }
 
 char *orch_grid_text(const struct orch_grid *grid, const struct orch_grid_cell *cell)
@@ -187,53 +197,95 @@ char *orch_grid_text(const struct orch_grid *grid, const struct orch_grid_cell *
         return g_strdup("missing");
     GString *text = g_string_new(NULL);
     for (guint i = 0; i < grid->wanted->len; i++) {
-        struct orch_stat stat = orch_grid_stat(cell, i);
-        g_autofree char *mean = orch_mean_format(stat.mean, i == 0 ? stat.half : 0);
-        g_string_append_printf(text, i ? " (%s)" : "%s", mean);
+        struct orch_spread spread = orch_grid_spread(grid, cell, i);
+        g_autofree char *value =
+            i ? orch_number_format(spread.centre) : orch_spread_format(&spread);
+        g_string_append_printf(text, i ? " (%s)" : "%s", value);
     }
     if (cell->done < cell->planned)
         g_string_append_printf(text, " n=%u/%u", cell->done, cell->planned);
     return g_string_free(text, FALSE);
 }
 
+char *orch_grid_count_text(const struct orch_grid_cell *cell)
+{
+    g_autoptr(GArray) means = orch_grid_means(cell, 0);
+    guint runs = 0;
+    for (guint i = 0; i < means->len; i++)
+        runs += g_array_index(means, struct orch_seed_mean, i).runs;
+    return runs > means->len ? g_strdup_printf("%u seed%s, %u runs averaged by seed", means->len,
+                                               means->len == 1 ? "" : "s", runs)
+                             : g_strdup_printf("%u", means->len);
+}
+
 struct orch_difference orch_grid_difference(const struct orch_grid_cell *a,
                                             const struct orch_grid_cell *b)
 {
-    struct orch_group x = {
-        .numbers = a->numbers[0], .numbers_of_repeat = a->repeats, .stat = orch_grid_stat(a, 0)};
-    struct orch_group y = {
-        .numbers = b->numbers[0], .numbers_of_repeat = b->repeats, .stat = orch_grid_stat(b, 0)};
-    return orch_groups_compare(&x, &y);
+    g_autoptr(GArray) x = orch_grid_means(a, 0), y = orch_grid_means(b, 0);
+    return orch_seed_difference(x, y);
 }
 
 int orch_grid_compare(const struct orch_grid *grid, const struct orch_grid_cell *x,
                       const struct orch_grid_cell *y)
 {
-    double p = orch_grid_stat(x, 0).mean, q = orch_grid_stat(y, 0).mean;
+    double p = orch_grid_spread(grid, x, 0).stat.mean, q = orch_grid_spread(grid, y, 0).stat.mean;
     if (isnan(p) || isnan(q))
         return isnan(p) - isnan(q);
     int sign = (p > q) - (p < q);
     return g_strcmp0(grid->better, "min") == 0 ? sign : -sign;
 }
 
+char *orch_grid_shared_base(const struct orch_grid *grid, struct orch_store *store)
+{
+    char *text = NULL;
+    for (guint i = 0; i < grid->cells->len && !text; i++) {
+        const struct orch_grid_cell *cell = grid->cells->pdata[i];
+        g_autoptr(GPtrArray) runs = g_ptr_array_new();
+        for (guint j = 0; j < cell->trials->len; j++) {
+            struct orch_trial *trial = cell->trials->pdata[j];
+            if (trial->run)
+                g_ptr_array_add(runs, trial->run);
+        }
+        text = runs->len > 1 ? orch_shared_base_text(store, runs) : NULL;
+    }
+    return text;
+}
+
+static int compare_cells(gconstpointer a, gconstpointer b, gpointer grid)
+{
+    return orch_grid_compare(grid, *(struct orch_grid_cell *const *)a,
+                             *(struct orch_grid_cell *const *)b);
+}
+
 struct orch_winner orch_grid_winner(const struct orch_grid *grid)
 {
-    struct orch_winner winner = {0};
+    struct orch_winner winner = {.others = g_ptr_array_new()};
     for (guint i = 0; i < grid->cells->len; i++) {
-        const struct orch_grid_cell *cell = grid->cells->pdata[i];
+        struct orch_grid_cell *cell = grid->cells->pdata[i];
         winner.missing += !cell->done;
-        if (!cell->done || isnan(orch_grid_stat(cell, 0).mean))
-            continue;
-        if (!winner.first || orch_grid_compare(grid, cell, winner.first) < 0) {
-            winner.second = winner.first;
-            winner.first = cell;
-        } else if (!winner.second || orch_grid_compare(grid, cell, winner.second) < 0) {
-            winner.second = cell;
-        }
+        if (cell->done && !isnan(orch_grid_spread(grid, cell, 0).stat.mean))
+            g_ptr_array_add(winner.others, cell);
     }
-    if (winner.second)
-        winner.margin = orch_grid_difference(winner.second, winner.first);
+    g_ptr_array_sort_with_data(winner.others, compare_cells, (gpointer)(uintptr_t)grid);
+    if (!winner.others->len)
+        return winner;
+    size_t count = winner.others->len;
+    g_autofree GArray **means = g_new(GArray *, count);
+    for (size_t i = 0; i < count; i++)
+        means[i] = orch_grid_means(winner.others->pdata[i], 0);
+    winner.margins = g_new(struct orch_difference, count);
+    winner.worse = orch_best_margins((const GArray *const *)(void *)means, count,
+                                     g_strcmp0(grid->better, "min") != 0, winner.margins);
+    for (size_t i = 0; i < count; i++)
+        g_array_unref(means[i]);
+    winner.first = g_ptr_array_remove_index(winner.others, 0);
     return winner;
+}
+
+void orch_winner_clear(struct orch_winner *winner)
+{
+    g_clear_pointer(&winner->others, g_ptr_array_unref);
+    g_clear_pointer(&winner->margins, g_free);
 }
 
 /* ---- as a table --------------------------------------------------------------------------------
@@ -269,9 +321,10 @@ static struct orch_table *table_of_values(const struct orch_grid *grid, const GP
         const struct orch_grid_cell *cell = orch_grid_at(grid, rows->pdata[i], "");
         orch_table_add(table, rows->pdata[i], NULL);
         for (guint j = 0; j < grid->wanted->len; j++) {
-            struct orch_stat stat = orch_grid_stat(cell, j);
+            struct orch_spread spread = orch_grid_spread(grid, cell, j);
             if (cell->done)
-                orch_table_add_stat(table, &stat, stat.count ? cell->planned : 0);
+                orch_table_add_spread(table, &spread, cell->done,
+                                      spread.stat.count ? cell->planned : 0);
             else
                 orch_table_add_missing(table);
         }
@@ -284,7 +337,7 @@ static json_t *means_json(const struct orch_grid *grid, const struct orch_grid_c
 {
     json_t *means = json_array();
     for (guint i = 0; i < grid->wanted->len; i++) {
-        double mean = orch_grid_stat(cell, i).mean;
+        double mean = orch_grid_spread(grid, cell, i).stat.mean;
         json_array_append_new(means, isnan(mean) ? json_null() : orch_json_finite(mean));
     }
     return means;
@@ -298,8 +351,8 @@ static void add_cell(struct orch_table *table, const struct orch_grid *grid,
     } else if (!cell->done) {
         orch_table_add_missing(table);
     } else if (grid->wanted->len == 1) {
-        struct orch_stat stat = orch_grid_stat(cell, 0);
-        orch_table_add_stat(table, &stat, cell->planned);
+        struct orch_spread spread = orch_grid_spread(grid, cell, 0);
+        orch_table_add_spread(table, &spread, cell->done, cell->planned);
     } else {
         g_autofree char *text = orch_grid_text(grid, cell);
         orch_table_add(table, text, means_json(grid, cell));
@@ -326,19 +379,27 @@ struct orch_table *orch_grid_table(const struct orch_grid *grid)
     return table;
 }
 
-static bool is_repeated(const struct orch_grid *grid)
+/* The forms in which the first value's spread is shown, as words for a legend. The caller frees. */
+static char *spread_words(const struct orch_grid *grid)
 {
-    for (guint i = 0; i < grid->cells->len; i++)
-        if (((const struct orch_grid_cell *)grid->cells->pdata[i])->planned > 1)
-            return true;
-    return false;
+    bool forms[ORCH_SPREAD_FORMS] = {false}, is_averaged = false;
+    for (guint i = 0; i < grid->cells->len; i++) {
+        const struct orch_grid_cell *cell = grid->cells->pdata[i];
+        for (guint j = 0; j < (grid->columns->len ? 1 : grid->wanted->len); j++) {
+            struct orch_spread spread = orch_grid_spread(grid, cell, j);
+            forms[spread.form] = true;
+            is_averaged = is_averaged || (spread.stat.count && spread.stat.count < cell->done);
+        }
+    }
+    g_autofree char *legend = orch_spread_legend(forms);
+    return g_strdup_printf("%s%s", legend ? legend : "one run each",
+                           is_averaged ? "; runs of one seed are averaged first" : "");
 }
 
 char *orch_grid_legend(const struct orch_grid *grid)
 {
     const struct orch_wanted *first = grid->wanted->pdata[0];
-    const char *interval =
-        is_repeated(grid) ? "mean +- 95 % interval over repeats" : "one run each";
+    g_autofree char *interval = spread_words(grid);
     GString *text = g_string_new(interval);
     if (grid->columns->len) {
         g_autofree char *name = value_name(grid, 0);

@@ -12,7 +12,7 @@ struct orch_grid_cell {
     unsigned planned, done; /* trials, and those of them that have a number */
     GPtrArray *trials;      /* struct orch_trial *, borrowed */
     GArray **numbers;       /* of double, an array a value; NULL-terminated */
-    GArray *repeats;        /* of int, beside them */
+    GArray *seeds;          /* of uint64_t, beside them */
 };
 
 struct orch_grid {
@@ -39,26 +39,39 @@ const struct orch_grid_cell *orch_grid_at(const struct orch_grid *grid, const ch
  * filter chose in order of number and letter. The caller unrefs. */
 GPtrArray *orch_grid_rows(const struct orch_grid *grid);
 GPtrArray *orch_grid_columns(const struct orch_grid *grid);
-/** Mean and interval of one of a cell's values. */
-struct orch_stat orch_grid_stat(const struct orch_grid_cell *cell, guint value);
-/** "0.912 +- 0.004 (0.92) n=2/3": the first value's mean, others in brackets; "missing". The caller
- * frees. */
+/** One of a cell's values, averaged by seed (struct orch_seed_mean). The caller unrefs. */
+GArray *orch_grid_means(const struct orch_grid_cell *cell, guint value);
+/** How one of a cell's values scatters over the seeds. */
+struct orch_spread orch_grid_spread(const struct orch_grid *grid, const struct orch_grid_cell *cell,
+                                    guint value);
+/** "0.912 (0.905..0.918) (0.92) n=2/3": the first value with its spread, others in brackets;
+ * "missing". The caller frees. */
 char *orch_grid_text(const struct orch_grid *grid, const struct orch_grid_cell *cell);
+/** "3 seeds", "3 seeds, 6 runs": how many runs stand behind a cell's first value. The caller frees.
+ */
+char *orch_grid_count_text(const struct orch_grid_cell *cell);
 /** b - a, of the first value. */
 struct orch_difference orch_grid_difference(const struct orch_grid_cell *a,
                                             const struct orch_grid_cell *b);
 /** Is x better than y, by the first value and as its metric was declared? Below 0: yes. */
 int orch_grid_compare(const struct orch_grid *grid, const struct orch_grid_cell *x,
                       const struct orch_grid_cell *y);
+/** A sentence when the repeats of a cell share a trained model (core/report/shared_base.h); NULL:
+ * none does. The caller frees. */
+char *orch_grid_shared_base(const struct orch_grid *grid, struct orch_store *store);
 
 /** The setting that wins, and by how much. */
 struct orch_winner {
-    const struct orch_grid_cell *first, *second; /* first NULL: no trial is done; second NULL: one
-                                                    setting only, or the others are missing */
-    struct orch_difference margin;               /* first - second */
-    unsigned missing;                            /* settings of which nothing was run */
+    const struct orch_grid_cell *first; /* NULL: no trial is done */
+    GPtrArray *others;                  /* struct orch_grid_cell *, borrowed: those with a number,
+                                           the best first */
+    struct orch_difference *margins;    /* [i + 1]: by how much the first is better than
+                                           others[i], see orch_best_margins */
+    size_t worse;                       /* others that are worse by more than noise */
+    unsigned missing;                   /* settings of which nothing was run */
 };
 struct orch_winner orch_grid_winner(const struct orch_grid *grid);
+void orch_winner_clear(struct orch_winner *winner);
 
 /** Rows of the first axes, a column for each label of the columns and in it orch_grid_text; without
  * columns a column for each value. The caller frees. */

@@ -35,19 +35,95 @@ static char *setting_label(const struct orch_grid *grid, const struct orch_grid_
                               : g_strdup(cell->row);
 }
 
-static void say_against(struct orch_section *section, const struct orch_grid *grid,
-                        const struct orch_grid_cell *base, const struct orch_grid_cell *cell)
+/* One row's best setting against the baseline's. */
+struct contrast {
+    const struct orch_grid_cell *cell;
+    struct orch_difference difference; /* cell - baseline */
+};
+
+/* How many cells of a row have a number. */
+static unsigned tried_of(const struct orch_grid *grid, const char *row)
 {
-    g_autofree char *label = setting_label(grid, cell);
-    if (!cell->done) {
+    unsigned tried = 0;
+    for (guint i = 0; i < grid->cells->len; i++) {
+        const struct orch_grid_cell *cell = grid->cells->pdata[i];
+        tried += cell->done && strcmp(cell->row, row) == 0;
+    }
+    return tried;
+}
+
+/* The p-value for "the best setting of one row is better than the best of the other", when both
+ * were picked from these numbers: the better one must beat every setting of the other row (the
+ * largest p counts), and was itself one of several that might have (Bonferroni over these). */
+static double p_of_chosen(const struct orch_grid *grid, const struct orch_grid_cell *better,
+                          const char *other_row)
+{
+    double most = NAN;
+    for (guint i = 0; i < grid->cells->len; i++) {
+        const struct orch_grid_cell *cell = grid->cells->pdata[i];
+        if (!cell->done || strcmp(cell->row, other_row) != 0)
+            continue;
+        struct orch_difference d = orch_grid_difference(cell, better);
+        most = isnan(most) || d.p > most ? d.p : most;
+    }
+    return fmin(1, most * tried_of(grid, better->row));
+}
+
+static struct contrast make_contrast(const struct orch_grid *grid,
+                                     const struct orch_grid_cell *base,
+                                     const struct orch_grid_cell *cell)
+{
+    struct contrast c = {cell, orch_grid_difference(base, cell)};
+    bool cell_is_better = orch_grid_compare(grid, cell, base) < 0;
+    const struct orch_grid_cell *better = cell_is_better ? cell : base;
+    if (grid->columns->len && !isnan(c.difference.p))
+        c.difference.p = p_of_chosen(grid, better, cell_is_better ? base->row : cell->row);
+    return c;
+}
+
+static void say_contrast(struct orch_section *section, const struct orch_grid *grid,
+                         const struct orch_grid_cell *base, const struct contrast *c)
+{
+    g_autofree char *label = setting_label(grid, c->cell);
+    if (!c->cell->done) {
         orch_section_text(section, "%s: missing", label);
         return;
     }
-    struct orch_difference d = orch_grid_difference(base, cell);
-    g_autofree char *mean = orch_number_format(d.mean), *own = orch_grid_text(grid, cell);
-    g_autofree char *noise = orch_difference_text(&d, grid->better);
-    orch_section_text(section, "%s: %s; %s%s against %s; %s", label, own, d.mean > 0 ? "+" : "",
+    const struct orch_difference *d = &c->difference;
+    g_autofree char *mean = orch_number_format(d->mean), *own = orch_grid_text(grid, c->cell);
+    g_autofree char *noise = orch_difference_text(d, grid->better);
+    orch_section_text(section, "%s: %s; %s%s against %s; %s", label, own, d->mean > 0 ? "+" : "",
                       mean, base->row, noise);
+}
+
+/* All other rows against the baseline, corrected for their number. */
+static void say_contrasts(struct orch_section *section, const struct orch_grid *grid,
+                          const GPtrArray *rows, const struct orch_grid_cell *base)
+{
+    g_autofree struct contrast *contrasts = g_new0(struct contrast, rows->len + 1);
+    g_autofree struct orch_difference **tested = g_new(struct orch_difference *, rows->len + 1);
+    size_t count = 0, tests = 0;
+    for (guint i = 0; i < rows->len; i++) {
+        const struct orch_grid_cell *cell = rows->pdata[i];
+        if (cell == base)
+            continue;
+        contrasts[count] = make_contrast(grid, base, cell);
+        if (cell->done && !isnan(contrasts[count].difference.p))
+            tested[tests++] = &contrasts[count].difference;
+        count++;
+    }
+    orch_differences_holm(tested, tests);
+    for (size_t i = 0; i < count; i++)
+        say_contrast(section, grid, base, &contrasts[i]);
+    g_autofree char *axes = orch_names_joined(grid->columns);
+    g_autofree char *correction =
+        tests == 1
+            ? g_strdup_printf("one contrast with %s, so there is nothing to correct for", base->row)
+            : g_strdup_printf("Holm's correction for %zu contrasts with %s", tests, base->row);
+    if (tests)
+        orch_section_note(section, "p: two-sided; %s%s%s%s", correction,
+                          grid->columns->len ? "; p allows for the choice of " : "", axes,
+                          grid->columns->len ? " from the same runs" : "");
 }
 
 static const struct orch_grid_cell *find_baseline(const GPtrArray *rows, const char *named)
@@ -71,10 +147,10 @@ static bool against_baseline(struct orch_asked *a, GError **error)
     if (base && base->done) {
         g_autofree char *label = setting_label(g->grid, base);
         g_autofree char *text = orch_grid_text(g->grid, base);
-        orch_section_text(a->section, "%s: %s (n = %u)", label, text, base->done);
-        for (guint i = 0; i < rows->len; i++)
-            if (rows->pdata[i] != base)
-                say_against(a->section, g->grid, base, rows->pdata[i]);
+        g_autofree char *count = orch_grid_count_text(base);
+        orch_section_text(a->section, "%s: %s (n = %s)", label, text, count);
+        say_contrasts(a->section, g->grid, rows, base);
+        orch_answer_say_shared_base(a, g->grid);
     } else if (g->grid->cells->len) {
         orch_section_missing(a->section, NULL, "%s has no number yet",
                              named ? named : "the baseline");
@@ -147,9 +223,9 @@ static double add_side(struct orch_table *table, const struct side *side, const 
         orch_table_add_missing(table);
         return NAN;
     }
-    struct orch_stat stat = orch_grid_stat(cell, 0);
-    orch_table_add_stat(table, &stat, cell->planned);
-    return stat.mean;
+    struct orch_spread spread = orch_grid_spread(side->grid, cell, 0);
+    orch_table_add_spread(table, &spread, cell->done, cell->planned);
+    return spread.stat.mean;
 }
 
 /* Labels of both sides, in order of first sight. The caller unrefs. */

@@ -116,10 +116,12 @@ static const char *verdict_of(const struct setting *s, const struct orch_stat *c
     return is_inside ? "yes" : is_outside ? "no" : "not in every repeat";
 }
 
-static void add_percent(struct orch_table *table, const struct orch_stat *stat)
+static struct orch_spread percent_of(const GArray *changes)
 {
-    g_autofree char *text = orch_mean_format(100 * stat->mean, 100 * stat->half);
-    orch_table_add(table, text, orch_json_real(100 * stat->mean));
+    g_autofree double *percent = g_new(double, changes->len + 1);
+    for (guint i = 0; i < changes->len; i++)
+        percent[i] = 100 * g_array_index(changes, double, i);
+    return orch_spread_of(percent, changes->len, NULL, NULL);
 }
 
 static struct orch_table *make_table(const GPtrArray *settings, const GPtrArray *by,
@@ -131,7 +133,8 @@ static struct orch_table *make_table(const GPtrArray *settings, const GPtrArray 
     struct orch_table *table = orch_table_new(headers);
     for (guint i = 0; i < settings->len; i++) {
         const struct setting *s = settings->pdata[i];
-        struct orch_stat end = orch_stat_of((const double *)(void *)s->ends->data, s->ends->len);
+        struct orch_spread end =
+            orch_spread_of((const double *)(void *)s->ends->data, s->ends->len, name, NULL);
         struct orch_stat change =
             orch_stat_of((const double *)(void *)s->changes->data, s->changes->len);
         orch_table_add(table, s->label, NULL);
@@ -140,8 +143,9 @@ static struct orch_table *make_table(const GPtrArray *settings, const GPtrArray 
                 orch_table_add_missing(table);
             continue;
         }
-        orch_table_add_stat(table, &end, s->planned);
-        add_percent(table, &change);
+        struct orch_spread percent = percent_of(s->changes);
+        orch_table_add_spread(table, &end, s->ends->len, s->planned);
+        orch_table_add_spread(table, &percent, 0, 0);
         orch_table_add(table, verdict_of(s, &change, within), NULL);
     }
     return table;
@@ -163,8 +167,9 @@ bool orch_answer_converged(struct orch_asked *a, GError **error)
         if (stretch)
             orch_section_note(a->section,
                               "change of the mean over the last %zu points against the %zu before, "
-                              "+- 95 %% interval over repeats; converged: within %g %% in every "
-                              "repeat. A small learning rate makes a loss stand still, too",
+                              "with the lowest..highest run, or the [95 %% interval] of 5 runs or "
+                              "more; converged: within %g %% in every repeat. A small learning "
+                              "rate makes a loss stand still, too",
                               stretch, stretch, 100 * within);
     }
     if (ok)

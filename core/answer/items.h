@@ -41,9 +41,12 @@ struct orch_answer_grid *orch_answer_grid(struct orch_asked *a, const char *rows
                                           const char *columns_key, GError **error);
 void orch_answer_grid_free(struct orch_answer_grid *grid);
 
-/** A sentence on a difference: "95 % interval of the paired difference 0.01 to 0.02: more than
- * noise". `better`: "min" or "max" adds which way ("better, more than noise"); NULL: not said. The
- * caller frees. */
+/** Notes that repeats share a trained model, where they do. */
+void orch_answer_say_shared_base(struct orch_asked *a, const struct orch_grid *grid);
+
+/** A sentence on a difference: "95 % interval of the paired difference 0.01 to 0.02 (n = 3 pairs,
+ * paired t, p 0.01, corrected 0.02): more than noise". `better`: "min" or "max" adds which way
+ * ("better, more than noise"); NULL: not said. The caller frees. */
 char *orch_difference_text(const struct orch_difference *d, const char *better);
 
 #endif

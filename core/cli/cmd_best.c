@@ -3,7 +3,8 @@
 
 #include "core/report/contrast.h"
 #include "core/report/disturbed.h"
-#include "core/report/group.h"
+#include "core/report/numbers.h"
+#include "core/report/ranking.h"
 #include "lib/base/error.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
@@ -13,7 +14,7 @@
 
 struct best_options {
     const char *where, *recipe, *experiment, *by, *aggregate;
-    bool min, max, disturbed;
+    bool min, max, across, disturbed;
     int limit;
 };
 
@@ -32,24 +33,11 @@ static const struct orch_option OPTIONS[] = {
     {"max", 0, NULL, ORCH_OPT_FLAG, offsetof(struct best_options, max), "the largest wins"},
     {"disturbed", 0, NULL, ORCH_OPT_FLAG, offsetof(struct best_options, disturbed),
      "a time counts runs during which other programs kept the CPUs busy, too"},
+    {"across", 0, NULL, ORCH_OPT_FLAG, offsetof(struct best_options, across),
+     "one ranking of all experiments, data sets and numbers of classes"},
     {"limit", 'n', "N", ORCH_OPT_INT, offsetof(struct best_options, limit),
      "show at most N settings"},
     {0}};
-
-struct order {
-    bool larger_wins;
-};
-
-static int compare_groups(gconstpointer a, gconstpointer b, gpointer ctx)
-{
-    const struct orch_group *x = *(struct orch_group *const *)a,
-                            *y = *(struct orch_group *const *)b;
-    const struct order *order = ctx;
-    if (isnan(x->stat.mean) || isnan(y->stat.mean))
-        return isnan(x->stat.mean) - isnan(y->stat.mean);
-    int sign = (x->stat.mean > y->stat.mean) - (x->stat.mean < y->stat.mean);
-    return order->larger_wins ? -sign : sign;
-}
 
 static GPtrArray *find_runs(struct orch_store *store, const struct best_options *o, GError **error)
 {
@@ -63,69 +51,210 @@ static GPtrArray *find_runs(struct orch_store *store, const struct best_options 
     return runs;
 }
 
-/* "0.912 +- 0.004" */
-static struct orch_table *make_table(GPtrArray *groups, char **by, const char *metric, int limit)
+/* What was asked for. */
+struct request {
+    struct orch_cli *cli;
+    const struct best_options *options;
+    struct orch_ranking_wish wish;
+    const char *unit;
+};
+
+/* ---- as text ------------------------------------------------------------------------------------
+ */
+
+static char *runs_text(const GPtrArray *runs)
 {
+    GString *text = g_string_new(NULL);
+    for (guint i = 0; i < runs->len && i < 3; i++) {
+        const struct orch_run *run = runs->pdata[i];
+        g_string_append_printf(text, "%s%s", i ? " " : "", orch_cli_short_key(run->key));
+    }
+    if (runs->len > 3)
+        g_string_append_printf(text, " +%u", runs->len - 3);
+    return g_string_free(text, FALSE);
+}
+
+static struct orch_table *make_table(const struct request *r, const struct orch_ranking *ranking)
+{
+    static const char *const last[] = {">n", ">min", ">max", ">p", "runs"};
     g_autoptr(GPtrArray) headers = g_ptr_array_new_with_free_func(g_free);
-    for (int i = 0; by[i]; i++)
-        g_ptr_array_add(headers, g_strdup(by[i]));
-    g_ptr_array_add(headers, g_strdup(metric));
-    static const char *const last[] = {">n", ">min", ">max", "runs"};
+    for (int i = 0; ranking->by[i]; i++)
+        g_ptr_array_add(headers, g_strdup(ranking->by[i]));
+    g_ptr_array_add(headers, r->unit ? g_strdup_printf("%s (%s)", r->wish.metric, r->unit)
+                                     : g_strdup(r->wish.metric));
     for (unsigned i = 0; i < G_N_ELEMENTS(last); i++)
         g_ptr_array_add(headers, g_strdup(last[i]));
     g_ptr_array_add(headers, NULL);
     struct orch_table *table = orch_table_new((const char *const *)headers->pdata);
-    for (guint i = 0; i < groups->len && (limit <= 0 || i < (guint)limit); i++) {
-        const struct orch_group *group = groups->pdata[i];
-        g_autofree char *mean = orch_mean_format(group->stat.mean, group->stat.half);
-        for (int j = 0; by[j]; j++)
+    guint limit = r->options->limit > 0 ? (guint)r->options->limit : ranking->groups->len;
+    for (guint i = 0; i < ranking->groups->len && i < limit; i++) {
+        const struct orch_group *group = ranking->groups->pdata[i];
+        g_autofree char *value = orch_spread_format(&group->spread);
+        g_autofree char *p = orch_p_format(ranking->margins[i].p_corrected);
+        g_autofree char *runs = runs_text(group->runs);
+        for (int j = 0; ranking->by[j]; j++)
             orch_table_add(table, group->values[j], NULL);
-        orch_table_add(
-            table, mean,
-            json_pack("{s:o s:o}", "mean",
-                      isnan(group->stat.mean) ? json_null() : orch_json_finite(group->stat.mean),
-                      "half_width",
-                      isnan(group->stat.half) ? json_null() : orch_json_finite(group->stat.half)));
-        orch_table_add_int(table, (int64_t)group->stat.count);
-        orch_table_add_real(table, group->stat.min);
-        orch_table_add_real(table, group->stat.max);
-        GString *runs = g_string_new(NULL);
-        json_t *keys = json_array();
-        for (guint j = 0; j < group->runs->len; j++) {
-            const struct orch_run *run = group->runs->pdata[j];
-            if (j < 3)
-                g_string_append_printf(runs, "%s%s", j ? " " : "", orch_cli_short_key(run->key));
-            json_array_append_new(keys, json_string(run->key));
-        }
-        if (group->runs->len > 3)
-            g_string_append_printf(runs, " +%u", group->runs->len - 3);
-        orch_table_add(table, runs->str, keys);
-        g_string_free(runs, TRUE);
+        orch_table_add(table, value, NULL);
+        orch_table_add_int(table, (int64_t)group->spread.stat.count);
+        orch_table_add_real(table, group->spread.stat.min);
+        orch_table_add_real(table, group->spread.stat.max);
+        orch_table_add(table, p, NULL);
+        orch_table_add(table, runs, NULL);
     }
     return table;
 }
 
-/* The sentence: who won, by how much, and whether that is more than noise. */
-static void print_winner(const GPtrArray *groups, const char *metric)
+/* "3 seeds"; "3 seeds, 6 runs" where runs of one seed were averaged. */
+static char *count_text(const struct orch_group *group)
 {
-    const struct orch_group *first = groups->pdata[0];
-    g_autofree char *mean = orch_mean_format(first->stat.mean, first->stat.half);
-    g_autofree char *name = orch_text_plain(g_strdup(*first->label ? first->label : "all runs"));
-    printf("\nbest: %s, %s %s (n = %zu)\n", name, metric, mean, first->stat.count);
-    if (groups->len < 2 || isnan(((const struct orch_group *)groups->pdata[1])->stat.mean))
-        return;
-    const struct orch_group *second = groups->pdata[1];
-    struct orch_difference d = orch_groups_compare(second, first);
+    guint seeds = group->means->len, runs = 0;
+    for (guint i = 0; i < seeds; i++)
+        runs += g_array_index(group->means, struct orch_seed_mean, i).runs;
+    return runs > seeds ? g_strdup_printf("%u seed%s, %u runs averaged by seed", seeds,
+                                          seeds == 1 ? "" : "s", runs)
+                        : g_strdup_printf("%u", seeds);
+}
+
+static void print_margin(const struct orch_group *second, const struct orch_difference *d)
+{
     g_autofree char *other = orch_text_plain(g_strdup(second->label));
-    g_autofree char *margin = orch_number_format(fabs(d.mean));
-    g_autofree char *interval = orch_interval_format(d.low, d.high);
-    if (isnan(d.low))
+    g_autofree char *margin = orch_number_format(d->mean);
+    g_autofree char *interval = orch_interval_format(d->low, d->high);
+    g_autofree char *p = orch_p_format(d->p), *corrected = orch_p_format(d->p_corrected);
+    if (isnan(d->p))
         printf("margin over %s: %s; with fewer than 2 repeats each it cannot be told from noise\n",
                other, margin);
     else
-        printf("margin over %s: %s, 95 %% interval of the %sdifference %s: %s\n", other, margin,
-               d.is_paired ? "paired " : "", interval,
-               d.is_more_than_noise ? "more than noise" : "not more than noise");
+        printf("margin over %s: %s, 95 %% interval of the %sdifference %s (p %s, corrected "
+               "%s): %s\n",
+               other, margin, d->is_paired ? "paired " : "", interval, p, corrected,
+               d->is_more_than_noise ? "more than noise" : "not more than noise");
+}
+
+/* The sentences: who won, by how much, which others may be as good, and how that was tested. */
+static void print_winner(const struct request *r, const struct orch_ranking *ranking)
+{
+    const struct orch_group *first = ranking->groups->pdata[0];
+    g_autofree char *value = orch_spread_format(&first->spread), *count = count_text(first);
+    g_autofree char *name = orch_text_plain(g_strdup(*first->label ? first->label : "all runs"));
+    printf("\nbest: %s, %s %s (n = %s)\n", name, r->wish.metric, value, count);
+    if (ranking->compared) {
+        print_margin(ranking->groups->pdata[1], &ranking->margins[1]);
+        g_autofree char *method = orch_margins_method(ranking->margins, ranking->compared + 1);
+        if (ranking->compared > 1 && method)
+            printf("%zu of %zu other settings are worse by more than noise\n", ranking->worse,
+                   ranking->compared);
+        if (method)
+            printf("p: %s\n", method);
+    }
+    if (ranking->shared)
+        printf("note: %s\n", ranking->shared);
+}
+
+static void print_text(const struct request *r, const GPtrArray *rankings)
+{
+    for (guint i = 0; i < rankings->len; i++) {
+        const struct orch_ranking *ranking = rankings->pdata[i];
+        if (ranking->task) {
+            g_autofree char *task = orch_text_plain(g_strdup(ranking->task));
+            printf("%s%s\n", i ? "\n" : "", task);
+        }
+        orch_table_print(r->cli, make_table(r, ranking), "settings");
+        print_winner(r, ranking);
+    }
+    fflush(stdout);
+    if (rankings->len > 1)
+        orch_cli_say(r->cli,
+                     "%u tasks are ranked apart (experiment, data set, classes): --where chooses "
+                     "one, --by NAME or --across puts them together",
+                     rankings->len);
+}
+
+/* ---- as JSON ------------------------------------------------------------------------------------
+ */
+
+static json_t *margin_json(const struct orch_difference *d)
+{
+    return json_pack("{s:o s:o s:o s:s s:b s:o s:o s:b}", "better_by", orch_json_finite(d->mean),
+                     "low", orch_json_finite(d->low), "high", orch_json_finite(d->high), "test",
+                     orch_difference_test(d), "paired", d->is_paired, "p", orch_json_finite(d->p),
+                     "p_corrected", orch_json_finite(d->p_corrected), "more_than_noise",
+                     d->is_more_than_noise);
+}
+
+static json_t *setting_json(const struct orch_ranking *ranking, guint i)
+{
+    const struct orch_group *group = ranking->groups->pdata[i];
+    const struct orch_spread *spread = &group->spread;
+    json_t *by = json_object(), *keys = json_array();
+    for (int j = 0; ranking->by[j]; j++)
+        json_object_set_new(by, ranking->by[j], json_string(group->values[j]));
+    for (guint j = 0; j < group->runs->len; j++)
+        json_array_append_new(keys,
+                              json_string(((const struct orch_run *)group->runs->pdata[j])->key));
+    return json_pack(
+        "{s:s s:o s:I s:o s:o s:s? s:o s:o s:o s:o s:o s:o s:o}", "label", group->label, "by", by,
+        "n", (json_int_t)spread->stat.count, "mean", orch_json_finite(spread->stat.mean), "centre",
+        orch_json_finite(spread->centre), "spread", orch_spread_form_name(spread->form), "low",
+        orch_json_finite(spread->low), "high", orch_json_finite(spread->high), "sd",
+        orch_json_finite(spread->stat.sd), "min", orch_json_finite(spread->stat.min), "max",
+        orch_json_finite(spread->stat.max), "runs", keys, "margin",
+        i ? margin_json(&ranking->margins[i]) : json_null());
+}
+
+static void print_json(const struct request *r, const GPtrArray *rankings)
+{
+    json_t *all = json_array();
+    guint limit = r->options->limit > 0 ? (guint)r->options->limit : G_MAXUINT;
+    for (guint i = 0; i < rankings->len; i++) {
+        const struct orch_ranking *ranking = rankings->pdata[i];
+        g_autofree char *method = orch_margins_method(ranking->margins, ranking->compared + 1);
+        json_t *settings = json_array();
+        for (guint j = 0; j < ranking->groups->len && j < limit; j++)
+            json_array_append_new(settings, setting_json(ranking, j));
+        json_array_append_new(all, json_pack("{s:O s:o s:I s:I s:s? s:s?}", "of", ranking->of,
+                                             "settings", settings, "compared",
+                                             (json_int_t)ranking->compared, "worse",
+                                             (json_int_t)ranking->worse, "method", method,
+                                             "shared_base", ranking->shared));
+    }
+    orch_cli_print_json(json_pack("{s:s s:s? s:s s:o}", "metric", r->wish.metric, "unit", r->unit,
+                                  "better", r->wish.larger_wins ? "max" : "min", "rankings", all));
+}
+
+/* ---- the command --------------------------------------------------------------------------------
+ */
+
+/* Those of the runs that have the metric, and what it declares. NULL with an error. */
+static GPtrArray *with_metric(struct request *r, struct orch_store *store, const GPtrArray *runs,
+                              const char **better, GError **error)
+{
+    g_autoptr(GPtrArray) with = g_ptr_array_new();
+    for (guint i = 0; i < runs->len; i++) {
+        double value;
+        if (!orch_run_number(store, runs->pdata[i], r->wish.metric, r->wish.aggregate, &value,
+                             better, &r->unit, error))
+            return NULL;
+        if (!isnan(value))
+            g_ptr_array_add(with, runs->pdata[i]);
+    }
+    if (with->len)
+        return g_steal_pointer(&with);
+    orch_error_set(error, ORCH_ERROR_NOT_FOUND, "'orch show @last' lists the metrics of a run",
+                   "no run that ended well has a metric or result '%s'", r->wish.metric);
+    return NULL;
+}
+
+static bool settle_direction(struct request *r, const char *better, GError **error)
+{
+    const struct best_options *o = r->options;
+    if (!o->min && !o->max && strcmp(better, "none") == 0) {
+        orch_error_set(error, ORCH_ERROR_USAGE, "add --min or --max",
+                       "'%s' does not say whether less or more is better", r->wish.metric);
+        return false;
+    }
+    r->wish.larger_wins = o->max || (!o->min && strcmp(better, "max") == 0);
+    return true;
 }
 
 /* A time leaves out runs during which the machine did other work, and says so. */
@@ -146,52 +275,31 @@ static void leave_out_disturbed(struct orch_cli *cli, GPtrArray *runs)
 static int run(struct orch_cli *cli, const void *options, GError **error)
 {
     const struct best_options *o = options;
-    const char *metric = cli->args[0];
-    enum orch_aggregate aggregate = ORCH_AGGREGATE_LAST;
-    if (o->aggregate && !orch_aggregate_parse(o->aggregate, &aggregate)) {
+    g_auto(GStrv) by = o->by ? g_strsplit(o->by, ",", -1) : NULL;
+    struct request r = {
+        .cli = cli,
+        .options = o,
+        .wish = {.metric = cli->args[0], .by = (const char *const *)by, .across = o->across}};
+    if (o->aggregate && !orch_aggregate_parse(o->aggregate, &r.wish.aggregate)) {
         orch_error_set(error, ORCH_ERROR_USAGE, "last, best, min, max, mean, first",
                        "option '--value': unknown word '%s'", o->aggregate);
         return -1;
     }
+    const char *better = "none";
     struct orch_store *store = orch_cli_store(cli, ORCH_STORE_READ, error);
     g_autoptr(GPtrArray) runs = store ? find_runs(store, o, error) : NULL;
-    if (!runs)
+    g_autoptr(GPtrArray) with = runs ? with_metric(&r, store, runs, &better, error) : NULL;
+    if (!with || !settle_direction(&r, better, error))
         return -1;
-    g_auto(GStrv) given = o->by ? g_strsplit(o->by, ",", -1) : NULL;
-    g_auto(GStrv) by = NULL;
-    const char *better = "none", *unit = NULL;
-    /* runs of other experiments do not have the metric: they are no groups of this table */
-    g_autoptr(GPtrArray) with = g_ptr_array_new();
-    for (guint i = 0; i < runs->len; i++) {
-        double value;
-        if (!orch_run_number(store, runs->pdata[i], metric, aggregate, &value, &better, &unit,
-                             error))
-            return -1;
-        if (!isnan(value))
-            g_ptr_array_add(with, runs->pdata[i]);
-    }
-    if (!with->len) {
-        orch_error_set(error, ORCH_ERROR_NOT_FOUND, "'orch show @last' lists the metrics of a run",
-                       "no run that ended well has a metric or result '%s'", metric);
-        return -1;
-    }
-    if (!o->disturbed && orch_unit_is_timing(unit, NULL))
+    if (!o->disturbed && orch_unit_is_timing(r.unit, NULL))
         leave_out_disturbed(cli, with);
-    g_autoptr(GPtrArray) groups = orch_groups_make(store, with, (const char *const *)given, metric,
-                                                   aggregate, &by, &better, &unit, error);
-    if (!groups)
+    g_autoptr(GPtrArray) rankings = orch_rankings_make(store, with, &r.wish, error);
+    if (!rankings)
         return -1;
-    if (!o->min && !o->max && strcmp(better, "none") == 0) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "add --min or --max",
-                       "'%s' does not say whether less or more is better", metric);
-        return -1;
-    }
-    struct order order = {o->max || (!o->min && strcmp(better, "max") == 0)};
-    g_ptr_array_sort_with_data(groups, compare_groups, &order);
-    g_autofree char *header = unit ? g_strdup_printf("%s (%s)", metric, unit) : g_strdup(metric);
-    orch_table_print(cli, make_table(groups, by, header, o->limit), "settings");
-    if (!cli->json)
-        print_winner(groups, metric);
+    if (cli->json)
+        print_json(&r, rankings);
+    else
+        print_text(&r, rankings);
     return ORCH_EXIT_OK;
 }
 
@@ -205,10 +313,16 @@ const struct orch_command ORCH_COMMAND_BEST = {
     .options = OPTIONS,
     .option_bytes = sizeof(struct best_options),
     .about =
-        "Groups the runs that ended well by their swept parameters, averages over repeats, and "
-        "ranks the groups: mean +- half width of the 95 % interval. Repeats of equal number have "
-        "equal seeds, so the winner's margin is judged by the paired difference where it can be.",
+        "Groups the runs that ended well by their swept parameters and ranks the groups. Runs of "
+        "one seed are averaged, so n counts seeds. Behind the mean stands its 95 % interval in "
+        "square brackets, or the lowest and highest run where there are fewer than 5 seeds. Runs "
+        "of different experiments, data sets or classes are ranked apart unless --by names what "
+        "tells them apart, or with --across.\n\n"
+        "The winner was picked from the same runs, so its margins are corrected for all pairs of "
+        "settings (Holm): p is for the setting being as good as the winner. docs/compare.md says "
+        "more.",
     .examples = "  orch best val_accuracy --recipe hw4\n"
+                "  orch best full_accuracy --recipe hw4 --by experiment,lr\n"
                 "  orch best val_accuracy --by mode,lr -w 'dataset=fashion-mnist'",
     .run = run,
 };

@@ -1,18 +1,25 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/cli/compare_show.h"
 
+#include "core/report/numbers.h"
+#include "core/report/shared_base.h"
 #include "lib/base/json.h"
 
 #include <math.h>
 
-static char *p_text(double p)
+#include <math.h>
+
+static struct orch_spread spread_of(const struct compare_row *row, const GArray *numbers)
 {
-    return isnan(p) ? g_strdup("-") : p < 1e-4 ? g_strdup("<0.0001") : orch_number_format(p);
+    return orch_spread_of((const double *)(void *)numbers->data, numbers->len, row->name,
+                          row->match->unit);
 }
 
-static void add_mean(struct orch_table *table, const struct orch_stat *stat)
+static void add_spread(struct orch_table *table, const struct compare_row *row,
+                       const GArray *numbers)
 {
-    g_autofree char *text = orch_mean_format(stat->mean, stat->half);
+    struct orch_spread spread = spread_of(row, numbers);
+    g_autofree char *text = orch_spread_format(&spread);
     orch_table_add(table, text, NULL);
 }
 
@@ -48,8 +55,8 @@ static void print_table(struct orch_cli *cli, const struct comparison *c)
             m->unit ? g_strdup_printf("%s (%s)", row->name, m->unit) : g_strdup(row->name);
         g_autofree char *count = count_text(row);
         orch_table_add(table, name, NULL);
-        add_mean(table, &row->contrast.a);
-        add_mean(table, &row->contrast.b);
+        add_spread(table, row, m->a);
+        add_spread(table, row, m->b);
         orch_table_add(table, count, NULL);
         if (row->is_refused) {
             for (int j = 0; j < 4; j++)
@@ -57,7 +64,7 @@ static void print_table(struct orch_cli *cli, const struct comparison *c)
             orch_table_add(table, "other machine", NULL);
             continue;
         }
-        g_autofree char *p = p_text(row->contrast.adjusted);
+        g_autofree char *p = orch_p_format(row->contrast.adjusted);
         g_autofree char *words = orch_contrast_words(&row->contrast, m->better, m->unit, c->least);
         add_change(table, &row->contrast);
         orch_table_add(table, p, NULL);
@@ -68,12 +75,16 @@ static void print_table(struct orch_cli *cli, const struct comparison *c)
     fflush(stdout);
 }
 
-static json_t *stat_json(const struct orch_stat *stat)
+static json_t *stat_json(const struct orch_spread *spread)
 {
-    return json_pack("{s:I s:o s:o s:o s:o s:o}", "n", (json_int_t)stat->count, "mean",
-                     orch_json_finite(stat->mean), "half_width", orch_json_finite(stat->half), "sd",
-                     orch_json_finite(stat->sd), "min", orch_json_finite(stat->min), "max",
-                     orch_json_finite(stat->max));
+    const struct orch_stat *stat = &spread->stat;
+    return json_pack("{s:I s:o s:o s:o s:o s:o s:s? s:o s:o s:o}", "n", (json_int_t)stat->count,
+                     "mean", orch_json_finite(stat->mean), "half_width",
+                     orch_json_finite(stat->half), "sd", orch_json_finite(stat->sd), "min",
+                     orch_json_finite(stat->min), "max", orch_json_finite(stat->max), "spread",
+                     orch_spread_form_name(spread->form), "centre",
+                     orch_json_finite(spread->centre), "low", orch_json_finite(spread->low), "high",
+                     orch_json_finite(spread->high));
 }
 
 static json_t *row_json(const struct comparison *c, const struct compare_row *row)
@@ -82,10 +93,12 @@ static json_t *row_json(const struct comparison *c, const struct compare_row *ro
     static const char *const pairing[] = {"trials", "repeats", NULL};
     const struct orch_match *m = row->match;
     const struct orch_contrast *k = &row->contrast;
-    json_t *json = json_pack("{s:s s:s? s:s s:o s:o s:s? s:i s:s s:s}", "metric", row->name, "unit",
-                             m->unit, "better", m->better, "a", stat_json(&k->a), "b",
-                             stat_json(&k->b), "pairs_of", pairing[m->how], "alone", (int)m->alone,
-                             "where_a", m->where_a, "where_b", m->where_b);
+    struct orch_spread a = spread_of(row, m->a), b = spread_of(row, m->b);
+    json_t *json =
+        json_pack("{s:s s:s? s:s s:o s:o s:s? s:i s:i s:s s:s}", "metric", row->name, "unit",
+                  m->unit, "better", m->better, "a", stat_json(&a), "b", stat_json(&b), "pairs_of",
+                  pairing[m->how], "alone", (int)m->alone, "averaged", (int)m->averaged, "where_a",
+                  m->where_a, "where_b", m->where_b);
     if (row->is_refused) {
         json_object_set_new(json, "verdict", json_string("other machine"));
         return json;
@@ -104,27 +117,36 @@ static json_t *row_json(const struct comparison *c, const struct compare_row *ro
     return json;
 }
 
-static json_t *side_json(const struct compare_side *side)
+/* Do the repeats of a side share a trained model? The caller frees. */
+static char *shared_base(struct orch_cli *cli, const struct compare_side *side)
 {
+    return orch_shared_base_text(cli->workspace ? cli->workspace->store : NULL, side->runs);
+}
+
+static json_t *side_json(struct orch_cli *cli, const struct compare_side *side)
+{
+    g_autofree char *shared = shared_base(cli, side);
     json_t *keys = json_array();
     for (guint i = 0; i < side->runs->len; i++)
         json_array_append_new(keys,
                               json_string(((const struct orch_run *)side->runs->pdata[i])->key));
-    return json_pack("{s:s s:s s:o}", "name", side->name, "what", side->what, "runs", keys);
+    return json_pack("{s:s s:s s:o s:s?}", "name", side->name, "what", side->what, "runs", keys,
+                     "shared_base", shared);
 }
 
-static void print_json(const struct comparison *c)
+static void print_json(struct orch_cli *cli, const struct comparison *c)
 {
     json_t *rows = json_array(), *broken = json_array();
     for (guint i = 0; i < c->rows->len; i++)
         json_array_append_new(rows, row_json(c, c->rows->pdata[i]));
     for (guint i = 0; i < c->broken->len; i++)
         json_array_append_new(broken, json_string(c->broken->pdata[i]));
-    orch_cli_print_json(json_pack("{s:o s:o s:o s:o s:i s:o s:i s:i}", "a", side_json(&c->sides[0]),
-                                  "b", side_json(&c->sides[1]), "metrics", rows, "broken", broken,
-                                  "tests", (int)c->tests, "least", orch_json_finite(c->least),
-                                  "disturbed_left_out", (int)c->disturbed_left_out,
-                                  "disturbed_counted", (int)c->disturbed_kept));
+    orch_cli_print_json(
+        json_pack("{s:o s:o s:o s:o s:i s:s s:o s:i s:i}", "a", side_json(cli, &c->sides[0]), "b",
+                  side_json(cli, &c->sides[1]), "metrics", rows, "broken", broken, "tests",
+                  (int)c->tests, "correction", c->tests > 1 ? "holm" : "none", "least",
+                  orch_json_finite(c->least), "disturbed_left_out", (int)c->disturbed_left_out,
+                  "disturbed_counted", (int)c->disturbed_kept));
 }
 
 /* What stands below the table: who was compared, and how. */
@@ -134,13 +156,14 @@ static void say_how(struct orch_cli *cli, const struct comparison *c)
         orch_cli_say(cli, "%c: %s (%s, %u run%s)", 'A' + i, c->sides[i].name, c->sides[i].what,
                      c->sides[i].runs->len, c->sides[i].runs->len == 1 ? "" : "s");
     bool pairs[2] = {false, false}, any_time = false;
-    unsigned alone = 0;
+    unsigned alone = 0, averaged = 0;
     for (guint i = 0; i < c->rows->len; i++) {
         const struct compare_row *row = c->rows->pdata[i];
         if (row->match->how != ORCH_MATCH_NONE)
             pairs[row->match->how] = true;
         alone = MAX(alone, row->match->alone);
         any_time = any_time || row->match->is_timing;
+        averaged = MAX(averaged, row->match->averaged);
         if (row->is_refused)
             orch_cli_warn(cli,
                           "A ran on '%s', B on '%s': '%s' is not compared\n  hint: --across does "
@@ -152,6 +175,13 @@ static void say_how(struct orch_cli *cli, const struct comparison *c)
     if (pairs[ORCH_MATCH_REPEATS])
         orch_cli_say(cli, "pairs: equal seeds, and equal parameters but those that tell A from "
                           "B");
+    if (averaged)
+        orch_cli_say(cli, "n: seeds; runs of one seed were averaged first");
+    for (int i = 0; i < 2; i++) {
+        g_autofree char *shared = shared_base(cli, &c->sides[i]);
+        if (shared)
+            orch_cli_say(cli, "%c: %s", 'A' + i, shared);
+    }
     if (alone)
         orch_cli_say(cli, "%u run%s without a partner left out", alone, alone == 1 ? "" : "s");
     g_autofree char *disturbed =
@@ -165,7 +195,7 @@ static void say_how(struct orch_cli *cli, const struct comparison *c)
 void compare_show(struct orch_cli *cli, const struct comparison *c)
 {
     if (cli->json) {
-        print_json(c);
+        print_json(cli, c);
         return;
     }
     print_table(cli, c);

@@ -238,25 +238,14 @@ struct orch_contrast orch_contrast_samples(const double *a, size_t count_a, cons
     return c;
 }
 
-static int compare_p(const void *a, const void *b)
-{
-    double x = (*(struct orch_contrast *const *)a)->p, y = (*(struct orch_contrast *const *)b)->p;
-    return (x > y) - (x < y);
-}
-
 void orch_contrasts_adjust(struct orch_contrast *const *contrasts, size_t count)
 {
-    g_autofree struct orch_contrast **tested = g_new(struct orch_contrast *, count + 1);
-    size_t tests = 0;
+    g_autofree double *p = g_new(double, count + 1);
     for (size_t i = 0; i < count; i++)
-        if (!isnan(contrasts[i]->p))
-            tested[tests++] = contrasts[i];
-    qsort(tested, tests, sizeof(struct orch_contrast *), compare_p);
-    double most = 0;
-    for (size_t i = 0; i < tests; i++) {
-        most = fmax(most, fmin(1, tested[i]->p * (double)(tests - i)));
-        tested[i]->adjusted = most;
-    }
+        p[i] = contrasts[i]->p;
+    orch_holm(p, count);
+    for (size_t i = 0; i < count; i++)
+        contrasts[i]->adjusted = p[i];
 }
 
 /* ---- what they say ----------------------------------------------------------------------------

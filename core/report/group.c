@@ -157,7 +157,8 @@ void orch_group_free(struct orch_group *group)
     g_free(group->label);
     g_ptr_array_unref(group->runs);
     g_array_unref(group->numbers);
-    g_array_unref(group->numbers_of_repeat);
+    g_array_unref(group->seeds);
+    g_clear_pointer(&group->means, g_array_unref);
     g_free(group);
 }
 
@@ -219,7 +220,7 @@ static struct orch_group *group_of(GPtrArray *groups, GHashTable *by_label, cons
     group->label = g_string_free(label, FALSE);
     group->runs = g_ptr_array_new();
     group->numbers = g_array_new(FALSE, FALSE, sizeof(double));
-    group->numbers_of_repeat = g_array_new(FALSE, FALSE, sizeof(int));
+    group->seeds = g_array_new(FALSE, FALSE, sizeof(uint64_t));
     g_ptr_array_add(groups, group);
     g_hash_table_insert(by_label, group->label, group);
     return group;
@@ -253,51 +254,20 @@ GPtrArray *orch_groups_make(struct orch_store *store, GPtrArray *runs, const cha
         }
         g_ptr_array_add(group->runs, runs->pdata[i]);
         g_array_append_val(group->numbers, number);
-        g_array_append_val(group->numbers_of_repeat, run->repeat);
+        g_array_append_val(group->seeds, run->seed);
     }
     for (guint i = 0; i < groups->len; i++) {
         struct orch_group *group = groups->pdata[i];
-        group->stat =
-            orch_stat_of((const double *)(void *)group->numbers->data, group->numbers->len);
+        group->means = orch_seed_means(group->numbers, group->seeds);
+        g_autoptr(GArray) values = orch_seed_values(group->means);
+        group->spread = orch_spread_of((const double *)(void *)values->data, values->len, metric,
+                                       out_unit ? *out_unit : NULL);
     }
     if (out_by)
         *out_by = names;
     else
         g_strfreev(names);
     return groups;
-}
-
-/* The group's number of a repeat; NaN when there is none, or more than one. */
-static double of_repeat(const struct orch_group *group, int repeat)
-{
-    double found = NAN;
-    for (guint i = 0; i < group->numbers->len; i++) {
-        if (g_array_index(group->numbers_of_repeat, int, i) != repeat)
-            continue;
-        if (!isnan(found))
-            return NAN;
-        found = g_array_index(group->numbers, double, i);
-    }
-    return found;
-}
-
-struct orch_difference orch_groups_compare(const struct orch_group *a, const struct orch_group *b)
-{
-    g_autofree double *x = g_new(double, a->numbers->len + 1);
-    g_autofree double *y = g_new(double, a->numbers->len + 1);
-    size_t pairs = 0;
-    for (guint i = 0; i < a->numbers->len; i++) {
-        int repeat = g_array_index(a->numbers_of_repeat, int, i);
-        double p = of_repeat(a, repeat), q = of_repeat(b, repeat);
-        if (isnan(p) || isnan(q))
-            continue;
-        x[pairs] = p;
-        y[pairs++] = q;
-    }
-    if (pairs >= 2 && pairs == a->stat.count && pairs == b->stat.count)
-        return orch_difference_paired(x, y, pairs);
-    return orch_difference_welch((const double *)(void *)a->numbers->data, a->numbers->len,
-                                 (const double *)(void *)b->numbers->data, b->numbers->len);
 }
 
 static void add_name(GPtrArray *names, char *name)

@@ -4,7 +4,8 @@
 #ifndef ORCH_CORE_REPORT_GROUP_H
 #define ORCH_CORE_REPORT_GROUP_H
 
-#include "core/report/stats.h"
+#include "core/report/seeds.h"
+#include "core/report/spread.h"
 #include "store/store.h"
 
 /** Which number of a metric's series speaks for the run. */
@@ -48,8 +49,9 @@ struct orch_group {
     char *label;               /* "lr=0.1 mode=full" */
     GPtrArray *runs;           /* struct orch_run *, borrowed */
     GArray *numbers;           /* double, one a run, NaN where missing */
-    GArray *numbers_of_repeat; /* int: the repeat of each run, for pairing */
-    struct orch_stat stat;
+    GArray *seeds;             /* uint64_t, one a run */
+    GArray *means;             /* struct orch_seed_mean: the numbers averaged by seed */
+    struct orch_spread spread; /* of the means by seed */
 };
 void orch_group_free(struct orch_group *group);
 
@@ -59,9 +61,6 @@ void orch_group_free(struct orch_group *group);
 GPtrArray *orch_groups_make(struct orch_store *store, GPtrArray *runs, const char *const *by,
                             const char *metric, enum orch_aggregate aggregate, char ***out_by,
                             const char **out_better, const char **out_unit, GError **error);
-
-/** b - a, paired by repeat where both have the same repeats, else Welch. */
-struct orch_difference orch_groups_compare(const struct orch_group *a, const struct orch_group *b);
 
 /** Names of all numbers of a run: metrics, then results, each once. const char *, borrowed; the
  * caller unrefs. */

@@ -286,6 +286,33 @@ static GArray *numbers_of(const struct orch_side *side, const GPtrArray *members
     return out;
 }
 
+static GArray *seeds_of(const GPtrArray *members)
+{
+    GArray *out = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+    for (guint i = 0; i < members->len; i++) {
+        uint64_t seed = ((const struct member *)members->pdata[i])->run->seed;
+        g_array_append_val(out, seed);
+    }
+    return out;
+}
+
+/* Runs of one seed are not independent: a side with two seeds or more gets a number for each. Pairs
+ * keep their order, since the partner has the same seed. */
+static void average_by_seed(struct orch_match *match, const GPtrArray *p, const GPtrArray *q)
+{
+    g_autoptr(GArray) seeds_a = seeds_of(p), seeds_b = seeds_of(q);
+    g_autoptr(GArray) a = orch_seed_means(match->a, seeds_a),
+                      b = orch_seed_means(match->b, seeds_b);
+    bool is_fewer = a->len < match->a->len || b->len < match->b->len;
+    if (match->is_timing || match->how == ORCH_MATCH_TRIALS || !is_fewer || MIN(a->len, b->len) < 2)
+        return;
+    match->averaged = match->a->len;
+    g_array_unref(match->a);
+    g_array_unref(match->b);
+    match->a = orch_seed_values(a);
+    match->b = orch_seed_values(b);
+}
+
 static char *places_of(const GPtrArray *members)
 {
     g_autoptr(GPtrArray) places = g_ptr_array_new();
@@ -358,6 +385,7 @@ struct orch_match *orch_sides_match(const struct orch_side *a, const struct orch
     const GPtrArray *p = is_paired ? pairs.a : x, *q = is_paired ? pairs.b : y;
     match->a = numbers_of(a, p, metric);
     match->b = numbers_of(b, q, metric);
+    average_by_seed(match, p, q);
     match->lost_a = count_lost(a, metric);
     match->lost_b = count_lost(b, metric);
     match->alone = x->len + y->len - p->len - q->len;

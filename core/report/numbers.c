@@ -64,3 +64,18 @@ char *orch_interval_format(double low, double high)
         decimals < 0 ? orch_number_format(high) : with_decimals(high, decimals);
     return g_strdup_printf("%s to %s", first, second);
 }
+
+char *orch_p_format(double p)
+{
+    return isnan(p) ? g_strdup("-") : p < 1e-4 ? g_strdup("<0.0001") : orch_number_format(p);
+}
+
+void orch_numbers_format_like(double range, const double *values, char **out, size_t count)
+{
+    double most = 0;
+    for (size_t i = 0; i < count; i++)
+        most = fmax(most, fabs(values[i]));
+    int decimals = decimals_of(range / 2, most);
+    for (size_t i = 0; i < count; i++)
+        out[i] = decimals < 0 ? orch_number_format(values[i]) : with_decimals(values[i], decimals);
+}

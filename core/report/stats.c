@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Reference for both intervals: Welch 1947 (degrees of freedom after Satterthwaite), Student's
- * paired t. With repeats of a sweep under equal seeds the pairs share their luck, so the paired
- * interval is the narrower and the honest one. */
+/*
+ * Intervals of differences: Welch 1947 (degrees of freedom after Satterthwaite) and Student's
+ * paired t. Repeats of a sweep have equal seeds, so pairs share what the seed decides and the
+ * paired interval is the narrower one.
+ *
+ * Several comparisons: Holm 1979, which keeps the chance of any false claim below 5 % whatever the
+ * dependence between the comparisons.
+ */
 #include "core/report/stats.h"
 
 #include <glib.h>
 #include <gsl/gsl_cdf.h>
 #include <math.h>
+#include <stdlib.h>
 
 /* GSL ends the program at degrees that are none: infinite values have such. */
 static double t_quantile(double degrees)
@@ -41,11 +47,31 @@ struct orch_stat orch_stat_of(const double *values, size_t count)
     return stat;
 }
 
-static struct orch_difference bounded(double mean, double half, size_t a, size_t b, bool paired)
+/* Two-sided p of a shift whose standard error has so many degrees of freedom. A spread of zero
+ * leaves no doubt about the sign. */
+static double two_sided_p(double shift, double standard_error, double degrees)
 {
-    struct orch_difference difference = {mean, mean - half, mean + half, a, b, paired, false};
-    difference.is_more_than_noise = difference.low > 0 || difference.high < 0;
-    return difference;
+    if (isnan(shift) || isnan(standard_error) || !(degrees > 0) || isinf(degrees))
+        return NAN;
+    if (!(standard_error > 0))
+        return shift > 0 || shift < 0 ? 0 : 1;
+    return 2 * gsl_cdf_tdist_Q(fabs(shift) / standard_error, degrees);
+}
+
+static struct orch_difference tested(double mean, double standard_error, double degrees, size_t a,
+                                     size_t b, bool paired)
+{
+    double half = standard_error > 0 ? t_quantile(degrees) * standard_error : standard_error;
+    struct orch_difference d = {.mean = mean,
+                                .low = mean - half,
+                                .high = mean + half,
+                                .count_a = a,
+                                .count_b = b,
+                                .is_paired = paired,
+                                .p = two_sided_p(mean, standard_error, degrees)};
+    d.p_corrected = d.p;
+    d.is_more_than_noise = d.p < ORCH_NOISE_LEVEL;
+    return d;
 }
 
 struct orch_difference orch_difference_welch(const double *a, size_t count_a, const double *b,
@@ -54,14 +80,14 @@ struct orch_difference orch_difference_welch(const double *a, size_t count_a, co
     struct orch_stat x = orch_stat_of(a, count_a), y = orch_stat_of(b, count_b);
     double mean = y.mean - x.mean;
     if (x.count < 2 || y.count < 2)
-        return bounded(mean, NAN, x.count, y.count, false);
+        return tested(mean, NAN, NAN, x.count, y.count, false);
     double vx = x.sd * x.sd / (double)x.count, vy = y.sd * y.sd / (double)y.count;
     if (vx + vy <= 0)
-        return bounded(mean, 0, x.count, y.count, false);
+        return tested(mean, 0, (double)(x.count + y.count - 2), x.count, y.count, false);
     double share = vx / (vx + vy), rest = vy / (vx + vy); /* their squares do not overflow */
     double degrees =
         1 / (share * share / (double)(x.count - 1) + rest * rest / (double)(y.count - 1));
-    return bounded(mean, t_quantile(degrees) * sqrt(vx + vy), x.count, y.count, false);
+    return tested(mean, sqrt(vx + vy), degrees, x.count, y.count, false);
 }
 
 struct orch_difference orch_difference_paired(const double *a, const double *b, size_t count)
@@ -70,5 +96,58 @@ struct orch_difference orch_difference_paired(const double *a, const double *b, 
     for (size_t i = 0; i < count; i++)
         differences[i] = b[i] - a[i];
     struct orch_stat stat = orch_stat_of(differences, count);
-    return bounded(stat.mean, stat.half, stat.count, stat.count, true);
+    double pairs = (double)stat.count;
+    return tested(stat.mean, stat.sd / sqrt(pairs), pairs - 1, stat.count, stat.count, true);
+}
+
+struct orch_difference orch_difference_turned(const struct orch_difference *difference)
+{
+    struct orch_difference turned = *difference;
+    turned.mean = -difference->mean;
+    turned.low = -difference->high;
+    turned.high = -difference->low;
+    turned.count_a = difference->count_b;
+    turned.count_b = difference->count_a;
+    return turned;
+}
+
+const char *orch_difference_test(const struct orch_difference *difference)
+{
+    return isnan(difference->p) ? "-" : difference->is_paired ? "paired t" : "Welch's t";
+}
+
+/* ---- several comparisons ----------------------------------------------------------------------
+ */
+
+static int compare_p(const void *a, const void *b)
+{
+    double x = **(double *const *)a, y = **(double *const *)b;
+    return (x > y) - (x < y);
+}
+
+void orch_holm(double *p, size_t count)
+{
+    g_autofree double **known = g_new(double *, count + 1);
+    size_t tests = 0;
+    for (size_t i = 0; i < count; i++)
+        if (!isnan(p[i]))
+            known[tests++] = &p[i];
+    qsort(known, tests, sizeof *known, compare_p);
+    double most = 0;
+    for (size_t i = 0; i < tests; i++) {
+        most = fmax(most, fmin(1, *known[i] * (double)(tests - i)));
+        *known[i] = most;
+    }
+}
+
+void orch_differences_holm(struct orch_difference *const *differences, size_t count)
+{
+    g_autofree double *p = g_new(double, count + 1);
+    for (size_t i = 0; i < count; i++)
+        p[i] = differences[i]->p;
+    orch_holm(p, count);
+    for (size_t i = 0; i < count; i++) {
+        differences[i]->p_corrected = p[i];
+        differences[i]->is_more_than_noise = p[i] < ORCH_NOISE_LEVEL;
+    }
 }

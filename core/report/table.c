@@ -55,8 +55,7 @@ void orch_table_add(struct orch_table *table, const char *text, json_t *value)
     struct orch_table_cell cell = {.text = plain,
                                    .value = value || is_plain ? value : json_string(text),
                                    .number = json_is_number(value) ? json_number_value(value)
-                                                                   : (double)NAN,
-                                   .half = (double)NAN};
+                                                                   : (double)NAN};
     g_array_append_val(table->cells, cell);
 }
 
@@ -78,18 +77,18 @@ void orch_table_add_real(struct orch_table *table, double value)
     orch_table_add(table, text, isnan(value) ? json_null() : orch_json_real(value));
 }
 
-void orch_table_add_stat(struct orch_table *table, const struct orch_stat *stat, unsigned planned)
+void orch_table_add_spread(struct orch_table *table, const struct orch_spread *spread,
+                           unsigned done, unsigned planned)
 {
-    g_autofree char *mean = orch_mean_format(stat->mean, stat->half);
-    g_autofree char *text = stat->count < planned
-                                ? g_strdup_printf("%s n=%zu/%u", mean, stat->count, planned)
-                                : g_strdup(mean);
-    orch_table_add(table, text, isnan(stat->mean) ? json_null() : orch_json_real(stat->mean));
+    g_autofree char *value = orch_spread_format(spread);
+    g_autofree char *text =
+        done < planned ? g_strdup_printf("%s n=%u/%u", value, done, planned) : g_strdup(value);
+    orch_table_add(table, text,
+                   isnan(spread->centre) ? json_null() : orch_json_finite(spread->centre));
     struct orch_table_cell *cell =
         &g_array_index(table->cells, struct orch_table_cell, table->cells->len - 1);
-    cell->number = stat->mean;
-    cell->half = stat->half;
-    cell->n = (unsigned)stat->count;
+    cell->number = spread->centre;
+    cell->spread = *spread;
 }
 
 void orch_table_add_missing(struct orch_table *table)
@@ -265,6 +264,14 @@ static char *format_tabbed(const struct orch_table *table)
     return g_string_free(out, FALSE);
 }
 
+static json_t *spread_json(const struct orch_spread *spread)
+{
+    return json_pack("{s:I s:s s:o s:o s:o}", "n", (json_int_t)spread->stat.count, "form",
+                     orch_spread_form_name(spread->form), "low", orch_json_finite(spread->low),
+                     "high", orch_json_finite(spread->high), "mean",
+                     orch_json_finite(spread->stat.mean));
+}
+
 json_t *orch_table_json(const struct orch_table *table)
 {
     json_t *rows = json_array(), *row = NULL;
@@ -276,6 +283,10 @@ json_t *orch_table_json(const struct orch_table *table)
         g_autofree char *name = g_strdelimit(g_ascii_strdown(table->headers[column], -1), " ", '_');
         json_object_set_new(row, name,
                             cell->value ? json_incref(cell->value) : json_string(cell->text));
+        if (cell->spread.form != ORCH_SPREAD_NONE) {
+            g_autofree char *own = g_strconcat(name, "_spread", NULL);
+            json_object_set_new(row, own, spread_json(&cell->spread));
+        }
     }
     return rows;
 }

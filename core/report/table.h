@@ -3,7 +3,7 @@
 #ifndef ORCH_CORE_REPORT_TABLE_H
 #define ORCH_CORE_REPORT_TABLE_H
 
-#include "core/report/stats.h"
+#include "core/report/spread.h"
 
 #include <glib.h>
 #include <jansson.h>
@@ -11,12 +11,11 @@
 #include <stdint.h>
 
 struct orch_table_cell {
-    char *text;      /* as shown, never NULL */
-    json_t *value;   /* what --json shows; NULL: the text */
-    double number;   /* what it is made of; NaN: no number */
-    double half;     /* half width of the number's 95 % interval; NaN: none */
-    unsigned n;      /* runs behind it; 0: not made of runs */
-    bool is_missing; /* nobody has run it */
+    char *text;                /* as shown, never NULL */
+    json_t *value;             /* what --json shows; NULL: the text */
+    double number;             /* what it is made of; NaN: no number */
+    struct orch_spread spread; /* of the runs behind the number; count 0: not made of runs */
+    bool is_missing;           /* nobody has run it */
 };
 
 struct orch_table;
@@ -31,8 +30,9 @@ void orch_table_add_int(struct orch_table *table, int64_t value);
 /** Somebody: the name for people, the full text in JSON; NULL: nobody is known. */
 void orch_table_add_who(struct orch_table *table, const char *who);
 void orch_table_add_real(struct orch_table *table, double value); /* NaN: "-" */
-/** "0.912 +- 0.0043" of `stat`, with " n=2/3" where fewer runs are done than `planned`. */
-void orch_table_add_stat(struct orch_table *table, const struct orch_stat *stat, unsigned planned);
+/** orch_spread_format of runs, with " n=2/3" where fewer are done than `planned`. */
+void orch_table_add_spread(struct orch_table *table, const struct orch_spread *spread,
+                           unsigned done, unsigned planned);
 /** "missing": a cell that nobody has run. */
 void orch_table_add_missing(struct orch_table *table);
 
@@ -58,7 +58,8 @@ char *orch_table_format(const struct orch_table *table, enum orch_table_format f
 /** Aligned, in colour where asked for, wrapped to `limit` columns of a terminal (0: as long as it
  * likes). The caller frees. */
 char *orch_table_aligned(const struct orch_table *table, bool color, int limit);
-/** An array of objects, a row each. New reference. */
+/** An array of objects, a row each; a cell of several runs has a second key, its column's with
+ * "_spread": n, form ("runs", "interval", "median and range"), low and high. New reference. */
 json_t *orch_table_json(const struct orch_table *table);
 
 /** Columns that a text takes on a terminal. */

@@ -73,7 +73,7 @@ ORCH_USER=bob ok orch run r.recipe feature -x lr=0.01 -q
 ok orch report r.recipe --runs
 row() { printf '%s\n' "$out" | tr -s ' ' | sed 's/^ //' | grep -m1 "^$1 " || _fail "no line that begins with '$1'"; }
 has 'r: A report of every kind'; has 'profile small'; has 'Two ways of training.'
-same "$(row 0.1)" '0.1 0.9015 +- 0.0064 (0.9015) missing'
+same "$(row 0.1)" '0.1 0.9015 (0.9010..0.9020) (0.9015) missing'
 has 'winner by experiment, lr: tune 0.1 with 0.9015'; has 'margin over tune 0.01: 0.0900; 95 % interval of the paired difference'; has ': more than noise'
 has '+0.2900 against feature'
 same "$(row 'tune 105.6')" 'tune 105.6 96 10.000'; has 'mean of the absolute errors: 10 % over 1 setting'

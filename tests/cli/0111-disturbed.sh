@@ -10,9 +10,9 @@ ok orch ls --where repeat=1 --json; long=$(json runs.0.run)
 ok orch show "$long"; has 'foreign cpu'; has 'used by other programs: its times count only where'
 ok orch show "$long" --json; python3 -c "assert $(json facts.foreign_cpu) > 0.1"
 # times leave it out and say so; other metrics count it; --disturbed counts it
-ok orch best wall_s --min --json; same "$(json settings.0.n)" 1; says '1 run is left out'; says '--disturbed counts them too'
-ok orch best wall_s --min --disturbed --json; same "$(json settings.0.n)" 2; says_not 'left out'
-ok orch best answer --max --json; same "$(json settings.0.n)" 2; says_not 'left out'
+ok orch best wall_s --min --json; same "$(json rankings.0.settings.0.n)" 1; says '1 run is left out'; says '--disturbed counts them too'
+ok orch best wall_s --min --disturbed --json; same "$(json rankings.0.settings.0.n)" 2; says_not 'left out'
+ok orch best answer --max --json; same "$(json rankings.0.settings.0.n)" 2; says_not 'left out'
 # where nothing else is there it counts, with a warning
 ok orch best wall_s --min -w repeat=1; says 'the times may be too long'
 ok orch compare 'repeat=1' 'repeat=2' -m wall_s --across; says 'the times may be too long'

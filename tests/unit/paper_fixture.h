@@ -37,12 +37,12 @@ static inline struct orch_table *paper_table(void)
     static const char *const headers[] = {"lr", ">final accuracy (%)", ">epochs", NULL};
     struct orch_table *table = orch_table_new(headers);
     const double values[] = {90.1, 90.4, 90.9};
-    const struct orch_stat stat = orch_stat_of(values, 3);
+    const struct orch_spread spread = orch_spread_of(values, 3, "final accuracy", "%");
     orch_table_add(table, "0.01", NULL);
-    orch_table_add_stat(table, &stat, 3);
+    orch_table_add_spread(table, &spread, 3, 3);
     orch_table_add_int(table, 20);
     orch_table_add(table, HOSTILE, NULL);
-    orch_table_add_stat(table, &stat, 5);
+    orch_table_add_spread(table, &spread, 3, 5);
     orch_table_add_missing(table);
     return table;
 }

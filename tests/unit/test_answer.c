@@ -29,6 +29,7 @@ static void put(struct orch_store *store, int index, const struct made *m)
     r.fingerprint = digest;
     r.experiment = m->experiment;
     r.repeat = m->repeat;
+    r.seed = (uint64_t)m->repeat;
     r.who = m->who;
     r.state = m->state;
     r.params = params;
@@ -112,12 +113,16 @@ static void test_winner(void **state)
     struct orch_winner winner = orch_grid_winner(b.grid);
     assert_non_null(winner.first);
     assert_string_equal(winner.first->row, "0.1");
-    assert_string_equal(winner.second->row, "0.01");
-    assert_true(fabs(winner.margin.mean - 0.1) < 1e-12);
-    assert_true(winner.margin.is_paired); /* the same repeats */
-    assert_true(winner.margin.is_more_than_noise);
+    assert_int_equal(winner.others->len, 2);
+    assert_string_equal(((const struct orch_grid_cell *)winner.others->pdata[0])->row, "0.01");
+    assert_true(fabs(winner.margins[1].mean - 0.1) < 1e-12);
+    assert_true(winner.margins[1].is_paired); /* the same seeds */
+    assert_true(winner.margins[1].is_more_than_noise);
+    assert_true(isnan(winner.margins[2].p)); /* one run only */
+    assert_int_equal(winner.worse, 1);
     assert_int_equal(orch_grid_at(b.grid, "1", "")->done, 1); /* what failed is no run */
     assert_int_equal(winner.missing, 0);
+    orch_winner_clear(&winner);
     end(&b);
 }
 
@@ -133,7 +138,8 @@ static void test_noise_and_missing(void **state)
     struct bench b = begin(NOISY, G_N_ELEMENTS(NOISY), "result accuracy", "lr", "");
     struct orch_winner winner = orch_grid_winner(b.grid);
     assert_string_equal(winner.first->row, "0.1");
-    assert_false(winner.margin.is_more_than_noise);
+    assert_false(winner.margins[1].is_more_than_noise);
+    orch_winner_clear(&winner);
     assert_null(orch_grid_at(b.grid, "1", "")); /* a run without the value is not about it */
     end(&b);
 }
@@ -146,8 +152,9 @@ static void test_one_repeat(void **state)
     (void)state;
     struct bench b = begin(SINGLE, G_N_ELEMENTS(SINGLE), "result accuracy", "lr", "");
     struct orch_winner winner = orch_grid_winner(b.grid);
-    assert_true(isnan(winner.margin.low)); /* not to be told from noise */
-    g_autofree char *text = orch_difference_text(&winner.margin, NULL);
+    assert_true(isnan(winner.margins[1].low)); /* not to be told from noise */
+    g_autofree char *text = orch_difference_text(&winner.margins[1], NULL);
+    orch_winner_clear(&winner);
     assert_non_null(strstr(text, "cannot be told from noise"));
     end(&b);
 }
@@ -156,7 +163,9 @@ static void test_none(void **state)
 {
     (void)state;
     struct bench b = begin(NULL, 0, "result accuracy", "lr", "");
-    assert_null(orch_grid_winner(b.grid).first);
+    struct orch_winner winner = orch_grid_winner(b.grid);
+    assert_null(winner.first);
+    orch_winner_clear(&winner);
     end(&b);
 }
 
@@ -182,7 +191,7 @@ static void test_table(void **state)
         const struct orch_table_cell *own = orch_table_cell(table, i, is_tune ? tune : 3 - tune);
         const struct orch_table_cell *other = orch_table_cell(table, i, is_tune ? 3 - tune : tune);
         assert_true(own->number == (is_tune ? 0.9 : 0.6));
-        assert_int_equal(own->n, 1);
+        assert_int_equal(own->spread.stat.count, 1);
         assert_string_equal(other->text, ""); /* no such trial: neither missing nor a number */
     }
     orch_table_free(table);
