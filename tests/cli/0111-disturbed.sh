@@ -18,3 +18,21 @@ ok orch best wall_s --min -w repeat=1; says 'the times may be too long'
 ok orch compare 'repeat=1' 'repeat=2' -m wall_s --across; says 'the times may be too long'
 ok orch compare 'repeat>0' 'repeat=2' -m wall_s --json; same "$(json disturbed_left_out)" 1
 ok orch try --name nap --json -- sh -c 'echo answer 43'; same "$(json disturbed.trials)" 0
+# a report's times leave it out as well, with a note; a forecast is not learned from it
+mkdir exp
+printf 'plugin: work\ncommand: [sh, work.sh, "${repeat}", "${lr}"]\nparameters: {lr: 0.1}\nmetrics: {took: {unit: s, better: min}, answer: max}\n' >exp/work.plugin
+echo '[ $1 = 2 ] || sleep 1.1; echo "took: $1.5 s"; echo answer 4$1' >exp/work.sh
+cat >r.recipe <<'R'
+format: 1
+recipe: r
+experiments:
+  work: { plugin: exp/work.plugin, sweep: { lr: [0.1] }, repeat: 2 }
+report:
+  - { title: Times, table: { rows: lr, value: took } }
+  - { title: Answers, table: { rows: lr, value: answer } }
+R
+burners=; burn; ok orch run r.recipe; kill $burners
+ok orch report r.recipe; has '1 run is left out'; has 'orch report --disturbed'; has '2.5'; has_not '2.0'; has '41.5'
+ok orch report r.recipe --disturbed; has_not 'left out'; has '2.0'
+sed -i 's/repeat: 2/repeat: 3/' r.recipe
+ok orch plan r.recipe --json; has '"because": "1 run of it here"'
