@@ -175,14 +175,12 @@ static bool convert(struct found_metric *metric, const struct orch_printed_value
     }
     if (!value->unit[0] || (!*unit && (!metric->is_adopted || metric->last_step >= 0)))
         return true;
-    if (!*unit) { /* what it is measured in is known from its first value */
+    if (!*unit) { /* a new metric: what it is measured in is known from its first value */
+        unit = orch_printed_unit_common(value->unit);
         g_free(metric->spec->unit);
-        metric->spec->unit = g_strdup(value->unit);
-        return true;
+        metric->spec->unit = g_strdup(unit);
     }
-    double factor = orch_printed_unit_factor(value->unit, unit);
-    *out *= factor;
-    return !isnan(factor);
+    return orch_printed_unit_convert(value->unit, unit, out);
 }
 
 /* ---- steps -------------------------------------------------------------------------------------

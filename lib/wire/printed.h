@@ -56,9 +56,13 @@ const char *orch_printed_number(const char *text, const char *end, double *out,
 /** Reads a word as a unit that stands behind a number and a space ("3.5 s"); false: it is none. */
 bool orch_printed_unit(const char *word, size_t length, char out_unit[ORCH_PRINTED_UNIT_CHARS]);
 
-/** The factor that turns a number with unit `from` into one with unit `to` (times, bytes); NaN when
- * they are of different kinds. */
-double orch_printed_unit_factor(const char *from, const char *to);
+/** The unit in which values of that unit are kept when nothing declares another, so that runs are
+ * comparable: "s" for times, "MB" for bytes, else the same. Borrowed. */
+const char *orch_printed_unit_common(const char *unit);
+
+/** Converts a number with unit `from` into one with unit `to` (times, bytes). False: they are of
+ * different kinds, and the number is untouched. */
+bool orch_printed_unit_convert(const char *from, const char *to, double *inout);
 
 /** Is it a name that training programs use ("loss", "val_acc", "f1", "lr")? Such a name is a value
  * within a sentence too. */

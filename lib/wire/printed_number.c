@@ -88,14 +88,26 @@ bool orch_printed_unit(const char *word, size_t length, char out_unit[ORCH_PRINT
     return unit ? !unit->glued : read_rate(word, length, out_unit);
 }
 
-double orch_printed_unit_factor(const char *from, const char *to)
+const char *orch_printed_unit_common(const char *unit)
+{
+    const struct unit *found = unit_of(unit, strlen(unit));
+    return !found || (found->kind != 't' && found->kind != 'b') ? unit
+           : found->kind == 't'                                 ? "s"
+                                                                : "MB";
+}
+
+bool orch_printed_unit_convert(const char *from, const char *to, double *inout)
 {
     if (strcmp(from, to) == 0)
-        return 1;
+        return true;
     const struct unit *a = unit_of(from, strlen(from)), *b = unit_of(to, strlen(to));
-    return a && b && a->kind == b->kind && (a->kind == 't' || a->kind == 'b')
-               ? a->factor / b->factor
-               : (double)NAN;
+    if (!a || !b || a->kind != b->kind || (a->kind != 't' && a->kind != 'b'))
+        return false;
+    double factor = a->factor / b->factor, parts = round(b->factor / a->factor);
+    bool is_part =
+        parts > 1 && fabs(factor * parts - 1) < 1e-12; /* 350 / 1000 is 0.35, rounded once */
+    *inout = is_part ? *inout / parts : *inout * factor;
+    return true;
 }
 
 /* The digits of a number without their separators, as orch_real_parse wants them. */

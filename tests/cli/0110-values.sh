@@ -33,7 +33,7 @@ ok orch show @last --json
 python3 - "$out" <<'P'
 import json, sys
 metrics = {m["name"]: m for m in json.loads(sys.argv[1])["metrics"]}
-assert metrics["accuracy"]["first"] == 0.864 and metrics["seen"]["last"] == 12345.6 and metrics["time"]["unit"] == "ms", metrics
+assert metrics["accuracy"]["first"] == 0.864 and metrics["seen"]["last"] == 12345.6 and metrics["time"]["unit"] == "s" and metrics["time"]["last"] == 0.35, metrics
 P
 ok orch export --what points -m val_acc --format csv; has ',18,'; has ',19,'
 # a trial that ended well and recorded nothing says so, in --json too

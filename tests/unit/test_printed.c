@@ -124,7 +124,7 @@ static void test_page(void **state)
     unsigned count = 0;
     for (int i = 0; lines[i]; i++)
         count += check_row(lines[i]);
-    assert_true(count >= 42);
+    assert_true(count >= 43);
 }
 
 /* What a manifest declares: names, units, a result, epoch as a metric. */
@@ -139,6 +139,7 @@ static void test_declared(void **state)
         {"accuracy", "%", "accuracy 91.2%", "accuracy[0] = 91.2 %"},
         {"accuracy", NULL, "accuracy 91.2%", "accuracy[0] = 0.912"},
         {"time", "ms", "time: 1.5s", "time[0] = 1500 ms"},
+        {"size", "MiB", "size: 3 GiB", "size[0] = 3072 MiB"},
         {"time", "ms", "time: 3 MB", "nothing, and counted as not understood"},
         {"time", NULL, "time: 1.5s", "time[0] = 1.5"},
         {"epoch", NULL, "epoch 3", "epoch[0] = 3"},
