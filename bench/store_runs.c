@@ -91,7 +91,7 @@ static void plan_done(struct orch_store *store)
 {
     for (int i = 1; i <= 100; i++) {
         g_autofree char *fingerprint = g_strdup_printf("%064x", i * 900);
-        orch_run_free(orch_store_find_spare(store, fingerprint, "w", NULL));
+        orch_run_free(orch_store_find_spare(store, fingerprint, "w", 0, NULL));
     }
 }
 

@@ -16,6 +16,16 @@ function(orch_plugin name)
   target_include_directories(plugin_${name} PRIVATE ${CMAKE_SOURCE_DIR} ${CMAKE_SOURCE_DIR}/include)
   target_link_libraries(plugin_${name} PRIVATE ${ARGN})
   target_link_options(plugin_${name} PRIVATE -Wl,-z,defs)
+  # NAME.build beside it tells a developer's orch which sources it was made from (not installed)
+  set(patterns plugins/${name}/*.[ch])
+  if(ARGN)
+    string(APPEND patterns "|plugins/common/*.[ch]|plugins/common/*.cpp|lib/net/*.[ch]")
+    file(GLOB adapter CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/plugins/common/torch/adapter/*.cpp)
+    set_target_properties(plugin_${name} PROPERTIES LINK_DEPENDS "${adapter}")
+  endif()
+  add_custom_command(TARGET plugin_${name} POST_BUILD VERBATIM
+    COMMAND ${CMAKE_COMMAND} -DOUT=${CMAKE_BINARY_DIR}/plugins/${name}.build -DROOT=${CMAKE_SOURCE_DIR}
+            "-DPATTERNS=${patterns}" -P ${CMAKE_SOURCE_DIR}/cmake/source_digest.cmake)
   install(TARGETS plugin_${name} DESTINATION lib/orch/plugins)
 endfunction()
 

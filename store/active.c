@@ -15,20 +15,49 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The key of a run or claim that spares the trial, as the first row of `sql`. */
-static bool find_key(struct orch_store *store, const char *sql_literal, const char *fingerprint,
-                     const char *where_key, bool *out_found, char *out_key, GError **error)
+/* The key in the first row of a statement. */
+static bool take_key(struct orch_store *store, sqlite3_stmt *s, bool *out_found, char *out_key,
+                     GError **error)
 {
-    sqlite3_stmt *s = store_statement(store, sql_literal, error);
-    if (!s)
-        return false;
-    store_bind(s, "tt", fingerprint, where_key);
     int more = store_step(store, s, error);
     *out_found = more > 0;
     if (more > 0 && out_key)
         g_strlcpy(out_key, store_text(s, 0), ORCH_KEY_CHARS);
     sqlite3_reset(s);
     return more >= 0;
+}
+
+/* A run of the trial that ended well, after the plan was made where the plan passed over others. */
+static bool find_done(struct orch_store *store, const struct orch_active *a, const char *where_key,
+                      bool *out_found, char *out_key, GError **error)
+{
+    sqlite3_stmt *s = store_statement(
+        store,
+        "SELECT r.key FROM run r WHERE r.fingerprint = ?1 AND r.state IN " STORE_SPARING
+        " AND (?2 IS NULL OR r.where_key = ?2) AND r.ended > ?3"
+        " AND r.id NOT IN " STORE_HIDDEN " ORDER BY r.ended DESC LIMIT 1",
+        error);
+    if (!s)
+        return false;
+    store_bind(s, "tti", a->fingerprint, where_key,
+               a->done_after_ns ? a->done_after_ns : INT64_MIN);
+    return take_key(store, s, out_found, out_key, error);
+}
+
+/* A live process that has claimed the trial. */
+static bool find_holder(struct orch_store *store, const struct orch_active *a,
+                        const char *where_key, bool *out_found, char *out_key, GError **error)
+{
+    sqlite3_stmt *s =
+        store_statement(store,
+                        "SELECT a.key FROM active a JOIN lease l ON l.owner = a.key"
+                        " WHERE a.fingerprint = ?1 AND (?2 IS NULL OR a.where_key = ?2)"
+                        " AND l.resource <> a.key LIMIT 1",
+                        error);
+    if (!s)
+        return false;
+    store_bind(s, "tt", a->fingerprint, where_key);
+    return take_key(store, s, out_found, out_key, error);
 }
 
 static bool insert_active(struct orch_store *store, const struct orch_active *a,
@@ -50,21 +79,12 @@ static bool claim(struct orch_store *store, const struct orch_active *a, enum or
     const char *where_key = reuse == ORCH_REUSE_WHERE ? a->where_key : NULL;
     bool found = false;
     if (reuse != ORCH_REUSE_NEVER) {
-        if (!find_key(
-                store,
-                "SELECT r.key FROM run r WHERE r.fingerprint = ?1 AND r.state IN " STORE_SPARING
-                " AND (?2 IS NULL OR r.where_key = ?2)"
-                " AND r.id NOT IN " STORE_HIDDEN " ORDER BY r.ended DESC LIMIT 1",
-                a->fingerprint, where_key, &found, out_key, error))
+        if (!find_done(store, a, where_key, &found, out_key, error))
             return false;
         *out = ORCH_BEGIN_DONE;
         if (found)
             return true;
-        if (!find_key(store,
-                      "SELECT a.key FROM active a JOIN lease l ON l.owner = a.key"
-                      " WHERE a.fingerprint = ?1 AND (?2 IS NULL OR a.where_key = ?2)"
-                      " AND l.resource <> a.key LIMIT 1",
-                      a->fingerprint, where_key, &found, out_key, error))
+        if (!find_holder(store, a, where_key, &found, out_key, error))
             return false;
         *out = ORCH_BEGIN_HELD;
         if (found)

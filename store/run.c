@@ -90,18 +90,18 @@ static struct orch_run *one_run(struct orch_store *store, sqlite3_stmt *s, GErro
 }
 
 struct orch_run *orch_store_find_spare(struct orch_store *store, const char *fingerprint,
-                                       const char *where_key, GError **error)
+                                       const char *where_key, unsigned nth, GError **error)
 {
     sqlite3_stmt *s = store_statement(
         store,
         STORE_RUN_COLUMNS " FROM run r" STORE_RUN_JOINS
                           " WHERE r.fingerprint = ?1 AND r.state IN " STORE_SPARING
                           " AND (?2 IS NULL OR r.where_key = ?2) AND r.id NOT IN " STORE_HIDDEN
-                          " ORDER BY r.ended DESC, r.id DESC LIMIT 1",
+                          " ORDER BY r.ended DESC, r.id DESC LIMIT 1 OFFSET ?3",
         error);
     if (!s)
         return NULL;
-    store_bind(s, "tt", fingerprint, where_key);
+    store_bind(s, "tti", fingerprint, where_key, (int64_t)nth);
     return one_run(store, s, error);
 }
 

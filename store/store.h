@@ -80,6 +80,8 @@ struct orch_active {
     const char *record; /* JSON: what orch_run_record needs besides the journal; opaque here */
     struct orch_process runner;
     int64_t started_ns;
+    int64_t
+        done_after_ns; /* only a run that ended later than this counts as done meanwhile; 0: any */
 };
 
 enum orch_begin {
@@ -240,10 +242,10 @@ struct orch_run {
 };
 void orch_run_free(struct orch_run *run);
 
-/** The newest run, not hidden, ok or diverged, of this fingerprint (and where_key unless NULL).
- * NULL without error: none. */
+/** The newest run (`nth` 0; 1: the one before it, ...), not hidden, ok or diverged, of this
+ * fingerprint (and where_key unless NULL). NULL without error: none. */
 struct orch_run *orch_store_find_spare(struct orch_store *store, const char *fingerprint,
-                                       const char *where_key, GError **error);
+                                       const char *where_key, unsigned nth, GError **error);
 
 /** What the plan compares a trial with that is not done: newest runs first. */
 struct orch_history_row {

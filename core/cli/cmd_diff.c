@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/cli/cli.h"
 
+#include "core/run/environment.h"
 #include "lib/base/json.h"
 #include "lib/wire/value.h"
 
@@ -76,6 +77,19 @@ static void add_facts(struct orch_table *table, const struct orch_run *a, const 
         add_objects(table, "machine", x, y);
 }
 
+static void add_environment(struct orch_table *table, const struct orch_run *a,
+                            const struct orch_run *b, const char *store_folder)
+{
+    enum { ROWS_MAX = 200 };
+    g_autoptr(json_t) x = orch_environment_recorded(a->facts);
+    g_autoptr(json_t) y = orch_environment_recorded(b->facts);
+    g_autoptr(GPtrArray) rows = x && y ? orch_environment_rows(x, y, store_folder) : NULL;
+    for (guint i = 0; rows && i < MIN(rows->len, ROWS_MAX); i++) {
+        const struct orch_environment_row *row = rows->pdata[i];
+        add(table, "environment", row->name, row->then, row->now);
+    }
+}
+
 static void add_source(struct orch_cli *cli, struct orch_table *table, const struct orch_run *a,
                        const struct orch_run *b)
 {
@@ -113,6 +127,7 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
         g_autoptr(json_t) y = orch_store_params(store, b->id, NULL);
         add_objects(table, "parameter", x, y);
         add_facts(table, a, b);
+        add_environment(table, a, b, orch_store_folder(store));
         add_source(cli, table, a, b);
         orch_table_print(cli, table, "differences");
         if (o->source && cli->workspace->vcs && a->source_tree && b->source_tree) {
@@ -133,7 +148,7 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
 const struct orch_command ORCH_COMMAND_DIFF = {
     .name = "diff",
     .group = "Looking",
-    .summary = "what differs between two runs: parameters, source, plugin, machine",
+    .summary = "what differs between two runs: parameters, source, plugin, machine, packages",
     .usage = "RUN RUN",
     .min_args = 2,
     .max_args = 2,

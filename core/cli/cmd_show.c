@@ -352,6 +352,7 @@ static json_t *as_json(const struct shown *s)
         "started", started, "ended", ended, "where", run->where_key, "who", run->who, "wall_s",
         orch_json_finite(run->wall_ms / 1e3), "exit_code", run->exit_code, "signal", run->signal,
         "seed", orch_json_u64(run->seed));
+    json_object_set_new(json, "build", run->build ? json_string(run->build) : json_null());
     json_object_set_new(json, "seed31", json_integer(orch_trial_seed31(run->seed)));
     json_object_set_new(json, "source",
                         json_pack("{s:s? s:s? s:s? s:s? s:b}", "tree", run->source_tree, "commit",

@@ -3,6 +3,7 @@
  * something that will run needs it. */
 #include "core/run/plan_private.h"
 
+#include "core/run/cell_inputs.h"
 #include "core/run/fingerprint.h"
 #include "lib/base/error.h"
 #include "lib/base/json.h"
@@ -212,6 +213,8 @@ static bool check_items(struct orch_plan *plan, struct orch_diags *diags)
         if (!problem && !experiment->skipped)
             orch_plugins_check(plan->plugins, experiment->manifest, params, &item->inputs,
                                &problem);
+        if (!problem && item->inputs)
+            orch_cell_inputs(plan, item->cell, item->inputs, &problem);
         if (problem && plan->options.reads_only) {
             const char *end = strchr(problem->message, '\n');
             item->refused = end ? g_strndup(problem->message, (gsize)(end - problem->message))
@@ -271,6 +274,8 @@ struct orch_plan *orch_plan_new(struct orch_workspace *workspace, struct orch_pl
     plan->count = expansion->cells->len;
     plan->items = g_new0(struct orch_plan_item, plan->count + 1);
     plan->inputs_ids = g_hash_table_new_full(NULL, NULL, NULL, g_free);
+    plan->path_digests = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+    plan->environments = orch_environments_new(workspace, expansion);
     plan->store = workspace->store;
     bool ok = read_actives(plan, error);
     for (unsigned i = 0; i < plan->count; i++)
@@ -302,12 +307,17 @@ void orch_plan_free(struct orch_plan *plan)
         g_free(item->reason);
         g_free(item->where_key);
         g_free(item->run_key);
+        g_free(item->passed_over);
         g_free(item->refused);
         if (item->inputs)
             g_ptr_array_unref(item->inputs);
     }
     g_free(plan->items);
     g_hash_table_unref(plan->inputs_ids);
+    g_hash_table_unref(plan->path_digests);
+    if (plan->tree_files)
+        g_hash_table_unref(plan->tree_files);
+    orch_environments_free(plan->environments);
     if (plan->active)
         g_hash_table_unref(plan->active);
     if (plan->actives)

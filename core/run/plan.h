@@ -5,6 +5,7 @@
 
 #include "core/plugin/plugins.h"
 #include "core/recipe/recipe.h"
+#include "core/run/environment.h"
 #include "core/run/workspace.h"
 
 enum orch_plan_state {
@@ -26,8 +27,11 @@ struct orch_plan_item {
     GPtrArray *inputs;     /* struct orch_checked_input *, or NULL */
     const char *inputs_id; /* borrowed from the plan */
     char *run_key;         /* DONE: the run that spares it */
-    bool forced;           /* makes a new run although one would spare it */
-    int attempts;          /* runs of this fingerprint so far */
+    char *passed_over;     /* why a run of this fingerprint does not count: made by another build of
+                              orch's own plugin, or in another environment; NULL: there is none */
+    int64_t passed_over_ns; /* when that was found out: a run that ends later counts again */
+    bool forced;            /* makes a new run although one would spare it */
+    int attempts;           /* runs of this fingerprint so far */
     bool visited;
     char *refused; /* with `reads_only`: why the plugin would not run it here; NULL: it would */
 };
@@ -50,6 +54,9 @@ struct orch_plan {
     struct orch_plan_item *items; /* one for each cell, same index */
     unsigned count;
     GHashTable *inputs_ids;   /* experiment -> char * */
+    GHashTable *tree_files;   /* paths of the captured tree; NULL: not asked for yet */
+    GHashTable *path_digests; /* path -> digest of its content, "" when the tree has no such path */
+    struct orch_environments *environments;
     struct orch_store *store; /* NULL: there is no store yet */
     GHashTable *active;       /* fingerprint -> struct orch_active_row * */
     GPtrArray *actives;

@@ -128,6 +128,23 @@ static bool machine_fits(struct orch_plan *plan, struct orch_plan_item *item)
     return true;
 }
 
+/* "data.csv changed": a file that both read, with other content now. NULL: there is none. */
+static char *changed_input(struct orch_plan *plan, const struct orch_plan_item *item,
+                           const struct orch_run *run)
+{
+    g_autoptr(GPtrArray) old = orch_store_inputs(plan->store, run->id, NULL);
+    for (guint i = 0; old && item->inputs && i < old->len; i++) {
+        const struct orch_stored_input *before = old->pdata[i];
+        for (guint j = 0; j < item->inputs->len; j++) {
+            const struct orch_checked_input *now = item->inputs->pdata[j];
+            if (g_strcmp0(before->name, now->name) == 0 &&
+                g_strcmp0(before->sha256, now->sha256) != 0)
+                return g_strdup_printf("%s changed", now->name);
+        }
+    }
+    return NULL;
+}
+
 /* Which words tell why a run that was there does not count any more. */
 static char *why_stale(struct orch_plan *plan, const struct orch_plan_item *item,
                        const struct orch_history_row *row)
@@ -159,7 +176,12 @@ static char *why_stale(struct orch_plan *plan, const struct orch_plan_item *item
         why = g_strdup("the seed changed");
     g_autoptr(json_t) facts = why || !run->facts ? NULL : json_loads(run->facts, 0, NULL);
     const char *before = facts ? orch_json_text(facts, "inputs_id", "") : NULL;
-    if (before && g_strcmp0(before, item->inputs_id) != 0) {
+    bool is_compiled = item->cell->experiment->manifest->kind == ORCH_PLUGIN_COMPILED;
+    if (before && is_compiled && g_strcmp0(before, item->inputs_id) != 0) {
+        why = g_strdup_printf("plugin '%s' was rebuilt (%.8s -> %.8s)",
+                              item->cell->experiment->manifest->name, *before ? before : "unknown",
+                              item->inputs_id);
+    } else if (before && g_strcmp0(before, item->inputs_id) != 0) {
         g_autoptr(GPtrArray) changes =
             plan->workspace->vcs && *before && *item->inputs_id
                 ? orch_vcs_diff(plan->workspace->vcs, before, item->inputs_id, NULL)
@@ -173,6 +195,8 @@ static char *why_stale(struct orch_plan *plan, const struct orch_plan_item *item
             why = g_strdup("its code changed");
         }
     }
+    if (!why)
+        why = changed_input(plan, item, run);
     orch_run_free(run);
     if (!why && item->cell->experiment->program)
         return g_strdup("its command changed");
@@ -205,6 +229,8 @@ static bool set_to_run(struct orch_plan *plan, struct orch_plan_item *item, GErr
             orch_plan_set_state(item, ORCH_PLAN_MISSING, g_strdup("forced: makes a new run"));
         else if (cell->experiment->reuse == ORCH_RECIPE_REUSE_NEVER)
             orch_plan_set_state(item, ORCH_PLAN_MISSING, g_strdup("reuse: never"));
+        else if (item->passed_over)
+            orch_plan_set_state(item, ORCH_PLAN_STALE, g_strdup(item->passed_over));
         else
             orch_plan_set_state(
                 item, ORCH_PLAN_MISSING,
@@ -223,13 +249,25 @@ static bool set_to_run(struct orch_plan *plan, struct orch_plan_item *item, GErr
     return true;
 }
 
+/* How the environment of a run differs from that of the item now; NULL: it does not. */
+static char *environment_difference(struct orch_plan *plan, const struct orch_plan_item *item,
+                                    const struct orch_run *run)
+{
+    g_autoptr(json_t) then = orch_environment_recorded(run->facts);
+    return then ? orch_environments_difference(plan->environments, item->cell->experiment, then,
+                                               orch_store_folder(plan->store))
+                : NULL;
+}
+
 static bool find_done(struct orch_plan *plan, struct orch_plan_item *item, bool *out_done,
                       GError **error)
 {
     *out_done = false;
     bool by_where = item->cell->experiment->reuse == ORCH_RECIPE_REUSE_WHERE;
     GError *problem = NULL;
-    struct orch_run *run = orch_spare_find(plan, item, &problem);
+    g_clear_pointer(&item->passed_over, g_free);
+    struct orch_run *run = orch_spare_find(plan, item, &item->passed_over, &problem);
+    item->passed_over_ns = item->passed_over ? orch_now_ns() : 0;
     if (problem) {
         g_propagate_error(error, problem);
         return false;
@@ -240,9 +278,12 @@ static bool find_done(struct orch_plan *plan, struct orch_plan_item *item, bool 
     g_autofree char *who = orch_who_name(run->who);
     g_free(item->run_key);
     item->run_key = g_strdup(run->key);
+    g_autofree char *other = environment_difference(plan, item, run);
     orch_plan_set_state(item, ORCH_PLAN_DONE,
-                        g_strdup_printf("%s %s by %s (%s)", run->state, when, who,
-                                        by_where ? run->where_key : "any machine"));
+                        g_strdup_printf("%s %s by %s (%s)%s%s", run->state, when, who,
+                                        by_where ? run->where_key : "any machine",
+                                        other ? "; environment differs: " : "",
+                                        other ? other : ""));
     orch_run_free(run);
     *out_done = true;
     return true;

@@ -120,7 +120,8 @@ static bool start(struct run *run, struct job *job, const unsigned *chosen,
                                  .trial_dir = dir.path,
                                  .record = dir.record,
                                  .runner = run->self,
-                                 .started_ns = orch_now_ns()};
+                                 .started_ns = orch_now_ns(),
+                                 .done_after_ns = item->passed_over_ns};
     memcpy(active.key, dir.key, sizeof active.key);
     enum orch_begin begin;
     char other[ORCH_KEY_CHARS] = "";

@@ -280,7 +280,7 @@ bool orch_share_mark(struct orch_share *share, struct orch_plan *plan, bool anyw
 /* A problem in reading comes up again when the trial begins. */
 static bool is_spared(const struct orch_share *share, const struct orch_plan_item *item)
 {
-    struct orch_run *run = orch_spare_find(share->plan, item, NULL);
+    struct orch_run *run = orch_spare_find(share->plan, item, NULL, NULL);
     bool spared = run != NULL;
     orch_run_free(run);
     return spared;

@@ -5,15 +5,66 @@
 #include "lib/hw/machine.h"
 #include "lib/wire/verdict.h"
 
+#include <string.h>
+
+/* Runs of one fingerprint that are looked at before the search is given up. */
+enum { CANDIDATES_MAX = 50 };
+
+/* Was the run made here by orch's own plugin, built from other sources than it is now? */
+static char *other_build(const struct orch_plan *plan, const struct orch_manifest *manifest,
+                         const struct orch_run *run)
+{
+    bool is_own = manifest->kind == ORCH_PLUGIN_COMPILED && !manifest->sha256;
+    if (!is_own || !manifest->code_id || !run->build ||
+        strcmp(run->build, manifest->code_id) == 0 ||
+        g_strcmp0(run->machine_key, orch_workspace_machine_key(plan->workspace)) != 0)
+        return NULL;
+    return g_strdup_printf("plugin '%s' was rebuilt from other sources (%.8s -> %.8s)",
+                           manifest->name, run->build, manifest->code_id);
+}
+
+/* Why a run of the right fingerprint and place does not count; NULL: it does. The caller frees. */
+static char *why_not(const struct orch_plan *plan, const struct orch_plan_item *item,
+                     const struct orch_run *run)
+{
+    const struct orch_experiment *experiment = item->cell->experiment;
+    char *why = other_build(plan, experiment->manifest, run);
+    if (why || experiment->reuse != ORCH_RECIPE_REUSE_WHERE)
+        return why;
+    g_autoptr(json_t) then = orch_environment_recorded(run->facts);
+    g_autofree char *difference =
+        then ? orch_environments_difference(plan->environments, experiment, then, NULL) : NULL;
+    return difference ? g_strdup_printf("environment differs: %s", difference) : NULL;
+}
+
+/* The newest run of the fingerprint and place that counts. */
+static struct orch_run *find_at(const struct orch_plan *plan, const struct orch_plan_item *item,
+                                const char *where, char **out_passed_over, GError **error)
+{
+    for (unsigned nth = 0; nth < CANDIDATES_MAX; nth++) {
+        struct orch_run *run =
+            orch_store_find_spare(plan->store, item->fingerprint, where, nth, error);
+        char *why = run ? why_not(plan, item, run) : NULL;
+        if (!why)
+            return run;
+        if (out_passed_over && !*out_passed_over)
+            *out_passed_over = why;
+        else
+            g_free(why);
+        orch_run_free(run);
+    }
+    return NULL;
+}
+
 struct orch_run *orch_spare_find(const struct orch_plan *plan, const struct orch_plan_item *item,
-                                 GError **error)
+                                 char **out_passed_over, GError **error)
 {
     const struct orch_experiment *experiment = item->cell->experiment;
     const struct orch_machine *machine = orch_workspace_machine(plan->workspace);
     bool by_where = experiment->reuse == ORCH_RECIPE_REUSE_WHERE;
     GError *problem = NULL;
-    struct orch_run *run = orch_store_find_spare(plan->store, item->fingerprint,
-                                                 by_where ? item->where_key : NULL, &problem);
+    struct orch_run *run =
+        find_at(plan, item, by_where ? item->where_key : NULL, out_passed_over, &problem);
     bool is_free = plan->options.any_slots && by_where && !orch_experiment_gpus(experiment);
     for (int slots = 1, before = 0; is_free && !run && !problem && slots <= machine->threads;
          slots++) {
@@ -22,7 +73,7 @@ struct orch_run *orch_spare_find(const struct orch_plan *plan, const struct orch
             continue;
         before = threads;
         g_autofree char *where = orch_machine_where(machine, NULL, 0, threads);
-        run = orch_store_find_spare(plan->store, item->fingerprint, where, &problem);
+        run = find_at(plan, item, where, out_passed_over, &problem);
     }
     if (problem)
         g_propagate_error(error, problem);

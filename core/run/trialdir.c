@@ -329,6 +329,9 @@ static json_t *record_facts(struct orch_plan *plan, const struct orch_plan_item 
     json_t *facts = json_pack("{s:f s:i s:i s:s s:O}", "load", orch_machine_load(), "co_runners",
                               (int)slot->co_runners, "threads", slot->threads, "inputs_id",
                               item->inputs_id ? item->inputs_id : "", "coords", item->cell->coords);
+    const json_t *environment = orch_environments_facts(plan->environments, item->cell->experiment);
+    if (json_object_size(environment))
+        json_object_set(facts, "environment", (json_t *)(uintptr_t)environment);
     if (json_array_size(left_out))
         json_object_set(facts, "left_out", left_out);
     json_t *cost = item->cell->refs->len == 0 || item->cell->experiment->manifest->has_cost ||
@@ -349,13 +352,13 @@ static char *make_record(struct orch_plan *plan, const struct orch_plan_item *it
     const struct orch_cell *cell = item->cell;
     const struct orch_manifest *manifest = cell->experiment->manifest;
     const struct orch_source *source = plan->workspace->source;
-    g_autoptr(json_t) record =
-        json_pack("{s:s s:s s:s s:s s:s s:s? s:s s:s s:i s:i s:o s:s s:s}", "recipe_key",
-                  expansion->key, "recipe", expansion->name, "experiment", cell->experiment->name,
-                  "plugin", manifest->name, "plugin_version", manifest->version, "build",
-                  manifest->build, "fingerprint", item->fingerprint, "where_key", item->where_key,
-                  "repeat", cell->repeat, "attempt", item->attempts + 1, "seed",
-                  orch_json_u64(cell->seed), "who", orch_user_name(), "argv", argv_json);
+    g_autoptr(json_t) record = json_pack(
+        "{s:s s:s s:s s:s s:s s:s? s:s s:s s:i s:i s:o s:s s:s}", "recipe_key", expansion->key,
+        "recipe", expansion->name, "experiment", cell->experiment->name, "plugin", manifest->name,
+        "plugin_version", manifest->version, "build",
+        manifest->code_id ? manifest->code_id : manifest->build, "fingerprint", item->fingerprint,
+        "where_key", item->where_key, "repeat", cell->repeat, "attempt", item->attempts + 1, "seed",
+        orch_json_u64(cell->seed), "who", orch_user_name(), "argv", argv_json);
     if (source && source->tree)
         json_object_set_new(record, "source",
                             json_pack("{s:s s:s? s:s? s:s? s:b}", "tree", source->tree, "commit",
@@ -491,6 +494,8 @@ bool orch_trialdir_prepare(struct orch_plan *plan, const struct orch_plan_item *
     orch_key_make(out->key);
     out->path = g_build_filename(orch_store_local_folder(plan->store), "trials", out->key, NULL);
     out->params = json_incref(params);
+    orch_environments_keep(plan->environments, item->cell->experiment,
+                           orch_store_folder(plan->store));
     out->record = make_record(plan, item, inputs, slot, out->key, argv_json);
     return true;
 }

@@ -147,6 +147,7 @@ void orch_machine_free(struct orch_machine *machine)
     g_free(machine->kernel);
     g_free(machine->hostname);
     g_free(machine->gpu_driver);
+    g_free(machine->cuda_version);
     g_free(machine->gpu_note);
     if (machine->gpus)
         g_ptr_array_unref(machine->gpus);

@@ -27,9 +27,10 @@ struct orch_machine {
     char *os;             /* "Debian GNU/Linux 12" */
     char *kernel;
     char *hostname;
-    char *gpu_driver; /* NULL without GPU */
-    char *gpu_note;   /* why there are no GPUs: "no NVML library", "no device", or the error */
-    GPtrArray *gpus;  /* struct orch_gpu_device * */
+    char *gpu_driver;   /* NULL without GPU */
+    char *cuda_version; /* the newest that the driver can run, "12.4"; NULL: unknown */
+    char *gpu_note;     /* why there are no GPUs: "no NVML library", "no device", or the error */
+    GPtrArray *gpus;    /* struct orch_gpu_device * */
 };
 
 struct orch_machine *orch_machine_probe(void);

@@ -33,6 +33,9 @@ struct nvml {
     int (*device_capability)(nvml_device, int *, int *);
 };
 
+/* In drivers since 2018. */
+#define NVML_CUDA_VERSION "nvmlSystemGetCudaDriverVersion"
+
 static const struct {
     size_t offset;
     const char *name;
@@ -99,6 +102,17 @@ static struct orch_gpu_device *read_device(const struct nvml *nvml, unsigned ind
     return device;
 }
 
+/* "12.4": the newest CUDA that the driver can run; NULL: it does not tell. */
+static char *read_cuda_version(void *library)
+{
+    int (*cuda_version)(int *) = NULL;
+    int version = 0;
+    *(void **)&cuda_version = dlsym(library, NVML_CUDA_VERSION);
+    if (!cuda_version || cuda_version(&version) != NVML_SUCCESS || version <= 0)
+        return NULL;
+    return g_strdup_printf("%d.%d", version / 1000, version % 1000 / 10);
+}
+
 static void read_devices(const struct nvml *nvml, struct orch_machine *machine)
 {
     unsigned count = 0;
@@ -138,6 +152,8 @@ void orch_nvml_probe(struct orch_machine *machine)
         machine->gpu_note = g_strdup_printf("NVML: %s", nvml.error_string(status));
     } else {
         read_devices(&nvml, machine);
+        if (machine->gpus->len)
+            machine->cuda_version = read_cuda_version(library);
         nvml.shutdown();
     }
     dlclose(library);

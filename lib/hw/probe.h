@@ -20,7 +20,7 @@ int64_t orch_cgroup_memory(const char *root);
  * 64 KiB. The caller frees. */
 char *orch_probe_text(const char *root, const char *format, ...) G_GNUC_PRINTF(2, 3);
 
-/** Fills gpus, gpu_driver and gpu_note of `machine` through NVML. */
+/** Fills gpus, gpu_driver, cuda_version and gpu_note of `machine` through NVML. */
 void orch_nvml_probe(struct orch_machine *machine);
 
 void orch_gpu_device_free(struct orch_gpu_device *device);

@@ -26,6 +26,8 @@ set_tests_properties(cli.0075-signatures cli.0077-allowance cli.0082-repair cli.
   cli.0088-hostile-refs cli.0111-disturbed PROPERTIES LABELS "slow")
 # every command with every option, over two stores
 set_tests_properties(cli.0096-hostile-rows PROPERTIES LABELS "slow" TIMEOUT 900)
+# build plugins, plan in several environments
+set_tests_properties(cli.0100-trust cli.0101-rebuilt cli.0102-environment PROPERTIES LABELS "slow")
 # start a Jupyter kernel, a browser
 set_tests_properties(cli.0121-recipe-counts PROPERTIES LABELS "slow")
 set_tests_properties(cli.0059-notebooks cli.0058-page-browser PROPERTIES LABELS "slow" TIMEOUT 300)

@@ -383,7 +383,7 @@ static void test_failed_run_spares_nothing(void **state)
     r.state = "crashed";
     assert_ok(orch_store_record(store, &r, error));
     GError *problem = NULL;
-    assert_null(orch_store_find_spare(store, FIXTURE_PRINT, NULL, &problem));
+    assert_null(orch_store_find_spare(store, FIXTURE_PRINT, NULL, 0, &problem));
     assert_null(problem);
     char key[ORCH_KEY_CHARS];
     orch_key_make(key);
@@ -391,10 +391,10 @@ static void test_failed_run_spares_nothing(void **state)
     r.state = "diverged";
     assert_ok(orch_store_record(store, &r, error));
     struct orch_run *run;
-    assert_ok(run = orch_store_find_spare(store, FIXTURE_PRINT, r.where_key, error));
+    assert_ok(run = orch_store_find_spare(store, FIXTURE_PRINT, r.where_key, 0, error));
     assert_string_equal(run->key, key);
     orch_run_free(run);
-    assert_null(orch_store_find_spare(store, FIXTURE_PRINT, "elsewhere", &problem));
+    assert_null(orch_store_find_spare(store, FIXTURE_PRINT, "elsewhere", 0, &problem));
     assert_null(problem);
 }
 
@@ -412,7 +412,7 @@ static void test_verdicts_that_spare(void **state)
         r.state = facts->name;
         r.fingerprint = key;
         assert_ok(orch_store_record(store, &r, error));
-        struct orch_run *run = orch_store_find_spare(store, key, NULL, NULL);
+        struct orch_run *run = orch_store_find_spare(store, key, NULL, 0, NULL);
         assert_int_equal(run != NULL, facts->spares);
         orch_run_free(run);
     }
