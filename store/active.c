@@ -7,7 +7,8 @@
  * spared. It goes with the active row that owns it. Whether the owner still lives is not judged
  * here.
  */
-#include "store/internal.h"
+#include "store/beside.h"
+#include "store/owner.h"
 #include "store/shards.h"
 
 #include "lib/base/error.h"
@@ -135,11 +136,11 @@ static void free_row(gpointer row)
     orch_active_row_free(row);
 }
 
-GPtrArray *orch_store_actives(struct orch_store *store, GError **error)
+GPtrArray *store_actives_all(struct orch_store *store, GError **error)
 {
     sqlite3_stmt *s = store_statement(
         store,
-        "SELECT key, fingerprint, where_key, trial_dir, record, boot_id, pid, pid_start, started"
+        "SELECT key, fingerprint, where_key, record, boot_id, pid, pid_start, started"
         " FROM active ORDER BY started, key",
         error);
     if (!s)
@@ -149,20 +150,29 @@ GPtrArray *orch_store_actives(struct orch_store *store, GError **error)
     while ((more = store_step(store, s, error)) > 0) {
         struct orch_active_row *row = g_new0(struct orch_active_row, 1);
         row->key = g_strdup(store_text(s, 0));
+        row->trial_dir = orch_entry_path(store, ORCH_ENTRY_TRIAL, row->key);
         row->fingerprint = g_strdup(store_text(s, 1));
         row->where_key = g_strdup(store_text(s, 2));
-        row->trial_dir = g_strdup(store_text(s, 3));
-        row->record = store_column_text(s, 4);
-        g_strlcpy(row->runner.boot_id, store_text(s, 5), ORCH_KEY_CHARS);
-        row->runner.pid = sqlite3_column_int64(s, 6);
-        row->runner.start = sqlite3_column_int64(s, 7);
-        row->started_ns = sqlite3_column_int64(s, 8);
-        g_ptr_array_add(rows, row);
+        row->record = store_column_text(s, 3);
+        g_strlcpy(row->runner.boot_id, store_text(s, 4), ORCH_KEY_CHARS);
+        row->runner.pid = sqlite3_column_int64(s, 5);
+        row->runner.start = sqlite3_column_int64(s, 6);
+        row->started_ns = sqlite3_column_int64(s, 7);
+        if (row->trial_dir)
+            g_ptr_array_add(rows, row);
+        else
+            orch_active_row_free(row); /* its key is none: nothing of it can be found */
     }
     if (more == 0)
         return rows;
     g_ptr_array_unref(rows);
     return NULL;
+}
+
+GPtrArray *orch_store_actives(struct orch_store *store, GError **error)
+{
+    return store->is_own ? store_actives_all(store, error)
+                         : g_ptr_array_new_with_free_func(free_row);
 }
 
 bool orch_store_adopt(struct orch_store *store, const char *key, const struct orch_process *from,
@@ -178,7 +188,7 @@ bool orch_store_adopt(struct orch_store *store, const char *key, const struct or
         return false;
     if (!store_run(store, error,
                    "UPDATE active SET boot_id = ?, pid = ?, pid_start = ?"
-                   " WHERE key = ? AND boot_id = ? AND pid = ? AND pid_start = ?",
+                   " WHERE key = ? AND substr(boot_id, 1, 36) = ? AND pid = ? AND pid_start = ?",
                    "tiittii", self.boot_id, self.pid, self.start, key, from->boot_id, from->pid,
                    from->start)) {
         store_rollback(store);

@@ -2,6 +2,7 @@
 /* Looking after a store: what is in it, and is it all as it was written. */
 #include "store/internal.h"
 
+#include "lib/base/below.h"
 #include "lib/base/error.h"
 #include "lib/base/file.h"
 #include "lib/base/sha256.h"
@@ -75,6 +76,7 @@ static bool read_info(struct orch_store *store, struct orch_store_info *info, GE
     for (size_t i = 0; i < G_N_ELEMENTS(counts); i++)
         if (!store_get_int(store, counts[i].out, 0, error, counts[i].sql, ""))
             return false;
+    info->active = store->is_own ? info->active : 0; /* a stranger's rows say nothing of here */
     info->schema = (int)schema;
     return orch_store_digest_all(store, info->digest, error);
 }
@@ -187,21 +189,18 @@ static void check_object(struct orch_store *store, const char *sha256, GPtrArray
 
 static void check_objects(struct orch_store *store, GPtrArray *out)
 {
-    g_autofree char *objects = g_build_filename(store->folder, "objects", NULL);
-    GDir *dir = g_dir_open(objects, 0, NULL);
-    for (const char *prefix; dir && (prefix = g_dir_read_name(dir));) {
-        g_autofree char *folder = g_build_filename(objects, prefix, NULL);
-        GDir *inner = g_dir_open(folder, 0, NULL);
-        for (const char *rest; inner && (rest = g_dir_read_name(inner));) {
-            g_autofree char *sha256 = g_strconcat(prefix, rest, NULL);
+    if (store->folder_fd < 0)
+        return;
+    g_autoptr(GPtrArray) prefixes = orch_below_list(store->folder_fd, "objects");
+    for (guint i = 0; i < prefixes->len; i++) {
+        g_autofree char *part = g_build_filename("objects", prefixes->pdata[i], NULL);
+        g_autoptr(GPtrArray) rests = orch_below_list(store->folder_fd, part);
+        for (guint j = 0; j < rests->len; j++) {
+            g_autofree char *sha256 = g_strconcat(prefixes->pdata[i], rests->pdata[j], NULL);
             if (orch_sha256_is_valid(sha256))
                 check_object(store, sha256, out);
         }
-        if (inner)
-            g_dir_close(inner);
     }
-    if (dir)
-        g_dir_close(dir);
 }
 
 bool orch_store_check(struct orch_store *store, GPtrArray *out, int64_t *out_runs, GError **error)

@@ -8,13 +8,14 @@
  * trial.json of its folder, is in use. What nobody names yet but is younger than an hour may belong
  * to a trial that is just starting or ending.
  */
+#include "store/beside.h"
 #include "store/join_internal.h"
+#include "store/owner.h"
 #include "store/shards.h"
 
-#include "lib/base/error.h"
+#include "lib/base/below.h"
 #include "lib/base/file.h"
 
-#include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -34,40 +35,54 @@ struct gc {
 /* ---- what is needed ---------------------------------------------------------------------------
  */
 
-static bool add_actives(struct gc *gc, struct orch_store *store, GError **error)
+/* `trials`: where the trials of these rows lie, relative to the store's folder. */
+static bool add_actives(struct gc *gc, struct orch_store *store, const char *trials, GError **error)
 {
-    g_autoptr(GPtrArray) rows = orch_store_actives(store, error);
+    g_autoptr(GPtrArray) rows = store_actives_all(store, error);
     if (!rows)
         return false;
     gc->has_actives = gc->has_actives || rows->len > 0;
     for (guint i = 0; i < rows->len; i++) {
         const struct orch_active_row *row = rows->pdata[i];
-        const char *const texts[] = {row->key, row->fingerprint, row->trial_dir, row->record};
+        const char *const texts[] = {row->key, row->fingerprint, row->record};
         for (size_t j = 0; j < G_N_ELEMENTS(texts); j++)
             g_string_append_printf(gc->in_use, "%s\n", texts[j] ? texts[j] : "");
-        g_autofree char *path =
-            g_build_filename(row->trial_dir ? row->trial_dir : "/nowhere", "trial.json", NULL);
+        g_autofree char *path = g_build_filename(trials, row->key, "trial.json", NULL);
         g_autofree char *text = NULL;
-        if (orch_file_read(path, TRIAL_JSON_MAX, &text, NULL, NULL))
+        if (orch_below_read(gc->store->folder_fd, path, TRIAL_JSON_MAX, &text, NULL, NULL))
             g_string_append_printf(gc->in_use, "%s\n", text);
     }
     return true;
+}
+
+/* The trials of the host that writes a file of shards/; those of the one file from before. */
+static char *trials_of(const struct gc *gc, const char *path)
+{
+    g_autofree char *name = g_path_get_basename(path);
+    bool is_shard = strcmp(path, gc->store->shards->name) != 0;
+    if (!is_shard)
+        return g_strdup("trials");
+    g_autofree char *stem = g_strndup(name, strlen(name) - strlen(".db"));
+    g_autofree char *host = g_strconcat(stem, ".d", NULL);
+    return g_build_filename("shards", host, "trials", NULL);
 }
 
 /* Those of other hosts as well, where they share the folder: unless all can be read, nothing goes.
  */
 static bool read_actives(struct gc *gc, GError **error)
 {
-    if (!add_actives(gc, gc->store, error))
+    g_autofree char *own = gc->store->shards ? trials_of(gc, gc->store->path) : g_strdup("trials");
+    if (!add_actives(gc, gc->store, own, error))
         return false;
     g_autoptr(GPtrArray) others =
         gc->store->shards ? store_shards_others(gc->store) : g_ptr_array_new();
     bool ok = true;
     for (guint i = 0; ok && i < others->len; i++) {
         struct store_foreign other;
+        g_autofree char *trials = trials_of(gc, others->pdata[i]);
         if (!store_foreign_open(gc->store, others->pdata[i], &other, error))
             return false;
-        ok = add_actives(gc, other.store, error);
+        ok = add_actives(gc, other.store, trials, error);
         store_foreign_close(&other);
     }
     return ok;
@@ -99,75 +114,58 @@ static bool object_is_needed(const struct gc *gc, const char *sha256, bool is_yo
 /* ---- deleting ---------------------------------------------------------------------------------
  */
 
-static int64_t tree_bytes(const char *path)
-{
-    struct stat info;
-    if (lstat(path, &info) != 0)
-        return 0;
-    int64_t bytes = S_ISREG(info.st_mode) ? info.st_size : 0;
-    GDir *dir = S_ISDIR(info.st_mode) ? g_dir_open(path, 0, NULL) : NULL;
-    for (const char *name; dir && (name = g_dir_read_name(dir));) {
-        g_autofree char *child = g_build_filename(path, name, NULL);
-        bytes += tree_bytes(child);
-    }
-    if (dir)
-        g_dir_close(dir);
-    return bytes;
-}
-
+/* `path`: relative to the store's folder. */
 static bool drop(struct gc *gc, const char *path, GError **error)
 {
     gc->count++;
-    gc->bytes += tree_bytes(path);
-    return gc->dry_run || orch_tree_remove(path, error);
+    gc->bytes += orch_below_bytes(gc->store->folder_fd, path);
+    return gc->dry_run || orch_below_remove(gc->store->folder_fd, path, error);
 }
 
-static bool is_young(const char *path)
+static bool is_young(const struct gc *gc, const char *path)
 {
     struct stat info;
-    return lstat(path, &info) == 0 && orch_now_ns() / 1000000000 - info.st_mtime < GRACE_S;
+    return orch_below_stat(gc->store->folder_fd, path, &info) &&
+           orch_now_ns() / 1000000000 - info.st_mtime < GRACE_S;
 }
 
-/* Calls `visit` for each entry of a folder of the store's; one that is not there is empty. */
-static bool each_entry(struct gc *gc, const char *beside, const char *folder,
-                       bool (*visit)(struct gc *, const char *path, const char *name, GError **),
-                       GError **error)
+/* ---- objects ----------------------------------------------------------------------------------
+ */
+
+/* Left by a writer that was killed: "tmp.PID.N". */
+static bool is_temporary(const char *name)
 {
-    g_autofree char *path = g_build_filename(beside, folder, NULL);
-    GDir *dir = g_dir_open(path, 0, NULL);
-    bool ok = true;
-    for (const char *name; ok && dir && (name = g_dir_read_name(dir));) {
-        g_autofree char *child = g_build_filename(path, name, NULL);
-        ok = visit(gc, child, name, error);
-    }
-    if (dir)
-        g_dir_close(dir);
-    return ok;
+    return g_str_has_prefix(name, "tmp.") && strspn(name + 4, "0123456789.") == strlen(name + 4);
 }
 
-static bool visit_prefix(struct gc *gc, const char *path, const char *name, GError **error)
+static bool visit_objects(struct gc *gc, GError **error)
 {
-    if (g_str_has_prefix(name, "tmp.")) /* left by a writer that was killed */
-        return is_young(path) || drop(gc, path, error);
-    GDir *dir = strlen(name) == 2 ? g_dir_open(path, 0, NULL) : NULL;
-    bool ok = true;
-    for (const char *rest; ok && dir && (rest = g_dir_read_name(dir));) {
-        g_autofree char *sha256 = g_strconcat(name, rest, NULL);
-        g_autofree char *child = g_build_filename(path, rest, NULL);
-        if (orch_sha256_is_valid(sha256) && !object_is_needed(gc, sha256, is_young(child)))
-            ok = drop(gc, child, error);
+    int root = gc->store->folder_fd;
+    g_autoptr(GPtrArray) prefixes = orch_below_list(root, "objects");
+    for (guint i = 0; i < prefixes->len; i++) {
+        const char *prefix = prefixes->pdata[i];
+        g_autofree char *part = g_build_filename("objects", prefix, NULL);
+        if (is_temporary(prefix) && !is_young(gc, part) && !drop(gc, part, error))
+            return false;
+        g_autoptr(GPtrArray) rests = orch_below_list(root, part);
+        for (guint j = 0; j < rests->len; j++) {
+            g_autofree char *sha256 = g_strconcat(prefix, rests->pdata[j], NULL);
+            g_autofree char *path = g_build_filename(part, rests->pdata[j], NULL);
+            if (strlen(prefix) == 2 && orch_sha256_is_valid(sha256) &&
+                !object_is_needed(gc, sha256, is_young(gc, path)) && !drop(gc, path, error))
+                return false;
+        }
     }
-    if (dir)
-        g_dir_close(dir);
-    return ok;
+    return true;
 }
+
+/* ---- folders ----------------------------------------------------------------------------------
+ */
 
 /* The folder of a kept run holds its log; that of a hidden one goes at once. */
-static bool visit_trial(struct gc *gc, const char *path, const char *name, GError **error)
+static bool trial_is_needed(struct gc *gc, const char *name, bool young, bool *out, GError **error)
 {
     int64_t known, hidden;
-    if (strstr(gc->in_use->str, name))
-        return true;
     if (!store_get_int(gc->store, &known, 0, error, "SELECT id FROM run WHERE key = ?", "t",
                        name) ||
         !store_get_int(
@@ -175,31 +173,54 @@ static bool visit_trial(struct gc *gc, const char *path, const char *name, GErro
             "SELECT 1 FROM note n JOIN run r ON " STORE_HIDES("n", "r") " WHERE r.key = ?", "t",
             name))
         return false;
-    if (hidden)
-        return drop(gc, path, error);
-    return known || is_young(path) || drop(gc, path, error);
+    *out = !hidden && (known || young);
+    return true;
 }
 
 /* Named by fingerprint, or by run key. Needed until a run of it needs no further attempt. */
-static bool visit_checkpoint(struct gc *gc, const char *path, const char *name, GError **error)
+static bool checkpoint_is_needed(struct gc *gc, const char *name, bool young, bool *out,
+                                 GError **error)
 {
-    int64_t unfinished;
-    if (strstr(gc->in_use->str, name) || is_young(path))
-        return true;
-    if (!store_get_int(gc->store, &unfinished, 0, error,
+    int64_t unfinished = 0;
+    if (!young &&
+        !store_get_int(gc->store, &unfinished, 0, error,
                        "SELECT 1 FROM run r WHERE (r.fingerprint = ?1 OR r.key = ?1)"
                        " AND r.id NOT IN " STORE_HIDDEN " AND NOT EXISTS (SELECT 1 FROM run d"
                        "  WHERE d.fingerprint = r.fingerprint AND d.state IN " STORE_SPARING
                        ") LIMIT 1",
                        "t", name))
         return false;
-    return unfinished || drop(gc, path, error);
+    *out = young || unfinished;
+    return true;
 }
 
 /* A tree written out of git: it can be written again. */
-static bool visit_work(struct gc *gc, const char *path, const char *name, GError **error)
+static bool work_is_needed(struct gc *gc, const char *name, bool young, bool *out, GError **error)
 {
-    return strstr(gc->in_use->str, name) || is_young(path) || drop(gc, path, error);
+    (void)gc;
+    (void)name;
+    (void)error;
+    *out = young;
+    return true;
+}
+
+static bool visit(struct gc *gc, enum orch_entry kind,
+                  bool (*is_needed)(struct gc *, const char *name, bool young, bool *out,
+                                    GError **),
+                  GError **error)
+{
+    g_autoptr(GPtrArray) names = orch_entry_list(gc->store, kind);
+    for (guint i = 0; i < names->len; i++) {
+        g_autofree char *path = orch_entry_path(gc->store, kind, names->pdata[i]);
+        const char *relative = path + strlen(gc->store->folder) + 1;
+        bool needed;
+        if (strstr(gc->in_use->str, names->pdata[i]))
+            continue;
+        if (!is_needed(gc, names->pdata[i], is_young(gc, relative), &needed, error) ||
+            (!needed && !drop(gc, relative, error)))
+            return false;
+    }
+    return true;
 }
 
 bool orch_store_gc(struct orch_store *store, bool dry_run, int *out_count, int64_t *out_bytes,
@@ -214,11 +235,11 @@ bool orch_store_gc(struct orch_store *store, bool dry_run, int *out_count, int64
         .objects = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
     };
     /* actives first: a trial that ends between the two looks is then seen twice, not never */
-    bool ok = read_actives(&gc, error) && read_named_objects(&gc, error) &&
-              each_entry(&gc, store->folder, "objects", visit_prefix, error) &&
-              each_entry(&gc, orch_store_local_folder(store), "trials", visit_trial, error) &&
-              each_entry(&gc, store->folder, "checkpoints", visit_checkpoint, error) &&
-              each_entry(&gc, store->folder, "work", visit_work, error);
+    bool ok = !store->is_own ||
+              (read_actives(&gc, error) && read_named_objects(&gc, error) &&
+               visit_objects(&gc, error) && visit(&gc, ORCH_ENTRY_TRIAL, trial_is_needed, error) &&
+               visit(&gc, ORCH_ENTRY_CHECKPOINT, checkpoint_is_needed, error) &&
+               visit(&gc, ORCH_ENTRY_WORK, work_is_needed, error));
     g_string_free(gc.in_use, TRUE);
     g_hash_table_destroy(gc.objects);
     if (!ok)

@@ -20,8 +20,11 @@
 
 struct orch_store {
     sqlite3 *db;
-    char *path;   /* absolute */
-    char *folder; /* for objects and the like */
+    char *path;              /* absolute */
+    char *folder;            /* FILE.d: for objects and the like (store/beside.h) */
+    int folder_fd;           /* the folder, open; -1: there is none */
+    bool is_own;             /* the folder was made by this user here */
+    char id[ORCH_KEY_CHARS]; /* the store's, or "" */
     bool readonly;
     bool wal;
     int64_t busy_ms;             /* how long to wait for another process's lock */
@@ -117,6 +120,8 @@ struct store_options {
     bool never_wal;         /* as on a network file system */
     bool is_scratch;        /* lost with the machine: nothing is synced */
     const char *stands_for; /* its folder is that of the store at this path, or NULL */
+    bool is_shard;          /* one of several hosts' files of that store */
+    bool is_alone;          /* the rows are wanted, not the folder beside them */
 };
 /** orch_store_open with what tests want to choose. */
 struct orch_store *store_open_with(const char *path, enum orch_store_mode mode,
@@ -207,14 +212,6 @@ typedef int (*store_next_row)(void *ctx, struct store_row *out);
 /** Inserts all points of a run; a later one of the same metric and step replaces the earlier. */
 bool store_insert_points(struct orch_store *store, int64_t run_id, store_next_row next, void *ctx,
                          GError **error);
-
-/* ---- objects.c --------------------------------------------------------------------------------
- */
-
-/** As orch_store_put_object, for bytes that should have a digest; `*out_fits` false without error:
- * they have another, and nothing was kept. */
-bool store_put_object_as(struct orch_store *store, const char *path, const char *sha256,
-                         int64_t *out_bytes, bool *out_fits, GError **error);
 
 /* ---- backup.c ---------------------------------------------------------------------------------
  */

@@ -3,8 +3,12 @@
  * a run here names them. Whatever else the folder holds is not looked at. */
 #include "store/join_internal.h"
 
+#include "lib/base/below.h"
+
+#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static bool is_named_here(struct orch_store *store, const char *sha256)
 {
@@ -14,11 +18,12 @@ static bool is_named_here(struct orch_store *store, const char *sha256)
            named;
 }
 
-static void join_object(struct orch_join *join, const char *path, const char *sha256, int64_t limit)
+static void join_object(struct orch_join *join, int folder, const char *name, const char *sha256,
+                        int64_t limit)
 {
     struct stat info;
-    if (lstat(path, &info) != 0 || !S_ISREG(info.st_mode) || (limit >= 0 && info.st_size > limit) ||
-        !is_named_here(join->store, sha256))
+    if (!orch_below_stat(folder, name, &info) || !S_ISREG(info.st_mode) ||
+        (limit >= 0 && info.st_size > limit) || !is_named_here(join->store, sha256))
         return;
     g_autofree char *here = orch_store_object_path(join->store, sha256);
     if (here)
@@ -26,7 +31,7 @@ static void join_object(struct orch_join *join, const char *path, const char *sh
     GError *problem = NULL;
     int64_t bytes;
     bool fits;
-    if (!store_put_object_as(join->store, path, sha256, &bytes, &fits, &problem))
+    if (!orch_store_put_object_at(join->store, folder, name, sha256, &bytes, &fits, &problem))
         orch_join_refuse(join, "artifact %s: %s", sha256, problem->message);
     else if (!fits)
         orch_join_refuse(join, "artifact %s: its bytes have another digest", sha256);
@@ -35,28 +40,23 @@ static void join_object(struct orch_join *join, const char *path, const char *sh
     g_clear_error(&problem);
 }
 
-static void join_folder(struct orch_join *join, const char *folder, const char *prefix,
-                        int64_t limit)
-{
-    GDir *dir = g_dir_open(folder, 0, NULL);
-    for (const char *rest; dir && (rest = g_dir_read_name(dir));) {
-        g_autofree char *sha256 = g_strconcat(prefix, rest, NULL);
-        g_autofree char *path = g_build_filename(folder, rest, NULL);
-        if (orch_sha256_is_valid(sha256))
-            join_object(join, path, sha256, limit);
-    }
-    if (dir)
-        g_dir_close(dir);
-}
-
 void store_join_objects(struct orch_join *join, const struct store_objects *objects)
 {
     static const char digits[] = "0123456789abcdef";
-    for (int i = 0; i < 256; i++) {
+    int root = orch_below_root(objects->folder);
+    for (int i = 0; root >= 0 && i < 256; i++) {
         const char prefix[] = {digits[i >> 4], digits[i & 15], 0};
-        g_autofree char *folder = g_build_filename(objects->folder, prefix, NULL);
-        struct stat info;
-        if (lstat(folder, &info) == 0 && S_ISDIR(info.st_mode))
-            join_folder(join, folder, prefix, objects->limit);
+        int folder = orch_below_open(root, prefix, O_DIRECTORY, 0);
+        if (folder < 0)
+            continue;
+        g_autoptr(GPtrArray) names = orch_below_list(folder, "");
+        for (guint j = 0; j < names->len; j++) {
+            g_autofree char *sha256 = g_strconcat(prefix, names->pdata[j], NULL);
+            if (orch_sha256_is_valid(sha256))
+                join_object(join, folder, names->pdata[j], sha256, objects->limit);
+        }
+        close(folder);
     }
+    if (root >= 0)
+        close(root);
 }

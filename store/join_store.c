@@ -7,6 +7,7 @@
  * to the other store stays there: trials under way, claims, models, private notes.
  */
 #include "store/join_internal.h"
+#include "store/owner.h"
 
 #include "lib/base/error.h"
 #include "store/dataset_text.h"
@@ -420,8 +421,9 @@ static bool is_same_file(const char *a, const char *b)
     return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
-static void queue_objects(struct joining *j, const char *folder, int64_t limit)
+static void queue_objects(struct joining *j, const char *path, int64_t limit)
 {
+    g_autofree char *folder = store_folder_for_reading(path);
     struct store_objects *objects = g_new0(struct store_objects, 1);
     objects->folder = g_build_filename(folder, "objects", NULL);
     objects->limit = limit;
@@ -462,7 +464,7 @@ bool store_join_part(struct orch_join *join, const char *path, int64_t artifact_
         return false;
     bool ok = join_all(&j, error);
     if (ok && artifact_bytes != 0)
-        queue_objects(&j, j.foreign.store->folder, artifact_bytes);
+        queue_objects(&j, path, artifact_bytes);
     store_foreign_close(&j.foreign);
     return ok;
 }

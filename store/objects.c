@@ -6,8 +6,9 @@
  * changes meanwhile; on disk before they get their name; then renamed, so any number of writers may
  * bring the same bytes at once.
  */
-#include "store/internal.h"
+#include "store/owner.h"
 
+#include "lib/base/below.h"
 #include "lib/base/error.h"
 #include "lib/base/file.h"
 #include "lib/base/sha256.h"
@@ -19,21 +20,22 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static char *object_path(const struct orch_store *store, const char *sha256)
+/* Relative to the store's folder. */
+static char *object_path(const char *sha256)
 {
     char prefix[3] = {sha256[0], sha256[1], 0};
-    return g_build_filename(store->folder, "objects", prefix, sha256 + 2, NULL);
+    return g_build_filename("objects", prefix, sha256 + 2, NULL);
 }
 
 char *orch_store_object_path(struct orch_store *store, const char *sha256)
 {
-    if (!orch_sha256_is_valid(sha256))
+    struct stat info;
+    if (!orch_sha256_is_valid(sha256) || store->folder_fd < 0)
         return NULL;
-    char *path = object_path(store, sha256);
-    if (access(path, F_OK) == 0)
-        return path;
-    g_free(path);
-    return NULL;
+    g_autofree char *path = object_path(sha256);
+    if (!orch_below_stat(store->folder_fd, path, &info) || !S_ISREG(info.st_mode))
+        return NULL;
+    return g_build_filename(store->folder, path, NULL);
 }
 
 static bool write_whole(int fd, const uint8_t *bytes, size_t length)
@@ -89,75 +91,108 @@ static bool copy_hashed(int from, int to, char out_sha256[ORCH_SHA256_CHARS], in
     return ok;
 }
 
-/* A rename is on disk when its folder is. */
-static bool sync_folder(const char *folder)
+/* An object on its way in: a file of objects/ without a name of its own yet. */
+struct temporary {
+    int folder; /* objects/ */
+    int fd;
+    char name[64];
+};
+
+static bool temporary_open(struct orch_store *store, struct temporary *t, GError **error)
 {
-    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0)
+    static unsigned serial;
+    t->folder = t->fd = -1;
+    g_snprintf(t->name, sizeof t->name, "tmp.%d.%u", (int)getpid(), serial++);
+    if (!store_is_writable(store, error))
         return false;
-    bool ok = fsync(fd) == 0 || errno == EINVAL;
-    int saved = errno;
-    close(fd);
-    errno = saved;
-    return ok;
+    t->folder = orch_below_make_folder(store->folder_fd, "objects", 0777);
+    if (t->folder >= 0) {
+        unlinkat(t->folder, t->name, 0); /* a process of this number may have died here */
+        t->fd = orch_below_open(t->folder, t->name, O_WRONLY | O_CREAT | O_EXCL, 0666);
+    }
+    if (t->fd >= 0)
+        return true;
+    orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot write artifact '%s/objects/%s'",
+                         store->folder, t->name);
+    if (t->folder >= 0)
+        close(t->folder);
+    return false;
 }
 
 /* Gives the temporary file its name, unless the object is there already and whole: then its time
  * is renewed, so that a gc that looks meanwhile sees that somebody is about to name it. */
-static bool place(struct orch_store *store, const char *temporary, const char *sha256,
-                  int64_t bytes, GError **error)
+static bool place(struct temporary *t, const char *sha256, int64_t bytes)
 {
-    g_autofree char *path = object_path(store, sha256);
-    g_autofree char *folder = g_path_get_dirname(path);
     struct stat info;
-    if (stat(path, &info) == 0 && info.st_size == bytes) {
-        utimensat(AT_FDCWD, path, NULL, 0);
-        unlink(temporary);
-        return true;
+    char prefix[3] = {sha256[0], sha256[1], 0};
+    const char *rest = sha256 + 2;
+    int to = orch_below_make_folder(t->folder, prefix, 0777);
+    bool ok = to >= 0;
+    if (ok && fstatat(to, rest, &info, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(info.st_mode) &&
+        info.st_size == bytes) {
+        utimensat(to, rest, NULL, AT_SYMLINK_NOFOLLOW);
+        unlinkat(t->folder, t->name, 0);
+    } else {
+        /* a rename is on disk when its folder is */
+        ok = ok && fchmod(t->fd, 0444) == 0 && renameat(t->folder, t->name, to, rest) == 0 &&
+             (fsync(to) == 0 || errno == EINVAL);
     }
-    if (!orch_dir_make(folder, error))
-        return false;
-    if (chmod(temporary, 0444) == 0 && rename(temporary, path) == 0 && sync_folder(folder))
-        return true;
-    orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot keep artifact as '%s'", path);
-    return false;
-}
-
-/* A temporary file in objects/, open for writing; -1 on failure. */
-static int open_temporary(struct orch_store *store, char **out_path, GError **error)
-{
-    static unsigned serial;
-    g_autofree char *objects = g_build_filename(store->folder, "objects", NULL);
-    g_autofree char *path = g_strdup_printf("%s/tmp.%d.%u", objects, (int)getpid(), serial++);
-    if (!store_is_writable(store, error) || !orch_dir_make(objects, error))
-        return -1;
-    unlink(path); /* a process of this number may have died here */
-    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (fd < 0)
-        orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot write artifact '%s'", path);
-    else
-        *out_path = g_steal_pointer(&path);
-    return fd;
+    int saved = errno;
+    if (to >= 0)
+        close(to);
+    errno = saved;
+    return ok;
 }
 
 /* Closes a temporary file that was written, and gives it its name. */
-static bool finish(struct orch_store *store, int fd, const char *temporary, bool written,
-                   const char *sha256, int64_t bytes, GError **error)
+static bool finish(struct temporary *t, bool written, const char *sha256, int64_t bytes,
+                   GError **error)
 {
-    close(fd);
-    if (written && place(store, temporary, sha256, bytes, error))
-        return true;
-    unlink(temporary);
-    return false;
+    bool ok = written && place(t, sha256, bytes);
+    if (written && !ok)
+        orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot keep artifact %s", sha256);
+    if (!ok)
+        unlinkat(t->folder, t->name, 0);
+    close(t->fd);
+    close(t->folder);
+    return ok;
 }
 
-/* `expected`: the only digest that is taken, or NULL. `*out_fits` false, without error: it has
- * another. */
-static bool put(struct orch_store *store, const char *path, const char *expected,
+/* `expected`: the only digest that is taken, or NULL; `*out_fits` false without error: the bytes
+ * have another, and nothing was kept. */
+static bool put(struct orch_store *store, int from, const char *name, const char *expected,
                 char out_sha256[ORCH_SHA256_CHARS], int64_t *out_bytes, bool *out_fits,
                 GError **error)
 {
-    g_autofree char *temporary = NULL;
+    struct temporary t;
+    char sha256[ORCH_SHA256_CHARS];
+    int64_t bytes = 0;
+    bool reading = false;
+    if (!temporary_open(store, &t, error))
+        return false;
+    bool ok = copy_hashed(from, t.fd, sha256, &bytes, &reading);
+    if (!ok)
+        orch_error_set_errno(error, ORCH_ERROR_IO, errno,
+                             reading ? "cannot read artifact '%s'" : "cannot write artifact '%s'",
+                             name);
+    *out_fits = ok && (!expected || strcmp(sha256, expected) == 0);
+    if (!finish(&t, *out_fits, sha256, bytes, error))
+        return ok && !*out_fits;
+    g_strlcpy(out_sha256, sha256, ORCH_SHA256_CHARS);
+    *out_bytes = bytes;
+    return true;
+}
+
+bool orch_store_put_object_fd(struct orch_store *store, int fd, const char *name, char *out_sha256,
+                              int64_t *out_bytes, GError **error)
+{
+    bool fits;
+    return put(store, fd, name, NULL, out_sha256, out_bytes, &fits, error);
+}
+
+bool orch_store_put_object(struct orch_store *store, const char *path, char *out_sha256,
+                           int64_t *out_bytes, GError **error)
+{
     int from = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     struct stat info;
     if (from < 0 || fstat(from, &info) != 0 || !S_ISREG(info.st_mode)) {
@@ -167,53 +202,39 @@ static bool put(struct orch_store *store, const char *path, const char *expected
         orch_error_set_errno(error, ORCH_ERROR_IO, saved, "cannot read artifact '%s'", path);
         return false;
     }
-    int to = open_temporary(store, &temporary, error);
-    char sha256[ORCH_SHA256_CHARS];
-    int64_t bytes = 0;
-    bool reading = false;
-    bool ok = to >= 0 && copy_hashed(from, to, sha256, &bytes, &reading);
-    if (to >= 0 && !ok)
-        orch_error_set_errno(error, ORCH_ERROR_IO, errno,
-                             reading ? "cannot read artifact '%s'" : "cannot write artifact '%s'",
-                             reading ? path : temporary);
+    bool ok = orch_store_put_object_fd(store, from, path, out_sha256, out_bytes, error);
     close(from);
-    if (to < 0)
-        return false;
-    *out_fits = ok && (!expected || strcmp(sha256, expected) == 0);
-    if (!finish(store, to, temporary, *out_fits, sha256, bytes, error))
-        return ok && !*out_fits;
-    g_strlcpy(out_sha256, sha256, ORCH_SHA256_CHARS);
-    *out_bytes = bytes;
-    return true;
+    return ok;
 }
 
-bool orch_store_put_object(struct orch_store *store, const char *path, char *out_sha256,
-                           int64_t *out_bytes, GError **error)
-{
-    bool fits;
-    return put(store, path, NULL, out_sha256, out_bytes, &fits, error);
-}
-
-bool store_put_object_as(struct orch_store *store, const char *path, const char *sha256,
-                         int64_t *out_bytes, bool *out_fits, GError **error)
+bool orch_store_put_object_at(struct orch_store *store, int folder, const char *path,
+                              const char *sha256, int64_t *out_bytes, bool *out_fits,
+                              GError **error)
 {
     char digest[ORCH_SHA256_CHARS];
-    return put(store, path, sha256, digest, out_bytes, out_fits, error);
+    int from = orch_below_open_file(folder, path);
+    if (from < 0) {
+        orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot read artifact '%s'", path);
+        return false;
+    }
+    bool ok = put(store, from, path, sha256, digest, out_bytes, out_fits, error);
+    close(from);
+    return ok;
 }
 
 bool orch_store_put_object_bytes(struct orch_store *store, const void *bytes, size_t length,
                                  char *out_sha256, GError **error)
 {
-    g_autofree char *temporary = NULL;
+    struct temporary t;
     char sha256[ORCH_SHA256_CHARS];
     orch_sha256(bytes, length, sha256);
-    int fd = open_temporary(store, &temporary, error);
-    if (fd < 0)
+    if (!temporary_open(store, &t, error))
         return false;
-    bool ok = write_whole(fd, bytes, length) && fsync(fd) == 0;
+    bool ok = write_whole(t.fd, bytes, length) && fsync(t.fd) == 0;
     if (!ok)
-        orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot write artifact '%s'", temporary);
-    if (!finish(store, fd, temporary, ok, sha256, (int64_t)length, error))
+        orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot write artifact '%s/objects/%s'",
+                             store->folder, t.name);
+    if (!finish(&t, ok, sha256, (int64_t)length, error))
         return false;
     g_strlcpy(out_sha256, sha256, ORCH_SHA256_CHARS);
     return true;

@@ -11,6 +11,7 @@
  * program's database, keeps every byte.
  */
 #include "store/internal.h"
+#include "store/owner.h"
 #include "store/shards.h"
 
 #include "lib/base/error.h"
@@ -83,18 +84,17 @@ static int on_busy(void *ctx, int count)
     return 1;
 }
 
-/* The folder that a new store lies in, with its .gitignore: only ever in a folder of our own. */
-static bool make_folders(const struct orch_store *store, GError **error)
+/* The folder that a new store's file lies in. '.orch' is a folder of our own: it ignores itself. */
+static bool make_parent(const struct orch_store *store, GError **error)
 {
     g_autofree char *parent = g_path_get_dirname(store->path);
-    bool existed = g_file_test(store->folder, G_FILE_TEST_IS_DIR);
-    if (!orch_dir_make(parent, error) || !orch_dir_make(store->folder, error))
+    g_autofree char *name = g_path_get_basename(parent);
+    g_autofree char *ignore = g_build_filename(parent, ".gitignore", NULL);
+    struct stat info;
+    if (!orch_dir_make(parent, error))
         return false;
-    g_autofree char *name = g_path_get_basename(store->folder);
-    g_autofree char *ignore = g_build_filename(store->folder, ".gitignore", NULL);
-    if ((existed && strcmp(name, ".orch") != 0) || access(ignore, F_OK) == 0)
-        return true;
-    return orch_file_write(ignore, "*\n", 2, false, error);
+    return strcmp(name, ".orch") != 0 || lstat(ignore, &info) == 0 ||
+           orch_file_write(ignore, "*\n", 2, false, error);
 }
 
 static bool check_file(const char *path, GError **error)
@@ -314,9 +314,7 @@ static void finalize_statement(gpointer statement)
 char *orch_store_folder_of(const char *path)
 {
     g_autofree char *absolute = orch_path_absolute(path, NULL);
-    g_autofree char *name = g_path_get_basename(absolute);
-    return strcmp(name, "results.db") == 0 ? g_path_get_dirname(absolute)
-                                           : g_strconcat(absolute, ".d", NULL);
+    return g_strconcat(absolute, ".d", NULL);
 }
 
 /* SQLite counts its memory under a lock, at each allocation, for nobody. */
@@ -336,6 +334,7 @@ struct orch_store *store_new_handle(const char *path)
     store->busy_ms = STORE_BUSY_MS;
     store->path = orch_path_absolute(path, NULL);
     store->folder = orch_store_folder_of(path);
+    store->folder_fd = -1;
     store->warnings = g_ptr_array_new_with_free_func(g_free);
     store->statements =
         g_hash_table_new_full(g_direct_hash, g_direct_equal, NULL, finalize_statement);
@@ -348,6 +347,8 @@ void store_free_handle(struct orch_store *store)
     g_hash_table_destroy(store->statements);
     g_ptr_array_unref(store->warnings);
     store_shards_free(store->shards);
+    if (store->folder_fd >= 0)
+        close(store->folder_fd);
     g_free(store->path);
     g_free(store->folder);
     g_free(store);
@@ -372,10 +373,11 @@ struct orch_store *store_open_with(const char *path, enum orch_store_mode mode,
     }
     bool exists = access(store->path, F_OK) == 0;
     bool creates = mode == ORCH_STORE_CREATE;
-    bool ok = exists || !creates ? check_file(store->path, error) : make_folders(store, error);
-    ok = ok && open_store(store, mode, options, error);
-    if (ok && exists && creates) /* not before it is known to be ours */
-        ok = make_folders(store, error);
+    bool ok = !options->is_shard || options->is_scratch || store_own_shard_folder(store, error);
+    if (ok)
+        ok = exists || !creates ? check_file(store->path, error) : make_parent(store, error);
+    ok = ok && open_store(store, mode, options, error) && (!creates || make_parent(store, error)) &&
+         store_own(store, mode, options, error);
     if (ok)
         return store;
     orch_store_close(store);

@@ -4,6 +4,7 @@
 #include "store/shards_private.h"
 
 #include "store/join_internal.h"
+#include "store/owner.h"
 
 #include "lib/base/error.h"
 
@@ -43,8 +44,11 @@ static struct orch_store *open_copy(const char *name, GError **error)
     if (!scratch)
         return NULL;
     g_autofree char *path = g_build_filename(scratch, "joined.db", NULL);
-    const struct store_options options = {
-        .migrations = &store_migrations, .never_wal = true, .stands_for = name, .is_scratch = true};
+    const struct store_options options = {.migrations = &store_migrations,
+                                          .never_wal = true,
+                                          .stands_for = name,
+                                          .is_shard = true,
+                                          .is_scratch = true};
     struct orch_store *store = store_open_with(path, ORCH_STORE_CREATE, &options, error);
     if (!store) {
         orch_tree_remove(scratch, NULL);
@@ -59,7 +63,7 @@ static struct orch_store *open_own(const char *name, const char *path, const cha
                                    GError **error)
 {
     const struct store_options options = {
-        .migrations = &store_migrations, .never_wal = true, .stands_for = name};
+        .migrations = &store_migrations, .never_wal = true, .stands_for = name, .is_shard = true};
     struct orch_store *store = store_open_with(path, ORCH_STORE_CREATE, &options, error);
     if (!store)
         return NULL;
@@ -93,8 +97,10 @@ struct orch_store *store_shards_open(const char *name, enum orch_store_mode mode
     if (refuse(name, mode, folder, error))
         return NULL;
     g_autofree char *own = store_shards_own_file(folder);
-    struct orch_store *store =
-        may_write(own, folder, mode) ? open_own(name, own, folder, error) : open_copy(name, error);
+    bool is_strange = mode == ORCH_STORE_READ && store_folder_is_strange(name, true);
+    struct orch_store *store = may_write(own, folder, mode) && !is_strange
+                                   ? open_own(name, own, folder, error)
+                                   : open_copy(name, error);
     if (!store)
         return NULL;
     store->shards->name = g_strdup(name);
@@ -116,7 +122,8 @@ struct orch_store *store_shards_open(const char *name, enum orch_store_mode mode
 /* Nobody writes it any more: what its last writer left in a journal is played back. */
 static bool fold_one(struct orch_store *store, const char *path, GError **error)
 {
-    const struct store_options options = {.migrations = &store_migrations, .never_wal = true};
+    const struct store_options options = {
+        .migrations = &store_migrations, .never_wal = true, .is_alone = true};
     struct orch_store *shard = store_open_with(path, ORCH_STORE_WRITE, &options, error);
     if (!shard)
         return false;
@@ -154,7 +161,8 @@ struct orch_store *store_shards_fold(const char *path, enum orch_store_mode mode
 {
     const struct store_options options = {.migrations = &store_migrations};
     g_autofree char *folder = store_shards_folder(path);
-    if (access(folder, W_OK) != 0 && mode == ORCH_STORE_READ) { /* a read-only copy of them */
+    if (mode == ORCH_STORE_READ &&
+        (access(folder, W_OK) != 0 || store_folder_is_strange(path, false))) { /* only read */
         struct orch_store *store = open_copy(path, error);
         if (!store)
             return NULL;

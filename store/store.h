@@ -37,10 +37,11 @@ enum orch_store_mode {
 struct orch_store *orch_store_open(const char *path, enum orch_store_mode mode, GError **error);
 void orch_store_close(struct orch_store *store);
 const char *orch_store_path(const struct orch_store *store);
-/** Folder for what lies beside the store: objects/, trials/, checkpoints/, work/. It is the folder
- * of the file when the file is named results.db, else FILE.d beside it. */
+/** The folder beside the store's file, FILE.d, with what orch keeps there: objects/, trials/,
+ * checkpoints/, work/ (store/beside.h). */
 const char *orch_store_folder(const struct orch_store *store);
-/** Folder for what this host alone may touch: trials/. The same, unless the store is shared. */
+/** The folder for what this host alone may touch: trials/. It is the same, unless the store is
+ * shared between hosts; then it lies below. */
 const char *orch_store_local_folder(const struct orch_store *store);
 /** Is there a store at `path`: its file, or files of hosts for it? */
 bool orch_store_exists(const char *path);
@@ -76,8 +77,8 @@ struct orch_active {
     char key[ORCH_KEY_CHARS];
     const char *fingerprint; /* 64 hex */
     const char *where_key;
-    const char *trial_dir;
-    const char *record; /* JSON: what orch_run_record needs besides the journal; opaque here */
+    const char *trial_dir; /* written for programs of earlier versions; never read */
+    const char *record;    /* JSON: what orch_run_record needs besides the journal; opaque here */
     struct orch_process runner;
     int64_t started_ns;
     int64_t
@@ -101,12 +102,14 @@ bool orch_store_begin(struct orch_store *store, const struct orch_active *active
 
 /** An active row as read. */
 struct orch_active_row {
-    char *key, *fingerprint, *where_key, *trial_dir, *record;
+    char *key, *fingerprint, *where_key, *record; /* record may be NULL */
+    char *trial_dir;                              /* made from the key */
     struct orch_process runner;
     int64_t started_ns;
 };
 void orch_active_row_free(struct orch_active_row *row);
-/** All active rows. struct orch_active_row *; the caller unrefs. */
+/** Active rows; none of a store that is not this user's. struct orch_active_row *; the caller
+ * unrefs. */
 GPtrArray *orch_store_actives(struct orch_store *store, GError **error);
 /** Takes over an active row whose runner is dead: sets its runner to this process if the row still
  * has the `from` runner. `*out_taken` false: somebody else was quicker. */
@@ -210,6 +213,15 @@ bool orch_store_purge(struct orch_store *store, const char *run_key, GError **er
  * success). Fills its digest and size. */
 bool orch_store_put_object(struct orch_store *store, const char *path, char *out_sha256,
                            int64_t *out_bytes, GError **error);
+/** The same of an open file; `name` is for messages. */
+bool orch_store_put_object_fd(struct orch_store *store, int fd, const char *name, char *out_sha256,
+                              int64_t *out_bytes, GError **error);
+/** Keeps the bytes of a regular file below an open folder (lib/base/below.h: no links, no '..'),
+ * if they have this digest. `*out_fits` false without error: they have another, and nothing was
+ * kept. */
+bool orch_store_put_object_at(struct orch_store *store, int folder, const char *path,
+                              const char *sha256, int64_t *out_bytes, bool *out_fits,
+                              GError **error);
 /** The same of bytes in memory. */
 bool orch_store_put_object_bytes(struct orch_store *store, const void *bytes, size_t length,
                                  char *out_sha256, GError **error);

@@ -4,6 +4,7 @@
 #include "core/cli/cli.h"
 #include "core/cli/execute.h"
 #include "core/cli/try_words.h"
+#include "store/beside.h"
 
 #include "lib/base/error.h"
 #include "lib/base/file.h"
@@ -131,11 +132,12 @@ static char *write_manifest(struct orch_cli *cli, const char *name, const GStrin
     char digest[ORCH_SHA256_CHARS];
     orch_sha256(text->str, text->len, digest);
     digest[16] = 0;
-    g_autofree char *folder =
-        g_build_filename(orch_store_folder(cli->workspace->store), "try", digest, NULL);
+    struct orch_store *store = cli->workspace->store;
+    g_autofree char *folder = orch_entry_path(store, ORCH_ENTRY_TRY, digest);
     g_autofree char *file = g_strconcat(name, ".plugin", NULL);
     char *path = g_build_filename(folder, file, NULL);
-    if (!orch_dir_make(folder, error) || !orch_file_write(path, text->str, text->len, false, error))
+    if (!orch_entry_make_parent(store, ORCH_ENTRY_TRY, error) || !orch_dir_make(folder, error) ||
+        !orch_file_write(path, text->str, text->len, false, error))
         g_clear_pointer(&path, g_free);
     return path;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Each side is a workspace at a copy of its tree (.orch/work/<tree>), with a recipe, plugins and a
- * plan of its own; both record into the store of the repository. The number of turns is fixed
- * beforehand: to stop as soon as a difference shows would make differences of noise. */
+/* Each side is a workspace at a copy of its tree (.orch/results.db.d/work/<tree>), with a recipe,
+ * plugins and a plan of its own; both record into the store of the repository. The number of turns
+ * is fixed beforehand: to stop as soon as a difference shows would make differences of noise. */
 #include "core/cli/compare_run.h"
 
 #include "core/run/versus.h"

@@ -2,6 +2,8 @@
 #include "core/cli/sharing.h"
 
 #include "core/cli/remote.h"
+#include "store/beside.h"
+
 #include "lib/base/error.h"
 
 struct sharing {
@@ -40,9 +42,8 @@ struct sharing *sharing_look_at(struct orch_cli *cli, const char *remote, GError
         g_error_free(problem); /* the store's own folder will do */
     }
     sharing->cli = cli;
-    sharing->store_folder = g_path_get_dirname(cli->workspace->db_path);
-    if (!g_file_test(sharing->store_folder, G_FILE_TEST_IS_DIR))
-        g_clear_pointer(&sharing->store_folder, g_free);
+    if (store && orch_store_is_own(store)) /* git obeys what stands in the repository there */
+        sharing->store_folder = g_strdup(orch_store_folder(store));
     sharing->options = (struct orch_share_options){
         .place = {.repository = cli->workspace->root,
                   .store_folder = sharing->store_folder,

@@ -1,35 +1,114 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/host/ending.h"
 
+#include "lib/base/below.h"
 #include "lib/base/error.h"
 #include "lib/base/file.h"
 #include "lib/base/json.h"
+#include "lib/base/sha256.h"
 #include "lib/base/text.h"
 #include "lib/wire/disturbed.h"
 #include "lib/wire/value.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { REASON_BYTES_MAX = 2000, LAST_WORDS_BYTES_MAX = 300, STRAYS_NAMED = 20 };
+enum {
+    REASON_BYTES_MAX = 2000,
+    LAST_WORDS_BYTES_MAX = 300,
+    STRAYS_NAMED = 20,
+    COPY_BYTES = 1 << 18
+};
 
 /* ---- artifacts --------------------------------------------------------------------------------
  */
+
+static bool copy_hashed(int in, int out, char sha256[ORCH_SHA256_CHARS], int64_t *out_bytes)
+{
+    struct orch_hash hash;
+    g_autofree uint8_t *buffer = g_malloc(COPY_BYTES);
+    ssize_t n;
+    *out_bytes = 0;
+    orch_hash_begin(&hash);
+    while ((n = read(in, buffer, COPY_BYTES)) > 0 && write(out, buffer, (size_t)n) == n) {
+        orch_hash_add(&hash, buffer, (size_t)n);
+        *out_bytes += n;
+    }
+    if (n == 0)
+        orch_hash_end_text(&hash, sha256);
+    else
+        orch_hash_drop(&hash);
+    return n == 0;
+}
+
+/* Copies a file that lies elsewhere into the trial's folder, so that what is recorded is what the
+ * trial left: the file may be changed or removed before the runner comes to it. */
+static bool copy_in(int folder, const char *from, const char *to, char sha256[ORCH_SHA256_CHARS],
+                    int64_t *out_bytes, GError **error)
+{
+    struct stat info;
+    int in = open(from, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (in < 0) {
+        orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot read '%s'", from);
+        return false;
+    }
+    if (fstat(in, &info) != 0 || !S_ISREG(info.st_mode)) {
+        orch_error_set(error, ORCH_ERROR_IO, NULL, "cannot read '%s': not a regular file", from);
+        close(in);
+        return false;
+    }
+    int out = orch_below_open(folder, to, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    bool ok = out >= 0 && copy_hashed(in, out, sha256, out_bytes);
+    if (!ok)
+        orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot copy '%s' to the trial's folder",
+                             from);
+    close(in);
+    if (out >= 0)
+        close(out);
+    return ok;
+}
+
+/* Finds the artifact in the trial's folder, or copies it there. `*out_path`: relative to it. */
+static bool find_artifact(const struct ending *ending, const char *name, const char *path,
+                          char **out_path, char sha256[ORCH_SHA256_CHARS], int64_t *out_bytes,
+                          GError **error)
+{
+    const char *trial_dir = ending->setup->trial_dir;
+    size_t length = strlen(trial_dir);
+    bool is_inner = g_str_has_prefix(path, trial_dir) && path[length] == '/';
+    int folder = orch_below_root(trial_dir);
+    int fd = is_inner && folder >= 0 ? orch_below_open_file(folder, path + length + 1) : -1;
+    bool ok;
+    if (fd >= 0) {
+        *out_path = g_strdup(path + length + 1);
+        ok = orch_file_sha256_fd(fd, path, sha256, out_bytes, error);
+        close(fd);
+    } else {
+        *out_path = g_strconcat("artifact.", name, NULL);
+        ok = copy_in(folder, path, *out_path, sha256, out_bytes, error);
+    }
+    if (folder >= 0)
+        close(folder);
+    return ok;
+}
 
 /* Puts one into the journal. NULL, or why that is not possible; the caller frees. */
 static char *take_artifact(const struct ending *ending, struct journal_out *out, const char *name,
                            const char *said)
 {
-    g_autofree char *path = orch_path_absolute(said, ending->setup->work_dir);
+    g_autofree char *absolute = orch_path_absolute(said, ending->setup->work_dir);
+    g_autofree char *path = NULL;
     char sha256[ORCH_SHA256_CHARS];
     int64_t bytes;
     g_autoptr(GError) error = NULL;
-    if (!orch_file_sha256(path, sha256, &bytes, &error))
+    if (!find_artifact(ending, name, absolute, &path, sha256, &bytes, &error))
         return g_strdup_printf("artifact '%s': %s", name, error->message);
     g_autoptr(json_t) object =
         json_pack("{s:s s:s s:s s:s s:I}", "event", "artifact", "name", name, "path", path,

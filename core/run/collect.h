@@ -22,10 +22,12 @@ struct orch_collected {
 };
 void orch_collected_clear(struct orch_collected *collected);
 
-/** Records the trial in TRIALDIR (key, folder, record as of orch_trialdir_make) and removes its
- * folder. A journal without an end becomes `lost`. On error the folder stays, for the next try. */
-bool orch_collect(struct orch_store *store, const char *key, const char *trial_dir,
-                  const char *record_json, int64_t started_ns, struct orch_collected *out,
+/** Records the trial `key` from its folder (record as of orch_trialdir_make; NULL: none is left)
+ * and removes the folder. A journal without an end becomes `lost`, or `timeout` with `overdue` as
+ * its reason when that is not NULL: the trial was killed because its time was over. On error the
+ * folder stays, for the next try. */
+bool orch_collect(struct orch_store *store, const char *key, const char *record_json,
+                  int64_t started_ns, const char *overdue, struct orch_collected *out,
                   GError **error);
 
 /** Closes the trials of dead runners: records them from their journals (or as lost), ends stray

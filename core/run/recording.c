@@ -2,6 +2,8 @@
 #include "core/run/recording.h"
 
 #include "core/run/trialdir.h"
+#include "store/beside.h"
+
 #include "lib/base/error.h"
 #include "lib/base/file.h"
 #include "lib/base/json.h"
@@ -310,29 +312,20 @@ static void passed_signals(sigset_t *out)
     sigaddset(out, SIGHUP);
 }
 
-static bool make_folder(const struct orch_recording *recording, GError **error)
-{
-    g_autofree char *trials = g_path_get_dirname(recording->trial_dir);
-    if (!orch_dir_make(trials, error))
-        return false;
-    if (mkdir(recording->trial_dir, 0700) == 0)
-        return true;
-    orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot make '%s'", recording->trial_dir);
-    return false;
-}
-
 static bool launch(struct orch_workspace *workspace, struct orch_recording *recording,
                    const struct orch_recording_spec *spec, const char *experiment, GError **error)
 {
     sigset_t set;
     passed_signals(&set);
     sigprocmask(SIG_BLOCK, &set, NULL);
-    if (make_folder(recording, error) && write_trial(recording, spec, experiment, error) &&
-        spawn_host(recording, error) && await_host(recording, error)) {
+    if (orch_entry_make(workspace->store, ORCH_ENTRY_TRIAL, recording->key, 0700, error) &&
+        orch_entry_make_parent(workspace->store, ORCH_ENTRY_CHECKPOINT, error) &&
+        write_trial(recording, spec, experiment, error) && spawn_host(recording, error) &&
+        await_host(recording, error)) {
         let_go_of_input();
         return true;
     }
-    orch_tree_remove(recording->trial_dir, NULL);
+    orch_entry_remove(workspace->store, ORCH_ENTRY_TRIAL, recording->key, NULL);
     orch_store_forget(workspace->store, recording->key, NULL);
     return false;
 }
@@ -375,8 +368,7 @@ struct orch_recording *orch_recording_begin(struct orch_workspace *workspace,
     orch_key_make(recording->key);
     recording->started_ns = orch_now_ns();
     recording->record = record ? orch_json_canonical(record) : NULL;
-    recording->trial_dir =
-        g_build_filename(orch_store_local_folder(workspace->store), "trials", recording->key, NULL);
+    recording->trial_dir = orch_entry_path(workspace->store, ORCH_ENTRY_TRIAL, recording->key);
     recording->join_path = g_build_filename(recording->trial_dir, "join", NULL);
     recording->checkpoint_dir = orch_checkpoint_path(workspace->store, recording->key);
     if (record && claim(workspace, recording, record, error) &&
@@ -406,7 +398,7 @@ bool orch_recording_finish(struct orch_workspace *workspace, struct orch_recordi
                            struct orch_collected *out, GError **error)
 {
     wait_for_host(recording);
-    return orch_collect(workspace->store, recording->key, recording->trial_dir, recording->record,
-                        recording->started_ns, out, error) &&
+    return orch_collect(workspace->store, recording->key, recording->record, recording->started_ns,
+                        NULL, out, error) &&
            orch_store_sync(workspace->store, error);
 }

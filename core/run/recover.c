@@ -4,10 +4,10 @@
  * break by hand. */
 #include "core/run/collect.h"
 
+#include "store/beside.h"
 #include "store/repair.h"
 
-#include "lib/base/error.h"
-#include "lib/base/file.h"
+#include "lib/base/below.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -92,28 +92,19 @@ static bool close_row(struct orch_store *store, const struct orch_active_row *ro
     if (!taken)
         return true;
     orch_kill_strays(row->key);
-    g_autofree char *journal = g_build_filename(row->trial_dir, "journal", NULL);
-    if (access(journal, F_OK) != 0) { /* its host never started */
-        orch_tree_remove(row->trial_dir, NULL);
+    int folder = orch_entry_open(store, ORCH_ENTRY_TRIAL, row->key);
+    struct stat info;
+    bool has_started = folder >= 0 && orch_below_stat(folder, "journal", &info);
+    if (folder >= 0)
+        close(folder);
+    if (!has_started) {
+        orch_entry_remove(store, ORCH_ENTRY_TRIAL, row->key, NULL);
         return orch_store_forget(store, row->key, error);
     }
     struct orch_collected collected = {0};
-    bool ok = orch_collect(store, row->key, row->trial_dir, row->record, row->started_ns,
-                           &collected, error);
+    bool ok = orch_collect(store, row->key, row->record, row->started_ns, NULL, &collected, error);
     orch_collected_clear(&collected);
     return ok;
-}
-
-/* Names of the folders of trials. */
-static GPtrArray *list_folders(struct orch_store *store)
-{
-    GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
-    g_autofree char *trials = g_build_filename(orch_store_local_folder(store), "trials", NULL);
-    g_autoptr(GDir) dir = g_dir_open(trials, 0, NULL);
-    const char *name;
-    while (dir && (name = g_dir_read_name(dir)))
-        g_ptr_array_add(names, g_strdup(name));
-    return names;
 }
 
 static bool is_active(const GPtrArray *rows, const char *key)
@@ -130,17 +121,16 @@ static void remove_leftovers(struct orch_store *store, const GPtrArray *folders,
                              const GPtrArray *rows)
 {
     for (guint i = 0; i < folders->len; i++) {
-        g_autofree char *path =
-            g_build_filename(orch_store_local_folder(store), "trials", folders->pdata[i], NULL);
+        g_autofree char *path = orch_entry_path(store, ORCH_ENTRY_TRIAL, folders->pdata[i]);
         if (!is_active(rows, folders->pdata[i]) && !host_is_alive(path))
-            orch_tree_remove(path, NULL);
+            orch_entry_remove(store, ORCH_ENTRY_TRIAL, folders->pdata[i], NULL);
     }
 }
 
 bool orch_recover(struct orch_store *store, unsigned *out_closed, unsigned *out_pending,
                   GError **error)
 {
-    g_autoptr(GPtrArray) folders = list_folders(store);
+    g_autoptr(GPtrArray) folders = orch_entry_list(store, ORCH_ENTRY_TRIAL);
     g_autoptr(GPtrArray) rows = orch_store_actives(store, error);
     *out_closed = *out_pending = 0;
     if (!rows)
@@ -168,18 +158,20 @@ static bool recover_folder(struct orch_store *store, const char *key, unsigned *
                            GPtrArray *lost, GError **error)
 {
     bool is_new = false;
-    g_autofree char *path = g_build_filename(orch_store_local_folder(store), "trials", key, NULL);
-    g_autofree char *file = g_build_filename(path, ORCH_TRIAL_RECORD, NULL);
+    g_autofree char *path = orch_entry_path(store, ORCH_ENTRY_TRIAL, key);
     g_autofree char *record = NULL;
     struct stat info;
-    if (strlen(key) != ORCH_KEY_CHARS - 1)
-        return true;
     struct orch_run *run = orch_store_run(store, key, NULL);
     if (run) { /* it was about to be removed */
         orch_run_free(run);
         return true;
     }
-    if (stat(file, &info) != 0 || !orch_file_read(file, 16 << 20, &record, NULL, NULL)) {
+    int folder = orch_entry_open(store, ORCH_ENTRY_TRIAL, key);
+    bool is_read = folder >= 0 && orch_below_stat(folder, ORCH_TRIAL_RECORD, &info) &&
+                   orch_below_read(folder, ORCH_TRIAL_RECORD, 16 << 20, &record, NULL, NULL);
+    if (folder >= 0)
+        close(folder);
+    if (!is_read) {
         g_ptr_array_add(lost, g_strdup_printf("trial %s: no record of it is left; its files are in "
                                               "'%s' until the next run",
                                               key, path));
@@ -195,7 +187,7 @@ static bool recover_folder(struct orch_store *store, const char *key, unsigned *
 bool orch_recover_folders(struct orch_store *store, unsigned *out_added, GPtrArray *out_lost,
                           GError **error)
 {
-    g_autoptr(GPtrArray) folders = list_folders(store);
+    g_autoptr(GPtrArray) folders = orch_entry_list(store, ORCH_ENTRY_TRIAL);
     g_autoptr(GPtrArray) rows = orch_store_actives(store, error);
     *out_added = 0;
     if (!rows)

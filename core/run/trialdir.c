@@ -3,6 +3,8 @@
 
 #include "core/run/collect.h"
 #include "core/run/fingerprint.h"
+#include "store/beside.h"
+
 #include "lib/base/error.h"
 #include "lib/base/file.h"
 #include "lib/base/json.h"
@@ -20,7 +22,7 @@
 
 char *orch_checkpoint_path(struct orch_store *store, const char *name)
 {
-    return g_build_filename(orch_store_folder(store), "checkpoints", name, NULL);
+    return orch_entry_path(store, ORCH_ENTRY_CHECKPOINT, name);
 }
 
 void orch_trialdir_clear(struct orch_trialdir *trialdir)
@@ -492,7 +494,7 @@ bool orch_trialdir_prepare(struct orch_plan *plan, const struct orch_plan_item *
     }
     memset(out, 0, sizeof *out);
     orch_key_make(out->key);
-    out->path = g_build_filename(orch_store_local_folder(plan->store), "trials", out->key, NULL);
+    out->path = orch_entry_path(plan->store, ORCH_ENTRY_TRIAL, out->key);
     out->params = json_incref(params);
     orch_environments_keep(plan->environments, item->cell->experiment,
                            orch_store_folder(plan->store));
@@ -504,19 +506,14 @@ bool orch_trialdir_write(struct orch_plan *plan, const struct orch_plan_item *it
                          const struct orch_slot *slot, const struct orch_trialdir *trialdir,
                          GError **error)
 {
-    if (mkdir(trialdir->path, 0700) != 0) {
-        g_autofree char *trials = g_path_get_dirname(trialdir->path);
-        g_autofree char *above = g_path_get_dirname(trials);
-        if (errno != ENOENT || !orch_dir_make(above, NULL) ||
-            (mkdir(trials, 0700) != 0 && errno != EEXIST) || mkdir(trialdir->path, 0700) != 0) {
-            orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot make '%s'", trialdir->path);
-            return false;
-        }
-    }
+    struct orch_store *store = plan->store;
+    if (!orch_entry_make(store, ORCH_ENTRY_TRIAL, trialdir->key, 0700, error) ||
+        !orch_entry_make_parent(store, ORCH_ENTRY_CHECKPOINT, error))
+        return false;
     g_autofree char *record = g_build_filename(trialdir->path, ORCH_TRIAL_RECORD, NULL);
     if (orch_file_write(record, trialdir->record, strlen(trialdir->record), false, error) &&
         write_trial(plan, item, trialdir->params, slot, trialdir, error))
         return true;
-    orch_tree_remove(trialdir->path, NULL);
+    orch_entry_remove(store, ORCH_ENTRY_TRIAL, trialdir->key, NULL);
     return false;
 }

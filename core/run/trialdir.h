@@ -30,8 +30,9 @@ bool orch_trialdir_prepare(struct orch_plan *plan, const struct orch_plan_item *
                            const unsigned *chosen, const struct orch_slot *slot,
                            const char *argv_json, struct orch_trialdir *out, GError **error);
 /** Makes the folder: trial.json, and for wrapped programs the files of the captured tree as
- * symbolic links into .orch/work/<tree>, so that what the program makes lies in the trial's own
- * folder and an edit during a sweep changes nothing. False on error; nothing is left behind. */
+ * symbolic links into .orch/results.db.d/work/<tree>, so that what the program makes lies in the
+ * trial's own folder and an edit during a sweep changes nothing. False on error; nothing is left
+ * behind. */
 bool orch_trialdir_write(struct orch_plan *plan, const struct orch_plan_item *item,
                          const struct orch_slot *slot, const struct orch_trialdir *trialdir,
                          GError **error);

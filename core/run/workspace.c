@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/run/workspace.h"
 
+#include "store/beside.h"
+
 #include "lib/base/error.h"
 #include "lib/base/file.h"
 
@@ -105,26 +107,36 @@ static void link_ignored(const char *root, const GPtrArray *ignored, const char 
     }
 }
 
+/* Writes the tree out beside its name, then gives it that. */
+static bool make_copy(struct orch_workspace *workspace, const char *tree, const char *path,
+                      const char *name, GError **error)
+{
+    g_autofree char *temporary = orch_entry_path(workspace->store, ORCH_ENTRY_WORK, name);
+    g_autoptr(GPtrArray) ignored = NULL;
+    if (!orch_entry_remove(workspace->store, ORCH_ENTRY_WORK, name, error) ||
+        !orch_entry_make(workspace->store, ORCH_ENTRY_WORK, name, 0777, error) ||
+        !orch_vcs_checkout(workspace->vcs, tree, temporary, error) ||
+        !(ignored = orch_vcs_ignored(workspace->vcs, error)))
+        return false;
+    link_ignored(workspace->root, ignored, temporary);
+    if (rename(temporary, path) == 0 || errno == EEXIST || errno == ENOTEMPTY)
+        return true;
+    orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot make '%s'", path);
+    return false;
+}
+
 char *orch_workspace_copy(struct orch_workspace *workspace, const char *tree, GError **error)
 {
-    char *path = g_build_filename(orch_store_folder(workspace->store), "work", tree, NULL);
-    if (access(path, F_OK) == 0)
+    char *path = orch_entry_path(workspace->store, ORCH_ENTRY_WORK, tree);
+    int there = orch_entry_open(workspace->store, ORCH_ENTRY_WORK, tree);
+    if (there >= 0) {
+        close(there);
         return path;
-    g_autofree char *parent = g_path_get_dirname(path);
-    g_autofree char *temporary = g_strdup_printf("%s.tmp%d", path, (int)getpid());
-    bool ok =
-        orch_dir_make(parent, error) && orch_vcs_checkout(workspace->vcs, tree, temporary, error);
-    g_autoptr(GPtrArray) ignored = ok ? orch_vcs_ignored(workspace->vcs, error) : NULL;
-    ok = ok && ignored;
-    if (ok)
-        link_ignored(workspace->root, ignored, temporary);
-    if (ok && rename(temporary, path) != 0 && errno != EEXIST && errno != ENOTEMPTY) {
-        orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot make '%s'", path);
-        ok = false;
     }
-    orch_tree_remove(temporary, NULL);
-    if (!ok)
+    g_autofree char *name = g_strdup_printf("%s.tmp%d", tree, (int)getpid());
+    if (!make_copy(workspace, tree, path, name, error))
         g_clear_pointer(&path, g_free);
+    orch_entry_remove(workspace->store, ORCH_ENTRY_WORK, name, NULL);
     return path;
 }
 

@@ -15,31 +15,26 @@
 /* A file of more bytes is worth loading the fast SHA-256. */
 enum { HURRY_BYTES = 1 << 20 };
 
-bool orch_file_read(const char *path, size_t max_bytes, char **out, size_t *out_length,
-                    GError **error)
+bool orch_file_read_fd(int fd, const char *name, size_t max_bytes, char **out, size_t *out_length,
+                       GError **error)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0) {
-        orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot read '%s'", path);
-        return false;
-    }
     struct stat info;
-    bool ok = false;
     if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) {
-        orch_error_set(error, ORCH_ERROR_IO, NULL, "cannot read '%s': not a regular file", path);
-        goto out;
+        orch_error_set(error, ORCH_ERROR_IO, NULL, "cannot read '%s': not a regular file", name);
+        return false;
     }
     /* /proc says size 0 of files that have bytes: read until the end, one byte over the limit */
     GByteArray *bytes = g_byte_array_sized_new((guint)MIN((size_t)info.st_size, max_bytes) + 1);
     uint8_t buffer[65536];
     ssize_t n;
+    bool ok = false;
     while ((n = read(fd, buffer, sizeof buffer)) > 0 && bytes->len <= max_bytes)
         g_byte_array_append(bytes, buffer, (guint)n);
     if (n < 0) {
-        orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot read '%s'", path);
+        orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot read '%s'", name);
     } else if (bytes->len > max_bytes) {
         orch_error_set(error, ORCH_ERROR_IO, NULL,
-                       "cannot read '%s': larger than %" G_GSIZE_FORMAT " bytes", path, max_bytes);
+                       "cannot read '%s': larger than %" G_GSIZE_FORMAT " bytes", name, max_bytes);
     } else {
         size_t length = bytes->len;
         g_byte_array_append(bytes, (const uint8_t *)"", 1);
@@ -51,7 +46,18 @@ bool orch_file_read(const char *path, size_t max_bytes, char **out, size_t *out_
     }
     if (bytes)
         g_byte_array_unref(bytes);
-out:
+    return ok;
+}
+
+bool orch_file_read(const char *path, size_t max_bytes, char **out, size_t *out_length,
+                    GError **error)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0) {
+        orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot read '%s'", path);
+        return false;
+    }
+    bool ok = orch_file_read_fd(fd, path, max_bytes, out, out_length, error);
     close(fd);
     return ok;
 }
@@ -166,20 +172,12 @@ bool orch_tree_remove(const char *path, GError **error)
     return false;
 }
 
-bool orch_file_sha256(const char *path, char out[ORCH_SHA256_CHARS], int64_t *out_bytes,
-                      GError **error)
+bool orch_file_sha256_fd(int fd, const char *name, char out[ORCH_SHA256_CHARS], int64_t *out_bytes,
+                         GError **error)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     struct stat info;
-    if (fd < 0 || fstat(fd, &info) != 0) {
-        orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot read '%s'", path);
-        if (fd >= 0)
-            close(fd);
-        return false;
-    }
-    if (!S_ISREG(info.st_mode)) {
-        close(fd);
-        orch_error_set(error, ORCH_ERROR_IO, NULL, "cannot read '%s': not a regular file", path);
+    if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) {
+        orch_error_set(error, ORCH_ERROR_IO, NULL, "cannot read '%s': not a regular file", name);
         return false;
     }
     struct orch_hash hash;
@@ -194,7 +192,6 @@ bool orch_file_sha256(const char *path, char out[ORCH_SHA256_CHARS], int64_t *ou
         total += n;
     }
     int saved = errno;
-    close(fd);
     g_free(buffer);
     if (n == 0) {
         orch_hash_end_text(&hash, out);
@@ -202,9 +199,22 @@ bool orch_file_sha256(const char *path, char out[ORCH_SHA256_CHARS], int64_t *ou
             *out_bytes = total;
     } else {
         orch_hash_drop(&hash);
-        orch_error_set_errno(error, ORCH_ERROR_IO, saved, "cannot read '%s'", path);
+        orch_error_set_errno(error, ORCH_ERROR_IO, saved, "cannot read '%s'", name);
     }
     return n == 0;
+}
+
+bool orch_file_sha256(const char *path, char out[ORCH_SHA256_CHARS], int64_t *out_bytes,
+                      GError **error)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0) {
+        orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot read '%s'", path);
+        return false;
+    }
+    bool ok = orch_file_sha256_fd(fd, path, out, out_bytes, error);
+    close(fd);
+    return ok;
 }
 
 bool orch_sha256_is_valid(const char *text)

@@ -14,6 +14,10 @@
 bool orch_file_read(const char *path, size_t max_bytes, char **out, size_t *out_length,
                     GError **error);
 
+/** The same for an open file; `name` is for messages. */
+bool orch_file_read_fd(int fd, const char *name, size_t max_bytes, char **out, size_t *out_length,
+                       GError **error);
+
 /** Writes a file as a whole: a temporary name beside it, then rename. With `durable`, its bytes are
  * on disk (fsync) before the rename. */
 bool orch_file_write(const char *path, const void *bytes, size_t length, bool durable,
@@ -33,6 +37,10 @@ bool orch_tree_remove(const char *path, GError **error);
 /** SHA-256 of a file's bytes. `out_bytes` (its size) may be NULL. */
 bool orch_file_sha256(const char *path, char out[ORCH_SHA256_CHARS], int64_t *out_bytes,
                       GError **error);
+
+/** The same of an open regular file, from where it stands; `name` is for messages. */
+bool orch_file_sha256_fd(int fd, const char *name, char out[ORCH_SHA256_CHARS], int64_t *out_bytes,
+                         GError **error);
 
 /** SHA-256 of bytes in memory. */
 void orch_sha256(const void *bytes, size_t length, char out[ORCH_SHA256_CHARS]);

@@ -14,6 +14,7 @@
 enum { CHUNK_BYTES = 1 << 17, LINE_MAX_BYTES = 2 * ORCH_WIRE_LINE_MAX };
 
 struct orch_journal {
+    int folder; /* AT_FDCWD, or its own descriptor of the folder that `path` lies in */
     char *path;
     int fd;         /* -1: not there yet */
     int64_t offset; /* of the file, where the buffer's end stands */
@@ -24,20 +25,35 @@ struct orch_journal {
     unsigned bad_count;
 };
 
+/* Anything but a regular file would be waited for, or lead elsewhere. */
 static bool try_open(struct orch_journal *journal, GError **error)
 {
+    struct stat info;
     if (journal->fd >= 0)
         return true;
-    journal->fd = open(journal->path, O_RDONLY | O_CLOEXEC);
-    if (journal->fd >= 0 || errno == ENOENT)
+    int fd = openat(journal->folder, journal->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (fd < 0 && errno == ENOENT)
         return true;
-    orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot read journal '%s'", journal->path);
+    if (fd >= 0 && fstat(fd, &info) == 0 && S_ISREG(info.st_mode)) {
+        journal->fd = fd;
+        return true;
+    }
+    if (fd >= 0 || errno == ELOOP || errno == ENXIO || errno == EACCES)
+        orch_error_set(error, ORCH_ERROR_PROTOCOL, NULL, "cannot read journal '%s': %s",
+                       journal->path,
+                       fd < 0 && errno == EACCES ? g_strerror(errno) : "not a regular file");
+    else
+        orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot read journal '%s'",
+                             journal->path);
+    if (fd >= 0)
+        close(fd);
     return false;
 }
 
-struct orch_journal *orch_journal_open(const char *path, GError **error)
+static struct orch_journal *journal_new(int folder, const char *path, GError **error)
 {
     struct orch_journal *journal = g_new0(struct orch_journal, 1);
+    journal->folder = folder;
     journal->path = g_strdup(path);
     journal->fd = -1;
     if (!try_open(journal, error)) {
@@ -47,12 +63,28 @@ struct orch_journal *orch_journal_open(const char *path, GError **error)
     return journal;
 }
 
+struct orch_journal *orch_journal_open(const char *path, GError **error)
+{
+    return journal_new(AT_FDCWD, path, error);
+}
+
+struct orch_journal *orch_journal_open_at(int folder, const char *name, GError **error)
+{
+    int own = fcntl(folder, F_DUPFD_CLOEXEC, 0);
+    if (own >= 0)
+        return journal_new(own, name, error);
+    orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot read journal '%s'", name);
+    return NULL;
+}
+
 void orch_journal_close(struct orch_journal *journal)
 {
     if (!journal)
         return;
     if (journal->fd >= 0)
         close(journal->fd);
+    if (journal->folder >= 0)
+        close(journal->folder);
     g_free(journal->path);
     g_free(journal->buffer);
     g_free(journal);

@@ -8,9 +8,11 @@
 
 struct orch_journal; /* a reader */
 
-/** Opens for reading. A journal that does not exist (yet) is an empty one: NULL only on I/O
- * errors. */
+/** Opens for reading. A journal that does not exist (yet) is an empty one: NULL only on I/O errors,
+ * and with ORCH_ERROR_PROTOCOL when something else than a regular file has its name. */
 struct orch_journal *orch_journal_open(const char *path, GError **error);
+/** The same in an open folder. */
+struct orch_journal *orch_journal_open_at(int folder, const char *name, GError **error);
 void orch_journal_close(struct orch_journal *journal);
 
 /** The next whole event. True: `*out` is filled (clear it). False without error: none yet (call

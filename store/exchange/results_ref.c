@@ -13,6 +13,7 @@
  * tree, and all of that tree was joined. While the ref stands there, only newer runs are looked at;
  * otherwise (another clone, another store, a kill in between) everything is compared.
  */
+#include "store/beside.h"
 #include "store/exchange/results_private.h"
 
 #include "store/meta.h"
@@ -454,13 +455,20 @@ static bool look(struct exchange *x, GArray *out_outgoing, GError **error)
                         out_outgoing, error);
 }
 
+/* Where a private repository may lie: git obeys the configuration in it, so never in a folder that
+ * came from elsewhere. */
+static const char *private_folder(const struct orch_store *store)
+{
+    return orch_store_is_own(store) ? orch_store_folder(store) : NULL;
+}
+
 bool orch_git_exchange(struct orch_store *store, const struct orch_git_exchange *how,
                        enum orch_exchange_way way, struct orch_exchanged *out,
                        GArray **out_outgoing, GError **error)
 {
     struct exchange x = {.store = store, .how = how, .out = out};
     memset(out, 0, sizeof *out);
-    x.place = results_place_open(how->repository, orch_store_folder(store), error);
+    x.place = results_place_open(how->repository, private_folder(store), error);
     if (!x.place || !results_place_set_remote(x.place, how->remote, error)) {
         results_place_close(x.place);
         return false;
@@ -480,7 +488,7 @@ bool orch_git_exchange(struct orch_store *store, const struct orch_git_exchange 
 
 int64_t orch_git_exchanged_at(struct orch_store *store, const char *repository, const char *remote)
 {
-    struct results_place *place = results_place_open(repository, orch_store_folder(store), NULL);
+    struct results_place *place = results_place_open(repository, private_folder(store), NULL);
     int64_t at = 0;
     if (place && results_place_set_remote(place, remote, NULL)) {
         g_autofree char *name = time_name(place);

@@ -17,11 +17,11 @@ same "$((first + first_spared)) $((second + second_spared))" '8 8' 'what each ra
 # one of the two is killed: the other takes over what it held
 sleeps more '0.40, 0.41, 0.42, 0.43'
 orch run more.recipe >o1 2>e1 & a=$!
-for _ in $(seq 400); do [ -n "$(ls .orch/trials/*/journal 2>/dev/null)" ] && break; sleep 0.005; done
+for _ in $(seq 400); do [ -n "$(ls .orch/results.db.d/trials/*/journal 2>/dev/null)" ] && break; sleep 0.005; done
 orch run more.recipe >o2 2>e2 & b=$!
 sleep 0.1; kill -KILL $a; wait $a 2>/dev/null
 wait $b; same $? 0 'the exit status of the one that is left'
 ok orch ls --recipe more --state ok --json -n 0; same "$(json runs.#)" 4 'the trials that ended well'
 ok orch ls --json; has_not '"running"'; has_not '"interrupted"'
-[ -z "$(ls .orch/trials)" ] || _fail 'a folder of a trial is left'
+[ -z "$(ls .orch/results.db.d/trials)" ] || _fail 'a folder of a trial is left'
 ok orch db check

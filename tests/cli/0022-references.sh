@@ -64,7 +64,7 @@ rm -rf .orch
 ok orch run chain.recipe top; says '8 ok'
 ok orch run chain.recipe; says '6 ok, 8 done before'
 # bytes that are gone: nothing to do while nobody needs them
-rm -rf .orch/objects
+rm -rf .orch/results.db.d/objects
 ok orch plan chain.recipe --json; same "$(json left)" 0
 # a forced reader needs them, so the makers run again first, and the plan says why
 ok orch plan chain.recipe top --force; has 'make n=3'; has 'is not on this machine'

@@ -48,7 +48,7 @@ ok orch compare n=0 n=1 --db other.db --across; has_not 'other machine'
 fails 2 orch compare n=0 n=7; says 'n=7'
 # a log that is followed: from before the first word to the end
 orch run talk.recipe -x n=8 --no-progress >o 2>e & pid=$!
-for _ in $(seq 100); do sleep 0.05; grep -qs talking .orch/trials/*/* && break; grep -qs speaking .orch/trials/*/* && break; done
+for _ in $(seq 100); do sleep 0.05; grep -qs talking .orch/results.db.d/trials/*/* && break; grep -qs speaking .orch/results.db.d/trials/*/* && break; done
 ok orch ls --json
 key=$(printf '%s' "$out" | python3 -c '
 import json, sys
@@ -63,10 +63,10 @@ wait $pid; same $? 0 'the exit status'
 ok orch log -f @last; has 'speaking of 8'
 ok orch log @last --stderr; has noise; has_not 'word'
 # gc: what no kept run names goes, the rest stays
-before=$(find .orch/objects -type f | wc -l)
-ok orch gc; same "$(find .orch/objects -type f | wc -l)" "$before"
+before=$(find .orch/results.db.d/objects -type f | wc -l)
+ok orch gc; same "$(find .orch/results.db.d/objects -type f | wc -l)" "$before"
 ok orch rm "$zero" --reason 'not needed'
 ok orch purge "$zero"
 ok orch gc; has 'removed'
-[ "$(find .orch/objects -type f | wc -l)" -lt "$before" ] || _fail 'gc left the objects of a removed run'
+[ "$(find .orch/results.db.d/objects -type f | wc -l)" -lt "$before" ] || _fail 'gc left the objects of a removed run'
 ok orch db check

@@ -34,4 +34,4 @@ ok orch check quiet.recipe; says_not warning
 ok orch run quiet.recipe -j 3; says '3 ok'; says_not warning
 ok orch ls -m seen -n 3 --json
 same "$(json runs.0.seen) $(json runs.1.seen) $(json runs.2.seen)" '1.0 1.0 1.0' 'checkpoints'
-same "$(ls .orch/checkpoints)" '' 'what is left of checkpoints'
+same "$(ls .orch/results.db.d/checkpoints)" '' 'what is left of checkpoints'

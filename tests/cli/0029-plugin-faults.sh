@@ -81,7 +81,7 @@ same "$(tail -n 1 big)" 'the last line' 'the last line'
 sed -i 's/timeout: 1s/timeout: 30s, resources: { memory: 64MiB }/' x.recipe
 fails 1 orch run x.recipe -s how=memory; says 'failed'; says 'memory over the limit: '; says ' of 64.0 MiB'
 # nothing is left of any of them
-[ "$(find .orch/trials -mindepth 1 | wc -l)" = 0 ] || _fail "folders of trials are left"
+[ "$(find .orch/results.db.d/trials -mindepth 1 | wc -l)" = 0 ] || _fail "folders of trials are left"
 left=$(grep -lsz "^ORCH_RUN=" /proc/[0-9]*/environ 2>/dev/null | while read -r file; do
     readlink "${file%environ}cwd" | grep "^$SCRATCH/"; done)
 same "$left" '' 'processes that are left'

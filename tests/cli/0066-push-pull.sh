@@ -144,6 +144,6 @@ ok as bob orch pull --artifacts none
 run bob
 ok as bob orch push
 same "$(objects)" 3 'artifacts after one who keeps none'
-as bob find .orch/objects -type f 2>/dev/null | grep -q . && _fail 'bob keeps an artifact'
+as bob find .orch/results.db.d/objects -type f 2>/dev/null | grep -q . && _fail 'bob keeps an artifact'
 ok as cyd orch pull
-same "$(as cyd find .orch/objects -type f -size -5000k | wc -l)" 2 'artifacts of cyd'
+same "$(as cyd find .orch/results.db.d/objects -type f -size -5000k | wc -l)" 2 'artifacts of cyd'

@@ -76,7 +76,7 @@ same "$(names | sort)" "$honest" 'items after the next push'
 git cat-file blob "refs/orch/results:$second" | grep -q '"digest"' || _fail 'a replaced run did not come back'
 ok as bob orch pull
 same "$(digest bob)" "$want" 'digest in the end'
-ls "$SCRATCH/bob/.orch/objects" 2>/dev/null | grep -q 00 && _fail 'a false artifact was kept'
+ls "$SCRATCH/bob/.orch/results.db.d/objects" 2>/dev/null | grep -q 00 && _fail 'a false artifact was kept'
 
 # a tree that git cannot read at all is not taken
 broken=$(printf '100644 short\0abc' | git hash-object -w -t tree --stdin --literally)

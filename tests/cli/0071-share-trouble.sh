@@ -18,7 +18,7 @@ unset ORCH_CLAIM_S
 sed 's/^    repeat: 1/    repeat: 1\n    reuse: never/' naps.recipe >never.recipe
 for args in 'naps.recipe --force' never.recipe; do
     (exec orch run $args --share >/dev/null 2>&1) & pid=$!
-    for _ in $(seq 100); do [ -n "$(ls .orch/trials/*/journal 2>/dev/null)" ] && break; sleep 0.05; done
+    for _ in $(seq 100); do [ -n "$(ls .orch/results.db.d/trials/*/journal 2>/dev/null)" ] && break; sleep 0.05; done
     same "$(claims)" '' "claims of $args"; wait $pid
 done
 ok orch status; says_not ahead

@@ -38,9 +38,9 @@ same "$(digest $db)" "$want"; ok orch db check; [ -e $db.damaged/results.db ] ||
 # a trial that was under way: its runner and its store are gone, its folder is there
 sleeps long 30
 orch run long.recipe --quiet >/dev/null 2>&1 & runner=$!
-for _ in $(seq 100); do ls .orch/trials/*/journal >/dev/null 2>&1 && break; sleep 0.1; done
+for _ in $(seq 100); do ls .orch/results.db.d/trials/*/journal >/dev/null 2>&1 && break; sleep 0.1; done
 kill -KILL $runner; wait $runner 2>/dev/null
-for _ in $(seq 100); do pgrep -f "$SCRATCH/w/.orch/trials" >/dev/null || break; sleep 0.1; done
+for _ in $(seq 100); do pgrep -f "$SCRATCH/w/.orch/results.db.d/trials" >/dev/null || break; sleep 0.1; done
 cp before.db $db; rm -f $db-wal $db-shm
 ok orch db repair --json; same "$(json trials)" 1; same "$(json runs)" 40
 mv $new $db; rm -f $new-*

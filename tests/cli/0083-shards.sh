@@ -21,25 +21,25 @@ as carl; ok orch ls --json; same "$(json runs.#)" 3
 # the trials of one host are not taken for leftovers by another
 sleeps long 30
 as anna; orch run long.recipe --quiet >/dev/null 2>&1 & runner=$!
-for _ in $(seq 100); do ls .orch/shards/anna.d/trials/*/journal >/dev/null 2>&1 && break; sleep 0.1; done
+for _ in $(seq 100); do ls .orch/results.db.d/shards/anna.d/trials/*/journal >/dev/null 2>&1 && break; sleep 0.1; done
 as bert; ok orch run naps.recipe --quiet; ok orch gc
-ls .orch/shards/anna.d/trials/*/journal >/dev/null || _fail 'the folder of a running trial is gone'
+ls .orch/results.db.d/shards/anna.d/trials/*/journal >/dev/null || _fail 'the folder of a running trial is gone'
 kill -TERM $runner; wait $runner
 # a shard that cannot be read now is named, and the rest goes on
-as bert; head -c 9000 /dev/zero >.orch/shards/zoe.db
-ok orch ls; says 'zoe.db'; rm .orch/shards/zoe.db
+as bert; head -c 9000 /dev/zero >.orch/results.db.d/shards/zoe.db
+ok orch ls; says 'zoe.db'; rm .orch/results.db.d/shards/zoe.db
 # a backup holds what all have; a shard that is damaged is mended from the others
 ok orch db backup all.db; ok env -u ORCH_SHARDS orch db info --db all.db --json; same "$(json runs)" 5
 ok orch db info --json; digest=$(json digest)
-truncate -s 30000 .orch/shards/bert.db; fails 3 orch ls; says 'orch db repair'
-ok orch db repair --json; same "$(json lost.#)" 0; rm .orch/shards/bert.db
+truncate -s 30000 .orch/results.db.d/shards/bert.db; fails 3 orch ls; says 'orch db repair'
+ok orch db repair --json; same "$(json lost.#)" 0; rm .orch/results.db.d/shards/bert.db
 ok orch db info --json; same "$(json digest)" "$digest"
 # the same folder stays shared without being asked (others may reach it); a copy of it is one file
 unset ORCH_SHARDS; as bert
 ok orch db info --json; same "$(json shared)" true
 mkdir moved; cp -r .orch moved/; cd moved; git init -q -b main .
 ok orch db info --json; same "$(json shared)" false; same "$(json digest)" "$digest"; same "$(json shards.#)" 0
-[ -e .orch/results.db ] && [ -e .orch/shards/anna.db.joined ] || _fail 'the shards were not put into one file'
+[ -e .orch/results.db ] && [ -e .orch/results.db.d/shards/anna.db.joined ] || _fail 'the shards were not put into one file'
 ok orch db check; ok orch ls
 # and to and fro
 ORCH_SHARDS=1 ok orch db info --json; same "$(json shared)" true; same "$(json digest)" "$digest"

@@ -22,6 +22,6 @@ fails 2 orch doctor --hold never; says '--hold'
 export ORCH_SHARDS=1 ORCH_SHARD_HOST=anna
 _run orch doctor --json
 case $(found 'store: layout') in *'ORCH_SHARDS=1'*) ;; *) _fail "layout: $(found 'store: layout')" ;; esac
-head -c 9000 /dev/zero >.orch/shards/bert.db
-printf 'x' >.orch/shards/bert.db-journal; touch -d '1 hour ago' .orch/shards/bert.db-journal
+head -c 9000 /dev/zero >.orch/results.db.d/shards/bert.db
+printf 'x' >.orch/results.db.d/shards/bert.db-journal; touch -d '1 hour ago' .orch/results.db.d/shards/bert.db-journal
 fails 7 orch doctor; has 'bert.db'; has 'bert.db-journal'

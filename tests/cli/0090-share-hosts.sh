@@ -18,7 +18,7 @@ runs_on() { ORCH_SHARD_HOST=$1 ok orch ls -n 1000 --json; json runs.#; }
 sleeps naps '0.2, 0.21, 0.22, 0.23, 0.24' 2
 both orch run naps.recipe --share --wait
 same "$(runs_on alpha) $(runs_on beta)" '10 10' 'runs'
-[ -d .orch/claims ] || _fail 'no claims in the folder of the store'
+[ -d .orch/results.db.d/claims ] || _fail 'no claims in the folder of the store'
 [ -d .orch/bundles ] && _fail 'results were sent to the own folder'
 ORCH_SHARD_HOST=alpha ok orch db check
 

@@ -100,7 +100,7 @@ def main():
     while min(counts.values()) < per_phase:
         folder = tempfile.mkdtemp(prefix="orch-kill-")
         recipe, db = os.path.join(folder, "killed.recipe"), os.path.join(folder, ".orch/results.db")
-        trials = os.path.join(folder, ".orch/trials")
+        trials = os.path.join(folder, ".orch/results.db.d/trials")
         with open(recipe, "w") as f:
             f.write(RECIPE)
         command = [orch, "run", recipe, "-q", "--yes"]

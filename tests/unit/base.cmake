@@ -6,3 +6,5 @@ orch_test(who "quick" orch_base)
 orch_test(text "quick" orch_base)
 # SHA-256, as fast as can be
 orch_test(sha256 "quick" orch_base)
+# files below a folder: no link is followed
+orch_test(below "quick" orch_base)

@@ -45,7 +45,7 @@ static void make_old(const char *path)
 
 static char *make_folder(const char *kind, const char *name)
 {
-    char *path = g_build_filename(folder, kind, name, NULL);
+    char *path = g_build_filename(folder, "results.db.d", kind, name, NULL);
     g_autofree char *file = g_build_filename(path, "log", NULL);
     assert_ok(orch_dir_make(path, error));
     assert_ok(orch_file_write(file, "12345", 5, false, error));
@@ -65,7 +65,8 @@ static void test_objects(void **state)
     put_object("foo", again);
     assert_string_equal(again, sha256);
     g_autofree char *path = orch_store_object_path(store, sha256);
-    g_autofree char *expected = g_build_filename(folder, "objects", "2c", sha256 + 2, NULL);
+    g_autofree char *expected =
+        g_build_filename(folder, "results.db.d", "objects", "2c", sha256 + 2, NULL);
     assert_string_equal(path, expected);
     assert_null(orch_store_object_path(store, FIXTURE_PRINT));
     assert_null(orch_store_object_path(store, "../../etc/passwd"));

@@ -468,8 +468,8 @@ static void test_folders(void **state)
     struct orch_store *store;
     assert_ok(store = orch_store_open(deep, ORCH_STORE_CREATE, error));
     assert_string_equal(orch_store_path(store), deep);
-    g_autofree char *parent = g_path_get_dirname(deep);
-    assert_string_equal(orch_store_folder(store), parent);
+    g_autofree char *deep_beside = g_strconcat(deep, ".d", NULL);
+    assert_string_equal(orch_store_folder(store), deep_beside);
     orch_store_close(store);
     g_autofree char *text = NULL;
     assert_ok(orch_file_read(ignore, 100, &text, NULL, error));

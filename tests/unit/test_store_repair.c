@@ -160,7 +160,8 @@ static void repair(const char *bytes, size_t count, struct repaired *out)
     orch_salvage_init(&out->salvage);
     struct orch_store *store;
     assert_ok(store = orch_salvage_open(to, path, error));
-    assert_string_equal(orch_store_folder(store), folder);
+    g_autofree char *beside = g_strconcat(path, ".d", NULL);
+    assert_string_equal(orch_store_folder(store), beside);
     assert_ok(orch_salvage_file(store, path, true, &out->salvage, error));
     assert_ok(out->missing = orch_salvage_missing(store, &out->salvage, error));
     look(store, out);

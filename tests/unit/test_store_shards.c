@@ -77,7 +77,8 @@ static void test_two_hosts(void **state)
     struct orch_store *store = open_as("Alpha.Lab", ORCH_STORE_CREATE);
     assert_true(orch_store_is_shared(store));
     assert_false(store->wal);
-    assert_string_equal(orch_store_folder(store), folder);
+    g_autofree char *beside = g_strconcat(path, ".d", NULL);
+    assert_string_equal(orch_store_folder(store), beside);
     assert_true(g_str_has_suffix(orch_store_local_folder(store), "/shards/alpha.lab.d"));
     put_runs(store, 3);
     char key[ORCH_KEY_CHARS];
@@ -137,7 +138,7 @@ static void test_nothing_new(void **state)
     assert_int_equal(reads_of("a"), 1); /* b's alone */
     assert_int_equal(reads_of("a"), 0);
     /* a backup that is put back forgets what it had seen */
-    g_autofree char *own = g_build_filename(folder, "shards", "a.db", NULL);
+    g_autofree char *own = g_build_filename(folder, "results.db.d", "shards", "a.db", NULL);
     g_autofree char *bytes = NULL;
     size_t length;
     char digest[ORCH_SHA256_CHARS];
@@ -203,7 +204,7 @@ static void test_moved_to_local(void **state)
     assert_true(look("h0", digest) == 9);
     g_unsetenv("ORCH_SHARDS");
     assert_int_equal(store_layout_of(path), STORE_SHARDED);
-    g_autofree char *place = g_build_filename(folder, "shards", ".place", NULL);
+    g_autofree char *place = g_build_filename(folder, "results.db.d", "shards", ".place", NULL);
     assert_ok(orch_file_write(place, "1\n", 2, false, error)); /* as in a copy */
     assert_int_equal(store_layout_of(path), STORE_TO_FOLD);
     struct orch_store *store;
@@ -215,7 +216,8 @@ static void test_moved_to_local(void **state)
     assert_int_equal(orch_store_warnings(store)->len, 0);
     orch_store_close(store);
     assert_int_equal(store_layout_of(path), STORE_ONE_FILE);
-    g_autofree char *kept = g_build_filename(folder, "shards", "h1.db.joined", NULL);
+    g_autofree char *kept =
+        g_build_filename(folder, "results.db.d", "shards", "h1.db.joined", NULL);
     assert_int_equal(access(kept, F_OK), 0);
 }
 
@@ -241,7 +243,7 @@ static void test_read_only(void **state)
     store = open_as("b", ORCH_STORE_CREATE);
     put_runs(store, 2);
     orch_store_close(store);
-    g_autofree char *shards = g_build_filename(folder, "shards", NULL);
+    g_autofree char *shards = g_build_filename(folder, "results.db.d", "shards", NULL);
     assert_int_equal(chmod(shards, 0555), 0);
     assert_int_equal(chmod(folder, 0555), 0);
     pid_t child = fork();
@@ -305,7 +307,7 @@ static void test_writer_at_work(void **state)
     orch_store_close(c);
     kill(child, SIGKILL);
     waitpid(child, NULL, 0);
-    g_autofree char *file = g_build_filename(folder, "shards", "a.db", NULL);
+    g_autofree char *file = g_build_filename(folder, "results.db.d", "shards", "a.db", NULL);
     g_autofree char *journal = g_strconcat(file, "-journal", NULL);
     char before[ORCH_SHA256_CHARS], after[ORCH_SHA256_CHARS];
     assert_ok(orch_file_sha256(file, before, NULL, error));
@@ -324,7 +326,7 @@ static void test_damaged_shard(void **state)
     struct orch_store *store = open_as("a", ORCH_STORE_CREATE);
     put_runs(store, 3);
     orch_store_close(store);
-    g_autofree char *file = g_build_filename(folder, "shards", "z.db", NULL);
+    g_autofree char *file = g_build_filename(folder, "results.db.d", "shards", "z.db", NULL);
     g_autofree char *junk = g_strnfill(50000, 'z');
     assert_ok(orch_file_write(file, junk, 50000, false, error));
     store = open_as("a", ORCH_STORE_WRITE);

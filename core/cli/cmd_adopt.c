@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* `orch db adopt`: makes a store that was made elsewhere one's own, after asking. */
+#include "core/cli/cli.h"
+#include "store/beside.h"
+
+#include "lib/base/error.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+struct adopt_options {
+    bool yes;
+};
+
+static const struct orch_option OPTIONS[] = {
+    {"yes", 'y', NULL, ORCH_OPT_FLAG, offsetof(struct adopt_options, yes), "do not ask"}, {0}};
+
+/* Only a person at a terminal can answer. */
+static bool is_agreed(const struct adopt_options *o, const char *path, GError **error)
+{
+    char answer[16] = "";
+    if (o->yes)
+        return true;
+    if (isatty(STDIN_FILENO) && isatty(STDERR_FILENO)) {
+        fprintf(stderr,
+                "adopt only a store that you made: its runs will count as your own, and its\n"
+                "checkpoints and artifacts will be loaded by your programs. '%s' is yours? [y/N] ",
+                path);
+        if (fgets(answer, sizeof answer, stdin) && (*answer == 'y' || *answer == 'Y'))
+            return true;
+    }
+    orch_error_set(error, ORCH_ERROR_USAGE,
+                   "add --yes if you made it; else 'orch db merge' takes its runs into a store of "
+                   "your own",
+                   "cannot adopt store '%s' without your agreement", path);
+    return false;
+}
+
+static int run(struct orch_cli *cli, const void *options, GError **error)
+{
+    const struct adopt_options *o = options;
+    struct orch_workspace *workspace = orch_cli_workspace(cli, NULL, error);
+    if (!workspace)
+        return -1;
+    const char *path = workspace->db_path;
+    if (!is_agreed(o, path, error) || !orch_store_adopt_folder(path, error))
+        return -1;
+    if (cli->json)
+        orch_cli_print_json(json_pack("{s:s}", "adopted", path));
+    else
+        printf("%s\n", path);
+    return ORCH_EXIT_OK;
+}
+
+const struct orch_command ORCH_COMMAND_DB_ADOPT = {
+    .name = "db adopt",
+    .group = "Care",
+    .summary = "make a store your own that was copied from another machine",
+    .usage = "",
+    .max_args = 0,
+    .options = OPTIONS,
+    .option_bytes = sizeof(struct adopt_options),
+    .about = "A store that another user or another machine made can only be read and merged. Adopt "
+             "one that you made yourself: on a machine that you had before, or under another user "
+             "number. Its work copies are removed and made again; its checkpoints, artifacts and "
+             "trials under way are taken as they are.",
+    .examples = "  orch db adopt                  # this repository's store, copied from a laptop\n"
+                "  orch db merge theirs.db        # another person's: take the runs only",
+    .run = run,
+};
