@@ -150,7 +150,7 @@ GPtrArray *store_actives_all(struct orch_store *store, GError **error)
     while ((more = store_step(store, s, error)) > 0) {
         struct orch_active_row *row = g_new0(struct orch_active_row, 1);
         row->key = g_strdup(store_text(s, 0));
-        row->trial_dir = orch_entry_path(store, ORCH_ENTRY_TRIAL, row->key);
+        row->trial_dir = orch_beside_path(store, ORCH_BESIDE_TRIAL, row->key);
         row->fingerprint = g_strdup(store_text(s, 1));
         row->where_key = g_strdup(store_text(s, 2));
         row->record = store_column_text(s, 3);

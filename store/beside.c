@@ -47,14 +47,14 @@ static const struct {
     bool (*is_name)(const char *name);
     bool is_local; /* each host of a shared store has its own */
 } KINDS[] = {
-    [ORCH_ENTRY_TRIAL] = {"trials", store_name_is_trial, true},
-    [ORCH_ENTRY_CHECKPOINT] = {"checkpoints", store_name_is_checkpoint, false},
-    [ORCH_ENTRY_WORK] = {"work", is_tree, false},
-    [ORCH_ENTRY_TRY] = {"try", is_digest, false},
+    [ORCH_BESIDE_TRIAL] = {"trials", store_name_is_trial, true},
+    [ORCH_BESIDE_CHECKPOINT] = {"checkpoints", store_name_is_checkpoint, false},
+    [ORCH_BESIDE_WORK] = {"work", is_tree, false},
+    [ORCH_BESIDE_TRY] = {"try", is_digest, false},
 };
 
 /* The folder of a kind, relative to the store's. */
-static char *part_of(const struct orch_store *store, enum orch_entry kind)
+static char *part_of(const struct orch_store *store, enum orch_beside kind)
 {
     const char *local = KINDS[kind].is_local ? orch_store_local_folder(store) : store->folder;
     size_t length = strlen(store->folder);
@@ -63,7 +63,7 @@ static char *part_of(const struct orch_store *store, enum orch_entry kind)
                     : g_strdup(KINDS[kind].part);
 }
 
-static char *relative_path(const struct orch_store *store, enum orch_entry kind, const char *name)
+static char *relative_path(const struct orch_store *store, enum orch_beside kind, const char *name)
 {
     g_autofree char *part = part_of(store, kind);
     if (!name || !KINDS[kind].is_name(name)) {
@@ -73,13 +73,13 @@ static char *relative_path(const struct orch_store *store, enum orch_entry kind,
     return g_build_filename(part, name, NULL);
 }
 
-char *orch_entry_path(const struct orch_store *store, enum orch_entry kind, const char *name)
+char *orch_beside_path(const struct orch_store *store, enum orch_beside kind, const char *name)
 {
     g_autofree char *relative = relative_path(store, kind, name);
     return relative ? g_build_filename(store->folder, relative, NULL) : NULL;
 }
 
-int orch_entry_open(const struct orch_store *store, enum orch_entry kind, const char *name)
+int orch_beside_open(const struct orch_store *store, enum orch_beside kind, const char *name)
 {
     g_autofree char *relative = relative_path(store, kind, name);
     if (!relative || !store->is_own) {
@@ -106,7 +106,7 @@ static bool fail_make(const struct orch_store *store, const char *what, GError *
 }
 
 /* Opens the folder that holds a kind's entries. */
-static int open_part(struct orch_store *store, enum orch_entry kind, GError **error)
+static int open_part(struct orch_store *store, enum orch_beside kind, GError **error)
 {
     g_autofree char *part = part_of(store, kind);
     if (!store_is_writable(store, error))
@@ -117,7 +117,7 @@ static int open_part(struct orch_store *store, enum orch_entry kind, GError **er
     return fd;
 }
 
-bool orch_entry_make_parent(struct orch_store *store, enum orch_entry kind, GError **error)
+bool orch_beside_make_parent(struct orch_store *store, enum orch_beside kind, GError **error)
 {
     int fd = open_part(store, kind, error);
     if (fd >= 0)
@@ -125,8 +125,8 @@ bool orch_entry_make_parent(struct orch_store *store, enum orch_entry kind, GErr
     return fd >= 0;
 }
 
-bool orch_entry_make(struct orch_store *store, enum orch_entry kind, const char *name, mode_t mode,
-                     GError **error)
+bool orch_beside_make(struct orch_store *store, enum orch_beside kind, const char *name,
+                      mode_t mode, GError **error)
 {
     g_autofree char *relative = relative_path(store, kind, name);
     if (!relative)
@@ -139,8 +139,8 @@ bool orch_entry_make(struct orch_store *store, enum orch_entry kind, const char 
     return ok;
 }
 
-bool orch_entry_remove(struct orch_store *store, enum orch_entry kind, const char *name,
-                       GError **error)
+bool orch_beside_remove(struct orch_store *store, enum orch_beside kind, const char *name,
+                        GError **error)
 {
     g_autofree char *relative = relative_path(store, kind, name);
     if (relative && store->is_own)
@@ -150,7 +150,7 @@ bool orch_entry_remove(struct orch_store *store, enum orch_entry kind, const cha
     return false;
 }
 
-GPtrArray *orch_entry_list(const struct orch_store *store, enum orch_entry kind)
+GPtrArray *orch_beside_list(const struct orch_store *store, enum orch_beside kind)
 {
     g_autofree char *part = part_of(store, kind);
     GPtrArray *names = store->is_own ? orch_below_list(store->folder_fd, part)

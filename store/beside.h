@@ -19,11 +19,11 @@
 
 #include <sys/types.h>
 
-enum orch_entry {
-    ORCH_ENTRY_TRIAL,      /* trials/RUN_KEY; in a store of several hosts, of this host alone */
-    ORCH_ENTRY_CHECKPOINT, /* checkpoints/FINGERPRINT or checkpoints/RUN_KEY */
-    ORCH_ENTRY_WORK,       /* work/TREE: a tree written out of git; work/TREE.tmpPID meanwhile */
-    ORCH_ENTRY_TRY,        /* try/DIGEST: the manifest of a command */
+enum orch_beside {
+    ORCH_BESIDE_TRIAL,      /* trials/RUN_KEY; in a store of several hosts, of this host alone */
+    ORCH_BESIDE_CHECKPOINT, /* checkpoints/FINGERPRINT or checkpoints/RUN_KEY */
+    ORCH_BESIDE_WORK,       /* work/TREE: a tree written out of git; work/TREE.tmpPID meanwhile */
+    ORCH_BESIDE_TRY,        /* try/DIGEST: the manifest of a command */
 };
 
 /** True when this user may use what lies in the folder: it was made by them, on this machine or in
@@ -36,25 +36,25 @@ const char *orch_store_id(const struct orch_store *store);
 
 /** The path of an entry, which need not exist. NULL when `name` is no name of that kind. The caller
  * frees. */
-char *orch_entry_path(const struct orch_store *store, enum orch_entry kind, const char *name);
+char *orch_beside_path(const struct orch_store *store, enum orch_beside kind, const char *name);
 
 /** Opens an entry's folder; the caller closes it. -1 with errno where there is none, or it is no
  * folder. */
-int orch_entry_open(const struct orch_store *store, enum orch_entry kind, const char *name);
+int orch_beside_open(const struct orch_store *store, enum orch_beside kind, const char *name);
 
 /** Makes the folders above an entry, so that its path can be used: none of them is a link. */
-bool orch_entry_make_parent(struct orch_store *store, enum orch_entry kind, GError **error);
+bool orch_beside_make_parent(struct orch_store *store, enum orch_beside kind, GError **error);
 
 /** Makes an entry, which must not be there, with the folders above it. */
-bool orch_entry_make(struct orch_store *store, enum orch_entry kind, const char *name, mode_t mode,
-                     GError **error);
+bool orch_beside_make(struct orch_store *store, enum orch_beside kind, const char *name,
+                      mode_t mode, GError **error);
 
 /** Removes an entry with all in it. Nothing there is success. */
-bool orch_entry_remove(struct orch_store *store, enum orch_entry kind, const char *name,
-                       GError **error);
+bool orch_beside_remove(struct orch_store *store, enum orch_beside kind, const char *name,
+                        GError **error);
 
 /** Names of the entries, sorted. The caller unrefs. */
-GPtrArray *orch_entry_list(const struct orch_store *store, enum orch_entry kind);
+GPtrArray *orch_beside_list(const struct orch_store *store, enum orch_beside kind);
 
 /** Makes this user on this machine an owner of the store at `path`, whoever made it. What could be
  * run or loaded unseen (work copies, the private repository) is removed. */

@@ -204,14 +204,14 @@ static bool work_is_needed(struct gc *gc, const char *name, bool young, bool *ou
     return true;
 }
 
-static bool visit(struct gc *gc, enum orch_entry kind,
+static bool visit(struct gc *gc, enum orch_beside kind,
                   bool (*is_needed)(struct gc *, const char *name, bool young, bool *out,
                                     GError **),
                   GError **error)
 {
-    g_autoptr(GPtrArray) names = orch_entry_list(gc->store, kind);
+    g_autoptr(GPtrArray) names = orch_beside_list(gc->store, kind);
     for (guint i = 0; i < names->len; i++) {
-        g_autofree char *path = orch_entry_path(gc->store, kind, names->pdata[i]);
+        g_autofree char *path = orch_beside_path(gc->store, kind, names->pdata[i]);
         const char *relative = path + strlen(gc->store->folder) + 1;
         bool needed;
         if (strstr(gc->in_use->str, names->pdata[i]))
@@ -237,9 +237,9 @@ bool orch_store_gc(struct orch_store *store, bool dry_run, int *out_count, int64
     /* actives first: a trial that ends between the two looks is then seen twice, not never */
     bool ok = !store->is_own ||
               (read_actives(&gc, error) && read_named_objects(&gc, error) &&
-               visit_objects(&gc, error) && visit(&gc, ORCH_ENTRY_TRIAL, trial_is_needed, error) &&
-               visit(&gc, ORCH_ENTRY_CHECKPOINT, checkpoint_is_needed, error) &&
-               visit(&gc, ORCH_ENTRY_WORK, work_is_needed, error));
+               visit_objects(&gc, error) && visit(&gc, ORCH_BESIDE_TRIAL, trial_is_needed, error) &&
+               visit(&gc, ORCH_BESIDE_CHECKPOINT, checkpoint_is_needed, error) &&
+               visit(&gc, ORCH_BESIDE_WORK, work_is_needed, error));
     g_string_free(gc.in_use, TRUE);
     g_hash_table_destroy(gc.objects);
     if (!ok)

@@ -133,10 +133,10 @@ static char *write_manifest(struct orch_cli *cli, const char *name, const GStrin
     orch_sha256(text->str, text->len, digest);
     digest[16] = 0;
     struct orch_store *store = cli->workspace->store;
-    g_autofree char *folder = orch_entry_path(store, ORCH_ENTRY_TRY, digest);
+    g_autofree char *folder = orch_beside_path(store, ORCH_BESIDE_TRY, digest);
     g_autofree char *file = g_strconcat(name, ".plugin", NULL);
     char *path = g_build_filename(folder, file, NULL);
-    if (!orch_entry_make_parent(store, ORCH_ENTRY_TRY, error) || !orch_dir_make(folder, error) ||
+    if (!orch_beside_make_parent(store, ORCH_BESIDE_TRY, error) || !orch_dir_make(folder, error) ||
         !orch_file_write(path, text->str, text->len, false, error))
         g_clear_pointer(&path, g_free);
     return path;

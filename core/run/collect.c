@@ -193,9 +193,9 @@ static void drop_checkpoint(struct orch_store *store, int folder)
     g_autoptr(json_t) trial = orch_json_parse(text, length, RECORD_BYTES_MAX, NULL);
     const char *said = orch_json_text(trial, "checkpoint_dir", NULL);
     g_autofree char *name = said ? g_path_get_basename(said) : NULL;
-    g_autofree char *path = orch_entry_path(store, ORCH_ENTRY_CHECKPOINT, name);
+    g_autofree char *path = orch_beside_path(store, ORCH_BESIDE_CHECKPOINT, name);
     if (path && strcmp(path, said) == 0)
-        orch_entry_remove(store, ORCH_ENTRY_CHECKPOINT, name, NULL);
+        orch_beside_remove(store, ORCH_BESIDE_CHECKPOINT, name, NULL);
 }
 
 /* What was known of the trial when it started. One that cannot be read costs the run its settings,
@@ -225,8 +225,8 @@ bool orch_collect(struct orch_store *store, const char *key, const char *record_
                   int64_t started_ns, const char *overdue, struct orch_collected *out,
                   GError **error)
 {
-    g_autofree char *trial_dir = orch_entry_path(store, ORCH_ENTRY_TRIAL, key);
-    int folder = orch_entry_open(store, ORCH_ENTRY_TRIAL, key);
+    g_autofree char *trial_dir = orch_beside_path(store, ORCH_BESIDE_TRIAL, key);
+    int folder = orch_beside_open(store, ORCH_BESIDE_TRIAL, key);
     struct gathering all;
     int64_t points = 0;
     gathering_init(&all, parse_record(record_json), started_ns);
@@ -239,7 +239,7 @@ bool orch_collect(struct orch_store *store, const char *key, const char *record_
         fill_collected(&all, points, out);
         if (folder >= 0 && orch_verdict_facts(all.verdict)->spares)
             drop_checkpoint(store, folder);
-        orch_entry_remove(store, ORCH_ENTRY_TRIAL, key, NULL);
+        orch_beside_remove(store, ORCH_BESIDE_TRIAL, key, NULL);
     }
     gathering_clear(&all);
     if (folder >= 0)

@@ -88,7 +88,7 @@ static bool launch(struct run *run, struct job *job, const struct orch_slot *slo
     host->pidfd = host->stdin_fd = -1;
     if (!orch_trialdir_write(run->plan, item, slot, dir, error) ||
         !schedule_spawn(run, host, error)) {
-        orch_entry_remove(run->plan->store, ORCH_ENTRY_TRIAL, host->running.key, NULL);
+        orch_beside_remove(run->plan->store, ORCH_BESIDE_TRIAL, host->running.key, NULL);
         orch_store_forget(run->plan->store, host->running.key, NULL);
         schedule_host_free(host);
         return false;

@@ -22,7 +22,7 @@
 
 char *orch_checkpoint_path(struct orch_store *store, const char *name)
 {
-    return orch_entry_path(store, ORCH_ENTRY_CHECKPOINT, name);
+    return orch_beside_path(store, ORCH_BESIDE_CHECKPOINT, name);
 }
 
 void orch_trialdir_clear(struct orch_trialdir *trialdir)
@@ -494,7 +494,7 @@ bool orch_trialdir_prepare(struct orch_plan *plan, const struct orch_plan_item *
     }
     memset(out, 0, sizeof *out);
     orch_key_make(out->key);
-    out->path = orch_entry_path(plan->store, ORCH_ENTRY_TRIAL, out->key);
+    out->path = orch_beside_path(plan->store, ORCH_BESIDE_TRIAL, out->key);
     out->params = json_incref(params);
     orch_environments_keep(plan->environments, item->cell->experiment,
                            orch_store_folder(plan->store));
@@ -507,13 +507,13 @@ bool orch_trialdir_write(struct orch_plan *plan, const struct orch_plan_item *it
                          GError **error)
 {
     struct orch_store *store = plan->store;
-    if (!orch_entry_make(store, ORCH_ENTRY_TRIAL, trialdir->key, 0700, error) ||
-        !orch_entry_make_parent(store, ORCH_ENTRY_CHECKPOINT, error))
+    if (!orch_beside_make(store, ORCH_BESIDE_TRIAL, trialdir->key, 0700, error) ||
+        !orch_beside_make_parent(store, ORCH_BESIDE_CHECKPOINT, error))
         return false;
     g_autofree char *record = g_build_filename(trialdir->path, ORCH_TRIAL_RECORD, NULL);
     if (orch_file_write(record, trialdir->record, strlen(trialdir->record), false, error) &&
         write_trial(plan, item, trialdir->params, slot, trialdir, error))
         return true;
-    orch_entry_remove(store, ORCH_ENTRY_TRIAL, trialdir->key, NULL);
+    orch_beside_remove(store, ORCH_BESIDE_TRIAL, trialdir->key, NULL);
     return false;
 }
