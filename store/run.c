@@ -122,8 +122,10 @@ static struct orch_run *nth_last(struct orch_store *store, int64_t back, const c
     GError *problem = NULL;
     struct orch_run *run = one_run(store, s, &problem);
     if (!run && !problem)
-        orch_error_set(error, ORCH_ERROR_NOT_FOUND, "'orch ls' lists the runs",
-                       "no run '%s': store '%s' has fewer runs", text, store->path);
+        orch_error_set(error, ORCH_ERROR_NOT_FOUND,
+                       back ? "'orch ls' lists the runs" : "'orch run RECIPE' makes one",
+                       "no run '%s': store '%s' has %s", text, store->path,
+                       back ? "fewer runs" : "none that ended");
     else if (problem)
         g_propagate_error(error, problem);
     return run;

@@ -281,6 +281,9 @@ GPtrArray *orch_store_history(struct orch_store *store, const char *recipe, cons
 struct orch_where;
 /** NULL with ORCH_ERROR_USAGE naming the column and, for an unknown name, the nearest known. */
 struct orch_where *orch_where_parse(const char *text, GError **error);
+/** The hint when no run has the metric or result `name`: the nearest name, else those that there
+ * are. The caller frees. */
+char *orch_store_metric_hint(struct orch_store *store, const char *name);
 void orch_where_free(struct orch_where *where);
 
 /** A name that a filter compares, as written ("lr", "param.lr", "state"). */

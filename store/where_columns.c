@@ -173,6 +173,30 @@ static bool name_exists(struct orch_store *store, const struct where_name *name,
     return true;
 }
 
+char *orch_store_metric_hint(struct orch_store *store, const char *name)
+{
+    enum { SHOWN = 12 };
+    g_autoptr(GPtrArray) names = g_ptr_array_new_with_free_func(g_free);
+    for (size_t i = 1; i < G_N_ELEMENTS(SCOPES); i++) { /* results and metrics */
+        sqlite3_stmt *s = store_statement(store, SCOPES[i].all, NULL);
+        while (s && store_step(store, s, NULL) > 0)
+            g_ptr_array_add(names, orch_text_line(store_column_text(s, 0)));
+    }
+    if (!names->len)
+        return g_strdup("no run has recorded a metric yet: 'orch run RECIPE' makes runs");
+    g_ptr_array_add(names, NULL);
+    char *near = orch_suggest_hint(name, (const char *const *)names->pdata);
+    if (near)
+        return near;
+    GString *hint = g_string_new("runs have ");
+    for (guint i = 0; i + 1 < names->len && i < SHOWN; i++)
+        g_string_append_printf(hint, "%s'%s'", i ? ", " : "", (char *)names->pdata[i]);
+    if (names->len - 1 > SHOWN)
+        g_string_append_printf(hint, " and %u more: 'orch show RUN' lists those of one",
+                               names->len - 1 - SHOWN);
+    return g_string_free(hint, FALSE);
+}
+
 static void say_unknown(struct orch_store *store, const struct orch_where *where,
                         const struct where_name *name, GError **error)
 {

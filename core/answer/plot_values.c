@@ -301,9 +301,10 @@ static bool check_y(const struct orch_plot_values *v, GError **error)
         const struct orch_wanted *y = v->plot->y->pdata[i];
         if (any_has_number(v, y->name))
             continue;
-        orch_error_set(error, ORCH_ERROR_USAGE,
-                       "'orch show @last' lists the metrics of a run; NaN alone is not drawn",
-                       "no trial has a metric or result '%s'", y->name);
+        g_autofree char *hint =
+            v->trials->store ? orch_store_metric_hint(v->trials->store, y->name) : NULL;
+        orch_error_set(error, ORCH_ERROR_USAGE, hint, "no trial has a metric or result '%s'",
+                       y->name);
         return false;
     }
     return true;

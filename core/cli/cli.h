@@ -195,6 +195,8 @@ void orch_help_command(FILE *out, const struct orch_command *command);
 bool orch_help_group(FILE *out, const char *word);
 char *orch_help_markdown(const struct orch_command *command);
 char *orch_help_man(const struct orch_command *command);
+/** The error for words that begin no command: the nearest one, or what others call it. */
+void orch_command_unknown(int argc, const char *const *argv, GError **error);
 /** For a name, or NULL. */
 const struct orch_command *orch_command_find(const char *name);
 

@@ -240,7 +240,8 @@ static GPtrArray *with_metric(struct request *r, struct orch_store *store, const
     }
     if (with->len)
         return g_steal_pointer(&with);
-    orch_error_set(error, ORCH_ERROR_NOT_FOUND, "'orch show @last' lists the metrics of a run",
+    g_autofree char *hint = orch_store_metric_hint(store, r->wish.metric);
+    orch_error_set(error, ORCH_ERROR_NOT_FOUND, hint,
                    "no run that ended well has a metric or result '%s'", r->wish.metric);
     return NULL;
 }

@@ -225,7 +225,8 @@ static bool add_row(struct request *c, const struct orch_side *a, const struct o
     row->is_refused = row->match->is_timing && row->match->is_across && !c->options->across;
     g_ptr_array_add(c->out.rows, row);
     if (is_asked(c, name) && (!row->match->a->len || !row->match->b->len)) {
-        orch_error_set(error, ORCH_ERROR_NOT_FOUND, "'orch show RUN' lists what a run has",
+        g_autofree char *hint = orch_store_metric_hint(c->cli->workspace->store, name);
+        orch_error_set(error, ORCH_ERROR_NOT_FOUND, hint,
                        "no run of %c has a metric or result '%s'", row->match->a->len ? 'B' : 'A',
                        name);
         return false;

@@ -56,7 +56,8 @@ static bool read_axes(const char *text, enum orch_ledger_axis *axes, size_t *out
         }
         if (found < 0 || seen[found]) {
             g_autofree char *hint = orch_suggest_hint(words[i], names);
-            orch_error_set(error, ORCH_ERROR_USAGE, hint,
+            g_autofree char *all = g_strjoinv(", ", (char **)(uintptr_t)names);
+            orch_error_set(error, ORCH_ERROR_USAGE, hint ? hint : all,
                            found < 0 ? "option '--by': there are no sums by '%s'"
                                      : "option '--by': '%s' is there twice",
                            words[i]);

@@ -130,6 +130,24 @@ static bool add_actives(struct orch_cli *cli, struct orch_store *store, struct o
     return actives != NULL;
 }
 
+/* A metric that no listed run has would be a column of dashes, without a word. */
+static bool warn_of_metrics(struct orch_cli *cli, struct orch_store *store, const GPtrArray *runs,
+                            const char **metrics, GError **error)
+{
+    for (int i = 0; metrics && metrics[i]; i++) {
+        double value = NAN;
+        for (guint k = 0; isnan(value) && k < runs->len; k++)
+            if (!orch_run_number(store, runs->pdata[k], metrics[i], ORCH_AGGREGATE_LAST, &value,
+                                 NULL, NULL, error))
+                return false;
+        g_autofree char *hint = orch_store_metric_hint(store, metrics[i]);
+        if (isnan(value) && runs->len)
+            orch_cli_warn(cli, "no run in the list has a metric or result '%s'\n  hint: %s",
+                          metrics[i], hint);
+    }
+    return true;
+}
+
 static int run(struct orch_cli *cli, const void *options, GError **error)
 {
     const struct ls_options *o = options;
@@ -171,7 +189,7 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
     bool ok = filtered || add_actives(cli, store, table, o->metrics, error);
     for (guint i = 0; ok && i < runs->len; i++)
         ok = add_run(store, table, runs->pdata[i], o->metrics, error);
-    if (!ok)
+    if (!ok || !warn_of_metrics(cli, store, runs, o->metrics, error))
         return -1;
     orch_table_print(cli, table, "runs");
     if (!cli->json && total > runs->len) {

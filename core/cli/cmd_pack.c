@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "core/cli/export_bundle.h"
 #include "core/cli/report.h"
 #include "core/pack/pack.h"
 
@@ -132,6 +133,8 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
                        "'%s' is a folder", path);
         return -1;
     }
+    if (!cli_may_write_bundle(path, error))
+        return -1;
     cli->needs_every_plugin = true;
     struct orch_expansion *expansion = orch_cli_recipe(cli, cli->args[0], &o->variant, error);
     struct orch_plan *plan =

@@ -163,13 +163,23 @@ static bool write_or_list(const struct export_bundle *what, struct orch_store *s
     return orch_file_sha256(what->path, sha256, &tally->bytes, error);
 }
 
+bool cli_may_write_bundle(const char *path, GError **error)
+{
+    if (!g_file_test(path, G_FILE_TEST_IS_REGULAR) || orch_bundle_is(path))
+        return true;
+    orch_error_set(error, ORCH_ERROR_USAGE, "choose a name that is not taken, such as results.orch",
+                   "'%s' is there already, and is neither a bundle nor a pack", path);
+    return false;
+}
+
 bool export_bundle(struct orch_cli *cli, const struct export_bundle *what, GError **error)
 {
     struct orch_store *store = orch_cli_store(cli, ORCH_STORE_READ, error);
     struct orch_item_choice choice = {.datasets = what->datasets};
     struct orch_where *where = NULL;
     struct tally tally = {.cli = cli, .is_told = what->dry_run};
-    if (!store || !cli_artifact_bytes(what->artifacts, &choice.artifact_bytes, error) ||
+    if (!store || (!what->dry_run && !cli_may_write_bundle(what->path, error)) ||
+        !cli_artifact_bytes(what->artifacts, &choice.artifact_bytes, error) ||
         !choose_runs(cli, what, store, &where, error))
         return false;
     choice.where = where;

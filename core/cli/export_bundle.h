@@ -13,6 +13,9 @@ struct export_bundle {
     bool dry_run;
 };
 
+/** False with ORCH_ERROR_USAGE when a file lies at `path` that is neither a bundle nor a pack: what
+ * one would not want to lose by a slip. */
+bool cli_may_write_bundle(const char *path, GError **error);
 /** Writes it (the cli's arguments: runs, or recipe files), or lists what would go into it. */
 bool export_bundle(struct orch_cli *cli, const struct export_bundle *what, GError **error);
 

@@ -317,7 +317,7 @@ static int run_help(struct orch_cli *cli, const void *options, GError **error)
     }
     if (orch_help_group(stdout, name))
         return ORCH_EXIT_OK;
-    orch_error_set(error, ORCH_ERROR_USAGE, "'orch help' lists all", "unknown command '%s'", name);
+    orch_command_unknown(cli->arg_count, cli->args, error);
     return -1;
 }
 

@@ -111,7 +111,7 @@ static const char *usual_word(const char *typed)
     return NULL;
 }
 
-static void unknown_command(int argc, char **argv, GError **error)
+void orch_command_unknown(int argc, const char *const *argv, GError **error)
 {
     g_autoptr(GPtrArray) names = g_ptr_array_new();
     g_autofree char *prefix = g_strconcat(argv[0], " ", NULL);
@@ -258,7 +258,7 @@ static int dispatch(struct orch_cli *cli, GError **error)
     if (!cli->command && asks_for_group(argc, argv) && orch_help_group(stdout, argv[0]))
         return ORCH_EXIT_OK;
     if (!cli->command) {
-        unknown_command(argc, argv, error);
+        orch_command_unknown(argc, (const char *const *)argv, error);
         return -1;
     }
     return run_command(cli, words, error);

@@ -162,6 +162,27 @@ static bool parse_part(const char *text, unsigned *part, unsigned *count, GError
     return false;
 }
 
+/* Where the recipe may be that was named so: "first" and "recipes/first" are recipes/first.recipe.
+ */
+static void recipe_not_found(const char *path, GError **error)
+{
+    g_autofree char *with_ending = g_strconcat(path, ".recipe", NULL);
+    g_autofree char *base = g_path_get_basename(path);
+    g_autofree char *base_with_ending = g_path_get_basename(with_ending);
+    g_autofree char *in_folder = g_build_filename("recipes", base, NULL);
+    g_autofree char *in_folder_with_ending = g_build_filename("recipes", base_with_ending, NULL);
+    const char *const places[] = {with_ending, in_folder, in_folder_with_ending, NULL};
+    g_autofree char *hint = NULL;
+    for (int i = 0; places[i] && !hint; i++)
+        if (g_file_test(places[i], G_FILE_TEST_IS_REGULAR))
+            hint = g_strdup_printf("did you mean '%s'?", places[i]);
+    if (!hint)
+        hint = g_strdup(g_file_test("recipes", G_FILE_TEST_IS_DIR)
+                            ? "'ls recipes' shows those that are here"
+                            : "'orch init' writes a first recipe into recipes/");
+    orch_error_set(error, ORCH_ERROR_NOT_FOUND, hint, "there is no recipe '%s'", path);
+}
+
 struct orch_expansion *orch_cli_recipe(struct orch_cli *cli, const char *path,
                                        const struct orch_variant *variant, GError **error)
 {
@@ -176,6 +197,10 @@ struct orch_expansion *orch_cli_recipe(struct orch_cli *cli, const char *path,
         options.targets = cli->args + 1;
     g_autofree char *absolute = orch_path_absolute(path, NULL);
     g_autofree char *folder = g_path_get_dirname(absolute);
+    if (!g_file_test(path, G_FILE_TEST_EXISTS)) {
+        recipe_not_found(path, error);
+        return NULL;
+    }
     if (!orch_cli_workspace(cli, folder, error))
         return NULL;
     orch_plugins_set_smoke(orch_cli_plugins(cli), variant->smoke);

@@ -43,18 +43,3 @@ ok orch predict --net ResNet-50 --dataset ImageNet-1k --gpu 'Tesla V100' --cloud
 ok orch net show ResNet-18 --brief; ok orch gpu show rtx4090; has RTX-4090
 printf 'format: 1\nrecipe: r\nexperiments: { count: { plugin: netstat, with: { net: ResNet-50 } } }\n' >r.recipe
 ok orch run -q r.recipe
-
-# a refusal names a cure that works when it is typed
-ok orch predict --net nature-dqn --gpu all; has 'add --dataset NAME'
-ok orch predict --net nature-dqn --gpu all --dataset 50000; has 'take '
-ok orch predict --net resnet50 --gpu all --batch 100000; has 'smaller --batch'
-ok orch predict --net resnet50 --gpu all --budget 1usd --json; same "$(json nothing_because)" 'no GPU keeps to the limits: raise --budget or --deadline'
-sleeps nap 0.01
-fails 2 orch run nap.recipe -s seconds=-1; says "'-1' is negative; expected a duration"
-fails 2 orch run nap.recipe --deadline -2h; says "'-2h' is negative"
-# after Ctrl-C of a forced run: neither the same command nor the one without --force runs what is left
-sleeps long '0.01, 30'
-orch run long.recipe --force >/dev/null 2>"$SCRATCH/err1" & pid=$!
-for _ in $(seq 200); do grep -q '^\[1/2\]' "$SCRATCH/err1" && [ -n "$(ls .orch/trials/*/journal 2>/dev/null)" ] && break; sleep 0.02; done
-kill -INT $pid; sleep 0.2; kill -INT $pid; wait $pid; same $? 130 'the exit status'
-err=$(cat "$SCRATCH/err1"); says "what is left is in 'orch run long.recipe nap --force'"
