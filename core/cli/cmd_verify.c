@@ -8,9 +8,15 @@
 #include "core/cli/nets.h"
 #include "lib/base/error.h"
 
+#include "lib/base/file.h"
+#include "lib/data/unzip.h"
+
+#include <errno.h>
 #include <string.h>
 
 enum { RERUN_MAX = 1000 };
+#define HANDIN_BYTES_MAX ((int64_t)1 << 30) /* of the pack in a hand-in, as 'orch submit' has it   \
+                                             */
 
 struct verify_options {
     const char *rerun, *seed;
@@ -116,11 +122,79 @@ static json_t *verify(struct orch_cli *cli, struct orch_pack *pack, const struct
     return outcome;
 }
 
+/* What a hand-in's ZIP holds: its pack, and what beside it is not checked. */
+struct handed_in {
+    char *folder, *path; /* of the pack that was taken out; NULL: it is no ZIP */
+    char *name;
+    GPtrArray *others;
+};
+
+static bool unpack_handin(const char *path, struct handed_in *out, GError **error)
+{
+    GError *problem = NULL;
+    if (!orch_zip_is(path))
+        return true;
+    out->folder = g_build_filename(g_get_tmp_dir(), "orch-handin-XXXXXX", NULL);
+    if (!g_mkdtemp(out->folder)) {
+        orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot make a folder in '%s'",
+                             g_get_tmp_dir());
+        g_clear_pointer(&out->folder, g_free);
+        return false;
+    }
+    out->path = g_build_filename(out->folder, "handin.orch", NULL);
+    if (orch_zip_take(path, ".orch", HANDIN_BYTES_MAX, out->path, &out->name, &out->others,
+                      &problem))
+        return true;
+    if (!g_error_matches(problem, ORCH_ERROR, ORCH_ERROR_NOT_FOUND)) {
+        g_propagate_error(error, problem);
+        return false;
+    }
+    orch_error_set(error, ORCH_ERROR_IO,
+                   "'orch submit RECIPE --netid ID --pack' puts the evidence into the archive",
+                   "there is no pack in '%s': its notebooks alone cannot be verified", path);
+    g_error_free(problem);
+    return false;
+}
+
+static void clear_handin(struct handed_in *handin)
+{
+    if (handin->folder)
+        orch_tree_remove(handin->folder, NULL);
+    g_free(handin->folder);
+    g_free(handin->path);
+    g_free(handin->name);
+    if (handin->others)
+        g_ptr_array_unref(handin->others);
+}
+
+/* Adds {"archive": {"pack", "not_checked"}} to the outcome, and says it. */
+static void add_handin(struct orch_cli *cli, const struct handed_in *handin, json_t *outcome)
+{
+    json_t *others = json_array();
+    GString *text = g_string_new(NULL);
+    for (guint i = 0; i < handin->others->len; i++) {
+        json_array_append_new(others, json_string(handin->others->pdata[i]));
+        g_string_append_printf(text, "%s'%s'", i ? ", " : "", (char *)handin->others->pdata[i]);
+    }
+    json_object_set_new(outcome, "archive",
+                        json_pack("{s:s, s:o}", "pack", handin->name, "not_checked", others));
+    if (text->len)
+        orch_cli_say(cli, "'%s' is verified; beside it, and not checked: %s", handin->name,
+                     text->str);
+    g_string_free(text, TRUE);
+}
+
 static int verify_file(struct orch_cli *cli, const struct verify_options *o, GError **error)
 {
-    struct orch_pack *pack = orch_pack_open(cli->args[0], error);
+    struct handed_in handin = {0};
+    struct orch_pack *pack = unpack_handin(cli->args[0], &handin, error)
+                                 ? orch_pack_open(handin.path ? handin.path : cli->args[0], error)
+                                 : NULL;
     json_t *outcome = pack ? verify(cli, pack, o, error) : NULL;
     orch_pack_free(pack);
+    if (outcome && handin.path)
+        add_handin(cli, &handin, outcome);
+    clear_handin(&handin);
     if (!outcome)
         return -1;
     int status = is_good(outcome) ? ORCH_EXIT_OK : ORCH_EXIT_CHECK;
@@ -163,13 +237,15 @@ const struct orch_command ORCH_COMMAND_VERIFY = {
     .options = OPTIONS,
     .option_bytes = sizeof(struct verify_options),
     .about =
-        "Unpacks what 'orch pack' wrote into a scratch folder, computes the digests of all runs, "
+        "FILE is a pack of 'orch pack', or the ZIP of 'orch submit --pack'. Unpacks it into a "
+        "scratch folder, computes the digests of all runs, "
         "files and trees again, makes the report again from the runs, and compares every number. "
         "What cannot be checked here is said and never counts as good. Nothing of the pack is run "
         "unless --rerun asks for it, and a program of the pack only with --trust. Of a folder "
         "every pack is verified, and all are compared: runs that stand under two names are listed, "
         "with what exactly is equal. Exit status 7: something differs; 3: it is no pack.",
     .examples = "  orch verify hw4.orch\n"
+                "  orch verify abc123_hw4.zip            # a hand-in with its pack\n"
                 "  orch verify hw4.orch --rerun 3        # three trials, run again here\n"
                 "  orch verify handins/                  # a whole class\n"
                 "  orch verify handins/ --json",

@@ -10,6 +10,7 @@
 #include "lib/base/file.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
+#include "lib/data/unzip.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -30,6 +31,16 @@ static int compare_texts(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
+/* A ZIP of a hand-in, whose pack does not lie beside it as well. */
+static bool is_lone_zip(const char *path)
+{
+    if (!g_str_has_suffix(path, ".zip") || !orch_zip_is(path))
+        return false;
+    g_autofree char *stem = g_strndup(path, strlen(path) - strlen(".zip"));
+    g_autofree char *pack = g_strconcat(stem, ".orch", NULL);
+    return !g_file_test(pack, G_FILE_TEST_EXISTS);
+}
+
 static void add_packs(GPtrArray *paths, const char *folder, int depth)
 {
     g_autoptr(GDir) dir = g_dir_open(folder, 0, NULL);
@@ -40,7 +51,7 @@ static void add_packs(GPtrArray *paths, const char *folder, int depth)
             continue;
         if (depth && g_file_test(path, G_FILE_TEST_IS_DIR))
             add_packs(paths, path, depth - 1);
-        else if (orch_bundle_is(path))
+        else if (orch_bundle_is(path) || is_lone_zip(path))
             g_ptr_array_add(paths, g_steal_pointer(&path));
     }
 }

@@ -19,7 +19,7 @@ set_tests_properties(cli.0008-two-terminals cli.0052-paper cli.0036-bench cli.00
   PROPERTIES LABELS "slow")
 # share among several clones, pushers at once, packs of whole classes; 0060, 0063 and 0067 are the quick ones
 set_tests_properties(cli.0064-bundles cli.0066-push-pull cli.0068-push-hostile cli.0069-push-places cli.0072-coverage
-  cli.0073-part cli.0078-pack cli.0079-verify-tampered cli.0080-verify-hostile cli.0081-verify-class
+  cli.0073-part cli.0078-pack cli.0079-verify-tampered cli.0080-verify-hostile cli.0081-verify-class cli.0107-hand-in-zip
   PROPERTIES LABELS "slow" TIMEOUT 400)
 # keys are made, a store is damaged, two hosts hold locks, a hostile member's thousand refs
 set_tests_properties(cli.0075-signatures cli.0077-allowance cli.0082-repair cli.0084-doctor cli.0087-hostile-worth
