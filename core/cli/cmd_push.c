@@ -32,11 +32,33 @@ static const struct orch_option PUSH_OPTIONS[] = {
      "only these runs, and what they own"},
     {0}};
 
-static const char WHAT_LEAVES[] =
-    "what leaves this machine: of ended runs parameters, metrics, results and artifacts of\n"
-    "up to 4 MiB, the command line, facts about the machine and ids of source trees;\n"
-    "recipes, public notes, your name and address. No sources, private notes or data sets,\n"
-    "unless you say so. 'orch push --dry-run' lists every name";
+static const char *const LEAVES[] = {
+    "parameters, metrics, results, times and seeds of every ended run",
+    "what each trial printed, and its other artifacts of up to 4 MiB (--artifacts)",
+    "orch's command line, your name and mail address",
+    "this machine's host name, system, kernel, processor, memory, GPUs with their ids, and load",
+    "ids of source trees and commits, the branch, and the git remote's address without password",
+    "recipes, public notes, removals, signatures, and forecasts of these runs",
+};
+static const char STAYS[] = "what stays: sources (--with-source), private notes, data sets "
+                            "(--dataset), values of secret parameters";
+
+/* `of`: "what leaves this machine" or "what would leave this machine" */
+static void say_what_leaves(struct orch_cli *cli, const char *of)
+{
+    orch_cli_say(cli, "%s:", of);
+    for (size_t i = 0; i < G_N_ELEMENTS(LEAVES); i++)
+        orch_cli_say(cli, "  %s", LEAVES[i]);
+    orch_cli_say(cli, "%s", STAYS);
+}
+
+static json_t *leaves_json(void)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < G_N_ELEMENTS(LEAVES); i++)
+        json_array_append_new(list, json_string(LEAVES[i]));
+    return list;
+}
 
 /* Said once a store, before anything goes, and not before the remote is known to be one. */
 static bool tell_once(struct orch_cli *cli, struct orch_store *store,
@@ -57,7 +79,8 @@ static bool tell_once(struct orch_cli *cli, struct orch_store *store,
     orch_exchanged_clear(&there);
     if (!ok || !sends)
         return ok;
-    orch_cli_say(cli, "%s", WHAT_LEAVES);
+    say_what_leaves(cli, "what leaves this machine");
+    orch_cli_say(cli, "'orch push --dry-run' lists every name and its bytes");
     return orch_store_remember(store, TOLD, "1", error);
 }
 
@@ -119,6 +142,7 @@ static void print_outgoing(struct orch_cli *cli, const struct cli_remote *remote
     if (cli->json) {
         json_t *object = exchanged_json(remote, done);
         json_object_set_new(object, "items", json_incref(items));
+        json_object_set_new(object, "leaves", leaves_json());
         orch_cli_print_json(object);
         return;
     }
@@ -128,7 +152,7 @@ static void print_outgoing(struct orch_cli *cli, const struct cli_remote *remote
         printf("%s\t%" G_GINT64_FORMAT "\n", path, orch_json_int(item, "bytes", 0));
     }
     g_autofree char *bytes = orch_bytes_format(done->sent_bytes);
-    orch_cli_say(cli, "%s", WHAT_LEAVES);
+    say_what_leaves(cli, "what would leave this machine");
     orch_cli_say(cli,
                  "would send to '%s': %" G_GINT64_FORMAT " runs, %" G_GINT64_FORMAT
                  " items, %s before compression; nothing was sent",

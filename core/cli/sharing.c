@@ -27,6 +27,16 @@ static void say(void *ctx, const char *text)
         orch_cli_warn(sharing->cli, "%s", text);
 }
 
+static void tell(void *ctx, const char *text)
+{
+    const struct sharing *sharing = ctx;
+    const struct orch_listener *listener = sharing->listener;
+    if (listener && listener->message && !sharing->cli->quiet)
+        listener->message(listener->ctx, text);
+    else
+        orch_cli_say(sharing->cli, "%s", text);
+}
+
 struct sharing *sharing_look_at(struct orch_cli *cli, const char *remote, GError **error)
 {
     const struct orch_store *store = cli->workspace ? cli->workspace->store : NULL;
@@ -52,6 +62,7 @@ struct sharing *sharing_look_at(struct orch_cli *cli, const char *remote, GError
                   .is_folder = sharing->remote.is_folder,
                   .who = orch_user_name()},
         .say = say,
+        .tell = tell,
         .say_ctx = sharing};
     sharing->share = orch_share_new(&sharing->options, error);
     if (sharing->share)

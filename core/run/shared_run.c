@@ -19,6 +19,7 @@ struct orch_share {
     GHashTable *claimed;        /* item -> itself: with a claim of ours */
     GPtrArray *unsent;          /* const struct orch_plan_item *: ended well */
     GHashTable *holders;        /* item -> struct orch_claim *: last seen */
+    char *told_wait;            /* who runs what is waited for, as it was told last; or NULL */
     int64_t sent_mono_ns, looked_mono_ns, down_mono_ns;
     bool has_news;    /* a trial has ended since results were sent */
     bool looked_last; /* nothing but held trials was left, and it was looked once more */
@@ -88,6 +89,7 @@ void orch_share_free(struct orch_share *share)
     g_hash_table_unref(share->claimed);
     g_hash_table_unref(share->holders);
     g_ptr_array_unref(share->unsent);
+    g_free(share->told_wait);
     g_free(share);
 }
 
@@ -402,6 +404,23 @@ static void tick(void *ctx, bool quiet)
         send_unsent(share);
 }
 
+/* Nothing is left to do here: says for whom the run waits, when it is another than before. */
+static void tell_wait(struct orch_share *share)
+{
+    g_autoptr(GArray) holders = holders_of(share, share->plan);
+    GString *who = g_string_new(NULL);
+    for (guint i = 0; i < holders->len; i++)
+        g_string_append_printf(who, "%s\n", g_array_index(holders, struct holder, i).who);
+    g_autofree char *now = g_string_free(who, FALSE);
+    if (!*now || g_strcmp0(now, share->told_wait) == 0 || !share->options->tell)
+        return;
+    g_autofree char *held = orch_share_held_text(share, share->plan);
+    g_autofree char *text = g_strdup_printf("waiting: %s, or longer; Ctrl-C ends the wait", held);
+    share->options->tell(share->options->say_ctx, text);
+    g_free(share->told_wait);
+    share->told_wait = g_steal_pointer(&now);
+}
+
 static enum orch_again again(void *ctx, bool idle)
 {
     struct orch_share *share = ctx;
@@ -412,6 +431,8 @@ static enum orch_again again(void *ctx, bool idle)
         return is_time ? ORCH_AGAIN_NOW : ORCH_AGAIN_LATER;
     if (!share->options->waits && share->looked_last)
         return ORCH_AGAIN_NEVER;
+    if (share->options->waits)
+        tell_wait(share);
     if (share->options->waits && !is_time)
         return ORCH_AGAIN_LATER;
     share->looked_last = true;

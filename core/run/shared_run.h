@@ -31,7 +31,9 @@ struct orch_share_options {
     bool waits; /* for trials that others run, and takes over those whose claims expire */
     /** A sentence for the user: a network that fails, the first time. May be NULL. */
     void (*say)(void *ctx, const char *text);
-    void *say_ctx;
+    /** For whom the run waits and until when (with `waits`), whenever that changes. May be NULL. */
+    void (*tell)(void *ctx, const char *text);
+    void *say_ctx; /* of both */
 };
 
 struct orch_share;

@@ -45,6 +45,15 @@ ok orch plan naps.recipe -x seconds=3; has_not bob
 ok orch db check
 kill -INT $bob; wait $bob
 same "$(git -C ../hub.git for-each-ref refs/orch/claims)" '' 'claims after Ctrl-C'
+# with --wait: for whom, and until when
+sleeps one 60; cp one.recipe ../bob/
+(cd ../bob && ORCH_USER=bob exec orch run one.recipe --share >/dev/null 2>&1) & bob=$!
+for _ in $(seq 100); do [ -n "$(git -C ../hub.git for-each-ref refs/orch/claims)" ] && break; sleep 0.1; done
+orch run one.recipe --share --wait >/dev/null 2>"$SCRATCH/wait.err" & ada=$!
+for _ in $(seq 100); do grep -q waiting "$SCRATCH/wait.err" && break; sleep 0.1; done
+kill -INT $ada; wait $ada; kill -INT $bob; sleep 0.3; kill -INT $bob; wait $bob
+err=$(<"$SCRATCH/wait.err"); says 'waiting: 1 trial is run by bob until '; says 'Ctrl-C ends the wait'; says_not warning
+same "$(grep -c waiting: <<<"$err")" 1 'lines that say whom it waits for'
 # a folder is a place as well, and needs no git
 cd "$SCRATCH"; mkdir shared
 for who in ada bob; do rm -rf $who/.orch; done
