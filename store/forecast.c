@@ -169,7 +169,7 @@ GPtrArray *orch_store_grades(struct orch_store *store, GError **error)
     sqlite3_stmt *s = store_statement(
         store,
         "SELECT r.key, f.tier, f.model, r.experiment, r.where_key,"
-        " json_extract(" FACTS ", '$.cost.network'), f.p5, f.p50, f.p95, r.wall_ms, f.made"
+        " json_extract(" FACTS ", '$.cost.network'), f.p5, f.p50, f.p95, r.wall_ms, f.made, r.facts"
         " FROM forecast f JOIN run r ON r.key = f.run WHERE r.state = 'ok' AND r.wall_ms" SANE_MS
         " AND f.p5" SANE_S " AND f.p50" SANE_S " AND f.p95" SANE_S " AND r.id NOT IN " STORE_HIDDEN
         " ORDER BY f.made",
@@ -189,6 +189,7 @@ GPtrArray *orch_store_grades(struct orch_store *store, GError **error)
         grade->p95_s = sqlite3_column_double(s, 8);
         grade->wall_s = sqlite3_column_double(s, 9) / 1e3;
         grade->made_ns = sqlite3_column_int64(s, 10);
+        grade->is_disturbed = orch_facts_are_disturbed((const char *)sqlite3_column_text(s, 11));
         g_ptr_array_add(grades, grade);
     }
     if (more == 0)

@@ -52,6 +52,7 @@ struct orch_grade {
     char *network; /* that the run declared, or NULL */
     double p5_s, p50_s, p95_s, wall_s;
     int64_t made_ns;
+    bool is_disturbed; /* other programs kept the CPUs busy while the run ran */
 };
 void orch_grade_free(struct orch_grade *grade);
 /** All of them, oldest first: struct orch_grade *; the caller unrefs. */

@@ -57,6 +57,7 @@ struct request {
     const struct best_options *options;
     struct orch_ranking_wish wish;
     const char *unit;
+    guint disturbed_left_out, disturbed_kept; /* runs, as orch_disturbed_find counts them */
 };
 
 /* ---- as text ------------------------------------------------------------------------------------
@@ -218,8 +219,10 @@ static void print_json(const struct request *r, const GPtrArray *rankings)
                                              (json_int_t)ranking->worse, "method", method,
                                              "shared_base", ranking->shared));
     }
-    orch_cli_print_json(json_pack("{s:s s:s? s:s s:o}", "metric", r->wish.metric, "unit", r->unit,
-                                  "better", r->wish.larger_wins ? "max" : "min", "rankings", all));
+    orch_cli_print_json(json_pack("{s:s s:s? s:s s:i s:i s:o}", "metric", r->wish.metric, "unit",
+                                  r->unit, "better", r->wish.larger_wins ? "max" : "min",
+                                  "disturbed_left_out", (int)r->disturbed_left_out,
+                                  "disturbed_counted", (int)r->disturbed_kept, "rankings", all));
 }
 
 /* ---- the command --------------------------------------------------------------------------------
@@ -259,7 +262,7 @@ static bool settle_direction(struct request *r, const char *better, GError **err
 }
 
 /* A time leaves out runs during which the machine did other work, and says so. */
-static void leave_out_disturbed(struct orch_cli *cli, GPtrArray *runs)
+static void leave_out_disturbed(struct request *r, GPtrArray *runs)
 {
     struct orch_disturbed disturbed;
     orch_disturbed_find(runs, &disturbed);
@@ -269,7 +272,9 @@ static void leave_out_disturbed(struct orch_cli *cli, GPtrArray *runs)
     g_autofree char *text =
         orch_disturbed_text(disturbed.left_out_count, disturbed.kept_count, "--disturbed");
     if (text)
-        orch_cli_say(cli, "%s", text);
+        orch_cli_say(r->cli, "%s", text);
+    r->disturbed_left_out = disturbed.left_out_count;
+    r->disturbed_kept = disturbed.kept_count;
     orch_disturbed_clear(&disturbed);
 }
 
@@ -293,7 +298,7 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
     if (!with || !settle_direction(&r, better, error))
         return -1;
     if (!o->disturbed && orch_unit_is_timing(r.unit, NULL))
-        leave_out_disturbed(cli, with);
+        leave_out_disturbed(&r, with);
     g_autoptr(GPtrArray) rankings = orch_rankings_make(store, with, &r.wish, error);
     if (!rankings)
         return -1;

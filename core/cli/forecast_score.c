@@ -64,6 +64,21 @@ static void add_line(struct orch_table *table, const struct line *line)
     add_percent(table, score.coverage_90);
 }
 
+/* Removes the grades of runs during which the machine did other work, where others remain. Returns
+ * how many. */
+static guint leave_out_disturbed(GPtrArray *grades)
+{
+    guint disturbed = 0;
+    for (guint i = 0; i < grades->len; i++)
+        disturbed += ((const struct orch_grade *)grades->pdata[i])->is_disturbed;
+    if (disturbed == grades->len)
+        return 0;
+    for (guint i = grades->len; i-- > 0;)
+        if (((const struct orch_grade *)grades->pdata[i])->is_disturbed)
+            g_ptr_array_remove_index(grades, i);
+    return disturbed;
+}
+
 int forecast_score(struct orch_cli *cli, GError **error)
 {
     static const char *const headers[] = {"tier",        "model",        "where",
@@ -73,6 +88,10 @@ int forecast_score(struct orch_cli *cli, GError **error)
     g_autoptr(GPtrArray) grades = store ? orch_store_grades(store, error) : NULL;
     if (!grades)
         return -1;
+    guint left_out = leave_out_disturbed(grades);
+    if (left_out)
+        orch_cli_say(cli, "%u forecast%s not scored: other programs kept the CPUs busy meanwhile",
+                     left_out, left_out == 1 ? " is" : "s are");
     g_autoptr(GPtrArray) lines = g_ptr_array_new_with_free_func(free_line);
     g_autoptr(GHashTable) by_key = g_hash_table_new(g_str_hash, g_str_equal);
     struct line all = {NULL, "all", "-", "-", "-", {0}};
