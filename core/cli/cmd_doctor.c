@@ -77,6 +77,12 @@ static void look_at_git(struct orch_cli *cli, struct findings *f)
         source->dirty ? " (uncommitted changes)" : "", (double)(orch_mono_ns() - begin) / 1e6,
         orch_vcs_backend(cli->workspace->vcs));
     add(f, "git", "ok", text, "");
+    const GPtrArray *filters = orch_vcs_filters_not_run(cli->workspace->vcs);
+    for (guint i = 0; filters && i < filters->len && i < 5; i++) {
+        g_autofree char *detail = g_strdup_printf(
+            "filter '%s' of the repository's own settings is not run", (char *)filters->pdata[i]);
+        add(f, "git", "missing", detail, "define it with 'git config --global'");
+    }
     for (guint i = 0; i < source->left_out->len && i < 5; i++) {
         const struct orch_left_out *file = source->left_out->pdata[i];
         g_autofree char *detail = g_strdup_printf("%s is not captured: %s", file->path, file->why);

@@ -143,6 +143,15 @@ void orch_cli_warn_of_source(struct orch_cli *cli)
                       "'%s' is in no git repository: runs are recorded as unversioned\n  hint: "
                       "git init",
                       cli->workspace->folder);
+    const GPtrArray *filters =
+        cli->workspace->vcs ? orch_vcs_filters_not_run(cli->workspace->vcs) : NULL;
+    if (filters && filters->len)
+        orch_cli_warn(
+            cli,
+            "the git filter '%s' is defined only in this repository's own settings, so it "
+            "was not run: files are captured as they lie\n  hint: if you trust it, "
+            "define it for yourself with 'git config --global'",
+            (char *)filters->pdata[0]);
     guint count = source && source->left_out ? source->left_out->len : 0;
     if (!count)
         return;

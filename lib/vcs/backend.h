@@ -101,6 +101,8 @@ struct orch_vcs {
     git_repository *repository; /* NULL under the git program */
     GHashTable *listed;         /* id -> files: trees known by their lists alone (listed.c) */
     /* the files of the tree that was asked for last: one plan asks for many subtrees of one tree */
+    char **filter_settings; /* git program: switches off filters that only the repository defines */
+    GPtrArray *own_filters; /* their names */
     char *cached_tree;
     GPtrArray *cached_entries;
 };
@@ -112,6 +114,9 @@ void orch_libgit2_close(struct orch_vcs *vcs);
 /** Why the git program must do it though libgit2 can open it (split index, clean filter); NULL: it
  * need not. The caller frees. */
 char *orch_libgit2_limits(struct orch_vcs *vcs);
+
+/** Finds the filters that the repository's own settings define, so that none of them is run. */
+bool orch_filters_find(struct orch_vcs *vcs, GError **error);
 
 /** Opens through the git program. True: opened, or none (`vcs->root` NULL). */
 bool orch_gitprog_open(struct orch_vcs *vcs, const char *dir, GError **error);

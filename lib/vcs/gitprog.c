@@ -20,7 +20,10 @@ static GString *ask(const struct orch_vcs *vcs, const char *const *args, const c
                     GError **error)
 {
     GString *out = NULL;
-    const struct orch_git_run run = {.dir = vcs->root, .args = args, .index_path = index_path};
+    const struct orch_git_run run = {.dir = vcs->root,
+                                     .args = args,
+                                     .index_path = index_path,
+                                     .settings = (const char *const *)vcs->filter_settings};
     return orch_git_run(&run, &out, NULL, error) ? out : NULL;
 }
 
@@ -28,8 +31,11 @@ static GString *ask(const struct orch_vcs *vcs, const char *const *args, const c
 static bool tell(const struct orch_vcs *vcs, const char *const *args, const char *index_path,
                  const GString *input, GError **error)
 {
-    const struct orch_git_run run = {
-        .dir = vcs->root, .args = args, .index_path = index_path, .input = input};
+    const struct orch_git_run run = {.dir = vcs->root,
+                                     .args = args,
+                                     .index_path = index_path,
+                                     .input = input,
+                                     .settings = (const char *const *)vcs->filter_settings};
     return orch_git_run(&run, NULL, NULL, error);
 }
 
@@ -69,7 +75,7 @@ bool orch_gitprog_open(struct orch_vcs *vcs, const char *dir, GError **error)
     vcs->root = ask_line(dir, ARGS("rev-parse", "--show-toplevel"), 0, error);
     vcs->git_dir =
         vcs->root ? ask_line(dir, ARGS("rev-parse", "--absolute-git-dir"), 0, error) : NULL;
-    return vcs->git_dir != NULL;
+    return vcs->git_dir != NULL && orch_filters_find(vcs, error);
 }
 
 /* ---- scan -------------------------------------------------------------------------------------

@@ -84,6 +84,10 @@ static GPtrArray *child_argv(const struct orch_git_run *run)
         g_ptr_array_add(argv, g_strdup("-c"));
         g_ptr_array_add(argv, g_strdup(settings[i]));
     }
+    for (const char *const *setting = run->settings; setting && *setting; setting++) {
+        g_ptr_array_add(argv, g_strdup("-c"));
+        g_ptr_array_add(argv, g_strdup(*setting));
+    }
     for (const char *const *arg = run->args; *arg; arg++)
         g_ptr_array_add(argv, g_strdup(*arg));
     g_ptr_array_add(argv, NULL);

@@ -48,6 +48,8 @@ bool orch_vcs_use_gitprog(struct orch_vcs *vcs, const char *reason, GError **err
         vcs->root = other.root;
         vcs->git_dir = other.git_dir;
     }
+    vcs->filter_settings = other.filter_settings;
+    vcs->own_filters = other.own_filters;
     orch_libgit2_close(vcs);
     vcs->backend = &ORCH_BACKEND_GIT;
     g_free(vcs->name);
@@ -93,6 +95,9 @@ void orch_vcs_close(struct orch_vcs *vcs)
     g_clear_pointer(&vcs->listed, g_hash_table_unref);
     if (vcs->cached_entries)
         g_ptr_array_unref(vcs->cached_entries);
+    g_strfreev(vcs->filter_settings);
+    if (vcs->own_filters)
+        g_ptr_array_unref(vcs->own_filters);
     g_free(vcs->cached_tree);
     g_free(vcs->root);
     g_free(vcs->git_dir);

@@ -22,6 +22,10 @@ void orch_vcs_close(struct orch_vcs *vcs);
 const char *orch_vcs_root(const struct orch_vcs *vcs);
 /** "libgit2", or "git" with the reason ("git: split index"). Borrowed. */
 const char *orch_vcs_backend(const struct orch_vcs *vcs);
+/** Names of the clean filters that only the repository's own settings (.git/config) define: char *,
+ * or NULL. They are not run, because the settings may be a stranger's: files are captured and written
+ * as they lie. Borrowed. */
+const GPtrArray *orch_vcs_filters_not_run(const struct orch_vcs *vcs);
 
 /** Bounds of a capture. Larger files, and everything beyond the total, are left out and listed. */
 struct orch_capture_limits {

@@ -148,8 +148,8 @@ static void test_sparse_checkout(void **state)
 
 static void set_up_filter(const char *dir)
 {
-    GIT(dir, "config", "filter.rot.clean", "tr a-z n-za-m");
-    GIT(dir, "config", "filter.rot.smudge", "tr a-z n-za-m");
+    GIT(dir, "config", "--global", "filter.rot.clean", "tr a-z n-za-m");
+    GIT(dir, "config", "--global", "filter.rot.smudge", "tr a-z n-za-m");
 }
 
 static void test_clean_filter(void **state)
@@ -182,6 +182,35 @@ static void test_clean_filter(void **state)
     free_folder(dir);
 }
 
+/* A filter that came with the repository: a program of whoever packed it. */
+static void test_filter_of_the_repository(void **state)
+{
+    (void)state;
+    char *dir = new_repository_of("sha1");
+    g_autofree char *mark = path_in(scratch, "filter-ran");
+    g_autofree char *command = g_strdup_printf("touch '%s'; cat", mark);
+    GIT(dir, "config", "filter.evil.clean", command);
+    GIT(dir, "config", "filter.evil.smudge", command);
+    GIT(dir, "config", "filter.evil.required", "true");
+    GIT(dir, "config", "core.fsmonitor", command);
+    put(dir, ".gitattributes", "*.evil filter=evil\n");
+    put(dir, "text.evil", "hello\n");
+    struct orch_vcs *vcs = open_in(dir);
+    struct orch_source *source = capture_within(vcs, NULL);
+    g_autofree char *object = g_strconcat(source->tree, ":text.evil", NULL);
+    g_autofree char *stored = GIT_SAYS(dir, "-c", "core.fsmonitor=false", "cat-file", "-p", object);
+    assert_string_equal(stored, "hello");
+    g_autofree char *dest = g_strconcat(dir, "-out", NULL);
+    assert_true(orch_vcs_checkout(vcs, source->tree, dest, NULL));
+    assert_int_not_equal(access(mark, F_OK), 0);
+    assert_int_equal(orch_vcs_filters_not_run(vcs)->len, 1);
+    assert_string_equal(orch_vcs_filters_not_run(vcs)->pdata[0], "evil");
+    assert_true(orch_tree_remove(dest, NULL));
+    orch_source_free(source);
+    orch_vcs_close(vcs);
+    free_folder(dir);
+}
+
 /* The attributes came after the repository was opened, in a folder that git does not track. */
 static void test_new_filter(void **state)
 {
@@ -205,8 +234,8 @@ static void test_failing_filter(void **state)
 {
     (void)state;
     char *dir = new_repository_of("sha1");
-    GIT(dir, "config", "filter.bad.clean", "echo no room at the inn >&2; exit 3");
-    GIT(dir, "config", "filter.bad.required", "true");
+    GIT(dir, "config", "--global", "filter.bad.clean", "echo no room at the inn >&2; exit 3");
+    GIT(dir, "config", "--global", "filter.bad.required", "true");
     put(dir, ".gitattributes", "*.bad filter=bad\n");
     put(dir, "x.bad", "x\n");
     struct orch_vcs *vcs = open_in(dir);
@@ -582,6 +611,7 @@ int main(void)
         cmocka_unit_test(test_no_git_program),
         cmocka_unit_test(test_sparse_checkout),
         cmocka_unit_test(test_clean_filter),
+        cmocka_unit_test(test_filter_of_the_repository),
         cmocka_unit_test(test_new_filter),
         cmocka_unit_test(test_failing_filter),
         cmocka_unit_test(test_escaping_trees),
