@@ -90,6 +90,11 @@ bool orch_curve_fit(const double *k, const double *loss, size_t count,
 /** Loss at k, in the caller's units; below the curve's start that at its start. HUGE_VAL where the
  * form has its pole (b1 or d of 0 at its start). Never rises with k. */
 double orch_curve_loss(const struct orch_curve *curve, double k);
+/** Standard errors of b0, b1 and b2 (three numbers) of an Optimus curve fitted with equal weights
+ * to those of the points whose k is at least its start and below `end_k`. NaN for a parameter on
+ * its bound of 0, for the other form, and when no more points than parameters are there. */
+void orch_curve_errors(const struct orch_curve *curve, const double *k, const double *loss,
+                       size_t count, double end_k, double *out_errors);
 /** What the loss tends to, in the caller's units. */
 double orch_curve_limit(const struct orch_curve *curve);
 

@@ -264,17 +264,18 @@ static void choose_features(const struct orch_law_data *d, const struct scaled *
     }
 }
 
-static double line_r2(const struct orch_law_data *d, int output, const struct orch_law_line *l)
+/* `y`: what was regressed, less the effect of the device. */
+static double line_r2(const struct orch_law_data *d, const double *y, const struct orch_law_line *l)
 {
-    double mean = mean_of(d, output), rest = 0, whole = 0;
+    double mean = 0, rest = 0, whole = 0;
+    for (size_t i = 0; i < d->row_count; i++)
+        mean += y[i] / (double)d->row_count;
     for (size_t i = 0; i < d->row_count; i++) {
-        const struct orch_law_row *row = &d->rows[i];
-        double y = l->intercept + l->device[row->device];
+        double guess = l->intercept;
         for (int f = 0; f < ORCH_LAW_FEATURES; f++)
-            y += l->slopes[f] * d->features[row->network * ORCH_LAW_FEATURES + f];
-        double miss = back(l->is_log, y) - row->values[output];
-        rest += miss * miss;
-        whole += (row->values[output] - mean) * (row->values[output] - mean);
+            guess += l->slopes[f] * d->features[d->rows[i].network * ORCH_LAW_FEATURES + f];
+        rest += (guess - y[i]) * (guess - y[i]);
+        whole += (y[i] - mean) * (y[i] - mean);
     }
     bool is_constant = whole <= ROUNDING * mean * mean * (double)d->row_count;
     return is_constant ? (double)NAN : 1 - rest / whole;
@@ -304,7 +305,8 @@ static void fit_output(const struct orch_law_data *d, const struct scaled *s, in
             y[i] -= out->device[d->rows[i].device];
     }
     choose_features(d, s, y, output, out, line);
-    out->r2 = line_r2(d, output, out);
+    out->r2 = line_r2(d, y, out);
+    orch_law_line_errors(d, y, out);
 }
 
 /* ---- all --------------------------------------------------------------------------------------

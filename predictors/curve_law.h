@@ -16,6 +16,8 @@
 #include <stddef.h>
 
 #define ORCH_LAW_FEATURES 3
+/** From this condition number on the coefficients of a law are not determined one by one. */
+#define ORCH_LAW_CONDITION_MOST 1e4
 #define ORCH_LAW_OUTPUTS_MAX 64
 #define ORCH_LAW_NETWORKS_MAX 1000
 #define ORCH_LAW_DEVICES_MAX 64
@@ -45,8 +47,15 @@ struct orch_law_line {
     bool is_log; /* of the natural logarithm of the parameter */
     bool uses[ORCH_LAW_FEATURES];
     double intercept, slopes[ORCH_LAW_FEATURES]; /* slope 0 where it is not used */
+    /* Standard errors with networks as the independent units: devices and repeats of one network
+     * share what the sizes do not explain. NaN when no degree of freedom is left. */
+    double intercept_se, slope_se[ORCH_LAW_FEATURES];
+    /* Condition number of the design matrix (a column of ones and the features used, a row for each
+     * network, in the units of `features`): largest by smallest singular value. */
+    double condition;
     double device[ORCH_LAW_DEVICES_MAX]; /* added on a device: all 0 unless the test says so */
-    double r2;                           /* on the rows, after taking the exponential */
+    double r2;                           /* on the rows, of what was regressed: of the logarithm
+                                            where is_log */
     double left_out_error; /* mean of |predicted - fitted| / fitted on networks left out in
                               turn; NaN for fewer than 3 networks */
     struct orch_law_test test;
@@ -62,6 +71,11 @@ struct orch_law {
  * that are not finite or out of range. One network gives constants. */
 struct orch_law *orch_law_fit(const struct orch_law_data *data, GError **error);
 void orch_law_free(struct orch_law *law);
+
+/** Sets the standard errors and the condition number of a line whose features are chosen. `y`: what
+ * was regressed, a number for each row. */
+void orch_law_line_errors(const struct orch_law_data *data, const double *y,
+                          struct orch_law_line *line);
 
 /** Parameter `output` of a network with these features, on a device (-1: on average). */
 double orch_law_predict(const struct orch_law *law, int output, const double *features, int device);

@@ -28,8 +28,11 @@ static void add_fit(struct orch_table *table, const struct orch_set_cell *cell, 
 {
     const struct orch_curve *curve = &cell->fit.stages->curves[stage];
     orch_table_add_real(table, cell->fit.stages->starts[stage]);
+    const struct orch_stages *stages = cell->fit.stages;
+    double errors[3], end = stage + 1 < stages->count ? stages->starts[stage + 1] : HUGE_VAL;
+    orch_curve_errors(curve, cell->curve->k, cell->curve->loss, cell->curve->count, end, errors);
     for (int i = 0; i < 3; i++)
-        orch_table_add_real(table, curve->b[i]);
+        orch_table_add_estimate(table, curve->b[i], errors[i]);
     orch_table_add_int(table, (int64_t)curve->points);
     orch_table_add_real(table, stage ? (double)NAN : cell->fit.good.r2);
     orch_table_add_real(table, stage ? (double)NAN : 100 * cell->fit.good.relative_error);
@@ -85,11 +88,12 @@ bool orch_answer_curve(struct orch_asked *a, GError **error)
     if (set->cells->len) {
         orch_section_table(a->section, make_table(set));
         orch_curve_set_chart(set, a->section);
-        orch_section_note(a->section,
-                          "%s = 1/(b0 k + b1) + b2, b >= 0; k: steps (where the series is by "
-                          "epoch, epochs) from the start of the learning-rate stage; losses as "
-                          "recorded",
-                          metric ? metric : "loss");
+        orch_section_note(
+            a->section,
+            "%s = 1/(b0 k + b1) + b2, b >= 0; k: steps (where the series is by "
+            "epoch, epochs) from the start of the learning-rate stage; losses as "
+            "recorded; in brackets the standard error, as if each point's error were independent",
+            metric ? metric : "loss");
         orch_section_text(a->section, "%u of %u models%s", set->cells->len - missing,
                           set->cells->len, missing ? "; the others are missing" : "");
         for (guint i = 0; i < set->devices->len; i++)

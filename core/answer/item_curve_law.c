@@ -262,22 +262,40 @@ static char *param_name(const struct orch_set_law *law, int output)
                : g_strdup(name);
 }
 
+/* Laws whose coefficients are not determined one by one, by name. */
+static void say_conditions(struct orch_section *section, const struct orch_set_law *law)
+{
+    for (int i = 0; i < law->law->outputs; i++) {
+        const struct orch_law_line *line = &law->law->lines[i];
+        g_autofree char *name = param_name(law, i);
+        if (line->condition >= ORCH_LAW_CONDITION_MOST)
+            orch_section_text(section,
+                              "the law of %s is ill-conditioned: its design matrix has a condition "
+                              "number of %.2g (%g or more). Its features rise together, so the "
+                              "single coefficients mean little, and a prediction outside of the "
+                              "range of these networks is not to be trusted",
+                              name, line->condition, ORCH_LAW_CONDITION_MOST);
+    }
+}
+
 static void say_law(struct orch_section *section, const struct orch_set_law *law)
 {
     static const char *const headers[] = {
-        "of",           "scale", ">constant",         ">layers", ">log10 params",
-        ">log10 FLOPs", ">R2",   ">left-out error %", NULL};
+        "of",           "scale", ">constant",         ">layers",    ">log10 params",
+        ">log10 FLOPs", ">R2",   ">left-out error %", ">condition", NULL};
     struct orch_table *table = orch_table_new(headers);
     for (int i = 0; i < law->law->outputs; i++) {
         const struct orch_law_line *line = &law->law->lines[i];
         g_autofree char *name = param_name(law, i);
         orch_table_add(table, name, NULL);
         orch_table_add(table, line->is_log ? "ln" : "as it is", NULL);
-        orch_table_add_real(table, line->intercept);
+        orch_table_add_estimate(table, line->intercept, line->intercept_se);
         for (int f = 0; f < ORCH_LAW_FEATURES; f++)
-            orch_table_add_real(table, line->uses[f] ? line->slopes[f] : (double)NAN);
+            orch_table_add_estimate(table, line->uses[f] ? line->slopes[f] : (double)NAN,
+                                    line->slope_se[f]);
         orch_table_add_real(table, line->r2);
         orch_table_add_real(table, 100 * line->left_out_error);
+        orch_table_add_real(table, line->condition);
     }
     orch_section_table(section, table);
     orch_section_note(
@@ -286,6 +304,10 @@ static void say_law(struct orch_section *section, const struct orch_set_law *law
         "network left out best ('-': not used)%s",
         law->used, law->law->networks,
         law->law->networks < 3 ? "; below 3 networks: constants" : "");
+    orch_section_note(section,
+                      "in brackets the standard error (each network counts once); R2 is of the "
+                      "logarithm where the scale is ln");
+    say_conditions(section, law);
     if (law->passed)
         orch_section_note(
             section,

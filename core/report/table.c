@@ -10,6 +10,9 @@
 #include <math.h>
 #include <string.h>
 
+/* Standard errors below this share of the estimate are rounding. */
+#define ROUNDING 1e-12
+
 struct orch_table {
     unsigned columns;
     char **headers;
@@ -89,6 +92,24 @@ void orch_table_add_spread(struct orch_table *table, const struct orch_spread *s
         &g_array_index(table->cells, struct orch_table_cell, table->cells->len - 1);
     cell->number = spread->centre;
     cell->spread = *spread;
+}
+
+void orch_table_add_estimate(struct orch_table *table, double value, double standard_error)
+{
+    if (isnan(value) || !isfinite(standard_error) || standard_error <= ROUNDING * fabs(value)) {
+        orch_table_add_real(table, value);
+        return;
+    }
+    char *texts[2];
+    orch_numbers_format_like(2 * standard_error, (const double[]){value, standard_error}, texts, 2);
+    g_autofree char *text = g_strdup_printf("%s (%s)", texts[0], texts[1]);
+    g_free(texts[0]);
+    g_free(texts[1]);
+    orch_table_add(table, text, orch_json_finite(value));
+    struct orch_table_cell *cell =
+        &g_array_index(table->cells, struct orch_table_cell, table->cells->len - 1);
+    cell->number = value;
+    cell->standard_error = standard_error;
 }
 
 void orch_table_add_missing(struct orch_table *table)
@@ -283,6 +304,10 @@ json_t *orch_table_json(const struct orch_table *table)
         g_autofree char *name = g_strdelimit(g_ascii_strdown(table->headers[column], -1), " ", '_');
         json_object_set_new(row, name,
                             cell->value ? json_incref(cell->value) : json_string(cell->text));
+        if (cell->standard_error > 0) {
+            g_autofree char *own = g_strconcat(name, "_se", NULL);
+            json_object_set_new(row, own, orch_json_finite(cell->standard_error));
+        }
         if (cell->spread.form != ORCH_SPREAD_NONE) {
             g_autofree char *own = g_strconcat(name, "_spread", NULL);
             json_object_set_new(row, own, spread_json(&cell->spread));

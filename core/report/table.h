@@ -15,6 +15,7 @@ struct orch_table_cell {
     json_t *value;             /* what --json shows; NULL: the text */
     double number;             /* what it is made of; NaN: no number */
     struct orch_spread spread; /* of the runs behind the number; count 0: not made of runs */
+    double standard_error;     /* of the number, when it is an estimate; else 0 */
     bool is_missing;           /* nobody has run it */
 };
 
@@ -33,6 +34,9 @@ void orch_table_add_real(struct orch_table *table, double value); /* NaN: "-" */
 /** orch_spread_format of runs, with " n=2/3" where fewer are done than `planned`. */
 void orch_table_add_spread(struct orch_table *table, const struct orch_spread *spread,
                            unsigned done, unsigned planned);
+/** "0.0120 (0.0003)": an estimate with its standard error in brackets; the error NaN: the estimate
+ * alone. */
+void orch_table_add_estimate(struct orch_table *table, double value, double standard_error);
 /** "missing": a cell that nobody has run. */
 void orch_table_add_missing(struct orch_table *table);
 
@@ -59,7 +63,8 @@ char *orch_table_format(const struct orch_table *table, enum orch_table_format f
  * likes). The caller frees. */
 char *orch_table_aligned(const struct orch_table *table, bool color, int limit);
 /** An array of objects, a row each; a cell of several runs has a second key, its column's with
- * "_spread": n, form ("runs", "interval", "median and range"), low and high. New reference. */
+ * "_spread": n, form ("runs", "interval", "median and range"), low and high; an estimate one with
+ * "_se", its standard error. New reference. */
 json_t *orch_table_json(const struct orch_table *table);
 
 /** Columns that a text takes on a terminal. */

@@ -79,6 +79,66 @@ static void test_law_is_found(void **state)
     orch_law_free(law);
 }
 
+/* Against NumPy 1.24 on the same numbers: numpy.linalg.lstsq of ln b0 on (1, layers), the
+ * covariance s^2 (X'X)^-1 from the five networks' means (3 degrees of freedom), numpy.linalg.cond
+ * of X, and R2 of the logarithms (of b0 itself it would be 0.99706). With all three sizes the
+ * condition number is above 10^4. */
+static void test_errors(void **state)
+{
+    (void)state;
+    struct orch_law_data data = family(0.02, 0);
+    struct orch_law_line line = {
+        .is_log = true, .uses = {true}, .intercept = -3.00137681, .slopes = {-0.01988374}};
+    double y[ROWS];
+    for (int i = 0; i < ROWS; i++)
+        y[i] = log(values[i][0]);
+    orch_law_line_errors(&data, y, &line);
+    near(line.intercept_se, 0.01883786, 1e-7);
+    near(line.slope_se[0], 0.00051006, 1e-7);
+    assert_true(isnan(line.slope_se[1]));
+    near(line.condition, 94.635154, 1e-4);
+    struct orch_law_line all = {.is_log = true, .uses = {true, true, true}};
+    orch_law_line_errors(&data, y, &all);
+    near(all.condition, 25089.5983, 0.1);
+    assert_true(all.condition >= ORCH_LAW_CONDITION_MOST);
+    /* two networks leave no degree of freedom for a line */
+    data.networks = 2;
+    data.row_count = (size_t)2 * DEVICES;
+    orch_law_line_errors(&data, y, &line);
+    assert_true(isnan(line.slope_se[0]) && line.condition > 1);
+    struct orch_law *law = NULL;
+    data = family(0.02, 0);
+    law = fitted(&data);
+    assert_true(law->lines[0].is_log && law->lines[0].uses[0]);
+    if (!law->lines[0].uses[1] && !law->lines[0].uses[2])
+        near(law->lines[0].r2, 0.9976160298593435, 1e-9);
+    orch_law_free(law);
+}
+
+/* scipy.optimize.curve_fit of 1/(a k + b) + c on the same 40 points. */
+static void test_curve_errors(void **state)
+{
+    (void)state;
+    double k[40], loss[40], errors[3];
+    struct orch_curve curve;
+    GError *error = NULL;
+    for (int i = 0; i < 40; i++) {
+        k[i] = i + 1;
+        loss[i] = 1 / (0.05 * k[i] + 0.5) + 0.3 + 0.02 * sin(3 * k[i]);
+    }
+    assert_true(orch_curve_fit(k, loss, 40, NULL, &curve, &error));
+    orch_curve_errors(&curve, k, loss, 40, HUGE_VAL, errors);
+    near(curve.b[0], 0.05018979223, 1e-5);
+    near(errors[0] / 0.001711859349, 1, 2e-3);
+    near(errors[1] / 0.003279063035, 1, 2e-3);
+    near(errors[2] / 0.01475849365, 1, 2e-3);
+    curve.b[2] = 0; /* on its bound */
+    orch_curve_errors(&curve, k, loss, 40, HUGE_VAL, errors);
+    assert_true(isnan(errors[2]) && errors[0] > 0);
+    orch_curve_errors(&curve, k, loss, 2, HUGE_VAL, errors);
+    assert_true(isnan(errors[0]));
+}
+
 static void test_device_that_matters(void **state)
 {
     (void)state;
@@ -255,7 +315,8 @@ static void test_goodness_by_hand(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_law_is_found),     cmocka_unit_test(test_device_that_matters),
+        cmocka_unit_test(test_law_is_found),     cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_curve_errors),     cmocka_unit_test(test_device_that_matters),
         cmocka_unit_test(test_f_by_hand),        cmocka_unit_test(test_few_networks),
         cmocka_unit_test(test_never_negative),   cmocka_unit_test(test_law_refuses),
         cmocka_unit_test(test_choice_of_form),   cmocka_unit_test(test_too_few_points_for_power),
