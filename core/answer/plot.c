@@ -61,9 +61,9 @@ static char *note_of(const struct orch_plot_drawing *d)
         g_autofree char *n = d->n_low == d->n_high
                                  ? g_strdup_printf("%u", d->n_low)
                                  : g_strdup_printf("%u to %u", d->n_low, d->n_high);
-        g_string_append_printf(
-            note, "mean%s over n = %s runs",
-            d->chart->kind == ORCH_CHART_HEAT ? "" : " and its 95 % interval (t)", n);
+        g_string_append_printf(note, "mean%s over n = %s runs%s",
+                               d->has_intervals ? " and its 95 % interval" : "", n,
+                               d->has_runs ? ", which are drawn as well" : "");
     }
     if (d->is_each_run && d->chart->kind != ORCH_CHART_HISTOGRAM &&
         d->v.over != ORCH_PLOT_OVER_STEPS)

@@ -12,7 +12,9 @@ struct orch_plot_drawing {
     bool is_named_x;        /* x has categories */
     bool is_each_run;       /* points are runs, not means */
     GPtrArray *merged;      /* char *: swept names whose values one point puts together */
-    unsigned n_low, n_high; /* runs behind means with an interval; 0: there are none */
+    unsigned n_low, n_high; /* seeds behind the means of several; 0: there are none */
+    bool has_intervals;     /* of 5 seeds or more */
+    bool has_runs;          /* fewer: the runs are drawn */
     size_t thinned_from, thinned_to;
 };
 

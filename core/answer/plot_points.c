@@ -97,29 +97,65 @@ static void note_count(struct orch_plot_drawing *d, unsigned n)
     d->n_high = MAX(d->n_high, n);
 }
 
-/* Measured values of one place as their mean with its interval; of forecasts the means of theirs.
- */
+/* The unit of y when all that is drawn has the same; else NULL. */
+static const char *unit_of_y(const struct orch_plot_drawing *d)
+{
+    for (guint i = 1; i < d->v.plot->y->len; i++)
+        if (g_strcmp0(d->v.units[0], d->v.units[i]) != 0)
+            return NULL;
+    return d->v.units[0];
+}
+
+/* How measured values of one place scatter; values of one seed are averaged. */
+static struct orch_spread spread_at(const struct orch_plot_drawing *d,
+                                    const struct orch_plot_value *const *values, size_t count)
+{
+    g_autoptr(GArray) numbers = g_array_new(FALSE, FALSE, sizeof(double));
+    g_autoptr(GArray) seeds = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+    for (size_t i = 0; i < count; i++) {
+        uint64_t seed = values[i]->trial && values[i]->trial->run ? values[i]->trial->run->seed : 0;
+        g_array_append_val(numbers, values[i]->y);
+        g_array_append_val(seeds, seed);
+    }
+    g_autoptr(GArray) means = orch_seed_means(numbers, seeds);
+    g_autoptr(GArray) of_seeds = orch_seed_values(means);
+    const struct orch_wanted *y = d->v.plot->y->pdata[0];
+    return orch_spread_of((const double *)(void *)of_seeds->data, of_seeds->len,
+                          d->v.plot->y->len == 1 ? y->name : NULL, unit_of_y(d));
+}
+
+static void add_measured(struct orch_plot_drawing *d, struct orch_chart_series *series,
+                         const struct orch_plot_value *const *values, size_t count)
+{
+    struct orch_spread spread = spread_at(d, values, count);
+    struct orch_chart_point *point = orch_chart_add(series, values[0]->x, spread.stat.mean);
+    point->n = (unsigned)spread.stat.count;
+    note_count(d, point->n);
+    if (spread.form == ORCH_SPREAD_INTERVAL) {
+        point->low = spread.low;
+        point->high = spread.high;
+        d->has_intervals = true;
+    }
+}
+
+/* Forecasts of one place as the mean of theirs. */
 static void add_mean(struct orch_plot_drawing *d, struct orch_chart_series *series,
                      const struct orch_plot_value *const *values, size_t count)
 {
+    if (series->role == ORCH_SERIES_MEASURED) {
+        add_measured(d, series, values, count);
+        return;
+    }
     g_autofree double *numbers = g_new(double, count * 3);
     for (size_t i = 0; i < count; i++) {
         numbers[i] = values[i]->y;
         numbers[count + i] = values[i]->low;
         numbers[2 * count + i] = values[i]->high;
     }
-    struct orch_stat stat = orch_stat_of(numbers, count);
-    bool is_measured = series->role == ORCH_SERIES_MEASURED;
-    struct orch_chart_point *point = orch_chart_add(series, values[0]->x, stat.mean);
-    point->n = is_measured ? (unsigned)stat.count : 0;
-    if (!is_measured) {
-        point->low = orch_stat_of(numbers + count, count).mean;
-        point->high = orch_stat_of(numbers + 2 * count, count).mean;
-    } else if (stat.count > 1) {
-        point->low = stat.mean - stat.half;
-        point->high = stat.mean + stat.half;
-        note_count(d, point->n);
-    }
+    struct orch_chart_point *point =
+        orch_chart_add(series, values[0]->x, orch_stat_of(numbers, count).mean);
+    point->low = orch_stat_of(numbers + count, count).mean;
+    point->high = orch_stat_of(numbers + 2 * count, count).mean;
 }
 
 static int compare_x(gconstpointer a, gconstpointer b)
@@ -176,8 +212,41 @@ static void thin(struct orch_plot_drawing *d, struct orch_chart_series *series)
     g_array_unref(kept);
 }
 
-static void add_series(struct orch_plot_drawing *d, struct orch_chart_series *series,
-                       GPtrArray *values)
+/* Few runs say more one by one than by an interval. True: nowhere are there as many as an interval
+ * needs, and somewhere several. */
+static bool are_few(const struct orch_chart_series *series)
+{
+    unsigned most = 0;
+    for (guint i = 0; i < series->points->len; i++)
+        most = MAX(most, point_at(series->points, i)->n);
+    return series->role == ORCH_SERIES_MEASURED && most > 1 && most < ORCH_INTERVAL_RUNS;
+}
+
+/* Each run behind a series as one of its own. `values` are in order of x. */
+static void add_runs(struct orch_plot_drawing *d, struct orch_chart_panel *panel,
+                     const struct orch_chart_series *series, const GPtrArray *values)
+{
+    g_autoptr(GHashTable) by_trial = g_hash_table_new(NULL, NULL);
+    for (guint i = 0; i < values->len; i++) {
+        const struct orch_plot_value *value = values->pdata[i];
+        struct orch_chart_series *run = g_hash_table_lookup(by_trial, value->trial);
+        if (!run) {
+            run = orch_chart_run(panel, series->name);
+            g_hash_table_insert(by_trial, (gpointer)(uintptr_t)value->trial, run);
+        }
+        orch_chart_add(run, value->x, value->y)->n = 1;
+    }
+    GHashTableIter iter;
+    gpointer run;
+    g_hash_table_iter_init(&iter, by_trial);
+    while (g_hash_table_iter_next(&iter, NULL, &run))
+        if (d->chart->kind == ORCH_CHART_LINE)
+            thin(d, run);
+    d->has_runs = true;
+}
+
+static void add_series(struct orch_plot_drawing *d, struct orch_chart_panel *panel,
+                       struct orch_chart_series *series, GPtrArray *values)
 {
     enum orch_chart_kind kind = d->chart->kind;
     d->is_each_run = kind == ORCH_CHART_SCATTER || kind == ORCH_CHART_BOX ||
@@ -185,6 +254,8 @@ static void add_series(struct orch_plot_drawing *d, struct orch_chart_series *se
     g_ptr_array_sort(values, compare_x);
     if (!d->is_each_run) {
         add_means(d, series, values);
+        if (are_few(series))
+            add_runs(d, panel, series, values);
         if (kind == ORCH_CHART_LINE)
             thin(d, series);
         return;
@@ -201,7 +272,7 @@ static void add_series(struct orch_plot_drawing *d, struct orch_chart_series *se
 /* Values by series, in order of first sight. */
 static void add_all_series(struct orch_plot_drawing *d)
 {
-    g_autoptr(GPtrArray) order = g_ptr_array_new();
+    g_autoptr(GPtrArray) order = g_ptr_array_new(), panels = g_ptr_array_new();
     g_autoptr(GHashTable) by_series =
         g_hash_table_new_full(NULL, NULL, NULL, (GDestroyNotify)g_ptr_array_unref);
     for (guint i = 0; i < d->v.values->len; i++) {
@@ -213,11 +284,13 @@ static void add_all_series(struct orch_plot_drawing *d)
             values = g_ptr_array_new();
             g_hash_table_insert(by_series, series, values);
             g_ptr_array_add(order, series);
+            g_ptr_array_add(panels, panel);
         }
         g_ptr_array_add(values, value);
     }
     for (guint i = 0; i < order->len; i++)
-        add_series(d, order->pdata[i], g_hash_table_lookup(by_series, order->pdata[i]));
+        add_series(d, panels->pdata[i], order->pdata[i],
+                   g_hash_table_lookup(by_series, order->pdata[i]));
 }
 
 /* ---- cells -------------------------------------------------------------------------------------

@@ -69,6 +69,18 @@ struct orch_chart_panel *orch_chart_panel(struct orch_chart *chart, const char *
     return panel;
 }
 
+static struct orch_chart_series *add_series(struct orch_chart_panel *panel, const char *name,
+                                            enum orch_series_role role)
+{
+    struct orch_chart_series *series = g_new0(struct orch_chart_series, 1);
+    series->name = g_strdup(name);
+    series->role = role;
+    series->points = g_array_new(FALSE, FALSE, sizeof(struct orch_chart_point));
+    g_array_set_clear_func(series->points, clear_point);
+    g_ptr_array_add(panel->series, series);
+    return series;
+}
+
 struct orch_chart_series *orch_chart_series(struct orch_chart_panel *panel, const char *name,
                                             enum orch_series_role role)
 {
@@ -77,13 +89,12 @@ struct orch_chart_series *orch_chart_series(struct orch_chart_panel *panel, cons
         if (series->role == role && g_strcmp0(series->name, name) == 0)
             return series;
     }
-    struct orch_chart_series *series = g_new0(struct orch_chart_series, 1);
-    series->name = g_strdup(name);
-    series->role = role;
-    series->points = g_array_new(FALSE, FALSE, sizeof(struct orch_chart_point));
-    g_array_set_clear_func(series->points, clear_point);
-    g_ptr_array_add(panel->series, series);
-    return series;
+    return add_series(panel, name, role);
+}
+
+struct orch_chart_series *orch_chart_run(struct orch_chart_panel *panel, const char *name)
+{
+    return add_series(panel, name, ORCH_SERIES_RUN);
 }
 
 struct orch_chart_point *orch_chart_add(struct orch_chart_series *series, double x, double y)
@@ -130,7 +141,8 @@ bool orch_chart_is_empty(const struct orch_chart *chart)
 
 static const char *role_name(enum orch_series_role role)
 {
-    static const char *const names[] = {"measured", "predicted", "ideal", "reference", "fitted"};
+    static const char *const names[] = {"measured",  "predicted", "ideal",
+                                        "reference", "run",       "fitted"};
     return names[role];
 }
 

@@ -24,6 +24,7 @@ enum orch_series_role {
     ORCH_SERIES_PREDICTED, /* dashed */
     ORCH_SERIES_IDEAL,     /* thin, grey */
     ORCH_SERIES_REFERENCE, /* from elsewhere: a paper's curve */
+    ORCH_SERIES_RUN, /* one run behind the measured series of that name: a thin line, small dots */
     ORCH_SERIES_FITTED, /* a model's curve through measured points: a dashed line without marks */
 };
 
@@ -63,6 +64,8 @@ struct orch_chart_panel *orch_chart_panel(struct orch_chart *chart, const char *
 /** The series of that name, made with the role when it is not there. Borrowed. */
 struct orch_chart_series *orch_chart_series(struct orch_chart_panel *panel, const char *name,
                                             enum orch_series_role role);
+/** Adds a series of one run, which belongs to the measured series of that name. Borrowed. */
+struct orch_chart_series *orch_chart_run(struct orch_chart_panel *panel, const char *name);
 /** Adds a point with no interval: low, high and z are NaN. Borrowed until the next is added. */
 struct orch_chart_point *orch_chart_add(struct orch_chart_series *series, double x, double y);
 /** Measured or predicted: not a line through them, or to compare them with. */

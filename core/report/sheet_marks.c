@@ -28,6 +28,8 @@ static struct orch_stroke stroke_of(const struct orch_sheet *sheet,
     struct orch_stroke stroke = {orch_series_color(frame, series), 2, NULL};
     if (orch_series_is_of_a_model(series))
         stroke.dash = "(7,7)";
+    else if (series->role == ORCH_SERIES_RUN)
+        stroke.width = 0.7;
     else if (series->role == ORCH_SERIES_IDEAL)
         stroke.width = 1.2;
     else if (series->role == ORCH_SERIES_REFERENCE)
@@ -203,6 +205,21 @@ static void draw_series(struct orch_sheet *sheet, const struct orch_chart_series
         draw_marks(sheet, series, points, at);
 }
 
+/* A run of few: a thin line where lines are drawn, else small dots, `shift` to the right. */
+static void draw_run(struct orch_sheet *sheet, const struct orch_chart_series *series,
+                     struct orch_rect at, double shift)
+{
+    g_autoptr(GArray) points = orch_frame_points(&sheet->frame, series);
+    at.x += shift;
+    if (sheet->frame.chart->kind == ORCH_CHART_LINE && points->len > 1) {
+        add_points(sheet, points, at, 0, 1);
+        orch_pen_line(&sheet->pen, stroke_of(sheet, series));
+        return;
+    }
+    add_points(sheet, points, at, 0, 1);
+    orch_pen_marks(&sheet->pen, orch_frame_index(&sheet->frame, series), true, 0.5, ORCH_PEN_INK);
+}
+
 /* ---- bars and boxes ----------------------------------------------------------------------------
  */
 
@@ -286,6 +303,18 @@ static void draw_bars(struct orch_sheet *sheet, const struct orch_chart_series *
                           at.y + at.height * orch_frame_held(frame, point->p->high));
     }
     orch_pen_line(&sheet->pen, (struct orch_stroke){ORCH_PEN_INK, 1.2, NULL});
+}
+
+/* Dots in the middle of the bar that the run is behind. */
+static void draw_run_of_bar(struct orch_sheet *sheet, const struct orch_chart_series *series,
+                            struct orch_rect at)
+{
+    const struct orch_frame *frame = &sheet->frame;
+    struct orch_chart_series bar = *series;
+    double left, width, unit = at.width * (orch_axis_at(&frame->x, 1) - orch_axis_at(&frame->x, 0));
+    bar.role = ORCH_SERIES_MEASURED;
+    slot_of(sheet, &bar, &left, &width);
+    draw_run(sheet, series, at, (left + width / 2) * unit);
 }
 
 static void draw_box(struct orch_sheet *sheet, const struct orch_chart_series *series,
@@ -409,7 +438,11 @@ void orch_sheet_marks(struct orch_sheet *sheet, const struct orch_chart_panel *p
     };
     for (guint i = 0; i < panel->series->len; i++) {
         const struct orch_chart_series *series = panel->series->pdata[i];
-        if (!orch_series_is_of_runs(series) && sheet->frame.chart->kind <= ORCH_CHART_BOX)
+        if (series->role == ORCH_SERIES_RUN && sheet->frame.chart->kind == ORCH_CHART_BAR)
+            draw_run_of_bar(sheet, series, at);
+        else if (series->role == ORCH_SERIES_RUN)
+            draw_run(sheet, series, at, 0);
+        else if (!orch_series_is_of_runs(series) && sheet->frame.chart->kind <= ORCH_CHART_BOX)
             draw_series(sheet, series, at);
         else
             draw[sheet->frame.chart->kind](sheet, series, at);

@@ -45,11 +45,9 @@ static const struct orch_point_of *at_index(const GArray *points, guint i)
 /* How many dots are left out between two of a line. */
 static int skip_of(const struct orch_chart_series *series)
 {
-    static const int skips[] = {[ORCH_SERIES_MEASURED] = 0,
-                                [ORCH_SERIES_PREDICTED] = 1,
-                                [ORCH_SERIES_IDEAL] = 3,
-                                [ORCH_SERIES_REFERENCE] = 2,
-                                [ORCH_SERIES_FITTED] = 1};
+    static const int skips[] = {
+        [ORCH_SERIES_MEASURED] = 0,  [ORCH_SERIES_PREDICTED] = 1, [ORCH_SERIES_IDEAL] = 3,
+        [ORCH_SERIES_REFERENCE] = 2, [ORCH_SERIES_RUN] = 3,       [ORCH_SERIES_FITTED] = 1};
     return skips[series->role];
 }
 

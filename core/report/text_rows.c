@@ -38,7 +38,15 @@ static int column_of(const struct orch_text_sheet *sheet, const struct columns *
 
 static char *number_of(const struct orch_chart_point *p)
 {
-    return orch_mean_format(p->y, (p->high - p->low) / 2);
+    double range = p->high - p->low, lean = (p->high - p->y) - (p->y - p->low);
+    if (!(fabs(lean) > 0.01 * range)) /* symmetric, or none */
+        return orch_mean_format(p->y, range / 2);
+    char *texts[3];
+    orch_numbers_format_like(p->high - p->low, (const double[]){p->y, p->low, p->high}, texts, 3);
+    char *out = g_strdup_printf("%s [%s, %s]", texts[0], texts[1], texts[2]);
+    for (int i = 0; i < 3; i++)
+        g_free(texts[i]);
+    return out;
 }
 
 /* Full blocks, and eighths of one at the end. */
@@ -139,12 +147,31 @@ static void say_others(struct orch_text_sheet *sheet, const struct orch_chart_pa
 {
     for (guint i = 0; i < panel->series->len; i++) {
         const struct orch_chart_series *series = panel->series->pdata[i];
-        if (orch_series_is_of_runs(series) || !series->points->len)
+        if (orch_series_is_of_runs(series) || series->role == ORCH_SERIES_RUN ||
+            !series->points->len)
             continue;
         g_autofree char *number =
             orch_number_format(g_array_index(series->points, struct orch_chart_point, 0).y);
         g_autofree char *text = g_strdup_printf("%s: %s", series->name ? series->name : "", number);
         orch_canvas_text(&sheet->canvas, 0, sheet->row++, text, ORCH_NO_COLOR);
+    }
+}
+
+/* The runs behind a bar, where there are few. */
+static void mark_runs(struct orch_text_sheet *sheet, const struct orch_chart_panel *panel,
+                      const struct orch_chart_series *bar, const struct columns *c, guint category)
+{
+    for (guint i = 0; i < panel->series->len; i++) {
+        const struct orch_chart_series *run = panel->series->pdata[i];
+        if (run->role != ORCH_SERIES_RUN || g_strcmp0(run->name, bar->name) != 0)
+            continue;
+        for (guint j = 0; j < run->points->len; j++) {
+            const struct orch_chart_point *p =
+                &g_array_index(run->points, struct orch_chart_point, j);
+            if (orch_frame_x(&sheet->frame, p->x) == category && isfinite(p->y))
+                orch_canvas_put(&sheet->canvas, column_of(sheet, c, p->y), sheet->row,
+                                sheet->canvas.ascii ? 'o' : 0x25cb, ORCH_NO_COLOR);
+        }
     }
 }
 
@@ -159,6 +186,8 @@ static void draw_bars(struct orch_text_sheet *sheet, const struct orch_chart_pan
             const struct orch_chart_series *series = panel->series->pdata[i];
             if (!orch_series_is_of_runs(series) || !draw_at(sheet, series, &c, category))
                 continue;
+            if (sheet->frame.chart->kind == ORCH_CHART_BAR)
+                mark_runs(sheet, panel, series, &c, category);
             if (is_first)
                 orch_canvas_text(canvas, c.category - orch_text_columns(name), sheet->row, name,
                                  ORCH_NO_COLOR);

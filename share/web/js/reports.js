@@ -79,7 +79,7 @@ function chartOf(chart, charts) {
   for (const [name, list] of panels) {
     const box = el('div');
     add(root, name ? el('p', {}, name) : null, box);
-    const series = list.map((s) => {
+    const series = list.filter((s) => s.role !== 'run').map((s) => {
       const points = s.points.filter((p) => p.x !== null && Number.isFinite(Number(p.x))).sort((a, b) => a.x - b.x);
       return {name: s.role && s.role !== 'measured' ? `${s.name} (${s.role})` : s.name, marks: !isLine || points.length < 40, line: isLine, x: points.map((p) => Number(p.x)), low: points.map((p) => finite(p.low)), high: points.map((p) => finite(p.high)),
         y: points.map((p) => Number.isFinite(Number(p.y)) && p.y !== null ? Number(p.y) : null)};
