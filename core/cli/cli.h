@@ -176,6 +176,9 @@ json_t *orch_table_to_json(struct orch_table *table);
 char *orch_table_to_text(struct orch_table *table, bool color);
 /** False with ORCH_ERROR_USAGE for what is no format of tables. */
 bool orch_format_check(const char *name, GError **error);
+/** Writes bytes that a trial printed or made to a terminal, without what it would obey but the
+ * return of a progress bar. `text` has room for one more byte and is changed meanwhile. */
+void orch_cli_write_plain(char *text, size_t length);
 /** Prints one JSON object with schema_version to stdout; steals it. */
 void orch_cli_print_json(json_t *object);
 /** Prints a JSON array as it is, for commands that promise one. */

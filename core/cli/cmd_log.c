@@ -24,27 +24,10 @@ static const struct orch_option OPTIONS[] = {
      "only its standard error"},
     {0}};
 
-/* What was printed, without what a terminal would obey but the return of a progress bar. */
-static void write_plain(char *text, size_t length)
-{
-    for (char *at = text, *end = text + length; at < end; at++) {
-        char *stop = at;
-        while (stop < end && *stop && *stop != '\r')
-            stop++;
-        char kept = *stop;
-        *stop = 0;
-        fputs(orch_text_plain(at), stdout);
-        if (stop < end)
-            putchar(kept ? kept : '?');
-        *stop = kept;
-        at = stop;
-    }
-}
-
 /* Where the last character of a buffer begins, when it may go on in the next one. */
 static size_t whole_characters(const char *text, size_t length)
 {
-    for (size_t back = 1; back <= 2 && back <= length; back++)
+    for (size_t back = 1; back <= 3 && back <= length; back++)
         if ((unsigned char)text[length - back] >= 0xc2)
             return length - back;
     return length;
@@ -61,13 +44,13 @@ static void copy_all(int fd, bool for_terminal)
         size_t length = kept + (size_t)n;
         size_t whole = for_terminal ? whole_characters(buffer, length) : length;
         if (for_terminal)
-            write_plain(buffer, whole);
+            orch_cli_write_plain(buffer, whole);
         else
             fwrite(buffer, 1, whole, stdout);
         kept = length - whole;
         memmove(buffer, buffer + whole, kept);
     }
-    write_plain(buffer, kept); /* a few bytes, and none when it is no terminal */
+    orch_cli_write_plain(buffer, kept); /* a few bytes, and none when it is no terminal */
 }
 
 static bool is_last(const char *name)

@@ -134,12 +134,13 @@ static int run_show(struct orch_cli *cli, const void *options, GError **error)
         orch_cli_print_json(orch_manifest_encode(m));
         return ORCH_EXIT_OK;
     }
-    printf("%s %s - %s\n", m->name, m->version, m->summary ? m->summary : "");
-    printf("%s, licence %s, %s\n", m->kind == ORCH_PLUGIN_COMPILED ? "compiled" : "wrapped program",
-           m->licence ? m->licence : "not said", m->path);
+    orch_cli_print_line("%s %s - %s", m->name, m->version, m->summary ? m->summary : "");
+    orch_cli_print_line("%s, licence %s, %s",
+                        m->kind == ORCH_PLUGIN_COMPILED ? "compiled" : "wrapped program",
+                        m->licence ? m->licence : "not said", m->path);
     if (m->kind == ORCH_PLUGIN_COMPILED)
-        printf("ABI %u.%u%s%s\n", m->abi_major, m->abi_minor, m->build ? ", build " : "",
-               m->build ? m->build : "");
+        orch_cli_print_line("ABI %u.%u%s%s", m->abi_major, m->abi_minor, m->build ? ", build " : "",
+                            m->build ? m->build : "");
     if (m->flags & ORCH_PLUGIN_TIMING)
         puts("its metrics are timings: runs alone, and counts only where it ran");
     if (m->needs.gpus || m->needs.threads || m->needs.memory_bytes || m->needs.mpi)
@@ -150,8 +151,10 @@ static int run_show(struct orch_cli *cli, const void *options, GError **error)
     print_metrics(m);
     for (guint i = 0; i < m->artifacts->len; i++) {
         const struct orch_artifact_spec *a = m->artifacts->pdata[i];
-        printf("%sartifact %s%s%s\n", i ? "" : "\n", a->name, a->help ? " - " : "",
-               a->help ? a->help : "");
+        if (i == 0)
+            puts("");
+        orch_cli_print_line("artifact %s%s%s", a->name, a->help ? " - " : "",
+                            a->help ? a->help : "");
     }
     return ORCH_EXIT_OK;
 }

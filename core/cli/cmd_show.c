@@ -407,9 +407,18 @@ static int show_series(struct orch_cli *cli, struct orch_store *store, const str
     return ORCH_EXIT_OK;
 }
 
+/* Whole to a file or a pipe; a terminal obeys nothing of it. */
+static void write_artifact(const struct orch_cli *cli, char *bytes, size_t length)
+{
+    if (cli->stdout_is_tty)
+        orch_cli_write_plain(bytes, length);
+    else
+        fwrite(bytes, 1, length, stdout);
+}
+
 /* An artifact's bytes, to stdout. */
-static int show_artifact(struct orch_store *store, const struct shown *s, const char *name,
-                         GError **error)
+static int show_artifact(struct orch_cli *cli, struct orch_store *store, const struct shown *s,
+                         const char *name, GError **error)
 {
     GPtrArray *names = g_ptr_array_new();
     const struct orch_stored_artifact *found = NULL;
@@ -431,7 +440,7 @@ static int show_artifact(struct orch_store *store, const struct shown *s, const 
         orch_error_set(error, ORCH_ERROR_NOT_FOUND, NULL, "artifact '%s' is not on this machine",
                        name);
     else if (g_file_get_contents(path, &bytes, &length, error))
-        fwrite(bytes, 1, length, stdout);
+        write_artifact(cli, bytes, length);
     bool ok = bytes != NULL;
     g_free(bytes);
     return ok ? ORCH_EXIT_OK : -1;
@@ -459,7 +468,7 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
     if (!gather(store, cli->args[0], &shown, error)) {
         status = -1;
     } else if (o->artifact) {
-        status = show_artifact(store, &shown, o->artifact, error);
+        status = show_artifact(cli, store, &shown, o->artifact, error);
     } else if (o->metrics) {
         status = show_series(cli, store, shown.run, o->metrics, error);
     } else if (cli->json) {

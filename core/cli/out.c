@@ -45,6 +45,31 @@ void orch_cli_print_line(const char *format, ...)
     puts(text);
 }
 
+void orch_cli_write_plain(char *text, size_t length)
+{
+    for (char *at = text, *end = text + length; at < end; at++) {
+        char *stop = at;
+        while (stop < end && *stop && *stop != '\r')
+            stop++;
+        char kept = *stop;
+        *stop = 0;
+        fputs(orch_text_plain(at), stdout);
+        if (stop < end)
+            putchar(kept ? kept : '?');
+        *stop = kept;
+        at = stop;
+    }
+}
+
+/* As JSON has it: a pair of surrogates beyond U+FFFF. */
+static void put_escape(gunichar c)
+{
+    if (c < 0x10000)
+        printf("\\u%04x", c);
+    else
+        printf("\\u%04x\\u%04x", 0xd800 + ((c - 0x10000) >> 10), 0xdc00 + ((c - 0x10000) & 0x3ff));
+}
+
 /* Jansson escapes what is below a space; the other characters that terminals obey are written as
  * escapes, too, which read back as the same text. */
 static void put_json(json_t *value, size_t flags)
@@ -61,7 +86,7 @@ static void put_json(json_t *value, size_t flags)
         if (!orch_text_control_bytes(at))
             continue;
         fwrite(from, 1, (size_t)(at - from), stdout);
-        printf("\\u%04x", (unsigned)g_utf8_get_char(at));
+        put_escape(g_utf8_get_char(at));
         from = g_utf8_next_char(at);
     }
     fputs(from, stdout);

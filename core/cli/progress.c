@@ -110,6 +110,7 @@ static void shorten(GString *text, int limit)
 /* Adds one line of the block to a frame, cut at the terminal's width. Frees the line. */
 static void append_line(struct orch_progress *progress, GString *frame, GString *line)
 {
+    orch_text_line(line->str); /* phases, metrics and labels are the plugin's and the recipe's */
     shorten(line, line_limit());
     int width = orch_text_columns(line->str);
     g_array_append_val(progress->drawn, width);
@@ -239,7 +240,8 @@ static void append_values(GString *line, const struct orch_manifest *manifest, G
     for (guint i = 0; i < names->len && i < 3; i++) {
         g_autofree char *text =
             orch_number_format(*(double *)g_hash_table_lookup(values, names->pdata[i]));
-        g_string_append_printf(line, "%s%s %s", i ? ", " : "  ", (char *)names->pdata[i], text);
+        g_autofree char *name = orch_text_line(g_strdup(names->pdata[i]));
+        g_string_append_printf(line, "%s%s %s", i ? ", " : "  ", name, text);
     }
 }
 
@@ -271,8 +273,8 @@ static void on_ended(void *ctx, const struct orch_running *trial,
     struct orch_progress *progress = ctx;
     const struct orch_verdict_facts *facts = orch_verdict_facts(collected->verdict);
     const char *color = orch_cli_color(progress->cli, true) ? orch_color_of(facts->name) : NULL;
-    g_autofree char *label = orch_text_plain(orch_cell_label(trial->item->cell));
-    g_autofree char *reason = orch_text_plain(g_strdup(collected->reason));
+    g_autofree char *label = orch_text_line(orch_cell_label(trial->item->cell));
+    g_autofree char *reason = orch_text_line(g_strdup(collected->reason));
     g_autofree char *wall = orch_duration_format(collected->wall_ms / 1e3);
     GString *line = g_string_new(NULL);
     g_string_append_printf(line, "[%u/%u] %s  %s%s%s  %s  %s", ended_count(totals), totals->planned,
@@ -299,7 +301,7 @@ static void on_ended(void *ctx, const struct orch_running *trial,
 
 static void on_message(void *ctx, const char *text)
 {
-    g_autofree char *line = g_strdup_printf("orch: %s\n", text);
+    g_autofree char *line = orch_text_plain(g_strdup_printf("orch: %s\n", text));
     print_instead(ctx, line);
 }
 

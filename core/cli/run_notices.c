@@ -123,6 +123,13 @@ static const char *last_of(char *const *lines)
     return count ? lines[count - 1] : NULL;
 }
 
+/* What the program wrote, without what a terminal would obey. */
+static void print_error(const char *line)
+{
+    g_autofree char *plain = orch_text_line(g_strdup(line));
+    fprintf(stderr, "    | %s\n", plain);
+}
+
 /* Equal endings, as of a sweep whose program has one mistake, are printed once. The lines above the
  * last one often name a file of the trial's own folder, so they are not compared. */
 static void print_errors(const struct run_fault *fault, const struct run_fault *before)
@@ -134,7 +141,7 @@ static void print_errors(const struct run_fault *fault, const struct run_fault *
     }
     if (fault->errors[0] && fault->errors[1]) /* one line is the reason, which was shown */
         for (char **error = fault->errors; *error; error++)
-            fprintf(stderr, "    | %s\n", *error);
+            print_error(*error);
 }
 
 static void print_hint(const struct run_fault *fault)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/report/markup.h"
 
+#include "lib/base/text.h"
+
 #include <string.h>
 
 static const char *entity_of(gunichar c)
@@ -17,8 +19,7 @@ static const char *entity_of(gunichar c)
     case '\'':
         return "&#39;";
     default:
-        return (c < 0x20 && c != '\t' && c != '\n') || (c >= 0x7f && c < 0xa0) ? "\xef\xbf\xbd"
-                                                                               : NULL;
+        return orch_text_is_hidden(c) ? "\xef\xbf\xbd" : NULL; /* U+FFFD */
     }
 }
 

@@ -216,17 +216,47 @@ void orch_csv_append(GString *out, const char *text)
     g_string_append_c(out, '"');
 }
 
+/* Controls, what turns the direction of writing, and what nobody sees: a name with one of them can
+ * show as another name, and two that look alike differ. First and last of each range. */
+static const gunichar HIDDEN[][2] = {
+    {0x00, 0x08},       {0x0b, 0x1f},     {0x7f, 0x9f}, /* C0 but tab and newline, DEL, C1 */
+    {0xad, 0xad},       {0x61c, 0x61c},                 /* soft hyphen; Arabic letter mark */
+    {0x180e, 0x180e},   {0x200b, 0x200f},               /* zero width, left-to-right mark, ... */
+    {0x2028, 0x202e},   {0x2060, 0x206f}, /* line separators, embeddings, overrides, isolates */
+    {0xfeff, 0xfeff},   {0xfff9, 0xfffb}, /* byte order mark; annotations */
+    {0xe0000, 0xe0fff},                   /* tags and variation selectors */
+};
+
+bool orch_text_is_hidden(gunichar c)
+{
+    for (size_t i = 0; i < G_N_ELEMENTS(HIDDEN); i++)
+        if (c >= HIDDEN[i][0] && c <= HIDDEN[i][1])
+            return true;
+    return false;
+}
+
+/* The character at `at`, which may be cut short or no UTF-8 (then 0 bytes). */
+static size_t decode(const char *at, gunichar *out)
+{
+    unsigned char first = (unsigned char)at[0];
+    size_t length = first < 0x80 ? 1 : first < 0xc2 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
+    *out = length == 1 ? first : length ? first & (0x7f >> length) : 0;
+    for (size_t i = 1; i < length; i++) {
+        if (((unsigned char)at[i] & 0xc0) != 0x80)
+            return 0;
+        *out = *out << 6 | ((unsigned char)at[i] & 0x3f);
+    }
+    return length;
+}
+
 size_t orch_text_control_bytes(const char *at)
 {
-    unsigned char a = (unsigned char)at[0], b = a ? (unsigned char)at[1] : 0;
-    unsigned char c = b ? (unsigned char)at[2] : 0;
-    if (a < ' ' || a == 0x7f)
-        return a != '\n' && a != '\t';
-    if (a == 0xc2 && b >= 0x80 && b < 0xa0) /* C1 */
-        return 2;
-    if (a == 0xe2 && b == 0x80 && c >= 0xaa && c <= 0xae) /* U+202A to U+202E */
-        return 3;
-    return a == 0xe2 && b == 0x81 && c >= 0xa6 && c <= 0xa9 ? 3 : 0; /* U+2066 to U+2069 */
+    unsigned char first = (unsigned char)at[0];
+    gunichar c;
+    if ((first >= ' ' && first < 0x7f) || !first || first == '\n' || first == '\t')
+        return 0;
+    size_t length = decode(at, &c);
+    return length && orch_text_is_hidden(c) ? length : 0;
 }
 
 char *orch_text_plain(char *text)

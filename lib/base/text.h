@@ -50,13 +50,14 @@ char *orch_bytes_format(int64_t bytes);
 /** A UTC time (nanoseconds) as "2026-11-21 03:47:21", for people; with 'T' and 'Z' for machines. */
 char *orch_time_format(int64_t utc_ns, bool for_machines);
 
-/** The bytes of the character at `at` when a terminal obeys it and does not show it (escapes, C1,
- * what turns the direction of writing; not '\n' and '\t'); 0: it is another. */
+/** Does a terminal or page obey or hide this character: escapes and other controls (not '\n' and
+ * '\t'), what turns the direction of writing, zero width, byte order mark, tags? */
+bool orch_text_is_hidden(gunichar c);
+/** The bytes of the character at `at` when it is a hidden one; 0: it is another. */
 size_t orch_text_control_bytes(const char *at);
 
-/** Makes a text safe for a terminal, in place: control characters (escapes, C1, but not '\n' and
- * '\t') become '?', and so do those that turn the direction of writing (a name must not show as
- * another). Returns `text`, which may be NULL. */
+/** Makes a text safe for a terminal, in place: the bytes of hidden characters (orch_text_is_hidden)
+ * become '?', so that a name cannot show as another. Returns `text`, which may be NULL. */
 char *orch_text_plain(char *text);
 /** The same on one line: '\n' and '\t' become spaces, so a name makes no line that looks as ours.
  */

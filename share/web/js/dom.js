@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Elements and texts. Text gets into the page as text alone: nothing here, or anywhere in this folder,
-// sets innerHTML, so a run named <script> is a name.
+// sets innerHTML, so a run named <script> is a name. Characters that turn the direction of writing or that nobody
+// sees are shown as U+FFFD: a name cannot look like another (the same ranges as HIDDEN of lib/base/text.c).
+
+// eslint-disable-next-line no-control-regex
+const HIDDEN = /[\0-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e0fff}]/gu;
+export function plain(text) {
+  return String(text).replace(HIDDEN, '\ufffd');
+}
 
 /** el('a', {href: '#', class: 'x', onclick: f}, 'text', element, null) */
 export function el(tag, attributes = {}, ...children) {
@@ -9,7 +16,7 @@ export function el(tag, attributes = {}, ...children) {
     if (value === null || value === undefined || value === false) continue;
     if (name.startsWith('on')) node.addEventListener(name.slice(2), value);
     else if (name === 'value' || name === 'checked' || name === 'disabled') node[name] = value;
-    else node.setAttribute(name, value === true ? '' : String(value));
+    else node.setAttribute(name, value === true ? '' : name === 'href' ? String(value) : plain(value));
   }
   add(node, children);
   return node;
@@ -18,7 +25,7 @@ export function el(tag, attributes = {}, ...children) {
 export function add(node, ...children) {
   for (const child of children.flat(Infinity)) {
     if (child === null || child === undefined || child === false) continue;
-    node.append(child instanceof Node ? child : document.createTextNode(String(child)));
+    node.append(child instanceof Node ? child : document.createTextNode(plain(child)));
   }
   return node;
 }
@@ -32,7 +39,7 @@ const SVG = 'http://www.w3.org/2000/svg';
 export function svg(tag, attributes = {}, ...children) {
   const node = document.createElementNS(SVG, tag);
   for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, String(value));
-  for (const child of children) node.append(child);
+  for (const child of children) node.append(child instanceof Node ? child : plain(child));
   return node;
 }
 
