@@ -391,6 +391,11 @@ bool results_ref_set(struct results_place *place, const char *ref, const git_oid
         g_error_free(problem);
         return true;
     }
+    if (results_is_ref_locked(problem->message)) {
+        *out_moved = true; /* another process is about to move it */
+        g_error_free(problem);
+        return true;
+    }
     g_propagate_error(error, problem);
     return false;
 }

@@ -9,6 +9,9 @@
 
 #include <string.h>
 
+/* A ref is locked for milliseconds, by each of the processes that fetch at once. */
+enum { LOCK_TRIES = 50 };
+
 #define SSH_SILENT "ssh -o BatchMode=yes -o ConnectTimeout=20"
 
 /* What git says, and what to do about it. */
@@ -117,15 +120,40 @@ bool results_talk(const struct results_place *place, const char *const *args, GS
     return orch_git_run(&run, out, out_status, error);
 }
 
-/* The remote has no results: what was known of them is forgotten. */
-static bool forget(struct results_place *place, GError **error)
+/* ---- fetch --------------------------------------------------------------------------------------
+ */
+
+bool results_is_ref_locked(const char *said)
 {
-    const char *const args[] = {"update-ref", "-d", place->tracking, NULL};
-    struct orch_git_run run = {.dir = place->dir, .args = args};
-    return orch_git_run(&run, NULL, NULL, error);
+    return strstr(said, "cannot lock ref") || strstr(said, "failed to lock") ||
+           (strstr(said, ".lock'") && strstr(said, "File exists"));
 }
 
-bool results_fetch(struct results_place *place, GError **error)
+/* Waits for the lock file that git names, and removes it when its maker died. */
+static void wait_for_own_lock(const char *said)
+{
+    static const char begin[] = "Unable to create '";
+    const char *path = strstr(said, begin), *end = path ? strstr(path, ".lock'") : NULL;
+    if (!end)
+        return;
+    path += strlen(begin);
+    g_autofree char *lock = g_strndup(path, (gsize)(end - path) + strlen(".lock"));
+    if (*lock == '/' && strstr(lock, "/refs/orch/"))
+        results_lock_wait(lock);
+}
+
+/* The remote has no results: what was known of them is forgotten. */
+static bool forget(struct results_place *place, char **out_said)
+{
+    const char *const args[] = {"update-ref", "-d", place->tracking, NULL};
+    struct orch_git_run run = {.dir = place->dir, .args = args, .quiet_status = 1};
+    int status = 0;
+    run.out_said = out_said;
+    return orch_git_run(&run, NULL, &status, NULL) && status == 0;
+}
+
+/* `*out_said`: what git said of a failure; the caller frees. */
+static bool fetch_once(struct results_place *place, char **out_said)
 {
     g_autofree char *refspec = g_strconcat("+", RESULTS_REF, ":", place->tracking, NULL);
     const char *const args[] = {
@@ -141,18 +169,32 @@ bool results_fetch(struct results_place *place, GError **error)
         "fetch.writeCommitGraph=false", "fetch", "--quiet", "--no-tags", "--no-write-fetch-head",
         "--no-recurse-submodules", "--no-prune", "--no-filter", "--no-show-forced-updates",
         "--refmap=", "--", place->remote, refspec, NULL};
-    GError *problem = NULL;
-    g_autofree char *said = NULL;
     int status = 0;
-    bool ok = results_talk(place, args, NULL, &status, &said, &problem) && status == 0;
-    if (ok)
+    if (results_talk(place, args, NULL, &status, out_said, NULL) && status == 0)
         return true;
-    g_clear_error(&problem);
-    if (said && strstr(said, "couldn't find remote ref " RESULTS_REF))
-        return forget(place, error);
-    results_trouble(place, "fetch from", said ? said : "", error);
-    return false;
+    if (!*out_said || !strstr(*out_said, "couldn't find remote ref " RESULTS_REF))
+        return false;
+    g_clear_pointer(out_said, g_free);
+    return forget(place, out_said);
 }
+
+bool results_fetch(struct results_place *place, GError **error)
+{
+    for (int i = 0;; i++) {
+        g_autofree char *said = NULL;
+        if (fetch_once(place, &said))
+            return true;
+        if (i == LOCK_TRIES || !said || !results_is_ref_locked(said)) {
+            results_trouble(place, "fetch from", said ? said : "", error);
+            return false;
+        }
+        wait_for_own_lock(said);
+        g_usleep((gulong)g_random_int_range(5, 20 + 10 * MIN(i, 20)) * 1000);
+    }
+}
+
+/* ---- push ---------------------------------------------------------------------------------------
+ */
 
 /* The reason in brackets of the status line of --porcelain, or NULL. */
 static bool was_raced(const char *porcelain)
