@@ -133,38 +133,52 @@ unsigned orch_frame_index(const struct orch_frame *frame, const struct orch_char
     return at;
 }
 
+/* Behind the longest beginning that fits into so many columns: one pass over it, however long the
+ * text is. Marks that take no column are limited as well. */
+static const char *behind(const char *text, int columns)
+{
+    enum { CHARACTERS_A_COLUMN = 8 };
+    int used = 0, characters = 0;
+    for (; *text; text = g_utf8_next_char(text), characters++) {
+        gunichar c = g_utf8_get_char(text);
+        used += g_unichar_iszerowidth(c) ? 0 : g_unichar_iswide(c) ? 2 : 1;
+        if (used > columns || characters > CHARACTERS_A_COLUMN * columns)
+            break;
+    }
+    return text;
+}
+
 char *orch_text_short(const char *text, int columns)
 {
     g_autofree char *valid = g_utf8_make_valid(text, -1);
     for (char *c = valid; *c; c++)
         if ((unsigned char)*c < ' ' || *c == 127)
             *c = ' ';
-    if (orch_text_columns(valid) <= columns)
+    if (!*behind(valid, columns))
         return g_steal_pointer(&valid);
-    long count = g_utf8_strlen(valid, -1);
-    g_autofree char *cut = NULL;
-    do {
-        g_free(cut);
-        cut = g_utf8_substring(valid, 0, --count);
-    } while (count > 1 && orch_text_columns(cut) + 3 > columns);
+    const char *end = behind(valid, columns - 3);
+    end = end == valid ? g_utf8_next_char(valid) : end;
+    g_autofree char *cut = g_strndup(valid, (gsize)(end - valid));
     return g_strconcat(cut, "...", NULL);
 }
 
 char **orch_text_wrap(const char *text, int columns)
 {
+    enum { LINES_MOST = 30 };
     g_autoptr(GStrvBuilder) lines = g_strv_builder_new();
     g_auto(GStrv) words = g_strsplit_set(text, " \n\t", -1);
     GString *line = g_string_new(NULL);
-    for (char **word = words; *word; word++) {
+    unsigned count = 0;
+    for (char **word = words; *word && count < LINES_MOST; word++) {
         g_autofree char *fits = orch_text_short(*word, columns);
         if (line->len && orch_text_columns(line->str) + 1 + orch_text_columns(fits) > columns) {
-            g_strv_builder_add(lines, line->str);
+            g_strv_builder_add(lines, ++count < LINES_MOST ? line->str : "...");
             g_string_truncate(line, 0);
         }
         if (*fits)
             g_string_append_printf(line, "%s%s", line->len ? " " : "", fits);
     }
-    if (line->len)
+    if (line->len && count < LINES_MOST)
         g_strv_builder_add(lines, line->str);
     g_string_free(line, TRUE);
     return g_strv_builder_end(lines);

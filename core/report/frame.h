@@ -42,7 +42,8 @@ unsigned orch_frame_index(const struct orch_frame *frame, const struct orch_char
 char *orch_frame_key(const struct orch_chart_series *series, int columns);
 /** A text of at most so many characters, the last one '...' where it was cut. The caller frees. */
 char *orch_text_short(const char *text, int columns);
-/** Lines of at most so many characters, broken at spaces where there are any. g_strfreev. */
+/** Lines of at most so many characters, broken at spaces where there are any; 30 at most, the last
+ * one '...' where there were more. g_strfreev. */
 char **orch_text_wrap(const char *text, int columns);
 
 struct orch_point_of {

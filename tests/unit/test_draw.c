@@ -368,6 +368,31 @@ static void test_bins(void **state)
     orch_chart_free(chart);
 }
 
+/* A stranger's text may be megabytes long: shortening it takes one pass. */
+static void test_long_names(void **state)
+{
+    (void)state;
+    g_autofree char *text = g_strnfill(2000000, 'x');
+    g_autofree char *marks = g_malloc(2000001);
+    for (int i = 0; i < 1000000; i++)
+        memcpy(marks + 2 * i, "\xcc\x81", 2); /* a combining accent: no column */
+    marks[2000000] = 0;
+    int64_t since_us = g_get_monotonic_time();
+    g_autofree char *cut = orch_text_short(text, 24), *few = orch_text_short(marks, 24);
+    assert_true(g_get_monotonic_time() - since_us < 2000000);
+    assert_string_equal(cut, "xxxxxxxxxxxxxxxxxxxxx...");
+    assert_true(strlen(few) < 1000);
+    g_autofree char *whole = orch_text_short("x y", 3), *tiny = orch_text_short("abcd", 1);
+    assert_string_equal(whole, "x y");
+    assert_string_equal(tiny, "a...");
+    g_strdelimit(text, "x", 'y');
+    for (size_t i = 2; i < 2000000; i += 3)
+        text[i] = ' ';
+    g_auto(GStrv) lines = orch_text_wrap(text, 80);
+    assert_int_equal(g_strv_length(lines), 30);
+    assert_string_equal(lines[29], "...");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -376,7 +401,7 @@ int main(void)
         cmocka_unit_test(test_page),   cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_fitted), cmocka_unit_test(test_wide_intervals),
         cmocka_unit_test(test_ticks),  cmocka_unit_test(test_box),
-        cmocka_unit_test(test_bins),
+        cmocka_unit_test(test_bins),   cmocka_unit_test(test_long_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
