@@ -5,6 +5,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/file.h"
+#include "lib/base/temporary.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -83,8 +84,7 @@ bool store_backup_to(struct orch_store *store, const char *dest, GError **error)
                        "cannot back up to '%s': it exists already", dest);
         return false;
     }
-    g_autofree char *temporary = g_strdup_printf("%s.part%d", dest, (int)getpid());
-    unlink(temporary);
+    g_autofree char *temporary = orch_temporary_name(dest);
     bool ok = copy_pages(store, temporary, error);
     if (ok && !(sync_file(temporary) && give_name(temporary, dest))) {
         orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot back up to '%s'", dest);

@@ -3,9 +3,8 @@
  * A store that somebody else made: a SQLite file is a program's input like any other, and a hostile
  * one can do more harm than a hostile text.
  *
- * - It is a connection of its own, never ATTACHed, read-only, with SQLite's defensive settings:
- *   nothing of its schema is trusted, no extension, no view and no trigger runs, no memory map,
- *   lengths limited, cells checked. It is read by our own SQL, by column.
+ * - It is a connection of its own, never ATTACHed, read-only, with the strict settings of
+ * defence.c. It is read by our own SQL, by column.
  * - A table that is read must have been made with the very text that made ours. So it cannot be a
  *   view, a virtual table or of other columns, and has no column that is computed. Other tables,
  *   triggers, views and indexes are nobody's business: triggers do not fire on reading, and an
@@ -45,36 +44,8 @@ bool store_foreign_is_damage(const struct orch_store *store)
     return code == SQLITE_CORRUPT || code == SQLITE_TOOBIG || code == SQLITE_NOTADB;
 }
 
-/* ---- settings ---------------------------------------------------------------------------------
+/* ---- bounds -----------------------------------------------------------------------------------
  */
-
-static void be_defensive(sqlite3 *db)
-{
-    static const struct {
-        int option, value;
-    } options[] = {
-        {SQLITE_DBCONFIG_DEFENSIVE, 1},       {SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0},
-        {SQLITE_DBCONFIG_ENABLE_TRIGGER, 0},  {SQLITE_DBCONFIG_ENABLE_VIEW, 0},
-        {SQLITE_DBCONFIG_ENABLE_FKEY, 0},     {SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0},
-        {SQLITE_DBCONFIG_WRITABLE_SCHEMA, 0}, {SQLITE_DBCONFIG_ENABLE_FTS3_TOKENIZER, 0},
-    };
-    static const struct {
-        int limit, value;
-    } limits[] = {
-        {SQLITE_LIMIT_LENGTH, STORE_TEXT_MAX},
-        {SQLITE_LIMIT_SQL_LENGTH, 100000},
-        {SQLITE_LIMIT_COLUMN, 100},
-        {SQLITE_LIMIT_EXPR_DEPTH, 50},
-        {SQLITE_LIMIT_ATTACHED, 0},
-        {SQLITE_LIMIT_TRIGGER_DEPTH, 1},
-        {SQLITE_LIMIT_WORKER_THREADS, 0},
-        {SQLITE_LIMIT_COMPOUND_SELECT, 10},
-    };
-    for (size_t i = 0; i < G_N_ELEMENTS(options); i++)
-        sqlite3_db_config(db, options[i].option, options[i].value, NULL);
-    for (size_t i = 0; i < G_N_ELEMENTS(limits); i++)
-        sqlite3_limit(db, limits[i].limit, limits[i].value);
-}
 
 static int count_steps(void *ctx)
 {
@@ -147,11 +118,10 @@ static bool compare_tables(struct orch_store *ours, struct orch_store *theirs, G
 static bool look(struct orch_store *ours, struct store_foreign *foreign, GError **error)
 {
     int64_t schema;
-    be_defensive(foreign->store->db);
     foreign->steps_left = SPARE_STEPS;
     sqlite3_progress_handler(foreign->store->db, STEPS_A_CALL, count_steps, foreign);
     if (!store_exec(foreign->store,
-                    "PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0; PRAGMA query_only = ON;"
+                    "PRAGMA query_only = ON;"
                     "PRAGMA temp_store = MEMORY; PRAGMA cache_size = -4096; BEGIN",
                     "read", error))
         return false;
@@ -170,50 +140,6 @@ static bool open_and_look(struct orch_store *ours, struct store_foreign *foreign
     return store_open_handle(foreign->store, flags, immutable, error) && look(ours, foreign, error);
 }
 
-static const char *const COPIED[] = {"", "-journal", "-wal"};
-
-/* A copy may take half of what is free. */
-static bool has_room(const char *path, const char *folder, GError **error)
-{
-    uint64_t bytes = 0;
-    struct statvfs disk;
-    for (size_t i = 0; i < G_N_ELEMENTS(COPIED); i++) {
-        g_autofree char *name = g_strconcat(path, COPIED[i], NULL);
-        struct stat info;
-        bytes += stat(name, &info) == 0 ? (uint64_t)info.st_size : 0;
-    }
-    if (statvfs(folder, &disk) != 0 || bytes <= (uint64_t)disk.f_bavail * disk.f_frsize / 2)
-        return true;
-    g_autofree char *size = orch_bytes_format((int64_t)bytes);
-    orch_error_set(error, ORCH_ERROR_STORE,
-                   "open it once where it was made ('orch db check' there), or set TMPDIR",
-                   "cannot read store '%s': what was left beside it is played back in a copy, and "
-                   "there is no room for one of %s",
-                   path, size);
-    return false;
-}
-
-/* The file and what was left beside it, in a folder of our own. */
-static bool copy_aside(struct store_foreign *foreign, const char *path, GError **error)
-{
-    foreign->copy = g_dir_make_tmp("orch-merge-XXXXXX", error);
-    if (!foreign->copy || !has_room(path, foreign->copy, error))
-        return false;
-    for (size_t i = 0; i < G_N_ELEMENTS(COPIED); i++) {
-        g_autofree char *from = g_strconcat(path, COPIED[i], NULL);
-        g_autofree char *to = g_strconcat(foreign->copy, "/results.db", COPIED[i], NULL);
-        if (access(from, F_OK) != 0)
-            continue;
-        if (!orch_file_copy(from, to, error))
-            return false;
-        if (i == 1 && !store_check_journal(path, error))
-            return false;
-    }
-    g_free(foreign->store->path);
-    foreign->store->path = g_strconcat(foreign->copy, "/results.db", NULL);
-    return true;
-}
-
 static bool has_leftovers(const char *path)
 {
     g_autofree char *journal = g_strconcat(path, "-journal", NULL);
@@ -229,10 +155,11 @@ static bool open_somehow(struct orch_store *ours, const char *path, struct store
                          GError **error)
 {
     GError *problem = NULL;
-    if (open_and_look(ours, out, SQLITE_OPEN_READONLY, false, &problem))
+    if (store_open_to_read(out->store, &problem) && look(ours, out, &problem))
         return true;
     int code = out->store->db ? sqlite3_errcode(out->store->db) & 0xff : SQLITE_CANTOPEN;
-    bool may_help = code == SQLITE_CANTOPEN || code == SQLITE_READONLY || code == SQLITE_IOERR;
+    bool may_help = !out->store->copy &&
+                    (code == SQLITE_CANTOPEN || code == SQLITE_READONLY || code == SQLITE_IOERR);
     if (!may_help) {
         g_propagate_error(error, problem);
         return false;
@@ -240,28 +167,8 @@ static bool open_somehow(struct orch_store *ours, const char *path, struct store
     g_clear_error(&problem);
     if (!has_leftovers(path))
         return open_and_look(ours, out, SQLITE_OPEN_READONLY, true, error);
-    return copy_aside(out, path, error) &&
+    return store_copy_aside(out->store, error) &&
            open_and_look(ours, out, SQLITE_OPEN_READWRITE, false, error);
-}
-
-/* A pipe or a device in the place of a file, or of one that SQLite opens beside it, would be waited
- * for, or worse. */
-static bool are_files(const char *path, GError **error)
-{
-    static const char *const endings[] = {"", "-journal", "-wal", "-shm"};
-    for (size_t i = 0; i < G_N_ELEMENTS(endings); i++) {
-        g_autofree char *name = g_strconcat(path, endings[i], NULL);
-        struct stat info;
-        if (stat(name, &info) != 0 && (i == 0 || errno != ENOENT))
-            orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot read store '%s'", name);
-        else if ((i == 0 || lstat(name, &info) == 0) && !S_ISREG(info.st_mode))
-            orch_error_set(error, ORCH_ERROR_IO, NULL, "cannot read store '%s': no regular file",
-                           name);
-        else
-            continue;
-        return false;
-    }
-    return true;
 }
 
 bool store_foreign_open(struct orch_store *ours, const char *path, struct store_foreign *out,
@@ -269,7 +176,7 @@ bool store_foreign_open(struct orch_store *ours, const char *path, struct store_
 {
     g_autofree char *real = realpath(path, NULL); /* that is where SQLite looks for its journal */
     *out = (struct store_foreign){0};
-    if (!are_files(real ? real : path, error))
+    if (!store_check_files(path, error))
         return false;
     out->store = store_new_handle(path);
     out->store->readonly = true;
@@ -285,8 +192,5 @@ void store_foreign_close(struct store_foreign *foreign)
 {
     if (foreign->store)
         store_free_handle(foreign->store);
-    if (foreign->copy)
-        orch_tree_remove(foreign->copy, NULL);
-    g_free(foreign->copy);
     *foreign = (struct store_foreign){0};
 }

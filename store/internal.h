@@ -21,6 +21,8 @@
 struct orch_store {
     sqlite3 *db;
     char *path;              /* absolute */
+    char *copy;              /* a folder with a copy that is read in place of the file, or NULL */
+    char *original;          /* the path of what was copied, or NULL */
     char *folder;            /* FILE.d: for objects and the like (store/beside.h) */
     int folder_fd;           /* the folder, open; -1: there is none */
     bool is_own;             /* the folder was made by this user here */
@@ -111,6 +113,35 @@ bool store_migrate(struct orch_store *store, const struct store_migrations *migr
 /** What is in the file: 1 our schema of `*out_schema`, 0 nothing at all, -1 refused with an error.
  */
 int store_recognise(struct orch_store *store, int target, int64_t *out_schema, GError **error);
+
+/* ---- defence.c --------------------------------------------------------------------------------
+ */
+
+/** Are a file, and what lies beside it for SQLite, regular files (or not there)? */
+bool store_check_files(const char *path, GError **error);
+/** SQLite's defensive settings and narrow limits, for a file of which nothing is known. */
+void store_be_strict(sqlite3 *db);
+/** Our own triggers and references are on, limits are SQLite's: after store_check_shape. */
+void store_be_working(sqlite3 *db);
+/** Has the file each table that `create` makes, word for word, and no trigger and no index but
+ * those of `create`? */
+bool store_check_shape(struct orch_store *store, const char *create, GError **error);
+
+/* ---- reading.c --------------------------------------------------------------------------------
+ */
+
+enum store_way {
+    STORE_WAY_PLAIN,
+    STORE_WAY_IMMUTABLE, /* nobody has it open: as a file that does not change */
+    STORE_WAY_COPY,      /* it has a log that cannot be read where it lies */
+};
+/** How to read the file of a handle that may not write and has read nothing yet. */
+enum store_way store_way_of_reading(struct orch_store *store);
+/** Opens a file so that reading it leaves nothing beside it. */
+bool store_open_to_read(struct orch_store *store, GError **error);
+/** Copies a closed store's file, journal and log into a folder of our own, to be opened there; the
+ * copy goes with the handle. */
+bool store_copy_aside(struct orch_store *store, GError **error);
 
 /* ---- open.c -----------------------------------------------------------------------------------
  */

@@ -110,7 +110,6 @@ bool store_reader_text(struct store_reader *reader, sqlite3_stmt *s, int column,
 /** A file that somebody else made, open for reading, all of one moment. */
 struct store_foreign {
     struct orch_store *store;
-    char *copy;         /* a folder with a copy that is read in place of the file, or NULL */
     int64_t bytes;      /* its size */
     int64_t steps_left; /* that SQLite may take */
 };

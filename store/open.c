@@ -111,7 +111,7 @@ static bool check_file(const char *path, GError **error)
                        "cannot open store '%s': not a regular file", path);
         return false;
     }
-    return true;
+    return store_check_files(path, error);
 }
 
 bool store_check_journal(const char *path, GError **error)
@@ -154,10 +154,8 @@ bool store_open_handle(struct orch_store *store, int flags, bool immutable, GErr
     }
     sqlite3_extended_result_codes(store->db, 1);
     sqlite3_busy_handler(store->db, on_busy, store);
-    sqlite3_limit(store->db, SQLITE_LIMIT_LENGTH, STORE_TEXT_MAX);
     sqlite3_db_config(store->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
-    sqlite3_db_config(store->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
-    sqlite3_db_config(store->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+    store_be_strict(store->db);
     if (store_where_register(store->db) != SQLITE_OK)
         return store_fail(store, error, "open");
     return true;
@@ -222,6 +220,14 @@ static bool leave_wal(struct orch_store *store, GError **error)
            store_get_int(store, &version, 0, error, "PRAGMA user_version", "");
 }
 
+/* A migration of a test has no text of its own to compare with. */
+static bool has_our_shape(struct orch_store *store, const struct store_migrations *migrations,
+                          GError **error)
+{
+    return !migrations->create || !*migrations->create ||
+           store_check_shape(store, migrations->create, error);
+}
+
 static bool settle(struct orch_store *store, const struct store_options *options, bool may_create,
                    GError **error)
 {
@@ -232,14 +238,16 @@ static bool settle(struct orch_store *store, const struct store_options *options
         return false;
     if (!read_journal_mode(store, &store->wal, error) ||
         !store_exec(store,
-                    "PRAGMA foreign_keys = ON; PRAGMA temp_store = MEMORY;"
+                    "PRAGMA temp_store = MEMORY;"
                     "PRAGMA cache_size = -65536; PRAGMA journal_size_limit = 67108864",
                     "open", error) ||
-        !store_migrate(store, options->migrations, may_create, error))
+        !store_migrate(store, options->migrations, may_create, error) ||
+        !has_our_shape(store, options->migrations, error))
         return false;
+    store_be_working(store->db);
+    sqlite3_db_config(store->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, NULL);
     if (store->readonly)
         return store_exec(store, "PRAGMA query_only = ON", "open", error);
-    sqlite3_db_config(store->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, NULL);
     if ((!store->wal || !wal_wanted) && !switch_journal(store, wal_wanted, error))
         return false;
     if (options->is_scratch)
@@ -278,14 +286,30 @@ static bool play_back(struct orch_store *store)
     return ok;
 }
 
+/* May its reader clean up behind itself? Not where shared memory does not work. */
+static bool may_tidy(const struct orch_store *store, const struct store_options *options)
+{
+    bool local;
+    g_autofree char *folder = g_path_get_dirname(store->path);
+    g_free(store_filesystem_name(store_filesystem_magic(store->path), &local));
+    return local && !options->never_wal && access(store->path, W_OK) == 0 &&
+           access(folder, W_OK) == 0;
+}
+
+static bool open_first(struct orch_store *store, enum orch_store_mode mode,
+                       const struct store_options *options, GError **error)
+{
+    if (mode == ORCH_STORE_READ && !may_tidy(store, options))
+        return store_open_to_read(store, error);
+    int create = mode == ORCH_STORE_CREATE ? SQLITE_OPEN_CREATE : 0;
+    return store_open_handle(store, SQLITE_OPEN_READWRITE | create, false, error);
+}
+
 static bool open_store(struct orch_store *store, enum orch_store_mode mode,
                        const struct store_options *options, GError **error)
 {
-    int flags = mode == ORCH_STORE_READ     ? SQLITE_OPEN_READONLY
-                : mode == ORCH_STORE_CREATE ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
-                                            : SQLITE_OPEN_READWRITE;
     store->readonly = mode == ORCH_STORE_READ;
-    if (!store_open_handle(store, flags, false, error))
+    if (!open_first(store, mode, options, error))
         return false;
     if (!store->readonly && sqlite3_db_readonly(store->db, "main") == 1)
         return store_fail_code(store->path, SQLITE_READONLY, 0, error, "write to");
@@ -294,13 +318,14 @@ static bool open_store(struct orch_store *store, enum orch_store_mode mode,
         return true;
     if (store->readonly && !is_empty(store, "-journal") && play_back(store)) {
         g_clear_error(&problem);
-        return check_file(store->path, error) && store_open_handle(store, flags, false, error) &&
+        return check_file(store->path, error) && open_first(store, mode, options, error) &&
                settle(store, options, false, error);
     }
     if (store->readonly && may_be_immutable(store, problem)) {
         g_clear_error(&problem);
         store_close_handle(store);
-        return store_open_handle(store, flags, true, error) && settle(store, options, false, error);
+        return store_open_handle(store, SQLITE_OPEN_READONLY, true, error) &&
+               settle(store, options, false, error);
     }
     g_propagate_error(error, problem);
     return false;
@@ -347,6 +372,10 @@ void store_free_handle(struct orch_store *store)
     g_hash_table_destroy(store->statements);
     g_ptr_array_unref(store->warnings);
     store_shards_free(store->shards);
+    if (store->copy)
+        orch_tree_remove(store->copy, NULL);
+    g_free(store->copy);
+    g_free(store->original);
     if (store->folder_fd >= 0)
         close(store->folder_fd);
     g_free(store->path);
@@ -409,6 +438,8 @@ void orch_store_close(struct orch_store *store)
 
 const char *orch_store_path(const struct orch_store *store)
 {
+    if (store->original)
+        return store->original;
     return store->shards ? store->shards->name : store->path;
 }
 

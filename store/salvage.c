@@ -13,6 +13,7 @@
 #include "store/salvage.h"
 
 #include "lib/base/error.h"
+#include "lib/base/temporary.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -202,8 +203,8 @@ static bool is_ours(struct orch_store *copy, GError **error)
 struct orch_store *store_salvage_open(const char *path, const char *near,
                                       enum store_salvage_way way, GError **error)
 {
-    g_autofree char *folder = g_strconcat(near, ".salvage-XXXXXX", NULL);
-    if (!g_mkdtemp(folder)) {
+    g_autofree char *folder = orch_temporary_name(near);
+    if (mkdir(folder, 0700) != 0) {
         orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot make a scratch folder '%s'",
                              folder);
         return NULL;

@@ -7,6 +7,7 @@
 #include "store/owner.h"
 
 #include "lib/base/error.h"
+#include "lib/base/temporary.h"
 
 #include <errno.h>
 #include <string.h>
@@ -40,7 +41,7 @@ static bool may_write(const char *path, const char *folder, enum orch_store_mode
 /* Of all files a joined copy, for who may only read. */
 static struct orch_store *open_copy(const char *name, GError **error)
 {
-    g_autofree char *scratch = g_dir_make_tmp("orch-joined-XXXXXX", error);
+    g_autofree char *scratch = orch_temporary_folder("joined", error);
     if (!scratch)
         return NULL;
     g_autofree char *path = g_build_filename(scratch, "joined.db", NULL);

@@ -7,6 +7,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/json.h"
+#include "lib/base/temporary.h"
 #include "lib/base/text.h"
 #include "store/bulk.h"
 
@@ -229,7 +230,7 @@ static bool write_all(struct export *e, const struct orch_run_query *query, GErr
 static bool write_file(struct export *e, const struct orch_run_query *query, const char *path,
                        GError **error)
 {
-    g_autofree char *temporary = g_strdup_printf("%s.tmp%d", path, (int)getpid());
+    g_autofree char *temporary = orch_temporary_name(path);
     e->out = fopen(temporary, "wxe");
     if (!e->out) {
         orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot write '%s'", path);

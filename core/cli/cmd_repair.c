@@ -6,8 +6,10 @@
 #include "store/repair.h"
 
 #include "lib/base/error.h"
+#include "lib/base/temporary.h"
 #include "lib/base/text.h"
 
+#include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -105,18 +107,32 @@ static bool salvage_into(struct repair *r, struct orch_store *into, GError **err
     return true;
 }
 
-static bool repair(struct repair *r, GError **error)
+static void remove_store(const char *path)
 {
-    struct orch_store *into = orch_salvage_open(r->to, r->path, error);
-    if (!into)
-        return false;
-    bool ok = salvage_into(r, into, error);
-    orch_store_close(into);
     static const char *const endings[] = {"", "-wal", "-shm", "-journal"};
-    for (size_t i = 0; !ok && i < G_N_ELEMENTS(endings); i++) {
-        g_autofree char *name = g_strconcat(r->to, endings[i], NULL);
+    for (size_t i = 0; i < G_N_ELEMENTS(endings); i++) {
+        g_autofree char *name = g_strconcat(path, endings[i], NULL);
         unlink(name);
     }
+}
+
+/* Under a temporary name, so that what has the name is whole. */
+static bool repair(struct repair *r, GError **error)
+{
+    if (access(r->to, F_OK) == 0) {
+        orch_error_set(error, ORCH_ERROR_IO, "choose a name that is not taken with --to",
+                       "cannot repair into '%s': it exists already", r->to);
+        return false;
+    }
+    g_autofree char *temporary = orch_temporary_name(r->to);
+    struct orch_store *into = orch_salvage_open(temporary, r->path, error);
+    bool ok = into && salvage_into(r, into, error);
+    orch_store_close(into);
+    if (ok && rename(temporary, r->to) != 0) {
+        orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot write '%s'", r->to);
+        ok = false;
+    }
+    remove_store(temporary);
     return ok;
 }
 

@@ -2,6 +2,7 @@
 #include "lib/tar/tar_write.h"
 
 #include "lib/base/error.h"
+#include "lib/base/temporary.h"
 #include "lib/tar/tar_head.h"
 
 #include <errno.h>
@@ -32,11 +33,9 @@ static bool fail(const struct orch_tar_writer *writer, GError **error)
 
 struct orch_tar_writer *orch_tar_create(const char *path, GError **error)
 {
-    static unsigned serial;
     struct orch_tar_writer *writer = g_new0(struct orch_tar_writer, 1);
     writer->path = g_strdup(path);
-    writer->temporary = g_strdup_printf("%s.tmp%d.%u", path, (int)getpid(), serial++);
-    unlink(writer->temporary); /* a process of this number may have died here */
+    writer->temporary = orch_temporary_name(path);
     writer->fd = open(writer->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     int copy = writer->fd >= 0 ? fcntl(writer->fd, F_DUPFD_CLOEXEC, 0) : -1;
     writer->file = copy >= 0 ? gzdopen(copy, "wb6") : NULL; /* no name, no time in its head */

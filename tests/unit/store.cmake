@@ -1,6 +1,7 @@
 orch_test(store "quick" orch_store)
 orch_test(store_digest "quick" orch_store)
 orch_test(store_open "quick" orch_store)
+orch_test(store_hostile "quick" orch_store)
 orch_test(store_where "quick" orch_store)
 orch_test(store_care "quick" orch_store)
 orch_test(store_dataset "quick" orch_store)

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What is asked of every file before its rows are read, whoever made it: the user's own store, one
+ * that came in a ZIP, one that is joined.
+ *
+ * - The file, and what lies beside it as its journal, log and shared memory, are regular files: a
+ *   pipe would be waited for, and SQLite would write through a link.
+ * - Nothing of the schema is trusted: no extension, no view, no virtual table's function, no
+ * trigger before the shape was compared; lengths limited, cells checked.
+ * - Each table is made by the very text that makes ours, so it can be no view (a recursive one
+ * never ends), no virtual table, and has no computed column. No trigger and no index is there but
+ * ours: a trigger would act on our writes, an index can hold an expression that never ends.
+ *
+ * Comparing the text of sqlite_schema takes microseconds, whatever the number of runs. The text of
+ * a table is what SQLite parses, so no other column of sqlite_schema is looked at. Rejected: PRAGMA
+ * integrity_check, which reads all pages ('orch db check' does).
+ */
+#include "store/internal.h"
+
+#include "lib/base/error.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* ---- files ------------------------------------------------------------------------------------
+ */
+
+bool store_check_files(const char *path, GError **error)
+{
+    static const char *const endings[] = {"", "-journal", "-wal", "-shm"};
+    g_autofree char *real = realpath(path, NULL); /* that is where SQLite looks for its journal */
+    for (size_t i = 0; i < G_N_ELEMENTS(endings); i++) {
+        g_autofree char *name = g_strconcat(real ? real : path, endings[i], NULL);
+        struct stat info;
+        if (stat(name, &info) != 0 && (i == 0 || errno != ENOENT))
+            orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot read store '%s'", name);
+        else if ((i == 0 || lstat(name, &info) == 0) && !S_ISREG(info.st_mode))
+            orch_error_set(error, ORCH_ERROR_IO, "remove it, when it is not yours",
+                           "cannot read store '%s': no regular file", name);
+        else
+            continue;
+        return false;
+    }
+    return true;
+}
+
+/* ---- settings ---------------------------------------------------------------------------------
+ */
+
+struct limit {
+    int limit, strict, working;
+};
+
+/* Strict until the shape is known, and for files of others. What a user's own condition may need
+ * afterwards is SQLite's default. */
+static const struct limit LIMITS[] = {
+    {SQLITE_LIMIT_LENGTH, STORE_TEXT_MAX, STORE_TEXT_MAX},
+    {SQLITE_LIMIT_SQL_LENGTH, 100000, 1000000},
+    {SQLITE_LIMIT_COLUMN, 100, 2000},
+    {SQLITE_LIMIT_EXPR_DEPTH, 50, 1000},
+    {SQLITE_LIMIT_COMPOUND_SELECT, 10, 500},
+    {SQLITE_LIMIT_ATTACHED, 0, 0},
+    {SQLITE_LIMIT_TRIGGER_DEPTH, 1, 10},
+    {SQLITE_LIMIT_WORKER_THREADS, 0, 0},
+};
+
+void store_be_strict(sqlite3 *db)
+{
+    static const struct {
+        int option, value;
+    } options[] = {
+        {SQLITE_DBCONFIG_DEFENSIVE, 1},       {SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0},
+        {SQLITE_DBCONFIG_ENABLE_TRIGGER, 0},  {SQLITE_DBCONFIG_ENABLE_VIEW, 0},
+        {SQLITE_DBCONFIG_ENABLE_FKEY, 0},     {SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0},
+        {SQLITE_DBCONFIG_WRITABLE_SCHEMA, 0}, {SQLITE_DBCONFIG_ENABLE_FTS3_TOKENIZER, 0},
+    };
+    for (size_t i = 0; i < G_N_ELEMENTS(options); i++)
+        sqlite3_db_config(db, options[i].option, options[i].value, NULL);
+    for (size_t i = 0; i < G_N_ELEMENTS(LIMITS); i++)
+        sqlite3_limit(db, LIMITS[i].limit, LIMITS[i].strict);
+    sqlite3_exec(db, "PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0", NULL, NULL, NULL);
+}
+
+void store_be_working(sqlite3 *db)
+{
+    sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 1, NULL);
+    sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_FKEY, 1, NULL);
+    for (size_t i = 0; i < G_N_ELEMENTS(LIMITS); i++)
+        sqlite3_limit(db, LIMITS[i].limit, LIMITS[i].working);
+}
+
+/* ---- the shape --------------------------------------------------------------------------------
+ */
+
+static const char TABLE[] = "CREATE TABLE ";
+
+/* Where `create` has this very statement; NULL: nowhere. */
+static const char *statement_in(const char *create, const char *sql)
+{
+    size_t length = strlen(sql);
+    for (const char *at = create; (at = strstr(at, sql)) != NULL; at++)
+        if ((at == create || at[-1] == ';') && at[length] == ';')
+            return at;
+    return NULL;
+}
+
+/* A table or view beside ours is nobody's business: it is never read. */
+static bool is_harmless(const char *sql)
+{
+    static const char *const begins[] = {TABLE, "CREATE VIEW ", "CREATE VIRTUAL TABLE "};
+    for (size_t i = 0; i < G_N_ELEMENTS(begins); i++)
+        if (g_str_has_prefix(sql, begins[i]))
+            return true;
+    return false;
+}
+
+static bool refuse(const struct orch_store *store, const char *what, const char *name,
+                   GError **error)
+{
+    orch_error_set(error, ORCH_ERROR_STORE,
+                   "'orch db repair' makes a new store of the runs in it; of somebody else's file "
+                   "ask for one that orch made ('orch db backup')",
+                   "cannot open store '%s': its %s '%.100s' is not as orch makes it", store->path,
+                   what, name);
+    return false;
+}
+
+/* The statements of `create` that the file has; false: it has one that it must not. */
+static bool read_statements(struct orch_store *store, const char *create, GHashTable *found,
+                            GError **error)
+{
+    sqlite3_stmt *s = store_statement(
+        store, "SELECT sql, type, name FROM sqlite_schema WHERE sql IS NOT NULL", error);
+    int more = s ? 1 : -1;
+    while (s && (more = store_step(store, s, error)) > 0) {
+        const char *sql = store_text(s, 0), *at = statement_in(create, sql);
+        if (at) {
+            g_hash_table_add(found, (gpointer)(uintptr_t)at);
+        } else if (!is_harmless(sql)) {
+            g_autofree char *type = g_strdup(store_text(s, 1)), *name = g_strdup(store_text(s, 2));
+            sqlite3_reset(s);
+            return refuse(store, type, name, error);
+        }
+    }
+    return more == 0;
+}
+
+bool store_check_shape(struct orch_store *store, const char *create, GError **error)
+{
+    g_autoptr(GHashTable) found = g_hash_table_new(NULL, NULL);
+    if (!read_statements(store, create, found, error))
+        return false;
+    for (const char *at = create; (at = strstr(at, TABLE)) != NULL; at++) {
+        const char *name = at + strlen(TABLE);
+        if ((at != create && at[-1] != ';') || g_hash_table_contains(found, at))
+            continue;
+        g_autofree char *table = g_strndup(name, strcspn(name, "("));
+        return refuse(store, "table", table, error);
+    }
+    return true;
+}
