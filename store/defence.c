@@ -127,9 +127,14 @@ static bool refuse(const struct orch_store *store, const char *what, const char 
     return false;
 }
 
-/* The statements of `create` that the file has; false: it has one that it must not. */
-static bool read_statements(struct orch_store *store, const char *create, GHashTable *found,
-                            GError **error)
+/** What a file's schema was found to be. */
+struct shape {
+    GHashTable *found;        /* where in `create` the statements stand that it has */
+    char *stray_type, *stray; /* the first trigger or index that is not ours, or NULL */
+};
+
+static bool read_shape(struct orch_store *store, const char *create, struct shape *out,
+                       GError **error)
 {
     sqlite3_stmt *s = store_statement(
         store, "SELECT sql, type, name FROM sqlite_schema WHERE sql IS NOT NULL", error);
@@ -137,27 +142,37 @@ static bool read_statements(struct orch_store *store, const char *create, GHashT
     while (s && (more = store_step(store, s, error)) > 0) {
         const char *sql = store_text(s, 0), *at = statement_in(create, sql);
         if (at) {
-            g_hash_table_add(found, (gpointer)(uintptr_t)at);
-        } else if (!is_harmless(sql)) {
-            g_autofree char *type = g_strdup(store_text(s, 1)), *name = g_strdup(store_text(s, 2));
-            sqlite3_reset(s);
-            return refuse(store, type, name, error);
+            g_hash_table_add(out->found, (gpointer)(uintptr_t)at);
+        } else if (!out->stray && !is_harmless(sql)) {
+            out->stray_type = g_strdup(store_text(s, 1));
+            out->stray = g_strdup(store_text(s, 2));
         }
     }
     return more == 0;
 }
 
-bool store_check_shape(struct orch_store *store, const char *create, GError **error)
+/* The first table that `create` makes and the file lacks, or NULL; the caller frees. */
+static char *missing_table(const char *create, GHashTable *found)
 {
-    g_autoptr(GHashTable) found = g_hash_table_new(NULL, NULL);
-    if (!read_statements(store, create, found, error))
-        return false;
     for (const char *at = create; (at = strstr(at, TABLE)) != NULL; at++) {
         const char *name = at + strlen(TABLE);
-        if ((at != create && at[-1] != ';') || g_hash_table_contains(found, at))
-            continue;
-        g_autofree char *table = g_strndup(name, strcspn(name, "("));
-        return refuse(store, "table", table, error);
+        if ((at == create || at[-1] == ';') && !g_hash_table_contains(found, at))
+            return g_strndup(name, strcspn(name, "("));
     }
-    return true;
+    return NULL;
+}
+
+bool store_check_shape(struct orch_store *store, const char *create, GError **error)
+{
+    struct shape shape = {.found = g_hash_table_new(NULL, NULL)};
+    bool ok = read_shape(store, create, &shape, error);
+    g_autofree char *missing = ok ? missing_table(create, shape.found) : NULL;
+    if (missing)
+        ok = refuse(store, "table", missing, error);
+    else if (ok && shape.stray)
+        ok = refuse(store, shape.stray_type, shape.stray, error);
+    g_hash_table_unref(shape.found);
+    g_free(shape.stray_type);
+    g_free(shape.stray);
+    return ok;
 }

@@ -96,10 +96,11 @@ enum store_way store_way_of_reading(struct orch_store *store)
 {
     if (sqlite3_db_readonly(store->db, "main") != 1 || !is_in_wal_mode(store))
         return STORE_WAY_PLAIN;
-    bool has_log = bytes_of(store->path, "-wal") > 0;
+    if (bytes_of(store->path, "-journal") > 0) /* of a change of mode that was killed */
+        return STORE_WAY_COPY;
     if (bytes_of(store->path, "-shm") >= 0)
         return STORE_WAY_PLAIN;
-    return has_log ? STORE_WAY_COPY : STORE_WAY_IMMUTABLE;
+    return bytes_of(store->path, "-wal") > 0 ? STORE_WAY_COPY : STORE_WAY_IMMUTABLE;
 }
 
 bool store_open_to_read(struct orch_store *store, GError **error)

@@ -66,6 +66,9 @@ bool results_fail(GError **error, const char *doing);
 /* ---- results_wire.c: fetch and push -------------------------------------------------------------
  */
 
+/** Does git's complaint say that another process holds a ref for a moment? */
+bool results_is_ref_locked(const char *said);
+
 /** Brings the remote's results and sets the tracking ref; where the remote has none it is dropped.
  */
 bool results_fetch(struct results_place *place, GError **error);

@@ -25,7 +25,7 @@ set_tests_properties(cli.0064-bundles cli.0066-push-pull cli.0068-push-hostile c
 set_tests_properties(cli.0075-signatures cli.0077-allowance cli.0082-repair cli.0084-doctor cli.0087-hostile-worth
   cli.0088-hostile-refs cli.0111-disturbed PROPERTIES LABELS "slow")
 # every command with every option, over two stores
-set_tests_properties(cli.0096-hostile-rows PROPERTIES LABELS "slow" TIMEOUT 900)
+set_tests_properties(cli.0096-hostile-rows cli.0098-two-pulls PROPERTIES LABELS "slow" TIMEOUT 900)
 # build plugins, plan in several environments
 set_tests_properties(cli.0100-trust cli.0101-rebuilt cli.0102-environment PROPERTIES LABELS "slow")
 # start a Jupyter kernel, a browser
