@@ -5,6 +5,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/ident.h"
+#include "lib/base/login.h"
 #include "lib/base/text.h"
 #include "lib/wire/value.h"
 #include "store/exchange/items.h"
@@ -135,6 +136,7 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
     }
     if (!cli_may_write_bundle(path, error))
         return -1;
+    orch_who_ignore_login();
     cli->needs_every_plugin = true;
     struct orch_expansion *expansion = orch_cli_recipe(cli, cli->args[0], &o->variant, error);
     struct orch_plan *plan =

@@ -248,6 +248,15 @@ static const struct orch_option NEW_OPTIONS[] = {
      "where to put it (default: plugins/NAME)"},
     {0}};
 
+/* What makes a new plugin run: one command a line. The caller frees. */
+static char *next_commands(const char *folder, const char *name, const char *language)
+{
+    if (g_strcmp0(language, "c") != 0)
+        return g_strdup_printf("orch plugin check %s/%s.plugin", folder, name);
+    return g_strdup_printf("make -C %s\norch plugin trust %s/%s.so\norch plugin check %s/%s.so",
+                           folder, folder, name, folder, name);
+}
+
 static int run_new(struct orch_cli *cli, const void *options, GError **error)
 {
     const struct new_options *o = options;
@@ -263,10 +272,16 @@ static int run_new(struct orch_cli *cli, const void *options, GError **error)
         if (!cli->json)
             puts(files->pdata[i]);
     }
-    if (cli->json)
-        orch_cli_print_json(json_pack("{s:o}", "files", list));
-    else
-        json_decref(list);
+    g_autofree char *next = next_commands(folder, cli->args[0], o->language);
+    if (cli->json) {
+        orch_cli_print_json(json_pack("{s:o, s:s}", "files", list, "next", next));
+        return ORCH_EXIT_OK;
+    }
+    json_decref(list);
+    fflush(stdout);
+    g_auto(GStrv) lines = g_strsplit(next, "\n", -1);
+    for (int i = 0; lines[i]; i++)
+        orch_cli_say(cli, "%s %s", i ? "     " : "next:", lines[i]);
     return ORCH_EXIT_OK;
 }
 

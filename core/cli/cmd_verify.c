@@ -9,14 +9,16 @@
 #include "lib/base/error.h"
 
 #include "lib/base/file.h"
+#include "lib/base/login.h"
 #include "lib/data/unzip.h"
 
 #include <errno.h>
 #include <string.h>
 
 enum { RERUN_MAX = 1000 };
-#define HANDIN_BYTES_MAX ((int64_t)1 << 30) /* of the pack in a hand-in, as 'orch submit' has it   \
-                                             */
+#define HANDIN_BYTES_MAX                                                                           \
+    ((int64_t)1 << 30) /* of the pack in a hand-in, as 'orch submit' has it                        \
+                        */
 
 struct verify_options {
     const char *rerun, *seed;
@@ -211,6 +213,7 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
 {
     const struct verify_options *o = options;
     bool is_folder = g_file_test(cli->args[0], G_FILE_TEST_IS_DIR);
+    orch_who_ignore_login();
     if ((o->seed || o->trusts) && !o->rerun) {
         orch_error_set(error, ORCH_ERROR_USAGE, "add --rerun N",
                        "option '--%s' is about trials "

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "lib/base/ident.h"
 
+#include "lib/base/login.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <glib.h>
@@ -226,9 +228,18 @@ bool orch_who_matches(const char *who, const char *text)
            (address && g_ascii_strcasecmp(address, text) == 0);
 }
 
+static bool login_is_ignored;
+
+void orch_who_ignore_login(void)
+{
+    login_is_ignored = true;
+}
+
 /* The login name of somebody who has another name by now. */
 static bool is_own_login(const char *a, const char *b)
 {
+    if (login_is_ignored)
+        return false;
     const char *me = orch_user_name();
     return strcmp(a, me) == 0 && bracket(me) && strcmp(b, g_get_user_name()) == 0;
 }

@@ -30,3 +30,9 @@ cp nap.recipe kept
 fails 2 orch pack nap.recipe nap.recipe; says 'is neither a bundle nor a pack'
 fails 2 orch export --bundle nap.recipe; cmp -s nap.recipe kept || _fail 'the recipe was overwritten'
 ok orch pack recipes/deep.recipe deep.orch; ok orch pack recipes/deep.recipe deep.orch
+
+# 'plugin new' says what to type next, and that works
+for language in c shell python; do
+    ok orch plugin new new$language -l $language --json
+    while read -r line; do eval "ok $line"; done <<<"$(json next)"
+done

@@ -47,3 +47,11 @@ fails 3 orch verify many.zip; says 'more than 10000 entries'
 fails 3 orch verify cut.zip
 # a name that climbs out is a name alone
 ok orch verify up.zip; [ ! -e ../../../up.orch ] && [ ! -e ../up.orch ] || _fail 'written outside'
+
+# runs from before git knew a name carry the login name: a pack of them verifies, here and elsewhere
+mkdir ../early; cd ../early; git init -q -b main .; cp ../w/hw.recipe .
+ok env -u ORCH_USER orch run -q hw.recipe
+git config user.name 'Ada Lovelace'; git config user.email ada@example.org
+ok env -u ORCH_USER orch pack hw.recipe early.orch
+cd ..; ok env -u ORCH_USER orch verify early/early.orch; has '0 differ'; has 'Runs made by others'
+ok orch verify early/early.orch; has '0 differ'
