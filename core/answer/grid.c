@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/answer/grid.h"
 
+#include "core/report/contrast.h"
 #include "core/report/numbers.h"
 #include "core/report/ranking.h"
 #include "core/report/shared_base.h"
@@ -238,7 +239,8 @@ int orch_grid_compare(const struct orch_grid *grid, const struct orch_grid_cell 
 char *orch_grid_shared_base(const struct orch_grid *grid, struct orch_store *store)
 {
     char *text = NULL;
-    for (guint i = 0; i < grid->cells->len && !text; i++) {
+    bool is_timing = grid->wanted->len && orch_unit_is_timing(grid->units[0], NULL);
+    for (guint i = 0; i < grid->cells->len && !text && !is_timing; i++) {
         const struct orch_grid_cell *cell = grid->cells->pdata[i];
         g_autoptr(GPtrArray) runs = g_ptr_array_new();
         for (guint j = 0; j < cell->trials->len; j++) {

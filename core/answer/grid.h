@@ -56,8 +56,8 @@ struct orch_difference orch_grid_difference(const struct orch_grid_cell *a,
 /** Is x better than y, by the first value and as its metric was declared? Below 0: yes. */
 int orch_grid_compare(const struct orch_grid *grid, const struct orch_grid_cell *x,
                       const struct orch_grid_cell *y);
-/** A sentence when the repeats of a cell share a trained model (core/report/shared_base.h); NULL:
- * none does. The caller frees. */
+/** A sentence when the repeats of a cell share a trained model (core/report/shared_base.h). NULL:
+ * none does, or the first value is a time or rate, which does not hang on it. The caller frees. */
 char *orch_grid_shared_base(const struct orch_grid *grid, struct orch_store *store);
 
 /** The setting that wins, and by how much. */

@@ -11,6 +11,7 @@ bool orch_answer_table(struct orch_asked *a, GError **error)
         g_autofree char *legend = orch_grid_legend(g->grid);
         orch_section_table(a->section, orch_grid_table(g->grid));
         orch_section_note(a->section, "%s", legend);
+        orch_answer_say_shared_base(a, g->grid);
     }
     orch_answer_say_missing(a, g->trials);
     orch_answer_grid_free(g);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/report/ranking.h"
 
+#include "core/report/contrast.h"
 #include "core/report/shared_base.h"
 #include "lib/base/json.h"
 #include "lib/wire/value.h"
@@ -190,7 +191,8 @@ static bool fill(struct orch_store *store, GPtrArray *runs, const struct orch_ra
         return false;
     g_ptr_array_sort_with_data(ranking->groups, compare_groups, wish->larger_wins ? ranking : NULL);
     compare_with_first(ranking, wish->larger_wins);
-    ranking->shared = find_shared(store, ranking->groups);
+    if (!orch_unit_is_timing(unit, NULL)) /* a time does not hang on what the weights are */
+        ranking->shared = find_shared(store, ranking->groups);
     return true;
 }
 

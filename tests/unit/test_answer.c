@@ -22,7 +22,9 @@ static void put(struct orch_store *store, int index, const struct made *m)
     g_autofree char *print =
         g_strdup_printf("%s%s%d", m->experiment, m->lr, m->repeat); /* same trial, same print */
     g_autofree char *digest = g_compute_checksum_for_string(G_CHECKSUM_SHA256, print, -1);
-    const struct orch_named_text params[] = {{"lr", "real", m->lr}};
+    bool is_warm = g_str_has_prefix(m->experiment, "warm"); /* begins with a file of weights */
+    const struct orch_named_text params[] = {{"lr", "real", m->lr},
+                                             {"weights", "path", "\"/models/base.pth\""}};
     const struct orch_named_real results[] = {{"accuracy", m->accuracy}};
     none = (struct fixture_points){NULL, 0, 0};
     r.key = key;
@@ -33,7 +35,7 @@ static void put(struct orch_store *store, int index, const struct made *m)
     r.who = m->who;
     r.state = m->state;
     r.params = params;
-    r.param_count = 1;
+    r.param_count = is_warm ? 2 : 1;
     r.results = results;
     r.result_count = isnan(m->accuracy) ? 0 : 1;
     r.artifact_count = r.input_count = 0;
@@ -156,6 +158,28 @@ static void test_one_repeat(void **state)
     g_autofree char *text = orch_difference_text(&winner.margins[1], NULL);
     orch_winner_clear(&winner);
     assert_non_null(strstr(text, "cannot be told from noise"));
+    end(&b);
+}
+
+static const struct made WARM[] = {{"warm", "0.1", 1, "ada", 0.9, "ok"},
+                                   {"warm", "0.1", 2, "ada", 0.8, "ok"},
+                                   {"warm", "0.1", 3, "ada", 0.8, "ok"}};
+
+/* Three seeds that begin with one file of weights; a single seed shares nothing. */
+static void test_shared_weights(void **state)
+{
+    (void)state;
+    struct bench b = begin(WARM, G_N_ELEMENTS(WARM), "result accuracy", "lr", "");
+    g_autofree char *text = orch_grid_shared_base(b.grid, b.store);
+    assert_string_equal(text,
+                        "the 3 repeats share one pretrained model (weights): their spread does "
+                        "not hold how much the result varies with that model");
+    end(&b);
+    b = begin(WARM, 1, "result accuracy", "lr", "");
+    assert_null(orch_grid_shared_base(b.grid, b.store));
+    end(&b);
+    b = begin(CLEAR, G_N_ELEMENTS(CLEAR), "result accuracy", "lr", "");
+    assert_null(orch_grid_shared_base(b.grid, b.store));
     end(&b);
 }
 
@@ -318,11 +342,11 @@ static void test_names_of_filter(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_winner),          cmocka_unit_test(test_noise_and_missing),
-        cmocka_unit_test(test_one_repeat),      cmocka_unit_test(test_none),
-        cmocka_unit_test(test_table),           cmocka_unit_test(test_collaborators),
-        cmocka_unit_test(test_alone),           cmocka_unit_test(test_may_hold),
-        cmocka_unit_test(test_names_of_filter),
+        cmocka_unit_test(test_winner),        cmocka_unit_test(test_noise_and_missing),
+        cmocka_unit_test(test_one_repeat),    cmocka_unit_test(test_shared_weights),
+        cmocka_unit_test(test_none),          cmocka_unit_test(test_table),
+        cmocka_unit_test(test_collaborators), cmocka_unit_test(test_alone),
+        cmocka_unit_test(test_may_hold),      cmocka_unit_test(test_names_of_filter),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
