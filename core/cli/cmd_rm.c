@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/cli/cli.h"
+#include "lib/vcs/holders.h"
+#include "store/beside.h"
 
 #include "lib/base/error.h"
 #include "lib/base/text.h"
@@ -162,7 +164,7 @@ struct gc_options {
 static const struct orch_option GC_OPTIONS[] = {
     {"dry-run", 'n', NULL, ORCH_OPT_FLAG, offsetof(struct gc_options, dry_run), "only count"}, {0}};
 
-/* Trees that kept runs name stay; captured trees of others are let go. */
+/* Trees that kept runs name stay, and so do those that another store of the repository needs. */
 static int prune_trees(struct orch_cli *cli, struct orch_store *store, GError **error)
 {
     if (!cli->workspace->vcs)
@@ -177,7 +179,15 @@ static int prune_trees(struct orch_cli *cli, struct orch_store *store, GError **
         if (tree)
             g_hash_table_add(kept, tree);
     }
-    return orch_vcs_prune(cli->workspace->vcs, kept, error);
+    const struct orch_holder holder = {orch_store_id(store), orch_store_path(store)};
+    g_autoptr(GPtrArray) absent = g_ptr_array_new_with_free_func(g_free);
+    int count = orch_vcs_release(cli->workspace->vcs, &holder, kept, absent, error);
+    for (guint i = 0; i < absent->len; i++)
+        orch_cli_say(cli,
+                     "kept captured trees of a store that is not found: %s; remove the list if the "
+                     "store is gone for good",
+                     (char *)absent->pdata[i]);
+    return count;
 }
 
 static int run_gc(struct orch_cli *cli, const void *options, GError **error)
@@ -213,6 +223,8 @@ const struct orch_command ORCH_COMMAND_GC = {
     .options = GC_OPTIONS,
     .option_bytes = sizeof(struct gc_options),
     .about =
-        "Artifacts, folders of trials, checkpoints and work copies, and captured source trees.",
+        "Artifacts, folders of trials, checkpoints and work copies, and captured source trees. A "
+        "tree stays while another store of the repository (a linked work tree's, another --db) "
+        "needs it, also while that store is away.",
     .run = run_gc,
 };

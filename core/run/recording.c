@@ -360,6 +360,7 @@ struct orch_recording *orch_recording_begin(struct orch_workspace *workspace,
     if (!check_names(spec, error) || !orch_workspace_source(workspace, error) ||
         !orch_recover(workspace->store, &closed, &pending, error))
         return NULL;
+    orch_workspace_hold_source(workspace);
     struct orch_recording *recording = g_new0(struct orch_recording, 1);
     guint64 seed = 0;
     if (orch_json_get_u64(json_object_get(spec->params, "seed"), &seed))

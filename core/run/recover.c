@@ -65,9 +65,12 @@ static bool kill_it(pid_t pid)
     return kill(pid, SIGKILL) == 0;
 }
 
+/* One that is stopped does not notice that its runner is gone: it is let go on. */
 static bool is_alive(pid_t pid)
 {
     struct orch_process process;
+    if (orch_process_is_stopped(pid))
+        kill(pid, SIGCONT);
     return orch_process_get(pid, &process) && orch_process_is_alive(&process);
 }
 

@@ -131,6 +131,7 @@ static bool loop(struct run *run, GError **error)
         if (run->hosts->len || !collected)
             wait_for_something(run, held && !stopping);
         schedule_reap(run);
+        schedule_watch_time(run);
         schedule_heed_limits(run);
         schedule_tick(run);
         schedule_tick_sharing(run);
@@ -252,6 +253,7 @@ bool orch_run_plan(struct orch_plan *plan, const struct orch_run_options *option
     sigaddset(&handled, SIGHUP);
     sigprocmask(SIG_BLOCK, &handled, &before);
     run.signal_fd = signalfd(-1, &handled, SFD_CLOEXEC | SFD_NONBLOCK);
+    orch_workspace_hold_source(plan->workspace);
     note_inputs(plan);
     bool ok = loop(&run, error);
     if (!ok)

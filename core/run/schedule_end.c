@@ -50,7 +50,7 @@ static bool end_host(struct run *run, struct host *host, GError **error)
     struct orch_plan_item *item = &run->plan->items[job->index];
     struct orch_collected collected = {0};
     if (!orch_collect(run->plan->store, host->running.key, host->record, host->running.started_ns,
-                      NULL, &collected, error))
+                      host->overdue, &collected, error))
         return false;
     add_host_error(host, &collected);
     run->ended_device_s += collected.wall_ms / 1e3 * orch_plan_item_devices(item);

@@ -35,6 +35,7 @@ struct host {
     int pidfd;    /* -1: none, polled */
     int stdin_fd; /* its end tells the host that the runner is gone */
     bool cancelled;
+    char *overdue; /* why its time is over, once it was killed for that; or NULL */
 };
 
 /* A compiled plugin's file when the run began. */
@@ -89,6 +90,12 @@ void schedule_cancel(struct run *run, int signal_number);
 /** Moves hosts that are gone to `ended`: their slots are free at once, and the next trials start
  * before the journals are read, so that the one does not wait for the other. */
 void schedule_reap(struct run *run);
+
+/* ---- schedule_watch.c -------------------------------------------------------------------------
+ */
+
+/** Kills hosts that have not ended their trials in time themselves. */
+void schedule_watch_time(struct run *run);
 
 /* ---- schedule_start.c, schedule_end.c ---------------------------------------------------------
  */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/run/workspace.h"
 
+#include "lib/vcs/holders.h"
 #include "store/beside.h"
 
 #include "lib/base/error.h"
@@ -179,6 +180,18 @@ const struct orch_source *orch_workspace_source(struct orch_workspace *workspace
         workspace->source->left_out = g_ptr_array_new();
     }
     return workspace->source;
+}
+
+void orch_workspace_hold_source(struct orch_workspace *workspace)
+{
+    const struct orch_source *source = workspace->source;
+    g_autoptr(GError) problem = NULL;
+    if (!workspace->vcs || !source || !source->tree || !workspace->store)
+        return;
+    const struct orch_holder holder = {orch_store_id(workspace->store),
+                                       orch_store_path(workspace->store)};
+    if (!orch_vcs_hold(workspace->vcs, &holder, source->tree, &problem))
+        g_debug("captured tree not noted: %s", problem->message);
 }
 
 const struct orch_machine *orch_workspace_machine(struct orch_workspace *workspace)

@@ -52,6 +52,11 @@ struct orch_store *orch_workspace_scratch(struct orch_workspace *workspace, GErr
 /** Captures the source tree once. Outside a repository: an empty source (tree NULL). Borrowed. */
 const struct orch_source *orch_workspace_source(struct orch_workspace *workspace, GError **error);
 
+/** Notes in the repository that the open store needs the captured tree, so that no other store of
+ * the repository lets it go (lib/vcs/holders.h). A failure is not worth a run: the tree then stays.
+ */
+void orch_workspace_hold_source(struct orch_workspace *workspace);
+
 /** Probes the machine once. Never NULL. Borrowed. */
 const struct orch_machine *orch_workspace_machine(struct orch_workspace *workspace);
 const char *orch_workspace_machine_key(struct orch_workspace *workspace);

@@ -131,6 +131,13 @@ bool orch_process_is_alive(const struct orch_process *process)
            state != 'X';
 }
 
+bool orch_process_is_stopped(pid_t pid)
+{
+    char state;
+    int64_t start;
+    return read_stat(pid, &state, &start) && state == 'T';
+}
+
 /* ---- people ------------------------------------------------------------------------------------
  */
 

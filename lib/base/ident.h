@@ -33,6 +33,9 @@ bool orch_process_get(pid_t pid, struct orch_process *out);
  */
 bool orch_process_is_alive(const struct orch_process *process);
 
+/** True when a process is stopped by a signal (SIGSTOP, Ctrl-Z). */
+bool orch_process_is_stopped(pid_t pid);
+
 /* ---- people ------------------------------------------------------------------------------------
  * A person is written "Ada Lovelace <ada@example.org>", or as a bare name ("ada"). */
 

@@ -248,17 +248,3 @@ bool orch_vcs_keep(struct orch_vcs *vcs, const char *tree, GError **error)
 {
     return vcs->backend->keep(vcs, tree, error);
 }
-
-int orch_vcs_prune(struct orch_vcs *vcs, GHashTable *kept, GError **error)
-{
-    g_autoptr(GPtrArray) trees = vcs->backend->kept(vcs, error);
-    if (!trees)
-        return -1;
-    g_autoptr(GPtrArray) dropped = g_ptr_array_new();
-    for (unsigned i = 0; i < trees->len; i++)
-        if (!g_hash_table_contains(kept, trees->pdata[i]))
-            g_ptr_array_add(dropped, trees->pdata[i]);
-    if (dropped->len && !vcs->backend->drop(vcs, dropped, error))
-        return -1;
-    return (int)dropped->len;
-}

@@ -99,8 +99,4 @@ GPtrArray *orch_vcs_diff(struct orch_vcs *vcs, const char *tree_a, const char *t
 char *orch_vcs_diff_text(struct orch_vcs *vcs, const char *tree_a, const char *tree_b,
                          size_t max_bytes, GError **error);
 
-/** Drops refs/orch/src/<tree> for every captured tree that is not in the set `kept` (hex id ->
- * anything); returns how many, -1 on error. */
-int orch_vcs_prune(struct orch_vcs *vcs, GHashTable *kept, GError **error);
-
 #endif

@@ -15,7 +15,7 @@ endforeach()
 # trains something in every profile of every recipe
 set_tests_properties(cli.0027-recipes PROPERTIES LABELS "slow" TIMEOUT 600)
 # wait for real seconds, train with LibTorch, or measure the machine
-set_tests_properties(cli.0008-two-terminals cli.0052-paper cli.0036-bench cli.0043-forecast cli.0044-budget cli.0057-classes cli.0115-final-accuracy cli.0116-best-compare cli.0070-share cli.0071-share-trouble cli.0090-share-hosts
+set_tests_properties(cli.0008-two-terminals cli.0052-paper cli.0036-bench cli.0043-forecast cli.0044-budget cli.0057-classes cli.0115-final-accuracy cli.0116-best-compare cli.0070-share cli.0071-share-trouble cli.0090-share-hosts cli.0093-strangers-store cli.0095-stuck-trials
   PROPERTIES LABELS "slow")
 # share among several clones, pushers at once, packs of whole classes; 0060, 0063 and 0067 are the quick ones
 set_tests_properties(cli.0064-bundles cli.0066-push-pull cli.0068-push-hostile cli.0069-push-places cli.0072-coverage

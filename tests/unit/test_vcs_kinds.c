@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Every capture case through libgit2, through the git program, and on SHA-256 objects. What a tree
  * must be is what `git add -A` and `git write-tree` make of it. */
+#include "lib/vcs/holders.h"
 #include "tests/unit/vcs_fixture.h"
 
 enum kind { KIND_LIBGIT2, KIND_GIT, KIND_SHA256, KIND_SPLIT, KIND_COUNT };
@@ -528,12 +529,23 @@ static void test_gc_keeps(void **state)
     assert_string_equal(text, "new\n");
     assert_true(orch_tree_remove(dest, NULL));
 
-    /* pruned, it goes; what is kept stays */
+    /* let go by the last store that needs it, it goes; what is kept stays, and what nobody noted */
     struct orch_source *clean = capture_within(vcs, NULL);
     g_autoptr(GHashTable) kept = g_hash_table_new(g_str_hash, g_str_equal);
     g_hash_table_add(kept, clean->tree);
-    assert_int_equal(orch_vcs_prune(vcs, kept, NULL), 1);
-    assert_int_equal(orch_vcs_prune(vcs, kept, NULL), 0);
+    const struct orch_holder one = {"id", "/nowhere/one.db"}, copy = {"id", "/nowhere/copy.db"};
+    g_autoptr(GPtrArray) absent = g_ptr_array_new_with_free_func(g_free);
+    assert_int_equal(orch_vcs_release(vcs, &one, kept, absent, NULL), 0);
+    assert_true(orch_vcs_hold(vcs, &one, source->tree, NULL) &&
+                orch_vcs_hold(vcs, &one, source->tree, NULL) &&
+                orch_vcs_hold(vcs, &one, clean->tree, NULL) &&
+                orch_vcs_hold(vcs, &copy, source->tree, NULL));
+    assert_int_equal(orch_vcs_release(vcs, &one, kept, absent, NULL), 0);
+    assert_int_equal(absent->len, 1);
+    assert_non_null(strstr(absent->pdata[0], "/nowhere/copy.db"));
+    assert_int_equal(orch_vcs_release(vcs, &copy, kept, absent, NULL), 1);
+    assert_int_equal(orch_vcs_release(vcs, &copy, kept, absent, NULL), 0);
+    assert_int_equal(absent->len, 1);
     orch_vcs_close(vcs);
     GIT(dir, "gc", "-q", "--prune=now");
     vcs = open_in(dir);
