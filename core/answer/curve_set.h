@@ -8,6 +8,7 @@
 #include "core/answer/items.h"
 #include "lib/net/net.h"
 #include "predictors/curve_law.h"
+#include "predictors/curve_plain.h"
 #include "predictors/speed.h"
 
 /* ---- curves of networks on devices (curve_set.c) ----------------------------------------------
@@ -66,7 +67,8 @@ void orch_curve_set_chart(const struct orch_curve_set *set, struct orch_section 
 
 /** The regression over a set's fitted curves, and the curve that it predicts. */
 struct orch_set_law {
-    struct orch_law *law; /* b0, b1, b2 of each stage in turn */
+    struct orch_law *law;     /* b0, b1, b2 of each stage in turn */
+    struct orch_plain *plain; /* the same on layers and device alone; NULL: too few curves */
     size_t stages;
     double *starts;   /* of the stages, in k */
     int used, passed; /* cells in it, and passed over (other stages, no network) */
@@ -74,6 +76,14 @@ struct orch_set_law {
 /** NULL with an error when the set does not allow it. The caller frees. */
 struct orch_set_law *orch_set_law_fit(const struct orch_curve_set *set, GError **error);
 void orch_set_law_free(struct orch_set_law *law);
+/** "b0", "b1 from step 400": an output of the regression. The caller frees. */
+char *orch_set_law_param(const struct orch_set_law *law, int output);
+/** The regression on layers and device, into a section. */
+void orch_set_plain_say(struct orch_section *section, const struct orch_set_law *law,
+                        const struct orch_curve_set *set);
+/** The curve that it predicts; NULL without it. The caller frees. */
+struct orch_stages *orch_set_plain_curve(const struct orch_set_law *law, const double *features,
+                                         int device);
 /** Each parameter's regression, and whether the device matters, into a section. */
 void orch_set_law_say(struct orch_section *section, const struct orch_set_law *law);
 /** The curve of a network with these features, on a device (-1: on average). The caller frees. */

@@ -94,6 +94,7 @@ struct orch_set_law *orch_set_law_fit(const struct orch_curve_set *set, GError *
         return NULL;
     struct orch_set_law *out = g_new0(struct orch_set_law, 1);
     out->law = law;
+    out->plain = orch_plain_fit(&data);
     out->stages = like->count;
     out->starts = g_memdup2(like->starts, like->count * sizeof *like->starts);
     out->used = (int)data.row_count;
@@ -108,6 +109,7 @@ void orch_set_law_free(struct orch_set_law *law)
     if (!law)
         return;
     orch_law_free(law->law);
+    orch_plain_free(law->plain);
     g_free(law->starts);
     g_free(law);
 }
@@ -141,6 +143,7 @@ struct held {
     struct orch_stages *predicted;
     double from_k; /* after warm-up */
     struct orch_goodness predicted_good, own_good, nearest_good, mean_good;
+    double plain_error;  /* of the regression on layers and device; NaN: there is none */
     const char *nearest; /* the network of the family that is nearest in log FLOPs */
     struct {
         double from, to, measured, predicted;
@@ -241,6 +244,11 @@ static void compare(struct held *h, const struct orch_curve_set *set,
     h->predicted = orch_set_law_curve(law, net->features, device);
     h->from_k = fmax(c->warmup_k, warmup * c->k[c->count - 1]);
     h->predicted_good = orch_stages_judge(h->predicted, c->k, c->loss, c->count, h->from_k);
+    struct orch_stages *plain = orch_set_plain_curve(law, net->features, device);
+    h->plain_error =
+        plain ? orch_stages_judge(plain, c->k, c->loss, c->count, h->from_k).relative_error
+              : (double)NAN;
+    orch_stages_free(plain);
     h->own_good = orch_stages_judge(cell->fit.stages, c->k, c->loss, c->count, h->from_k);
     h->mean_good = judge_mean(set, c, h->from_k);
     const struct orch_set_cell *near = nearest_cell(set, net, where);
@@ -254,7 +262,7 @@ static void compare(struct held *h, const struct orch_curve_set *set,
 /* ---- saying -----------------------------------------------------------------------------------
  */
 
-static char *param_name(const struct orch_set_law *law, int output)
+char *orch_set_law_param(const struct orch_set_law *law, int output)
 {
     const char *name = PARAMS[output % PARAM_COUNT];
     return law->stages > 1
@@ -267,7 +275,7 @@ static void say_conditions(struct orch_section *section, const struct orch_set_l
 {
     for (int i = 0; i < law->law->outputs; i++) {
         const struct orch_law_line *line = &law->law->lines[i];
-        g_autofree char *name = param_name(law, i);
+        g_autofree char *name = orch_set_law_param(law, i);
         if (line->condition >= ORCH_LAW_CONDITION_MOST)
             orch_section_text(section,
                               "the law of %s is ill-conditioned: its design matrix has a condition "
@@ -286,7 +294,7 @@ static void say_law(struct orch_section *section, const struct orch_set_law *law
     struct orch_table *table = orch_table_new(headers);
     for (int i = 0; i < law->law->outputs; i++) {
         const struct orch_law_line *line = &law->law->lines[i];
-        g_autofree char *name = param_name(law, i);
+        g_autofree char *name = orch_set_law_param(law, i);
         orch_table_add(table, name, NULL);
         orch_table_add(table, line->is_log ? "ln" : "as it is", NULL);
         orch_table_add_estimate(table, line->intercept, line->intercept_se);
@@ -324,7 +332,7 @@ static void say_test(struct orch_section *section, const struct orch_set_law *la
     bool any = false;
     for (int i = 0; i < law->law->outputs; i++) {
         const struct orch_law_test *test = &law->law->lines[i].test;
-        g_autofree char *name = param_name(law, i);
+        g_autofree char *name = orch_set_law_param(law, i);
         g_autofree char *f = isnan(test->f) ? g_strdup("-")
                                             : g_strdup_printf("F(%d, %d) = %.3g", test->df_device,
                                                               test->df_rest, test->f);
@@ -388,6 +396,7 @@ static void say_errors(struct orch_section *section, const GArray *held)
                                           ">b2",
                                           ">predicted %",
                                           ">by ranges %",
+                                          ">layers + GPU %",
                                           ">its own fit %",
                                           ">nearest network %",
                                           ">mean curve %",
@@ -401,6 +410,7 @@ static void say_errors(struct orch_section *section, const GArray *held)
             orch_table_add_real(table, h->predicted->curves[0].b[j]);
         orch_table_add_real(table, 100 * h->predicted_good.relative_error);
         orch_table_add_real(table, 100 * h->range_error);
+        orch_table_add_real(table, 100 * h->plain_error);
         orch_table_add_real(table, 100 * h->own_good.relative_error);
         orch_table_add_real(table, 100 * h->nearest_good.relative_error);
         orch_table_add_real(table, 100 * h->mean_good.relative_error);
@@ -411,7 +421,9 @@ static void say_errors(struct orch_section *section, const GArray *held)
         section,
         "b: predicted%s. Errors: mean of |predicted - measured| / measured over steps after "
         "the warm-up (from step %.0f), of the predicted curve; of its means over %d ranges of "
-        "steps\n  (noise of single batches averaged out); and, to compare: of the curve fitted "
+        "steps\n  (noise of single batches averaged out); of the curve that the regression on "
+        "layers and "
+        "device predicts; and, to compare: of the curve fitted "
         "to the network itself (what noise alone leaves), of the fitted curve of %s, of the "
         "mean of all fitted curves",
         h->predicted->count > 1 ? " (first stage)" : "", ceil(h->from_k), RANGES,
@@ -477,6 +489,7 @@ bool orch_answer_curve_law(struct orch_asked *a, GError **error)
     orch_curve_set_note(held_set, a, "held_out");
     if (law) {
         orch_set_law_say(a->section, law);
+        orch_set_plain_say(a->section, law, set);
         say_held(a->section, a->item, set, law, held_set);
     } else {
         static const char *const keys[] = {"experiments", NULL};

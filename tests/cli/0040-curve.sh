@@ -108,7 +108,11 @@ for depth, (b0, b1, b2) in first.items():
     want = 0.04 - depth / 2000, 0.4, 0.3 - depth / 400
     assert all(abs(x - y) < 1e-4 for x, y in zip((b0, b1, b2), want)), (depth, b0, b1, b2)
 held = [r for r in rows if r and r[0] == "resnet-cifar:20"][0]
-predicted = float(held[-5])
+predicted = float(held[-6])
+assert float(held[-4]) < 0.5, held              # and so does the one on layers and device, which is the law here
+plain = {m[0]: m[1:] for m in re.findall(r"^  (b[012]) +(\S+) \((\S+)\) +(\S+) \((\S+)\) +(\S+)$", text, re.M)}
+assert abs(float(plain["b0"][0]) - 0.04) < 1e-4 and abs(float(plain["b0"][2]) + 0.0005) < 1e-5, plain
+assert abs(float(plain["b2"][2]) + 0.0025) < 1e-5 and float(plain["b2"][4]) > 0.999, plain
 assert predicted < 0.5, held                    # per cent: the law is smooth, the regression finds nearly all
 assert "one only, so whether it matters cannot be tested" in text
 # steps to accuracy 0.85, that is loss 0.6: the law of depth 20 has b0 0.03, b1 0.4, b2 0.25, so step 82
