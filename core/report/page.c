@@ -254,21 +254,42 @@ static void append_run_table(struct page *page, const GPtrArray *runs)
                          runs->len - RUNS_MAX);
 }
 
-/* On paper their names alone: all about each stands once, at the end. */
+/* The runs of some sections, each once. Borrowed; the caller unrefs. */
+static GPtrArray *runs_of(const GPtrArray *sections)
+{
+    GPtrArray *runs = g_ptr_array_new();
+    g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
+    for (guint i = 0; i < sections->len; i++) {
+        const struct orch_section *section = sections->pdata[i];
+        for (guint j = 0; j < section->runs->len; j++) {
+            struct orch_section_run *run = section->runs->pdata[j];
+            if (g_hash_table_add(seen, run->key))
+                g_ptr_array_add(runs, run);
+        }
+    }
+    return runs;
+}
+
 static void append_runs(struct page *page, const struct orch_section *section)
 {
     const GPtrArray *runs = section->runs;
-    const char *ending = runs->len == 1 ? "" : "s";
-    if (!runs->len)
+    if (!runs->len || page->options->is_for_paper)
         return;
-    if (!page->options->is_for_paper) {
-        orch_html_printf(page->out, "<details><summary>Made of %u run%s</summary>\n", runs->len,
-                         ending);
-        append_run_table(page, runs);
-        g_string_append(page->out, "</details>\n");
+    orch_html_printf(page->out, "<details><summary>Made of %u run%s</summary>\n", runs->len,
+                     runs->len == 1 ? "" : "s");
+    append_run_table(page, runs);
+    g_string_append(page->out, "</details>\n");
+}
+
+/* On paper the keys of a part's runs stand once, below all of its answers; what is known of each
+ * run stands at the end of the document. */
+static void append_part_runs(struct page *page, const struct orch_outline_part *part)
+{
+    g_autoptr(GPtrArray) runs = runs_of(part->sections);
+    if (!runs->len || !page->options->is_for_paper)
         return;
-    }
-    orch_html_printf(page->out, "<p class=\"note\">Made of %u run%s:", runs->len, ending);
+    orch_html_printf(page->out, "<p class=\"note\">Made of %u run%s:", runs->len,
+                     runs->len == 1 ? "" : "s");
     for (guint i = 0; i < MIN(runs->len, RUNS_MAX); i++) {
         const struct orch_section_run *run = runs->pdata[i];
         orch_html_printf(page->out, " <span class=\"key\">%s</span>", short_key(run->key));
@@ -276,18 +297,22 @@ static void append_runs(struct page *page, const struct orch_section *section)
     g_string_append(page->out, runs->len > RUNS_MAX ? " ...</p>\n" : "</p>\n");
 }
 
+/* The command that gives a part again: that of its first answer that orch makes. */
+static void append_command(struct page *page, const struct orch_outline_part *part)
+{
+    for (guint i = 0; i < part->sections->len; i++) {
+        const struct orch_section *section = part->sections->pdata[i];
+        if (!section->command || section->state == ORCH_SECTION_STUDENT)
+            continue;
+        orch_html_printf(page->out, "<p class=\"command\">This alone: <code>%s</code></p>\n",
+                         section->command);
+        break;
+    }
+}
+
 static void append_all_runs(struct page *page)
 {
-    g_autoptr(GPtrArray) runs = g_ptr_array_new();
-    g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
-    for (guint i = 0; i < page->document->sections->len; i++) {
-        const struct orch_section *section = page->document->sections->pdata[i];
-        for (guint j = 0; j < section->runs->len; j++) {
-            struct orch_section_run *run = section->runs->pdata[j];
-            if (g_hash_table_add(seen, run->key))
-                g_ptr_array_add(runs, run);
-        }
-    }
+    g_autoptr(GPtrArray) runs = runs_of(page->document->sections);
     if (!runs->len)
         return;
     g_string_append(page->out, "<section id=\"all-runs\">\n<h2>Runs</h2>\n");
@@ -300,9 +325,6 @@ static void append_body(struct page *page, const struct orch_section *section)
     for (guint i = 0; i < section->blocks->len; i++)
         append_block(page, section->blocks->pdata[i]);
     append_runs(page, section);
-    if (section->command && section->state != ORCH_SECTION_STUDENT)
-        orch_html_printf(page->out, "<p class=\"command\">This alone: <code>%s</code></p>\n",
-                         section->command);
 }
 
 /* A part: its label, and below it what answers it. One section alone needs no heading of its own.
@@ -334,6 +356,8 @@ static void append_part(struct page *page, const struct orch_outline_part *part,
         }
         append_body(page, section);
     }
+    append_part_runs(page, part);
+    append_command(page, part);
     g_string_append(page->out, "</section>\n");
 }
 

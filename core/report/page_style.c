@@ -97,7 +97,8 @@ const char ORCH_PAGE_STYLE[] =
     "h1,h2,h3,h4,summary,caption{break-after:avoid}"
     "figure,tr,.facts,.lack,.own{break-inside:avoid}thead{display:table-header-group}"
     ".scroll{overflow:visible}table{font-size:8.5pt}th,td{padding:.18rem .45rem}"
-    "thead th,.number{white-space:normal}figure.chart svg{min-width:0;max-width:15.5cm}"
+    "thead th,.number{white-space:normal}figure.chart svg{min-width:0;max-width:12cm}"
+    "h3,h4{margin:3.5mm 0 1.5mm}p,.scroll,figure{margin:1.5mm 0}.note,.command{margin:1mm 0}"
     ".pictures li{width:3.6cm}"
     "a{text-decoration:none}.files{display:none}footer{margin-top:6mm;padding:2mm 0 0}"
     "details:not([open])::details-content{content-visibility:visible;block-size:auto}}\n";

@@ -140,7 +140,7 @@ static void lay_out(const struct orch_sheet *sheet, struct layout *l)
     l->left = 10 + (chart->y_label ? LINE + 2 : 0) + widest(&sheet->frame.y) + 10;
     l->right = 18 + heat_room(sheet);
     l->panel_width = (l->width - l->left - l->right - l->gap * (l->columns - 1)) / l->columns;
-    l->panel_height = panels == 1 ? 280 : 190;
+    l->panel_height = panels == 1 ? 230 : 190;
     if (chart->kind == ORCH_CHART_HEAT)
         l->panel_height =
             fmin(fmax(sheet->frame.y.ticks->len * 34.0, 150), panels == 1 ? 600 : 400);
