@@ -426,6 +426,9 @@ static bool describe_data(struct state *s, GError **error)
     host->result(host, "train_images", (double)s->train->count);
     host->result(host, "epoch_val_images", (double)s->val_part->count);
     host->result(host, "val_images_total", (double)s->val->count);
+    host->result(host, "image_channels", s->train->dataset->channels);
+    host->result(host, "image_height", s->train->dataset->height);
+    host->result(host, "image_width", s->train->dataset->width);
     host->result(host, "class_images_min", (double)least);
     host->result(host, "class_images_max", (double)most);
     if (!write_classes(s, counts, error) ||

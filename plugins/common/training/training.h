@@ -179,6 +179,11 @@ struct orch_training {
         {.name = "train_images", .unit = "images", .help = "training images"},                     \
         {.name = "epoch_val_images", .unit = "images", .help = "validation images of each epoch"}, \
         {.name = "val_images_total", .unit = "images", .help = "all validation images"},           \
+        {.name = "image_channels", .unit = "channels", .help = "of an image: 1 grey, 3 colour"},   \
+        {.name = "image_height",                                                                   \
+         .unit = "pixels",                                                                         \
+         .help = "of the images as they are trained on"},                                          \
+        {.name = "image_width", .unit = "pixels"},                                                 \
         {.name = "class_images_min",                                                               \
          .unit = "images",                                                                         \
          .help = "training images of the rarest class"},                                           \

@@ -1,0 +1,15 @@
+# Homework 4, 1.1a: what is said of the target set holds the size of its images.
+. "$(dirname "$0")/lib.sh"
+[ -e "$BUILD/plugins/common/orch-torch.so" ] || skip 'built without LibTorch'
+cp -r "$SOURCE/recipes" .
+cat >t.recipe <<'R'
+format: 1
+recipe: t
+experiments: { part: { plugin: train, with: { dataset: synthetic, net: "mlp:4", epochs: 1, batch: 8, per_class: 2, val_images: 10 } } }
+report: [ { table: { rows: dataset, value: [result image_width, result image_height, result image_channels] } } ]
+R
+ok orch run t.recipe -q
+has 'image_width (pixels)'; has 'image_channels'
+printf '%s\n' "$out" | grep -Eq '^ *synthetic +[1-9][0-9]* +[1-9][0-9]* +[13]$' || _fail 'no size of an image'
+ok orch report recipes/hw4.recipe --only 1.1a; has image_width; has image_height
+exit 0
