@@ -276,6 +276,28 @@ GPtrArray *orch_store_known_names(struct orch_store *store, GError **error)
     return NULL;
 }
 
+bool orch_store_recent_recipes(struct orch_store *store, int most, orch_recipe_text_fn tell,
+                               void *ctx, GError **error)
+{
+    sqlite3_stmt *s = store_statement(
+        store,
+        "SELECT r.canonical FROM (SELECT recipe_key, max(id) AS newest FROM"
+        " (SELECT recipe_key, id FROM run ORDER BY id DESC LIMIT 1000) GROUP BY recipe_key) x"
+        " JOIN recipe r ON r.key = x.recipe_key ORDER BY x.newest DESC LIMIT ?1",
+        error);
+    if (!s)
+        return false;
+    store_bind(s, "i", (int64_t)most);
+    int more;
+    bool wanted = true;
+    while (wanted && (more = store_step(store, s, error)) > 0) {
+        g_autofree char *canonical = store_column_text(s, 0);
+        wanted = !canonical || tell(ctx, canonical);
+    }
+    sqlite3_reset(s);
+    return !wanted || more == 0;
+}
+
 GPtrArray *orch_store_metric_names(struct orch_store *store, int64_t run_id, GError **error)
 {
     sqlite3_stmt *s = store_statement(

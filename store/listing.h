@@ -48,6 +48,12 @@ struct orch_known_name {
  * struct orch_known_name *; the caller unrefs. */
 GPtrArray *orch_store_known_names(struct orch_store *store, GError **error);
 
+/** False ends the telling. */
+typedef bool (*orch_recipe_text_fn)(void *ctx, const char *canonical);
+/** Tells the canonical texts of the recipes of the newest runs, newest first, at most `most`. */
+bool orch_store_recent_recipes(struct orch_store *store, int most, orch_recipe_text_fn tell,
+                               void *ctx, GError **error);
+
 /** The metrics that a run has points of, by name, without a look at the points. struct
  * orch_known_name *; the caller unrefs. */
 GPtrArray *orch_store_metric_names(struct orch_store *store, int64_t run_id, GError **error);

@@ -176,6 +176,7 @@ static const struct {
         {"runs", web_api_runs},
         {"groups", web_api_groups},
         {"names", web_api_names},
+        {"band", web_api_band},
         {"coverage", web_api_coverage},
         {"forecast", forecast},
         {"reports", reports},

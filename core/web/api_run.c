@@ -144,10 +144,11 @@ static bool put_lists(struct orch_store *store, const struct orch_run *run, json
     g_autoptr(GPtrArray) inputs = artifacts ? orch_store_inputs(store, run->id, error) : NULL;
     g_autoptr(GPtrArray) notes = inputs ? orch_store_notes(store, run->key, error) : NULL;
     g_autoptr(GPtrArray) metrics = notes ? orch_store_metric_names(store, run->id, error) : NULL;
-    if (!metrics)
+    json_t *list = metrics ? web_names_json(store, metrics, error) : NULL;
+    if (!list)
         return false;
-    json_object_set_new(o, "metrics", web_names_json(metrics));
-    json_t *list = json_array();
+    json_object_set_new(o, "metrics", list);
+    list = json_array();
     for (guint i = 0; i < results->len; i++) {
         const struct orch_stored_result *r = results->pdata[i];
         json_array_append_new(list,
@@ -232,16 +233,19 @@ bool web_api_metrics(struct web_call *call, GError **error)
 {
     struct orch_run *run = orch_store_run(call->store, call->run, error);
     g_autoptr(GPtrArray) all = run ? orch_store_summaries(call->store, run->id, error) : NULL;
+    g_autoptr(GHashTable) ranks = all ? web_importance_new(call->store, error) : NULL;
     orch_run_free(run);
-    if (!all)
+    if (!ranks)
         return false;
     json_t *list = json_array();
     for (guint i = 0; i < all->len; i++) {
         const struct orch_metric_summary *m = all->pdata[i];
+        const struct orch_known_name name = {"metric", m->name, m->unit, m->better};
         json_array_append_new(
             list,
-            json_pack("{s:s s:s? s:s? s:I s:o s:o s:o s:o s:o s:I s:I s:I}", "name", m->name,
-                      "unit", m->unit, "better", m->better, "points", (json_int_t)m->count, "first",
+            json_pack("{s:s s:s? s:s? s:i s:I s:o s:o s:o s:o s:o s:I s:I s:I}", "name", m->name,
+                      "unit", m->unit, "better", m->better, "rank",
+                      web_importance_rank(ranks, &name), "points", (json_int_t)m->count, "first",
                       orch_json_real(m->first), "last", orch_json_real(m->last), "min",
                       orch_json_real(m->min), "max", orch_json_real(m->max), "mean",
                       orch_json_real(m->mean), "last_step", (json_int_t)m->last_step, "min_step",

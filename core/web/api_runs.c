@@ -7,7 +7,7 @@
  */
 #include "core/web/internal.h"
 
-#include "core/report/stats.h"
+#include "core/report/spread.h"
 #include "lib/base/error.h"
 #include "lib/base/json.h"
 
@@ -176,6 +176,9 @@ struct grouping {
     GHashTable *found; /* text -> struct group * */
     GPtrArray *order;  /* struct group *, in order of first sight */
     int by_count, value_count;
+    char **values;                 /* names, as asked for: "loss", "metric.loss" */
+    const char *units[VALUES_MAX]; /* NULL: none is known */
+    bool forms[ORCH_SPREAD_FORMS]; /* that occur in the answer */
 };
 
 static const char *const EXAMPLE[] = {"key", "recipe", "experiment", "setting", NULL};
@@ -241,16 +244,46 @@ static bool add_to_group(void *ctx, int64_t run_id, const struct orch_told_cell 
     return true;
 }
 
-static json_t *stat_json(const GArray *values)
+/* "metric.loss" is called "loss". */
+static const char *plain_name(const char *name)
 {
-    struct orch_stat s = orch_stat_of((const double *)(const void *)values->data, values->len);
+    static const char *const scopes[] = {"metric.", "result.", "param."};
+    for (size_t i = 0; i < G_N_ELEMENTS(scopes); i++)
+        if (g_str_has_prefix(name, scopes[i]))
+            return name + strlen(scopes[i]);
+    return name;
+}
+
+static void find_units(struct grouping *all, const GPtrArray *names)
+{
+    for (int v = 0; v < all->value_count; v++)
+        for (guint i = 0; i < names->len && !all->units[v]; i++) {
+            const struct orch_known_name *name = names->pdata[i];
+            if (strcmp(name->name, plain_name(all->values[v])) == 0)
+                all->units[v] = name->unit;
+        }
+}
+
+static json_t *real_or_null(double value)
+{
+    return isnan(value) ? json_null() : orch_json_real(value);
+}
+
+/* By the rule of tables: with few runs the lowest and the highest, else an interval. */
+static json_t *stat_json(struct grouping *all, int v, const GArray *values)
+{
     if (!values->len)
         return json_null();
-    return json_pack("{s:I s:o s:o s:o s:o s:o}", "n", (json_int_t)s.count, "mean",
-                     orch_json_real(s.mean), "sd",
-                     isnan(s.sd) ? json_null() : orch_json_finite(s.sd), "half",
-                     isnan(s.half) ? json_null() : orch_json_finite(s.half), "min",
-                     orch_json_real(s.min), "max", orch_json_real(s.max));
+    struct orch_spread s = orch_spread_of((const double *)(const void *)values->data, values->len,
+                                          plain_name(all->values[v]), all->units[v]);
+    const char *form = orch_spread_form_name(s.form);
+    g_autofree char *text = orch_spread_format(&s);
+    all->forms[s.form] = true;
+    return json_pack("{s:I s:s s:o s:o s:o s:s? s:o s:o s:o s:o}", "n", (json_int_t)s.stat.count,
+                     "text", text, "centre", real_or_null(s.centre), "low", real_or_null(s.low),
+                     "high", real_or_null(s.high), "form", form, "mean", real_or_null(s.stat.mean),
+                     "sd", real_or_null(s.stat.sd), "min", real_or_null(s.stat.min), "max",
+                     real_or_null(s.stat.max));
 }
 
 struct examples {
@@ -280,14 +313,14 @@ static bool read_examples(struct orch_store *store, GPtrArray *groups, GError **
                                  add_example, &examples, error);
 }
 
-static json_t *groups_json(const struct grouping *all)
+static json_t *groups_json(struct grouping *all)
 {
     json_t *rows = json_array();
     for (guint i = 0; i < all->order->len && i < GROUPS_MAX; i++) {
         const struct group *g = all->order->pdata[i];
         json_t *stats = json_array();
         for (int v = 0; v < all->value_count; v++)
-            json_array_append_new(stats, stat_json(g->values[v]));
+            json_array_append_new(stats, stat_json(all, v, g->values[v]));
         json_array_append_new(rows, json_pack("{s:O s:I s:o s:O}", "by", g->by, "runs",
                                               (json_int_t)g->runs, "values", stats, "example",
                                               g->example));
@@ -300,7 +333,8 @@ bool web_api_groups(struct web_call *call, GError **error)
     g_auto(GStrv) by = web_query_list(call, "by", "cell");
     g_auto(GStrv) values = web_query_list(call, "values", "wall_s");
     struct grouping all = {.by_count = (int)g_strv_length(by),
-                           .value_count = (int)g_strv_length(values)};
+                           .value_count = (int)g_strv_length(values),
+                           .values = values};
     if (all.by_count > BY_MAX || all.value_count > VALUES_MAX) {
         orch_error_set(error, ORCH_ERROR_USAGE, NULL,
                        "a grouping is by at most %d names, of at most %d values", BY_MAX,
@@ -320,11 +354,17 @@ bool web_api_groups(struct web_call *call, GError **error)
     bool ok = orch_store_tell_cells(call->store, (const int64_t *)(const void *)ids->data, ids->len,
                                     (const char *const *)columns->pdata, add_to_group, &all, error);
     ok = ok && read_examples(call->store, all.order, error);
-    if (ok)
+    g_autoptr(GPtrArray) names = ok ? orch_store_known_names(call->store, error) : NULL;
+    ok = names;
+    if (ok) {
+        find_units(&all, names);
+        json_t *groups = groups_json(&all);
+        g_autofree char *legend = orch_spread_legend(all.forms);
         web_answer_json(call,
-                        json_pack("{s:I s:I s:o}", "runs", (json_int_t)ids->len, "total",
-                                  (json_int_t)all.order->len, "groups", groups_json(&all)),
+                        json_pack("{s:I s:I s:s? s:o}", "runs", (json_int_t)ids->len, "total",
+                                  (json_int_t)all.order->len, "legend", legend, "groups", groups),
                         15);
+    }
     g_hash_table_unref(all.found);
     g_ptr_array_unref(all.order);
     g_array_unref(ids);
@@ -334,13 +374,17 @@ bool web_api_groups(struct web_call *call, GError **error)
 /* ---- names ------------------------------------------------------------------------------------
  */
 
-json_t *web_names_json(const GPtrArray *names)
+json_t *web_names_json(struct orch_store *store, const GPtrArray *names, GError **error)
 {
+    g_autoptr(GHashTable) ranks = web_importance_new(store, error);
+    if (!ranks)
+        return NULL;
     json_t *list = json_array();
     for (guint i = 0; i < names->len; i++) {
         const struct orch_known_name *n = names->pdata[i];
-        json_array_append_new(list, json_pack("{s:s s:s s:s? s:s?}", "kind", n->kind, "name",
-                                              n->name, "unit", n->unit, "better", n->better));
+        json_array_append_new(list, json_pack("{s:s s:s s:s? s:s? s:i}", "kind", n->kind, "name",
+                                              n->name, "unit", n->unit, "better", n->better, "rank",
+                                              web_importance_rank(ranks, n)));
     }
     return list;
 }
@@ -348,8 +392,8 @@ json_t *web_names_json(const GPtrArray *names)
 bool web_api_names(struct web_call *call, GError **error)
 {
     g_autoptr(GPtrArray) names = orch_store_known_names(call->store, error);
-    if (!names)
-        return false;
-    web_answer_json(call, json_pack("{s:o}", "names", web_names_json(names)), 15);
-    return true;
+    json_t *list = names ? web_names_json(call->store, names, error) : NULL;
+    if (list)
+        web_answer_json(call, json_pack("{s:o}", "names", list), 15);
+    return list != NULL;
 }

@@ -84,6 +84,7 @@ bool web_api_coverage(struct web_call *call, GError **error);
 bool web_api_run(struct web_call *call, GError **error);
 bool web_api_metrics(struct web_call *call, GError **error);
 bool web_api_series(struct web_call *call, GError **error);
+bool web_api_band(struct web_call *call, GError **error);
 bool web_api_log(struct web_call *call, GError **error);
 bool web_api_artifact(struct web_call *call, GError **error);
 
@@ -92,8 +93,14 @@ bool web_api_artifact(struct web_call *call, GError **error);
 GArray *web_listing(struct web_call *call, char **out_version, GError **error);
 void web_listings_free(GQueue *listings);
 
-/** [{"kind", "name", "unit", "better"}] of struct orch_known_name *. New reference. */
-json_t *web_names_json(const GPtrArray *names);
+/** Ranks of the names that the reports of the store's newest recipes ask for (importance.c). NULL
+ * with an error; the caller unrefs. */
+GHashTable *web_importance_new(struct orch_store *store, GError **error);
+/** How early a name is shown: the lower, the more it matters. */
+int web_importance_rank(GHashTable *ranks, const struct orch_known_name *name);
+/** [{"kind", "name", "unit", "better", "rank"}] of struct orch_known_name *. New reference; NULL
+ * with an error. */
+json_t *web_names_json(struct orch_store *store, const GPtrArray *names, GError **error);
 /** {"step":[],"t_ms":[],"value":[],"count":n,"width":w}. New reference. */
 json_t *web_thin_json(const struct orch_thin *thin);
 /** Of a running trial: NULL without error when there is none of that key. The caller frees. */

@@ -29,7 +29,7 @@ set_tests_properties(cli.0096-hostile-rows cli.0098-two-pulls PROPERTIES LABELS 
 # build plugins, plan in several environments
 set_tests_properties(cli.0100-trust cli.0101-rebuilt cli.0102-environment PROPERTIES LABELS "slow")
 # start a Jupyter kernel, a browser
-set_tests_properties(cli.0121-recipe-counts PROPERTIES LABELS "slow")
+set_tests_properties(cli.0121-recipe-counts cli.0122-page-curves cli.0123-pdf-pages cli.0124-target-set PROPERTIES LABELS "slow")
 set_tests_properties(cli.0059-notebooks cli.0058-page-browser PROPERTIES LABELS "slow" TIMEOUT 300)
 add_test(NAME layers COMMAND ${CMAKE_SOURCE_DIR}/tests/layers.sh ${CMAKE_SOURCE_DIR})
 add_test(NAME json_reals COMMAND ${CMAKE_SOURCE_DIR}/tests/json_reals.sh ${CMAKE_SOURCE_DIR})

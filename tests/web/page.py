@@ -129,7 +129,7 @@ def grouping():
     until("rows", lambda: len(rows()) == 7)
     one("#group-cell").click()
     until("4 groups", lambda: text("#count") == "7 runs in 4 groups")
-    expect("means with intervals", "±" in text(".scroll"), True)
+    expect("two runs: the lowest and the highest", ".." in text(".scroll"), True)
     shot("groups")
     link = next(a for a in all_of(".scroll td a") if a.text == "2")
     link.click()
@@ -153,12 +153,12 @@ def keyboard():
     browser.switch_to.active_element.send_keys(" ")
     browser.switch_to.active_element.send_keys(Keys.HOME)
     browser.switch_to.active_element.send_keys(" ")
-    until("two chosen", lambda: text("#overlay") == "lay 2 over each other")
+    until("two chosen", lambda: text("#overlay") == "show the curves of these 2 runs")
     expect("chosen in the address", browser.current_url.count("%2C0") >= 1, True)
     browser.switch_to.active_element.send_keys(Keys.ENTER)
     until("a run by Enter", lambda: "#/run/" in browser.current_url and "parameters" in text())
     browser.back()
-    until("still two chosen", lambda: text("#overlay") == "lay 2 over each other")
+    until("still two chosen", lambda: text("#overlay") == "show the curves of these 2 runs")
     one("#overlay").click()
     overlay(2)
 
@@ -177,6 +177,37 @@ def overlay(count):
     browser.refresh()
     until("the curves after a reload", lambda: one("#overlay-chart").get_attribute("data-ready"))
     expect("what was chosen, after a reload", (one("#x").get_attribute("value"), one("#log").is_selected()), ("time", True))
+
+
+def smoothing_and_bands():
+    """The measured line stays behind the smoothed one; repeats become one line, and what it is made of is said."""
+    go("#/overlay?where=experiment%20%3D%20curves%20and%20rate%20%3D%201&metric=loss")
+    until("two curves", lambda: one("#overlay-chart").get_attribute("data-ready") and len(all_of("#overlay-chart .legend li")) == 2)
+    browser.execute_script("const s = document.getElementById('smooth'); s.value = 0.6; s.dispatchEvent(new Event('input'))")
+    until("the slider's place in the address", lambda: "smooth=0.6" in browser.current_url)
+    expect("what the slider says", "smoothing 0.60" in text(), True)
+    expect("legend of smoothed curves", len(all_of("#overlay-chart .legend li")), 2)
+    one("#repeats").send_keys("mean")
+    until("one curve of both repeats", lambda: "repeats=mean" in browser.current_url and text("#overlay-chart .legend") == "curves rate=1 (2 runs)")
+    expect("what is drawn", "with fewer the runs themselves are thin lines" in text("#overlay-note"), True)
+    shot("bands")
+    browser.refresh()
+    until("the same after a reload", lambda: text("#overlay-chart .legend") == "curves rate=1 (2 runs)" and "smoothing 0.60" in text())
+    go("#/runs?group=cell")
+    until("groups", lambda: text("#count") == "7 runs in 4 groups")
+    next(a for a in all_of(".scroll td a") if a.text == "show").click()
+    until("the curves of a group", lambda: "#/overlay" in browser.current_url and one("#overlay-chart").get_attribute("data-ready"))
+    harmless()
+
+
+def fits():
+    """At 1280 pixels no table needs a scroll bar."""
+    for path in ("#/runs", "#/runs?group=cell", "#/reports", "#/coverage"):
+        go(path)
+        until(f"{path}", lambda: len(text()) > 60 and not all_of("[aria-busy]"), 60)
+        time.sleep(0.5)
+        wide = browser.execute_script("return [...document.querySelectorAll('.scroll,.grid')].map(e => e.scrollWidth - e.clientWidth)")
+        expect(f"tables of {path} beyond 1280 pixels", [w for w in wide if w > 0], [])
 
 
 def run_page():
@@ -284,7 +315,7 @@ def dark():
 
 
 trial = None
-for part in (table, sorting, grouping, keyboard, run_page, explore, forecast, others, live, live_ends, dark, narrow):
+for part in (table, sorting, grouping, keyboard, smoothing_and_bands, fits, run_page, explore, forecast, others, live, live_ends, dark, narrow):
     part()
 noise = [line["message"] for line in browser.get_log("browser") if line["level"] == "SEVERE" and "status of 4" not in line["message"]]
 if noise:

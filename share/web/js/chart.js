@@ -6,7 +6,9 @@ import {el, put} from './dom.js';
 import {number} from './format.js';
 import {color, dash, mark, markPath, swatch, variable} from './palette.js';
 
-/** series: [{name, x[], y[]}], x rising; y null: no number there. options: {x, y: labels, logX, logY, height, time,
+/** series: [{name, x[], y[]}], x rising; y null: no number there. A series may have `band` {low[], high[]}, filled behind
+ * its line, and `faint`: a thin pale line without a place in the legend, such as the raw values behind smoothed ones.
+ * options: {x, y: labels, logX, logY, height, time,
  * points: marks instead of lines, xNames: [text] of categories, zoom(from, to) when a range is chosen, label, curveX: number
  * format of x} */
 export class Chart {
@@ -46,10 +48,11 @@ export class Chart {
 
   /** New data; the same names in the same order keep the plot and its zoom. */
   set(series) {
-    const data = join(series), names = series.map((s) => s.name).join('\n');
+    const {lines, bands} = drawn(series);
+    const data = join(lines), names = lines.map((s) => s.name).join('\n');
     const keep = this.plot && this.names === names && this.dark === this.scheme.matches && !this.o.rebuild;
     this.series = series;
-    this.say(series);
+    this.say(series.filter((s) => !s.faint));
     if (keep) {
       this.plot.setData(data, !this.range);
       if (this.range) this.plot.setScale('x', {min: this.range[0], max: this.range[1]});
@@ -58,8 +61,9 @@ export class Chart {
     this.names = names;
     this.dark = this.scheme.matches;
     this.plot?.destroy();
-    this.drawLegend(series);
-    this.plot = new uPlot(this.options(series), data, this.place);
+    this.lines = lines;
+    this.drawLegend(lines);
+    this.plot = new uPlot(this.options(lines, bands), data, this.place);
     if (this.range) this.plot.setScale('x', {min: this.range[0], max: this.range[1]});
   }
 
@@ -71,7 +75,7 @@ export class Chart {
     this.place.setAttribute('aria-label', `${this.o.label ?? 'chart'} of ${this.o.y} by ${this.o.x}. ${parts.join('; ')}`);
   }
 
-  options(series) {
+  options(series, bands) {
     const text = variable('--text'), line = variable('--line');
     const font = '12px system-ui, "DejaVu Sans", sans-serif';
     const axis = {stroke: text, font, labelFont: font, labelSize: 22, grid: {stroke: line, width: 1}, ticks: {stroke: line}};
@@ -86,14 +90,17 @@ export class Chart {
         {...axis, label: o.x, size: 38, space: o.logX ? 30 : 50, values: (u, splits) => tick(splits, o.xNames, u), ...splitsOf(o.xNames, o.logX)},
         {...axis, label: o.y, size: 62, values: (u, splits) => tick(splits, o.yNames, u), ...splitsOf(o.yNames, o.logY)},
       ],
-      series: [{label: o.x}, ...series.map((s, i) => this.lineOf(s, s.style ?? i))],
+      series: [{label: o.x}, ...series.map((s) => this.lineOf(s, s.style))],
+      bands,
       hooks: {setCursor: [(u) => this.onCursor(u)], setScale: [(u, name) => this.onScale(u, name)],
         draw: [(u) => intervals(u, series), ...(o.draw ? [(u) => o.draw(u)] : [])]},
     };
   }
 
   lineOf(s, i) {
-    const base = {label: s.name, stroke: color(i), width: 2, dash: dash(i), spanGaps: false};
+    if (s.edge) return {label: s.name, stroke: 'transparent', width: 0, points: {show: false}};
+    const base = {label: s.name, stroke: s.faint ? `${color(i)}66` : color(i), width: s.faint ? 1 : 2, dash: s.faint ? [] : dash(i), spanGaps: false};
+    if (s.faint) return {...base, points: {show: false}};
     if (!this.o.points && !s.marks) return {...base, points: {show: s.x.length < 2, size: 6}};
     const points = {show: true, size: 8, width: 1, stroke: color(i), fill: color(i), paths: marks(mark(i))};
     return {...base, dash: s.line ? dash(i) : undefined, paths: s.line ? undefined : () => null, points};
@@ -101,8 +108,9 @@ export class Chart {
 
   drawLegend(series) {
     this.now = series.map(() => el('span', {class: 'now'}));
-    put(this.legend, series.length > 40 ? el('li', {class: 'dim'}, `${series.length} series`) : series.map((s, i) =>
-      el('li', {}, swatch(s.style ?? i, this.o.points || (s.marks && !s.line) ? 'mark' : 'line'), s.href ? el('a', {href: s.href}, s.name) : s.name, this.now[i])));
+    const named = series.filter((s) => !s.faint && !s.edge);
+    put(this.legend, named.length > 40 ? el('li', {class: 'dim'}, `${named.length} series`) : series.map((s, i) =>
+      s.faint || s.edge ? null : el('li', {}, swatch(s.style, this.o.points || (s.marks && !s.line) ? 'mark' : 'line'), s.href ? el('a', {href: s.href}, s.name) : s.name, this.now[i])));
   }
 
   onCursor(u) {
@@ -149,6 +157,20 @@ export class Chart {
     }
     event.preventDefault();
   }
+}
+
+/* Two edges that are not drawn for each band, and what fills the room between them: [{series: [high, low], fill}]. */
+function drawn(series) {
+  const lines = [], bands = [];
+  series.forEach((s, i) => {
+    const style = s.style ?? i;
+    if (s.band) {
+      lines.push({name: `${s.name}, high`, x: s.x, y: s.band.high, edge: true, style}, {name: `${s.name}, low`, x: s.x, y: s.band.low, edge: true, style});
+      bands.push({series: [lines.length - 1, lines.length], fill: `${color(style)}2e`});
+    }
+    lines.push({...s, style});
+  });
+  return {lines, bands};
 }
 
 /* A line from the low to the high end of each point's interval, where it has one. */

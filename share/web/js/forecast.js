@@ -27,7 +27,7 @@ export async function show(root, page) {
     return el('label', {}, label, inputs[name], list ? el('datalist', {id: `l-${name}`}, list.map((v) => el('option', {value: v}))) : null);
   };
   const place = el('div'), wrong = el('div');
-  const go = el('button', {class: 'main', id: 'forecast'}, 'forecast');
+  const go = el('button', {class: 'main', id: 'forecast'}, 'compute the forecast');
   const nets = el('datalist', {id: 'l-net'}), gpus = el('datalist', {id: 'l-gpu'});
   const form = el('form', {class: 'fields', onsubmit: (event) => { event.preventDefault(); ask(); }},
     field('net', 'network', 'resnet50', []), field('gpu', "GPU, or 'all'", 'all', []), FIELDS.map((f) => field(f.name, f.label, f.placeholder, f.list)), go);

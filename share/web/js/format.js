@@ -17,14 +17,6 @@ export function person(who) {
   return String(who ?? '-').replace(/\s*<[^<>]*>$/, '') || String(who);
 }
 
-/** "0.912 ± 0.0043": the decimals that the half width's second digit has. */
-export function mean(stat) {
-  if (!stat) return '-';
-  if (stat.half === null || stat.half === undefined || !(stat.half > 0)) return number(stat.mean);
-  const decimals = Math.min(10, Math.max(0, 1 - Math.floor(Math.log10(stat.half))));
-  return `${stat.mean.toFixed(decimals)} ± ${stat.half.toFixed(decimals)}`;
-}
-
 export function duration(seconds) {
   if (seconds === null || seconds === undefined || !Number.isFinite(seconds)) return '-';
   if (seconds < 0.9995) return `${Number((seconds * 1000).toPrecision(3))} ms`;

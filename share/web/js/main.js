@@ -7,7 +7,7 @@ import {add, address, el, errorBox, put} from './dom.js';
 const PAGES = [
   {name: 'runs', title: 'Runs', load: () => import('./runs.js')},
   {name: 'live', title: 'Live', load: () => import('./live.js')},
-  {name: 'overlay', title: 'Overlay', load: () => import('./overlay.js')},
+  {name: 'overlay', title: 'Curves', load: () => import('./overlay.js')},
   {name: 'explore', title: 'Explore', load: () => import('./explore.js')},
   {name: 'forecast', title: 'Forecast', load: () => import('./forecast.js')},
   {name: 'coverage', title: 'Coverage', load: () => import('./coverage.js')},

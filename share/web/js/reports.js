@@ -20,7 +20,7 @@ export async function show(root, page) {
   const profile = el('input', {id: 'profile', value: q.profile ?? '', placeholder: 'its default', onchange: () => { q.profile = profile.value.trim(); draw(); }});
   const place = el('div'), charts = [];
   let abort = new AbortController();
-  add(root, el('div', {class: 'row'}, el('label', {}, 'recipe', select), el('label', {}, 'profile', profile), el('button', {type: 'button', onclick: () => draw()}, 'again')), place);
+  add(root, el('div', {class: 'row'}, el('label', {}, 'recipe', select), el('label', {}, 'profile', profile), el('button', {type: 'button', onclick: () => draw()}, 'compute it again')), place);
 
   async function draw() {
     abort.abort();
@@ -31,7 +31,7 @@ export async function show(root, page) {
     try {
       const document = await get('report', {recipe: q.recipe, profile: q.profile}, {signal: abort.signal, wait: 65000});
       const address = `api/v1/page?${new URLSearchParams(Object.entries({recipe: q.recipe, profile: q.profile}).filter(([, v]) => v))}`;
-      put(place, el('p', {}, el('a', {href: address, target: '_blank', rel: 'noopener'}, 'as one page'), ', with all charts as they are printed, pictures, and the items that fit models'), el('p', {class: 'note'}, [document.about, document.commit ? `commit ${String(document.commit).slice(0, 8)}${document.dirty ? ', with uncommitted changes' : ''}` : null, document.made].filter(Boolean).join('. ')));
+      put(place, el('p', {}, el('a', {href: address, target: '_blank', rel: 'noopener'}, 'open it as one page'), ', with all charts as they are printed, pictures, and the items that fit models'), el('p', {class: 'note'}, [document.about, document.commit ? `commit ${String(document.commit).slice(0, 8)}${document.dirty ? ', with uncommitted changes' : ''}` : null, document.made].filter(Boolean).join('. ')));
       for (const section of document.sections) place.append(sectionOf(section, charts));
     } catch (error) {
       if (!isAbort(error)) put(place, errorBox(error));
@@ -45,14 +45,14 @@ function sectionOf(s, charts) {
   const state = el('span', {class: s.state === 'complete' || s.state === 'small_scale' ? 'good' : s.state === 'missing' ? 'bad' : 'dim'}, STATES[s.state] ?? s.state);
   return el('section', {class: 'panel report'}, el('h2', {}, [s.question, s.title].filter(Boolean).join('  ')),
     el('p', {class: 'note'}, state, s.planned ? `, ${s.done} of ${s.planned} trials` : '', s.points ? `, ${number(s.points)} points` : ''),
-    s.blocks.map((b) => blockOf(b, charts)),
+    s.blocks.map((b) => blockOf(b, charts, s.title)),
     s.runs?.length ? el('details', {}, el('summary', {}, `made of ${s.runs.length} run${s.runs.length === 1 ? '' : 's'}`),
       el('ul', {}, s.runs.map((r) => el('li', {}, el('a', {href: `#/run/${r.key}`}, shortKey(r.key)), ` ${r.experiment ?? ''} ${r.label ?? ''} `, el('span', {class: 'dim'}, r.who ? person(r.who) : ''))))) : null);
 }
 
-function blockOf(b, charts) {
+function blockOf(b, charts, title) {
   if (b.rows) return tableOf(b);
-  if (b.chart) return chartOf(b.chart, charts);
+  if (b.chart) return chartOf(b.chart, charts, title);
   if (b.pictures) return el('p', {class: 'note'}, 'pictures: ', b.pictures.map((p) => p.caption ?? '').filter(Boolean).join('; '), ' (the page of the report shows them)');
   if (b.kind === 'missing') return el('p', {class: 'missing'}, b.text, b.cure ? [': ', el('code', {}, b.cure)] : null);
   return el('p', {class: b.kind === 'note' ? 'note' : null}, (b.text ?? '').replaceAll('+-', '±'));
@@ -67,7 +67,7 @@ function tableOf(b) {
 
 const finite = (v) => v !== null && v !== undefined && v !== '' && Number.isFinite(Number(v)) ? Number(v) : null;
 
-function chartOf(chart, charts) {
+function chartOf(chart, charts, title) {
   const panels = new Map();
   for (const s of chart.series) {
     const name = s.panel ?? '';
@@ -75,7 +75,7 @@ function chartOf(chart, charts) {
     panels.get(name).push(s);
   }
   const isLine = chart.kind === 'line';
-  const root = el('div', {}, chart.title ? el('h3', {}, chart.title) : null);
+  const root = el('div', {}, chart.title && chart.title !== title ? el('h3', {}, chart.title) : null);
   for (const [name, list] of panels) {
     const box = el('div');
     add(root, name ? el('p', {}, name) : null, box);

@@ -4,6 +4,7 @@ import {follow, get} from './api.js';
 import {Chart} from './chart.js';
 import {add, address, el, errorBox, link, pairs, plainTable, put} from './dom.js';
 import {bytes, duration, labelled, number, person, plain, setting, shortKey, time} from './format.js';
+import {slider, smoothed} from './smooth.js';
 import {stateOf} from './runs.js';
 import {trialHead, Curves} from './live.js';
 
@@ -113,25 +114,29 @@ async function showMetrics(place, run, charts) {
     return;
   }
   if (!told.length) { put(place, el('p', {class: 'dim'}, run.purged ? 'its points were purged here' : 'none')); return; }
+  told.sort((a, b) => a.rank - b.rank || a.name.localeCompare(b.name));
   const pictures = el('div', {class: 'cards'});
+  let weight = 0;
+  const smooth = el('div', {class: 'row'}, slider(0, (w) => { weight = w; for (const c of charts) c.chart.set(smoothed(c.series, weight)); }));
   put(place, plainTable([{name: 'metric', cell: (m) => link('overlay', {runs: run.key, metric: m.name}, labelled(m.name, m.unit))},
     ...['points', 'first', 'last', 'mean'].map((n) => ({name: n, num: true, cell: (m) => number(m[n])})),
     {name: 'least (at step)', num: true, cell: (m) => `${number(m.min)} (${m.min_step})`},
-    {name: 'greatest (at step)', num: true, cell: (m) => `${number(m.max)} (${m.max_step})`}], told, 'metrics'), pictures);
+    {name: 'greatest (at step)', num: true, cell: (m) => `${number(m.max)} (${m.max_step})`}], told, 'metrics'), told.some((m) => m.points > 2) ? smooth : null, pictures);
   for (const m of told.filter((t) => t.points > 1).slice(0, 8)) {
     const box = el('div', {class: 'panel'});
     pictures.append(box);
     const s = await get(`runs/${run.key}/series`, {metric: m.name, buckets: 400}).catch((error) => error);
     if (s instanceof Error) { put(box, errorBox(s)); continue; }
     const chart = new Chart(box, {x: 'step', y: labelled(m.name, m.unit), height: 220, label: 'curve'});
-    chart.set([{name: m.name, x: s.step, y: s.value}]);
-    charts.push(chart);
+    const series = [{name: m.name, x: s.step, y: s.value}];
+    chart.set(smoothed(series, weight));
+    charts.push({chart, series});
   }
 }
 
 function showEnded(root, run) {
   const metrics = el('div'), log = el('div'), charts = [];
-  add(root, head(run), el('div', {class: 'row'}, link('overlay', {runs: run.key}, 'lay it over others'), link('runs', {where: `recipe = '${run.recipe}' and experiment = '${run.experiment}'`}, 'runs of the same experiment')),
+  add(root, head(run), el('div', {class: 'row'}, link('overlay', {where: `recipe = '${run.recipe}' and experiment = '${run.experiment}'`}, 'its curves beside those of the same experiment'), link('runs', {where: `recipe = '${run.recipe}' and experiment = '${run.experiment}'`}, 'runs of the same experiment')),
     el('div', {class: 'two'},
       el('section', {}, el('h2', {}, 'parameters'), params(run.params)),
       el('section', {}, el('h2', {}, 'results'), run.results.length ? pairs(run.results.map((r) => [labelled(r.name, r.unit), number(r.value)])) : el('p', {class: 'dim'}, 'none'),
@@ -142,5 +147,5 @@ function showEnded(root, run) {
     el('h2', {}, 'log'), log);
   showMetrics(metrics, run, charts);
   drawLogs(log, run.key);
-  return () => charts.forEach((c) => c.end());
+  return () => charts.forEach((c) => c.chart.end());
 }

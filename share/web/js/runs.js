@@ -2,10 +2,11 @@
 // Runs as a table: filter, sort, group, choose columns, choose runs to lay over each other.
 import {follow, forgetNames, get, isAbort, names} from './api.js';
 import {add, address, el, errorBox, link, plainTable, put, say} from './dom.js';
-import {ago, duration, labelled, mean, number, person, plain, setting, shortKey} from './format.js';
+import {ago, duration, labelled, number, person, plain, setting, shortKey} from './format.js';
 import {Grid} from './table.js';
 
 const CHOSEN_MAX = 20;
+const BOX_WIDTH = 42; // of the column with the boxes
 
 /** How a run's own columns are shown; others are numbers or texts. */
 const KNOWN = {
@@ -13,7 +14,7 @@ const KNOWN = {
   state: {width: 92, cell: (v) => stateOf(v)},
   experiment: {width: 112},
   recipe: {width: 110},
-  setting: {width: 205, cell: (v) => setting(v), sort: false},
+  setting: {width: 190, cell: (v) => setting(v), sort: false},
   wall_s: {label: 'time', num: true, width: 92, cell: (v) => duration(v)},
   who: {width: 120, cell: (v) => person(v)},
   started: {width: 112, cell: (v) => ago(v / 1e6)},
@@ -38,12 +39,21 @@ export function columnOf(name, all) {
     num: !known && (!found || found.kind !== 'param'), width: Math.max(96, 8 * labelled(name, unit).length + 34), ...known};
 }
 
-/** The columns that a store is first shown with: results before metrics, those that say how good it was. */
+/* Left out one by one, the first of them first, while the columns are wider than the window. */
+const DISPENSABLE = ['who', 'state', 'result 3', 'ended', 'experiment', 'result 2'];
+
+/** The columns that a store is first shown with: the results that matter most, and what fits beside them. */
 function firstColumns(all) {
   const told = all.filter((n) => n.kind === 'result' || n.kind === 'metric');
   const judged = told.filter((n) => n.better && n.better !== 'none');
-  const some = (judged.length ? judged : told).slice(0, 3).map((n) => n.name);
-  return ['key', 'state', 'experiment', 'setting', ...new Set(some), 'wall_s', 'who', 'ended'];
+  const some = [...new Set((judged.length ? judged : told).sort((a, b) => a.rank - b.rank).map((n) => n.name))].slice(0, 3);
+  let columns = ['key', 'state', 'experiment', 'setting', ...some, 'wall_s', 'who', 'ended'];
+  const room = Math.min(innerWidth, 1760) - 36 - BOX_WIDTH;
+  for (const name of DISPENSABLE.map((d) => /^result (\d)$/.test(d) ? some[d.at(-1) - 1] : d)) {
+    if (columns.reduce((sum, c) => sum + columnOf(c, all).width, 0) <= room) break;
+    columns = columns.filter((c) => c !== name);
+  }
+  return columns;
 }
 
 /** The box with the condition, its errors, and the names it may use. apply(text). */
@@ -84,22 +94,22 @@ export async function show(root, page) {
   const overlay = el('button', {type: 'button', class: 'main', id: 'overlay', onclick: () => {
     location.hash = address('overlay', {runs: [...chosen].join(',')});
   }});
-  const hint = el('span', {class: 'dim'}, 'choose runs by their boxes (or the space bar) to lay their curves over each other');
+  const hint = el('span', {class: 'dim'}, 'tick runs (or press the space bar) to see their curves in one chart');
   const fresh = el('button', {type: 'button', hidden: true, onclick: () => { forgetNames(); draw(); }});
   const strip = el('div', {class: 'live-strip'});
   const place = el('div');
   add(root, strip, el('div', {class: 'row top'}, filter.root, groupBox(), columnBox()),
     el('div', {class: 'row'}, count, fresh, hint, overlay,
-      el('button', {type: 'button', id: 'none', onclick: () => { chosen.clear(); keep(); drawChosen(); grid?.draw(); }}, 'choose none'),
-      link('explore', {where: q.where}, 'explore these runs')), place);
+      el('button', {type: 'button', id: 'none', onclick: () => { chosen.clear(); keep(); drawChosen(); grid?.draw(); }}, 'untick all runs'),
+      link('explore', {where: q.where}, 'plot parameters against results')), place);
 
   function groupBox() {
     const list = el('datalist', {id: 'group-names'}, all.filter((n) => n.kind !== 'metric').map((n) => el('option', {value: n.name})));
     const input = el('input', {id: 'group', list: 'group-names', value: q.group ?? '', placeholder: 'nothing', autocomplete: 'off',
       onchange: (event) => change({group: event.target.value.replace(/\s+/g, '')})});
     return el('div', {}, el('label', {for: 'group'}, 'group by (names, with commas)'), input, list,
-      el('div', {class: 'buttons'}, el('button', {type: 'button', id: 'group-cell', onclick: () => { input.value = 'cell'; change({group: 'cell'}); }}, 'all but the seed'),
-        ' ', el('button', {type: 'button', onclick: () => { input.value = ''; change({group: ''}); }}, 'not')));
+      el('div', {class: 'buttons'}, el('button', {type: 'button', id: 'group-cell', onclick: () => { input.value = 'cell'; change({group: 'cell'}); }}, 'put repeats together'),
+        ' ', el('button', {type: 'button', onclick: () => { input.value = ''; change({group: ''}); }}, 'show each run')));
   }
 
   function columnBox() {
@@ -113,12 +123,12 @@ export async function show(root, page) {
       return el('label', {class: 'inline'}, box, columnOf(name, all).label ?? name);
     }));
     const box = el('details', {id: 'columns', ontoggle: () => { if (box.open) draw(); }}, el('summary', {}, 'columns'), picks,
-      el('button', {type: 'button', onclick: () => { change({columns: ''}); draw(); }}, 'as at first'));
+      el('button', {type: 'button', onclick: () => { change({columns: ''}); draw(); }}, 'show the usual columns'));
     return box;
   }
 
   function drawChosen() {
-    overlay.textContent = `lay ${chosen.size} over each other`;
+    overlay.textContent = chosen.size === 1 ? 'show the curves of this run' : `show the curves of these ${chosen.size} runs`;
     overlay.hidden = !chosen.size;
     hint.hidden = chosen.size > 0 || !!q.group;
     root.querySelector('#none').hidden = !chosen.size;
@@ -136,7 +146,7 @@ export async function show(root, page) {
     const shown = columns(), asked = shown.includes('key') ? shown : [...shown, 'key'];
     const keyOf = (row) => row[asked.indexOf('key')];
     const sort = {name: q.sort || 'ended', order: q.order || 'down'};
-    const boxed = {name: ' ', label: '', width: 42, sort: false, cell: (v, row) => el('input', {type: 'checkbox', tabindex: '-1',
+    const boxed = {name: ' ', label: '', width: BOX_WIDTH, sort: false, cell: (v, row) => el('input', {type: 'checkbox', tabindex: '-1',
       checked: chosen.has(keyOf(row.run ?? row)), 'aria-label': `choose run ${shortKey(keyOf(row.run ?? row))}`})};
     const next = new Grid({
       label: 'runs', sort, columns: [boxed, ...shown.map((n) => columnOf(n, all))],
@@ -171,10 +181,11 @@ export async function show(root, page) {
     const heads = isCell ? [{name: 'experiment', cell: (g) => g.example[2]}, {name: 'setting', cell: (g) => setting(g.example[3])}]
       : by.map((name, i) => ({name, cell: (g) => name === 'setting' ? setting(g.by[i]) : typeof g.by[i] === 'number' ? number(g.by[i]) : plain(g.by[i])}));
     put(place, plainTable([...heads, {name: 'runs', num: true, cell: (g) => link('runs', {...q, group: '', where: whereOf(g, by)}, number(g.runs))},
-      ...values.map((name, i) => ({name: labelled(name, name === 'wall_s' ? 's' : columnOf(name, all).unit), num: true,
-        cell: (g) => g.values[i] ? `${mean(g.values[i])}${g.values[i].n < g.runs ? ` (n=${g.values[i].n})` : ''}` : '-'}))],
+      {name: 'curves', cell: (g) => link('overlay', {where: whereOf(g, by), repeats: g.runs > 1 ? 'mean' : ''}, 'show')},
+      ...values.map((name, i) => ({name: name === 'wall_s' ? 'time [s]' : labelled(name, columnOf(name, all).unit), num: true,
+        cell: (g) => g.values[i] ? `${g.values[i].text}${g.values[i].n < g.runs ? ` (n=${g.values[i].n})` : ''}` : '-'}))],
     answer.groups, 'groups of runs'),
-    el('p', {class: 'note'}, 'mean ± half of its 95 % interval (Student); without ± there is one run, or no spread.',
+    el('p', {class: 'note'}, answer.legend ? `${answer.legend}.` : 'Each group has one run.',
       isCell ? ' A group has the same recipe, experiment, plugin and parameters; its runs differ in repeat and seed.' : '',
       answer.total > answer.groups.length ? ` The first ${number(answer.groups.length)} of ${number(answer.total)} groups.` : ''));
     put(count, `${number(answer.runs)} runs in ${number(answer.total)} groups`);

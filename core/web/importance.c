@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Which numbers the page shows first. What the reports of the recipes ask for comes first, in the
+ * order in which they ask: what they choose winners by, then what they plot, then what they
+ * tabulate. Then come numbers of which a plugin says what is better, and last times and rates,
+ * which every run has.
+ */
+#include "core/web/internal.h"
+
+#include "lib/base/json.h"
+
+#include <string.h>
+
+enum { RECIPES_MAX = 8, NAMES_MAX = 500 };
+/* Behind those of the reports. */
+enum { RANK_JUDGED = 1000, RANK_OTHER = 2000, RANK_TIME = 3000, RANK_TRAINING = 100 };
+
+/* ---- what reports ask for ----------------------------------------------------------------------
+ */
+
+static const struct {
+    const char *kind, *key;
+} ASKED[] = {
+    {"best", "value"},  {"converged", "value"}, {"plot", "y"},        {"plot", "z"},
+    {"curve", "value"}, {"table", "value"},     {"compare", "value"},
+};
+
+/* "result final_accuracy" and "last loss" are of a name; what is said first stays. */
+static void add_name(GHashTable *ranks, const char *text)
+{
+    const char *space = text ? strrchr(text, ' ') : NULL;
+    const char *name = space ? space + 1 : text;
+    const guint count = g_hash_table_size(ranks);
+    if (name && *name && count < NAMES_MAX && !g_hash_table_contains(ranks, name))
+        g_hash_table_insert(ranks, g_strdup(name), GINT_TO_POINTER((int)count + 1));
+}
+
+static void add_names(GHashTable *ranks, const json_t *value)
+{
+    add_name(ranks, json_string_value(value));
+    for (size_t i = 0; i < json_array_size(value); i++)
+        add_name(ranks, json_string_value(json_array_get(value, i)));
+}
+
+static bool add_report(void *ctx, const char *canonical)
+{
+    GHashTable *ranks = ctx;
+    g_autoptr(json_t) recipe = orch_json_parse(canonical, strlen(canonical), 4 << 20, NULL);
+    const json_t *report = json_object_get(recipe, "report");
+    for (size_t k = 0; k < G_N_ELEMENTS(ASKED); k++)
+        for (size_t i = 0; i < json_array_size(report); i++) {
+            const json_t *item = json_object_get(json_array_get(report, i), ASKED[k].kind);
+            add_names(ranks, json_object_get(item, ASKED[k].key));
+        }
+    return true;
+}
+
+GHashTable *web_importance_new(struct orch_store *store, GError **error)
+{
+    GHashTable *ranks = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    if (orch_store_recent_recipes(store, RECIPES_MAX, add_report, ranks, error))
+        return ranks;
+    g_hash_table_unref(ranks);
+    return NULL;
+}
+
+/* ---- all others --------------------------------------------------------------------------------
+ */
+
+static bool is_time(const char *unit)
+{
+    static const char *const units[] = {"s", "ms", "us", "ns", "min", "h", NULL};
+    return unit && (g_strv_contains(units, unit) || g_str_has_suffix(unit, "/s"));
+}
+
+int web_importance_rank(GHashTable *ranks, const struct orch_known_name *name)
+{
+    const int asked = GPOINTER_TO_INT(g_hash_table_lookup(ranks, name->name));
+    const bool is_judged = name->better && *name->better && strcmp(name->better, "none") != 0;
+    if (asked)
+        return asked;
+    if (is_time(name->unit))
+        return RANK_TIME;
+    return (is_judged ? RANK_JUDGED : RANK_OTHER) +
+           (g_str_has_prefix(name->name, "train") ? RANK_TRAINING : 0);
+}
