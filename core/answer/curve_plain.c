@@ -3,6 +3,7 @@
 #include "core/answer/curve_set.h"
 
 #include "core/report/numbers.h"
+#include "lib/base/json.h"
 
 #include <math.h>
 #include <string.h>
@@ -12,9 +13,9 @@ static void add_term(struct orch_table *table, const struct orch_plain_term *ter
     g_autofree char *value = orch_number_format(term->value);
     g_autofree char *error = orch_number_format(term->error);
     g_autofree char *both = g_strdup_printf("%s (%s)", value, error);
-    json_t *json = json_pack("{s:f}", "value", term->value);
+    json_t *json = json_pack("{s:o}", "value", orch_json_finite(term->value));
     if (isfinite(term->error))
-        json_object_set_new(json, "standard_error", json_real(term->error));
+        json_object_set_new(json, "standard_error", orch_json_finite(term->error));
     orch_table_add(table, isfinite(term->error) ? both : value, json);
 }
 

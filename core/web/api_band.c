@@ -130,11 +130,6 @@ static void fill_curve(const struct band *band, struct curve *curve)
 /* ---- the answer --------------------------------------------------------------------------------
  */
 
-static json_t *real_or_null(double value)
-{
-    return isfinite(value) ? json_real(value) : json_null();
-}
-
 static void add_bucket(const struct band *band, guint bucket, const char *unit, json_t *lists[5])
 {
     double values[RUNS_MAX];
@@ -143,9 +138,9 @@ static void add_bucket(const struct band *band, guint bucket, const char *unit, 
     struct orch_spread spread = orch_spread_of(values, band->curves->len, band->metric, unit);
     const char *form = orch_spread_form_name(spread.form);
     json_array_append_new(lists[0], json_integer(band->first + (int64_t)bucket * band->width));
-    json_array_append_new(lists[1], real_or_null(spread.centre));
-    json_array_append_new(lists[2], real_or_null(spread.low));
-    json_array_append_new(lists[3], real_or_null(spread.high));
+    json_array_append_new(lists[1], orch_json_finite(spread.centre));
+    json_array_append_new(lists[2], orch_json_finite(spread.low));
+    json_array_append_new(lists[3], orch_json_finite(spread.high));
     json_array_append_new(lists[4], form ? json_string(form) : json_null());
 }
 
@@ -166,7 +161,7 @@ static json_t *runs_json(const struct band *band)
         json_t *values = json_array();
         for (guint b = 0; b < band->count; b++)
             if (is_there(band, b))
-                json_array_append_new(values, real_or_null(curve->values[b]));
+                json_array_append_new(values, orch_json_finite(curve->values[b]));
         json_array_append_new(runs, json_pack("{s:s s:o}", "key", curve->key, "value", values));
     }
     return runs;
