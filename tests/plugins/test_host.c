@@ -267,7 +267,8 @@ static void check_artifact(const struct trial_case *row)
                         "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
     assert_int_equal(orch_json_int(event, "bytes", 0), 3);
     /* in the trial's folder, where the runner looks for it */
-    assert_string_equal(orch_json_text(event, "path", ""), "work/model.bin");
+    assert_string_equal(orch_json_text(event, "path", ""),
+                        row->how ? "work/out.txt" : "work/model.bin");
 }
 
 static void check_seed(const struct trial_case *row)
@@ -359,7 +360,8 @@ static struct trial_case CASES[] = {
      .check = check_118_points},
     {"crash_close", .how = "crash_close", .verdict = "crashed", .reason = "signal 11 (SIGSEGV)"},
     {"hang", .how = "hang", .extra = LIMIT, .verdict = "timeout",
-     .reason = "ran past its limit of 400 ms; it did not end within 200 ms of SIGTERM and was killed",
+     .reason =
+         "ran past its limit of 400 ms; it did not end within 200 ms of SIGTERM and was killed",
      .check = check_pid_dead},
     {"hang_with_family", .how = "hang_with_family", .extra = LIMIT, .verdict = "timeout",
      .reason = "was killed", .check = check_family_dead},
