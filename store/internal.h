@@ -286,7 +286,7 @@ void store_check_datasets(struct orch_store *store, GPtrArray *out);
 
 /** What a note may be; the same list as SQL. */
 bool store_note_kind_is_known(const char *kind);
-#define STORE_NOTE_KINDS "('note','tag','tombstone','restored','signature')"
+#define STORE_NOTE_KINDS "('note','tag','untag','name','tombstone','restored','signature')"
 /** Does a note say whether a run is hidden? */
 bool store_note_kind_hides(const char *kind);
 
@@ -305,6 +305,18 @@ bool store_note_kind_hides(const char *kind);
               " undo.kind = 'restored' AND undo.public = " n                                       \
               ".public AND " STORE_TAKES_EFFECT("undo", r) " AND (undo.made, undo.key) > (" n      \
                                                            ".made, " n ".key))"
+/** Does the note `n`, a tag, hold? Unless it was undone by a later "untag" of the same text, either
+ * private (made here) or by the tag's author. */
+#define STORE_TAG_HOLDS(n)                                                                         \
+    n ".kind = 'tag' AND " n ".text <> '' AND NOT EXISTS (SELECT 1 FROM note undo WHERE"           \
+      " undo.target = " n ".target AND undo.kind = 'untag' AND undo.text = " n ".text AND"         \
+      " (undo.public = 0 OR undo.who IS " n ".who) AND (undo.made, undo.key) > (" n ".made, " n    \
+      ".key))"
+/** The name of the run `r`: the newest that takes effect; "" or NULL: it has none. */
+#define STORE_NAME_OF(r)                                                                           \
+    "(SELECT n.text FROM note n WHERE n.target = " r                                               \
+    ".key AND n.kind = 'name' AND " STORE_TAKES_EFFECT(                                            \
+        "n", r) " ORDER BY n.made DESC, n.key DESC LIMIT 1)"
 /** "the id of each hidden run", for `r.id NOT IN STORE_HIDDEN`. */
 #define STORE_HIDDEN "(SELECT h.id FROM note n JOIN run h ON " STORE_HIDES("n", "h") ")"
 /** States that spare a trial. */

@@ -54,7 +54,8 @@ static char *own_name(struct orch_store *store, const char *run_key)
 
 bool store_note_kind_is_known(const char *kind)
 {
-    static const char *const kinds[] = {"note", "tag", "tombstone", "restored", "signature", NULL};
+    static const char *const kinds[] = {"note",      "tag",      "untag",     "name",
+                                        "tombstone", "restored", "signature", NULL};
     return kind && g_strv_contains(kinds, kind);
 }
 
@@ -63,20 +64,38 @@ bool store_note_kind_hides(const char *kind)
     return strcmp(kind, "tombstone") == 0 || strcmp(kind, "restored") == 0;
 }
 
-/* Now; of what says whether a run is hidden, later than all that was said before: the last word
- * counts, also where a clock was fast. */
+/* Kinds of which the last word counts, and those that they are compared with. */
+static const char *rivals_of(const char *kind)
+{
+    static const struct {
+        const char *kind, *rivals;
+    } rows[] = {{"tombstone", "tombstone restored"},
+                {"restored", "tombstone restored"},
+                {"tag", "tag untag"},
+                {"untag", "tag untag"},
+                {"name", "name"}};
+    for (size_t i = 0; i < G_N_ELEMENTS(rows); i++)
+        if (strcmp(rows[i].kind, kind) == 0)
+            return rows[i].rivals;
+    return NULL;
+}
+
+/* Now; where the last word counts, later than all that was said before, also when a clock was fast.
+ */
 static bool made_at(struct orch_store *store, const char *run_key, const char *kind, int64_t *out,
                     GError **error)
 {
     int64_t last = 0;
     *out = orch_now_ns();
-    if (!store_note_kind_hides(kind))
+    const char *rivals = rivals_of(kind);
+    if (!rivals)
         return true;
+    /* of names and what hides, others' notes without effect do not push the time */
     if (!store_get_int(store, &last, 0, error,
                        "SELECT max(n.made) FROM note n JOIN run r ON r.key = n.target"
-                       " WHERE n.target = ? AND n.kind IN ('tombstone', 'restored')"
-                       " AND " STORE_TAKES_EFFECT("n", "r"),
-                       "t", run_key))
+                       " WHERE n.target = ?1 AND instr(?2, n.kind) AND (n.kind IN ('tag', 'untag')"
+                       " OR " STORE_TAKES_EFFECT("n", "r") ")",
+                       "tt", run_key, rivals))
         return false;
     *out = MAX(*out, last < INT64_MAX ? last + 1 : last);
     return true;
@@ -106,7 +125,7 @@ bool orch_store_note(struct orch_store *store, const char *run_key, const char *
 {
     if (!store_note_kind_is_known(kind)) {
         orch_error_set(error, ORCH_ERROR_USAGE,
-                       "a note is one of: note, tag, tombstone, restored, signature",
+                       "a note is one of: note, tag, untag, name, tombstone, restored, signature",
                        "unknown kind of note '%s'", kind);
         return false;
     }

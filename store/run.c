@@ -168,6 +168,12 @@ static const char BY_LAST_PART[] =
     STORE_RUN_COLUMNS " FROM run r" STORE_RUN_JOINS " WHERE r.id IN (SELECT id FROM run"
                       " WHERE substr(key, 25, length(?1)) = ?1 LIMIT 6)";
 
+static const char BY_NAME[] =
+    STORE_RUN_COLUMNS " FROM run r" STORE_RUN_JOINS
+                      " WHERE r.key IN (SELECT target FROM note WHERE kind = 'name' AND text = ?1)"
+                      " AND " STORE_NAME_OF("r") " = ?1 AND r.id NOT IN " STORE_HIDDEN
+                                                 " ORDER BY r.started DESC, r.id DESC LIMIT 1";
+
 static void free_run(gpointer run)
 {
     orch_run_free(run);
@@ -196,14 +202,18 @@ struct orch_run *orch_store_run(struct orch_store *store, const char *text, GErr
         return nth_last(store, back, text, error);
     g_autofree char *key = g_ascii_strdown(text, -1);
     size_t length = strlen(key);
+    g_autoptr(GPtrArray) runs = g_ptr_array_new_with_free_func(free_run);
+    if (orch_label_is_valid(text) && !add_matches(store, runs, BY_NAME, text, error))
+        return NULL;
+    if (runs->len) /* the newest of that name */
+        return g_ptr_array_steal_index(runs, 0);
     if (length < PREFIX_MIN || strspn(key, "0123456789abcdef-") != length) {
         orch_error_set(error, ORCH_ERROR_NOT_FOUND,
                        "name a run by 4 or more characters of its key, '@last' or '@{2}'; "
                        "'orch ls' lists the runs",
-                       "'%s' is not the key of a run", text);
+                       "'%s' is not the key or the name of a run", text);
         return NULL;
     }
-    g_autoptr(GPtrArray) runs = g_ptr_array_new_with_free_func(free_run);
     if (!add_matches(store, runs, BY_PREFIX, key, error))
         return NULL;
     if (runs->len == 0 && length <= 8 && !add_matches(store, runs, BY_TAIL, key, error))

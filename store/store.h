@@ -187,6 +187,21 @@ bool orch_store_put_recipe(struct orch_store *store, const char *key, const char
 bool orch_store_note(struct orch_store *store, const char *run_key, const char *kind,
                      bool is_public, const char *text, GError **error);
 
+/** Tags of a run, each once, by the bytes of their texts: char *; the caller unrefs. A tag holds
+ * until its author, or its reader for himself, takes it away. */
+GPtrArray *orch_store_tags(struct orch_store *store, const char *run_key, GError **error);
+/** Takes tag `text` away: for everybody where the tag is public and one's own, here alone where it
+ * is another's. `*out_had` false: the run has no such tag, and nothing was done. */
+bool orch_store_untag(struct orch_store *store, const char *run_key, const char *text,
+                      bool *out_had, GError **error);
+/** The newest of the names that the run's author gave publicly and that were given here. NULL: it
+ * has none; the caller frees. */
+char *orch_store_name(struct orch_store *store, const char *run_key, GError **error);
+/** Names a run; "" takes the name away. A public name of another's run is refused: it would have no
+ * effect elsewhere. */
+bool orch_store_set_name(struct orch_store *store, const char *run_key, const char *name,
+                         bool is_public, GError **error);
+
 /** What hides a run: the newest tombstone in effect, its author's before one's own. */
 struct orch_hidden {
     char *who, *why; /* may be NULL */

@@ -368,10 +368,32 @@ static bool compare_time(struct parser *p, const struct where_column *column, si
     return true;
 }
 
+/* Any of the run's tags; != means that it has no such tag. */
+static bool compare_tag(struct parser *p, size_t op, const char *text, int at)
+{
+    enum where_op what = OPS[op].op;
+    if (what != OP_EQ && what != OP_NE && what != OP_CONTAINS)
+        return fail(p, at, "write tag = paper, tag != paper or tag ~ pap",
+                    "'tag' is compared by = != and ~");
+    g_string_append_printf(p->where->sql,
+                           "%sEXISTS (SELECT 1 FROM note n WHERE n.target = r.key AND %s AND ",
+                           what == OP_NE ? "NOT " : "", STORE_TAG_HOLDS("n"));
+    if (what == OP_CONTAINS) {
+        append_match(p->where, "n.text", OP_CONTAINS, text);
+    } else {
+        g_string_append(p->where->sql, "n.text = ?");
+        bind_text(p->where, text);
+    }
+    g_string_append_c(p->where->sql, ')');
+    return true;
+}
+
 static bool compare_column(struct parser *p, const struct where_column *column, size_t op,
                            const char *text, int at)
 {
     switch (column->kind) {
+    case KIND_TAG:
+        return compare_tag(p, op, text, at);
     case KIND_NUMBER:
         return compare_number(p, column, op, text, at);
     case KIND_SEED:
@@ -443,9 +465,9 @@ static bool compare(struct parser *p, const char *name, int name_at, size_t op, 
         static const char *const prefixes[] = {"param", "result", "metric", NULL};
         g_autofree char *prefix = g_strndup(name, (gsize)(dot - name));
         const char *near = orch_suggest(prefix, prefixes);
-        g_autofree char *hint = near ? g_strdup_printf("did you mean '%s%s'?", near, dot)
-                                     : g_strdup("write param.NAME, result.NAME or metric.NAME");
-        return fail(p, name_at, hint, "unknown name '%s'", name);
+        g_autofree char *hint = g_strdup_printf("did you mean '%s%s'?", near, dot);
+        if (near) /* else a name that a program chose, such as val.loss */
+            return fail(p, name_at, hint, "unknown name '%s'", name);
     }
     compare_named(p, scope, scope ? dot + 1 : name, name_at, op, text);
     return true;

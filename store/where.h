@@ -13,7 +13,8 @@ enum where_op { OP_EQ, OP_NE, OP_LT, OP_LE, OP_GT, OP_GE, OP_CONTAINS };
 enum where_kind {
     KIND_TEXT,
     KIND_WHO,    /* text of a person: = means the full text, the name or the address */
-    KIND_STATE,  /* text of a closed list: its words are values, whatever else has their name */
+    KIND_STATE,  /* text whose words are values, whatever else has their name */
+    KIND_TAG,    /* several texts: one of them is meant */
     KIND_NUMBER, /* also durations and bytes with their units */
     KIND_SEED,
     KIND_ID, /* a hash: the first digits are enough */

@@ -17,6 +17,16 @@ static const struct where_column COLUMNS[] = {
     {"recipe", "r.recipe", KIND_TEXT},
     {"plugin", "r.plugin", KIND_TEXT},
     {"who", "r.who", KIND_WHO},
+    {"tag",
+     "(SELECT group_concat(text, ' ') FROM (SELECT DISTINCT n.text FROM note n WHERE"
+     " n.target = r.key AND " STORE_TAG_HOLDS("n") " ORDER BY n.text))",
+     KIND_TAG},
+    {"run_name", "nullif(" STORE_NAME_OF("r") ", '')", KIND_STATE},
+    {"note",
+     "(coalesce((SELECT group_concat(n.text, char(10)) FROM note n WHERE n.target = r.key"
+     " AND n.kind = 'note'), '') || CASE WHEN json_valid(r.facts) THEN"
+     " coalesce(json_extract(r.facts, '$.notes'), '') ELSE '' END)",
+     KIND_STATE},
     {"repeat", "r.repeat", KIND_NUMBER},
     /* unsigned order of the 64 bits: seed xor the sign bit */
     {"seed", "((r.seed | -9223372036854775807 - 1) - (r.seed & -9223372036854775807 - 1))",
@@ -118,7 +128,7 @@ bool store_column_of(const char *text, struct store_column *out)
     out->name = g_strdup(scope ? strchr(text, '.') + 1 : text);
     out->name_count = scope ? 1 : 3;
     out->sql = scope ? scope->sql : WHERE_SQL_ANY;
-    return scope || !strchr(text, '.');
+    return true;
 }
 
 const char *store_column_name(size_t index)

@@ -12,7 +12,7 @@
 
 struct ls_options {
     const char *where, *recipe, *experiment, *state;
-    const char **metrics;
+    const char **metrics, **tags;
     const char *limit;
     bool all, reverse;
 };
@@ -24,6 +24,8 @@ static const struct orch_option OPTIONS[] = {
      "only of this recipe"},
     {"experiment", 'e', "NAME", ORCH_OPT_TEXT, offsetof(struct ls_options, experiment),
      "only of this experiment"},
+    {"tag", 0, "TAG", ORCH_OPT_LIST, offsetof(struct ls_options, tags),
+     "only runs with this tag; given again, with all of them"},
     {"state", 0, "STATE", ORCH_OPT_TEXT, offsetof(struct ls_options, state),
      "only runs that ended so: ok, failed, crashed, ..."},
     {"metric", 'm', "NAME", ORCH_OPT_LIST, offsetof(struct ls_options, metrics),
@@ -49,12 +51,66 @@ static char *settings_text(const json_t *coords, int repeat)
     return g_string_free(text, FALSE);
 }
 
-static struct orch_table *new_table(const char **metrics)
+/* What people said of a run; each may be NULL. */
+struct labels {
+    char *name;
+    GPtrArray *tags;
+};
+
+static void labels_clear(void *pointer)
+{
+    struct labels *labels = pointer;
+    g_free(labels->name);
+    if (labels->tags)
+        g_ptr_array_unref(labels->tags);
+}
+
+/* One for each run. `*out_any`: one of them has a name or tag. NULL on error. */
+static GArray *read_labels(struct orch_store *store, const GPtrArray *runs, bool *out_any,
+                           GError **error)
+{
+    GArray *all = g_array_new(FALSE, TRUE, sizeof(struct labels));
+    g_array_set_clear_func(all, labels_clear);
+    *out_any = false;
+    for (guint i = 0; i < runs->len; i++) {
+        const struct orch_run *run = runs->pdata[i];
+        GError *problem = NULL;
+        struct labels labels = {.name = orch_store_name(store, run->key, &problem)};
+        labels.tags = problem ? NULL : orch_store_tags(store, run->key, &problem);
+        g_array_append_val(all, labels);
+        *out_any = *out_any || labels.name || (labels.tags && labels.tags->len);
+        if (problem) {
+            g_propagate_error(error, problem);
+            g_array_unref(all);
+            return NULL;
+        }
+    }
+    return all;
+}
+
+static void add_labels(struct orch_table *table, const struct labels *labels)
+{
+    json_t *tags = json_array();
+    g_autoptr(GString) text = g_string_new(NULL);
+    for (guint i = 0; labels && i < labels->tags->len; i++) {
+        const char *tag = labels->tags->pdata[i];
+        json_array_append_new(tags, json_string(tag));
+        g_string_append_printf(text, "%s%s", i ? " " : "", tag);
+    }
+    const char *name = labels ? labels->name : NULL;
+    orch_table_add(table, name ? name : "", name ? json_string(name) : json_null());
+    orch_table_add(table, text->str, tags);
+}
+
+static struct orch_table *new_table(const char **metrics, bool with_labels)
 {
     g_autoptr(GPtrArray) headers = g_ptr_array_new();
     static const char *const fixed[] = {"run", "state", "experiment", "setting"};
+    static const char *const said[] = {"name", "tags"};
     for (unsigned i = 0; i < G_N_ELEMENTS(fixed); i++)
         g_ptr_array_add(headers, (char *)(uintptr_t)fixed[i]);
+    for (unsigned i = 0; with_labels && i < G_N_ELEMENTS(said); i++)
+        g_ptr_array_add(headers, (char *)(uintptr_t)said[i]);
     g_autoptr(GPtrArray) right = g_ptr_array_new_with_free_func(g_free);
     for (int i = 0; metrics && metrics[i]; i++) {
         g_ptr_array_add(right, g_strconcat(">", metrics[i], NULL));
@@ -68,7 +124,7 @@ static struct orch_table *new_table(const char **metrics)
 }
 
 static bool add_run(struct orch_store *store, struct orch_table *table, const struct orch_run *run,
-                    const char **metrics, GError **error)
+                    const struct labels *labels, const char **metrics, GError **error)
 {
     g_autoptr(json_t) facts = run->facts ? json_loads(run->facts, 0, NULL) : NULL;
     g_autofree char *setting = settings_text(json_object_get(facts, "coords"), run->repeat);
@@ -84,6 +140,8 @@ static bool add_run(struct orch_store *store, struct orch_table *table, const st
     orch_table_add(table, run->experiment, NULL);
     json_t *coords = json_object_get(facts, "coords");
     orch_table_add(table, setting, coords ? json_incref(coords) : json_object());
+    if (labels)
+        add_labels(table, labels);
     for (int i = 0; metrics && metrics[i]; i++) {
         double value;
         if (!orch_run_number(store, run, metrics[i], ORCH_AGGREGATE_LAST, &value, NULL, NULL,
@@ -99,7 +157,7 @@ static bool add_run(struct orch_store *store, struct orch_table *table, const st
     return true;
 }
 
-static bool add_actives(struct orch_cli *cli, struct orch_store *store, struct orch_table *table,
+static bool add_actives(struct orch_store *store, struct orch_table *table, bool with_labels,
                         const char **metrics, GError **error)
 {
     g_autoptr(GPtrArray) actives = orch_store_actives(store, error);
@@ -117,6 +175,8 @@ static bool add_actives(struct orch_cli *cli, struct orch_store *store, struct o
         orch_table_add(table, alive ? "running" : "interrupted", NULL);
         orch_table_add(table, orch_json_text(record, "experiment", "?"), NULL);
         orch_table_add(table, setting, coords ? json_incref(coords) : json_object());
+        if (with_labels)
+            add_labels(table, NULL);
         for (int j = 0; metrics && metrics[j]; j++)
             orch_table_add_real(table, NAN);
         orch_table_add(table, time, json_null());
@@ -126,7 +186,6 @@ static bool add_actives(struct orch_cli *cli, struct orch_store *store, struct o
         g_autofree char *short_commit = commit ? g_strndup(commit, 8) : g_strdup("-");
         orch_table_add(table, short_commit, commit ? json_string(commit) : json_null());
     }
-    (void)cli;
     return actives != NULL;
 }
 
@@ -148,6 +207,23 @@ static bool warn_of_metrics(struct orch_cli *cli, struct orch_store *store, cons
     return true;
 }
 
+/* The filter that was typed, and a condition for each --tag. The caller frees; NULL: there is none.
+ */
+static char *whole_filter(const struct ls_options *o)
+{
+    if (!o->tags)
+        return g_strdup(o->where);
+    GString *text = g_string_new(NULL);
+    if (o->where)
+        g_string_append_printf(text, "(%s)", o->where);
+    for (int i = 0; o->tags[i]; i++) {
+        g_auto(GStrv) parts = g_strsplit(o->tags[i], "'", -1);
+        g_autofree char *quoted = g_strjoinv("''", parts);
+        g_string_append_printf(text, "%stag = '%s'", text->len ? " and " : "", quoted);
+    }
+    return g_string_free(text, FALSE);
+}
+
 static int run(struct orch_cli *cli, const void *options, GError **error)
 {
     const struct ls_options *o = options;
@@ -163,7 +239,8 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
         return -1;
     }
     struct orch_where *where = NULL;
-    if (o->where && !(where = orch_where_parse(o->where, error)))
+    g_autofree char *filter = whole_filter(o);
+    if (filter && !(where = orch_where_parse(filter, error)))
         return -1;
     int64_t limit = 30;
     if (o->limit && (!orch_int_parse(o->limit, &limit) || limit < 0)) {
@@ -184,11 +261,18 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
     orch_where_free(where);
     if (!runs)
         return -1;
-    struct orch_table *table = new_table(o->metrics);
-    bool filtered = o->where || o->state || o->recipe || o->experiment;
-    bool ok = filtered || add_actives(cli, store, table, o->metrics, error);
+    bool has_labels;
+    g_autoptr(GArray) labels = read_labels(store, runs, &has_labels, error);
+    if (!labels)
+        return -1;
+    has_labels = has_labels || cli->json; /* there they are always */
+    struct orch_table *table = new_table(o->metrics, has_labels);
+    bool filtered = filter || o->state || o->recipe || o->experiment;
+    bool ok = filtered || add_actives(store, table, has_labels, o->metrics, error);
     for (guint i = 0; ok && i < runs->len; i++)
-        ok = add_run(store, table, runs->pdata[i], o->metrics, error);
+        ok = add_run(store, table, runs->pdata[i],
+                     has_labels ? &g_array_index(labels, struct labels, i) : NULL, o->metrics,
+                     error);
     if (!ok || !warn_of_metrics(cli, store, runs, o->metrics, error))
         return -1;
     orch_table_print(cli, table, "runs");

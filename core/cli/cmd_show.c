@@ -35,7 +35,8 @@ static const struct orch_option OPTIONS[] = {
 struct shown {
     struct orch_run *run;
     json_t *params, *results, *facts, *machine;
-    GPtrArray *inputs, *artifacts, *notes, *summaries;
+    GPtrArray *inputs, *artifacts, *notes, *summaries, *tags;
+    char *name;                 /* or NULL */
     struct orch_hidden *hidden; /* NULL: it is not */
 };
 
@@ -50,7 +51,9 @@ static bool gather(struct orch_store *store, const char *text, struct shown *out
     out->inputs = out->results ? orch_store_inputs(store, id, error) : NULL;
     out->artifacts = out->inputs ? orch_store_artifacts(store, id, error) : NULL;
     out->notes = out->artifacts ? orch_store_notes(store, out->run->key, error) : NULL;
-    out->summaries = out->notes ? orch_store_summaries(store, id, error) : NULL;
+    out->tags = out->notes ? orch_store_tags(store, out->run->key, error) : NULL;
+    out->name = out->tags ? orch_store_name(store, out->run->key, NULL) : NULL;
+    out->summaries = out->tags ? orch_store_summaries(store, id, error) : NULL;
     out->facts = out->run->facts ? json_loads(out->run->facts, 0, NULL) : NULL;
     out->machine = out->run->machine_facts ? json_loads(out->run->machine_facts, 0, NULL) : NULL;
     if (!out->summaries || !out->run->hidden)
@@ -67,7 +70,9 @@ static void clear(struct shown *shown)
     json_decref(shown->results);
     json_decref(shown->facts);
     json_decref(shown->machine);
-    GPtrArray *arrays[] = {shown->inputs, shown->artifacts, shown->notes, shown->summaries};
+    GPtrArray *arrays[] = {shown->inputs, shown->artifacts, shown->notes, shown->summaries,
+                           shown->tags};
+    g_free(shown->name);
     for (unsigned i = 0; i < G_N_ELEMENTS(arrays); i++)
         if (arrays[i])
             g_ptr_array_unref(arrays[i]);
@@ -83,6 +88,14 @@ void show_line(const char *name, const char *format, ...)
     printf("  %-14s %s\n", head, text);
 }
 
+static char *tags_text(const GPtrArray *tags)
+{
+    GString *text = g_string_new(NULL);
+    for (guint i = 0; i < tags->len; i++)
+        g_string_append_printf(text, "%s%s", i ? " " : "", (const char *)tags->pdata[i]);
+    return g_string_free(text, FALSE);
+}
+
 static void print_head(const struct shown *s)
 {
     const struct orch_run *run = s->run;
@@ -94,6 +107,11 @@ static void print_head(const struct shown *s)
                                        run->recipe ? run->recipe : "-"));
     printf("run %s: %s\n", orch_cli_short_key(run->key), head);
     show_line("key", "%s", run->key);
+    if (s->name)
+        show_line("name", "%s", s->name);
+    g_autofree char *tags = tags_text(s->tags);
+    if (*tags)
+        show_line("tags", "%s", tags);
     show_line("state", "%s%s%s%s%s", run->state, run->reason ? ": " : "",
               run->reason ? run->reason : "", run->hidden ? " (removed)" : "",
               run->purged ? " (points and artifacts purged here)" : "");
@@ -293,20 +311,41 @@ static void print_left_out(const json_t *pair)
     printf("  not in the captured tree: %s\n", line);
 }
 
+static bool has_note(const GPtrArray *notes)
+{
+    for (guint i = 0; i < notes->len; i++)
+        if (strcmp(((const struct orch_stored_note *)notes->pdata[i])->kind, "note") == 0)
+            return true;
+    return false;
+}
+
+static json_t *said_json(const struct shown *s)
+{
+    json_t *tags = json_array(), *notes = json_array();
+    for (guint i = 0; i < s->tags->len; i++)
+        json_array_append_new(tags, json_string(s->tags->pdata[i]));
+    for (guint i = 0; i < s->notes->len; i++) {
+        const struct orch_stored_note *note = s->notes->pdata[i];
+        if (strcmp(note->kind, "note") == 0)
+            json_array_append_new(
+                notes, json_pack("{s:s? s:b}", "text", note->text, "public", (int)note->is_public));
+    }
+    return json_pack("{s:s? s:o s:o}", "name", s->name, "tags", tags, "notes", notes);
+}
+
 static void print_notes(const struct shown *s)
 {
     json_t *notes = json_object_get(s->facts, "notes"),
            *left_out = json_object_get(s->facts, "left_out");
-    if (json_array_size(notes) || s->notes->len || json_array_size(left_out))
+    if (json_array_size(notes) || has_note(s->notes) || json_array_size(left_out))
         puts("\nnotes");
     for (size_t i = 0; i < json_array_size(notes); i++)
         print_note(json_string_value(json_array_get(notes, i)));
     for (guint i = 0; i < s->notes->len; i++) {
         const struct orch_stored_note *note = s->notes->pdata[i];
-        bool is_told = strcmp(note->kind, "note") == 0 || strcmp(note->kind, "tag") == 0;
-        g_autofree char *text = g_strdup_printf("%s: %s", note->kind, note->text ? note->text : "");
-        if (is_told) /* what signs, hides or restores it is said above, as far as it counts */
-            print_note(text);
+        if (strcmp(note->kind, "note") ==
+            0) /* the other kinds are said above, as far as they count */
+            print_note(note->text ? note->text : "");
     }
     for (size_t i = 0; i < json_array_size(left_out); i++)
         print_left_out(json_array_get(left_out, i));
@@ -363,6 +402,8 @@ static json_t *as_json(const struct shown *s)
     json_object_set_new(json, "argv", json_is_array(argv) ? json_incref(argv) : json_null());
     json_object_set_new(json, "fingerprint", json_string(run->fingerprint));
     json_object_set_new(json, "digest", run->digest ? json_string(run->digest) : json_null());
+    g_autoptr(json_t) said = said_json(s);
+    json_object_update(json, said);
     json_object_set_new(json, "removed", json_boolean(run->hidden));
     json_object_set_new(json, "removal", hidden_json(s->hidden));
     json_object_set(json, "params", s->params);

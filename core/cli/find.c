@@ -2,6 +2,7 @@
 #include "core/cli/find.h"
 
 #include "lib/base/error.h"
+#include "lib/base/json.h"
 
 #include <string.h>
 
@@ -21,7 +22,10 @@ struct orch_active_row *orch_cli_find_active(struct orch_store *store, const cha
     g_autoptr(GPtrArray) rows = orch_store_actives(store, NULL);
     for (guint i = 0; rows && strlen(text) >= 4 && i < rows->len; i++) {
         const struct orch_active_row *row = rows->pdata[i];
-        if (g_str_has_prefix(row->key, text) || g_str_has_suffix(row->key, text))
+        g_autoptr(json_t) record = json_loads(row->record ? row->record : "{}", 0, NULL);
+        const char *name = json_string_value(json_object_get(record, "name"));
+        if (g_str_has_prefix(row->key, text) || g_str_has_suffix(row->key, text) ||
+            g_strcmp0(name, text) == 0)
             return steal_row(rows, i);
     }
     return NULL;

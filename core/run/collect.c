@@ -156,6 +156,23 @@ static bool write_record(struct orch_store *store, struct gathering *all, const 
     return ok;
 }
 
+/* What a recorded program said of its run when it began (orch record). The run is in the store:
+ * that this fails loses words only. */
+static void say_labels(struct orch_store *store, const char *key, const json_t *record)
+{
+    const json_t *tags = json_object_get(record, "tags");
+    const char *name = orch_json_text(record, "name", NULL);
+    g_autoptr(GPtrArray) there = orch_store_tags(store, key, NULL);
+    for (size_t i = 0; there && i < json_array_size(tags); i++) {
+        const char *tag = json_string_value(json_array_get(tags, i));
+        if (tag && !g_ptr_array_find_with_equal_func(there, tag, g_str_equal, NULL))
+            orch_store_note(store, key, "tag", false, tag, NULL);
+    }
+    g_autofree char *named = orch_store_name(store, key, NULL);
+    if (name && !named)
+        orch_store_set_name(store, key, name, false, NULL);
+}
+
 static void fill_collected(const struct gathering *all, int64_t points, struct orch_collected *out)
 {
     out->verdict = all->verdict;
@@ -237,6 +254,7 @@ bool orch_collect(struct orch_store *store, const char *key, const char *record_
     ok = ok && write_record(store, &all, key, folder, &points, error);
     if (ok) {
         fill_collected(&all, points, out);
+        say_labels(store, key, all.record);
         if (folder >= 0 && orch_verdict_facts(all.verdict)->spares)
             drop_checkpoint(store, folder);
         orch_beside_remove(store, ORCH_BESIDE_TRIAL, key, NULL);

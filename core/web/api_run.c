@@ -174,9 +174,16 @@ static bool put_lists(struct orch_store *store, const struct orch_run *run, json
     list = json_array();
     for (guint i = 0; i < notes->len; i++) {
         const struct orch_stored_note *n = notes->pdata[i];
-        json_array_append_new(list, json_pack("{s:s s:s?}", "kind", n->kind, "text", n->text));
+        if (strcmp(n->kind, "note") == 0)
+            json_array_append_new(list, json_pack("{s:s s:s?}", "kind", n->kind, "text", n->text));
     }
     json_object_set_new(o, "notes", list);
+    g_autoptr(GPtrArray) tags = orch_store_tags(store, run->key, error);
+    g_autofree char *name = tags ? orch_store_name(store, run->key, NULL) : NULL;
+    if (!tags)
+        return false;
+    json_object_set_new(o, "tags", web_names_json(tags));
+    json_object_set_new(o, "name", name ? json_string(name) : json_null());
     return true;
 }
 

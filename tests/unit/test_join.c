@@ -405,6 +405,95 @@ static void test_restored(void **state)
     fixture_remove(folder);
 }
 
+/* The tags of run 1, joined by blanks, and its name, once these notes have come in this order. */
+static char *labels(struct orch_store *store, const struct orch_note *notes, const size_t *order,
+                    size_t n)
+{
+    struct orch_join *join;
+    assert_ok(join = orch_join_begin(store, "test", error));
+    for (size_t i = 0; i < n; i++)
+        assert_ok(orch_join_note(join, &notes[order[i]], error));
+    GString *text = g_string_new(NULL);
+    g_autoptr(GPtrArray) tags = NULL;
+    assert_ok(tags = orch_store_tags(store, KEY_1, error));
+    for (guint i = 0; i < tags->len; i++)
+        g_string_append_printf(text, "%s ", (char *)tags->pdata[i]);
+    g_autofree char *name = orch_store_name(store, KEY_1, NULL);
+    g_string_append_printf(text, "| %s", name ? name : "-");
+    orch_join_rollback(join);
+    return g_string_free(text, FALSE);
+}
+
+static void assert_labels(struct orch_store *store, const struct orch_note *notes, size_t n,
+                          const char *expected)
+{
+    size_t order[6] = {0, 1, 2, 3, 4, 5}, turn[6] = {0};
+    for (size_t i = 0; i < n;) { /* Heap's permutations, after the first */
+        g_autofree char *found = labels(store, notes, order, n);
+        assert_string_equal(found, expected);
+        for (i = 0; i < n && turn[i] >= i; i++)
+            turn[i] = 0;
+        if (i == n)
+            break;
+        size_t other = i % 2 ? turn[i] : 0, swap = order[other];
+        order[other] = order[i];
+        order[i] = swap;
+        turn[i]++;
+        i = 0;
+    }
+}
+
+/* In every order in which they come, the same tags hold and the same name counts. */
+static void test_labels(void **state)
+{
+    (void)state;
+    char *folder = fixture_folder();
+    g_autofree char *path = store_of(folder, "a", A, 0);
+    struct orch_store *store = fixture_open(folder);
+    orch_receipt_free(join_well(store, path));
+    const char *author = "gr\xc3\xbc\xc3\x9f";
+#define SAID(digit, what, name, at, words)                                                         \
+    {                                                                                              \
+        .key = "01890a5d-ac96-774b-bcce-b302099a805" digit, .target = KEY_1, .kind = what,         \
+        .who = name, .made_ns = at, .text = words                                                  \
+    }
+    struct orch_note notes[] = {
+        SAID("1", "tag", author, 10, "paper"),      SAID("2", "tag", "bob", 11, "paper"),
+        SAID("3", "untag", author, 20, "paper"),    SAID("4", "name", author, 10, "base"),
+        SAID("5", "name", "mallory", 99, "stolen"), SAID("6", "name", author, 20, "best")};
+    assert_labels(store, notes, 2, "paper | -");
+    assert_labels(store, notes, 4, "paper | base"); /* Bob's tag stays */
+    assert_labels(store, notes, 6, "paper | best"); /* a stranger's name counts nothing */
+    notes[1].who = author;
+    assert_labels(store, notes, 6, "| best"); /* one untag undoes both */
+    notes[5].made_ns = 10;                    /* at the same time: the later key */
+    assert_labels(store, notes, 6, "| best");
+    notes[5].text = "";
+    assert_labels(store, notes, 6, "| -");
+
+    /* here: a private word counts for its reader, and a fast clock does not keep the last one */
+    bool had;
+    g_setenv("ORCH_USER", "tester", true);
+    assert_ok(orch_store_note(store, KEY_1, "tag", false, "mine", error));
+    assert_ok(orch_store_set_name(store, KEY_1, "here", false, error));
+    sqlite3_exec(store->db, "UPDATE note SET made = made + 3600000000000", NULL, NULL, NULL);
+    assert_ok(orch_store_untag(store, KEY_1, "mine", &had, error));
+    assert_true(had);
+    assert_ok(orch_store_untag(store, KEY_1, "mine", &had, error));
+    assert_false(had);
+    assert_ok(orch_store_set_name(store, KEY_1, "there", false, error));
+    assert_labels(store, notes, 2, "paper | there");
+    assert_fails(orch_store_set_name(store, KEY_1, "mine", true, error), ORCH_ERROR_USAGE,
+                 "somebody else's");
+    struct orch_run *run;
+    assert_ok(run = orch_store_run(store, "there", error));
+    assert_string_equal(run->key, KEY_1);
+    orch_run_free(run);
+    g_unsetenv("ORCH_USER");
+    orch_store_close(store);
+    fixture_remove(folder);
+}
+
 static void test_itself(void **state)
 {
     (void)state;
@@ -554,12 +643,19 @@ static void test_digests_of_receipts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_order),       cmocka_unit_test(test_groups),
-        cmocka_unit_test(test_conflicts),   cmocka_unit_test(test_what_travels),
-        cmocka_unit_test(test_guards),      cmocka_unit_test(test_tombstones),
-        cmocka_unit_test(test_restored),    cmocka_unit_test(test_itself),
-        cmocka_unit_test(test_purged),      cmocka_unit_test(test_leftovers),
-        cmocka_unit_test(test_many_points), cmocka_unit_test(test_digests_of_receipts),
+        cmocka_unit_test(test_order),
+        cmocka_unit_test(test_groups),
+        cmocka_unit_test(test_conflicts),
+        cmocka_unit_test(test_what_travels),
+        cmocka_unit_test(test_guards),
+        cmocka_unit_test(test_tombstones),
+        cmocka_unit_test(test_restored),
+        cmocka_unit_test(test_labels),
+        cmocka_unit_test(test_itself),
+        cmocka_unit_test(test_purged),
+        cmocka_unit_test(test_leftovers),
+        cmocka_unit_test(test_many_points),
+        cmocka_unit_test(test_digests_of_receipts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,13 +15,13 @@ static void put(char letter, const char *lr, const char *state, double accuracy,
     const struct orch_named_text params[] = {
         {"lr", "real", lr},          {"net", "string", "\"ResNet-20\""},
         {"flip", "bool", "true"},    {"warmup", "duration", "90"},
-        {"cache", "bytes", "65536"}, {"tag", "string", "\"0.10\""}};
+        {"cache", "bytes", "65536"}, {"label", "string", "\"0.10\""}};
     const struct orch_named_real results[] = {{"accuracy", accuracy}, {"wins", 3}};
     const struct orch_point stream[] = {{"loss", 1, 0, 9}, {"loss", 2, 0, accuracy * 10}};
     fixture_record(&r, key, &points);
     points = (struct fixture_points){stream, 2, 0};
     r.params = params;
-    r.param_count = G_N_ELEMENTS(params) - (letter == 'c'); /* c has no tag */
+    r.param_count = G_N_ELEMENTS(params) - (letter == 'c'); /* c has no label */
     r.results = results;
     r.result_count = 2;
     r.state = state;
@@ -97,9 +97,9 @@ static void test_conditions(void **state)
         {"warmup < 5min", "abc"},
         {"cache = 64KiB", "abc"},
         {"cache > 64KB", "abc"},
-        {"tag = 0.1", "ab"}, /* both are numbers */
-        {"tag != 0.1", ""},  /* c has none: it matches no comparison */
-        {"not tag = 0.1", ""},
+        {"label = 0.1", "ab"}, /* both are numbers */
+        {"label != 0.1", ""},  /* c has none: it matches no comparison */
+        {"not label = 0.1", ""},
         {"lr = fast", ""},
         {"lr != fast", "abc"},
         {"lr < fast", ""},
@@ -146,7 +146,7 @@ static void test_conditions(void **state)
         {"wall_s <= 1", "ac"},
         {"who = 'it''s'", ""},
         {"lr != 'net'", "abc"}, /* the text, for it is quoted */
-        {"net != \"tag\"", "abc"},
+        {"net != \"label\"", "abc"},
         {"branch != 'commit'", "abc"},
         {"state != wins", "abc"}, /* a word, whatever else has its name */
         {"net = 'x'' OR 1=1 --'", ""},
@@ -184,7 +184,7 @@ static void test_syntax_errors(void **state)
         {"ended = 2025-13-45", "is a time"},
         {"ended ~ 2d", "is a time"},
         {"para.lr = 1", "did you mean 'param.lr'?"},
-        {"foo.lr = 1", "unknown name 'foo.lr'"},
+        {"tag < x", "compared by = != and ~"},
         {"branch != commit", "column 11 of condition 'branch != commit': 'commit' is a name"},
         {"lr = seed", "hint: two names cannot be compared; for the text itself write 'seed' in"},
     };
@@ -203,8 +203,9 @@ static void test_unknown_names(void **state)
         {"metric.lr = 1", "no run has a metric 'lr'"},
         {"param.loss = 1", "no run has a parameter 'loss'"},
         {"result.lr = 1", "no run has a result 'lr'"},
+        {"foo.lr = 1", "no run has a column, parameter, result or metric 'foo.lr'"},
         {"lr!=net", "column 5 of condition 'lr!=net': 'net' is a name, and a value is expected"},
-        {"net != tag", "write 'tag' in quotes"},
+        {"net != label", "write 'label' in quotes"},
         {"lr < accuracy", "'accuracy' is a name"},
         {"lr = metric.loss", "'metric.loss' is a name"},
         {"who = lr", "'lr' is a name"},

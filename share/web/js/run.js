@@ -61,7 +61,8 @@ async function drawLogs(place, key) {
 }
 
 function head(run) {
-  return [el('h1', {}, `${run.experiment ?? '-'} `, el('span', {class: 'dim mono'}, shortKey(run.key))),
+  return [el('h1', {}, `${run.name ? `${run.name}: ` : ''}${run.experiment ?? '-'} `, el('span', {class: 'dim mono'}, shortKey(run.key))),
+    run.tags?.length ? el('p', {}, run.tags.map((tag) => el('code', {}, plain(tag))).flatMap((tag) => [tag, ' '])) : '',
     el('p', {}, stateOf(run.hidden ? 'removed' : run.state), run.reason ? `: ${run.reason}` : '', ` took ${duration(run.wall_s)}, by ${person(run.who)}, ended ${time(run.ended_ms)}`)];
 }
 
@@ -100,7 +101,7 @@ function files(run) {
 }
 
 function notes(run) {
-  const lines = [...(run.facts?.notes ?? []), ...run.notes.map((n) => `${n.kind}: ${n.text ?? ''}`),
+  const lines = [...(run.facts?.notes ?? []), ...run.notes.map((n) => n.text ?? ''),
     ...(run.facts?.left_out ?? []).map(([path, why]) => `not in the captured tree: ${path} (${why})`)];
   return lines.length ? [el('h2', {}, 'notes'), el('ul', {}, lines.map((text) => el('li', {}, plain(text))))] : null;
 }
