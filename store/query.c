@@ -32,6 +32,8 @@ static struct filters make_filters(const struct orch_run_query *query)
         g_string_append(f.sql, " AND r.state = ?");
     if (query->ended_well)
         g_string_append(f.sql, " AND r.state IN " STORE_SPARING);
+    if (query->without_imported)
+        g_string_append(f.sql, " AND coalesce(r.plugin, '') NOT LIKE 'import:%'");
     if (!query->with_hidden)
         g_string_append(f.sql, " AND r.id NOT IN " STORE_HIDDEN);
     if (query->where)

@@ -324,6 +324,7 @@ struct orch_run_query {
     const struct orch_where *where;
     bool ended_well; /* only ok and diverged: runs that count as results */
     bool with_hidden;
+    bool without_imported; /* not those that other trackers recorded (orch import --runs) */
     bool oldest_first;
     int64_t limit; /* 0: all */
 };

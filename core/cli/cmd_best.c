@@ -14,7 +14,7 @@
 
 struct best_options {
     const char *where, *recipe, *experiment, *by, *aggregate;
-    bool min, max, across, disturbed;
+    bool min, max, across, disturbed, imported;
     int limit;
 };
 
@@ -35,6 +35,8 @@ static const struct orch_option OPTIONS[] = {
      "a time counts runs during which other programs kept the CPUs busy, too"},
     {"across", 0, NULL, ORCH_OPT_FLAG, offsetof(struct best_options, across),
      "one ranking of all experiments, data sets and numbers of classes"},
+    {"imported", 0, NULL, ORCH_OPT_FLAG, offsetof(struct best_options, imported),
+     "also runs that 'orch import --runs' brought"},
     {"limit", 'n', "N", ORCH_OPT_INT, offsetof(struct best_options, limit),
      "show at most N settings"},
     {0}};
@@ -44,8 +46,11 @@ static GPtrArray *find_runs(struct orch_store *store, const struct best_options 
     struct orch_where *where = o->where ? orch_where_parse(o->where, error) : NULL;
     if (o->where && !where)
         return NULL;
-    struct orch_run_query query = {
-        .recipe = o->recipe, .experiment = o->experiment, .where = where, .ended_well = true};
+    struct orch_run_query query = {.recipe = o->recipe,
+                                   .experiment = o->experiment,
+                                   .where = where,
+                                   .ended_well = true,
+                                   .without_imported = !o->imported};
     GPtrArray *runs = orch_store_runs(store, &query, NULL, error);
     orch_where_free(where);
     return runs;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Measurements from elsewhere, brought into the store. */
 #include "core/cli/cli.h"
+#include "core/cli/import_runs_show.h"
 
 #include "core/run/import.h"
 #include "lib/base/error.h"
@@ -12,8 +13,8 @@
 
 struct import_options {
     const char *target, *name, *unit, *source, *licence;
-    const char **map, **drop;
-    bool skip_bad, dry_run, features;
+    const char **map, **drop, **params;
+    bool skip_bad, dry_run, features, runs;
 };
 
 #define AT(member) offsetof(struct import_options, member)
@@ -32,6 +33,10 @@ static const struct orch_option OPTIONS[] = {
     {"skip-bad", 0, NULL, ORCH_OPT_FLAG, AT(skip_bad),
      "leave out rows whose target or numbers are none, and count them"},
     {"dry-run", 0, NULL, ORCH_OPT_FLAG, AT(dry_run), "read and judge; keep nothing"},
+    {"runs", 0, NULL, ORCH_OPT_FLAG, AT(runs),
+     "bring runs: MLflow's mlruns or mlflow.db, W&B's folder or CSV, TensorBoard's logs"},
+    {"param", 0, "COLUMN", ORCH_OPT_LIST, AT(params),
+     "with --runs and a CSV: a column of numbers that is a parameter, not a result"},
     {"features", 0, NULL, ORCH_OPT_FLAG, AT(features), "list the names that predictors know"},
     {0}};
 
@@ -212,8 +217,17 @@ static int run_import(struct orch_cli *cli, const void *options, GError **error)
     const struct import_options *o = options;
     if (o->features)
         return list_features(cli);
+    if (o->runs && cli->arg_count)
+        return import_runs(cli, o->params, o->dry_run, error);
+    if (o->params) {
+        orch_error_set(error, ORCH_ERROR_USAGE, "orch import --runs runs.csv --param lr",
+                       "option '--param' is for '--runs'");
+        return -1;
+    }
     if (cli->arg_count == 0) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "orch import FILE.csv --target step_ms",
+        orch_error_set(error, ORCH_ERROR_USAGE,
+                       o->runs ? "orch import --runs mlruns"
+                               : "orch import FILE.csv --target step_ms",
                        "which file?");
         return -1;
     }
@@ -226,8 +240,8 @@ static int run_import(struct orch_cli *cli, const void *options, GError **error)
 const struct orch_command ORCH_COMMAND_IMPORT = {
     .name = "import",
     .group = "Data",
-    .summary = "bring a table of measurements into the store, for predictors to learn from",
-    .usage = "[FILE.csv]",
+    .summary = "bring a table of measurements, or the runs of another tracker, into the store",
+    .usage = "[FILE.csv | --runs PATH]",
     .max_args = 1,
     .options = OPTIONS,
     .option_bytes = sizeof(struct import_options),
@@ -235,8 +249,12 @@ const struct orch_command ORCH_COMMAND_IMPORT = {
         "The rows become a data set of the store, beside the runs. Each has a target, a finite\n"
         "number above 0. Columns that are not mapped keep their names. A column that gives the\n"
         "target away is kept, but not learned from. The same rows are kept once: importing them\n"
-        "again adds nothing. A file of 'orch dataset export' is imported as it is.",
-    .examples = "orch import tf_benchmarks.csv --target step_ms --map batch_per_gpu=batch --drop "
+        "again adds nothing. A file of 'orch dataset export' is imported as it is.\n"
+        "With --runs, runs that another tracker recorded become runs of the store, marked as\n"
+        "imported: they never stand in for a trial, forecasts do not learn from them, and 'orch best'\n"
+        "leaves them out unless --imported is given. The same run again adds nothing.",
+    .examples = "orch import --runs mlruns\n"
+                "orch import tf_benchmarks.csv --target step_ms --map batch_per_gpu=batch --drop "
                 "img_per_s\n"
                 "orch import justus_conv.csv --target layer_ms --map ms=layer_ms --drop "
                 "ms_min,ms_max,ms_std",

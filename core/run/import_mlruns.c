@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* MLflow's file store: mlruns/EXPERIMENT/RUN/meta.yaml, params/NAME and tags/NAME with a text each,
+ * metrics/NAME with lines "milliseconds value step". A name with '/' is a path of folders. */
+#include "core/run/import_runs.h"
+
+#include "lib/base/text.h"
+#include "lib/yaml/yaml.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { FILE_BYTES_MAX = 256 << 20, META_BYTES_MAX = 1 << 20, DEPTH_MAX = 8 };
+
+static struct orch_yaml *read_meta(const char *folder, GPtrArray *warnings)
+{
+    g_autofree char *path = g_build_filename(folder, "meta.yaml", NULL);
+    g_autofree char *text = import_text(path, META_BYTES_MAX, warnings);
+    struct orch_diags *diags = orch_diags_new();
+    struct orch_yaml *meta = text ? orch_yaml_parse("meta.yaml", text, strlen(text), diags) : NULL;
+    if (text && !meta)
+        import_warn(warnings, "'%s' is not YAML", path);
+    orch_diags_free(diags);
+    return meta;
+}
+
+static char *meta_text(const struct orch_yaml *meta, const char *key)
+{
+    const struct orch_yaml *node = orch_yaml_get(meta, key);
+    bool is_text = node && node->kind == ORCH_YAML_SCALAR && !orch_yaml_is_null(node);
+    return is_text ? g_strdup(node->text) : NULL;
+}
+
+static int64_t meta_ns(const struct orch_yaml *meta, const char *key)
+{
+    g_autofree char *text = meta_text(meta, key);
+    int64_t ms = 0;
+    bool ok = text && orch_int_parse(text, &ms) && ms > 0 && ms < INT64_C(9000000000000);
+    return ok ? ms * 1000000 : 0;
+}
+
+/* RunStatus of MLflow's protocol. */
+static void set_status(struct orch_imported_run *run, const struct orch_yaml *meta)
+{
+    static const struct {
+        const char *number, *word;
+        enum orch_verdict verdict;
+    } rows[] = {{"1", "RUNNING", ORCH_VERDICT_LOST},
+                {"2", "SCHEDULED", ORCH_VERDICT_LOST},
+                {"3", "FINISHED", ORCH_VERDICT_OK},
+                {"4", "FAILED", ORCH_VERDICT_FAILED},
+                {"5", "KILLED", ORCH_VERDICT_CANCELLED}};
+    g_autofree char *status = meta_text(meta, "status");
+    run->verdict = ORCH_VERDICT_LOST;
+    run->status = g_strdup(status ? status : "unknown");
+    for (size_t i = 0; status && i < G_N_ELEMENTS(rows); i++)
+        if (strcmp(rows[i].number, status) == 0 || strcmp(rows[i].word, status) == 0) {
+            g_free(run->status);
+            run->status = g_strdup(rows[i].word);
+            run->verdict = rows[i].verdict;
+        }
+}
+
+static void add_points(struct orch_imported_run *run, const char *name, const char *text)
+{
+    g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
+    for (int i = 0; lines[i]; i++) {
+        g_auto(GStrv) words = g_strsplit(g_strstrip(lines[i]), " ", -1);
+        int64_t ms, step = 0;
+        double value = NAN;
+        if (g_strv_length(words) < 2 || !orch_int_parse(words[0], &ms) ||
+            (!orch_real_parse(words[1], &value) && g_ascii_strcasecmp(words[1], "nan") != 0))
+            continue;
+        if (words[2] && !orch_int_parse(words[2], &step))
+            continue;
+        bool in_range = ms > 0 && ms < INT64_C(9000000000000);
+        orch_imported_point(run, name, step, in_range ? ms * 1000000 : 0, value);
+    }
+}
+
+static void add_param(struct orch_imported_run *run, const char *name, const char *text)
+{
+    orch_imported_param(run, name, text);
+}
+
+static void add_tag(struct orch_imported_run *run, const char *name, const char *text)
+{
+    orch_imported_label(run, name, text);
+}
+
+/* Every file below the folder, by its path in it. */
+static void each_file(struct orch_imported_run *run, const char *folder, const char *prefix,
+                      int depth,
+                      void (*add)(struct orch_imported_run *, const char *, const char *),
+                      GPtrArray *warnings)
+{
+    g_autoptr(GPtrArray) entries = import_entries(folder);
+    for (guint i = 0; i < entries->len; i++) {
+        const char *entry = entries->pdata[i];
+        g_autofree char *path = g_build_filename(folder, entry, NULL);
+        g_autofree char *name = g_strconcat(prefix, entry, NULL);
+        if (import_is_folder(path)) {
+            g_autofree char *below = g_strconcat(name, "/", NULL);
+            if (depth < DEPTH_MAX)
+                each_file(run, path, below, depth + 1, add, warnings);
+            continue;
+        }
+        g_autofree char *text = import_text(path, FILE_BYTES_MAX, warnings);
+        if (text)
+            add(run, name, text);
+    }
+}
+
+static void read_run(const char *folder, const char *id, const char *experiment, GPtrArray *runs,
+                     GPtrArray *warnings)
+{
+    static const struct {
+        const char *folder;
+        void (*add)(struct orch_imported_run *, const char *, const char *);
+    } parts[] = {{"params", add_param}, {"metrics", add_points}, {"tags", add_tag}};
+    struct orch_yaml *meta = read_meta(folder, warnings);
+    g_autofree char *stage = meta_text(meta, "lifecycle_stage");
+    if (meta && g_strcmp0(stage, "deleted") != 0) {
+        struct orch_imported_run *run = orch_imported_run_new("mlflow", id);
+        run->name = meta_text(meta, "run_name");
+        run->user = meta_text(meta, "user_id");
+        run->experiment = g_strdup(experiment);
+        run->started_ns = meta_ns(meta, "start_time");
+        run->ended_ns = meta_ns(meta, "end_time");
+        set_status(run, meta);
+        for (size_t i = 0; i < G_N_ELEMENTS(parts); i++) {
+            g_autofree char *path = g_build_filename(folder, parts[i].folder, NULL);
+            each_file(run, path, "", 0, parts[i].add, warnings);
+        }
+        g_ptr_array_add(runs, run);
+    }
+    orch_yaml_free(meta);
+}
+
+static void read_experiment(const char *folder, GPtrArray *runs, GPtrArray *warnings)
+{
+    struct orch_yaml *meta = read_meta(folder, warnings);
+    g_autofree char *name = meta_text(meta, "name");
+    g_autoptr(GPtrArray) entries = import_entries(folder);
+    for (guint i = 0; meta && i < entries->len; i++) {
+        g_autofree char *path = g_build_filename(folder, entries->pdata[i], NULL);
+        g_autofree char *run = g_build_filename(path, "meta.yaml", NULL);
+        if (import_is_folder(path) && g_file_test(run, G_FILE_TEST_EXISTS))
+            read_run(path, entries->pdata[i], name, runs, warnings);
+    }
+    orch_yaml_free(meta);
+}
+
+bool import_mlruns(const char *folder, GPtrArray *runs, GPtrArray *warnings, GError **error)
+{
+    (void)error;
+    g_autoptr(GPtrArray) entries = import_entries(folder);
+    for (guint i = 0; i < entries->len; i++) {
+        g_autofree char *path = g_build_filename(folder, entries->pdata[i], NULL);
+        g_autofree char *meta = g_build_filename(path, "meta.yaml", NULL);
+        if (((const char *)entries->pdata[i])[0] != '.' && import_is_folder(path) &&
+            g_file_test(meta, G_FILE_TEST_EXISTS))
+            read_experiment(path, runs, warnings);
+    }
+    return true;
+}

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "core/run/import_runs.h"
+
+#include "lib/base/error.h"
+#include "lib/base/file.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { WARNINGS_MAX = 100, ENTRIES_MAX = 100000, DEPTH_MAX = 12, RUNS_MAX = 100000 };
+
+void import_warn(GPtrArray *warnings, const char *format, ...)
+{
+    if (warnings->len >= WARNINGS_MAX)
+        return;
+    va_list args;
+    va_start(args, format);
+    g_ptr_array_add(warnings, g_strdup_vprintf(format, args));
+    va_end(args);
+}
+
+static int compare_texts(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+GPtrArray *import_entries(const char *folder)
+{
+    GPtrArray *entries = g_ptr_array_new_with_free_func(g_free);
+    g_autoptr(GDir) dir = g_dir_open(folder, 0, NULL);
+    const char *name;
+    while (dir && entries->len < ENTRIES_MAX && (name = g_dir_read_name(dir)))
+        g_ptr_array_add(entries, g_strdup(name));
+    g_ptr_array_sort(entries, compare_texts);
+    return entries;
+}
+
+bool import_is_folder(const char *path)
+{
+    struct stat info;
+    return lstat(path, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+char *import_text(const char *path, size_t most, GPtrArray *warnings)
+{
+    g_autoptr(GError) problem = NULL;
+    struct stat info;
+    char *text = NULL;
+    if (lstat(path, &info) != 0)
+        return NULL;
+    if (!S_ISREG(info.st_mode))
+        import_warn(warnings, "'%s' is not a file", path);
+    else if (!orch_file_read(path, most, &text, NULL, &problem))
+        import_warn(warnings, "%s", problem->message);
+    return text;
+}
+
+static bool has(const char *folder, const char *name)
+{
+    g_autofree char *path = g_build_filename(folder, name, NULL);
+    return g_file_test(path, G_FILE_TEST_EXISTS);
+}
+
+/* ---- what a folder is -------------------------------------------------------------------------
+ */
+
+/* Has an experiment's folder in it: NAME/meta.yaml. */
+static bool is_mlruns(const char *folder, const GPtrArray *entries)
+{
+    for (guint i = 0; i < entries->len; i++) {
+        g_autofree char *path = g_build_filename(folder, entries->pdata[i], NULL);
+        if (import_is_folder(path) && has(path, "meta.yaml"))
+            return true;
+    }
+    return false;
+}
+
+static bool is_wandb_run(const char *folder, const GPtrArray *entries)
+{
+    g_autofree char *base = g_path_get_basename(folder);
+    g_autofree char *files = g_build_filename(folder, "files", NULL);
+    bool is_named = g_str_has_prefix(base, "run-") || g_str_has_prefix(base, "offline-run-");
+    for (guint i = 0; i < entries->len; i++)
+        if (is_named && g_str_has_suffix(entries->pdata[i], ".wandb"))
+            return true;
+    return has(folder, "wandb-summary.json") || has(folder, "wandb-history.jsonl") ||
+           has(files, "wandb-summary.json") || (is_named && has(files, "config.yaml"));
+}
+
+static bool has_events(const GPtrArray *entries)
+{
+    for (guint i = 0; i < entries->len; i++)
+        if (import_is_event_file(entries->pdata[i]))
+            return true;
+    return false;
+}
+
+/* `name`: the folder as seen from where the search began. */
+static bool search(const char *folder, const char *name, int depth, GPtrArray *runs,
+                   GPtrArray *warnings, GError **error)
+{
+    g_autoptr(GPtrArray) entries = import_entries(folder);
+    if (depth > DEPTH_MAX || runs->len >= RUNS_MAX) {
+        import_warn(warnings, "'%s' is not searched: too deep, or too many runs", folder);
+        return true;
+    }
+    if (is_mlruns(folder, entries))
+        return import_mlruns(folder, runs, warnings, error);
+    if (is_wandb_run(folder, entries)) {
+        import_wandb_folder(folder, runs, warnings);
+        return true;
+    }
+    if (has_events(entries))
+        import_tensorboard(folder, name, runs, warnings);
+    for (guint i = 0; i < entries->len; i++) {
+        const char *entry = entries->pdata[i];
+        g_autofree char *path = g_build_filename(folder, entry, NULL);
+        g_autofree char *below =
+            strcmp(name, ".") == 0 ? g_strdup(entry) : g_build_filename(name, entry, NULL);
+        if (*entry != '.' && import_is_folder(path) &&
+            !search(path, below, depth + 1, runs, warnings, error))
+            return false;
+    }
+    return true;
+}
+
+/* ---- what a file is ---------------------------------------------------------------------------
+ */
+
+static bool is_sqlite(const char *path)
+{
+    char head[16] = "";
+    FILE *file = fopen(path, "rbe");
+    bool is = file && fread(head, 1, sizeof head, file) == sizeof head &&
+              memcmp(head, "SQLite format 3", 16) == 0;
+    if (file)
+        fclose(file);
+    return is;
+}
+
+static bool read_file(const char *path, const char *const *params, GPtrArray *runs,
+                      GPtrArray *warnings, GError **error)
+{
+    g_autofree char *base = g_path_get_basename(path);
+    if (import_is_event_file(base)) {
+        orch_error_set(error, ORCH_ERROR_USAGE, "a folder of event files is one run",
+                       "'%s' is one event file: give its folder", path);
+        return false;
+    }
+    return is_sqlite(path) ? orch_mlflow_db_read(path, runs, warnings, error)
+                           : import_wandb_csv(path, params, runs, error);
+}
+
+bool orch_import_runs_read(const char *path, const char *const *params, GPtrArray *runs,
+                           GPtrArray *warnings, GError **error)
+{
+    struct stat info;
+    if (stat(path, &info) != 0) {
+        orch_error_set(error, ORCH_ERROR_IO, NULL, "there is no '%s'", path);
+        return false;
+    }
+    if (S_ISREG(info.st_mode))
+        return read_file(path, params, runs, warnings, error);
+    g_autofree char *absolute = orch_path_absolute(path, NULL);
+    if (!S_ISDIR(info.st_mode) || !search(absolute, ".", 0, runs, warnings, error))
+        return false;
+    if (runs->len || warnings->len)
+        return true;
+    orch_error_set(
+        error, ORCH_ERROR_USAGE,
+        "known are MLflow's 'mlruns' and 'mlflow.db', W&B's folders of runs and the CSV of "
+        "its table, and TensorBoard's event files",
+        "'%s' holds no runs that orch can read", path);
+    return false;
+}

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * TensorBoard's event files: TFRecord frames (length, masked CRC32C of it, bytes, masked CRC32C of
+ * them) that hold an Event of Protocol Buffers. Read here are its time, step and summary, and of a
+ * summary's values those with one number: simple_value, or a tensor of one float, double or
+ * integer.
+ *
+ *     Event        1 wall_time (double)  2 step (varint)  5 summary
+ *     Summary      1 value (repeated)
+ *     Value        1 tag  2 simple_value (float)  8 tensor
+ *     TensorProto  1 dtype  2 shape  4 tensor_content  5 float_val  6 double_val  7 int_val  10
+ * int64_val
+ *
+ * A file ends where a frame is cut off or its checksum is wrong: what stands before it counts.
+ */
+#include "core/run/import_runs.h"
+#include "core/run/import_wire.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { FRAME_BYTES_MAX = 64 << 20, DT_FLOAT = 1, DT_DOUBLE = 2 };
+
+/* ---- frames -----------------------------------------------------------------------------------
+ */
+
+static uint32_t masked_crc(const uint32_t table[256], const uint8_t *bytes, size_t length)
+{
+    uint32_t crc = wire_crc(table, 0, bytes, length);
+    return (crc >> 15 | crc << 17) + 0xa282ead8u;
+}
+
+/* The next frame's bytes; NULL at the end, with `*out_why` where that is no clean one. */
+static uint8_t *next_frame(FILE *file, const uint32_t table[256], size_t *out_length,
+                           const char **out_why)
+{
+    uint8_t head[12], tail[4];
+    size_t n = fread(head, 1, sizeof head, file);
+    *out_why = n == 0 ? NULL : "it is cut off";
+    if (n < sizeof head)
+        return NULL;
+    uint64_t length = wire_little(head, 8);
+    *out_why = "a checksum is wrong";
+    if (masked_crc(table, head, 8) != wire_little(head + 8, 4))
+        return NULL;
+    *out_why = "a record is larger than 64 MiB";
+    if (length > FRAME_BYTES_MAX)
+        return NULL;
+    *out_why = "it is cut off";
+    g_autofree uint8_t *bytes = g_malloc(length + 1);
+    if (fread(bytes, 1, length, file) != length || fread(tail, 1, 4, file) != 4)
+        return NULL;
+    *out_why = "a checksum is wrong";
+    if (masked_crc(table, bytes, length) != wire_little(tail, 4))
+        return NULL;
+    *out_why = NULL;
+    *out_length = length;
+    return g_steal_pointer(&bytes);
+}
+
+/* ---- values ------------------------------------------------------------------------------------
+ */
+
+/* The one number of a tensor; false when it has none or several. */
+static bool tensor_value(struct wire_message tensor, double *out)
+{
+    struct wire_field field;
+    uint64_t dtype = 0, inner;
+    int count = 0;
+    struct wire_message content = {0};
+    while (wire_field(&tensor, &field)) {
+        size_t bytes = (size_t)(field.inner.end - field.inner.at);
+        if (field.number == 1 && field.type == 0) {
+            dtype = field.value;
+        } else if (field.number == 4 && field.type == 2) {
+            content = field.inner;
+        } else if (field.number == 5 && (field.type == 5 || (field.type == 2 && bytes == 4))) {
+            *out = wire_float(field.type == 5 ? field.value : wire_little(field.inner.at, 4));
+            count++;
+        } else if (field.number == 6 && (field.type == 1 || (field.type == 2 && bytes == 8))) {
+            *out = wire_double(field.type == 1 ? field.value : wire_little(field.inner.at, 8));
+            count++;
+        } else if ((field.number == 7 || field.number == 10) && field.type != 1 &&
+                   field.type != 5) {
+            bool ok = field.type == 0;
+            inner = field.value;
+            if (!ok)
+                ok = wire_varint(&field.inner, &inner) && field.inner.at == field.inner.end;
+            *out = (double)(int64_t)inner;
+            count += ok ? 1 : 2;
+        } else if (field.number >= 5 && field.number != 16) {
+            count += 2; /* several numbers, or a text */
+        }
+    }
+    size_t bytes = (size_t)(content.end - content.at);
+    if (count == 0 && dtype == DT_FLOAT && bytes == 4)
+        *out = wire_float(wire_little(content.at, 4));
+    else if (count == 0 && dtype == DT_DOUBLE && bytes == 8)
+        *out = wire_double(wire_little(content.at, 8));
+    else
+        return count == 1;
+    return true;
+}
+
+static void take_value(struct orch_imported_run *run, struct wire_message value, int64_t step,
+                       int64_t time_ns)
+{
+    struct wire_field field;
+    g_autofree char *tag = NULL;
+    double number = 0;
+    bool has_number = false;
+    while (wire_field(&value, &field)) {
+        if (field.number == 1 && field.type == 2 && !tag)
+            tag = g_strndup((const char *)field.inner.at,
+                            MIN((size_t)(field.inner.end - field.inner.at), (size_t)1000));
+        else if (field.number == 2 && field.type == 5) {
+            number = wire_float(field.value);
+            has_number = true;
+        } else if (field.number == 8 && field.type == 2) {
+            has_number = tensor_value(field.inner, &number) || has_number;
+        }
+    }
+    if (tag && *tag && has_number)
+        orch_imported_point(run, tag, step, time_ns, number);
+}
+
+static void take_event(struct orch_imported_run *run, const uint8_t *bytes, size_t length)
+{
+    struct wire_message event = {bytes, bytes + length}, again = event;
+    struct wire_field field, value;
+    int64_t step = 0, time_ns = 0;
+    while (wire_field(&event, &field)) {
+        if (field.number == 1 && field.type == 1) {
+            double seconds = wire_double(field.value);
+            time_ns = seconds > 0 && seconds < 9e9 ? (int64_t)(seconds * 1e9) : 0;
+        } else if (field.number == 2 && field.type == 0) {
+            step = (int64_t)field.value;
+        }
+    }
+    while (wire_field(&again, &field))
+        if (field.number == 5 && field.type == 2)
+            while (wire_field(&field.inner, &value))
+                if (value.number == 1 && value.type == 2)
+                    take_value(run, value.inner, step, time_ns);
+}
+
+/* ---- files ------------------------------------------------------------------------------------
+ */
+
+bool import_is_event_file(const char *name)
+{
+    return strstr(name, ".tfevents.") != NULL;
+}
+
+static void read_file(struct orch_imported_run *run, const char *path, GPtrArray *warnings)
+{
+    uint32_t table[256];
+    struct stat info;
+    int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+    FILE *file =
+        fd >= 0 && fstat(fd, &info) == 0 && S_ISREG(info.st_mode) ? fdopen(fd, "rb") : NULL;
+    if (!file) {
+        import_warn(warnings, "'%s' cannot be read", path);
+        if (fd >= 0)
+            close(fd);
+        return;
+    }
+    wire_crc_table(table, WIRE_CRC32C);
+    const char *why = NULL;
+    size_t length;
+    uint8_t *bytes;
+    while ((bytes = next_frame(file, table, &length, &why))) {
+        take_event(run, bytes, length);
+        g_free(bytes);
+    }
+    if (why)
+        import_warn(warnings, "'%s' is read up to byte %ld: %s", path, ftell(file), why);
+    fclose(file);
+}
+
+void import_tensorboard(const char *folder, const char *name, GPtrArray *runs, GPtrArray *warnings)
+{
+    g_autoptr(GPtrArray) entries = import_entries(folder);
+    struct orch_imported_run *run = orch_imported_run_new("tensorboard", name);
+    run->name = g_strdup(name);
+    for (guint i = 0; i < entries->len; i++) {
+        g_autofree char *path = g_build_filename(folder, entries->pdata[i], NULL);
+        if (import_is_event_file(entries->pdata[i]))
+            read_file(run, path, warnings);
+    }
+    if (run->points->len) {
+        g_ptr_array_add(runs, run);
+        return;
+    }
+    import_warn(warnings, "'%s' has no scalars", folder);
+    orch_imported_run_free(run);
+}

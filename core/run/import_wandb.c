@@ -1,0 +1,523 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Runs of Weights & Biases: the CSV that its page exports of a table of runs, and the folder that
+ * its client keeps of a run (wandb/run-DATE-ID, wandb/offline-run-DATE-ID):
+ *
+ *     files/config.yaml           name: {value: ...}: parameters
+ *     files/wandb-summary.json    results
+ *     files/wandb-history.jsonl   a line a step (clients before 0.11)
+ *     run-ID.wandb                all of it, as records of Protocol Buffers in LevelDB's log
+ * format; the only one that an offline run has
+ *
+ * A number of the history becomes a point under its _step; names that begin with '_' are the
+ * client's own.
+ */
+#include "core/run/import_runs.h"
+#include "core/run/import_wire.h"
+
+#include "lib/base/error.h"
+#include "lib/base/file.h"
+#include "lib/base/json.h"
+#include "lib/base/text.h"
+#include "lib/yaml/yaml.h"
+#include "predictors/csv.h"
+
+#include <math.h>
+#include <string.h>
+
+enum {
+    TEXT_BYTES_MAX = 256 << 20,
+    CONFIG_BYTES_MAX = 1 << 20,
+    VALUE_BYTES_MAX = 1 << 20,
+    DEPTH_MAX = 8,
+    BLOCK_BYTES = 32768,
+    HEAD_BYTES = 7,
+};
+
+/* ---- values -----------------------------------------------------------------------------------
+ */
+
+static bool is_own(const char *name)
+{
+    return *name == '_' || strcmp(name, "wandb_version") == 0;
+}
+
+/* What a JSON value is as a number; false: none. */
+static bool number_of(const json_t *value, double *out)
+{
+    if (json_is_boolean(value)) {
+        *out = json_is_true(value);
+        return true;
+    }
+    if (json_is_string(value)) {
+        const char *text = json_string_value(value);
+        *out = strcmp(text, "NaN") == 0         ? (double)NAN
+               : strcmp(text, "Infinity") == 0  ? (double)INFINITY
+               : strcmp(text, "-Infinity") == 0 ? -(double)INFINITY
+                                                : 0;
+        return *out != 0;
+    }
+    return orch_json_get_real(value, out);
+}
+
+/* Calls `add` for each leaf, under "a.b". */
+static void flatten(struct orch_imported_run *run, const char *name, const json_t *value, int depth,
+                    void (*add)(struct orch_imported_run *, const char *, const json_t *))
+{
+    const char *key;
+    json_t *inner;
+    if (!json_is_object(value) || depth == DEPTH_MAX) {
+        add(run, name, value);
+        return;
+    }
+    json_object_foreach((json_t *)(uintptr_t)value, key, inner)
+    {
+        g_autofree char *below = g_strdup_printf("%s.%s", name, key);
+        flatten(run, below, inner, depth + 1, add);
+    }
+}
+
+static void add_param(struct orch_imported_run *run, const char *name, const json_t *value)
+{
+    g_autofree char *text =
+        json_is_string(value) ? g_strdup(json_string_value(value)) : orch_json_canonical(value);
+    if (text)
+        orch_imported_param(run, name, text);
+}
+
+static void add_result(struct orch_imported_run *run, const char *name, const json_t *value)
+{
+    double number;
+    if (number_of(value, &number))
+        orch_imported_result(run, name, number);
+}
+
+/* A line of the history: an object of values by name. */
+static void add_line(struct orch_imported_run *run, const json_t *values, int64_t step)
+{
+    double stamp = 0, number;
+    const char *name;
+    json_t *value;
+    number_of(json_object_get(values, "_timestamp"), &stamp);
+    int64_t time_ns = stamp > 0 && stamp < 9e9 ? (int64_t)(stamp * 1e9) : 0;
+    step = orch_json_int(values, "_step", step);
+    json_object_foreach((json_t *)(uintptr_t)values, name, value)
+    {
+        if (is_own(name))
+            continue;
+        if (json_is_object(value)) {
+            const char *inner_name;
+            json_t *inner;
+            json_object_foreach(value, inner_name, inner)
+            {
+                g_autofree char *below = g_strdup_printf("%s.%s", name, inner_name);
+                if (number_of(inner, &number))
+                    orch_imported_point(run, below, step, time_ns, number);
+            }
+        } else if (number_of(value, &number)) {
+            orch_imported_point(run, name, step, time_ns, number);
+        }
+    }
+}
+
+/* ---- the text files ---------------------------------------------------------------------------
+ */
+
+static json_t *yaml_json(const struct orch_yaml *node)
+{
+    if (node->kind == ORCH_YAML_SCALAR)
+        return orch_yaml_is_null(node) ? json_null() : json_string(node->text);
+    json_t *out = node->kind == ORCH_YAML_LIST ? json_array() : json_object();
+    for (guint i = 0; i < node->items->len; i++) {
+        json_t *inner = yaml_json(node->items->pdata[i]);
+        if (node->kind == ORCH_YAML_LIST)
+            json_array_append_new(out, inner);
+        else
+            json_object_set_new(out, ((const struct orch_yaml *)node->keys->pdata[i])->text, inner);
+    }
+    return out;
+}
+
+static void read_config(struct orch_imported_run *run, const char *path, GPtrArray *warnings)
+{
+    g_autofree char *text = import_text(path, CONFIG_BYTES_MAX, warnings);
+    struct orch_diags *diags = orch_diags_new();
+    struct orch_yaml *tree =
+        text ? orch_yaml_parse("config.yaml", text, strlen(text), diags) : NULL;
+    if (text && !tree)
+        import_warn(warnings, "'%s' is not YAML", path);
+    for (guint i = 0; tree && tree->kind == ORCH_YAML_MAP && i < tree->items->len; i++) {
+        const char *name = ((const struct orch_yaml *)tree->keys->pdata[i])->text;
+        const struct orch_yaml *value = orch_yaml_get(tree->items->pdata[i], "value");
+        if (!value || is_own(name))
+            continue;
+        g_autoptr(json_t) json = yaml_json(value);
+        flatten(run, name, json, 0, add_param);
+    }
+    orch_yaml_free(tree);
+    orch_diags_free(diags);
+}
+
+static void read_summary(struct orch_imported_run *run, const char *path, GPtrArray *warnings)
+{
+    g_autofree char *text = import_text(path, TEXT_BYTES_MAX, warnings);
+    g_autoptr(json_t) summary =
+        text ? orch_json_parse(text, strlen(text), TEXT_BYTES_MAX, NULL) : NULL;
+    const char *name;
+    json_t *value;
+    if (text && !json_is_object(summary))
+        import_warn(warnings, "'%s' is not a JSON object", path);
+    json_object_foreach(summary, name, value) if (!is_own(name))
+        flatten(run, name, value, 0, add_result);
+}
+
+static void read_history(struct orch_imported_run *run, const char *path, GPtrArray *warnings)
+{
+    g_autofree char *text = import_text(path, TEXT_BYTES_MAX, warnings);
+    int64_t step = 0, bad = 0;
+    for (char *line = text, *next; line && *line; line = next, step++) {
+        next = line + strcspn(line, "\n");
+        if (*next)
+            *next++ = 0;
+        g_autoptr(json_t) values = orch_json_parse(line, strlen(line), VALUE_BYTES_MAX, NULL);
+        if (json_is_object(values))
+            add_line(run, values, step);
+        else
+            bad += *line != 0;
+    }
+    if (bad)
+        import_warn(warnings, "'%s': %" G_GINT64_FORMAT " lines are not JSON objects", path, bad);
+}
+
+static void read_metadata(struct orch_imported_run *run, const char *path, GPtrArray *warnings)
+{
+    g_autofree char *text = import_text(path, CONFIG_BYTES_MAX, warnings);
+    g_autoptr(json_t) json =
+        text ? orch_json_parse(text, strlen(text), CONFIG_BYTES_MAX, NULL) : NULL;
+    const char *started = orch_json_text(json, "startedAt", NULL);
+    g_autofree char *utc =
+        started ? g_strconcat(started, strchr(started, 'Z') ? "" : "Z", NULL) : NULL;
+    g_autoptr(GDateTime) time = utc ? g_date_time_new_from_iso8601(utc, NULL) : NULL;
+    if (time)
+        run->started_ns = g_date_time_to_unix(time) * INT64_C(1000000000);
+    if (orch_json_text(json, "username", NULL))
+        run->user = g_strdup(orch_json_text(json, "username", NULL));
+}
+
+/* ---- run-ID.wandb -----------------------------------------------------------------------------
+ */
+
+/* A name and value of the history, summary or configuration, into `values`. */
+static void take_item(json_t *values, struct wire_message item)
+{
+    struct wire_field field;
+    g_autoptr(GString) name = g_string_new(NULL);
+    json_t *value = NULL;
+    while (wire_field(&item, &field)) {
+        json_t *found = NULL;
+        if ((field.number == 1 || field.number == 2) && field.type == 2) {
+            g_autofree char *part = wire_text(field.inner, 1000);
+            if (*part)
+                g_string_append_printf(name, "%s%s", name->len ? "." : "", part);
+        } else if (field.number == 16 && field.type == 2) {
+            g_autofree char *text = wire_text(field.inner, VALUE_BYTES_MAX);
+            g_autofree char *listed =
+                g_strdup_printf("[%s]", text); /* a bare value is no document */
+            g_autoptr(json_t) list =
+                orch_json_parse(listed, strlen(listed), VALUE_BYTES_MAX + 2, NULL);
+            found = list ? json_incref(json_array_get(list, 0)) : json_string(text);
+        } else if (field.number == 4 && field.type == 0) {
+            found = json_boolean(field.value != 0);
+        } else if (field.number == 5 && field.type == 0) {
+            found = json_integer((json_int_t)field.value);
+        } else if (field.number == 6 && field.type == 1) {
+            found = orch_json_real(wire_double(field.value));
+        }
+        if (found) {
+            json_decref(value);
+            value = found;
+        }
+    }
+    if (value && name->len && g_utf8_validate(name->str, -1, NULL))
+        json_object_set_new(values, name->str, value);
+    else
+        json_decref(value);
+}
+
+/* All items of a record, each under field number 1. */
+static json_t *take_items(struct wire_message record)
+{
+    struct wire_field field;
+    json_t *values = json_object();
+    while (wire_field(&record, &field))
+        if (field.number == 1 && field.type == 2)
+            take_item(values, field.inner);
+    return values;
+}
+
+static void put_params(struct orch_imported_run *run, struct wire_message config)
+{
+    g_autoptr(json_t) values = take_items(config);
+    const char *name;
+    json_t *value;
+    json_object_foreach(values, name, value) if (!is_own(name))
+        flatten(run, name, value, 0, add_param);
+}
+
+static void put_summary(struct orch_imported_run *run, struct wire_message summary)
+{
+    g_autoptr(json_t) values = take_items(summary);
+    const char *name;
+    json_t *value;
+    json_object_foreach(values, name, value) if (!is_own(name))
+        flatten(run, name, value, 0, add_result);
+}
+
+static void take_run(struct orch_imported_run *run, struct wire_message record)
+{
+    struct wire_field field, inner;
+    while (wire_field(&record, &field)) {
+        if (field.type != 2)
+            continue;
+        char **texts[] = {[3] = &run->experiment, [8] = &run->name};
+        if (field.number == 3 || field.number == 8) {
+            g_free(*texts[field.number]);
+            *texts[field.number] = wire_text(field.inner, 1000);
+        } else if (field.number == 4) {
+            put_params(run, field.inner);
+        } else if (field.number == 10 && run->tags->len < 100) {
+            g_ptr_array_add(run->tags, wire_text(field.inner, 200));
+        } else if (field.number == 17) {
+            while (wire_field(&field.inner, &inner))
+                if (inner.number == 1 && inner.type == 0 && inner.value < UINT64_C(9000000000))
+                    run->started_ns = (int64_t)inner.value * INT64_C(1000000000);
+        }
+    }
+}
+
+static void take_history(struct orch_imported_run *run, struct wire_message history)
+{
+    struct wire_message again = history;
+    struct wire_field field, inner;
+    g_autoptr(json_t) values = take_items(history);
+    int64_t step = 0;
+    while (wire_field(&again, &field))
+        if (field.number == 2 && field.type == 2)
+            while (wire_field(&field.inner, &inner))
+                if (inner.number == 1 && inner.type == 0)
+                    step = (int64_t)inner.value;
+    add_line(run, values, step);
+}
+
+static void take_record(struct orch_imported_run *run, const uint8_t *bytes, size_t length,
+                        bool *io_exited)
+{
+    struct wire_message record = {bytes, bytes + length};
+    struct wire_field field, inner;
+    while (wire_field(&record, &field)) {
+        if (field.type != 2)
+            continue;
+        if (field.number == 2) {
+            take_history(run, field.inner);
+        } else if (field.number == 3) {
+            put_summary(run, field.inner);
+        } else if (field.number == 5) {
+            put_params(run, field.inner);
+        } else if (field.number == 17) {
+            take_run(run, field.inner);
+        } else if (field.number == 18) {
+            *io_exited = true;
+            run->verdict = ORCH_VERDICT_OK;
+            while (wire_field(&field.inner, &inner))
+                if (inner.number == 1 && inner.type == 0 && inner.value != 0)
+                    run->verdict = ORCH_VERDICT_FAILED;
+        }
+    }
+}
+
+/* LevelDB's log: blocks of 32 KiB; a record is whole (1) or in parts (2 first, 3 middle, 4 last),
+ * each with CRC-32 of its type and bytes, length and type before it. NULL: all was read; else why
+ * not. */
+static const char *read_log(struct orch_imported_run *run, const uint8_t *bytes, size_t length,
+                            bool *out_exited)
+{
+    uint32_t table[256];
+    g_autoptr(GByteArray) whole = g_byte_array_new();
+    wire_crc_table(table, WIRE_CRC32);
+    if (length < HEAD_BYTES || memcmp(bytes, ":W&B", 4) != 0)
+        return "it does not begin as a file of W&B";
+    for (size_t at = HEAD_BYTES; at + HEAD_BYTES <= length;) {
+        size_t left = BLOCK_BYTES - at % BLOCK_BYTES;
+        if (left < HEAD_BYTES) {
+            at += left;
+            continue;
+        }
+        const uint8_t *head = bytes + at;
+        size_t part = (size_t)wire_little(head + 4, 2);
+        uint8_t type = head[6];
+        if (part > length - at - HEAD_BYTES)
+            return "it is cut off";
+        uint32_t crc = wire_crc(table, wire_crc(table, 0, &type, 1), head + HEAD_BYTES, part);
+        if (type < 1 || type > 4 || crc != wire_little(head, 4))
+            return "a checksum is wrong";
+        if (type <= 2)
+            g_byte_array_set_size(whole, 0);
+        g_byte_array_append(whole, head + HEAD_BYTES, (guint)part);
+        if (type == 1 || type == 4)
+            take_record(run, whole->data, whole->len, out_exited);
+        at += HEAD_BYTES + part;
+    }
+    return NULL;
+}
+
+static void read_log_file(struct orch_imported_run *run, const char *path, GPtrArray *warnings)
+{
+    g_autofree char *bytes = NULL;
+    g_autoptr(GError) problem = NULL;
+    size_t length = 0;
+    bool exited = false;
+    if (g_file_test(path, G_FILE_TEST_IS_SYMLINK) ||
+        !orch_file_read(path, TEXT_BYTES_MAX, &bytes, &length, &problem)) {
+        import_warn(warnings, "%s", problem ? problem->message : "a link is not followed");
+        return;
+    }
+    run->verdict = ORCH_VERDICT_LOST;
+    const char *why = read_log(run, (const uint8_t *)bytes, length, &exited);
+    if (why)
+        import_warn(warnings, "'%s' is not read to its end: %s", path, why);
+    run->status = g_strdup(!exited                           ? "not finished"
+                           : run->verdict == ORCH_VERDICT_OK ? "finished"
+                                                             : "failed");
+}
+
+/* ---- a folder ---------------------------------------------------------------------------------
+ */
+
+void import_wandb_folder(const char *folder, GPtrArray *runs, GPtrArray *warnings)
+{
+    g_autofree char *base = g_path_get_basename(folder);
+    const char *dash = strrchr(base, '-');
+    struct orch_imported_run *run = orch_imported_run_new("wandb", dash ? dash + 1 : base);
+    static const struct {
+        const char *name;
+        void (*read)(struct orch_imported_run *, const char *, GPtrArray *);
+    } files[] = {{"config.yaml", read_config},
+                 {"wandb-metadata.json", read_metadata},
+                 {"wandb-history.jsonl", read_history},
+                 {"wandb-summary.json", read_summary}};
+    g_autofree char *log = g_strdup_printf("%s/run-%s.wandb", folder, run->id);
+    if (g_file_test(log, G_FILE_TEST_EXISTS))
+        read_log_file(run, log, warnings);
+    bool has_points = run->points->len > 0;
+    for (size_t i = 0; i < G_N_ELEMENTS(files); i++) {
+        g_autofree char *inner = g_build_filename(folder, "files", files[i].name, NULL);
+        g_autofree char *flat = g_build_filename(folder, files[i].name, NULL);
+        const char *path = g_file_test(inner, G_FILE_TEST_EXISTS) ? inner : flat;
+        if (g_file_test(path, G_FILE_TEST_EXISTS) && !(has_points && files[i].read == read_history))
+            files[i].read(run, path, warnings);
+    }
+    if (json_object_size(run->params) || json_object_size(run->results) || run->points->len) {
+        g_ptr_array_add(runs, run);
+        return;
+    }
+    import_warn(warnings, "'%s' holds no run", folder);
+    orch_imported_run_free(run);
+}
+
+/* ---- CSV --------------------------------------------------------------------------------------
+ */
+
+static enum orch_verdict verdict_of(const char *state)
+{
+    static const struct {
+        const char *state;
+        enum orch_verdict verdict;
+    } rows[] = {{"finished", ORCH_VERDICT_OK},
+                {"failed", ORCH_VERDICT_FAILED},
+                {"crashed", ORCH_VERDICT_CRASHED},
+                {"killed", ORCH_VERDICT_CANCELLED},
+                {"running", ORCH_VERDICT_LOST}};
+    for (size_t i = 0; i < G_N_ELEMENTS(rows); i++)
+        if (g_ascii_strcasecmp(rows[i].state, state) == 0)
+            return rows[i].verdict;
+    return *state ? ORCH_VERDICT_LOST : ORCH_VERDICT_OK;
+}
+
+static int64_t created_ns(const char *text)
+{
+    g_autofree char *utc = g_strconcat(text, strchr(text, 'Z') ? "" : "Z", NULL);
+    g_autoptr(GDateTime) time = *text ? g_date_time_new_from_iso8601(utc, NULL) : NULL;
+    int64_t s = time ? g_date_time_to_unix(time) : 0;
+    return s > 0 ? s * INT64_C(1000000000) : 0;
+}
+
+static const char *field(const struct orch_csv *csv, size_t row, const char *column)
+{
+    int index = orch_csv_find(csv, column);
+    return index < 0 ? "" : orch_csv_text(csv, row, index);
+}
+
+static void read_row(const struct orch_csv *csv, size_t row, const char *const *params,
+                     GPtrArray *runs)
+{
+    static const char *const known[] = {"ID",    "Name",    "State",   "User",    "Tags",
+                                        "Notes", "Created", "Runtime", "Project", NULL};
+    const char *id = field(csv, row, "ID"), *name = field(csv, row, "Name"),
+               *created = field(csv, row, "Created");
+    g_autofree char *made = *id ? g_strdup(id) : g_strdup_printf("%s %s", name, created);
+    struct orch_imported_run *run = orch_imported_run_new("wandb", made);
+    double runtime_s, number;
+    run->name = g_strdup(name);
+    run->status = g_strdup(field(csv, row, "State"));
+    run->user = g_strdup(field(csv, row, "User"));
+    run->verdict = verdict_of(run->status);
+    run->started_ns = created_ns(created);
+    const char *project = field(csv, row, "Project");
+    run->experiment = *project ? g_strdup(project) : NULL;
+    if (orch_real_parse(field(csv, row, "Runtime"), &runtime_s) && runtime_s >= 0 &&
+        runtime_s < 1e9)
+        run->ended_ns = run->started_ns + (int64_t)(runtime_s * 1e9);
+    if (*field(csv, row, "Notes"))
+        orch_imported_label(run, "notes", field(csv, row, "Notes"));
+    g_auto(GStrv) tags = g_strsplit(field(csv, row, "Tags"), ",", 100);
+    for (int i = 0; tags[i]; i++)
+        if (*g_strstrip(tags[i]))
+            g_ptr_array_add(run->tags, g_strdup(tags[i]));
+    for (int i = 0; i < orch_csv_columns(csv); i++) {
+        const char *column = orch_csv_name(csv, i), *text = orch_csv_text(csv, row, i);
+        if (!*text || is_own(column) || g_strv_contains(known, column))
+            continue;
+        bool is_param = params && g_strv_contains(params, column);
+        bool is_nan = g_ascii_strcasecmp(text, "nan") == 0;
+        if (!is_param && (is_nan || orch_real_parse(text, &number)))
+            orch_imported_result(run, column, is_nan ? (double)NAN : number);
+        else
+            orch_imported_param(run, column, text);
+    }
+    g_ptr_array_add(runs, run);
+}
+
+bool import_wandb_csv(const char *path, const char *const *params, GPtrArray *runs, GError **error)
+{
+    struct orch_csv *csv = orch_csv_read(path, error);
+    if (!csv)
+        return false;
+    for (int i = 0; params && params[i]; i++)
+        if (orch_csv_find(csv, params[i]) < 0) {
+            orch_error_set(error, ORCH_ERROR_USAGE, NULL, "'%s' has no column '%s'", path,
+                           params[i]);
+            orch_csv_free(csv);
+            return false;
+        }
+    bool is_runs = orch_csv_find(csv, "Name") >= 0 && orch_csv_find(csv, "State") >= 0;
+    for (size_t row = 0; is_runs && row < orch_csv_rows(csv); row++)
+        read_row(csv, row, params, runs);
+    orch_csv_free(csv);
+    if (!is_runs)
+        orch_error_set(
+            error, ORCH_ERROR_USAGE,
+            "export the table of runs from the project's page; a table of measurements is "
+            "imported without --runs",
+            "'%s' is no table of runs of W&B: it lacks the columns 'Name' and 'State'", path);
+    return is_runs;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Protocol Buffers and checksums, as far as the files of TensorBoard and W&B need them. */
+#ifndef ORCH_CORE_RUN_IMPORT_WIRE_H
+#define ORCH_CORE_RUN_IMPORT_WIRE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define WIRE_CRC32 0xedb88320u  /* zlib's, reflected */
+#define WIRE_CRC32C 0x82f63b78u /* Castagnoli's, reflected */
+
+void wire_crc_table(uint32_t table[256], uint32_t polynomial);
+/** Goes on from `crc` (0 at first). */
+uint32_t wire_crc(const uint32_t table[256], uint32_t crc, const uint8_t *bytes, size_t length);
+uint64_t wire_little(const uint8_t *bytes, int count);
+
+/** Bytes of a message, borrowed; reading moves `at`. */
+struct wire_message {
+    const uint8_t *at, *end;
+};
+
+struct wire_field {
+    uint32_t number, type;     /* 0 varint, 1 eight bytes, 2 a length and bytes, 5 four bytes */
+    uint64_t value;            /* of types 0, 1 and 5 */
+    struct wire_message inner; /* of type 2 */
+};
+
+bool wire_varint(struct wire_message *message, uint64_t *out);
+/** The next field. False at the end, also of what is no message. */
+bool wire_field(struct wire_message *message, struct wire_field *out);
+double wire_double(uint64_t bits);
+double wire_float(uint64_t bits);
+/** The bytes as text, cut at `most`. The caller frees. */
+char *wire_text(struct wire_message message, size_t most);
+
+#endif
