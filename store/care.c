@@ -203,6 +203,27 @@ static void check_objects(struct orch_store *store, GPtrArray *out)
     }
 }
 
+/* A run can say any size; so can a file that was cut off. */
+static void check_sizes(struct orch_store *store, GPtrArray *out)
+{
+    GError *problem = NULL;
+    sqlite3_stmt *s = store_statement(
+        store,
+        "SELECT a.sha256, a.bytes, a.name, r.key FROM artifact a JOIN run r ON r.id = a.run"
+        " ORDER BY r.key, a.name",
+        &problem);
+    while (s && store_step(store, s, &problem) > 0) {
+        int64_t bytes = sqlite3_column_int64(s, 1);
+        int64_t here = orch_store_object_bytes(store, store_text(s, 0));
+        if (here >= 0 && here != bytes)
+            add_finding(out,
+                        "run %s: artifact '%s' is %" G_GINT64_FORMAT
+                        " bytes long by the run, its file %" G_GINT64_FORMAT,
+                        store_text(s, 3), store_text(s, 2), bytes, here);
+    }
+    add_problem(out, problem);
+}
+
 bool orch_store_check(struct orch_store *store, GPtrArray *out, int64_t *out_runs, GError **error)
 {
     (void)error; /* what cannot be read is a finding */
@@ -211,6 +232,7 @@ bool orch_store_check(struct orch_store *store, GPtrArray *out, int64_t *out_run
     check_runs(store, out, &runs);
     store_check_datasets(store, out);
     check_objects(store, out);
+    check_sizes(store, out);
     if (out_runs)
         *out_runs = runs;
     return true;

@@ -105,8 +105,8 @@ static void *read_artifact(struct orch_store *store, sqlite3_stmt *s)
     artifact->name = g_strdup(store_text(s, 0));
     artifact->sha256 = g_strdup(store_text(s, 1));
     artifact->bytes = sqlite3_column_int64(s, 2);
-    g_autofree char *path = orch_store_object_path(store, artifact->sha256);
-    artifact->here = path != NULL;
+    artifact->here_bytes = orch_store_object_bytes(store, artifact->sha256);
+    artifact->here = artifact->here_bytes == artifact->bytes;
     return artifact;
 }
 

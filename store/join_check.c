@@ -6,6 +6,9 @@
 #include <math.h>
 #include <string.h>
 
+/* An exabyte: no artifact is larger, and a number as large can be said of none. */
+#define ARTIFACT_BYTES_MAX (INT64_C(1) << 60)
+
 enum { TEXT_MAX = 16 << 20, ROWS_MAX = 100000, RUN_TEXT_MAX = 48 << 20 };
 
 bool store_text_fits(const char *text, size_t most)
@@ -100,7 +103,7 @@ static const char *count_fault(const struct orch_record *r)
         return "it has more than 100000 rows of one kind";
     for (size_t i = 0; i < r->artifact_count; i++)
         if (!r->artifacts[i].sha256 || !orch_sha256_is_valid(r->artifacts[i].sha256) ||
-            r->artifacts[i].bytes < 0)
+            r->artifacts[i].bytes < 0 || r->artifacts[i].bytes > ARTIFACT_BYTES_MAX)
             return "the digest or size of an artifact is none";
     return NULL;
 }

@@ -27,14 +27,22 @@ static char *object_path(const char *sha256)
     return g_build_filename("objects", prefix, sha256 + 2, NULL);
 }
 
-char *orch_store_object_path(struct orch_store *store, const char *sha256)
+int64_t orch_store_object_bytes(struct orch_store *store, const char *sha256)
 {
     struct stat info;
     if (!orch_sha256_is_valid(sha256) || store->folder_fd < 0)
-        return NULL;
+        return -1;
     g_autofree char *path = object_path(sha256);
     if (!orch_below_stat(store->folder_fd, path, &info) || !S_ISREG(info.st_mode))
+        return -1;
+    return info.st_size;
+}
+
+char *orch_store_object_path(struct orch_store *store, const char *sha256)
+{
+    if (orch_store_object_bytes(store, sha256) < 0)
         return NULL;
+    g_autofree char *path = object_path(sha256);
     return g_build_filename(store->folder, path, NULL);
 }
 

@@ -240,6 +240,8 @@ bool orch_store_put_object_at(struct orch_store *store, int folder, const char *
 /** The same of bytes in memory. */
 bool orch_store_put_object_bytes(struct orch_store *store, const void *bytes, size_t length,
                                  char *out_sha256, GError **error);
+/** The size of an object; -1 when it is not here. */
+int64_t orch_store_object_bytes(struct orch_store *store, const char *sha256);
 /** Absolute path of an object; NULL when it is not here. The caller frees. */
 char *orch_store_object_path(struct orch_store *store, const char *sha256);
 /** Deletes objects that no kept run names, and trial, checkpoint and work folders that nothing
@@ -358,8 +360,9 @@ struct orch_stored_input {
 };
 struct orch_stored_artifact {
     char *name, *sha256;
-    int64_t bytes;
-    bool here; /* its bytes are in objects/ */
+    int64_t bytes;      /* as the run says */
+    int64_t here_bytes; /* of the file in objects/; -1: there is none */
+    bool here;          /* its bytes are in objects/, as many as the run says */
 };
 struct orch_stored_note {
     char *kind, *text;

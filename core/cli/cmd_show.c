@@ -283,8 +283,13 @@ static void print_files(const struct shown *s)
     for (guint i = 0; i < s->artifacts->len; i++) {
         const struct orch_stored_artifact *artifact = s->artifacts->pdata[i];
         g_autofree char *bytes = orch_bytes_format(artifact->bytes);
+        g_autofree char *other = orch_bytes_format(artifact->here_bytes);
+        g_autofree char *lacks =
+            artifact->here_bytes < 0
+                ? g_strdup(" (not on this machine)")
+                : g_strdup_printf(" (the file of that digest here has %s: 'orch db check')", other);
         show_line(artifact->name, "%s, %.12s%s", bytes, artifact->sha256,
-                  artifact->here ? "" : " (not on this machine)");
+                  artifact->here ? "" : lacks);
     }
 }
 

@@ -94,8 +94,9 @@ SOUND = {
     "units": points("step_time", [(i, float(-i), 1e300) for i in range(50)], "ms"),
     "rates": points("images_per_s", [(i, 0.0, 5e-324) for i in range(50)], "images/s"),
     "epochs": points("epoch_time", [(i * (BIG // 50), 1e9, -1.0) for i in range(50)], "s"),
-    "artifacts": [("INSERT INTO artifact SELECT :id, 'a' || value, printf('%064x', value), 9223372036854775807"
-                   " FROM generate(4)",)],
+    "artifacts": [("INSERT INTO artifact SELECT :id, 'a' || value, printf('%064x', value), 1152921504606846976"
+                   " FROM generate(16)",)],
+    "artifact_beyond": [("UPDATE artifact SET bytes = 9223372036854775807 WHERE run = :id",)],
     "artifact_size": [("UPDATE artifact SET bytes = 10000000000 WHERE run = :id",)],
     "itself": [("INSERT OR REPLACE INTO input SELECT id, 'model', key, printf('%064x', 1) FROM run WHERE id = :id",)],
     "circle": [("INSERT OR REPLACE INTO input SELECT a.id, 'model', b.key, NULL FROM run a, run b"
