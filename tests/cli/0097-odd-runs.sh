@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # The quick part of 0096: a joined run without a wall time or without texts, sizes whose sum overflows.
 . "$(dirname "$0")/lib.sh"
-sleeps nap 0.001
+printf '%s\n' 'plugin: job' 'version: 1.0.0' 'command: [sh, -c, echo hello >out.txt]' 'artifacts: { out: out.txt }' >job.plugin
+printf '%s\n' 'format: 1' 'recipe: nap' 'experiments: { one: { plugin: ./job.plugin } }' >nap.recipe
 git add -A; git commit -qm one
 git init -q --bare ../hub.git; git remote add origin ../hub.git
 ok orch run nap.recipe -q
