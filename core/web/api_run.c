@@ -182,7 +182,10 @@ static bool put_lists(struct orch_store *store, const struct orch_run *run, json
     g_autofree char *name = tags ? orch_store_name(store, run->key, NULL) : NULL;
     if (!tags)
         return false;
-    json_object_set_new(o, "tags", web_names_json(tags));
+    list = json_array();
+    for (guint i = 0; i < tags->len; i++)
+        json_array_append_new(list, json_string(tags->pdata[i]));
+    json_object_set_new(o, "tags", list);
     json_object_set_new(o, "name", name ? json_string(name) : json_null());
     return true;
 }
