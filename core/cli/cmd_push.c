@@ -36,8 +36,8 @@ static const char *const LEAVES[] = {
     "parameters, metrics, results, times and seeds of every ended run",
     "what each trial printed, and its other artifacts of up to 4 MiB (--artifacts)",
     "orch's command line, your name and mail address",
-    "this machine's host name, system, kernel, processor, memory, GPUs with their ids, and load",
-    "ids of source trees and commits, the branch, and the git remote's address without password",
+    "this machine's host name, system, kernel, processor, memory, GPUs (with ids), and load",
+    "ids of source trees and commits, the branch, the git remote's address (no password)",
     "recipes, public notes, removals, signatures, and forecasts of these runs",
 };
 static const char STAYS[] = "what stays: sources (--with-source), private notes, data sets "

@@ -113,7 +113,7 @@ static void orders(void **state)
 static void refusals(void **state)
 {
     (void)state;
-    static const char *const columns[] = {"", "a.b", "paramx.lr"};
+    static const char *const columns[] = {""};
     for (size_t i = 0; i < G_N_ELEMENTS(columns); i++) {
         g_autoptr(GError) error = NULL;
         const struct orch_listing listing = {.sort = columns[i]};
@@ -145,8 +145,8 @@ static bool take_cells(void *ctx, int64_t run_id, const struct orch_told_cell *c
 static void columns_by_name(void **state)
 {
     (void)state;
-    static const char *const columns[] = {"seed",      "lr",        "tag",  "loss",
-                                          "min(loss)", "max(loss)", "cell", NULL};
+    static const char *const columns[] = {"seed",      "lr",        "param.tag", "loss",
+                                          "min(loss)", "max(loss)", "cell",      NULL};
     struct orch_told_cell cells[7];
     g_autoptr(GArray) ids = NULL;
     const struct orch_listing listing = {0};
