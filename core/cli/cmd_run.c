@@ -2,6 +2,7 @@
 #include "core/cli/cli.h"
 #include "core/cli/consent.h"
 #include "core/cli/execute.h"
+#include "core/cli/notify.h"
 
 static const struct orch_option OPTIONS[] = {
     ORCH_VARIANT_OPTIONS(struct orch_execute_options, variant),
@@ -33,6 +34,8 @@ static const struct orch_option OPTIONS[] = {
      "run although the recipe's allowance is used up"},
     {"learn", 0, "N", ORCH_OPT_TEXT, offsetof(struct orch_execute_options, learn),
      "run only the N trials from which the others are forecast best"},
+    {"notify", 0, "COMMAND", ORCH_OPT_TEXT, offsetof(struct orch_execute_options, notify),
+     "run this when all has ended or failed; JSON on its stdin (default: $ORCH_NOTIFY)"},
     {"sign", 0, NULL, ORCH_OPT_FLAG, offsetof(struct orch_execute_options, sign),
      "sign your runs with git's key when they have ended (always: git config orch.sign true)"},
     ORCH_SHARING_OPTIONS(struct orch_execute_options, sharing),
@@ -50,8 +53,14 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
     struct orch_expansion *expansion = orch_cli_recipe(cli, cli->args[0], &o->variant, error);
     if (!expansion)
         return -1;
-    int status = o->dry_run ? orch_execute_plan(cli, expansion, o, error)
-                            : orch_execute(cli, expansion, o, error);
+    int64_t started_ns = orch_now_ns();
+    GError *problem = NULL;
+    int status = o->dry_run ? orch_execute_plan(cli, expansion, o, &problem)
+                            : orch_execute(cli, expansion, o, &problem);
+    if (!o->dry_run)
+        notify_end(cli, o->notify, expansion->name, status, problem, started_ns);
+    if (problem)
+        g_propagate_error(error, problem);
     orch_expansion_free(expansion);
     return status;
 }
