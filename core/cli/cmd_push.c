@@ -40,16 +40,24 @@ static const char *const LEAVES[] = {
     "ids of source trees and commits, the branch, the git remote's address (no password)",
     "recipes, public notes, removals, signatures, and forecasts of these runs",
 };
-static const char STAYS[] = "what stays: sources (--with-source), private notes, data sets "
-                            "(--dataset), values of secret parameters";
+static const char *const STAYS[] = {
+    "sources (--with-source), data sets (--dataset), private notes",
+    "values of secret parameters",
+};
+
+static void say_list(struct orch_cli *cli, const char *const *lines, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        orch_cli_say(cli, "  %s", lines[i]);
+}
 
 /* `of`: "what leaves this machine" or "what would leave this machine" */
 static void say_what_leaves(struct orch_cli *cli, const char *of)
 {
     orch_cli_say(cli, "%s:", of);
-    for (size_t i = 0; i < G_N_ELEMENTS(LEAVES); i++)
-        orch_cli_say(cli, "  %s", LEAVES[i]);
-    orch_cli_say(cli, "%s", STAYS);
+    say_list(cli, LEAVES, G_N_ELEMENTS(LEAVES));
+    orch_cli_say(cli, "what stays:");
+    say_list(cli, STAYS, G_N_ELEMENTS(STAYS));
 }
 
 static json_t *leaves_json(void)
