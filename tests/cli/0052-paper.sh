@@ -19,7 +19,7 @@ for file in 1.1a-which-i-rate-i.csv 1.1a-which-i-rate-i.md 1.1a-which-i-rate-i.t
 done
 grep -q '^0.1,' out/tables/1.1a-which-i-rate-i.csv || _fail 'a table without its rows'
 grep -q 'begin{tabular}' out/tables/1.2-my-own-program.tex || _fail 'no LaTeX'
-[ "$(wc -l <out/charts/1.1b-loss-by-epoch.csv)" = 7 ] || _fail 'the data of the chart: 2 rates, 3 epochs'
+same "$(cut -d, -f3 out/charts/1.1b-loss-by-epoch.csv | sort | uniq -c | xargs)" '6 measured 1 role 12 run' 'the chart: 2 rates, 3 epochs, 2 runs each'
 if command -v gnuplot >/dev/null; then
     for ending in svg png pdf; do [ -s out/charts/1.1b-loss-by-epoch.$ending ] || _fail "no chart as $ending"; done
     grep -q '<svg' out/index.html || _fail 'no chart in the page'

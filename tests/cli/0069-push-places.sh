@@ -101,7 +101,7 @@ fails 3 orch pull
 says 'has no remote'
 ok orch pull "$HUB"
 same "$(digest .)" "$want" 'digest outside a repository'
-[ -d .orch/exchange.git ] || _fail 'no private repository'
+[ -d .orch/results.db.d/exchange.git ] || _fail 'no private repository'
 ok orch pull "$HUB"
 says 'nothing new'
 
