@@ -26,7 +26,7 @@ VALUES = {
     "METRIC": "final", "NAME": "accuracy", "NAME...": "accuracy", "NAME|PATH": "./job.plugin", "NET": "resnet20",
     "KERNEL[/STRIDE]...": "3/2", "GPU": "v100", "GPUS": "v100", "REMOTE": "{hub}", "FILE": "{out}", "FILE.csv": "data.csv",
     "FILE|DIR": "{bundle}", "FILE|DIGEST...": "./none.so", "OTHER.db|BUNDLE|DIR...": "{bundle}", "SHELL": "bash", "N": "2", "K": "2", "SECONDS": "1",
-    "WHEN": "never", "WHO": "tester", "KEY": "{run}", "CONDITION": "wall_s>0 or lr>0", "EXPR": "lr>0", "COLUMNS": "key,lr,wall_s",
+    "WHEN": "never", "WHO": "tester", "KEY": "{run}", "COMMAND": "true", "CONDITION": "wall_s>0 or lr>0", "EXPR": "lr>0", "COLUMNS": "key,lr,wall_s",
     "COLUMN": "wall_s", "FORMAT": "json", "X": "lr", "A,B,...": "lr,note", "A.csv": "data.csv", "B.csv": "data.csv",
     "ADDRESS": "127.0.0.1", "BYTES": "1000", "COLUMN,...": "key,lr,wall_s,best.accuracy,started,gpu,host", "CxHxW": "3x32x32",
     "COLUMN=FEATURE,...": "lr=lr", "DATE": "2026-01-01", "FILTER": "lr>0 or wall_s<1", "GPU=USD": "v100=1", "ID": "{run}",
@@ -44,7 +44,7 @@ ARGUMENTS = {
     "import": ["data.csv"], "submit": ["r.recipe"], "plot": [], "predict": [], "compare": ["{run}", "@last"],
 }
 # not over a store of runs: they wait for a reader, or measure the machine for seconds
-LEFT_OUT = {"serve": "waits for a browser; the pages are asked for below", "predictor eval": "compares every model for minutes"}
+LEFT_OUT = {"serve": "waits for a browser", "predictor eval": "compares every model for minutes"}
 # options that are left out: they wait, or need another program
 OPTIONS_LEFT_OUT = {"--help", "--directory", "--db", "--open", "--watch", "--hold", "--follow", "--wait", "--share", "--every"}
 
