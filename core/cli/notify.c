@@ -30,7 +30,7 @@ static const char *state_of(int status)
     return "error";
 }
 
-/* How many runs of the recipe ended since then, by state. New reference. */
+/* Counts the runs of the recipe that started since `started_ns`, by state. New reference. */
 static json_t *count_runs(struct orch_cli *cli, const char *recipe, int64_t started_ns)
 {
     json_t *counts = json_object();
@@ -46,7 +46,8 @@ static json_t *count_runs(struct orch_cli *cli, const char *recipe, int64_t star
     return counts;
 }
 
-/* Waits, then ends all of its group. Its exit status; -1: it took too long. */
+/* Waits for the command, then kills what is left of its group. Returns its exit status, or -1 when
+ * it took longer than LIMIT_S. */
 static int wait_for(pid_t pid)
 {
     int64_t until = orch_mono_ns() + LIMIT_S * INT64_C(1000000000);
@@ -100,11 +101,12 @@ void notify_end(struct orch_cli *cli, const char *command, const char *recipe, i
     if (!chosen || !*chosen)
         return;
     g_autofree char *error = problem ? g_utf8_make_valid(problem->message, 2000) : NULL;
-    g_autoptr(json_t) summary = json_pack(
-        "{s:s s:s s:i s:s? s:f s:s? s:o}", "recipe", recipe, "state", state_of(status), "status",
-        status, "error", error, "seconds", (double)(orch_now_ns() - started_ns) / 1e9, "store",
-        cli->workspace ? cli->workspace->db_path : NULL, "runs",
-        count_runs(cli, recipe, started_ns));
+    g_autoptr(json_t) summary =
+        json_pack("{s:s s:s s:i s:s? s:o s:s? s:o}", "recipe", recipe, "state", state_of(status),
+                  "status", status, "error", error, "seconds",
+                  orch_json_finite((double)(orch_now_ns() - started_ns) / 1e9), "store",
+                  cli->workspace ? cli->workspace->db_path : NULL, "runs",
+                  count_runs(cli, recipe, started_ns));
     g_autofree char *canonical = orch_json_canonical(summary);
     g_autofree char *text = g_strconcat(canonical ? canonical : "{}", "\n", NULL);
     g_autofree char *number = g_strdup_printf("%d", status);
