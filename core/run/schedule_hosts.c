@@ -84,6 +84,7 @@ void schedule_cancel(struct run *run, int signal_number)
             kill(host->pid, SIGTERM);
         else if (!host->cancelled && write(host->stdin_fd, line, sizeof line - 1) < 0)
             kill(host->pid, SIGTERM);
+        kill(host->pid, SIGCONT); /* a host that was stopped ends nothing until it goes on */
         host->cancelled = true;
     }
 }

@@ -41,3 +41,12 @@ wait $pid; status=$?; [ $((SECONDS - begin)) -lt 20 ] || _fail 'it took longer t
 same $status 1; ok orch ls --state timeout --json; same "$(json runs.#)" 1
 ok orch show @last --json; case $(json reason) in *'time limit of 1 s; its host was stopped and was killed'*) ;; *) _fail "the reason: $(json reason)" ;; esac
 [ -z "$(ls $d)" ] || _fail 'a folder of a trial is left'
+# without a time limit, a stopped host goes on when the user interrupts, and ends its trial
+printf 'format: 1\nrecipe: long\nexperiments:\n  nap: { plugin: sleep, with: { seconds: 61 } }\n' >long.recipe
+orch run long.recipe >"$SCRATCH/long" 2>&1 & pid=$!
+for _ in $(seq 200); do sleep 0.01; grep -qs '"event":"start"' $d/*/journal && break; done
+host=$(python3 -c 'import json, sys; print(json.loads(open(sys.argv[1]).readline())["host"]["pid"])' $d/*/journal)
+kill -STOP "$host"; begin=$SECONDS
+kill -INT $pid; sleep 0.2; kill -INT $pid
+wait $pid; status=$?; [ $((SECONDS - begin)) -lt 20 ] || _fail 'an interrupt took longer than 20 s'
+same $status 130; ok orch ls --state cancelled --json; same "$(json runs.#)" 1
