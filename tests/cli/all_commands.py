@@ -22,7 +22,7 @@ LIMIT_S = 20
 # what stands for an argument or an option's value in a usage; {run} is a key of the store, {out} a fresh name
 VALUES = {
     "RECIPE": "r.recipe", "RECIPE...": "r.recipe", "PROBLEM|EXPERIMENT...": "tune", "EXPERIMENT...": "tune", "EXPERIMENT": "tune",
-    "RUN": "{run}", "RUN...": "{run}", "RUN|RECIPE...": "{run}", "A": "{run}", "B": "@last", "A..B": None, "DIR": "{out}",
+    "RUN": "{run}", "RUN...": "{run}", "RUN|RECIPE...": "{run}", "RUN|FILTER": "{run}", "A": "{run}", "B": "@last", "A..B": None, "DIR": "{out}",
     "METRIC": "final", "NAME": "accuracy", "NAME...": "accuracy", "NAME|PATH": "./job.plugin", "NET": "resnet20",
     "KERNEL[/STRIDE]...": "3/2", "GPU": "v100", "GPUS": "v100", "REMOTE": "{hub}", "FILE": "{out}", "FILE.csv": "data.csv",
     "FILE|DIR": "{bundle}", "FILE|DIGEST...": "./none.so", "OTHER.db|BUNDLE|DIR...": "{bundle}", "SHELL": "bash", "N": "2", "K": "2", "SECONDS": "1",
