@@ -2,6 +2,7 @@
 #include "core/answer/trials.h"
 
 #include "core/report/contrast.h"
+#include "core/report/same_trial.h"
 #include "lib/base/error.h"
 #include "lib/base/json.h"
 #include "lib/wire/disturbed.h"
@@ -189,16 +190,19 @@ struct orch_trials *orch_trials_of_filter(struct orch_store *store, const char *
     if (!runs)
         return NULL;
     struct orch_trials *trials = trials_new(store);
-    g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
+    g_autoptr(GHashTable) seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     for (guint i = 0; i < runs->len; i++) {
         struct orch_run *run = runs->pdata[i];
-        if (g_hash_table_add(seen, run->fingerprint))
-            add_trial(trials, NULL, run);
-        else
-            orch_run_free(run);
+        bool is_seen;
+        if (!orch_trial_is_seen(store, run, seen, &is_seen, error)) {
+            orch_trials_free(trials);
+            return NULL;
+        }
+        if (is_seen)
+            continue;
+        add_trial(trials, NULL, run);
         runs->pdata[i] = NULL;
     }
-    g_ptr_array_set_free_func(runs, NULL);
     return trials;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/report/group.h"
 
+#include "core/report/same_trial.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
 #include "lib/wire/value.h"
@@ -232,12 +233,18 @@ GPtrArray *orch_groups_make(struct orch_store *store, GPtrArray *runs, const cha
 {
     GPtrArray *groups = g_ptr_array_new_with_free_func((GDestroyNotify)orch_group_free);
     g_autoptr(GHashTable) by_label = g_hash_table_new(g_str_hash, g_str_equal);
-    g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
+    g_autoptr(GHashTable) seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     char **names = by ? g_strdupv((char **)(uintptr_t)by) : names_that_vary(runs);
     int count = (int)g_strv_length(names);
     for (guint i = 0; i < runs->len; i++) {
         const struct orch_run *run = runs->pdata[i];
-        if (!g_hash_table_add(seen, run->fingerprint))
+        bool is_seen;
+        if (!orch_trial_is_seen(store, run, seen, &is_seen, error)) {
+            g_ptr_array_unref(groups);
+            g_strfreev(names);
+            return NULL;
+        }
+        if (is_seen)
             continue;
         char **values = g_new0(char *, count + 1);
         for (int j = 0; j < count; j++) {

@@ -56,8 +56,9 @@ struct orch_group {
 void orch_group_free(struct orch_group *group);
 
 /** Groups `runs` by `by` (NULL-terminated names; NULL: experiment and every swept name that
- * varies). Of several runs of one fingerprint only the newest counts. `out_by` (may be NULL) gets
- * the names in use, the caller frees. struct orch_group *, in order of first sight. */
+ * varies). Of several runs of one trial (same_trial.h) only the newest counts, on each device.
+ * `out_by` (may be NULL) gets the names in use, the caller frees. struct orch_group *, in order of
+ * first sight. */
 GPtrArray *orch_groups_make(struct orch_store *store, GPtrArray *runs, const char *const *by,
                             const char *metric, enum orch_aggregate aggregate, char ***out_by,
                             const char **out_better, const char **out_unit, GError **error);

@@ -5,6 +5,7 @@
 #include "core/report/match.h"
 
 #include "core/report/contrast.h"
+#include "core/report/same_trial.h"
 #include "lib/base/json.h"
 
 #include <math.h>
@@ -33,19 +34,6 @@ static void free_member(gpointer pointer)
     g_free(member);
 }
 
-static void drop_secrets(json_t *params, const char *run_key)
-{
-    g_autofree char *mark = g_strdup_printf("sha256:%s:", run_key);
-    const char *name;
-    json_t *value;
-    void *next;
-    json_object_foreach_safe(params, next, name, value)
-    {
-        if (json_is_string(value) && g_str_has_prefix(json_string_value(value), mark))
-            json_object_del(params, name);
-    }
-}
-
 struct orch_side *orch_side_new(struct orch_store *store, const GPtrArray *runs,
                                 enum orch_aggregate aggregate, GError **error)
 {
@@ -57,13 +45,12 @@ struct orch_side *orch_side_new(struct orch_store *store, const GPtrArray *runs,
         struct member *member = g_new0(struct member, 1);
         g_ptr_array_add(side->members, member);
         member->run = runs->pdata[i];
-        member->params = orch_store_params(store, member->run->id, error);
+        member->params = orch_run_open_params(store, member->run, error);
         member->numbers = member->params ? orch_run_numbers_read(store, member->run, error) : NULL;
         if (!member->numbers) {
             orch_side_free(side);
             return NULL;
         }
-        drop_secrets(member->params, member->run->key);
     }
     return side;
 }
@@ -200,17 +187,27 @@ static char *trial_text(const struct member *member, GHashTable *but, bool with_
 /* ---- matching ---------------------------------------------------------------------------------
  */
 
-/* Members that have the metric, oldest first; for what is no time only the newest of a trial. */
+/* Does the member count, by the newest member of its trial? For what is no time only the newest
+ * does; of times, all runs of the newest's code do. `newest`: trial to fingerprint. */
+static bool counts(const struct member *member, GHashTable *newest, bool is_timing)
+{
+    g_autofree char *trial = orch_run_trial_text(member->run, member->params, false);
+    const char *fingerprint = g_hash_table_lookup(newest, trial);
+    if (!fingerprint)
+        return g_hash_table_insert(newest, g_steal_pointer(&trial), member->run->fingerprint);
+    return is_timing && strcmp(fingerprint, member->run->fingerprint) == 0;
+}
+
+/* Members that have the metric, oldest first. */
 static GPtrArray *with_metric(const struct orch_side *side, const char *metric, bool is_timing)
 {
     GPtrArray *out = g_ptr_array_new();
-    g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
+    g_autoptr(GHashTable) newest = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     for (guint i = 0; i < side->members->len; i++) {
         const struct member *member = side->members->pdata[i];
         if (is_timing && orch_disturbed_has(&side->disturbed, member->run))
             continue;
-        if (!isnan(value_of(side, member, metric)) &&
-            (g_hash_table_add(seen, member->run->fingerprint) || is_timing))
+        if (!isnan(value_of(side, member, metric)) && counts(member, newest, is_timing))
             g_ptr_array_add(out, side->members->pdata[i]);
     }
     for (guint i = 0; i < out->len / 2; i++) {

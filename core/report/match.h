@@ -41,9 +41,9 @@ struct orch_match {
     unsigned lost_a, lost_b; /* runs whose metric became NaN, left out */
     char *where_a, *where_b; /* the machines, "x, y" */
 };
-/** `across`: pairs may lie on different machines. A time counts every run of a trial; anything else
- * counts a trial's newest run alone, since equal seeds give equal results. Runs of several trials
- * that share a seed are averaged first, unless the pairs are of the same trials. */
+/** `across`: pairs may lie on different machines. A time counts every run of a trial's newest code;
+ * anything else counts a trial's newest run alone, since equal seeds give equal results. Runs of
+ * several trials that share a seed are averaged first, unless the pairs are of the same trials. */
 struct orch_match *orch_sides_match(const struct orch_side *a, const struct orch_side *b,
                                     const char *metric, bool across);
 void orch_match_free(struct orch_match *match);

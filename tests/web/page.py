@@ -104,7 +104,7 @@ def table():
     expect("the filter after a reload", one("#filter").get_attribute("value"), "rate = 2 and experiment = curves")
     go("#/runs?where=rate%20%3D%2099")
     until("no run", lambda: text("#count") == "no run matches")
-    go("#/runs?sort=nothing.x")
+    go("#/runs?where=lr%20%3E")
     until("the error of a bad address", lambda: "unknown column" in text())
     harmless()
 

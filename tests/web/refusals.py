@@ -124,7 +124,7 @@ def heads():
 
 
 def questions():
-    for path in ("where=lr%20%3E", "where=nothing%20=%201", "limit=-1", "limit=999999999", "offset=x", "sort=a.b",
+    for path in ("where=lr%20%3E", "where=nothing%20=%201", "limit=-1", "limit=999999999", "offset=x",
                  "columns=" + ",".join(["key"] * 100), "where=" + "(" * 200, "where=%ff", "columns="):
         status, headers, body = ask("/api/v1/runs?" + path)
         if path in ("where=%ff", "columns="):
