@@ -3,6 +3,7 @@
  * parameter for each -x and -s, and run like every other. */
 #include "core/cli/cli.h"
 #include "core/cli/execute.h"
+#include "core/cli/limits.h"
 #include "core/cli/try_words.h"
 #include "store/beside.h"
 
@@ -17,7 +18,7 @@ struct try_options {
     const char *name;
     const char **artifacts;
     int repeat;
-    double timeout;
+    const char *timeout;
     bool from_env;
 };
 
@@ -35,8 +36,8 @@ static const struct orch_option OPTIONS[] = {
      "keep a file that the command makes"},
     {"env", 0, NULL, ORCH_OPT_FLAG, offsetof(struct try_options, from_env),
      "the program reads its settings from $ORCH_PARAM_name or $ORCH_PARAMS"},
-    {"timeout", 0, "SECONDS", ORCH_OPT_REAL, offsetof(struct try_options, timeout),
-     "begin to stop a trial after so long (docs/recipes.md)"},
+    {"timeout", 0, "DURATION", ORCH_OPT_TEXT, offsetof(struct try_options, timeout),
+     "begin to stop a trial after so long: 90, 30s, 5min (docs/recipes.md)"},
     {"jobs", 'j', "N", ORCH_OPT_INT, offsetof(struct try_options, execute.jobs),
      "run N trials at once"},
     {"force", 0, NULL, ORCH_OPT_FLAG, offsetof(struct try_options, execute.force),
@@ -146,15 +147,18 @@ static struct orch_expansion *expand(struct orch_cli *cli, const struct try_opti
                                      const char *name, const char *manifest, const char *command,
                                      GError **error)
 {
+    double timeout_s = 0;
+    if (o->timeout && !cli_duration_read("timeout", o->timeout, &timeout_s, error))
+        return NULL;
     GString *recipe = g_string_new(NULL);
     g_string_append_printf(recipe,
                            "format: 1\nrecipe: try\nexperiments:\n  %s:\n    plugin: ", name);
     append_quoted(recipe, manifest);
     g_string_append_printf(recipe, "\n    program: %s\n    repeat: %d\n", command,
                            MAX(1, o->repeat));
-    if (o->timeout > 0) {
+    if (timeout_s > 0) {
         char number[ORCH_REAL_CHARS];
-        g_string_append_printf(recipe, "    timeout: %s\n", orch_real_format(o->timeout, number));
+        g_string_append_printf(recipe, "    timeout: %s\n", orch_real_format(timeout_s, number));
     }
     struct orch_recipe_options options = {.settings = o->execute.variant.settings,
                                           .sweeps = o->execute.variant.sweeps};

@@ -21,6 +21,18 @@ static bool read_typed(uint32_t type, const char *text, double *out)
     return true;
 }
 
+bool cli_duration_read(const char *option, const char *text, double *out_s, GError **error)
+{
+    double seconds;
+    if (!read_typed(ORCH_DURATION, text, &seconds) || !(seconds > 0)) {
+        orch_error_set(error, ORCH_ERROR_USAGE, "for example 90, 30s, 5min, 2h, 1h30min",
+                       "option '--%s': '%s' is no duration above 0", option, text);
+        return false;
+    }
+    *out_s = seconds;
+    return true;
+}
+
 bool cli_budget_read(const char *text, double *out_usd, GError **error)
 {
     size_t length = strlen(text);

@@ -6,6 +6,9 @@
 #include "core/cli/forecast_show.h"
 #include "core/run/schedule.h"
 
+/** "90" (seconds), "30s", "5min", "1h30min": seconds above 0. ORCH_ERROR_USAGE naming the option.
+ */
+bool cli_duration_read(const char *option, const char *text, double *out_s, GError **error);
 /** "5usd", "$2.50" or "2.5": dollars above 0, at most 1e9. ORCH_ERROR_USAGE naming --budget. */
 bool cli_budget_read(const char *text, double *out_usd, GError **error);
 /** "18:00" (the next one, local time), "2h" (from now on), "2026-11-21T18:00" (local time unless it

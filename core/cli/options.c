@@ -67,6 +67,10 @@ static char *near_option(const struct orch_command *command, const char *name)
     g_ptr_array_add(names, NULL);
     const char *near = orch_suggest(name, (const char *const *)names->pdata);
     const char *verb = command ? command->name : "";
+    if (!near && command && command->keeps_rest)
+        return g_strdup_printf("put '--' before the command, whose options are its own: "
+                               "'orch %s [OPTION...] %s'",
+                               verb, command->usage);
     return near ? g_strdup_printf("did you mean '--%s'? see 'orch %s --help'", near, verb)
                 : g_strdup_printf("see 'orch %s --help'", verb);
 }

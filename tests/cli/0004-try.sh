@@ -61,3 +61,6 @@ ok orch try -- sh -c 'echo a 2'; says 'nothing to run'
 printf 'format: 1\nrecipe: moved\nexperiments:\n  p: { plugin: sleep, program: ["sh", "${recipe.dir}/p.sh"], with: { seconds: 0.01 } }\n' >moved.recipe
 echo 'echo "{\"event\":\"done\",\"status\":\"ok\"}" >&$ORCH_EVENTS' >p.sh; ok orch run moved.recipe
 cp -r "$PWD" ../elsewhere; ok orch -C ../elsewhere plan moved.recipe --json; same "$(json left)" 0
+# a limit of time as everywhere; a command without '--'
+ok orch try --timeout 5min -- sh -c 'echo loss 1'; fails 2 orch try --timeout 2x -- true; says "'2x' is no duration above 0"
+fails 2 orch try -x lr=1 python3 train.py --lr 3; says "put '--' before the command"; fails 2 orch try --timout 3 -- true; says "did you mean '--timeout'"

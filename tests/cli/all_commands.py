@@ -25,7 +25,7 @@ VALUES = {
     "RUN": "{run}", "RUN...": "{run}", "RUN|RECIPE...": "{run}", "RUN|FILTER": "{run}", "A": "{run}", "B": "@last", "A..B": None, "DIR": "{out}",
     "METRIC": "final", "NAME": "accuracy", "NAME...": "accuracy", "NAME|PATH": "./job.plugin", "NET": "resnet20",
     "KERNEL[/STRIDE]...": "3/2", "GPU": "v100", "GPUS": "v100", "REMOTE": "{hub}", "FILE": "{out}", "FILE.csv": "data.csv",
-    "FILE|DIR": "{bundle}", "FILE|DIGEST...": "./none.so", "OTHER.db|BUNDLE|DIR...": "{bundle}", "SHELL": "bash", "N": "2", "K": "2", "SECONDS": "1",
+    "FILE|DIR": "{bundle}", "FILE|DIGEST...": "./none.so", "OTHER.db|BUNDLE|DIR...": "{bundle}", "SHELL": "bash", "N": "2", "K": "2", "SECONDS": "1", "DURATION": "1s",
     "WHEN": "never", "WHO": "tester", "KEY": "{run}", "COMMAND": "true", "CONDITION": "wall_s>0 or lr>0", "EXPR": "lr>0", "COLUMNS": "key,lr,wall_s",
     "COLUMN": "wall_s", "FORMAT": "json", "X": "lr", "A,B,...": "lr,note", "A.csv": "data.csv", "B.csv": "data.csv",
     "ADDRESS": "127.0.0.1", "BYTES": "1000", "COLUMN,...": "key,lr,wall_s,best.accuracy,started,gpu,host", "CxHxW": "3x32x32",
