@@ -161,6 +161,8 @@ bool orch_label_is_valid(const char *name)
 
 char *orch_duration_format(double seconds)
 {
+    if (seconds >= 0.95e-6 && seconds < 0.95e-3)
+        return g_strdup_printf("%.3g us", seconds * 1e6);
     if (seconds > 0 && seconds < 0.9995)
         return g_strdup_printf(seconds < 0.00995 ? "%.1f ms" : "%.0f ms", seconds * 1e3);
     if (seconds < 9.95)

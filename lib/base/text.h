@@ -41,7 +41,8 @@ char *orch_name_key(const char *name);
 /** Are these two spellings of one name? NULL is no name. */
 bool orch_name_is_same(const char *a, const char *b);
 
-/** A duration for people: "2.5 ms", "800 ms", "12 s", "3 min 20 s", "2 h 5 min", "3 d 4 h". */
+/** A duration for people: "66 us", "2.5 ms", "800 ms", "12 s", "3 min 20 s", "2 h 5 min", "3 d 4
+ * h". */
 char *orch_duration_format(double seconds);
 
 /** Bytes for people in binary units: "512 B", "1.4 MiB". */

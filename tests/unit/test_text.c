@@ -81,7 +81,8 @@ static void test_duration(void **state)
     static const struct {
         double seconds;
         const char *text;
-    } rows[] = {{1e-300, "0.0 ms"},  {0.25, "250 ms"},    {90, "1 min 30 s"},
+    } rows[] = {{1e-300, "0.0 ms"},  {66e-6, "66 us"},    {0.00094, "940 us"},
+                {0.00096, "1.0 ms"}, {0.25, "250 ms"},    {90, "1 min 30 s"},
                 {1e300, "1e+300 s"}, {INFINITY, "inf s"}, {9e4, "1 d 1 h"}};
     for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
         g_autofree char *text = orch_duration_format(rows[i].seconds);
