@@ -32,8 +32,8 @@ set_tests_properties(cli.0100-trust cli.0101-rebuilt cli.0102-environment PROPER
 set_tests_properties(cli.0121-recipe-counts cli.0122-page-curves cli.0123-pdf-pages cli.0124-target-set PROPERTIES LABELS "slow")
 set_tests_properties(cli.0059-notebooks cli.0058-page-browser PROPERTIES LABELS "slow" TIMEOUT 300)
 # type a hundred commands, rebuild, train predictors, draw: over two seconds of processor time each
-set_tests_properties(cli.0021-variants cli.0023-attempts cli.0025-changes cli.0029-plugin-faults cli.0031-lost-artifacts
-  cli.0037-predictor cli.0040-curve cli.0041-learn-answers cli.0045-tiers cli.0051-plot cli.0053-compare cli.0054-export
+set_tests_properties(cli.0020-install cli.0021-variants cli.0023-attempts cli.0025-changes cli.0029-plugin-faults cli.0031-lost-artifacts
+  cli.0035-predict cli.0037-predictor cli.0040-curve cli.0041-learn-answers cli.0042-import cli.0045-tiers cli.0051-plot cli.0053-compare cli.0054-export
   cli.0086-hostile-words cli.0089-rm-undo cli.0106-refusals cli.0126-labels cli.0127-import-runs PROPERTIES LABELS "slow")
 add_test(NAME layers COMMAND ${CMAKE_SOURCE_DIR}/tests/layers.sh ${CMAKE_SOURCE_DIR})
 add_test(NAME json_reals COMMAND ${CMAKE_SOURCE_DIR}/tests/json_reals.sh ${CMAKE_SOURCE_DIR})
