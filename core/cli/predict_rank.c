@@ -217,16 +217,24 @@ static struct orch_chart *pareto_chart(const struct question *q, GPtrArray *list
         orch_chart_series(panel, "nothing is both faster and cheaper", ORCH_SERIES_IDEAL);
     struct orch_chart_series *best = orch_chart_series(panel, "Pareto set", ORCH_SERIES_MEASURED);
     struct orch_chart_series *others = orch_chart_series(panel, "others", ORCH_SERIES_MEASURED);
+    guint unpriced = 0;
     for (guint i = 0; i < list->len; i++) {
         const struct ranked *r = list->pdata[i];
-        if (!r->a.step.fits || r->a.usd <= 0)
+        if (!r->a.step.fits)
             continue;
+        if (!(r->a.usd > 0)) {
+            unpriced++;
+            continue;
+        }
         double hours = time_of(r) / 3600;
         if (r->pareto)
             orch_chart_add(line, hours, r->a.usd);
         orch_chart_add(r->pareto ? best : others, hours, r->a.usd)->label =
             r->pareto ? g_strdup(r->c.gpu->name) : NULL;
     }
+    if (unpriced)
+        chart->note = g_strdup_printf("%u GPU%s without a price not shown", unpriced,
+                                      unpriced == 1 ? "" : "s");
     return chart;
 }
 

@@ -139,26 +139,61 @@ static bool is_taken(const struct orch_sheet *sheet, struct orch_rect place)
     return false;
 }
 
-/* Beside its point: to the right, else where there is room. */
+static bool is_free(const struct orch_sheet *sheet, struct orch_rect place, struct orch_rect at)
+{
+    bool is_inside = place.x > at.x && place.x + place.width < at.x + at.width + 14 &&
+                     place.y > at.y && place.y + place.height < at.y + at.height + 8;
+    return is_inside && !is_taken(sheet, place);
+}
+
+/* Beside the point, to the right where there is room. `inout` has the size. */
+static bool place_near(const struct orch_sheet *sheet, double x, double y, struct orch_rect at,
+                       struct orch_rect *inout)
+{
+    static const double sides[][2] = {{1, 0},   {1, 0.7},  {1, -0.7}, {-1, 0},
+                                      {0, 1.1}, {0, -1.1}, {-1, 0.7}, {-1, -0.7}};
+    for (size_t i = 0; i < G_N_ELEMENTS(sides); i++) {
+        double width = inout->width, height = inout->height;
+        inout->x = x + (sides[i][0] > 0 ? 8 : sides[i][0] < 0 ? -8 - width : -width / 2);
+        inout->y = y + sides[i][1] * height - height / 2;
+        if (is_free(sheet, *inout, at))
+            return true;
+    }
+    return false;
+}
+
+/* Further to the right, above and below, at growing distance. */
+static bool place_far(const struct orch_sheet *sheet, double x, double y, struct orch_rect at,
+                      struct orch_rect *inout)
+{
+    for (int distance = 2; distance <= 14; distance++)
+        for (int up = -2; up <= 2; up++) {
+            inout->x = x + 12 * distance;
+            inout->y = y + 0.6 * up * distance * inout->height - inout->height / 2;
+            if (is_free(sheet, *inout, at))
+                return true;
+        }
+    return false;
+}
+
+/* A label that found room only away from its point is joined to it by a thin line; one that found
+ * none is left out, for beside another point it would name that one. */
 static void draw_label(struct orch_sheet *sheet, const char *text, double x, double y,
                        struct orch_rect at)
 {
-    static const double sides[][2] = {{1, 0},   {1, 0.7},  {1, -0.7},  {-1, 0},
-                                      {0, 1.1}, {0, -1.1}, {-1, 0.7},  {-1, -0.7},
-                                      {1, 1.6}, {1, -1.6}, {-1, -1.6}, {-1, 1.6}};
     g_autofree char *label = orch_text_short(text, 24);
-    double width = orch_text_columns(label) * ORCH_PEN_CHAR * 0.87, height = 13;
-    struct orch_rect place = {0};
-    for (size_t i = 0; i < G_N_ELEMENTS(sides); i++) {
-        double left = sides[i][0] > 0 ? 8 : sides[i][0] < 0 ? -8 - width : -width / 2;
-        place = (struct orch_rect){x + left, y + sides[i][1] * height - height / 2, width, height};
-        bool is_inside = place.x > at.x && place.x + width < at.x + at.width + 14 &&
-                         place.y > at.y && place.y + height < at.y + at.height + 8;
-        if (is_inside && !is_taken(sheet, place))
-            break;
-    }
+    struct orch_rect place = {.width = orch_text_columns(label) * ORCH_PEN_CHAR * 0.87,
+                              .height = 13};
+    bool is_near = place_near(sheet, x, y, at, &place);
+    if (!is_near && !place_far(sheet, x, y, at, &place))
+        return;
     g_array_append_val(sheet->taken, place);
-    struct orch_pen_text how = {.x = place.x, .y = place.y + height / 2, .size = 11.5};
+    if (!is_near) {
+        orch_pen_to(&sheet->pen, x, y);
+        orch_pen_to(&sheet->pen, place.x - 2, place.y + place.height / 2);
+        orch_pen_line(&sheet->pen, (struct orch_stroke){.color = ORCH_PEN_INK, .width = 0.5});
+    }
+    struct orch_pen_text how = {.x = place.x, .y = place.y + place.height / 2, .size = 11.5};
     orch_pen_write(&sheet->pen, &how, label);
 }
 
