@@ -122,6 +122,20 @@ static char *find_path(const char *path, const char *base, GError **error)
     return NULL;
 }
 
+/* A plugin in the folder 'plugins' beside the recipe's folder, where 'orch plugin new' puts it when
+ * it is called at the top of a project. NULL: there is none. */
+static char *beside_hint(const char *name, const char *base)
+{
+    g_autofree char *folder = base ? g_build_filename(base, "..", "plugins", NULL) : NULL;
+    g_autofree char *found = folder ? find_in_folder(folder, name) : NULL;
+    if (!found)
+        return NULL;
+    g_autofree char *file = find_in(folder, name);
+    g_autofree char *last = file ? g_path_get_basename(file) : g_strdup(name);
+    return g_strdup_printf("it lies beside the recipe's folder: write 'plugin: ../plugins/%s'",
+                           last);
+}
+
 static char *not_found_hint(const char *const *first, const char *name, const char *base)
 {
     g_autoptr(GPtrArray) hits = orch_search_list(first, base);
@@ -135,7 +149,9 @@ static char *not_found_hint(const char *const *first, const char *name, const ch
     if (bare)
         return g_strdup_printf("write '%s' for a plugin on the search path, './%s' for a file",
                                bare, name);
-    char *hint = orch_suggest_hint(name, (const char *const *)names->pdata);
+    char *hint = beside_hint(name, base);
+    if (!hint)
+        hint = orch_suggest_hint(name, (const char *const *)names->pdata);
     return hint ? hint : g_strdup("see 'orch plugin ls', or make one: 'orch plugin new NAME'");
 }
 

@@ -36,3 +36,8 @@ for language in c shell python; do
     ok orch plugin new new$language -l $language --json
     while read -r line; do eval "ok $line"; done <<<"$(json next)"
 done
+# a plugin made at the top of the project, a recipe in recipes/
+mkdir -p recipes; ok orch plugin new aside --language python
+printf 'format: 1\nrecipe: aside\nexperiments:\n  a: { plugin: aside }\n' >recipes/aside.recipe
+fails 4 orch check recipes/aside.recipe; says "write 'plugin: ../plugins/aside'"
+sed -i 's#plugin: aside#plugin: ../plugins/aside#' recipes/aside.recipe; ok orch check recipes/aside.recipe
