@@ -2,7 +2,31 @@
 #include "core/cli/cli.h"
 
 #include "lib/base/error.h"
+#include "lib/base/file.h"
 #include "store/exchange/results_ref.h"
+
+#include <string.h>
+#include <unistd.h>
+
+/* A checkout inside the repository must not count as part of its source: its programs lie below
+ * those that runs depend on, so it would make every run stale. */
+static void keep_out_of_source(struct orch_cli *cli, const char *root, const char *dest)
+{
+    static const char text[] =
+        "# written by 'orch checkout': this copy is no part of the source\n*\n";
+    g_autofree char *folder = g_canonicalize_filename(dest, NULL);
+    g_autofree char *file = g_build_filename(folder, ".gitignore", NULL);
+    size_t length = strlen(root);
+    bool is_inside = strncmp(folder, root, length) == 0 &&
+                     (folder[length] == '/' || (length && root[length - 1] == '/'));
+    if (!is_inside)
+        return;
+    if (access(file, F_OK) == 0 || !orch_file_write(file, text, strlen(text), false, NULL))
+        orch_cli_warn(cli,
+                      "'%s' lies in the repository, so its files count as part of its source\n"
+                      "  hint: add '%s/' to .gitignore, or remove it when you have seen it",
+                      dest, dest);
+}
 
 static int run(struct orch_cli *cli, const void *options, GError **error)
 {
@@ -31,6 +55,7 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
                        "tree %s of run %s (by %s) is not in this repository", run->source_tree,
                        orch_cli_short_key(run->key), run->who);
     } else if (orch_vcs_checkout(vcs, is_whole ? run->source_tree : part, dest, error)) {
+        keep_out_of_source(cli, orch_vcs_root(vcs), dest);
         if (cli->json)
             orch_cli_print_json(json_pack("{s:s s:s s:s s:b}", "run", run->key, "tree",
                                           run->source_tree, "folder", dest, "whole", is_whole));
