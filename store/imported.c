@@ -152,7 +152,8 @@ static void count_steps(struct orch_imported_run *run)
 {
     struct orch_imported_point *points = (struct orch_imported_point *)(void *)run->points->data;
     guint count = run->points->len;
-    qsort(points, count, sizeof *points, compare_points);
+    if (count)
+        qsort(points, count, sizeof *points, compare_points);
     for (guint i = 0, end; i < count; i = end) {
         for (end = i + 1; end < count && points[end].name == points[i].name; end++)
             ;

@@ -100,7 +100,9 @@ void notify_end(struct orch_cli *cli, const char *command, const char *recipe, i
     const char *chosen = command ? command : g_getenv("ORCH_NOTIFY");
     if (!chosen || !*chosen)
         return;
-    g_autofree char *error = problem ? g_utf8_make_valid(problem->message, 2000) : NULL;
+    g_autofree char *error =
+        problem ? g_utf8_make_valid(problem->message, (gssize)strnlen(problem->message, 2000))
+                : NULL;
     g_autoptr(json_t) summary =
         json_pack("{s:s s:s s:i s:s? s:o s:s? s:o}", "recipe", recipe, "state", state_of(status),
                   "status", status, "error", error, "seconds",

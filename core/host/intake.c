@@ -90,7 +90,7 @@ static void undeclared(struct intake *intake, const char *what, const char *name
                        const GPtrArray *rows)
 {
     if (intake->manifest->any_metric && rows == intake->manifest->metrics) {
-        g_autofree char *shown = g_utf8_make_valid(name, 100);
+        g_autofree char *shown = g_utf8_make_valid(name, (gssize)strnlen(name, 100));
         broken(intake, "%s '%s': not a name, or more than %d names", what, shown, ADOPTED_MAX);
         return;
     }
