@@ -135,8 +135,10 @@ static GPtrArray *names_that_vary(const struct orch_plot_values *v)
         struct orch_trial *trial = v->trials->all->pdata[i];
         if (!is_drawn(v, trial))
             continue;
-        if (g_strcmp0(plot->x, "experiment") != 0 && g_strcmp0(plot->facet, "experiment") != 0)
-            add_if_varying(names, first, "experiment", experiment_of(trial));
+        if (g_strcmp0(plot->x, "experiment") != 0 && g_strcmp0(plot->facet, "experiment") != 0) {
+            const char *experiment = experiment_of(trial); /* NULL: a stranger's run */
+            add_if_varying(names, first, "experiment", experiment ? experiment : "-");
+        }
         g_autoptr(json_t) coords = orch_trial_coords(trial);
         const char *name;
         json_t *value;

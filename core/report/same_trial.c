@@ -29,7 +29,7 @@ char *orch_run_trial_text(const struct orch_run *run, const json_t *open_params,
     g_autoptr(json_t) all = json_pack("[s? s? s? s? O i o]", run->recipe, run->experiment,
                                       run->plugin, with_device ? run->where_key : NULL, open_params,
                                       run->repeat, orch_json_u64(run->seed));
-    char *text = orch_json_canonical(all);
+    char *text = all ? orch_json_canonical(all) : NULL; /* NULL: a stranger's text is no UTF-8 */
     return text ? text : g_strdup(run->key);
 }
 
