@@ -445,9 +445,10 @@ static int run_with(struct orch_cli *cli, const struct cost_options *o, struct t
     bool is_new = expansion && !orch_store_exists(cli->workspace->db_path); /* nothing ran yet */
     struct orch_store *store = is_new ? NULL : orch_cli_store(cli, ORCH_STORE_READ, error);
     bool ok = (store || is_new) && read_filter(o, &where, error);
-    const struct orch_run_query query = {
-        .without_imported = true,
-        .recipe = expansion ? expansion->name : NULL, .where = where, .with_hidden = true};
+    const struct orch_run_query query = {.without_imported = true,
+                                         .recipe = expansion ? expansion->name : NULL,
+                                         .where = where,
+                                         .with_hidden = true};
     ok = ok && (is_new || orch_store_each_run(store, &query, tell, t, error)) &&
          (!expansion || look_ahead(cli, expansion, o, t->prices, &outlook, error));
     int status = ok ? print_all(cli, t, axes, count, expansion ? &outlook : NULL) : -1;

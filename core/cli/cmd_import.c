@@ -251,7 +251,8 @@ const struct orch_command ORCH_COMMAND_IMPORT = {
         "target away is kept, but not learned from. The same rows are kept once: importing them\n"
         "again adds nothing. A file of 'orch dataset export' is imported as it is.\n"
         "With --runs, runs that another tracker recorded become runs of the store, marked as\n"
-        "imported: they never stand in for a trial, forecasts do not learn from them, and 'orch best'\n"
+        "imported: they never stand in for a trial, forecasts do not learn from them, and 'orch "
+        "best'\n"
         "leaves them out unless --imported is given. The same run again adds nothing.",
     .examples = "orch import --runs mlruns\n"
                 "orch import tf_benchmarks.csv --target step_ms --map batch_per_gpu=batch --drop "

@@ -172,15 +172,9 @@ static const struct {
     web_handler handler;
 } ROUTES[] =
     {
-        {"about", about},
-        {"runs", web_api_runs},
-        {"groups", web_api_groups},
-        {"names", web_api_names},
-        {"band", web_api_band},
-        {"coverage", web_api_coverage},
-        {"forecast", forecast},
-        {"reports", reports},
-        {"report", report},
+        {"about", about},         {"runs", web_api_runs}, {"groups", web_api_groups},
+        {"names", web_api_names}, {"band", web_api_band}, {"coverage", web_api_coverage},
+        {"forecast", forecast},   {"reports", reports},   {"report", report},
         {"page", page},
 },
   OF_RUN[] = {

@@ -49,7 +49,8 @@ static const struct orch_price *choose(struct orch_price_wish wish)
 {
     const struct orch_price *best = NULL;
     for (const struct orch_price *p = orch_prices(); p->gpu; p++) {
-        if (strcmp(p->gpu, wish.gpu) != 0 || (wish.cloud && g_ascii_strcasecmp(p->cloud, wish.cloud) != 0))
+        if (strcmp(p->gpu, wish.gpu) != 0 ||
+            (wish.cloud && g_ascii_strcasecmp(p->cloud, wish.cloud) != 0))
             continue;
         if ((wish.spot && p->spot_usd_per_hour <= 0) || !orch_price_held(p, wish.on))
             continue;
