@@ -5,6 +5,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/file.h"
+#include "lib/base/write_all.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -32,20 +33,6 @@ static int nameless_file(void)
     return fd;
 }
 
-static bool write_all(int fd, const char *bytes, size_t length)
-{
-    while (length) {
-        ssize_t n = write(fd, bytes, length);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return false;
-        bytes += n;
-        length -= (size_t)n;
-    }
-    return true;
-}
-
 int private_copy_open(const char *path, const char *sha256, GError **error)
 {
     g_autofree char *bytes = NULL;
@@ -65,7 +52,7 @@ int private_copy_open(const char *path, const char *sha256, GError **error)
         return -1;
     }
     int fd = nameless_file();
-    if (fd < 0 || !write_all(fd, bytes, length)) {
+    if (fd < 0 || !orch_write_all(fd, bytes, length)) {
         orch_error_set_errno(error, ORCH_ERROR_PLUGIN, errno, "cannot copy plugin '%s'", path);
         if (fd >= 0)
             close(fd);

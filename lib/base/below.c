@@ -6,6 +6,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/file.h"
+#include "lib/base/write_all.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -176,20 +177,6 @@ bool orch_below_read(int root, const char *path, size_t max_bytes, char **out, s
     return ok;
 }
 
-static bool write_all(int fd, const char *bytes, size_t length)
-{
-    while (length) {
-        ssize_t n = write(fd, bytes, length);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return false;
-        bytes += n;
-        length -= (size_t)n;
-    }
-    return true;
-}
-
 bool orch_below_write(int root, const char *path, const void *bytes, size_t length, bool durable,
                       GError **error)
 {
@@ -200,7 +187,7 @@ bool orch_below_write(int root, const char *path, const void *bytes, size_t leng
     int fd = parent < 0 ? -1
                         : openat(parent, temporary,
                                  O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
-    bool ok = fd >= 0 && write_all(fd, bytes, length) && (!durable || fsync(fd) == 0) &&
+    bool ok = fd >= 0 && orch_write_all(fd, bytes, length) && (!durable || fsync(fd) == 0) &&
               renameat(parent, temporary, parent, name) == 0;
     if (!ok)
         orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot write '%s'", path);

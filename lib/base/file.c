@@ -3,6 +3,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/sha256.h"
+#include "lib/base/write_all.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -62,27 +63,13 @@ bool orch_file_read(const char *path, size_t max_bytes, char **out, size_t *out_
     return ok;
 }
 
-static bool write_all(int fd, const char *bytes, size_t length)
-{
-    while (length) {
-        ssize_t n = write(fd, bytes, length);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return false;
-        bytes += n;
-        length -= (size_t)n;
-    }
-    return true;
-}
-
 bool orch_file_write(const char *path, const void *bytes, size_t length, bool durable,
                      GError **error)
 {
     static unsigned serial;
     g_autofree char *temporary = g_strdup_printf("%s.tmp%d.%u", path, (int)getpid(), serial++);
     int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    bool ok = fd >= 0 && write_all(fd, bytes, length) && (!durable || fsync(fd) == 0);
+    bool ok = fd >= 0 && orch_write_all(fd, bytes, length) && (!durable || fsync(fd) == 0);
     int saved = errno;
     if (fd >= 0 && close(fd) != 0 && ok) {
         ok = false;
@@ -113,7 +100,7 @@ static bool copy_bytes(int in, int out)
     bool ok = true;
     while (ok && (got = read(in, chunk, CHUNK_BYTES)) > 0)
         ok = is_hole(chunk, got) ? lseek(out, got, SEEK_CUR) >= 0
-                                 : write_all(out, chunk, (size_t)got);
+                                 : orch_write_all(out, chunk, (size_t)got);
     return ok && got == 0 && ftruncate(out, lseek(out, 0, SEEK_CUR)) == 0;
 }
 

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef ORCH_LIB_BASE_WRITE_ALL_H
+#define ORCH_LIB_BASE_WRITE_ALL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/** Writes all bytes to a blocking descriptor, going on after interrupts and short writes. Returns
+ * false with errno set; some of the bytes may have been written then. */
+bool orch_write_all(int fd, const char *bytes, size_t length);
+
+#endif
