@@ -11,15 +11,17 @@ PREFIX=${ORCH_PREFIX:-}   # libraries of another place (conda's $CONDA_PREFIX, a
 # not used (by prefix, or on another system).
 CORE_PACKAGES='gcc:gcc cmake:cmake ninja-build:ninja pkg-config:pkg-config git:git python3:python3
   libglib2.0-dev:glib-2.0 libjansson-dev:jansson libsqlite3-dev:sqlite3 libgit2-dev:libgit2
-  libgsl-dev:gsl libfyaml-dev:libfyaml libcurl4-openssl-dev:libcurl libarchive-dev:libarchive libsoup-3.0-dev:libsoup-3.0
+  libgsl-dev:gsl libfyaml-dev:libfyaml libcurl4-openssl-dev:libcurl libsoup-3.0-dev:libsoup-3.0
   zlib1g-dev:zlib
   libprotobuf-c-dev:libprotobuf-c protobuf-c-compiler:protoc-c
-  libjpeg62-turbo-dev:libjpeg libpng-dev:libpng libc6-dev:gcc make:make gnuplot-nox:'
+  libjpeg62-turbo-dev:libjpeg libpng-dev:libpng libc6-dev:gcc make:make libcairo2-dev:cairo-ft'
 TEST_PACKAGES='libcmocka-dev:cmocka sqlite3:sqlite3 openssh-client:ssh-keygen gnupg:gpg'
-# optional: one PDF of a report (weasyprint); checking and running its notebooks
-PAPER_PACKAGES='weasyprint:weasyprint python3-nbformat: python3-nbconvert: python3-ipykernel:'
+# optional: one PDF of a report (weasyprint) and looking at its pages; checking and running its notebooks
+PAPER_PACKAGES='weasyprint:weasyprint poppler-utils:pdftoppm python3-nbformat: python3-nbconvert: python3-ipykernel:'
 # optional: a browser, in which the tests walk the pages
 BROWSER_PACKAGES='chromium:chromium chromium-driver:chromedriver python3-selenium:'
+# optional: PyTorch itself, against which the tests hold networks, their counts and weights
+PYTORCH_PACKAGES='python3-torch: python3-torchvision:'
 TORCH_PACKAGES='g++:g++ libtorch-dev: dataset-fashion-mnist:'
 
 say()  { printf '%s\n' "$*" >&2; }
@@ -30,13 +32,15 @@ usage() {
 usage: ./build.sh COMMAND
 
   run RECIPE [ARG...]   set up what the recipe needs, then 'orch run RECIPE ARG...'
-  test [ARG...]         set up everything, then all tests (ARG: of ctest, e.g. -L quick)
+  test [ARG...]         set up everything, then all tests (ARG: of ctest, e.g. -L quick); what cannot be
+                        installed here is left out, and the tests that need it are named as skipped
   build                 the core: ready in about a minute, works at once
   torch                 LibTorch and the training plugins as well
   all                   build and torch
   paper                 what 'orch report --pdf' and the notebooks' tests use; not needed for the rest
-  browser               a browser for the tests that walk the pages; they are skipped without one
+  browser               a browser for the tests that walk the pages
   asan [ARG...]         all tests again under AddressSanitizer and UBSan
+  coverage [ARG...]     the tests again (ARG: of ctest), then the lines and branches that they reach, by folder
   install [--prefix D]  into D (default /usr/local; DESTDIR is respected), with manuals, man pages and
                         the header and pkg-config file that plugin authors need
   clean                 remove what was built
@@ -81,6 +85,17 @@ as_root() {
     fi
 }
 
+# install_deb STAGE PACKAGE...: false when apt cannot
+install_deb() {
+    local stage=$1; shift
+    say "installing for $stage:" "$@"
+    local apt='apt-get -qq -o Acquire::Retries=1 -o Acquire::http::Timeout=20 -o DPkg::Lock::Timeout=120'
+    export DEBIAN_FRONTEND=noninteractive
+    # shellcheck disable=SC2086
+    as_root $apt install -y --no-install-recommends "$@" >/dev/null 2>&1 ||
+        { as_root $apt update >/dev/null 2>&1 && as_root $apt install -y --no-install-recommends "$@" >/dev/null 2>&1; }
+}
+
 # need STAGE LIST: installs what is missing of LIST, or says exactly what to install
 need() {
     local stage=$1 list=$2 missing
@@ -93,14 +108,21 @@ need() {
     fi
     missing=$(missing_deb "$list")
     [ -z "$missing" ] && return 0
-    say "installing for $stage:" $missing
-    export DEBIAN_FRONTEND=noninteractive
     # shellcheck disable=SC2086
-    { as_root apt-get install -y -qq --no-install-recommends $missing >/dev/null 2>&1 ||
-        { as_root apt-get update -qq && as_root apt-get install -y -qq --no-install-recommends $missing >/dev/null; }; } ||
+    install_deb "$stage" $missing ||
         { say "could not install with apt (no root, or no network). The packages:"
           say "  apt-get install" $missing
           die "install them, or point ORCH_PREFIX to a place that has them"; }
+}
+
+# want STAGE LIST: installs what is missing of LIST where that is possible, and says so where it is not
+want() {
+    local stage=$1 list=$2 missing
+    has_apt || return 0
+    missing=$(missing_deb "$list")
+    # shellcheck disable=SC2086
+    [ -z "$missing" ] || install_deb "$stage" $missing ||
+        say "could not install" $missing "(no root, or no network): the tests of $stage are skipped"
 }
 
 # ---- building -----------------------------------------------------------------------------------
@@ -122,8 +144,8 @@ configure() { # configure FOLDER CMAKE-ARGS...
     fi
 }
 
-compile() { # compile FOLDER
-    ninja -C "$1" -k 1 >"$1.log" 2>&1 || { grep -v '^\[' "$1.log" | head -n 60 >&2; die "building failed; all of it is in $1.log"; }
+compile() { # compile FOLDER [TARGET]
+    ninja -C "$1" -k 1 ${2:+"$2"} >"$1.log" 2>&1 || { grep -v '^\[' "$1.log" | head -n 60 >&2; die "building failed; all of it is in $1.log"; }
 }
 
 torch_is_there() {
@@ -141,7 +163,7 @@ torch_state() { [ -f "$BUILD/.torch" ] && echo on || echo off; }
 build_core() {
     need 'the core' "$CORE_PACKAGES"
     configure "$BUILD" -DORCH_TORCH="$(torch_state)"
-    compile "$BUILD"
+    compile "$BUILD" product # the tests follow where they are run
     ln -sfn "$BUILD/orch" orch
 }
 
@@ -190,13 +212,47 @@ next() { say ''; say "next: ./orch run $1    # $2"; }
 
 # ---- commands -----------------------------------------------------------------------------------
 
+# Does a Python that the tests look for have a module?
+python_has() {
+    local python
+    for python in python3 /usr/bin/python3; do
+        "$python" -c "import importlib.util as u, sys; sys.exit(not u.find_spec('$1'))" 2>/dev/null && return 0
+    done
+    return 1
+}
+
+# Each test that was skipped, wholly or in part, with its reason
+skipped() {
+    awk '/^[0-9]+\/[0-9]+ Testing: / { name = $3 }
+         /^skipped: / { sub(/^skipped: /, ""); print "  " name ": " $0; count++ }
+         END { if (!count) print "  no test was skipped" }' "$1/Testing/Temporary/LastTest.log" >&2
+}
+
 run_tests() {
+    local failed=0
     need 'the tests' "$TEST_PACKAGES"
     build_torch
+    want 'the pages' "$BROWSER_PACKAGES"
+    want 'reports on paper' "$PAPER_PACKAGES"
+    python_has torchvision || want "PyTorch's own counts" "$PYTORCH_PACKAGES"
     configure "$BUILD" -DORCH_TORCH=on
     compile "$BUILD"
     table
-    ctest --test-dir "$BUILD" --output-on-failure -j 2 "$@"
+    ctest --test-dir "$BUILD" --output-on-failure -j 2 "$@" || failed=$?
+    say ''; say 'skipped:'; skipped "$BUILD"
+    return $failed
+}
+
+run_coverage() {
+    local failed=0
+    need 'the tests' "$TEST_PACKAGES"
+    build_core
+    configure "$BUILD-coverage" -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS=--coverage -DORCH_COVERAGE=on -DORCH_TORCH=off
+    compile "$BUILD-coverage"
+    find "$BUILD-coverage" -name '*.gcda' -delete
+    ctest --test-dir "$BUILD-coverage" --output-on-failure -j 2 -LE 'bench|reference' "$@" || failed=$?
+    python3 tests/coverage/table.py . "$BUILD-coverage"
+    return $failed
 }
 
 run_asan() {
@@ -239,9 +295,10 @@ case $command in
     paper) need 'reports on paper' "$PAPER_PACKAGES" ;;
     browser) need 'a browser for tests' "$BROWSER_PACKAGES" ;;
     asan) run_asan "$@" ;;
+    coverage) run_coverage "$@" ;;
     install) run_install "$@" ;;
-    clean) rm -rf "$BUILD" "$BUILD-asan" "$BUILD.log" "$BUILD-asan.log" orch ;;
-    packages) for stage in CORE TEST PAPER BROWSER TORCH; do list="${stage}_PACKAGES"; printf '%s: %s\n' "$stage" "$(names "${!list}")"; done ;;
+    clean) rm -rf "$BUILD" "$BUILD-asan" "$BUILD-coverage" "$BUILD.log" "$BUILD-asan.log" "$BUILD-coverage.log" orch ;;
+    packages) for stage in CORE TEST PAPER BROWSER PYTORCH TORCH; do list="${stage}_PACKAGES"; printf '%s: %s\n' "$stage" "$(names "${!list}")"; done ;;
     help | -h | --help) usage ;;
     *) usage >&2; die "unknown command '$command'" ;;
 esac

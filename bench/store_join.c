@@ -77,7 +77,7 @@ static void record_run(struct orch_store *store, int64_t number, int point_count
         .source_tree = "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
         .source_branch = "main",
         .fingerprint = print,
-        .where_key = "2x Tesla V100-SXM2-16GB",
+        .device_key = "2x Tesla V100-SXM2-16GB",
         .seed = (uint64_t)number,
         .repeat = 1,
         .attempt = 1,

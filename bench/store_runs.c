@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * How long the questions take that a user waits for, in a store of many runs: opening it and
- * listing the newest 20 (`orch ls`), with filters; what spares a trial and its history (`orch
- * plan`, 100 trials); a run by a few characters. Each opens the store anew. Prints milliseconds,
- * the best of five; exit 1 when a line is above --most-ms.
+ * listing the newest 20 (`orch ls`), with filters; the run reused for a trial and the trial's
+ * history (`orch plan`, 100 trials); a run by a few characters. Each opens the store anew. Prints
+ * milliseconds, the best of five; exit 1 when a line is above --most-ms.
  */
 #include "store/internal.h"
 
@@ -91,7 +91,7 @@ static void plan_done(struct orch_store *store)
 {
     for (int i = 1; i <= 100; i++) {
         g_autofree char *fingerprint = g_strdup_printf("%064x", i * 900);
-        orch_run_free(orch_store_find_spare(store, fingerprint, "w", 0, NULL));
+        orch_run_free(orch_store_find_reusable(store, fingerprint, "w", 0, NULL));
     }
 }
 
@@ -126,7 +126,7 @@ int main(int argc, char **argv)
         {"newest 20 of one experiment", ls_experiment, true},
         {"newest 20 that failed", ls_failed, true},
         {"newest 20 by a condition", ls_where, false},
-        {"what spares 100 trials", plan_done, true},
+        {"the runs reused for 100 trials", plan_done, true},
         {"history of 100 unknown trials", plan_history, false},
         {"a run by its last digits", by_tail, true},
     };

@@ -7,6 +7,17 @@ function(orch_library name)
   target_link_libraries(${name} PUBLIC ${ARGN})
 endfunction()
 
+# orch_embed(TARGET NAME FILE): builds FILE (relative to the root) into TARGET, as the text
+# 'extern const char NAME[]' of 'extern const unsigned long NAME_LENGTH' bytes, so that the program has it wherever it runs. Made anew when FILE changes.
+function(orch_embed target name file)
+  set(out ${CMAKE_CURRENT_BINARY_DIR}/embedded/${name}.c)
+  add_custom_command(OUTPUT ${out} VERBATIM
+    COMMAND ${CMAKE_COMMAND} -DNAME=${name} -DFILE=${CMAKE_SOURCE_DIR}/${file} -DOUT=${out}
+            -P ${CMAKE_SOURCE_DIR}/cmake/embed.cmake
+    DEPENDS ${CMAKE_SOURCE_DIR}/${file} ${CMAKE_SOURCE_DIR}/cmake/embed.cmake)
+  target_sources(${target} PRIVATE ${out})
+endfunction()
+
 # orch_plugin(NAME [DEPS...]): plugins/NAME/*.c as build/plugins/NAME.so, exporting one symbol.
 function(orch_plugin name)
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/plugins/${name}/*.c)

@@ -15,6 +15,9 @@ install(FILES ${CMAKE_SOURCE_DIR}/include/orch/plugin.h DESTINATION include/orch
 
 install(FILES ${CMAKE_SOURCE_DIR}/README.md ${CMAKE_SOURCE_DIR}/LICENSE ${CMAKE_SOURCE_DIR}/CHANGELOG.md
         DESTINATION share/doc/orch)
-install(DIRECTORY ${CMAKE_SOURCE_DIR}/docs/ DESTINATION share/doc/orch/docs FILES_MATCHING PATTERN *.md PATTERN *.tsv)
+install(FILES ${CMAKE_SOURCE_DIR}/share/fonts/LICENSE DESTINATION share/doc/orch RENAME LICENSE.DejaVuSans)
+install(DIRECTORY ${CMAKE_SOURCE_DIR}/docs/ DESTINATION share/doc/orch/docs FILES_MATCHING PATTERN *.md)
+install(DIRECTORY ${CMAKE_SOURCE_DIR}/share/hardware DESTINATION share/orch)
+install(FILES ${CMAKE_SOURCE_DIR}/share/questions.tsv DESTINATION share/orch)
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/recipes/ DESTINATION share/doc/orch/recipes
         FILES_MATCHING PATTERN *.recipe)

@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#define TOLERANCE 1e-10 /* of singular values to the largest */
+#define TOLERANCE 1e-10 /* for singular values, relative to the largest */
 
 static const char *category_of(const struct orch_aigauge_job *job,
                                enum orch_aigauge_reading reading)
@@ -87,7 +87,7 @@ static bool check_jobs(const struct orch_aigauge_job *jobs, const double *y, siz
 static bool solve(struct orch_aigauge *fit, const struct orch_aigauge_job *jobs, const double *y,
                   size_t count)
 {
-    /* GSL wants as many rows as columns: rows of zeroes say nothing */
+    /* GSL needs at least as many rows as columns; rows of zeros change nothing */
     size_t cols = fit->terms->len, rows = MAX(count, cols);
     gsl_matrix *x = gsl_matrix_calloc(rows, cols), *covariance = gsl_matrix_alloc(cols, cols);
     gsl_vector *right = gsl_vector_calloc(rows), *solution = gsl_vector_alloc(cols);

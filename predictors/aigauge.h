@@ -4,8 +4,8 @@
  *
  *     y = b0 + sum_i b_i I_i + b5 W + b6 B/(T+1) + b7 B/(W F)
  *
- * W are the workers, B the batch, T the CPU threads, F the GPU's peak. The lecture does not define
- * I: there are four of them, as there are GPU types and networks, so both readings are offered.
+ * with workers W, batch B, CPU threads T and the GPU's peak F. The lecture does not define I. There
+ * are four of them, like GPU types and networks, so both readings are supported.
  */
 #ifndef ORCH_PREDICTORS_AIGAUGE_H
 #define ORCH_PREDICTORS_AIGAUGE_H
@@ -23,11 +23,11 @@ struct orch_aigauge_job {
 };
 
 enum orch_aigauge_reading {
-    ORCH_AIGAUGE_BY_GPU, /* I: one of each GPU type */
-    ORCH_AIGAUGE_BY_NET, /* I: one of each network */
+    ORCH_AIGAUGE_BY_GPU, /* I: indicators of GPU types */
+    ORCH_AIGAUGE_BY_NET, /* I: indicators of networks */
 };
 
-#define ORCH_AIGAUGE_NUMBERS 3 /* terms behind the categories */
+#define ORCH_AIGAUGE_NUMBERS 3 /* terms after the categories */
 
 struct orch_aigauge_term {
     char *name; /* "1", "V100", "W", "B/(T+1)", "B/(W F)" */
@@ -37,17 +37,18 @@ struct orch_aigauge_term {
 struct orch_aigauge {
     enum orch_aigauge_reading reading;
     GArray *terms; /* struct orch_aigauge_term: 1, the categories, W, B/(T+1), B/(W F) */
-    size_t rank;   /* terms that the jobs tell apart; with fewer than terms->len, of all solutions
-                      the one with the smallest coefficients */
+    size_t rank;   /* independent terms over the jobs; if below terms->len, the solution is the one
+                      with the smallest coefficients */
 };
 
-/** Least squares by singular values, so that terms which say the same (the categories together and
- * the constant; W when all jobs have equally many workers) share the weight. ORCH_ERROR_USAGE for
- * no jobs, and for a job of which a term is not a number, named. The caller frees. */
+/** Least squares by singular value decomposition. Dependent terms (the categories and the constant;
+ * W if all jobs have equally many workers) get the solution of least norm. Fails with
+ * ORCH_ERROR_USAGE without jobs, or naming a job with a term that is not a finite number. Caller
+ * frees. */
 struct orch_aigauge *orch_aigauge_fit(const struct orch_aigauge_job *jobs, const double *y,
                                       size_t count, enum orch_aigauge_reading reading,
                                       GError **error);
-/** A category that was not there has no indicator: the constant speaks for it. */
+/** An unknown category has no indicator, so the prediction uses the constant alone for it. */
 double orch_aigauge_predict(const struct orch_aigauge *fit, const struct orch_aigauge_job *job);
 void orch_aigauge_free(struct orch_aigauge *fit);
 

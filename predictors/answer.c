@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What was learned answers: by the question that each row poses. */
+/* Prediction of rows, each by the question that applies to it. */
 #include "lib/base/reals.h"
 #include "predictors/question.h"
 
@@ -7,17 +7,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LONE_SPREAD                                                                                \
-    0.8 /* half width of the logarithm where one level was seen, so that none could be             \
-           left out: 90 % of what GPUs of an architecture never measured are off by                \
-           (BORROWED_SPREAD of predictors/prior.c) */
-#define THREADS_WORTH 50 /* rows below which threads cost more than they bring */
-#define MANY_MODELS 6    /* fewer have threads of their own where those are worth it */
-#define BEYOND_SPREAD                                                                              \
-    0.6 /* half width for a number e times beyond what was seen (bench/beyond.py) */
+/* Least half width (log scale) when only one level was measured. It covers 90 % of the errors for
+ * GPUs of an unmeasured architecture (BORROWED_SPREAD of predictors/prior.c). */
+#define LONE_SPREAD 0.8
+#define THREADS_WORTH 50 /* with fewer rows, starting threads costs more than it saves */
+#define MANY_MODELS 6    /* with fewer models, each model uses threads itself */
+/* Half width for a number e times outside the training range (bench/beyond.py). */
+#define BEYOND_SPREAD 0.6
 
-/* Which rows pose a question: those with a level never seen. */
-static void pose(const struct orch_question *q, const struct orch_rows *rows, bool *out)
+/* Marks the rows to which the question applies: those with an unseen level. */
+static void mark_rows(const struct orch_question *q, const struct orch_rows *rows, bool *out)
 {
     int column = orch_matrix_find(rows->matrix, q->column);
     for (size_t i = 0; i < rows->rows; i++)
@@ -37,15 +36,14 @@ static void pose(const struct orch_question *q, const struct orch_rows *rows, bo
     }
 }
 
-/* Where none of those that count has an answer, the one that was kept for that (it is last). */
-static void ask_last_resort(const struct orch_question *q, const struct orch_rows *rows,
-                            double *mixed)
+/* Fills gaps of the ensemble with the fallback member, which is last and has weight 0. */
+static void fill_gaps(const struct orch_question *q, const struct orch_rows *rows, double *mixed)
 {
     const struct orch_member *last = q->member_count ? &q->members[q->member_count - 1] : NULL;
-    bool is_asked = false;
+    bool has_gaps = false;
     for (size_t i = 0; i < rows->rows; i++)
-        is_asked |= isnan(mixed[i]);
-    if (!is_asked || !last || last->trial.weight > 0)
+        has_gaps |= isnan(mixed[i]);
+    if (!has_gaps || !last || last->candidate.weight > 0)
         return;
     g_autofree double *own = g_new(double, rows->rows + 1);
     orch_member_predict(last, rows, own);
@@ -53,31 +51,32 @@ static void ask_last_resort(const struct orch_question *q, const struct orch_row
         mixed[i] = isnan(mixed[i]) ? own[i] : mixed[i];
 }
 
-/* Logarithms of the answers and half the widths of their intervals, of rows `which`. */
+/* Log predictions and half widths of their intervals for the rows `which`. */
 static void answer_question(struct orch_question *q, const struct orch_rows *rows,
                             const size_t *which, size_t count, double *mixed, double *half)
 {
     g_autoptr(GError) broken = NULL;
     if (!orch_question_ready(q, &broken))
-        q->member_count = 0; /* answers NaN */
+        q->member_count = 0; /* then all predictions are NaN */
     struct orch_rows *picked = orch_rows_pick(rows, which, count);
     struct orch_rows *view = orch_question_rows(q, picked);
     double **answers = orch_answers_new((size_t)q->member_count, count);
     g_autofree double *spread = g_new(double, count + 1);
     double weights[ORCH_MEMBERS_MAX];
-    int asked = 0;
+    int used = 0;
     for (int i = 0; i < q->member_count; i++) {
-        weights[i] = q->members[i].trial.weight;
-        asked += weights[i] > 0;
+        weights[i] = q->members[i].candidate.weight;
+        used += weights[i] > 0;
     }
-#pragma omp parallel for schedule(dynamic, 1) if (asked >= MANY_MODELS && count >= THREADS_WORTH)
+#pragma omp parallel for schedule(dynamic, 1) if (used >= MANY_MODELS && count >= THREADS_WORTH)
     for (int i = 0; i < q->member_count; i++) {
         if (weights[i] > 0)
             orch_member_predict(&q->members[i], view, answers[i]);
     }
-    orch_mix_apply(answers, weights, (size_t)q->member_count, count, q->column, mixed, spread);
-    ask_last_resort(q, view, mixed);
-    orch_width_of(&q->width, view, mixed, spread, half);
+    orch_stacking_predict(answers, weights, (size_t)q->member_count, count, q->column, mixed,
+                          spread);
+    fill_gaps(q, view, mixed);
+    orch_conformal_half_widths(&q->interval, view, mixed, spread, half);
     for (size_t k = 0; k < count && q->is_lone; k++)
         half[k] = MAX(half[k], LONE_SPREAD);
     orch_answers_free(answers);
@@ -85,8 +84,8 @@ static void answer_question(struct orch_question *q, const struct orch_rows *row
     orch_rows_free(picked);
 }
 
-/* Beyond the numbers seen the time may bend. What belongs to a level never seen (a network's
- * counts) is allowed for by the levels that were left out. */
+/* Widens intervals for numbers outside the training range. Facts of an unseen level (a network's
+ * counts) are excluded: holding out whole levels already accounts for them. */
 static void widen_beyond(const struct orch_learned *l, const struct orch_rows *rows, int question,
                          const struct orch_answer *out, double *half)
 {
@@ -98,16 +97,16 @@ static void widen_beyond(const struct orch_learned *l, const struct orch_rows *r
             half[i] = hypot(half[i], BEYOND_SPREAD * beyond[i]);
 }
 
-/* Answers the rows that pose question k. One that was answered before (its GPU is new, its network
- * too) keeps its answer: both questions' errors meet in it, and they know nothing of each other. */
+/* Predicts the rows to which question k applies. A row that already has a prediction (GPU and
+ * network are both unseen) keeps it; the interval combines both errors as independent. */
 static void answer_all(const struct orch_learned *l, const struct orch_rows *rows, int k,
-                       const bool *poses, struct orch_answer *out, double *logs, double *half)
+                       const bool *applies, struct orch_answer *out, double *logs, double *half)
 {
     g_autofree size_t *which = g_new(size_t, rows->rows + 1);
     g_autofree double *mixed = g_new(double, rows->rows + 1), *own = g_new(double, rows->rows + 1);
     size_t count = 0;
     for (size_t i = 0; i < rows->rows; i++)
-        if (poses[i])
+        if (applies[i])
             which[count++] = i;
     if (count)
         answer_question(l->questions[k], rows, which, count, mixed, own);
@@ -123,19 +122,19 @@ static void answer_all(const struct orch_learned *l, const struct orch_rows *row
 void orch_learned_predict(const struct orch_learned *l, const struct orch_rows *rows,
                           struct orch_answer *out)
 {
-    g_autofree bool *poses = g_new(bool, rows->rows + 1);
+    g_autofree bool *applies = g_new(bool, rows->rows + 1);
     g_autofree double *logs = g_new0(double, rows->rows + 1),
                       *half = g_new0(double, rows->rows + 1);
     g_autofree double *distances = g_new(double, rows->rows + 1);
     for (size_t i = 0; i < rows->rows; i++)
         out[i].question = -1;
     for (int k = 1; k < l->count; k++) {
-        pose(l->questions[k], rows, poses);
-        answer_all(l, rows, k, poses, out, logs, half);
+        mark_rows(l->questions[k], rows, applies);
+        answer_all(l, rows, k, applies, out, logs, half);
     }
     for (size_t i = 0; i < rows->rows; i++)
-        poses[i] = out[i].question < 0;
-    answer_all(l, rows, 0, poses, out, logs, half);
+        applies[i] = out[i].question < 0;
+    answer_all(l, rows, 0, applies, out, logs, half);
     for (int k = 0; k < l->count; k++)
         widen_beyond(l, rows, k, out, half);
     orch_nearness_of(l->nearness, rows->matrix, distances);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Loss curves in the caller's units: what is asked, the fit (curve_fit.c) scaled there and back,
- * what a curve says, and stages. */
+/* Loss curves in the caller's units: validation, scaling around the fit (curve_fit.c), evaluation,
+ * and stages. */
 #include "predictors/curve.h"
 
 #include "lib/base/error.h"
@@ -8,11 +8,6 @@
 
 #include <math.h>
 #include <string.h>
-
-int orch_curve_params(enum orch_curve_form form)
-{
-    return form == ORCH_CURVE_OPTIMUS ? 3 : 4;
-}
 
 static double largest(const double *v, size_t count)
 {
@@ -30,7 +25,7 @@ static double least(const double *v, size_t count)
     return found;
 }
 
-/* --- from the caller's units and back --- */
+/* --- scaling back to the caller's units --- */
 
 static void unscale(enum orch_curve_form form, double *b, double k_scale, double loss_scale)
 {
@@ -53,7 +48,7 @@ static size_t different(const double *k, size_t count)
     return found;
 }
 
-/* What is wrong with one point; NULL when nothing is. */
+/* Returns the problem with a point, or NULL. */
 static const char *point_complaint(const double *k, const double *loss, size_t i)
 {
     if (!isfinite(k[i]) || k[i] < 0)
@@ -98,7 +93,8 @@ static bool check_options(const struct orch_curve_options *o, const double *loss
     return !what;
 }
 
-/* Fits checked points with k counted from start_k and losses divided by `maximum` inside. */
+/* Fits validated points. k is counted from start_k and losses are divided by `maximum`
+ * internally. */
 static void fit_checked(const double *k, const double *loss, size_t count, double start_k,
                         double maximum, const struct orch_curve_options *o, struct orch_curve *out)
 {
@@ -176,7 +172,7 @@ bool orch_curve_fit(const double *k, const double *loss, size_t count,
     return true;
 }
 
-/* --- what a curve says --- */
+/* --- evaluation --- */
 
 double orch_curve_loss(const struct orch_curve *curve, double k)
 {
@@ -189,7 +185,7 @@ double orch_curve_limit(const struct orch_curve *curve)
     return curve->loss_scale * orch_curve_form_limit(curve->form, curve->b);
 }
 
-/* The k, from the start, at which the form is `loss`; may be infinite or below 0. */
+/* The k, counted from the start, at which the form equals `loss`; may be infinite or negative. */
 static double form_inverse(enum orch_curve_form form, const double *b, double loss)
 {
     if (form == ORCH_CURVE_OPTIMUS)
@@ -228,7 +224,7 @@ bool orch_curve_reach(const struct orch_curve *curve, double loss, double *out_k
 int orch_curve_stop_epoch(const struct orch_curve *curve, const struct orch_stop_rule *rule,
                           int progress)
 {
-    /* the curve never rises, so the fall over the whole window is the largest */
+    /* the curve never rises, so the fall over the whole window is the largest one */
     int window = MAX(rule->epochs - 1, 0);
     for (int e = MAX(progress, window); e <= rule->last_epoch; e++) {
         double before = orch_curve_loss(curve, (e - window) * rule->k_per_epoch);

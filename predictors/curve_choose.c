@@ -3,10 +3,10 @@
 
 #include <math.h>
 
-/* Relative errors of the loss below this are rounding: any form that gets there fits. */
+/* Relative errors of the loss below this are rounding errors, so the fit is exact. */
 #define EXACT 1e-9
 #define STRONG_EVIDENCE 6
-#define POINTS_A_PARAMETER 2 /* with fewer the form with more of them always wins */
+#define POINTS_A_PARAMETER 2 /* with fewer points the form with more parameters always wins */
 
 struct orch_goodness orch_stages_judge(const struct orch_stages *stages, const double *k,
                                        const double *loss, size_t count, double from_k)
@@ -37,7 +37,7 @@ struct orch_goodness orch_stages_judge(const struct orch_stages *stages, const d
     return out;
 }
 
-/* Of errors that are normal and independent; -HUGE_VAL for an exact fit. */
+/* Bayesian information criterion for independent normal errors; -HUGE_VAL for an exact fit. */
 static double information(const struct orch_stages *stages, const double *k, const double *loss,
                           size_t count)
 {

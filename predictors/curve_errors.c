@@ -21,7 +21,8 @@ static void gradient_at(const struct orch_curve *curve, double k, double *out)
     out[2] = 1;
 }
 
-/* J'J of the free parameters, and the sum of squared errors. Returns the number of points. */
+/* Computes J'J of the free parameters and the sum of squared errors. Returns the number of
+ * points. */
 static size_t gather(const struct orch_curve *curve, const double *k, const double *loss,
                      size_t count, double end_k, double information[PARAMS][PARAMS],
                      double *out_sse)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A fit runs on losses divided by their maximum and k by theirs, so that parameters are of the
- * order of 1, and is scaled back. Both forms are a constant and one term that is linear once d (and
- * c) are known: a grid over those with non-negative least squares inside (variable projection)
- * finds the right valley, and bounded damped Gauss-Newton steps (levmar) finish there. The optimus
- * form also starts at the balanced reciprocal fit; the lower end wins. A single start was
- * rejected: b1 and d run off to infinity on straight stretches, and from there no step leads back.
+ * The fit runs on losses divided by their maximum and k divided by its span, so that parameters are
+ * of order 1, and scales back. Both forms are a constant plus one term that is linear once d (and
+ * c) are given. A grid over those, with non-negative least squares inside (variable projection),
+ * finds a start near the global minimum; bounded damped Gauss-Newton steps (levmar) converge from
+ * there. The optimus form also starts from the balanced reciprocal fit, and the better result is
+ * used. A single start was rejected because b1 and d diverge on straight stretches of the curve.
  */
 #include "predictors/curve_private.h"
 #include "predictors/levmar.h"
@@ -14,14 +14,14 @@
 #include <math.h>
 #include <string.h>
 
-/* Beyond this c the power law is an exponential with d running off; d is at most so many times the
- * span of k for the same reason. */
+/* Beyond these bounds the power law is practically an exponential with diverging d. SHIFT_MAX is in
+ * units of the span of k. */
 #define EXPONENT_MAX 10
 #define SHIFT_MAX 1e4
-/* a curve that falls by less than this share over its points is flat */
+/* a curve that falls by less than this share over its points counts as flat */
 #define FLAT 1e-12
 
-/* --- the forms, in fitted units --- */
+/* --- the forms, in scaled units --- */
 
 double orch_curve_form_at(enum orch_curve_form form, const double *b, double k)
 {
@@ -30,7 +30,7 @@ double orch_curve_form_at(enum orch_curve_form form, const double *b, double k)
     return b[1] > 0 ? b[0] + b[1] * pow(k + b[3], -b[2]) : b[0];
 }
 
-/* What a form tends to. */
+/* Limit of a form for large k. */
 double orch_curve_form_limit(enum orch_curve_form form, const double *b)
 {
     if (form == ORCH_CURVE_OPTIMUS)
@@ -81,8 +81,8 @@ void orch_curve_points_weigh(struct orch_curve_points *f, enum orch_curve_weight
     }
 }
 
-/* In a fit the power law is a + h ((k + d) / (k0 + d))^-c, k0 the first point: its height h there
- * is known whatever c and d are, where b = h (k0 + d)^c runs along a narrow valley with them. */
+/* The fit uses the power law as a + h ((k + d) / (k0 + d))^-c with k0 the first point. The height h
+ * is well determined for any c and d, while b = h (k0 + d)^c is strongly correlated with them. */
 static double fit_at(const struct orch_curve_points *f, const double *b, double k)
 {
     if (f->form == ORCH_CURVE_OPTIMUS)
@@ -155,7 +155,7 @@ static void polish(const struct orch_curve_points *f, double *b)
     orch_levmar_solve(&problem, b);
 }
 
-/* Keeps `b` when it is better than what `best` holds. */
+/* Replaces `best` by `b` if `b` fits better. */
 static void keep_better(const struct orch_curve_points *f, const double *b, double *best,
                         double *best_sse)
 {
@@ -166,7 +166,7 @@ static void keep_better(const struct orch_curve_points *f, const double *b, doub
     }
 }
 
-/* The best constant and factor for a shift and an exponent; false when rounding is in the way. */
+/* Best constant and factor for a given shift and exponent; false on numerical failure. */
 static bool project(struct orch_curve_points *f, double exponent, double shift, double *out_b)
 {
     for (size_t i = 0; i < f->count; i++) {
@@ -198,8 +198,8 @@ static void project_all(struct orch_curve_points *f, const double *exponents, si
         }
 }
 
-/* Non-negative least squares of the reciprocal for b2 = the least loss less exp(log_gap) of it;
- * returns the sum of squares of the loss. */
+/* Non-negative least squares of the reciprocal with b2 = (1 - exp(log_gap)) * least loss. Returns
+ * the sum of squared errors of the loss. */
 static double reciprocal_at(struct orch_curve_points *f, bool is_balanced, double low_loss,
                             double log_gap, double *out_b)
 {
@@ -218,7 +218,7 @@ static double reciprocal_at(struct orch_curve_points *f, bool is_balanced, doubl
     return fit_sse(f, out_b);
 }
 
-/* The least along log_gap between two ends, by the golden section, kept where it is better. */
+/* Golden-section search over log_gap; keeps the result if it is better than `best`. */
 static void golden_section(struct orch_curve_points *f, bool is_balanced, double low_loss,
                            double low, double high, double *best, double *best_sse)
 {
@@ -246,13 +246,13 @@ static void golden_section(struct orch_curve_points *f, bool is_balanced, double
         keep_better(f, b, best, best_sse);
 }
 
-/* The reciprocal form; b2 is the one whose curve is nearest to the losses, since errors of
- * reciprocals of different b2 do not compare. With plain weights there is a second valley where b1
- * is 0, so each low point of the grid is looked into. */
+/* The reciprocal fit. Chooses the b2 whose curve is nearest to the losses, because errors of
+ * reciprocals are not comparable between different b2. With plain weights there is a second local
+ * minimum at b1 = 0, so the search refines each local minimum of the grid. */
 static void reciprocal(struct orch_curve_points *f, bool is_balanced, double *best,
                        double *best_sse)
 {
-    enum { GAPS = 113 }; /* of the least loss: 1 down to 1e-7, 16 a decade */
+    enum { GAPS = 113 }; /* gap as a share of the least loss: 1 down to 1e-7, 16 per decade */
     double low_loss = least(f->loss, f->count), sse[GAPS], step = -log(10) / 16;
     if (low_loss <= 0)
         return;
@@ -279,7 +279,7 @@ double orch_curve_points_mean(const struct orch_curve_points *f)
     return sum / weights;
 }
 
-/* The direct fit of the optimus form: the lower of the two starts' ends. */
+/* Direct fit of the optimus form from two starts. */
 static void direct_optimus(struct orch_curve_points *f, double *best, double *best_sse)
 {
     double paper[ORCH_CURVE_PARAMS_MAX] = {0}, grid[ORCH_CURVE_PARAMS_MAX] = {0};
@@ -305,7 +305,8 @@ static void direct_power(struct orch_curve_points *f, double *best, double *best
         polish(f, b);
         keep_better(f, b, best, best_sse);
     }
-    /* the optimus fit, as a power law of exponent 1: the same or better comes of it */
+    /* The optimus fit as a power law with exponent 1 is another start: the result is never
+     * worse. */
     double optimus[ORCH_CURVE_PARAMS_MAX] = {0};
     f->form = ORCH_CURVE_OPTIMUS;
     sse = HUGE_VAL;
@@ -321,7 +322,7 @@ static void direct_power(struct orch_curve_points *f, double *best, double *best
     keep_better(f, b, best, best_sse);
 }
 
-/* Fits in scaled units; true when the result falls. */
+/* Fits in scaled units. Returns true if the result falls. */
 bool orch_curve_solve(struct orch_curve_points *f, enum orch_curve_method method, double *b)
 {
     double sse = HUGE_VAL;
@@ -336,9 +337,14 @@ bool orch_curve_solve(struct orch_curve_points *f, enum orch_curve_method method
     if (sse < HUGE_VAL && sse < fit_sse(f, flat) &&
         fit_at(f, b, f->k[0]) - fit_at(f, b, last) > FLAT) {
         if (f->form == ORCH_CURVE_POWER)
-            b[1] *= pow(f->k[0] + b[3], b[2]); /* from height to factor */
+            b[1] *= pow(f->k[0] + b[3], b[2]); /* converts the height to the factor b */
         return true;
     }
     memcpy(b, flat, sizeof flat);
     return false;
+}
+
+int orch_curve_params(enum orch_curve_form form)
+{
+    return form == ORCH_CURVE_OPTIMUS ? 3 : 4;
 }

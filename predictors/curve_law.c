@@ -9,19 +9,19 @@
 #include <math.h>
 #include <string.h>
 
-/* A singular value below this share of the largest: columns that are combinations of others. */
+/* Columns are linearly dependent if a singular value is below this share of the largest. */
 #define DEPENDENT 1e-8
-/* Parameters that reach down to so small a share of the largest are no logarithms. */
+/* A parameter with values below this share of its largest is not fitted as a logarithm. */
 #define LOG_SHARE 0.01
 #define SIGNIFICANT 0.05
-/* Sums of squares below this share of the whole are rounding. */
+/* Sums of squares below this share of the total are rounding errors. */
 #define ROUNDING 1e-20
 
 /* ---- least squares ----------------------------------------------------------------------------
  */
 
 /* Least squares of y on the columns of x (rows x cols, row-major). Returns the sum of squared
- * errors, and the rank. Dependent columns share what they explain (least norm). */
+ * errors and the rank. Dependent columns get the solution of least norm. */
 static double solve(const double *x, const double *y, size_t rows, size_t cols, double *out,
                     size_t *out_rank)
 {
@@ -41,7 +41,7 @@ static double solve(const double *x, const double *y, size_t rows, size_t cols, 
 static void solve_padded(const double *x, const double *y, size_t rows, size_t cols, double *out,
                          double *out_sse, size_t *out_rank)
 {
-    /* the library wants at least as many rows as columns: rows of zeroes change nothing */
+    /* GSL needs at least as many rows as columns; rows of zeros change nothing */
     size_t padded = MAX(rows, cols);
     g_autofree double *a = g_new0(double, padded *cols), *b = g_new0(double, padded);
     memcpy(a, x, rows * cols * sizeof *a);
@@ -51,7 +51,7 @@ static void solve_padded(const double *x, const double *y, size_t rows, size_t c
     gsl_set_error_handler(handler);
 }
 
-/* ---- does the device matter? ------------------------------------------------------------------
+/* ---- test of the device's effect --------------------------------------------------------------
  */
 
 static double mean_of(const struct orch_law_data *d, int output)
@@ -72,7 +72,7 @@ static void fill_factors(const struct orch_law_data *d, bool with_devices, doubl
     }
 }
 
-/* Squared errors of y with networks, and devices, as factors. */
+/* Sum of squared errors of y with networks, and optionally devices, as factors. */
 static double factor_sse(const struct orch_law_data *d, const double *y, bool with_devices,
                          double *out_effects, size_t *out_rank)
 {
@@ -86,7 +86,7 @@ static double factor_sse(const struct orch_law_data *d, const double *y, bool wi
     return sse;
 }
 
-/* The largest difference of two effects, as a share of the parameter. */
+/* Largest difference between two effects, as a share of the parameter. */
 static double spread(const struct orch_law_data *d, const double *effects, int output, bool is_log)
 {
     double low = 0, high = 0, mean = mean_of(d, output);
@@ -99,7 +99,7 @@ static double spread(const struct orch_law_data *d, const double *effects, int o
     return high > low ? (high - low) / fabs(mean) : 0;
 }
 
-/* `effects`: of each device over the first. */
+/* `effects`: of each device relative to the first. */
 static struct orch_law_test test_device(const struct orch_law_data *d, const double *y, int output,
                                         bool is_log, double *effects)
 {
@@ -131,7 +131,7 @@ static struct orch_law_test test_device(const struct orch_law_data *d, const dou
 /* ---- lines over networks ----------------------------------------------------------------------
  */
 
-/* The features centred and scaled, so that dependence does not hang on units. */
+/* The features centred and scaled, so that the dependence test does not depend on units. */
 struct scaled {
     double *x; /* networks x ORCH_LAW_FEATURES */
     double centre[ORCH_LAW_FEATURES], scale[ORCH_LAW_FEATURES];
@@ -154,9 +154,9 @@ static void scale_features(const struct orch_law_data *d, struct scaled *s)
     }
 }
 
-/* Least squares of y on the chosen features over all rows but those of network `without` (-1:
- * none). out: intercept and a slope for each feature, of scaled features. False: the columns are
- * dependent, or the rows too few. */
+/* Least squares of y on the features in `mask` over all rows except those of network `without` (-1:
+ * none). out: intercept and one slope per feature, for scaled features. Returns false if the
+ * columns are dependent or there are too few rows. */
 static bool fit_line(const struct orch_law_data *d, const struct scaled *s, const double *y,
                      unsigned mask, int without, double *out)
 {
@@ -202,8 +202,8 @@ static double back(bool is_log, double y)
     return is_log ? exp(y) : fmax(y, 0);
 }
 
-/* Mean squared error of y, and mean relative error of the parameter, on networks left out in turn.
- * HUGE_VAL when one cannot be left out. */
+/* Mean squared error of y and mean relative error of the parameter, for networks left out in turn.
+ * HUGE_VAL if the fit without one of them is impossible. */
 static double leave_out(const struct orch_law_data *d, const struct scaled *s, const double *y,
                         int output, bool is_log, unsigned mask, double *out_relative)
 {
@@ -264,7 +264,7 @@ static void choose_features(const struct orch_law_data *d, const struct scaled *
     }
 }
 
-/* `y`: what was regressed, less the effect of the device. */
+/* `y`: the dependent variable minus the effect of the device. */
 static double line_r2(const struct orch_law_data *d, const double *y, const struct orch_law_line *l)
 {
     double mean = 0, rest = 0, whole = 0;
@@ -295,7 +295,7 @@ static void fit_output(const struct orch_law_data *d, const struct scaled *s, in
     for (size_t i = 0; i < d->row_count; i++)
         y[i] = out->is_log ? log(d->rows[i].values[output]) : d->rows[i].values[output];
     out->test = test_device(d, y, output, out->is_log, effects);
-    if (out->test.matters) { /* around 0, so that the line is that of the average device */
+    if (out->test.matters) { /* centred, so that the line is that of the average device */
         double mean = 0;
         for (int i = 0; i < d->devices; i++)
             mean += effects[i] / d->devices;
@@ -334,14 +334,14 @@ static const char *complaint(const struct orch_law_data *d)
     return NULL;
 }
 
-struct orch_law *orch_law_fit(const struct orch_law_data *data, GError **error)
+struct orch_curve_law *orch_law_fit(const struct orch_law_data *data, GError **error)
 {
     const char *what = complaint(data);
     if (what) {
         orch_error_set(error, ORCH_ERROR_USAGE, NULL, "%s", what);
         return NULL;
     }
-    struct orch_law *law = g_new0(struct orch_law, 1);
+    struct orch_curve_law *law = g_new0(struct orch_curve_law, 1);
     struct scaled scaled;
     law->networks = data->networks;
     law->devices = data->devices;
@@ -354,14 +354,15 @@ struct orch_law *orch_law_fit(const struct orch_law_data *data, GError **error)
     return law;
 }
 
-void orch_law_free(struct orch_law *law)
+void orch_law_free(struct orch_curve_law *law)
 {
     if (law)
         g_free(law->lines);
     g_free(law);
 }
 
-double orch_law_predict(const struct orch_law *law, int output, const double *features, int device)
+double orch_law_predict(const struct orch_curve_law *law, int output, const double *features,
+                        int device)
 {
     const struct orch_law_line *line = &law->lines[output];
     double y = line->intercept + (device >= 0 ? line->device[device] : 0);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * From the curves of some networks to that of another: each parameter of the curve as a linear
- * function of the network's size, and a test whether the device it was trained on changes it
+ * Predicts the loss curve of a network from those of others: each parameter of the curve is a
+ * linear function of the network's size, with a test whether it depends on the training device
  * (homework 4, problem 4.2: "a predictive model of a predictive model").
  *
- * Networks of one family have layers, parameters and operations that rise together, and there are
- * few of them. So for each parameter the features are chosen: those (at most networks - 2, so that
- * one can be left out) with the least squared error on networks that were left out in turn.
+ * In a family of networks the numbers of layers, parameters and operations rise together, and there
+ * are few networks. So features are selected for each parameter: at most networks - 2, so that one
+ * network can be left out, and those with the least squared error on networks left out in turn.
  */
 #ifndef ORCH_PREDICTORS_CURVE_LAW_H
 #define ORCH_PREDICTORS_CURVE_LAW_H
@@ -16,7 +16,7 @@
 #include <stddef.h>
 
 #define ORCH_LAW_FEATURES 3
-/** From this condition number on the coefficients of a law are not determined one by one. */
+/** At or above this condition number a law's individual coefficients are not determined. */
 #define ORCH_LAW_CONDITION_MOST 1e4
 #define ORCH_LAW_OUTPUTS_MAX 64
 #define ORCH_LAW_NETWORKS_MAX 1000
@@ -34,50 +34,53 @@ struct orch_law_data {
     size_t row_count;
 };
 
-/** Does the device change a parameter? Networks as factors, so that only the same network on other
- * devices is compared: F = (SS_device / df_device) / (SS_rest / df_rest). */
+/** F test whether the device affects a parameter. Networks are factors, so only results of the same
+ * network on different devices are compared: F = (SS_device / df_device) / (SS_rest / df_rest). */
 struct orch_law_test {
-    double f, p; /* NaN when there is nothing to test; p = 1 when all devices agree exactly */
+    double f, p; /* NaN if nothing can be tested; p = 1 if all devices agree exactly */
     int df_device, df_rest;
-    double largest; /* largest difference of two devices, as a share of the parameter */
-    bool matters;   /* p < 0.05 / outputs (Bonferroni) */
+    double largest; /* largest difference between two devices, as a share of the parameter */
+    bool matters;   /* significant: p < 0.05 / outputs (Bonferroni) */
 };
 
 struct orch_law_line {
-    bool is_log; /* of the natural logarithm of the parameter */
+    bool is_log; /* the line predicts the natural logarithm of the parameter */
     bool uses[ORCH_LAW_FEATURES];
-    double intercept, slopes[ORCH_LAW_FEATURES]; /* slope 0 where it is not used */
-    /* Standard errors with networks as the independent units: devices and repeats of one network
-     * share what the sizes do not explain. NaN when no degree of freedom is left. */
+    double intercept, slopes[ORCH_LAW_FEATURES]; /* slope 0 if the feature is not used */
+    /* Standard errors with networks as independent units, because the devices and repeats of one
+     * network share the same residual. NaN if no degree of freedom is left. */
     double intercept_se, slope_se[ORCH_LAW_FEATURES];
-    /* Condition number of the design matrix (a column of ones and the features used, a row for each
-     * network, in the units of `features`): largest by smallest singular value. */
+    /* Condition number (largest by smallest singular value) of the design matrix: a column of ones
+     * and the used features, one row per network, in the units of `features`. */
     double condition;
-    double device[ORCH_LAW_DEVICES_MAX]; /* added on a device: all 0 unless the test says so */
-    double r2;                           /* on the rows, of what was regressed: of the logarithm
-                                            where is_log */
+    double
+        device[ORCH_LAW_DEVICES_MAX]; /* offset of a device; all 0 unless the test is significant */
+    double r2;                        /* over the rows, of the logarithm if is_log */
     double left_out_error; /* mean of |predicted - fitted| / fitted on networks left out in
                               turn; NaN for fewer than 3 networks */
     struct orch_law_test test;
 };
 
-struct orch_law {
+struct orch_curve_law {
     int networks, devices, outputs;
     struct orch_law_line *lines; /* `outputs` */
 };
 
-/** Fits. Parameters that are all above 1/100 of the largest are taken as logarithms; others as
- * they are, and predictions below 0 are 0. The caller frees. ORCH_ERROR_USAGE for no row, numbers
- * that are not finite or out of range. One network gives constants. */
-struct orch_law *orch_law_fit(const struct orch_law_data *data, GError **error);
-void orch_law_free(struct orch_law *law);
+/** Fits. A parameter is fitted as its logarithm if all values are above 1/100 of the largest;
+ * otherwise as it is, with predictions clamped to at least 0. A single network gives constants.
+ * Caller frees. Fails with ORCH_ERROR_USAGE without rows, or for numbers that are not finite or out
+ * of range. */
+struct orch_curve_law *orch_law_fit(const struct orch_law_data *data, GError **error);
+void orch_law_free(struct orch_curve_law *law);
 
-/** Sets the standard errors and the condition number of a line whose features are chosen. `y`: what
- * was regressed, a number for each row. */
+/** Sets the standard errors and the condition number of a line with selected features. `y`: the
+ * dependent variable, one number per row. */
 void orch_law_line_errors(const struct orch_law_data *data, const double *y,
                           struct orch_law_line *line);
 
-/** Parameter `output` of a network with these features, on a device (-1: on average). */
-double orch_law_predict(const struct orch_law *law, int output, const double *features, int device);
+/** Predicts parameter `output` for a network with these features on a device (-1: average
+ * device). */
+double orch_law_predict(const struct orch_curve_law *law, int output, const double *features,
+                        int device);
 
 #endif

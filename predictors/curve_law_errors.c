@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * How well the coefficients of a law are known. The rows of one network (its devices and repeats)
- * miss the line together, so the sample is the networks: each network's mean is one observation,
- * and
+ * Standard errors of a law's coefficients. The rows of one network (its devices and repeats) have
+ * correlated residuals, so the networks are the sample: each network's mean is one observation, and
  *
  *   covariance = s^2 (X'X)^-1,   s^2 = sum of squared errors of the means / (networks -
  * coefficients)
@@ -16,7 +15,7 @@
 #include <gsl/gsl_linalg.h>
 #include <math.h>
 
-/* The design matrix of the networks; the number of its columns. */
+/* Fills the design matrix of the networks and returns its number of columns. */
 static size_t fill_design(const struct orch_law_data *d, const struct orch_law_line *line,
                           gsl_matrix *x)
 {
@@ -31,7 +30,7 @@ static size_t fill_design(const struct orch_law_data *d, const struct orch_law_l
     return cols;
 }
 
-/* Squared errors of each network's mean. */
+/* Sum of squared errors of the networks' means. */
 static double squared_errors(const struct orch_law_data *d, const double *y,
                              const struct orch_law_line *line)
 {

@@ -5,10 +5,10 @@
 #include <gsl/gsl_multifit.h>
 #include <math.h>
 
-/* Sums of squares below this share of the whole are rounding. */
+/* Sums of squares below this share of the total are rounding errors. */
 #define ROUNDING 1e-20
 
-/* ---- what is in the regression -----------------------------------------------------------------
+/* ---- terms of the regression -------------------------------------------------------------------
  */
 
 static double layers_of(const struct orch_law_data *d, size_t row)
@@ -30,7 +30,7 @@ static void find_terms(const struct orch_law_data *d, struct orch_plain *p)
     }
 }
 
-/* Columns: the constant, the layers, then a 0 or 1 for each further device, in order. */
+/* Columns: the constant, the layers, then an indicator for each further device, in order. */
 static void fill_row(const struct orch_plain *p, double layers, int device, double *x)
 {
     int column = 0;

@@ -5,8 +5,8 @@
 #include <math.h>
 #include <string.h>
 
-#define LANES 8 /* sums side by side; their order is the same however wide the processor is */
-#define ROWS 4  /* side by side: a sum alone waits for its last addition */
+#define LANES 8 /* partial sums; fixed, so that the order of summation is the same everywhere */
+#define ROWS 4  /* rows processed together, to hide the latency of additions */
 
 ORCH_WIDE double orch_dot(const double *a, const double *b, size_t n)
 {

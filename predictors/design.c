@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The covariance of all rows under the prior is kept whole; to measure a row takes its column's
- * outer product away (Sherman and Morrison), so that every candidate is judged by its column alone.
- */
+/* Keeps the prior covariance of all rows. Measuring a row subtracts the scaled outer product of its
+ * column (Sherman and Morrison), so a candidate's gain follows from its column alone. */
 #include "predictors/design.h"
 
 #include "lib/base/error.h"
@@ -9,13 +8,13 @@
 
 #include <math.h>
 
-/* Variances of the prior over that of one measurement. */
+/* Prior variances, relative to the variance of one measurement. */
 #define PRIOR_CONSTANT 25.0
 #define PRIOR_EFFECT 25.0
-/* Numbers are brought to the spread that a category of two even levels has. */
+/* Numbers are scaled to at most the spread of a category with two equally frequent levels. */
 #define SPREAD 0.5
 
-/* sum over columns of prior x_i x_j */
+/* k[i][j] = sum over columns c of prior variance_c * x_ic * x_jc. Caller frees. */
 static double *covariance(const struct orch_logs *logs)
 {
     size_t rows = logs->rows, p = (size_t)logs->cols;
@@ -40,7 +39,7 @@ static double *covariance(const struct orch_logs *logs)
     return k;
 }
 
-/* What the sum of all variances falls by when row `c` is measured. */
+/* Reduction of the total variance if row `c` is measured. */
 static double gain_of(const double *k, size_t rows, size_t c)
 {
     double squares = 0;

@@ -8,21 +8,21 @@
 #include <math.h>
 #include <string.h>
 
-/* Before anything is known of the scatter: the weight of this many runs says so much. */
+/* Prior for the scatter: standard deviation of the log, and its weight in runs. */
 #define REPEAT_SD 0.1
 #define REPEAT_WEIGHT 3.0
 #define LAW_SD 0.2
 #define LAW_WEIGHT 2.0
-/* Starting and ending a trial wobbles by so much, whatever it does. */
+/* Starting and ending a trial varies by this much, whatever the trial does. */
 #define START_S 0.03
 #define START_MOST 0.4
-#define WIDEST 2.302585092994046 /* log 10 */
+#define WIDEST 2.302585092994046 /* log(10): maximum half width */
 #define Z_90 1.6448536269514722
-/* Fewer cells than this many a column: few. */
+/* With fewer than this many cells per column the ridge is fixed to FEW_RIDGE. */
 #define FEW_SHARE 2
 #define FEW_RIDGE 0.03
-/* From so many cells on the interval is a quantile of the errors, not a multiple of their spread.
- */
+/* With at least this many cells the interval is a quantile of the errors, not a multiple of their
+ * standard deviation. */
 #define QUANTILE_CELLS 20
 
 static double median_of(const double *values, size_t n)
@@ -85,14 +85,14 @@ struct orch_duration orch_duration_of_repeats(const double *seconds, size_t n,
 
 struct law {
     struct orch_logs logs;
-    size_t *which; /* measured rows */
+    size_t *which; /* row numbers of the measured cells */
     size_t n;
-    double *y, *weights, *left_out, *leverage; /* n each */
+    double *y, *weights, *left_out, *leverage; /* n each; left_out: leave-one-out residuals */
     double *inverse, *beta;
     double ridge, effective;
 };
 
-/* Huber's weights from the residuals of the fit that stands. */
+/* Sets Huber weights from the residuals of the current fit. */
 static void reweigh(struct law *l)
 {
     g_autofree double *off = g_new(double, l->n), *size = g_new(double, l->n);
@@ -105,7 +105,7 @@ static void reweigh(struct law *l)
         l->weights[k] = size[k] > limit ? limit / size[k] : 1;
 }
 
-/* Fits with a ridge; fills left_out and leverage. */
+/* Fits with this ridge; also sets left_out and leverage. */
 static bool fit(struct law *l, double ridge)
 {
     for (size_t k = 0; k < l->n; k++)
@@ -123,7 +123,7 @@ static bool fit(struct law *l, double ridge)
         double h = orch_logs_leverage(&l->logs, l->which[k], l->inverse);
         double own = fmin(l->weights[k] * h, 1 - 1e-6);
         l->effective += own;
-        l->leverage[k] = h / (1 - own); /* as the others see it */
+        l->leverage[k] = h / (1 - own); /* leverage in the fit without this cell */
         l->left_out[k] = (l->y[k] - orch_logs_value(&l->logs, l->which[k], l->beta)) / (1 - own);
     }
     return true;
@@ -137,9 +137,10 @@ static double left_out_error(const struct law *l)
     return sum / (double)l->n;
 }
 
-/* The ridge that errs least on cells left out; 1e6 is their mean alone. With hardly more cells than
- * columns each is the only one of its kind, and to leave it out tells nothing: then a ridge by
- * which effects are six times what one time is off by (test_design shows what this does). */
+/* Chooses the ridge with the least leave-one-out error; 1e6 amounts to the mean alone. With hardly
+ * more cells than columns, each cell is the only one with its level and leaving it out is not
+ * informative. Then uses FEW_RIDGE, under which effects have a prior of about six times the
+ * standard deviation of one time (test_design shows the result). */
 static bool choose(struct law *l)
 {
     static const double ridges[] = {1e6, 10, 3, 1, 0.3, 0.1, 0.03, 0.01};
@@ -157,7 +158,7 @@ static bool choose(struct law *l)
     return fit(l, best_ridge);
 }
 
-/* Half the width of the interval for a row of leverage 0, and the spread that it stands for. */
+/* Half width of the interval for a row with leverage 0. */
 static double base_half(const struct law *l, struct orch_scatter scatter)
 {
     g_autofree double *size = g_new0(double, l->n);
@@ -233,10 +234,10 @@ static bool work_is_known(const double *work, const double *seconds, size_t rows
 
 void orch_duration_law(const struct orch_matrix *features, const double *work,
                        const double *seconds, struct orch_scatter scatter,
-                       struct orch_duration *out, struct orch_law *facts)
+                       struct orch_duration *out, struct orch_duration_law *facts)
 {
     struct law law = {0};
-    *facts = (struct orch_law){.relative_error = (double)NAN};
+    *facts = (struct orch_duration_law){.relative_error = (double)NAN};
     for (size_t i = 0; i < features->rows; i++) {
         out[i] = (struct orch_duration){(double)NAN, (double)NAN, (double)NAN};
         facts->cells += seconds[i] > 0;

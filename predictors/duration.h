@@ -1,48 +1,49 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* How long a trial will take, from trials of the same kind on the same machine: from runs of the
- * very same one, or by a law over its parameters. */
+/* Forecasts of a trial's duration from trials of the same kind on the same machine: from repeats of
+ * the same cell, or by a regression over its parameters. */
 #ifndef ORCH_PREDICTORS_DURATION_H
 #define ORCH_PREDICTORS_DURATION_H
 
 #include "predictors/matrix.h"
 
-/** Seconds: the median and the middle 90 %. */
+/** Seconds: median and 90 % interval. */
 struct orch_duration {
     double p5_s, p50_s, p95_s;
 };
 
-/** How runs of one and the same trial scatter. */
+/** Variation between runs of the same cell. */
 struct orch_scatter {
     double sd;  /* of the log of the time */
-    double dof; /* 0: no trial ran twice */
+    double dof; /* degrees of freedom; 0: no cell ran twice */
 };
-/** Pooled over the cells: `cell[i]` says which one the i-th time is of (any numbers below n). */
+/** Pooled estimate over the cells: `cell[i]` is the cell of the i-th time, an index below n. */
 struct orch_scatter orch_scatter_of(const double *seconds, const size_t *cell, size_t n);
 
-/** From n >= 1 runs of the same trial (times above 0). One run alone gives an interval of about a
- * factor of 1.4 to each side, narrower where `scatter` says that trials of its kind repeat well. */
+/** Forecast from n >= 1 runs of the same cell (times above 0). A single run gives an interval of
+ * about a factor of 1.4 to each side, narrower if `scatter` shows that trials of its kind repeat
+ * well. */
 struct orch_duration orch_duration_of_repeats(const double *seconds, size_t n,
                                               struct orch_scatter scatter);
 
-struct orch_law {
-    size_t cells;          /* that it was fitted to */
+struct orch_duration_law {
+    size_t cells;          /* number of cells it was fitted to */
     double relative_error; /* median over the cells, each left out in turn; NaN below 3 */
     double ridge;
 };
-/** Answers for trials that were not run from those that were: log(time / work) is linear in the
- * logs of numbers and in categories, with a ridge penalty chosen by leaving one out, outliers
- * weighted down (Huber). The interval is that of the left-out errors, widened by the leverage of
- * the trial and by what no measured one tells of it (orch_logs).
+/** Forecasts unmeasured trials from measured ones: log(time / work) is linear in the logs of
+ * numbers and in categories, with a ridge penalty chosen by leave-one-out and outliers
+ * down-weighted (Huber). The interval comes from the leave-one-out errors, widened by the leverage
+ * of the row and by its differences from all measured rows (orch_logs).
  *
- * `seconds[i]` NaN: asked; else above 0, one row for each measured cell. `work[i]`: declared amount
- * of work in any unit; NULL, or used only when all measured rows have it (NaN: not known). `out[i]`
- * for every row; NaN where nothing is measured or the interval would be wider than a factor of 10
- * to one side: that is no forecast. */
+ * `seconds[i]` is NaN for trials to forecast, else above 0, with one row per measured cell.
+ * `work[i]` is the declared amount of work in any unit, NaN if unknown; `work`
+ * may be NULL and is used only if all measured rows have it. `out[i]` is set for every row; it is
+ * NaN if nothing was measured or if the interval exceeds a factor of 10 to one side. */
 void orch_duration_law(const struct orch_matrix *features, const double *work,
                        const double *seconds, struct orch_scatter scatter,
-                       struct orch_duration *out, struct orch_law *facts);
+                       struct orch_duration *out, struct orch_duration_law *facts);
 
-/** A median with a spread (standard deviation of the log) as an interval. */
+/** 90 % interval around a median, given the standard deviation of the log. */
 struct orch_duration orch_duration_of_spread(double seconds, double sd);
 
 #endif

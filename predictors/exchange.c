@@ -35,7 +35,7 @@ bool orch_exchange_check(const struct orch_exchange *e, GError **error)
     else if (e->scheme == ORCH_EXCHANGE_HIERARCHICAL &&
              (e->node_workers < 1 || e->workers % MIN(e->node_workers, e->workers) != 0)) {
         what = "the workers do not fill their nodes";
-        hint = "a hierarchical exchange wants a multiple of the workers of a node";
+        hint = "use a multiple of the workers per node";
     } else if (e->scheme == ORCH_EXCHANGE_HIERARCHICAL && !(e->node_bandwidth > 0))
         what = "the link within a node has no bandwidth";
     if (what)
@@ -43,7 +43,7 @@ bool orch_exchange_check(const struct orch_exchange *e, GError **error)
     return !what;
 }
 
-/* floor(log2) on integers, rounded up: no rounding error at powers of two */
+/* ceil(log2(workers)) in integers, exact at powers of two */
 static int rounds_of(int64_t workers)
 {
     int rounds = 0;

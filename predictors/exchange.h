@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* How long workers take to exchange gradients, beyond PALEO's four schemes: with latency, in a
- * ring, in two levels, and hidden behind the backward pass. Seconds and bytes throughout.
+/* Time to exchange gradients between workers. Extends PALEO's four schemes by latency, rings,
+ * two-level topologies and overlap with the backward pass. Seconds and bytes throughout.
  *
  * With S bytes, n workers, bandwidth B and latency a of a link: ring 2 (n-1) (a + S/(n B)); tree
  * (reduce, then broadcast) 2 ceil(log2 n) (a + S/B); butterfly (recursive doubling) ceil(log2 n)
@@ -17,8 +17,8 @@ enum orch_exchange_scheme {
     ORCH_EXCHANGE_TREE,
     ORCH_EXCHANGE_BUTTERFLY,
     ORCH_EXCHANGE_ONE_TO_ALL,
-    /* within each node a ring's reduce-scatter, between nodes a ring over the link that a node's
-     * workers share, within each node a ring's all-gather */
+    /* ring reduce-scatter within each node, ring between nodes over the link that a node's workers
+     * share, ring all-gather within each node */
     ORCH_EXCHANGE_HIERARCHICAL,
 };
 #define ORCH_EXCHANGE_SCHEME_COUNT (ORCH_EXCHANGE_HIERARCHICAL + 1)
@@ -29,22 +29,24 @@ bool orch_exchange_scheme_find(const char *name, enum orch_exchange_scheme *out)
 struct orch_exchange {
     enum orch_exchange_scheme scheme;
     int64_t workers;
-    double bandwidth; /* bytes a second that a worker can send, all shares taken off */
+    double bandwidth; /* bytes per second that a worker can send, after all sharing */
     double latency_s;
-    /* of hierarchical alone: workers of a node and the link within it */
+    /* for hierarchical only: workers per node and the link within a node */
     int64_t node_workers;
     double node_bandwidth, node_latency_s;
 };
 
-/** ORCH_ERROR_USAGE for no worker, no bandwidth, workers that do not fill nodes. */
+/** Fails with ORCH_ERROR_USAGE without workers or bandwidth, or if workers do not fill the
+ * nodes. */
 bool orch_exchange_check(const struct orch_exchange *exchange, GError **error);
-/** Time to sum `bytes` over all workers; 0 for one. */
+/** Time to sum `bytes` over all workers; 0 for one worker. */
 double orch_exchange_s(const struct orch_exchange *exchange, double bytes);
 
-/** What of the exchange sticks out behind the backward pass when each layer's gradients are sent as
- * soon as they are there, one after another: `backward_s` and `bytes` of `count` layers in forward
- * order (the backward pass begins at the last), gathered into buckets of `bucket_bytes` (PyTorch's
- * DDP: 25 MiB; 0: each layer alone). At least the time of the last bucket. */
+/** Time by which the exchange outlasts the backward pass if each layer's gradients are sent as soon
+ * as they are available, one after another. `backward_s` and `bytes` of the `count` layers are in
+ * forward order (the backward pass begins at the last). Gradients are gathered in buckets of
+ * `bucket_bytes` (PyTorch's DDP: 25 MiB; 0: one per layer). At least the time of the last
+ * bucket. */
 double orch_exchange_exposed_s(const struct orch_exchange *exchange, const double *backward_s,
                                const double *bytes, int count, double bucket_bytes);
 

@@ -10,7 +10,7 @@
 #define WORD false
 
 static const struct orch_feature_name FEATURES[] = {
-    /* where */
+    /* where it ran */
     {"gpu", "", WORD, "accel|device|gpu_name", "the GPU by name, or the model of a processor"},
     {"gpus", "GPUs", NUMBER, "accels|num_gpus|ngpus", "how many work on one step"},
     {"workers", "workers", NUMBER, "num_workers", "data-parallel learners"},
@@ -18,7 +18,7 @@ static const struct orch_feature_name FEATURES[] = {
     {"threads", "threads", NUMBER, "num_threads", "of a processor"},
     {"platform", "", WORD, "system|machine|instance_type", "the machine or instance"},
     {"connectivity", "", WORD, "topology|interconnect", "what GPUs are linked by"},
-    /* what */
+    /* what was run */
     {"net", "", WORD, "network|model|architecture", "the network by name (orch net ls)"},
     {"task", "", WORD, "benchmark", "what is learned"},
     {"dataset", "", WORD, "data_set", "what it is learned from"},
@@ -30,13 +30,13 @@ static const struct orch_feature_name FEATURES[] = {
     {"batch_total", "images", NUMBER, "global_batch", "images a step over all GPUs"},
     {"epochs", "epochs", NUMBER, "num_epochs", ""},
     {"seq", "tokens", NUMBER, "tokens|seq_len|sequence_length", "length of a sequence"},
-    /* how */
+    /* how it ran */
     {"mode", "", WORD, "phase", "train (forward and backward) or infer (forward)"},
     {"precision", "", WORD, "prec|bits|dtype", "fp32, tf32, fp16, bf16, fp64, or amp, half, 16"},
     {"framework", "", WORD, "library", "with its version"},
     {"opt", "", WORD, "optimizer|optimiser", "none: forward only"},
     {"op", "", WORD, "operator|kernel_name", "kind of a single operation"},
-    {"act", "", WORD, "activation", "activation behind a layer"},
+    {"act", "", WORD, "activation", "activation after a layer"},
     {"variable_update", "", WORD, "", "how gradients are exchanged"},
     {"variant", "", WORD, "", ""},
     {"layout", "", WORD, "memory_format", "nchw or nhwc"},
@@ -51,7 +51,7 @@ static const struct orch_feature_name FEATURES[] = {
     {"heads", "", NUMBER, "num_heads", ""},
     {"ff", "", NUMBER, "", "width of its feed-forward part"},
     {"vocab", "", NUMBER, "vocab_size", ""},
-    /* a layer */
+    /* a single layer */
     {"in_hw", "pixels", NUMBER, "", "side of a convolution's input"},
     {"kernel", "pixels", NUMBER, "kernel_size", "side of its kernel"},
     {"cin", "channels", NUMBER, "in_channels", ""},
@@ -153,7 +153,7 @@ char *orch_feature_name_hint(const char *name)
                            "mapped keeps its own name");
 }
 
-/* ---- what is measured --------------------------------------------------------------------------
+/* ---- measured quantities -----------------------------------------------------------------------
  */
 
 bool orch_target_is_rate(const char *name)
@@ -162,7 +162,7 @@ bool orch_target_is_rate(const char *name)
 }
 
 struct time_word {
-    const char *word; /* the whole name, its first word, or its last */
+    const char *word; /* the whole name, or its first or last part between '_' */
     const char *unit;
     double ms;
 };
@@ -173,7 +173,7 @@ static const struct time_word TIMES[] = {
     {"hours", "h", 3.6e6}, {"minutes", "min", 6e4},
 };
 
-/* What a name that is a time is in: "ms", "ms_min", "step_ms"; NULL: it is none. */
+/* Returns the unit of a name that denotes a time ("ms", "ms_min", "step_ms"), else NULL. */
 static const struct time_word *time_of(const char *name)
 {
     size_t first = strcspn(name, "_");
@@ -182,7 +182,7 @@ static const struct time_word *time_of(const char *name)
     for (size_t i = 0; !orch_target_is_rate(name) && i < G_N_ELEMENTS(TIMES); i++) {
         const char *word = TIMES[i].word;
         bool is_first = strlen(word) == first && strncmp(name, word, first) == 0;
-        /* "ms_min" is the least of ms, "s_2" and "min_batch" are no times */
+        /* "ms_min" is the minimum of ms; "s_2" and "min_batch" are not times */
         bool may_lead = strcmp(word, "s") != 0 && strcmp(word, "min") != 0;
         bool may_end = strcmp(word, "min") != 0;
         if ((is_first && (may_lead || !name[first])) || (may_end && strcmp(last, word) == 0))
@@ -208,7 +208,7 @@ double orch_target_ms(const char *name)
     return time ? time->ms : 1;
 }
 
-/* The first word of a name tells what is measured: loss, loss_std. */
+/* True if two names have the same first part, which names the quantity: loss, loss_std. */
 static bool same_measure(const char *a, const char *b)
 {
     size_t n = strcspn(a, "_");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What columns of measurements are called here, in which unit; so that rows from several files, and
- * from runs, mean the same by the same name. */
+/* Canonical names and units of measurement columns, so that rows from different files and from runs
+ * use the same name for the same thing. */
 #ifndef ORCH_PREDICTORS_FEATURE_NAMES_H
 #define ORCH_PREDICTORS_FEATURE_NAMES_H
 
@@ -8,35 +8,35 @@
 
 struct orch_feature_name {
     const char *name; /* "batch"; NULL ends the table */
-    const char *unit; /* "images", "" for a count or a word */
+    const char *unit; /* "images"; "" for a count or a word */
     bool is_number;
-    const char *others; /* what files call it, joined by '|', or "" */
+    const char *others; /* alternative names in files, joined by '|', or "" */
     const char *about;
 };
 
 /** The table of features, ended by a NULL name. */
 const struct orch_feature_name *orch_feature_names(void);
-/** The same of what is measured: "step_ms", "img_per_s", ... */
+/** The same for measured quantities: "step_ms", "img_per_s", ... */
 const struct orch_feature_name *orch_target_names(void);
-/** By its name; NULL: not in the table. */
+/** Finds a feature by its canonical name; NULL if there is none. */
 const struct orch_feature_name *orch_feature_name_find(const char *name);
-/** The feature that files call `name` ("accel": gpu), or NULL: it is none, or has that name. */
+/** Finds the feature with the alternative name `name` ("accel": gpu); NULL if there is none. */
 const struct orch_feature_name *orch_feature_name_of_other(const char *name);
-/** Unit of a feature: of the table, else by the ending of its name ("gpu bandwidth_gbs": GB/s); ""
+/** Unit of a feature, from the table or from the ending of its name ("gpu bandwidth_gbs": GB/s); ""
  * for a count, a ratio or a word. */
 const char *orch_feature_unit(const char *name);
-/** A hint for a name that is in neither table: "did you mean 'batch'?", else where the names are
- * listed. The caller frees. */
+/** A hint for an unknown name: "did you mean 'batch'?", or where the names are listed. Caller
+ * frees. */
 char *orch_feature_name_hint(const char *name);
 
-/** Unit of a target: of the table, else by its ending (_ms, _s, _per_s); "" when neither says. */
+/** Unit of a target, from the table or from its ending (_ms, _s, _per_s); "" if unknown. */
 const char *orch_target_unit(const char *name);
-/** Is it a rate (images_per_s, throughput), not a time? */
+/** True for a rate (images_per_s, throughput), false for a time. */
 bool orch_target_is_rate(const char *name);
-/** How many ms the unit of a time is; 1 for what is no time. */
+/** Milliseconds in the target's unit of time; 1 if it is not a time. */
 double orch_target_ms(const char *name);
-/** Does a column tell the answer? A time or a rate does beside a time or a rate, and so does
- * another value of the target itself (ms_std beside ms). */
+/** True if a column reveals the target: a time or rate beside a time or rate, or another statistic
+ * of the target itself (ms_std beside ms). */
 bool orch_feature_gives_away(const char *name, const char *target);
 
 #endif

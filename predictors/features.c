@@ -6,13 +6,13 @@
 #include <math.h>
 #include <string.h>
 
-#define STAND_IN "P100"
-#define LAUNCH_MS 0.01 /* of a kernel: what launching costs on any GPU, framework aside */
+#define STAND_IN "P100" /* reference GPU for devices without a specification */
+#define LAUNCH_MS 0.01  /* cost of launching a kernel on any GPU, without framework overhead */
 
 /* ---- reading -----------------------------------------------------------------------------------
  */
 
-/* Names that files give a field, joined by '|'. */
+/* Names of a field in files, joined by '|'. */
 static const char *const FIELD_NAMES[ORCH_FIELD_COUNT] = {
     [ORCH_FIELD_BATCH] = "batch|batch_per_gpu|batch_size",
     [ORCH_FIELD_BATCH_TOTAL] = "batch_total|global_batch",
@@ -44,7 +44,7 @@ static const char *const FIELD_NAMES[ORCH_FIELD_COUNT] = {
     [ORCH_FIELD_MACTS_M] = "macts_M|macts_m",
 };
 
-/* Columns of a table by what they mean; -1: it has none. */
+/* Columns of a table by meaning; -1: absent. */
 struct reader {
     const struct orch_csv *csv;
     int field[ORCH_FIELD_COUNT];
@@ -82,23 +82,13 @@ static const char *text_at(const struct reader *in, size_t row, int column)
 
 static enum orch_precision precision_of(const char *text)
 {
-    static const struct {
-        const char *words;
-        enum orch_precision precision;
-    } table[] = {{"double|fp64|64", ORCH_FP64},
-                 {"tf32", ORCH_TF32},
-                 {"amp|half|fp16|16", ORCH_FP16},
-                 {"amp_bf16|bf16", ORCH_BF16}};
-    for (size_t i = 0; i < G_N_ELEMENTS(table); i++) {
-        g_auto(GStrv) words = g_strsplit(table[i].words, "|", -1);
-        if (g_strv_contains((const char *const *)words, text))
-            return table[i].precision;
-    }
-    return ORCH_FP32;
+    enum orch_precision precision = ORCH_FP32;
+    orch_precision_find(text, &precision);
+    return precision;
 }
 
-/* A training step, unless the row says otherwise: an optimizer of 'none' or a mode is a word on it.
- * Single layers without either were timed forward. */
+/* A row is a training step unless its mode or an optimizer of 'none' says otherwise. Single layers
+ * without either were timed forward. */
 static bool is_training(const struct reader *in, const char *mode, const char *opt)
 {
     if (in->mode >= 0)
@@ -108,8 +98,9 @@ static bool is_training(const struct reader *in, const char *mode, const char *o
     return in->net >= 0;
 }
 
-/* "dp4", "tp4", "pp4_1": data, tensor or pipeline parallel on four devices. `out_split`: how many
- * parts a step's work is cut in; one batch in a pipeline is not. NaN for any other text. */
+/* Parses "dp4", "tp4", "pp4_1": data, tensor or pipeline parallelism on four devices. `out_split`:
+ * the number of parts that a step's work is divided into; 1 for a pipeline. NaN for any other
+ * text. */
 static double devices_of(const char *variant, double *out_split)
 {
     double count = (double)NAN;
@@ -145,7 +136,7 @@ static struct orch_row_facts facts_of(const struct reader *in, size_t row)
     return f;
 }
 
-/* ---- columns that come out ---------------------------------------------------------------------
+/* ---- derived columns ---------------------------------------------------------------------------
  */
 
 #define GPU_FEATURES 12
@@ -166,7 +157,7 @@ static const char *const GPU_NAMES[GPU_FEATURES] = {
     "gpu sms",           "gpu boost_mhz",   "gpu l2_mb",
     "gpu year",          "gpu nvlink_gbs",  "gpu flop_per_byte"};
 
-/* Features that are a field of struct orch_row_work as it is. */
+/* Features that are a member of struct orch_row_work. */
 #define FIELD(name, member)                                                                        \
     {                                                                                              \
         name, offsetof(struct orch_row_work, member)                                               \
@@ -197,7 +188,7 @@ static const struct {
     FIELD("white prior_tf32_ms", prior_tf32_ms),
 };
 
-/* Features of a layer as a product of matrices on a GPU: how well tiles of a side fill it. */
+/* Tile sizes of a matrix product on a GPU, for features that say how well the tiles fill it. */
 static const int TILES[] = {128, 64, 32};
 
 enum derived {
@@ -239,8 +230,8 @@ static const char *const DERIVED_NAMES[DERIVED_COUNT] = {
     [WAVES + 2] = "gemm waves32",
 };
 
-/* A product computed in tiles by as many blocks as there are processors at once: the last wave
- * takes as long as a full one, and tiles that hang over compute what nobody asked for. */
+/* A matrix product in tiles, one per multiprocessor at a time: the last wave takes as long as a
+ * full one, and tiles that overlap the edges compute unused values. */
 static void tile_values(const struct orch_row_work *w, const struct orch_gpu_spec *gpu, double *out)
 {
     double useful = w->gemm_m * w->gemm_n * w->gemm_b;
@@ -277,7 +268,7 @@ static void derive(const struct orch_row_work *w, const struct orch_gpu_spec *gp
         tile_values(w, gpu, out);
 }
 
-/* ---- adding ------------------------------------------------------------------------------------
+/* ---- adding the columns ------------------------------------------------------------------------
  */
 
 static bool is_known(const double *column, size_t rows)
@@ -297,7 +288,7 @@ static void keep(struct orch_matrix *matrix, const char *name, const double *col
         to[i] = isfinite(column[i]) ? column[i] : (double)NAN;
 }
 
-/* All that may come out, column by column. */
+/* All possible columns. */
 struct table {
     size_t rows;
     double *gpu[GPU_FEATURES], *work[G_N_ELEMENTS(WORK)], *derived[DERIVED_COUNT];
@@ -334,8 +325,8 @@ static void each_column(struct table *t, bool allocate)
     }
 }
 
-/* A device that the table does not know counts as one that it does: rows on it still compare by
- * their work, and a model learns what it is off by. */
+/* A device without a specification counts as the reference GPU: its rows still compare by their
+ * work, and a model learns the difference. */
 static double white_of(const struct orch_row_facts *f, const struct orch_row_work *w)
 {
     struct orch_row_facts other = *f;
@@ -348,9 +339,9 @@ static double white_of(const struct orch_row_facts *f, const struct orch_row_wor
                                         : work.roofline_ms + LAUNCH_MS * work.launches;
 }
 
-/* What networks of a kind have in common in their names: "tf_efficientnetv2_b0" is an
- * efficientnetv, "gluon_resnet50_v1b" a resnet; who trained it stands in front in some collections.
- */
+/* Common part of the names of a network family: "efficientnetv" for "tf_efficientnetv2_b0",
+ * "resnet" for "gluon_resnet50_v1b". Some collections prefix the origin of the weights, which is
+ * removed. */
 static char *family_of(const char *net)
 {
     static const char *const trained_by[] = {"tf_",     "gluon_", "swsl_", "ssl_", "adv_",

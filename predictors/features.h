@@ -1,25 +1,24 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What is known of a measured row beside its own columns.
+ * Features derived from the columns of a measured row.
  *
- * A column `gpu` brings the GPU's specification ("gpu bandwidth_gbs"). Columns that describe a
- * layer, a product of matrices, an element-wise operation, a transformer, or that name a network or
- * bring its counts, bring the work ("work gflop", "net convs"), and with a GPU the times of a white
- * box
- * ("white compute_ms"): each a lower bound of a part of the time. Every name ends in its unit, or
- * is a count or a ratio. What cannot be known of a row is missing (NaN), and a feature that is
- * missing in all rows is left out.
+ * A column `gpu` adds the GPU's specification ("gpu bandwidth_gbs"). Columns that describe a layer,
+ * a matrix product, an element-wise operation or a transformer, or that name a network or give its
+ * counts, add the work ("work gflop", "net convs") and, with a GPU, the terms of an analytical
+ * model ("white compute_ms"): each is a lower bound of a part of the time. Every name ends in its
+ * unit, or is a count or a ratio. Unknown values are missing (NaN), and a feature that is missing
+ * in all rows is left out.
  */
 #ifndef ORCH_PREDICTORS_FEATURES_H
 #define ORCH_PREDICTORS_FEATURES_H
 
+#include "lib/base/csv.h"
 #include "lib/hw/gpus.h"
-#include "predictors/csv.h"
 #include "predictors/matrix.h"
 
-/** Columns that features are made from; the names that files give them stand in features.c. */
+/** Columns that features are derived from; features.c lists their names in files. */
 enum orch_field {
-    ORCH_FIELD_BATCH, /* of one device */
+    ORCH_FIELD_BATCH, /* per device */
     ORCH_FIELD_BATCH_TOTAL,
     ORCH_FIELD_GPUS,
     ORCH_FIELD_IMG,
@@ -33,7 +32,7 @@ enum orch_field {
     ORCH_FIELD_PAD_SAME,
     ORCH_FIELD_DIN,
     ORCH_FIELD_DOUT,
-    /* a product of matrices; rows and columns of a tensor */
+    /* a matrix product; rows and columns of a tensor */
     ORCH_FIELD_B,
     ORCH_FIELD_M,
     ORCH_FIELD_K,
@@ -54,45 +53,45 @@ enum orch_field {
     ORCH_FIELD_COUNT
 };
 
-/** What a row says of how it ran. */
+/** What the columns of a row say about how it ran. */
 struct orch_row_facts {
-    double field[ORCH_FIELD_COUNT];  /* NaN: not said */
-    const struct orch_gpu_spec *gpu; /* NULL: not known */
-    const char *net, *op, *opt;      /* "" where not said */
+    double field[ORCH_FIELD_COUNT];  /* NaN: unknown */
+    const struct orch_gpu_spec *gpu; /* NULL: unknown */
+    const char *net, *op, *opt;      /* "" if unknown */
     bool training;
     enum orch_precision precision;
 };
 
-/** Work of a row on one device, and the white box's times of it in ms; NaN: not known. */
+/** Work of a row on one device, and the terms of the analytical model in ms; NaN: unknown. */
 struct orch_row_work {
-    double gflop, mbytes;     /* of the whole step: forward, and where it trains backward */
-    double params_m, macts_m; /* of the network or layer; values put out for one image */
-    double update_mbytes;     /* moved by the optimizer */
-    double exchange_mbytes;   /* of gradients with several devices */
+    double gflop, mbytes;     /* of the whole step: forward and, in training, backward */
+    double params_m, macts_m; /* parameters; output values for one image */
+    double update_mbytes;     /* traffic of the optimizer */
+    double exchange_mbytes;   /* gradients exchanged between devices */
     double launches;          /* kernels */
-    double gemm_m, gemm_n, gemm_k, gemm_b; /* the product that a layer is computed as, forward */
-    double elements;                       /* put out, forward */
+    double gemm_m, gemm_n, gemm_k, gemm_b; /* the matrix product that computes a layer, forward */
+    double elements;                       /* output values, forward */
     /* of a network: layers by type, and the share of multiply-adds in depth-wise convolutions */
     double convs, depthwise, linears, norms, activations, pools, sums, depthwise_share;
-    double gmacs; /* of one image, forward */
+    double gmacs; /* per image, forward */
     double compute_ms, tensor_ms, memory_ms, roofline_ms;
-    /* of networks: by the shares that were published of GPUs like this one, and what launching
-     * costs (predictors/prior.h); as the precision says, and with products on tensor cores where
-     * those have TF32, as some frameworks do with fp32 and others do not */
+    /* for networks: with the published shares of similar GPUs and the cost of launches
+     * (predictors/prior.h); at the given precision, and with TF32 tensor cores where available,
+     * because some frameworks use them for fp32 and others do not */
     double prior_ms, prior_tf32_ms;
 };
 
-/** Reads the facts of a row, and works out its work: false when there is none to be known. */
+/** Computes the work of a row. Returns false if it is unknown. */
 bool orch_row_work(const struct orch_row_facts *facts, struct orch_row_work *out);
 
-/** Time of a row by its specification alone, in ms for an unknown amount of work: for comparing
- * GPUs where nothing is known of the work. NaN without a GPU. */
+/** Time in ms from the GPU's specification alone, for an unknown amount of work: to compare GPUs if
+ * the work is unknown. NaN without a GPU. */
 double orch_row_specs_ms(const struct orch_row_facts *facts);
 
-/** Adds all features of a table to a matrix of as many rows. `with_gpu` false leaves the GPU's own
- * facts out, but not what is worked out by them. Writes the white box's time of each row in ms,
- * with its launches, to `out_white_ms` (NaN: none), and to `out_items` how many images (or the
- * like) a step has over all devices (NaN: not said). */
+/** Adds all features of a table to a matrix with as many rows. Without `with_gpu` the GPU's own
+ * specification is left out, but not what is derived from it. Writes the roofline time of each row
+ * in ms, including launches, to `out_white_ms` (NaN: unknown) and the images (or items) per step
+ * over all devices to `out_items` (NaN: unknown). */
 void orch_features_add(struct orch_matrix *matrix, const struct orch_csv *csv, bool with_gpu,
                        double *out_white_ms, double *out_items);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* After the papers, as torchvision has them: He et al. 2015 (ResNet-200: 3, 24, 36, 3 blocks), Xie
- * et al. 2017, Zagoruyko and Komodakis 2016, Huang et al. 2017, Tan et al. 2019 (MnasNet), Ma et
- * al. 2018 (ShuffleNet v2; splitting and shuffling channels are counted as nothing). */
+/* Architectures as in torchvision, from the papers: He et al. 2015 (ResNet-200: 3, 24, 36, 3
+ * blocks), Xie et al. 2017, Zagoruyko and Komodakis 2016, Huang et al. 2017, Tan et al. 2019
+ * (MnasNet), Ma et al. 2018 (ShuffleNet v2; splitting and shuffling channels costs nothing). */
 #include "predictors/features_nets.h"
 
 #include "lib/net/build.h"
@@ -44,7 +44,7 @@ struct plan {
     int numbers[6];
 };
 
-/* numbers: blocks of four stages, groups, channels of a group in the first */
+/* numbers: blocks of the four stages, groups, channels per group in the first stage */
 static void build_resnet(struct orch_net_builder *b, const struct plan *p)
 {
     int x = orch_net_maxpool(b, conv_bn_relu(b, 0, 64, 7, 2, 1), 3, 2, 1);
@@ -62,7 +62,7 @@ static void build_resnet(struct orch_net_builder *b, const struct plan *p)
     classify(b, x);
 }
 
-/* numbers: layers of four blocks, growth, channels of the stem */
+/* numbers: layers of the four blocks, growth rate, channels of the stem */
 static void build_densenet(struct orch_net_builder *b, const struct plan *p)
 {
     int64_t growth = p->numbers[4];
@@ -91,14 +91,14 @@ static void build_densenet(struct orch_net_builder *b, const struct plan *p)
 /* ---- mnasnet -----------------------------------------------------------------------------------
  */
 
-/* The nearest multiple of 8, never less than nine tenths. */
+/* Rounds to a multiple of 8, to at least 90 % of the value. */
 static int64_t by_eight(double channels)
 {
     int64_t rounded = MAX(8, (int64_t)(channels + 4) / 8 * 8);
     return (double)rounded >= 0.9 * channels ? rounded : rounded + 8;
 }
 
-/* numbers: hundredths of the width */
+/* numbers: width multiplier in percent */
 static void build_mnasnet(struct orch_net_builder *b, const struct plan *p)
 {
     static const struct {
@@ -149,7 +149,7 @@ static int shuffle_unit(struct orch_net_builder *b, int x, int64_t out, int stri
     return renamed(b, orch_net_concat(b, parts, 2), out, "shuffle");
 }
 
-/* numbers: channels of the stages, and of the last layer */
+/* numbers: channels of the stages and of the last layer */
 static void build_shufflenet(struct orch_net_builder *b, const struct plan *p)
 {
     static const int REPEATS[] = {4, 8, 4};

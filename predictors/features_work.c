@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Operations and bytes of one measured row, and the roofline's times of them: of single layers by
- * their geometry, of transformers by formula, of networks layer by layer from their graph where the
- * zoo has them, else from counts. */
+/* Operations and bytes of one measured row, and its roofline times: single layers by their
+ * geometry, transformers by formula, networks layer by layer from the zoo's graph or else from
+ * counts. */
 #include "predictors/features.h"
 
 #include "lib/net/cost.h"
@@ -25,9 +25,9 @@ static double or_else(double value, double other)
  */
 
 struct rates {
-    double compute, tensor, memory; /* operations and bytes a ms; NaN without a GPU */
+    double compute, tensor, memory; /* operations and bytes per ms; NaN without a GPU */
     struct shares {
-        double compute, memory, launch; /* the same as was reached; ms */
+        double compute, memory, launch; /* the same as achieved; ms per launch */
     } prior, prior_tf32;
     int value_bytes;
 };
@@ -108,7 +108,7 @@ static struct orch_row_work empty_work(void)
                                   .depthwise_share = none};
 }
 
-/* States that an optimizer keeps for each weight; PyTorch's and TensorFlow's names. */
+/* Number of states that an optimizer keeps per weight, by PyTorch's and TensorFlow's names. */
 static int states_of(const char *opt)
 {
     static const struct {
@@ -122,8 +122,8 @@ static int states_of(const char *opt)
     return 0;
 }
 
-/* The optimizer reads weight, gradient and states, and writes weight and states, all in fp32; the
- * devices exchange gradients in a ring. */
+/* The optimizer reads weight, gradient and states and writes weight and states, all in fp32.
+ * Devices exchange gradients in a ring. */
 static void add_update(struct orch_row_work *w, const struct orch_row_facts *f, double params)
 {
     double gpus = or_else(field(f, ORCH_FIELD_GPUS), 1);
@@ -135,8 +135,8 @@ static void add_update(struct orch_row_work *w, const struct orch_row_facts *f, 
 /* ---- single layers -----------------------------------------------------------------------------
  */
 
-/* A layer that is computed as `b` products of m x k by k x n, with what it reads and writes beside.
- * The backward pass has two products of the same size. */
+/* A layer computed as `b` products of m x k by k x n, plus its memory traffic. The backward pass
+ * has two products of the same size. */
 static bool product_work(const struct orch_row_facts *f, const struct rates *r, double params,
                          double values, struct orch_row_work *w)
 {
@@ -144,7 +144,7 @@ static bool product_work(const struct orch_row_facts *f, const struct rates *r, 
     if (!(flops > 0) || !isfinite(flops))
         return false;
     w->elements = w->gemm_b * w->gemm_m * w->gemm_n;
-    w->prior_ms = w->prior_tf32_ms = (double)NAN; /* shares are of networks */
+    w->prior_ms = w->prior_tf32_ms = (double)NAN; /* the shares are only for whole networks */
     add(w, r, flops, (values + params) * r->value_bytes, 1);
     if (f->training) {
         add(w, r, flops, (values + params) * r->value_bytes, 1);
@@ -195,13 +195,13 @@ static bool gemm_work(const struct orch_row_facts *f, const struct rates *r,
         w->gemm_b * (w->gemm_m * w->gemm_k + w->gemm_k * w->gemm_n + w->gemm_m * w->gemm_n), w);
 }
 
-/* Element by element, or along rows: two tensors read or one, and passes over them. */
+/* Element-wise or row-wise operations: memory traffic of their inputs and outputs. */
 static bool element_work(const struct orch_row_facts *f, const struct rates *r,
                          struct orch_row_work *w)
 {
     static const struct {
         const char *op;
-        double tensors, operations; /* read and written, an element */
+        double tensors, operations; /* tensors read and written; operations per element */
     } table[] = {{"add", 3, 1},     {"mul", 3, 1},  {"div", 3, 4},  {"pow", 3, 20}, {"sub", 3, 1},
                  {"softmax", 2, 8}, {"ln", 2, 8},   {"gelu", 2, 8}, {"tanh", 2, 8}, {"powu", 2, 20},
                  {"divu", 2, 4},    {"relu", 2, 1}, {"addu", 2, 1}, {"mulu", 2, 1}};
@@ -224,9 +224,9 @@ static bool element_work(const struct orch_row_facts *f, const struct rates *r,
 /* ---- transformers ------------------------------------------------------------------------------
  */
 
-/* Blocks of attention (four products along the hidden size, two along the sequence) and two linear
- * layers, over tokens of a batch; what is element-wise between them goes over memory. Vaswani et
- * al. 2017; the head reads as many classes as there are words. */
+/* Transformer blocks: attention (four products along the hidden size, two along the sequence) and
+ * two linear layers over the tokens of a batch, with memory traffic for the element-wise operations
+ * between them (Vaswani et al. 2017). The output layer has as many classes as the vocabulary. */
 static bool transformer_work(const struct orch_row_facts *f, const struct rates *r,
                              struct orch_row_work *w)
 {
@@ -264,7 +264,7 @@ static bool transformer_work(const struct orch_row_facts *f, const struct rates 
 /* ---- networks ----------------------------------------------------------------------------------
  */
 
-/* Key under which names of networks are compared: letters and digits in lower case. */
+/* Key for comparing names of networks: letters and digits in lower case. Caller frees. */
 static char *name_key(const char *name)
 {
     GString *key = g_string_new(NULL);
@@ -274,7 +274,7 @@ static char *name_key(const char *name)
     return g_string_free(key, FALSE);
 }
 
-/* Names in files of measurements that are not the zoo's own. */
+/* Names of networks in measurement files that differ from the zoo's. */
 static const char *const OTHER_NAMES[][2] = {
     {"alexnetowt", "alexnet"},
     {"vgga", "vgg11"},
@@ -319,7 +319,8 @@ static struct counted *count_net(const char *name, int64_t side)
     return c;
 }
 
-/* Kept for the life of the process: a table names few networks in many rows. */
+/* Returns the counted network from a cache that lives as long as the process, because tables name
+ * few networks in many rows. */
 static const struct counted *counted_of(const char *name, int64_t side)
 {
     static GMutex mutex;
@@ -408,7 +409,7 @@ static bool graph_work(const struct orch_row_facts *f, const struct rates *r,
     return true;
 }
 
-/* Counts that a table brings itself. */
+/* Work from counts that the table contains. */
 static bool counted_work(const struct orch_row_facts *f, const struct rates *r,
                          struct orch_row_work *w)
 {

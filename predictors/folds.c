@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Which rows are left out together. */
+/* Assignment of rows to cross-validation folds. */
 #include "predictors/question.h"
 
 #include "predictors/random.h"
@@ -23,7 +23,7 @@ static uint64_t hash_text(const char *text, uint64_t seed)
     return orch_random_next(&h);
 }
 
-/* The largest first, equals by their hash. */
+/* Orders by size, largest first, then by hash. */
 static int compare_groups(const void *a, const void *b)
 {
     const struct group *x = a, *y = b;
@@ -32,8 +32,8 @@ static int compare_groups(const void *a, const void *b)
     return (x->hash > y->hash) - (x->hash < y->hash);
 }
 
-/* Groups are dealt to the fold that has fewest rows, the largest first, so that few groups make
- * even folds. */
+/* Assigns groups, largest first, to the fold with the fewest rows, which keeps folds even when
+ * there are few groups. */
 static void deal(struct group *groups, size_t count)
 {
     size_t sizes[ORCH_FOLDS] = {0};
@@ -78,7 +78,7 @@ int *orch_folds_new(char *const *groups, size_t rows, uint64_t seed)
         fold_groups(groups, rows, seed, folds);
         return folds;
     }
-    /* dealt in turn along a shuffle, so that all folds are even */
+    /* Round robin over a random permutation, so that all folds have the same size. */
     g_autofree size_t *order = g_new(size_t, rows + 1);
     uint64_t random = orch_random_stream(seed, 7);
     for (size_t i = 0; i < rows; i++) {

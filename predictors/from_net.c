@@ -26,7 +26,7 @@ static struct orch_layer_shape shape_of(const struct orch_net_node *node)
     return (struct orch_layer_shape){node->out.h, node->out.w, node->out.c};
 }
 
-/* A window: what a convolution and a pool have in common. */
+/* Sets the window, which convolutions and pools have in common. */
 static void set_window(struct orch_layer *layer, const struct orch_net_node *node)
 {
     layer->kernel_h = node->kernel_h;
@@ -114,7 +114,7 @@ static bool equal_shapes(struct orch_layer_shape a, struct orch_layer_shape b)
     return a.h == b.h && a.w == b.w && a.c == b.c;
 }
 
-/* Row that input `k` of row `at` comes from; -1 when there is none. */
+/* Row that input `k` of row `at` comes from; -1 if there is none. */
 static int parent_of(const struct orch_layer_table *table, int at, int k)
 {
     const struct orch_layer *layer = orch_layer_at(table, at);
@@ -157,7 +157,7 @@ static struct orch_net_node node_of(const struct orch_layer *layer)
     return node;
 }
 
-/* Weights as the geometry has them, and as biases what the table counts beside. */
+/* Adds the weights that the geometry implies; the table's remaining parameters are biases. */
 static void add_tensors(struct orch_net_builder *b, const struct orch_layer *layer)
 {
     int64_t kernel = MAX(layer->kernel_h, 1) * MAX(layer->kernel_w, 1);
@@ -169,7 +169,7 @@ static void add_tensors(struct orch_net_builder *b, const struct orch_layer *lay
         return;
     g_autofree char *weight = g_strconcat(layer->name, ".weight", NULL);
     g_autofree char *bias = g_strconcat(layer->name, ".bias", NULL);
-    if (!weights || biases < 0) { /* a norm, or what the geometry does not explain */
+    if (!weights || biases < 0) { /* a norm, or parameters that the geometry does not explain */
         orch_net_layer_tensor(b, weight, ORCH_NET_WEIGHT, 1, &layer->params);
         return;
     }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Layer tables: what they hold and the arithmetic of shapes. Reading them from CSV is
- * geometry_csv.c. */
+/* Layer tables and the arithmetic of shapes. geometry_csv.c reads them from CSV. */
 #include "predictors/geometry.h"
 
 #include "lib/base/error.h"
@@ -125,7 +124,7 @@ int64_t orch_layer_params_formula(const struct orch_layer *layer)
     }
 }
 
-/* For b > 0, towards minus infinity, as Python's // does. */
+/* Division that rounds down, like Python's //, for b > 0. */
 static int64_t floor_div(int64_t a, int64_t b)
 {
     return a >= 0 ? a / b : -((-a + b - 1) / b);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Layer tables from CSV. Each field is read where it stands, so that every complaint has a place;
- * what the table says twice (an output's shape, a number of parameters) is held against the
- * formula, since a typing error in a geometry otherwise shows as a wrong forecast only. */
-#include "predictors/csv.h"
+/* Layer tables from CSV. Fields are parsed in place, so that each error has a position. Redundant
+ * values (an output's shape, a number of parameters) are checked against the formula, because
+ * otherwise a typing error in the geometry shows only as a wrong forecast. */
+#include "lib/base/csv.h"
 #include "predictors/geometry.h"
 
 #include "lib/base/error.h"
@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-/* One side of a shape, and the elements of one image, at most. */
+/* Upper bounds for one side of a shape and for the elements of one image. */
 #define SIDE_MAX INT64_C(1000000000)
 #define ELEMENTS_MAX (INT64_C(1) << 40)
 #define DIMS_MAX 4
@@ -63,11 +63,11 @@ static const struct {
     {"generic", ORCH_LAYER_GENERIC},
 };
 
-/* One record of the table while it becomes a layer. */
+/* A record that is being converted to a layer. */
 struct record {
     const struct orch_csv *csv;
     size_t row;
-    const int *columns; /* by enum column; -1: the table has none */
+    const int *columns; /* by enum column; -1: absent */
     const char *layer;
 };
 
@@ -80,7 +80,7 @@ static const char *text_of(const struct record *record, enum column column)
 #define FAIL(record, column, hint, error, ...)                                                     \
     orch_csv_fail((record)->csv, (record)->row, (record)->columns[column], hint, error, __VA_ARGS__)
 
-/* Reads "7x7x3x64" of `count` whole numbers, at least `least` each. */
+/* Parses `count` integers such as "7x7x3x64", each at least `least`. */
 static bool read_dims(const struct record *record, enum column column, const char *text,
                       int64_t least, int64_t dims[], int *inout_count, GError **error)
 {
@@ -110,7 +110,7 @@ static bool read_dims(const struct record *record, enum column column, const cha
     return true;
 }
 
-/* Reads NxHxWxC, NxTxC or NxC. */
+/* Parses NxHxWxC, NxTxC or NxC. */
 static bool read_shape(const struct record *record, enum column column, const char *text,
                        int64_t batch, struct orch_layer_shape *out, GError **error)
 {
@@ -138,7 +138,7 @@ static bool read_shape(const struct record *record, enum column column, const ch
     return true;
 }
 
-/* `fallback` where the table has nothing. */
+/* Uses `fallback` if the field is empty or the column absent. */
 static bool read_whole(const struct record *record, enum column column, int64_t least, int64_t most,
                        int64_t fallback, int64_t *out, GError **error)
 {
@@ -207,8 +207,8 @@ static bool read_padding(const struct record *record, struct orch_layer *layer, 
                 "unknown padding '%s' of layer '%s'", text, record->layer);
 }
 
-/* The convolution that maps `large` to `small`; for a deconvolution these are its output and
- * input. Checks what the padding gives, and sets it. */
+/* Checks the output size of a window, from `large` to `small` (for a deconvolution these are its
+ * output and input), and sets the padding. */
 static bool check_window(const struct record *record, struct orch_layer *layer, GError **error)
 {
     bool is_deconv = layer->type == ORCH_LAYER_DECONV2D;
@@ -286,7 +286,7 @@ static bool read_inner_product(const struct record *record, struct orch_layer *l
                           orch_layer_elements(layer->out), error);
 }
 
-/* Do the inputs of a join fit together, and to its output? */
+/* Checks that the inputs of a join fit each other and its output. */
 static bool check_join(const struct record *record, const struct orch_layer *layer, GError **error)
 {
     int64_t channels = 0;
@@ -336,7 +336,7 @@ static bool read_by_type(const struct record *record, struct orch_layer *layer, 
     }
 }
 
-/* In double: four sides at their limits do not fit into an integer. */
+/* In double, because the product of four sides at their limits overflows an integer. */
 static double weights_of(const struct orch_layer *layer)
 {
     double window = layer->type == ORCH_LAYER_INNERPRODUCT
@@ -384,7 +384,7 @@ static bool read_layer(const struct record *record, struct orch_layer_table *tab
                     "network '%s' has too many layers", table->name);
     if (orch_layer_find(table, record->layer) >= 0)
         return FAIL(record, COL_LAYER, "name it otherwise", error,
-                    "layer '%s' stands twice in network '%s'", record->layer, table->name);
+                    "layer '%s' occurs twice in network '%s'", record->layer, table->name);
     if (!read_type(record, &type, error))
         return false;
     g_auto(GStrv) inputs = g_strsplit(text_of(record, COL_IN), "+", -1);
@@ -407,7 +407,7 @@ static bool read_layer(const struct record *record, struct orch_layer_table *tab
            read_flag(record, &layer->no_data_grad, error);
 }
 
-/* The batch that a record is written for: that of its output. */
+/* Reads the batch of a record, from its output shape. */
 static bool read_batch(const struct record *record, int64_t *out, GError **error)
 {
     int64_t dims[DIMS_MAX];
@@ -435,9 +435,9 @@ static bool read_parents(const struct record *record, struct orch_layer_table *t
     for (int i = 0; i < count; i++) {
         int parent = orch_layer_find(table, names[i]);
         if (parent < 0 || parent >= index)
-            return FAIL(record, COL_PARENTS, "a layer stands behind those that it reads", error,
+            return FAIL(record, COL_PARENTS, "list a layer after those that it reads", error,
                         parent < 0 ? "layer '%s' reads '%s', which does not exist"
-                                   : "layer '%s' reads '%s', which does not stand before it",
+                                   : "layer '%s' reads '%s', which is not listed before it",
                         record->layer, names[i]);
         if (orch_layer_elements(orch_layer_at(table, parent)->out) !=
             orch_layer_elements(layer->inputs[i]))
@@ -449,7 +449,7 @@ static bool read_parents(const struct record *record, struct orch_layer_table *t
     return true;
 }
 
-/* Without a column 'parents': a network in which every layer can only read the one before it. */
+/* Without a column 'parents': sets the parents if every layer can only read the preceding one. */
 static void chain_parents(struct orch_layer_table *table)
 {
     for (int i = 0; i < orch_layer_count(table); i++) {
@@ -477,7 +477,7 @@ static bool read_network(const struct orch_csv *csv, const int columns[],
         if (!read_batch(&record, &batch, error))
             return false;
         if (rows->len == 0)
-            table->batch = batch; /* read_shape holds the others to it */
+            table->batch = batch; /* read_shape requires the same of all other rows */
         if (!read_layer(&record, table, error))
             return false;
         g_array_append_val(rows, row);
@@ -519,7 +519,7 @@ static char **list_names(const struct orch_csv *csv, int column)
     return (char **)g_ptr_array_free(names, FALSE);
 }
 
-/* Which network is meant; sets the error when that is not clear. */
+/* Returns the name of the network to read; sets the error if it is unknown or ambiguous. */
 static const char *choose_name(char **names, const char *file, const char *net, GError **error)
 {
     const char *const *known = (const char *const *)names;

@@ -8,57 +8,57 @@
 #include <string.h>
 
 #define FOLDS 5
-#define ROWS_MIN 12 /* to learn from */
+#define ROWS_MIN 12 /* training rows needed */
 
-/* What the judging works on. */
-struct court {
+/* State of one evaluation. */
+struct evaluation {
     const struct orch_rows *rows;
     struct orch_learn_options options;
     int *folds;
-    int judged; /* folds */
+    int fold_count; /* number of folds evaluated */
     GPtrArray *names;
-    size_t *seen, *aside;
-    size_t seen_count, aside_count;
-    struct orch_answer *answers; /* by row; NaN: not asked */
-    GError *last;                /* why a model could not be fitted */
+    size_t *seen, *held_out;
+    size_t seen_count, held_out_count;
+    struct orch_answer *answers; /* by row; value is NaN if not predicted */
+    GError *last;                /* first reason why a model could not be fitted */
 };
 
-static bool is_of(const struct court *c, size_t row, const char *group)
+static bool is_of(const struct evaluation *c, size_t row, const char *group)
 {
     return strcmp(c->rows->groups[row], group) == 0;
 }
 
-static void forget_answers(struct court *c)
+static void clear_answers(struct evaluation *c)
 {
     for (size_t i = 0; i < c->rows->rows; i++)
         c->answers[i].value = (double)NAN;
 }
 
-/* Learns from the rows seen, answers for those aside. */
-static void ask(struct court *c, bool by_group)
+/* Trains on the rows `seen` and predicts the rows `held_out`. */
+static void train_and_predict(struct evaluation *c, bool by_group)
 {
-    if (c->seen_count < ROWS_MIN || !c->aside_count)
+    if (c->seen_count < ROWS_MIN || !c->held_out_count)
         return;
     struct orch_learn_options options = c->options;
     options.by_group = by_group;
     struct orch_rows *seen = orch_rows_pick(c->rows, c->seen, c->seen_count);
-    struct orch_rows *aside = orch_rows_pick(c->rows, c->aside, c->aside_count);
-    g_autofree struct orch_answer *answers = g_new(struct orch_answer, c->aside_count);
+    struct orch_rows *held_out = orch_rows_pick(c->rows, c->held_out, c->held_out_count);
+    g_autofree struct orch_answer *answers = g_new(struct orch_answer, c->held_out_count);
     g_autoptr(GError) unable = NULL;
     struct orch_learned *learned = orch_learn(seen, &options, &unable);
     if (learned) {
-        orch_learned_predict(learned, aside, answers);
-        for (size_t i = 0; i < c->aside_count; i++)
-            c->answers[c->aside[i]] = answers[i];
+        orch_learned_predict(learned, held_out, answers);
+        for (size_t i = 0; i < c->held_out_count; i++)
+            c->answers[c->held_out[i]] = answers[i];
     } else if (!c->last) {
         c->last = g_steal_pointer(&unable);
     }
     orch_learned_free(learned);
     orch_rows_free(seen);
-    orch_rows_free(aside);
+    orch_rows_free(held_out);
 }
 
-static struct orch_score score(const struct court *c, const char *group)
+static struct orch_score score(const struct evaluation *c, const char *group)
 {
     g_autofree size_t *which = g_new(size_t, c->rows->rows + 1);
     size_t count = 0;
@@ -69,51 +69,51 @@ static struct orch_score score(const struct court *c, const char *group)
     return count ? orch_score_of(c->rows->target, c->answers, which, count) : none;
 }
 
-/* ---- the three questions -----------------------------------------------------------------------
+/* ---- the three ways of training ----------------------------------------------------------------
  */
 
-static void split(struct court *c, int fold, const char *group)
+static void split(struct evaluation *c, int fold, const char *group)
 {
-    c->seen_count = c->aside_count = 0;
+    c->seen_count = c->held_out_count = 0;
     for (size_t i = 0; i < c->rows->rows; i++) {
         if (group && !is_of(c, i, group))
             continue;
         if (c->folds[i] == fold)
-            c->aside[c->aside_count++] = i;
+            c->held_out[c->held_out_count++] = i;
         else
             c->seen[c->seen_count++] = i;
     }
 }
 
-static void ask_own(struct court *c)
+static void evaluate_own(struct evaluation *c)
 {
     for (guint g = 0; g < c->names->len; g++) {
-        for (int fold = 0; fold < c->judged; fold++) {
+        for (int fold = 0; fold < c->fold_count; fold++) {
             split(c, fold, c->names->pdata[g]);
-            ask(c, false);
+            train_and_predict(c, false);
         }
     }
 }
 
-static void ask_all(struct court *c)
+static void evaluate_all(struct evaluation *c)
 {
-    for (int fold = 0; fold < c->judged; fold++) {
+    for (int fold = 0; fold < c->fold_count; fold++) {
         split(c, fold, NULL);
-        ask(c, false);
+        train_and_predict(c, false);
     }
 }
 
-static void ask_left_out(struct court *c)
+static void evaluate_left_out(struct evaluation *c)
 {
     for (guint g = 0; c->names->len > 1 && g < c->names->len; g++) {
-        c->seen_count = c->aside_count = 0;
+        c->seen_count = c->held_out_count = 0;
         for (size_t i = 0; i < c->rows->rows; i++) {
             if (is_of(c, i, c->names->pdata[g]))
-                c->aside[c->aside_count++] = i;
+                c->held_out[c->held_out_count++] = i;
             else
                 c->seen[c->seen_count++] = i;
         }
-        ask(c, c->names->len > 2);
+        train_and_predict(c, c->names->len > 2);
     }
 }
 
@@ -122,7 +122,7 @@ static void clear_group(gpointer group)
     g_free(((struct orch_heldout_group *)group)->name);
 }
 
-static GArray *list_groups(const struct court *c)
+static GArray *list_groups(const struct evaluation *c)
 {
     GArray *out = g_array_new(FALSE, TRUE, sizeof(struct orch_heldout_group));
     g_array_set_clear_func(out, clear_group);
@@ -137,12 +137,13 @@ static GArray *list_groups(const struct court *c)
     return out;
 }
 
-static void judge(struct court *c, struct orch_heldout *out)
+static void evaluate(struct evaluation *c, struct orch_heldout *out)
 {
-    void (*const questions[])(struct court *) = {ask_own, ask_all, ask_left_out};
+    void (*const evaluators[])(struct evaluation *) = {evaluate_own, evaluate_all,
+                                                       evaluate_left_out};
     for (int q = 0; q < 3; q++) {
-        forget_answers(c);
-        questions[q](c);
+        clear_answers(c);
+        evaluators[q](c);
         for (guint g = 0; g < out->groups->len; g++) {
             struct orch_heldout_group *group =
                 &g_array_index(out->groups, struct orch_heldout_group, g);
@@ -152,19 +153,19 @@ static void judge(struct court *c, struct orch_heldout *out)
     }
 }
 
-static void court_init(struct court *c, const struct orch_rows *rows,
-                       const struct orch_learn_options *options)
+static void evaluation_init(struct evaluation *c, const struct orch_rows *rows,
+                            const struct orch_learn_options *options)
 {
     size_t n = MAX(rows->rows, 1);
     g_autoptr(GHashTable) known = g_hash_table_new(g_str_hash, g_str_equal);
-    *c = (struct court){.rows = rows,
-                        .options = *options,
-                        .folds = g_new(int, n),
-                        .judged = rows->rows > ORCH_HELDOUT_ROWS ? 1 : FOLDS,
-                        .names = g_ptr_array_new(),
-                        .seen = g_new(size_t, n),
-                        .aside = g_new(size_t, n),
-                        .answers = g_new0(struct orch_answer, n)};
+    *c = (struct evaluation){.rows = rows,
+                             .options = *options,
+                             .folds = g_new(int, n),
+                             .fold_count = rows->rows > ORCH_HELDOUT_ROWS ? 1 : FOLDS,
+                             .names = g_ptr_array_new(),
+                             .seen = g_new(size_t, n),
+                             .held_out = g_new(size_t, n),
+                             .answers = g_new0(struct orch_answer, n)};
     uint64_t random = orch_random_stream(options->seed, 13);
     for (size_t i = 0; i < rows->rows; i++) {
         c->folds[i] = (int)orch_random_below(&random, FOLDS);
@@ -173,12 +174,12 @@ static void court_init(struct court *c, const struct orch_rows *rows,
     }
 }
 
-static void court_clear(struct court *c)
+static void evaluation_clear(struct evaluation *c)
 {
     g_free(c->folds);
     g_ptr_array_unref(c->names);
     g_free(c->seen);
-    g_free(c->aside);
+    g_free(c->held_out);
     g_free(c->answers);
     g_clear_error(&c->last);
 }
@@ -190,24 +191,24 @@ struct orch_heldout *orch_heldout_judge(const struct orch_rows *rows,
         orch_error_set(error, ORCH_ERROR_USAGE, NULL, "the rows have no groups to hold out");
         return NULL;
     }
-    struct court court;
-    court_init(&court, rows, options);
+    struct evaluation evaluation;
+    evaluation_init(&evaluation, rows, options);
     struct orch_heldout *out = g_new0(struct orch_heldout, 1);
-    out->folds = court.judged;
-    out->groups = list_groups(&court);
-    judge(&court, out);
+    out->folds = evaluation.fold_count;
+    out->groups = list_groups(&evaluation);
+    evaluate(&evaluation, out);
     const struct orch_heldout_group *all =
         &g_array_index(out->groups, struct orch_heldout_group, out->groups->len - 1);
     if (!all->own.n && !all->all.n && !all->left_out.n) {
-        if (court.last)
-            g_propagate_error(error, g_steal_pointer(&court.last));
+        if (evaluation.last)
+            g_propagate_error(error, g_steal_pointer(&evaluation.last));
         else
             orch_error_set(error, ORCH_ERROR_USAGE, NULL, "%zu rows are too few to learn from",
                            rows->rows);
         orch_heldout_free(out);
         out = NULL;
     }
-    court_clear(&court);
+    evaluation_clear(&evaluation);
     return out;
 }
 

@@ -16,7 +16,7 @@ static int by_x(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-/* Averages points of the same x; returns how many are left. */
+/* Averages points with the same x; returns the new count. */
 static size_t merge_ties(struct point *points, size_t count)
 {
     size_t last = 0;
@@ -32,7 +32,7 @@ static size_t merge_ties(struct point *points, size_t count)
     return last + 1;
 }
 
-/* Pools neighbours that fall (sign 1) or rise (sign -1) until none does. */
+/* Pools adjacent violators: falling neighbours for sign 1, rising ones for sign -1. */
 static void pool(const struct point *points, size_t count, double sign, double *out)
 {
     struct block {
@@ -116,7 +116,7 @@ bool orch_isotonic_cross(const struct orch_isotonic *fit, double target, double 
         orch_error_set(error, ORCH_ERROR_USAGE, NULL, "the target is not a finite number");
         return false;
     }
-    /* from the side of low y: index 0 when it rises, the last when it falls */
+    /* start at the side of low y: index 0 if rising, else the last one */
     for (size_t i = 0; i < fit->count; i++) {
         size_t here = fit->is_rising ? i : fit->count - 1 - i;
         if (fit->y[here] < target)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Isotonic regression: the function that never falls (or never rises) nearest to points, by pooling
- * adjacent violators (Ayer et al. 1955; Barlow et al. 1972). Here: accuracy as a function of loss,
- * which never rises with it, and the loss at which accuracy crosses a target. */
+/* Isotonic regression: the monotone function nearest to a set of points, by pooling adjacent
+ * violators (Ayer et al. 1955; Barlow et al. 1972). Used for accuracy as a non-increasing function
+ * of loss, and for the loss at which accuracy crosses a target. */
 #ifndef ORCH_PREDICTORS_ISOTONIC_H
 #define ORCH_PREDICTORS_ISOTONIC_H
 
@@ -9,27 +9,27 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/** A fitted function: its value at each x of the points, straight lines between, level outside. */
+/** A fitted function: linear between its points and constant outside. */
 struct orch_isotonic {
-    size_t count; /* different x */
-    double *x;    /* rising */
-    double *y;    /* never falling when is_rising, else never rising */
+    size_t count; /* distinct x */
+    double *x;    /* ascending */
+    double *y;    /* non-decreasing if is_rising, else non-increasing */
     bool is_rising;
 };
 
-/** Fits `count` points in any order, all weighted alike; points of the same x are averaged first.
- * The caller frees. NULL with ORCH_ERROR_USAGE for no point or numbers that are not finite. */
+/** Fits `count` points in any order with equal weights, after averaging points with the same x.
+ * Fails with ORCH_ERROR_USAGE without points or for numbers that are not finite. Caller frees. */
 struct orch_isotonic *orch_isotonic_fit(const double *x, const double *y, size_t count,
                                         bool is_rising, GError **error);
 void orch_isotonic_free(struct orch_isotonic *fit);
 
-/** Value at x; beyond the points that of the last. */
+/** Value at x; outside the points, the value of the nearest one. */
 double orch_isotonic_at(const struct orch_isotonic *fit, double x);
 
-/** The x at which y crosses `target` from below, as one comes from the side of low y: for accuracy
- * on loss, the largest loss whose accuracy is `target` or more. Where all points are at or above
- * the target this is the outermost x of the points: nothing is said beyond them.
- * ORCH_ERROR_NOT_FOUND when no point reaches the target, ORCH_ERROR_USAGE when it is not finite. */
+/** Finds the x where y crosses `target`, coming from the side of low y: for accuracy as a function
+ * of loss, the largest loss with an accuracy of at least `target`. If all points reach the target
+ * this is the outermost x, as there is no extrapolation. Fails with ORCH_ERROR_NOT_FOUND if no
+ * point reaches the target, ORCH_ERROR_USAGE if it is not finite. */
 bool orch_isotonic_cross(const struct orch_isotonic *fit, double target, double *out_x,
                          GError **error);
 

@@ -7,10 +7,10 @@
 #include <math.h>
 #include <string.h>
 
-/* One kind of layer: the model of its times and the geometry that was measured. */
+/* One kind of layer: the model of its times and the measured range. */
 struct kind {
     struct orch_learned *learned; /* NULL: no table */
-    GHashTable *ends;             /* column -> double[2]: least and largest */
+    GHashTable *ends;             /* column -> double[2]: least and largest value */
 };
 
 struct orch_layerwise {
@@ -86,7 +86,7 @@ void orch_layerwise_free(struct orch_layerwise *l)
 
 #define FIELDS_MAX 32
 
-/* A row before it is text: names and values in pairs. */
+/* A row as pairs of names and values, before it becomes CSV text. */
 struct row {
     const char *names[FIELDS_MAX];
     char *values[FIELDS_MAX];
@@ -123,7 +123,7 @@ static bool reads(const struct orch_net_node *node, int id)
     return false;
 }
 
-/* The activation that reads the layer, straight or behind its norm; NULL when there is none. */
+/* The activation that reads the layer, directly or after its norm; NULL if there is none. */
 static const struct orch_net_node *activation_of(const struct orch_net *net, int id)
 {
     for (guint i = (guint)id + 1; i < net->nodes->len; i++) {
@@ -153,7 +153,7 @@ static const char *activation_name(const struct orch_net_node *node)
                                           : "relu";
 }
 
-/* Windows that are not square count as the square of their area. */
+/* Rectangular windows and images count as a square of the same area. */
 static void put_conv(struct row *row, const struct orch_net *net, const struct orch_net_node *node)
 {
     const struct orch_net_shape *in = &orch_net_node(net, node->inputs[0])->out;
@@ -189,8 +189,8 @@ static void append_field(GString *csv, const char *text)
     g_string_append_printf(csv, "\"%s\",", doubled);
 }
 
-/* Two rows that differ from all others in every column: a reader leaves out a column that has one
- * value only, and here all layers may have one batch and one optimizer. */
+/* Appends two rows that differ from all others in every column, because a reader drops constant
+ * columns and all layers here may share one batch and one optimizer. */
 static void append_strangers(GString *csv, const struct row *like)
 {
     for (int k = 1; k <= 2; k++) {
@@ -205,7 +205,7 @@ static void append_strangers(GString *csv, const struct row *like)
     }
 }
 
-/* Rows for layers of one kind, in the order of `nodes`. */
+/* Makes rows for layers of one kind, in the order of `nodes`. */
 static struct orch_rows *rows_of(const struct orch_layerwise *l, const struct orch_net *net,
                                  const GPtrArray *nodes, const struct orch_layerwise_job *job,
                                  GError **error)
@@ -290,7 +290,7 @@ static bool moves_nothing(enum orch_net_op op)
     return op == ORCH_NET_INPUT || op == ORCH_NET_FLATTEN;
 }
 
-/* Sorts the nodes: convolutions, dense layers, what is left out. */
+/* Classifies the nodes: convolutions, dense layers, operations left out. */
 static void sort_nodes(const struct orch_layerwise *l, const struct orch_net *net, GPtrArray *conv,
                        GPtrArray *dense, struct orch_layerwise_time *out)
 {

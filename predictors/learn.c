@@ -11,8 +11,8 @@
 #include <string.h>
 
 #define ROWS_MIN 10
-#define TUNING_ROWS 3000 /* what is tried is tried on at most so many rows */
-#define HOLD_PART 5      /* of more rows every so-manieth says how good the mixture is */
+#define TUNING_ROWS 3000 /* sample size for the model search */
+#define HOLD_PART 5      /* with more rows, one in HOLD_PART is held out to weight the models */
 #define UNKNOWN_WEIGHT 0.05
 
 /* ---- questions ---------------------------------------------------------------------------------
@@ -32,7 +32,7 @@ struct orch_rows *orch_question_rows(const struct orch_question *q, const struct
     struct orch_rows *out = g_new(struct orch_rows, 1);
     *out = *rows;
     out->matrix = orch_matrix_without(rows->matrix, is_hidden, q->hidden);
-    return out; /* borrows the rest: free with orch_question_rows_free */
+    return out; /* borrows everything but the matrix: free with orch_question_rows_free */
 }
 
 void orch_question_rows_free(struct orch_rows *view)
@@ -46,14 +46,14 @@ static void free_question(struct orch_question *q)
     if (!q)
         return;
     g_free(q->column);
-    g_free(q->behind);
+    g_free(q->deferred);
     g_ptr_array_unref(q->known);
     g_ptr_array_unref(q->hidden);
     g_ptr_array_unref(q->facts);
-    g_array_unref(q->trials);
+    g_array_unref(q->candidates);
     for (int i = 0; i < q->member_count; i++)
         orch_member_release(&q->members[i]);
-    orch_width_release(&q->width);
+    orch_conformal_release(&q->interval);
     g_free(q);
 }
 
@@ -64,7 +64,7 @@ struct orch_question *orch_question_new(const char *column)
     q->known = g_ptr_array_new_with_free_func(g_free);
     q->hidden = g_ptr_array_new_with_free_func(g_free);
     q->facts = g_ptr_array_new_with_free_func(g_free);
-    q->trials = g_array_new(FALSE, FALSE, sizeof(struct orch_learn_trial));
+    q->candidates = g_array_new(FALSE, FALSE, sizeof(struct orch_model_candidate));
     return q;
 }
 
@@ -76,7 +76,7 @@ static void note_levels(struct orch_question *q, char *const *levels, size_t row
             g_ptr_array_add(q->known, g_strdup(levels[i]));
 }
 
-/* Does each level of one category stand with one group only, so that it names the group? */
+/* True if each level of a category occurs in one group only, so that it identifies the group. */
 static bool names_group(char *const *levels, char *const *groups, size_t rows)
 {
     g_autoptr(GHashTable) of = g_hash_table_new(g_str_hash, g_str_equal);
@@ -101,7 +101,7 @@ static void hide_names(struct orch_question *q, const struct orch_rows *rows, ch
     }
 }
 
-/* Is a feature one number (or level) in each group? */
+/* True if a feature is constant within each group. */
 static bool is_one_a_group(const double *column, char *const *groups, size_t rows)
 {
     g_autoptr(GHashTable) of = g_hash_table_new(g_str_hash, g_str_equal);
@@ -129,7 +129,7 @@ static void note_facts(struct orch_question *q, const struct orch_rows *rows, ch
     }
 }
 
-/* ---- learning one ------------------------------------------------------------------------------
+/* ---- learning one question ---------------------------------------------------------------------
  */
 
 static double *logs_of(const struct orch_rows *rows)
@@ -140,7 +140,7 @@ static double *logs_of(const struct orch_rows *rows)
     return out;
 }
 
-/* Each group counts alike where groups are the question; NULL: rows do. */
+/* Row weights that give each group the same total; NULL without groups. */
 static double *weights_of(char *const *groups, size_t rows)
 {
     if (!groups)
@@ -157,7 +157,7 @@ static double *weights_of(char *const *groups, size_t rows)
     return out;
 }
 
-/* Of a GPU that nothing is known of little can be said: how well says nothing of the models. */
+/* Reduces the weight of GPUs without specifications: errors on them do not rank the models. */
 static void weigh_unknown(const struct orch_question *q, const struct orch_rows *rows,
                           double *row_weights)
 {
@@ -168,81 +168,81 @@ static void weigh_unknown(const struct orch_question *q, const struct orch_rows 
             row_weights[i] *= UNKNOWN_WEIGHT;
 }
 
-static struct orch_learn_trial *trial_at(const GArray *trials, size_t i)
+static struct orch_model_candidate *candidate_at(const GArray *candidates, size_t i)
 {
-    return &g_array_index(trials, struct orch_learn_trial, i);
+    return &g_array_index(candidates, struct orch_model_candidate, i);
 }
 
-/* What a question is worked out on. */
+/* Data for working on one question. */
 struct work {
     struct orch_rows *rows; /* a sample, without hidden features */
     int *folds;
     double *logs, *row_weights;
-    double **answers; /* of each trial */
+    double **answers; /* held-out log predictions of each candidate */
 };
 
-/* Were groups left out, rather than rows? */
-static bool is_by_groups(const struct orch_question *q)
+/* True if whole groups are held out, false if single rows. */
+static bool holds_out_groups(const struct orch_question *q)
 {
     return q->column && !q->is_lone;
 }
 
-/* The best trial alone, where one kind was asked for by name; else a mixture. */
-static void weigh(struct orch_question *q, const struct work *w, bool mixes)
+/* Computes the weights: stacking if `mixes`, else 1 for the best candidate. */
+static void set_weights(struct orch_question *q, const struct work *w, bool mixes)
 {
-    size_t count = q->trials->len;
+    size_t count = q->candidates->len;
     g_autofree double *weights = g_new0(double, count + 1);
     size_t best = 0;
     for (size_t t = 0; t < count; t++) {
-        struct orch_learn_trial *trial = trial_at(q->trials, t);
-        trial->mean_relative_error =
+        struct orch_model_candidate *candidate = candidate_at(q->candidates, t);
+        candidate->mean_relative_error =
             orch_mean_relative_error(w->answers[t], w->logs, w->row_weights, w->rows->rows);
-        if (trial->mean_relative_error < trial_at(q->trials, best)->mean_relative_error)
+        if (candidate->mean_relative_error < candidate_at(q->candidates, best)->mean_relative_error)
             best = t;
     }
     weights[best] = 1;
     if (mixes)
-        orch_mix(w->answers, count, w->logs, w->row_weights, w->rows->rows, w->folds,
-                 is_by_groups(q) ? q->known->len : 0, weights);
+        orch_stacking_fit(w->answers, count, w->logs, w->row_weights, w->rows->rows, w->folds,
+                          holds_out_groups(q) ? q->known->len : 0, weights);
     for (size_t t = 0; t < count; t++)
-        trial_at(q->trials, t)->weight = weights[t];
+        candidate_at(q->candidates, t)->weight = weights[t];
 }
 
-/* Where the mixture loses to a baseline by more than chance, the baseline answers: of so many
- * groups (or rows) that were left out, the error is off by about one over the root of their number.
- */
-static void hold_against_baselines(struct orch_question *q, const struct work *w)
+/* Gives all weight to a baseline if it beats the ensemble by more than chance. With n held-out
+ * groups (or rows) the error's relative uncertainty is about 1/sqrt(n); half of it is the
+ * margin. */
+static void compare_with_baselines(struct orch_question *q, const struct work *w)
 {
-    size_t count = q->trials->len, rows = w->rows->rows;
+    size_t count = q->candidates->len, rows = w->rows->rows;
     g_autofree double *weights = g_new(double, count + 1), *mixed = g_new(double, rows + 1);
     for (size_t t = 0; t < count; t++)
-        weights[t] = trial_at(q->trials, t)->weight;
-    orch_mix_apply(w->answers, weights, count, rows, q->column, mixed, NULL);
+        weights[t] = candidate_at(q->candidates, t)->weight;
+    orch_stacking_predict(w->answers, weights, count, rows, q->column, mixed, NULL);
     q->error = orch_mean_relative_error(mixed, w->logs, w->row_weights, rows);
-    const int *folds = is_by_groups(q) ? w->folds : NULL;
+    const int *folds = holds_out_groups(q) ? w->folds : NULL;
     double chances = (double)(q->column ? MIN(q->known->len, rows) : rows);
     double limit = orch_error_by_folds(mixed, w->logs, w->row_weights, folds, rows) *
                    (1 - 0.5 / sqrt(MAX(chances, 1)));
     for (size_t t = 0; t < count; t++) {
-        struct orch_learn_trial *trial = trial_at(q->trials, t);
+        struct orch_model_candidate *candidate = candidate_at(q->candidates, t);
         double error = orch_error_by_folds(w->answers[t], w->logs, w->row_weights, folds, rows);
-        if (!trial->is_baseline || !(error < limit))
+        if (!candidate->is_baseline || !(error < limit))
             continue;
         limit = error;
         for (size_t k = 0; k < count; k++)
-            trial_at(q->trials, k)->weight = 0;
-        trial->weight = 1;
-        q->error = trial->mean_relative_error;
+            candidate_at(q->candidates, k)->weight = 0;
+        candidate->weight = 1;
+        q->error = candidate->mean_relative_error;
     }
     q->is_baseline = true;
     for (size_t t = 0; t < count; t++)
-        q->is_baseline &=
-            trial_at(q->trials, t)->is_baseline || !(trial_at(q->trials, t)->weight > 0);
+        q->is_baseline &= candidate_at(q->candidates, t)->is_baseline ||
+                          !(candidate_at(q->candidates, t)->weight > 0);
 }
 
 static gint by_weight(gconstpointer a, gconstpointer b)
 {
-    const struct orch_learn_trial *x = a, *y = b;
+    const struct orch_model_candidate *x = a, *y = b;
     if (x->weight < y->weight || x->weight > y->weight)
         return x->weight > y->weight ? -1 : 1;
     return x->mean_relative_error < y->mean_relative_error
@@ -250,17 +250,17 @@ static gint by_weight(gconstpointer a, gconstpointer b)
                : x->mean_relative_error > y->mean_relative_error;
 }
 
-/* Trials in the order of their weights, and their answers with them. */
-static void sort_trials(struct orch_question *q, struct work *w)
+/* Sorts the candidates by weight, and their predictions along with them. */
+static void sort_candidates(struct orch_question *q, struct work *w)
 {
-    GArray *sorted = g_array_copy(q->trials);
+    GArray *sorted = g_array_copy(q->candidates);
     g_array_sort(sorted, by_weight);
-    double **answers = g_new0(double *, q->trials->len + 1);
-    g_autofree bool *taken = g_new0(bool, q->trials->len + 1);
+    double **answers = g_new0(double *, q->candidates->len + 1);
+    g_autofree bool *taken = g_new0(bool, q->candidates->len + 1);
     for (guint i = 0; i < sorted->len; i++) {
-        for (guint k = 0; k < q->trials->len; k++) {
-            if (taken[k] || memcmp(trial_at(sorted, i), trial_at(q->trials, k),
-                                   sizeof(struct orch_learn_trial)) != 0)
+        for (guint k = 0; k < q->candidates->len; k++) {
+            if (taken[k] || memcmp(candidate_at(sorted, i), candidate_at(q->candidates, k),
+                                   sizeof(struct orch_model_candidate)) != 0)
                 continue;
             answers[i] = w->answers[k];
             taken[k] = true;
@@ -269,8 +269,8 @@ static void sort_trials(struct orch_question *q, struct work *w)
     }
     g_free(w->answers);
     w->answers = answers;
-    g_array_unref(q->trials);
-    q->trials = sorted;
+    g_array_unref(q->candidates);
+    q->candidates = sorted;
 }
 
 static struct orch_rows *sample_of(const struct orch_rows *rows, size_t most)
@@ -286,7 +286,7 @@ static struct orch_rows *sample_of(const struct orch_rows *rows, size_t most)
     return orch_rows_pick(rows, which, count);
 }
 
-/* Groups of rows for a question, NULL: none. */
+/* Groups that are held out together for a question; NULL: none. */
 static char **groups_of(const struct orch_question *q, const struct orch_rows *rows)
 {
     int column = q->column ? orch_matrix_find(rows->matrix, q->column) : -1;
@@ -298,10 +298,11 @@ static char **groups_of(const struct orch_question *q, const struct orch_rows *r
                                      : NULL;
 }
 
-static void try_all(struct orch_question *q, struct work *w, const struct orch_learn_options *o)
+static void cross_validate(struct orch_question *q, struct work *w,
+                           const struct orch_learn_options *o)
 {
-    w->answers = orch_answers_new(q->trials->len, w->rows->rows);
-    orch_try(q, w->rows, w->folds, o, w->answers);
+    w->answers = orch_answers_new(q->candidates->len, w->rows->rows);
+    orch_candidates_cross_validate(q, w->rows, w->folds, o, w->answers);
 }
 
 static void release_work(struct work *w)
@@ -314,9 +315,9 @@ static void release_work(struct work *w)
         orch_answers_free(w->answers);
 }
 
-/* Rows, folds and the like of a sample. */
-static struct work work_on(const struct orch_question *q, const struct orch_rows *rows, size_t most,
-                           uint64_t seed)
+/* Draws a sample and prepares its folds, weights and logs. */
+static struct work work_new(const struct orch_question *q, const struct orch_rows *rows,
+                            size_t most, uint64_t seed)
 {
     struct work w = {.rows = sample_of(rows, most)};
     g_autofree char **groups = groups_of(q, w.rows);
@@ -344,43 +345,45 @@ static void note_median(struct orch_question *q, const double *answers, const do
     q->median = q->judged ? errors[q->judged / 2] : (double)NAN;
 }
 
-static bool fit_width(struct orch_question *q, const struct work *w, bool by_groups, uint64_t seed,
-                      GError **error)
+static bool fit_interval(struct orch_question *q, const struct work *w, bool by_groups,
+                         uint64_t seed, GError **error)
 {
-    size_t rows = w->rows->rows, count = q->trials->len;
+    size_t rows = w->rows->rows, count = q->candidates->len;
     g_autofree double *weights = g_new(double, count + 1), *mixed = g_new(double, rows + 1);
     g_autofree double *spread = g_new(double, rows + 1);
     for (size_t t = 0; t < count; t++)
-        weights[t] = trial_at(q->trials, t)->weight;
-    orch_mix_apply(w->answers, weights, count, rows, q->column, mixed, spread);
+        weights[t] = candidate_at(q->candidates, t)->weight;
+    orch_stacking_predict(w->answers, weights, count, rows, q->column, mixed, spread);
     note_median(q, mixed, w->logs, rows);
-    orch_width_release(&q->width);
-    return orch_width_fit(&q->width, w->rows, mixed, spread, w->folds, w->row_weights,
-                          q->column ? q->known->len : 0, by_groups ? w->rows->groups : NULL, seed,
-                          error);
+    orch_conformal_release(&q->interval);
+    return orch_conformal_fit(&q->interval, w->rows, mixed, spread, w->folds, w->row_weights,
+                              q->column ? q->known->len : 0, by_groups ? w->rows->groups : NULL,
+                              seed, error);
 }
 
-/* Those that count, and a black one beside where all want a white box that a row may not have. */
+/* The candidates with weight, plus a black box as fallback for rows without a roofline. */
 static void choose_members(struct orch_question *q)
 {
     bool black = false;
     q->member_count = 0;
-    for (guint t = 0; t < q->trials->len && q->member_count < ORCH_MEMBERS_MAX - 1; t++) {
-        if (!(trial_at(q->trials, t)->weight > 0))
+    for (guint t = 0; t < q->candidates->len && q->member_count < ORCH_MEMBERS_MAX - 1; t++) {
+        if (!(candidate_at(q->candidates, t)->weight > 0))
             break;
-        q->members[q->member_count++] = (struct orch_member){.trial = *trial_at(q->trials, t)};
-        enum orch_learn_box box = trial_at(q->trials, t)->box;
+        q->members[q->member_count++] =
+            (struct orch_member){.candidate = *candidate_at(q->candidates, t)};
+        enum orch_learn_box box = candidate_at(q->candidates, t)->box;
         black |= box == ORCH_BOX_BLACK || box == ORCH_BOX_PLAIN;
     }
-    for (guint t = 0; t < q->trials->len && !black; t++) {
-        if (trial_at(q->trials, t)->box != ORCH_BOX_BLACK)
+    for (guint t = 0; t < q->candidates->len && !black; t++) {
+        if (candidate_at(q->candidates, t)->box != ORCH_BOX_BLACK)
             continue;
-        q->members[q->member_count++] = (struct orch_member){.trial = *trial_at(q->trials, t)};
+        q->members[q->member_count++] =
+            (struct orch_member){.candidate = *candidate_at(q->candidates, t)};
         black = true;
     }
 }
 
-/* One thread a member: they take about as long as each other. */
+/* One thread per member, as their fits take similar time. */
 static bool fit_members(struct orch_question *q, const struct orch_rows *rows,
                         const struct orch_learn_options *o, GError **error)
 {
@@ -392,7 +395,7 @@ static bool fit_members(struct orch_question *q, const struct orch_rows *rows,
     for (int i = 0; i < q->member_count; i++) {
         struct orch_learn_step step = {
             .rows = rows->rows, .number = i + 1, .count = q->member_count};
-        orch_learn_tell(o, q, &q->members[i].trial, step);
+        orch_learn_report_step(o, q, &q->members[i].candidate, step);
         orch_member_fit(&q->members[i], q, view, o->seed, &errors[i]);
     }
     for (int i = 0; i < q->member_count; i++) {
@@ -400,43 +403,43 @@ static bool fit_members(struct orch_question *q, const struct orch_rows *rows,
             g_propagate_error(error, errors[i]);
         else
             g_clear_error(&errors[i]);
-        ok &= q->members[i].model || !q->members[i].trial.kind;
+        ok &= q->members[i].model || !q->members[i].candidate.kind;
     }
     orch_question_rows_free(view);
     return ok;
 }
 
-/* With many rows, what was chosen on a sample is weighed and calibrated anew by models of four
- * fifths of all rows, on the last fifth. */
+/* With many rows, the candidates chosen on a sample are weighted and calibrated again: fitted on
+ * four fifths of all rows, evaluated on the rest. */
 static bool weigh_on_all(struct orch_question *q, const struct orch_rows *rows,
                          const struct orch_learn_options *o, bool mixes, GError **error)
 {
-    size_t n = rows->rows, in = 0, aside = 0;
+    size_t n = rows->rows, in = 0, held_out = 0;
     g_autofree size_t *seen = g_new(size_t, n + 1), *left = g_new(size_t, n + 1);
     uint64_t random = orch_random_stream(o->seed, 17);
     for (size_t i = 0; i < n; i++) {
         if (orch_random_below(&random, HOLD_PART) == 0)
-            left[aside++] = i;
+            left[held_out++] = i;
         else
             seen[in++] = i;
     }
     struct orch_rows *train = orch_rows_pick(rows, seen, in),
-                     *test = orch_rows_pick(rows, left, aside);
+                     *test = orch_rows_pick(rows, left, held_out);
     bool ok = fit_members(q, train, o, error);
-    struct work w = work_on(q, test, aside, o->seed);
-    g_array_set_size(q->trials, 0);
-    w.answers = orch_answers_new((size_t)q->member_count, aside);
+    struct work w = work_new(q, test, held_out, o->seed);
+    g_array_set_size(q->candidates, 0);
+    w.answers = orch_answers_new((size_t)q->member_count, held_out);
     for (int i = 0; ok && i < q->member_count; i++) {
-        g_array_append_val(q->trials, q->members[i].trial);
+        g_array_append_val(q->candidates, q->members[i].candidate);
         orch_member_predict(&q->members[i], w.rows, w.answers[i]);
     }
     for (int i = 0; i < q->member_count; i++)
         orch_member_release(&q->members[i]);
     if (ok) {
-        weigh(q, &w, mixes);
-        hold_against_baselines(q, &w);
-        sort_trials(q, &w);
-        ok = fit_width(q, &w, o->calibrate_groups, o->seed, error);
+        set_weights(q, &w, mixes);
+        compare_with_baselines(q, &w);
+        sort_candidates(q, &w);
+        ok = fit_interval(q, &w, o->calibrate_groups, o->seed, error);
     }
     release_work(&w);
     orch_rows_free(train);
@@ -449,30 +452,30 @@ static bool learn_question(struct orch_question *q, const struct orch_rows *rows
 {
     bool mixes = strcmp(o->model, "auto") == 0 || strcmp(o->model, "grey") == 0;
     bool many = rows->rows > TUNING_ROWS && !q->column;
-    struct work w = work_on(q, rows, TUNING_ROWS, o->seed);
-    GArray *trials = orch_trials_list(q, w.rows, o, error);
-    bool ok = trials != NULL;
+    struct work w = work_new(q, rows, TUNING_ROWS, o->seed);
+    GArray *candidates = orch_candidates_list(q, w.rows, o, error);
+    bool ok = candidates != NULL;
     if (ok) {
-        g_array_unref(q->trials);
-        q->trials = trials;
-        try_all(q, &w, o);
-        weigh(q, &w, mixes);
+        g_array_unref(q->candidates);
+        q->candidates = candidates;
+        cross_validate(q, &w, o);
+        set_weights(q, &w, mixes);
         if (mixes)
-            hold_against_baselines(q, &w);
+            compare_with_baselines(q, &w);
         else
-            q->error = trial_at(q->trials, 0)->mean_relative_error;
-        sort_trials(q, &w);
-        q->error = mixes ? q->error : trial_at(q->trials, 0)->mean_relative_error;
+            q->error = candidate_at(q->candidates, 0)->mean_relative_error;
+        sort_candidates(q, &w);
+        q->error = mixes ? q->error : candidate_at(q->candidates, 0)->mean_relative_error;
     }
     if (ok && many) {
-        GArray *kept = g_array_copy(q->trials);
+        GArray *kept = g_array_copy(q->candidates);
         ok = weigh_on_all(q, rows, o, mixes, error);
-        for (guint t = 0; t < kept->len; t++) /* what was tried on the sample stays to be seen */
-            if (!(trial_at(kept, t)->weight > 0))
-                g_array_append_val(q->trials, *trial_at(kept, t));
+        for (guint t = 0; t < kept->len; t++) /* keeps the rejected candidates for display */
+            if (!(candidate_at(kept, t)->weight > 0))
+                g_array_append_val(q->candidates, *candidate_at(kept, t));
         g_array_unref(kept);
     } else if (ok) {
-        ok = fit_width(q, &w, o->calibrate_groups && !q->column, o->seed, error);
+        ok = fit_interval(q, &w, o->calibrate_groups && !q->column, o->seed, error);
     }
     release_work(&w);
     return ok && fit_members(q, rows, o, error);
@@ -481,7 +484,7 @@ static bool learn_question(struct orch_question *q, const struct orch_rows *rows
 /* ---- all ---------------------------------------------------------------------------------------
  */
 
-/* Columns whose levels may be new. */
+/* Columns whose levels may be unseen. */
 static const char *const NOVEL[] = {"gpu", "accel", "net", "model", "network", "task"};
 
 static void list_questions(struct orch_learned *l, const struct orch_rows *rows,
@@ -554,9 +557,14 @@ const char *orch_learned_column(const struct orch_learned *l, int question)
     return l->questions[question]->column;
 }
 
-const GArray *orch_learned_trials(const struct orch_learned *l, int question)
+const GArray *orch_learned_candidates(const struct orch_learned *l, int question)
 {
-    return l->questions[question]->trials;
+    return l->questions[question]->candidates;
+}
+
+bool orch_learned_is_lone(const struct orch_learned *l, int question)
+{
+    return l->questions[question]->is_lone;
 }
 
 double orch_learned_error(const struct orch_learned *l, int question)
@@ -583,9 +591,9 @@ const char *orch_learn_box_name(enum orch_learn_box box)
 char *orch_learned_text(const struct orch_learned *l, int question)
 {
     GString *text = g_string_new(NULL);
-    const GArray *trials = l->questions[question]->trials;
-    for (guint i = 0; i < trials->len && i < ORCH_MEMBERS_MAX - 1; i++) {
-        const struct orch_learn_trial *t = trial_at(trials, i);
+    const GArray *candidates = l->questions[question]->candidates;
+    for (guint i = 0; i < candidates->len && i < ORCH_MEMBERS_MAX - 1; i++) {
+        const struct orch_model_candidate *t = candidate_at(candidates, i);
         if (t->weight > 0)
             g_string_append_printf(text, "%s%.2f %s %s", text->len ? " + " : "", t->weight,
                                    orch_learn_box_name(t->box),

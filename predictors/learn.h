@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Learning times from measured rows: which models with which knobs, how much each counts, and an
- * interval that is calibrated on rows that were left out.
+ * Learns to predict times from measured rows: selects models and hyperparameters, weights them in
+ * an ensemble, and calibrates an interval on held-out rows.
  *
- * A model that is best for rows like those seen need not be best for a GPU or a network that was
- * never seen. So up to three questions are learned, each with folds of its own (rows at random;
- * whole GPUs; whole networks), its own mixture and its own interval, and each row to predict is
- * answered by the question that it poses: by whether its GPU and its network were seen.
+ * The best model for a measured GPU and network need not be the best for an unseen one. So up to
+ * three questions are learned (rows like those measured, unseen GPUs, unseen networks), each with
+ * its own folds, ensemble and interval. A row to predict is answered by the question that applies,
+ * depending on whether its GPU and network were measured.
  */
 #ifndef ORCH_PREDICTORS_LEARN_H
 #define ORCH_PREDICTORS_LEARN_H
@@ -15,124 +15,126 @@
 #include "predictors/rows.h"
 
 enum orch_learn_target {
-    ORCH_LEARN_LOG,  /* log of the time: relative errors count */
-    ORCH_LEARN_GREY, /* log of the time over the white box's, where there is one */
-    ORCH_LEARN_BEST, /* what is better in cross-validation */
+    ORCH_LEARN_LOG,  /* log of the time, so that relative errors count */
+    ORCH_LEARN_GREY, /* log of the time over the white box's prediction, where there is one */
+    ORCH_LEARN_BEST, /* whichever is better in cross-validation */
 };
 
-/** Where learning stands: what is begun now. */
+/** Progress of learning: the fit that starts now. */
 struct orch_learn_step {
-    const char *model;  /* "boost"; "white box" for the box alone */
-    const char *column; /* whose levels are taken as never seen; NULL: rows like those seen */
-    int fold, folds;    /* that it does not see, from 1, of so many; 0: it is fitted to be kept */
+    const char *model;  /* "boost"; "white box" without a model */
+    const char *column; /* whose levels are treated as unseen; NULL: rows like those measured */
+    int fold, folds;    /* the held-out fold, from 1, and their number; 0: final fit on all rows */
     size_t rows;        /* that it is fitted to */
-    int number, count;  /* of the models and folds of this part, from 1 */
+    int number, count;  /* position among the fits of this part, from 1, and their number */
 };
 
 struct orch_learn_options {
-    const char *model; /* "boost", ...; "auto": a mixture of what is best in cross-validation;
-                          "grey": the same over the white box alone */
+    const char *model; /* a model family such as "boost"; "auto": an ensemble of the best in
+                          cross-validation; "grey": the same, but only on top of the white box */
     enum orch_learn_target target;
     uint64_t seed;
-    bool by_group;         /* one question only: the rows' groups, never seen */
-    bool no_tuning;        /* the first knobs of each grid */
-    bool calibrate_groups; /* the interval has the width that each of the rows' groups needs */
-    /** Hears of each step, from any thread but one at a time; must not learn itself. NULL: nobody
-     * listens. */
-    void (*tell)(void *ctx, const struct orch_learn_step *step);
-    void *tell_ctx;
+    bool by_group;         /* learn one question only: unseen groups */
+    bool no_tuning;        /* use only the first hyperparameters of each grid */
+    bool calibrate_groups; /* fit the interval's width for each of the rows' groups */
+    /** Called at each step, from any thread but never concurrently; must not start learning itself.
+     * NULL: no progress reports. */
+    void (*on_step)(void *ctx, const struct orch_learn_step *step);
+    void *on_step_ctx;
 };
 
-/** What a model learns the time over, and what it sees. */
+/** The target that a model learns, and the features it uses. */
 enum orch_learn_box {
     ORCH_BOX_BLACK, /* log of the time, all features */
-    ORCH_BOX_GREY,  /* over the fitted white box (predictors/whitebox.h) */
-    ORCH_BOX_BARE,  /* the same without the facts of what was never seen (a GPU's peaks, a network's
-                       counts): only the white box speaks of them, so that a GPU or network unlike
-                       the  others cannot lead the model astray */
-    ORCH_BOX_SPECS, /* over the roofline as it is: with the nearest row "its time, times the ratio
-                       of specifications", and without a model "a constant times the roofline" */
-    ORCH_BOX_STRIPPED, /* over the roofline as it is, without those facts and what comes of them:
-                          only how a run was set up is learned */
-    ORCH_BOX_PLAIN, /* log of the time, without the white box's parts: the GPU's facts and the work
-                       stand beside each other, and a model puts them together itself */
+    ORCH_BOX_GREY,  /* ratio to the fitted white box (predictors/whitebox.h), all features */
+    ORCH_BOX_BARE, /* the same without the facts of an unseen level (a GPU's peak rates, a network's
+                      counts). They enter through the white box only, so an unusual GPU or network
+                      cannot mislead the model */
+    ORCH_BOX_SPECS, /* ratio to the unfitted roofline. With the nearest neighbour this is "its time,
+                       scaled by the ratio of specifications"; without a model it is "a constant
+                       times the roofline" */
+    ORCH_BOX_STRIPPED, /* ratio to the unfitted roofline, without facts and features derived from
+                          them: only the effect of the run's settings is learned */
+    ORCH_BOX_PLAIN, /* log of the time, without the white box's terms: the model combines the GPU's
+                       facts and the work itself */
 };
 #define ORCH_BOX_COUNT (ORCH_BOX_PLAIN + 1)
 /** "black", "grey", "bare grey", "specs", "stripped", "plain" */
 const char *orch_learn_box_name(enum orch_learn_box box);
 
-/** What was tried: one line of the grid. */
-struct orch_learn_trial {
-    const struct orch_model_kind *kind; /* NULL: the box alone */
+/** A candidate model with its hyperparameters and its result in cross-validation. */
+struct orch_model_candidate {
+    const struct orch_model_kind *kind; /* NULL: the white box alone */
     struct orch_knobs knobs;
     enum orch_learn_box box;
-    double mean_relative_error; /* of rows that their fold did not see */
-    double weight;              /* in the mixture; 0: left out */
-    bool is_baseline;           /* last known time, or a ratio of specifications */
+    double mean_relative_error; /* of held-out rows */
+    double weight;              /* in the ensemble; 0: not a member */
+    bool is_baseline;           /* nearest measured time, or a ratio of specifications */
 };
 
-/** Is it a model that orch_learn knows: "auto", "grey", or a kind? False with ORCH_ERROR_USAGE,
- * naming the nearest or all. */
+/** Returns true if `name` is "auto", "grey" or a model family, else false with ORCH_ERROR_USAGE,
+ * whose hint is the nearest name or the list of all. */
 bool orch_learn_model_check(const char *name, GError **error);
 
 struct orch_learned;
-/** Tries (5 folds; the same for all), mixes or chooses, fits on all rows, calibrates the interval
- * on rows left out. ORCH_ERROR_USAGE for fewer than 10 rows, an unknown model, or no grey target to
- * be had. The caller frees. */
+/** Cross-validates the candidates (5 folds, shared by all), weights or selects them, fits them on
+ * all rows and calibrates the interval on held-out rows. Fails with ORCH_ERROR_USAGE for fewer than
+ * 10 rows, an unknown model, or a grey model without a white box. Caller frees. */
 struct orch_learned *orch_learn(const struct orch_rows *rows,
                                 const struct orch_learn_options *options, GError **error);
 void orch_learned_free(struct orch_learned *learned);
 
-/** Questions that were learned, the first of which is rows like those seen (with by_group: the
- * groups). */
+/** Number of questions. The first is rows like those measured (with by_group: unseen groups). */
 int orch_learned_questions(const struct orch_learned *learned);
-/** Column whose levels were never seen, "gpu"; NULL: none, rows like those seen. */
+/** Column whose levels are unseen, such as "gpu"; NULL for rows like those measured. */
 const char *orch_learned_column(const struct orch_learned *learned, int question);
-/** Trials of a question, best first (borrowed): struct orch_learn_trial. */
-const GArray *orch_learned_trials(const struct orch_learned *learned, int question);
-/** Mean relative error of its mixture on rows left out. */
+/** Candidates of a question, best first: struct orch_model_candidate. Borrowed. */
+const GArray *orch_learned_candidates(const struct orch_learned *learned, int question);
+/** Mean relative error of the ensemble on held-out rows. */
+/** True for a question about unseen levels of a column of which only one level was measured:
+ * nothing could be left out, so that its error says nothing of them. */
+bool orch_learned_is_lone(const struct orch_learned *learned, int question);
 double orch_learned_error(const struct orch_learned *learned, int question);
-/** Its median. */
+/** Median relative error of the ensemble on held-out rows. */
 double orch_learned_median(const struct orch_learned *learned, int question);
-/** Did models lose to the baselines, so that a baseline answers? */
+/** True if only baselines have weight because the other models were no better. */
 bool orch_learned_is_baseline(const struct orch_learned *learned, int question);
-/** "0.6 boost (grey: ...) + 0.4 kernel (...)". The caller frees. */
+/** Describes the ensemble: "0.60 grey boost + 0.40 grey kernel". Caller frees. */
 char *orch_learned_text(const struct orch_learned *learned, int question);
 
 struct orch_answer {
-    double value;     /* in the unit of the target */
-    double low, high; /* the middle 90 % */
-    double distance; /* to the nearest row learned from, 1: as far as all but 1 % of those were from
-                        each other */
-    bool extrapolates; /* farther than 1, or of a GPU or network never seen */
+    double value;      /* in the unit of the target */
+    double low, high;  /* 90 % interval */
+    double distance;   /* to the nearest training row, relative to the usual distance; see
+                          predictors/nearness.h */
+    bool extrapolates; /* distance above 1, or an unseen GPU or network */
     int question;
 };
-/** Answers for rows of the same columns, one for each. */
+/** Predicts all rows, which have the columns of the training rows. `out` has one entry a row. */
 void orch_learned_predict(const struct orch_learned *learned, const struct orch_rows *rows,
                           struct orch_answer *out);
 
-/** As a JSON object, and back: all that orch_learned_predict needs, and what was tried. NULL with
- * ORCH_ERROR_RECIPE for what is broken. */
+/** Converts to and from a JSON object with all that orch_learned_predict needs and the candidates.
+ * Loading fails with NULL and ORCH_ERROR_RECIPE for an invalid object. */
 json_t *orch_learned_save(const struct orch_learned *learned, enum orch_save_style style);
 struct orch_learned *orch_learned_load(const json_t *saved, GError **error);
 
-/** Takes the heavy parts of a saved object's further questions out of it, as lines of text each
- * with a line end before it (g_free): so that what answers a question like those seen is read
- * quickly. */
-char *orch_learned_put_behind(json_t *saved);
-/** Gives them back, to be read when such a question is posed; broken ones then answer NaN. */
-bool orch_learned_take_behind(struct orch_learned *learned, char *const *lines, GError **error);
+/** Moves the large parts of all questions but the first out of a saved object, so that the common
+ * case loads quickly. Returns them as lines of text, each preceded by a newline (g_free). */
+char *orch_learned_save_deferred(json_t *saved);
+/** Restores those parts, which are parsed when first needed; invalid ones predict NaN. */
+bool orch_learned_load_deferred(struct orch_learned *learned, char *const *lines, GError **error);
 
-/** Reads all of them now: false with ORCH_ERROR_RECIPE where one is broken. */
+/** Parses all such parts now. Returns false with ORCH_ERROR_RECIPE if one is invalid. */
 bool orch_learned_ready(struct orch_learned *learned, GError **error);
 
 struct orch_score {
     size_t n;
     double mean_relative_error, median_relative_error; /* of |value - target| / target */
     double rmse;                                       /* in the unit of the target */
-    double coverage_90;                                /* share of targets within the interval */
+    double coverage_90;                                /* share of targets inside the interval */
 };
-/** Of rows `which` (NULL: all `count`). */
+/** Scores the rows `which` (`count` row numbers; NULL: the first `count` rows). */
 struct orch_score orch_score_of(const double *target, const struct orch_answer *answers,
                                 const size_t *which, size_t count);
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What was learned, as JSON and back: questions with their mixtures and intervals, and the rows
- * that distances go by. */
+/* Saves learned predictors as JSON and loads them: questions with their ensembles and intervals,
+ * and the landmarks for distances. */
 #include "predictors/dense.h"
 #include "predictors/question.h"
 
 #include "lib/base/error.h"
+#include "lib/base/json.h"
 
 #include <math.h>
 #include <string.h>
@@ -29,10 +30,11 @@ static void load_texts(const json_t *saved, const char *name, GPtrArray *out)
     }
 }
 
-/* ---- trials ------------------------------------------------------------------------------------
+/* ---- candidates
+ * ------------------------------------------------------------------------------------
  */
 
-static json_t *save_trial(const struct orch_learn_trial *t)
+static json_t *save_candidate(const struct orch_model_candidate *t)
 {
     return json_pack("{s:s, s:o, s:i, s:f, s:f, s:b}", "kind", t->kind ? t->kind->name : "",
                      "knobs", orch_knobs_save(&t->knobs), "box", (int)t->box, "error",
@@ -40,11 +42,11 @@ static json_t *save_trial(const struct orch_learn_trial *t)
                      t->weight, "baseline", (int)t->is_baseline);
 }
 
-static bool load_trial(const json_t *saved, struct orch_learn_trial *out, GError **error)
+static bool load_candidate(const json_t *saved, struct orch_model_candidate *out, GError **error)
 {
     int64_t box;
     const char *kind = orch_load_text(saved, "kind", error);
-    *out = (struct orch_learn_trial){0};
+    *out = (struct orch_model_candidate){0};
     if (!kind || !orch_load_int(saved, "box", 0, ORCH_BOX_COUNT - 1, &box, error) ||
         !orch_load_real(saved, "error", &out->mean_relative_error, error) ||
         !orch_load_real(saved, "weight", &out->weight, error))
@@ -71,7 +73,7 @@ static json_t *save_whitebox(const struct orch_whitebox *w)
     return json_pack("{s:f, s:s*, s:o}", "factor", w->factor, "base", w->base, "terms", terms);
 }
 
-/* Terms in their order: the constant "1" stands first. */
+/* Keeps the order of the terms; the constant "1" comes first. */
 static struct orch_whitebox *load_whitebox(const json_t *saved, GError **error)
 {
     const json_t *terms = orch_load_object(saved, "terms", error);
@@ -100,7 +102,7 @@ static struct orch_whitebox *load_whitebox(const json_t *saved, GError **error)
 
 static json_t *save_member(const struct orch_member *m, enum orch_save_style style)
 {
-    return json_pack("{s:o, s:o, s:o, s:f, s:f}", "trial", save_trial(&m->trial), "white",
+    return json_pack("{s:o, s:o, s:o, s:f, s:f}", "trial", save_candidate(&m->candidate), "white",
                      save_whitebox(m->white), "model",
                      m->model ? orch_model_save(m->model, style) : json_null(), "low", m->low,
                      "high", m->high);
@@ -110,8 +112,8 @@ static bool load_member(const json_t *saved, struct orch_member *out, GError **e
 {
     const json_t *white = json_object_get(saved, "white"), *model = json_object_get(saved, "model");
     *out = (struct orch_member){0};
-    const json_t *trial = orch_load_object(saved, "trial", error);
-    if (!trial || !load_trial(trial, &out->trial, error) ||
+    const json_t *candidate = orch_load_object(saved, "trial", error);
+    if (!candidate || !load_candidate(candidate, &out->candidate, error) ||
         !orch_load_real(saved, "low", &out->low, error) ||
         !orch_load_real(saved, "high", &out->high, error))
         return false;
@@ -121,14 +123,14 @@ static bool load_member(const json_t *saved, struct orch_member *out, GError **e
         return false;
     if (json_is_object(model) && !(out->model = orch_model_load(model, error)))
         return false;
-    bool is_black = out->trial.box == ORCH_BOX_BLACK || out->trial.box == ORCH_BOX_PLAIN;
+    bool is_black = out->candidate.box == ORCH_BOX_BLACK || out->candidate.box == ORCH_BOX_PLAIN;
     return is_black || out->white || orch_load_fail("white", "is missing", error);
 }
 
 /* ---- intervals ---------------------------------------------------------------------------------
  */
 
-static json_t *save_width(const struct orch_width *w, enum orch_save_style style)
+static json_t *save_interval(const struct orch_conformal *w, enum orch_save_style style)
 {
     json_t *factors = json_array();
     for (guint i = 0; w->group_factors && i < w->group_factors->len; i++)
@@ -138,7 +140,7 @@ static json_t *save_width(const struct orch_width *w, enum orch_save_style style
                      w->factor, "groups", save_texts(w->groups), "group_factors", factors);
 }
 
-static bool load_width(const json_t *saved, struct orch_width *out, GError **error)
+static bool load_interval(const json_t *saved, struct orch_conformal *out, GError **error)
 {
     const json_t *difficulty = json_object_get(saved, "difficulty");
     const json_t *factors = json_object_get(saved, "group_factors");
@@ -164,14 +166,14 @@ static bool load_width(const json_t *saved, struct orch_width *out, GError **err
 
 static json_t *save_question(struct orch_question *q, enum orch_save_style style)
 {
-    json_t *trials = json_array(), *members = json_array(), *o = json_object();
+    json_t *candidates = json_array(), *members = json_array(), *o = json_object();
     orch_question_ready(q, NULL);
-    for (guint i = 0; i < q->trials->len; i++)
-        json_array_append_new(trials,
-                              save_trial(&g_array_index(q->trials, struct orch_learn_trial, i)));
+    for (guint i = 0; i < q->candidates->len; i++)
+        json_array_append_new(candidates, save_candidate(&g_array_index(
+                                              q->candidates, struct orch_model_candidate, i)));
     for (int i = 0; i < q->member_count; i++)
         json_array_append_new(members, save_member(&q->members[i], style));
-    json_object_set_new(o, "column", q->column ? json_string(q->column) : json_null());
+    json_object_set_new(o, "column", orch_json_text_or_null(q->column));
     json_object_set_new(o, "known", save_texts(q->known));
     json_object_set_new(o, "hidden", save_texts(q->hidden));
     json_object_set_new(o, "facts", save_texts(q->facts));
@@ -180,29 +182,29 @@ static json_t *save_question(struct orch_question *q, enum orch_save_style style
     json_object_set_new(o, "error", json_real(isfinite(q->error) ? q->error : -1));
     json_object_set_new(o, "median", json_real(isfinite(q->median) ? q->median : -1));
     json_object_set_new(o, "judged", json_integer((json_int_t)q->judged));
-    json_object_set_new(o, "width", save_width(&q->width, style));
-    json_object_set_new(o, "trials", trials);
+    json_object_set_new(o, "width", save_interval(&q->interval, style));
+    json_object_set_new(o, "trials", candidates);
     json_object_set_new(o, "members", members);
     return o;
 }
 
-static bool load_trials(struct orch_question *q, const json_t *saved, GError **error)
+static bool load_candidates(struct orch_question *q, const json_t *saved, GError **error)
 {
-    const json_t *trials = orch_load_list(saved, "trials", error);
-    for (size_t i = 0; i < json_array_size(trials); i++) {
-        struct orch_learn_trial trial;
-        if (!load_trial(json_array_get(trials, i), &trial, error))
+    const json_t *candidates = orch_load_list(saved, "trials", error);
+    for (size_t i = 0; i < json_array_size(candidates); i++) {
+        struct orch_model_candidate candidate;
+        if (!load_candidate(json_array_get(candidates, i), &candidate, error))
             return false;
-        g_array_append_val(q->trials, trial);
+        g_array_append_val(q->candidates, candidate);
     }
-    return trials;
+    return candidates;
 }
 
-/* The heavy part: width and members. */
+/* The large part: interval and members. */
 static bool load_members(struct orch_question *q, const json_t *saved, GError **error)
 {
     const json_t *members = orch_load_list(saved, "members", error);
-    if (!members || !load_width(json_object_get(saved, "width"), &q->width, error))
+    if (!members || !load_interval(json_object_get(saved, "width"), &q->interval, error))
         return false;
     if (!json_array_size(members) || json_array_size(members) > ORCH_MEMBERS_MAX)
         return orch_load_fail("members", "has another length than it should", error);
@@ -227,25 +229,25 @@ static bool load_question(struct orch_question *q, const json_t *saved, GError *
     q->judged = (size_t)judged;
     q->error = q->error < 0 ? (double)INFINITY : q->error;
     q->median = q->median < 0 ? (double)NAN : q->median;
-    return load_trials(q, saved, error) &&
+    return load_candidates(q, saved, error) &&
            (json_is_true(json_object_get(saved, "behind")) || load_members(q, saved, error));
 }
 
 bool orch_question_ready(struct orch_question *q, GError **error)
 {
-    if (!q->behind)
+    if (!q->deferred)
         return true;
-    json_t *saved = json_loads(q->behind, 0, NULL);
+    json_t *saved = json_loads(q->deferred, 0, NULL);
     bool ok = load_members(q, saved, error);
     json_decref(saved);
     if (ok) {
-        g_clear_pointer(&q->behind, g_free);
+        g_clear_pointer(&q->deferred, g_free);
         return true;
     }
     for (int i = 0; i < q->member_count; i++)
         orch_member_release(&q->members[i]);
     q->member_count = 0;
-    orch_width_release(&q->width);
+    orch_conformal_release(&q->interval);
     return false;
 }
 
@@ -273,7 +275,7 @@ static json_t *save_nearness(const struct orch_nearness *n, enum orch_save_style
                      n->usual, "ranges", ranges);
 }
 
-/* Those of an older version have none. */
+/* Files of an older version have no ranges. */
 static bool load_ranges(struct orch_nearness *n, const json_t *saved, GError **error)
 {
     size_t k;
@@ -323,7 +325,7 @@ static struct orch_nearness *load_nearness(const json_t *saved, GError **error)
 /* ---- all ---------------------------------------------------------------------------------------
  */
 
-char *orch_learned_put_behind(json_t *saved)
+char *orch_learned_save_deferred(json_t *saved)
 {
     GString *lines = g_string_new(NULL);
     size_t k;
@@ -345,14 +347,14 @@ char *orch_learned_put_behind(json_t *saved)
     return g_string_free(lines, FALSE);
 }
 
-bool orch_learned_take_behind(struct orch_learned *l, char *const *lines, GError **error)
+bool orch_learned_load_deferred(struct orch_learned *l, char *const *lines, GError **error)
 {
     for (int k = 1; k < l->count; k++) {
         if (l->questions[k]->member_count)
             continue;
         if (!*lines)
             return orch_load_fail("members", "are missing", error);
-        l->questions[k]->behind = g_strdup(*lines++);
+        l->questions[k]->deferred = g_strdup(*lines++);
     }
     return true;
 }

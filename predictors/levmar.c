@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Damping scales with the diagonal (Marquardt), so parameters of any unit are alike. A parameter at
- * its bound whose gradient points out is held for that step (Bertsekas 1982); the others' step is
- * cut off at the bounds. A change of variables (x = y^2) for the bounds was rejected: its gradient
- * vanishes at 0, where half of the fits end. GSL's solvers know no bounds.
+ * Damping scales with the diagonal (Marquardt), so the units of parameters do not matter. A
+ * parameter at its bound whose gradient points outward is fixed for that step (Bertsekas 1982), and
+ * the step of the others is clipped at the bounds. A change of variables (x = y^2) was rejected:
+ * its gradient vanishes at 0, where half of the fits end. GSL's solvers do not support bounds.
  */
 #include "predictors/levmar.h"
 
@@ -17,7 +17,7 @@
 #define DAMPING_MAX 1e16
 #define N ORCH_LEVMAR_PARAMS_MAX
 
-/* Solves the symmetric positive definite g s = v by Cholesky; false when it is not. */
+/* Solves g s = v for symmetric positive definite g by Cholesky; false if it is not. */
 static bool cholesky_solve(double g[N][N], double *v, int n)
 {
     for (int i = 0; i < n; i++) {
@@ -67,7 +67,7 @@ static void normal_equations(const struct orch_levmar *p, const double *residual
     }
 }
 
-/* A damped step within the bounds to `out`; false when there is no way to go. */
+/* Computes a damped step within the bounds; false if no parameter can move. */
 static bool damped_step(const struct orch_levmar *p, const struct normal *e, double damping,
                         const double *x, double *out)
 {
@@ -78,7 +78,7 @@ static bool damped_step(const struct orch_levmar *p, const struct normal *e, dou
         if (!is_held && e->matrix[a][a] > 0)
             free_params[count++] = a;
     }
-    /* the diagonal is scaled to 1 before it is factored */
+    /* scale the diagonal to 1 before factoring */
     double matrix[N][N] = {{0}}, step[N] = {0};
     for (int i = 0; i < count; i++) {
         int a = free_params[i];

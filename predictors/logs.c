@@ -6,15 +6,15 @@
 #include <math.h>
 #include <string.h>
 
-/* Keeps the constant's equation solvable when columns add up to it. */
+/* Keeps the equation of the constant solvable if other columns add up to it. */
 #define LEAST_RIDGE 1e-9
 
-/* What is not known of a row, as standard deviations of the log of its time. Chosen so that a
- * doubling that nobody measured is a factor of 2 at 90 % where no work is declared. */
+/* Prior standard deviations of the log time for values that were not measured, without and with
+ * declared work. Without, a doubling of an unvaried number is a factor of 2 at 90 %. */
 static const struct {
-    double unvaried;  /* of a unit of log of a number that never varied */
-    double outside;   /* of a unit of log beyond the measured range */
-    double new_level; /* of a category that was not measured */
+    double unvaried;  /* per log unit of a number that never varied */
+    double outside;   /* per log unit outside the measured range */
+    double new_level; /* for a level that was not measured */
 } UNKNOWN[] = {{0.6, 0.25, 0.7}, {0.15, 0.1, 0.35}};
 
 struct coding {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* From the features of a matrix to columns of numbers that a model can take. */
+/* Encoding of a matrix's features as numeric columns for a model. */
 #include "predictors/matrix.h"
 
 #include "predictors/random.h"
@@ -7,25 +7,25 @@
 #include <math.h>
 #include <string.h>
 
-#define PULL_LEAST 0.1 /* rows' worth of the overall mean in a level's */
+#define PULL_LEAST 0.1 /* weight of the overall mean in a level's mean, in rows */
 #define PULL_MOST 20.0
 #define TWIN_REACH 4
 #define SIGNS 24
-/* Two levels differ in about 12 signs, by 1 each: farther apart than one-hot ones. */
+/* Two levels differ in about 12 of 24 signs, by 1 each: more distant than one-hot levels. */
 #define SIGN 0.5
-#define MEAN_FOLDS 5  /* of the rows that are learned from: a row's mean leaves its own fold out */
-#define LEVELS_MAX 64 /* of one-hot columns; with more they are coded by their mean */
+#define MEAN_FOLDS 5  /* folds of the training rows for the means of levels */
+#define LEVELS_MAX 64 /* limit for one-hot columns */
 
 enum part_kind { AS_IS, LEVEL_MEAN, LEVEL_IS, LEVEL_SIGN, SCALED, LOG_SCALED, IS_MISSING };
 
-/* A column that comes out. */
+/* An output column. */
 struct part {
     enum part_kind kind;
     int source;
     char *name, *feature;
     char *level;           /* LEVEL_IS */
-    int bit;               /* LEVEL_SIGN: of the level's hash */
-    GHashTable *means;     /* LEVEL_MEAN: level to double * */
+    int bit;               /* LEVEL_SIGN: bit of the level's hash */
+    GHashTable *means;     /* LEVEL_MEAN: level -> double * */
     double centre, spread; /* SCALED, LOG_SCALED */
 };
 
@@ -63,11 +63,11 @@ static int mean_fold(size_t row)
     return (int)orch_random_below(&random, MEAN_FOLDS);
 }
 
-/* Sums and counts of the target by level; `fold` of the rows is left out (-1: none). */
+/* Sums and counts of the target by level, without one fold of the rows (-1: all rows). */
 struct level_sums {
     double *sums, *counts, all;
-    double pull; /* rows' worth of the overall mean in a level's: the variance within levels over
-                    that between them (empirical Bayes) */
+    double pull; /* weight of the overall mean in a level's mean, in rows: variance within levels
+                    over variance between them (empirical Bayes) */
 };
 
 static double pull_of(const struct level_sums *s, guint levels, double squares)
@@ -84,7 +84,7 @@ static double pull_of(const struct level_sums *s, guint levels, double squares)
     if (used < 2 || rows <= used)
         return 1;
     double within = (squares - of_means) / (rows - used);
-    double all = (of_means - sum * sum / rows) / (used - 1); /* between, and what chance adds */
+    double all = (of_means - sum * sum / rows) / (used - 1); /* between levels, including chance */
     double between = (all - within) / (rows / used);
     return between > 0 ? CLAMP(within / between, PULL_LEAST, PULL_MOST) : PULL_MOST;
 }
@@ -144,7 +144,7 @@ static double shown(const struct part *p, double value)
     return p->kind == LOG_SCALED ? log(value) : value;
 }
 
-/* Mean and deviation of what is there. */
+/* Sets mean and standard deviation of the values that are not missing. */
 static void fit_scale(struct part *p, const double *column, size_t rows)
 {
     double sum = 0, squares = 0, count = 0;
@@ -204,8 +204,7 @@ static void code_category(struct orch_coder *coder, const struct orch_matrix *m,
     }
 }
 
-/* Says the same as one of the columns just before it (what is known of a GPU may be known twice).
- */
+/* True if the column equals one of the columns just before it (a GPU's facts may occur twice). */
 static bool is_twin(const struct orch_matrix *m, int c)
 {
     for (int other = MAX(0, c - TWIN_REACH); other < c; other++)
@@ -279,7 +278,7 @@ static uint64_t hash_text(const char *text)
     return orch_random_next(&h);
 }
 
-/* What a level of that name is coded as; an unknown one is the mean, or none of the columns. */
+/* Value for a level; an unknown level gets the mean, or 0 in all its indicators. */
 static double code_level(const struct part *p, const char *level)
 {
     if (p->kind == LEVEL_IS)
@@ -290,7 +289,7 @@ static double code_level(const struct part *p, const char *level)
     return mean ? (*mean - p->centre) / p->spread : 0;
 }
 
-/* Where each level of the rows' own category goes. */
+/* Values for each level of the rows' own category. Caller frees. */
 static double *level_values(const struct part *p, const struct orch_feature *f)
 {
     double *values = g_new(double, f->levels->len + 1);
@@ -314,7 +313,7 @@ static double code_number_value(const struct part *p, double value)
     }
 }
 
-/* A number that was a category where the model learned goes by its text. */
+/* Looks up a number that was a category in training by its text. */
 static double code_as_level(const struct part *p, double value)
 {
     char text[32];
@@ -344,7 +343,7 @@ static void code_column(const struct part *p, const struct orch_matrix *m, int c
 double *orch_coder_apply(const struct orch_coder *coder, const struct orch_matrix *m)
 {
     double *out = g_new(double, MAX((size_t)orch_coder_cols(coder) * m->rows, 1));
-    const char *feature = ""; /* that the part before came from: mostly the same */
+    const char *feature = ""; /* feature of the previous part, which is usually the same */
     for (int k = 0, at = -1; k < orch_coder_cols(coder); k++) {
         const struct part *p = coder->parts->pdata[k];
         at = strcmp(p->feature, feature) == 0 ? at : orch_matrix_find(m, p->feature);

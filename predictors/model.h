@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Models that learn: one interface, one file each. A model learns a target y of any rows; what the
- * target is (a time, its logarithm, its logarithm over a white box) is its user's business
- * (predictors/learn.h). Given the seed the result is the same for every number of threads.
+ * Regression models behind one interface, one file each. A model learns a target y from rows; the
+ * caller decides what the target is (a time, its logarithm, its log ratio to an analytical model),
+ * see predictors/learn.h. For a given seed the result does not depend on the number of threads.
  */
 #ifndef ORCH_PREDICTORS_MODEL_H
 #define ORCH_PREDICTORS_MODEL_H
@@ -12,29 +12,31 @@
 
 #include <stdint.h>
 
-/** What a model keeps small. */
+/** Loss that a model minimises. */
 enum orch_loss {
     ORCH_LOSS_SQUARED,
-    ORCH_LOSS_RELATIVE, /* y is a logarithm: |exp(answer - y) - 1|, the absolute relative error */
-    ORCH_LOSS_QUANTILE, /* knobs.level of the rows lie below the answer */
+    ORCH_LOSS_RELATIVE, /* y is a logarithm: |exp(prediction - y) - 1|, the absolute relative error
+                         */
+    ORCH_LOSS_QUANTILE, /* quantile loss: a share of knobs.level of the rows is below the prediction
+                         */
 };
 
-/** One setting of a model's knobs; what a kind does not have it passes over. */
+/** Hyperparameters. Each model ignores those that it does not have. */
 struct orch_knobs {
-    enum orch_loss loss;  /* boost; others have the squared one */
+    enum orch_loss loss;  /* boost; the others use the squared loss */
     double level;         /* of ORCH_LOSS_QUANTILE, in (0, 1) */
     double ridge;         /* linear: penalty; mlp: weight decay; kernel: noise */
     int depth;            /* trees */
-    int trees;            /* forest, boost: at most */
-    int leaf_rows;        /* trees */
+    int trees;            /* forest, boost: maximum */
+    int leaf_rows;        /* trees: minimum rows per leaf */
     double rate;          /* boost, mlp: learning rate */
-    double feature_share; /* forest, boost: of features a split may choose from */
-    double row_share;     /* boost: of rows a tree sees */
-    bool all_trees;       /* boost: no rows are set aside to stop early */
-    double length;        /* kernel: of its reach, in deviations of the columns */
+    double feature_share; /* forest, boost: share of features considered for a split */
+    double row_share;     /* boost: share of rows used for a tree */
+    bool all_trees;       /* boost: no early stopping */
+    double length;        /* kernel: length scale, in standard deviations of the columns */
     int neighbours;       /* knn */
-    int width;            /* mlp: of its first hidden layer */
-    int later_widths;     /* mlp: of the second and third; 0: as the first */
+    int width;            /* mlp: of the first hidden layer */
+    int later_widths;     /* mlp: of the second and third; 0: like the first */
     int epochs;           /* mlp */
 };
 
@@ -42,50 +44,50 @@ struct orch_model_kind {
     const char *name;  /* "linear"; NULL ends the table */
     const char *about; /* one line */
     enum orch_coding coding;
-    /** Fits values (column-major, cols x rows) to y; NULL with ORCH_ERROR_USAGE when it cannot.
-     * `monotone` by column (may be NULL): 1 never falls. */
+    /** Fits y to values (column-major, cols x rows). `monotone` by column, or NULL: 1 requires a
+     * non-decreasing prediction. Returns NULL with ORCH_ERROR_USAGE on failure. */
     void *(*fit)(const double *values, size_t rows, int cols, const double *y,
                  const int8_t *monotone, const struct orch_knobs *knobs, uint64_t seed,
                  GError **error);
-    /** Answers for rows of the same columns. */
+    /** Predicts rows with the same columns. */
     void (*predict)(const void *fitted, const double *values, size_t rows, double *out);
     void (*release)(void *fitted);
-    /** What was fitted as JSON, and back: NULL with ORCH_ERROR_RECIPE when it is broken. */
+    /** Converts the fit to and from JSON. Loading fails with NULL and ORCH_ERROR_RECIPE. */
     json_t *(*save)(const void *fitted, enum orch_save_style style);
     void *(*load)(const json_t *saved, int cols, GError **error);
-    /** Settings to choose from, each row of `knobs`; returns how many. */
+    /** Sets `*out` to the grid of hyperparameters and returns its size. */
     int (*grid)(const struct orch_knobs **out);
 };
 
-/** All kinds, ended by a NULL name. */
+/** All model kinds, ended by a NULL name. */
 const struct orch_model_kind *orch_model_kinds(void);
-/** ORCH_ERROR_USAGE with the nearest name. */
+/** Finds a kind by name. Fails with ORCH_ERROR_USAGE and the nearest name. */
 const struct orch_model_kind *orch_model_find(const char *name, GError **error);
-/** "depth 6, 400 trees, rate 0.1": the knobs that a kind has. The caller frees. */
+/** Formats the hyperparameters that a kind has: "depth 6, 400 trees, rate 0.1". Caller frees. */
 char *orch_knobs_text(const struct orch_model_kind *kind, const struct orch_knobs *knobs);
 
-/** A fitted model with its coding. */
+/** A fitted model with its encoding. */
 struct orch_model {
     const struct orch_model_kind *kind;
     struct orch_knobs knobs;
     struct orch_coder *coder;
     void *fitted;
 };
-/** Fits a kind; `monotone` by feature of the matrix (may be NULL). ORCH_ERROR_USAGE for no rows or
- * a target that is not finite. The caller frees. */
+/** Fits a model; `monotone` is by feature of the matrix, or NULL. Fails with ORCH_ERROR_USAGE
+ * without rows or for a target that is not finite. Caller frees. */
 struct orch_model *orch_model_fit(const struct orch_model_kind *kind,
                                   const struct orch_matrix *matrix, const double *y,
                                   const int8_t *monotone, const struct orch_knobs *knobs,
                                   uint64_t seed, GError **error);
-/** Answers for every row into out. */
+/** Predicts every row. */
 void orch_model_predict(const struct orch_model *model, const struct orch_matrix *matrix,
                         double *out);
 void orch_model_free(struct orch_model *model);
 
 json_t *orch_knobs_save(const struct orch_knobs *knobs);
-struct orch_knobs orch_knobs_load(const json_t *saved); /* what is missing is 0 */
-/** A fitted model with its coding as a JSON object, and back (the caller frees): NULL with
- * ORCH_ERROR_RECIPE for what is broken or of a kind not known here. */
+struct orch_knobs orch_knobs_load(const json_t *saved); /* missing members are 0 */
+/** Converts a fitted model with its encoding to and from a JSON object. Loading fails with NULL and
+ * ORCH_ERROR_RECIPE if the object is invalid or the kind unknown. Caller frees. */
 json_t *orch_model_save(const struct orch_model *model, enum orch_save_style style);
 struct orch_model *orch_model_load(const json_t *saved, GError **error);
 

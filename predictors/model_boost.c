@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Gradient boosting (Friedman 2001; second order as Chen and Guestrin 2016): each tree is fitted to
- * what is left. Losses other than the squared one give the tree its shape by a clipped gradient
- * (Huber's) and its leaves the value that the loss itself is smallest at. A tenth of the rows is
- * set aside to say when to stop; then all rows are fitted with as many trees. */
+/* Gradient boosting (Friedman 2001; second order as in Chen and Guestrin 2016): each tree is fitted
+ * to the residuals. For losses other than the squared one, a tree's structure follows from a
+ * clipped gradient (Huber), and each leaf gets the value that minimises the loss itself. A tenth of
+ * the rows decides when to stop; then all rows are fitted with that number of trees. */
 #include "predictors/model.h"
 #include "predictors/random.h"
 #include "predictors/trees.h"
@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PATIENCE 40  /* trees without progress before it stops */
-#define STOP_ROWS 50 /* with fewer rows there is nothing to set aside */
-#define PULL 1.0     /* lambda */
+#define PATIENCE 40  /* trees without improvement before it stops */
+#define STOP_ROWS 50 /* minimum rows for early stopping */
+#define PULL 1.0     /* lambda, the shrinkage of leaves */
 
 struct boost {
     struct orch_trees *all;
@@ -31,7 +31,7 @@ static void boost_release(void *fitted)
 /* ---- losses ------------------------------------------------------------------------------------
  */
 
-/* Of one row; `off` is answer - y. */
+/* Loss of one row; `off` is prediction - y. */
 static double loss_of(const struct orch_knobs *k, double off)
 {
     switch (k->loss) {
@@ -45,7 +45,7 @@ static double loss_of(const struct orch_knobs *k, double off)
     return off * off;
 }
 
-/* What a tree's shape goes by: `scale` is the usual size of what is left. */
+/* Gradient for the structure of a tree; `scale` is the typical size of the residuals. */
 static double gradient_of(const struct orch_knobs *k, double off, double scale)
 {
     switch (k->loss) {
@@ -69,7 +69,7 @@ static int compare_weighed(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The value that `level` of the weight lies below. */
+/* Weighted quantile; sorts the values. */
 static double weighed_quantile(struct weighed *values, size_t count, double level)
 {
     double all = 0, below = 0;
@@ -84,7 +84,7 @@ static double weighed_quantile(struct weighed *values, size_t count, double leve
     return count ? values[count - 1].value : 0;
 }
 
-/* A constant c makes sum |exp(c - r) - 1| smallest at the median of r weighed by exp(-r). */
+/* The c that minimises sum |exp(c - r) - 1| is the median of r weighted by exp(-r). */
 static double best_constant(const struct orch_knobs *k, struct weighed *left, size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -95,18 +95,18 @@ static double best_constant(const struct orch_knobs *k, struct weighed *left, si
 /* ---- fitting -----------------------------------------------------------------------------------
  */
 
-/* What one run of boosting works on. */
+/* State of one boosting run. */
 struct run {
-    const struct orch_bins *bins;
+    const struct orch_tree_bins *bins;
     const double *y;
     const struct orch_knobs *k;
     struct orch_tree_options options;
-    const bool *aside; /* rows that only judge; NULL: none */
+    const bool *aside; /* rows used only for early stopping; NULL: none */
     uint64_t seed;
     double *answer;
     float *gradient;
     uint32_t *index, *leaf;
-    struct weighed *left; /* scratch, as long as the rows */
+    struct weighed *left; /* scratch, one entry per row */
 };
 
 static double judge(const struct run *r)
@@ -126,7 +126,7 @@ static double size_of_rest(const struct run *r, size_t count)
     return count ? sum / (double)count : 0;
 }
 
-/* Leaves' rows stand together in index, in some order of leaves. */
+/* Sets the leaf values to minimise the loss. In `index` the rows of a leaf are contiguous. */
 static void renew_leaves(const struct run *r, struct orch_tree *tree, size_t count)
 {
     struct orch_tree_node *nodes = (void *)tree->nodes->data;
@@ -139,7 +139,7 @@ static void renew_leaves(const struct run *r, struct orch_tree *tree, size_t cou
     }
 }
 
-/* Rows that the tree saw know their leaf; the others walk down. */
+/* Adds the tree's predictions: the leaf is known for its training rows, others descend the tree. */
 static void add_tree(const struct run *r, const struct orch_tree *tree, double rate, size_t count)
 {
     const struct orch_tree_node *nodes = (const void *)tree->nodes->data;
@@ -148,7 +148,7 @@ static void add_tree(const struct run *r, const struct orch_tree *tree, double r
     orch_tree_add_binned(tree, r->bins, r->index + count, r->bins->rows - count, rate, r->answer);
 }
 
-/* The rows of the next tree first, the others behind. */
+/* Puts the training rows of the next tree first. Returns their number. */
 static size_t draw_rows(const struct run *r, int number)
 {
     uint64_t random = orch_random_stream(r->seed, (uint64_t)number);
@@ -180,7 +180,8 @@ static struct orch_tree *next_tree(struct run *r, int number, double rate)
     return tree;
 }
 
-/* Grows up to `trees`; returns how many were best for the rows set aside (all without any). */
+/* Grows up to `trees`; returns the number with the best early-stopping loss (all if not
+ * stopping). */
 static int boost(struct run *r, struct boost *b, int trees)
 {
     orch_trees_free(b->all);
@@ -226,7 +227,7 @@ static void *boost_fit(const double *values, size_t rows, int cols, const double
     b->rate = knobs->rate;
     b->cols = cols;
     b->base = base_of(knobs, y, rows);
-    struct orch_bins *bins = orch_bins_new(values, rows, cols);
+    struct orch_tree_bins *bins = orch_tree_bins_new(values, rows, cols);
     g_autofree bool *aside = g_new0(bool, rows);
     uint64_t random = orch_random_stream(seed, UINT64_MAX);
     for (size_t i = 0; i < rows; i++)
@@ -253,7 +254,7 @@ static void *boost_fit(const double *values, size_t rows, int cols, const double
         boost(&run, b, trees);
     }
     orch_trees_ready(b->all, cols);
-    orch_bins_free(bins);
+    orch_tree_bins_free(bins);
     g_free(run.answer);
     g_free(run.gradient);
     g_free(run.index);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Gaussian process regression (Rasmussen and Williams 2006, algorithm 2.1): a plane, and on top of
- * it what rows nearby have in common, by a kernel that falls with the distance (Matern 5/2). For
- * few rows: the work grows with their cube, so that at most ROWS_MAX of them are learned from. */
+/* Gaussian process regression (Rasmussen and Williams 2006, algorithm 2.1) with a linear kernel
+ * plus a Matern 5/2 kernel. The cost grows with the cube of the rows, so it uses at most ROWS_MAX
+ * of them. */
 #include "lib/base/error.h"
 #include "predictors/dense.h"
 #include "predictors/model.h"
@@ -11,20 +11,20 @@
 #include <string.h>
 
 #define ROWS_MAX 1000
-#define CHUNK 128 /* rows that are compared before their kernels are worked out */
+#define CHUNK 128 /* rows whose distances are computed before their kernels */
 #define FAR_MAX 80.0f
-#define PLANE 4.0 /* variance of the plane's slopes beside the kernel's */
+#define PLANE 4.0 /* variance of the linear kernel, relative to the Matern kernel */
 
 struct kernel {
     size_t rows;
     int cols;
     double length, mean;
-    float *values;   /* row-major: of the rows that are kept */
-    float *tiles;    /* the same, for answering */
+    float *values;   /* row-major: the training rows in use */
+    float *tiles;    /* the same as tiles, for prediction */
     float *norms;    /* squared lengths of the rows */
     double *weights; /* of each row's kernel */
-    double *slopes;  /* of the plane, by column */
-    double constant; /* of the plane */
+    double *slopes;  /* of the linear part, by column */
+    double constant; /* of the linear part */
 };
 
 static void kernel_release(void *fitted)
@@ -38,8 +38,8 @@ static void kernel_release(void *fitted)
     g_free(k);
 }
 
-/* The kernel of `count` squared distances, in their place: step by step, so that all but the
- * exponential goes several at a time. */
+/* Replaces `count` squared distances by their kernel; separate loops, so that all but the
+ * exponential are vectorised. */
 static inline void nearby(const struct kernel *k, double *inout, size_t count)
 {
     double far[CHUNK];
@@ -51,7 +51,7 @@ static inline void nearby(const struct kernel *k, double *inout, size_t count)
         inout[i] *= exp(-far[i]);
 }
 
-/* Squared distances to rows `first` on, and the products of the two rows. */
+/* Squared distances to the rows from `first` on, and the dot products. */
 static inline void compare(const struct kernel *k, const float *row, float norm, size_t first,
                            size_t count, float *out_dots, double *out_squares)
 {
@@ -61,7 +61,7 @@ static inline void compare(const struct kernel *k, const float *row, float norm,
         out_squares[i] = (double)(norm + k->norms[first + i] - 2 * out_dots[i]);
 }
 
-/* Row-major, without what stands far outside of what was seen. */
+/* Loads a row, row-major, with values clamped to 6 standard deviations. */
 static float load_row(const double *values, size_t rows, int cols, size_t row, float *out)
 {
     for (int c = 0; c < cols; c++)
@@ -81,7 +81,7 @@ static size_t choose_rows(size_t rows, uint64_t seed, size_t *out)
     return count;
 }
 
-/* Covariances of row i with rows 0 to i: the plane's and the kernel's. */
+/* Covariances of row i with rows 0 to i. */
 ORCH_WIDE static void gram_row(const struct kernel *k, size_t i, double *out)
 {
     size_t cols = (size_t)k->cols;
@@ -90,14 +90,14 @@ ORCH_WIDE static void gram_row(const struct kernel *k, size_t i, double *out)
         size_t count = MIN(CHUNK, i + 1 - first);
         compare(k, k->values + i * cols, k->norms[i], first, count, dots, out + first);
         if (first + count > i)
-            out[i] = 0; /* to itself, whatever the rounding says */
+            out[i] = 0; /* distance to itself, without rounding error */
         nearby(k, out + first, count);
         for (size_t j = 0; j < count; j++)
             out[first + j] += PLANE * (1 + (double)dots[j] / (double)MAX(cols, 1));
     }
 }
 
-/* Of all pairs, lower half. */
+/* Covariances of all pairs, lower half. */
 static double *gram_of(const struct kernel *k, double noise)
 {
     size_t n = k->rows;
@@ -109,7 +109,8 @@ static double *gram_of(const struct kernel *k, double noise)
     return gram;
 }
 
-/* The plane's part of all kernels is one plane; what is beyond the last row weighs nothing. */
+/* Prepares prediction: the sum of linear kernels is one linear function. Padding rows get weight
+ * 0. */
 static void make_ready(struct kernel *k)
 {
     size_t cols = (size_t)k->cols;
@@ -157,7 +158,8 @@ typedef float lanes __attribute__((vector_size(ORCH_TILE * sizeof(float))));
 typedef int32_t counts __attribute__((vector_size(ORCH_TILE * sizeof(int32_t))));
 typedef double sums __attribute__((vector_size(ORCH_TILE * sizeof(double))));
 
-/* e^-x for x of 0 to 80, right to 2 of the last place (Cephes' expf, Moshier 1989). */
+/* exp(-x) for x from 0 to 80, accurate to 2 units in the last place (Cephes' expf, Moshier
+ * 1989). */
 static inline void exp_of_minus(const lanes *x, lanes *out)
 {
     counts power = __builtin_convertvector(*x * 1.44269504f + 0.5f, counts);
@@ -172,7 +174,7 @@ static inline void exp_of_minus(const lanes *x, lanes *out)
     *out = sum * (lanes)((127 - power) * (1 << 23));
 }
 
-/* Adds to each line's sums the kernels of a tile's rows. */
+/* Adds the kernels of a tile's rows to each vector's sums. */
 ORCH_WIDE static void add_tile(const float *dots, const float *norms, const double *weights,
                                const float *line_norms, float scale, double *inout)
 {
@@ -191,7 +193,7 @@ ORCH_WIDE static void add_tile(const float *dots, const float *norms, const doub
             roots[j] = sqrtf(roots[j]);
         memcpy(&far, roots, sizeof far);
         far *= scale;
-        counts is_near = far < FAR_MAX; /* what is farther counts for nothing */
+        counts is_near = far < FAR_MAX; /* the kernel of farther rows is negligible */
         far = (lanes)((counts)far & is_near);
         lanes near;
         exp_of_minus(&far, &near);
@@ -203,7 +205,7 @@ ORCH_WIDE static void add_tile(const float *dots, const float *norms, const doub
     }
 }
 
-/* Of ORCH_ABREAST lines, the first `some` of which are asked for. */
+/* Predicts ORCH_ABREAST vectors, of which the first `some` are used. */
 static void answer(const struct kernel *k, const float *lines, const float *norms, size_t some,
                    double *out)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Nearest neighbours: the mean of the nearest rows, weighed by closeness. The baseline that a model
- * must beat to be worth its name. */
+/* k nearest neighbours: the mean of the nearest rows, weighted by closeness. Serves as the baseline
+ * for the other models. */
 #include "predictors/model.h"
 #include "predictors/near_tree.h"
 
@@ -8,15 +8,15 @@
 #include <string.h>
 
 #define NEIGHBOURS_MAX 64
-#define TREE_ROWS 4 /* that are asked for at once: for fewer a tree is not worth making */
+#define TREE_ROWS 4 /* minimum rows per prediction call for which building a tree pays off */
 
 struct knn {
     size_t rows;
     int cols, neighbours;
     double *values; /* row-major */
     double *y;
-    struct orch_near_tree *tree; /* made when it is first asked */
-    gsize made;                  /* for g_once_init_enter: 0: not yet */
+    struct orch_near_tree *tree; /* built at the first use */
+    gsize made;                  /* for g_once_init_enter; 0: not built */
 };
 
 static void knn_release(void *fitted)
@@ -56,7 +56,7 @@ static const struct orch_near_tree *tree_of(struct knn *k)
     return k->tree;
 }
 
-/* `tree` may be NULL: each row is compared with. */
+/* `tree` may be NULL: then compares with every row. */
 static double answer(const struct knn *k, const struct orch_near_tree *tree, const double *row)
 {
     struct orch_near near[NEIGHBOURS_MAX];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Ordinary least squares and ridge regression on the normal equations, solved by Cholesky; columns
- * that say the same (a singular design) share the weight, as a ridge of 10^-9 is always there. */
+/* Ordinary least squares and ridge regression by the normal equations and Cholesky. A ridge of at
+ * least 10^-9 distributes the weight among linearly dependent columns. */
 #include "lib/base/error.h"
 #include "predictors/dense.h"
 #include "predictors/model.h"

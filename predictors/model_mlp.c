@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A network of three hidden layers with ReLU (AI Gauge's has 250, 200, 200), trained with Adam on
- * the squared error of the standardised target; the rate falls to 0 along a half cosine. */
+/* A multilayer perceptron with three hidden ReLU layers (AI Gauge's has 250, 200, 200), trained
+ * with Adam on the squared error of the standardised target; the learning rate decays along a half
+ * cosine. */
 #include "predictors/dense.h"
 #include "predictors/model.h"
 #include "predictors/random.h"
@@ -8,16 +9,16 @@
 #include <math.h>
 #include <string.h>
 
-#define LAYERS 4 /* three hidden, one out */
+#define LAYERS 4 /* three hidden layers and the output */
 #define BATCH 64
-#define ABREAST 4            /* rows of weights that are added at once */
-#define THREADS_WORTH 200000 /* rows times widths below which threads cost more than they bring */
-#define WHOLE_ROWS 8000      /* up to so many rows all epochs are run */
+#define ABREAST 4            /* rows of weights added at once */
+#define THREADS_WORTH 200000 /* rows times widths; with less, threads cost more than they save */
+#define WHOLE_ROWS 8000      /* with more rows, fewer epochs are run */
 
 struct layer {
     int in, out;
     float *w, *b;             /* out x in, out */
-    float *tiles;             /* w, for answering */
+    float *tiles;             /* w as tiles, for prediction */
     float *gw, *gb;           /* gradients */
     float *mw, *mb, *vw, *vb; /* Adam's moments */
 };
@@ -76,7 +77,7 @@ static void forward(const struct layer *l, const float *in, float *out, bool rel
     }
 }
 
-/* Adds the sum of scales[k] a[k] to inout, in the order of k. */
+/* Adds scales[k] * a[k] to inout, in the order of k. */
 static inline void add_scaled(float *restrict inout, const float *const *a, const float *scales,
                               size_t n)
 {
@@ -86,7 +87,7 @@ static inline void add_scaled(float *restrict inout, const float *const *a, cons
                    scales[3] * a3[i];
 }
 
-/* delta of the outputs to gradients and the delta of the inputs (NULL: not wanted). */
+/* Backpropagates `delta` of the outputs to the gradients and to the inputs (NULL: not needed). */
 ORCH_WIDE static void backward(struct layer *l, const float *restrict in, const float *delta,
                                float *restrict out_delta)
 {
@@ -97,7 +98,7 @@ ORCH_WIDE static void backward(struct layer *l, const float *restrict in, const 
         memset(out_delta, 0, sizeof(float) * n);
     for (int o = 0; o < l->out; o++) {
         float d = delta[o], *restrict gradient = l->gw + (size_t)o * n;
-        if (!(d > 0 || d < 0)) /* half of them are 0: ReLU */
+        if (!(d > 0 || d < 0)) /* skips zeros, about half of the values after ReLU */
             continue;
         l->gb[o] += d;
         for (size_t i = 0; i < n; i++)
@@ -154,7 +155,7 @@ static void load_row(const double *values, size_t rows, int cols, size_t row, fl
         out[c] = (float)CLAMP(values[(size_t)c * rows + row], -10, 10);
 }
 
-/* Many rows need fewer rounds: about as many steps as WHOLE_ROWS take, at least a third. */
+/* Fewer epochs for many rows: about as many steps as for WHOLE_ROWS rows, at least a third. */
 static int epochs_for(const struct orch_knobs *k, size_t rows)
 {
     double share = MIN((double)WHOLE_ROWS / (double)MAX(rows, 1), 1);
@@ -242,7 +243,7 @@ static void *mlp_fit(const double *values, size_t rows, int cols, const double *
     return m;
 }
 
-/* ORCH_ABREAST rows through a layer. */
+/* Passes ORCH_ABREAST rows through a layer. */
 static void forward_abreast(const struct layer *l, const float *in, float *out, bool relu)
 {
     size_t n = (size_t)l->in, outs = (size_t)l->out;
@@ -282,7 +283,7 @@ static int mlp_grid(const struct orch_knobs **out)
     static const struct orch_knobs grid[] = {
         {.width = 64, .rate = 3e-3, .ridge = 1e-4, .epochs = 60},
         {.width = 128, .rate = 2e-3, .ridge = 1e-3, .epochs = 60},
-        /* AI Gauge's */
+        /* the size of AI Gauge's network */
         {.width = 250, .later_widths = 200, .rate = 1e-3, .ridge = 1e-3, .epochs = 60}};
     *out = grid;
     return G_N_ELEMENTS(grid);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A decision tree (CART) and a random forest: squared loss, so that gradients are minus the target
- * and leaves hold its mean. */
+/* A decision tree (CART) and a random forest with squared loss: gradients are minus the target, and
+ * leaves hold its mean. */
 #include "predictors/model.h"
 #include "predictors/random.h"
 #include "predictors/trees.h"
@@ -47,7 +47,7 @@ static void *tree_fit(const double *values, size_t rows, int cols, const double 
 {
     (void)error;
     struct trees *t = trees_new(y, rows);
-    struct orch_bins *bins = orch_bins_new(values, rows, cols);
+    struct orch_tree_bins *bins = orch_tree_bins_new(values, rows, cols);
     g_autofree float *gradient = g_new(float, rows);
     g_autofree uint32_t *index = g_new(uint32_t, rows);
     for (size_t i = 0; i < rows; i++) {
@@ -58,14 +58,14 @@ static void *tree_fit(const double *values, size_t rows, int cols, const double 
     t->cols = cols;
     orch_trees_take(t->all, orch_tree_grow(bins, gradient, NULL, index, rows, &options, NULL));
     orch_trees_ready(t->all, cols);
-    orch_bins_free(bins);
+    orch_tree_bins_free(bins);
     return t;
 }
 
-/* Each tree sees as many rows as there are, drawn with replacement: a row that was drawn k times
- * has k times the gradient and weight. */
-static struct orch_tree *grow_bagged(const struct orch_bins *bins, const double *y, double base,
-                                     struct orch_tree_options options, uint64_t random)
+/* Grows a tree on a bootstrap sample: a row that was drawn k times has k times the gradient and
+ * weight. */
+static struct orch_tree *grow_bagged(const struct orch_tree_bins *bins, const double *y,
+                                     double base, struct orch_tree_options options, uint64_t random)
 {
     size_t rows = bins->rows, count = 0;
     g_autofree float *gradient = g_new(float, rows);
@@ -91,7 +91,7 @@ static void *forest_fit(const double *values, size_t rows, int cols, const doubl
 {
     (void)error;
     struct trees *t = trees_new(y, rows);
-    struct orch_bins *bins = orch_bins_new(values, rows, cols);
+    struct orch_tree_bins *bins = orch_tree_bins_new(values, rows, cols);
     struct orch_tree_options options = options_of(knobs, monotone, knobs->feature_share, 0);
     t->cols = cols;
     g_autofree struct orch_tree **grown = g_new(struct orch_tree *, (gsize)knobs->trees);
@@ -101,7 +101,7 @@ static void *forest_fit(const double *values, size_t rows, int cols, const doubl
     for (int i = 0; i < knobs->trees; i++)
         orch_trees_take(t->all, grown[i]);
     orch_trees_ready(t->all, cols);
-    orch_bins_free(bins);
+    orch_tree_bins_free(bins);
     return t;
 }
 

@@ -8,37 +8,37 @@
 #include <math.h>
 #include <string.h>
 
-#define LEAF 8      /* rows of a leaf: they are compared side by side */
-#define SOME_COLS 8 /* compared before asking whether all are too far already */
-#define DIMS 12     /* of the boxes: the main directions of the rows, and what is beside them */
-#define SAMPLE 2000 /* rows that say what the main directions are */
-#define TURNS 4     /* towards them */
-#define SAFE 1e-6   /* of the reach of the rows: by so much rounding may err */
+#define LEAF 8      /* rows per leaf, compared in parallel */
+#define SOME_COLS 8 /* columns compared before checking whether all rows are too far already */
+#define DIMS 12     /* dimensions of the boxes: principal directions, plus the residual */
+#define SAMPLE 2000 /* rows used to find the principal directions */
+#define TURNS 4     /* iterations towards them */
+#define SAFE 1e-6   /* bound for rounding errors, relative to the extent of the rows */
 #define DEPTH_MAX 64
 
 struct node {
-    uint32_t leaf;        /* number of its leaf; with children: not used */
-    uint32_t left, right; /* 0: a leaf */
+    uint32_t leaf;        /* index of its leaf; unused in inner nodes */
+    uint32_t left, right; /* 0 in a leaf */
 };
 
 struct orch_near_tree {
     size_t cols;
     GArray *nodes;      /* struct node */
-    GArray *boxes;      /* double: of each node its low corner, then its high one, DIMS each */
-    double *directions; /* row-major, DIMS - 1 x cols, at right angles; 0: there are no more */
+    GArray *boxes;      /* double: for each node its low corner, then its high one, DIMS each */
+    double *directions; /* row-major, DIMS - 1 x cols, orthonormal; 0 for unused ones */
     double safe;
-    GArray *rows;   /* uint32_t: of each leaf LEAF row numbers, UINT32_MAX for none */
-    double *places; /* of each leaf, LEAF values for each of DIMS */
-    double *lanes;  /* of each leaf, column by column LEAF values; infinite for none */
+    GArray *rows;   /* uint32_t: for each leaf LEAF row numbers, UINT32_MAX for unused ones */
+    double *places; /* for each leaf, LEAF values for each of DIMS */
+    double *lanes;  /* for each leaf, column by column LEAF values; infinite for unused ones */
 };
 
-/* ---- making ------------------------------------------------------------------------------------
+/* ---- building ----------------------------------------------------------------------------------
  */
 
 struct maker {
     struct orch_near_tree *tree;
     const double *values;
-    double *placed; /* DIMS a row */
+    double *placed; /* DIMS per row */
     uint32_t *index;
 };
 
@@ -47,8 +47,7 @@ static double value_at(const struct maker *m, size_t at, size_t column)
     return m->placed[(size_t)m->index[at] * DIMS + column];
 }
 
-/* Takes out of `inout` what it has of the directions before `count`, and gives it length 1; 0 where
- * nothing is left. */
+/* Orthonormalises `inout` against the first `count` directions; sets it to 0 if nothing remains. */
 static void set_right(const double *directions, size_t count, size_t cols, double *inout)
 {
     double before = sqrt(orch_dot(inout, inout, cols));
@@ -64,7 +63,7 @@ static void set_right(const double *directions, size_t count, size_t cols, doubl
         inout[c] = left > 1e-6 * before ? inout[c] / left : 0;
 }
 
-/* What the columns of a sample of rows have in common, cols x cols. */
+/* Covariance matrix of a sample of rows, cols x cols, up to a factor. Caller frees. */
 static double *products_of(const double *values, size_t rows, size_t cols)
 {
     double *out = g_new0(double, cols *cols + 1);
@@ -86,8 +85,8 @@ static double *products_of(const double *values, size_t rows, size_t cols)
     return out;
 }
 
-/* About the directions in which the rows differ most (orthogonal iteration): any at right angles
- * would do, these part them best. */
+/* Approximates the principal directions (orthogonal iteration). Any orthonormal directions are
+ * correct; these separate the rows best. */
 static void find_directions(struct orch_near_tree *t, const double *values, size_t rows)
 {
     size_t cols = t->cols;
@@ -109,8 +108,8 @@ static void find_directions(struct orch_near_tree *t, const double *values, size
     }
 }
 
-/* Where a row is along the directions, and last how far it is beside them all: two rows are no
- * nearer to each other than these differ. */
+/* Coordinates of a row along the directions, and last its distance from their span. Distances
+ * between such coordinates are lower bounds of the distances between rows. */
 static void place(const struct orch_near_tree *t, const double *row, double *out)
 {
     double beside = orch_dot(row, row, t->cols);
@@ -121,7 +120,7 @@ static void place(const struct orch_near_tree *t, const double *row, double *out
     out[DIMS - 1] = beside > 0 ? sqrt(beside) : 0;
 }
 
-/* Puts the rows below the middle one by a column before it, those above behind it (Hoare 1961). */
+/* Partitions the rows around the middle one by a column (quickselect, Hoare 1961). */
 static void halve(const struct maker *m, size_t begin, size_t end, size_t middle, size_t column)
 {
     size_t low = begin, high = end - 1;
@@ -151,7 +150,7 @@ static void halve(const struct maker *m, size_t begin, size_t end, size_t middle
     }
 }
 
-/* Appends the box of rows begin to end; its widest side. */
+/* Appends the bounding box of rows begin to end and returns its widest side. */
 static size_t add_box(const struct maker *m, size_t begin, size_t end)
 {
     size_t at = m->tree->boxes->len, widest = 0;
@@ -179,7 +178,7 @@ static uint32_t add_leaf(const struct maker *m, size_t begin, size_t end)
     return leaf;
 }
 
-/* Halves are even, so that it is as deep as the logarithm of the rows. */
+/* Adds a node. Halves have equal size, so the depth is logarithmic. */
 static uint32_t add_node(const struct maker *m, size_t begin, size_t end)
 {
     uint32_t number = m->tree->nodes->len;
@@ -255,14 +254,14 @@ void orch_near_tree_free(struct orch_near_tree *t)
     g_free(t);
 }
 
-/* ---- finding -----------------------------------------------------------------------------------
+/* ---- searching ---------------------------------------------------------------------------------
  */
 
-/* What was found so far. */
+/* The nearest rows found so far. */
 struct found {
     struct orch_near *near;
     int count, wanted;
-    double limit; /* square beyond which none is wanted */
+    double limit; /* rows with a larger squared distance are not needed */
 };
 
 static void add_found(struct found *f, struct orch_near next)
@@ -308,12 +307,12 @@ ORCH_WIDE static void look_at_leaf(const double *lanes, size_t cols, const doubl
     memcpy(out, sums, sizeof sums);
 }
 
-/* Where a point is, and by how much rounding may err about that. */
+/* Coordinates of a point, and the bound for their rounding errors. */
 struct place {
     double at[DIMS], safe;
 };
 
-/* Square of the distance to the nearest of a leaf's rows, or less. */
+/* Lower bound of the squared distance to a leaf's rows. */
 ORCH_WIDE static double square_to_leaf(const double *places, const struct place *p)
 {
     double sums[LEAF] = {0};
@@ -364,7 +363,7 @@ static double square_to(const struct orch_near_tree *t, uint32_t node, const dou
     return square_to_box(&g_array_index(t->boxes, double, 2 * DIMS * (size_t)node), at, safe);
 }
 
-/* A box that waits to be opened. */
+/* A node that is still to be visited. */
 struct waiting {
     uint32_t node;
     double square;
@@ -392,7 +391,7 @@ int orch_near_tree_find(const struct orch_near_tree *t, const double *point, int
         }
         struct waiting a = {n->left, square_to(t, n->left, p.at, p.safe)};
         struct waiting b = {n->right, square_to(t, n->right, p.at, p.safe)};
-        stack[count++] = a.square > b.square ? a : b; /* the nearer one first */
+        stack[count++] = a.square > b.square ? a : b; /* the nearer one is visited first */
         stack[count++] = a.square > b.square ? b : a;
     }
     return f.count;

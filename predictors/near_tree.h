@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The rows nearest to a point (Friedman, Bentley and Finkel 1977): boxes of rows, each cut in two
- * at its widest side. What it finds is what comparing with each row finds, to the last bit. */
+/* Nearest rows to a point, by a k-d tree (Friedman, Bentley and Finkel 1977) that splits each box
+ * at its widest side. Results are bit-identical to those of comparing with every row. */
 #ifndef ORCH_PREDICTORS_NEAR_TREE_H
 #define ORCH_PREDICTORS_NEAR_TREE_H
 
@@ -9,19 +9,19 @@
 
 struct orch_near_tree;
 
-/** `values` is row-major, rows x cols, all finite; they are copied. The caller frees. */
+/** `values` is row-major, rows x cols, all finite; they are copied. Caller frees. */
 struct orch_near_tree *orch_near_tree_new(const double *values, size_t rows, int cols);
 void orch_near_tree_free(struct orch_near_tree *tree);
 
 struct orch_near {
-    double square; /* of the distance, summed column by column */
+    double square; /* squared distance, summed column by column */
     uint32_t row;
 };
-/** The `wanted` rows nearest to `point`, the nearest first, of equally near ones the earlier row;
- * returns how many there are. */
+/** Finds the `wanted` rows nearest to `point`, nearest first; of equally near rows, the earlier one
+ * is first. Returns their number. */
 int orch_near_tree_find(const struct orch_near_tree *tree, const double *point, int wanted,
                         struct orch_near *out);
-/** The same by comparing with each of `rows` rows: for a few points, that no tree is worth. */
+/** The same by comparing with each of `rows` rows, for few points. */
 int orch_near_find(const double *values, size_t rows, int cols, const double *point, int wanted,
                    struct orch_near *out);
 

@@ -9,13 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define THREADS_WORTH 5000 /* rows below which threads cost more than they bring */
-#define CHUNK 128          /* landmarks that are compared with a row at once */
-#define JUDGED 2000        /* rows that say what is usual */
-#define GAP_SHARE 0.55     /* of a gap: its middle, by the way along numbers and their logarithms */
-#define LEAST_REACH 0.1    /* of a number's logarithm: a tenth beyond what was seen is near */
+#define THREADS_WORTH 5000 /* with fewer rows, starting threads costs more than it saves */
+#define CHUNK 128          /* landmarks compared with a row at once */
+#define JUDGED 2000        /* rows that define the usual distance */
+#define GAP_SHARE 0.55     /* middle of a gap, as numbers enter both raw and as logarithms */
+#define LEAST_REACH 0.1    /* least tolerated excess in log units: 10 % beyond the range */
 
-/* But landmark `but`. */
+/* Distance to the nearest landmark other than landmark `but`. */
 static double nearest(const struct orch_nearness *n, const float *row, float norm, size_t but)
 {
     float best = INFINITY, dots[CHUNK];
@@ -51,7 +51,7 @@ GArray *orch_ranges_new(void)
     return out;
 }
 
-/* Logarithms; where zero was seen, of one more. */
+/* Logarithm of the value, or log(1 + value) if the range includes 0. */
 static double scaled(const struct orch_range *r, double value)
 {
     return r->low > 0 ? log(MAX(value, 1e-300)) : log1p(MAX(value, 0));
@@ -99,7 +99,7 @@ static GArray *fit_ranges(const struct orch_matrix *m)
     return out;
 }
 
-/* By how much a value is out of its range; 0: within, or missing. */
+/* Distance beyond the range on the log scale; 0 if the value is within it or missing. */
 static double excess(const struct orch_range *r, double value)
 {
     if (!isfinite(value))
@@ -108,7 +108,7 @@ static double excess(const struct orch_range *r, double value)
     return MAX(0, MAX(at - scaled(r, r->high), scaled(r, r->low) - at));
 }
 
-/* Numbers of a range's column; NULL: there are none. */
+/* Returns the numeric column of that name, or NULL. */
 static const double *numbers_of(const struct orch_matrix *m, const char *name)
 {
     int c = orch_matrix_find(m, name);
@@ -134,7 +134,7 @@ void orch_nearness_beyond(const struct orch_nearness *n, const struct orch_matri
 /* ---- distances ---------------------------------------------------------------------------------
  */
 
-/* The longest edge of the shortest tree that joins all landmarks (Prim): the widest gap. */
+/* Longest edge of the minimum spanning tree of the landmarks (Prim), which is the widest gap. */
 static double widest_gap(const struct orch_nearness *n)
 {
     g_autofree double *near = g_new(double, n->count + 1);
@@ -144,7 +144,7 @@ static double widest_gap(const struct orch_nearness *n)
         near[k] = (double)INFINITY;
     for (size_t joined = 1; joined < n->count; joined++) {
         size_t next = SIZE_MAX;
-        near[at] = -1; /* is in the tree */
+        near[at] = -1; /* already in the tree */
         for (size_t k = 0; k < n->count; k++) {
             if (near[k] < 0)
                 continue;
@@ -205,7 +205,7 @@ void orch_nearness_free(struct orch_nearness *n)
     g_free(n);
 }
 
-/* Distances of ORCH_ABREAST rows to their nearest landmarks. */
+/* Distances of ORCH_ABREAST rows to their nearest landmarks, in units of the usual distance. */
 static void measure(const struct orch_nearness *n, const float *tiles, const double *values,
                     size_t rows, size_t first, double *out)
 {

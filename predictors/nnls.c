@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Columns enter one at a time, the one with the steepest gradient first; a least-squares step that
- * would make an entered one negative stops where the first of them is 0, and that one leaves.
+ * Columns enter one at a time, the one with the steepest gradient first. A least-squares step that
+ * would make an entered coefficient negative stops where the first one becomes 0, and that column
+ * leaves.
  *
- * The entered columns are kept as Q R by Gram-Schmidt, twice over: as accurate as Householder's
- * reflections for this use, and a column is appended in a few lines. When one leaves all is
- * factored again, which is cheap for the few columns that our models have. Normal equations were
- * rejected: they square the condition number, and terms like w and w/p are nearly dependent.
+ * The entered columns are kept as Q R by Gram-Schmidt with reorthogonalisation, which is as
+ * accurate as Householder reflections for this use and makes appending a column simple. When a
+ * column leaves, all are factored again, which is cheap for few columns. Normal equations were
+ * rejected because they square the condition number, and terms like w and w/p are nearly dependent.
  */
 #include "predictors/nnls.h"
 
@@ -16,7 +17,7 @@
 #include <math.h>
 #include <string.h>
 
-/* a column that keeps less than this share of its length is in the span of the others */
+/* a column is dependent if less than this share of its length is outside the span of the others */
 #define DEPENDENT 1e-10
 
 struct work {
@@ -24,18 +25,18 @@ struct work {
     int cols;
     double *a;          /* cols x rows: weighted columns of length 1, or all 0 */
     double *b;          /* weighted, length 1 unless all 0 */
-    double *rest;       /* b less its projection on the entered columns */
+    double *rest;       /* residual: b minus its projection on the entered columns */
     double *q;          /* cols x rows */
     double *r;          /* r[i cols + k], upper triangle */
     double *projection; /* Q' b */
-    double *step;       /* least squares over the entered columns, in their order */
+    double *step;       /* least-squares solution over the entered columns, in their order */
     double *x;          /* by column */
     double *length;     /* of each weighted column */
     double b_length;
     int *entered;             /* columns in the order in which they entered */
-    int count;                /* of them */
-    bool *is_out, *is_barred; /* by column: may be tried; was tried since the last change */
-    double *numbers;          /* all of the above in one allocation */
+    int count;                /* number of entered columns */
+    bool *is_out, *is_barred; /* by column: not entered; already tried since the last change */
+    double *numbers;          /* the allocation that holds all of the above */
 };
 
 static double dot(const double *a, const double *b, size_t n)
@@ -46,7 +47,7 @@ static double dot(const double *a, const double *b, size_t n)
     return sum;
 }
 
-/* Scales to length 1 and returns the old length; not upset by very large or small numbers. */
+/* Scales to length 1 and returns the old length, without overflow or underflow. */
 static double normalise(double *v, size_t n)
 {
     double largest = 0;
@@ -62,8 +63,8 @@ static double normalise(double *v, size_t n)
     return length * largest;
 }
 
-/* Takes from v what lies along `count` orthonormal vectors; twice, since once leaves a part of it
- * behind when v is nearly in their span. Adds the amounts to out[i * stride] unless it is NULL. */
+/* Subtracts from v its projection on `count` orthonormal vectors. Two passes are needed if v is
+ * nearly in their span. Adds the coefficients to out[i * stride] unless it is NULL. */
 static void orthogonalise(double *v, const double *q, int count, size_t n, double *out, int stride)
 {
     for (int pass = 0; pass < 2; pass++)
@@ -119,7 +120,7 @@ static void work_load(struct work *w, const double *a, const double *b, const do
     }
 }
 
-/* Independent columns, the one that is farthest from the span of the former first. */
+/* Number of independent columns, by column pivoting. */
 static int rank_of(struct work *w)
 {
     size_t n = w->rows;
@@ -150,8 +151,8 @@ static int rank_of(struct work *w)
     return rank;
 }
 
-/* Enters a column. False, with nothing changed, when it lies in the span of those entered or does
- * not lead downhill after all; `must` enters it all the same. */
+/* Enters a column. Returns false, with nothing changed, if it is in the span of the entered ones or
+ * not a descent direction after all; `must` enters it regardless. */
 static bool enter(struct work *w, int column, bool must)
 {
     int k = w->count;
@@ -183,7 +184,8 @@ static void solve_entered(struct work *w)
     }
 }
 
-/* Moves x towards the step as far as nothing is negative, and lets out what has come to 0. */
+/* Moves x towards the step as far as it stays non-negative, and removes the columns that reach
+ * 0. */
 static void retreat(struct work *w)
 {
     double share = 1;
@@ -208,12 +210,12 @@ static void retreat(struct work *w)
             w->x[column] = 0;
             w->is_out[column] = true;
         } else {
-            enter(w, column, true); /* writes entered[count], never ahead of k */
+            enter(w, column, true); /* writes entered[count], never beyond k */
         }
     }
 }
 
-/* The column outside with the steepest way down, -1 when none is steeper than rounding. */
+/* Column outside with the steepest descent, -1 if none exceeds rounding errors. */
 static int steepest(const struct work *w)
 {
     double rest = sqrt(dot(w->rest, w->rest, w->rows));
@@ -231,7 +233,7 @@ static int steepest(const struct work *w)
     return best;
 }
 
-/* Number of columns tried, -1 when they do not settle. */
+/* Returns the number of columns tried, -1 if it does not converge. */
 static int descend(struct work *w)
 {
     int most = 30 * (w->cols + 10);

@@ -11,23 +11,23 @@
 /** More columns are refused. */
 #define ORCH_NNLS_COLS_MAX 1000
 
-/** How a solution came about. */
+/** Diagnostics of a solution. */
 struct orch_nnls {
-    double residual_norm; /* |A x - b|; with weights, the root of sum w (A x - b)^2 */
-    int rounds;           /* columns tried */
-    int positive;         /* of x */
-    /* Independent columns of A, zero ones not counted. A column within 1e-10 of the span of others
-     * (relative to its length) is dependent: below `cols` other x >= 0 may fit as well, and those
-     * columns that came second stay 0. */
+    double residual_norm; /* |A x - b|; with weights, sqrt(sum w (A x - b)^2) */
+    int rounds;           /* number of columns tried */
+    int positive;         /* number of positive entries of x */
+    /* Independent columns of A, without zero ones. A column within 1e-10 of the span of others
+     * (relative to its length) is dependent. If rank < cols the solution is not unique; dependent
+     * columns that come later stay 0. */
     int rank;
 };
 
 /** Solves min sum_i weights[i] (sum_j a[i cols + j] x_j - b[i])^2 over x >= 0. `a` is row-major,
- * rows x cols; `weights` may be NULL (all 1) and are finite and not negative; more columns than
- * rows are allowed. Writes `cols` numbers to `out_x`, and to `out` unless it is NULL. Columns are
- * scaled to unit length inside, so that x does not depend on their units. The result is the same at
- * every call. ORCH_ERROR_USAGE for no row, no column, too many, numbers that are not finite, no
- * weight above 0; ORCH_ERROR_CHECK when rounding keeps the columns from settling. */
+ * rows x cols, and may have more columns than rows; `weights` are finite and not negative, or NULL
+ * (all 1). Writes `cols` numbers to `out_x` and, unless NULL, diagnostics to `out`. Columns are
+ * scaled to unit length internally, so x does not depend on their units. Deterministic. Fails with
+ * ORCH_ERROR_USAGE without rows, columns or a weight above 0, for too many columns or numbers that
+ * are not finite, and with ORCH_ERROR_CHECK if rounding prevents convergence. */
 bool orch_nnls_solve(const double *a, const double *b, const double *weights, size_t rows, int cols,
                      double *out_x, struct orch_nnls *out, GError **error);
 

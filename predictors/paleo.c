@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* PALEO's step of data-parallel training: what all layers take, the update, the exchange. */
+/* PALEO's step of data-parallel training: all layers, the update, the gradient exchange. */
 #include "predictors/paleo.h"
 
 #include "lib/base/error.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * PALEO's time of one layer. Every read or write of a tensor is a term of its own, at least one
- * clock cycle long. Letters as in the paper: N batch, C channels, K kernel, S size of a transform.
+ * PALEO's time of one layer. Each read or write of a tensor is a separate term of at least one
+ * clock cycle. Letters as in the paper: N batch, C channels, K kernel, S size of a transform.
  *
- * Products are taken in double: they are exact up to 2^53, and cannot overflow.
+ * Products are computed in double: exact up to 2^53 and without overflow.
  */
 #include "predictors/paleo.h"
 
@@ -14,7 +14,7 @@
 #define COMPLEX_BYTES 8.0
 #define TILE 32
 
-/* A device under a PPP: what all primitive times need. */
+/* Rates of a device at a PPP. */
 struct clock {
     double cycle_ms;
     double peak_gflops, bandwidth_gib_s, ppp;
@@ -29,7 +29,7 @@ static struct clock clock_of(const struct orch_paleo_device *device, double ppp)
 static double compute_ms(const struct clock *clock, double flops)
 {
     double ms = 1000 * (flops / 1e9) / clock->peak_gflops / clock->ppp;
-    return flops > 0 ? fmax(clock->cycle_ms, ms) : 0; /* no work, no cycle */
+    return flops > 0 ? fmax(clock->cycle_ms, ms) : 0; /* no minimum without work */
 }
 
 static double memory_ms(const struct clock *clock, double bytes)
@@ -78,10 +78,10 @@ static bool is_deconv(const struct orch_layer *layer)
     return layer->type == ORCH_LAYER_DECONV2D;
 }
 
-/* A convolution as its gradients see it. A deconvolution is that which has its output for input. */
+/* A convolution as its gradients see it. For a deconvolution, input and output are swapped. */
 struct window {
     struct orch_layer_shape in, out;
-    int64_t c_in, c_out; /* of the filter: c_in of one group */
+    int64_t c_in, c_out; /* of the filter; c_in is per group */
 };
 
 static struct window window_of(const struct orch_layer *layer)
@@ -111,7 +111,7 @@ static struct orch_paleo_conv window_forward(const struct orch_layer *layer, int
     };
 }
 
-/* The output along one side with a zero row between its rows, where the stride left them out. */
+/* Size of the output along one side after inserting zeros for the stride. */
 static int64_t dilate_side(int64_t in, int64_t out, int64_t reach, int64_t stride, int64_t pad,
                            int64_t *out_pad)
 {
@@ -216,7 +216,7 @@ static struct orch_paleo_time gemm_time(const struct orch_paleo_conv *conv,
                    output_elements(conv) * (1 - conv->holes_filter);
     double padded = (double)conv->n * (double)(conv->h + 2 * conv->pad_h) *
                     (double)(conv->w + 2 * conv->pad_w) * (double)conv->c;
-    if (conv->holes_input > 0) /* its values are moved apart first */
+    if (conv->holes_input > 0) /* inserting the zeros moves its values */
         flops += 2.0 * (double)conv->n * (double)conv->h * (double)conv->w * (double)conv->c *
                  (1 - conv->holes_input);
     add_flops(&time, clock, 1, flops);
@@ -226,7 +226,8 @@ static struct orch_paleo_time gemm_time(const struct orch_paleo_conv *conv,
     return time;
 }
 
-/* FLOPs of one complex transform of `size` values: a square with sides of a power of two. */
+/* FLOPs of one complex transform of `size` values: a square whose side is rounded to a power of
+ * two. */
 static double fft_flops(double size, bool is_1d)
 {
     double log2_side = ceil(log2(sqrt(size)));
@@ -248,7 +249,7 @@ static struct orch_paleo_time fft_time(const struct orch_paleo_conv *conv, bool 
         side = TILE;
     }
     bool is_1d = conv->kernel_h == 1 || conv->kernel_w == 1;
-    double inverse = fft_flops(size, is_1d), forward = inverse / 2; /* of real values: half */
+    double inverse = fft_flops(size, is_1d), forward = inverse / 2; /* half for real values */
     double images = (double)conv->n * (double)conv->c;
     double filters = (double)conv->f_in * (double)conv->f_out;
     double outputs = (double)conv->out_n * (double)conv->f_out;
@@ -264,8 +265,7 @@ static struct orch_paleo_time fft_time(const struct orch_paleo_conv *conv, bool 
     add_bytes(&time, clock, tiles, COMPLEX_BYTES * images * size);
     add_bytes(&time, clock, tiles, COMPLEX_BYTES * filters * filter_size);
     add_bytes(&time, clock, tiles, COMPLEX_BYTES * outputs * size);
-    add_bytes(&time, clock, 1,
-              COMPLEX_BYTES * outputs * size); /* one tile of them, as PALEO has it */
+    add_bytes(&time, clock, 1, COMPLEX_BYTES * outputs * size); /* one tile of them, as in PALEO */
     add_bytes(&time, clock, 1, VALUE_BYTES * output_elements(conv));
     return time;
 }
@@ -300,7 +300,7 @@ static struct orch_paleo_time product_time(double rows, double inner, double col
     return time;
 }
 
-/* `flops_each` FLOPs for each value that is put out. */
+/* `flops_each` FLOPs per output value. */
 static struct orch_paleo_time map_time(const struct orch_layer *layer, double flops_each,
                                        int64_t batch, const struct clock *clock)
 {
@@ -316,7 +316,7 @@ static struct orch_paleo_time map_time(const struct orch_layer *layer, double fl
 static void time_conv(const struct orch_layer *layer, const struct orch_paleo_options *options,
                       int64_t batch, const struct clock *clock, struct orch_paleo_layer_time *out)
 {
-    /* 1 x 1 is a plain product; a transform knows neither dilation nor, in PALEO, a CPU */
+    /* 1 x 1 is a matrix product; FFT supports neither dilation nor, in PALEO, CPUs */
     bool is_gemm = (layer->kernel_h == 1 && layer->kernel_w == 1) || layer->dilation > 1 ||
                    !options->device.is_gpu;
     enum orch_paleo_algorithm algorithm = is_gemm ? ORCH_PALEO_GEMM : options->algorithm;
@@ -360,11 +360,11 @@ struct orch_paleo_layer_time orch_paleo_layer(const struct orch_layer *layer,
     case ORCH_LAYER_DROPOUT:
         out.fwd = out.bwd_data = map_time(layer, 1, batch, &clock);
         break;
-    default: /* PALEO gives no time to the others */
+    default: /* other types take no time in PALEO */
         return out;
     }
     out.fwd_ms = orch_paleo_time_ms(out.fwd, options->pipeline);
-    /* the two gradients are pipelined as one piece of work */
+    /* pipelining applies to the sum of both gradients */
     struct orch_paleo_time bwd = {
         .comp_ms = out.bwd_data.comp_ms + out.bwd_filter.comp_ms,
         .mem_ms = out.bwd_data.mem_ms + out.bwd_filter.mem_ms,

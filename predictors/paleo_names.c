@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* PALEO's own tables (its repository at commit 984bbf5): devices, networks, schemes of exchange,
- * and how they are found by name. */
+/* PALEO's own tables (its repository at commit 984bbf5): devices, networks, exchange schemes, and
+ * the look-up by name. */
 #include "predictors/paleo.h"
 
 #include "lib/base/error.h"
@@ -47,7 +47,7 @@ const char *orch_paleo_scheme_name(enum orch_paleo_scheme scheme)
     return SCHEMES[scheme];
 }
 
-/* Index of `name` among `names` (NULL-terminated), whatever its case; -1 with the error set. */
+/* Index of `name` in `names` (NULL-terminated), ignoring case; -1 with the error set. */
 static int find_name(const char *what, const char *name, const char *const *names, GError **error)
 {
     for (int i = 0; names[i]; i++)

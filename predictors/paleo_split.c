@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * PALEO's model parallelism: a layer that is cut becomes one piece a worker. A convolution or inner
- * product has its share of the outputs and reads all of its inputs, so it fetches the pieces that
- * other workers hold; a layer that keeps channels apart (pool, dropout, activation) stays with the
- * piece it reads. Layers that are not cut run on every worker alike, but PALEO's program compares
- * their device (the number 0) with a piece's (the text "0") and so has them fetch every piece: the
- * numbers here follow it.
+ * PALEO's model parallelism: a layer is split into one piece per worker. A convolution or inner
+ * product computes its share of the outputs from all inputs, so it fetches the pieces of other
+ * workers. A layer that keeps channels separate (pool, dropout, activation) reads only its own
+ * piece. Layers that are not split run on every worker. PALEO's program compares their device (the
+ * number 0) with a piece's (the text "0") and so lets them fetch every piece; this code reproduces
+ * its numbers.
  */
 #include "predictors/paleo.h"
 
@@ -14,7 +14,7 @@
 
 #include <math.h>
 
-/* Workers that share a fast link; between two such groups the bandwidth halves, and again with each
+/* Workers that share a fast link. Between such groups the bandwidth halves, and again with each
  * further fetch. */
 #define GROUP_WORKERS 4
 
@@ -43,8 +43,8 @@ static double fetch_ms(const struct split *split, double elements, double gib_s)
     return orch_paleo_memory_ms(&link, split->options->ppp_comm, 4 * elements);
 }
 
-/* Fetching the pieces of the parents of `layer`, for its own piece on worker `worker`; -1: the
- * layer is not cut. */
+/* Time to fetch the pieces of the parents of `layer`, for its piece on worker `worker`; -1: the
+ * layer is not split. */
 static double fetch_of(const struct split *split, const struct orch_layer *layer, int64_t worker)
 {
     double batch = (double)split->options->batch, sum = 0, gib_s = split->fetch_gib_s;
@@ -72,7 +72,7 @@ static double fetch_of(const struct split *split, const struct orch_layer *layer
     return sum;
 }
 
-/* One worker's piece of a layer. The caller frees its inputs by orch_layer_free. */
+/* One worker's piece of a layer. Caller frees with orch_layer_free. */
 static struct orch_layer *cut_layer(const struct split *split, const struct orch_layer *layer)
 {
     struct orch_layer *piece = g_memdup2(layer, sizeof *layer);
@@ -91,9 +91,9 @@ static struct orch_layer *cut_layer(const struct split *split, const struct orch
 }
 
 struct sums {
-    double fwd_ms, bwd_ms;             /* layers that are not cut */
-    double fwd_lower_ms, bwd_lower_ms; /* pieces, the slowest of each layer */
-    double fwd_upper_ms, bwd_upper_ms; /* pieces, all of each layer */
+    double fwd_ms, bwd_ms;             /* layers that are not split */
+    double fwd_lower_ms, bwd_lower_ms; /* pieces: the slowest of each layer */
+    double fwd_upper_ms, bwd_upper_ms; /* pieces: the sum of each layer */
     double whole_bytes, cut_bytes;     /* weights */
 };
 
@@ -130,7 +130,7 @@ static struct sums sum_layers(const struct split *split)
         struct orch_paleo_layer_time time =
             orch_paleo_layer(layer, split->options, split->options->batch);
         double fetch = fetch_of(split, layer, -1);
-        /* PALEO: a layer that takes no time does not fetch either */
+        /* in PALEO a layer that takes no time does not fetch either */
         if (time.fwd_ms > 0)
             sums.fwd_ms += time.fwd_ms + fetch;
         if (time.bwd_ms > 0)
@@ -140,7 +140,7 @@ static struct sums sum_layers(const struct split *split)
     return sums;
 }
 
-/* --- which layers are cut --- */
+/* --- which layers are split --- */
 
 static bool check_cut(const struct split *split, const struct orch_layer *layer, GError **error)
 {
@@ -229,7 +229,7 @@ bool orch_paleo_model_parallel(const struct orch_layer_table *table,
     return good;
 }
 
-/* Elements that whole layers hand to cut ones: while one batch is computed, the next is fetched. */
+/* Elements passed from whole layers to split ones; the next batch is fetched during computation. */
 static double handed_over(const struct split *split)
 {
     double elements = 0;
@@ -243,7 +243,7 @@ static double handed_over(const struct split *split)
     return elements;
 }
 
-/* The pieces see the workers' batches one after another; what they fetch comes once. */
+/* The pieces process the workers' batches one after another, but fetch only once. */
 static double repeat_batches(double ms, double fetch, int64_t workers)
 {
     return (ms - fetch) * (double)workers + fetch;
@@ -258,7 +258,7 @@ bool orch_paleo_hybrid(const struct orch_layer_table *table,
     bool good = split_init(&split, split_layers, error);
     if (good) {
         struct sums sums = sum_layers(&split);
-        /* elements and not bytes, and no PPP: as in PALEO's program */
+        /* elements instead of bytes, and no PPP, as in PALEO's program */
         double fetch =
             1000 * (handed_over(&split) / 1073741824.0) / link_gb_s * (double)(workers - 1);
         struct orch_paleo_hybrid_step step = {

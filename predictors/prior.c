@@ -6,14 +6,12 @@
 #include <math.h>
 #include <string.h>
 
-#define RESERVED_BYTES                                                                             \
-    0.75e9 /* CUDA context, library handles, workspaces: 0.5 to 1 GB are usual                     \
-            */
+#define RESERVED_BYTES 0.75e9 /* CUDA context, library handles, workspaces: usually 0.5 to 1 GB */
 #define BUCKET_BYTES (25.0 * 1024 * 1024) /* PyTorch's DistributedDataParallel */
-#define MIDDLE_90 1.6449                  /* standard normal: 90 % lie within */
+#define MIDDLE_90 1.6449                  /* 90 % of a standard normal lie within +- this */
 #define BORROWED_SPREAD 0.5
-/* 90 % of 107 published steps of 2 to 64 workers (TensorFlow's benchmarks, parameter servers and
- * replicas) were within exp(+-this) of the answer */
+/* 90 % of 107 published steps with 2 to 64 workers (TensorFlow's benchmarks, parameter servers and
+ * replicas) were within a factor exp(+-this) of the prediction */
 #define SEVERAL_ERROR 0.58
 #define HOST_SPREAD 0.7
 
@@ -26,11 +24,11 @@ static const char TURING[] = "ryujaehun/pytorch-gpu-benchmark 2021; lambdal/deep
 static const char AMPERE[] = "ryujaehun/pytorch-gpu-benchmark 2021; lambdal/deeplearning-benchmark "
                              "2025; timm's benchmark of training steps (PyTorch 1.10 to 1.12)";
 
-/* An operation of a pass takes so long beside its work: launching it, filling the GPU, the
- * framework's own time. One figure, as it is not the GPU's. */
+/* Fixed time per operation and pass: launching it, filling the GPU, and the framework's overhead.
+ * One value for all GPUs, as it does not depend on the GPU. */
 #define OPERATION_S 70e-6
 
-/* Printed by bench/prior.py. Shares of compute near 1 are no error: Winograd's convolutions take
+/* Printed by bench/prior.py. Shares of compute near 1 are plausible: Winograd convolutions need
  * fewer operations than are counted. */
 static const struct orch_prior_class CLASSES[] = {
     {"Kepler", "fp32", 0.75, 0.30, OPERATION_S, 0.37, 0.42, 14, 4, TENSORFLOW},
@@ -44,7 +42,7 @@ static const struct orch_prior_class CLASSES[] = {
     {.archs = NULL},
 };
 
-/* A measured processor: its own matrix product and copy are the peaks, so the shares are near 1. */
+/* A measured processor: its peaks are measured matrix products and copies, so shares are high. */
 static const struct orch_prior_class HOST = {
     "processor", "fp32", 0.6, 0.6, 10e-6, HOST_SPREAD, 0, 0, 0, "no measurement: a guess"};
 
@@ -59,8 +57,8 @@ static const struct orch_prior_class *class_of(const char *arch, const char *pre
     return NULL;
 }
 
-/* Designs behind the last that was measured go by it; fp64 and plain fp32 on tensor-core GPUs by
- * the last fp32 that was. */
+/* Class for an architecture without measurements: the newest one measured at that precision. fp64
+ * and plain fp32 on tensor-core GPUs use the newest one measured at fp32. */
 static const struct orch_prior_class *nearest_class(const char *arch, enum orch_precision precision)
 {
     bool is_old = strcmp(arch, "Kepler") == 0 || strcmp(arch, "Maxwell") == 0;
@@ -118,7 +116,7 @@ bool orch_prior_transfer(const struct orch_gpu_spec *gpu, enum orch_precision pr
     return true;
 }
 
-/* The whole step by `factor`, so that gradients still come layer by layer. */
+/* Scales the whole step and each layer, which keeps the order in which gradients are available. */
 static void scale_own(struct orch_roofline_layer *layers, guint count, double factor,
                       struct orch_roofline_step *own)
 {
@@ -178,7 +176,7 @@ bool orch_prior_predict(const struct orch_net *net, const struct orch_net_cost *
     if (work->training)
         exchange_gradients(net, exchange, layers, out);
     out->total_s = out->own.total_s + out->exposed_s;
-    /* hidden wholly at best, not at all at worst, each with the spread of what was measured */
+    /* best case: the exchange overlaps completely; worst case: not at all; each with its error */
     double factor =
         exp(exchange->workers > 1 ? MAX(prior->error_90, SEVERAL_ERROR) : prior->error_90);
     double low = own ? own->low : out->own.total_s / factor;

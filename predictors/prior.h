@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What to expect before anything was measured here. Tier transferred: the white box distilled from
- * measurements elsewhere (predictors/transfer.h). Tier prior: the roofline, with the shares of peak
- * and bandwidth that frameworks were seen to reach on GPUs of the same architecture, and how far
- * that was off on networks that the shares were not fitted to. */
+/* Forecast before any local measurement. Tier transferred: analytical model calibrated on public
+ * measurements (predictors/transfer.h). Tier prior: the roofline, with the shares of peak and
+ * bandwidth that frameworks reached on GPUs of the same architecture, and its error on networks
+ * that were not used to fit the shares. */
 #ifndef ORCH_PREDICTORS_PRIOR_H
 #define ORCH_PREDICTORS_PRIOR_H
 
@@ -11,49 +11,50 @@
 #include "predictors/roofline.h"
 #include "predictors/transfer.h"
 
-/** What published measurements say of a class of GPUs. */
+/** Shares from published measurements of a class of GPUs. */
 struct orch_prior_class {
     const char *archs;     /* joined by ','; NULL ends the table */
     const char *precision; /* "fp32", "tf32", "fp16" (bf16 as well) */
     double compute_share, memory_share, launch_s;
-    double spread;    /* root mean square of log(predicted / measured) on networks left out */
+    double spread;    /* root mean square of log(predicted / measured) on held-out networks */
     double ppp_paleo; /* platform percent of peak: mean of PALEO's estimate at 1 over the measured
-                         step; 0: none */
+                         step; 0: unknown */
     int rows, nets;
     const char *source;
 };
 
 struct orch_prior {
     struct orch_roofline_device device; /* the GPU at this precision, with its shares */
-    double error_90; /* 90 % of step times lie within exp(+-this) times the answer */
+    double error_90; /* 90 % of step times lie within a factor exp(+-this) of the prediction */
     const struct orch_prior_class *from;
-    bool is_borrowed;    /* nothing was measured on this architecture: the nearest one's shares */
-    bool is_transferred; /* `transfer` answers, not the roofline */
+    bool is_borrowed;    /* no measurement of this architecture: the nearest one's shares */
+    bool is_transferred; /* `transfer` predicts, not the roofline */
     struct orch_transfer transfer;
-    double shift; /* factor on the device's own time, of a calibration; 1: none */
+    double shift; /* calibration factor on the device's own time; 1: none */
 };
-/** Shares for a GPU. ORCH_ERROR_USAGE when it cannot compute at this precision. */
+/** Sets the shares for a GPU. Fails with ORCH_ERROR_USAGE if its peak at this precision is
+ * unknown. */
 bool orch_prior_for(const struct orch_gpu_spec *gpu, enum orch_precision precision,
                     struct orch_prior *out, GError **error);
-/** Lets the transferred model answer where it speaks of the GPU; false, and nothing changed, where
- * it does not. */
+/** Switches to the transferred model if it covers the GPU; otherwise returns false and changes
+ * nothing. */
 bool orch_prior_transfer(const struct orch_gpu_spec *gpu, enum orch_precision precision,
                          struct orch_prior *inout);
 
-/** Step of data-parallel training: `work.batch` images a worker; the exchange of fp32 gradients,
- * hidden behind the backward pass in buckets as PyTorch's DDP does. */
+/** A step of data-parallel training with `work.batch` images per worker. fp32 gradients are
+ * exchanged in buckets that overlap with the backward pass, as in PyTorch's DDP. */
 struct orch_prior_step {
     struct orch_roofline_step own; /* of one worker */
-    double exchange_s;             /* of all gradients, one after another */
-    double exposed_s;              /* what of it sticks out */
+    double exchange_s;             /* of all gradients, without overlap */
+    double exposed_s;              /* part of the exchange that does not overlap */
     double total_s;
-    double low_s, high_s;  /* the middle 90 % */
-    double images_per_s;   /* of all workers */
-    double memory_bytes;   /* a worker needs, with 0.75 GB for context and workspaces */
-    int64_t largest_batch; /* that fits a worker; 0: unknown memory, or none */
+    double low_s, high_s;  /* 90 % interval */
+    double images_per_s;   /* over all workers */
+    double memory_bytes;   /* needed per worker, including 0.75 GB for context and workspaces */
+    int64_t largest_batch; /* that fits on a worker; 0: memory unknown, or none fits */
     bool fits;
 };
-/** With `own` not NULL: the device's own time is not estimated but given, with its interval. */
+/** A given time of the device itself with its interval, used instead of an estimate. */
 struct orch_prior_own {
     double seconds, low, high;
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Random numbers that are the same on every machine: SplitMix64 (Steele, Lea, Flood 2014). A stream
- * is its state: give each piece of work its own, and the number of threads cannot show. */
+/* Reproducible random numbers on every machine: SplitMix64 (Steele, Lea, Flood 2014). The state is
+ * a stream; one stream per piece of work makes results independent of the number of threads. */
 #ifndef ORCH_PREDICTORS_RANDOM_H
 #define ORCH_PREDICTORS_RANDOM_H
 
@@ -21,13 +21,13 @@ static inline double orch_random_unit(uint64_t *state)
     return (double)(orch_random_next(state) >> 11) * 0x1p-53;
 }
 
-/** Uniform on 0 .. below-1 (below >= 1; a bias of below / 2^64). */
+/** Uniform on 0 .. below-1 for below >= 1, with a bias of below / 2^64. */
 static inline size_t orch_random_below(uint64_t *state, size_t below)
 {
     return (size_t)(((unsigned __int128)orch_random_next(state) * below) >> 64);
 }
 
-/** State of the stream `index` of a seed. */
+/** Initial state of stream `index` for a seed. */
 static inline uint64_t orch_random_stream(uint64_t seed, uint64_t index)
 {
     uint64_t state = seed ^ (index * 0xd1342543de82ef95u);

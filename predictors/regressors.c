@@ -10,7 +10,7 @@
 
 #define ROWS_MIN 10
 
-/* ---- what is tried -----------------------------------------------------------------------------
+/* ---- grids -------------------------------------------------------------------------------------
  */
 
 #define FOREST(n)                                                                                  \
@@ -41,7 +41,7 @@ static const struct {
              {"forest", FORESTS, G_N_ELEMENTS(FORESTS)},
              {"boost", BOOSTS, G_N_ELEMENTS(BOOSTS)}};
 
-/* The grid of AI Gauge's winners and their neighbours; for other kinds their own. */
+/* Grid around AI Gauge's best settings; other kinds use their own grid. */
 static int grid_of(const struct orch_model_kind *kind, const struct orch_knobs **out)
 {
     for (size_t i = 0; i < G_N_ELEMENTS(GRIDS); i++) {
@@ -67,19 +67,19 @@ static char *text_of(const struct orch_model_kind *kind, const struct orch_knobs
 /* ---- folds -------------------------------------------------------------------------------------
  */
 
-/* What one comparison works on. */
-struct ring {
+/* State of one comparison. */
+struct comparison {
     const struct orch_rows *rows;
     const struct orch_aigauge_job *jobs;
     uint64_t seed;
     int *folds;
-    double *answers;      /* by row, of a model that did not see it */
-    size_t *seen, *aside; /* of the fold at hand */
+    double *answers;         /* by row: prediction by a model fitted without it */
+    size_t *seen, *held_out; /* training and held-out rows of the current fold */
     double *seen_y;
-    size_t seen_count, aside_count;
+    size_t seen_count, held_out_count;
 };
 
-/* Even folds in random order. */
+/* Assigns rows to folds of equal size in random order. */
 static int *deal(size_t rows, uint64_t seed)
 {
     int *folds = g_new(int, MAX(rows, 1));
@@ -95,35 +95,35 @@ static int *deal(size_t rows, uint64_t seed)
     return folds;
 }
 
-static void ring_init(struct ring *r, const struct orch_rows *rows,
-                      const struct orch_aigauge_job *jobs, uint64_t seed)
+static void comparison_init(struct comparison *r, const struct orch_rows *rows,
+                            const struct orch_aigauge_job *jobs, uint64_t seed)
 {
     size_t n = MAX(rows->rows, 1);
-    *r = (struct ring){.rows = rows,
-                       .jobs = jobs,
-                       .seed = seed,
-                       .folds = deal(rows->rows, seed),
-                       .answers = g_new0(double, n),
-                       .seen = g_new(size_t, n),
-                       .aside = g_new(size_t, n),
-                       .seen_y = g_new(double, n)};
+    *r = (struct comparison){.rows = rows,
+                             .jobs = jobs,
+                             .seed = seed,
+                             .folds = deal(rows->rows, seed),
+                             .answers = g_new0(double, n),
+                             .seen = g_new(size_t, n),
+                             .held_out = g_new(size_t, n),
+                             .seen_y = g_new(double, n)};
 }
 
-static void ring_clear(struct ring *r)
+static void comparison_clear(struct comparison *r)
 {
     g_free(r->folds);
     g_free(r->answers);
     g_free(r->seen);
-    g_free(r->aside);
+    g_free(r->held_out);
     g_free(r->seen_y);
 }
 
-static void take_fold(struct ring *r, int fold)
+static void take_fold(struct comparison *r, int fold)
 {
-    r->seen_count = r->aside_count = 0;
+    r->seen_count = r->held_out_count = 0;
     for (size_t i = 0; i < r->rows->rows; i++) {
         if (r->folds[i] == fold) {
-            r->aside[r->aside_count++] = i;
+            r->held_out[r->held_out_count++] = i;
         } else {
             r->seen_y[r->seen_count] = r->rows->target[i];
             r->seen[r->seen_count++] = i;
@@ -131,7 +131,7 @@ static void take_fold(struct ring *r, int fold)
     }
 }
 
-static void add_setting(const struct ring *r, struct orch_regressor *out, char *text)
+static void add_setting(const struct comparison *r, struct orch_regressor *out, char *text)
 {
     struct orch_regressor_setting s = {.text = text};
     double n = (double)r->rows->rows;
@@ -178,25 +178,26 @@ void orch_regressor_free(struct orch_regressor *r)
     g_free(r);
 }
 
-static bool answer_fold(struct ring *r, const struct orch_model_kind *kind,
+static bool answer_fold(struct comparison *r, const struct orch_model_kind *kind,
                         const struct orch_knobs *knobs, GError **error)
 {
     struct orch_matrix *seen = orch_matrix_pick(r->rows->matrix, r->seen, r->seen_count);
-    struct orch_matrix *aside = orch_matrix_pick(r->rows->matrix, r->aside, r->aside_count);
-    g_autofree double *answers = g_new(double, MAX(r->aside_count, 1));
+    struct orch_matrix *held_out =
+        orch_matrix_pick(r->rows->matrix, r->held_out, r->held_out_count);
+    g_autofree double *answers = g_new(double, MAX(r->held_out_count, 1));
     struct orch_model *model = orch_model_fit(kind, seen, r->seen_y, NULL, knobs, r->seed, error);
     if (model)
-        orch_model_predict(model, aside, answers);
-    for (size_t i = 0; model && i < r->aside_count; i++)
-        r->answers[r->aside[i]] = answers[i];
+        orch_model_predict(model, held_out, answers);
+    for (size_t i = 0; model && i < r->held_out_count; i++)
+        r->answers[r->held_out[i]] = answers[i];
     bool ok = model;
     orch_model_free(model);
     orch_matrix_free(seen);
-    orch_matrix_free(aside);
+    orch_matrix_free(held_out);
     return ok;
 }
 
-static struct orch_regressor *try_model(struct ring *r, const struct orch_model_kind *kind)
+static struct orch_regressor *try_model(struct comparison *r, const struct orch_model_kind *kind)
 {
     struct orch_regressor *out = regressor_new(kind->name);
     const struct orch_knobs *grid;
@@ -216,20 +217,20 @@ static struct orch_regressor *try_model(struct ring *r, const struct orch_model_
     return out;
 }
 
-static bool answer_form(struct ring *r, enum orch_aigauge_reading reading, GError **error)
+static bool answer_form(struct comparison *r, enum orch_aigauge_reading reading, GError **error)
 {
     g_autofree struct orch_aigauge_job *jobs = g_new(struct orch_aigauge_job, r->seen_count + 1);
     for (size_t i = 0; i < r->seen_count; i++)
         jobs[i] = r->jobs[r->seen[i]];
     struct orch_aigauge *fit = orch_aigauge_fit(jobs, r->seen_y, r->seen_count, reading, error);
-    for (size_t i = 0; fit && i < r->aside_count; i++)
-        r->answers[r->aside[i]] = orch_aigauge_predict(fit, &r->jobs[r->aside[i]]);
+    for (size_t i = 0; fit && i < r->held_out_count; i++)
+        r->answers[r->held_out[i]] = orch_aigauge_predict(fit, &r->jobs[r->held_out[i]]);
     bool ok = fit;
     orch_aigauge_free(fit);
     return ok;
 }
 
-static struct orch_regressor *try_form(struct ring *r, enum orch_aigauge_reading reading)
+static struct orch_regressor *try_form(struct comparison *r, enum orch_aigauge_reading reading)
 {
     bool by_gpu = reading == ORCH_AIGAUGE_BY_GPU;
     struct orch_regressor *out =
@@ -270,17 +271,17 @@ GPtrArray *orch_regressors_compare(const struct orch_rows *rows,
     for (int i = 0; models[i]; i++)
         if (strcmp(models[i], "aigauge") != 0 && !orch_model_find(models[i], error))
             return NULL;
-    struct ring ring;
-    ring_init(&ring, rows, jobs, seed);
+    struct comparison comparison;
+    comparison_init(&comparison, rows, jobs, seed);
     GPtrArray *out = g_ptr_array_new_with_free_func(free_regressor);
     for (int i = 0; models[i]; i++) {
         if (strcmp(models[i], "aigauge") == 0) {
-            g_ptr_array_add(out, try_form(&ring, ORCH_AIGAUGE_BY_GPU));
-            g_ptr_array_add(out, try_form(&ring, ORCH_AIGAUGE_BY_NET));
+            g_ptr_array_add(out, try_form(&comparison, ORCH_AIGAUGE_BY_GPU));
+            g_ptr_array_add(out, try_form(&comparison, ORCH_AIGAUGE_BY_NET));
         } else {
-            g_ptr_array_add(out, try_model(&ring, orch_model_find(models[i], NULL)));
+            g_ptr_array_add(out, try_model(&comparison, orch_model_find(models[i], NULL)));
         }
     }
-    ring_clear(&ring);
+    comparison_clear(&comparison);
     return out;
 }

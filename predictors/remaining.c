@@ -8,24 +8,24 @@
 #include <math.h>
 #include <string.h>
 
-#define WINDOW 0.5 /* of what was done */
+#define WINDOW 0.5 /* share of the work done */
 #define BLOCKS_MAX 12
 #define POINTS_A_BLOCK 2
 #define STEPS_MIN 16
 #define STEPS_MAX 512
 #define EWMA 0.35
-#define DRIFT_MOST 0.25 /* of tau */
-#define DRIFT_CLEAR 3.0 /* standard errors */
-/* What nobody foresees (another program, a clock that changes), as a share of the time. */
+#define DRIFT_MOST 0.25 /* maximum trend, as a share of tau */
+#define DRIFT_CLEAR 3.0 /* standard errors for a significant trend */
+/* Standard deviation from causes outside the job (other programs, clock changes), as a share. */
 #define LEAST_SD 0.01
-/* Spread of the log of the pace until there are blocks. */
+/* Standard deviation of the log of the pace while there are too few blocks. */
 #define FIRST_SD 0.35
 #define Z_90 1.6448536269514722
 
 /* ---- blocks ------------------------------------------------------------------------------------
  */
 
-/* Time at which `done` was reached, between the points around it. */
+/* Time at which `done` was reached, interpolated linearly. */
 static double time_at(const struct orch_progress_point *points, size_t count, double done)
 {
     size_t low = 0, high = count - 1;
@@ -42,12 +42,12 @@ static double time_at(const struct orch_progress_point *points, size_t count, do
 }
 
 struct window {
-    double pace[BLOCKS_MAX]; /* seconds a unit, oldest first */
+    double pace[BLOCKS_MAX]; /* seconds per unit, oldest first */
     int blocks;
-    double width; /* units a block */
+    double width; /* units per block */
 };
 
-/* Blocks of equal progress over the newest part; fewer when there are few points. */
+/* Divides the newest part into blocks of equal progress; fewer blocks if there are few points. */
 static void cut(const struct orch_progress_point *points, size_t count, struct window *out)
 {
     double last = points[count - 1].done;
@@ -55,7 +55,7 @@ static void cut(const struct orch_progress_point *points, size_t count, struct w
     size_t inside = 0;
     for (size_t i = count; i > 0 && points[i - 1].done >= from; i--)
         inside++;
-    if (inside < 2 * POINTS_A_BLOCK) { /* not enough to leave anything out */
+    if (inside < 2 * POINTS_A_BLOCK) { /* too few points to exclude a warm-up */
         from = points[0].done;
         inside = count;
     }
@@ -100,7 +100,7 @@ static const struct estimate {
     double (*of)(const double *pace, int count);
 } ESTIMATES[] = {{"mean", mean_of}, {"median", median_of}, {"ewma", ewma_of}};
 
-/* Squares of the errors for each block from those before it, as shares. */
+/* Sum of squared relative errors when each block is predicted from the preceding ones. */
 static double error_of(const struct estimate *estimate, const struct window *w)
 {
     double sum = 0;
@@ -111,7 +111,7 @@ static double error_of(const struct estimate *estimate, const struct window *w)
     return sum;
 }
 
-/* The mean unless another is clearly better: over a long job it is what adds up. */
+/* Chooses the mean unless another estimator is clearly better, as the mean gives unbiased sums. */
 static const struct estimate *choose(const struct window *w)
 {
     const struct estimate *best = &ESTIMATES[0];
@@ -130,7 +130,7 @@ static const struct estimate *choose(const struct window *w)
  */
 
 struct trend {
-    double slope, slope_error; /* of the pace, a block */
+    double slope, slope_error; /* change of the pace per block, and its standard error */
 };
 
 static struct trend trend_of(const struct window *w)
@@ -151,8 +151,8 @@ static struct trend trend_of(const struct window *w)
     return t;
 }
 
-/* Half the interval of the mean pace to come, when `together` blocks in a row are taken as one:
- * their means scatter as the future's will, whatever goes on inside. */
+/* Half width of the interval for the future mean pace, from groups of `together` blocks. Group
+ * means vary like future ones, regardless of correlation within a group. */
 static double half_by_groups(const struct window *w, const struct trend *t, bool drifts, double tau,
                              double left, int together)
 {
@@ -171,8 +171,8 @@ static double half_by_groups(const struct window *w, const struct trend *t, bool
     return gsl_cdf_tdist_Pinv(0.95, groups - 1) * sd * sqrt(1 / ahead + 1.0 / groups);
 }
 
-/* The same from the single steps of the window and how much each tells of the next (a first-order
- * autoregression): where few groups are to be had, many steps still are. */
+/* The same from the single steps of the window and their autocorrelation (first order): used
+ * because there are many steps even if there are few groups. */
 static double half_by_steps(const struct orch_progress_point *points, size_t count,
                             const struct window *w, double left)
 {
@@ -195,14 +195,14 @@ static double half_by_steps(const struct orch_progress_point *points, size_t cou
     if (!(rr > 0))
         return 0;
     double r = lag / rr;
-    r = CLAMP(r + (1 + 4 * r) / n, 0, 0.98); /* Kendall's correction of its bias */
+    r = CLAMP(r + (1 + 4 * r) / n, 0, 0.98); /* Kendall's bias correction */
     double together = (1 + r) / (1 - r), units = w->width * w->blocks / n;
     double groups = fmax(n / together, 2), ahead = fmax(left / units / together, 0.2);
     double sd = sqrt(rr / (n - 1)) / mean;
     return gsl_cdf_tdist_Pinv(0.95, fmax(groups - 1, 2)) * sd * sqrt(1 / ahead + 1 / groups);
 }
 
-/* Steps that are slow together show in the longer groups: the widest counts. */
+/* Uses the widest interval over group sizes, as correlated steps show only in longer groups. */
 static double half_of(const struct window *w, const struct trend *t, bool drifts, double tau,
                       double left)
 {
@@ -220,12 +220,12 @@ static bool usable(const struct orch_progress_point *points, size_t count, doubl
            isfinite(total);
 }
 
-/* Share by which tau changes on the way to the end. */
+/* Expected relative change of tau until the end. */
 static double drift_of(const struct window *w, const struct trend *t, double tau, double left)
 {
     if (w->blocks < 6 || fabs(t->slope) < DRIFT_CLEAR * t->slope_error)
         return 0;
-    /* from the window's middle to the middle of what is left */
+    /* from the middle of the window to the middle of the remaining work */
     double ahead = (w->blocks / 2.0) + left / w->width / 2;
     return CLAMP(t->slope * ahead / tau, -DRIFT_MOST, DRIFT_MOST);
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * How long a running job still takes: (N - n) * tau, by its own steps.
+ * Remaining time of a running job: (N - n) * tau, from the job's own progress.
  *
- * tau, the time of a unit of progress, is taken from a moving window: the newest half of what was
- * done, so that a warm-up is out of it as soon as it is half of the job, cut into blocks of equal
- * progress. Three estimates are tried on the window itself, each block from those before it: their
- * mean, their median, and an exponentially weighted mean; the one that erred least speaks. A drift
- * that stands out of the noise is followed, but changes tau by at most a quarter. Optimus (Peng et
- * al. 2018) and the course's lecture use the plain window.
+ * tau, the time per unit of progress, is estimated from a moving window: the newest half of the
+ * work done, which excludes a warm-up of up to half of that work. The window is divided into blocks
+ * of equal progress. Three estimators (mean, median, exponentially weighted mean) predict each
+ * block from the preceding ones, and the most accurate is used. A significant trend is
+ * extrapolated, but changes tau by at most a quarter. Optimus (Peng et al. 2018) and the course's
+ * lecture use the plain window.
  */
 #ifndef ORCH_PREDICTORS_REMAINING_H
 #define ORCH_PREDICTORS_REMAINING_H
@@ -15,24 +15,24 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/** Progress at a time. */
+/** Progress at a point in time. */
 struct orch_progress_point {
-    double t_s;  /* any clock */
-    double done; /* never falls */
+    double t_s;  /* on any clock */
+    double done; /* non-decreasing */
 };
 
 struct orch_remaining {
     double seconds;       /* from now on */
-    double low_s, high_s; /* the middle 90 % */
-    double tau_s;         /* a unit of progress */
-    const char *estimate; /* "mean", "median", "ewma": what tau is */
+    double low_s, high_s; /* 90 % interval */
+    double tau_s;         /* time per unit of progress */
+    const char *estimate; /* estimator of tau: "mean", "median" or "ewma" */
     double drift;         /* share by which tau is expected to change until the end; bounded */
 };
 
-/** From at least two points with progress between them. `now_s`: on the same clock, at least the
- * last point's. False when nothing can be said: too few points, no progress, total not above done.
- * The interval comes from the spread of the blocks, with the correlation between neighbours, so
- * that steps that are slow together do not make it too narrow. */
+/** Needs at least two points with progress between them. `now_s` is on the same clock and not
+ * before the last point. Returns false without enough points or progress, or if total is not above
+ * done. The interval follows from the variance between blocks and includes the correlation of
+ * neighbouring blocks, so that phases of slow steps do not make it too narrow. */
 bool orch_remaining(const struct orch_progress_point *points, size_t count, double total,
                     double now_s, struct orch_remaining *out);
 

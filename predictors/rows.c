@@ -63,7 +63,7 @@ static bool is_dropped(const char *name, const struct orch_rows_options *o)
     return (o->drop && g_strv_contains(o->drop, name)) || strcmp(name, "split") == 0;
 }
 
-/* What is to be dropped must be there, and not be the target. */
+/* Checks that the columns to drop exist (a note if not) and that the target is not among them. */
 static bool check_drop(struct orch_rows *r, const struct orch_csv *csv,
                        const struct orch_rows_options *o, GError **error)
 {
@@ -92,7 +92,7 @@ static bool is_number(const char *text)
     return !*text || orch_real_parse(text, &value);
 }
 
-/* Was a column of this name a category where the model learned? -1: there was none. */
+/* 1 if the column was a category in training, 0 if it was a number, -1 if it was absent. */
 static int was_category(const struct orch_rows_options *o, const char *name)
 {
     int at = o->like ? orch_matrix_find(o->like, name) : -1;
@@ -137,7 +137,8 @@ static bool read_target(struct orch_rows *r, const struct orch_csv *csv, int col
     return true;
 }
 
-/* The white box says ms a step: brought to the target's unit, a rate as items a step over it. */
+/* Converts the roofline's ms per step to the unit of the target; a rate is items per step over
+ * it. */
 static void read_white(struct orch_rows *r, const char *target, const double *items)
 {
     r->is_rate = orch_target_is_rate(target);

@@ -1,42 +1,42 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Measured rows: features by name, the target, and what a white box says of each. Columns that
- * speak of a GPU, a network or a layer bring what is known of them: peaks and bandwidth, counts,
- * and the time of a roofline. */
+/* Measured rows: features by name, the target and the roofline's prediction. Columns that name a
+ * GPU, network or layer are expanded into what is known of it: peak rates and bandwidth, operation
+ * counts, and a roofline time. */
 #ifndef ORCH_PREDICTORS_ROWS_H
 #define ORCH_PREDICTORS_ROWS_H
 
-#include "predictors/csv.h"
+#include "lib/base/csv.h"
 #include "predictors/matrix.h"
 
 struct orch_rows {
     struct orch_matrix *matrix;
     double *target;
-    double *white; /* the roofline's time in the unit of the target; where the work of a row is not
-                      known, what the GPU's specification says of it up to a constant; NaN: none */
-    char **groups; /* by row, of the column asked for; NULL: none was */
-    double *white_ms; /* the same in ms a step, whatever the target is */
+    double *white; /* roofline prediction in the unit of the target. If a row's work is unknown, an
+                      estimate from the GPU's specification, up to a constant; NaN: none */
+    char **groups; /* by row, from the group column; NULL: no group column */
+    double *white_ms; /* the same in ms per step, whatever the target is */
     bool is_rate;     /* the target is a rate, not a time */
     size_t rows;
-    GPtrArray *notes; /* char *: what was left out and why */
+    GPtrArray *notes; /* char *: columns that were left out, with the reason */
 };
 void orch_rows_free(struct orch_rows *rows);
 struct orch_rows *orch_rows_pick(const struct orch_rows *rows, const size_t *which, size_t count);
 
 struct orch_rows_options {
     const char *target;      /* column to learn, all above 0 */
-    const char *const *drop; /* columns to leave out, NULL-terminated, or NULL; without 'gpu' its
-                                peaks and the like are left out, too, but not the roofline's time */
+    const char *const *drop; /* columns to leave out, NULL-terminated, or NULL. Dropping 'gpu' also
+                                drops its specifications, but not the roofline time */
     const char *group;       /* column whose values are groups, or NULL */
-    const struct orch_matrix *like; /* of the rows that were learned from, or NULL: what was a
-                                       category there is one here, were all its fields numbers */
+    const struct orch_matrix *like; /* the training features, or NULL: a column that is a category
+                                       there is one here too, even if all its fields are numbers */
 };
-/** Reads a table. Columns of which every field is a number or empty are numbers, others categories.
- * What is known beside is added (predictors/features.h). Left out, and noted, are columns that give
- * the target away: those named like it (ms_min beside ms), and the rate or time that goes with it.
- * ORCH_ERROR_RECIPE with the place: a target that is missing, 0, negative or no number. */
+/** Reads a table. A column is numeric if every field is a number or empty, else a category. Adds
+ * derived features (predictors/features.h). Leaves out, with a note, columns that reveal the
+ * target: those named after it (ms_min beside ms), and the matching rate or time. Fails with
+ * ORCH_ERROR_RECIPE and the place if a target is missing, not a number or not above 0. */
 struct orch_rows *orch_rows_read(const char *path, const struct orch_rows_options *options,
                                  GError **error);
-/** The same of a table in memory (orch_csv_parse). */
+/** Like orch_rows_read, for a table in memory (orch_csv_parse). */
 struct orch_rows *orch_rows_of_table(const struct orch_csv *csv,
                                      const struct orch_rows_options *options, GError **error);
 

@@ -2,6 +2,7 @@
 #include "predictors/save.h"
 
 #include "lib/base/error.h"
+#include "lib/base/json.h"
 
 #include <math.h>
 #include <string.h>
@@ -25,7 +26,7 @@ json_t *orch_save_reals(const double *values, size_t count, enum orch_save_style
         return pack(values, count * sizeof *values);
     json_t *list = json_array();
     for (size_t i = 0; i < count; i++)
-        json_array_append_new(list, isfinite(values[i]) ? json_real(values[i]) : json_null());
+        json_array_append_new(list, orch_json_finite(values[i]));
     return list;
 }
 
@@ -59,7 +60,7 @@ bool orch_load_fail(const char *name, const char *what, GError **error)
     return false;
 }
 
-/* Bytes of a packed member, of `size` each. */
+/* Decodes a packed array with elements of `size` bytes. Caller frees. */
 static void *unpack(const json_t *value, const char *name, size_t size, size_t *count,
                     GError **error)
 {
@@ -134,7 +135,7 @@ bool orch_load_real(const json_t *object, const char *name, double *out, GError 
 {
     const json_t *value = json_object_get(object, name);
     *out = json_number_value(value);
-    return json_is_number(value) || orch_load_fail(name, "is no number", error);
+    return json_is_number(value) || orch_load_fail(name, "is not a number", error);
 }
 
 bool orch_load_int(const json_t *object, const char *name, int64_t low, int64_t high, int64_t *out,
@@ -151,7 +152,7 @@ const char *orch_load_text(const json_t *object, const char *name, GError **erro
 {
     const char *text = json_string_value(json_object_get(object, name));
     if (!text)
-        orch_load_fail(name, "is no text", error);
+        orch_load_fail(name, "is not a string", error);
     return text;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The published program fits f itself by bounded non-linear least squares; the reciprocal is
- * linear, has one minimum and needs no start, so that is what we fit.
+ * The published program fits f itself by bounded non-linear least squares. This code fits the
+ * reciprocal, which is linear, has a single minimum and needs no starting point.
  */
 #include "predictors/speed.h"
 
@@ -12,7 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* a direction that keeps less than this share of its length lies in the span of others */
+/* a direction is dependent if less than this share of its length is outside the span of the
+ * others */
 #define DEPENDENT 1e-9
 
 static const struct {
@@ -26,12 +27,12 @@ static const struct {
 
 struct orch_speed {
     struct orch_speed_options options;
-    struct orch_speed_point *points; /* different (p, w), by p and w */
+    struct orch_speed_point *points; /* distinct (p, w), ordered by p, then w */
     size_t count;
     double theta[ORCH_SPEED_TERMS_MAX];
     double residual_norm;
     const char *warning;
-    /* orthonormal vectors that span the measured rows, terms divided by `largest` */
+    /* orthonormal basis of the measured rows, with terms divided by `largest` */
     double span[ORCH_SPEED_TERMS_MAX][ORCH_SPEED_TERMS_MAX];
     double largest[ORCH_SPEED_TERMS_MAX];
     int span_count;
@@ -47,7 +48,7 @@ const char *orch_speed_term_name(enum orch_speed_mode mode, int term)
     return MODES[mode].term_names[term];
 }
 
-/* What t multiplies at (p, w). */
+/* The factors of t at (p, w). */
 static void terms_at(const struct orch_speed_options *o, int servers, int workers, double *out)
 {
     double p = servers, w = workers;
@@ -57,7 +58,7 @@ static void terms_at(const struct orch_speed_options *o, int servers, int worker
         memcpy(out, (double[]){o->total_batch / w, 1, w / p, w, p}, 5 * sizeof *out);
 }
 
-/* Steps that are counted while the terms pass once. */
+/* Number of steps that complete in the time given by the terms. */
 static double steps_of(const struct orch_speed_options *o, int workers)
 {
     return o->mode == ORCH_SPEED_ASYNC ? workers : 1;
@@ -98,7 +99,7 @@ static int by_place(const void *a, const void *b)
     return (left->workers > right->workers) - (left->workers < right->workers);
 }
 
-/* Sorts, and averages measurements of the same place. */
+/* Sorts, and averages measurements at the same (p, w). */
 static void merge(struct orch_speed *speed)
 {
     qsort(speed->points, speed->count, sizeof *speed->points, by_place);
@@ -125,8 +126,8 @@ static double norm(const double *v, int count)
     return sqrt(sum);
 }
 
-/* Of the terms at a place, what is left beyond the span of the measured ones: the length as a
- * share, the direction (of length 1) to `out`. */
+/* Part of the terms at (p, w) outside the span of the measured ones: returns its length as a share
+ * and writes its direction (length 1) to `out`. */
 static double beyond_span(const struct orch_speed *speed, int servers, int workers, double *out)
 {
     int n = MODES[speed->options.mode].terms;
@@ -148,7 +149,7 @@ static double beyond_span(const struct orch_speed *speed, int servers, int worke
     return left / whole;
 }
 
-/* The row that is farthest from the span so far comes next. */
+/* Gram-Schmidt with pivoting: the row farthest from the current span comes next. */
 static void build_span(struct orch_speed *speed)
 {
     int n = MODES[speed->options.mode].terms;
@@ -190,14 +191,14 @@ static const char *find_warning(const struct orch_speed *speed)
     if (is_ratio_same)
         return "workers per server (w/p) are the same in all measurements: the terms w/p and 1, "
                "and "
-               "w and p, cannot be told apart; measure some with other w/p";
+               "w and p, cannot be distinguished; measure some with other w/p";
     if (is_p_same)
         return "servers (p) are the same in all measurements: the terms p and 1, and w/p and w, "
-               "cannot be told apart; measure some with other p";
+               "cannot be distinguished; measure some with other p";
     if (is_w_same)
         return "workers (w) are the same in all measurements: the terms of w and 1 cannot be told "
                "apart; measure some with other w";
-    return "the measurements do not tell all terms apart; measure more different (p, w)";
+    return "the measurements do not determine all terms; measure more different (p, w)";
 }
 
 static bool fit_theta(struct orch_speed *speed, GError **error)
@@ -254,7 +255,7 @@ void orch_speed_free(struct orch_speed *speed)
     g_free(speed);
 }
 
-/* --- what a model says --- */
+/* --- evaluation --- */
 
 enum orch_speed_mode orch_speed_mode(const struct orch_speed *speed)
 {

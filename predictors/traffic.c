@@ -4,7 +4,7 @@
 static double weight_bytes(const struct orch_net_node *node, const struct orch_net_cost *cost,
                            int element_bytes)
 {
-    /* an embedding reads the rows that it looks up, not its table */
+    /* an embedding reads only the rows that it looks up */
     return node->op == ORCH_NET_EMBEDDING ? 0 : (double)cost->params * element_bytes;
 }
 
@@ -20,10 +20,10 @@ static struct orch_traffic forward_once(const struct orch_net_node *node,
                                      (read + (double)cost->written) * batch * w->element_bytes};
 }
 
-/* How often an operation without weights goes over its values when it trains, as multiples of what
- * it reads and writes once: batch norm reads its input for the statistics and again to normalise,
- * and in the backward pass input and gradient twice each; activations and pools read what they put
- * out, or where the largest was, beside the gradient. */
+/* Traffic of operations without weights in training, as a multiple of reading and writing once.
+ * Batch norm reads its input for the statistics and again to normalise, and in the backward pass
+ * input and gradient twice each. Activations and pools read, beside the gradient, their output or
+ * the position of the maximum. */
 static double forward_rounds(enum orch_net_op op, bool training)
 {
     bool norm = op == ORCH_NET_BATCHNORM2D;
@@ -52,8 +52,8 @@ static double backward_rounds(enum orch_net_op op)
     }
 }
 
-/* Weighted layers: a gradient of the data and one of the weights, each with the forward pass's
- * multiply-adds; the first has no gradient of the data. */
+/* Layers with weights compute a data gradient and a weight gradient, each with the multiply-adds of
+ * the forward pass; the first layer needs no data gradient. */
 struct orch_traffic orch_traffic_backward(const struct orch_net_node *node,
                                           const struct orch_net_cost *cost,
                                           const struct orch_roofline_work *w)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Operations and bytes of an operation's passes in training: what the roofline and the transferred
- * model reckon with. */
+/* Operations and memory traffic of an operation's passes in training, for the roofline and the
+ * transferred model. */
 #ifndef ORCH_PREDICTORS_TRAFFIC_H
 #define ORCH_PREDICTORS_TRAFFIC_H
 
@@ -10,7 +10,7 @@ struct orch_traffic {
     double flops, bytes;
 };
 
-/** Forward pass of a batch; a multiply-add counts two. */
+/** Forward pass of a batch; a multiply-add counts as two operations. */
 struct orch_traffic orch_traffic_forward(const struct orch_net_node *node,
                                          const struct orch_net_cost *cost,
                                          const struct orch_roofline_work *work);

@@ -2,6 +2,7 @@
 #include "predictors/trained.h"
 
 #include "lib/base/error.h"
+#include "lib/base/json.h"
 #include "lib/base/reals.h"
 
 #include <float.h>
@@ -9,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define UNREPEATED_SPREAD 0.1 /* of the log, where nothing was measured twice */
+#define UNREPEATED_SPREAD 0.1 /* standard deviation of log times without repeats */
 #define MIDDLE_90 1.6449
 
 static void free_known(gpointer data)
@@ -35,7 +36,7 @@ void orch_trained_free(struct orch_trained *t)
     g_free(t);
 }
 
-/* ---- what was measured -------------------------------------------------------------------------
+/* ---- measured configurations -------------------------------------------------------------------
  */
 
 static double median_of(GArray *values)
@@ -43,7 +44,7 @@ static double median_of(GArray *values)
     return orch_reals_median((double *)(void *)values->data, values->len);
 }
 
-/* Sum of squares of log(value / mean) and its degrees of freedom. */
+/* Adds the sum of squares of log(value / mean) and its degrees of freedom. */
 static void add_spread(const GArray *values, double *squares, double *freedom)
 {
     double mean = 0;
@@ -56,7 +57,7 @@ static void add_spread(const GArray *values, double *squares, double *freedom)
     *freedom += values->len - 1;
 }
 
-/* Columns that make a configuration. */
+/* The columns that identify a configuration. */
 static GArray *columns_of(const struct orch_csv *csv, const char *target, const char *const *but)
 {
     GArray *columns = g_array_new(FALSE, FALSE, sizeof(int));
@@ -139,7 +140,7 @@ GPtrArray *orch_known_of_table(const struct orch_csv *csv, const char *target,
         double n = g->targets->len, half = MIDDLE_90 * *repeat_spread * sqrt(1 + 1 / n);
         g->known->count = (int)g->targets->len;
         g->known->median = median_of(g->targets);
-        /* finite, so that it can be saved */
+        /* kept finite, so that it can be saved */
         g->known->low = MAX(g->known->median * exp(-half), DBL_MIN);
         g->known->high = MIN(g->known->median * exp(half), DBL_MAX);
     }
@@ -226,16 +227,11 @@ static bool load_known(const json_t *saved, guint columns, GPtrArray *out, GErro
     json_int_t runs = json_integer_value(json_object_get(saved, "runs"));
     k->runs = (int)CLAMP(runs, 0, k->count);
     if (!json_object_get(saved, "runs") && g_uuid_string_is_valid(k->newest))
-        k->runs = k->count; /* saved before this was told apart */
+        k->runs = k->count; /* saved by a version that did not distinguish runs */
     if (ok && !(k->low > 0 && k->low <= k->median && k->median <= k->high))
-        return orch_load_fail("known", "holds a time that is none", error);
+        return orch_load_fail("known", "contains an invalid time", error);
     return ok && (g_strv_length(k->values) == columns ||
-                  orch_load_fail("known", "has another number of columns than it should", error));
-}
-
-static json_t *real_or_null(double value)
-{
-    return isfinite(value) ? json_real(value) : json_null();
+                  orch_load_fail("known", "has the wrong number of columns", error));
 }
 
 static double real_or_nan(const json_t *value)
@@ -258,8 +254,8 @@ json_t *orch_trained_save(const struct orch_trained *t, enum orch_save_style sty
     json_object_set_new(o, "columns", save_texts(t->columns));
     json_object_set_new(o, "sources", save_texts(t->sources));
     json_object_set_new(o, "automatic", json_boolean(t->is_automatic));
-    json_object_set_new(o, "last_known_time", real_or_null(t->last_known));
-    json_object_set_new(o, "ratio_of_specifications", real_or_null(t->ratio));
+    json_object_set_new(o, "last_known_time", orch_json_finite(t->last_known));
+    json_object_set_new(o, "ratio_of_specifications", orch_json_finite(t->ratio));
     json_object_set_new(o, "used", json_boolean(t->is_used));
     json_object_set_new(o, "repeat_spread", json_real(t->repeat_spread));
     json_object_set_new(o, "known", known);
@@ -337,7 +333,7 @@ char *orch_trained_text(const struct orch_trained *t)
 {
     json_t *saved = orch_trained_save(t, ORCH_SAVE_PACKED);
     g_autofree char *behind =
-        t->learned ? orch_learned_put_behind(json_object_get(saved, "learned")) : g_strdup("");
+        t->learned ? orch_learned_save_deferred(json_object_get(saved, "learned")) : g_strdup("");
     char *head = json_dumps(saved, JSON_COMPACT);
     char *text = g_strconcat(head, behind, NULL);
     json_decref(saved);
@@ -351,7 +347,7 @@ struct orch_trained *orch_trained_of_text(const char *text, GError **error)
     json_t *saved = *lines ? json_loads(*lines, 0, NULL) : NULL;
     struct orch_trained *t = orch_trained_load(saved, error);
     json_decref(saved);
-    if (!t || !t->learned || orch_learned_take_behind(t->learned, lines + 1, error))
+    if (!t || !t->learned || orch_learned_load_deferred(t->learned, lines + 1, error))
         return t;
     orch_trained_free(t);
     return NULL;

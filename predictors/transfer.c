@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- what bench/distil.py found ----------------------------------------------------------------
+/* ---- coefficients, printed by bench/distil.py --------------------------------------------------
  */
 
 /* dense, wino, point, group, linear */
@@ -22,8 +22,8 @@ static const double SHARES[ORCH_PRECISION_COUNT][ORCH_TRANSFER_KINDS] = {
 static const struct {
     const char *arch;
     double factor;
-    double tensor; /* rate of its tensor cores over the fp32 peak, where sheets of GeForce cards
-                      count half of it (sums kept in fp32); 0: as the table says */
+    double tensor; /* ratio of the tensor cores' rate to the fp32 peak for GeForce cards, as data
+                      sheets give half of it (fp32 accumulation); 0: use the GPU table */
     bool was_measured;
 } ARCHS[] = {
     {"Kepler", 0.768, 0, true}, {"Maxwell", 0.912, 0, true}, {"Pascal", 0.945, 0, true},
@@ -41,7 +41,7 @@ static const struct {
 #define GEFORCE 1.251
 #define ERROR_80 0.278
 #define ERROR_90 0.358
-/* Of the K80, P100 and V100, left out: few others share their designs. */
+/* From the K80, P100 and V100, each left out: few other GPUs share their architecture. */
 #define NEW_ARCH_ERROR 0.5
 
 const char *orch_transfer_source(void)
@@ -52,7 +52,7 @@ const char *orch_transfer_source(void)
 /* ---- a GPU -------------------------------------------------------------------------------------
  */
 
-/* "GTX-1080-Ti", "RTX-3090": not Quadro, TITAN, RTX-A6000, RTX-6000-Ada */
+/* True for "GTX-1080-Ti", "RTX-3090"; false for Quadro, TITAN, RTX-A6000, RTX-6000-Ada. */
 static bool is_geforce(const char *name)
 {
     const char *digits = name + 4;
@@ -84,6 +84,11 @@ static double peak_of(const struct orch_gpu_spec *gpu, enum orch_precision preci
     return peak > 0 && half && tensor > 0 ? tensor * 1e12 : peak;
 }
 
+double orch_transfer_new_error(void)
+{
+    return NEW_ARCH_ERROR;
+}
+
 bool orch_transfer_for(const struct orch_gpu_spec *gpu, enum orch_precision precision,
                        struct orch_transfer *out)
 {
@@ -95,7 +100,7 @@ bool orch_transfer_for(const struct orch_gpu_spec *gpu, enum orch_precision prec
     out->bandwidth = gpu->bandwidth_gbs * 1e9;
     if (!(out->peak_flops > 0) || !(out->bandwidth > 0))
         return false;
-    /* stored in 16 bits, computed in 32 */
+    /* without 16-bit tensor cores: stored in 16 bits, computed in 32 */
     bool plain = precision == ORCH_FP16 && !(gpu->tensor16_tflops > 0);
     for (int k = 0; k < ORCH_TRANSFER_KINDS; k++)
         out->shares[k] = SHARES[plain ? ORCH_FP32 : precision][k] * ARCHS[arch].factor *
@@ -133,7 +138,7 @@ static double pass_s(const struct orch_transfer *t, struct orch_traffic traffic,
     return pow(pow(compute, P) + pow(memory, P), 1 / P) + kernel_s;
 }
 
-/* Views and what only training with randomness does: no kernel worth counting. */
+/* True for views and operations without a significant kernel outside random training. */
 static bool is_free(enum orch_net_op op)
 {
     return op == ORCH_NET_INPUT || op == ORCH_NET_DROPOUT || op == ORCH_NET_FLATTEN ||

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Growing, level by level. A level is one list of jobs for all threads: a job fills the histogram
- * of one column for the smaller of two siblings, takes it off the parent's for the larger, and
- * looks for the best split of both. Nodes with few rows, and all nodes where each split sees a
- * small share of the features, keep no histogram: they are counted into one that is cleared again,
- * bin by bin.
+ * Trees grow level by level. The jobs of a level are distributed over all threads: a job fills the
+ * histogram of one column for the smaller of two siblings, subtracts it from the parent's to get
+ * the larger one's, and searches the best split of both. Nodes with few rows, and all nodes if each
+ * split considers a small share of the features, keep no histogram; they use a scratch histogram
+ * that is cleared bin by bin.
  */
 #include "predictors/tree.h"
 
@@ -14,13 +14,13 @@
 #include <string.h>
 
 #define BINS (ORCH_BINS_MAX + 1)
-#define FEW_ROWS 200        /* up to so many rows a node keeps no histogram */
-#define SPARSE_ROWS 100     /* up to so many only the bins that were hit are looked at */
-#define THREADS_WORTH 60000 /* rows times columns of a level below which threads cost more */
-#define KEEP_SHARE 0.4      /* of the features, up to which no node keeps histograms */
+#define FEW_ROWS 200        /* nodes with at most this many rows keep no histogram */
+#define SPARSE_ROWS 100     /* with at most this many rows only the occupied bins are visited */
+#define THREADS_WORTH 60000 /* rows times columns of a level; with less, threads cost more */
+#define KEEP_SHARE 0.4      /* with at most this feature_share no node keeps histograms */
 #define WEIGHT_BITS 24
 
-/* Sum of gradients, in fixed point, above; of weights in the lowest WEIGHT_BITS. */
+/* Sum of fixed-point gradients in the upper bits, of weights in the lowest WEIGHT_BITS. */
 typedef int64_t packed;
 
 static int64_t packed_gradient(packed p)
@@ -47,20 +47,20 @@ struct task {
     size_t begin, end; /* of index */
     packed all;
     double low, high;   /* bounds of its leaves, from monotone splits above */
-    packed *histograms; /* of all columns; NULL: it keeps none */
-    int smaller; /* task whose rows, taken off the parent's histograms, leave this one's; -1 */
+    packed *histograms; /* of all columns; NULL if not kept */
+    int smaller; /* task whose histograms are subtracted from the parent's to get these; -1: none */
     struct split best;
-    struct split *found; /* by column, where columns are jobs of their own; NULL: they are not */
+    struct split *found; /* best by column if columns are separate jobs, else NULL */
 };
 
 struct grower {
-    const struct orch_bins *bins;
+    const struct orch_tree_bins *bins;
     const struct orch_tree_options *o;
     struct orch_tree *tree;
-    double unit; /* of fixed point */
+    double unit; /* value of one fixed-point unit */
     uint32_t *index, *scratch;
     packed *sorted, *scratch_sorted; /* in the order of index */
-    GPtrArray *spare;                /* packed *: histograms of all columns, to be used again */
+    GPtrArray *spare;                /* packed *: unused histograms of all columns, for reuse */
     GArray *level;                   /* struct task */
     int cols;
 };
@@ -75,7 +75,7 @@ static double value_of(const struct grower *w, packed p, double low, double high
     return CLAMP(value, low, high);
 }
 
-/* Second-order loss that a leaf of this value takes off. */
+/* Reduction of the second-order loss by a leaf with this value. */
 static double score(const struct grower *w, packed p, double value)
 {
     double g = (double)packed_gradient(p) * w->unit, h = (double)packed_weight(p) + w->o->lambda;
@@ -123,7 +123,7 @@ static void consider_bin(const struct grower *w, const struct task *t, int c, in
         consider(w, t, (struct split){c, bin, true, 0, sum + missing}, best);
 }
 
-/* All that is there against what is missing. */
+/* The split of present against missing values. */
 static void consider_missing(const struct grower *w, const struct task *t, int c, packed missing,
                              struct split *best)
 {
@@ -136,8 +136,8 @@ static struct split no_split(void)
     return (struct split){.feature = -1, .gain = -(double)INFINITY};
 }
 
-/* The usual case, without bounds and missing values, of which there is most: gains up to a factor
- * and a constant that all splits of a node share. */
+/* Fast path for columns without bounds and missing values. Its gains are correct up to a factor and
+ * a constant shared by all splits of the node. */
 static void search_plain(const struct grower *w, const struct task *t, int c,
                          const packed *histogram, struct split *best)
 {
@@ -193,7 +193,7 @@ static void fill(const struct grower *w, const struct task *t, int c, packed *ou
         out[bins[w->index[i]]] += w->sorted[i];
 }
 
-/* Few rows: `clear` is all 0, and left so. */
+/* For few rows. `clear` must be all 0 and is all 0 again on return. */
 static void search_sparse(const struct grower *w, const struct task *t, int c, packed *clear,
                           struct split *best)
 {
@@ -251,7 +251,7 @@ static bool may_split(const struct grower *w, const struct task *t)
     return packed_weight(t->all) >= 2 * (int64_t)w->o->leaf_rows && rows_of(t) >= 2;
 }
 
-/* Columns that a node may split by, drawn by its own stream one after another. */
+/* Random subset of columns for a node, drawn one by one from the node's own stream. */
 struct draw {
     uint64_t random;
     int wanted, left;
@@ -272,7 +272,7 @@ static bool draw_next(const struct grower *w, struct draw *d)
     return taken;
 }
 
-/* All columns of a task that keeps no histograms. */
+/* Searches all columns of a task without histograms. */
 static void search_alone(const struct grower *w, struct task *t, packed *clear)
 {
     struct draw draw = draw_of(w, t);
@@ -289,7 +289,7 @@ static void search_alone(const struct grower *w, struct task *t, packed *clear)
     }
 }
 
-/* Column c of a task that keeps histograms, and of its smaller sibling. */
+/* Searches column c of a task with histograms and of its smaller sibling. */
 static void search_column(const struct grower *w, struct task *t, int c)
 {
     packed *own = t->histograms + (size_t)c * BINS;
@@ -309,7 +309,8 @@ static void search_column(const struct grower *w, struct task *t, int c)
         search(w, t, c, own, &t->found[c]);
 }
 
-/* Where columns are jobs: `bin` says at first whether the node may split by it. */
+/* Prepares a task whose columns are separate jobs. `bin` initially says if the column may be
+ * split. */
 static void prepare_columns(const struct grower *w, struct task *t)
 {
     struct draw draw = draw_of(w, t);
@@ -354,7 +355,7 @@ static void search_level(struct grower *w)
     }
 }
 
-/* The best of all columns, the first of equals; its gain in the units of the loss. */
+/* Best split over all columns, the first of equals, with its gain in units of the loss. */
 static struct split best_of(const struct grower *w, const struct task *t)
 {
     struct split best = t->best;
@@ -371,7 +372,7 @@ static struct split best_of(const struct grower *w, const struct task *t)
     return best;
 }
 
-/* Rows of the left side first, in their order. Returns where the right side begins. */
+/* Moves the rows of the left side to the front, in order. Returns the start of the right side. */
 static size_t partition(const struct grower *w, const struct task *t, const struct split *s)
 {
     const uint8_t *bins = w->bins->bins + (size_t)s->feature * w->bins->rows;
@@ -381,7 +382,7 @@ static size_t partition(const struct grower *w, const struct task *t, const stru
         packed p = w->sorted[i];
         uint8_t bin = bins[row];
         bool goes_left = bin ? bin <= s->bin : s->missing_left;
-        w->index[left] = row; /* both are written: no branch to guess */
+        w->index[left] = row; /* writes both sides, which avoids an unpredictable branch */
         w->sorted[left] = p;
         w->scratch[right] = row;
         w->scratch_sorted[right] = p;
@@ -412,7 +413,7 @@ static void bound_children(const struct grower *w, const struct split *s, struct
     *(sign > 0 ? &b->low : &b->high) = between;
 }
 
-/* Who keeps histograms: the larger child has its parent's, less the smaller's. */
+/* Passes histograms on: the larger child reuses its parent's, minus those of the smaller one. */
 static void hand_down(struct grower *w, packed *parent, GArray *next)
 {
     struct task *b = &g_array_index(next, struct task, next->len - 1), *a = b - 1;
@@ -460,7 +461,7 @@ static void make_leaf(struct grower *w, const struct task *t, uint32_t *out_leaf
         out_leaf[w->index[i]] = (uint32_t)t->node;
 }
 
-/* Splits what gains by it; the children are the next level. */
+/* Splits the nodes with a gain; their children are the next level. */
 static void split_level(struct grower *w, uint32_t *out_leaf)
 {
     guint tasks = w->level->len;
@@ -494,7 +495,7 @@ static void split_level(struct grower *w, uint32_t *out_leaf)
 /* ---- all ---------------------------------------------------------------------------------------
  */
 
-/* Gradients in fixed point, as fine as the sum of all allows. */
+/* Converts gradients to fixed point with the highest resolution that avoids overflow. */
 static void pack(struct grower *w, const float *gradient, const uint8_t *weight, size_t count,
                  packed *out_all)
 {
@@ -513,7 +514,7 @@ static void pack(struct grower *w, const float *gradient, const uint8_t *weight,
     }
 }
 
-struct orch_tree *orch_tree_grow(const struct orch_bins *bins, const float *gradient,
+struct orch_tree *orch_tree_grow(const struct orch_tree_bins *bins, const float *gradient,
                                  const uint8_t *weight, uint32_t *index, size_t count,
                                  const struct orch_tree_options *options, uint32_t *out_leaf)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Bins of values, and what a tree answers for them. */
+/* Binning of values, and prediction on binned values. */
 #include "lib/base/reals.h"
 #include "predictors/tree.h"
 
@@ -7,12 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CUT_ROWS 20000 /* cuts are found on at most so many rows */
+#define CUT_ROWS 20000 /* maximum number of rows used to find cuts */
 
 /* ---- bins --------------------------------------------------------------------------------------
  */
 
-/* Cuts between neighbouring values, so that each bin has about as many rows. */
+/* Finds cuts between adjacent values, so that bins have about equal numbers of rows. */
 static double *find_cuts(double *sorted, size_t count, int *out_cuts)
 {
     double *cuts = g_new(double, ORCH_BINS_MAX);
@@ -38,7 +38,7 @@ static double *find_cuts(double *sorted, size_t count, int *out_cuts)
 
 static uint8_t bin_of(const double *cuts, int count, double value)
 {
-    int low = 0; /* cuts that are below */
+    int low = 0; /* number of cuts below the value */
     if (isnan(value))
         return 0;
     for (int length = count; length > 0;) {
@@ -49,9 +49,9 @@ static uint8_t bin_of(const double *cuts, int count, double value)
     return (uint8_t)(low + 1);
 }
 
-struct orch_bins *orch_bins_new(const double *values, size_t rows, int cols)
+struct orch_tree_bins *orch_tree_bins_new(const double *values, size_t rows, int cols)
 {
-    struct orch_bins *b = g_new0(struct orch_bins, 1);
+    struct orch_tree_bins *b = g_new0(struct orch_tree_bins, 1);
     b->rows = rows;
     b->cols = cols;
     b->bins = g_new(uint8_t, MAX(rows * (size_t)cols, 1));
@@ -76,7 +76,7 @@ struct orch_bins *orch_bins_new(const double *values, size_t rows, int cols)
     return b;
 }
 
-void orch_bins_free(struct orch_bins *bins)
+void orch_tree_bins_free(struct orch_tree_bins *bins)
 {
     if (!bins)
         return;
@@ -88,10 +88,10 @@ void orch_bins_free(struct orch_bins *bins)
     g_free(bins);
 }
 
-/* ---- answering ---------------------------------------------------------------------------------
+/* ---- prediction --------------------------------------------------------------------------------
  */
 
-void orch_tree_add_binned(const struct orch_tree *tree, const struct orch_bins *bins,
+void orch_tree_add_binned(const struct orch_tree *tree, const struct orch_tree_bins *bins,
                           const uint32_t *index, size_t count, double scale, double *inout)
 {
     const struct orch_tree_node *nodes = (const void *)tree->nodes->data;

@@ -4,11 +4,11 @@
 #include <math.h>
 
 #define BLOCK ORCH_TREES_BLOCK
-#define RANKED_ROWS 16        /* with fewer ranks are not worth making */
-#define LANES 8               /* rows that walk down a tree side by side */
-#define STRIDE 4              /* levels down before asking whether all have arrived */
-#define THREADS_WORTH 1500000 /* steps down below which threads cost more than they bring */
-#define LEAF (-1)             /* a leaf's code in a saved tree */
+#define RANKED_ROWS 16        /* minimum rows for which computing ranks pays off */
+#define LANES 8               /* rows that descend a tree in parallel */
+#define STRIDE 4              /* levels between checks whether all rows have reached a leaf */
+#define THREADS_WORTH 1500000 /* steps; with fewer, threads cost more than they save */
+#define LEAF (-1)             /* code of a leaf in a saved tree */
 
 struct orch_trees *orch_trees_new(void)
 {
@@ -50,10 +50,10 @@ void orch_trees_take(struct orch_trees *trees, struct orch_tree *tree)
     orch_tree_free(tree);
 }
 
-/* ---- answering ---------------------------------------------------------------------------------
+/* ---- prediction --------------------------------------------------------------------------------
  */
 
-/* LANES rows (row-major) side by side, so that the memory is asked for all of them at once. */
+/* LANES rows (row-major) descend in parallel, which overlaps their memory accesses. */
 static void walk(const struct orch_step *steps, const double *lines, size_t cols, uint32_t *at)
 {
     for (uint32_t moved = 1; moved;) {
@@ -70,7 +70,7 @@ static void walk(const struct orch_step *steps, const double *lines, size_t cols
     }
 }
 
-/* Rows `first` on through all trees, tree by tree; sums in the trees' order. */
+/* Predicts rows from `first` on, tree by tree, summing in the order of the trees. */
 static void walk_block(const struct orch_trees *trees, const double *values, size_t rows,
                        size_t first, size_t some, size_t cols, double scale, double *inout)
 {
@@ -105,7 +105,7 @@ void orch_trees_add(struct orch_trees *trees, const double *values, size_t rows,
                     double scale, double *inout)
 {
     size_t count = orch_trees_count(trees);
-    size_t depth = g_bit_storage(trees->steps->len / MAX(count, 1)); /* if they were even */
+    size_t depth = g_bit_storage(trees->steps->len / MAX(count, 1)); /* for balanced trees */
     bool worth = rows * count * depth > THREADS_WORTH;
     if (rows >= RANKED_ROWS)
         orch_trees_ready(trees, cols);
@@ -137,7 +137,7 @@ json_t *orch_trees_save(const struct orch_trees *trees, enum orch_save_style sty
     }
     for (guint i = 0; i < count; i++) {
         const struct orch_step *s = &g_array_index(trees->steps, struct orch_step, i);
-        /* a split's column and the side of missing values in one number */
+        /* the split's column and the side of missing values in one number */
         split[i] = s->inner ? s->column * 2 + !s->missing_right : LEAF;
         left[i] = s->inner ? (int32_t)s->left : 0;
         right[i] = s->inner ? (int32_t)s->left + 1 : 0;
@@ -166,7 +166,7 @@ static bool read_arrays(const json_t *saved, struct arrays *a, GError **error)
     return a->number;
 }
 
-/* Children follow their parents, so that no walk goes round. */
+/* Requires children to follow their parents, which rules out cycles. */
 static bool read_tree(struct orch_trees *trees, const struct arrays *a, size_t begin, int32_t size,
                       int cols)
 {

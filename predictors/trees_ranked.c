@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Trees over ranks. A value is above a cut if and only if its rank is above the cut's, so answers
- * are those of the values, to the last bit. A small tree is asked node by node, for GROUP rows at
- * once (after QuickScorer, Lucchese et al. 2015): each node says which of the rows that reach it go
- * right. A large one is walked down by LANES rows side by side. */
+/* Trees over ranks. A value is above a cut exactly if its rank is above the cut's, so predictions
+ * are bit-identical to those from values. A small tree is evaluated split by split for GROUP rows
+ * at once (as in QuickScorer, Lucchese et al. 2015): each split determines which of the rows that
+ * reach it go right. In a large tree LANES rows descend in parallel. */
 #include "predictors/dense.h"
 #include "predictors/trees_private.h"
 
@@ -10,48 +10,49 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CUTS_MAX 254  /* of a column: ranks 0 to 254; a byte is left for missing ones */
-#define LEAST (-128)  /* rank of the smallest values, and of missing ones that go left */
+#define CUTS_MAX 254  /* per column: ranks 0 to 254; one value is left for missing values */
+#define LEAST (-128)  /* rank of the smallest values, and of missing values that go left */
 #define ABOVE_ALL 127 /* rank of missing values that go right */
-#define SMALL_MAX 200 /* splits of a tree that is asked node by node */
-#define GROUP 64      /* rows that are asked at once */
-#define LANES 256     /* rows that walk side by side: so many waits for the memory at once */
-#define STRIDE 4      /* levels down before asking whether all have arrived */
+#define SMALL_MAX 200 /* maximum splits of a small tree */
+#define GROUP 64      /* rows that a small tree evaluates at once */
+#define LANES 256     /* rows that descend in parallel, which overlaps their memory accesses */
+#define STRIDE 4      /* levels between checks whether all rows have reached a leaf */
 #define NONE UINT32_MAX
-#define SLOTS_MAX 256 /* that a node can name */
+#define SLOTS_MAX 256 /* number of slots that a node can address */
 
 /* A split of a small tree. */
 struct small_split {
     uint16_t slot;
     int8_t cut;
-    int8_t first_right;  /* number of the first leaf on the right, from the left */
-    uint8_t left, right; /* splits below, from 1; 0: a leaf */
+    int8_t first_right;  /* index of the first leaf on the right, counted from the left */
+    uint8_t left, right; /* child splits, from 1; 0: a leaf */
 };
 
 struct small_tree {
-    uint32_t splits, leaves; /* where they begin */
+    uint32_t splits, leaves; /* index of the first one */
     uint32_t split_count;
 };
 
 struct orch_ranked {
     int cols;
-    GArray **cuts;  /* double, of each column, rising */
-    int *slots;     /* 2 a column, missing values left and right: where its ranks are; -1: unused */
-    int slot_count; /* slot 0 is above all cuts: leaves look at it */
-    GArray *order; /* int: for each tree its number among the small ones, or -1 - among the large */
-    GArray *trees; /* struct small_tree */
+    GArray **cuts;  /* double, for each column, ascending */
+    int *slots;     /* 2 per column, missing values left and right: slot of its ranks; -1: unused */
+    int slot_count; /* slot 0 is above all cuts and is used by leaves */
+    GArray
+        *order; /* int: for each tree its index i among the small ones, or -1 - i among the large */
+    GArray *trees;   /* struct small_tree */
     GArray *splits;  /* struct small_split */
     GArray *leaves;  /* double: of small trees, from the left */
     GArray *nodes;   /* uint32_t, of large trees: steps to the right child << 16 | slot << 8 | cut;
                         the left child is next; a leaf is 0: it steps to itself */
-    GArray *numbers; /* double: their leaves' answers, by node */
-    GArray *roots;   /* guint: where each large tree begins */
+    GArray *numbers; /* double: leaf values of large trees, by node */
+    GArray *roots;   /* guint: start of each large tree */
 };
 
 /* ---- ranks -------------------------------------------------------------------------------------
  */
 
-/* How many cuts are below a value. */
+/* Number of cuts below a value. */
 static guint rank_of(const GArray *cuts, double value)
 {
     guint low = 0, high = cuts->len;
@@ -89,7 +90,7 @@ static bool find_cuts(struct orch_ranked *r, const struct orch_trees *trees)
     return r->slot_count <= SLOTS_MAX;
 }
 
-/* Halving, without branches; cuts are filled up to a power of two by infinity. */
+/* Branch-free binary search; cuts are padded with infinity to a power of two. */
 static void rank_column(const double *cuts, size_t size, const double *values, size_t some,
                         int8_t *out)
 {
@@ -101,7 +102,7 @@ static void rank_column(const double *cuts, size_t size, const double *values, s
     }
 }
 
-/* Ranks of a block, slot by slot. */
+/* Computes the ranks of a block, slot by slot. */
 static void rank_block(const struct orch_ranked *r, const double *values, size_t rows, size_t first,
                        size_t some, int8_t *out)
 {
@@ -129,7 +130,7 @@ static void rank_block(const struct orch_ranked *r, const double *values, size_t
     }
 }
 
-/* ---- making ------------------------------------------------------------------------------------
+/* ---- building ----------------------------------------------------------------------------------
  */
 
 static int slot_of(const struct orch_ranked *r, const struct orch_step *s)
@@ -137,13 +138,14 @@ static int slot_of(const struct orch_ranked *r, const struct orch_step *s)
     return r->slots[2 * s->column + s->missing_right];
 }
 
-/* What a rank must be above to go right. */
+/* Ranks above this go right. */
 static int8_t cut_of(const struct orch_ranked *r, const struct orch_step *s)
 {
     return (int8_t)(LEAST + (int)rank_of(r->cuts[s->column], s->number));
 }
 
-/* The leaves from the left; `splits`: by step, of which those that are none are not touched. */
+/* Numbers the leaves from the left. `splits` is indexed by step; only entries of splits are
+ * used. */
 static void number_leaves(struct orch_ranked *r, const struct orch_step *steps, uint32_t at,
                           guint first, struct small_split *splits)
 {
@@ -156,7 +158,7 @@ static void number_leaves(struct orch_ranked *r, const struct orch_step *steps, 
     number_leaves(r, steps, steps[at].left + 1, first, splits);
 }
 
-/* Splits in the order of the steps, level by level: neighbours do not wait for each other. */
+/* Stores the splits level by level, because neighbours on a level are independent. */
 static void take_small(struct orch_ranked *r, const struct orch_step *steps, guint count)
 {
     struct small_split by_step[2 * SMALL_MAX] = {{0}};
@@ -178,13 +180,13 @@ static void take_small(struct orch_ranked *r, const struct orch_step *steps, gui
     g_array_append_val(r->trees, tree);
 }
 
-/* A step to come, and the node whose right child it is (or NONE). */
+/* A step to be stored, and the node whose right child it is (or NONE). */
 struct pending {
     uint32_t step, parent;
 };
 
-/* Each node is followed by its left child, so that much of a row's way down is in one line of the
- * cache. False: a step is too far for 16 bits. */
+/* Each node is followed by its left child, so that most of a path is in the same cache line.
+ * Returns false if a step does not fit 16 bits. */
 static bool take_large(struct orch_ranked *r, const struct orch_step *steps, guint count)
 {
     guint root = r->nodes->len, waiting = 1;
@@ -269,13 +271,13 @@ void orch_ranked_free(struct orch_ranked *r)
     g_free(r);
 }
 
-/* ---- answering ---------------------------------------------------------------------------------
+/* ---- prediction --------------------------------------------------------------------------------
  */
 
 typedef int8_t lanes __attribute__((vector_size(GROUP / 2)));
 
-/* The leaf of each of GROUP rows. It is right of each split that its row goes right at, and of
- * those the last one met says most. What reaches a leaf goes to 0, where nobody looks. */
+/* Finds the leaf of each of GROUP rows: the last split at which a row goes right determines its
+ * leaf. Index 0 of `reach` collects the results for leaves and is never read. */
 ORCH_WIDE static void find_leaves(const struct small_split *splits, size_t count,
                                   const int8_t *ranks, uint8_t *out)
 {
@@ -309,8 +311,8 @@ static void ask_small(const struct orch_ranked *r, const struct small_tree *tree
     }
 }
 
-/* LANES rows side by side, so that the memory is asked for all of them at once. `lines`: their
- * ranks, row by row. */
+/* LANES rows descend in parallel, which overlaps their memory accesses. `lines` are their ranks,
+ * row by row. */
 static inline void walk(const uint32_t *nodes, const int8_t *lines, size_t slots, uint32_t *at)
 {
     for (uint32_t moved = 1; moved;) {
@@ -319,7 +321,8 @@ static inline void walk(const uint32_t *nodes, const int8_t *lines, size_t slots
             for (size_t k = 0; k < LANES; k++) {
                 uint32_t node = nodes[at[k]];
                 int8_t rank = lines[k * slots + (node >> 8 & 0xff)];
-                /* 1 to the left, else what the node says; no branch, as half would be mistaken */
+                /* 1 to the left, else the node's step; branch-free, as the branch is
+                 * unpredictable */
                 uint32_t right = -(uint32_t)(rank > (int8_t)(node & 0xff));
                 uint32_t step = 1 + (((node >> 16) - 1) & right);
                 moved |= step;
@@ -357,8 +360,8 @@ static int compare_places(const void *a, const void *b)
     return (x->row > y->row) - (x->row < y->row);
 }
 
-/* Rows in the order of the first large tree's leaves: those that walk side by side then take much
- * the same way, in other trees too. */
+/* Orders rows by their leaf in the first large tree, because rows that descend in parallel then
+ * take similar paths in other trees too. */
 static void order_rows(const struct orch_ranked *r, const int8_t *lines, uint32_t *out)
 {
     struct place places[ORCH_TREES_BLOCK];
@@ -374,7 +377,7 @@ static void order_rows(const struct orch_ranked *r, const int8_t *lines, uint32_
         out[k] = places[k].row;
 }
 
-/* Ranks row by row, rows in an order (NULL: as they are). */
+/* Copies ranks row by row, with rows in the given order (NULL: unchanged). */
 static void take_lines(const int8_t *ranks, size_t slots, const uint32_t *order, int8_t *out)
 {
     for (size_t k = 0; k < ORCH_TREES_BLOCK; k++)

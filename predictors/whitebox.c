@@ -7,10 +7,10 @@
 #include <math.h>
 #include <string.h>
 
-#define ROWS_MAX 3000 /* more are not needed for so few coefficients */
+#define ROWS_MAX 3000 /* enough rows for so few coefficients */
 #define ROUNDS 4
 
-#define FEW_ROWS 300 /* below, the first FEW_TERMS are enough */
+#define FEW_ROWS 300 /* with fewer rows only the first FEW_TERMS terms are used */
 #define FEW_TERMS 5
 
 static const char *const TERMS[] = {
@@ -19,10 +19,10 @@ static const char *const TERMS[] = {
     "white tiles128_ms", "white tiles64_ms",  "white tiles32_ms",    "white update_ms",
 };
 
-/* What may stand alone, times a constant. */
+/* Features that can be the base, scaled by a constant. */
 static const char *const BASES[] = {"white roofline_ms", "white prior_ms", "white prior_tf32_ms"};
 
-/* Measured time in ms: the rows' own white box says what a target's unit is. */
+/* Measured time in ms. The rows' own roofline, known in both units, gives the conversion. */
 static double measured_ms(const struct orch_rows *rows, size_t i)
 {
     double ratio =
@@ -36,7 +36,7 @@ static double to_target(const struct orch_rows *rows, size_t i, double ms)
     return rows->is_rate ? rows->white[i] / ratio : rows->white[i] * ratio;
 }
 
-/* The white box of one feature, in the unit of the target; NULL: the rows' own. */
+/* The base of a row in the unit of the target; `column` NULL: the rows' own roofline. */
 static double base_of(const struct orch_rows *rows, const double *column, size_t i)
 {
     if (!column)
@@ -44,7 +44,7 @@ static double base_of(const struct orch_rows *rows, const double *column, size_t
     return column[i] > 0 ? to_target(rows, i, column[i]) : (double)NAN;
 }
 
-/* Median of target over white box, and how far the ratios are from it, on average of logarithms. */
+/* Median ratio of target to base, and the mean absolute deviation of the log ratios from it. */
 static double median_factor(const struct orch_rows *rows, const double *column, double *out_far)
 {
     g_autofree double *ratios = g_new(double, rows->rows + 1);
@@ -90,7 +90,7 @@ static bool is_usable(const struct orch_rows *rows, size_t i, int roofline)
            isfinite(orch_matrix_column(rows->matrix, roofline)[i]);
 }
 
-/* Rows weigh by 1 / (measured * fitted): between too little and too much, as log errors do. */
+/* Rows are weighted by 1 / (measured * fitted), which approximates log errors. */
 static bool fit_terms(struct orch_whitebox *w, const struct orch_rows *rows, const size_t *which,
                       size_t count)
 {

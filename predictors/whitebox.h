@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A white box with its few constants fitted: time as a sum, with coefficients that are not
- * negative, of the times that a roofline's parts take (compute, memory, tiles, update, exchange),
- * of launches and of a constant. It knows no category and few numbers, so it extrapolates; what it
- * misses is learned on top of it (grey box). */
+/* An analytical model with a few fitted coefficients: time is a non-negative linear combination of
+ * the terms of a roofline (compute, memory, tiles, update, exchange), of launches and a constant.
+ * It has no categories and few numbers, so it extrapolates. A "grey box" is a learned model of the
+ * ratio between the measured time and this one. */
 #ifndef ORCH_PREDICTORS_WHITEBOX_H
 #define ORCH_PREDICTORS_WHITEBOX_H
 
@@ -12,21 +12,22 @@
 
 struct orch_whitebox {
     int count;
-    char *names[ORCH_WHITE_TERMS_MAX];         /* of features, "1" for the constant */
-    double coefficients[ORCH_WHITE_TERMS_MAX]; /* ms for one unit of the feature */
-    const char *base; /* feature that stands alone where no terms are fitted; NULL: the rows' own */
-    double factor;    /* of it, or of the rows' own white box, to the target */
+    char *names[ORCH_WHITE_TERMS_MAX];         /* of features; "1" is the constant */
+    double coefficients[ORCH_WHITE_TERMS_MAX]; /* ms per unit of the feature */
+    const char *base; /* feature used where no terms are fitted; NULL: the rows' own roofline */
+    double factor;    /* from the base to the target */
 };
 
-/** Fits to the relative error; always succeeds (without terms, or where they settle nothing: the
- * factor alone). The caller frees. */
+/** Fits to the relative error. Always succeeds: without usable terms the result is the factor
+ * alone. Caller frees. */
 struct orch_whitebox *orch_whitebox_fit(const struct orch_rows *rows);
-/** The feature of that name where one may stand alone (a constant), else NULL. */
+/** Returns the static string equal to `name` if that feature can be a base, else NULL. */
 const char *orch_whitebox_base(const char *name);
-/** A factor alone: a constant times the roofline, or the prior, whichever is steadier. */
+/** Fits only a factor, to the base with the least scatter: a roofline or the prior. Caller
+ * frees. */
 struct orch_whitebox *orch_whitebox_fit_factor(const struct orch_rows *rows);
 void orch_whitebox_free(struct orch_whitebox *white);
-/** Answers in the unit of the target; NaN where a row has no white box. */
+/** Predictions in the unit of the target; NaN for rows without a roofline. */
 void orch_whitebox_predict(const struct orch_whitebox *white, const struct orch_rows *rows,
                            double *out);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Trials under way: claims and active rows. Local to this file, never merged.
+ * Running trials: claims and active rows. Local to this file, never merged.
  *
- * A claim is a row of `lease` whose resource says what nobody else may run at the same time: the
- * fingerprint, with the where_key where that matters, or the trial's own key when nothing is
- * spared. It goes with the active row that owns it. Whether the owner still lives is not judged
+ * A claim is a row of `lease` whose resource names what must not run twice at the same time: the
+ * fingerprint, with the device_key where that matters, or the trial's own key when no run is
+ * reused. It is deleted with the active row that owns it. Whether the owner is alive is not checked
  * here.
  */
 #include "store/beside.h"
@@ -16,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The key in the first row of a statement. */
+/* Fetches the key in the first row of a statement. */
 static bool take_key(struct orch_store *store, sqlite3_stmt *s, bool *out_found, char *out_key,
                      GError **error)
 {
@@ -28,26 +28,27 @@ static bool take_key(struct orch_store *store, sqlite3_stmt *s, bool *out_found,
     return more >= 0;
 }
 
-/* A run of the trial that ended well, after the plan was made where the plan passed over others. */
-static bool find_done(struct orch_store *store, const struct orch_active *a, const char *where_key,
+/* Finds a reusable run of the trial. When the plan ignored earlier runs, only runs that ended after
+ * the plan was made count. */
+static bool find_done(struct orch_store *store, const struct orch_active *a, const char *device_key,
                       bool *out_found, char *out_key, GError **error)
 {
     sqlite3_stmt *s = store_statement(
         store,
-        "SELECT r.key FROM run r WHERE r.fingerprint = ?1 AND r.state IN " STORE_SPARING
+        "SELECT r.key FROM run r WHERE r.fingerprint = ?1 AND r.state IN " STORE_REUSED_STATES
         " AND (?2 IS NULL OR r.where_key = ?2) AND r.ended > ?3"
         " AND r.id NOT IN " STORE_HIDDEN " ORDER BY r.ended DESC LIMIT 1",
         error);
     if (!s)
         return false;
-    store_bind(s, "tti", a->fingerprint, where_key,
+    store_bind(s, "tti", a->fingerprint, device_key,
                a->done_after_ns ? a->done_after_ns : INT64_MIN);
     return take_key(store, s, out_found, out_key, error);
 }
 
-/* A live process that has claimed the trial. */
+/* Finds a process that has claimed the trial. */
 static bool find_holder(struct orch_store *store, const struct orch_active *a,
-                        const char *where_key, bool *out_found, char *out_key, GError **error)
+                        const char *device_key, bool *out_found, char *out_key, GError **error)
 {
     sqlite3_stmt *s =
         store_statement(store,
@@ -57,7 +58,7 @@ static bool find_holder(struct orch_store *store, const struct orch_active *a,
                         error);
     if (!s)
         return false;
-    store_bind(s, "tt", a->fingerprint, where_key);
+    store_bind(s, "tt", a->fingerprint, device_key);
     return take_key(store, s, out_found, out_key, error);
 }
 
@@ -67,33 +68,34 @@ static bool insert_active(struct orch_store *store, const struct orch_active *a,
     return store_run(store, error,
                      "INSERT INTO active(key, fingerprint, where_key, trial_dir, record, boot_id,"
                      " pid, pid_start, started) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                     "ttttttiii", a->key, a->fingerprint, a->where_key, a->trial_dir, a->record,
+                     "ttttttiii", a->key, a->fingerprint, a->device_key, a->trial_dir, a->record,
                      a->runner.boot_id, a->runner.pid, a->runner.start, a->started_ns) &&
            store_run(store, error, "INSERT INTO lease(resource, owner) VALUES(?, ?)", "tt",
                      resource, a->key);
 }
 
-/* Inside the transaction: what was free when the plan was made may not be any more. */
+/* Runs inside the transaction, because a trial that was free when the plan was made may be claimed
+ * now. */
 static bool claim(struct orch_store *store, const struct orch_active *a, enum orch_reuse reuse,
                   enum orch_begin *out, char *out_key, GError **error)
 {
-    const char *where_key = reuse == ORCH_REUSE_WHERE ? a->where_key : NULL;
+    const char *device_key = reuse == ORCH_REUSE_DEVICE ? a->device_key : NULL;
     bool found = false;
     if (reuse != ORCH_REUSE_NEVER) {
-        if (!find_done(store, a, where_key, &found, out_key, error))
+        if (!find_done(store, a, device_key, &found, out_key, error))
             return false;
         *out = ORCH_BEGIN_DONE;
         if (found)
             return true;
-        if (!find_holder(store, a, where_key, &found, out_key, error))
+        if (!find_holder(store, a, device_key, &found, out_key, error))
             return false;
         *out = ORCH_BEGIN_HELD;
         if (found)
             return true;
     }
     g_autofree char *resource = reuse == ORCH_REUSE_NEVER ? g_strdup(a->key)
-                                : where_key
-                                    ? g_strdup_printf("trial %s at %s", a->fingerprint, where_key)
+                                : device_key
+                                    ? g_strdup_printf("trial %s at %s", a->fingerprint, device_key)
                                     : g_strdup_printf("trial %s", a->fingerprint);
     *out = ORCH_BEGIN_STARTED;
     return insert_active(store, a, resource, error);
@@ -106,7 +108,7 @@ bool orch_store_begin(struct orch_store *store, const struct orch_active *active
     if (force || !active->fingerprint)
         reuse = ORCH_REUSE_NEVER;
     enum orch_begin outcome;
-    store_shards_refresh(store); /* another host may have done it */
+    store_shards_refresh(store); /* another host may have run the trial */
     if (!store_begin(store, error))
         return false;
     if (!claim(store, active, reuse, &outcome, out_key, error)) {
@@ -125,7 +127,7 @@ void orch_active_row_free(struct orch_active_row *row)
         return;
     g_free(row->key);
     g_free(row->fingerprint);
-    g_free(row->where_key);
+    g_free(row->device_key);
     g_free(row->trial_dir);
     g_free(row->record);
     g_free(row);
@@ -152,7 +154,7 @@ GPtrArray *store_actives_all(struct orch_store *store, GError **error)
         row->key = g_strdup(store_text(s, 0));
         row->trial_dir = orch_beside_path(store, ORCH_BESIDE_TRIAL, row->key);
         row->fingerprint = g_strdup(store_text(s, 1));
-        row->where_key = g_strdup(store_text(s, 2));
+        row->device_key = g_strdup(store_text(s, 2));
         row->record = store_column_text(s, 3);
         g_strlcpy(row->runner.boot_id, store_text(s, 4), ORCH_KEY_CHARS);
         row->runner.pid = sqlite3_column_int64(s, 5);
@@ -161,7 +163,7 @@ GPtrArray *store_actives_all(struct orch_store *store, GError **error)
         if (row->trial_dir)
             g_ptr_array_add(rows, row);
         else
-            orch_active_row_free(row); /* its key is none: nothing of it can be found */
+            orch_active_row_free(row); /* invalid key: the trial's folder cannot be found */
     }
     if (more == 0)
         return rows;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A consistent copy of the file while others write, through SQLite's backup: into a temporary file,
- * then given its name, so a copy with that name is always whole. */
+/* A consistent copy of the file while others write, through SQLite's backup API. It is written to a
+ * temporary file and then renamed, so a copy with the final name is always complete. */
 #include "store/internal.h"
 
 #include "lib/base/error.h"
@@ -12,8 +12,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
-/* All pages in one step, under one read transaction: writers go on (WAL) or wait (rollback
- * journal); in smaller steps it would begin again with every commit of another process. */
+/* Copies all pages in one step under one read transaction: writers go on (WAL) or wait (rollback
+ * journal). In smaller steps the backup would restart with every commit of another process. */
 static int copy_all(sqlite3 *from, sqlite3 *to)
 {
     sqlite3_backup *backup = sqlite3_backup_init(to, "main", from, "main");
@@ -35,7 +35,8 @@ static bool copy_pages(struct orch_store *store, const char *temporary, GError *
     int code = sqlite3_open_v2(
         temporary, &to, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL);
     if (code == SQLITE_OK && sqlite3_txn_state(from, "main") == SQLITE_TXN_WRITE) {
-        /* a handle that is writing cannot be copied from: another one sees what was before */
+        /* a handle with an open write transaction cannot be the source; a second one sees the
+         * previous commit */
         code =
             sqlite3_open_v2(store->path, &second, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL);
         sqlite3_busy_timeout(second, STORE_BUSY_MS);
@@ -63,7 +64,8 @@ static bool sync_file(const char *path)
     return ok;
 }
 
-/* Never over a file that is there: link refuses; where links are unknown, a look first. */
+/* Never overwrites a file: link() fails if `dest` exists. Where links are not supported, existence
+ * is checked first. */
 static bool give_name(const char *temporary, const char *dest)
 {
     if (link(temporary, dest) == 0)

@@ -51,6 +51,7 @@ static const struct {
     [ORCH_BESIDE_CHECKPOINT] = {"checkpoints", store_name_is_checkpoint, false},
     [ORCH_BESIDE_WORK] = {"work", is_tree, false},
     [ORCH_BESIDE_TRY] = {"try", is_digest, false},
+    [ORCH_BESIDE_KEPT] = {"kept", store_name_is_trial, true},
 };
 
 /* The folder of a kind, relative to the store's. */
@@ -148,6 +149,18 @@ bool orch_beside_remove(struct orch_store *store, enum orch_beside kind, const c
     orch_error_set(error, ORCH_ERROR_STORE, NULL, "cannot remove '%s/%s': it is not this store's",
                    KINDS[kind].part, name ? name : "");
     return false;
+}
+
+char *orch_beside_keep(struct orch_store *store, const char *key)
+{
+    int from = open_part(store, ORCH_BESIDE_TRIAL, NULL);
+    int to = from < 0 ? -1 : open_part(store, ORCH_BESIDE_KEPT, NULL);
+    bool moved = to >= 0 && store_name_is_trial(key) && renameat(from, key, to, key) == 0;
+    if (from >= 0)
+        close(from);
+    if (to >= 0)
+        close(to);
+    return moved ? orch_beside_path(store, ORCH_BESIDE_KEPT, key) : NULL;
 }
 
 GPtrArray *orch_beside_list(const struct orch_store *store, enum orch_beside kind)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A list of ids goes to SQLite as one JSON text, so that no query is made a run. */
+/* A list of ids is passed to SQLite as one JSON text, so that no query per run is needed. */
 #include "store/bulk.h"
 #include "store/internal.h"
 
@@ -25,7 +25,7 @@ bool orch_store_told_runs(struct orch_store *store, const struct orch_where *whe
         const struct orch_told_run run = {
             .id = sqlite3_column_int64(s, 0),
             .key = store_text(s, 1),
-            .where_key = store_text(s, 2),
+            .device_key = store_text(s, 2),
             .machine_facts = store_text(s, 3),
             .facts = store_text(s, 4),
             .wall_ms = store_column_real(s, 5),

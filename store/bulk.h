@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Much of many runs in few queries: what predictors learn from. */
+/* Bulk reading: selected columns of many runs in few queries. Predictors get their training data
+ * here. */
 #ifndef ORCH_STORE_BULK_H
 #define ORCH_STORE_BULK_H
 
 #include "store/store.h"
 
-/** A run as orch_store_told_runs tells it; borrowed for the call. */
+/** A row of orch_store_told_runs; borrowed for the call. */
 struct orch_told_run {
     int64_t id;
-    const char *key, *where_key, *machine_facts, *facts; /* all but key may be NULL */
+    const char *key, *device_key, *machine_facts, *facts; /* all but key may be "" */
     double wall_ms;
 };
 typedef void (*orch_told_run_fn)(void *ctx, const struct orch_told_run *run);
-/** Tells every run that ended ok, is not hidden and meets `where` (NULL: all), by its id, so oldest
- * first in the order of writing. */
+/** Visits every run that ended ok, is not hidden and meets `where` (NULL: all), by ascending id,
+ * which is the order of writing. */
 bool orch_store_told_runs(struct orch_store *store, const struct orch_where *where,
                           orch_told_run_fn tell, void *ctx, GError **error);
 
@@ -24,15 +25,16 @@ struct orch_told_value {
     double value;
 };
 typedef void (*orch_told_value_fn)(void *ctx, const struct orch_told_value *value);
-/** Tells the results, then the points of the metrics, of those names (NULL-terminated) of the runs
- * `ids`, rising; within each by run, then name, then step. NaN is left out. */
+/** Visits the results and then the metric points with these names (NULL-terminated) of the runs
+ * `ids`, which must be ascending. Both are ordered by run, name, step. NaN values are left out. */
 bool orch_store_told_values(struct orch_store *store, const int64_t *ids, size_t count,
                             const char *const *names, orch_told_value_fn tell, void *ctx,
                             GError **error);
 
-/** Returns false to stop. The run is borrowed for the call, in which the store may be read. */
+/** Returns false to stop. The run is borrowed for the call, during which the store may be read. */
 typedef bool (*orch_each_run_fn)(void *ctx, const struct orch_run *run, GError **error);
-/** Tells the runs that orch_store_runs would list, one by one: they need not fit into memory. */
+/** Visits the runs that orch_store_runs would return, one at a time, so that they need not fit into
+ * memory. */
 bool orch_store_each_run(struct orch_store *store, const struct orch_run_query *query,
                          orch_each_run_fn tell, void *ctx, GError **error);
 
@@ -44,20 +46,20 @@ struct orch_told_point {
 };
 /** Returns false to stop. */
 typedef bool (*orch_told_point_fn)(void *ctx, const struct orch_told_point *point);
-/** Tells every point of a run, metric by metric, steps rising. `names` (NULL-terminated; NULL:
- * all): only these metrics. */
+/** Visits every point of a run, metric by metric, by ascending step. `names` (NULL-terminated)
+ * restricts it to these metrics; NULL visits all. */
 bool orch_store_each_point(struct orch_store *store, int64_t run_id, const char *const *names,
                            orch_told_point_fn tell, void *ctx, GError **error);
 
-/** Which names of runs are asked for. */
+/** The kind of names that orch_store_names lists. */
 enum orch_name_kind {
     ORCH_NAME_PARAM,
     ORCH_NAME_RESULT,
     ORCH_NAME_METRIC,
-    ORCH_NAME_DIRECTED, /* metrics that declare whether less or more is better */
+    ORCH_NAME_DIRECTED, /* metrics that declare a direction (lower or higher is better) */
 };
-/** The names that the runs of a query have, sorted. char *; the caller unrefs. The query's limit
- * and order do not count. */
+/** The names that occur in the runs of a query, sorted: char *; the caller unrefs. The query's
+ * limit and order are ignored. */
 GPtrArray *orch_store_names(struct orch_store *store, const struct orch_run_query *query,
                             enum orch_name_kind kind, GError **error);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Data sets in the file: put, listed, read back, removed. */
+/* Data sets in the file: insert, list, read, remove. */
 #include "store/dataset_text.h"
 #include "store/internal.h"
 
@@ -53,7 +53,7 @@ static bool is_acceptable(const struct orch_dataset *set, GError **error)
     return texts_are_valid(set) || refuse(set, "save it as UTF-8", error, "a text is not UTF-8");
 }
 
-/* The name of the set of that digest; NULL without error: there is none. */
+/* The name of the set with that digest; NULL without error when there is none. */
 static bool find_digest(struct orch_store *store, const char *sha256, char **out_name,
                         GError **error)
 {
@@ -77,8 +77,8 @@ static bool name_is_free(struct orch_store *store, const char *name, bool *out, 
     return true;
 }
 
-/* Sees to it that the set's name is free: with `renames` by the first digits of its digest behind
- * it, so that it gets the same one wherever it meets the other. */
+/* Ensures that the set's name is free. With `renames`, a taken name gets the first digits of the
+ * digest appended, so that the set is renamed the same way in every store. */
 static bool settle_name(struct orch_store *store, struct orch_dataset *set, bool renames,
                         GError **error)
 {
@@ -94,10 +94,11 @@ static bool settle_name(struct orch_store *store, struct orch_dataset *set, bool
             return false;
     }
     g_autofree char *hint = g_strdup_printf(
-        "choose another with --name, or remove that one first: 'orch dataset rm %s'", set->name);
+        "choose another with --name, or remove that one first: 'orch measurements rm %s'",
+        set->name);
     if (!is_free)
         orch_error_set(error, ORCH_ERROR_USAGE, hint,
-                       "data set '%s' is there already with other rows", set->name);
+                       "measurements '%s' are there already with other rows", set->name);
     return is_free;
 }
 
@@ -174,12 +175,12 @@ static bool fail_damaged(struct orch_store *store, const char *name, const char 
                          GError **error)
 {
     orch_error_set(error, ORCH_ERROR_STORE,
-                   "run 'orch db check'; remove it with 'orch dataset rm' and import it again",
+                   "run 'orch db check'; remove it with 'orch measurements rm' and import it again",
                    "cannot read data set '%s' of store '%s': %s", name, store->path, what);
     return false;
 }
 
-/* The heading of the row that stands. */
+/* Reads the heading from the current row. */
 static struct orch_dataset *read_heading(struct orch_store *store, sqlite3_stmt *s, GError **error)
 {
     const char *name = store_text(s, 1);
@@ -226,17 +227,17 @@ static char *suggest(struct orch_store *store, const char *name)
         g_ptr_array_add(names, g_strdup(store_text(s, 0)));
     g_ptr_array_add(names, NULL);
     char *hint = orch_suggest_hint(name, (const char *const *)names->pdata);
-    return hint ? hint : g_strdup("'orch dataset ls' lists them");
+    return hint ? hint : g_strdup("'orch measurements ls' lists them");
 }
 
-/* Digits of a digest, so many that they are no chance hit. */
+/* True for a digest prefix that is long enough not to match by chance. */
 static bool may_be_digest(const char *text)
 {
     size_t length = strspn(text, "0123456789abcdef");
     return length >= 4 && length <= 64 && !text[length];
 }
 
-/* Number of the set that `name` means; 0 with ORCH_ERROR_NOT_FOUND. */
+/* The id of the set that `name` selects; 0 with ORCH_ERROR_NOT_FOUND. */
 static int64_t find_set(struct orch_store *store, const char *name, GError **error)
 {
     int64_t id = 0, count = 0;
@@ -256,12 +257,12 @@ static int64_t find_set(struct orch_store *store, const char *name, GError **err
     if (count == 1)
         return id;
     g_autofree char *hint = count ? NULL : suggest(store, name);
-    orch_error_set(error, ORCH_ERROR_NOT_FOUND,
-                   count ? "name it by the first digits of its digest: 'orch dataset ls --json'"
-                         : hint,
-                   count ? "several data sets are called '%s' in store '%s'"
-                         : "no data set '%s' in store '%s'",
-                   name, store->path);
+    orch_error_set(
+        error, ORCH_ERROR_NOT_FOUND,
+        count ? "name it by the first digits of its digest: 'orch measurements ls --json'" : hint,
+        count ? "several tables of measurements are called '%s' in store '%s'"
+              : "no measurements '%s' in store '%s'",
+        name, store->path);
     return 0;
 }
 
@@ -277,7 +278,7 @@ static struct orch_dataset *heading_of(struct orch_store *store, int64_t id, GEr
     return set;
 }
 
-/* Fills in the rows; their numbers must be 1, 2, ... */
+/* Reads the rows, whose numbers must be 1, 2, ... */
 static bool read_rows(struct orch_store *store, struct orch_dataset *set, int64_t id,
                       GError **error)
 {
@@ -314,7 +315,7 @@ static bool read_rows(struct orch_store *store, struct orch_dataset *set, int64_
 struct orch_dataset *store_dataset_read(struct orch_store *store, int64_t id, int64_t most_cells,
                                         GError **error)
 {
-    /* one view of the file: another process may remove the set meanwhile */
+    /* one snapshot of the file, because another process may remove the set meanwhile */
     if (!store_exec(store, "SAVEPOINT dataset", "read", error))
         return NULL;
     struct orch_dataset *set = heading_of(store, id, error);
@@ -344,7 +345,7 @@ static bool remove_set(struct orch_store *store, const char *name, struct orch_d
     int64_t id = find_set(store, name, error);
     if (!id)
         return false;
-    *out = heading_of(store, id, NULL); /* a damaged one can be removed */
+    *out = heading_of(store, id, NULL); /* a damaged set can be removed too */
     return store_run(store, error, "DELETE FROM sample WHERE dataset = ?", "i", id) &&
            store_run(store, error, "DELETE FROM dataset WHERE id = ?", "i", id);
 }

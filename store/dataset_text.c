@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Data sets in memory, and as text: headings and rows in canonical JSON, and the digest over them.
- * Numbers are written as the shortest text that reads back, so that 0.10 and 0.1 are equal. */
+/* Data sets in memory and as text: headings and rows in canonical JSON, and the digest over them.
+ * Numbers have the shortest text that parses to the same value, so 0.10 and 0.1 are equal. */
 #include "store/dataset_text.h"
 
 #include "lib/base/error.h"
@@ -111,7 +111,7 @@ static void append_number(GString *out, double value)
     char text[ORCH_REAL_CHARS];
     if (isnan(value))
         g_string_append(out, "null");
-    else if (value == floor(value) && fabs(value) < 1e9) /* most are: a fifth of the time */
+    else if (value == floor(value) && fabs(value) < 1e9) /* five times faster for whole numbers */
         g_string_append_printf(out, "%d", (int)value);
     else
         g_string_append(out, orch_real_format(value, text));
@@ -299,7 +299,7 @@ static void make_line(double target, const char *features, GString *out)
     g_string_append_c(out, '\n');
 }
 
-/* ---- as one text ------------------------------------------------------------------------------
+/* ---- encoding and decoding --------------------------------------------------------------------
  */
 
 static json_t *export_heading(const struct orch_dataset *set)
@@ -308,13 +308,13 @@ static json_t *export_heading(const struct orch_dataset *set)
     json_t *head = orch_json_parse(inner, strlen(inner), strlen(inner), NULL);
     json_object_set_new(head, "kind", json_string(KIND));
     json_object_set_new(head, "name", json_string(set->name));
-    json_object_set_new(head, "source", set->source ? json_string(set->source) : json_null());
-    json_object_set_new(head, "licence", set->licence ? json_string(set->licence) : json_null());
+    json_object_set_new(head, "source", orch_json_text_or_null(set->source));
+    json_object_set_new(head, "licence", orch_json_text_or_null(set->licence));
     json_object_set_new(head, "sha256", json_string(set->sha256));
     return head;
 }
 
-/* Goes over all rows: their lines into the digest, and behind `out` when it is not NULL. */
+/* Adds the line of every row to the digest, and to `out` unless it is NULL. */
 static void walk_rows(struct orch_dataset *set, GString *out)
 {
     g_autoptr(GString) features = g_string_new(NULL), line = g_string_new(NULL);
@@ -348,12 +348,12 @@ GString *orch_dataset_encode(struct orch_dataset *set)
 
 static bool fail_line(const char *name, size_t line, GError **error, const char *what)
 {
-    orch_error_set(error, ORCH_ERROR_RECIPE, "export it again with 'orch dataset export'",
+    orch_error_set(error, ORCH_ERROR_RECIPE, "export it again with 'orch measurements export'",
                    "%s\n  at: %s:%zu", what, name, line);
     return false;
 }
 
-/* Cuts the next line off `*text`; NULL: there is none. */
+/* Returns the next line and advances `*text`, or NULL when there is none. */
 static const char *next_line(const char **text, const char *end, size_t *out_length)
 {
     const char *start = *text;
@@ -382,7 +382,8 @@ static bool decode_rows(struct orch_dataset *set, const char *name, const char *
     return text == end || fail_line(name, set->rows + 2, error, "text stands behind the last row");
 }
 
-/* The digest of what was read, not of its bytes: it is what a store will give it. */
+/* Verifies the digest of the parsed set rather than of the bytes, because that is the digest that a
+ * store computes. */
 static bool check_digest(struct orch_dataset *set, const char *name, GError **error)
 {
     char named[ORCH_SHA256_CHARS];
@@ -407,7 +408,8 @@ struct orch_dataset *orch_dataset_decode(const char *name, const char *text, siz
         fail_line(name, 1, error, "a data set of a newer format: update orch");
         return NULL;
     }
-    /* no more rows than lines can be: two bytes and a line end */
+    /* bounds the number of rows by the bytes that are left: a row has at least two, and a line
+     * end */
     if (head && strcmp(orch_json_text(head, "kind", ""), KIND) == 0 && set_name &&
         orch_name_is_valid(set_name, true) && orch_sha256_is_valid(sha256) &&
         orch_json_int(head, "rows", 0) <= (gint64)((end - text) / 3))

@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What is asked of every file before its rows are read, whoever made it: the user's own store, one
- * that came in a ZIP, one that is joined.
+ * The checks of every file before its rows are read, whoever created it: the user's own store, one
+ * from a ZIP archive, or one that is joined.
  *
- * - The file, and what lies beside it as its journal, log and shared memory, are regular files: a
- *   pipe would be waited for, and SQLite would write through a link.
- * - Nothing of the schema is trusted: no extension, no view, no virtual table's function, no
- * trigger before the shape was compared; lengths limited, cells checked.
- * - Each table is made by the very text that makes ours, so it can be no view (a recursive one
- * never ends), no virtual table, and has no computed column. No trigger and no index is there but
- * ours: a trigger would act on our writes, an index can hold an expression that never ends.
+ * The file and its journal, log and shared memory must be regular files: opening a pipe would
+ * block, and SQLite would write through a link.
  *
- * Comparing the text of sqlite_schema takes microseconds, whatever the number of runs. The text of
- * a table is what SQLite parses, so no other column of sqlite_schema is looked at. Rejected: PRAGMA
- * integrity_check, which reads all pages ('orch db check' does).
+ * The schema is not trusted. Extensions, views, functions of virtual tables and triggers are off
+ * until the shape has been compared; lengths are limited and cells are checked.
+ *
+ * Each table must have been created by the same text as ours, so it cannot be a view (a recursive
+ * one never ends) or a virtual table, and has no computed column. There must be no other triggers
+ * and indexes than ours: a trigger would act on our writes, and an index can contain an expression
+ * that never ends.
+ *
+ * Comparing the texts in sqlite_schema takes microseconds, whatever the number of runs. SQLite
+ * parses only the text of a table, so the other columns of sqlite_schema need no check. Rejected:
+ * PRAGMA integrity_check, which reads all pages ('orch db check' does that).
  */
 #include "store/internal.h"
 
@@ -30,7 +33,7 @@
 bool store_check_files(const char *path, GError **error)
 {
     static const char *const endings[] = {"", "-journal", "-wal", "-shm"};
-    g_autofree char *real = realpath(path, NULL); /* that is where SQLite looks for its journal */
+    g_autofree char *real = realpath(path, NULL); /* SQLite looks for the journal there */
     for (size_t i = 0; i < G_N_ELEMENTS(endings); i++) {
         g_autofree char *name = g_strconcat(real ? real : path, endings[i], NULL);
         struct stat info;
@@ -53,8 +56,9 @@ struct limit {
     int limit, strict, working;
 };
 
-/* Strict until the shape is known, and for files of others. What a user's own condition may need
- * afterwards is SQLite's default. */
+/* The first value applies until the shape is known and to other users' files, the second
+ * afterwards. Most second values are SQLite's defaults, because a user's own condition may need
+ * them. */
 static const struct limit LIMITS[] = {
     {SQLITE_LIMIT_LENGTH, STORE_TEXT_MAX, STORE_TEXT_MAX},
     {SQLITE_LIMIT_SQL_LENGTH, 100000, 1000000},
@@ -96,7 +100,7 @@ void store_be_working(sqlite3 *db)
 
 static const char TABLE[] = "CREATE TABLE ";
 
-/* Where `create` has this very statement; NULL: nowhere. */
+/* Position of this statement in `create`, or NULL. */
 static const char *statement_in(const char *create, const char *sql)
 {
     size_t length = strlen(sql);
@@ -106,7 +110,7 @@ static const char *statement_in(const char *create, const char *sql)
     return NULL;
 }
 
-/* A table or view beside ours is nobody's business: it is never read. */
+/* Other tables and views beside ours are allowed, because they are never read. */
 static bool is_harmless(const char *sql)
 {
     static const char *const begins[] = {TABLE, "CREATE VIEW ", "CREATE VIRTUAL TABLE "};
@@ -127,9 +131,9 @@ static bool refuse(const struct orch_store *store, const char *what, const char 
     return false;
 }
 
-/** What a file's schema was found to be. */
+/** The result of comparing a file's schema. */
 struct shape {
-    GHashTable *found;        /* where in `create` the statements stand that it has */
+    GHashTable *found;        /* positions in `create` of the statements that the file has */
     char *stray_type, *stray; /* the first trigger or index that is not ours, or NULL */
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What belongs to one run: parameters, results, inputs, artifacts, notes, and its series. */
+/* The data of one run: parameters, results, inputs, artifacts, notes and series. */
 #include "store/internal.h"
 
 #include "lib/base/error.h"
@@ -24,7 +24,7 @@ json_t *orch_store_params(struct orch_store *store, int64_t run_id, GError **err
         const char *text = store_text(s, 1);
         json_t *value = orch_json_parse(text, strlen(text), STORE_TEXT_MAX, NULL);
         if (!value)
-            value = json_string(text); /* written by hand: shown as it is */
+            value = json_string(text); /* not JSON (edited by hand): shown as text */
         json_object_set_new(params, store_text(s, 0), value);
     }
     return more == 0 ? g_steal_pointer(&params) : NULL;
@@ -46,7 +46,7 @@ json_t *orch_store_results(struct orch_store *store, int64_t run_id, GError **er
 /* ---- lists ------------------------------------------------------------------------------------
  */
 
-/* Makes an item of the row that stands. */
+/* Makes an item from the current row. */
 typedef void *(*read_row)(struct orch_store *store, sqlite3_stmt *row);
 
 static GPtrArray *read_rows(struct orch_store *store, sqlite3_stmt *s, read_row read,
@@ -194,7 +194,7 @@ void orch_series_free(struct orch_series *series)
     g_free(series);
 }
 
-/* The metric_name row of a metric that the run has; 0 in `*out_id`: none. */
+/* Finds the metric_name row of a metric that the run has; `*out_id` is 0 when it has none. */
 static bool find_name(struct orch_store *store, int64_t run_id, const char *name, int64_t *out_id,
                       struct orch_series *series, GError **error)
 {
@@ -267,8 +267,8 @@ static void free_summary(gpointer data)
     g_free(summary);
 }
 
-/* NaN counts, and is the first or last where it stands there, but is never the least or the mean.
- */
+/* A NaN is counted and can be the first or last value, but is left out of the minimum, maximum and
+ * mean. */
 static void summarise(struct orch_metric_summary *summary, int64_t step, double value)
 {
     if (summary->count++ == 0)

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Digest v1 of a run: SHA-256 over all that travels with it, in one fixed order. docs/store.md has
- * the layout byte by byte; tests/store/digest_v1.py computes it independently.
+ * Digest v1 of a run: SHA-256 over everything that is exchanged with it, in a fixed order.
+ * docs/store.md has the layout byte by byte; tests/store/digest_v1.py computes it independently.
  *
- * Integers are 8 little-endian bytes, reals the 8 bytes of the IEEE double with one NaN and no
- * negative zero, texts their length and their bytes. The points of a metric enter as the SHA-256 of
- * their 24-byte records, so a metric can be hashed while it streams in, in any interleaving with
- * others, and is not read back. Rejected: JSON or CSV text (seven times slower for many points).
+ * Integers are 8 little-endian bytes; reals are the 8 bytes of the IEEE double, with a single NaN
+ * and no negative zero; texts are their length and their bytes. The points of a metric enter as the
+ * SHA-256 of their 24-byte records, so a metric can be hashed while it is streamed, interleaved
+ * with others, without being read back. Rejected: JSON or CSV text (seven times slower for many
+ * points).
  */
 #include "store/internal.h"
 
@@ -35,7 +36,7 @@ static void encode_real(uint8_t out[8], double value)
     encode_int(out, (int64_t)bits);
 }
 
-/* All but the points is gathered in `out` and hashed at once. */
+/* Everything but the points is collected in `out` and hashed in one call. */
 
 static void add_int(GByteArray *out, int64_t value)
 {
@@ -63,7 +64,7 @@ static void add_text(GByteArray *out, const char *text, int64_t length)
 
 struct store_points {
     struct orch_hash hash;
-    bool is_open; /* the hash */
+    bool is_open; /* whether the hash accepts more points */
     int64_t count;
     size_t used;
     uint8_t chunk[CHUNK_BYTES];
@@ -132,16 +133,28 @@ static void add_row(GByteArray *out, sqlite3_stmt *row, int first, const char *t
     }
 }
 
+/* The digest types of a run's fields, in order; the first field is the key. */
+#define DIGEST_NAME "t"
+#define DIGEST_TEXT "t"
+#define DIGEST_LONG "t"
+#define DIGEST_JSON "t"
+#define DIGEST_BOOL "i"
+#define DIGEST_SEED "i"
+#define DIGEST_INT "i"
+#define DIGEST_EXIT "e"
+#define DIGEST_SIGNAL "i"
+#define DIGEST_TIME "i"
+#define DIGEST_MS "r"
+#define DIGEST(kind, member, text, table, column, shown, what) DIGEST_##kind
+static const char HEAD[] = STORE_RUN_FIELDS(DIGEST);
+
 static bool add_head(struct orch_store *store, int64_t run_id, const char *key, GByteArray *out,
                      GError **error)
 {
     sqlite3_stmt *row = store_statement(
         store,
-        "SELECT r.key, r.recipe_key, r.recipe, r.experiment, r.plugin, r.plugin_version, r.build,"
-        " s.tree, s.commit_oid, s.branch, s.remote, s.dirty, r.fingerprint, r.where_key, r.seed,"
-        " r.repeat, r.attempt, r.state, r.reason, r.exit_code, r.signal, m.key, m.facts, r.who,"
-        " r.argv, r.started, r.ended, r.wall_ms, r.facts"
-        " FROM run r" STORE_RUN_JOINS " WHERE r.id = ?",
+        "SELECT r.id" STORE_RUN_FIELDS(STORE_FIELD_SELECT) " FROM run r" STORE_RUN_JOINS
+                                                           " WHERE r.id = ?",
         error);
     if (!row)
         return false;
@@ -157,8 +170,8 @@ static bool add_head(struct orch_store *store, int64_t run_id, const char *key, 
     if (key)
         add_text(out, key, (int64_t)strlen(key));
     else
-        add_row(out, row, 0, "t");
-    add_row(out, row, 1, "ttttttttttittiiitteittttiirt");
+        add_row(out, row, 1, "t");
+    add_row(out, row, 2, HEAD + 1);
     sqlite3_reset(row);
     return true;
 }
@@ -175,7 +188,7 @@ static const struct section SECTIONS[] = {
     {"SELECT name, sha256, bytes FROM artifact WHERE run = ? ORDER BY name", "tti"},
 };
 
-/* The number of rows, then the rows. */
+/* Adds the number of rows, then the rows. */
 static bool add_section(struct orch_store *store, int64_t run_id, const struct section *section,
                         GByteArray *out, GError **error)
 {
@@ -250,7 +263,7 @@ static int compare_metrics(gconstpointer a, gconstpointer b)
     return order ? order : strcmp(x->better, y->better);
 }
 
-/* `texts` keeps their names. */
+/* Reads the metrics of a run; their texts are stored in `texts`. */
 static bool read_metrics(struct orch_store *store, int64_t run_id, GStringChunk *texts,
                          GArray *metrics, GError **error)
 {

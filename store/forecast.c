@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A plan of a hundred trials asks for its timings once for each plugin and experiment: runs by the
- * index of their experiment, and the parameters of those that are left. */
+/* A plan of a hundred trials queries its timings once for each plugin and experiment: runs by the
+ * index on experiments, then the parameters of the matching runs. */
 #include "store/forecast.h"
 
 #include "store/internal.h"
@@ -8,13 +8,13 @@
 #include "lib/base/json.h"
 #include "lib/wire/disturbed.h"
 
-/* Runs that are looked at, however few of them fit. */
+/* Number of runs that are searched, however few of them match. */
 #define LOOKED_AT "2000"
 
-/* What a stranger's store holds need not be JSON. */
+/* The facts in another user's store need not be valid JSON. */
 #define FACTS "CASE WHEN json_valid(r.facts) THEN r.facts ELSE '{}' END"
 
-/* From a microsecond to a century: whoever was joined may have written any number. */
+/* Between a microsecond and a century. Joined runs may contain any number. */
 #define SANE_MS " BETWEEN 1e-3 AND 3.2e12"
 #define SANE_S " BETWEEN 1e-6 AND 3.2e9"
 
@@ -87,7 +87,7 @@ static bool add_timings(struct orch_store *store, const char *sql_literal,
     sqlite3_stmt *s = store_statement(store, sql_literal, error);
     if (!s)
         return false;
-    store_bind(s, "ttti", query->plugin, query->where_key, query->experiment,
+    store_bind(s, "ttti", query->plugin, query->device_key, query->experiment,
                (int64_t)query->limit);
     guint first = out->len;
     int more;
@@ -109,22 +109,26 @@ GPtrArray *orch_store_timings(struct orch_store *store, const struct orch_timing
     return NULL;
 }
 
+/* Suffix of the model's name that marks a forecast which was computed again during its run. */
+#define RENEWED ", renewed"
+
 bool orch_store_put_forecast(struct orch_store *store, const struct orch_forecast_row *row,
                              GError **error)
 {
+    g_autofree char *model = g_strconcat(row->model, row->is_renewed ? RENEWED : NULL, NULL);
     if (!store_begin(store, error))
         return false;
     if (store_run(store, error,
                   "INSERT OR REPLACE INTO forecast(fingerprint, machine, model, made, p5, p50, p95,"
                   " tier, run) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                  "tttirrrtt", row->fingerprint, row->machine, row->model, row->made_ns, row->p5_s,
+                  "tttirrrtt", row->fingerprint, row->machine, model, row->made_ns, row->p5_s,
                   row->p50_s, row->p95_s, row->tier, row->run_key))
         return store_commit(store, error);
     store_rollback(store);
     return false;
 }
 
-/* Tiers and models are few: their names live as long as the process. */
+/* Tiers and models are few, so their names are interned. */
 static const char *interned(sqlite3_stmt *s, int column)
 {
     return g_intern_string(store_text(s, column));
@@ -157,8 +161,8 @@ void orch_grade_free(struct orch_grade *grade)
 {
     if (!grade)
         return;
-    char *const texts[] = {grade->run_key,    grade->tier,      grade->model,
-                           grade->experiment, grade->where_key, grade->network};
+    char *const texts[] = {grade->run_key,    grade->tier,       grade->model,
+                           grade->experiment, grade->device_key, grade->network};
     for (size_t i = 0; i < G_N_ELEMENTS(texts); i++)
         g_free(texts[i]);
     g_free(grade);
@@ -180,10 +184,13 @@ GPtrArray *orch_store_grades(struct orch_store *store, GError **error)
     int more;
     while ((more = store_step(store, s, error)) > 0) {
         struct orch_grade *grade = g_new0(struct orch_grade, 1);
-        char **const texts[] = {&grade->run_key,    &grade->tier,      &grade->model,
-                                &grade->experiment, &grade->where_key, &grade->network};
+        char **const texts[] = {&grade->run_key,    &grade->tier,       &grade->model,
+                                &grade->experiment, &grade->device_key, &grade->network};
         for (int i = 0; i < (int)G_N_ELEMENTS(texts); i++)
             *texts[i] = i == 5 ? store_column_text(s, i) : g_strdup(store_text(s, i));
+        grade->is_renewed = g_str_has_suffix(grade->model, RENEWED);
+        if (grade->is_renewed)
+            grade->model[strlen(grade->model) - strlen(RENEWED)] = 0;
         grade->p5_s = sqlite3_column_double(s, 6);
         grade->p50_s = sqlite3_column_double(s, 7);
         grade->p95_s = sqlite3_column_double(s, 8);

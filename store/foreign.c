@@ -1,20 +1,24 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A store that somebody else made: a SQLite file is a program's input like any other, and a hostile
+ * A store that another user made. A SQLite file is untrusted input like any other, and a hostile
  * one can do more harm than a hostile text.
  *
- * - It is a connection of its own, never ATTACHed, read-only, with the strict settings of
- * defence.c. It is read by our own SQL, by column.
- * - A table that is read must have been made with the very text that made ours. So it cannot be a
- *   view, a virtual table or of other columns, and has no column that is computed. Other tables,
- *   triggers, views and indexes are nobody's business: triggers do not fire on reading, and an
- * index can but mislead, which the digests tell. (A schema that is led here by ALTER TABLE would
- * differ in its text: whoever writes the first migration compares with that.)
- * - Pages can refer to one another in circles: a small file can hold any number of rows. The steps
- *   that SQLite may take and the bytes of the texts are bounded by the size of the file.
- * - A journal that was left beside it is played back in a copy, for the file is not ours to change.
- *   One that belongs to a transaction over several files is refused: playing it back deletes a file
- *   that it names.
+ * It is opened on a connection of its own, never ATTACHed, read-only, with the strict settings of
+ * defence.c, and is read by our own SQL, by column.
+ *
+ * A table that is read must have been created with exactly the text that created ours. So it cannot
+ * be a view or a virtual table, and has no other or computed columns. Other tables, triggers, views
+ * and indexes are ignored: triggers do not fire on reading, and an index can only give wrong rows,
+ * which the digests reveal. (A schema that was migrated by ALTER TABLE would have a different text;
+ * the first migration must adapt this comparison.)
+ *
+ * Pages can reference one another in circles, so a small file can contain any number of rows. Each
+ * page must be referenced once (pages.c), and SQLite's steps and the bytes of texts are bounded by
+ * the size of the file as well.
+ *
+ * A journal beside the file is rolled back in a copy, because the file must not be changed. A
+ * journal that belongs to a transaction over several files is refused: rolling it back deletes a
+ * file that it names.
  */
 #include "store/join_internal.h"
 
@@ -54,8 +58,9 @@ static int count_steps(void *ctx)
     return foreign->steps_left < 0;
 }
 
-/* What a file may count as: its holes cost nothing, so they give nothing. A file system that packs
- * has fewer bytes on disk than the file holds, but not fewer than a sixteenth. */
+/* The size that limits are computed from. Holes of a sparse file do not count, because they cost
+ * its author nothing. On a file system that compresses, the blocks on disk can be fewer than the
+ * bytes; the factor allows for a ratio of 16. */
 static int64_t most_bytes(const char *path)
 {
     struct stat info;
@@ -79,7 +84,8 @@ static bool limit_steps(struct store_foreign *foreign, GError **error)
 /* ---- tables -----------------------------------------------------------------------------------
  */
 
-/* The text that made a table, to be freed; NULL without error: there is no such table. */
+/* The SQL text that created a table; the caller frees. NULL without error when there is no such
+ * table. */
 static char *text_of_table(struct orch_store *store, const char *table, GError **error)
 {
     sqlite3_stmt *s = store_statement(
@@ -114,13 +120,15 @@ static bool compare_tables(struct orch_store *ours, struct orch_store *theirs, G
 /* ---- opening ----------------------------------------------------------------------------------
  */
 
-/* A first look: is it a store, of a schema that we know? `steps_left` guards what follows. */
+/* Checks that the file is a store of a known schema. `steps_left` bounds the queries that
+ * follow. */
 static bool look(struct orch_store *ours, struct store_foreign *foreign, GError **error)
 {
     int64_t schema;
     foreign->steps_left = SPARE_STEPS;
     sqlite3_progress_handler(foreign->store->db, STEPS_A_CALL, count_steps, foreign);
-    if (!store_exec(foreign->store,
+    if (!store_check_pages(foreign->store, error) ||
+        !store_exec(foreign->store,
                     "PRAGMA query_only = ON;"
                     "PRAGMA temp_store = MEMORY; PRAGMA cache_size = -4096; BEGIN",
                     "read", error))
@@ -149,8 +157,8 @@ static bool has_leftovers(const char *path)
            (stat(log, &info) == 0 && info.st_size > 0);
 }
 
-/* As it is; else, where nothing can be written beside it, as a file that nobody changes; else with
- * its journal or log in a copy. */
+/* Opens the file as it is. When nothing can be written beside it, opens it as immutable, or, if it
+ * has a journal or log, opens a copy with them. */
 static bool open_somehow(struct orch_store *ours, const char *path, struct store_foreign *out,
                          GError **error)
 {
@@ -174,13 +182,14 @@ static bool open_somehow(struct orch_store *ours, const char *path, struct store
 bool store_foreign_open(struct orch_store *ours, const char *path, struct store_foreign *out,
                         GError **error)
 {
-    g_autofree char *real = realpath(path, NULL); /* that is where SQLite looks for its journal */
+    g_autofree char *real = realpath(path, NULL); /* SQLite looks for the journal there */
     *out = (struct store_foreign){0};
     if (!store_check_files(path, error))
         return false;
     out->store = store_new_handle(path);
     out->store->readonly = true;
-    if (ours->shards) /* another host's file of the same store: it can wait until next time */
+    if (ours->shards) /* another host's file of the same store: it can wait until the next refresh
+                       */
         out->store->busy_ms = SHARD_BUSY_MS;
     if (open_somehow(ours, real, out, error))
         return true;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Dropping what nothing needs any more: objects, and the folders of trials, checkpoints and work
+ * Deletes data that is no longer needed: objects, and the folders of trials, checkpoints and work
  * copies.
  *
- * Kept is what a kept run names (not hidden by a tombstone) and what a trial under way may use. The
- * latter is opaque here, so it is taken broadly: any name that occurs in an active row, or in the
- * trial.json of its folder, is in use. What nobody names yet but is younger than an hour may belong
- * to a trial that is just starting or ending.
+ * Data that a visible run references (not hidden by a tombstone) or a running trial may use is
+ * kept. What a running trial uses is not parsed here, so any name that occurs in an active row, or
+ * in the trial.json of its folder, counts as used. Unreferenced data younger than an hour may
+ * belong to a trial that is just starting or ending, and is kept too (objects only while there is
+ * an active row; folders kept for debugging never).
  */
 #include "store/beside.h"
 #include "store/join_internal.h"
@@ -25,17 +26,17 @@ enum { GRACE_S = 3600, TRIAL_JSON_MAX = 16 << 20 };
 struct gc {
     struct orch_store *store;
     bool dry_run;
-    GString *in_use; /* all texts of active rows, one after another */
+    GString *in_use; /* all texts of active rows, concatenated */
     bool has_actives;
-    GHashTable *objects; /* sha256 that kept runs name */
+    GHashTable *objects; /* set of sha256 that kept runs reference */
     int count;
     int64_t bytes;
 };
 
-/* ---- what is needed ---------------------------------------------------------------------------
+/* ---- what must be kept ------------------------------------------------------------------------
  */
 
-/* `trials`: where the trials of these rows lie, relative to the store's folder. */
+/* `trials` is the folder of the trials of these rows, relative to the store's folder. */
 static bool add_actives(struct gc *gc, struct orch_store *store, const char *trials, GError **error)
 {
     g_autoptr(GPtrArray) rows = store_actives_all(store, error);
@@ -55,7 +56,8 @@ static bool add_actives(struct gc *gc, struct orch_store *store, const char *tri
     return true;
 }
 
-/* The trials of the host that writes a file of shards/; those of the one file from before. */
+/* The trials folder that belongs to a file: that of the host for a file in shards/, else that of
+ * the single file from before sharding. */
 static char *trials_of(const struct gc *gc, const char *path)
 {
     g_autofree char *name = g_path_get_basename(path);
@@ -67,8 +69,8 @@ static char *trials_of(const struct gc *gc, const char *path)
     return g_build_filename("shards", host, "trials", NULL);
 }
 
-/* Those of other hosts as well, where they share the folder: unless all can be read, nothing goes.
- */
+/* Reads the active rows of all hosts that share the folder. When one cannot be read, this fails and
+ * nothing is deleted. */
 static bool read_actives(struct gc *gc, GError **error)
 {
     g_autofree char *own = gc->store->shards ? trials_of(gc, gc->store->path) : g_strdup("trials");
@@ -132,7 +134,7 @@ static bool is_young(const struct gc *gc, const char *path)
 /* ---- objects ----------------------------------------------------------------------------------
  */
 
-/* Left by a writer that was killed: "tmp.PID.N". */
+/* A file "tmp.PID.N" left by a writer that was killed. */
 static bool is_temporary(const char *name)
 {
     return g_str_has_prefix(name, "tmp.") && strspn(name + 4, "0123456789.") == strlen(name + 4);
@@ -162,7 +164,8 @@ static bool visit_objects(struct gc *gc, GError **error)
 /* ---- folders ----------------------------------------------------------------------------------
  */
 
-/* The folder of a kept run holds its log; that of a hidden one goes at once. */
+/* The folder of a stored run contains its log and is kept; that of a hidden run is deleted at any
+ * age. */
 static bool trial_is_needed(struct gc *gc, const char *name, bool young, bool *out, GError **error)
 {
     int64_t known, hidden;
@@ -177,7 +180,8 @@ static bool trial_is_needed(struct gc *gc, const char *name, bool young, bool *o
     return true;
 }
 
-/* Named by fingerprint, or by run key. Needed until a run of it needs no further attempt. */
+/* A checkpoint is named by fingerprint or run key. It is needed until a run with that fingerprint
+ * has ended ok or diverged. */
 static bool checkpoint_is_needed(struct gc *gc, const char *name, bool young, bool *out,
                                  GError **error)
 {
@@ -186,7 +190,7 @@ static bool checkpoint_is_needed(struct gc *gc, const char *name, bool young, bo
         !store_get_int(gc->store, &unfinished, 0, error,
                        "SELECT 1 FROM run r WHERE (r.fingerprint = ?1 OR r.key = ?1)"
                        " AND r.id NOT IN " STORE_HIDDEN " AND NOT EXISTS (SELECT 1 FROM run d"
-                       "  WHERE d.fingerprint = r.fingerprint AND d.state IN " STORE_SPARING
+                       "  WHERE d.fingerprint = r.fingerprint AND d.state IN " STORE_REUSED_STATES
                        ") LIMIT 1",
                        "t", name))
         return false;
@@ -194,13 +198,24 @@ static bool checkpoint_is_needed(struct gc *gc, const char *name, bool young, bo
     return true;
 }
 
-/* A tree written out of git: it can be written again. */
+/* A tree written out of git is needed only while it is young, because it can be written again. */
 static bool work_is_needed(struct gc *gc, const char *name, bool young, bool *out, GError **error)
 {
     (void)gc;
     (void)name;
     (void)error;
     *out = young;
+    return true;
+}
+
+/* A folder kept for debugging is always deleted by a gc. */
+static bool kept_is_needed(struct gc *gc, const char *name, bool young, bool *out, GError **error)
+{
+    (void)gc;
+    (void)name;
+    (void)young;
+    (void)error;
+    *out = false;
     return true;
 }
 
@@ -234,12 +249,14 @@ bool orch_store_gc(struct orch_store *store, bool dry_run, int *out_count, int64
         .in_use = g_string_new(NULL),
         .objects = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
     };
-    /* actives first: a trial that ends between the two looks is then seen twice, not never */
+    /* active rows first: a trial that ends between the two queries is then seen twice rather than
+     * never */
     bool ok = !store->is_own ||
               (read_actives(&gc, error) && read_named_objects(&gc, error) &&
                visit_objects(&gc, error) && visit(&gc, ORCH_BESIDE_TRIAL, trial_is_needed, error) &&
                visit(&gc, ORCH_BESIDE_CHECKPOINT, checkpoint_is_needed, error) &&
-               visit(&gc, ORCH_BESIDE_WORK, work_is_needed, error));
+               visit(&gc, ORCH_BESIDE_WORK, work_is_needed, error) &&
+               visit(&gc, ORCH_BESIDE_KEPT, kept_is_needed, error));
     g_string_free(gc.in_use, TRUE);
     g_hash_table_destroy(gc.objects);
     if (!ok)

@@ -38,6 +38,7 @@ void orch_imported_run_free(void *pointer)
     g_free(run->experiment);
     g_free(run->user);
     g_free(run->status);
+    g_free(run->fault);
     json_decref(run->params);
     json_decref(run->results);
     json_decref(run->labels);
@@ -48,14 +49,20 @@ void orch_imported_run_free(void *pointer)
     g_free(run);
 }
 
-/* ---- what it holds ----------------------------------------------------------------------------
+void orch_imported_say(char **text, const char *bytes)
+{
+    g_free(*text);
+    *text = bytes ? g_utf8_make_valid(bytes, (gssize)strnlen(bytes, ORCH_IMPORTED_SAID_MAX)) : NULL;
+}
+
+/* ---- adding content ---------------------------------------------------------------------------
  */
 
-/* Names keep all that a condition can hold; blanks and signs become '_'. The caller frees. */
+/* Turns a name into a valid label: characters that a condition cannot contain become '_'. The
+ * caller frees. */
 static char *label_of(const char *name)
 {
-    enum { NAME_BYTES = 180 };
-    g_autofree char *cut = g_strndup(name, NAME_BYTES);
+    g_autofree char *cut = g_strndup(name, ORCH_IMPORTED_LABEL_MAX);
     g_autofree char *valid = g_utf8_make_valid(cut, -1);
     GString *out = g_string_new(NULL);
     for (const char *p = valid; *p; p = g_utf8_next_char(p)) {
@@ -130,8 +137,24 @@ void orch_imported_point(struct orch_imported_run *run, const char *name, int64_
         run->is_cut = true;
         return;
     }
+    /* MLflow accepts any step number, and TensorBoard's own summaries start at -1 */
     struct orch_imported_point point = {GPOINTER_TO_UINT(found), MAX(step, 0), time_ns, value};
+    if (!run->fault)
+        run->fault = orch_bound_fault(ORCH_BOUNDED_STEP, (double)point.step);
     g_array_append_val(run->points, point);
+}
+
+int64_t orch_imported_ns(struct orch_imported_run *run, enum orch_bounded which, double time,
+                         double unit_ns)
+{
+    char *fault = orch_bound_fault(which, time * unit_ns);
+    if (!fault) /* integer arithmetic keeps whole milliseconds exact */
+        return time == floor(time) ? (int64_t)time * (int64_t)unit_ns : (int64_t)(time * unit_ns);
+    if (run->fault)
+        g_free(fault);
+    else
+        run->fault = fault;
+    return 0;
 }
 
 /* ---- order ------------------------------------------------------------------------------------
@@ -147,7 +170,8 @@ static int compare_points(const void *a, const void *b)
     return (x->time_ns > y->time_ns) - (x->time_ns < y->time_ns);
 }
 
-/* A metric that was logged without steps has all its points at one: they are counted by time. */
+/* Numbers the points of a metric that was logged without steps by time; all its points have the
+ * same step. */
 static void count_steps(struct orch_imported_run *run)
 {
     struct orch_imported_point *points = (struct orch_imported_point *)(void *)run->points->data;
@@ -182,7 +206,8 @@ static void settle_times(struct orch_imported_run *run)
 /* ---- the record -------------------------------------------------------------------------------
  */
 
-/* A UUID as orch_key_make writes it, of the run's start and a digest of all that it holds. */
+/* Makes a key in the form of orch_key_make from the run's start and a digest of its whole
+ * content. */
 static void make_key(const struct orch_imported_run *run, const char *head, char *out)
 {
     GChecksum *sum = g_checksum_new(G_CHECKSUM_SHA256);
@@ -237,7 +262,7 @@ static bool next_point(void *ctx, struct orch_point *out, GError **error)
     return true;
 }
 
-/* An experiment's name as orch has them. The caller frees. */
+/* A valid experiment name. The caller frees. */
 static char *experiment_of(const struct orch_imported_run *run)
 {
     g_autofree char *lower = g_ascii_strdown(run->experiment ? run->experiment : run->tool, 60);
@@ -316,7 +341,7 @@ static bool write_record(struct orch_store *store, const struct orch_imported_ru
     return orch_store_record(store, &record, error);
 }
 
-/* The same run as it was when it was imported before. */
+/* Hides earlier imports of the same run. */
 static bool hide_earlier(struct orch_store *store, const struct orch_imported_run *run,
                          const char *key, GError **error)
 {
@@ -349,6 +374,16 @@ static void put_labels(struct orch_store *store, const struct orch_imported_run 
     g_autofree char *name = run->name && *run->name ? label_of(run->name) : NULL;
     if (name)
         orch_store_set_name(store, key, name, false, NULL);
+}
+
+const char *orch_imported_fault(struct orch_imported_run *run)
+{
+    settle_times(run);
+    if (!run->fault)
+        run->fault = orch_bound_fault(ORCH_BOUNDED_STARTED_NS, (double)run->started_ns);
+    if (!run->fault)
+        run->fault = orch_bound_fault(ORCH_BOUNDED_ENDED_NS, (double)run->ended_ns);
+    return run->fault;
 }
 
 bool orch_store_put_imported(struct orch_store *store, struct orch_imported_run *run,

@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Runs that another tracker recorded (MLflow, W&B, TensorBoard), on their way into the store. They
- * are marked: their plugin is "import:TOOL", which no plugin can be called, they have no
- * fingerprint, so they never stand in for a trial, and no declared cost, so forecasts do not learn
- * from them. */
+ * are marked: their plugin is "import:TOOL", which is not a valid plugin name. They have no
+ * fingerprint, so they are never reused for a trial, and no declared cost, so forecasts do not
+ * learn from them. */
 #ifndef ORCH_STORE_IMPORTED_H
 #define ORCH_STORE_IMPORTED_H
 
+#include "lib/wire/bounds.h"
 #include "store/store.h"
 
-#define ORCH_IMPORTED_POINTS_MAX 20000000 /* of one run */
+#define ORCH_IMPORTED_POINTS_MAX 20000000 /* points of one run */
 #define ORCH_IMPORTED_NAMES_MAX 10000     /* metrics, parameters or results of one run */
 #define ORCH_IMPORTED_TEXT_MAX (1 << 20)  /* bytes of a text */
+#define ORCH_IMPORTED_SAID_MAX 1000       /* bytes of a name, experiment, user or status */
+#define ORCH_IMPORTED_LABEL_MAX 180       /* bytes of the name of a metric, parameter or result */
 
 struct orch_imported_point {
     guint name; /* index into names */
@@ -20,38 +23,52 @@ struct orch_imported_point {
 
 struct orch_imported_run {
     const char *tool;                        /* "mlflow", "wandb", "tensorboard" */
-    char *id;                                /* what the tool calls it by */
-    char *name, *experiment, *user, *status; /* as the tool says; may be NULL */
+    char *id;                                /* the id of the run in that tool */
+    char *name, *experiment, *user, *status; /* set by orch_imported_say; may be NULL */
     enum orch_verdict verdict;
-    int64_t started_ns, ended_ns; /* 0: not said */
+    int64_t started_ns, ended_ns; /* 0: unknown */
     json_t *params;               /* name -> number, boolean or text */
     json_t *results;              /* name -> number or "nan" */
-    json_t *labels;               /* the tool's own notes: name -> text */
+    json_t *labels;               /* labels given in the tool: name -> text */
     GPtrArray *tags;              /* char * */
-    GPtrArray *names;             /* of metrics: char * */
+    GPtrArray *names;             /* names of metrics: char * */
     GHashTable *name_index;
     GArray *points; /* struct orch_imported_point */
-    bool is_cut;    /* a bound was met: not all of it is here */
+    bool is_cut;    /* a limit was reached, so part of the run is missing */
+    char *fault;    /* the first number that is out of range ("started_ns is ..."), or NULL */
 };
 
 struct orch_imported_run *orch_imported_run_new(const char *tool, const char *id);
 void orch_imported_run_free(void *run);
 
-/** Text as a parameter: what reads as a number or boolean becomes one. */
+/** Sets `*text`, a text of a run (name, experiment, user or status), to `bytes` as UTF-8, cut at
+ * ORCH_IMPORTED_SAID_MAX bytes, and frees the old one. NULL stays NULL. */
+void orch_imported_say(char **text, const char *bytes);
+
+/** Converts a time that the tool gave in units of `unit_ns` to nanoseconds; 0 means unknown. A time
+ * out of range becomes the run's fault. */
+int64_t orch_imported_ns(struct orch_imported_run *run, enum orch_bounded which, double time,
+                         double unit_ns);
+
+/** Adds a parameter. A text that can be parsed as a number or boolean becomes one. */
 void orch_imported_param(struct orch_imported_run *run, const char *name, const char *text);
 void orch_imported_result(struct orch_imported_run *run, const char *name, double value);
 void orch_imported_label(struct orch_imported_run *run, const char *name, const char *text);
 void orch_imported_point(struct orch_imported_run *run, const char *name, int64_t step,
                          int64_t time_ns, double value);
 
-/** Writes the run under a key that follows from tool, id and content: the same one again adds
- * nothing. An earlier import of the same id with other content is hidden. `*out_added` false: it
- * was there. */
+/** The reason why the run cannot be stored: one of its numbers, including its times, is out of
+ * range. NULL when it can be. Borrowed. */
+const char *orch_imported_fault(struct orch_imported_run *run);
+
+/** Writes the run, which must have no fault, under a key derived from tool, id and content, so that
+ * importing the same run again adds nothing. An earlier import of the same id with other content is
+ * hidden. `*out_added` is false when the run was already stored. */
 bool orch_store_put_imported(struct orch_store *store, struct orch_imported_run *run,
                              bool *out_added, GError **error);
 
-/** The runs of MLflow's database, as a stranger's file: read-only, no views, bounded. Adds to
- * `runs` (struct orch_imported_run *) and `warnings` (char *). */
+/** Reads the runs of an MLflow database as an untrusted file: read-only, without views, within
+ * limits. Appends to `runs` (struct orch_imported_run *) and `warnings` (char *). */
 bool orch_mlflow_db_read(const char *path, GPtrArray *runs, GPtrArray *warnings, GError **error);
 
 #endif

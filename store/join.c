@@ -1,118 +1,26 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The join: one write transaction in which runs, notes, recipes, forecasts and data sets from
- * elsewhere are added, and the receipt of what came.
+ * The join: one write transaction that adds runs, notes, recipes, forecasts and data sets from
+ * elsewhere, and the receipt of what was added.
  *
- * A run is written as any other, and its digest is computed from the rows; when it is not the one
- * that the run claims, the rows are taken back at once. Deleting the few bad ones costs nothing
- * where all are good; a savepoint for each run copies every page that it touches. The triggers that
- * guard ended runs, and the foreign keys, are off for this connection while the join lasts: it only
- * adds, and what it adds refers to rows that it has just written or found. What the file holds is
- * the same with them, and everybody else's connections keep them.
+ * A run is written like any other and its digest is computed from the rows; when it differs from
+ * the claimed digest, the rows are deleted at once. Deleting the few bad runs costs nothing when
+ * all are good, whereas a savepoint for each run would copy every page that it touches. The
+ * triggers that protect ended runs, and foreign keys, are off for this connection during the join.
+ * That is safe because a join only adds rows, which refer to rows that it has just written or
+ * found, and the connections of other processes keep both.
  */
 #include "store/join_internal.h"
 
 #include "lib/base/error.h"
 #include "lib/base/sha256.h"
 #include "lib/base/text.h"
+#include "lib/wire/bounds.h"
 #include "store/dataset_text.h"
 #include "store/run_text.h"
 
+#include <math.h>
 #include <string.h>
-
-enum { PROBLEMS_MAX = 100, LINE_BYTES = 400 };
-
-/* ---- the receipt ------------------------------------------------------------------------------
- */
-
-static void free_row(gpointer data)
-{
-    struct orch_receipt_row *row = data;
-    g_free(row->who);
-    g_free(row->recipe);
-    g_free(row->experiment);
-    g_free(row);
-}
-
-void orch_receipt_free(struct orch_receipt *receipt)
-{
-    if (!receipt)
-        return;
-    g_free(receipt->origin);
-    g_ptr_array_unref(receipt->rows);
-    g_ptr_array_unref(receipt->problems);
-    g_ptr_array_unref(receipt->remarks);
-    g_free(receipt);
-}
-
-static struct orch_receipt *new_receipt(const char *origin)
-{
-    struct orch_receipt *receipt = g_new0(struct orch_receipt, 1);
-    receipt->origin = g_strdup(origin);
-    receipt->rows = g_ptr_array_new_with_free_func(free_row);
-    receipt->problems = g_ptr_array_new_with_free_func(g_free);
-    receipt->remarks = g_ptr_array_new_with_free_func(g_free);
-    return receipt;
-}
-
-static struct orch_receipt_row *row_of(struct orch_join *join, const char *who, const char *recipe,
-                                       const char *experiment)
-{
-    char *name = g_strdup_printf("%s\n%s\n%s", who ? who : "", recipe ? recipe : "",
-                                 experiment ? experiment : "");
-    struct orch_receipt_row *row = g_hash_table_lookup(join->rows, name);
-    if (row) {
-        g_free(name);
-        return row;
-    }
-    row = g_new0(struct orch_receipt_row, 1);
-    row->who = g_strdup(who);
-    row->recipe = g_strdup(recipe);
-    row->experiment = g_strdup(experiment);
-    g_ptr_array_add(join->receipt->rows, row);
-    g_hash_table_insert(join->rows, name, row);
-    return row;
-}
-
-static int compare_rows(gconstpointer a, gconstpointer b)
-{
-    const struct orch_receipt_row *x = *(struct orch_receipt_row *const *)a,
-                                  *y = *(struct orch_receipt_row *const *)b;
-    int order = g_strcmp0(x->who, y->who);
-    order = order ? order : g_strcmp0(x->recipe, y->recipe);
-    return order ? order : g_strcmp0(x->experiment, y->experiment);
-}
-
-/* One line of bounded length without control characters: it may quote a stranger's data. */
-static char *plain_line(char *line)
-{
-    char *hint = strstr(line, "\n  hint:"); /* what to do with a store of one's own */
-    if (hint)
-        *hint = 0;
-    if (strlen(line) > LINE_BYTES)
-        g_strlcpy(line + LINE_BYTES, "...", 4);
-    char *valid = g_utf8_make_valid(line, -1);
-    g_free(line);
-    return orch_text_line(valid);
-}
-
-static void add_problem(struct orch_join *join, char *line)
-{
-    line = plain_line(line);
-    if (join->receipt->problems->len < PROBLEMS_MAX)
-        g_ptr_array_add(join->receipt->problems, line);
-    else
-        g_free(line);
-}
-
-void orch_join_refuse(struct orch_join *join, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    join->receipt->refused++;
-    add_problem(join, g_strdup_vprintf(format, args));
-    va_end(args);
-}
 
 /* ---- begin and end ----------------------------------------------------------------------------
  */
@@ -138,7 +46,7 @@ struct orch_join *orch_join_begin(struct orch_store *store, const char *origin, 
     orch_hash_hurry();
     struct orch_join *join = g_new0(struct orch_join, 1);
     join->store = store;
-    join->receipt = new_receipt(origin);
+    join->receipt = store_receipt_new(origin);
     join->rows = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     join->objects = g_ptr_array_new_with_free_func(free_objects);
     join->apart = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
@@ -163,6 +71,15 @@ void orch_join_rollback(struct orch_join *join)
     free_join(join);
 }
 
+static int compare_rows(gconstpointer a, gconstpointer b)
+{
+    const struct orch_receipt_row *x = *(struct orch_receipt_row *const *)a,
+                                  *y = *(struct orch_receipt_row *const *)b;
+    int order = g_strcmp0(x->who, y->who);
+    order = order ? order : g_strcmp0(x->recipe, y->recipe);
+    return order ? order : g_strcmp0(x->experiment, y->experiment);
+}
+
 struct orch_receipt *orch_join_commit(struct orch_join *join, GError **error)
 {
     if (!store_join_digests(join, error)) {
@@ -174,7 +91,7 @@ struct orch_receipt *orch_join_commit(struct orch_join *join, GError **error)
         free_join(join);
         return NULL;
     }
-    for (guint i = 0; i < join->objects->len; i++) /* they may take long: nobody waits for them */
+    for (guint i = 0; i < join->objects->len; i++) /* after the commit: copying can be slow */
         store_join_objects(join, join->objects->pdata[i]);
     g_ptr_array_sort(join->receipt->rows, compare_rows);
     struct orch_receipt *receipt = g_steal_pointer(&join->receipt);
@@ -202,7 +119,7 @@ bool store_join_is_known(struct orch_join *join, const char *key, const char *di
     *out_taken = more > 0;
     *out_known = more > 0 && strcmp(text_at(s, 0), digest) == 0;
     if (*out_known)
-        row_of(join, text_at(s, 1), text_at(s, 2), text_at(s, 3))->known++;
+        store_receipt_row(join, text_at(s, 1), text_at(s, 2), text_at(s, 3))->known++;
     if (more > 0)
         sqlite3_reset(s);
     int64_t apart = 0;
@@ -215,8 +132,8 @@ bool store_join_is_known(struct orch_join *join, const char *key, const char *di
     return more >= 0;
 }
 
-/* Writes the run under `key` and looks whether its rows give the digest. `*out_fits` false: they
- * are taken back and the run is refused. */
+/* Writes the run under `key` and compares the digest of its rows. When it does not match, the rows
+ * are deleted, the run is refused and `*out_fits` is false. */
 static bool write_and_judge(struct orch_join *join, const struct orch_record *record,
                             const char *key, const char *digest, struct store_written *written,
                             bool *out_fits, GError **error)
@@ -230,16 +147,18 @@ static bool write_and_judge(struct orch_join *join, const struct orch_record *re
         g_propagate_error(error, problem);
         return false;
     }
+    g_autofree char *what = g_strdup_printf("run %s", record->key);
     if (ok)
         orch_join_refuse(join, "run %s: its rows give digest %.12s, it claims %.12s", record->key,
                          written->digest, digest);
     else
-        orch_join_refuse(join, "run %s: %s", record->key, problem->message);
+        orch_join_refuse_error(join, what, problem);
     g_clear_error(&problem);
     return store_unwrite_run(join->store, written, error);
 }
 
-/* The rows that stand under another key, as text: a record streams its points only once. */
+/* Serializes the run that was just written under a temporary key. The rows are read back because a
+ * record can stream its points only once. */
 static GString *text_of_written(struct orch_join *join, const struct store_written *written,
                                 const char *key, const char *digest, GError **error)
 {
@@ -289,9 +208,10 @@ static bool set_apart(struct orch_join *join, const struct orch_record *record, 
         store_join_set_apart(join, record->key, digest);
         *out = ORCH_JOINED_CONFLICT;
         join->receipt->conflicts++;
-        add_problem(join, g_strdup_printf("run %s: its key is here with another digest; the one "
-                                          "that came (%.12s) is set apart",
-                                          record->key, digest));
+        store_receipt_problem(
+            join, g_strdup_printf("run %s: its key is here with another digest; the one "
+                                  "that came (%.12s) is set apart",
+                                  record->key, digest));
     }
     g_string_free(text, TRUE);
     return ok;
@@ -310,7 +230,7 @@ static bool add_run(struct orch_join *join, const struct orch_record *record, co
         return true;
     *out = ORCH_JOINED_NEW;
     join->receipt->added++;
-    row_of(join, record->who, record->recipe, record->experiment)->added++;
+    store_receipt_row(join, record->who, record->recipe, record->experiment)->added++;
     return true;
 }
 
@@ -339,10 +259,10 @@ bool orch_join_run(struct orch_join *join, const struct orch_record *record, con
                     : add_run(join, record, digest, out, error);
 }
 
-/* ---- what stands beside runs ------------------------------------------------------------------
+/* ---- recipes, notes, forecasts, data sets -----------------------------------------------------
  */
 
-/* Did the last INSERT ... ON CONFLICT DO NOTHING add a row? */
+/* 1 when the last INSERT ... ON CONFLICT DO NOTHING added a row. */
 static int64_t added(const struct orch_join *join)
 {
     return sqlite3_changes(join->store->db) > 0;
@@ -375,10 +295,10 @@ static bool note_fits(const struct orch_note *note)
     return note->key && orch_key_is_valid(note->key) && note->target && *note->target &&
            store_note_kind_is_known(note->kind) && store_text_fits(note->target, STORE_NAME_MAX) &&
            store_text_fits(note->who, STORE_NAME_MAX) &&
-           store_text_fits(note->text, STORE_NOTE_MAX) && note->made_ns >= 0;
+           store_text_fits(note->text, STORE_NOTE_MAX);
 }
 
-/* It hides or restores a run that is here and is somebody else's. */
+/* Whether the note hides or restores a stored run of another author. */
 static bool is_foreign(struct orch_join *join, const struct orch_note *note, int64_t *out,
                        GError **error)
 {
@@ -394,6 +314,11 @@ bool orch_join_note(struct orch_join *join, const struct orch_note *note, GError
     if (!note_fits(note)) {
         orch_join_refuse(join, "note %.40s: its key, target, kind or text is none",
                          note->key ? note->key : "");
+        return true;
+    }
+    g_autofree char *fault = orch_bound_fault(ORCH_BOUNDED_MADE_NS, (double)note->made_ns);
+    if (fault) {
+        orch_join_refuse(join, "note %.40s: its %s", note->key, fault);
         return true;
     }
     int64_t foreign;
@@ -413,18 +338,42 @@ bool orch_join_note(struct orch_join *join, const struct orch_note *note, GError
     return true;
 }
 
+/* Why a number of the forecast is out of range, or NULL. NaN means unknown. The caller frees. */
+static char *forecast_fault(const struct orch_run_forecast *forecast)
+{
+    const struct {
+        enum orch_bounded which;
+        double value;
+    } numbers[] = {
+        {ORCH_BOUNDED_MADE_NS, (double)forecast->made_ns},
+        {ORCH_BOUNDED_P5, forecast->p5},
+        {ORCH_BOUNDED_P50, forecast->p50},
+        {ORCH_BOUNDED_P95, forecast->p95},
+    };
+    char *fault = NULL;
+    for (size_t i = 0; !fault && i < G_N_ELEMENTS(numbers); i++)
+        if (!isnan(numbers[i].value))
+            fault = orch_bound_fault(numbers[i].which, numbers[i].value);
+    return fault;
+}
+
 bool orch_join_forecast(struct orch_join *join, const struct orch_run_forecast *forecast,
                         GError **error)
 {
     const char *const texts[] = {forecast->fingerprint, forecast->machine, forecast->model,
                                  forecast->tier};
-    bool fits = texts[0] && texts[1] && texts[2] && forecast->made_ns >= 0 && forecast->run &&
-                orch_key_is_valid(forecast->run);
+    bool fits =
+        texts[0] && texts[1] && texts[2] && forecast->run && orch_key_is_valid(forecast->run);
     for (size_t i = 0; i < G_N_ELEMENTS(texts); i++)
         fits = fits && store_text_fits(texts[i], STORE_NAME_MAX);
     if (!fits) {
         orch_join_refuse(join, "forecast of run %.40s: a field of it is none",
                          forecast->run ? forecast->run : "");
+        return true;
+    }
+    g_autofree char *fault = forecast_fault(forecast);
+    if (fault) {
+        orch_join_refuse(join, "forecast of run %.40s: its %s", forecast->run, fault);
         return true;
     }
     if (!store_run(join->store, error,
@@ -449,7 +398,8 @@ bool orch_join_dataset(struct orch_join *join, struct orch_dataset *set, GError 
             g_propagate_error(error, problem);
             return false;
         }
-        orch_join_refuse(join, "data set %s: %s", wanted, problem->message);
+        g_autofree char *what = g_strdup_printf("data set %s", wanted);
+        orch_join_refuse_error(join, what, problem);
         g_clear_error(&problem);
         return true;
     }
@@ -457,15 +407,10 @@ bool orch_join_dataset(struct orch_join *join, struct orch_dataset *set, GError 
         return true;
     join->receipt->datasets++;
     if (strcmp(wanted, set->name) != 0)
-        g_ptr_array_add(join->receipt->remarks,
-                        plain_line(g_strdup_printf("data set '%s' is kept as '%s': other rows have "
-                                                   "its name here",
-                                                   wanted, set->name)));
+        g_ptr_array_add(
+            join->receipt->remarks,
+            store_receipt_line(g_strdup_printf("data set '%s' is kept as '%s': other rows have "
+                                               "its name here",
+                                               wanted, set->name)));
     return true;
-}
-
-void orch_join_count_artifact(struct orch_join *join, int64_t bytes)
-{
-    join->receipt->artifacts++;
-    join->receipt->artifact_bytes += bytes;
 }

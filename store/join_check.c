@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a run from elsewhere must be before it is written. The limits are far beyond what a run that
- * was recorded here can have; its digest decides the rest. */
+/* Checks a run from elsewhere before it is written. The limits are far beyond those of a run that
+ * is recorded locally; all else is verified by the digest. */
 #include "store/join_internal.h"
+
+#include "lib/base/json.h"
+#include "lib/wire/bounds.h"
 
 #include <math.h>
 #include <string.h>
-
-/* An exabyte: no artifact is larger, and a number as large can be said of none. */
-#define ARTIFACT_BYTES_MAX (INT64_C(1) << 60)
 
 enum { TEXT_MAX = 16 << 20, ROWS_MAX = 100000, RUN_TEXT_MAX = 48 << 20 };
 
@@ -19,7 +19,7 @@ bool store_text_fits(const char *text, size_t most)
     return length <= most && g_utf8_validate(text, (gssize)length, NULL);
 }
 
-/** Adds up the texts of a run; `fault` is the first that does not do. */
+/** Sums the bytes of a run's texts; `fault` describes the first invalid one. */
 struct tally {
     size_t bytes;
     char *fault;
@@ -46,31 +46,13 @@ static void add_name(struct tally *tally, const char *what, const char *name)
 
 static void add_head(struct tally *tally, const struct orch_record *r)
 {
-    const struct {
-        const char *what, *text;
-    } texts[] = {
-        {"recipe key", r->recipe_key},
-        {"recipe", r->recipe},
-        {"experiment", r->experiment},
-        {"plugin", r->plugin},
-        {"version", r->plugin_version},
-        {"build", r->build},
-        {"tree", r->source_tree},
-        {"commit", r->source_commit},
-        {"branch", r->source_branch},
-        {"remote", r->source_remote},
-        {"fingerprint", r->fingerprint},
-        {"place", r->where_key},
-        {"state", r->state},
-        {"machine", r->machine_key},
-        {"author", r->who},
-    };
-    for (size_t i = 0; i < G_N_ELEMENTS(texts); i++)
-        add(tally, texts[i].what, texts[i].text, STORE_NAME_MAX);
-    add(tally, "reason", r->reason, TEXT_MAX);
-    add(tally, "description of the machine", r->machine_facts, TEXT_MAX);
-    add(tally, "command line", r->argv, TEXT_MAX);
-    add(tally, "facts", r->facts, TEXT_MAX);
+    for (int i = 0; i < STORE_RUN_FIELD_COUNT; i++) {
+        const struct store_run_field *field = &store_run_fields[i];
+        bool is_short = field->kind == STORE_FIELD_NAME || field->kind == STORE_FIELD_TEXT;
+        if (store_field_is_text(field->kind))
+            add(tally, field->what, *(const char *const *)((const char *)r + field->in_record),
+                is_short ? STORE_NAME_MAX : TEXT_MAX);
+    }
 }
 
 static void add_rows(struct tally *tally, const struct orch_record *r)
@@ -102,31 +84,53 @@ static const char *count_fault(const struct orch_record *r)
         r->artifact_count > ROWS_MAX || r->metric_count > ROWS_MAX)
         return "it has more than 100000 rows of one kind";
     for (size_t i = 0; i < r->artifact_count; i++)
-        if (!r->artifacts[i].sha256 || !orch_sha256_is_valid(r->artifacts[i].sha256) ||
-            r->artifacts[i].bytes < 0 || r->artifacts[i].bytes > ARTIFACT_BYTES_MAX)
-            return "the digest or size of an artifact is none";
+        if (!r->artifacts[i].sha256 || !orch_sha256_is_valid(r->artifacts[i].sha256))
+            return "the digest of an artifact is none";
     return NULL;
 }
 
-static const char *number_fault(const struct orch_record *r)
+static char *facts_fault(const char *text)
 {
-    if (r->started_ns < 0 || r->ended_ns < 0)
-        return "its times are before 1970";
-    if (r->repeat < 0 || r->attempt < 0 || r->signal < 0)
-        return "its repeat, attempt or signal is negative";
-    if (isinf(r->wall_ms) || r->wall_ms < 0)
-        return "its duration is none";
-    return NULL;
+    if (!text || strnlen(text, TEXT_MAX + 1) > TEXT_MAX)
+        return NULL;
+    g_autoptr(json_t) facts = orch_json_parse(text, strlen(text), TEXT_MAX, NULL);
+    return orch_bound_facts_fault(facts);
+}
+
+/* Checks that the numbers are in range. A NaN wall time means unknown. */
+static char *number_fault(const struct orch_record *r)
+{
+    const struct {
+        enum orch_bounded which;
+        double value;
+    } numbers[] = {
+        {ORCH_BOUNDED_STARTED_NS, (double)r->started_ns},
+        {ORCH_BOUNDED_ENDED_NS, (double)r->ended_ns},
+        {ORCH_BOUNDED_REPEAT, r->repeat},
+        {ORCH_BOUNDED_ATTEMPT, r->attempt},
+        {ORCH_BOUNDED_EXIT_CODE, r->exit_code},
+        {ORCH_BOUNDED_SIGNAL, r->signal},
+        {ORCH_BOUNDED_WALL_MS, isnan(r->wall_ms) ? 0 : r->wall_ms},
+    };
+    char *fault = NULL;
+    for (size_t i = 0; !fault && i < G_N_ELEMENTS(numbers); i++)
+        fault = orch_bound_fault(numbers[i].which, numbers[i].value);
+    for (size_t i = 0; !fault && i < r->artifact_count; i++)
+        fault = orch_bound_fault(ORCH_BOUNDED_BYTES, (double)r->artifacts[i].bytes);
+    fault = fault ? fault : facts_fault(r->facts);
+    return fault ? fault : facts_fault(r->machine_facts);
 }
 
 char *store_record_fault(const struct orch_record *record)
 {
-    const char *fault = number_fault(record);
-    fault = fault ? fault : count_fault(record);
+    const char *fault = count_fault(record);
     if (!fault && (!record->state || !*record->state))
         fault = "it has no state";
     if (fault)
         return g_strdup(fault);
+    g_autofree char *number = number_fault(record);
+    if (number)
+        return g_strdup_printf("its %s", number);
     struct tally tally = {0};
     add_head(&tally, record);
     add_rows(&tally, record);

@@ -2,10 +2,10 @@
 /*
  * The digest of the whole store before and after a join, for its receipt.
  *
- * It costs a look at every run, so both are computed in one: runs and those set apart are added,
- * never changed or removed, and what a join added has higher numbers than what was there. The
- * last join's digest is kept with the extent that it is of, for receipts alone: 'orch db info'
- * always reads it anew.
+ * Computing it reads every run, so both are computed in one pass: runs and conflicts are added but
+ * never changed or removed, and rows that a join added have larger ids than those before. The
+ * digest of the last join is cached together with the extent of the store that it covers. Only
+ * receipts use the cache; 'orch db info' always computes the digest anew.
  */
 #include "store/join_internal.h"
 
@@ -58,7 +58,8 @@ void store_join_set_apart(struct orch_join *join, const char *key, const char *d
     g_hash_table_add(join->apart, pair_text(key, digest));
 }
 
-/* As orch_store_digest_all, and besides without what this join added. */
+/* Computes the digest as orch_store_digest_all does, and also the one without the rows that this
+ * join added. */
 static bool read_both(struct orch_join *join, char before[ORCH_SHA256_CHARS],
                       char after[ORCH_SHA256_CHARS], GError **error)
 {

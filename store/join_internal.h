@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the files of the join share: the join under way, reading runs by column, and the other
- * store's file. */
+/* Shared by the files of the join: the join in progress, reading runs by column, and opening the
+ * other store's file. */
 #ifndef ORCH_STORE_JOIN_INTERNAL_H
 #define ORCH_STORE_JOIN_INTERNAL_H
 
@@ -11,55 +11,68 @@ struct orch_join {
     struct orch_store *store;
     struct orch_receipt *receipt;
     GHashTable *rows;   /* "who\nrecipe\nexperiment" -> struct orch_receipt_row * of the receipt */
-    GPtrArray *objects; /* struct store_objects *: copied when the rows are safe */
-    bool has_begun;     /* to change the set of runs: what follows was read before */
-    int64_t last_run;   /* the highest number of a run */
+    GPtrArray *objects; /* struct store_objects *: copied after the rows are committed */
+    bool has_begun;   /* the set of runs has been changed; the fields below were read before that */
+    int64_t last_run; /* the largest run id */
     int64_t apart_before;
-    GHashTable *apart; /* "KEY DIGEST\n" of what this join set apart */
+    GHashTable *apart; /* "KEY DIGEST\n" of each conflict that this join added */
 };
 
 /** Artifact bytes beside another store. */
 struct store_objects {
-    char *folder; /* its objects/ */
+    char *folder; /* its folder objects/ */
     int64_t limit;
 };
 
 /* ---- join.c -----------------------------------------------------------------------------------
  */
 
-/** Is a pair here, as a run or set apart? Counts it as known when it is. `*out_taken`: another
- * digest has the key. */
+/** Checks whether a pair is stored, as a run or a conflict, and counts it as known if it is.
+ * `*out_taken` is true when the key is stored with another digest. */
 bool store_join_is_known(struct orch_join *join, const char *key, const char *digest,
                          bool *out_known, bool *out_taken, GError **error);
+
+/* ---- join_receipt.c ---------------------------------------------------------------------------
+ */
+
+struct orch_receipt *store_receipt_new(const char *origin);
+/** The receipt row of these runs, created when missing. Owned by the receipt. */
+struct orch_receipt_row *store_receipt_row(struct orch_join *join, const char *who,
+                                           const char *recipe, const char *experiment);
+/** Makes one line of bounded length without control characters from `line`, which may quote
+ * untrusted data. Takes ownership of `line`; the caller frees the result. */
+char *store_receipt_line(char *line);
+/** Adds a line about an item that was not stored. Takes ownership of it. */
+void store_receipt_problem(struct orch_join *join, char *line);
 
 /* ---- join_digest.c ----------------------------------------------------------------------------
  */
 
-/** To be called before a run is added or set apart, each time. */
+/** Must be called each time before a run or conflict is added. */
 bool store_join_will_change(struct orch_join *join, GError **error);
 void store_join_set_apart(struct orch_join *join, const char *key, const char *digest);
-/** The receipt's digests before and after, and the number of runs set apart. */
+/** Fills the receipt's digests before and after, and the number of conflicts. */
 bool store_join_digests(struct orch_join *join, GError **error);
 
 /* ---- join_store.c -----------------------------------------------------------------------------
  */
 
-/** Another file of the same store (a shard): private notes come along, and of runs only those that
- * it wrote after number `after` are looked at; 0: all. */
+/** A shard, which is another file of the same store. Private notes are joined too, and only runs
+ * with an id larger than `after` in that file are considered (0: all). */
 struct store_join_part {
     int64_t after;
-    int64_t last; /* out: the largest number there was to look at, or 0 */
+    int64_t last; /* out: the largest id in that file, or 0 */
 };
-/** orch_join_store; `part` NULL: of another store. */
+/** Like orch_join_store; `part` is NULL when the file is another store. */
 bool store_join_part(struct orch_join *join, const char *path, int64_t artifact_bytes,
                      struct store_join_part *part, GError **error);
 
 /* ---- join_check.c -----------------------------------------------------------------------------
  */
 
-/** Why a record from elsewhere cannot be taken, or NULL. The caller frees. */
+/** The reason why a record from elsewhere is refused, or NULL. The caller frees. */
 char *store_record_fault(const struct orch_record *record);
-/** A text that may be absent, of at most `most` bytes, UTF-8. */
+/** True for NULL and for valid UTF-8 of at most `most` bytes. */
 bool store_text_fits(const char *text, size_t most);
 
 #define STORE_NAME_MAX (64 << 10)
@@ -69,56 +82,61 @@ bool store_text_fits(const char *text, size_t most);
 /* ---- join_objects.c ---------------------------------------------------------------------------
  */
 
-/** Copies the artifacts that runs here name and that lie there; troubles become lines. */
+/** Copies the artifacts that stored runs name and that `objects` contains. Failures become lines of
+ * the receipt. */
 void store_join_objects(struct orch_join *join, const struct store_objects *objects);
 
 /* ---- reader.c ---------------------------------------------------------------------------------
  */
 
-/** Reads runs by column as records, in rising order of their numbers: a cursor for each table,
- * which seeks only where runs are left out. Types, texts and ranges are checked: nothing is
- * believed. */
+/** Reads runs by column as records, by ascending id. There is one cursor for each table, which
+ * seeks only where runs are skipped. The input is untrusted: types, texts and ranges are
+ * checked. */
 struct store_reader;
 struct store_reader *store_reader_new(struct orch_store *from);
 void store_reader_free(struct store_reader *reader);
-/** The most bytes of texts that may be read, and why a reader stops when it is more. */
+/** Limits the total bytes of texts; a reader stops with an error beyond it. */
 void store_reader_limit(struct store_reader *reader, int64_t bytes);
 
 enum store_read {
-    STORE_READ_RUN,     /* `*out` is the run: valid until the next call; its points stream once */
-    STORE_READ_REFUSED, /* store_reader_fault says why */
+    STORE_READ_RUN,     /* `*out` is the run, valid until the next call; its points stream once
+                         */
+    STORE_READ_REFUSED, /* store_reader_fault has the reason */
     STORE_READ_FAILED,  /* the file cannot be read any further: `error` is set */
 };
 enum store_read store_reader_run(struct store_reader *reader, int64_t run_id,
                                  struct orch_record **out, char digest[ORCH_SHA256_CHARS],
                                  GError **error);
-/** Why the last run was refused (also while its points streamed). Borrowed. */
+/** The reason why the last run was refused (also while its points were streamed). Borrowed. */
 const char *store_reader_fault(const struct store_reader *reader);
-/** Forgets the texts that it gave out. */
+/** The name of the last run for messages: "run KEY", or "run number N" when its key cannot be read.
+ * The caller frees. */
+char *store_reader_called(const struct store_reader *reader);
+/** Frees the texts that the reader returned. */
 void store_reader_forget(struct store_reader *reader);
-/** Lets go of the rows: the tables may be written to. */
+/** Resets the cursors, so that the tables can be written to. */
 void store_reader_rest(struct store_reader *reader);
 
-/** A column of text into `*out`, which lives until the next run: false when it is none, is not
- * UTF-8, holds a NUL, or is beyond the limit. NULL only where `may_be_null`. */
+/** Reads a text column into `*out`, which lives until the next run. False when it is not a text, is
+ * not UTF-8, contains a NUL or exceeds the limit. NULL is accepted only with `may_be_null`. */
 bool store_reader_text(struct store_reader *reader, sqlite3_stmt *s, int column, bool may_be_null,
                        const char **out);
 
 /* ---- foreign.c --------------------------------------------------------------------------------
  */
 
-/** A file that somebody else made, open for reading, all of one moment. */
+/** A file made by another user, open for reading in one transaction. */
 struct store_foreign {
     struct orch_store *store;
     int64_t bytes;      /* its size */
-    int64_t steps_left; /* that SQLite may take */
+    int64_t steps_left; /* number of steps that SQLite may still take */
 };
-/** Opens it with defensive settings and compares its tables with those of `ours`. `out` must stay
- * where it is until it is closed. */
+/** Opens the file with defensive settings and compares its tables with those of `ours`. SQLite
+ * keeps a pointer to `out`, which must not move until it is closed. */
 bool store_foreign_open(struct orch_store *ours, const char *path, struct store_foreign *out,
                         GError **error);
 void store_foreign_close(struct store_foreign *foreign);
-/** Is the last failure one of the row that was read, and not of the whole? */
+/** True when the last failure concerns only the row that was read, and not the whole file. */
 bool store_foreign_is_damage(const struct orch_store *store);
 
 #endif

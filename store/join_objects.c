@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Artifact bytes that lie beside another store: copied under the name that their content has, when
- * a run here names them. Whatever else the folder holds is not looked at. */
+/* Copies artifact bytes from beside another store when a run in this store references them. They
+ * are stored under the digest of their content. Other files in the folder are ignored. */
 #include "store/join_internal.h"
 
 #include "lib/base/below.h"
@@ -31,8 +31,9 @@ static void join_object(struct orch_join *join, int folder, const char *name, co
     GError *problem = NULL;
     int64_t bytes;
     bool fits;
+    g_autofree char *what = g_strdup_printf("artifact %s", sha256);
     if (!orch_store_put_object_at(join->store, folder, name, sha256, &bytes, &fits, &problem))
-        orch_join_refuse(join, "artifact %s: %s", sha256, problem->message);
+        orch_join_refuse_error(join, what, problem);
     else if (!fits)
         orch_join_refuse(join, "artifact %s: its bytes have another digest", sha256);
     else

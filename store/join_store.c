@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Joining another store's file.
+ * Joins another store's file.
  *
- * Keys and digests are compared first, so runs that are here are never read; the others are read
- * in the order of their numbers (reader.c) and offered like runs from anywhere else. What is local
- * to the other store stays there: trials under way, claims, models, private notes.
+ * Keys and digests are compared first, so known runs are never read. The others are read in the
+ * order of their ids (reader.c) and joined like runs from any other source. Local data of the other
+ * store is ignored: running trials, claims, predictors, private notes.
  */
 #include "store/join_internal.h"
 #include "store/owner.h"
@@ -23,13 +23,13 @@ struct joining {
     struct store_join_part *part;
     struct store_foreign foreign;
     struct store_reader *reader;
-    GHashTable *purged; /* numbers of runs whose points are gone there */
-    GArray *wanted;     /* int64_t: numbers of runs that are not here */
-    bool has_forecasts; /* of anything */
+    GHashTable *purged; /* ids of runs whose points were purged there */
+    GArray *wanted;     /* int64_t: ids of runs that are not stored here */
+    bool has_forecasts; /* true when it has any forecasts */
 };
 
-/* Steps a statement of the other file. 1 a row, 0 the end or (said as a problem) damage, -1 fails
- * as a whole. */
+/* Steps a statement of the other file. Returns 1 for a row, 0 at the end or at damage (which
+ * becomes a line of the receipt), and -1 when the whole join fails. */
 static int step(struct joining *j, sqlite3_stmt *s, const char *what, GError **error)
 {
     GError *problem = NULL;
@@ -57,10 +57,10 @@ static bool text(struct joining *j, sqlite3_stmt *s, int column, const char **ou
     return store_reader_text(j->reader, s, column, true, out);
 }
 
-/* What is done with a row of theirs; false fails as a whole. */
+/* Processes a row of the other file; false fails the whole join. */
 typedef bool (*take_fn)(struct joining *j, sqlite3_stmt *row, GError **error);
 
-/* Takes each row; NULL is a statement that could not be made. */
+/* Calls `take` for each row. `s` is NULL when the statement could not be prepared. */
 static bool each_row(struct joining *j, sqlite3_stmt *s, const char *what, take_fn take,
                      GError **error)
 {
@@ -75,7 +75,7 @@ static bool each_row(struct joining *j, sqlite3_stmt *s, const char *what, take_
     return more == 0;
 }
 
-/* ---- which runs -------------------------------------------------------------------------------
+/* ---- selection of runs ------------------------------------------------------------------------
  */
 
 static bool read_purged(struct joining *j, GError **error)
@@ -110,7 +110,7 @@ static bool look_at_pair(struct joining *j, sqlite3_stmt *s, int64_t id, GError 
     return true;
 }
 
-/* Reads pairs from `*from` on; stops at damage with `*from` behind the last that could be read. */
+/* Reads pairs from id `*from` on. At damage it stops with `*from` after the last readable id. */
 static int read_pairs(struct joining *j, int64_t *from, GError **error)
 {
     sqlite3_stmt *s = store_statement(
@@ -122,7 +122,7 @@ static int read_pairs(struct joining *j, int64_t *from, GError **error)
     while ((more = store_step(j->foreign.store, s, NULL)) > 0) {
         int64_t id = sqlite3_column_int64(s, 0);
         store_reader_forget(j->reader);
-        if (id < *from || id == INT64_MAX) /* pages in a circle */
+        if (id < *from || id == INT64_MAX) /* pages reference each other in a circle */
             break;
         *from = id + 1;
         if (j->part)
@@ -134,7 +134,7 @@ static int read_pairs(struct joining *j, int64_t *from, GError **error)
     return more == 0 ? 1 : 0;
 }
 
-/* The runs of a page that cannot be read are leapt over, in growing steps. */
+/* Lists the runs. Unreadable pages are skipped in growing steps. */
 static bool list_runs(struct joining *j, GError **error)
 {
     int64_t from = j->part && j->part->after > 0 ? j->part->after + 1 : INT64_MIN, leap = 1;
@@ -212,8 +212,8 @@ static bool join_one(struct joining *j, int64_t id, GError **error)
     if (read == STORE_READ_FAILED)
         return false;
     if (read == STORE_READ_REFUSED) {
-        orch_join_refuse(j->join, "run number %" G_GINT64_FORMAT ": %s", id,
-                         store_reader_fault(j->reader));
+        g_autofree char *called = store_reader_called(j->reader);
+        orch_join_refuse(j->join, "%s: %s", called, store_reader_fault(j->reader));
         return true;
     }
     return orch_join_run(j->join, record, digest, &joined, error) &&
@@ -232,7 +232,7 @@ static bool join_runs(struct joining *j, GError **error)
     return true;
 }
 
-/* ---- runs that were set apart there -----------------------------------------------------------
+/* ---- conflicts --------------------------------------------------------------------------------
  */
 
 static bool join_record(struct joining *j, const char *key, const char *digest, GError **error)
@@ -358,7 +358,7 @@ static bool take_private_note(struct joining *j, sqlite3_stmt *row, GError **err
     return true;
 }
 
-/* Another part of this very store: what is private stays private, and is here as well. */
+/* Joins the private notes from another file of the same store; they stay private. */
 static bool join_private_notes(struct joining *j, GError **error)
 {
     sqlite3_stmt *s = store_statement(
@@ -373,11 +373,12 @@ static bool join_dataset(struct joining *j, int64_t id, const char *name, const 
                          GError **error)
 {
     GError *problem = NULL;
-    /* a value takes two bytes at least */
+    /* a value takes at least two bytes */
     struct orch_dataset *set =
         store_dataset_read(j->foreign.store, id, j->foreign.bytes / 2, &problem);
     if (!set) {
-        orch_join_refuse(j->join, "data set %s: %s", name, problem->message);
+        g_autofree char *what = g_strdup_printf("data set %s", name);
+        orch_join_refuse_error(j->join, what, problem);
         g_clear_error(&problem);
         return true;
     }
@@ -412,7 +413,7 @@ static bool join_datasets(struct joining *j, GError **error)
         "data sets", take_dataset, error);
 }
 
-/* ---- the whole --------------------------------------------------------------------------------
+/* ---- entry points -----------------------------------------------------------------------------
  */
 
 static bool is_same_file(const char *a, const char *b)

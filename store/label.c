@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Tags and names of runs. Both are notes, so a run never changes, and which hold follows from the
- * set of notes alone, in whatever order they came (STORE_TAG_HOLDS, STORE_NAME_OF). */
+/* Tags and names of runs. Both are notes, so a run never changes. Which of them are in effect
+ * depends only on the set of notes, not on the order of their arrival (STORE_TAG_HOLDS,
+ * STORE_NAME_OF). */
 #include "store/internal.h"
 
 #include "lib/base/error.h"
@@ -39,7 +40,7 @@ char *orch_store_name(struct orch_store *store, const char *run_key, GError **er
     return name;
 }
 
-/* Of the tags `text` that hold: how many are public and by the name that the user goes by. */
+/* SQL: counts the tags `text` of a run that are in effect; callers add conditions. */
 #define COUNT_HELD                                                                                 \
     "SELECT count(*) FROM note n WHERE n.target = ?1 AND n.text = ?2 AND " STORE_TAG_HOLDS("n")
 

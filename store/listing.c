@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The order of all runs is decided on ids alone, once; a page of it is then read by id. Paging by
- * OFFSET would sort a hundred thousand runs again for each page.
+ * The order of all runs is computed once, as a list of ids; a page of it is then read by id. Paging
+ * by OFFSET would sort a hundred thousand runs again for each page.
  */
 #include "store/listing.h"
 #include "store/internal.h"
@@ -13,24 +13,24 @@
 
 enum { COLUMNS_MAX = 64, NAMES_MAX = 2000 };
 
-/* Everything but the repeat and the seed, as one text that is equal for repeats. */
+/* SQL: everything but the repeat and the seed, as one text that is equal for repeats of a cell. */
 #define SQL_CELL                                                                                   \
     "(coalesce(r.recipe, '') || ' ' || coalesce(r.experiment, '') || ' ' || coalesce(r.plugin, "   \
     "'') || (SELECT coalesce(group_concat(c.pair, ''), '') FROM (SELECT ' ' || p.name || '=' ||"   \
     " p.value AS pair FROM param p WHERE p.run = r.id AND p.name <> 'seed' ORDER BY p.name) c))"
 
-/* Columns that conditions do not have. */
+/* Columns that conditions do not have, or that are shown differently. */
 static const struct {
     const char *name, *sql;
 } OWN[] = {
-    {"seed", "printf('%llu', r.seed)"}, /* the 64 bits without a sign */
+    {"seed", "printf('%llu', r.seed)"}, /* as an unsigned 64-bit number */
     {"setting",
      "CASE WHEN json_valid(r.facts) THEN coalesce(json_extract(r.facts, '$.coords'), '{}') END"},
     {"cell", SQL_CELL},
     {"reason", "r.reason"},
     {"dirty", "s.dirty"},
     {"plugin_version", "r.plugin_version"},
-    {"where", "r.where_key"},
+    {"device_key", "r.where_key"},
 };
 
 static bool find_column(const char *text, struct store_column *out, GError **error)
@@ -51,7 +51,7 @@ static bool find_column(const char *text, struct store_column *out, GError **err
     return false;
 }
 
-/* As find_column, but the seed by its number, not by its text. */
+/* Like find_column, but sorts the seed as a number and not as text. */
 static bool find_order(const char *text, struct store_column *out, GError **error)
 {
     return strcmp(text, "seed") == 0 ? store_column_of(text, out) : find_column(text, out, error);
@@ -72,7 +72,7 @@ static sqlite3_stmt *prepare(struct orch_store *store, const char *sql, GError *
     return s;
 }
 
-/* ---- which, in which order --------------------------------------------------------------------
+/* ---- selection and order ----------------------------------------------------------------------
  */
 
 static char *listing_sql(const struct orch_listing *listing, const struct store_column *sort)
@@ -120,7 +120,7 @@ GArray *orch_store_listing(struct orch_store *store, const struct orch_listing *
     return NULL;
 }
 
-/* ---- columns of some --------------------------------------------------------------------------
+/* ---- columns of selected runs -----------------------------------------------------------------
  */
 
 static char *ids_text(const int64_t *ids, size_t count)
@@ -219,7 +219,7 @@ static void add_name(GPtrArray *names, const char *kind, char *name, char *unit,
     g_ptr_array_add(names, known);
 }
 
-/* The unit that the newest run's plugin declared. */
+/* Looks up the unit and direction that were declared for a metric or result. */
 static bool look_up_unit(struct orch_store *store, struct orch_known_name *name, GError **error)
 {
     bool is_metric = strcmp(name->kind, "metric") == 0;
@@ -265,7 +265,7 @@ GPtrArray *orch_store_known_names(struct orch_store *store, GError **error)
     for (size_t i = 0; (column = store_column_name(i)) != NULL; i++)
         add_name(names, "column", g_strdup(column),
                  strcmp(column, "wall_s") == 0 ? g_strdup("s") : NULL, NULL);
-    for (size_t i = 1; i < G_N_ELEMENTS(OWN); i++) /* the seed is a condition's, too */
+    for (size_t i = 1; i < G_N_ELEMENTS(OWN); i++) /* without the seed, a column of conditions */
         add_name(names, "column", g_strdup(OWN[i].name), NULL, NULL);
     bool ok = true;
     for (size_t i = 0; ok && i < G_N_ELEMENTS(scopes); i++)
@@ -353,7 +353,7 @@ struct orch_thin *orch_store_thin_series(struct orch_store *store, int64_t run_i
                                          int64_t from, int64_t to, unsigned buckets,
                                          char **out_unit, GError **error)
 {
-    /* a metric that changed its unit in the middle has several ids, of which a run has one */
+    /* a metric whose unit changed over time has several ids, of which a run uses one */
     static const char find[] =
         "SELECT n.id, n.unit FROM metric_name n WHERE n.name = ?1"
         " AND EXISTS (SELECT 1 FROM metric m WHERE m.run = ?2 AND m.name_id = n.id) LIMIT 1";
@@ -388,7 +388,7 @@ struct orch_thin *orch_store_thin_series(struct orch_store *store, int64_t run_i
     return thin;
 }
 
-/* ---- the group --------------------------------------------------------------------------------
+/* ---- shares of the members --------------------------------------------------------------------
  */
 
 static void free_share(gpointer data)
@@ -404,8 +404,8 @@ GPtrArray *orch_store_shares(struct orch_store *store, GError **error)
 {
     sqlite3_stmt *s = store_statement(
         store,
-        "SELECT r.recipe, r.experiment, r.who, count(*), sum(r.state IN " STORE_SPARING "),"
-        " count(DISTINCT CASE WHEN r.state IN " STORE_SPARING " THEN r.fingerprint END),"
+        "SELECT r.recipe, r.experiment, r.who, count(*), sum(r.state IN " STORE_REUSED_STATES "),"
+        " count(DISTINCT CASE WHEN r.state IN " STORE_REUSED_STATES " THEN r.fingerprint END),"
         " max(r.ended), total(r.wall_ms) / 1000.0 FROM run r WHERE r.id NOT IN " STORE_HIDDEN
         " GROUP BY r.recipe, r.experiment, r.who ORDER BY r.recipe, r.experiment, r.who"
         " LIMIT 10000",

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* The table also holds the schema's version: names of ours begin with a word and a dot. */
+/* The table meta also holds the schema version; keys set here begin with a word and a dot. */
 
 char *orch_store_remembered(struct orch_store *store, const char *name, GError **error)
 {

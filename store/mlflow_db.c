@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* MLflow's SQLite database. It is a stranger's file: opened read-only on a connection of its own,
- * with views and triggers off and nothing of its schema trusted; its tables must be plain ones;
- * texts, rows and SQLite's steps are bounded. */
+/* Reads MLflow's SQLite database as untrusted input: on a read-only connection of its own, with
+ * views and triggers off and trusted_schema off. Its tables must be ordinary ones, and texts, rows
+ * and SQLite's steps are bounded. */
 #include "store/imported.h"
 
 #include "lib/base/error.h"
 
+#include <limits.h>
 #include <math.h>
 #include <sqlite3.h>
 #include <string.h>
+#include <sys/stat.h>
 
-enum { STEPS_A_CALL = 1000000, CALLS_MAX = 20000, RUNS_MAX = 100000 };
+enum { STEPS_A_CALL = 1000000, SPARE_CALLS = 100, STEPS_A_BYTE = 100, RUNS_MAX = 100000 };
 
 static int count_steps(void *ctx)
 {
@@ -52,7 +54,7 @@ static sqlite3 *open_stranger(const char *path, GError **error)
     return db;
 }
 
-/* Of the five tables none is virtual, and none is missing. */
+/* True when all five tables exist and none of them is virtual. */
 static bool tables_are_plain(sqlite3 *db, const char *path, GError **error)
 {
     sqlite3_stmt *s = NULL;
@@ -77,10 +79,10 @@ static const char *text_of(sqlite3_stmt *s, int column)
     return text ? text : "";
 }
 
-static int64_t ns_of_ms(sqlite3_stmt *s, int column)
+static int64_t ns_of_ms(struct orch_imported_run *run, enum orch_bounded which, sqlite3_stmt *s,
+                        int column)
 {
-    int64_t ms = sqlite3_column_int64(s, column);
-    return ms > 0 && ms < INT64_C(9000000000000) ? ms * 1000000 : 0;
+    return orch_imported_ns(run, which, sqlite3_column_double(s, column), 1e6);
 }
 
 static enum orch_verdict verdict_of(const char *status)
@@ -100,13 +102,13 @@ static enum orch_verdict verdict_of(const char *status)
 static void add_run(GPtrArray *runs, GHashTable *by_id, sqlite3_stmt *s)
 {
     struct orch_imported_run *run = orch_imported_run_new("mlflow", text_of(s, 0));
-    run->name = g_strdup(text_of(s, 1));
-    run->status = g_strdup(text_of(s, 2));
+    orch_imported_say(&run->name, text_of(s, 1));
+    orch_imported_say(&run->status, text_of(s, 2));
     run->verdict = verdict_of(run->status);
-    run->started_ns = ns_of_ms(s, 3);
-    run->ended_ns = ns_of_ms(s, 4);
-    run->user = g_strdup(text_of(s, 5));
-    run->experiment = g_strdup(text_of(s, 6));
+    run->started_ns = ns_of_ms(run, ORCH_BOUNDED_STARTED_NS, s, 3);
+    run->ended_ns = ns_of_ms(run, ORCH_BOUNDED_ENDED_NS, s, 4);
+    orch_imported_say(&run->user, text_of(s, 5));
+    orch_imported_say(&run->experiment, text_of(s, 6));
     g_ptr_array_add(runs, run);
     g_hash_table_insert(by_id, run->id, run);
 }
@@ -124,7 +126,8 @@ static void add_tag(struct orch_imported_run *run, sqlite3_stmt *s)
 static void add_metric(struct orch_imported_run *run, sqlite3_stmt *s)
 {
     bool is_nan = sqlite3_column_int(s, 5);
-    orch_imported_point(run, text_of(s, 1), sqlite3_column_int64(s, 4), ns_of_ms(s, 3),
+    orch_imported_point(run, text_of(s, 1), sqlite3_column_int64(s, 4),
+                        ns_of_ms(run, ORCH_BOUNDED_TIME_NS, s, 3),
                         is_nan ? (double)NAN : sqlite3_column_double(s, 2));
 }
 
@@ -172,7 +175,9 @@ static bool read_runs(sqlite3 *db, const char *path, GPtrArray *runs, GHashTable
 
 bool orch_mlflow_db_read(const char *path, GPtrArray *runs, GPtrArray *warnings, GError **error)
 {
-    int left = CALLS_MAX;
+    struct stat info;
+    int64_t bytes = stat(path, &info) == 0 ? info.st_size : 0;
+    int left = (int)MIN(SPARE_CALLS + bytes / STEPS_A_CALL * STEPS_A_BYTE, INT_MAX);
     sqlite3 *db = open_stranger(path, error);
     if (!db)
         return false;

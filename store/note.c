@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What may be said about a run after it ended: notes, tags, tombstones; recipes' texts; and purge,
- * the one way to drop points and artifacts here. */
+/* Additions to a run after it ended (notes, tags, tombstones), the texts of recipes, and purge, the
+ * only way to delete points and artifact references here. */
 #include "store/internal.h"
 
 #include "lib/base/error.h"
@@ -14,7 +14,7 @@ bool orch_store_put_recipe(struct orch_store *store, const char *key, const char
     if (!store_get_int(store, &known, 0, error, "SELECT 1 FROM recipe WHERE key = ?", "t", key))
         return false;
     if (known)
-        return true; /* without waiting for the lock */
+        return true; /* known without taking the write lock */
     if (!store_begin(store, error))
         return false;
     if (store_run(store, error,
@@ -26,7 +26,7 @@ bool orch_store_put_recipe(struct orch_store *store, const char *key, const char
     return false;
 }
 
-/* The number of a run; 0 with ORCH_ERROR_NOT_FOUND. */
+/* The id of a run; 0 with ORCH_ERROR_NOT_FOUND. */
 static int64_t run_number(struct orch_store *store, const char *key, GError **error)
 {
     int64_t id;
@@ -38,9 +38,9 @@ static int64_t run_number(struct orch_store *store, const char *key, GError **er
     return id;
 }
 
-/* A tombstone (or its undoing) of one's own run carries the name that the run has, an older one
- * perhaps: by that alone every store knows that its author hid it. NULL: the run is somebody
- * else's. The caller frees. */
+/* The author's name as recorded in the user's own run, perhaps an older name of the user. A
+ * tombstone or restored note carries it, because other stores recognise the author by that name
+ * alone. NULL when the run has another author. The caller frees. */
 static char *own_name(struct orch_store *store, const char *run_key)
 {
     sqlite3_stmt *s = store_statement(store, "SELECT who FROM run WHERE key = ?", NULL);
@@ -64,7 +64,7 @@ bool store_note_kind_hides(const char *kind)
     return strcmp(kind, "tombstone") == 0 || strcmp(kind, "restored") == 0;
 }
 
-/* Kinds of which the last word counts, and those that they are compared with. */
+/* The kinds that a note of this kind competes with; the newest of them takes effect. */
 static const char *rivals_of(const char *kind)
 {
     static const struct {
@@ -80,8 +80,7 @@ static const char *rivals_of(const char *kind)
     return NULL;
 }
 
-/* Now; where the last word counts, later than all that was said before, also when a clock was fast.
- */
+/* The time of a new note: now, or later than all competing notes when the clock of one was fast. */
 static bool made_at(struct orch_store *store, const char *run_key, const char *kind, int64_t *out,
                     GError **error)
 {
@@ -90,7 +89,7 @@ static bool made_at(struct orch_store *store, const char *run_key, const char *k
     const char *rivals = rivals_of(kind);
     if (!rivals)
         return true;
-    /* of names and what hides, others' notes without effect do not push the time */
+    /* notes by others that have no effect on names and hiding are ignored */
     if (!store_get_int(store, &last, 0, error,
                        "SELECT max(n.made) FROM note n JOIN run r ON r.key = n.target"
                        " WHERE n.target = ?1 AND instr(?2, n.kind) AND (n.kind IN ('tag', 'untag')"
@@ -112,7 +111,7 @@ static bool insert_note(struct orch_store *store, const char *run_key, const cha
     bool hides = store_note_kind_hides(kind);
     g_autofree char *own = hides ? own_name(store, run_key) : NULL;
     if (hides && !own)
-        is_public = false; /* one cannot hide others' runs but for oneself */
+        is_public = false; /* other authors' runs can be hidden only in this store */
     return store_run(store, error,
                      "INSERT INTO note(key, target, kind, public, text, who, made)"
                      " VALUES(?, ?, ?, ?, ?, ?, ?)",
@@ -137,7 +136,7 @@ bool orch_store_note(struct orch_store *store, const char *run_key, const char *
     return false;
 }
 
-/* ---- what hides a run ---------------------------------------------------------------------------
+/* ---- hidden runs --------------------------------------------------------------------------------
  */
 
 #define HIDING                                                                                     \
@@ -171,7 +170,7 @@ struct orch_hidden *orch_store_hidden(struct orch_store *store, const char *run_
     return hidden;
 }
 
-/* Undoes what hides it here, and for everybody when it is one's own. */
+/* Undoes the private tombstones, and the public ones when the run is the user's own. */
 static bool restore(struct orch_store *store, const char *run_key, const char *text, GError **error)
 {
     g_autofree char *own = own_name(store, run_key);

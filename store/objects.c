@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Artifact bytes, by content: objects/ab/cdef... beside the store.
+ * Artifact bytes, stored by content in objects/ab/cdef... beside the store.
  *
- * Copied into a temporary file while they are hashed, so name and bytes agree even if the source
- * changes meanwhile; on disk before they get their name; then renamed, so any number of writers may
- * bring the same bytes at once.
+ * They are hashed while they are copied to a temporary file, so name and content agree even if the
+ * source changes meanwhile. The file is synced before it is renamed, and any number of writers may
+ * store the same bytes at once.
  */
 #include "store/owner.h"
 
@@ -12,6 +12,7 @@
 #include "lib/base/error.h"
 #include "lib/base/file.h"
 #include "lib/base/sha256.h"
+#include "lib/base/write_all.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -46,21 +47,7 @@ char *orch_store_object_path(struct orch_store *store, const char *sha256)
     return g_build_filename(store->folder, path, NULL);
 }
 
-static bool write_whole(int fd, const uint8_t *bytes, size_t length)
-{
-    while (length) {
-        ssize_t n = write(fd, bytes, length);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return false;
-        bytes += n;
-        length -= (size_t)n;
-    }
-    return true;
-}
-
-/* Copies and hashes; says on failure which of the two files it was. */
+/* Copies and hashes; `*out_reading` says on failure whether the source or the target failed. */
 static bool copy_hashed(int from, int to, char out_sha256[ORCH_SHA256_CHARS], int64_t *out_bytes,
                         bool *out_reading)
 {
@@ -80,7 +67,7 @@ static bool copy_hashed(int from, int to, char out_sha256[ORCH_SHA256_CHARS], in
             break;
         orch_hash_add(&hash, buffer, (size_t)n);
         total += n;
-        ok = write_whole(to, buffer, (size_t)n);
+        ok = orch_write_all(to, (const char *)buffer, (size_t)n);
         *out_reading = ok;
     }
     if (ok) {
@@ -99,7 +86,7 @@ static bool copy_hashed(int from, int to, char out_sha256[ORCH_SHA256_CHARS], in
     return ok;
 }
 
-/* An object on its way in: a file of objects/ without a name of its own yet. */
+/* An object that is being written: a temporary file in objects/. */
 struct temporary {
     int folder; /* objects/ */
     int fd;
@@ -115,7 +102,7 @@ static bool temporary_open(struct orch_store *store, struct temporary *t, GError
         return false;
     t->folder = orch_below_make_folder(store->folder_fd, "objects", 0777);
     if (t->folder >= 0) {
-        unlinkat(t->folder, t->name, 0); /* a process of this number may have died here */
+        unlinkat(t->folder, t->name, 0); /* left by a dead process with the same pid */
         t->fd = orch_below_open(t->folder, t->name, O_WRONLY | O_CREAT | O_EXCL, 0666);
     }
     if (t->fd >= 0)
@@ -127,8 +114,8 @@ static bool temporary_open(struct orch_store *store, struct temporary *t, GError
     return false;
 }
 
-/* Gives the temporary file its name, unless the object is there already and whole: then its time
- * is renewed, so that a gc that looks meanwhile sees that somebody is about to name it. */
+/* Renames the temporary file to its final name. When a complete object exists already, its
+ * modification time is updated instead, so that a concurrent gc keeps it. */
 static bool place(struct temporary *t, const char *sha256, int64_t bytes)
 {
     struct stat info;
@@ -141,7 +128,7 @@ static bool place(struct temporary *t, const char *sha256, int64_t bytes)
         utimensat(to, rest, NULL, AT_SYMLINK_NOFOLLOW);
         unlinkat(t->folder, t->name, 0);
     } else {
-        /* a rename is on disk when its folder is */
+        /* a rename is durable only after its folder is synced */
         ok = ok && fchmod(t->fd, 0444) == 0 && renameat(t->folder, t->name, to, rest) == 0 &&
              (fsync(to) == 0 || errno == EINVAL);
     }
@@ -152,7 +139,7 @@ static bool place(struct temporary *t, const char *sha256, int64_t bytes)
     return ok;
 }
 
-/* Closes a temporary file that was written, and gives it its name. */
+/* Closes the temporary file and renames it. */
 static bool finish(struct temporary *t, bool written, const char *sha256, int64_t bytes,
                    GError **error)
 {
@@ -166,8 +153,8 @@ static bool finish(struct temporary *t, bool written, const char *sha256, int64_
     return ok;
 }
 
-/* `expected`: the only digest that is taken, or NULL; `*out_fits` false without error: the bytes
- * have another, and nothing was kept. */
+/* Stores a file. `expected` is the only digest that is accepted, or NULL; `*out_fits` is false
+ * without error when the bytes have another digest, and nothing is stored. */
 static bool put(struct orch_store *store, int from, const char *name, const char *expected,
                 char out_sha256[ORCH_SHA256_CHARS], int64_t *out_bytes, bool *out_fits,
                 GError **error)
@@ -238,7 +225,7 @@ bool orch_store_put_object_bytes(struct orch_store *store, const void *bytes, si
     orch_sha256(bytes, length, sha256);
     if (!temporary_open(store, &t, error))
         return false;
-    bool ok = write_whole(t.fd, bytes, length) && fsync(t.fd) == 0;
+    bool ok = orch_write_all(t.fd, (const char *)bytes, length) && fsync(t.fd) == 0;
     if (!ok)
         orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot write artifact '%s/objects/%s'",
                              store->folder, t.name);

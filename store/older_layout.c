@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Stores of earlier versions kept their folders (objects, trials, checkpoints) beside results.db
+ * Earlier versions kept the folders of a store (objects, trials, checkpoints) beside results.db
  * itself, or in an unmarked FILE.d. They are moved into the marked folder once.
  *
- * Moved is only what is provably a store's: out of a folder of this user that orch made ('.orch' or
- * FILE.d, each with the .gitignore that orch writes), entries with names that orch gives, of the
- * type that orch makes. Work copies and the private repository stay behind, since a stranger's
- * would be run unseen and both are made again when they are needed.
+ * Only what provably belongs to a store is moved: entries with valid names and of the expected file
+ * type, out of a folder of this user that orch created ('.orch' or FILE.d, each with the .gitignore
+ * that orch writes). Work copies and the private repository stay behind, because another user's
+ * could be executed without being noticed, and both are created again when they are needed.
  */
 #include "store/owner.h"
 
@@ -22,7 +22,7 @@
 static const char *const PARTS[] = {"checkpoints", "claims", "exchange.git", "objects", "shards",
                                     "trials",      "try",    "work",         NULL};
 
-/* ---- is it a store's? -------------------------------------------------------------------------
+/* ---- ownership checks -------------------------------------------------------------------------
  */
 
 static bool was_made_by_orch(int fd)
@@ -52,7 +52,7 @@ static bool has_parts(int fd)
     return false;
 }
 
-/* Opens '.orch', when the store is .orch/results.db and orch made that folder. */
+/* Opens '.orch' when the store is .orch/results.db and orch created that folder. */
 static int open_dot_orch(const char *path)
 {
     g_autofree char *name = g_path_get_basename(path);
@@ -68,7 +68,7 @@ static int open_dot_orch(const char *path)
     return -1;
 }
 
-/* Opens an unmarked FILE.d that orch made, after giving it another name. */
+/* Renames an unmarked FILE.d that orch created, and opens it. */
 static int take_aside(const struct orch_store *store)
 {
     struct stat info;
@@ -110,7 +110,7 @@ static unsigned move_entries(const struct move *m, const char *part, bool (*is_n
         close(to);
     g_autofree char *parent = g_path_get_dirname(part);
     if (strcmp(parent, ".") == 0)
-        unlinkat(m->from, part, AT_REMOVEDIR); /* refused while something is in it */
+        unlinkat(m->from, part, AT_REMOVEDIR); /* fails while the folder is not empty */
     return count;
 }
 
@@ -150,7 +150,8 @@ static void say(struct orch_store *store, const struct move *m, const char *from
     g_string_free(left, TRUE);
 }
 
-/* A program of the earlier version that runs now looks for its trials where they were. */
+/* Fails while a trial of the earlier version is running, because that program looks for its trials
+ * in the old place. */
 static bool nobody_runs(struct orch_store *store, GError **error)
 {
     g_autoptr(GPtrArray) rows = store_actives_all(store, error);
@@ -200,19 +201,4 @@ bool store_older_move(struct orch_store *store, GError **error)
                        "cannot move the files of store '%s': '%s' changed meanwhile",
                        orch_store_path(store), store->folder);
     return ok;
-}
-
-char *store_folder_for_reading(const char *path)
-{
-    char *folder = orch_store_folder_of(path);
-    struct stat info;
-    if (lstat(folder, &info) == 0)
-        return folder;
-    g_autofree char *name = g_path_get_basename(path);
-    g_autofree char *parent = g_path_get_dirname(folder);
-    g_autofree char *objects = g_build_filename(parent, "objects", NULL);
-    if (strcmp(name, "results.db") != 0 || lstat(objects, &info) != 0 || !S_ISDIR(info.st_mode))
-        return folder;
-    g_free(folder);
-    return g_steal_pointer(&parent);
 }

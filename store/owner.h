@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the files of store/ share about the folder beside a store (store/beside.h). */
+/* Shared by the files of store/ that handle the folder beside a store (store/beside.h). */
 #ifndef ORCH_STORE_OWNER_H
 #define ORCH_STORE_OWNER_H
 
@@ -10,29 +10,51 @@
 
 enum store_owner {
     STORE_OWNER_NOBODY,   /* there is no folder */
-    STORE_OWNER_ME,       /* this user, on this machine or in this place */
+    STORE_OWNER_ME,       /* this user, on this machine or in the original place */
     STORE_OWNER_OTHER,    /* another user, or another machine */
-    STORE_OWNER_UNMARKED, /* the folder was not made by orch, or is a link or a file */
-    STORE_OWNER_MISFIT,   /* the mark is of another store than the database */
+    STORE_OWNER_UNMARKED, /* orch did not create the folder, or it is a link or a file */
+    STORE_OWNER_MISFIT,   /* the mark names a different store than the database */
 };
 
-/** Finds out whose the folder beside an open store is, and opens it (store->folder_fd). A store
- * that is opened for writing gets its folder when there is none, and is refused unless it is this
- * user's. A store opened for reading gets a warning. */
+/** Determines the owner of the folder beside an open store and opens it (store->folder_fd). For
+ * writing, a missing folder is created, and a folder that does not belong to this user is an error.
+ * For reading, that is a warning. */
 bool store_own(struct orch_store *store, enum orch_store_mode mode,
                const struct store_options *options, GError **error);
 
-/** For a store of several hosts, whose files lie in the folder: makes it, or refuses it unless it
- * is marked and lies where it was made. */
+/** For a store of several hosts, whose files are in the folder: creates the folder, or fails unless
+ * it has a mark and is in its original place. */
 bool store_own_shard_folder(struct orch_store *store, GError **error);
-/** True when the folder of the store at `path` is there and is not this user's. */
+/** True when the folder of the store at `path` exists and does not belong to this user. */
 bool store_folder_is_strange(const char *path, bool is_shard);
 
-/** Makes the folder with its mark, by a rename: it is never seen without. Another process may be
- * quicker. */
+/** Creates the folder with its mark by a rename, so that it never exists without one. Another
+ * process may create it first. */
 bool store_folder_make(const struct orch_store *store, GError **error);
 
-/** Gives the store an id unless it has one. */
+/** Determines the owner of the folder and opens it (store->folder_fd). `*out_mark` receives its
+ * mark or NULL. */
+enum store_owner store_owner_look(struct orch_store *store, bool is_shard, json_t **out_mark);
+/** Sets an error that says why the folder is not written to. Returns false. */
+bool store_owner_refuse(const struct orch_store *store, enum store_owner owner, GError **error);
+
+/* ---- mark.c -----------------------------------------------------------------------------------
+ */
+
+/** The mark in an open folder, or NULL when it is missing or malformed. New reference. */
+json_t *store_mark_read(int fd);
+bool store_mark_write(json_t *mark, int fd, GError **error);
+/** Adds this user on this machine, and the present place of the folder. False when both were there
+ * already. */
+bool store_mark_add_me(json_t *mark, int fd);
+/** True when the mark lists this user as an owner, for this machine or because the folder is in its
+ * recorded place. With `is_shard`, the place alone is enough, for every user. */
+bool store_mark_names_me(const json_t *mark, int fd, bool is_shard);
+
+/** Reads the store's id into `store`; "" when it has none. */
+bool store_read_id(struct orch_store *store, GError **error);
+bool store_set_id(struct orch_store *store, const char *id, GError **error);
+/** Assigns an id to the store unless it has one. */
 bool store_give_id(struct orch_store *store, GError **error);
 
 /* ---- beside.c ---------------------------------------------------------------------------------
@@ -44,18 +66,18 @@ bool store_name_is_checkpoint(const char *name);
 /* ---- active.c ---------------------------------------------------------------------------------
  */
 
-/** As orch_store_actives, whoever wrote the rows. */
+/** Like orch_store_actives, but also for a store that does not belong to this user. */
 GPtrArray *store_actives_all(struct orch_store *store, GError **error);
 
 /* ---- older_layout.c ---------------------------------------------------------------------------
  */
 
-/** Moves what an earlier version kept elsewhere into the store's folder, once. Entries are moved
- * only out of folders that were provably made by orch, and only when their names are of orch's
- * forms. What was done becomes a warning. */
+/** Moves entries that an earlier version kept elsewhere into the store's folder, once. Only entries
+ * with valid names are moved, and only out of folders that were provably created by orch. Each move
+ * becomes a warning. */
 bool store_older_move(struct orch_store *store, GError **error);
 
-/** The folder in which the objects of the store at `path` lie: FILE.d, or that of an earlier
+/** The folder that contains the objects of the store at `path`: FILE.d, or the one of an earlier
  * version. For reading only. The caller frees. */
 char *store_folder_for_reading(const char *path);
 

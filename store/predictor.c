@@ -8,11 +8,11 @@
 
 #include <string.h>
 
-/* A forest of many rows is long; no other value of a store may be. SQLite's own limit, less what a
- * row needs besides. */
+/* The model of a forest with many rows is long, and only it may exceed the limit for texts. The
+ * bound is SQLite's own limit, less the rest of the row. */
 enum { MODEL_BYTES_MAX = 1000000000 - 4096 };
 
-/* Lets a model through; returns what `end_long` wants. */
+/* Raises the length limit for a model; returns the old limit for `end_long`. */
 static int begin_long(struct orch_store *store)
 {
     return sqlite3_limit(store->db, SQLITE_LIMIT_LENGTH, 1000000000);

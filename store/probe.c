@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Probes of a file system. Each runs in a folder of its own that goes afterwards; the second
- * process is a child that makes system calls only and ends with _exit.
+ * Probes of a file system. They run in a temporary folder, which is removed afterwards; the second
+ * process is a child that makes only system calls and ends with _exit.
  */
 #include "store/probe.h"
 
@@ -42,7 +42,7 @@ static void add(GPtrArray *out, const char *what, bool works, char *detail, cons
 /* ---- writing ----------------------------------------------------------------------------------
  */
 
-/* False: nothing can be written, the other probes make no sense. */
+/* Returns false when nothing can be written; the other probes would be meaningless. */
 static bool try_write(const char *folder, GPtrArray *out)
 {
     g_autofree char *path = g_build_filename(folder, "write", NULL);
@@ -77,7 +77,7 @@ static void try_clock(const char *folder, GPtrArray *out)
         return;
     int64_t after = orch_now_ns();
     int64_t there = (int64_t)info.st_mtim.tv_sec * INT64_C(1000000000) + info.st_mtim.tv_nsec;
-    /* a file's time may be a tick of the kernel's clock late */
+    /* a file's time may lag by one tick of the kernel's clock */
     int64_t skew = there < before ? there - before : there > after ? there - after : 0;
     double seconds = (double)skew / 1e9;
     bool fine = fabs(seconds) < SKEW_S;
@@ -91,8 +91,8 @@ static void try_clock(const char *folder, GPtrArray *out)
 /* ---- two processes ----------------------------------------------------------------------------
  */
 
-/* Both do `attempt` in each round, at about the same moment. Returns in how many rounds just one of
- * them succeeded; -1: no second process. */
+/* Two processes call `attempt` in each round at about the same time. Returns the number of rounds
+ * in which exactly one of them succeeded; -1 when there is no second process. */
 static int count_single(const char *folder, const char *name,
                         bool (*attempt)(const char *folder, const char *path, int who))
 {
@@ -158,8 +158,8 @@ static void try_single(const char *folder, const char *what, const char *name,
         follows);
 }
 
-/* A child gives a whole file its name again and again; it must be there, and whole, at each look.
- */
+/* A child repeatedly renames a complete file over `path`, which must exist and be complete whenever
+ * it is read. */
 static void try_rename(const char *folder, GPtrArray *out)
 {
     g_autofree char *path = g_build_filename(folder, "renamed", NULL);
@@ -205,7 +205,8 @@ static int lock(int fd, int command, short type)
     return fcntl(fd, command, &range);
 }
 
-/* A child locks; this process must be refused while it lives and served when it is gone. */
+/* A child takes a lock. This process must fail to lock while the child lives, and succeed after it
+ * has ended. */
 static void try_lock(const char *folder, GPtrArray *out)
 {
     static const char follows[] =
@@ -245,7 +246,7 @@ static void try_lock(const char *folder, GPtrArray *out)
         follows);
 }
 
-/* ---- the whole --------------------------------------------------------------------------------
+/* ---- entry points -----------------------------------------------------------------------------
  */
 
 static char *nearest_folder(const char *folder)
@@ -298,11 +299,11 @@ bool orch_probe_hold(const char *folder, unsigned seconds, GError **error)
         orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot hold a lock on '%s'", path);
     int64_t until = orch_mono_ns() + (int64_t)seconds * INT64_C(1000000000);
     while (ok && orch_mono_ns() < until) {
-        futimens(fd, NULL); /* still here */
+        futimens(fd, NULL); /* shows that the holder is alive */
         g_usleep((gulong)MIN(1000000, MAX(0, until - orch_mono_ns()) / 1000));
     }
     if (ok)
-        unlink(path); /* while it is ours */
+        unlink(path); /* unlinked before the lock is released */
     if (fd >= 0)
         close(fd);
     return ok;
@@ -324,7 +325,7 @@ void orch_probe_look(const char *folder, GPtrArray *out)
         return;
     g_autofree char *host = orch_text_plain(g_strndup(text, strcspn(text, " \n")));
     int64_t age_s = orch_now_ns() / INT64_C(1000000000) - info.st_mtim.tv_sec;
-    if (!refused && age_s > 30) { /* of one that was killed */
+    if (!refused && age_s > 30) { /* left by a holder that was killed */
         unlink(path);
         return;
     }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Lists of runs, by filters or by what a plan compares a trial with.
+ * Lists of runs, by filters or for a plan's comparison.
  *
- * The filters and the order are decided on ids alone, inside, where an index covers them; the wide
- * rows are read for what is left after the limit.
+ * The inner query applies the filters and the order to ids alone, where an index covers them;
+ * complete rows are read only for the ids that remain after the limit.
  */
 #include "store/bulk.h"
 #include "store/internal.h"
@@ -31,7 +31,7 @@ static struct filters make_filters(const struct orch_run_query *query)
     if (query->state)
         g_string_append(f.sql, " AND r.state = ?");
     if (query->ended_well)
-        g_string_append(f.sql, " AND r.state IN " STORE_SPARING);
+        g_string_append(f.sql, " AND r.state IN " STORE_REUSED_STATES);
     if (query->without_imported)
         g_string_append(f.sql, " AND coalesce(r.plugin, '') NOT LIKE 'import:%'");
     if (!query->with_hidden)
@@ -80,7 +80,7 @@ static void free_run(gpointer run)
     orch_run_free(run);
 }
 
-/* The statement that gives rows of STORE_RUN_COLUMNS; NULL on error. */
+/* Prepares the query that returns rows of STORE_RUN_COLUMNS; NULL on error. */
 static sqlite3_stmt *prepare_runs(struct orch_store *store, const struct orch_run_query *query,
                                   const struct filters *f, GError **error)
 {
@@ -157,7 +157,7 @@ GPtrArray *orch_store_runs(struct orch_store *store, const struct orch_run_query
     "SELECT DISTINCT n.name FROM metric_name n WHERE EXISTS (SELECT 1 FROM (%s) q WHERE EXISTS"    \
     " (SELECT 1 FROM metric m WHERE m.run = q.id AND m.name_id = n.id))"
 
-/* %s: the ids of the runs. */
+/* %s is the subquery for the ids of the runs. */
 static const char *const NAMES[] = {
     [ORCH_NAME_PARAM] = "SELECT DISTINCT name FROM param WHERE run IN (%s) ORDER BY 1",
     [ORCH_NAME_RESULT] = "SELECT DISTINCT name FROM result WHERE run IN (%s) ORDER BY 1",
@@ -191,9 +191,10 @@ GPtrArray *orch_store_names(struct orch_store *store, const struct orch_run_quer
 /* ---- history ----------------------------------------------------------------------------------
  */
 
-/* Each parameter is a subquery, one level deeper in the condition: SQLite takes 1,000. */
+/* Each parameter is a subquery one level deeper in the condition; SQLite's limit is a depth of
+ * 1,000. */
 enum { PAIRS_MAX = 256 };
-/* Up to this many runs are looked at one by one. */
+/* Up to this many runs are tested one by one. */
 #define FEW 500
 
 #define HISTORY_COLUMNS                                                                            \
@@ -201,7 +202,8 @@ enum { PAIRS_MAX = 256 };
     " r.facts, r.ended, r.wall_ms, r.attempt FROM "
 #define HISTORY_CELL " r.recipe IS ?1 AND r.experiment IS ?2 AND r.repeat = ?3"
 
-/* From the runs of the experiment, newest first; or from the few that share one value, ?5 = ?6. */
+/* Two plans: from the runs of the experiment, newest first, or from the few runs that share one
+ * value (?5 = ?6). */
 #define BY_CELL HISTORY_COLUMNS "run r INDEXED BY run_by_cell WHERE" HISTORY_CELL
 #define BY_VALUE                                                                                   \
     HISTORY_COLUMNS "param v INDEXED BY param_by_value CROSS JOIN run r"                           \
@@ -211,8 +213,8 @@ void orch_history_row_free(struct orch_history_row *row)
 {
     if (!row)
         return;
-    char *const texts[] = {row->key,         row->state,     row->reason, row->plugin_version,
-                           row->fingerprint, row->where_key, row->who,    row->facts};
+    char *const texts[] = {row->key,         row->state,      row->reason, row->plugin_version,
+                           row->fingerprint, row->device_key, row->who,    row->facts};
     for (size_t i = 0; i < G_N_ELEMENTS(texts); i++)
         g_free(texts[i]);
     g_free(row);
@@ -226,8 +228,8 @@ static void free_history_row(gpointer row)
 static struct orch_history_row *history_row(sqlite3_stmt *s)
 {
     struct orch_history_row *row = g_new0(struct orch_history_row, 1);
-    char **const texts[] = {&row->key,         &row->state,     &row->reason, &row->plugin_version,
-                            &row->fingerprint, &row->where_key, &row->who,    &row->facts};
+    char **const texts[] = {&row->key,         &row->state,      &row->reason, &row->plugin_version,
+                            &row->fingerprint, &row->device_key, &row->who,    &row->facts};
     for (int i = 0; i < (int)G_N_ELEMENTS(texts); i++)
         *texts[i] = texts[i] == &row->reason ? store_column_text(s, i) : g_strdup(store_text(s, i));
     row->ended_ns = sqlite3_column_int64(s, 8);
@@ -236,11 +238,11 @@ static struct orch_history_row *history_row(sqlite3_stmt *s)
     return row;
 }
 
-/** A parameter that a run must have. */
+/** A parameter value that a run must have. */
 struct pair {
     const char *name;
     char *value;  /* canonical text */
-    int64_t runs; /* how many have it, counted to FEW + 1 */
+    int64_t runs; /* number of runs that have it, counted up to FEW + 1 */
 };
 
 static void clear_pair(gpointer data)
@@ -254,7 +256,7 @@ static int compare_pairs(gconstpointer a, gconstpointer b)
     return (left > right) - (left < right);
 }
 
-/* The rarest first: it leaves the fewest runs to look at, or rejects most of them. */
+/* Sorts the rarest value first: it leaves the fewest runs to test, or rejects most of them. */
 static GArray *make_pairs(struct orch_store *store, const json_t *params, GError **error)
 {
     GArray *pairs = g_array_new(FALSE, FALSE, sizeof(struct pair));

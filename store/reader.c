@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Runs read by column, from a file that nobody vouches for.
+ * Reads runs by column from an untrusted file.
  *
- * The tables are keyed by the run's number first, so one ordered scan of each serves all runs that
- * are wanted; a cursor seeks anew only where runs are left out. A file may lie about everything but
- * the layout of its tables (foreign.c has compared that): SQLite does not look again whether a
- * value has its column's type or is NULL, so each is looked at here, and a text must be UTF-8
- * without NULs. What is wrong is the fault of its run; the next is read as if nothing had been.
+ * The primary keys of the tables begin with the run's id, so one ordered scan of each table serves
+ * all wanted runs; a cursor seeks only where runs are skipped. Nothing in the file is trusted but
+ * the layout of its tables, which foreign.c has compared. SQLite does not check on reading whether
+ * a value has its column's type or is NULL, so each value is checked here, and a text must be UTF-8
+ * without NULs. A fault makes only its own run invalid; reading continues with the next one.
  *
  * Rejected: a query for each run and table (twice the time for short runs).
  */
@@ -14,13 +14,14 @@
 #include "store/scan.h"
 
 #include "lib/base/error.h"
+#include "lib/wire/bounds.h"
 
 #include <math.h>
 #include <string.h>
 
-/** Where a table's scan stands. */
+/** The position of a table's scan. */
 struct cursor {
-    const char *sql; /* of the rows from a run on; its first column is the run */
+    const char *sql; /* selects the rows from a run on; the first column is the run's id */
     sqlite3_stmt *s;
     int64_t run;
     enum { CURSOR_NOWHERE, CURSOR_AT_ROW, CURSOR_AT_END } state;
@@ -29,12 +30,9 @@ struct cursor {
 enum { RUN, PARAM, INPUT, RESULT, ARTIFACT, CURSORS };
 
 static const char *const SQL[CURSORS] = {
-    [RUN] = "SELECT r.id, r.key, r.recipe_key, r.recipe, r.experiment, r.plugin, r.plugin_version,"
-            " r.build, s.tree, s.commit_oid, s.branch, s.remote, r.fingerprint, r.where_key,"
-            " r.state, r.reason, m.key, m.facts, r.who, r.argv, r.facts, r.digest,"
-            " s.dirty, r.seed, r.repeat, r.attempt, r.exit_code, r.signal, r.started, r.ended,"
-            " r.digest_v, r.wall_ms"
-            " FROM run r" STORE_RUN_JOINS " WHERE r.id >= ?1 ORDER BY r.id",
+    [RUN] = "SELECT r.id" STORE_RUN_FIELDS(STORE_FIELD_SELECT) ", r.digest, r.digest_v"
+                                                               " FROM run r" STORE_RUN_JOINS
+                                                               " WHERE r.id >= ?1 ORDER BY r.id",
     [PARAM] = "SELECT run, name, type, value FROM param WHERE run >= ?1 ORDER BY run, name",
     [INPUT] = "SELECT run, name, from_key, sha256 FROM input WHERE run >= ?1 ORDER BY run, name",
     [RESULT] = "SELECT run, name, unit, better, value FROM result WHERE run >= ?1"
@@ -45,14 +43,14 @@ static const char *const SQL[CURSORS] = {
 struct store_reader {
     struct orch_store *from;
     struct cursor cursors[CURSORS];
-    struct store_scan *scan; /* of points */
+    struct store_scan *scan; /* the scan of the points */
     int64_t bytes, most_bytes;
-    GStringChunk *texts; /* of the run that is read */
-    GHashTable *names;   /* name_id -> struct orch_metric_row *, kept */
-    GStringChunk *kept;  /* their texts */
+    GStringChunk *texts; /* texts of the current run */
+    GHashTable *names;   /* name_id -> struct orch_metric_row *, for the life of the reader */
+    GStringChunk *kept;  /* texts of `names` */
     GArray *params, *inputs, *results, *artifacts, *metrics;
     struct orch_record record;
-    int64_t run_id, name_id; /* whose points are streamed, and of which metric */
+    int64_t run_id, name_id; /* the run and metric whose points are being streamed */
     const char *metric;
     const char *fault;
     GError *failure;
@@ -120,10 +118,18 @@ const char *store_reader_fault(const struct store_reader *reader)
     return reader->fault;
 }
 
+char *store_reader_called(const struct store_reader *reader)
+{
+    const char *key = reader->record.key;
+    return key && orch_key_is_valid(key)
+               ? g_strdup_printf("run %s", key)
+               : g_strdup_printf("run number %" G_GINT64_FORMAT, reader->run_id);
+}
+
 /* ---- cursors ----------------------------------------------------------------------------------
  */
 
-/* Damage is the run's; anything else ends the reading. Returns -1. */
+/* Records a failure: damage is a fault of the run, anything else ends the reading. Returns -1. */
 static int fail(struct store_reader *reader, bool is_damage, GError *problem)
 {
     if (is_damage) {
@@ -137,7 +143,7 @@ static int fail(struct store_reader *reader, bool is_damage, GError *problem)
     return -1;
 }
 
-/* 1 on a row, 0 at the end, -1 failed. */
+/* Returns 1 for a row, 0 at the end and -1 on failure. */
 static int cursor_next(struct store_reader *reader, struct cursor *cursor)
 {
     GError *problem = NULL;
@@ -150,7 +156,7 @@ static int cursor_next(struct store_reader *reader, struct cursor *cursor)
     return more;
 }
 
-/* Brings it to the first row of a run: 1, or 0 when there is none, -1 failed. */
+/* Moves the cursor to the first row of a run. Returns 1, 0 when there is none and -1 on failure. */
 static int cursor_find(struct store_reader *reader, struct cursor *cursor, int64_t run_id)
 {
     if (cursor->state == CURSOR_AT_END)
@@ -180,7 +186,7 @@ bool store_reader_text(struct store_reader *reader, sqlite3_stmt *s, int column,
     const char *text = type == SQLITE_TEXT ? (const char *)sqlite3_column_text(s, column) : NULL;
     int length = text ? sqlite3_column_bytes(s, column) : 0;
     reader->bytes += length;
-    if (!text || !g_utf8_validate(text, length, NULL)) /* a NUL within is no UTF-8 to it */
+    if (!text || !g_utf8_validate(text, length, NULL)) /* also rejects a NUL */
         reader->fault = "a text of it is none, or not UTF-8";
     else if (reader->bytes > reader->most_bytes)
         reader->fault = "the file tells of more than its size can hold";
@@ -189,16 +195,26 @@ bool store_reader_text(struct store_reader *reader, sqlite3_stmt *s, int column,
     return *out != NULL;
 }
 
-static bool take_int(struct store_reader *reader, sqlite3_stmt *s, int column, int64_t least,
-                     int64_t most, int64_t *out)
+static bool take_int(struct store_reader *reader, sqlite3_stmt *s, int column, int64_t *out)
 {
-    int64_t value = sqlite3_column_int64(s, column);
-    if (sqlite3_column_type(s, column) != SQLITE_INTEGER || value < least || value > most) {
-        reader->fault = "a number of it is none, or out of range";
+    *out = sqlite3_column_int64(s, column);
+    if (sqlite3_column_type(s, column) == SQLITE_INTEGER)
+        return true;
+    reader->fault = "a number of it is none";
+    return false;
+}
+
+static bool take_bounded(struct store_reader *reader, sqlite3_stmt *s, int column, const char *name,
+                         int64_t *out)
+{
+    if (!take_int(reader, s, column, out))
         return false;
+    g_autofree char *fault = orch_bound_named_fault(name, (double)*out);
+    if (fault) {
+        g_autofree char *its = g_strconcat("its ", fault, NULL);
+        reader->fault = g_string_chunk_insert(reader->texts, its);
     }
-    *out = value;
-    return true;
+    return !fault;
 }
 
 static bool take_real(struct store_reader *reader, sqlite3_stmt *s, int column, double *out)
@@ -214,66 +230,71 @@ static bool take_real(struct store_reader *reader, sqlite3_stmt *s, int column, 
 /* ---- a run's own row --------------------------------------------------------------------------
  */
 
-static bool take_texts(struct store_reader *reader, sqlite3_stmt *s, const char **out_digest)
-{
-    struct orch_record *r = &reader->record;
-    const char **const texts[] = {
-        &r->key,           &r->recipe_key,    &r->recipe,
-        &r->experiment,    &r->plugin,        &r->plugin_version,
-        &r->build,         &r->source_tree,   &r->source_commit,
-        &r->source_branch, &r->source_remote, &r->fingerprint,
-        &r->where_key,     &r->state,         &r->reason,
-        &r->machine_key,   &r->machine_facts, &r->who,
-        &r->argv,          &r->facts,         out_digest,
-    };
-    for (int i = 0; i < (int)G_N_ELEMENTS(texts); i++)
-        if (!store_reader_text(reader, s, 1 + i, true, texts[i]))
-            return false;
-    if (r->key && r->state && *out_digest)
-        return true;
-    reader->fault = "it has no key, state or digest";
-    return false;
-}
-
-/* NULL is `absent`. */
-static bool take_optional(struct store_reader *reader, sqlite3_stmt *s, int column, int64_t least,
-                          int absent, int *out)
+/* Reads an integer; NULL gives `absent`. */
+static bool take_optional(struct store_reader *reader, sqlite3_stmt *s, int column,
+                          const char *name, int absent, int *out)
 {
     int64_t value = absent;
     if (sqlite3_column_type(s, column) != SQLITE_NULL &&
-        !take_int(reader, s, column, least, G_MAXINT, &value))
+        !take_bounded(reader, s, column, name, &value))
         return false;
     *out = (int)value;
     return true;
 }
 
-static bool take_numbers(struct store_reader *reader, sqlite3_stmt *s)
+static bool take_field(struct store_reader *reader, sqlite3_stmt *s, int column,
+                       const struct store_run_field *field, void *at)
 {
-    struct orch_record *r = &reader->record;
-    int64_t seed, version;
-    int dirty;
-    if (!take_optional(reader, s, 22, 0, 0, &dirty) ||
-        !take_int(reader, s, 23, INT64_MIN, INT64_MAX, &seed) ||
-        !take_optional(reader, s, 24, 0, -1, &r->repeat) ||
-        !take_optional(reader, s, 25, 0, -1, &r->attempt) ||
-        !take_optional(reader, s, 26, G_MININT, -1, &r->exit_code) ||
-        !take_optional(reader, s, 27, 0, 0, &r->signal) ||
-        !take_int(reader, s, 28, 0, INT64_MAX, &r->started_ns) ||
-        !take_int(reader, s, 29, 0, INT64_MAX, &r->ended_ns) ||
-        !take_int(reader, s, 30, 0, G_MAXINT, &version) || !take_real(reader, s, 31, &r->wall_ms))
-        return false;
-    r->source_dirty = dirty != 0;
-    r->seed = (uint64_t)seed;
-    if (version == 1)
+    bool is_null = sqlite3_column_type(s, column) == SQLITE_NULL;
+    int64_t number = 0;
+    switch (field->kind) {
+    case STORE_FIELD_BOOL:
+        if (!is_null && !take_int(reader, s, column, &number))
+            return false;
+        *(bool *)at = number != 0;
         return true;
-    reader->fault = "its digest is of a version that this orch does not know: update orch";
-    return false;
+    case STORE_FIELD_SEED:
+        if (!take_int(reader, s, column, &number))
+            return false;
+        *(uint64_t *)at = (uint64_t)number;
+        return true;
+    case STORE_FIELD_INT:
+    case STORE_FIELD_EXIT:
+        return take_optional(reader, s, column, field->text, -1, at);
+    case STORE_FIELD_SIGNAL:
+        return take_optional(reader, s, column, field->text, 0, at);
+    case STORE_FIELD_TIME:
+        return take_bounded(reader, s, column, field->text, at);
+    case STORE_FIELD_MS:
+        return take_real(reader, s, column, at);
+    default:
+        return store_reader_text(reader, s, column, true, at);
+    }
 }
 
-/* ---- what it owns -----------------------------------------------------------------------------
+static bool take_record(struct store_reader *reader, sqlite3_stmt *s, const char **out_digest)
+{
+    struct orch_record *r = &reader->record;
+    int64_t version;
+    for (int i = 0; i < STORE_RUN_FIELD_COUNT; i++)
+        if (!take_field(reader, s, 1 + i, &store_run_fields[i],
+                        (char *)r + store_run_fields[i].in_record))
+            return false;
+    if (!store_reader_text(reader, s, 1 + STORE_RUN_FIELD_COUNT, true, out_digest) ||
+        !take_int(reader, s, 2 + STORE_RUN_FIELD_COUNT, &version))
+        return false;
+    if (!r->key || !r->state || !*out_digest)
+        reader->fault = "it has no key, state or digest";
+    else if (version != 1)
+        reader->fault = "its digest is of a version that this orch does not know: update orch";
+    return !reader->fault;
+}
+
+/* ---- details of a run -------------------------------------------------------------------------
  */
 
-/* The unit of a result or metric: a name has one in a run. */
+/* Records the unit and direction of a result or metric. A name can have only one of each in a
+ * run. */
 static bool declare(struct store_reader *reader, const char *name, const char *unit,
                     const char *better)
 {
@@ -334,7 +355,7 @@ static bool add_artifact(struct store_reader *reader, sqlite3_stmt *s)
     struct orch_artifact_row row;
     if (!store_reader_text(reader, s, 1, false, &row.name) ||
         !store_reader_text(reader, s, 2, false, &row.sha256) ||
-        !take_int(reader, s, 3, 0, INT64_MAX, &row.bytes))
+        !take_bounded(reader, s, 3, "bytes", &row.bytes))
         return false;
     g_array_append_val(reader->artifacts, row);
     return true;
@@ -435,7 +456,8 @@ static bool take_point(struct store_reader *reader, const struct store_scanned *
     return true;
 }
 
-/* The row that stands was told last time, unless this is the first. */
+/* Fetches the next row of the run. The current row was returned by the last call, unless this is
+ * the first. */
 static const struct store_scanned *next_row(struct store_reader *reader)
 {
     int more = reader->metric ? store_scan_next(reader->scan)
@@ -453,13 +475,13 @@ static bool next_point(void *ctx, struct orch_point *out, GError **error)
     if (row && take_point(reader, row, out))
         return true;
     if (reader->failure)
-        g_set_error_literal(error, ORCH_ERROR, ORCH_ERROR_STORE, reader->failure->message);
+        g_propagate_error(error, g_error_copy(reader->failure));
     else if (reader->fault)
         g_set_error_literal(error, ORCH_ERROR, ORCH_ERROR_STORE, reader->fault);
     return false;
 }
 
-/* ---- the whole --------------------------------------------------------------------------------
+/* ---- entry points -----------------------------------------------------------------------------
  */
 
 static bool read_run(struct store_reader *reader, int64_t run_id, const char **out_digest)
@@ -468,8 +490,7 @@ static bool read_run(struct store_reader *reader, int64_t run_id, const char **o
     int more = cursor_find(reader, cursor, run_id);
     if (more == 0)
         reader->fault = "its row is not where it was";
-    return more > 0 && take_texts(reader, cursor->s, out_digest) &&
-           take_numbers(reader, cursor->s) && read_details(reader, run_id);
+    return more > 0 && take_record(reader, cursor->s, out_digest) && read_details(reader, run_id);
 }
 
 enum store_read store_reader_run(struct store_reader *reader, int64_t run_id,

@@ -1,20 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * How a file is opened by who only reads it, so that nothing is left beside it.
+ * How a store is opened for reading without leaving files beside it.
  *
- * In WAL mode a reader needs FILE-wal and FILE-shm, and a connection that may not write makes them
- * without removing them: in a colleague's folder they then belong to the reader, and the owner
- * cannot write any more. So:
+ * In WAL mode a reader needs FILE-wal and FILE-shm, and a read-only connection creates them without
+ * removing them. In another user's folder they would then belong to the reader, and the owner could
+ * no longer write. So there are three cases.
  *
- * - Where both are there, a writer is alive (or was killed): the reader takes part. Nothing new is
- *   made.
- * - Where neither is there, nobody has the file open, and it is read as a file that does not
- * change.
- * - A log without shared memory, as in a copy of a folder: rows are in the log, and reading it
- *   makes FILE-shm; the file and its log are read in a copy of our own.
+ * When both exist, a writer is alive (or was killed), and the reader uses them; no file is created.
+ * When neither exists, no process has the file open, and it is opened as immutable. When there is a
+ * log without shared memory, as in a copy of a folder, the log contains rows, and reading it would
+ * create FILE-shm; so the file and its log are read in a temporary copy.
  *
- * A store that the reader may write is opened for writing, with queries alone allowed: its last
- * reader then removes what it made, as SQLite does for each writer.
+ * A store that the reader can write is opened for writing, but restricted to queries: its last
+ * reader then removes the files, as SQLite does for each writer.
  */
 #include "store/internal.h"
 
@@ -40,7 +38,7 @@ static int64_t bytes_of(const char *path, const char *ending)
     return stat(name, &info) == 0 ? info.st_size : -1;
 }
 
-/* A copy may take half of what is free. */
+/* Limits a copy to half of the free disk space. */
 static bool has_room(const char *path, const char *folder, GError **error)
 {
     uint64_t bytes = 0;
@@ -77,11 +75,11 @@ bool store_copy_aside(struct orch_store *store, GError **error)
     return true;
 }
 
-/* ---- which way --------------------------------------------------------------------------------
+/* ---- choosing how to open ---------------------------------------------------------------------
  */
 
-/* Bytes 18 and 19 of the file (SQLite, file format, "file format version numbers"), read through
- * SQLite's own descriptor: closing another one would drop this process's locks. */
+/* Reads bytes 18 and 19 of the file (SQLite, file format, "file format version numbers") through
+ * SQLite's own descriptor, because closing another one would drop this process's POSIX locks. */
 static bool is_in_wal_mode(struct orch_store *store)
 {
     sqlite3_file *file = NULL;
@@ -96,7 +94,7 @@ enum store_way store_way_of_reading(struct orch_store *store)
 {
     if (sqlite3_db_readonly(store->db, "main") != 1 || !is_in_wal_mode(store))
         return STORE_WAY_PLAIN;
-    if (bytes_of(store->path, "-journal") > 0) /* of a change of mode that was killed */
+    if (bytes_of(store->path, "-journal") > 0) /* left by an interrupted change of mode */
         return STORE_WAY_COPY;
     if (bytes_of(store->path, "-shm") >= 0)
         return STORE_WAY_PLAIN;

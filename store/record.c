@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Recording an ended run: its row, its details, its points and its digest in one transaction, which
- * also ends its claim.
+ * Records an ended run: its row, details, points and digest in one transaction, which also removes
+ * its active row and claim.
  */
 #include "store/internal.h"
 
@@ -15,8 +15,8 @@ static bool drop_active(struct orch_store *store, const char *key, GError **erro
     return store_run(store, error, "DELETE FROM active WHERE key = ?", "t", key);
 }
 
-/* A run of this key is here: collecting it again is fine when it is the same. The record is written
- * under a name that no run has, to get its digest, and undone. */
+/* A run with this key is already stored, which is fine when it is the same run. The record is
+ * written under an unused key, to compute its digest, and rolled back. */
 static bool compare_with_stored(struct orch_store *store, const struct orch_record *record,
                                 const char *stored, GError **error)
 {
@@ -57,8 +57,9 @@ static bool write_or_compare(struct orch_store *store, const struct orch_record 
     return drop_active(store, record->key, error);
 }
 
-/* With a rollback journal the last sync of a commit comes after the instant that makes it one: when
- * that sync fails, SQLite reports an error and the run is there all the same. */
+/* Commits and, on failure, checks whether the run was stored. With a rollback journal the last sync
+ * follows the point at which the commit takes effect: when that sync fails, SQLite reports an error
+ * although the run is stored. */
 static bool commit_and_look(struct orch_store *store, const char *key, const char *digest,
                             GError **error)
 {

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What can be read of a damaged store, into a new one: file by file, each in every way in which it
- * can be read, the best of which says what was lost. */
+/* Copies what can be read of a damaged store into a new one, file by file. Each file is read in
+ * every possible way; the reading with the fewest losses determines what is reported as lost. */
 #include "store/repair_private.h"
 
 #include "store/salvage.h"
 
 #include "lib/base/error.h"
+#include "lib/base/text.h"
 
 #include <string.h>
 
@@ -22,7 +23,7 @@ static bool read_rows(struct store_reading *r, GPtrArray *lost, GError **error)
     return false;
 }
 
-/* Reads one copy. `lost` gets what was lost besides runs. */
+/* Reads one copy. `lost` gets a line for each loss other than a run. */
 static bool read_copy(struct orch_store *into, struct orch_store *from,
                       struct orch_salvage *salvage, GPtrArray *lost, int64_t *out_failed,
                       int64_t *out_nameless, GError **error)
@@ -64,13 +65,13 @@ bool orch_salvage_file(struct orch_store *into, const char *path, bool is_first,
                        struct orch_salvage *salvage, GError **error)
 {
     GError *problem = NULL;
-    g_autoptr(GPtrArray) lost = NULL; /* of the best reading */
+    g_autoptr(GPtrArray) lost = NULL; /* losses of the best reading */
     int64_t fewest = -1, nameless = 0;
     bool has_journal = store_salvage_has_journal(path);
     for (enum store_salvage_way way = STORE_SALVAGE_WHOLE; way <= STORE_SALVAGE_GRAFTED; way++) {
         if ((way == STORE_SALVAGE_ALONE && !has_journal) ||
             (way == STORE_SALVAGE_GRAFTED && fewest >= 0))
-            continue; /* nothing else, or its begin is fine */
+            continue; /* there is no journal to leave out, or the schema could be read */
         g_clear_error(&problem);
         struct orch_store *copy = store_salvage_open(path, into->path, way, &problem);
         if (!copy && is_known_error(problem, ORCH_ERROR_IO)) {
@@ -110,7 +111,7 @@ bool orch_salvage_file(struct orch_store *into, const char *path, bool is_first,
     return true;
 }
 
-/* ---- the whole --------------------------------------------------------------------------------
+/* ---- entry points -----------------------------------------------------------------------------
  */
 
 void orch_salvage_init(struct orch_salvage *salvage)
@@ -163,11 +164,6 @@ bool orch_salvage_trial(struct orch_store *into, const char *key, const char *tr
     return false;
 }
 
-static int by_text(gconstpointer a, gconstpointer b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 GPtrArray *orch_salvage_missing(struct orch_store *into, const struct orch_salvage *salvage,
                                 GError **error)
 {
@@ -187,6 +183,6 @@ GPtrArray *orch_salvage_missing(struct orch_store *into, const struct orch_salva
         if (!there)
             g_ptr_array_add(out, g_strdup_printf("%s: %s", (char *)key, (char *)why));
     }
-    g_ptr_array_sort(out, by_text);
+    g_ptr_array_sort(out, orch_compare_texts);
     return out;
 }

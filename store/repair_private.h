@@ -1,61 +1,66 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the files of repair share: one damaged file, read into a new store. */
+/* Shared by the files of the repair: one damaged file that is read into a new store. */
 #ifndef ORCH_STORE_REPAIR_PRIVATE_H
 #define ORCH_STORE_REPAIR_PRIVATE_H
 
 #include "store/internal.h"
 #include "store/repair.h"
 
-/** Reading one copy of a damaged file. */
+/** The state of reading one copy of a damaged file. */
 struct store_reading {
     struct orch_store *from, *into;
     struct orch_salvage *salvage;
-    GHashTable *keys;        /* number (int64_t *) -> key, as the index on keys has it */
-    GHashTable *numbers;     /* number (int64_t *): every one that any index names */
-    int64_t last;            /* the largest of them */
-    int64_t gaps;            /* how often the walk of the table at hand met what it cannot read */
-    int64_t failed, missing; /* runs of this file that could not be taken; of them without a key */
+    GHashTable *keys;    /* id (int64_t *) -> key, from the index on keys */
+    GHashTable *numbers; /* set of ids (int64_t *) that occur in any index */
+    int64_t last;        /* the largest id */
+    int64_t gaps; /* number of unreadable places that the walk of the current table has met */
+    int64_t failed, missing; /* runs of this file that could not be copied; and those of them whose
+                                key is unknown */
 };
 
 /* ---- repair_walk.c: rows by key, over damaged pages --------------------------------------------
  */
 
-/** Takes a row; false ends everything with an error of the new store. */
+/** Copies a row; false ends the walk with an error of the new store. */
 typedef bool (*store_take_row)(struct store_reading *r, sqlite3_stmt *row, GError **error);
 
-/** A statement of the damaged file, to be finalized; NULL: its tables cannot be read. */
+/** Prepares a statement of the damaged file, which the caller finalizes. NULL when its tables
+ * cannot be read. */
 sqlite3_stmt *store_reading_prepare(struct orch_store *store, const char *sql);
-/** `sql`: rows by rising text key in column 0, from ?1 on. */
+/** Walks the rows of `sql`, which are ordered by a text key in column 0, from ?1 on. */
 bool store_walk_texts(struct store_reading *r, const char *sql, store_take_row take,
                       GError **error);
-/** `sql`: rows by rising number in column 0, greater than ?1. */
+/** Walks the rows of `sql`, which are ordered by an id in column 0, greater than ?1. */
 bool store_walk_numbers(struct store_reading *r, const char *sql, int64_t last, store_take_row take,
                         GError **error);
 
-/** How a step of copying went. */
+/** The outcome of a step of copying. */
 enum store_outcome {
     FINE,
-    UNREADABLE, /* the damaged file's fault */
-    WRONG,      /* what was read is no run */
-    FAILED,     /* the new store's */
+    UNREADABLE, /* the damaged file cannot be read */
+    WRONG,      /* what was read is not a valid row */
+    FAILED,     /* the new store cannot be written */
 };
-/** What the new store refuses because of what the row is, and what it cannot do at all. */
+/** Classifies the error of an INSERT: a row that the new store rejects because of its content, or a
+ * failure of the new store. */
 enum store_outcome store_reading_outcome(struct orch_store *into, int code, GError **error);
-/** The columns of a row from `first` on become the values of `insert` from `to` on. */
+/** Binds the columns of `row` from `first` on to the parameters of `insert` from `to` on. */
 void store_bind_columns(sqlite3_stmt *insert, int to, sqlite3_stmt *row, int first);
 
 /* ---- repair_runs.c, repair_tables.c -------------------------------------------------------------
  */
 
-/** Every number and key of a run that any index or the table itself knows. */
+/** Collects the id and key of every run that is found in any index or in the table itself. */
 bool store_find_runs(struct store_reading *r, GError **error);
-/** Takes them, in the order of their numbers, which is that of writing. */
+/** Copies the runs in the order of their ids, which is the order of writing. */
 bool store_take_runs(struct store_reading *r, GError **error);
-/** Takes the rows of the other tables; `lost` gets a line (char *) for each that has gaps. */
+/** Copies the rows of the other tables; `lost` gets a line (char *) for each that has gaps.
+ */
 bool store_take_tables(struct store_reading *r, GPtrArray *lost, GError **error);
-/** Takes the data sets: they have digests of their own; each is written by itself. */
+/** Copies the data sets one by one; each is verified by its own digest. */
 bool store_take_datasets(struct store_reading *r, GPtrArray *lost, GError **error);
-/** A trial under way, or one whose runner was killed: the next run closes it from its journal. */
+/** Adds an active row, of a running trial or of one whose runner was killed. The next run closes it
+ * from its journal. */
 bool store_put_active(struct orch_store *into, sqlite3_stmt *row, bool *out_added, GError **error);
 
 #endif

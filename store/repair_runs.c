@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The runs of a damaged file: looked up one by one, by every number that any index knows, and
- * copied by column; each must give its recorded digest from the rows as they then stand in the new
- * store, or it is undone.
+ * Copies the runs of a damaged file. They are looked up one by one, by every id that any index
+ * contains, and copied by column. Each run must give its recorded digest from its rows in the new
+ * store, or it is rolled back.
  */
 #include "store/repair_private.h"
 
@@ -42,7 +42,8 @@ static bool take_number(struct store_reading *r, sqlite3_stmt *row, GError **err
     return true;
 }
 
-/* All that an index holds, from one end and from the other. */
+/* Collects the ids in an index. When the ascending scan meets damage, a descending one reads the
+ * index from its other end. */
 static void walk_index(struct store_reading *r, const char *rising, const char *falling)
 {
     const char *const both[] = {rising, falling};
@@ -73,8 +74,8 @@ bool store_find_runs(struct store_reading *r, GError **error)
 /* ---- one run ----------------------------------------------------------------------------------
  */
 
-/* Rows that runs share are few, on a page that all runs need; their unique index has all of them
- * once more. */
+/* The rows that runs share are few, and lie on a page that all runs need; the unique index of their
+ * table contains them a second time. */
 struct shared {
     const char *select, *select_index, *insert, *find;
 };
@@ -102,7 +103,7 @@ static const struct shared METRIC_NAME = {
     "INSERT INTO metric_name(name, unit, better) VALUES(?, ?, ?) ON CONFLICT DO NOTHING",
     "SELECT id FROM metric_name WHERE name = ? AND unit = ? AND better = ?"};
 
-/* The row, from the table or from its index; NULL: from neither. */
+/* Finds the row in the table or else in its index; NULL when it is in neither. */
 static sqlite3_stmt *find_shared(struct store_reading *r, int64_t number,
                                  const struct shared *table)
 {
@@ -118,7 +119,7 @@ static sqlite3_stmt *find_shared(struct store_reading *r, int64_t number,
     return NULL;
 }
 
-/* Its number in the new store. */
+/* Copies a shared row; `*out` is its id in the new store. */
 static enum store_outcome copy_shared(struct store_reading *r, int64_t number,
                                       const struct shared *table, int64_t *out, GError **error)
 {
@@ -143,34 +144,36 @@ static enum store_outcome copy_shared(struct store_reading *r, int64_t number,
     return outcome;
 }
 
-/* `row`: the run with key and digest first, source and machine behind them, then the others. */
+/** The first columns of a run's row; both statements have them in this order, followed by the
+ * fields. */
+enum { ROW_DIGEST, ROW_SOURCE, ROW_MACHINE, ROW_VERSION, ROW_KEY };
+#define ROW_COLUMNS "digest, source, machine, digest_v" STORE_RUN_FIELDS(STORE_FIELD_OWN)
+
+/* Inserts the run's row with an empty digest, which close_run fills in. */
 static enum store_outcome copy_head(struct store_reading *r, sqlite3_stmt *row, int64_t *out_id,
                                     GError **error)
 {
     sqlite3_stmt *insert = store_statement(
         r->into,
-        "INSERT INTO run(key, digest, source, machine, recipe_key, recipe, experiment, plugin,"
-        " plugin_version, build, fingerprint, where_key, seed, repeat, attempt, state, reason,"
-        " exit_code, signal, who, started, ended, wall_ms, argv, facts, digest_v)"
-        " VALUES(?1,'',?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19,?20,?21,?22,"
-        "?23,?24,?25,?26)",
+        "INSERT INTO run(" ROW_COLUMNS
+        ") VALUES(coalesce(?1, ''), ?2, ?3, ?4" STORE_RUN_FIELDS(STORE_FIELD_PLACE) ")",
         error);
     if (!insert)
         return FAILED;
     enum store_outcome outcome = FINE;
     int64_t source = 0, machine = 0;
-    if (sqlite3_column_type(row, 2) != SQLITE_NULL)
-        outcome = copy_shared(r, sqlite3_column_int64(row, 2), &SOURCE, &source, error);
-    if (outcome == FINE && sqlite3_column_type(row, 3) != SQLITE_NULL)
-        outcome = copy_shared(r, sqlite3_column_int64(row, 3), &MACHINE, &machine, error);
+    if (sqlite3_column_type(row, ROW_SOURCE) != SQLITE_NULL)
+        outcome = copy_shared(r, sqlite3_column_int64(row, ROW_SOURCE), &SOURCE, &source, error);
+    if (outcome == FINE && sqlite3_column_type(row, ROW_MACHINE) != SQLITE_NULL)
+        outcome = copy_shared(r, sqlite3_column_int64(row, ROW_MACHINE), &MACHINE, &machine, error);
     if (outcome != FINE)
         return outcome;
     store_bind_columns(insert, 1, row, 0);
-    sqlite3_bind_null(insert, 2);
+    sqlite3_bind_null(insert, 1 + ROW_DIGEST);
     if (source)
-        sqlite3_bind_int64(insert, 3, source);
+        sqlite3_bind_int64(insert, 1 + ROW_SOURCE, source);
     if (machine)
-        sqlite3_bind_int64(insert, 4, machine);
+        sqlite3_bind_int64(insert, 1 + ROW_MACHINE, machine);
     sqlite3_step(insert);
     outcome = store_reading_outcome(r->into, sqlite3_reset(insert), error);
     *out_id = sqlite3_last_insert_rowid(r->into->db);
@@ -251,8 +254,8 @@ static enum store_outcome copy_points(struct store_reading *r, int64_t number, i
     return outcome;
 }
 
-/* The digest closes the run. One that was purged has no points to check: it is taken as it reads.
- */
+/* Writes the digest, which closes the run. The points of a purged run are gone, so its digest
+ * cannot be verified. */
 static enum store_outcome close_run(struct store_reading *r, int64_t number, int64_t id,
                                     const char *digest, bool *out_purged, GError **error)
 {
@@ -279,7 +282,8 @@ static enum store_outcome close_run(struct store_reading *r, int64_t number, int
                : FAILED;
 }
 
-/* 1: the new store has it, with this digest; 2: with another; -1: error. */
+/* Returns 1 when the new store has the run with this digest, 2 with another digest, 0 when it has
+ * none and -1 on error. */
 static int is_known(struct orch_store *into, const char *key, const char *digest, GError **error)
 {
     sqlite3_stmt *s = store_statement(into, "SELECT digest FROM run WHERE key = ?", error);
@@ -306,7 +310,7 @@ static enum store_outcome copy_whole(struct store_reading *r, sqlite3_stmt *row,
     return outcome == FINE ? close_run(r, number, id, digest, out_purged, error) : outcome;
 }
 
-/* Takes the run or undoes what was written of it. */
+/* Copies the run, or rolls back when it is not valid. */
 static enum store_outcome take_whole(struct store_reading *r, sqlite3_stmt *row, int64_t number,
                                      const char *key, const char *digest, GError **error)
 {
@@ -341,26 +345,23 @@ static void note_failure(struct store_reading *r, int64_t number, const char *ke
 
 static bool take_run(struct store_reading *r, int64_t number, GError **error)
 {
-    sqlite3_stmt *row = store_statement(
-        r->from,
-        "SELECT key, digest, source, machine, recipe_key, recipe, experiment, plugin,"
-        " plugin_version, build, fingerprint, where_key, seed, repeat, attempt, state, reason,"
-        " exit_code, signal, who, started, ended, wall_ms, argv, facts, digest_v"
-        " FROM run NOT INDEXED WHERE id = ?",
-        NULL);
+    sqlite3_stmt *row =
+        store_statement(r->from, "SELECT " ROW_COLUMNS " FROM run NOT INDEXED WHERE id = ?", NULL);
     if (row)
         store_bind(row, "i", number);
     int more = row ? store_step(r->from, row, NULL) : -1;
     if (more == 0 && !g_hash_table_contains(r->numbers, &number))
-        return true; /* never was */
+        return true; /* there was no such run */
     if (more <= 0) {
         note_failure(r, number, NULL, "its row lies on a damaged page");
         return true;
     }
-    g_autofree char *key = store_column_text(row, 0), *digest = store_column_text(row, 1);
+    g_autofree char *key = store_column_text(row, ROW_KEY);
+    g_autofree char *digest = store_column_text(row, ROW_DIGEST);
     bool is_key = key && strlen(key) == ORCH_KEY_CHARS - 1 && g_utf8_validate(key, -1, NULL);
     enum store_outcome outcome = WRONG;
-    if (is_key && digest && orch_sha256_is_valid(digest) && sqlite3_column_int(row, 25) == 1)
+    if (is_key && digest && orch_sha256_is_valid(digest) &&
+        sqlite3_column_int(row, ROW_VERSION) == 1)
         outcome = take_whole(r, row, number, key, digest, error);
     sqlite3_reset(row);
     if (outcome == UNREADABLE || outcome == WRONG)
@@ -376,7 +377,6 @@ static int by_number(gconstpointer a, gconstpointer b)
     return (x > y) - (x < y);
 }
 
-/* In the order of their numbers, which is that of writing. */
 bool store_take_runs(struct store_reading *r, GError **error)
 {
     g_autoptr(GPtrArray) numbers = g_ptr_array_new();
@@ -389,7 +389,7 @@ bool store_take_runs(struct store_reading *r, GError **error)
     int64_t next = 1;
     for (guint i = 0; i < numbers->len; i++) {
         int64_t at = *(int64_t *)numbers->pdata[i];
-        for (; next <= at; next++) /* with those between, which no index knows */
+        for (; next <= at; next++) /* also the ids in between, which no index contains */
             if (!take_run(r, next, error))
                 return false;
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* All but the runs of a damaged file: rows as they are, where they are plausible. */
+/* Copies everything but the runs of a damaged file: plausible rows, unchanged. */
 #include "store/repair_private.h"
 
 #include "store/dataset.h"
@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-/* Inserts the columns of a row as they are; `*count` grows when it was not there. */
+/* Inserts the columns of a row unchanged; `*count` grows when it was not stored yet. */
 static bool insert_row(struct store_reading *r, const char *insert_sql, sqlite3_stmt *row,
                        int64_t *count, GError **error)
 {
@@ -22,12 +22,11 @@ static bool insert_row(struct store_reading *r, const char *insert_sql, sqlite3_
     if (outcome == FINE)
         *count += sqlite3_changes(r->into->db);
     else
-        r->gaps++; /* a row that is none */
+        r->gaps++; /* not a valid row */
     return outcome != FAILED;
 }
 
-/* Every text of the row is UTF-8 and the first is a key of 36 characters, or as long as `length`.
- */
+/* True when every text of the row is UTF-8 and the first column has `length` bytes. */
 static bool is_plausible(sqlite3_stmt *row, int length)
 {
     for (int i = 0; i < sqlite3_column_count(row); i++)
@@ -104,7 +103,6 @@ static bool take_conflict(struct store_reading *r, sqlite3_stmt *row, GError **e
                       row, &r->salvage->conflicts, error);
 }
 
-/* A trial under way, or one whose runner was killed: the next run closes it from its journal. */
 bool store_put_active(struct orch_store *into, sqlite3_stmt *row, bool *out_added, GError **error)
 {
     int64_t ended;
@@ -148,7 +146,7 @@ static bool take_active(struct store_reading *r, sqlite3_stmt *row, GError **err
 static const struct {
     const char *what, *walk;
     store_take_row take;
-    const char *count, *count_index; /* more in the index than in the table: some are gone */
+    const char *count, *count_index; /* more rows in the index than in the table: some were lost */
 } TABLES[] = {
     {"notes",
      "SELECT key, target, kind, public, text, who, made FROM note WHERE key >= ? ORDER BY key",
@@ -200,7 +198,6 @@ bool store_take_tables(struct store_reading *r, GPtrArray *lost, GError **error)
     return true;
 }
 
-/* Data sets have digests of their own; each is written by itself. */
 bool store_take_datasets(struct store_reading *r, GPtrArray *lost, GError **error)
 {
     sqlite3_stmt *s = store_reading_prepare(r->from, "SELECT sha256 FROM dataset ORDER BY sha256");
@@ -225,7 +222,7 @@ bool store_take_datasets(struct store_reading *r, GPtrArray *lost, GError **erro
         if (!is_whole)
             g_ptr_array_add(lost, g_strdup_printf("data set %.12s cannot be read whole",
                                                   digest ? digest : "?"));
-        else if (!ok && problem->code == ORCH_ERROR_USAGE) /* its name is taken by another */
+        else if (!ok && problem->code == ORCH_ERROR_USAGE) /* another data set has its name */
             g_ptr_array_add(lost, g_strdup(problem->message));
         else if (!ok) {
             g_propagate_error(error, problem);

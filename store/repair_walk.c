@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Walking the tables of a damaged file by their keys. Where a page cannot be read the walk goes on
- * behind it: at the next number, or for keys of text at the nearest greater prefix that can be
- * found again.
+ * Walks the tables of a damaged file by their keys. After a page that cannot be read the walk
+ * continues with the next id or, for text keys, with the nearest greater prefix that can be found.
  */
 #include "store/repair_private.h"
 
 #include <string.h>
 
-/* A table may be read beyond the last number that is known by this many that are not there. */
+/* The walk continues beyond the last known id for at most this many missing ids. */
 enum { NUMBERS_BEYOND = 1000 };
 
 sqlite3_stmt *store_reading_prepare(struct orch_store *store, const char *sql)
@@ -18,8 +17,8 @@ sqlite3_stmt *store_reading_prepare(struct orch_store *store, const char *sql)
     return s;
 }
 
-/* Reads on from key > (or, with `at`, >=) `key`. 1: to the end; 0: something cannot be read, the
- * last key that could is in `key`; -1: error. `*out_any`: at least one row came. */
+/* Reads the rows from `key` on. Returns 1 at the end, 0 when a row cannot be read (`key` is the
+ * last one that could) and -1 on error. `*out_any` is true when there was at least one row. */
 static int walk_from(struct store_reading *r, sqlite3_stmt *s, GString *key, store_take_row take,
                      bool *out_any, GError **error)
 {
@@ -30,7 +29,7 @@ static int walk_from(struct store_reading *r, sqlite3_stmt *s, GString *key, sto
     while ((code = sqlite3_step(s)) == SQLITE_ROW) {
         const char *text = store_text(s, 0);
         if (!text || strcmp(text, key->str) < 0)
-            return 0; /* out of order: no key */
+            return 0; /* out of order: not a valid key */
         g_string_assign(key, text);
         *out_any = true;
         if (!take(r, s, error))
@@ -39,9 +38,10 @@ static int walk_from(struct store_reading *r, sqlite3_stmt *s, GString *key, sto
     return code == SQLITE_DONE;
 }
 
-/* Finds a place behind what cannot be read: the same text with one character greater, from the last
- * character to the first. 1: the rest was read, or there is none; 0: `key` is further on, and again
- * something cannot be read; -1: error; -2: nothing can be read behind it. */
+/* Finds a key after an unreadable place: the same text with one greater character, tried from the
+ * last character to the first. Returns 1 when the rest was read or there is none; 0 when `key` has
+ * advanced and another row cannot be read; -1 on error; -2 when nothing can be read after the
+ * place. */
 static int walk_behind(struct store_reading *r, sqlite3_stmt *s, GString *key, store_take_row take,
                        GError **error)
 {
@@ -63,7 +63,6 @@ static int walk_behind(struct store_reading *r, sqlite3_stmt *s, GString *key, s
     return -2;
 }
 
-/* `sql`: rows by rising text key in column 0, from ?1 on. */
 bool store_walk_texts(struct store_reading *r, const char *sql, store_take_row take, GError **error)
 {
     sqlite3_stmt *s = store_reading_prepare(r->from, sql);
@@ -80,7 +79,6 @@ bool store_walk_texts(struct store_reading *r, const char *sql, store_take_row t
     return outcome != -1;
 }
 
-/* `sql`: rows by rising number in column 0, greater than ?1. */
 bool store_walk_numbers(struct store_reading *r, const char *sql, int64_t last, store_take_row take,
                         GError **error)
 {
@@ -112,10 +110,9 @@ bool store_walk_numbers(struct store_reading *r, const char *sql, int64_t last, 
     return ok;
 }
 
-/* ---- what was read, written --------------------------------------------------------------------
+/* ---- writing to the new store ------------------------------------------------------------------
  */
 
-/* What the new store refuses because of what the row is, and what it cannot do at all. */
 enum store_outcome store_reading_outcome(struct orch_store *into, int code, GError **error)
 {
     switch (code & 0xff) {
@@ -134,7 +131,6 @@ enum store_outcome store_reading_outcome(struct orch_store *into, int code, GErr
     }
 }
 
-/* The columns of a row from `first` on become the values of `insert` from `to` on. */
 void store_bind_columns(sqlite3_stmt *insert, int to, sqlite3_stmt *row, int first)
 {
     for (int i = first; i < sqlite3_column_count(row); i++)

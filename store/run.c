@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Single runs: as a struct, the one that spares a trial, and the one that a user means by a few
- * characters. */
+/* Single runs: as a struct, the one that is reused for a trial, and the one that a user names by a
+ * few characters. */
 #include "store/internal.h"
 
 #include "lib/base/error.h"
@@ -10,46 +10,52 @@
 
 enum { PREFIX_MIN = 4, CANDIDATES_MAX = 6 };
 
+/* `at`: the field of a run. */
+static void take_field(sqlite3_stmt *s, int column, enum store_field_kind kind, void *at)
+{
+    switch (kind) {
+    case STORE_FIELD_BOOL:
+        *(bool *)at = sqlite3_column_int(s, column);
+        break;
+    case STORE_FIELD_SEED:
+        *(uint64_t *)at = (uint64_t)sqlite3_column_int64(s, column);
+        break;
+    case STORE_FIELD_EXIT:
+        *(int *)at =
+            sqlite3_column_type(s, column) == SQLITE_NULL ? -1 : sqlite3_column_int(s, column);
+        break;
+    case STORE_FIELD_INT:
+    case STORE_FIELD_SIGNAL:
+        *(int *)at = sqlite3_column_int(s, column);
+        break;
+    case STORE_FIELD_TIME:
+        *(int64_t *)at = sqlite3_column_int64(s, column);
+        break;
+    case STORE_FIELD_MS:
+        *(double *)at = store_column_real(s, column);
+        break;
+    default:
+        *(char **)at = store_column_text(s, column);
+    }
+}
+
 struct orch_run *store_run_as_stored(sqlite3_stmt *s)
 {
     struct orch_run *run = g_new0(struct orch_run, 1);
     run->id = sqlite3_column_int64(s, 0);
-    char **const texts[] = {&run->key,           &run->recipe_key,    &run->recipe,
-                            &run->experiment,    &run->plugin,        &run->plugin_version,
-                            &run->build,         &run->source_tree,   &run->source_commit,
-                            &run->source_branch, &run->source_remote, NULL,
-                            &run->fingerprint,   &run->where_key};
-    for (int i = 0; i < (int)G_N_ELEMENTS(texts); i++)
-        if (texts[i])
-            *texts[i] = store_column_text(s, 1 + i);
-    run->source_dirty = sqlite3_column_int(s, 12);
-    run->seed = (uint64_t)sqlite3_column_int64(s, 15);
-    run->repeat = sqlite3_column_int(s, 16);
-    run->attempt = sqlite3_column_int(s, 17);
-    run->state = store_column_text(s, 18);
-    run->reason = store_column_text(s, 19);
-    bool exited = sqlite3_column_type(s, 20) != SQLITE_NULL;
-    run->exit_code = exited ? sqlite3_column_int(s, 20) : -1;
-    run->signal = sqlite3_column_int(s, 21);
-    run->machine_key = store_column_text(s, 22);
-    run->machine_facts = store_column_text(s, 23);
-    run->who = store_column_text(s, 24);
-    run->argv = store_column_text(s, 25);
-    run->facts = store_column_text(s, 26);
-    run->started_ns = sqlite3_column_int64(s, 27);
-    run->ended_ns = sqlite3_column_int64(s, 28);
-    run->wall_ms = store_column_real(s, 29);
-    run->digest = store_column_text(s, 30);
-    run->hidden = sqlite3_column_int(s, 31);
-    run->purged = sqlite3_column_int(s, 32);
+    for (int i = 0; i < STORE_RUN_FIELD_COUNT; i++)
+        take_field(s, 1 + i, store_run_fields[i].kind, (char *)run + store_run_fields[i].in_run);
+    run->digest = store_column_text(s, 1 + STORE_RUN_FIELD_COUNT);
+    run->hidden = sqlite3_column_int(s, 2 + STORE_RUN_FIELD_COUNT);
+    run->purged = sqlite3_column_int(s, 3 + STORE_RUN_FIELD_COUNT);
     return run;
 }
 
 struct orch_run *store_run_from_row(sqlite3_stmt *s)
 {
     struct orch_run *run = store_run_as_stored(s);
-    char **const texts[] = {&run->key,         &run->plugin,    &run->plugin_version,
-                            &run->fingerprint, &run->where_key, &run->state,
+    char **const texts[] = {&run->key,         &run->plugin,     &run->plugin_version,
+                            &run->fingerprint, &run->device_key, &run->state,
                             &run->who,         &run->digest};
     for (size_t i = 0; i < G_N_ELEMENTS(texts); i++)
         if (!*texts[i])
@@ -67,19 +73,14 @@ void orch_run_free(struct orch_run *run)
 {
     if (!run)
         return;
-    char *const texts[] = {run->key,           run->recipe_key,    run->recipe,
-                           run->experiment,    run->plugin,        run->plugin_version,
-                           run->build,         run->source_tree,   run->source_commit,
-                           run->source_branch, run->source_remote, run->fingerprint,
-                           run->where_key,     run->state,         run->reason,
-                           run->machine_key,   run->machine_facts, run->who,
-                           run->argv,          run->facts,         run->digest};
-    for (size_t i = 0; i < G_N_ELEMENTS(texts); i++)
-        g_free(texts[i]);
+    for (int i = 0; i < STORE_RUN_FIELD_COUNT; i++)
+        if (store_field_is_text(store_run_fields[i].kind))
+            g_free(*(char **)((char *)run + store_run_fields[i].in_run));
+    g_free(run->digest);
     g_free(run);
 }
 
-/* Steps once; the run of the row, or NULL (with error only on failure). */
+/* Steps once. Returns the run of the row, or NULL (with an error only on failure). */
 static struct orch_run *one_run(struct orch_store *store, sqlite3_stmt *s, GError **error)
 {
     if (store_step(store, s, error) <= 0)
@@ -89,19 +90,19 @@ static struct orch_run *one_run(struct orch_store *store, sqlite3_stmt *s, GErro
     return run;
 }
 
-struct orch_run *orch_store_find_spare(struct orch_store *store, const char *fingerprint,
-                                       const char *where_key, unsigned nth, GError **error)
+struct orch_run *orch_store_find_reusable(struct orch_store *store, const char *fingerprint,
+                                          const char *device_key, unsigned nth, GError **error)
 {
     sqlite3_stmt *s = store_statement(
         store,
         STORE_RUN_COLUMNS " FROM run r" STORE_RUN_JOINS
-                          " WHERE r.fingerprint = ?1 AND r.state IN " STORE_SPARING
+                          " WHERE r.fingerprint = ?1 AND r.state IN " STORE_REUSED_STATES
                           " AND (?2 IS NULL OR r.where_key = ?2) AND r.id NOT IN " STORE_HIDDEN
                           " ORDER BY r.ended DESC, r.id DESC LIMIT 1 OFFSET ?3",
         error);
     if (!s)
         return NULL;
-    store_bind(s, "tti", fingerprint, where_key, (int64_t)nth);
+    store_bind(s, "tti", fingerprint, device_key, (int64_t)nth);
     return one_run(store, s, error);
 }
 
@@ -131,7 +132,7 @@ static struct orch_run *nth_last(struct orch_store *store, int64_t back, const c
     return run;
 }
 
-/* "@last" is 0, "@{2}" is 2; -1 for anything else. */
+/* Returns 0 for "@last" and 2 for "@{2}"; -1 for anything else. */
 static int64_t steps_back(const char *text)
 {
     if (strcmp(text, "@last") == 0 || strcmp(text, "@") == 0)
@@ -145,7 +146,7 @@ static int64_t steps_back(const char *text)
                                                                                : -1;
 }
 
-/* Adds the runs of a query with one bound text; stops at CANDIDATES_MAX. */
+/* Appends the runs of a query with one bound text, which is limited to CANDIDATES_MAX rows. */
 static bool add_matches(struct orch_store *store, GPtrArray *runs, const char *sql_literal,
                         const char *text, GError **error)
 {
@@ -205,7 +206,7 @@ struct orch_run *orch_store_run(struct orch_store *store, const char *text, GErr
     g_autoptr(GPtrArray) runs = g_ptr_array_new_with_free_func(free_run);
     if (orch_label_is_valid(text) && !add_matches(store, runs, BY_NAME, text, error))
         return NULL;
-    if (runs->len) /* the newest of that name */
+    if (runs->len) /* the newest run with that name */
         return g_ptr_array_steal_index(runs, 0);
     if (length < PREFIX_MIN || strspn(key, "0123456789abcdef-") != length) {
         orch_error_set(error, ORCH_ERROR_NOT_FOUND,

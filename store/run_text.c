@@ -1,39 +1,41 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Writing a run as text. A stored run and a record that is not stored take the same way: both are
- * brought into the order and the shape that rows have, so the same run gives the same bytes.
+ * Writes a run as text. A stored run and a record that is not stored are brought into the same
+ * order and form, so the same run gives the same bytes.
  *
- * Why text and not the rows' bytes: any language reads it, git packs it as well, and a fuzzer finds
- * its way into it. Points are lines, not one array, so a reader needs no tree of a million numbers.
+ * The format is text rather than the bytes of the rows because any language can read it, git
+ * compresses it as well, and fuzzers handle it. Points are lines rather than one array, so that a
+ * reader needs no tree of a million numbers.
  */
 #include "store/internal.h"
 #include "store/run_text_fields.h"
 
 #include "lib/base/error.h"
 #include "lib/base/json.h"
+#include "lib/base/text.h"
 #include "lib/wire/number.h"
 
 #include <math.h>
 #include <string.h>
 
 #define OF(type, member) offsetof(struct type, member)
-#define RECORD(kind, member)                                                                       \
-    {                                                                                              \
-#member, RUN_TEXT_##kind, OF(orch_record, member)                                          \
-    }
 
-const struct run_text_field run_text_record[] = {
-    RECORD(NAME, key),           RECORD(TEXT, recipe_key),    RECORD(TEXT, recipe),
-    RECORD(TEXT, experiment),    RECORD(TEXT, plugin),        RECORD(TEXT, plugin_version),
-    RECORD(TEXT, build),         RECORD(TEXT, source_tree),   RECORD(TEXT, source_commit),
-    RECORD(TEXT, source_branch), RECORD(TEXT, source_remote), RECORD(BOOL, source_dirty),
-    RECORD(TEXT, fingerprint),   RECORD(TEXT, where_key),     RECORD(SEED, seed),
-    RECORD(INT, repeat),         RECORD(INT, attempt),        RECORD(NAME, state),
-    RECORD(TEXT, reason),        RECORD(EXIT, exit_code),     RECORD(INT, signal),
-    RECORD(TEXT, machine_key),   RECORD(TEXT, machine_facts), RECORD(TEXT, who),
-    RECORD(TEXT, argv),          RECORD(INT64, started_ns),   RECORD(INT64, ended_ns),
-    RECORD(REAL, wall_ms),       RECORD(TEXT, facts),         {0},
-};
+/* The text type of each kind of field. */
+#define TEXT_OF_NAME RUN_TEXT_NAME
+#define TEXT_OF_TEXT RUN_TEXT_TEXT
+#define TEXT_OF_LONG RUN_TEXT_TEXT
+#define TEXT_OF_JSON RUN_TEXT_TEXT
+#define TEXT_OF_BOOL RUN_TEXT_BOOL
+#define TEXT_OF_SEED RUN_TEXT_SEED
+#define TEXT_OF_INT RUN_TEXT_INT
+#define TEXT_OF_EXIT RUN_TEXT_EXIT
+#define TEXT_OF_SIGNAL RUN_TEXT_INT
+#define TEXT_OF_TIME RUN_TEXT_INT64
+#define TEXT_OF_MS RUN_TEXT_REAL
+#define FIELD(kind, member, text, table, column, shown, what)                                      \
+    {#text, TEXT_OF_##kind, OF(orch_record, member)},
+
+const struct run_text_field run_text_record[] = {STORE_RUN_FIELDS(FIELD){0}};
 
 static const struct run_text_field PARAM[] = {{"name", RUN_TEXT_NAME, OF(orch_named_text, name)},
                                               {"type", RUN_TEXT_NAME, OF(orch_named_text, type)},
@@ -74,10 +76,10 @@ const struct run_text_list run_text_lists[RUN_TEXT_LISTS] = {
     [RUN_TEXT_FORECASTS] = {"forecasts", sizeof(struct orch_run_forecast), FORECAST},
 };
 
-/* ---- the head ---------------------------------------------------------------------------------
+/* ---- the first line ---------------------------------------------------------------------------
  */
 
-/* What is not UTF-8 is repaired, as a store does. */
+/* Invalid UTF-8 is repaired, as a store does. */
 static json_t *text_json(const char *text)
 {
     if (!text)
@@ -103,7 +105,7 @@ static json_t *field_json(enum run_text_type type, const void *at)
     case RUN_TEXT_SEED:
         return orch_json_u64(*(const uint64_t *)at);
     case RUN_TEXT_REAL:
-        return isnan(*(const double *)at) ? json_null() : orch_json_real(*(const double *)at);
+        return orch_json_real_or_null(*(const double *)at);
     default:
         return text_json(*(const char *const *)at);
     }
@@ -153,7 +155,7 @@ static bool add_head(GString *out, const struct orch_record *record, const char 
 static char *write_real(char *at, double value)
 {
     if (isfinite(value))
-        return orch_number_write(at, value == 0 ? 0.0 : value); /* no -0 */
+        return orch_number_write(at, value == 0 ? 0.0 : value); /* writes 0 instead of -0 */
     return g_stpcpy(at, isnan(value) ? "null" : value < 0 ? "\"-inf\"" : "\"inf\"");
 }
 
@@ -288,42 +290,14 @@ static struct orch_run *read_run(struct orch_store *store, int64_t run_id, GErro
     return run;
 }
 
+#define COPY(kind, member, text, table, column, shown, what) .member = run->member,
+
 static void fill_record(const struct orch_run *run, struct orch_record *out)
 {
-    *out = (struct orch_record){
-        .key = run->key,
-        .recipe_key = run->recipe_key,
-        .recipe = run->recipe,
-        .experiment = run->experiment,
-        .plugin = run->plugin,
-        .plugin_version = run->plugin_version,
-        .build = run->build,
-        .source_tree = run->source_tree,
-        .source_commit = run->source_commit,
-        .source_branch = run->source_branch,
-        .source_remote = run->source_remote,
-        .source_dirty = run->source_dirty,
-        .fingerprint = run->fingerprint,
-        .where_key = run->where_key,
-        .seed = run->seed,
-        .repeat = run->repeat,
-        .attempt = run->attempt,
-        .state = run->state,
-        .reason = run->reason,
-        .exit_code = run->exit_code,
-        .signal = run->signal,
-        .machine_key = run->machine_key,
-        .machine_facts = run->machine_facts,
-        .who = run->who,
-        .argv = run->argv,
-        .started_ns = run->started_ns,
-        .ended_ns = run->ended_ns,
-        .wall_ms = run->wall_ms,
-        .facts = run->facts,
-    };
+    *out = (struct orch_record){STORE_RUN_FIELDS(COPY)};
 }
 
-/* Of a list its columns are those of run_text_lists. */
+/* The columns of each list match run_text_lists. */
 static bool add_stored(struct orch_store *store, const struct orch_run *run, GString *out,
                        GError **error)
 {
@@ -376,12 +350,12 @@ GString *orch_run_text_encode(struct orch_store *store, int64_t run_id, GError *
 /* ---- a record ---------------------------------------------------------------------------------
  */
 
-/** A point of a record that is being brought into order. */
+/** A point of a record, for sorting. */
 struct placed {
     const char *name; /* interned in `kept` */
     int64_t step;
     double t_ms, value;
-    guint at; /* of those of a step the last one counts */
+    guint at; /* position; the last point of a step is kept */
 };
 
 static const char *or_null(const char *text)
@@ -389,12 +363,8 @@ static const char *or_null(const char *text)
     return text && *text ? text : NULL;
 }
 
-static int by_name(gconstpointer a, gconstpointer b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-/* By name; of equal ones the last stays, as in a store. Every row begins with its name. */
+/* Sorts rows by name and keeps the last of equal names, as a store does. Every row type begins with
+ * its name. */
 static GArray *sorted_rows(const void *rows, size_t count, size_t row_bytes)
 {
     g_autoptr(GHashTable) last = g_hash_table_new(g_str_hash, g_str_equal);
@@ -408,7 +378,7 @@ static GArray *sorted_rows(const void *rows, size_t count, size_t row_bytes)
     g_hash_table_iter_init(&iter, last);
     while (g_hash_table_iter_next(&iter, NULL, &row))
         g_array_append_vals(out, row, 1);
-    g_array_sort(out, by_name);
+    g_array_sort(out, orch_compare_texts);
     return out;
 }
 
@@ -439,7 +409,7 @@ static GArray *sorted_results(const struct orch_record *record)
     return out;
 }
 
-/* As the rows of a store have it. */
+/* Normalises a record as the rows of a store do. */
 static struct orch_record plain_record(const struct orch_record *record)
 {
     struct orch_record out = *record;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The head of a run's text as tables, which writing and reading share; for the files of store/. */
+/* Tables of the first line of a run's text, shared by writing and reading; private to store/. */
 #ifndef ORCH_STORE_RUN_TEXT_FIELDS_H
 #define ORCH_STORE_RUN_TEXT_FIELDS_H
 
@@ -7,12 +7,12 @@
 
 #define RUN_TEXT_FORMAT "orch run 1"
 
-/** Nothing larger is written, so that nothing is sent which nobody reads. */
+/** Upper bounds of a run's text. Readers refuse more, so writers never produce it. */
 enum {
     RUN_TEXT_HEAD_MAX = 16 << 20,  /* bytes of the first line */
     RUN_TEXT_METRIC_MAX = 1 << 20, /* bytes of a metric's line */
-    RUN_TEXT_METRICS_MAX = 4096,   /* as a record may have */
-    RUN_TEXT_ROWS_MAX = 20000,     /* of each list in the head */
+    RUN_TEXT_METRICS_MAX = 4096,   /* same limit as for a record */
+    RUN_TEXT_ROWS_MAX = 20000,     /* rows of each list in the first line */
 };
 
 enum run_text_type {
@@ -39,12 +39,12 @@ struct run_text_result {
     const char *unit, *better;
 };
 
-/** An array of the head. */
+/** A list in the first line. */
 struct run_text_rows {
     void *rows;
     size_t count;
 };
-/** The head besides the fields of the record itself: its lists in the order of
+/** The lists in the first line, besides the fields of the record itself; indices into
  * run_text_lists. */
 enum { RUN_TEXT_PARAMS, RUN_TEXT_INPUTS, RUN_TEXT_RESULTS, RUN_TEXT_ARTIFACTS, RUN_TEXT_FORECASTS };
 #define RUN_TEXT_LISTS 5

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Reading a run's text, a stranger's: every line is judged before the first point is handed out, so
- * whoever writes the points into a store cannot be stopped in the middle. The points are read twice
- * rather than kept: of a text of 256 MiB they would take a gigabyte.
+ * Parses a run's text, which is untrusted. Every line is validated before the first point is
+ * returned, so a caller that writes the points into a store cannot fail halfway. The points are
+ * parsed twice rather than kept, because those of a text of 256 MiB would take a gigabyte.
  */
 #include "store/run_text_fields.h"
 
@@ -18,15 +18,15 @@ struct reader {
     json_t *head;
     void *rows[RUN_TEXT_LISTS];
     struct orch_named_real *results;
-    GArray *metrics;  /* struct orch_metric_row: of the results, then of the points */
-    GPtrArray *lines; /* json_t *: of the metrics */
+    GArray *metrics;  /* struct orch_metric_row: those of results, then of points */
+    GPtrArray *lines; /* json_t *: the lines of the metrics */
 
     const char *at, *end;
-    int64_t line;      /* number of the one at `at` */
-    const char *first; /* behind the head */
-    guint next_metric; /* in `lines` */
+    int64_t line;      /* number of the line at `at` */
+    const char *first; /* the text after the first line */
+    guint next_metric; /* index into `lines` */
     const char *metric;
-    int64_t left; /* points of the metric */
+    int64_t left; /* remaining points of the metric */
 };
 
 static bool fail(const struct reader *reader, GError **error, const char *format, ...)
@@ -38,13 +38,13 @@ static bool fail(const struct reader *reader, GError **error, const char *format
     va_start(args, format);
     g_autofree char *raw = g_strdup_vprintf(format, args);
     va_end(args);
-    g_autofree char *what = g_utf8_make_valid(raw, -1); /* a stranger's bytes, or cut in a letter */
+    g_autofree char *what = g_utf8_make_valid(raw, -1); /* untrusted, or cut within a character */
     orch_error_set(error, ORCH_ERROR_RECIPE, NULL,
                    "not the text of a run: line %" G_GINT64_FORMAT ": %s", reader->line, what);
     return false;
 }
 
-/* ---- the head ---------------------------------------------------------------------------------
+/* ---- the first line ---------------------------------------------------------------------------
  */
 
 static bool get_int(const json_t *value, int64_t least, int64_t most, int64_t *out)
@@ -93,7 +93,7 @@ static bool read_field(enum run_text_type type, const json_t *value, void *at)
     }
 }
 
-/* Exactly these members, and `others` more that the caller reads. */
+/* Reads exactly these members. The object must have `others` more, which the caller reads. */
 static bool read_fields(const struct reader *reader, const struct run_text_field *fields,
                         const json_t *object, size_t others, const char *where, void *base,
                         GError **error)
@@ -127,7 +127,7 @@ static bool read_list(struct reader *reader, int list, size_t *out_count, GError
                          base + i * shape->row_bytes, error))
             return false;
     *out_count = count;
-    /* the first member of a row is its name; forecasts may share a fingerprint */
+    /* the first member of a row is its name; forecasts can share a fingerprint */
     for (size_t i = 1; list != RUN_TEXT_FORECASTS && i < count; i++)
         if (strcmp(*(const char **)(base + (i - 1) * shape->row_bytes),
                    *(const char **)(base + i * shape->row_bytes)) >= 0)
@@ -165,8 +165,7 @@ static bool read_lists(struct reader *reader, struct orch_run_text *out, GError 
     return true;
 }
 
-/* The line at `at` with its end taken off, and the next one is at `at`. NULL: there is none whole.
- */
+/* Returns the line at `at` without its end, and advances. NULL when there is no complete line. */
 static const char *take_line(struct reader *reader, size_t *out_length)
 {
     const char *line = reader->at;
@@ -209,7 +208,7 @@ static bool read_head(struct reader *reader, struct orch_run_text *out, GError *
     if (!orch_sha256_is_valid(digest))
         return fail(reader, error, "it has no digest");
     g_strlcpy(out->digest, digest, sizeof out->digest);
-    /* besides these: format, digest and the lists */
+    /* the other members are format, digest and the lists */
     return read_fields(reader, run_text_record, reader->head, 2 + RUN_TEXT_LISTS, "the head",
                        &out->record, error) &&
            read_lists(reader, out, error);
@@ -223,7 +222,7 @@ static const char *read_step(const char *at, const char *end, int64_t *out)
     const char *after = orch_number_read_int(at, end, out);
     if (after)
         return after;
-    char digits[24]; /* the few integers of 19 digits */
+    char digits[24]; /* fallback for the few integers of 19 digits */
     size_t length = 0;
     while (at + length < end && length + 1 < sizeof digits &&
            (g_ascii_isdigit(at[length]) || (length == 0 && *at == '-')))
@@ -263,7 +262,7 @@ static const char *expect(const char *at, const char *end, char c)
     return at && at < end && *at == c ? at + 1 : NULL;
 }
 
-/* "[step,t_ms,value]\n" at `at`; NULL: it is none. */
+/* Parses "[step,t_ms,value]\n" at `at`; NULL when there is none. */
 static const char *read_point(const char *at, const char *end, struct orch_point *out)
 {
     if ((at = expect(at, end, '[')) && (at = read_step(at, end, &out->step)) &&
@@ -297,7 +296,7 @@ static bool read_metric(struct reader *reader, GError **error)
     return true;
 }
 
-/* Reads all lines behind the head; they then need no judging again. */
+/* Validates all lines after the first, so that they can be read again without checks. */
 static bool check_points(struct reader *reader, GError **error)
 {
     while (reader->at < reader->end) {
@@ -321,7 +320,7 @@ static bool check_points(struct reader *reader, GError **error)
     return true;
 }
 
-/* One name has one unit and one direction: results that are no metric of their own come first. */
+/* Checks that each name has one unit and one direction, and drops repeated names. */
 static bool check_metrics(struct reader *reader, GError **error)
 {
     g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
@@ -363,7 +362,7 @@ static bool next_point(void *ctx, struct orch_point *out, GError **error)
     return true;
 }
 
-/* ---- the whole --------------------------------------------------------------------------------
+/* ---- entry points -----------------------------------------------------------------------------
  */
 
 static void free_json(gpointer value)

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A readable copy of a damaged file.
+ * Makes a readable copy of a damaged file.
  *
- * Opening a damaged file can change it: SQLite plays its journal back, or writes its log into it.
- * So a copy is opened, in a folder of its own.
+ * Opening a damaged file can change it, because SQLite rolls back its journal or writes its log
+ * into it. So a copy in a folder of its own is opened.
  *
- * Page 1 says how large the file is and where its tables begin. Its size is mended from what is
- * there (a truncated file claims more). When the table of contents itself cannot be read, the pages
- * that hold it are taken from a fresh store: it is made by the same statements, so its tables begin
- * on the same pages, and the digests tell whether that was right.
+ * Page 1 contains the size of the file and the root of the schema table. The size is corrected to
+ * that of the file (a truncated file claims more). When the schema table cannot be read, its pages
+ * are taken from a fresh store. That store is created by the same statements, so its tables begin
+ * on the same pages, and the digests show whether that was right.
  */
 #include "store/salvage.h"
 
@@ -21,7 +21,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { PAGE_BYTES = 4096, HEADER_BYTES = 100 };
+enum {
+    PAGE_BYTES = 4096,
+    HEADER_BYTES = 100,
+    TREES_MAX = 200, /* maximum number of tables and indexes of a file; a store has about 50 */
+};
 
 static const char MAGIC[16] = "SQLite format 3";
 
@@ -39,7 +43,7 @@ static void put_32(uint8_t *at, uint32_t value)
         at[i] = (uint8_t)(value >> (24 - 8 * i));
 }
 
-/* 0: what stands there is no page size. */
+/* Returns the page size, or 0 when the header does not contain a valid one. */
 static uint32_t page_bytes(const uint8_t *header)
 {
     uint32_t bytes = (uint32_t)header[16] << 8 | header[17];
@@ -50,7 +54,8 @@ static uint32_t page_bytes(const uint8_t *header)
 /* ---- the header -------------------------------------------------------------------------------
  */
 
-/* With a log the size stands there; without one it is what the file has. */
+/* Corrects the size in the header. With a log the size is stored there; without one it is the size
+ * of the file. */
 static bool mend_header(const char *path, bool has_log, GError **error)
 {
     uint8_t header[HEADER_BYTES] = {0};
@@ -59,9 +64,9 @@ static bool mend_header(const char *path, bool has_log, GError **error)
     bool ok = fd >= 0 && fstat(fd, &info) == 0 && pread(fd, header, sizeof header, 0) >= 0;
     uint32_t bytes = page_bytes(header);
     if (ok && !has_log && bytes && memcmp(header, MAGIC, sizeof MAGIC) == 0) {
-        memcpy(header + 92, header + 24, 4); /* "the size was noted by this change" */
+        memcpy(header + 92, header + 24, 4); /* "version-valid-for": the size is valid */
         put_32(header + 28, (uint32_t)MAX(1, info.st_size / bytes));
-        memset(header + 32, 0, 8); /* no free pages: nothing is written */
+        memset(header + 32, 0, 8); /* no free pages, because nothing is written */
         header[18] = header[19] = 1;
         ok = pwrite(fd, header, sizeof header, 0) == sizeof header;
     }
@@ -80,14 +85,14 @@ static bool graft_page(int fd, const char *fresh, size_t length, uint32_t number
            pwrite(fd, fresh + at, PAGE_BYTES, at) == PAGE_BYTES;
 }
 
-/* Page 1 and, where it only points to them, the pages of the table of contents. */
+/* Copies page 1 and, when it is an interior page, the other pages of the schema table. */
 static bool graft_pages(const char *path, const char *fresh, size_t length, bool has_log,
                         GError **error)
 {
     int fd = open(path, O_RDWR | O_CLOEXEC);
     const uint8_t *root = (const uint8_t *)fresh + HEADER_BYTES;
     bool ok = fd >= 0 && length >= PAGE_BYTES && graft_page(fd, fresh, length, 1);
-    if (ok && root[0] == 5) { /* an inner page: cells, and the last child */
+    if (ok && root[0] == 5) { /* an interior page: its cells, and the last child */
         unsigned cells = (unsigned)root[3] << 8 | root[4];
         ok = cells < PAGE_BYTES / 4 && graft_page(fd, fresh, length, get_32(root + 8));
         for (unsigned i = 0; ok && i < cells; i++) {
@@ -169,11 +174,61 @@ static bool make_copy(const char *path, const char *copy, const char *folder,
     }
     if (way == STORE_SALVAGE_GRAFTED && !graft(copy, folder, has_log, error))
         return false;
-    /* a journal carries the size that it goes back to, and must find the header that it left */
+    /* a journal contains the original size, and rolling it back needs the header unchanged */
     return has_journal || mend_header(copy, has_log, error);
 }
 
-/* Is it a store of ours, and can its tables be found? */
+/* Merges the log or journal into the copy, which then is a single file. */
+static bool take_log(const char *file, GError **error)
+{
+    int64_t version;
+    struct orch_store *copy = store_open_raw(file, error);
+    if (!copy)
+        return false;
+    if (store_get_int(copy, &version, 0, NULL, "PRAGMA user_version", ""))
+        sqlite3_wal_checkpoint_v2(copy->db, "main", SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+    orch_store_close(copy);
+    if (!store_salvage_has_journal(file))
+        return true;
+    orch_error_set(error, ORCH_ERROR_STORE, NULL, "its journal cannot be read");
+    return false;
+}
+
+/* Appends the root pages of the trees that the schema lists. */
+static bool read_roots(const char *file, GArray *roots, GError **error)
+{
+    struct orch_store *copy = store_open_raw(file, error);
+    if (!copy)
+        return false;
+    sqlite3_stmt *s = store_statement(
+        copy, "SELECT DISTINCT rootpage FROM sqlite_schema WHERE rootpage > 1", error);
+    int more = s ? 1 : -1;
+    while (s && roots->len <= TREES_MAX && (more = store_step(copy, s, error)) > 0) {
+        uint32_t root = (uint32_t)MIN(sqlite3_column_int64(s, 0), G_MAXUINT32);
+        g_array_append_val(roots, root);
+    }
+    if (more > 0) {
+        sqlite3_reset(s);
+        orch_error_set(error, ORCH_ERROR_STORE, NULL, "it has more than %d tables and indexes",
+                       TREES_MAX);
+    }
+    orch_store_close(copy);
+    return more == 0;
+}
+
+/* Makes sure that reading the copy ends (salvage_pages.c): first for the schema's tree, then for
+ * the trees that it lists. */
+static bool cut_circles(const char *file, GError **error)
+{
+    g_autoptr(GArray) roots = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+    const uint32_t schema = 1;
+    g_array_append_val(roots, schema);
+    return (!store_salvage_has_journal(file) || take_log(file, error)) &&
+           store_salvage_cut(file, roots, error) && read_roots(file, roots, error) &&
+           store_salvage_cut(file, roots, error);
+}
+
+/* True when it is an orch store whose tables can be found. */
 static bool is_ours(struct orch_store *copy, GError **error)
 {
     int64_t application, schema, tables;
@@ -210,11 +265,12 @@ struct orch_store *store_salvage_open(const char *path, const char *near,
         return NULL;
     }
     g_autofree char *file = g_build_filename(folder, "copy.db", NULL);
-    struct orch_store *copy =
-        make_copy(path, file, folder, way, error) ? store_open_raw(file, error) : NULL;
+    struct orch_store *copy = make_copy(path, file, folder, way, error) && cut_circles(file, error)
+                                  ? store_open_raw(file, error)
+                                  : NULL;
     if (copy && is_ours(copy, error)) {
         g_free(copy->folder);
-        copy->folder = g_steal_pointer(&folder); /* goes with the copy */
+        copy->folder = g_steal_pointer(&folder); /* removed together with the copy */
         return copy;
     }
     orch_store_close(copy);

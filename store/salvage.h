@@ -1,25 +1,31 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A readable copy of a damaged file; what repair.c reads. */
+/* Makes a readable copy of a damaged file, for repair.c. */
 #ifndef ORCH_STORE_SALVAGE_H
 #define ORCH_STORE_SALVAGE_H
 
 #include "store/internal.h"
 
-/** How the copy is made. */
+/** The ways to make the copy. */
 enum store_salvage_way {
-    STORE_SALVAGE_WHOLE,   /* with its journal or log, which SQLite then plays back */
-    STORE_SALVAGE_ALONE,   /* the file alone */
-    STORE_SALVAGE_GRAFTED, /* its first pages from a fresh store */
+    STORE_SALVAGE_WHOLE,   /* with its journal or log, which SQLite then rolls back or replays */
+    STORE_SALVAGE_ALONE,   /* the file without its journal or log */
+    STORE_SALVAGE_GRAFTED, /* with its first pages replaced by those of a fresh store */
 };
 
-/** A copy of the file at `path` in a scratch folder beside `near`, opened. NULL: it cannot be read
- * this way (ORCH_ERROR_STORE), or not at all (ORCH_ERROR_IO). */
+/** Copies the file at `path` into a scratch folder beside `near` and opens the copy. Returns NULL
+ * when it cannot be read in this way (ORCH_ERROR_STORE) or not at all (ORCH_ERROR_IO). */
 struct orch_store *store_salvage_open(const char *path, const char *near,
                                       enum store_salvage_way way, GError **error);
-/** Closes it and removes the copy. */
+/** Closes the store and removes the copy. */
 void store_salvage_close(struct orch_store *copy);
 
-/** Is there a journal or log with anything in it? */
+/** Bounds the pages that SQLite can read from the trees with these root pages (uint32_t) by the
+ * size of the file at `path`, whose log must have been merged into it. Where a tree references
+ * pages in circles or repeatedly, references to pages that it has already visited are made
+ * unreadable. Fails with ORCH_ERROR_IO. */
+bool store_salvage_cut(const char *path, const GArray *roots, GError **error);
+
+/** True when there is a journal or log that is not empty. */
 bool store_salvage_has_journal(const char *path);
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The points of a file in the order of its primary key, hundreds at a time.
+ * Scans the points of a file in the order of the primary key, in batches of hundreds.
  *
- * A function of this connection stands in the WHERE clause, takes each row and says no, until its
- * batch is full or another run begins: so SQLite walks through the rows without handing each over,
- * which takes half as long. NOT INDEXED keeps it to the primary key, whatever indexes a stranger's
- * file has.
+ * An SQL function of this connection in the WHERE clause receives each row and returns false until
+ * its batch is full or another run begins. So SQLite walks through the rows without returning each
+ * one, which takes half the time. NOT INDEXED restricts it to the primary key, whatever indexes an
+ * untrusted file has.
  */
 #include "store/scan.h"
 
@@ -15,11 +15,11 @@ enum { BATCH = 512, COLUMNS = 5 };
 
 struct store_scan {
     struct orch_store *from;
-    sqlite3_stmt *s; /* NULL: nowhere yet */
+    sqlite3_stmt *s; /* NULL: not started */
     guint at, count;
-    int more;        /* what the last step said: 1 more may follow, 0 the end, -1 it failed */
-    bool is_damage;  /* of a failure */
-    GError *problem; /* of a failure, told when the rows before it are used up */
+    int more;        /* result of the last step: 1 more rows may follow, 0 the end, -1 failure */
+    bool is_damage;  /* whether the failure is damage of the file */
+    GError *problem; /* error of a failure, reported after the rows before it */
     struct store_scanned rows[BATCH];
 };
 
@@ -62,12 +62,12 @@ static bool take_real(sqlite3_value *value, double *out)
     }
 }
 
-/* Millions pass here: one look at each value. */
+/* Called for millions of rows, so each value is examined once. */
 static void take(sqlite3_context *context, int count, sqlite3_value **values)
 {
     (void)count;
     struct store_scan *scan = ((struct orch_store *)sqlite3_user_data(context))->scan;
-    if (scan->count == BATCH) { /* SQLite asks once for each row, and stops at a yes */
+    if (scan->count == BATCH) { /* called once for each row; SQLite stops at true */
         sqlite3_result_int(context, 1);
         return;
     }
@@ -102,7 +102,7 @@ static bool begin(struct store_scan *scan, int64_t run_id)
     return true;
 }
 
-/* The next batch: 1 when there is a row. */
+/* Reads the next batch. Returns 1 when there is a row. */
 static int fill(struct store_scan *scan)
 {
     scan->at = scan->count = 0;

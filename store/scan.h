@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* All points of a file, run after run. At most one scan of a store is under way. */
+/* Scans all points of a file, run after run. A store has at most one scan at a time. */
 #ifndef ORCH_STORE_SCAN_H
 #define ORCH_STORE_SCAN_H
 
@@ -8,23 +8,25 @@
 struct store_scan;
 struct store_scan *store_scan_new(struct orch_store *from);
 void store_scan_free(struct store_scan *scan);
-/** Lets go of the rows. */
+/** Resets the cursor. */
 void store_scan_rest(struct store_scan *scan);
 
 /** A row of `metric`. NULL in a real column is NaN. */
 struct store_scanned {
     int64_t run, name_id, step;
     double t_ms, value;
-    bool is_sound; /* each value is of its column's type */
+    bool is_sound; /* each value has the type of its column */
 };
-/** Goes to the first row of a run: 1, or 0 when it has none, -1 failed. Runs are asked for in
- * rising order. */
+/** Moves to the first row of a run. Returns 1, 0 when the run has no rows and -1 on failure. Runs
+ * must be requested in ascending order. */
 int store_scan_find(struct store_scan *scan, int64_t run_id);
-/** Goes to the next row, be it of another run: 1, 0 at the end, -1 failed. */
+/** Moves to the next row, which may belong to another run. Returns 1, 0 at the end and -1 on
+ * failure. */
 int store_scan_next(struct store_scan *scan);
-/** The row that it stands on. Borrowed until the next call. */
+/** The current row. Borrowed until the next call. */
 const struct store_scanned *store_scan_row(const struct store_scan *scan);
-/** After a failure: was it of the row, not of the whole? And what it was, to be freed. */
+/** After a failure: store_scan_is_damage is true when it concerns only the row and not the whole
+ * file, and store_scan_problem returns the error, which the caller frees. */
 bool store_scan_is_damage(const struct store_scan *scan);
 GError *store_scan_problem(struct store_scan *scan);
 

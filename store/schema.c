@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The schema, and the way from an older one to it.
+ * The schema, and the migrations from older ones.
  *
- * An ended run is final. Its row is inserted with an empty digest, its details follow, and the
- * digest closes it, all in one transaction; the triggers refuse every change of a run, and of what
- * belongs to it, once the digest is there. Only `purged` opens a door: rows of a run listed there
- * may be deleted, never changed. `metric` alone has no trigger for additions: it would cost a third
- * of the speed of recording, and the digest tells of an added point as well. Integer ids are local;
- * what travels between stores is named by key, by content, or by name.
+ * An ended run is final. Its row is inserted with an empty digest, its details follow, and writing
+ * the digest closes it, all in one transaction. Once the digest is set, triggers reject every
+ * change of the run and of its details. The one exception is `purged`: rows of a run listed there
+ * may be deleted, but not changed. `metric` is the only table without a trigger for insertions: it
+ * would cost a third of the recording speed, and the digest reveals an added point as well. Integer
+ * ids are local; rows that are exchanged between stores are identified by key, content or name.
  *
  * Rejected: one wide table of parameters as JSON (no index on a value), text keys in `metric` (four
  * times the size).
@@ -19,8 +19,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Changes of these tables are refused for a run whose digest is there; `door` may open for
- * deleting. */
+/* Triggers that reject changes of a table for a run whose digest is set; `door` is a condition that
+ * still allows deletion. */
 #define NO_CHANGE(table, door)                                                                     \
     "CREATE TRIGGER " table "_update BEFORE UPDATE ON " table                                      \
     " WHEN (SELECT digest FROM run WHERE id = OLD.run) <> ''"                                      \
@@ -35,7 +35,7 @@
 #define FINAL(table, door) NO_ADDITION(table) NO_CHANGE(table, door)
 #define UNLESS_PURGED " AND NOT EXISTS (SELECT 1 FROM purged WHERE run = OLD.run)"
 
-/* Rows that runs share: added, never changed. */
+/* Rows that runs share are inserted but never changed. */
 #define NEVER_UPDATED(table)                                                                       \
     "CREATE TRIGGER " table "_update BEFORE UPDATE ON " table                                      \
     " BEGIN SELECT RAISE(ABORT, 'this row never changes'); END;"
@@ -145,11 +145,11 @@ static bool read_version_parts(struct orch_store *store, int64_t *out_schema,
            store_get_int(store, out_tables, 0, error, "SELECT count(*) FROM sqlite_schema", "");
 }
 
-/* All of one moment: another process may be making the tables. */
+/* Reads all parts in one transaction, because another process may be creating the tables. */
 static bool read_version(struct orch_store *store, int64_t *out_schema, int64_t *out_application,
                          int64_t *out_tables, GError **error)
 {
-    if (!sqlite3_get_autocommit(store->db)) /* within a transaction already */
+    if (!sqlite3_get_autocommit(store->db)) /* already within a transaction */
         return read_version_parts(store, out_schema, out_application, out_tables, error);
     if (!store_exec(store, "BEGIN", "open", error))
         return false;
@@ -211,7 +211,7 @@ static bool apply_steps(struct orch_store *store, const struct store_migrations 
     return true;
 }
 
-/* A name beside the store that is not taken. */
+/* An unused file name beside the store. */
 static char *backup_name(const struct orch_store *store, int version)
 {
     for (int i = 0;; i++) {
@@ -230,8 +230,8 @@ static bool back_up_and_step(struct orch_store *store, const struct store_migrat
     return store_backup_to(store, backup, error) && apply_steps(store, migrations, from, error);
 }
 
-/* Inside one IMMEDIATE transaction: what was seen before it may be outdated, and of several
- * processes one alone makes the backup and the change. */
+/* Runs inside one IMMEDIATE transaction: what was read before it may be outdated, and only one of
+ * several processes makes the backup and the change. */
 static bool change_schema(struct orch_store *store, const struct store_migrations *migrations,
                           GError **error)
 {
@@ -240,7 +240,7 @@ static bool change_schema(struct orch_store *store, const struct store_migration
     if (found < 0)
         return false;
     if (found == 1 && version == migrations->target)
-        return true; /* another process was quicker */
+        return true; /* another process was first */
     bool ok = found == 0 ? store_exec(store, migrations->create, "create", error)
                          : back_up_and_step(store, migrations, (int)version, error);
     return ok && set_version(store, migrations->target, error);

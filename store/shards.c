@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What each host knows of the others' files.
+ * What each host records about the files of the other hosts.
  *
- * In this host's file, written together with what came: the last run number that was read of each
- * other file (table `meta`, "shards"), and a token that changes with it. Beside it, in HOST.seen:
- * how each file looked when it was last read to its end, under that token. A file that looks the
- * same is not opened; when the token is another, the notes are of another time (a backup was put
- * back), and everything is looked at again. The notes lie beside the file because a look that
- * brought nothing must not change it: every other host would have to look again, for ever.
+ * In this host's file, in the same transaction as the joined runs: the last run id that was read
+ * from each other file (table `meta`, "shards"), and a token that changes with every such write.
+ * Beside it, in HOST.seen: the signature of each file when it was last read completely, together
+ * with that token. A file whose signature is unchanged is not opened. When the tokens differ,
+ * HOST.seen belongs to another state of the file (a backup was restored), and all files are read
+ * again. The signatures are stored beside the file because a check that found nothing new must not
+ * change it: every other host would then have to check it again, forever.
  *
- * Another host may be writing its file. We never write it, nor its journal. Under a rollback
- * journal a reader's lock keeps the writer from touching the pages, and a writer's lock makes us
- * wait; both are fcntl locks, which NFS carries from host to host. A journal that a writer left
- * when it died is played back into a copy, never into the file (foreign.c). Where a mount carries
- * no locks, a file that changed while it was read is noticed by its change counter, its size and
- * its time, and what came from it is taken back; and no run is taken whose rows do not give its
- * digest.
+ * Another host may be writing its file. We never write it or its journal. With a rollback journal a
+ * reader's lock keeps the writer from changing the pages, and a writer's lock makes us wait; both
+ * are fcntl locks, which NFS supports between hosts. The journal of a writer that died is rolled
+ * back in a copy, never in the file (foreign.c). Where a mount does not support locks, a file that
+ * changed during the read is detected by its change counter, size and time, and the join is rolled
+ * back; and a run is joined only when its rows give its digest.
  */
 #include "store/shards_private.h"
 
@@ -32,11 +32,12 @@
 
 enum { NOTES_MAX = 4 << 20, REFRESH_MS = 2000, REFRESH_TRIES = 20 };
 
-/* ---- signs of change --------------------------------------------------------------------------
+/* ---- file signatures --------------------------------------------------------------------------
  */
 
-/* How a file looks: its size, time and number, SQLite's change counter, and whether it has a
- * journal or log. NULL: it cannot be read. Opened anew, so that NFS asks the server. */
+/* The signature of a file: its size, time, inode, SQLite's change counter, and the size of its
+ * journal and log. NULL when it cannot be read. The file is opened anew so that NFS asks the
+ * server. */
 static char *sign_of(const char *path)
 {
     uint8_t header[28] = {0};
@@ -58,13 +59,13 @@ static char *sign_of(const char *path)
                            header[26], header[27], left);
 }
 
-/* ---- what is remembered -----------------------------------------------------------------------
+/* ---- stored state -----------------------------------------------------------------------------
  */
 
-/** Of the other files. */
+/** What is recorded about the other files. */
 struct memory {
-    json_t *last; /* name -> the last run number that was read; in this host's file */
-    json_t *seen; /* name -> sign; beside it */
+    json_t *last; /* name -> the last run id that was read; stored in this host's file */
+    json_t *seen; /* name -> signature; stored in HOST.seen */
     char token[ORCH_KEY_CHARS];
     bool seen_changed;
 };
@@ -105,7 +106,7 @@ static void memory_read(struct orch_store *store, struct memory *m)
     g_strlcpy(m->token, token, sizeof m->token);
 }
 
-/* Inside the transaction that takes what came. */
+/* Called inside the transaction of the join. */
 static bool memory_write(struct orch_store *store, struct memory *m, GError **error)
 {
     orch_key_make(m->token);
@@ -155,7 +156,7 @@ void store_shards_warn_of(struct orch_store *store, const struct orch_receipt *r
         warn(store, "from '%s': %s", receipt->origin, (char *)receipt->problems->pdata[i]);
 }
 
-/* Ends the join: nothing is written when nothing came. */
+/* Ends the join; writes nothing when there is nothing new. */
 static bool end_join(struct orch_store *store, struct orch_join *join, bool came, const char *name,
                      int64_t last, struct memory *m, GError **error)
 {
@@ -195,7 +196,7 @@ static bool join_file(struct orch_store *store, const char *path, const char *na
                     error);
 }
 
-/* False: it changed while it was read. */
+/* Checks one file and joins what is new. Returns false when it changed while it was read. */
 static bool look_at(struct orch_store *store, const char *path, struct memory *m)
 {
     g_autofree char *name = g_path_get_basename(path);
@@ -208,7 +209,7 @@ static bool look_at(struct orch_store *store, const char *path, struct memory *m
     if (strcmp(orch_json_text(m->seen, name, ""), sign) == 0)
         return true;
     if (g_str_has_prefix(sign, "0 "))
-        return true; /* being made */
+        return true; /* another host is creating it */
     bool changed = false;
     if (join_file(store, path, name, sign, m, &problem)) {
         json_object_set_new(m->seen, name, json_string(sign));
@@ -235,8 +236,6 @@ GPtrArray *store_shards_others(const struct orch_store *store)
     return paths;
 }
 
-/* Whatever the mode that the store was opened in: its own file is this host's to write. False: one
- * changed while it was read. */
 bool store_shards_look(struct orch_store *store)
 {
     g_autoptr(GPtrArray) paths = store_shards_others(store);
@@ -268,7 +267,7 @@ void orch_store_refresh(struct orch_store *store)
     }
 }
 
-/* ---- what there is ----------------------------------------------------------------------------
+/* ---- list of the files ------------------------------------------------------------------------
  */
 
 static void free_shard(gpointer data)

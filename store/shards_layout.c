@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* How a store lies: one file, or on a file system that other hosts can reach a file for each of
- * them, and what these are called. */
+/* The layout of a store: one file or, on a file system that other hosts can reach, a file for each
+ * of them, and the names of these files. */
 #include "store/shards_private.h"
+
+#include "lib/base/text.h"
 
 #include <string.h>
 #include <sys/stat.h>
@@ -12,8 +14,8 @@ enum { HOST_CHARS = 64 };
 /* ---- names ------------------------------------------------------------------------------------
  */
 
-/* The first digits of a hash of the machine's id, or "" where it has none: two machines may have
- * one name. */
+/* The first digits of a hash of the machine's id, or "" when it has none. They distinguish machines
+ * with the same name. */
 static void machine_digits(char out[9])
 {
     g_autofree char *id = NULL;
@@ -27,7 +29,7 @@ static void machine_digits(char out[9])
     g_strlcpy(out, sha256, 9);
 }
 
-/* Letters, digits, '.', '-' and '_'; no point at the begin. */
+/* Reduces a name to letters, digits, '.', '-' and '_', without a leading '.'. */
 static char *clean_name(const char *name)
 {
     char *clean = g_ascii_strdown(name, HOST_CHARS);
@@ -56,12 +58,7 @@ char *store_shards_folder(const char *path)
     return g_build_filename(folder, "shards", NULL);
 }
 
-static int by_text(gconstpointer a, gconstpointer b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-/* Names of the shards that count. */
+/* The names of the files in the folder that are shards. */
 GPtrArray *store_shards_list(const char *folder)
 {
     GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
@@ -71,15 +68,15 @@ GPtrArray *store_shards_list(const char *folder)
             g_ptr_array_add(names, g_strdup(name));
     if (dir)
         g_dir_close(dir);
-    g_ptr_array_sort(names, by_text);
+    g_ptr_array_sort(names, orch_compare_texts);
     return names;
 }
 
-/* ---- how it lies ------------------------------------------------------------------------------
+/* ---- layout -----------------------------------------------------------------------------------
  */
 
-/* A folder that is exported has the same number on the disk that it lies on as over the network;
- * a copy of it has another. */
+/* The folder's inode: an exported folder has the same inode on the local disk as over the network,
+ * and a copy has a different one. */
 static char *place_text(const char *folder)
 {
     struct stat info;
@@ -103,7 +100,7 @@ void store_shards_note_place(const char *folder)
         orch_file_write(file, now, strlen(now), false, NULL);
 }
 
-/* The file system of the nearest folder that is there. */
+/* Checks the file system of the nearest existing parent. */
 static bool is_on_network(const char *path)
 {
     g_autofree char *at = g_strdup(path);
@@ -198,7 +195,6 @@ GPtrArray *orch_store_stale_journals(const char *path)
     return out;
 }
 
-/* The file of this host; with the user's number where another user's cannot be written. */
 char *store_shards_own_file(const char *folder)
 {
     g_autofree char *host = host_name();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Opening a store that has a file for each host, and leading one that was moved to a local disk
- * back to one file. */
+/* Opens a store that has a file for each host, and merges one that was moved to a local disk into
+ * one file again. */
 #include "store/shards_private.h"
 
 #include "store/join_internal.h"
@@ -16,18 +16,6 @@
 /* ---- opening ----------------------------------------------------------------------------------
  */
 
-void store_shards_free(struct store_shards *shards)
-{
-    if (!shards)
-        return;
-    if (shards->scratch)
-        orch_tree_remove(shards->scratch, NULL);
-    g_free(shards->name);
-    g_free(shards->local);
-    g_free(shards->scratch);
-    g_free(shards);
-}
-
 static bool may_write(const char *path, const char *folder, enum orch_store_mode mode)
 {
     if (access(path, F_OK) == 0)
@@ -38,7 +26,7 @@ static bool may_write(const char *path, const char *folder, enum orch_store_mode
     return mode == ORCH_STORE_CREATE || access(parent, W_OK) == 0;
 }
 
-/* Of all files a joined copy, for who may only read. */
+/* Opens a temporary copy that joins all files, for a user who may only read. */
 static struct orch_store *open_copy(const char *name, GError **error)
 {
     g_autofree char *scratch = orch_temporary_folder("joined", error);
@@ -68,7 +56,7 @@ static struct orch_store *open_own(const char *name, const char *path, const cha
     struct orch_store *store = store_open_with(path, ORCH_STORE_CREATE, &options, error);
     if (!store)
         return NULL;
-    /* a large join must not wait for a reader's lock before it commits */
+    /* otherwise a large join would wait for readers before its commit */
     sqlite3_exec(store->db, "PRAGMA cache_spill = OFF", NULL, NULL, NULL);
     store_shards_note_place(folder);
     store->shards = g_new0(struct store_shards, 1);
@@ -117,10 +105,10 @@ struct orch_store *store_shards_open(const char *name, enum orch_store_mode mode
     return NULL;
 }
 
-/* ---- back to one file -------------------------------------------------------------------------
+/* ---- merging into one file --------------------------------------------------------------------
  */
 
-/* Nobody writes it any more: what its last writer left in a journal is played back. */
+/* Joins a shard that is no longer written; a journal that its last writer left is rolled back. */
 static bool fold_one(struct orch_store *store, const char *path, GError **error)
 {
     const struct store_options options = {
@@ -163,7 +151,7 @@ struct orch_store *store_shards_fold(const char *path, enum orch_store_mode mode
     const struct store_options options = {.migrations = &store_migrations};
     g_autofree char *folder = store_shards_folder(path);
     if (mode == ORCH_STORE_READ &&
-        (access(folder, W_OK) != 0 || store_folder_is_strange(path, false))) { /* only read */
+        (access(folder, W_OK) != 0 || store_folder_is_strange(path, false))) { /* read only */
         struct orch_store *store = open_copy(path, error);
         if (!store)
             return NULL;

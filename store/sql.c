@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* SQLite's calls in the shape that the rest of the store uses: prepared once, bound, and every
- * failure a GError with the file's name and a cure. */
+/* SQLite's calls as the rest of the store uses them: statements are prepared once and bound, and
+ * every failure becomes a GError with the file's name and a hint. */
 #include "store/internal.h"
 
 #include "lib/base/error.h"
@@ -59,7 +59,7 @@ bool store_fail(struct orch_store *store, GError **error, const char *doing)
     int code = sqlite3_extended_errcode(store->db);
     int primary = code & 0xff;
     if (primary == SQLITE_CONSTRAINT || primary == SQLITE_ERROR) {
-        /* our own SQL or a trigger spoke: its words say more than the code's */
+        /* an error of our own SQL or of a trigger: its message is more specific than the code's */
         orch_error_set(error, ORCH_ERROR_STORE, "run 'orch db check'", "cannot %s store '%s': %s",
                        doing, store->path, sqlite3_errmsg(store->db));
         return false;
@@ -87,8 +87,8 @@ sqlite3_stmt *store_statement(struct orch_store *store, const char *sql_literal,
     return statement;
 }
 
-/* A text that is too long would leave NULL behind: a blob in its place makes the step fail. */
-static int bind_text(sqlite3_stmt *statement, int index, const char *text)
+/* A text that is too long would leave NULL bound; binding a blob instead makes the step fail. */
+int store_bind_text(sqlite3_stmt *statement, int index, const char *text)
 {
     if (!text)
         return sqlite3_bind_null(statement, index);
@@ -101,14 +101,14 @@ static int bind_text(sqlite3_stmt *statement, int index, const char *text)
     return code;
 }
 
-/* SQLITE_OK, or that a text is too long. */
+/* Returns SQLITE_OK, or SQLITE_TOOBIG when a text is too long. */
 static int bind_list(sqlite3_stmt *statement, const char *types, va_list args)
 {
     int worst = SQLITE_OK;
     for (int i = 0; types[i]; i++) {
         switch (types[i]) {
         case 't':
-            if (bind_text(statement, i + 1, va_arg(args, const char *)) == SQLITE_TOOBIG)
+            if (store_bind_text(statement, i + 1, va_arg(args, const char *)) == SQLITE_TOOBIG)
                 worst = SQLITE_TOOBIG;
             break;
         case 'i':
@@ -233,6 +233,6 @@ bool store_commit(struct orch_store *store, GError **error)
 
 void store_rollback(struct orch_store *store)
 {
-    if (!sqlite3_get_autocommit(store->db)) /* some failures have rolled back already */
+    if (!sqlite3_get_autocommit(store->db)) /* some failures roll back by themselves */
         sqlite3_exec(store->db, "ROLLBACK", NULL, NULL, NULL);
 }

@@ -2,12 +2,13 @@
 /*
  * The store: one SQLite file of runs, and a folder of artifact bytes beside it.
  *
- * A run is written once, when it ends, in one transaction; until then it is a row of `active`
- * (local, never merged) and its journal. Ended runs never change: a trigger refuses. Every write
- * transaction is BEGIN IMMEDIATE with a 30 s busy timeout. WAL on local disks, a rollback journal
- * elsewhere.
+ * A run is written once, when it ends, in one transaction. Until then it is a row of `active`
+ * (local, never merged) and a journal. Ended runs never change; a trigger rejects updates. Every
+ * write transaction is BEGIN IMMEDIATE with a busy timeout of 30 s. WAL is used on local disks, a
+ * rollback journal elsewhere.
  *
- * The store knows rows: no recipes, no plugins, no git. All functions are for one thread.
+ * The store handles rows only. It does not depend on recipes, plugins or git. A handle may be used
+ * by one thread only.
  */
 #ifndef ORCH_STORE_STORE_H
 #define ORCH_STORE_STORE_H
@@ -28,91 +29,91 @@ struct orch_store;
 enum orch_store_mode {
     ORCH_STORE_READ,   /* must exist; nothing is written (a read-only folder is fine) */
     ORCH_STORE_WRITE,  /* must exist */
-    ORCH_STORE_CREATE, /* made with its folder and that folder's .gitignore ("*") when absent */
+    ORCH_STORE_CREATE, /* created when absent, with its folder and that folder's .gitignore ("*") */
 };
 
-/** Opens the file; migrates an older schema (after a backup beside it), refuses a newer one
- * untouched. ORCH_ERROR_STORE says what is wrong: not a database, another program's database,
- * truncated, read-only, full disk, newer. */
+/** Opens the file. An older schema is migrated (after a backup beside the file), and a newer one is
+ * refused without changing the file. ORCH_ERROR_STORE says what is wrong: not a database, another
+ * program's database, truncated, read-only, full disk, newer. */
 struct orch_store *orch_store_open(const char *path, enum orch_store_mode mode, GError **error);
 void orch_store_close(struct orch_store *store);
 const char *orch_store_path(const struct orch_store *store);
-/** The folder beside the store's file, FILE.d, with what orch keeps there: objects/, trials/,
- * checkpoints/, work/ (store/beside.h). */
+/** The folder beside the store's file, FILE.d, which contains objects/, trials/, checkpoints/ and
+ * work/ (store/beside.h). */
 const char *orch_store_folder(const struct orch_store *store);
-/** The folder for what this host alone may touch: trials/. It is the same, unless the store is
- * shared between hosts; then it lies below. */
+/** The folder that only this host may use; it contains trials/. It is the folder of
+ * orch_store_folder unless hosts share the store; then it is a subfolder of that. */
 const char *orch_store_local_folder(const struct orch_store *store);
-/** Is there a store at `path`: its file, or files of hosts for it? */
+/** True when there is a store at `path`: its file, or hosts' files for it. */
 bool orch_store_exists(const char *path);
-/** Can other hosts write to it? Then each has a file of its own (docs/store.md), and claims in it
- * hold on this host alone. */
+/** True when other hosts can write to the store. Then each host has its own file (docs/store.md),
+ * and a claim is visible on this host only. */
 bool orch_store_is_shared(const struct orch_store *store);
-/** Of a shared store: joins in now what the other hosts have. What cannot be read is a warning; of
- * what just changes it takes another look. */
+/** Joins the new runs of other hosts into a shared store. A file that cannot be read becomes a
+ * warning; a file that changes while it is read is tried again. */
 void orch_store_refresh(struct orch_store *store);
-/** How a store at `path` lies, and why, as a sentence for people: "one file: ext is a local file
- * system". The caller frees. */
+/** Describes the layout of the store at `path` and the reason for it, as a sentence for users: "one
+ * file: ext is a local file system". The caller frees. */
 char *orch_store_layout(const char *path);
-/** Journals that a writer of the store left with something in it, for longer than a minute:
- * char *; the caller unrefs. */
+/** Journals that are not empty and have been left beside the store for longer than a minute: char
+ * *; the caller unrefs. */
 GPtrArray *orch_store_stale_journals(const char *path);
-/** What is worth saying about how it was opened: char *, borrowed; it may grow while runs begin. */
+/** Warnings from opening the store: char *, borrowed. More may be added when runs begin. */
 const GPtrArray *orch_store_warnings(const struct orch_store *store);
-/** That folder of a store at `path`, which need not exist. The caller frees. */
+/** The path of the folder of a store at `path`, whether the store exists or not. The caller
+ * frees. */
 char *orch_store_folder_of(const char *path);
 
-/** Makes what was committed so far survive a power loss (fsync of the log). Call it about once a
- * second while runs end; close does it too. */
+/** Syncs all commits so far to disk (fsync of the log), so that they survive a power loss. Call it
+ * about once a second while runs end; closing the store does it too. */
 bool orch_store_sync(struct orch_store *store, GError **error);
 
 /* ---- writing ----------------------------------------------------------------------------------
  */
 
-/** Whose runs spare a trial. */
-enum orch_reuse { ORCH_REUSE_WHERE, ORCH_REUSE_ANY, ORCH_REUSE_NEVER };
+/** Whose runs may be reused for a trial. */
+enum orch_reuse { ORCH_REUSE_DEVICE, ORCH_REUSE_ANY, ORCH_REUSE_NEVER };
 
 /** A trial about to start. All strings are borrowed for the call. */
 struct orch_active {
     char key[ORCH_KEY_CHARS];
     const char *fingerprint; /* 64 hex */
-    const char *where_key;
-    const char *trial_dir; /* written for programs of earlier versions; never read */
+    const char *device_key;
+    const char *trial_dir; /* written for earlier versions of the program; never read */
     const char *record;    /* JSON: what orch_run_record needs besides the journal; opaque here */
     struct orch_process runner;
     int64_t started_ns;
-    int64_t
-        done_after_ns; /* only a run that ended later than this counts as done meanwhile; 0: any */
+    int64_t done_after_ns; /* only a run that ended later than this counts as DONE; 0: any */
 };
 
 enum orch_begin {
-    ORCH_BEGIN_STARTED, /* the row is there; the trial is this process's */
-    ORCH_BEGIN_DONE,    /* a run that spares it ended meanwhile */
-    ORCH_BEGIN_HELD,    /* another live process has claimed it */
+    ORCH_BEGIN_STARTED, /* the active row is written; the trial belongs to this process */
+    ORCH_BEGIN_DONE,    /* a run that can be reused has ended meanwhile */
+    ORCH_BEGIN_HELD,    /* another process has claimed the trial */
 };
 
-/** Claims a trial and notes it as active, in one transaction that first looks whether it was done
- * or claimed meanwhile (by fingerprint, and where_key under ORCH_REUSE_WHERE; ORCH_REUSE_NEVER
- * claims by its own key, and so does `force`). `out_key` (ORCH_KEY_CHARS) gets the other run's key
- * for DONE and HELD. Claims and active rows of processes that are dead stay until
- * orch_store_actives' reader closes them: they count as HELD. */
+/** Claims a trial and writes its active row in one transaction, which first checks whether the
+ * trial was done or claimed meanwhile (by fingerprint, and device_key under ORCH_REUSE_DEVICE;
+ * ORCH_REUSE_NEVER and `force` claim by the trial's own key). `out_key` (ORCH_KEY_CHARS) receives
+ * the other run's key for DONE and HELD. Claims and active rows of dead processes count as HELD
+ * until a caller of orch_store_actives closes them. */
 bool orch_store_begin(struct orch_store *store, const struct orch_active *active,
                       enum orch_reuse reuse, bool force, enum orch_begin *out, char *out_key,
                       GError **error);
 
 /** An active row as read. */
 struct orch_active_row {
-    char *key, *fingerprint, *where_key, *record; /* record may be NULL */
-    char *trial_dir;                              /* made from the key */
+    char *key, *fingerprint, *device_key, *record; /* record may be NULL */
+    char *trial_dir;                               /* derived from the key */
     struct orch_process runner;
     int64_t started_ns;
 };
 void orch_active_row_free(struct orch_active_row *row);
-/** Active rows; none of a store that is not this user's. struct orch_active_row *; the caller
- * unrefs. */
+/** All active rows; empty when the store does not belong to this user. struct orch_active_row *;
+ * the caller unrefs. */
 GPtrArray *orch_store_actives(struct orch_store *store, GError **error);
-/** Takes over an active row whose runner is dead: sets its runner to this process if the row still
- * has the `from` runner. `*out_taken` false: somebody else was quicker. */
+/** Takes over an active row whose runner is dead: sets its runner to this process if it is still
+ * `from`. `*out_taken` is false when another process was first. */
 bool orch_store_adopt(struct orch_store *store, const char *key, const struct orch_process *from,
                       bool *out_taken, GError **error);
 /** Drops an active row and its claim without a record (the trial never started). */
@@ -127,7 +128,7 @@ struct orch_named_real {
 };
 struct orch_input_row {
     const char *name;
-    const char *from_key; /* run key that made it, or NULL */
+    const char *from_key; /* key of the run that produced it, or NULL */
     const char *sha256;
 };
 struct orch_artifact_row {
@@ -139,12 +140,12 @@ struct orch_metric_row {
     const char *name, *unit, *better; /* better: "min", "max", "none" */
 };
 
-/** An ended run to be written. Everything is borrowed for the call; NULL where unknown. */
+/** An ended run to be written. Everything is borrowed for the call; unknown texts are NULL. */
 struct orch_record {
     const char *key, *recipe_key, *recipe, *experiment, *plugin, *plugin_version, *build;
     const char *source_tree, *source_commit, *source_branch, *source_remote;
     bool source_dirty;
-    const char *fingerprint, *where_key;
+    const char *fingerprint, *device_key;
     uint64_t seed;
     int repeat, attempt;
     const char *state; /* verdict word */
@@ -156,7 +157,7 @@ struct orch_record {
     int64_t started_ns, ended_ns;
     double wall_ms;
     const char
-        *facts; /* JSON: load, co-runners, max_rss_bytes, notes of the host, left-out files */
+        *facts; /* JSON: load, co-runners, max_rss_bytes, remarks of orch-host, left-out files */
     const struct orch_named_text *params;
     size_t param_count;
     const struct orch_input_row *inputs;
@@ -167,85 +168,87 @@ struct orch_record {
     size_t artifact_count;
     const struct orch_metric_row *metrics; /* declared metrics, for units */
     size_t metric_count;
-    /** Streams the points: fills `*out`, false at the end; may set `*error` (the whole record is
-     * then rolled back). A later point of the same name and step replaces the earlier. NULL: no
-     * points. */
+    /** Streams the points: fills `*out` and returns false at the end. May set `*error`, which rolls
+     * back the whole record. A later point of the same name and step replaces an earlier one. NULL:
+     * no points. */
     bool (*next_point)(void *ctx, struct orch_point *out, GError **error);
     void *next_ctx;
 };
 
-/** Writes the run, its digest, and removes its active row and claim: all or nothing. A run of that
- * key that is there already with the same digest is success (collecting twice changes nothing). */
+/** Writes the run and its digest and removes its active row and claim, in one transaction. Succeeds
+ * when the same run (key and digest) is already stored. */
 bool orch_store_record(struct orch_store *store, const struct orch_record *record, GError **error);
 
-/** Keeps a recipe's canonical text under its key (hash); idempotent. `verbatim`: as written. */
+/** Stores a recipe's canonical text under its key (hash); idempotent. `verbatim` is the text as
+ * written. */
 bool orch_store_put_recipe(struct orch_store *store, const char *key, const char *name,
                            const char *canonical, const char *verbatim, GError **error);
 
-/** Adds a note (kind "note", "tag", "signature", "tombstone": the run is hidden and spares nothing,
- * or "restored": it is not any more). Of others' runs the last two are private. */
+/** Adds a note of kind "note", "tag", "signature", "tombstone" (hides the run and excludes it from
+ * reuse) or "restored" (undoes that). The last two are always private for runs of other authors. */
 bool orch_store_note(struct orch_store *store, const char *run_key, const char *kind,
                      bool is_public, const char *text, GError **error);
 
-/** Tags of a run, each once, by the bytes of their texts: char *; the caller unrefs. A tag holds
- * until its author, or its reader for himself, takes it away. */
+/** The distinct tags of a run, sorted by bytes: char *; the caller unrefs. A tag is in effect until
+ * its author removes it, or this user removes it in this store. */
 GPtrArray *orch_store_tags(struct orch_store *store, const char *run_key, GError **error);
-/** Takes tag `text` away: for everybody where the tag is public and one's own, here alone where it
- * is another's. `*out_had` false: the run has no such tag, and nothing was done. */
+/** Removes the tag `text`: for everybody when it is public and the user's own, otherwise in this
+ * store only. `*out_had` is false when the run has no such tag; then nothing changes. */
 bool orch_store_untag(struct orch_store *store, const char *run_key, const char *text,
                       bool *out_had, GError **error);
-/** The newest of the names that the run's author gave publicly and that were given here. NULL: it
- * has none; the caller frees. */
+/** The newest name of a run, among the public ones by its author and those given in this store, or
+ * NULL when it has none. The caller frees. */
 char *orch_store_name(struct orch_store *store, const char *run_key, GError **error);
-/** Names a run; "" takes the name away. A public name of another's run is refused: it would have no
- * effect elsewhere. */
+/** Names a run; "" removes the name. Fails for a public name of another author's run, because it
+ * would have no effect in other stores. */
 bool orch_store_set_name(struct orch_store *store, const char *run_key, const char *name,
                          bool is_public, GError **error);
 
-/** What hides a run: the newest tombstone in effect, its author's before one's own. */
+/** The note that hides a run: the newest tombstone in effect, the author's before one's own.
+ */
 struct orch_hidden {
     char *who, *why; /* may be NULL */
-    bool is_public;  /* by the run's author, for everybody; else here alone */
+    bool is_public;  /* true: by the run's author, for everybody; false: in this store only */
     int64_t made_ns;
 };
 void orch_hidden_free(struct orch_hidden *hidden);
-/** NULL without error: nothing hides it. The caller frees. */
+/** Returns NULL without error when the run is not hidden. The caller frees. */
 struct orch_hidden *orch_store_hidden(struct orch_store *store, const char *run_key,
                                       GError **error);
-/** Undoes what hides a run and may be undone here: what was made here, and what its author did
- * when that is the user. Ask orch_store_hidden whether something is left. */
+/** Undoes the tombstones that this user may undo: private ones, and public ones when the user is
+ * the run's author. Call orch_store_hidden to learn whether the run is still hidden. */
 bool orch_store_restore(struct orch_store *store, const char *run_key, const char *text,
                         GError **error);
 
-/** Drops metric points and artifact references of a run here, keeping its row and digest (it counts
- * as purged: `db check` skips it). */
+/** Deletes the metric points and artifact references of a run in this store, but keeps its row and
+ * digest. It counts as purged, so `db check` skips it. */
 bool orch_store_purge(struct orch_store *store, const char *run_key, GError **error);
 
 /* ---- artifact bytes ---------------------------------------------------------------------------
  */
 
-/** Takes a file into objects/ab/cdef... by content (copy, fsync, rename; a file already there is
- * success). Fills its digest and size. */
+/** Copies a file to objects/ab/cdef..., named by its SHA-256 (copy, fsync, rename; succeeds when
+ * the object exists). Fills its digest and size. */
 bool orch_store_put_object(struct orch_store *store, const char *path, char *out_sha256,
                            int64_t *out_bytes, GError **error);
-/** The same of an open file; `name` is for messages. */
+/** Like orch_store_put_object, for an open file; `name` is for messages. */
 bool orch_store_put_object_fd(struct orch_store *store, int fd, const char *name, char *out_sha256,
                               int64_t *out_bytes, GError **error);
-/** Keeps the bytes of a regular file below an open folder (lib/base/below.h: no links, no '..'),
- * if they have this digest. `*out_fits` false without error: they have another, and nothing was
- * kept. */
+/** Stores a regular file below an open folder (lib/base/below.h: no links, no '..') if it has this
+ * digest. `*out_fits` is false without error when it has a different one; then nothing is
+ * stored. */
 bool orch_store_put_object_at(struct orch_store *store, int folder, const char *path,
                               const char *sha256, int64_t *out_bytes, bool *out_fits,
                               GError **error);
-/** The same of bytes in memory. */
+/** Like orch_store_put_object, for bytes in memory. */
 bool orch_store_put_object_bytes(struct orch_store *store, const void *bytes, size_t length,
                                  char *out_sha256, GError **error);
-/** The size of an object; -1 when it is not here. */
+/** The size of an object; -1 when it is not stored. */
 int64_t orch_store_object_bytes(struct orch_store *store, const char *sha256);
-/** Absolute path of an object; NULL when it is not here. The caller frees. */
+/** Absolute path of an object; NULL when it is not stored. The caller frees. */
 char *orch_store_object_path(struct orch_store *store, const char *sha256);
-/** Deletes objects that no kept run names, and trial, checkpoint and work folders that nothing
- * refers to. With `dry_run` only counts. */
+/** Deletes objects that no visible run references, and trial, checkpoint and work folders that are
+ * no longer needed. With `dry_run` only counts. */
 bool orch_store_gc(struct orch_store *store, bool dry_run, int *out_count, int64_t *out_bytes,
                    GError **error);
 
@@ -254,11 +257,11 @@ bool orch_store_gc(struct orch_store *store, bool dry_run, int *out_count, int64
 
 /** One ended run, without its points. Owned strings. */
 struct orch_run {
-    int64_t id; /* local */
+    int64_t id; /* local to this store */
     char *key, *recipe_key, *recipe, *experiment, *plugin, *plugin_version, *build;
     char *source_tree, *source_commit, *source_branch, *source_remote;
     bool source_dirty;
-    char *fingerprint, *where_key;
+    char *fingerprint, *device_key;
     uint64_t seed;
     int repeat, attempt;
     char *state, *reason;
@@ -271,22 +274,23 @@ struct orch_run {
 };
 void orch_run_free(struct orch_run *run);
 
-/** The newest run (`nth` 0; 1: the one before it, ...), not hidden, ok or diverged, of this
- * fingerprint (and where_key unless NULL). NULL without error: none. */
-struct orch_run *orch_store_find_spare(struct orch_store *store, const char *fingerprint,
-                                       const char *where_key, unsigned nth, GError **error);
+/** The newest visible run that ended ok or diverged with this fingerprint (and this device_key
+ * unless NULL). `nth` 1 is the one before the newest, and so on. NULL without error when there is
+ * none. */
+struct orch_run *orch_store_find_reusable(struct orch_store *store, const char *fingerprint,
+                                          const char *device_key, unsigned nth, GError **error);
 
-/** What the plan compares a trial with that is not done: newest runs first. */
+/** A run that the plan compares a missing trial with, to explain why it is not done. */
 struct orch_history_row {
-    char *key, *state, *reason, *plugin_version, *fingerprint, *where_key, *who, *facts;
+    char *key, *state, *reason, *plugin_version, *fingerprint, *device_key, *who, *facts;
     int64_t ended_ns;
     double wall_ms;
     int attempt;
 };
 void orch_history_row_free(struct orch_history_row *row);
-/** Newest runs (not hidden, any state) of a recipe's experiment and repeat whose parameters named
- * in `params` (object of canonical values) have those values: struct orch_history_row *, newest
- * first, at most `limit`. */
+/** The newest visible runs, in any state, of a recipe's experiment and repeat whose parameters have
+ * the values in `params` (object of canonical values): struct orch_history_row *, newest first, at
+ * most `limit`. */
 GPtrArray *orch_store_history(struct orch_store *store, const char *recipe, const char *experiment,
                               int repeat, const json_t *params, unsigned limit, GError **error);
 
@@ -296,27 +300,27 @@ GPtrArray *orch_store_history(struct orch_store *store, const char *recipe, cons
  * a result, else the last value of a metric; `param.x`, `result.x`, `metric.x` say which. Durations
  * and byte sizes may carry units; times may be dates or "2d" (ago). */
 struct orch_where;
-/** NULL with ORCH_ERROR_USAGE naming the column and, for an unknown name, the nearest known. */
+/** Returns NULL with ORCH_ERROR_USAGE, which names the column and, for an unknown name, the nearest
+ * known one. */
 struct orch_where *orch_where_parse(const char *text, GError **error);
-/** The hint when no run has the metric or result `name`: the nearest name, else those that there
- * are. The caller frees. */
+/** The hint for an error that no run has the metric or result `name`: the nearest name, else the
+ * list of existing names. The caller frees. */
 char *orch_store_metric_hint(struct orch_store *store, const char *name);
 void orch_where_free(struct orch_where *where);
 
-/** A name that a filter compares, as written ("lr", "param.lr", "state"). */
+/** A name in a filter, as written ("lr", "param.lr", "state"). */
 struct orch_where_name {
     const char *name;
     int column;     /* in the filter's text, from 1 */
-    bool is_column; /* one of the names above: every run has it; else a parameter, result or metric
-                     */
+    bool is_column; /* a built-in column that every run has; else a parameter, result or metric */
 };
-/** The names of a filter in order: array of the struct above, borrowed from it. The caller unrefs.
- */
+/** The names of a filter in order: array of struct orch_where_name, borrowed from the filter. The
+ * caller unrefs. */
 GArray *orch_where_names(const struct orch_where *where);
-/** What is known of a name: its value as text, to be freed; NULL: not known. */
+/** Returns the value of a name as text, which is then freed, or NULL when it is not known. */
 typedef char *(*orch_where_lookup)(void *ctx, const char *name);
-/** Can the filter hold, given what is known? False only when it cannot, whatever the unknown are: a
- * trial that has not run is asked this. Names are given without "param.". */
+/** False when the filter cannot match, whatever the values of the unknown names are. Used for
+ * trials that have not run. Names are passed without "param.". */
 bool orch_where_may_hold(const struct orch_where *where, orch_where_lookup lookup, void *ctx);
 
 struct orch_run_query {
@@ -324,29 +328,31 @@ struct orch_run_query {
     const char *experiment; /* NULL: any */
     const char *state;      /* NULL: any */
     const struct orch_where *where;
-    bool ended_well; /* only ok and diverged: runs that count as results */
+    bool ended_well; /* only ok and diverged runs, which count as results */
     bool with_hidden;
-    bool without_imported; /* not those that other trackers recorded (orch import --runs) */
+    bool without_imported; /* leaves out runs that other trackers recorded (orch import --runs) */
     bool oldest_first;
-    int64_t limit; /* 0: all */
+    int64_t limit; /* 0: no limit */
 };
-/** struct orch_run *, newest first. `out_total` (may be NULL): how many match without the limit. */
+/** struct orch_run *, newest first. `out_total` (may be NULL) receives the number of matches
+ * without the limit. */
 GPtrArray *orch_store_runs(struct orch_store *store, const struct orch_run_query *query,
                            int64_t *out_total, GError **error);
 
-/** The last 8 characters of a run key: what people are shown and may type. Borrowed from `key`. */
+/** The last 8 characters of a run key, which outputs show and users may type. Borrowed from
+ * `key`. */
 const char *orch_run_short_key(const char *key);
 
-/** Resolves what a user types: a key or a unique prefix of one (4 or more characters; of the random
- * last part too: ls prints the last 8), "@last", "@{2}" (2 before the last). Ambiguous or unknown:
- * ORCH_ERROR_NOT_FOUND that lists candidates. */
+/** Finds the run that a user typed: a key, a name, a unique prefix (4 or more characters) of the
+ * key, of its random last part or of its last 8 characters, "@last", or "@{2}" (2 before the last).
+ * When it is ambiguous or unknown, ORCH_ERROR_NOT_FOUND lists candidates. */
 struct orch_run *orch_store_run(struct orch_store *store, const char *text, GError **error);
 
 /** Parameters as an object of canonical values; results as an object of reals. New references. */
 json_t *orch_store_params(struct orch_store *store, int64_t run_id, GError **error);
 json_t *orch_store_results(struct orch_store *store, int64_t run_id, GError **error);
 
-/** A result with the unit and direction that its plugin declared ("" and "none" where it did not).
+/** A result with the unit and direction that its plugin declared, "" and "none" if it did not.
  */
 struct orch_stored_result {
     char *name, *unit, *better;
@@ -360,9 +366,9 @@ struct orch_stored_input {
 };
 struct orch_stored_artifact {
     char *name, *sha256;
-    int64_t bytes;      /* as the run says */
-    int64_t here_bytes; /* of the file in objects/; -1: there is none */
-    bool here;          /* its bytes are in objects/, as many as the run says */
+    int64_t bytes;      /* as recorded in the run */
+    int64_t here_bytes; /* size of the file in objects/; -1: not stored */
+    bool here;          /* the object is stored and has the recorded size */
 };
 struct orch_stored_note {
     char *kind, *text;
@@ -373,7 +379,7 @@ GPtrArray *orch_store_inputs(struct orch_store *store, int64_t run_id, GError **
 GPtrArray *orch_store_artifacts(struct orch_store *store, int64_t run_id, GError **error);
 GPtrArray *orch_store_notes(struct orch_store *store, const char *run_key, GError **error);
 
-/** A series. */
+/** All points of one metric. */
 struct orch_series {
     char *name, *unit, *better;
     size_t count;
@@ -381,7 +387,7 @@ struct orch_series {
     double *t_ms, *value; /* NaN where the store has NULL */
 };
 void orch_series_free(struct orch_series *series);
-/** One metric of a run; NULL without error when it has none of that name. */
+/** One metric of a run; NULL without error when the run has no such metric. */
 struct orch_series *orch_store_series(struct orch_store *store, int64_t run_id, const char *name,
                                       GError **error);
 /** For each metric of a run: count, first, last, min, max, mean, step of min and max. */
@@ -392,42 +398,44 @@ struct orch_metric_summary {
 };
 GPtrArray *orch_store_summaries(struct orch_store *store, int64_t run_id, GError **error);
 
-/* ---- care -------------------------------------------------------------------------------------
+/* ---- maintenance ------------------------------------------------------------------------------
  */
 
 struct orch_store_info {
     int schema;
     int64_t runs, hidden, metrics, artifacts, artifact_bytes, file_bytes, active;
-    int64_t datasets, samples; /* sets of measurements from elsewhere, and their rows */
-    int64_t conflicts;         /* runs set apart: their key is here with another digest */
+    int64_t datasets, samples; /* imported data sets, and the number of their rows */
+    int64_t conflicts;         /* conflicts: runs whose key is stored with another digest */
     char *journal_mode, *filesystem;
-    char digest[65]; /* over the sorted keys and digests of all ended runs, set apart or not */
+    char digest[65]; /* digest of all ended runs and conflicts (orch_store_digest_all)
+                      */
 };
-/** A host's file of a shared store. */
+/** One host's file of a shared store. */
 struct orch_shard {
-    char *host; /* its name; "" for the one file from before */
+    char *host; /* name of the host; "" for the single file from before sharding */
     char *path;
-    char *problem;                        /* why it cannot be read now, or NULL */
-    int64_t runs, file_bytes, changed_ns; /* runs that it has, its own and those it knows of */
+    char *problem;                        /* why it cannot be read at present, or NULL */
+    int64_t runs, file_bytes, changed_ns; /* runs: its own and those joined from other hosts */
     bool is_own;
 };
-/** The files of a shared store, this host's first; empty for any other. struct orch_shard *; the
+/** The files of a shared store, this host's first; empty for other stores. struct orch_shard *; the
  * caller unrefs. */
 GPtrArray *orch_store_shards(struct orch_store *store);
 
 bool orch_store_info(struct orch_store *store, struct orch_store_info *out, GError **error);
 void orch_store_info_clear(struct orch_store_info *info);
 
-/** Recomputes everything: SQLite's integrity, foreign keys, every run's digest, every data set's
- * and every object's. Adds findings (char *) to `out`; true when it could look, whatever it found.
- */
+/** Verifies everything: SQLite's integrity check, foreign keys, and the digests of every run, data
+ * set and object. Appends findings (char *) to `out`. Returns true when the check could run,
+ * whatever it found. */
 bool orch_store_check(struct orch_store *store, GPtrArray *out, int64_t *out_runs, GError **error);
 
-/** A consistent copy while others write (SQLite backup), into a file that must not exist. */
+/** Writes a consistent copy (SQLite backup) to a file that must not exist. Other processes may
+ * write meanwhile. */
 bool orch_store_backup(struct orch_store *store, const char *dest, GError **error);
 
-/** SHA-256 over "KEY DIGEST\n" of every ended run and of those set apart, by key: equal sets of
- * runs give equal digests. `out`: 65 bytes. */
+/** SHA-256 over the lines "KEY DIGEST" of every ended run and conflict, sorted by key: equal sets
+ * of runs give equal digests. `out` has 65 bytes. */
 bool orch_store_digest_all(struct orch_store *store, char *out, GError **error);
 /** Digest v1 of a run as stored, recomputed from its rows: 64 hex. */
 bool orch_store_digest(struct orch_store *store, int64_t run_id, char *out, GError **error);

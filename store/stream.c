@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Points as they stream in, as a table that SQLite reads: INSERT ... SELECT of it writes all points
- * of a run in one statement. Starting a statement for each costs twice as much as inserting it; a
- * block of VALUES is in between, for its bindings.
+ * Points are streamed as a virtual table: INSERT ... SELECT from it writes all points of a run in
+ * one statement. Starting a statement for each point costs twice as much as the insertion itself; a
+ * block of VALUES is in between because of its bindings.
  *
- * The table is eponymous, of this connection alone, and no schema may name it.
+ * The table is eponymous, exists only on this connection, and cannot be used in a schema.
  */
 #include "store/internal.h"
 
@@ -14,7 +14,7 @@ struct store_stream {
     store_next_row next;
     void *ctx;
     struct store_row row;
-    int state; /* 1 a row, 0 the end, -1 failed */
+    int state; /* 1 a row, 0 the end, -1 failure */
 };
 
 struct table {
@@ -99,7 +99,7 @@ static int table_column(sqlite3_vtab_cursor *cursor, sqlite3_context *ctx, int c
 static int table_rowid(sqlite3_vtab_cursor *cursor, sqlite3_int64 *out)
 {
     (void)cursor;
-    *out = 0; /* nobody asks */
+    *out = 0; /* not used */
     return SQLITE_OK;
 }
 

@@ -7,7 +7,7 @@
 
 #define WHOLE " NOT EXISTS (SELECT 1 FROM purged p WHERE p.run = r.id)"
 
-/* "SELECT `column` of the runs that travel", behind `before` and before `after`. */
+/* Prepares "SELECT `column`" over the selected runs, between the SQL texts `before` and `after`. */
 static sqlite3_stmt *prepare(struct orch_store *store, const struct orch_travel *travel,
                              const char *before, const char *column, const char *after,
                              GError **error)
@@ -32,14 +32,14 @@ static sqlite3_stmt *prepare(struct orch_store *store, const struct orch_travel 
 /* ---- runs -------------------------------------------------------------------------------------
  */
 
-/* Columns: number (0 for conflicts), key, digest. */
+/* Reads rows with the columns id (0 for conflicts), key, digest. */
 static bool read_pairs(struct orch_store *store, sqlite3_stmt *s, GArray *out, GError **error)
 {
     int more = -1;
     while (s && (more = store_step(store, s, error)) > 0) {
         struct orch_pair pair = {.run_id = sqlite3_column_int64(s, 0)};
         if (sqlite3_column_type(s, 1) != SQLITE_TEXT || sqlite3_column_type(s, 2) != SQLITE_TEXT)
-            continue; /* of an edited file: 'orch db check' tells */
+            continue; /* an edited file: 'orch db check' reports it */
         g_strlcpy(pair.key, store_text(s, 1), sizeof pair.key);
         g_strlcpy(pair.digest, store_text(s, 2), sizeof pair.digest);
         g_array_append_val(out, pair);
@@ -103,7 +103,7 @@ char *orch_travel_conflict(struct orch_store *store, const struct orch_pair *pai
     return text;
 }
 
-/* ---- what runs own ----------------------------------------------------------------------------
+/* ---- related rows -----------------------------------------------------------------------------
  */
 
 GPtrArray *orch_travel_artifacts(struct orch_store *store, const struct orch_travel *travel,

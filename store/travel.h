@@ -1,47 +1,49 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The rows of a store that travel to others, in an order that is the same in every store. */
+/* The rows of a store that are exchanged with other stores, in an order that is the same in every
+ * store. */
 #ifndef ORCH_STORE_TRAVEL_H
 #define ORCH_STORE_TRAVEL_H
 
 #include "store/join.h"
 
-/** Which runs, with what they own. */
+/** Selects runs, together with everything they own. */
 struct orch_travel {
     const struct orch_where *where; /* NULL: all */
-    int64_t after_run_id;           /* only runs with a larger local number */
+    int64_t after_run_id;           /* only runs with a larger id */
 };
 
-/** A pair of key and digest that the store knows. */
+/** A pair of key and digest that the store contains. */
 struct orch_pair {
-    int64_t run_id; /* 0: a conflict's */
+    int64_t run_id; /* 0: a conflict */
     char key[ORCH_KEY_CHARS];
     char digest[ORCH_SHA256_CHARS];
 };
-/** The pairs by key, then digest: struct orch_pair by value; the caller unrefs. Conflicts whatever
- * `after_run_id` is. Runs whose points were purged here are left out: their text is not whole.
- * `out_last_run` (may be NULL): the largest local number in the store. */
+/** The pairs, sorted by key and digest: struct orch_pair by value; the caller unrefs. Conflicts are
+ * included whatever `after_run_id` is. Runs whose points were purged here are left out, because
+ * their text would be incomplete. `out_last_run` (may be NULL) receives the largest id in the
+ * store. */
 GArray *orch_travel_pairs(struct orch_store *store, const struct orch_travel *travel,
                           int64_t *out_last_run, GError **error);
-/** A conflict's text, as it came. The caller frees. */
+/** The text of a conflict, as it was received. The caller frees. */
 char *orch_travel_conflict(struct orch_store *store, const struct orch_pair *pair, GError **error);
 
-/** Digests of the artifacts that these runs name, in order: char *; the caller unrefs. */
+/** Digests of the artifacts that these runs reference, sorted: char *; the caller unrefs. */
 GPtrArray *orch_travel_artifacts(struct orch_store *store, const struct orch_travel *travel,
                                  GError **error);
 
-/** A recipe's texts; `name` and `verbatim` may be NULL. */
+/** The texts of a recipe; `name` and `verbatim` may be NULL. */
 struct orch_recipe_row {
     const char *key, *name, *canonical, *verbatim;
 };
 /** Returns false to stop; the row is borrowed for the call. */
 typedef bool (*orch_travel_recipe_fn)(void *ctx, const struct orch_recipe_row *row, GError **error);
-/** Tells the recipes that these runs were made from, by key. */
+/** Visits the recipes of these runs, by key. */
 bool orch_travel_recipes(struct orch_store *store, const struct orch_travel *travel,
                          orch_travel_recipe_fn tell, void *ctx, GError **error);
 
 typedef bool (*orch_travel_note_fn)(void *ctx, const struct orch_note *note, GError **error);
-/** Tells the public notes, by key: of the runs of `where`, or all (`after_run_id` does not count:
- * a new note may be of an old run). */
+/** Visits the public notes, by key: those of the runs of `where`, or all. `after_run_id` is ignored
+ * because a new note may refer to an old run. */
 bool orch_travel_notes(struct orch_store *store, const struct orch_travel *travel,
                        orch_travel_note_fn tell, void *ctx, GError **error);
 

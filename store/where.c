@@ -8,7 +8,7 @@
  *     op    := "=" "!=" "<" "<=" ">" ">=" "~"
  *     value := word | 'text' | "text"
  *
- * Recursive descent straight to SQL; nothing of the text gets into the SQL but through a binding. A
+ * A recursive-descent parser emits SQL directly; the user's text enters it only as bound values. A
  * bare name is looked up in each run by itself: its parameter, else its result, else the last value
  * of its metric; a run that has none of them matches no comparison, and neither does `not`. The
  * right side is always a value: a bare word there that is itself a name was meant as one, and is
@@ -25,7 +25,7 @@
 
 enum { TEXT_MAX = 4096, DEPTH_MAX = 32 };
 
-/* Longer signs first. */
+/* Longer operators come first. */
 static const struct {
     const char *sign;
     enum where_op op;
@@ -40,7 +40,7 @@ enum token_kind { TOKEN_WORD, TOKEN_STRING, TOKEN_OP, TOKEN_OPEN, TOKEN_CLOSE, T
 
 struct parser {
     struct orch_where *where;
-    const char *at; /* behind the token */
+    const char *at; /* after the token */
     enum token_kind token;
     GString *word;
     size_t op;  /* row of OPS */
@@ -108,7 +108,7 @@ static bool is_word_char(char c)
     return g_ascii_isalnum(c) || (c && strchr("_-.:/+%@*,[]{}#$", c)) || (c & 0x80);
 }
 
-/* A quote inside is written twice. */
+/* A quote within the text is doubled. */
 static bool read_string(struct parser *p)
 {
     char quote = *p->at++;
@@ -190,7 +190,6 @@ static bool unit_factor(const char *name, size_t length, double *out)
     return false;
 }
 
-/* "0.1", "1e-3", "50_000", "90s", "1h30min", "64KiB": seconds and bytes where there is a unit. */
 bool where_quantity(const char *text, double *out)
 {
     int64_t integer;
@@ -218,15 +217,15 @@ bool where_quantity(const char *text, double *out)
     return true;
 }
 
-/* Midnight UTC of the day that is now, in seconds. */
+/* Midnight UTC of the current day, in seconds. */
 static int64_t today_s(void)
 {
     int64_t now_s = orch_now_ns() / 1000000000;
     return now_s - now_s % 86400;
 }
 
-/* A point in time as the half-open interval that its writing leaves open: a day, a minute, a
- * second; "2d" is that long ago. */
+/* Converts a point in time to the half-open interval that its precision covers: a day, a minute or
+ * a second. "2d" is that long ago. */
 static bool parse_time(const char *text, int64_t *out_from_ns, int64_t *out_to_ns)
 {
     int year, month, day, hour = 0, minute = 0, second = 0, end = 0;
@@ -334,7 +333,7 @@ static bool compare_id(struct parser *p, const struct where_column *column, size
     g_string_append_printf(p->where->sql, "(substr(%s, 1, length(?)) = ?", column->sql);
     bind_text(p->where, digits);
     bind_text(p->where, digits);
-    if (column->kind == KIND_KEY) { /* ls prints the last 8 */
+    if (column->kind == KIND_KEY) { /* outputs show the last 8 characters */
         g_string_append_printf(p->where->sql, " OR substr(substr(%s, -8), 1, length(?)) = ?",
                                column->sql);
         bind_text(p->where, digits);
@@ -368,7 +367,7 @@ static bool compare_time(struct parser *p, const struct where_column *column, si
     return true;
 }
 
-/* Any of the run's tags; != means that it has no such tag. */
+/* Compares with any of the run's tags; != means that the run has no such tag. */
 static bool compare_tag(struct parser *p, size_t op, const char *text, int at)
 {
     enum where_op what = OPS[op].op;
@@ -424,7 +423,7 @@ static bool compare_column(struct parser *p, const struct where_column *column, 
     return true;
 }
 
-/* A parameter, result or metric. */
+/* Compares a parameter, result or metric. */
 static void compare_named(struct parser *p, const struct where_scope *scope, const char *name,
                           int name_at, size_t op, const char *text)
 {
@@ -466,7 +465,7 @@ static bool compare(struct parser *p, const char *name, int name_at, size_t op, 
         g_autofree char *prefix = g_strndup(name, (gsize)(dot - name));
         const char *near = orch_suggest(prefix, prefixes);
         g_autofree char *hint = g_strdup_printf("did you mean '%s%s'?", near, dot);
-        if (near) /* else a name that a program chose, such as val.loss */
+        if (near) /* else the dot is part of a name that a program chose, such as val.loss */
             return fail(p, name_at, hint, "unknown name '%s'", name);
     }
     compare_named(p, scope, scope ? dot + 1 : name, name_at, op, text);
@@ -514,7 +513,7 @@ static bool parse_not(struct parser *p)
         ok = next_token(p) && parse_not(p);
         add_step(p->where, (struct where_step){.what = STEP_NOT});
     } else if (p->token == TOKEN_OPEN) {
-        ok = next_token(p) && parse_or(p); /* sets its own parentheses */
+        ok = next_token(p) && parse_or(p); /* parse_or adds the parentheses */
         if (ok && p->token != TOKEN_CLOSE)
             ok = fail(p, p->column, NULL, "expected ')'");
         ok = ok && next_token(p);

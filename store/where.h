@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the files of the --where language share: where.c reads it, where_columns.c knows the names,
- * where_use.c applies what was read. */
+/* Shared by the files of the --where language: where.c parses it, where_columns.c has the names,
+ * where_use.c applies the result. */
 #ifndef ORCH_STORE_WHERE_H
 #define ORCH_STORE_WHERE_H
 
@@ -12,12 +12,12 @@ enum where_op { OP_EQ, OP_NE, OP_LT, OP_LE, OP_GT, OP_GE, OP_CONTAINS };
 
 enum where_kind {
     KIND_TEXT,
-    KIND_WHO,    /* text of a person: = means the full text, the name or the address */
-    KIND_STATE,  /* text whose words are values, whatever else has their name */
-    KIND_TAG,    /* several texts: one of them is meant */
-    KIND_NUMBER, /* also durations and bytes with their units */
+    KIND_WHO,    /* name of a person: = matches the full text, the name or the address */
+    KIND_STATE,  /* text; its words are values even where a parameter or metric has the same name */
+    KIND_TAG,    /* several texts: matches when one of them does */
+    KIND_NUMBER, /* also durations and byte sizes with units */
     KIND_SEED,
-    KIND_ID, /* a hash: the first digits are enough */
+    KIND_ID, /* a hash: a prefix matches */
     KIND_KEY,
     KIND_TIME,
 };
@@ -27,17 +27,17 @@ struct where_column {
     enum where_kind kind;
 };
 
-/** Where a name may be found. `sql` takes the name once; `exists` says whether a store has it;
- * `all` lists the names. */
+/** A place where names are looked up. `sql` has the name as its one parameter; `exists` tests
+ * whether a store has the name; `all` lists the names. */
 struct where_scope {
     const char *prefix, *sql, *exists, *all;
 };
 
-/** A bare name's value: its parameter, else its result, else its metric's last value. Takes the
- * name three times. */
+/** The value of a bare name: its parameter, else its result, else its metric's last value. The name
+ * is bound three times. */
 extern const char WHERE_SQL_ANY[];
 
-/** A value to bind, in order of the '?' in the SQL. */
+/** A value to bind, in the order of the '?' in the SQL. */
 struct where_binding {
     enum { BIND_TEXT, BIND_INT, BIND_REAL, BIND_NULL } type;
     char *text;
@@ -45,14 +45,14 @@ struct where_binding {
     double real;
 };
 
-/** A name that is no column, to be looked for in the store. */
+/** A name that is not a column and is looked up in the store. */
 struct where_name {
     const struct where_scope *scope; /* NULL: any */
     char *text;
     int column;
 };
 
-/** What the filter says, in postfix order. */
+/** An instruction of the parsed filter, in postfix order. */
 struct where_step {
     enum { STEP_COMPARE, STEP_NOT, STEP_AND, STEP_OR } what;
     char *name, *value; /* COMPARE */
@@ -66,16 +66,18 @@ struct orch_where {
     GString *sql;
     GArray *bindings; /* struct where_binding */
     GArray *names;    /* struct where_name */
-    GArray *words;    /* struct where_name: bare words on the right side, which must not be names */
+    GArray *words;    /* struct where_name: bare words on the right side of a comparison, which must
+                         not be names */
 };
 
-/** The column of that name; NULL: there is none. */
+/** The column with that name, or NULL. */
 const struct where_column *where_column(const char *name);
-/** The scope that "param.lr" and the like begin with; NULL: none. */
+/** The scope of a name with a prefix such as "param.lr", or NULL. */
 const struct where_scope *where_scope(const char *name);
-/** The hint of a name that stands where a value is expected. The caller frees. */
+/** The hint for a name in place of a value. The caller frees. */
 char *where_quote_hint(const char *word);
-/** "0.1", "1e-3", "50_000", "90s", "1h30min", "64KiB": seconds and bytes where there is a unit. */
+/** Parses "0.1", "1e-3", "50_000", "90s", "1h30min", "64KiB". The result is in seconds or bytes
+ * when there is a unit. */
 bool where_quantity(const char *text, double *out);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The names of the --where language: columns of a run, and what a run's parameters, results and
- * metrics are called in this store. */
+/* The names of the --where language: columns of runs, and the names of parameters, results and
+ * metrics in this store. */
 #include "store/where.h"
 
 #include "lib/base/error.h"
@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* What a stranger's store holds need not be JSON. */
+/* The facts in another user's store need not be valid JSON. */
 #define FACTS "CASE WHEN json_valid(m.facts) THEN m.facts ELSE '{}' END"
 
 static const struct where_column COLUMNS[] = {
@@ -28,7 +28,7 @@ static const struct where_column COLUMNS[] = {
      " coalesce(json_extract(r.facts, '$.notes'), '') ELSE '' END)",
      KIND_STATE},
     {"repeat", "r.repeat", KIND_NUMBER},
-    /* unsigned order of the 64 bits: seed xor the sign bit */
+    /* unsigned order of the 64 bits: the seed with its sign bit flipped */
     {"seed", "((r.seed | -9223372036854775807 - 1) - (r.seed & -9223372036854775807 - 1))",
      KIND_SEED},
     {"attempt", "r.attempt", KIND_NUMBER},
@@ -48,13 +48,14 @@ static const struct where_column COLUMNS[] = {
     {"key", "r.key", KIND_KEY},
 };
 
-/* Where a name may be found; the SQL takes the name once. */
+/* The scopes of names; the SQL of each has the name as its one parameter. */
 #define SQL_PARAM                                                                                  \
     "(SELECT CASE WHEN json_valid(p.value) THEN CASE json_type(p.value) WHEN 'true' THEN 'true'"   \
     " WHEN 'false' THEN 'false' ELSE json_extract(p.value, '$') END ELSE p.value END"              \
     " FROM param p WHERE p.run = r.id AND p.name = ?)"
 #define SQL_RESULT "(SELECT e.value FROM result e WHERE e.run = r.id AND e.name = ?)"
-/* The name's id first, then one step into the metric's index: a join would read all of a run. */
+/* Looks up the name's id first and then seeks in the metric's index; a join would read all points
+ * of a run. */
 #define SQL_METRIC                                                                                 \
     "(SELECT x.value FROM metric x WHERE x.run = r.id AND x.name_id = (SELECT n.id FROM"           \
     " metric_name n WHERE n.name = ? AND EXISTS (SELECT 1 FROM metric y WHERE y.run = r.id"        \
@@ -93,7 +94,8 @@ const struct where_scope *where_scope(const char *name)
     return NULL;
 }
 
-/* "max(loss)": the metric's name, to be freed; NULL: not of that form. */
+/* Returns the metric's name in "max(loss)", which the caller frees, or NULL when the text does not
+ * have that form. */
 static char *name_within(const char *text, const char *function)
 {
     size_t length = strlen(text), head = strlen(function);
@@ -144,7 +146,7 @@ const char *store_scope_names_sql(const char *prefix)
     return NULL;
 }
 
-/* ---- does the store have them? -----------------------------------------------------------------
+/* ---- checking names against the store ----------------------------------------------------------
  */
 
 char *where_quote_hint(const char *word)
@@ -153,9 +155,9 @@ char *where_quote_hint(const char *word)
                            word);
 }
 
-/* A bare word on the right: refused at once when it is a column, when the store is known when it
- * is a parameter, result or metric. */
-/* All names of the store and of the columns, for a hint. */
+/* A bare word on the right side is refused when parsing if it is a column, and when the store is
+ * known if it is a parameter, result or metric. */
+/* All names in the store and all columns, for a hint. */
 static GPtrArray *known_names(struct orch_store *store, const struct where_scope *scope)
 {
     GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
@@ -194,16 +196,19 @@ char *orch_store_metric_hint(struct orch_store *store, const char *name)
     }
     if (!names->len)
         return g_strdup("no run has recorded a metric yet: 'orch run RECIPE' makes runs");
+    g_ptr_array_add(names, g_strdup("wall_s")); /* every run has it */
     g_ptr_array_add(names, NULL);
     char *near = orch_suggest_hint(name, (const char *const *)names->pdata);
     if (near)
         return near;
+    guint recorded = names->len - 2; /* without wall_s and the NULL */
     GString *hint = g_string_new("runs have ");
-    for (guint i = 0; i + 1 < names->len && i < SHOWN; i++)
+    for (guint i = 0; i < recorded && i < SHOWN; i++)
         g_string_append_printf(hint, "%s'%s'", i ? ", " : "", (char *)names->pdata[i]);
-    if (names->len - 1 > SHOWN)
-        g_string_append_printf(hint, " and %u more: 'orch show RUN' lists those of one",
-                               names->len - 1 - SHOWN);
+    if (recorded > SHOWN)
+        g_string_append_printf(hint, " and %u more ('orch show RUN' lists those of one)",
+                               recorded - SHOWN);
+    g_string_append(hint, "; every run has 'wall_s'");
     return g_string_free(hint, FALSE);
 }
 

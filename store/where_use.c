@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A filter that was read, at work: as SQL in the store, and on what is known without one. */
+/* Applies a parsed filter: as SQL in the store, and to known values without a store. */
 #include "store/where.h"
 
 #include "lib/base/text.h"
@@ -47,8 +47,8 @@ static bool holds(enum where_op op, int order)
     return false;
 }
 
-/* orch_match(left, op, text, number): numbers are compared as numbers when both sides are, texts by
- * their bytes, a number and a word are just different. NULL when there is no left side. */
+/* orch_match(left, op, text, number) compares numbers as numbers when both sides are numbers, and
+ * texts by their bytes; a number and a word are unequal. NULL when there is no left side. */
 static void match(sqlite3_context *context, int count, sqlite3_value **args)
 {
     (void)count;
@@ -77,7 +77,7 @@ static void match(sqlite3_context *context, int count, sqlite3_value **args)
                            holds(op, strcmp(left, (const char *)sqlite3_value_text(args[2]))));
 }
 
-/* orch_is_who(who, text): NULL when nobody is known. */
+/* orch_is_who(who, text); NULL when the author is unknown. */
 static void is_who(sqlite3_context *context, int count, sqlite3_value **args)
 {
     (void)count;

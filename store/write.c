@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The rows of one run: recording a trial and joining a run from elsewhere both write them here.
+ * Writes the rows of one run, both for recording a trial and for joining a run from elsewhere.
  *
- * The points are hashed while they are inserted; a metric whose steps do not rise (a later point of
- * a step replaces the earlier) is read back for the digest instead.
+ * The points are hashed while they are inserted. A metric whose steps do not ascend (a later point
+ * of a step replaces the earlier one) is read back for the digest instead.
  */
 #include "store/internal.h"
 
 #include "lib/base/error.h"
 #include "lib/base/file.h"
+#include "lib/wire/bounds.h"
 
 #include <string.h>
 
-/* A plugin declares a few dozen; a run that invents names without end is stopped here. */
+/* Maximum number of metrics of a run. Plugins declare a few dozen; this stops a run that generates
+ * names without end. */
 enum { METRIC_NAMES_MAX = 4096 };
 
 /** A metric of the run that is being written. */
@@ -20,7 +22,7 @@ struct slot {
     char *name;
     int64_t name_id;
     int64_t last_step;
-    struct store_points *points; /* NULL once its steps did not rise */
+    struct store_points *points; /* NULL once the steps did not ascend */
 };
 
 struct writing {
@@ -30,7 +32,8 @@ struct writing {
     GPtrArray *slots;    /* struct slot *, in order of appearance */
     GHashTable *by_name; /* name -> slot */
     guint at;            /* slot of the last point */
-    GError *problem;     /* of the stream */
+    GError *problem;     /* error of the stream */
+    bool is_elsewhere;   /* recorded elsewhere: points are checked against bounds */
     struct store_written *out;
 };
 
@@ -69,7 +72,7 @@ static const char *better_of(const struct orch_metric_row *row)
 /* ---- rows that runs share ---------------------------------------------------------------------
  */
 
-/* Looked for first: nearly always another run has brought the row. */
+/* Looks up the row before inserting it, because nearly always another run has inserted it. */
 static bool put_source(struct writing *w, int64_t *out_id, GError **error)
 {
     const struct orch_record *r = w->record;
@@ -78,7 +81,7 @@ static bool put_source(struct writing *w, int64_t *out_id, GError **error)
     int64_t dirty = r->source_dirty;
     *out_id = 0;
     if (!tree && !commit && !branch && !remote)
-        return true; /* unversioned */
+        return true; /* no version control */
     if (!store_get_int(w->store, out_id, 0, error,
                        "SELECT id FROM source WHERE coalesce(tree, '') = coalesce(?, '')"
                        " AND coalesce(commit_oid, '') = coalesce(?, '')"
@@ -143,34 +146,64 @@ static void bind_id(sqlite3_stmt *statement, int index, int64_t id)
         sqlite3_bind_null(statement, index);
 }
 
-/* With an empty digest it is open for its details until store_seal_run closes it. */
+static void bind_field(sqlite3_stmt *statement, int index, enum store_field_kind kind,
+                       const void *at)
+{
+    int number;
+    switch (kind) {
+    case STORE_FIELD_NAME:
+        store_bind_text(statement, index, *(const char *const *)at);
+        break;
+    case STORE_FIELD_SEED:
+        sqlite3_bind_int64(statement, index, (int64_t) * (const uint64_t *)at);
+        break;
+    case STORE_FIELD_INT:
+        sqlite3_bind_int64(statement, index, *(const int *)at);
+        break;
+    case STORE_FIELD_EXIT:
+        number = *(const int *)at;
+        if (number != -1)
+            sqlite3_bind_int64(statement, index, number);
+        break;
+    case STORE_FIELD_SIGNAL:
+        bind_id(statement, index, *(const int *)at);
+        break;
+    case STORE_FIELD_TIME:
+        sqlite3_bind_int64(statement, index, *(const int64_t *)at);
+        break;
+    case STORE_FIELD_MS:
+        sqlite3_bind_double(statement, index, *(const double *)at); /* NaN becomes NULL */
+        break;
+    case STORE_FIELD_BOOL:
+        sqlite3_bind_int64(statement, index, *(const bool *)at);
+        break;
+    default:
+        store_bind_text(statement, index, or_null(*(const char *const *)at));
+    }
+}
+
+/* Inserts the run's row. With an empty digest it accepts details until store_seal_run closes it. */
 static bool put_run(struct writing *w, const char *key, const char *claimed, GError **error)
 {
-    const struct orch_record *r = w->record;
+    struct orch_record record = *w->record;
     int64_t source, machine;
     if (!put_source(w, &source, error) || !put_machine(w, &machine, error))
         return false;
     sqlite3_stmt *s = store_statement(
         w->store,
-        "INSERT INTO run(key, recipe_key, recipe, experiment, plugin, plugin_version, build,"
-        " fingerprint, where_key, seed, repeat, attempt, state, reason, who, argv, started, ended,"
-        " wall_ms, facts, exit_code, signal, source, machine, digest_v, digest)"
-        " VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?21,?22,?23,?24,1,?25)",
+        "INSERT INTO run(digest_v, digest, source, machine" STORE_RUN_FIELDS(
+            STORE_FIELD_OWN) ") VALUES(1, ?1, ?2, ?3" STORE_RUN_FIELDS(STORE_FIELD_PLACE) ")",
         error);
     if (!s)
         return false;
-    store_bind(s, "tttttttttiiittttiirt", key, or_null(r->recipe_key), or_null(r->recipe),
-               or_null(r->experiment), or_null(r->plugin), or_null(r->plugin_version),
-               or_null(r->build), or_null(r->fingerprint), or_null(r->where_key), (int64_t)r->seed,
-               (int64_t)r->repeat, (int64_t)r->attempt, r->state, or_null(r->reason),
-               or_null(r->who), or_null(r->argv), r->started_ns, r->ended_ns, r->wall_ms,
-               or_null(r->facts));
-    if (r->exit_code != -1)
-        sqlite3_bind_int64(s, 21, r->exit_code);
-    bind_id(s, 22, r->signal);
-    bind_id(s, 23, source);
-    bind_id(s, 24, machine);
-    sqlite3_bind_text(s, 25, claimed, -1, SQLITE_STATIC);
+    record.key = key; /* a conflict is written under a temporary key */
+    store_bind_text(s, 1, claimed);
+    bind_id(s, 2, source);
+    bind_id(s, 3, machine);
+    for (int i = 0, at = 4; i < STORE_RUN_FIELD_COUNT; i++)
+        if (store_run_fields[i].is_own)
+            bind_field(s, at++, store_run_fields[i].kind,
+                       (const char *)&record + store_run_fields[i].in_record);
     if (store_step(w->store, s, error) < 0)
         return false;
     w->run_id = w->out->run_id = sqlite3_last_insert_rowid(w->store->db);
@@ -244,8 +277,8 @@ static struct slot *add_slot(struct writing *w, const char *name, GError **error
     return slot;
 }
 
-/* Metrics come one at a time or taking turns: the same slot or the next is nearly always the one.
- */
+/* Finds the slot of a metric. Points come metric by metric or in rotation, so it is nearly always
+ * the same slot or the next one. */
 static struct slot *find_slot(struct writing *w, const char *name, GError **error)
 {
     guint count = w->slots->len;
@@ -273,6 +306,12 @@ static int next_row(void *ctx, struct store_row *out)
         w->out->is_records_fault = w->problem != NULL;
         return w->problem ? -1 : 0;
     }
+    g_autofree char *fault = w->is_elsewhere ? orch_bound_point_fault(&point) : NULL;
+    if (fault) {
+        w->out->is_records_fault = true;
+        orch_error_set(&w->problem, ORCH_ERROR_STORE, NULL, "%s", fault);
+        return -1;
+    }
     struct slot *slot = find_slot(w, point.name, &w->problem);
     if (!slot)
         return -1;
@@ -292,7 +331,7 @@ static bool put_points(struct writing *w, GError **error)
         return true;
     GError *problem = NULL;
     bool ok = store_insert_points(w->store, w->run_id, next_row, w, &problem);
-    if (w->problem) { /* says more than that the statement failed */
+    if (w->problem) { /* this error is more specific than that of the statement */
         g_clear_error(&problem);
         g_propagate_error(error, w->problem);
         return false;
@@ -302,11 +341,11 @@ static bool put_points(struct writing *w, GError **error)
     return ok;
 }
 
-/* ---- the whole --------------------------------------------------------------------------------
+/* ---- entry points -----------------------------------------------------------------------------
  */
 
-/* The metrics as they streamed. NULL when a text of one was repaired on its way in: then the rows
- * say what it is called. */
+/* The metrics as they were streamed. NULL when a text of one was repaired while it was stored; then
+ * the rows have the actual names. */
 static GArray *streamed(const struct writing *w)
 {
     GArray *metrics = g_array_new(FALSE, FALSE, sizeof(struct store_metric));
@@ -327,6 +366,7 @@ static GArray *streamed(const struct writing *w)
 
 static bool write_all(struct writing *w, const char *key, const char *claimed, GError **error)
 {
+    w->is_elsewhere = *claimed != '\0';
     if (!put_run(w, key, claimed, error) || !put_params_and_inputs(w, error) ||
         !put_results_and_artifacts(w, error) || !put_points(w, error))
         return false;
@@ -375,7 +415,7 @@ bool store_unwrite_run(struct orch_store *store, const struct store_written *wri
         ok = store_run(store, error, "DELETE FROM source WHERE id = ?", "i", written->new_source);
     if (ok && written->new_machine)
         ok = store_run(store, error, "DELETE FROM machine WHERE id = ?", "i", written->new_machine);
-    if (ok && written->first_new_name) /* ids rise: all that are new are behind the first */
+    if (ok && written->first_new_name) /* ids ascend, so all new names are at or after the first */
         ok = store_run(store, error, "DELETE FROM metric_name WHERE id >= ?", "i",
                        written->first_new_name);
     return ok;

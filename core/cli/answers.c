@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The answers that `orch run` ends with: the report of what was asked for, as text. */
+/* Prints the report at the end of `orch run`, for the trials that were requested, as text. */
 #include "core/cli/execute.h"
 #include "core/cli/report.h"
 

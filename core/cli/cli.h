@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The command line: one table of commands makes dispatch, help, docs/commands, completion and man
- * pages. A command is one file, cmd_NAME.c: flags in, calls down, tables out. Nothing below this
- * folder prints. stdout is data, stderr is talk. */
+/* The command line. Dispatch, help, docs/commands, completion and man pages are generated from one
+ * table of commands. A command is one file, cmd_NAME.c, which parses options, calls other modules
+ * and prints tables. Only this folder prints: data to stdout, messages to stderr. */
 #ifndef ORCH_CORE_CLI_CLI_H
 #define ORCH_CORE_CLI_CLI_H
 
 #include "core/plugin/plugins.h"
 #include "core/recipe/recipe.h"
-#include "core/report/numbers.h"
-#include "core/report/table.h"
+#include "core/render/table.h"
 #include "core/run/workspace.h"
+#include "core/stats/numbers.h"
 
 #include <glib.h>
 #include <jansson.h>
 #include <stdbool.h>
 #include <stdio.h>
 
-/* Exit statuses, the same on every verb. */
+/* Exit statuses, the same for every command. */
 enum {
     ORCH_EXIT_OK = 0,
     ORCH_EXIT_TRIAL = 1,
@@ -25,6 +25,7 @@ enum {
     ORCH_EXIT_PLUGIN = 4,
     ORCH_EXIT_BUDGET = 6,
     ORCH_EXIT_CHECK = 7,
+    ORCH_EXIT_INCOMPLETE = 8, /* `submit`: the hand-in was written, but some parts are open */
     ORCH_EXIT_INTERRUPTED = 130,
     ORCH_EXIT_TERMINATED = 143,
 };
@@ -34,15 +35,15 @@ enum orch_option_kind {
     ORCH_OPT_TEXT, /* const char *, NULL when absent */
     ORCH_OPT_INT,  /* int */
     ORCH_OPT_REAL, /* double */
-    ORCH_OPT_LIST, /* const char **, NULL-terminated, NULL when absent; may be given again */
+    ORCH_OPT_LIST, /* const char **, NULL-terminated, NULL when absent; may be repeated */
 };
 
 struct orch_option {
     const char *name;  /* long name without dashes; NULL ends a table */
     char letter;       /* or 0 */
-    const char *value; /* what to call its value in help, e.g. "N"; NULL for flags */
+    const char *value; /* placeholder of the value in help, such as "N"; NULL for flags */
     enum orch_option_kind kind;
-    size_t offset; /* in the command's option struct */
+    size_t offset; /* offset of the field in the command's option struct */
     const char *help;
 };
 
@@ -53,26 +54,26 @@ struct orch_command {
     const char *name;       /* "run", "db check" */
     const char *group;      /* heading in the list of commands */
     const char *summary;    /* one line */
-    const char *usage;      /* what stands behind the name and the options: "RECIPE [NAME...]" */
+    const char *usage;      /* the arguments after the name and the options: "RECIPE [NAME...]" */
     int min_args, max_args; /* max_args -1: any number */
     const struct orch_option *options; /* or NULL */
     size_t option_bytes;
-    bool keeps_rest;      /* arguments after "--" belong to a program */
+    bool keeps_rest;      /* arguments after "--" are passed to a program */
     const char *about;    /* paragraphs for help and the man page, or NULL */
     const char *examples; /* lines of "command  # what it does", or NULL */
-    /** Does it. Returns the exit status; -1 with an error set. */
+    /** Runs the command. Returns the exit status; -1 with an error set. */
     int (*run)(struct orch_cli *cli, const void *options, GError **error);
 };
 
 extern const struct orch_command *const ORCH_COMMANDS[]; /* NULL-terminated, in order of help */
 extern const struct orch_option ORCH_COMMON_OPTIONS[];
 
-/** What every command gets. */
+/** The state that every command receives. */
 struct orch_cli {
     const struct orch_command *command;
     const char **args; /* positional arguments */
     int arg_count;
-    const char **rest; /* behind "--" (keeps_rest), NULL-terminated, or NULL */
+    const char **rest; /* arguments after "--" (keeps_rest), NULL-terminated, or NULL */
     char **argv;       /* as typed */
     int argc;
     /* common options */
@@ -80,29 +81,30 @@ struct orch_cli {
     const char **plugin_paths;
     bool json, quiet, verbose, help;
     const char *color;  /* auto, always, never */
-    const char *format; /* of tables, where the command has no --format of its own; NULL: text */
-    /* set by a command before it reads a recipe: an experiment whose plugin is not trusted is an
-       error, and not left out with a warning */
+    const char *format; /* format of tables, for commands without their own --format; NULL: text */
+    /* set by a command before it reads a recipe: an experiment whose plugin is not trusted is then
+     * an error, instead of being left out with a warning */
     bool needs_every_plugin;
-    /* made when asked for, freed at the end */
+    /* opened on first use, freed at the end */
     struct orch_workspace *workspace;
     struct orch_plugins *plugins;
     bool stdout_is_tty, stderr_is_tty;
 };
 
-/* ---- what commands share (shared.c) -----------------------------------------------------------
+/* ---- helpers of commands (shared.c) -----------------------------------------------------------
  */
 
-/** The workspace of `folder` (NULL: the current one). Borrowed. */
+/** Returns the workspace of `folder` (NULL: the current one). Borrowed. */
 struct orch_workspace *orch_cli_workspace(struct orch_cli *cli, const char *folder, GError **error);
-/** The store of the current folder, for reading; an error with a hint when there is none. */
+/** Opens the store of the current folder in `mode`; an error with a hint when there is none. */
 struct orch_store *orch_cli_store(struct orch_cli *cli, enum orch_store_mode mode, GError **error);
 struct orch_plugins *orch_cli_plugins(struct orch_cli *cli);
-/** The command line as a JSON array text. What it sets a secret parameter of `expansion` (which may
- * be NULL) to is left out: it is kept with every run, and travels. Caller frees. */
+/** Returns the command line as the text of a JSON array. Values that it sets for secret parameters
+ * of `expansion` (may be NULL) are left out, because the text is stored with every run and shared.
+ * The caller frees. */
 char *orch_cli_argv_json(const struct orch_cli *cli, const struct orch_expansion *expansion);
 
-/** Options that name a recipe's variant: -s, -x, --profile, --part, --smoke. */
+/** Options that select a recipe's variant: -s, -x, --profile, --part, --smoke. */
 struct orch_variant {
     const char *profile;
     const char **settings, **sweeps;
@@ -127,7 +129,7 @@ struct orch_variant {
          "NAME",                                                                                   \
          ORCH_OPT_TEXT,                                                                            \
          offsetof(type, member.profile),                                                           \
-         "use another profile than the recipe's default"},                                         \
+         "use this profile instead of the recipe's default"},                                      \
         {"part",                                                                                   \
          0,                                                                                        \
          "K/N",                                                                                    \
@@ -139,53 +141,56 @@ struct orch_variant {
             "two steps on synthetic data, in a scratch store"                                      \
     }
 
-/** Reads a recipe; opens the workspace of its folder. Prints warnings. NULL on error: `error` holds
- * all findings. `targets`: cli->args from the second on. */
+/** Reads a recipe, opens the workspace of its folder, and prints warnings. `targets`: use cli->args
+ * from the second on as targets. NULL on error; `error` then has all findings. */
 struct orch_expansion *orch_cli_recipe(struct orch_cli *cli, const char *path,
                                        const struct orch_variant *variant, GError **error);
-/** Prints warnings of `diags` to stderr. */
+/** Prints the warnings in `diags` to stderr. */
 void orch_cli_warnings(struct orch_cli *cli, const struct orch_diags *diags);
-/** Warns of what the captured source tree lacks: it is in no repository, or files were left out. */
+/** Warns when the captured source tree is incomplete: it is in no repository, or files were left
+ * out. */
 void orch_cli_warn_of_source(struct orch_cli *cli);
-/** "orch: warning: ..." on stderr, unless quiet. */
+/** Prints "orch: warning: ..." to stderr, unless --quiet. */
 void orch_cli_warn(struct orch_cli *cli, const char *format, ...) G_GNUC_PRINTF(2, 3);
-/** A line of talk on stderr, unless quiet. */
+/** Prints a message line to stderr, unless --quiet. */
 void orch_cli_say(struct orch_cli *cli, const char *format, ...) G_GNUC_PRINTF(2, 3);
 
-/** The last 8 characters of a run key: what people are shown and may type. Borrowed from `key`. */
+/** Returns the last 8 characters of a run key, the short form for people. Borrowed from `key`. */
 const char *orch_cli_short_key(const char *key);
-/** "2 d ago". Caller frees. */
+/** Formats an age: "2 d ago". The caller frees. */
 char *orch_cli_ago(int64_t utc_ns);
 
 /* ---- output (out.c) ---------------------------------------------------------------------------
  */
 
-/** A line to stdout of which parts may be a stranger's: no escape sequence reaches the terminal. */
+/** Prints text that may contain untrusted parts to stdout; escape sequences are neutralised. */
 void orch_cli_print(const char *format, ...) G_GNUC_PRINTF(1, 2);
-/** The same where all of it must be one line. */
+/** The same for text that must stay on one line. */
 void orch_cli_print_line(const char *format, ...) G_GNUC_PRINTF(1, 2);
 
-/** Prints a table to stdout and frees it: aligned, or as --format says. Under --json:
+/** Prints a table to stdout, aligned or in the format of --format, and frees it. Under --json:
  * {"schema_version":1, "NAME":[{...}]}. */
 void orch_table_print(struct orch_cli *cli, struct orch_table *table, const char *name);
-/** The same in a format; --json goes before it. */
+/** The same with an explicit format; --json takes precedence. */
 void orch_table_print_as(struct orch_cli *cli, struct orch_table *table, const char *name,
                          const char *format);
-/** The rows as JSON (new reference), or aligned text for an indent of two; frees the table. */
+/** Returns the rows as JSON (new reference), or as aligned text with room for an indent of two;
+ * both free the table. */
 json_t *orch_table_to_json(struct orch_table *table);
 char *orch_table_to_text(struct orch_table *table, bool color);
-/** False with ORCH_ERROR_USAGE for what is no format of tables. */
+/** Checks the name of a table format. False with ORCH_ERROR_USAGE. */
 bool orch_format_check(const char *name, GError **error);
-/** Writes bytes that a trial printed or made to a terminal, without what it would obey but the
- * return of a progress bar. `text` has room for one more byte and is changed meanwhile. */
+/** Writes the output of a trial to a terminal without control sequences, except the carriage return
+ * of progress bars. `text` needs room for one more byte, and is modified during the call. */
 void orch_cli_write_plain(char *text, size_t length);
-/** Prints one JSON object with schema_version to stdout; steals it. */
+/** Prints one JSON object with schema_version to stdout. Takes ownership. */
 void orch_cli_print_json(json_t *object);
-/** Prints a JSON array as it is, for commands that promise one. */
+/** Prints a JSON array unchanged, for commands whose output is documented as an array. */
 void orch_cli_print_json_array(json_t *array);
-/** Columns of the terminal behind a descriptor; 0: it is none, or does not say. */
+/** Returns the width of the terminal at a file descriptor in columns; 0: not a terminal, or
+ * unknown. */
 int orch_terminal_columns(int fd);
-/** True when stdout (or stderr) should have colour. */
+/** Returns whether stdout (or stderr) should be coloured. */
 bool orch_cli_color(const struct orch_cli *cli, bool on_stderr);
 
 /* ---- help (help.c) ----------------------------------------------------------------------------
@@ -193,17 +198,22 @@ bool orch_cli_color(const struct orch_cli *cli, bool on_stderr);
 
 void orch_help_overview(FILE *out, bool all);
 void orch_help_command(FILE *out, const struct orch_command *command);
-/** The commands that begin with a word ("predictor"), with their summaries. False, and nothing
- * printed: there are none. */
+/** Prints the commands that begin with a word ("predictor") with their summaries. False, without
+ * output, when there are none. */
 bool orch_help_group(FILE *out, const char *word);
 char *orch_help_markdown(const struct orch_command *command);
 char *orch_help_man(const struct orch_command *command);
-/** The error for words that begin no command: the nearest one, or what others call it. */
+/** Sets the error for an unknown command, with the nearest command, or orch's name for a command
+ * known from other tools. */
 void orch_command_unknown(int argc, const char *const *argv, GError **error);
-/** For a name, or NULL. */
+/** Finds a command by name; NULL when there is none. */
 const struct orch_command *orch_command_find(const char *name);
 
-/** Reads options and arguments (options.c). False with ORCH_ERROR_USAGE. */
+/** Parses options and arguments (options.c). False with ORCH_ERROR_USAGE. */
 bool orch_options_parse(struct orch_cli *cli, int argc, char **argv, void *options, GError **error);
+/** Parses an integer from 1 to `most`; `*inout` is unchanged when `text` is NULL. False with
+ * ORCH_ERROR_USAGE, which names the option. */
+bool orch_cli_count(const char *text, const char *option, int64_t most, int64_t *inout,
+                    GError **error);
 
 #endif

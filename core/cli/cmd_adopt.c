@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* `orch db adopt`: makes a store that was made elsewhere one's own, after asking. */
+/* `orch db adopt`: trusts a store from another machine as this user's own, after a confirmation. */
 #include "core/cli/cli.h"
 #include "store/beside.h"
 
@@ -15,7 +15,7 @@ struct adopt_options {
 static const struct orch_option OPTIONS[] = {
     {"yes", 'y', NULL, ORCH_OPT_FLAG, offsetof(struct adopt_options, yes), "do not ask"}, {0}};
 
-/* Only a person at a terminal can answer. */
+/* Asks for confirmation, which only a user at a terminal can give. */
 static bool is_agreed(const struct adopt_options *o, const char *path, GError **error)
 {
     char answer[16] = "";
@@ -54,8 +54,8 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
 
 const struct orch_command ORCH_COMMAND_DB_ADOPT = {
     .name = "db adopt",
-    .group = "Care",
-    .summary = "make a store your own that was copied from another machine",
+    .group = "Maintenance",
+    .summary = "take over your own store after copying it from another machine",
     .usage = "",
     .max_args = 0,
     .options = OPTIONS,

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/cli/cli.h"
 
-#include "core/report/contrast.h"
-#include "core/report/disturbed.h"
-#include "core/report/numbers.h"
-#include "core/report/ranking.h"
+#include "core/stats/contrast.h"
+#include "core/stats/disturbed.h"
+#include "core/stats/numbers.h"
+#include "core/stats/ranking.h"
+#include "core/stats/task.h"
 #include "lib/base/error.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
@@ -29,14 +30,16 @@ static const struct orch_option OPTIONS[] = {
      "only of this experiment"},
     {"value", 0, "WHICH", ORCH_OPT_TEXT, offsetof(struct best_options, aggregate),
      "last (default), best, min, max, mean, first of each run's series"},
-    {"min", 0, NULL, ORCH_OPT_FLAG, offsetof(struct best_options, min), "the smallest wins"},
-    {"max", 0, NULL, ORCH_OPT_FLAG, offsetof(struct best_options, max), "the largest wins"},
+    {"min", 0, NULL, ORCH_OPT_FLAG, offsetof(struct best_options, min),
+     "rank the smallest value first"},
+    {"max", 0, NULL, ORCH_OPT_FLAG, offsetof(struct best_options, max),
+     "rank the largest value first"},
     {"disturbed", 0, NULL, ORCH_OPT_FLAG, offsetof(struct best_options, disturbed),
-     "a time counts runs during which other programs kept the CPUs busy, too"},
+     "also count times of runs during which other programs kept the CPUs busy"},
     {"across", 0, NULL, ORCH_OPT_FLAG, offsetof(struct best_options, across),
-     "one ranking of all experiments, data sets and numbers of classes"},
+     "rank all experiments, data sets and numbers of classes together"},
     {"imported", 0, NULL, ORCH_OPT_FLAG, offsetof(struct best_options, imported),
-     "also runs that 'orch import --runs' brought"},
+     "also rank runs that 'orch import --runs' imported"},
     {"limit", 'n', "N", ORCH_OPT_INT, offsetof(struct best_options, limit),
      "show at most N settings"},
     {0}};
@@ -56,13 +59,14 @@ static GPtrArray *find_runs(struct orch_store *store, const struct best_options 
     return runs;
 }
 
-/* What was asked for. */
+/* The request and its intermediate results. */
 struct request {
     struct orch_cli *cli;
     const struct best_options *options;
     struct orch_ranking_wish wish;
     const char *unit;
-    guint disturbed_left_out, disturbed_kept; /* runs, as orch_disturbed_find counts them */
+    guint disturbed_left_out, disturbed_kept; /* counted by orch_disturbed_find */
+    GPtrArray *not_a_number;                  /* struct orch_run *: runs whose metric is NaN */
 };
 
 /* ---- as text ------------------------------------------------------------------------------------
@@ -110,7 +114,7 @@ static struct orch_table *make_table(const struct request *r, const struct orch_
     return table;
 }
 
-/* "3 seeds"; "3 seeds, 6 runs" where runs of one seed were averaged. */
+/* Formats "3 seeds", or "3 seeds, 6 runs" when runs with the same seed were averaged. */
 static char *count_text(const struct orch_group *group)
 {
     guint seeds = group->means->len, runs = 0;
@@ -124,7 +128,7 @@ static char *count_text(const struct orch_group *group)
 static void print_margin(const struct orch_group *second, const struct orch_difference *d)
 {
     g_autofree char *other = orch_text_plain(g_strdup(second->label));
-    g_autofree char *margin = orch_number_format(d->mean);
+    g_autofree char *margin = orch_within_format(d->mean, d->low, d->high);
     g_autofree char *interval = orch_interval_format(d->low, d->high);
     g_autofree char *p = orch_p_format(d->p), *corrected = orch_p_format(d->p_corrected);
     if (isnan(d->p))
@@ -137,7 +141,8 @@ static void print_margin(const struct orch_group *second, const struct orch_diff
                d->is_more_than_noise ? "more than noise" : "not more than noise");
 }
 
-/* The sentences: who won, by how much, which others may be as good, and how that was tested. */
+/* Prints which setting is best, by how much, which others may be as good, and how that was tested.
+ */
 static void print_winner(const struct request *r, const struct orch_ranking *ranking)
 {
     const struct orch_group *first = ranking->groups->pdata[0];
@@ -171,7 +176,7 @@ static void print_text(const struct request *r, const GPtrArray *rankings)
     fflush(stdout);
     if (rankings->len > 1)
         orch_cli_say(r->cli,
-                     "%u tasks are ranked apart (experiment, data set, classes): --where chooses "
+                     "%u tasks are ranked apart (" ORCH_TASK_WORDS "): --where chooses "
                      "one, --by NAME or --across puts them together",
                      rankings->len);
 }
@@ -224,34 +229,67 @@ static void print_json(const struct request *r, const GPtrArray *rankings)
                                              (json_int_t)ranking->worse, "method", method,
                                              "shared_base", ranking->shared));
     }
-    orch_cli_print_json(json_pack("{s:s s:s? s:s s:i s:i s:o}", "metric", r->wish.metric, "unit",
-                                  r->unit, "better", r->wish.larger_wins ? "max" : "min",
+    orch_cli_print_json(json_pack("{s:s s:s? s:s s:i s:i s:i s:o}", "metric", r->wish.metric,
+                                  "unit", r->unit, "better", r->wish.larger_wins ? "max" : "min",
                                   "disturbed_left_out", (int)r->disturbed_left_out,
-                                  "disturbed_counted", (int)r->disturbed_kept, "rankings", all));
+                                  "disturbed_counted", (int)r->disturbed_kept, "not_a_number",
+                                  (int)r->not_a_number->len, "rankings", all));
 }
 
 /* ---- the command --------------------------------------------------------------------------------
  */
 
-/* Those of the runs that have the metric, and what it declares. NULL with an error. */
+/* Reads a run's metric and adds the run to `with`, to those whose metric is NaN, or to neither. */
+static bool sort_run(struct request *r, struct orch_store *store, struct orch_run *run,
+                     GPtrArray *with, const char **better, GError **error)
+{
+    struct orch_run_numbers *numbers = orch_run_numbers_read(store, run, error);
+    if (!numbers)
+        return false;
+    double value =
+        orch_run_numbers_get(numbers, r->wish.metric, r->wish.aggregate, better, &r->unit);
+    if (!isnan(value))
+        g_ptr_array_add(with, run);
+    else if (orch_run_numbers_has(numbers, r->wish.metric))
+        g_ptr_array_add(r->not_a_number, run);
+    orch_run_numbers_free(numbers);
+    return true;
+}
+
+/* Returns the runs that have the metric, and its declared direction and unit. NULL with an error.
+ */
 static GPtrArray *with_metric(struct request *r, struct orch_store *store, const GPtrArray *runs,
                               const char **better, GError **error)
 {
     g_autoptr(GPtrArray) with = g_ptr_array_new();
-    for (guint i = 0; i < runs->len; i++) {
-        double value;
-        if (!orch_run_number(store, runs->pdata[i], r->wish.metric, r->wish.aggregate, &value,
-                             better, &r->unit, error))
+    for (guint i = 0; i < runs->len; i++)
+        if (!sort_run(r, store, runs->pdata[i], with, better, error))
             return NULL;
-        if (!isnan(value))
-            g_ptr_array_add(with, runs->pdata[i]);
-    }
     if (with->len)
         return g_steal_pointer(&with);
+    const guint nan_count = r->not_a_number->len;
+    if (nan_count) {
+        orch_error_set(error, ORCH_ERROR_NOT_FOUND,
+                       "rank them by another number of the series: --value first",
+                       "'%s' is not a number in the %u run%s that %s it", r->wish.metric, nan_count,
+                       nan_count == 1 ? "" : "s", nan_count == 1 ? "has" : "have");
+        return NULL;
+    }
     g_autofree char *hint = orch_store_metric_hint(store, r->wish.metric);
     orch_error_set(error, ORCH_ERROR_NOT_FOUND, hint,
                    "no run that ended well has a metric or result '%s'", r->wish.metric);
     return NULL;
+}
+
+/* Lists the runs that cannot be ranked because their metric is NaN. */
+static void say_not_a_number(const struct request *r)
+{
+    const guint count = r->not_a_number->len;
+    if (!count)
+        return;
+    g_autofree char *keys = runs_text(r->not_a_number);
+    orch_cli_say(r->cli, "%u run%s left out, as %s %s is not a number: %s", count,
+                 count == 1 ? " is" : "s are", count == 1 ? "its" : "their", r->wish.metric, keys);
 }
 
 static bool settle_direction(struct request *r, const char *better, GError **error)
@@ -266,7 +304,7 @@ static bool settle_direction(struct request *r, const char *better, GError **err
     return true;
 }
 
-/* A time leaves out runs during which the machine did other work, and says so. */
+/* For a time, removes disturbed runs and prints how many. */
 static void leave_out_disturbed(struct request *r, GPtrArray *runs)
 {
     struct orch_disturbed disturbed;
@@ -297,6 +335,7 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
         return -1;
     }
     const char *better = "none";
+    g_autoptr(GPtrArray) not_a_number = r.not_a_number = g_ptr_array_new();
     struct orch_store *store = orch_cli_store(cli, ORCH_STORE_READ, error);
     g_autoptr(GPtrArray) runs = store ? find_runs(store, o, error) : NULL;
     g_autoptr(GPtrArray) with = runs ? with_metric(&r, store, runs, &better, error) : NULL;
@@ -304,6 +343,7 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
         return -1;
     if (!o->disturbed && orch_unit_is_timing(r.unit, NULL))
         leave_out_disturbed(&r, with);
+    say_not_a_number(&r);
     g_autoptr(GPtrArray) rankings = orch_rankings_make(store, with, &r.wish, error);
     if (!rankings)
         return -1;
@@ -317,7 +357,7 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
 const struct orch_command ORCH_COMMAND_BEST = {
     .name = "best",
     .group = "Looking",
-    .summary = "which setting won, by how much, and whether that is more than noise",
+    .summary = "rank settings, and test whether the winner's lead is more than noise",
     .usage = "METRIC",
     .min_args = 1,
     .max_args = 1,
@@ -325,12 +365,13 @@ const struct orch_command ORCH_COMMAND_BEST = {
     .option_bytes = sizeof(struct best_options),
     .about =
         "Groups the runs that ended well by their swept parameters and ranks the groups. Runs of "
-        "one seed are averaged, so n counts seeds. Behind the mean stands its 95 % interval in "
-        "square brackets, or the lowest and highest run where there are fewer than 5 seeds. Runs "
-        "of different experiments, data sets or classes are ranked apart unless --by names what "
-        "tells them apart, or with --across.\n\n"
-        "The winner was picked from the same runs, so its margins are corrected for all pairs of "
-        "settings (Holm): p is for the setting being as good as the winner. docs/compare.md says "
+        "one seed are averaged, so n counts seeds. The mean is followed by its 95 % interval in "
+        "square brackets, or by the lowest and highest run when there are fewer than 5 seeds. Runs "
+        "of different experiments, data sets or classes are ranked separately, unless --by names "
+        "what distinguishes them or --across is given.\n\n"
+        "The winner was selected from the same runs, so p values are corrected for all pairs of "
+        "settings (Holm). p is the probability of such a difference if the setting were as good as "
+        "the winner. docs/compare.md says "
         "more.",
     .examples = "  orch best val_accuracy --recipe hw4\n"
                 "  orch best full_accuracy --recipe hw4 --by experiment,lr\n"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/cli/cli.h"
 
+#include "core/plugin/plugins.h"
 #include "core/run/plan.h"
 #include "lib/base/json.h"
 
@@ -11,7 +12,7 @@ struct check_options {
 static const struct orch_option OPTIONS[] = {ORCH_VARIANT_OPTIONS(struct check_options, variant),
                                              {0}};
 
-/* The experiments that could not be looked at, because of plugins that are not trusted. */
+/* Returns the experiments that were not checked because their plugins are not trusted. */
 static json_t *unchecked(const struct orch_expansion *expansion)
 {
     json_t *names = json_array();
@@ -21,6 +22,20 @@ static json_t *unchecked(const struct orch_expansion *expansion)
             json_array_append_new(names, json_string(experiment->name));
     }
     return names;
+}
+
+/* Adds the warnings on the recipe's NAME.plugin files, once for each file. */
+static void add_manifest_warnings(const struct orch_expansion *expansion, struct orch_diags *diags)
+{
+    g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
+    for (guint i = 0; i < expansion->experiments->len; i++) {
+        const struct orch_experiment *experiment = expansion->experiments->pdata[i];
+        const struct orch_manifest *manifest = experiment->manifest;
+        if (!manifest || manifest->kind != ORCH_PLUGIN_WRAPPED ||
+            !g_hash_table_add(seen, manifest->path))
+            continue;
+        orch_manifest_free(orch_manifest_load(manifest->path, diags));
+    }
 }
 
 static void print_summary(const char *path, const struct orch_expansion *expansion, unsigned left)
@@ -46,6 +61,7 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
     struct orch_plan_options plan_options = {.slots = 1};
     struct orch_plan *plan = orch_plan_new(cli->workspace, orch_cli_plugins(cli), expansion,
                                            &plan_options, diags, error);
+    add_manifest_warnings(expansion, diags);
     orch_cli_warnings(cli, diags);
     if (!plan && diags->error_count)
         orch_diags_to_error(diags, error && !*error ? error : NULL);
@@ -69,14 +85,14 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
 const struct orch_command ORCH_COMMAND_CHECK = {
     .name = "check",
     .group = "Running",
-    .summary = "find everything that is wrong with a recipe, without running it",
+    .summary = "find all errors of a recipe without running it",
     .usage = "RECIPE [PROBLEM|EXPERIMENT...]",
     .min_args = 1,
     .max_args = -1,
     .options = OPTIONS,
     .option_bytes = sizeof(struct check_options),
     .about =
-        "Every finding comes with file:line:column and a cure: unknown keys, parameters and "
+        "Every finding has file:line:column and a hint: unknown keys, parameters and "
         "metrics "
         "with the nearest known name, wrong types, values out of range, references that lead "
         "nowhere, settings that cannot take effect, and what the plugins themselves object to. An "

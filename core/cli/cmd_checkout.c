@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A checkout inside the repository must not count as part of its source: its programs lie below
- * those that runs depend on, so it would make every run stale. */
+/* Excludes a checkout inside the repository from the source. Its files would otherwise count as
+ * code that runs depend on, and make every run stale. */
 static void keep_out_of_source(struct orch_cli *cli, const char *root, const char *dest)
 {
     static const char text[] =
@@ -75,12 +75,12 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
 const struct orch_command ORCH_COMMAND_CHECKOUT = {
     .name = "checkout",
     .group = "Looking",
-    .summary = "write out the source tree that a run was made from",
+    .summary = "write the source tree that a run was made from into a folder",
     .usage = "RUN [DIR]",
     .min_args = 1,
     .max_args = 2,
     .about =
-        "Uncommitted and untracked files included, as they were when the run began. Your own work "
+        "Includes uncommitted and untracked files as they were when the run started. Your own work "
         "tree, index and branches are not touched. DIR must be empty or absent; default: run-KEY.",
     .examples = "  orch checkout @last /tmp/then",
     .run = run,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Completion scripts from the table of commands. Words that depend on the folder (runs, plugins)
- * come from the program itself when Tab is pressed. */
+/* Generates completion scripts from the table of commands. Words that depend on the folder (runs,
+ * plugins) are requested from the program when Tab is pressed. */
 #include "core/cli/cli.h"
 
 #include "lib/base/error.h"
@@ -13,7 +13,7 @@ static void print_options(FILE *out, const struct orch_option *options)
         fprintf(out, " --%s", options->name);
 }
 
-/* What stands behind a command: a recipe's file, a run, a plugin, nothing special. */
+/* Returns the kind of a command's arguments: recipe file, run, plugin, or other. */
 static const char *argument_kind(const struct orch_command *command)
 {
     static const struct {
@@ -129,7 +129,7 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
 
 const struct orch_command ORCH_COMMAND_COMPLETION = {
     .name = "completion",
-    .group = "Care",
+    .group = "Maintenance",
     .summary = "print a completion script for bash, zsh or fish",
     .usage = "SHELL",
     .min_args = 1,

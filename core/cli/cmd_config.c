@@ -16,7 +16,7 @@ static const struct orch_option OPTIONS[] = {ORCH_VARIANT_OPTIONS(struct config_
                                               "show the line that set each value"},
                                              {0}};
 
-/* All values that a parameter takes in an experiment's cells, in their order, without repeats. */
+/* Returns the distinct values of a parameter over an experiment's cells, in order. */
 static json_t *values_of(const struct orch_expansion *expansion,
                          const struct orch_experiment *experiment, const char *name)
 {
@@ -47,7 +47,7 @@ static void add_rows(struct orch_table *table, const struct orch_expansion *expa
 {
     for (guint i = 0; i < experiment->manifest->params->len; i++) {
         const struct orch_param_spec *spec = experiment->manifest->params->pdata[i];
-        bool secret = (spec->type & ~(uint32_t)ORCH_LIST) == ORCH_SECRET;
+        bool secret = orch_param_is_secret(spec);
         json_t *values = values_of(expansion, experiment, spec->name);
         GString *text = g_string_new(NULL);
         for (size_t j = 0; j < json_array_size(values); j++) {
@@ -89,14 +89,14 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
 const struct orch_command ORCH_COMMAND_CONFIG = {
     .name = "config",
     .group = "Running",
-    .summary = "the values that a recipe gives each parameter, and where they come from",
+    .summary = "show the value of each parameter of a recipe and where it comes from",
     .usage = "RECIPE [PROBLEM|EXPERIMENT...]",
     .min_args = 1,
     .max_args = -1,
     .options = OPTIONS,
     .option_bytes = sizeof(struct config_options),
     .about =
-        "From weak to strong: the plugin's default, the recipe's 'with', the experiment's, the "
+        "Lowest precedence first: the plugin's default, the recipe's 'with', the experiment's, the "
         "profile's, the profile's part for the experiment, -s and -x.",
     .examples = "  orch config recipes/hw4.recipe --origin\n"
                 "  orch config recipes/hw4.recipe finetune -s epochs=3 --origin",

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What it cost the group: the ledger of measured hours, and a recipe's allowance. */
-#include "core/cli/allowance.h"
+/* `orch cost`: the measured device-hours and their cost, and a recipe's allowance. */
 #include "core/cli/cli.h"
 #include "core/cli/execute.h"
-#include "core/cli/forecast.h"
 #include "core/cli/forecast_show.h"
 #include "core/cli/predict.h"
-#include "core/cli/prices.h"
+#include "core/forecast/allowance_left.h"
+#include "core/forecast/device_prices.h"
+#include "core/forecast/estimator.h"
+#include "core/forecast/trial_forecasts.h"
 
 #include "lib/base/error.h"
 #include "lib/base/json.h"
@@ -24,20 +25,20 @@ struct cost_options {
 
 static const struct orch_option OPTIONS[] = {
     {"by", 'b', "NAMES", ORCH_OPT_TEXT, offsetof(struct cost_options, by),
-     "sums by who, recipe, experiment, gpu, machine, week, month (default: who,gpu)"},
+     "group by who, recipe, experiment, gpu, machine, week, month (default: who,gpu)"},
     {"since", 0, "DATE", ORCH_OPT_TEXT, offsetof(struct cost_options, since),
      "only runs that ended since then: 2026-11-01, or 7d for a week ago"},
     {"where", 'w', "FILTER", ORCH_OPT_TEXT, offsetof(struct cost_options, where),
      "only runs that match, as 'orch ls --where'"},
     {"price", 0, "GPU=USD", ORCH_OPT_LIST, offsetof(struct cost_options, prices),
-     "an hour of that device, e.g. V100=0.50; cpu=0.05 for every processor"},
+     "price of a device hour, e.g. V100=0.50; cpu=0.05 for any CPU"},
     {"gpu", 0, "GPU", ORCH_OPT_TEXT, offsetof(struct cost_options, gpu),
-     "what the plan would add on that GPU (default: here)"},
+     "estimate the plan's cost on that GPU (default: this machine)"},
     {"profile", 'p', "NAME", ORCH_OPT_TEXT, offsetof(struct cost_options, profile),
-     "of the plan: another profile than the recipe's default"},
+     "plan with this profile instead of the recipe's default"},
     {0}};
 
-/* ---- what is asked -----------------------------------------------------------------------------
+/* ---- options -----------------------------------------------------------------------------------
  */
 
 static bool read_axes(const char *text, enum orch_ledger_axis *axes, size_t *out_count,
@@ -69,7 +70,8 @@ static bool read_axes(const char *text, enum orch_ledger_axis *axes, size_t *out
     return true;
 }
 
-/* --where and --since as one filter; false with an error. `*out` NULL: neither. */
+/* Combines --where and --since into one filter; `*out` is NULL without either. False with an
+ * error. */
 static bool read_filter(const struct cost_options *o, struct orch_where **out, GError **error)
 {
     *out = NULL;
@@ -80,7 +82,7 @@ static bool read_filter(const struct cost_options *o, struct orch_where **out, G
         since && o->where ? g_strdup_printf("(%s) and %s", o->where, since) : NULL;
     const char *text = both ? both : since ? since : o->where;
     if (o->where && both && !(*out = orch_where_parse(o->where, error)))
-        return false; /* its own columns in the message */
+        return false; /* an error with the columns of --where */
     orch_where_free(*out);
     *out = text ? orch_where_parse(text, error) : NULL;
     return *out || !text;
@@ -90,7 +92,7 @@ static bool read_filter(const struct cost_options *o, struct orch_where **out, G
  */
 
 struct telling {
-    struct cli_prices *prices;
+    struct orch_device_prices *prices;
     struct orch_ledger *ledger;
 };
 
@@ -98,21 +100,21 @@ static bool tell(void *ctx, const struct orch_run *run, GError **error)
 {
     (void)error;
     struct telling *t = ctx;
-    struct orch_ledger_run one = cli_prices_run(t->prices, run);
+    struct orch_ledger_run one = orch_device_prices_run(t->prices, run);
     orch_ledger_add(t->ledger, &one);
     return true;
 }
 
-/* Null where nobody knows any of it. */
+/* Returns JSON null when no price is known. */
 static json_t *money_json(double usd, int64_t runs, int64_t unpriced)
 {
     return runs && runs == unpriced ? json_null() : orch_json_finite(usd);
 }
 
-/* What some runs cost, of which so many have no price. */
+/* Appends the cost of some runs; `unpriced` of them have no price. */
 static void add_money(struct orch_table *table, double usd, int64_t runs, int64_t unpriced)
 {
-    g_autofree char *money = money_format(usd);
+    g_autofree char *money = orch_money_format(usd);
     g_autofree char *text = !runs              ? g_strdup("-")
                             : runs == unpriced ? g_strdup("unknown")
                             : unpriced         ? g_strdup_printf("%s + unknown", money)
@@ -134,7 +136,7 @@ static double share_of(const struct orch_ledger_sum *sum, const struct orch_ledg
                                  : 0;
 }
 
-/* All of it, for JSON. */
+/* Adds the whole sum as JSON. */
 static void add_sum(struct orch_table *table, const struct orch_ledger_sum *sum,
                     const struct orch_ledger_sum *total)
 {
@@ -149,7 +151,8 @@ static void add_sum(struct orch_table *table, const struct orch_ledger_sum *sum,
     orch_table_add(table, "", orch_json_finite(share_of(sum, total)));
 }
 
-/* What is worth a column of a page: nothing that is none everywhere, or the same as another. */
+/* Columns worth printing: a column that is empty in all rows, or equal to another one, is left
+ * out. */
 struct told_columns {
     bool devices, unpriced, lost;
 };
@@ -221,7 +224,7 @@ static json_t *rows_json(const struct orch_ledger *ledger, const enum orch_ledge
     return orch_table_to_json(table);
 }
 
-/* For people, with the sum of all. */
+/* Makes the table for people, with a total. */
 static struct orch_table *make_table(const struct orch_ledger *ledger,
                                      const enum orch_ledger_axis *axes, size_t count)
 {
@@ -282,11 +285,11 @@ static void say_texts(struct orch_cli *cli, const char *what, const GPtrArray *t
         orch_cli_say(cli, "%s: %s", what, line->str);
 }
 
-static void say_prices(struct orch_cli *cli, const struct cli_prices *prices)
+static void say_prices(struct orch_cli *cli, const struct orch_device_prices *prices)
 {
-    g_autoptr(GPtrArray) used = cli_prices_used(prices);
-    g_autoptr(GPtrArray) unknown = cli_prices_unknown(prices);
-    g_autoptr(GPtrArray) idle = cli_prices_idle(prices);
+    g_autoptr(GPtrArray) used = orch_device_prices_used(prices);
+    g_autoptr(GPtrArray) unknown = orch_device_prices_unknown(prices);
+    g_autoptr(GPtrArray) idle = orch_device_prices_idle(prices);
     say_texts(cli, "prices of an hour", used);
     say_texts(cli, "no price is known of", unknown);
     if (unknown->len)
@@ -300,45 +303,45 @@ static void say_prices(struct orch_cli *cli, const struct cli_prices *prices)
  */
 
 struct outlook {
-    struct cli_allowance allowance;
-    unsigned known, unknown; /* trials that would run, with and without a forecast */
-    double device_s;         /* of those known */
-    double usd_per_hour;     /* NaN: not known */
+    struct orch_allowance_left allowance;
+    unsigned known, unknown; /* trials to run, with and without a forecast */
+    double device_s;         /* total of the known ones */
+    double usd_per_hour;     /* NaN: unknown */
     char *device;
 };
 
-/* Here as `orch plan` does; elsewhere from the declared cost alone. False: nothing is known. */
-static bool forecast_one(struct orch_forecasts *forecasts, struct forecast_untried *untried,
+/* Forecasts a trial: on this machine as `orch plan` does, for another GPU from the declared cost
+ * only. False when nothing is known. */
+static bool forecast_one(struct orch_forecasts *forecasts, struct orch_estimator *estimator,
                          const struct orch_plan_item *item, const char *gpu, double *out_p50_s)
 {
     struct orch_forecaster here = orch_forecasts_forecaster(forecasts);
     g_autoptr(json_t) cost = gpu ? orch_forecasts_cost(forecasts, item) : NULL;
-    struct forecast_question question = {cost, gpu, orch_plan_item_devices(item)};
+    struct orch_estimate_question question = {cost, gpu, 0};
     struct orch_forecast o;
-    bool known =
-        gpu ? cost && forecast_untried(untried, &question, &o) : here.forecast(here.ctx, item, &o);
+    bool known = gpu ? cost && orch_estimator_ask(estimator, &question, &o)
+                     : here.forecast(here.ctx, item, &o);
     *out_p50_s = known ? o.p50_s : 0;
     return known;
 }
 
-static void add_up(struct orch_cli *cli, struct orch_plan *plan, const char *gpu,
-                   struct outlook *out)
+static void add_up(struct orch_plan *plan, const char *gpu, struct outlook *out)
 {
-    struct orch_forecasts *forecasts = orch_forecasts_new(cli, plan);
-    struct forecast_untried *untried = forecast_untried_new();
+    struct orch_forecasts *forecasts = orch_forecasts_new(plan);
+    struct orch_estimator *estimator = orch_estimator_new(plan->workspace);
     for (unsigned i = 0; i < plan->count; i++) {
         double p50_s;
         const struct orch_plan_item *item = &plan->items[i];
         if (!orch_plan_will_run(item))
             continue;
-        if (forecast_one(forecasts, untried, item, gpu, &p50_s)) {
+        if (forecast_one(forecasts, estimator, item, gpu, &p50_s)) {
             out->known++;
             out->device_s += p50_s * orch_plan_item_devices(item);
         } else {
             out->unknown++;
         }
     }
-    forecast_untried_free(untried);
+    orch_estimator_free(estimator);
     orch_forecasts_free(forecasts);
 }
 
@@ -352,8 +355,8 @@ static bool uses_gpus(const struct orch_plan *plan)
 }
 
 static bool look_ahead(struct orch_cli *cli, const struct orch_expansion *expansion,
-                       const struct cost_options *o, struct cli_prices *prices, struct outlook *out,
-                       GError **error)
+                       const struct cost_options *o, struct orch_device_prices *prices,
+                       struct outlook *out, GError **error)
 {
     const struct orch_execute_options options = {.variant.profile = o->profile};
     struct orch_plan *plan = orch_execute_make_plan(cli, expansion, &options, 0, error);
@@ -363,10 +366,11 @@ static bool look_ahead(struct orch_cli *cli, const struct orch_expansion *expans
     bool here_gpu = machine->gpus->len && uses_gpus(plan);
     const struct orch_gpu_device *first = here_gpu ? machine->gpus->pdata[0] : NULL;
     out->device = g_strdup(o->gpu ? o->gpu : first ? first->model : machine->cpu_model);
-    out->usd_per_hour = cli_prices_find(prices, out->device, !o->gpu && !first, NULL, NULL);
-    add_up(cli, plan, o->gpu, out);
+    out->usd_per_hour = orch_device_prices_find(prices, out->device, !o->gpu && !first, NULL, NULL);
+    add_up(plan, o->gpu, out);
     orch_plan_free(plan);
-    return cli_allowance_read(cli->workspace->store, expansion, prices, &out->allowance, error);
+    return orch_allowance_left_read(cli->workspace->store, expansion, prices, &out->allowance,
+                                    error);
 }
 
 static void print_outlook(struct orch_cli *cli, const struct outlook *out)
@@ -375,9 +379,9 @@ static void print_outlook(struct orch_cli *cli, const struct outlook *out)
     g_autofree char *time = orch_duration_format(out->device_s);
     double usd = out->device_s / 3600 * out->usd_per_hour;
     g_autofree char *money =
-        isnan(usd) ? g_strdup("at a price that is not known") : money_format(usd);
+        isnan(usd) ? g_strdup("at a price that is not known") : orch_money_format(usd);
     if (out->allowance.allowance) {
-        g_autofree char *text = cli_allowance_text(&out->allowance);
+        g_autofree char *text = orch_allowance_left_text(&out->allowance);
         printf("%s\n", text);
     }
     if (out->known)
@@ -389,7 +393,7 @@ static void print_outlook(struct orch_cli *cli, const struct outlook *out)
                                out->device);
     if (!out->known && !out->unknown)
         g_string_append(line, "the plan adds nothing: all of it is done");
-    if (out->device_s > cli_allowance_left_s(&out->allowance, out->usd_per_hour))
+    if (out->device_s > orch_allowance_left_s(&out->allowance, out->usd_per_hour))
         g_string_append(line, ": beyond the allowance");
     g_autofree char *plain = orch_text_plain(g_strdup(line->str));
     printf("%s\n", plain);
@@ -400,7 +404,7 @@ static void print_outlook(struct orch_cli *cli, const struct outlook *out)
 static json_t *plan_json(const struct outlook *out)
 {
     double usd = out->device_s / 3600 * out->usd_per_hour;
-    double left_s = cli_allowance_left_s(&out->allowance, out->usd_per_hour);
+    double left_s = orch_allowance_left_s(&out->allowance, out->usd_per_hour);
     return json_pack("{s:i s:i s:o s:o s:s s:b}", "trials", (int)out->known, "unknown",
                      (int)out->unknown, "device_hours", orch_json_finite(out->device_s / 3600),
                      "cost_usd", isnan(usd) || !out->known ? json_null() : orch_json_finite(usd),
@@ -414,13 +418,13 @@ static int print_all(struct orch_cli *cli, const struct telling *t,
                      const enum orch_ledger_axis *axes, size_t count, const struct outlook *outlook)
 {
     if (cli->json) {
-        g_autoptr(GPtrArray) used = cli_prices_used(t->prices);
-        g_autoptr(GPtrArray) unknown = cli_prices_unknown(t->prices);
+        g_autoptr(GPtrArray) used = orch_device_prices_used(t->prices);
+        g_autoptr(GPtrArray) unknown = orch_device_prices_unknown(t->prices);
         orch_cli_print_json(
             json_pack("{s:o s:o s:o s:o s:o s:o}", "rows", rows_json(t->ledger, axes, count),
                       "total", sum_json(orch_ledger_total(t->ledger)), "prices", texts_json(used),
                       "without_price", texts_json(unknown), "allowance",
-                      outlook ? cli_allowance_json(&outlook->allowance) : json_null(), "plan",
+                      outlook ? orch_allowance_left_json(&outlook->allowance) : json_null(), "plan",
                       outlook ? plan_json(outlook) : json_null()));
         return ORCH_EXIT_OK;
     }
@@ -442,7 +446,7 @@ static int run_with(struct orch_cli *cli, const struct cost_options *o, struct t
         return -1;
     struct outlook outlook = {0};
     struct orch_where *where = NULL;
-    bool is_new = expansion && !orch_store_exists(cli->workspace->db_path); /* nothing ran yet */
+    bool is_new = expansion && !orch_store_exists(cli->workspace->db_path); /* no run yet */
     struct orch_store *store = is_new ? NULL : orch_cli_store(cli, ORCH_STORE_READ, error);
     bool ok = (store || is_new) && read_filter(o, &where, error);
     const struct orch_run_query query = {.without_imported = true,
@@ -470,20 +474,20 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
                        "option '--gpu' is about a recipe's plan, and no recipe is named");
         return -1;
     }
-    struct telling t = {.prices = cli_prices_new(o->prices, error)};
+    struct telling t = {.prices = orch_device_prices_new(o->prices, error)};
     if (!t.prices)
         return -1;
     t.ledger = orch_ledger_new(axes, count);
     int status = run_with(cli, o, &t, axes, count, error);
     orch_ledger_free(t.ledger);
-    cli_prices_free(t.prices);
+    orch_device_prices_free(t.prices);
     return status;
 }
 
 const struct orch_command ORCH_COMMAND_COST = {
     .name = "cost",
     .group = "Sharing",
-    .summary = "what it cost the group: measured hours, dated prices, a recipe's allowance",
+    .summary = "sum what runs cost: measured hours, dated prices, a recipe's allowance",
     .usage = "[RECIPE]",
     .max_args = 1,
     .options = OPTIONS,
@@ -491,10 +495,10 @@ const struct orch_command ORCH_COMMAND_COST = {
     .about =
         "Sums the wall hours of ended runs x their devices (GPUs, or the machine as one) x the "
         "price that held on the day: --price, else your hardware file, else the dated table "
-        "('orch gpu prices'). Hours of which nobody knows the price are counted apart, never "
-        "as nothing. Lost is what did not end ok or diverged: it was paid for all the same; "
-        "so were removed runs. Weeks and months are UTC. With RECIPE: its runs alone, what "
-        "its 'allowance:' has left, and what its plan would add.",
+        "('orch gpu prices'). Hours without a known price are listed separately, not counted as "
+        "free. Lost hours are those of runs that did not end as ok or diverged; they and removed "
+        "runs were paid for. Weeks and months are UTC. With RECIPE, sums only its runs, and shows "
+        "what is left of its 'allowance:' and what its plan would add.",
     .examples = "  orch cost                              # who used what\n"
                 "  orch cost --by week,who --since 2026-11-01\n"
                 "  orch cost --by gpu --price 'V100=0.50' --price cpu=0.05\n"

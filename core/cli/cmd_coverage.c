@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* `orch coverage`: who has done which trial of a recipe, who runs what now, what is missing, and
- * what that would take. */
-#include "core/answer/group_runs.h"
-#include "core/cli/coverage_gpus.h"
+/* `orch coverage`: who has run which trials of a recipe, who is running which, what is missing,
+ * and what the missing trials would take. */
 #include "core/cli/forecast_show.h"
+#include "core/cli/plan_gpus_show.h"
 #include "core/cli/report.h"
 #include "core/cli/sharing.h"
+#include "core/report/group_runs.h"
 
 #include "lib/base/error.h"
 #include "lib/base/text.h"
@@ -24,40 +24,40 @@ static const struct orch_option OPTIONS[] = {
     {"remote", 0, "NAME|FOLDER", ORCH_OPT_TEXT, offsetof(struct coverage_options, remote),
      "where the group's claims are (default: the remote that 'orch pull' uses)"},
     {"offline", 0, NULL, ORCH_OPT_FLAG, offsetof(struct coverage_options, offline),
-     "ask nobody: without claims"},
+     "do not contact the remote; leave out claims"},
     {"gpu", 0, "NAMES|all", ORCH_OPT_TEXT, offsetof(struct coverage_options, gpu),
-     "what the missing trials would take and cost on these GPUs"},
+     "estimate time and cost of the missing trials on these GPUs"},
     {"price", 0, "USD", ORCH_OPT_TEXT, offsetof(struct coverage_options, price),
-     "an hour of one device (default: dated prices)"},
+     "price of a device hour (default: dated prices)"},
     {"jobs", 'j', "N", ORCH_OPT_INT, offsetof(struct coverage_options, jobs),
-     "as run with N trials at once"},
+     "assume N trials at once"},
     {0}};
 
-/* What stands for a trial. */
+/* The status of a trial. */
 enum standing { DONE, ELSEWHERE, CLAIMED, MISSING, STANDINGS };
 static const char *const STANDING_NAMES[] = {"done", "elsewhere", "claimed", "missing"};
 
-/* All that is printed. */
+/* Everything that is printed. */
 struct coverage {
     struct orch_plan *plan;
     struct orch_group_runs *group;
-    struct sharing *sharing;  /* NULL: claims are not known */
-    enum standing *standings; /* of each item; those UNUSED count nowhere */
+    struct sharing *sharing;  /* NULL: claims are unknown */
+    enum standing *standings; /* one for each item; items that are UNUSED are not counted */
     unsigned counts[STANDINGS];
-    unsigned cannot_run_here; /* of those missing */
+    unsigned cannot_run_here; /* missing trials that cannot run on this machine */
     const char *why_not;
     GPtrArray *missing; /* struct orch_plan_item * */
     struct orch_forecasts *forecasts;
     struct orch_forecast_total total;
-    struct device_price price;
-    struct coverage_gpus *gpus; /* NULL: not asked for */
+    struct orch_rate price;
+    struct orch_plan_gpus *gpus; /* NULL: not requested */
 };
 
 static void release(struct coverage *c)
 {
-    coverage_gpus_free(c->gpus);
+    orch_plan_gpus_free(c->gpus);
     orch_forecasts_free(c->forecasts);
-    device_price_release(&c->price);
+    orch_rate_release(&c->price);
     orch_group_runs_free(c->group);
     sharing_close(c->sharing);
     if (c->missing)
@@ -69,7 +69,8 @@ static void release(struct coverage *c)
 /* ---- standing ----------------------------------------------------------------------------------
  */
 
-/* Without a remote the rest is worth telling. One that is named must be there. */
+/* Reads the claims. It is an error when a remote named by the user does not exist; without any
+ * remote the rest is still printed. */
 static bool look_at_claims(struct orch_cli *cli, const struct coverage_options *o,
                            struct coverage *c, GError **error)
 {
@@ -127,22 +128,21 @@ static void stand(struct coverage *c)
     }
 }
 
-/* A forecast is of what is missing alone: what is at another place or claimed leaves the plan, once
- * all else was told of it. */
-static bool forecast(struct orch_cli *cli, const struct coverage_options *o, struct coverage *c,
-                     GError **error)
+/* Forecasts the missing trials only. Trials done elsewhere or claimed are removed from the plan,
+ * so this comes after everything else that reads it. */
+static bool forecast(const struct coverage_options *o, struct coverage *c, GError **error)
 {
     for (unsigned i = 0; i < c->plan->count; i++)
         if (c->standings[i] != MISSING && c->standings[i] != DONE)
             c->plan->items[i].state = ORCH_PLAN_UNUSED;
-    if (!device_price_find(cli, c->plan, o->price, &c->price, error))
+    if (!plan_price_find(c->plan, o->price, &c->price, error))
         return false;
-    c->forecasts = orch_forecasts_new(cli, c->plan);
+    c->forecasts = orch_forecasts_new(c->plan);
     struct orch_forecaster forecaster = orch_forecasts_forecaster(c->forecasts);
     orch_forecast_total(c->plan, &forecaster, &c->total);
     double price = o->price ? c->price.usd_per_hour : 0;
     if (o->gpu)
-        c->gpus = coverage_gpus_new(c->forecasts, c->missing, o->gpu, price, error);
+        c->gpus = orch_plan_gpus_new(c->forecasts, c->missing, o->gpu, price, error);
     return !o->gpu || c->gpus;
 }
 
@@ -176,7 +176,7 @@ static void print_totals(struct orch_cli *cli, const struct coverage *c)
     if (!c->total.known && c->total.unknown)
         orch_cli_say(cli, "what they would take here is not known");
     if (c->gpus && c->missing->len)
-        coverage_gpus_print(cli, c->gpus);
+        plan_gpus_show(cli, c->gpus);
 }
 
 static json_t *runs_json(const struct coverage *c, const struct orch_plan_item *item)
@@ -186,13 +186,14 @@ static json_t *runs_json(const struct coverage *c, const struct orch_plan_item *
     for (guint i = 0; i < runs->len; i++) {
         const struct orch_run *run = runs->pdata[i];
         g_autofree char *ended = orch_time_format(run->ended_ns, true);
-        json_array_append_new(out, json_pack("{s:s s:s? s:s? s:s}", "run", run->key, "who",
-                                             run->who, "where", run->where_key, "ended", ended));
+        json_array_append_new(out,
+                              json_pack("{s:s s:s? s:s? s:s}", "run", run->key, "who", run->who,
+                                        "device_key", run->device_key, "ended", ended));
     }
     return out;
 }
 
-/* Of all trials, before the forecast takes some of them out of the plan. */
+/* Lists all trials. Call before the forecast, which removes some of them from the plan. */
 static json_t *trials_json(const struct coverage *c)
 {
     json_t *out = json_array();
@@ -212,7 +213,8 @@ static json_t *trials_json(const struct coverage *c)
             g_autofree char *until = orch_time_format(claim->expires_ns, true);
             json_object_set_new(one, "claim",
                                 json_pack("{s:s s:s s:s? s:s}", "who", claim->who, "host",
-                                          claim->host, "where", claim->where_key, "until", until));
+                                          claim->host, "device_key", claim->device_key, "until",
+                                          until));
         }
         json_array_append_new(out, one);
     }
@@ -237,7 +239,7 @@ static void print_json(const struct coverage *c, const struct orch_document *doc
                             "experiments", json_object_get(shown, "sections"), "trials", trials,
                             "totals", totals_json(c), "claims_known", c->sharing != NULL,
                             "forecast", forecast_total_json(c->plan, &c->total, &c->price), "gpus",
-                            c->gpus ? coverage_gpus_json(c->gpus) : json_null());
+                            c->gpus ? plan_gpus_json(c->gpus) : json_null());
     json_decref(shown);
     orch_cli_print_json(out);
 }
@@ -259,7 +261,7 @@ static bool cover(struct orch_cli *cli, const struct coverage_options *o, struct
     json_t *trials = cli->json ? trials_json(c) : NULL;
     if (!cli->json)
         orch_cli_show_document(cli, document, (struct orch_show_text){0});
-    bool ok = forecast(cli, o, c, error);
+    bool ok = forecast(o, c, error);
     if (ok && cli->json)
         print_json(c, document, json_incref(trials));
     else if (ok)
@@ -284,7 +286,7 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
 const struct orch_command ORCH_COMMAND_COVERAGE = {
     .name = "coverage",
     .group = "Sharing",
-    .summary = "who has done which trial of a recipe, who runs what, what is missing",
+    .summary = "show which trials of a recipe are done, running or missing, and by whom",
     .usage = "RECIPE [PROBLEM|EXPERIMENT...]",
     .min_args = 1,
     .max_args = -1,
@@ -292,11 +294,10 @@ const struct orch_command ORCH_COMMAND_COVERAGE = {
     .option_bytes = sizeof(struct coverage_options),
     .about =
         "A table for each experiment: swept parameters as rows and columns, and in each cell who "
-        "has its trials, of how many repeats, and what others run now, until when. Runs that "
-        "classmates made on machines of their own are named with the place. Then the totals, and "
-        "what the missing trials are expected to take here; with --gpu what they would take and "
-        "cost on other GPUs, by what their plugins declare. Nothing is run and nothing is changed: "
-        "'orch pull' brings what others have sent.",
+        "has its trials, of how many repeats, and what others run now, until when. Runs made on "
+        "another device are shown with it. Then come the totals and the expected time of the "
+        "missing trials on this machine; --gpu estimates time and cost on other GPUs from what the "
+        "plugins declare. Nothing is run or changed: 'orch pull' fetches what others have sent.",
     .examples = "  orch coverage recipes/hw4.recipe\n"
                 "  orch coverage recipes/hw4.recipe p4 --gpu all\n"
                 "  orch coverage recipes/hw4.recipe --offline --json",

@@ -1,282 +1,94 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Data sets of the store: what 'orch import' brought in. */
 #include "core/cli/cli.h"
 
-#include "core/run/rows.h"
-#include "lib/base/error.h"
-#include "lib/base/file.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
-#include "predictors/feature_names.h"
-
-#include <math.h>
-#include <string.h>
-
-/* ---- ls ----------------------------------------------------------------------------------------
- */
-
-static json_t *column_names(const struct orch_dataset *set)
-{
-    json_t *names = json_array();
-    for (guint i = 0; i < set->columns->len; i++)
-        json_array_append_new(names, json_string(orch_dataset_column(set, i)->name));
-    return names;
-}
-
-static json_t *text_or_null(const char *text)
-{
-    return text ? json_string(text) : json_null();
-}
-
-/* The first clause of a source: what fits into a line. */
-static char *brief(const char *text)
-{
-    return text ? g_strndup(text, strcspn(text, ",;")) : g_strdup("-");
-}
+#include "lib/data/data.h"
 
 static int run_ls(struct orch_cli *cli, const void *options, GError **error)
 {
     (void)options;
-    static const char *const headers[] = {"name",    ">rows",  "target", "unit", ">features",
-                                          "licence", "source", "sha256", NULL};
-    struct orch_store *store = orch_cli_store(cli, ORCH_STORE_READ, error);
-    g_autoptr(GPtrArray) sets = store ? orch_store_datasets(store, error) : NULL;
-    if (!sets)
-        return -1;
+    (void)error;
+    static const char *const headers[] = {"name",    "kind",  ">download", "here",
+                                          "package", "about", "licence",   NULL};
+    static const char *const kinds[] = {"set", "weights"};
+    g_autoptr(GPtrArray) items = orch_data_list(NULL);
     struct orch_table *table = orch_table_new(headers);
-    for (guint i = 0; i < sets->len; i++) {
-        const struct orch_dataset *set = sets->pdata[i];
-        g_autofree char *count = g_strdup_printf("%u", set->columns->len);
-        g_autofree char *source = brief(set->source), *licence = brief(set->licence);
-        g_autofree char *digest = g_strndup(set->sha256, 8);
-        orch_table_add(table, set->name, NULL);
-        orch_table_add_int(table, (int64_t)set->rows);
-        orch_table_add(table, set->target, NULL);
-        orch_table_add(table, set->unit, NULL);
-        orch_table_add(table, count, column_names(set));
-        orch_table_add(table, licence, text_or_null(set->licence));
-        orch_table_add(table, source, text_or_null(set->source));
-        orch_table_add(table, digest, json_string(set->sha256));
+    for (guint i = 0; i < items->len; i++) {
+        const struct orch_data_item *item = items->pdata[i];
+        const struct orch_data_entry *entry = item->entry;
+        g_autofree char *bytes = orch_bytes_format(item->bytes);
+        g_autofree char *shown = g_strconcat(item->bytes_exact ? "" : "about ", bytes, NULL);
+        orch_table_add(table, entry->name, NULL);
+        orch_table_add(table, kinds[entry->kind == ORCH_DATA_WEIGHTS], NULL);
+        orch_table_add(table, shown, json_integer(item->bytes));
+        orch_table_add(table, item->path ? item->path : "-", orch_json_text_or_null(item->path));
+        orch_table_add(table, entry->package ? entry->package : "",
+                       orch_json_text_or_null(entry->package));
+        orch_table_add(table, entry->about, NULL);
+        orch_table_add(table, entry->licence, NULL);
     }
-    orch_table_print(cli, table, "datasets");
+    orch_table_print(cli, table, "data");
     return ORCH_EXIT_OK;
 }
 
 const struct orch_command ORCH_COMMAND_DATASET_LS = {
     .name = "dataset ls",
     .group = "Data",
-    .summary = "the imported tables of measurements in the store",
+    .summary = "list training sets and weights, and which of them are downloaded",
     .usage = "",
     .max_args = 0,
     .run = run_ls,
 };
 
-/* ---- show --------------------------------------------------------------------------------------
- */
-
-struct span {
-    size_t known, kinds; /* kinds: of a column of texts */
-    double least, most;
-    const char *some; /* a few of its texts, joined; owned by the caller */
-};
-
-static struct span span_of(const struct orch_dataset *set, const double *numbers)
+/* Redraws one line, on a terminal only. */
+static bool on_progress(void *ctx, const struct orch_data_progress *progress)
 {
-    struct span s = {.least = (double)INFINITY, .most = -(double)INFINITY};
-    for (size_t i = 0; i < set->rows; i++) {
-        if (isnan(numbers[i]))
-            continue;
-        s.known++;
-        s.least = MIN(s.least, numbers[i]);
-        s.most = MAX(s.most, numbers[i]);
-    }
-    return s;
+    const struct orch_cli *cli = ctx;
+    if (!cli->stderr_is_tty || cli->quiet)
+        return true;
+    g_autofree char *done = orch_bytes_format(progress->done_bytes);
+    g_autofree char *total = orch_bytes_format(progress->total_bytes);
+    fprintf(stderr, "\r\033[K%s %s: %s%s%s", progress->stage, progress->file, done,
+            progress->total_bytes ? " of " : "", progress->total_bytes ? total : "");
+    fflush(stderr);
+    return true;
 }
 
-static struct span texts_of(const struct orch_dataset *set, const char *const *texts, GString *some)
-{
-    struct span s = {0};
-    g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
-    for (size_t i = 0; i < set->rows; i++) {
-        s.known += texts[i] != NULL;
-        if (!texts[i] || !g_hash_table_add(seen, (char *)(uintptr_t)texts[i]))
-            continue;
-        if (s.kinds++ < 5)
-            g_string_append_printf(some, "%s%s", some->len ? ", " : "", texts[i]);
-    }
-    if (s.kinds > 5)
-        g_string_append_printf(some, ", ... (%zu)", s.kinds);
-    return s;
-}
-
-static void add_span(struct orch_table *table, const struct orch_dataset *set, const char *name,
-                     const char *role, const struct orch_dataset_column *column,
-                     const double *numbers)
-{
-    g_autoptr(GString) values = g_string_new(NULL);
-    struct span s =
-        column && column->is_text ? texts_of(set, column->texts, values) : span_of(set, numbers);
-    bool is_text = column && column->is_text;
-    if (!is_text && s.known) {
-        g_autofree char *least = orch_number_format(s.least), *most = orch_number_format(s.most);
-        g_string_append_printf(values, "%s to %s", least, most);
-    }
-    const struct orch_feature_name *known = orch_feature_name_find(name);
-    orch_table_add(table, name, NULL);
-    orch_table_add(table, role, NULL);
-    orch_table_add(table, is_text ? "word" : "number", NULL);
-    orch_table_add(table, !column ? set->unit : known ? known->unit : "", NULL);
-    orch_table_add_int(table, (int64_t)(set->rows - s.known));
-    orch_table_add(table, values->str, NULL);
-}
-
-static struct orch_table *columns_table(const struct orch_dataset *set)
-{
-    static const char *const headers[] = {"column",   "role",   "type", "unit",
-                                          ">missing", "values", NULL};
-    struct orch_table *table = orch_table_new(headers);
-    add_span(table, set, set->target, "target", NULL, set->targets);
-    for (guint i = 0; i < set->columns->len; i++) {
-        const struct orch_dataset_column *column = orch_dataset_column(set, i);
-        const char *role = column->left_out                       ? "not learned from"
-                           : orch_feature_name_find(column->name) ? "known feature"
-                                                                  : "feature";
-        add_span(table, set, column->name, role, column, column->numbers);
-    }
-    return table;
-}
-
-static void print_head(const struct orch_dataset *set)
-{
-    const json_t *about = set->about;
-    gint64 imported = orch_json_int(about, "imported", 0);
-    g_autofree char *when = imported ? orch_time_format(imported, false) : g_strdup("-");
-    g_autofree char *mapping = json_is_object(json_object_get(about, "mapping"))
-                                   ? orch_json_canonical(json_object_get(about, "mapping"))
-                                   : g_strdup("-");
-    orch_cli_print_line("name      %s", set->name);
-    printf("rows      %zu\n", set->rows);
-    orch_cli_print_line("source    %s", set->source ? set->source : "-");
-    orch_cli_print_line("licence   %s", set->licence ? set->licence : "-");
-    orch_cli_print_line("file      %s", orch_json_text(about, "file", "-"));
-    orch_cli_print_line("mapping   %s", mapping);
-    orch_cli_print_line("imported  %s by %s", when, orch_json_text(about, "who", "-"));
-    printf("sha256    %s\n\n", set->sha256);
-}
-
-static int run_show(struct orch_cli *cli, const void *options, GError **error)
+static int run_get(struct orch_cli *cli, const void *options, GError **error)
 {
     (void)options;
-    struct orch_store *store = orch_cli_store(cli, ORCH_STORE_READ, error);
-    struct orch_dataset *set = store ? orch_store_dataset(store, cli->args[0], error) : NULL;
-    if (!set)
-        return -1;
-    struct orch_table *table = columns_table(set);
-    if (cli->json) {
-        orch_cli_print_json(json_pack("{s:s, s:I, s:s, s:s, s:s?, s:s?, s:s, s:O, s:o}", "name",
-                                      set->name, "rows", (json_int_t)set->rows, "target",
-                                      set->target, "unit", set->unit, "source", set->source,
-                                      "licence", set->licence, "sha256", set->sha256, "about",
-                                      set->about, "columns", orch_table_to_json(table)));
-    } else {
-        print_head(set);
-        orch_table_print(cli, table, "columns");
+    struct orch_data_options data = {.progress = on_progress, .ctx = cli};
+    json_t *paths = json_object();
+    int status = ORCH_EXIT_OK;
+    for (int i = 0; i < cli->arg_count && status == ORCH_EXIT_OK; i++) {
+        g_autofree char *path = orch_data_get(cli->args[i], &data, error);
+        if (cli->stderr_is_tty && !cli->quiet)
+            fputs("\r\033[K", stderr);
+        if (!path)
+            status = -1;
+        else if (cli->json)
+            json_object_set_new(paths, cli->args[i], json_string(path));
+        else
+            puts(path);
     }
-    orch_dataset_free(set);
-    return ORCH_EXIT_OK;
+    if (cli->json && status == ORCH_EXIT_OK)
+        orch_cli_print_json(json_pack("{s:O}", "paths", paths));
+    json_decref(paths);
+    return status;
 }
 
-const struct orch_command ORCH_COMMAND_DATASET_SHOW = {
-    .name = "dataset show",
+const struct orch_command ORCH_COMMAND_DATASET_GET = {
+    .name = "dataset get",
     .group = "Data",
-    .summary = "one of them: source, licence, how it was mapped, its columns",
-    .usage = "NAME",
+    .summary = "download and verify a training set or weights into the shared cache",
+    .usage = "NAME...",
     .min_args = 1,
-    .max_args = 1,
-    .run = run_show,
-};
-
-/* ---- rm ----------------------------------------------------------------------------------------
- */
-
-static int run_rm(struct orch_cli *cli, const void *options, GError **error)
-{
-    (void)options;
-    struct orch_store *store = orch_cli_store(cli, ORCH_STORE_WRITE, error);
-    struct orch_dataset *removed = NULL;
-    if (!store || !orch_store_remove_dataset(store, cli->args[0], &removed, error))
-        return -1;
-    const char *name = removed ? removed->name : cli->args[0];
-    if (cli->json)
-        orch_cli_print_json(json_pack("{s:s, s:I}", "removed", name, "rows",
-                                      removed ? (json_int_t)removed->rows : (json_int_t)0));
-    else
-        orch_cli_say(cli, "removed data set '%s'", name);
-    orch_dataset_free(removed);
-    return ORCH_EXIT_OK;
-}
-
-const struct orch_command ORCH_COMMAND_DATASET_RM = {
-    .name = "dataset rm",
-    .group = "Data",
-    .summary = "take one out of the store; the file that it came from can be imported again",
-    .usage = "NAME",
-    .min_args = 1,
-    .max_args = 1,
-    .run = run_rm,
-};
-
-/* ---- export ------------------------------------------------------------------------------------
- */
-
-struct export_options {
-    const char *format, *output;
-};
-
-static const struct orch_option EXPORT_OPTIONS[] = {
-    {"format", 'f', "json|csv", ORCH_OPT_TEXT, offsetof(struct export_options, format),
-     "json (the default): all of it, for 'orch import'; csv: the rows"},
-    {"output", 'o', "FILE", ORCH_OPT_TEXT, offsetof(struct export_options, output),
-     "write there instead of stdout"},
-    {0}};
-
-static int run_export(struct orch_cli *cli, const void *options, GError **error)
-{
-    const struct export_options *o = options;
-    bool csv = g_strcmp0(o->format, "csv") == 0;
-    if (o->format && !csv && strcmp(o->format, "json") != 0) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "json, csv", "option '--format': unknown word '%s'",
-                       o->format);
-        return -1;
-    }
-    struct orch_store *store = orch_cli_store(cli, ORCH_STORE_READ, error);
-    struct orch_dataset *set = store ? orch_store_dataset(store, cli->args[0], error) : NULL;
-    if (!set)
-        return -1;
-    GString *text = csv ? orch_rows_dataset_text(set) : orch_dataset_encode(set);
-    bool ok = true;
-    if (o->output)
-        ok = orch_file_write(o->output, text->str, text->len, false, error);
-    else
-        fwrite(text->str, 1, text->len, stdout);
-    g_string_free(text, TRUE);
-    orch_dataset_free(set);
-    return ok ? ORCH_EXIT_OK : -1;
-}
-
-const struct orch_command ORCH_COMMAND_DATASET_EXPORT = {
-    .name = "dataset export",
-    .group = "Data",
-    .summary = "write one of them out, to be imported elsewhere or read by another program",
-    .usage = "NAME",
-    .min_args = 1,
-    .max_args = 1,
-    .options = EXPORT_OPTIONS,
-    .option_bytes = sizeof(struct export_options),
+    .max_args = -1,
     .about =
-        "As JSON, the first line is the heading, each line behind it a row, the target first.\n"
-        "Equal sets give equal rows and the same digest everywhere.",
-    .examples = "orch dataset export justus_conv -o justus_conv.set && orch -C ../mine import "
-                "justus_conv.set",
-    .run = run_export,
+        "Downloads to $ORCH_DATA, else ~/.cache/orch/data. An interrupted download is resumed. "
+        "Proxies (https_proxy) and $ORCH_DATA_MIRROR are respected. A file without its published "
+        "digest is deleted, and a file that is there already is not downloaded again.",
+    .examples = "  orch dataset get cifar10\n  orch dataset get resnet50",
+    .run = run_get,
 };

@@ -65,7 +65,7 @@ static int run_info(struct orch_cli *cli, const void *options, GError **error)
                info.runs, info.hidden, info.active);
         printf("points     %" G_GINT64_FORMAT "\n", info.metrics);
         printf("artifacts  %" G_GINT64_FORMAT ", %s\n", info.artifacts, artifacts);
-        printf("data sets  %" G_GINT64_FORMAT ", %" G_GINT64_FORMAT " rows\n", info.datasets,
+        printf("tables     %" G_GINT64_FORMAT ", %" G_GINT64_FORMAT " rows\n", info.datasets,
                info.samples);
         if (info.conflicts)
             printf("set apart  %" G_GINT64_FORMAT
@@ -82,12 +82,12 @@ static int run_info(struct orch_cli *cli, const void *options, GError **error)
 
 const struct orch_command ORCH_COMMAND_DB_INFO = {
     .name = "db info",
-    .group = "Care",
-    .summary = "where the store is, what it holds, and one digest of all its ended runs",
+    .group = "Maintenance",
+    .summary = "show where the store is, what it holds, and a digest of all ended runs",
     .usage = "",
     .max_args = 0,
-    .about = "Two people whose digests are equal have the same results. Of a store on a network "
-             "file system, where each host has a file of its own, it lists these.",
+    .about = "Stores with equal digests hold the same results. For a store on a network file "
+             "system, where each host has its own file, the files are listed.",
     .run = run_info,
 };
 
@@ -97,7 +97,7 @@ struct check_options {
 
 static const struct orch_option CHECK_OPTIONS[] = {
     {"signatures", 0, NULL, ORCH_OPT_FLAG, offsetof(struct check_options, signatures),
-     "judge every signature, too: by whom, of which runs, and whether it fits"},
+     "also verify every signature: signer, runs, and whether it matches"},
     {0}};
 
 static int run_check(struct orch_cli *cli, const void *options, GError **error)
@@ -109,7 +109,7 @@ static int run_check(struct orch_cli *cli, const void *options, GError **error)
     int64_t runs = 0;
     if (!store || !orch_store_check(store, findings, &runs, error))
         return -1;
-    if (orch_store_info(store, &info, NULL)) /* what cannot be read is a finding already */
+    if (orch_store_info(store, &info, NULL)) /* unreadable parts are reported as findings already */
         orch_store_info_clear(&info);
     g_autoptr(json_t) signatures = json_object();
     if (o->signatures && !cli_signatures_check(cli, store, findings, signatures, error))
@@ -127,7 +127,7 @@ static int run_check(struct orch_cli *cli, const void *options, GError **error)
             orch_cli_print("%s", (char *)findings->pdata[i]);
         if (!findings->len)
             printf("all well: %" G_GINT64_FORMAT " run%s, %" G_GINT64_FORMAT
-                   " data set%s, every digest as recorded\n",
+                   " table%s of measurements, every digest as recorded\n",
                    runs, runs == 1 ? "" : "s", info.datasets, info.datasets == 1 ? "" : "s");
     }
     return findings->len ? ORCH_EXIT_CHECK : ORCH_EXIT_OK;
@@ -135,16 +135,16 @@ static int run_check(struct orch_cli *cli, const void *options, GError **error)
 
 const struct orch_command ORCH_COMMAND_DB_CHECK = {
     .name = "db check",
-    .group = "Care",
-    .summary = "recompute every digest; look for damage",
+    .group = "Maintenance",
+    .summary = "recompute every digest and look for damage",
     .usage = "",
     .max_args = 0,
     .options = CHECK_OPTIONS,
     .option_bytes = sizeof(struct check_options),
     .about = "Exits with 7 when something is not as it was recorded. With --signatures also when a "
              "signature is bad, names a run that has another digest here, or is by somebody else "
-             "than the run says. A key that nobody here knows is no fault, nor is a run that "
-             "nobody signed; both are counted. docs/sharing.md says how keys are set up.",
+             "than the run says. An unknown key or an unsigned run is no error; both are counted. "
+             "docs/sharing.md says how keys are set up.",
     .run = run_check,
 };
 
@@ -165,8 +165,8 @@ static int run_backup(struct orch_cli *cli, const void *options, GError **error)
 
 const struct orch_command ORCH_COMMAND_DB_BACKUP = {
     .name = "db backup",
-    .group = "Care",
-    .summary = "a consistent copy of the store's file, while others write",
+    .group = "Maintenance",
+    .summary = "copy the store's file consistently while others write",
     .usage = "FILE",
     .min_args = 1,
     .max_args = 1,
@@ -176,7 +176,7 @@ const struct orch_command ORCH_COMMAND_DB_BACKUP = {
 static int run_migrate(struct orch_cli *cli, const void *options, GError **error)
 {
     (void)options;
-    struct orch_store *store = orch_cli_store(cli, ORCH_STORE_WRITE, error); /* opening does it */
+    struct orch_store *store = orch_cli_store(cli, ORCH_STORE_WRITE, error); /* opening migrates */
     struct orch_store_info info = {0};
     if (!store || !orch_store_info(store, &info, error))
         return -1;
@@ -190,8 +190,8 @@ static int run_migrate(struct orch_cli *cli, const void *options, GError **error
 
 const struct orch_command ORCH_COMMAND_DB_MIGRATE = {
     .name = "db migrate",
-    .group = "Care",
-    .summary = "bring an older store to this version (every writing command does it too)",
+    .group = "Maintenance",
+    .summary = "upgrade an older store (every writing command does so too)",
     .usage = "",
     .max_args = 0,
     .about = "A backup is made beside the file first. A newer store is refused and not touched.",

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/cli/cli.h"
 
+#include "core/run/compare_run.h"
 #include "core/run/environment.h"
+#include "lib/base/error.h"
 #include "lib/base/json.h"
 #include "lib/wire/value.h"
 
@@ -25,8 +27,8 @@ static void add(struct orch_table *table, const char *kind, const char *name, co
         return;
     orch_table_add(table, kind, NULL);
     orch_table_add(table, name, NULL);
-    orch_table_add(table, a ? a : "-", a ? json_string(a) : json_null());
-    orch_table_add(table, b ? b : "-", b ? json_string(b) : json_null());
+    orch_table_add(table, a ? a : "-", orch_json_text_or_null(a));
+    orch_table_add(table, b ? b : "-", orch_json_text_or_null(b));
 }
 
 static void add_objects(struct orch_table *table, const char *kind, const json_t *a,
@@ -67,7 +69,7 @@ static void add_facts(struct orch_table *table, const struct orch_run *a, const 
                 {"seed", seed_a, seed_b},
                 {"commit", a->source_commit, b->source_commit},
                 {"tree", a->source_tree, b->source_tree},
-                {"where", a->where_key, b->where_key},
+                {"device", a->device_key, b->device_key},
                 {"who", a->who, b->who}};
     for (unsigned i = 0; i < G_N_ELEMENTS(rows); i++)
         add(table, "run", rows[i].name, rows[i].a, rows[i].b);
@@ -113,12 +115,32 @@ static void add_source(struct orch_cli *cli, struct orch_table *table, const str
     }
 }
 
+/* Finds the run that `text` names; if that is a commit, the error says so. The caller frees. */
+static struct orch_run *find_run(struct orch_cli *cli, struct orch_store *store, const char *text,
+                                 GError **error)
+{
+    g_autofree char *commit = NULL, *tree = NULL;
+    g_autoptr(GError) problem = NULL;
+    struct orch_run *found = orch_store_run(store, text, &problem);
+    if (found)
+        return found;
+    if (g_error_matches(problem, ORCH_ERROR, ORCH_ERROR_NOT_FOUND) &&
+        orch_workspace_commit(cli->workspace, text, &commit, &tree, NULL))
+        orch_error_set(error, ORCH_ERROR_NOT_FOUND,
+                       "'orch compare A B' compares the runs of two commits, 'git diff A B' their "
+                       "files",
+                       "'%s' is a commit, not a run", text);
+    else
+        g_propagate_error(error, g_steal_pointer(&problem));
+    return NULL;
+}
+
 static int run(struct orch_cli *cli, const void *options, GError **error)
 {
     const struct diff_options *o = options;
     struct orch_store *store = orch_cli_store(cli, ORCH_STORE_READ, error);
-    struct orch_run *a = store ? orch_store_run(store, cli->args[0], error) : NULL;
-    struct orch_run *b = a ? orch_store_run(store, cli->args[1], error) : NULL;
+    struct orch_run *a = store ? find_run(cli, store, cli->args[0], error) : NULL;
+    struct orch_run *b = a ? find_run(cli, store, cli->args[1], error) : NULL;
     int status = -1;
     if (b) {
         static const char *const headers[] = {"what", "name", "A", "B", NULL};
@@ -148,7 +170,7 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
 const struct orch_command ORCH_COMMAND_DIFF = {
     .name = "diff",
     .group = "Looking",
-    .summary = "what differs between two runs: parameters, source, plugin, machine, packages",
+    .summary = "show how two runs differ: parameters, source, plugin, machine, packages",
     .usage = "RUN RUN",
     .min_args = 2,
     .max_args = 2,

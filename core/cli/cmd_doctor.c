@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Looks at everything that orch stands on here, and says what is missing and what to do about it.
- */
+/* Checks everything that orch depends on on this machine, and says what is missing and how to fix
+ * it. */
 #include "core/cli/cli.h"
 #include "core/cli/nets.h"
 #include "core/hardware/hardware.h"
@@ -20,7 +20,7 @@ struct findings {
     unsigned problems;
 };
 
-/* level: "ok", "missing" (something is left out because of it) or "problem" */
+/* level: "ok", "missing" (some feature is not available) or "problem" */
 static void add(struct findings *f, const char *what, const char *level, const char *detail,
                 const char *cure)
 {
@@ -83,6 +83,12 @@ static void look_at_git(struct orch_cli *cli, struct findings *f)
             "filter '%s' of the repository's own settings is not run", (char *)filters->pdata[i]);
         add(f, "git", "missing", detail, "define it with 'git config --global'");
     }
+    const GPtrArray *programs = orch_vcs_programs_not_run(cli->workspace->root);
+    for (guint i = 0; i < programs->len && i < 5; i++) {
+        g_autofree char *detail = g_strdup_printf(
+            "'%s' of the repository's own settings is not followed", (char *)programs->pdata[i]);
+        add(f, "git", "missing", detail, "set it with 'git config --global'");
+    }
     for (guint i = 0; i < source->left_out->len && i < 5; i++) {
         const struct orch_left_out *file = source->left_out->pdata[i];
         g_autofree char *detail = g_strdup_printf("%s is not captured: %s", file->path, file->why);
@@ -108,7 +114,7 @@ static void look_at_shards(struct orch_store *store, struct findings *f)
         add(f, "store: shard", "missing", warnings->pdata[i], "it is looked at again next time");
 }
 
-/* A journal that stays has a writer that died; the next one on its host plays it back. */
+/* Reports journals whose writer died. The next writer on the same host replays them. */
 static void look_at_journals(struct orch_cli *cli, struct findings *f)
 {
     g_autoptr(GPtrArray) stale = orch_store_stale_journals(cli->workspace->db_path);
@@ -117,7 +123,7 @@ static void look_at_journals(struct orch_cli *cli, struct findings *f)
             "its writer died; any writing command on its host plays it back. Never remove it");
 }
 
-/* What a store needs of a file system, tried. */
+/* Tests whether the file system has what a store needs. */
 static void look_at_filesystem(struct orch_cli *cli, struct findings *f)
 {
     g_autofree char *folder = orch_store_folder_of(cli->workspace->db_path);
@@ -230,12 +236,12 @@ static void look_at_plugins(struct orch_cli *cli, struct findings *f)
  */
 
 struct measured {
-    double one_core, all_cores, memory; /* operations and bytes a second */
+    double one_core, all_cores, memory; /* operations and bytes per second */
     struct orch_disk_rates disk;
     const char *library;
 };
 
-/* The device file that 'orch predict --gpu here' reads. */
+/* Formats the device file that 'orch predict --gpu here' reads. */
 static char *device_text(const struct orch_machine *m, const struct measured *v)
 {
     g_autofree char *when = orch_time_format(orch_now_ns(), false);
@@ -272,7 +278,7 @@ static bool bench(struct orch_cli *cli, struct findings *f, GError **error)
     orch_cli_say(cli,
                  "measuring: matrix products, memory, disk (a few seconds; let nothing else run)");
     v.one_core = orch_measure_gemm(1, 1, &v.library);
-    for (int i = 0; i < 2; i++) /* the best of two, and no less than one core reached */
+    for (int i = 0; i < 2; i++) /* best of two, and at least the rate of one core */
         v.all_cores = MAX(v.all_cores, orch_measure_gemm(m->threads, 1, &v.library));
     v.all_cores = MAX(v.all_cores, v.one_core);
     v.memory = orch_measure_memory(m->threads, 1);
@@ -309,9 +315,9 @@ struct doctor_options {
 
 static const struct orch_option OPTIONS[] = {
     {"bench", 0, NULL, ORCH_OPT_FLAG, offsetof(struct doctor_options, bench),
-     "measure this machine too, and keep it as the device 'here' for forecasts"},
+     "also benchmark this machine, and keep the result as device 'here' for forecasts"},
     {"hold", 0, "SECONDS", ORCH_OPT_TEXT, offsetof(struct doctor_options, hold),
-     "hold a lock in the store's folder so long, for 'orch doctor' on another host to look for"},
+     "hold a lock in the store's folder, for 'orch doctor' on another host to test"},
     {0}};
 
 static int hold(struct orch_cli *cli, const char *text, GError **error)
@@ -353,17 +359,17 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
 
 const struct orch_command ORCH_COMMAND_DOCTOR = {
     .name = "doctor",
-    .group = "Care",
-    .summary = "what this machine has, what is missing, and what to do about it",
+    .group = "Maintenance",
+    .summary = "check what this machine has and how to install what is missing",
     .usage = "",
     .max_args = 0,
     .options = OPTIONS,
     .option_bytes = sizeof(struct doctor_options),
     .about =
-        "What the store needs of its file system (locks, exclusive create, link, rename, fsync, "
-        "the clock) is tried by two processes in the store's folder. Between hosts: 'orch doctor "
+        "Two processes test in the store's folder what a store needs of its file system (locks, "
+        "exclusive create, link, rename, fsync, clock). To test between hosts, run 'orch doctor "
         "--hold 60' on one, 'orch doctor' on the other within that time.\n\n"
-        "Exits with 7 when something needs mending; what is merely left out (no GPU, no LibTorch) "
-        "does not count.",
+        "Exits with 7 when something needs a fix; missing optional parts (GPU, LibTorch) do not "
+        "count.",
     .run = run,
 };

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Runs and points as a table for another program. A row is written as it is read: what the store
- * holds need not fit into memory. */
+/* Exports runs and points as a table for other programs. Each row is written as it is read, so the
+ * store's content does not have to fit into memory. */
 #include "core/cli/cli.h"
 #include "core/cli/export_bundle.h"
-#include "core/cli/export_columns.h"
+#include "core/report/export_columns.h"
 
 #include "lib/base/error.h"
 #include "lib/base/json.h"
@@ -32,19 +32,20 @@ static const struct orch_option OPTIONS[] = {
     {"recipe", 0, "NAME", ORCH_OPT_TEXT, AT(recipe), "only of this recipe"},
     {"experiment", 'e', "NAME", ORCH_OPT_TEXT, AT(experiment), "only of this experiment"},
     {"columns", 'c', "A,B,...", ORCH_OPT_TEXT, AT(columns),
-     "only these columns of a run; points: before each point (default: run)"},
-    {"metric", 'm', "NAME", ORCH_OPT_LIST, AT(metrics), "points: only of this metric"},
+     "columns of a run; with --what points: columns before each point (default: key)"},
+    {"metric", 'm', "NAME", ORCH_OPT_LIST, AT(metrics), "with --what points: only this metric"},
     {"format", 'f', "csv|json|jsonl", ORCH_OPT_TEXT, AT(format),
      "csv (default), json: one array, jsonl: an object a line"},
     {"out", 'o', "FILE", ORCH_OPT_TEXT, AT(out),
-     "write there (its ending chooses the format) instead of stdout"},
+     "write to FILE (its suffix selects the format) instead of stdout"},
     {"bundle", 0, "FILE", ORCH_OPT_TEXT, AT(bundle),
-     "the runs as they are, for 'orch db merge' elsewhere: one file for mail or USB"},
+     "write the runs themselves into one file for 'orch db merge' elsewhere"},
     {"artifacts", 0, "all|none|BYTES", ORCH_OPT_TEXT, AT(artifacts),
-     "bundle: artifacts of up to so many bytes go along (4MiB)"},
-    {"dataset", 0, "NAME", ORCH_OPT_LIST, AT(datasets), "bundle: a data set goes too"},
+     "with --bundle: largest artifact to include (default 4MiB)"},
+    {"measurements", 0, "NAME", ORCH_OPT_LIST, AT(datasets),
+     "with --bundle: include this imported table of measurements"},
     {"dry-run", 'n', NULL, ORCH_OPT_FLAG, AT(dry_run),
-     "bundle: list every name and its bytes; write nothing"},
+     "with --bundle: list every name and its size; write nothing"},
     {0}};
 
 enum format { FORMAT_CSV, FORMAT_JSON, FORMAT_JSONL };
@@ -54,22 +55,22 @@ struct export
 {
     struct orch_store *store;
     const struct export_options *options;
-    struct export_columns *columns;
+    struct orch_export_columns *columns;
     enum format format;
     bool points;
     FILE *out;
     int64_t rows;
     GString *line;
     GPtrArray *keys; /* char *: headers, quoted for JSON */
-    GString *head;   /* points: the run's own part of a line */
-    GString *name;   /* points: the metric as it is written */
-    char *metric;    /* whose name that is */
+    GString *head;   /* points: the columns of the run in a line */
+    GString *name;   /* points: the metric's name, formatted */
+    char *metric;    /* the metric that `name` is for */
 };
 
 /* ---- cells ------------------------------------------------------------------------------------
  */
 
-/* As CSV has it: nothing for null, texts as they are, the rest as JSON writes it. */
+/* Formats a CSV field: empty for null, texts unchanged, everything else as in JSON. */
 static void append_csv(GString *line, const json_t *value)
 {
     if (json_is_null(value))
@@ -88,7 +89,7 @@ static void append_json(GString *line, const json_t *value)
     g_string_append(line, text);
 }
 
-/* The i-th cell of a line, with what stands before it. */
+/* Appends cell i of a line, preceded by its separator and, in JSON, its key. */
 static void append_cell(const struct export *e, GString *line, guint i, const json_t *value)
 {
     if (i)
@@ -116,7 +117,7 @@ static void append_number(const struct export *e, GString *line, guint i, double
         g_string_append(line, "null");
 }
 
-/* Writes the line out; false when nobody reads any more. */
+/* Writes the line. False when the reader has closed the pipe. */
 static bool end_line(struct export *e)
 {
     static const char *const between[] = {"", ",\n", ""};
@@ -148,8 +149,8 @@ static void add_key(struct export *e, const char *header)
 static void begin(struct export *e)
 {
     static const char *const of_points[] = {"metric", "step", "t_s", "value"};
-    for (guint i = 0; i < export_columns_count(e->columns); i++)
-        add_key(e, export_columns_header(e->columns, i));
+    for (guint i = 0; i < orch_export_columns_count(e->columns); i++)
+        add_key(e, orch_export_columns_header(e->columns, i));
     for (unsigned i = 0; e->points && i < G_N_ELEMENTS(of_points); i++)
         add_key(e, of_points[i]);
     if (e->format == FORMAT_CSV)
@@ -161,7 +162,7 @@ static void begin(struct export *e)
 /* ---- rows -------------------------------------------------------------------------------------
  */
 
-/* The name is formatted once for a whole series. */
+/* Formats the metric's name once for a whole series. */
 static void set_metric(struct export *e, const char *metric)
 {
     if (g_strcmp0(e->metric, metric) == 0)
@@ -170,14 +171,14 @@ static void set_metric(struct export *e, const char *metric)
     e->metric = g_strdup(metric);
     g_string_truncate(e->name, 0);
     json_t *text = json_string(metric);
-    append_cell(e, e->name, export_columns_count(e->columns), text);
+    append_cell(e, e->name, orch_export_columns_count(e->columns), text);
     json_decref(text);
 }
 
 static bool write_point(void *ctx, const struct orch_told_point *point)
 {
     struct export *e = ctx;
-    guint first = export_columns_count(e->columns);
+    guint first = orch_export_columns_count(e->columns);
     set_metric(e, point->metric);
     begin_line(e);
     g_string_append_len(e->line, e->head->str, (gssize)e->head->len);
@@ -194,7 +195,7 @@ static bool write_point(void *ctx, const struct orch_told_point *point)
 static bool write_run(void *ctx, const struct orch_run *run, GError **error)
 {
     struct export *e = ctx;
-    g_autoptr(GPtrArray) values = export_columns_values(e->columns, e->store, run, error);
+    g_autoptr(GPtrArray) values = orch_export_columns_values(e->columns, e->store, run, error);
     if (!values)
         return false;
     GString *line = e->points ? e->head : e->line;
@@ -218,7 +219,7 @@ static bool write_all(struct export *e, const struct orch_run_query *query, GErr
     if (ok && e->format == FORMAT_JSON)
         fputs(e->rows ? "\n]\n" : "]\n", e->out);
     if (!problem)
-        return true; /* a reader that went away is no fault of ours */
+        return true; /* a closed pipe is not an error */
     g_propagate_error(error, problem);
     return false;
 }
@@ -226,7 +227,8 @@ static bool write_all(struct export *e, const struct orch_run_query *query, GErr
 /* ---- where to ---------------------------------------------------------------------------------
  */
 
-/* Into a file beside it, then renamed: what was there stays until all is written. */
+/* Writes to a temporary file and renames it, so an existing file is replaced only by a complete
+ * one. */
 static bool write_file(struct export *e, const struct orch_run_query *query, const char *path,
                        GError **error)
 {
@@ -267,7 +269,7 @@ static bool choose(const char *option, const char *word, const char *const *word
     return false;
 }
 
-/* --format, else --json, else the ending of --out. */
+/* Uses --format, else --json, else the suffix of --out. */
 static bool choose_format(const struct orch_cli *cli, const struct export_options *o,
                           enum format *out, GError **error)
 {
@@ -293,7 +295,7 @@ static bool read_options(struct orch_cli *cli, const struct export_options *o, s
     e->points = kind == 1;
     if (!o->metrics || e->points)
         return true;
-    orch_error_set(error, ORCH_ERROR_USAGE, "for columns of runs: --columns run,metric.NAME",
+    orch_error_set(error, ORCH_ERROR_USAGE, "for columns of runs: --columns key,metric.NAME",
                    "option '--metric' chooses among points, and --what is runs");
     return false;
 }
@@ -302,8 +304,8 @@ static bool export_to(struct orch_cli *cli, struct export *e, const struct orch_
                       GError **error)
 {
     const struct export_options *o = e->options;
-    const char *names = o->columns ? o->columns : e->points ? "run" : NULL;
-    e->columns = export_columns_new(e->store, query, names, error);
+    const char *names = o->columns ? o->columns : e->points ? "key" : NULL;
+    e->columns = orch_export_columns_new(e->store, query, names, error);
     if (!e->columns)
         return false;
     e->out = stdout;
@@ -318,12 +320,12 @@ static bool export_to(struct orch_cli *cli, struct export *e, const struct orch_
     return true;
 }
 
-/* What belongs to a bundle and what to a table do not go together. */
+/* Checks that options of bundles and of tables are not mixed. */
 static bool options_fit(const struct orch_cli *cli, const struct export_options *o, GError **error)
 {
     const char *wrong = NULL;
     if (!o->bundle && (cli->arg_count || o->artifacts || o->datasets || o->dry_run))
-        wrong = "runs by name, --artifacts, --dataset and --dry-run are for --bundle";
+        wrong = "runs by name, --artifacts, --measurements and --dry-run are for --bundle";
     else if (o->bundle && (o->what || o->columns || o->metrics || o->format || o->out))
         wrong = "--what, --columns, --metric, --format and --out are for tables, not for --bundle";
     if (wrong)
@@ -355,7 +357,7 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
     e.name = g_string_new(NULL);
     e.keys = g_ptr_array_new_with_free_func(g_free);
     bool ok = export_to(cli, &e, &query, error);
-    export_columns_free(e.columns);
+    orch_export_columns_free(e.columns);
     g_string_free(e.line, TRUE);
     g_string_free(e.head, TRUE);
     g_string_free(e.name, TRUE);
@@ -368,14 +370,15 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
 const struct orch_command ORCH_COMMAND_EXPORT = {
     .name = "export",
     .group = "Looking",
-    .summary = "runs as a table for pandas, R or a spreadsheet, or as a bundle for another store",
+    .summary = "write runs as a table (CSV, JSON), or as a bundle for another store",
     .usage = "[RUN|RECIPE...]",
     .max_args = -1,
     .options = OPTIONS,
     .option_bytes = sizeof(struct export_options),
     .about =
-        "Runs in any state, oldest first. A run's columns are its own (run, state, experiment, "
-        "...), param.NAME, result.NAME, metric.NAME (the last value) and best.NAME where a metric "
+        "Runs in any state, oldest first. A run's columns are its own (key, state, experiment, "
+        "... docs/run-fields.md), param.NAME, result.NAME, metric.NAME (the last value) and "
+        "best.NAME where a metric "
         "says what is better. --columns chooses, by these names or bare ones as in filters; "
         "min.NAME, max.NAME, mean.NAME, first.NAME, count.NAME are there too. Nothing is written "
         "where a run has no value. Times are UTC; durations are seconds, sizes bytes. Rows are "
@@ -383,8 +386,8 @@ const struct orch_command ORCH_COMMAND_EXPORT = {
         "--bundle writes the runs themselves with what they own (recipes, artifacts, public notes; "
         "all runs unless some are named) for 'orch db merge' elsewhere, see docs/sharing.md.",
     .examples = "  orch export --where 'recipe = hw4 and state = ok' -o runs.csv\n"
-                "  orch export -c run,lr,best.val_accuracy,wall_s --format jsonl\n"
-                "  orch export --what points -m val_loss -c run,lr -o points.csv\n"
+                "  orch export -c key,lr,best.val_accuracy,wall_s --format jsonl\n"
+                "  orch export --what points -m val_loss -c key,lr -o points.csv\n"
                 "  orch export --bundle mine.orch --where 'who = ada'",
     .run = run,
 };

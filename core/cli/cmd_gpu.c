@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* GPUs, links and prices: tables over lib/hw and a user's own file. */
+/* GPUs, links and prices: tables from lib/hw and from the user's own file. */
 #include "core/cli/cli.h"
 #include "core/hardware/hardware.h"
+#include "core/hardware/price_updates.h"
+#include "core/hardware/rate.h"
 
 #include "lib/base/error.h"
 #include "lib/base/json.h"
@@ -158,16 +160,15 @@ static void add_prices(struct orch_table *table, const struct orch_hardware *har
         fact(table, "price", json_null(), "none is known: predict --price, or your own file");
         return;
     }
+    g_autofree char *text = orch_price_text(price, false);
     fact(table, "price", orch_json_finite(orch_price_per_gpu(price, false)),
-         "$%.4g an hour a GPU (%s %s, %s, %d GPU%s, as of %s%s)", orch_price_per_gpu(price, false),
-         price->cloud, price->instance, price->region, price->count, price->count > 1 ? "s" : "",
-         price->as_of, price->is_fee ? "; the host is billed apart" : "");
+         "$%.4g an hour a GPU (%s)", orch_price_per_gpu(price, false), text);
     if (price->spot_usd_per_hour > 0)
         fact(table, "spot price", orch_json_finite(orch_price_per_gpu(price, true)),
              "$%.4g an hour a GPU (the same instance)", orch_price_per_gpu(price, true));
 }
 
-/* The other devices that go under a like name: a board and PALEO's own beside one die. */
+/* Adds devices with a similar name, such as a board and PALEO's own version of the same chip. */
 static void add_relatives(struct orch_table *table, const struct orch_hardware *hardware,
                           const struct orch_gpu_spec *spec)
 {
@@ -227,7 +228,7 @@ static void add_facts(struct orch_table *table, const struct orch_gpu_spec *spec
         fact(table, "power", orch_json_finite(spec->watts), "%.4g W", spec->watts);
 }
 
-/* The specification with units in its names, and the price with its date. */
+/* Returns the specification with units in its names, and the price with its date. */
 static json_t *spec_json(const struct orch_hardware *hardware, const struct orch_gpu_spec *s)
 {
     const struct {
@@ -247,11 +248,11 @@ static json_t *spec_json(const struct orch_hardware *hardware, const struct orch
                    {"l2_mb", s->l2_mb},
                    {"nvlink_gbs", s->nvlink_gbs},
                    {"watts", s->watts}};
-    json_t *o = json_pack("{s:s, s:s, s:s, s:i, s:s, s:i, s:i, s:s, s:s, s:s, s:s}", "name",
+    json_t *o = json_pack("{s:s, s:s, s:s, s:i, s:s, s:i, s:i, s:s, s:s, s:s, s:s, s:s}", "name",
                           s->name, "unit", orch_gpu_unit_name(s->unit), "arch", s->arch, "year",
                           s->year, "compute_capability", s->compute_capability, "sms", s->sms,
-                          "cores", s->cores, "pcie", s->pcie, "source", s->source, "confidence",
-                          s->confidence, "note", s->note);
+                          "cores", s->cores, "pcie", s->pcie, "source", s->source, "date", s->date,
+                          "confidence", s->confidence, "note", s->note);
     for (size_t i = 0; i < G_N_ELEMENTS(numbers); i++)
         json_object_set_new(o, numbers[i].name,
                             numbers[i].value > 0 ? orch_json_finite(numbers[i].value)
@@ -282,6 +283,8 @@ static int run_show(struct orch_cli *cli, const void *options, GError **error)
         add_prices(table, hardware, spec);
         add_relatives(table, hardware, spec);
         fact(table, "source", NULL, "%s", spec->source);
+        if (*spec->date)
+            fact(table, "source read on", NULL, "%s", spec->date);
         fact(table, "confidence", NULL, "%s%s%s", spec->confidence, *spec->note ? ": " : "",
              spec->note);
         if (cli->json)
@@ -356,28 +359,26 @@ static void add_price_row(struct orch_table *table, const struct orch_price *pri
     orch_table_add(table, price->as_of, NULL);
     orch_table_add(table, price->is_fee ? "GPU alone, host apart" : "instance",
                    json_boolean(price->is_fee));
+    bool has_ended = orch_price_has_ended(price);
+    orch_table_add(table, has_ended ? price->ended : "-", has_ended ? NULL : json_null());
+    orch_table_add(table, price->is_own ? "yes" : "-", json_boolean(price->is_own));
     orch_table_add(table, price->source, NULL);
 }
 
-static void add_prices_of(struct orch_table *table, const struct orch_hardware *hardware,
-                          const char *gpu)
+static void add_prices_of(struct orch_table *table, const GPtrArray *prices, const char *gpu)
 {
-    for (guint i = 0; i < hardware->prices->len; i++) {
-        const struct orch_price *price = hardware->prices->pdata[i];
+    for (guint i = 0; i < prices->len; i++) {
+        const struct orch_price *price = prices->pdata[i];
         if (!gpu || strcmp(gpu, price->gpu) == 0)
             add_price_row(table, price);
     }
-    for (const struct orch_price *price = orch_prices(); price->gpu; price++)
-        if (!gpu || strcmp(gpu, price->gpu) == 0)
-            add_price_row(table, price);
 }
 
-static int run_prices(struct orch_cli *cli, const void *options, GError **error)
+static int show_prices(struct orch_cli *cli, GError **error)
 {
-    static const char *const headers[] = {"gpu",   "cloud",        "instance", "region",
-                                          ">GPUs", ">USD/h a GPU", ">spot",    "as of",
-                                          "what",  "source",       NULL};
-    (void)options;
+    static const char *const headers[] = {"gpu",          "cloud",  "instance", "region", ">GPUs",
+                                          ">USD/h a GPU", ">spot",  "as of",    "what",   "ended",
+                                          "yours",        "source", NULL};
     struct orch_hardware *hardware = orch_hardware_load(error);
     const struct orch_gpu_spec *spec = NULL;
     if (hardware && cli->arg_count)
@@ -385,11 +386,73 @@ static int run_prices(struct orch_cli *cli, const void *options, GError **error)
     bool ok = hardware && (spec || !cli->arg_count);
     if (ok) {
         struct orch_table *table = orch_table_new(headers);
-        add_prices_of(table, hardware, spec ? spec->name : NULL);
+        add_prices_of(table, hardware->prices, spec ? spec->name : NULL);
+        add_prices_of(table, hardware->offers, spec ? spec->name : NULL);
         orch_table_print(cli, table, "prices");
     }
     orch_hardware_free(hardware);
     return ok ? ORCH_EXIT_OK : -1;
+}
+
+struct prices_options {
+    const char *update;
+    bool remove;
+};
+
+static const struct orch_option PRICES_OPTIONS[] = {
+    {"update", 'u', "FILE", ORCH_OPT_TEXT, offsetof(struct prices_options, update),
+     "add the prices of a CSV file, newer or older ones"},
+    {"remove", 0, NULL, ORCH_OPT_FLAG, offsetof(struct prices_options, remove),
+     "remove the added prices (with GPU: those of this one)"},
+    {0}};
+
+static int update_prices(struct orch_cli *cli, const char *path, GError **error)
+{
+    struct orch_hardware *hardware = orch_hardware_load(error);
+    struct orch_price_change change;
+    bool ok = hardware && orch_price_updates_add(hardware, path, &change, error);
+    orch_hardware_free(hardware);
+    if (!ok)
+        return -1;
+    g_autofree char *file = orch_price_updates_file();
+    if (cli->json)
+        orch_cli_print_json(json_pack("{s:i, s:i, s:i, s:s}", "added", change.added, "replaced",
+                                      change.replaced, "known", change.known, "file", file));
+    else
+        orch_cli_print("prices: %u added, %u replaced, %u already known; kept in %s\n",
+                       change.added, change.replaced, change.known, file);
+    return ORCH_EXIT_OK;
+}
+
+/* Without a GPU nothing is read, so that a damaged file can be removed. */
+static int remove_prices(struct orch_cli *cli, GError **error)
+{
+    struct orch_hardware *hardware = cli->arg_count ? orch_hardware_load(error) : NULL;
+    const struct orch_gpu_spec *spec =
+        hardware ? orch_hardware_gpu(hardware, cli->args[0], error) : NULL;
+    unsigned removed;
+    bool ok = (spec || !cli->arg_count) &&
+              orch_price_updates_remove(spec ? spec->name : NULL, &removed, error);
+    orch_hardware_free(hardware);
+    if (!ok)
+        return -1;
+    if (cli->json)
+        orch_cli_print_json(json_pack("{s:i}", "removed", removed));
+    else
+        orch_cli_print("prices removed: %u\n", removed);
+    return ORCH_EXIT_OK;
+}
+
+static int run_prices(struct orch_cli *cli, const void *options, GError **error)
+{
+    const struct prices_options *o = options;
+    if (!o->update)
+        return o->remove ? remove_prices(cli, error) : show_prices(cli, error);
+    if (!o->remove && !cli->arg_count)
+        return update_prices(cli, o->update, error);
+    orch_error_set(error, ORCH_ERROR_USAGE, "update first: orch gpu prices --update FILE",
+                   "option '--update' cannot be combined with a GPU or with '--remove'");
+    return -1;
 }
 
 const struct orch_command ORCH_COMMAND_GPU_PRICES = {
@@ -398,9 +461,24 @@ const struct orch_command ORCH_COMMAND_GPU_PRICES = {
     .summary = "what clouds ask for an hour, by instance, region and date",
     .usage = "[GPU]",
     .max_args = 1,
+    .options = PRICES_OPTIONS,
+    .option_bytes = sizeof(struct prices_options),
     .about =
         "From SkyPilot's catalogues, which carry no dates: 'as of' is inferred from what each\n"
         "lists. A cost always names the price that it was reckoned with; 'orch predict --price'\n"
-        "and the prices of your own hardware file go before these.",
+        "and the prices of your own hardware file go before these.\n"
+        "\n"
+        "--update adds the rows of a CSV file to prices.csv in $XDG_DATA_HOME/orch, marked as\n"
+        "yours in the table. Of an instance in a region the newest price counts. The columns:\n"
+        "\n"
+        "    gpu,cloud,instance,region,gpus,usd_per_hour,spot_usd_per_hour,as_of,host,source\n"
+        "    H100,aws,p5.48xlarge,us-east-1,8,55.04,,2026-11,included,aws.amazon.com/ec2/pricing\n"
+        "\n"
+        "usd_per_hour is of the whole instance with its 'gpus' GPUs; spot may be left empty; "
+        "as_of\n"
+        "is a year, a month or a day; host is 'included', or 'apart' where it is billed besides.",
+    .examples = "orch gpu prices V100\n"
+                "orch gpu prices --update prices-2026-11.csv\n"
+                "orch gpu prices --remove   # only the prices that are built in are left",
     .run = run_prices,
 };

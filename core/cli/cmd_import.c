@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Measurements from elsewhere, brought into the store. */
+/* Imports measurements from other sources into the store. */
 #include "core/cli/cli.h"
 #include "core/cli/import_runs_show.h"
 
 #include "core/run/import.h"
+#include "lib/base/csv.h"
 #include "lib/base/error.h"
 #include "lib/base/file.h"
-#include "predictors/csv.h"
 #include "predictors/feature_names.h"
 
 #include <string.h>
@@ -20,21 +20,21 @@ struct import_options {
 #define AT(member) offsetof(struct import_options, member)
 static const struct orch_option OPTIONS[] = {
     {"target", 't', "COLUMN", ORCH_OPT_TEXT, AT(target),
-     "what was measured: a column, or what --map calls one"},
+     "the measured column, or its name by --map"},
     {"map", 'm', "COLUMN=FEATURE,...", ORCH_OPT_LIST, AT(map),
-     "columns under the names that predictors know (--features)"},
+     "rename columns to features that predictors know (--features)"},
     {"drop", 0, "COLUMN,...", ORCH_OPT_LIST, AT(drop),
-     "columns to leave out, and with them all that is worked out of them"},
-    {"name", 'n', "NAME", ORCH_OPT_TEXT, AT(name), "name of the set (default: the file's)"},
-    {"unit", 0, "UNIT", ORCH_OPT_TEXT, AT(unit), "of the target (default: by its name)"},
+     "leave out these columns and those computed from them"},
+    {"name", 'n', "NAME", ORCH_OPT_TEXT, AT(name), "name of the table (default: the file's)"},
+    {"unit", 0, "UNIT", ORCH_OPT_TEXT, AT(unit), "unit of the target (default: from its name)"},
     {"source", 0, "TEXT", ORCH_OPT_TEXT, AT(source),
-     "where it is from (default: FILE.md beside FILE.csv)"},
-    {"licence", 0, "TEXT", ORCH_OPT_TEXT, AT(licence), "its licence (default: likewise)"},
+     "where the measurements come from (default: FILE.md beside FILE.csv)"},
+    {"licence", 0, "TEXT", ORCH_OPT_TEXT, AT(licence), "their licence (default: likewise)"},
     {"skip-bad", 0, NULL, ORCH_OPT_FLAG, AT(skip_bad),
-     "leave out rows whose target or numbers are none, and count them"},
-    {"dry-run", 0, NULL, ORCH_OPT_FLAG, AT(dry_run), "read and judge; keep nothing"},
+     "leave out and count rows whose target or numbers are invalid"},
+    {"dry-run", 0, NULL, ORCH_OPT_FLAG, AT(dry_run), "check the file; store nothing"},
     {"runs", 0, NULL, ORCH_OPT_FLAG, AT(runs),
-     "bring runs: MLflow's mlruns or mlflow.db, W&B's folder or CSV, TensorBoard's logs"},
+     "import runs: MLflow's mlruns or mlflow.db, W&B's folder or CSV, TensorBoard's logs"},
     {"param", 0, "COLUMN", ORCH_OPT_LIST, AT(params),
      "with --runs and a CSV: a column of numbers that is a parameter, not a result"},
     {"features", 0, NULL, ORCH_OPT_FLAG, AT(features), "list the names that predictors know"},
@@ -66,7 +66,7 @@ static int list_features(struct orch_cli *cli)
     return ORCH_EXIT_OK;
 }
 
-/* The words of all values, split at commas, NULL-terminated. */
+/* Splits all values at commas; NULL-terminated. */
 static GPtrArray *split_words(const char **values)
 {
     GPtrArray *words = g_ptr_array_new_with_free_func(g_free);
@@ -83,6 +83,11 @@ static GPtrArray *split_words(const char **values)
 static bool read_table(const char *path, const struct import_options *o, struct orch_import *out,
                        GError **error)
 {
+    if (!o->target && g_str_has_suffix(path, ".orch")) {
+        orch_error_set(error, ORCH_ERROR_USAGE, "'orch db merge FILE' joins a bundle",
+                       "'%s' is a bundle of runs, not a table of measurements", path);
+        return false;
+    }
     if (!o->target) {
         orch_error_set(error, ORCH_ERROR_USAGE, "--target COLUMN, e.g. --target step_ms",
                        "which column of '%s' was measured?", path);
@@ -110,13 +115,13 @@ static void set_text(char **at, const char *text)
     *at = g_strdup(text);
 }
 
-/* A set as 'orch dataset export' writes it names its target and columns itself. */
+/* Reads a table that 'orch measurements export' wrote, which names its own target and columns. */
 static bool read_exported(const char *path, const char *text, size_t length,
                           const struct import_options *o, struct orch_import *out, GError **error)
 {
     if (o->target || o->map || o->drop || o->unit || o->skip_bad) {
         orch_error_set(error, ORCH_ERROR_USAGE, "import it without them",
-                       "'%s' is an exported data set: its target and columns are given", path);
+                       "'%s' is an exported table: its target and columns are given", path);
         return false;
     }
     struct orch_dataset *set = orch_dataset_decode(path, text, length, error);
@@ -156,10 +161,10 @@ static void report(struct orch_cli *cli, const struct orch_import *import, const
             (int)set->columns->len, "skipped", (json_int_t)import->skipped, "sha256", set->sha256,
             "source", set->source, "licence", set->licence, "notes", notes));
     } else if (strcmp(did, "known") == 0) {
-        printf("nothing added: these %zu rows are there already, as data set '%s'\n", set->rows,
+        printf("nothing added: these %zu rows are there already, as measurements '%s'\n", set->rows,
                name);
     } else {
-        printf("%s data set '%s': %zu rows, target %s%s%s%s, %u features\n",
+        printf("%s measurements '%s': %zu rows, target %s%s%s%s, %u features\n",
                strcmp(did, "added") == 0 ? "added" : "would add", name, set->rows, set->target,
                *set->unit ? " (" : "", set->unit, *set->unit ? ")" : "", set->columns->len);
     }
@@ -172,7 +177,7 @@ static bool put(struct orch_cli *cli, struct orch_import *import, enum orch_data
     return store && orch_store_put_dataset(store, import->set, did, name, error);
 }
 
-/* What is said of the rows is text; of a file name any bytes are right. */
+/* Checks that descriptions are valid text. A file name may contain any bytes. */
 static bool check_words(const struct orch_dataset *set, GError **error)
 {
     const struct {
@@ -240,16 +245,17 @@ static int run_import(struct orch_cli *cli, const void *options, GError **error)
 const struct orch_command ORCH_COMMAND_IMPORT = {
     .name = "import",
     .group = "Data",
-    .summary = "bring a table of measurements, or the runs of another tracker, into the store",
+    .summary = "import a table of measurements, or runs of another tracker",
     .usage = "[FILE.csv | --runs PATH]",
     .max_args = 1,
     .options = OPTIONS,
     .option_bytes = sizeof(struct import_options),
     .about =
-        "The rows become a data set of the store, beside the runs. Each has a target, a finite\n"
+        "The rows become a table of measurements in the store, beside the runs. Each has a target, "
+        "a finite\n"
         "number above 0. Columns that are not mapped keep their names. A column that gives the\n"
         "target away is kept, but not learned from. The same rows are kept once: importing them\n"
-        "again adds nothing. A file of 'orch dataset export' is imported as it is.\n"
+        "again adds nothing. A file of 'orch measurements export' is imported as it is.\n"
         "With --runs, runs that another tracker recorded become runs of the store, marked as\n"
         "imported: they never stand in for a trial, forecasts do not learn from them, and 'orch "
         "best'\n"

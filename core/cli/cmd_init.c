@@ -55,7 +55,7 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
 const struct orch_command ORCH_COMMAND_INIT = {
     .name = "init",
     .group = "Running",
-    .summary = "make a store and a first recipe here",
+    .summary = "create a store and a first recipe here",
     .usage = "",
     .max_args = 0,
     .about =

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/cli/cli.h"
-#include "core/cli/find.h"
+#include "store/find.h"
 
 #include "lib/base/error.h"
 #include "lib/base/file.h"
@@ -17,14 +17,15 @@ struct log_options {
 
 static const struct orch_option OPTIONS[] = {
     {"follow", 'f', NULL, ORCH_OPT_FLAG, offsetof(struct log_options, follow),
-     "go on until the trial ends"},
+     "follow the output until the trial ends"},
     {"stdout", 0, NULL, ORCH_OPT_FLAG, offsetof(struct log_options, out),
      "only its standard output"},
     {"stderr", 0, NULL, ORCH_OPT_FLAG, offsetof(struct log_options, err),
      "only its standard error"},
     {0}};
 
-/* Where the last character of a buffer begins, when it may go on in the next one. */
+/* Returns the length of the buffer without an incomplete last character, which may continue in the
+ * next buffer. */
 static size_t whole_characters(const char *text, size_t length)
 {
     for (size_t back = 1; back <= 3 && back <= length; back++)
@@ -33,8 +34,8 @@ static size_t whole_characters(const char *text, size_t length)
     return length;
 }
 
-/* Copies what a descriptor has to stdout. On a terminal nothing of it is obeyed: runs that were
- * joined are anybody's. */
+/* Copies a descriptor to stdout. On a terminal control sequences are neutralised, because merged
+ * runs are untrusted. */
 static void copy_all(int fd, bool for_terminal)
 {
     char buffer[65536 + 1];
@@ -50,7 +51,7 @@ static void copy_all(int fd, bool for_terminal)
         kept = length - whole;
         memmove(buffer, buffer + whole, kept);
     }
-    orch_cli_write_plain(buffer, kept); /* a few bytes, and none when it is no terminal */
+    orch_cli_write_plain(buffer, kept); /* an incomplete character, if any */
 }
 
 static bool is_last(const char *name)
@@ -65,7 +66,7 @@ static bool is_wanted(const struct log_options *o, const char *name)
     return strcmp(name, "stdout") == 0 || strcmp(name, "stderr") == 0 || strcmp(name, "log") == 0;
 }
 
-/* False: there was nothing to copy, or not any more. */
+/* Returns false when the trial has ended and there was nothing to copy. */
 static bool follow_active(const struct orch_active_row *row, const struct log_options *o,
                           bool for_terminal)
 {
@@ -143,8 +144,9 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
     struct orch_store *store = orch_cli_store(cli, ORCH_STORE_READ, error);
     if (!store)
         return -1;
-    struct orch_active_row *active = o->follow && is_last(name) ? orch_cli_newest_active(store)
-                                                                : orch_cli_find_active(store, name);
+    struct orch_active_row *active = o->follow && is_last(name)
+                                         ? orch_store_newest_active(store)
+                                         : orch_store_find_active(store, name);
     bool followed = active && follow_active(active, o, cli->stdout_is_tty);
     g_autofree char *ended = active && !followed ? g_strdup(active->key) : NULL;
     orch_active_row_free(active);
@@ -154,14 +156,14 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
 const struct orch_command ORCH_COMMAND_LOG = {
     .name = "log",
     .group = "Looking",
-    .summary = "what a trial printed",
+    .summary = "print the output of a trial",
     .usage = "RUN",
     .min_args = 1,
     .max_args = 1,
     .options = OPTIONS,
     .option_bytes = sizeof(struct log_options),
-    .about = "With -f, @last is the trial that is in progress, the one that began last when there "
-             "are several; when there is none, it is the last run, as everywhere.",
+    .about = "With -f, @last is the running trial (the newest of several); without a running trial "
+             "it is the last run, as everywhere.",
     .examples = "  orch log @last\n  orch log -f @last\n  orch log 3f2a91c0 -f",
     .run = run,
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "core/cli/cli.h"
+#include "core/cli/show.h"
 
-#include "core/report/group.h"
+#include "core/stats/group.h"
 #include "lib/base/error.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
@@ -32,11 +32,37 @@ static const struct orch_option OPTIONS[] = {
      "add a column with the last value of a metric, or a result"},
     {"limit", 'n', "N", ORCH_OPT_TEXT, offsetof(struct ls_options, limit),
      "show at most N runs (default 30; 0: all)"},
-    {"all", 'a', NULL, ORCH_OPT_FLAG, offsetof(struct ls_options, all), "removed runs too"},
+    {"all", 'a', NULL, ORCH_OPT_FLAG, offsetof(struct ls_options, all), "include removed runs"},
     {"reverse", 'r', NULL, ORCH_OPT_FLAG, offsetof(struct ls_options, reverse), "oldest first"},
     {0}};
 
-static char *settings_text(const json_t *coords, int repeat)
+/* Appends the -s settings for this experiment on the command line that made the run. */
+static void append_set(GString *text, const char *argv_json, const char *experiment)
+{
+    g_autoptr(json_t) argv = argv_json ? json_loads(argv_json, 0, NULL) : NULL;
+    for (size_t i = 2; i < json_array_size(argv); i++) { /* after "orch run" */
+        const char *word = json_string_value(json_array_get(argv, i));
+        const char *set = NULL;
+        if (!word || strcmp(word, "--") == 0)
+            break;
+        if (strcmp(word, "-s") == 0 || strcmp(word, "--set") == 0)
+            set = json_string_value(json_array_get(argv, ++i));
+        else if (g_str_has_prefix(word, "--set="))
+            set = word + strlen("--set=");
+        else if (g_str_has_prefix(word, "-s"))
+            set = word + 2;
+        const char *dot = set ? strchr(set, '.') : NULL, *equals = set ? strchr(set, '=') : NULL;
+        bool is_scoped = dot && equals && dot < equals;
+        size_t length = is_scoped ? (size_t)(dot - set) : 0;
+        if (!equals ||
+            (is_scoped && (strlen(experiment) != length || strncmp(set, experiment, length) != 0)))
+            continue;
+        g_string_append_printf(text, "%s%s", text->len ? " " : "", is_scoped ? dot + 1 : set);
+    }
+}
+
+/* Formats what was swept, then what the command line set, then the repeat. */
+char *orch_cli_setting_text(const json_t *coords, const struct orch_run *run, int repeat)
 {
     GString *text = g_string_new(NULL);
     const char *name;
@@ -46,12 +72,14 @@ static char *settings_text(const json_t *coords, int repeat)
         g_autofree char *one = orch_value_format_json(value);
         g_string_append_printf(text, "%s%s=%s", text->len ? " " : "", name, one);
     }
+    if (run && run->experiment)
+        append_set(text, run->argv, run->experiment);
     if (repeat > 1)
         g_string_append_printf(text, "%s#%d", text->len ? " " : "", repeat);
     return g_string_free(text, FALSE);
 }
 
-/* What people said of a run; each may be NULL. */
+/* Name and tags of a run; each may be NULL. */
 struct labels {
     char *name;
     GPtrArray *tags;
@@ -65,7 +93,7 @@ static void labels_clear(void *pointer)
         g_ptr_array_unref(labels->tags);
 }
 
-/* One for each run. `*out_any`: one of them has a name or tag. NULL on error. */
+/* Reads the labels of each run. `*out_any`: some run has a name or tag. NULL on error. */
 static GArray *read_labels(struct orch_store *store, const GPtrArray *runs, bool *out_any,
                            GError **error)
 {
@@ -98,7 +126,7 @@ static void add_labels(struct orch_table *table, const struct labels *labels)
         g_string_append_printf(text, "%s%s", i ? " " : "", tag);
     }
     const char *name = labels ? labels->name : NULL;
-    orch_table_add(table, name ? name : "", name ? json_string(name) : json_null());
+    orch_table_add(table, name ? name : "", orch_json_text_or_null(name));
     orch_table_add(table, text->str, tags);
 }
 
@@ -106,6 +134,9 @@ static struct orch_table *new_table(const char **metrics, bool with_labels)
 {
     g_autoptr(GPtrArray) headers = g_ptr_array_new();
     static const char *const fixed[] = {"run", "state", "experiment", "setting"};
+    static const struct {
+        const char *header, *name;
+    } names[] = {{"run", "key"}, {"time", "wall_s"}, {"when", "started"}}; /* names in JSON */
     static const char *const said[] = {"name", "tags"};
     for (unsigned i = 0; i < G_N_ELEMENTS(fixed); i++)
         g_ptr_array_add(headers, (char *)(uintptr_t)fixed[i]);
@@ -120,14 +151,23 @@ static struct orch_table *new_table(const char **metrics, bool with_labels)
     for (unsigned i = 0; i < G_N_ELEMENTS(last); i++)
         g_ptr_array_add(headers, (char *)(uintptr_t)last[i]);
     g_ptr_array_add(headers, NULL);
-    return orch_table_new((const char *const *)headers->pdata);
+    struct orch_table *table = orch_table_new((const char *const *)headers->pdata);
+    unsigned metrics_from =
+        (unsigned)(G_N_ELEMENTS(fixed) + (with_labels ? G_N_ELEMENTS(said) : 0));
+    for (unsigned i = 0; i < orch_table_columns(table); i++)
+        for (unsigned n = 0; n < G_N_ELEMENTS(names); n++)
+            if ((i < metrics_from || i >= metrics_from + right->len) &&
+                strcmp(orch_table_header(table, i), names[n].header) == 0)
+                orch_table_set_name(table, i, names[n].name);
+    return table;
 }
 
 static bool add_run(struct orch_store *store, struct orch_table *table, const struct orch_run *run,
                     const struct labels *labels, const char **metrics, GError **error)
 {
     g_autoptr(json_t) facts = run->facts ? json_loads(run->facts, 0, NULL) : NULL;
-    g_autofree char *setting = settings_text(json_object_get(facts, "coords"), run->repeat);
+    g_autofree char *setting =
+        orch_cli_setting_text(json_object_get(facts, "coords"), run, run->repeat);
     g_autofree char *wall = orch_duration_format(run->wall_ms / 1e3);
     g_autofree char *when = orch_cli_ago(run->started_ns);
     g_autofree char *iso = orch_time_format(run->started_ns, true);
@@ -152,8 +192,7 @@ static bool add_run(struct orch_store *store, struct orch_table *table, const st
     orch_table_add(table, wall, orch_json_finite(run->wall_ms / 1e3));
     orch_table_add_who(table, run->who);
     orch_table_add(table, when, json_string(iso));
-    orch_table_add(table, commit,
-                   run->source_commit ? json_string(run->source_commit) : json_null());
+    orch_table_add(table, commit, orch_json_text_or_null(run->source_commit));
     return true;
 }
 
@@ -166,7 +205,8 @@ static bool add_actives(struct orch_store *store, struct orch_table *table, bool
         g_autoptr(json_t) record = json_loads(row->record ? row->record : "{}", 0, NULL);
         bool alive = orch_process_is_alive(&row->runner);
         json_t *coords = json_object_get(json_object_get(record, "facts"), "coords");
-        g_autofree char *setting = settings_text(coords, (int)orch_json_int(record, "repeat", 1));
+        g_autofree char *setting =
+            orch_cli_setting_text(coords, NULL, (int)orch_json_int(record, "repeat", 1));
         g_autofree char *when = orch_cli_ago(row->started_ns);
         g_autofree char *iso = orch_time_format(row->started_ns, true);
         g_autofree char *time =
@@ -184,12 +224,12 @@ static bool add_actives(struct orch_store *store, struct orch_table *table, bool
         orch_table_add(table, when, json_string(iso));
         const char *commit = orch_json_text(json_object_get(record, "source"), "commit", NULL);
         g_autofree char *short_commit = commit ? g_strndup(commit, 8) : g_strdup("-");
-        orch_table_add(table, short_commit, commit ? json_string(commit) : json_null());
+        orch_table_add(table, short_commit, orch_json_text_or_null(commit));
     }
     return actives != NULL;
 }
 
-/* A metric that no listed run has would be a column of dashes, without a word. */
+/* Warns of a metric that no listed run has, whose column would contain only dashes. */
 static bool warn_of_metrics(struct orch_cli *cli, struct orch_store *store, const GPtrArray *runs,
                             const char **metrics, GError **error)
 {
@@ -207,8 +247,7 @@ static bool warn_of_metrics(struct orch_cli *cli, struct orch_store *store, cons
     return true;
 }
 
-/* The filter that was typed, and a condition for each --tag. The caller frees; NULL: there is none.
- */
+/* Combines the filter with a condition for each --tag. The caller frees; NULL: no filter. */
 static char *whole_filter(const struct ls_options *o)
 {
     if (!o->tags)
@@ -265,7 +304,7 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
     g_autoptr(GArray) labels = read_labels(store, runs, &has_labels, error);
     if (!labels)
         return -1;
-    has_labels = has_labels || cli->json; /* there they are always */
+    has_labels = has_labels || cli->json; /* JSON always contains the labels */
     struct orch_table *table = new_table(o->metrics, has_labels);
     bool filtered = filter || o->state || o->recipe || o->experiment;
     bool ok = filtered || add_actives(store, table, has_labels, o->metrics, error);
@@ -301,6 +340,6 @@ const struct orch_command ORCH_COMMAND_LS = {
         "metric's last value. docs/where.md has all of it.",
     .examples = "  orch ls --where 'experiment=finetune and lr<0.1' -m val_accuracy\n"
                 "  orch ls --state failed\n"
-                "  orch ls -n 0 --json | jq '.runs[].run'",
+                "  orch ls -n 0 --json | jq '.runs[].key'",
     .run = run,
 };

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* orch db merge: stores, bundles and folders of them into this store. */
+/* orch db merge: merges stores, bundles, and folders of them into this store. */
 #include "core/cli/receipt.h"
 #include "core/cli/remote.h"
 #include "core/pack/pack.h"
 
 #include "lib/base/error.h"
 #include "lib/base/json.h"
+#include "lib/base/text.h"
 #include "store/exchange/bundle.h"
 
 #include <fcntl.h>
@@ -16,12 +17,12 @@ struct merge_options {
     const char *artifacts;
 };
 
-static const struct orch_option MERGE_OPTIONS[] = {
-    {"artifacts", 0, "all|none|BYTES", ORCH_OPT_TEXT, offsetof(struct merge_options, artifacts),
-     "artifacts of up to so many bytes come along (4MiB)"},
-    {0}};
+static const struct orch_option MERGE_OPTIONS[] = {{"artifacts", 0, "all|none|BYTES", ORCH_OPT_TEXT,
+                                                    offsetof(struct merge_options, artifacts),
+                                                    "largest artifact to copy (default 4MiB)"},
+                                                   {0}};
 
-/* ---- what is named ----------------------------------------------------------------------------
+/* ---- arguments --------------------------------------------------------------------------------
  */
 
 static bool is_database(const char *path)
@@ -36,12 +37,7 @@ static bool is_database(const char *path)
     return is_one;
 }
 
-static int by_name(gconstpointer a, gconstpointer b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-/* A folder's own store, else every store and bundle in it. */
+/* Adds a folder's own store, or every store and bundle in the folder. */
 static bool add_folder(GPtrArray *files, const char *folder, GError **error)
 {
     static const char *const own[] = {"results.db", ".orch/results.db"};
@@ -65,7 +61,7 @@ static bool add_folder(GPtrArray *files, const char *folder, GError **error)
     }
     if (dir)
         g_dir_close(dir);
-    g_ptr_array_sort(found, by_name);
+    g_ptr_array_sort(found, orch_compare_texts);
     for (guint i = 0; i < found->len; i++)
         g_ptr_array_add(files, found->pdata[i]);
     if (!found->len)
@@ -92,7 +88,7 @@ static bool add_source(GPtrArray *files, const char *said, GError **error)
 /* ---- merging ----------------------------------------------------------------------------------
  */
 
-/* Of a pack (docs/verify.md) the runs are merged; its report and sources are for 'orch verify'. */
+/* Keeps only the runs of a pack (docs/verify.md); its report and sources are for 'orch verify'. */
 static bool leave_pack_file(void *ctx, const char *path, const char *bytes, size_t length,
                             GError **error)
 {
@@ -108,6 +104,13 @@ static struct orch_receipt *merge(struct orch_store *store, const char *path, in
                                   GError **error)
 {
     bool is_bundle = !is_database(path) && orch_bundle_is(path);
+    if (g_file_test(path, G_FILE_TEST_IS_REGULAR) && !is_database(path) && !is_bundle) {
+        orch_error_set(error, ORCH_ERROR_STORE,
+                       "'orch export --bundle FILE' writes a bundle; was it a store? 'orch db "
+                       "repair --db FILE' looks for what is left of it",
+                       "'%s' is neither a store nor a bundle", path);
+        return NULL;
+    }
     struct orch_join *join = orch_join_begin(store, path, error);
     if (!join)
         return NULL;
@@ -118,8 +121,8 @@ static struct orch_receipt *merge(struct orch_store *store, const char *path, in
     return NULL;
 }
 
-/* Each by itself: what is wrong with one keeps no other out. The exit status; -1: the only one
- * failed. */
+/* Merges each file separately, so that a failure does not prevent the others. Returns the exit
+ * status, or -1 when the only file failed. */
 static int merge_all(struct orch_cli *cli, struct orch_store *store, const GPtrArray *files,
                      int64_t artifacts, json_t *list, GError **error)
 {
@@ -169,19 +172,18 @@ static int run_merge(struct orch_cli *cli, const void *options, GError **error)
 
 const struct orch_command ORCH_COMMAND_DB_MERGE = {
     .name = "db merge",
-    .group = "Care",
-    .summary = "join others' runs: stores, bundles, or folders of them",
+    .group = "Maintenance",
+    .summary = "add the runs of other stores, bundles or folders of them",
     .usage = "OTHER.db|BUNDLE|DIR...",
     .min_args = 1,
     .max_args = -1,
     .options = MERGE_OPTIONS,
     .option_bytes = sizeof(struct merge_options),
-    .about =
-        "A union of ended runs with all that they own: in any order, any number of times, the "
-        "store is the same afterwards, and so is its digest ('orch db info'). Runs that are not "
-        "what they claim are refused; one whose key is here with another digest is set apart; "
-        "everything else is joined all the same. Both are said, and the exit status is 7. Trials "
-        "under way and private notes stay where they are. The other file is not changed.",
+    .about = "Forms the union of ended runs with all that they own: any order and number of merges "
+             "give the same store and digest ('orch db info'). A run whose content does not match "
+             "its digest is refused, and one whose key exists here with another digest is set "
+             "aside; all others are merged. Both cases are reported, and the exit status is 7. "
+             "Running trials and private notes are not merged. The other file is not changed.",
     .examples = "  orch db merge ../anna/.orch/results.db   # a classmate's store\n"
                 "  orch db merge /media/stick               # every store and bundle in a folder",
     .run = run_merge,

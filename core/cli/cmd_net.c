@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What networks are made of and what that costs, before anything runs: tables over lib/net. */
+/* The structure and the cost of networks, without running them: tables from lib/net. */
 #include "core/cli/cli.h"
 #include "core/cli/nets.h"
 
@@ -12,7 +12,7 @@
 
 /* ---- ls -------------------------------------------------------------------------------------- */
 
-/* The network behind a row of the zoo; NULL for a family that needs an argument. */
+/* Builds the network of a row of the zoo; NULL for a family that requires an argument. */
 static struct orch_net *own_network(const struct orch_net_family *family)
 {
     g_autofree char *name = g_strndup(family->pattern, strcspn(family->pattern, ":"));
@@ -54,7 +54,7 @@ static int run_ls(struct orch_cli *cli, const void *options, GError **error)
 const struct orch_command ORCH_COMMAND_NET_LS = {
     .name = "net ls",
     .group = "Networks and hardware",
-    .summary = "the networks that are known",
+    .summary = "list the known networks",
     .usage = "",
     .max_args = 0,
     .run = run_ls,
@@ -74,13 +74,13 @@ static const struct orch_option SHOW_OPTIONS[] = {
     {"classes", 0, "N", ORCH_OPT_TEXT, offsetof(struct show_options, classes),
      "outputs of the classifier (default: the network's own)"},
     {"table-net", 0, "NAME", ORCH_OPT_TEXT, offsetof(struct show_options, table_net),
-     "of a layer table with several networks, this one"},
+     "use this network of a layer table with several"},
     {"batch", 'b', "N", ORCH_OPT_TEXT, offsetof(struct show_options, batch),
      "images a batch, for activations, operations and memory (default 1)"},
     {"mac", 0, "1|2", ORCH_OPT_INT, offsetof(struct show_options, per_mac),
-     "count a multiply-add as so many operations (default 2)"},
+     "operations per multiply-add (default 2)"},
     {"work", 0, NULL, ORCH_OPT_FLAG, offsetof(struct show_options, work),
-     "show how each number is worked out"},
+     "show how each number is computed"},
     {"brief", 0, NULL, ORCH_OPT_FLAG, offsetof(struct show_options, brief),
      "only convolutions, pools and linear layers"},
     {"training", 0, NULL, ORCH_OPT_FLAG, offsetof(struct show_options, training),
@@ -95,7 +95,7 @@ static const struct orch_option SHOW_OPTIONS[] = {
      "text, tsv, csv, markdown, latex"},
     {0}};
 
-/* What the options come to. */
+/* The settings that follow from the options. */
 struct showing {
     const struct show_options *o;
     struct orch_net *net;
@@ -145,7 +145,7 @@ static bool is_shown(const struct showing *s, const struct orch_net_node *node)
 {
     enum orch_net_kind kind = orch_net_kind_of(node->op);
     bool works =
-        orch_net_operations(&s->costs[node->id], 1) > 0; /* a pool to its own size does not */
+        orch_net_operations(&s->costs[node->id], 1) > 0; /* not for a pool to its own size */
     return !s->o->brief || node->op == ORCH_NET_INPUT || (kind <= ORCH_NET_KIND_POOL && works) ||
            kind == ORCH_NET_KIND_ATTENTION;
 }
@@ -170,7 +170,7 @@ static void add_shape(struct orch_table *table, const struct orch_net_shape *sha
     orch_table_add(table, text, NULL);
 }
 
-/* "conv2d 3x3/2" */
+/* Formats an operation: "conv2d 3x3/2". */
 static char *type_text(const struct orch_net_node *node)
 {
     GString *text = g_string_new(orch_net_op_name(node->op));
@@ -201,7 +201,7 @@ static void add_costs(const struct showing *s, struct orch_table *table,
     add_number(table, cost->weights);
     add_number(table, cost->macs * s->batch);
     add_number(table, orch_net_operations(cost, s->per_mac) * s->batch);
-    int64_t moved = cost->read - cost->params; /* weights are read once a batch */
+    int64_t moved = cost->read - cost->params; /* weights are read once per batch */
     add_bytes(table, (MAX(moved, 0) * s->batch + MIN(cost->params, cost->read)) * s->element_bytes);
     add_bytes(table, cost->written * s->batch * s->element_bytes);
 }
@@ -229,7 +229,7 @@ static struct orch_table *cost_table(const struct showing *s)
     return table;
 }
 
-/* "(227-11+2*0)/4+1 = 55": the height of what a window puts out. */
+/* Formats how a window's output height is computed: "(227-11+2*0)/4+1 = 55". */
 static char *side_work(const struct orch_net *net, const struct orch_net_node *node)
 {
     if (!node->kernel_h || !node->stride_h || !node->input_count)
@@ -454,7 +454,7 @@ static int run_show(struct orch_cli *cli, const void *options, GError **error)
 const struct orch_command ORCH_COMMAND_NET_SHOW = {
     .name = "net show",
     .group = "Networks and hardware",
-    .summary = "a network layer by layer: shapes, parameters, operations, memory",
+    .summary = "show a network's layers: shapes, parameters, operations, memory",
     .usage = "NET",
     .min_args = 1,
     .max_args = 1,
@@ -466,7 +466,7 @@ const struct orch_command ORCH_COMMAND_NET_SHOW = {
         "of the input that one output sees. Then the totals, the share of each kind of layer, and "
         "the memory that training takes.\n\n"
         "A multiply-add is two operations, or one with --mac 1 (Lu et al. 2017): tables that count "
-        "differently are a factor of two apart. --work shows how each number comes about.",
+        "differently are a factor of two apart. --work shows how each number is computed.",
     .examples = "  orch net show vgg19 --work --brief     # the table of homework 3\n"
                 "  orch net show resnet50 --batch 64 --optimizer adam\n"
                 "  orch net show inception-reduced --input 256x32x32\n"
@@ -487,7 +487,7 @@ static const struct orch_option COMPARE_OPTIONS[] = {
     {"classes", 0, "N", ORCH_OPT_INT, offsetof(struct compare_options, classes),
      "the same number of classes for both"},
     {"mac", 0, "1|2", ORCH_OPT_INT, offsetof(struct compare_options, per_mac),
-     "count a multiply-add as so many operations (default 2)"},
+     "operations per multiply-add (default 2)"},
     {"format", 'f', "NAME", ORCH_OPT_TEXT, offsetof(struct compare_options, format),
      "text, tsv, csv, markdown, latex"},
     {0}};
@@ -552,7 +552,7 @@ static int run_compare(struct orch_cli *cli, const void *options, GError **error
 const struct orch_command ORCH_COMMAND_NET_COMPARE = {
     .name = "net compare",
     .group = "Networks and hardware",
-    .summary = "two networks side by side, with their ratio",
+    .summary = "compare two networks side by side, with their ratio",
     .usage = "A B",
     .min_args = 2,
     .max_args = 2,
@@ -629,7 +629,7 @@ static int run_field(struct orch_cli *cli, const void *options, GError **error)
 const struct orch_command ORCH_COMMAND_NET_FIELD = {
     .name = "net field",
     .group = "Networks and hardware",
-    .summary = "what one output of a stack of windows sees of the input",
+    .summary = "compute the receptive field of a stack of windows",
     .usage = "KERNEL[/STRIDE]...",
     .min_args = 1,
     .max_args = STACK_MAX,

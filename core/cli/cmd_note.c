@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What people say about a run after it ended: notes, tags, a name. */
+/* Adds notes, tags and names to runs that have ended. */
 #include "core/cli/cli.h"
-#include "core/cli/find.h"
+#include "store/find.h"
 
 #include "lib/base/error.h"
 #include "lib/base/text.h"
@@ -22,11 +22,11 @@ struct note_options {
 
 static const struct orch_option NOTE_OPTIONS[] = {PUBLIC, {0}};
 static const struct orch_option TAG_OPTIONS[] = {
-    {"remove", 0, NULL, ORCH_OPT_FLAG, offsetof(struct note_options, remove), "take the tags away"},
+    {"remove", 0, NULL, ORCH_OPT_FLAG, offsetof(struct note_options, remove), "remove the tags"},
     PUBLIC,
     {0}};
 static const struct orch_option NAME_OPTIONS[] = {
-    {"remove", 0, NULL, ORCH_OPT_FLAG, offsetof(struct note_options, remove), "take the name away"},
+    {"remove", 0, NULL, ORCH_OPT_FLAG, offsetof(struct note_options, remove), "remove the name"},
     PUBLIC,
     {0}};
 
@@ -103,7 +103,7 @@ static bool check_label(const char *what, const char *text, GError **error)
     return false;
 }
 
-/* One tag; `*io_changed` counts. */
+/* Adds or removes one tag; counts changes in `*io_changed`. */
 static bool apply_tag(struct orch_store *store, const char *key, const char *tag,
                       const struct note_options *o, unsigned *io_changed, GError **error)
 {
@@ -153,7 +153,7 @@ static int run_tag(struct orch_cli *cli, const void *options, GError **error)
             return -1;
     struct orch_store *store =
         orch_cli_store(cli, writes ? ORCH_STORE_WRITE : ORCH_STORE_READ, error);
-    g_autoptr(GPtrArray) runs = store ? orch_cli_find_runs(store, cli->args[0], error) : NULL;
+    g_autoptr(GPtrArray) runs = store ? orch_store_find_runs(store, cli->args[0], error) : NULL;
     if (!runs)
         return -1;
     unsigned changed = 0;
@@ -175,7 +175,7 @@ static int run_tag(struct orch_cli *cli, const void *options, GError **error)
 /* ---- orch name --------------------------------------------------------------------------------
  */
 
-/* Which run had the name until now. */
+/* Says which run had the name before. */
 static void say_moved(struct orch_cli *cli, struct orch_store *store, const char *key,
                       const char *name)
 {
@@ -242,7 +242,7 @@ static int run_name(struct orch_cli *cli, const void *options, GError **error)
 const struct orch_command ORCH_COMMAND_NOTE = {
     .name = "note",
     .group = "Looking",
-    .summary = "write a note at a run, or read its notes",
+    .summary = "add a note to a run, or read its notes",
     .usage = "RUN [TEXT]",
     .min_args = 1,
     .max_args = 2,
@@ -259,15 +259,14 @@ const struct orch_command ORCH_COMMAND_NOTE = {
 const struct orch_command ORCH_COMMAND_TAG = {
     .name = "tag",
     .group = "Looking",
-    .summary = "put tags on runs, take them away, or list them",
+    .summary = "add tags to runs, remove them, or list them",
     .usage = "RUN|FILTER [TAG...]",
     .min_args = 1,
     .max_args = -1,
     .options = TAG_OPTIONS,
     .option_bytes = sizeof(struct note_options),
-    .about =
-        "A filter tags all runs that match and ended ok or diverged. --remove takes away your own "
-        "tag for everybody who has it, and another's in this store." PRIVACY,
+    .about = "A filter tags all runs that match and ended ok or diverged. --remove removes your "
+             "own tag for everybody, and another user's tag in this store only." PRIVACY,
     .examples = "  orch tag @last paper baseline\n"
                 "  orch tag 'lr=0.1' good\n"
                 "  orch tag @last baseline --remove\n"
@@ -278,15 +277,15 @@ const struct orch_command ORCH_COMMAND_TAG = {
 const struct orch_command ORCH_COMMAND_NAME = {
     .name = "name",
     .group = "Looking",
-    .summary = "name a run; the name stands wherever a RUN is asked for",
+    .summary = "name a run; commands accept the name as RUN",
     .usage = "RUN [NAME]",
     .min_args = 1,
     .max_args = 2,
     .options = NAME_OPTIONS,
     .option_bytes = sizeof(struct note_options),
-    .about =
-        "Of several runs with one name the one that began last is meant. The newest name of a run "
-        "counts; only a run's author can name it for others." PRIVACY,
+    .about = "When several runs have a name, it means the one that started last. The newest name "
+             "of a run "
+             "counts; only a run's author can name it for others." PRIVACY,
     .examples = "  orch name @last base\n"
                 "  orch show base\n"
                 "  orch name base --remove",

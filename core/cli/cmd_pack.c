@@ -20,11 +20,11 @@ struct pack_options {
 
 static const struct orch_option OPTIONS[] = {
     {"artifacts", 0, "all|none|BYTES", ORCH_OPT_TEXT, offsetof(struct pack_options, artifacts),
-     "the largest artifact that goes (default: 4 MiB)"},
+     "largest artifact to include (default: 4 MiB)"},
     {"sources", 0, "BYTES", ORCH_OPT_TEXT, offsetof(struct pack_options, sources),
-     "how much of the sources goes beside what the recipe refers to (default: 20 MiB)"},
+     "limit for sources beyond those that the recipe refers to (default: 20 MiB)"},
     {"jobs", 'j', "N", ORCH_OPT_INT, offsetof(struct pack_options, jobs),
-     "as run with N trials at once: each has its share of the machine's threads"},
+     "assume N trials at once: each has its share of the machine's threads"},
     ORCH_VARIANT_OPTIONS(struct pack_options, variant),
     {0}};
 
@@ -91,8 +91,6 @@ static void say(struct orch_cli *cli, const char *path, const struct orch_packed
         orch_cli_say(cli, "left out: %s", (char *)packed->left_out->pdata[i]);
     if (packed->left_out->len > 10)
         orch_cli_say(cli, "left out: %u more", packed->left_out->len - 10);
-    if (packed->charts_why)
-        orch_cli_warn(cli, "charts stand as text in report.html: %s", packed->charts_why);
 }
 
 static bool pack(struct orch_cli *cli, struct orch_plan *plan, const struct pack_options *o,
@@ -128,7 +126,7 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
 {
     const struct pack_options *o = options;
     const char *path = cli->args[--cli->arg_count];
-    cli->args[cli->arg_count] = NULL; /* what is left is the recipe and what of it */
+    cli->args[cli->arg_count] = NULL; /* the remaining arguments are the recipe and its targets */
     if (g_file_test(path, G_FILE_TEST_IS_DIR)) {
         orch_error_set(error, ORCH_ERROR_USAGE, "name the file: orch pack RECIPE FILE",
                        "'%s' is a folder", path);
@@ -150,7 +148,7 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
 const struct orch_command ORCH_COMMAND_PACK = {
     .name = "pack",
     .group = "Sharing",
-    .summary = "evidence in one file: the report, the runs behind it, and the sources",
+    .summary = "pack the report, its runs and their sources into one file",
     .usage = "RECIPE [PROBLEM|EXPERIMENT...] FILE",
     .min_args = 2,
     .max_args = -1,
@@ -160,8 +158,8 @@ const struct orch_command ORCH_COMMAND_PACK = {
         "Writes one file with the runs that the recipe's report uses and those that they refer to, "
         "their artifacts, the sources that they were made from, the report as a page and as data, "
         "and a list of it all. 'orch verify' computes every number of the report again from the "
-        "runs, on any machine. Sources go in: a pack is for whoever marks your work. What looks "
-        "like a key never goes. docs/verify.md tells more.",
+        "runs, on any machine. Sources are included, as a pack is for whoever marks your work. "
+        "What looks like a secret key is never included. See docs/verify.md.",
     .examples = "  orch pack recipes/hw4.recipe hw4.orch\n"
                 "  orch pack recipes/hw4.recipe -p course p1 p1.orch\n"
                 "  orch pack recipes/hw4.recipe hw4.orch --artifacts all",

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/cli/cli.h"
 
-#include "core/answer/plot.h"
-#include "core/report/draw.h"
+#include "core/render/draw.h"
+#include "core/report/plot.h"
+#include "core/stats/task.h"
 #include "lib/base/error.h"
 #include "lib/base/ident.h"
 #include "lib/base/json.h"
@@ -17,7 +18,7 @@
 struct plot_options {
     const char *x, *z, *facet, *kind, *where, *title, *out;
     const char **y, **by, **reference;
-    bool log_x, log_y, ideal, predicted, ascii;
+    bool log_x, log_y, ideal, predicted, across, ascii;
 };
 
 static const struct orch_option OPTIONS[] = {
@@ -33,28 +34,30 @@ static const struct orch_option OPTIONS[] = {
     {"kind", 'k', "KIND", ORCH_OPT_TEXT, offsetof(struct plot_options, kind),
      "line, scatter, bar, box, histogram or heat (default: what suits x)"},
     {"z", 'z', "VALUE", ORCH_OPT_TEXT, offsetof(struct plot_options, z),
-     "of a heat map: the value that its colours show; y is then a parameter"},
+     "with a heat map: the value shown as colour; y is then a parameter"},
     {"where", 'w', "FILTER", ORCH_OPT_TEXT, offsetof(struct plot_options, where),
      "only runs that match (see 'orch ls')"},
     {"log-x", 0, NULL, ORCH_OPT_FLAG, offsetof(struct plot_options, log_x), "logarithmic x axis"},
     {"log-y", 0, NULL, ORCH_OPT_FLAG, offsetof(struct plot_options, log_y), "logarithmic y axis"},
     {"ideal", 0, NULL, ORCH_OPT_FLAG, offsetof(struct plot_options, ideal),
-     "a line in proportion to x from the smallest x on"},
+     "draw ideal scaling, proportional to x from the smallest x on"},
     {"predicted", 0, NULL, ORCH_OPT_FLAG, offsetof(struct plot_options, predicted),
-     "beside wall_s its forecasts"},
+     "also draw the forecasts of wall_s"},
+    {"across", 0, NULL, ORCH_OPT_FLAG, offsetof(struct plot_options, across),
+     "let runs of different experiments, data sets and numbers of classes share a series"},
     {"reference", 0, "NUMBER", ORCH_OPT_LIST, offsetof(struct plot_options, reference),
-     "a level to compare with (may be given again)"},
-    {"title", 0, "TEXT", ORCH_OPT_TEXT, offsetof(struct plot_options, title), "above the chart"},
+     "draw a horizontal line at NUMBER (may be given again)"},
+    {"title", 0, "TEXT", ORCH_OPT_TEXT, offsetof(struct plot_options, title), "title of the chart"},
     {"ascii", 0, NULL, ORCH_OPT_FLAG, offsetof(struct plot_options, ascii),
      "draw with plain characters"},
     {"out", 'o', "FILE", ORCH_OPT_TEXT, offsetof(struct plot_options, out),
      "write FILE.svg, FILE.png, FILE.pdf, or its data as FILE.csv"},
     {0}};
 
-/* ---- what is asked for -------------------------------------------------------------------------
+/* ---- options -----------------------------------------------------------------------------------
  */
 
-/* Names separated by commas, of an option that may be given again. */
+/* Splits comma-separated names of an option that can be repeated. */
 static GPtrArray *names_of(const char *const *texts)
 {
     GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
@@ -92,7 +95,7 @@ static bool ending_is_known(const char *path)
     return false;
 }
 
-/* What the options say, before any run is read. */
+/* Checks the options before any run is read. */
 static bool check(const struct plot_options *o, int *out_kind, GError **error)
 {
     *out_kind = ORCH_PLOT_KIND_OF_X;
@@ -128,7 +131,7 @@ static GPtrArray *wanted_of(const char *const *texts)
     return orch_wanted_parse(list);
 }
 
-/* Oldest first: series then stand in the order in which they were run. */
+/* Returns the trials, oldest first, so that series are in the order in which they were run. */
 static struct orch_trials *find_trials(struct orch_cli *cli, const struct plot_options *o,
                                        GError **error)
 {
@@ -173,6 +176,7 @@ static bool draw(struct orch_trials *trials, const struct plot_options *o, int k
                              .log_y = o->log_y,
                              .ideal = o->ideal,
                              .predicted = o->predicted,
+                             .across = o->across,
                              .reference = reference};
     return orch_plot_draw(trials, &plot, section, error);
 }
@@ -188,7 +192,7 @@ static const struct orch_chart *chart_of(const struct orch_section *section)
     return NULL;
 }
 
-/* Notes and what is missing: talk, beside the chart that is data. */
+/* Prints notes and missing trials as messages; the chart itself is data. */
 static void say_rest(struct orch_cli *cli, const struct orch_section *section)
 {
     for (guint i = 0; i < section->blocks->len; i++) {
@@ -259,15 +263,18 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
 const struct orch_command ORCH_COMMAND_PLOT = {
     .name = "plot",
     .group = "Looking",
-    .summary = "a chart of runs, on the terminal or as SVG, PNG, PDF or CSV",
+    .summary = "draw a chart of runs on the terminal or as SVG, PNG, PDF or CSV",
     .usage = "",
     .min_args = 0,
     .max_args = 0,
     .options = OPTIONS,
     .option_bytes = sizeof(struct plot_options),
     .about = "Draws values of runs that ended well over steps, a parameter or another value. "
-             "Repeats are put together as their mean with its 95 % interval. Of several runs of "
-             "one trial the newest counts. docs/charts.md shows the kinds; in a recipe the report "
+             "Repeats are put together as their mean; fewer than 5 runs are drawn as well, and "
+             "from 5 runs on there is a 95 % interval. Of several runs of "
+             "one trial the newest counts. Runs of different tasks (" ORCH_TASK_WORDS ") get "
+             "series of their own; --where chooses one task, --across puts them together. "
+             "docs/charts.md shows the kinds; in a recipe the report "
              "item 'plot' does the same.",
     .examples = "  orch plot --x step --y val_loss --by lr              # curves, on the terminal\n"
                 "  orch plot --x workers --y images_per_s --ideal --log-x -o scaling.svg\n"

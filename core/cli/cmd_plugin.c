@@ -14,7 +14,8 @@
 /* ---- plugin ls --------------------------------------------------------------------------------
  */
 
-/* Bare names are also looked for where recipes lie. */
+/* Returns recipes/ or, without it, the current folder. Bare names of plugins are also looked up
+ * there. */
 static char *recipe_folder(void)
 {
     g_autofree char *here = g_get_current_dir();
@@ -62,10 +63,10 @@ static int run_ls(struct orch_cli *cli, const void *options, GError **error)
 const struct orch_command ORCH_COMMAND_PLUGIN_LS = {
     .name = "plugin ls",
     .group = "Plugins",
-    .summary = "the plugins that a recipe here can name",
+    .summary = "list the plugins that a recipe here can use",
     .usage = "",
     .max_args = 0,
-    .about = "Looked for in --plugin-path, the folder 'recipes' (or this one) and its 'plugins', "
+    .about = "Searches --plugin-path, the folder 'recipes' (or this one) and its 'plugins', "
              "$ORCH_PLUGIN_PATH, $XDG_DATA_HOME/orch/plugins, and with the program.",
     .run = run_ls,
 };
@@ -162,7 +163,7 @@ static int run_show(struct orch_cli *cli, const void *options, GError **error)
 const struct orch_command ORCH_COMMAND_PLUGIN_SHOW = {
     .name = "plugin show",
     .group = "Plugins",
-    .summary = "what a plugin says of itself: parameters, metrics, artifacts, needs",
+    .summary = "show a plugin's parameters, metrics, artifacts and requirements",
     .usage = "NAME|PATH",
     .min_args = 1,
     .max_args = 1,
@@ -220,7 +221,7 @@ static int run_check(struct orch_cli *cli, const void *options, GError **error)
 const struct orch_command ORCH_COMMAND_PLUGIN_CHECK = {
     .name = "plugin check",
     .group = "Plugins",
-    .summary = "a conformance run, for plugins in any language",
+    .summary = "test whether a plugin, in any language, conforms to the protocol",
     .usage = "NAME|PATH",
     .min_args = 1,
     .max_args = 1,
@@ -245,10 +246,10 @@ static const struct orch_option NEW_OPTIONS[] = {
     {"language", 'l', "LANG", ORCH_OPT_TEXT, offsetof(struct new_options, language),
      "c, shell or python (default)"},
     {"dir", 'd', "DIR", ORCH_OPT_TEXT, offsetof(struct new_options, dir),
-     "where to put it (default: plugins/NAME)"},
+     "folder to create (default: plugins/NAME)"},
     {0}};
 
-/* What makes a new plugin run: one command a line. The caller frees. */
+/* Returns the commands that build and run a new plugin, one per line. The caller frees. */
 static char *next_commands(const char *folder, const char *name, const char *language)
 {
     if (g_strcmp0(language, "c") != 0)
@@ -288,7 +289,7 @@ static int run_new(struct orch_cli *cli, const void *options, GError **error)
 const struct orch_command ORCH_COMMAND_PLUGIN_NEW = {
     .name = "plugin new",
     .group = "Plugins",
-    .summary = "a skeleton that works as it is: C, shell or Python",
+    .summary = "create a working skeleton of a plugin in C, shell or Python",
     .usage = "NAME",
     .min_args = 1,
     .max_args = 1,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The list of compiled plugins that may be loaded: adding to it, showing it, removing from it. */
+/* Adds to, shows and removes from the list of compiled plugins that may be loaded. */
 #include "core/cli/cli.h"
 
 #include "core/plugin/trust.h"
@@ -18,10 +18,10 @@ static const struct orch_option OPTIONS[] = {
     {"list", 'l', NULL, ORCH_OPT_FLAG, offsetof(struct trust_options, list),
      "show what is trusted"},
     {"remove", 0, NULL, ORCH_OPT_FLAG, offsetof(struct trust_options, remove),
-     "trust these files or digests no longer"},
+     "remove these files or digests from the list"},
     {0}};
 
-/* Whether the file still holds what was trusted. */
+/* Returns whether the file still has the content that was trusted. */
 static const char *state_of(const struct orch_trusted *entry)
 {
     char sha256[ORCH_SHA256_CHARS];
@@ -52,7 +52,7 @@ static int show_list(struct orch_cli *cli, GError **error)
     return ORCH_EXIT_OK;
 }
 
-/* An argument as it stands on the list: a digest as typed, a file by its real path. */
+/* Removes one entry, named by its digest or by a file, which is looked up by its real path. */
 static bool remove_one(const char *word, GError **error)
 {
     g_autofree char *absolute = orch_path_absolute(word, NULL);
@@ -69,7 +69,7 @@ static bool remove_one(const char *word, GError **error)
     return count > 0;
 }
 
-/* The real path of a file, or of a plugin on the search path. Its code is not run. */
+/* Returns the real path of a file, or of a plugin on the search path. Its code is not run. */
 static char *find_file(struct orch_cli *cli, const char *word, GError **error)
 {
     g_autofree char *here = g_get_current_dir();
@@ -131,7 +131,7 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
 const struct orch_command ORCH_COMMAND_PLUGIN_TRUST = {
     .name = "plugin trust",
     .group = "Plugins",
-    .summary = "let compiled plugins from elsewhere be loaded; show and edit the list",
+    .summary = "trust compiled plugins from elsewhere; show and edit the list",
     .usage = "[FILE|DIGEST...]",
     .max_args = -1,
     .options = OPTIONS,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a training will take and cost, before it runs. */
-#include "core/cli/predict_step.h"
+/* `orch predict`: the time and cost of a training before it runs. */
+#include "core/cli/predict.h"
 
 #include "core/cli/forecast_show.h"
 
@@ -25,7 +25,8 @@ static const struct orch_option OPTIONS[] = {
     {"workers", 'w', "N,...", ORCH_OPT_TEXT, AT(workers), "devices that train together"},
     {"scaling", 0, "weak|strong", ORCH_OPT_TEXT, AT(scaling),
      "does each worker keep its batch (weak, the default), or do they share one?"},
-    {"precision", 0, "NAME", ORCH_OPT_TEXT, AT(precision), "fp64, fp32, tf32, fp16, bf16, auto"},
+    {"precision", 0, "NAME", ORCH_OPT_TEXT, AT(precision),
+     "fp64, fp32 (tf32 on NVIDIA from Ampere on), tf32, fp16, bf16, auto"},
     {"optimizer", 0, "NAME", ORCH_OPT_TEXT, AT(optimizer), "sgd, momentum, adam"},
     {"forward-only", 0, NULL, ORCH_OPT_FLAG, AT(forward_only), "inference: no backward pass"},
     {"network", 0, "LINK", ORCH_OPT_TEXT, AT(network),
@@ -108,12 +109,12 @@ static bool is_model(const char *name, GError **error)
     return false;
 }
 
-/* ---- which options go together -----------------------------------------------------------------
+/* ---- valid combinations of options -------------------------------------------------------------
  */
 
 enum { CURVE = 1, PRIOR = 2, PALEO = 4, ROOFLINE = 8, MODELS = PRIOR | PALEO | ROOFLINE };
 
-/* What looks at an option; one that is not here is looked at by every model. */
+/* Which models use an option. An option that is not listed is used by every model. */
 static const struct {
     const char *option;
     int by;
@@ -175,7 +176,7 @@ static bool is_given(const struct predict_options *o, const struct orch_option *
                                          : *(const void *const *)(const void *)at != NULL;
 }
 
-/* Options that only some models look at: nothing that is typed is passed over. */
+/* Rejects options that the selected model does not use, so that none is silently ignored. */
 static bool options_fit(const struct predict_options *o, GError **error)
 {
     const char *name = o->model ? o->model : "auto";
@@ -210,7 +211,8 @@ static bool options_fit(const struct predict_options *o, GError **error)
     return true;
 }
 
-/* --curve looks at stored runs; all else at one that has not run. */
+/* Checks the arguments of --curve, which reads stored runs, and of the other models, which do not.
+ */
 static bool curve_fits(const struct predict_options *o, int arg_count, GError **error)
 {
     if (o->curve && !o->net && (o->gpu || o->input || o->classes)) {
@@ -230,42 +232,43 @@ static bool curve_fits(const struct predict_options *o, int arg_count, GError **
         return false;
     }
     if (!o->curve && arg_count) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "to look at stored runs, add --curve",
+        orch_error_set(error, ORCH_ERROR_USAGE,
+                       "a network is named by --net, a GPU by --gpu; stored runs by --curve RUN",
                        "orch predict takes no arguments but with --curve");
         return false;
     }
     return true;
 }
 
-static int answer(struct orch_cli *cli, struct question *q, GError **error)
+static int answer(struct orch_cli *cli, const struct predict_options *o,
+                  struct orch_time_question *q, GError **error)
 {
-    const struct predict_options *o = q->o;
     bool is_paleo = o->model && strcmp(o->model, "paleo") == 0;
     if (is_paleo || g_strcmp0(o->gpu, "all") == 0)
-        question_assume_stem(q);
+        orch_time_question_assume_stem(q);
     if (is_paleo)
-        return predict_paleo(cli, q, error);
+        return predict_paleo(cli, o, q, error);
     if (!o->gpu) {
         orch_error_set(error, ORCH_ERROR_USAGE, "for example --gpu V100, or --gpu all",
                        "on which GPU?");
         return -1;
     }
     if (o->model && strcmp(o->model, "roofline") == 0)
-        return predict_roofline(cli, q, error);
+        return predict_roofline(cli, o, q, error);
     if (strcmp(o->gpu, "all") == 0)
-        return predict_rank(cli, q, error);
+        return predict_rank(cli, o, q, error);
     if (o->pareto) {
         orch_error_set(error, ORCH_ERROR_USAGE, "--gpu all",
                        "option '--pareto' is a chart of several GPUs");
         return -1;
     }
-    return predict_step(cli, q, error);
+    return predict_step(cli, o, q, error);
 }
 
 static int run(struct orch_cli *cli, const void *options, GError **error)
 {
     const struct predict_options *o = options;
-    struct question q = {0};
+    struct orch_time_question q = {0};
     if (o->score && !o->gpu && !o->net)
         return forecast_score(cli, error);
     if (o->score) {
@@ -283,8 +286,8 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
     }
     if (o->curve)
         return predict_curve(cli, o, error);
-    int status = question_settle(&q, o, error) ? answer(cli, &q, error) : -1;
-    question_release(&q);
+    int status = predict_question(&q, o, error) ? answer(cli, o, &q, error) : -1;
+    orch_time_question_release(&q);
     return status;
 }
 

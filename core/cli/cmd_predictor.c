@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Predictors that learn from measured tables. */
+/* Evaluates predictors that learn from measured tables. */
 #include "core/cli/cli.h"
 #include "core/cli/learn_progress.h"
 #include "core/cli/learned_show.h"
@@ -66,7 +66,7 @@ static void add_score(struct orch_table *table, const char *what, const struct o
     orch_table_add(table, cover, orch_json_finite(s->coverage_90));
 }
 
-/* Rows of each group, in order of appearance. */
+/* Adds the errors for each group, in order of appearance. */
 static void score_groups(const struct orch_rows *test, const struct orch_answer *answers,
                          struct orch_table *table, json_t *out)
 {
@@ -167,7 +167,7 @@ static bool fail_options(const char *what, const char *hint, GError **error)
     return false;
 }
 
-/* Are there rows to judge by, and groups to leave out? */
+/* Checks that there are rows to evaluate on, and groups to leave out. */
 static bool check_tables(const struct eval_options *o, const struct outcome *r, GError **error)
 {
     bool varies = false;
@@ -184,7 +184,8 @@ static bool check_tables(const struct eval_options *o, const struct outcome *r, 
     return false;
 }
 
-/* What was learned from and is not asked about: the answers are then of little worth. */
+/* Warns of columns that were learned from but are missing in the test rows, which makes
+ * predictions poor. */
 static void warn_of_missing(struct orch_cli *cli, const struct eval_options *o,
                             const struct outcome *r)
 {
@@ -230,7 +231,7 @@ static bool evaluate(struct orch_cli *cli, const struct eval_options *o, struct 
     return true;
 }
 
-/* A line a row: what was measured, what was said of it. */
+/* Writes one line for each row: the measured and the predicted value. */
 static bool write_answers(const char *path, const struct outcome *r, GError **error)
 {
     g_autoptr(GString) text = g_string_new("target,value,low,high,distance,extrapolates\n");

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Predictors that the store keeps: train, ls, show, export, rm. */
+/* Predictors stored in the store: train, ls, show, export, rm. */
 #include "core/cli/cli.h"
 #include "core/cli/learn_progress.h"
 #include "core/cli/learned_show.h"
 
-#include "core/cli/training_rows.h"
+#include "core/forecast/step_tiers.h"
+#include "core/forecast/training_rows.h"
 
 #include "lib/base/error.h"
 #include "lib/base/file.h"
@@ -15,8 +16,11 @@
 #include <string.h>
 
 #define NAME_MAX_CHARS 63
+/* Number of members of a mixture that are printed; --verbose prints all. */
+#define MEMBERS 3
+#define ALL G_MAXUINT
 
-/* ---- what they share ---------------------------------------------------------------------------
+/* ---- shared helpers ----------------------------------------------------------------------------
  */
 
 static char *percent(double share)
@@ -56,7 +60,7 @@ static struct orch_trained *read_trained(const struct orch_predictor_row *row, b
     return NULL;
 }
 
-/* By name; ORCH_ERROR_NOT_FOUND with the nearest. */
+/* Finds a predictor by name; ORCH_ERROR_NOT_FOUND with the nearest name. */
 static struct orch_predictor_row *find_row(struct orch_store *store, const char *name,
                                            GError **error)
 {
@@ -113,7 +117,7 @@ static const struct orch_option TRAIN_OPTIONS[] = {
     {0}};
 #undef AT
 
-/* "a,b" given once or more, as one list. The caller frees. */
+/* Joins the lists of an option given once or more ("a,b"). The caller frees. */
 static char **split_list(const char **given)
 {
     GPtrArray *all = g_ptr_array_new();
@@ -139,8 +143,9 @@ static bool keep(struct orch_store *store, const struct orch_trained *t, GError 
     return orch_store_put_predictor(store, t->name, text, error);
 }
 
-/* 'orch predict' takes the predictor of that name for one of step times. */
-static bool check_request(const struct training_request *r, GError **error)
+/* Checks a predictor's name: it must be printable, and 'step_ms' is reserved for a predictor of
+ * step times, because 'orch predict' uses the predictor of that name. */
+static bool check_request(const struct orch_training_request *r, GError **error)
 {
     const char *name = r->name ? r->name : r->target;
     bool plain =
@@ -186,12 +191,13 @@ static int run_train(struct orch_cli *cli, const void *options, GError **error)
 {
     const struct train_options *o = options;
     g_auto(GStrv) data = split_list(o->data), drop = split_list(o->drop);
-    struct training_request r = {.target = o->target ? o->target : "step_ms",
-                                 .runs = !o->no_runs,
-                                 .datasets = (const char *const *)data,
-                                 .drop = (const char *const *)drop,
-                                 .name = o->name,
-                                 .learn = {.seed = (uint64_t)o->seed, .no_tuning = o->untuned}};
+    struct orch_training_request r = {
+        .target = o->target ? o->target : "step_ms",
+        .runs = !o->no_runs,
+        .datasets = (const char *const *)data,
+        .drop = (const char *const *)drop,
+        .name = o->name,
+        .learn = {.seed = (uint64_t)o->seed, .no_tuning = o->untuned}};
     if (!settle_model(o->model, &r.learn, error) || !check_request(&r, error))
         return -1;
     struct orch_where *where = o->where ? orch_where_parse(o->where, error) : NULL;
@@ -202,7 +208,7 @@ static int run_train(struct orch_cli *cli, const void *options, GError **error)
     g_autoptr(GPtrArray) notes = g_ptr_array_new_with_free_func(g_free);
     int64_t begin = orch_mono_ns();
     learn_progress_begin(cli, &r.learn);
-    struct orch_trained *t = store ? training_learn(store, &r, notes, error) : NULL;
+    struct orch_trained *t = store ? orch_training_learn(store, &r, notes, error) : NULL;
     learn_progress_end(&r.learn);
     double seconds = (double)(orch_mono_ns() - begin) / 1e9;
     orch_where_free(where);
@@ -217,7 +223,7 @@ static int run_train(struct orch_cli *cli, const void *options, GError **error)
         } else {
             printf("predictor '%s' from %zu rows of %u configurations, %.2f s\n", t->name, t->rows,
                    t->known->len, seconds);
-            learned_say(t->learned, 100);
+            learned_say(t->learned, cli->verbose ? ALL : MEMBERS);
             say_baselines(t);
         }
     }
@@ -228,13 +234,26 @@ static int run_train(struct orch_cli *cli, const void *options, GError **error)
 /* ---- ls ----------------------------------------------------------------------------------------
  */
 
-/* Of the question about levels of a column that were never seen; NaN: it was not learned. */
+/* Returns the error for levels of a column that were not in the training data; NaN: not learned. */
 static double unseen_error(const struct orch_learned *l, const char *column)
 {
     for (int k = 1; k < orch_learned_questions(l); k++)
-        if (g_strcmp0(orch_learned_column(l, k), column) == 0)
+        if (g_strcmp0(orch_learned_column(l, k), column) == 0 && !orch_learned_is_lone(l, k))
             return orch_learned_error(l, k);
     return (double)NAN;
+}
+
+/* Returns whether 'orch predict' uses this predictor, the one of step times. */
+static bool is_asked(const struct orch_trained *t)
+{
+    return t->is_used && strcmp(t->name, ORCH_PREDICTOR_STEP) == 0;
+}
+
+static const char *used_text(const struct orch_trained *t)
+{
+    if (!t->is_used)
+        return "no: it loses to what is known without it";
+    return is_asked(t) ? "yes" : "no: 'orch predict' asks only '" ORCH_PREDICTOR_STEP "'";
 }
 
 static int run_ls(struct orch_cli *cli, const void *options, GError **error)
@@ -267,8 +286,7 @@ static int run_ls(struct orch_cli *cli, const void *options, GError **error)
             g_autofree char *text = percent(shares[k]);
             orch_table_add(table, text, orch_json_finite(shares[k]));
         }
-        orch_table_add(table, t->is_used ? "yes" : "no: it loses to what is known without it",
-                       json_boolean(t->is_used));
+        orch_table_add(table, used_text(t), json_boolean(is_asked(t)));
         orch_table_add(table, t->made, NULL);
         orch_trained_free(t);
     }
@@ -293,7 +311,7 @@ static int run_show(struct orch_cli *cli, const void *options, GError **error)
         orch_cli_print("predictor %s\n  learns    %s\n  made      %s\n  from      %zu rows of %u "
                        "configurations: %s\n  columns   %s",
                        t->name, t->target, t->made, t->rows, t->known->len, sources, columns);
-        learned_say(t->learned, 100);
+        learned_say(t->learned, cli->verbose ? ALL : MEMBERS);
         say_baselines(t);
     }
     bool ok = t;
@@ -351,7 +369,8 @@ const struct orch_command ORCH_COMMAND_PREDICTOR_TRAIN = {
     .option_bytes = sizeof(struct train_options),
     .about = "A run that ended ok, declared its cost and ran alone is a row; 'orch predictor rows' "
              "lists\n"
-             "them. The grid of settings is printed with its errors. What is kept is local: each "
+             "them. The best members are printed with their errors, all with --verbose. What is "
+             "kept is local: each "
              "member\n"
              "of a group trains from the shared rows. --where is a filter (docs/where.md).",
     .examples = "orch predictor train\n"

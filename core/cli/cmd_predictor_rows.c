@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What predictors learn from, to be looked at. */
+/* Shows the rows that predictors learn from. */
 #include "core/cli/cli.h"
 
 #include "core/run/rows.h"
@@ -24,7 +24,7 @@ static const struct orch_option OPTIONS[] = {
     {"format", 'f', "NAME", ORCH_OPT_TEXT, AT(format), "text, tsv, csv, markdown, latex"},
     {0}};
 
-/* Is every field of a column a number or empty, and one of them a number? */
+/* Returns whether every field of a column is a number or empty, and at least one is a number. */
 static bool is_number_column(const struct orch_csv *csv, int column)
 {
     bool some = false;

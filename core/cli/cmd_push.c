@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/cli/receipt.h"
 #include "core/cli/remote.h"
+#include "core/cli/show.h"
 #include "core/cli/signatures.h"
 
 #include "lib/base/error.h"
@@ -19,17 +20,17 @@ struct push_options {
 
 static const struct orch_option PUSH_OPTIONS[] = {
     {"dry-run", 'n', NULL, ORCH_OPT_FLAG, offsetof(struct push_options, dry_run),
-     "list every name and byte that would go; send nothing"},
+     "list every name and size that would be sent; send nothing"},
     {"artifacts", 0, "all|none|BYTES", ORCH_OPT_TEXT, offsetof(struct push_options, artifacts),
-     "artifacts of up to so many bytes go along (4MiB)"},
+     "largest artifact to send (default 4MiB)"},
     {"with-source", 0, NULL, ORCH_OPT_FLAG, offsetof(struct push_options, with_source),
-     "the files that 'inputs:' of the recipe name go too; never notebooks or keys"},
+     "also send the files named by the recipe's 'inputs:'; never notebooks or keys"},
     {"sign", 0, NULL, ORCH_OPT_FLAG, offsetof(struct push_options, sign),
      "sign your runs with git's key first (always: git config orch.sign true)"},
-    {"dataset", 0, "NAME", ORCH_OPT_LIST, offsetof(struct push_options, datasets),
-     "a data set goes too"},
+    {"measurements", 0, "NAME", ORCH_OPT_LIST, offsetof(struct push_options, datasets),
+     "send this imported table of measurements too"},
     {"where", 'w', "FILTER", ORCH_OPT_TEXT, offsetof(struct push_options, where),
-     "only these runs, and what they own"},
+     "send only these runs and what they own"},
     {0}};
 
 static const char *const LEAVES[] = {
@@ -41,7 +42,7 @@ static const char *const LEAVES[] = {
     "recipes, public notes, removals, signatures, and forecasts of these runs",
 };
 static const char *const STAYS[] = {
-    "sources (--with-source), data sets (--dataset), private notes",
+    "sources (--with-source), imported tables (--measurements), private notes",
     "values of secret parameters",
 };
 
@@ -68,7 +69,8 @@ static json_t *leaves_json(void)
     return list;
 }
 
-/* Said once a store, before anything goes, and not before the remote is known to be one. */
+/* Prints what leaves this machine, once for each store: before the first push that sends something,
+ * after the remote has been reached. */
 static bool tell_once(struct orch_cli *cli, struct orch_store *store,
                       const struct cli_remote *remote, struct orch_git_exchange *how,
                       GError **error)
@@ -101,7 +103,7 @@ static bool read_choice(const struct push_options *o, struct orch_item_choice *o
     return !o->where || out->where;
 }
 
-/* The files of sources, each with its size or why it stays. */
+/* Lists the files of sources, each with its size or the reason why it is not sent. */
 static void list_sources(struct orch_cli *cli, const struct orch_shared_sources *sources)
 {
     for (guint i = 0; i < sources->files->len; i++) {
@@ -114,14 +116,38 @@ static void list_sources(struct orch_cli *cli, const struct orch_shared_sources 
     }
 }
 
-/* Items, then the files of sources. */
-static json_t *outgoing_json(const GArray *outgoing, const struct orch_shared_sources *sources)
+/* Describes a run for people: "a1b2c3d4 ok first nap seconds=0.1, ada, 2 h ago". NULL when the
+ * item is not a run. The caller frees. */
+static char *run_text(struct orch_store *store, const char *path)
+{
+    struct orch_item_name name;
+    struct orch_run *run = orch_item_name_parse(path, &name) && name.kind == ORCH_ITEM_RUN
+                               ? orch_store_run(store, name.key, NULL)
+                               : NULL;
+    if (!run)
+        return NULL;
+    g_autoptr(json_t) facts = run->facts ? json_loads(run->facts, 0, NULL) : NULL;
+    g_autofree char *setting =
+        orch_cli_setting_text(json_object_get(facts, "coords"), run, run->repeat);
+    g_autofree char *who = orch_who_name(run->who);
+    g_autofree char *when = orch_cli_ago(run->started_ns);
+    char *text = g_strdup_printf("%s %s %s %s%s%s, %s, %s", orch_cli_short_key(run->key),
+                                 run->state, run->recipe ? run->recipe : "-", run->experiment,
+                                 *setting ? " " : "", setting, who, when);
+    orch_run_free(run);
+    return text;
+}
+
+/* Lists the items, then the files of sources. */
+static json_t *outgoing_json(struct orch_store *store, const GArray *outgoing,
+                             const struct orch_shared_sources *sources)
 {
     json_t *list = json_array();
     for (guint i = 0; outgoing && i < outgoing->len; i++) {
         const struct orch_outgoing *item = &g_array_index(outgoing, struct orch_outgoing, i);
-        json_array_append_new(
-            list, json_pack("{s:s s:I}", "path", item->path, "bytes", (json_int_t)item->bytes));
+        g_autofree char *run = run_text(store, item->path);
+        json_array_append_new(list, json_pack("{s:s s:I s:s*}", "path", item->path, "bytes",
+                                              (json_int_t)item->bytes, "run", run));
     }
     for (guint i = 0; sources->files && i < sources->files->len; i++) {
         const struct orch_source_file *file = sources->files->pdata[i];
@@ -146,7 +172,7 @@ static void print_outgoing(struct orch_cli *cli, const struct cli_remote *remote
                            const struct orch_exchanged *done, const GArray *outgoing,
                            const struct orch_shared_sources *sources)
 {
-    g_autoptr(json_t) items = outgoing_json(outgoing, sources);
+    g_autoptr(json_t) items = outgoing_json(cli->workspace->store, outgoing, sources);
     if (cli->json) {
         json_t *object = exchanged_json(remote, done);
         json_object_set_new(object, "items", json_incref(items));
@@ -157,7 +183,9 @@ static void print_outgoing(struct orch_cli *cli, const struct cli_remote *remote
     for (size_t i = 0; i < json_array_size(items); i++) {
         const json_t *item = json_array_get(items, i);
         g_autofree char *path = orch_text_plain(g_strdup(orch_json_text(item, "path", "")));
-        printf("%s\t%" G_GINT64_FORMAT "\n", path, orch_json_int(item, "bytes", 0));
+        g_autofree char *run = orch_text_plain(g_strdup(orch_json_text(item, "run", "")));
+        printf("%s\t%" G_GINT64_FORMAT "%s%s\n", path, orch_json_int(item, "bytes", 0),
+               *run ? "\t" : "", run);
     }
     g_autofree char *bytes = orch_bytes_format(done->sent_bytes);
     say_what_leaves(cli, "what would leave this machine");
@@ -220,7 +248,7 @@ static int push_to(struct orch_cli *cli, struct orch_store *store, const struct 
 
 struct source_choice {
     struct orch_store *store;
-    GHashTable *sent; /* trees of which the source is there already */
+    GHashTable *sent; /* trees whose source the remote already has */
 };
 
 static bool wants_source(void *ctx, const char *tree)
@@ -230,7 +258,7 @@ static bool wants_source(void *ctx, const char *tree)
            orch_store_has_source(choice->store, tree, NULL);
 }
 
-/* What of sources goes along with a push to a git remote. */
+/* Selects the sources that are sent with a push to a git remote. */
 static bool choose_sources(struct orch_cli *cli, struct orch_store *store,
                            const struct cli_remote *remote, const struct push_options *o,
                            struct orch_git_exchange *how, struct orch_shared_sources *out,
@@ -280,7 +308,7 @@ const struct orch_command ORCH_COMMAND_PUSH = {
     .about =
         "REMOTE is a remote of the repository, a path, a URL, or a plain folder that the group "
         "shares. Without it: 'git config orch.remote', the only remote, the branch's, or origin. "
-        "What the others pushed is joined first, as by 'orch pull'. Only what is missing there is "
+        "What others pushed is merged first, as by 'orch pull'. Only what the remote lacks is "
         "sent, under refs/orch/results; branches, tags, index and work tree are not touched, and "
         "nothing there is ever overwritten.\n"
         "Sources stay here, unless an experiment says 'share: source' or you say --with-source; "
@@ -300,10 +328,10 @@ struct pull_options {
     const char *artifacts;
 };
 
-static const struct orch_option PULL_OPTIONS[] = {
-    {"artifacts", 0, "all|none|BYTES", ORCH_OPT_TEXT, offsetof(struct pull_options, artifacts),
-     "artifacts of up to so many bytes are kept here (4MiB)"},
-    {0}};
+static const struct orch_option PULL_OPTIONS[] = {{"artifacts", 0, "all|none|BYTES", ORCH_OPT_TEXT,
+                                                   offsetof(struct pull_options, artifacts),
+                                                   "largest artifact to keep here (default 4MiB)"},
+                                                  {0}};
 
 static void print_pulled(struct orch_cli *cli, const struct cli_remote *remote,
                          const struct orch_exchanged *done)
@@ -341,15 +369,15 @@ static int run_pull(struct orch_cli *cli, const void *options, GError **error)
 const struct orch_command ORCH_COMMAND_PULL = {
     .name = "pull",
     .group = "Sharing",
-    .summary = "join the group's runs from its git remote or folder into this store",
+    .summary = "fetch the group's runs from its git remote or folder into this store",
     .usage = "[REMOTE]",
     .max_args = 1,
     .options = PULL_OPTIONS,
     .option_bytes = sizeof(struct pull_options),
-    .about =
-        "REMOTE as for 'orch push'. Every run's digest is recomputed before it is kept. What does "
-        "not fit is left out and named, and the exit status is 7; all else is joined. Branches, "
-        "tags, index and work tree are not touched.",
+    .about = "REMOTE as for 'orch push'. Every run's digest is recomputed before it is kept. Runs "
+             "that do not match their digest are left out and named, and the exit status is 7; all "
+             "others are merged. Branches, "
+             "tags, index and work tree are not touched.",
     .examples = "  orch pull",
     .run = run_pull,
 };

@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The first line may hold many parameters. */
+/* Maximum size of the first line, which can have many parameters. */
 #define BEGIN_BYTES_MAX (4 << 20)
 
 struct record_options {
@@ -37,10 +37,10 @@ static const struct orch_option OPTIONS[] = {
      "read what the options say from the first line of standard input, and answer in JSON lines"},
     {0}};
 
-/* ---- what is recorded -------------------------------------------------------------------------
+/* ---- input ------------------------------------------------------------------------------------
  */
 
-/* A value as typed: true, 3, 0.1 and [1,2] are what JSON says, everything else is text. */
+/* Parses a value: true, 3, 0.1 and [1,2] as JSON, everything else as text. */
 static json_t *typed_value(const char *text)
 {
     json_t *value = json_loads(text, JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, NULL);
@@ -87,7 +87,7 @@ static json_t *from_options(const struct record_options *o, GError **error)
     return json_incref(begin);
 }
 
-/* Byte by byte: what stands behind the line is for orch-host to read. */
+/* Reads the first line byte by byte, because orch-host reads the bytes after it. */
 static json_t *from_first_line(GError **error)
 {
     g_autoptr(GString) line = g_string_new(NULL);
@@ -115,7 +115,7 @@ static json_t *from_first_line(GError **error)
 /* ---- answers ----------------------------------------------------------------------------------
  */
 
-/* One line on stdout, at once: the program waits for it. */
+/* Prints one line to stdout and flushes, because the program waits for it. */
 static void answer(json_t *object)
 {
     char *text = json_dumps(object, JSON_COMPACT);
@@ -158,7 +158,7 @@ static void tell_end(struct orch_cli *cli, const struct orch_recording *recordin
 static int run(struct orch_cli *cli, const void *options, GError **error)
 {
     const struct record_options *o = options;
-    signal(SIGPIPE, SIG_IGN); /* the program may be gone before its run is recorded */
+    signal(SIGPIPE, SIG_IGN); /* the program can end before its run is recorded */
     if (!o->begin && isatty(STDIN_FILENO)) {
         orch_error_set(error, ORCH_ERROR_USAGE, "./loop.sh | orch record -s lr=0.1",
                        "standard input is a terminal: pipe a program's events into 'orch record'");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* `orch db repair`: a new store of what can be read of a damaged one, and of what lies around it:
- * backups, shards, and the journals of trials. */
+/* `orch db repair`: recovers the readable content of a damaged store into a new one, together with
+ * backups, shards and the journals of trials next to it. */
 #include "core/cli/cli.h"
 #include "core/run/collect.h"
 #include "store/repair.h"
@@ -25,19 +25,14 @@ static const struct orch_option OPTIONS[] = {
     {0}};
 
 struct repair {
-    const char *path; /* of the damaged file */
+    const char *path; /* the damaged file */
     char *to;
     struct orch_salvage salvage;
-    GPtrArray *lost; /* char *, all that is known to be lost */
-    unsigned trials; /* found by their folders alone */
+    GPtrArray *lost; /* char *: everything that is known to be lost */
+    unsigned trials; /* trials found only by their folders */
 };
 
-static int by_text(gconstpointer a, gconstpointer b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-/* Files of a folder whose names begin so and have this word behind. */
+/* Adds a folder's files whose names begin with `begin` and contain `word` after it. */
 static void add_files(GPtrArray *files, const char *folder, const char *begin, const char *word)
 {
     g_autoptr(GPtrArray) found = g_ptr_array_new();
@@ -47,12 +42,12 @@ static void add_files(GPtrArray *files, const char *folder, const char *begin, c
             !strstr(name, ".salvage-") && !g_str_has_suffix(name, "-wal") &&
             !g_str_has_suffix(name, "-shm") && !g_str_has_suffix(name, "-journal"))
             g_ptr_array_add(found, g_build_filename(folder, name, NULL));
-    g_ptr_array_sort(found, by_text);
+    g_ptr_array_sort(found, orch_compare_texts);
     for (guint i = 0; i < found->len; i++)
         g_ptr_array_add(files, found->pdata[i]);
 }
 
-/* The damaged file, then what else may have what it lost. */
+/* Returns the damaged file, then the files that may have what it lost. */
 static GPtrArray *find_files(const struct repair *r)
 {
     GPtrArray *files = g_ptr_array_new_with_free_func(g_free);
@@ -71,7 +66,8 @@ static GPtrArray *find_files(const struct repair *r)
 static bool read_files(struct repair *r, struct orch_store *into, GError **error)
 {
     g_autoptr(GPtrArray) files = find_files(r);
-    /* the files of hosts have the same runs: what one lacks without a key another may have */
+    /* The other files have the same runs, and a loss whose key is unknown may be present in another
+     * file, so only losses of the damaged file are counted. */
     for (guint i = 0; i < files->len; i++)
         if (!orch_salvage_file(into, files->pdata[i], strcmp(files->pdata[i], r->path) == 0,
                                &r->salvage, error))
@@ -116,7 +112,7 @@ static void remove_store(const char *path)
     }
 }
 
-/* Under a temporary name, so that what has the name is whole. */
+/* Repairs into a temporary file and renames it, so a file with the final name is complete. */
 static bool repair(struct repair *r, GError **error)
 {
     if (access(r->to, F_OK) == 0) {
@@ -136,7 +132,7 @@ static bool repair(struct repair *r, GError **error)
     return ok;
 }
 
-/* ---- what it says -----------------------------------------------------------------------------
+/* ---- output -----------------------------------------------------------------------------------
  */
 
 static json_t *lines_json(const GPtrArray *lines)
@@ -193,7 +189,8 @@ static void print_text(const struct repair *r)
         printf("%-12snothing\n", "lost");
 }
 
-/* With its log and journal, which would be played into the new file. */
+/* Prints the next steps. The old log and journal must be moved too, because SQLite would replay
+ * them into the new file. */
 static void say_next(struct orch_cli *cli, const struct repair *r)
 {
     static const char *const endings[] = {"", "-wal", "-shm", "-journal"};
@@ -244,16 +241,15 @@ static int run_repair(struct orch_cli *cli, const void *options, GError **error)
 
 const struct orch_command ORCH_COMMAND_DB_REPAIR = {
     .name = "db repair",
-    .group = "Care",
-    .summary = "a new store of what can be read of a damaged one",
+    .group = "Maintenance",
+    .summary = "recover what can be read of a damaged store into a new one",
     .usage = "",
     .max_args = 0,
     .options = OPTIONS,
     .option_bytes = sizeof(struct repair_options),
-    .about =
-        "The damaged file is not changed, nor opened: a copy of it is read. Only runs whose rows "
-        "give the recorded digest are taken. What it has not is looked for in the backups beside "
-        "it, in shards/, and in the folders of trials that have not ended in the store.\n\n"
-        "Exits with 0 when nothing was lost, with 7 when something was: it is listed.",
+    .about = "The damaged file is not changed: a copy of it is read. Only runs whose rows give the "
+             "recorded digest are recovered. What is missing is searched in the backups beside it, "
+             "in shards/, and in the folders of unfinished trials.\n\n"
+             "Lists what was lost. Exits with 0 when nothing was lost, else with 7.",
     .run = run_repair,
 };

@@ -20,35 +20,37 @@ static const struct orch_option OPTIONS[] = {
     {"only", 0, "QUESTION", ORCH_OPT_LIST, offsetof(struct report_options, only),
      "only these questions: 1.1c, or 1 for all of problem 1 (may be given again)"},
     {"jobs", 'j', "N", ORCH_OPT_INT, offsetof(struct report_options, jobs),
-     "as run with N trials at once: each has its share of the machine's threads"},
+     "assume N trials at once: each has its share of the machine's threads"},
     {"ascii", 0, NULL, ORCH_OPT_FLAG, offsetof(struct report_options, ascii),
      "draw charts with plain characters"},
     {"runs", 0, NULL, ORCH_OPT_FLAG, offsetof(struct report_options, runs),
-     "list the runs that each item was made of"},
+     "list the runs behind each item"},
     {"disturbed", 0, NULL, ORCH_OPT_FLAG, offsetof(struct report_options, disturbed),
-     "times count runs during which other programs kept the CPUs busy, too"},
+     "also count times of runs during which other programs kept the CPUs busy"},
     {"quick", 0, NULL, ORCH_OPT_FLAG, offsetof(struct report_options, quick),
      "leave out the items that fit models"},
     {"points", 0, NULL, ORCH_OPT_FLAG, offsetof(struct report_options, points),
-     "instead: what each part of the assignment stands at, and its points"},
+     "show the state and the points of each part of the assignment instead"},
     {"out", 0, "DIR", ORCH_OPT_TEXT, offsetof(struct report_options, out.folder),
      "write a page (index.html), charts (SVG, PNG, PDF, CSV) and tables (CSV, Markdown, LaTeX)"},
     {"html", 0, "FILE", ORCH_OPT_TEXT, offsetof(struct report_options, out.html),
      "write the page alone; -: to standard output"},
     {"pdf", 0, "FILE", ORCH_OPT_TEXT, offsetof(struct report_options, out.pdf),
-     "write it as one PDF"},
+     "write the report as one PDF"},
     {"ipynb", 0, NULL, ORCH_OPT_FLAG, offsetof(struct report_options, out.is_notebook),
-     "write a notebook a problem, into --out DIR or here; what you wrote in them is kept"},
+     "write a notebook per problem into --out DIR or here, keeping what you wrote in them"},
     {0}};
 
 static struct orch_document *make_document(struct orch_cli *cli, struct orch_plan *plan,
                                            const struct report_options *o, GError **error)
 {
     g_autofree char *words = orch_cli_recipe_words(cli, &o->variant);
+    g_autofree char *settings = orch_cli_settings_words(&o->variant);
     g_autofree char *recipe =
         o->jobs ? g_strdup_printf("%s -j %d", words, o->jobs) : g_strdup(words);
     struct orch_answer_options options = {
         .recipe = recipe,
+        .settings = settings,
         .questions = o->only,
         .who = orch_user_name(),
         .asked_only = cli->arg_count > 1,
@@ -58,7 +60,7 @@ static struct orch_document *make_document(struct orch_cli *cli, struct orch_pla
     return orch_answer_document(plan, &options, error);
 }
 
-/* Gives the document in the form that was asked for. False with an error. */
+/* Outputs the document in the requested form. False with an error. */
 static bool give(struct orch_cli *cli, const struct orch_document *document,
                  const struct orch_plan *plan, const struct report_options *o, GError **error)
 {
@@ -77,19 +79,21 @@ static bool give(struct orch_cli *cli, const struct orch_document *document,
     return true;
 }
 
-/* A notebook holds a whole problem: made of a part of it, it would lose the others. */
+/* Rejects partial reports as notebooks: a notebook contains a whole problem, so a part of it would
+ * drop the others. */
 static bool check_whole(const struct orch_cli *cli, const struct report_options *o, GError **error)
 {
     bool is_part = cli->arg_count > 1;
     for (const char **q = o->only; q && *q; q++)
         is_part = is_part || strchr(*q, '.');
     if (o->out.is_notebook && is_part)
-        orch_error_set(error, ORCH_ERROR_USAGE, "name whole problems: '--only 1'",
+        orch_error_set(error, ORCH_ERROR_USAGE,
+                       "name whole problems: '--only 1'; '--out DIR' says where the notebooks go",
                        "option '--ipynb': a notebook holds a whole problem");
     return !(o->out.is_notebook && is_part);
 }
 
-/* Points are those of the whole assignment. */
+/* Rejects partial reports with --points: points are for the whole assignment. */
 static bool check_points(const struct orch_cli *cli, const struct report_options *o, GError **error)
 {
     bool is_part = cli->arg_count > 1 || o->only || o->quick;
@@ -119,7 +123,7 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
 const struct orch_command ORCH_COMMAND_REPORT = {
     .name = "report",
     .group = "Looking",
-    .summary = "the recipe's report: tables, winners and charts from the store",
+    .summary = "show a recipe's report: tables, winners and charts from the store",
     .usage = "RECIPE [PROBLEM|EXPERIMENT...]",
     .min_args = 1,
     .max_args = -1,

@@ -15,11 +15,11 @@ struct rm_options {
 
 static const struct orch_option RM_OPTIONS[] = {
     {"reason", 0, "TEXT", ORCH_OPT_TEXT, offsetof(struct rm_options, reason),
-     "why; kept with the run"},
+     "reason, stored with the run"},
     {"undo", 0, NULL, ORCH_OPT_FLAG, offsetof(struct rm_options, undo), "bring removed runs back"},
     {0}};
 
-/* Finds every run before anything is done, so that a typo changes nothing. */
+/* Finds every run before anything is changed, so that a typing error has no effect. */
 static GPtrArray *find_all(struct orch_cli *cli, struct orch_store *store, GError **error)
 {
     GPtrArray *runs = g_ptr_array_new_with_free_func((GDestroyNotify)orch_run_free);
@@ -34,8 +34,8 @@ static GPtrArray *find_all(struct orch_cli *cli, struct orch_store *store, GErro
     return runs;
 }
 
-/* ", made by Ada: here alone" of somebody else's run that is removed or restored. The caller frees.
- */
+/* Returns a text such as ", made by Ada: here alone" when another user's run is removed or
+ * restored. The caller frees. */
 static char *whose(const struct orch_run *run)
 {
     g_autofree char *name = orch_who_name(run->who);
@@ -61,7 +61,7 @@ static void report(struct orch_cli *cli, const GPtrArray *runs, const char *what
         json_decref(keys);
 }
 
-/* Is each removed, and by whom one may undo? */
+/* Checks that each run is removed, and that this user may restore it. */
 static bool may_undo(struct orch_store *store, const GPtrArray *runs, GError **error)
 {
     for (guint i = 0; i < runs->len; i++) {
@@ -123,8 +123,8 @@ static int run_purge(struct orch_cli *cli, const void *options, GError **error)
 
 const struct orch_command ORCH_COMMAND_RM = {
     .name = "rm",
-    .group = "Care",
-    .summary = "hide runs: they spare nothing and enter no answer; --undo brings them back",
+    .group = "Maintenance",
+    .summary = "hide runs from reuse, lists and reports; --undo brings them back",
     .usage = "RUN...",
     .min_args = 1,
     .max_args = -1,
@@ -132,8 +132,8 @@ const struct orch_command ORCH_COMMAND_RM = {
     .option_bytes = sizeof(struct rm_options),
     .about =
         "A run never changes after it ends; rm adds a note that hides it. Your own run is hidden "
-        "at "
-        "everybody's, once you push; somebody else's here alone. 'orch ls --all' shows removed "
+        "for everybody once you push, another user's only in this store. 'orch ls --all' shows "
+        "removed "
         "runs, "
         "'orch show RUN' who removed one and why, and --undo brings it back, with its artifacts "
         "unless 'orch gc' has dropped them meanwhile.",
@@ -144,8 +144,8 @@ const struct orch_command ORCH_COMMAND_RM = {
 
 const struct orch_command ORCH_COMMAND_PURGE = {
     .name = "purge",
-    .group = "Care",
-    .summary = "drop the metric points and artifacts of runs on this machine",
+    .group = "Maintenance",
+    .summary = "delete the metric points and artifacts of runs on this machine",
     .usage = "RUN...",
     .min_args = 1,
     .max_args = -1,
@@ -164,7 +164,7 @@ struct gc_options {
 static const struct orch_option GC_OPTIONS[] = {
     {"dry-run", 'n', NULL, ORCH_OPT_FLAG, offsetof(struct gc_options, dry_run), "only count"}, {0}};
 
-/* Trees that kept runs name stay, and so do those that another store of the repository needs. */
+/* Removes trees that no remaining run names and that no other store of the repository needs. */
 static int prune_trees(struct orch_cli *cli, struct orch_store *store, GError **error)
 {
     if (!cli->workspace->vcs)
@@ -216,8 +216,8 @@ static int run_gc(struct orch_cli *cli, const void *options, GError **error)
 
 const struct orch_command ORCH_COMMAND_GC = {
     .name = "gc",
-    .group = "Care",
-    .summary = "give back the space of what no kept run names",
+    .group = "Maintenance",
+    .summary = "free the space of artifacts that no kept run uses",
     .usage = "",
     .max_args = 0,
     .options = GC_OPTIONS,

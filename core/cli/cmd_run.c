@@ -11,7 +11,7 @@ static const struct orch_option OPTIONS[] = {
     {"gpus", 0, "LIST", ORCH_OPT_TEXT, offsetof(struct orch_execute_options, gpus),
      "use only these GPUs, e.g. 0,1"},
     {"force", 0, NULL, ORCH_OPT_FLAG, offsetof(struct orch_execute_options, force),
-     "make new runs of trials that are done (nothing is overwritten)"},
+     "run trials again that are done (nothing is overwritten)"},
     {"fail-fast", 0, NULL, ORCH_OPT_FLAG, offsetof(struct orch_execute_options, fail_fast),
      "start nothing more after the first failure"},
     {"require-clean", 0, NULL, ORCH_OPT_FLAG, offsetof(struct orch_execute_options, require_clean),
@@ -24,25 +24,27 @@ static const struct orch_option OPTIONS[] = {
      "run more than 500 trials without asking"},
     ORCH_TRUST_OPTION(struct orch_execute_options, trust),
     {"budget", 0, "USD", ORCH_OPT_TEXT, offsetof(struct orch_execute_options, budget),
-     "start nothing that its forecast says would cost more in all, e.g. 5usd"},
+     "start no trial whose forecast would exceed this total cost, e.g. 5usd"},
     {"deadline", 0, "WHEN", ORCH_OPT_TEXT, offsetof(struct orch_execute_options, deadline),
-     "be done by then: 18:00, 2h, or a date and time"},
+     "start no trial whose forecast ends later: 18:00, 2h, or a date and time"},
     {"price", 0, "USD", ORCH_OPT_TEXT, offsetof(struct orch_execute_options, price),
-     "an hour of one device (default: the dated price of this machine's GPU)"},
+     "price of a device hour (default: the dated price of this machine's GPU)"},
     {"over-allowance", 0, NULL, ORCH_OPT_FLAG,
      offsetof(struct orch_execute_options, over_allowance),
-     "run although the recipe's allowance is used up"},
+     "run even if the recipe's allowance is used up"},
     {"learn", 0, "N", ORCH_OPT_TEXT, offsetof(struct orch_execute_options, learn),
-     "run only the N trials from which the others are forecast best"},
+     "run only the N most informative trials: those that improve the other forecasts most"},
     {"notify", 0, "COMMAND", ORCH_OPT_TEXT, offsetof(struct orch_execute_options, notify),
-     "run this when all has ended or failed; JSON on its stdin (default: $ORCH_NOTIFY)"},
+     "run COMMAND at the end, with JSON on its stdin (default: $ORCH_NOTIFY)"},
     {"sign", 0, NULL, ORCH_OPT_FLAG, offsetof(struct orch_execute_options, sign),
      "sign your runs with git's key when they have ended (always: git config orch.sign true)"},
     ORCH_SHARING_OPTIONS(struct orch_execute_options, sharing),
     {"wait", 0, NULL, ORCH_OPT_FLAG, offsetof(struct orch_execute_options, sharing.waits),
      "with --share: wait for trials that others run, and take over what they leave"},
     {"no-progress", 0, NULL, ORCH_OPT_FLAG, offsetof(struct orch_execute_options, no_progress),
-     "a line for each trial instead of a live block"},
+     "print a line for each trial instead of live progress"},
+    {"keep-trials", 0, NULL, ORCH_OPT_FLAG, offsetof(struct orch_execute_options, keep_trials),
+     "keep each trial's folder for debugging, until 'orch gc' (docs/debugging.md)"},
     {0}};
 
 static int run(struct orch_cli *cli, const void *options, GError **error)
@@ -79,15 +81,14 @@ static int plan(struct orch_cli *cli, const void *options, GError **error)
 const struct orch_command ORCH_COMMAND_RUN = {
     .name = "run",
     .group = "Running",
-    .summary = "run what a recipe asks for and the store does not hold yet",
+    .summary = "run the trials of a recipe that the store does not have yet",
     .usage = "RECIPE [PROBLEM|EXPERIMENT...]",
     .min_args = 1,
     .max_args = -1,
     .options = OPTIONS,
     .option_bytes = sizeof(struct orch_execute_options),
-    .about = "Expands the recipe into trials, skips those that the store already holds (by whom "
-             "and why is "
-             "said by 'orch plan'), and runs the rest in processes of their own. Each trial is in "
+    .about = "Expands the recipe into trials, skips those that the store already has ('orch plan' "
+             "says whose and why), and runs the rest in processes of their own. Each trial is in "
              "the store "
              "the moment it ends; running the same command again resumes.\n\n"
              "The first Ctrl-C starts nothing more and lets running trials finish, the second "
@@ -125,9 +126,9 @@ static const struct orch_option PLAN_OPTIONS[] = {
     {"force", 0, NULL, ORCH_OPT_FLAG, offsetof(struct orch_execute_options, force),
      "plan as 'orch run --force' would"},
     {"price", 0, "USD", ORCH_OPT_TEXT, offsetof(struct orch_execute_options, price),
-     "an hour of one device (default: the dated price of this machine's GPU)"},
+     "price of a device hour (default: the dated price of this machine's GPU)"},
     {"learn", 0, "N", ORCH_OPT_TEXT, offsetof(struct orch_execute_options, learn),
-     "show the N trials whose measurement makes the rest best known"},
+     "show the N most informative trials: those that improve the other forecasts most"},
     ORCH_SHARING_OPTIONS(struct orch_execute_options, sharing),
     {"all", 'a', NULL, ORCH_OPT_FLAG, offsetof(struct orch_execute_options, all),
      "show every trial, however many"},
@@ -138,7 +139,7 @@ static const struct orch_option PLAN_OPTIONS[] = {
 const struct orch_command ORCH_COMMAND_PLAN = {
     .name = "plan",
     .group = "Running",
-    .summary = "what would run, and why; changes nothing",
+    .summary = "show what would run, and why; changes nothing",
     .usage = "RECIPE [PROBLEM|EXPERIMENT...]",
     .min_args = 1,
     .max_args = -1,
@@ -151,7 +152,7 @@ const struct orch_command ORCH_COMMAND_PLAN = {
         "rests on "
         "(measured: runs of the same trial; fitted: a law over other trials here; prior: its "
         "declared "
-        "cost). '-': nothing is known.",
+        "cost). A '-' means that there is no basis for an estimate.",
     .examples = "  orch plan recipes/hw4.recipe\n"
                 "  orch plan recipes/hw4.recipe --learn 5        # which five to measure first\n"
                 "  orch plan recipes/hw4.recipe finetune --json",

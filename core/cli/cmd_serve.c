@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A page over the store: becomes the program orch-web (core/serve). */
+/* Serves a web page for the store: executes the program orch-web (core/web/main.c). */
 #include "core/cli/cli.h"
 #include "core/cli/nets.h"
 
@@ -17,11 +17,11 @@ struct serve_options {
 
 static const struct orch_option OPTIONS[] = {
     {"port", 0, "N", ORCH_OPT_TEXT, offsetof(struct serve_options, port),
-     "listen there (default 8899; 0: any that is free)"},
+     "port to listen on (default 8899; 0: any free port)"},
     {"bind", 0, "ADDRESS", ORCH_OPT_TEXT, offsetof(struct serve_options, address),
      "listen at another address than 127.0.0.1, with a token"},
     {"token", 0, NULL, ORCH_OPT_FLAG, offsetof(struct serve_options, token),
-     "ask for a token at 127.0.0.1, too: others have accounts on this machine"},
+     "require a token at 127.0.0.1 too, for machines with other users"},
     {0}};
 
 static int become(const struct orch_cli *cli, const struct serve_options *o, int64_t port,
@@ -46,7 +46,7 @@ static int become(const struct orch_cli *cli, const struct serve_options *o, int
     for (int i = 0; i < cli->arg_count; i++)
         g_ptr_array_add(all, (char *)(uintptr_t)cli->args[i]);
     g_ptr_array_add(all, NULL);
-    g_setenv("ORCH_USER", orch_user_name(), TRUE); /* the page asks nobody */
+    g_setenv("ORCH_USER", orch_user_name(), TRUE); /* the page cannot ask for a user name */
     execv(program, (char **)all->pdata);
     orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot start '%s'", program);
     return -1;
@@ -67,7 +67,7 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
 const struct orch_command ORCH_COMMAND_SERVE = {
     .name = "serve",
     .group = "Looking",
-    .summary = "a page over the store for a browser: runs, curves, what runs now, forecasts",
+    .summary = "serve the store to a browser: runs, curves, progress, forecasts",
     .usage = "[RECIPE...]",
     .max_args = -1,
     .options = OPTIONS,

@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/cli/cli.h"
-#include "core/cli/find.h"
 #include "core/cli/show.h"
 #include "core/cli/signatures.h"
+#include "store/find.h"
 
-#include "core/report/group.h"
+#include "core/stats/group.h"
 #include "lib/base/error.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
 #include "lib/wire/disturbed.h"
 #include "lib/wire/trial.h"
 #include "lib/wire/value.h"
+#include "store/run_json.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { NAME_COLUMNS = 60 }; /* of the widest name that others are aligned with */
+enum { NAME_COLUMNS = 60 }; /* maximum width of the column of names */
 
 struct show_options {
     const char **metrics;
@@ -26,18 +27,18 @@ static const struct orch_option OPTIONS[] = {
     {"metric", 'm', "NAME", ORCH_OPT_LIST, offsetof(struct show_options, metrics),
      "print every point of a metric"},
     {"artifact", 'a', "NAME", ORCH_OPT_TEXT, offsetof(struct show_options, artifact),
-     "print an artifact, to keep: > FILE"},
+     "print an artifact to stdout"},
     {"on", 0, "GPU", ORCH_OPT_TEXT, offsetof(struct show_options, on),
-     "of a running trial: what is left of it would take how long on that GPU?"},
+     "estimate the time left of a running trial on that GPU"},
     {0}};
 
-/* All that the store has of a run, gathered for both forms of output. */
+/* Everything that the store has on a run, for both forms of output. */
 struct shown {
     struct orch_run *run;
     json_t *params, *results, *facts, *machine;
     GPtrArray *inputs, *artifacts, *notes, *summaries, *tags;
     char *name;                 /* or NULL */
-    struct orch_hidden *hidden; /* NULL: it is not */
+    struct orch_hidden *hidden; /* NULL: not hidden */
 };
 
 static bool gather(struct orch_store *store, const char *text, struct shown *out, GError **error)
@@ -78,16 +79,6 @@ static void clear(struct shown *shown)
             g_ptr_array_unref(arrays[i]);
 }
 
-void show_line(const char *name, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    g_autofree char *text = orch_text_line(g_strdup_vprintf(format, args));
-    g_autofree char *head = orch_text_line(g_strdup(name));
-    va_end(args);
-    printf("  %-14s %s\n", head, text);
-}
-
 static char *tags_text(const GPtrArray *tags)
 {
     GString *text = g_string_new(NULL);
@@ -122,7 +113,7 @@ static void print_head(const struct shown *s)
               run->repeat, orch_trial_seed31(run->seed), (guint64)run->seed, run->attempt);
 }
 
-/* Who hid it, and how it comes back. */
+/* Prints who hid the run, and how to restore it. */
 static void print_hidden(const struct shown *s)
 {
     const struct orch_hidden *hidden = s->hidden;
@@ -138,15 +129,6 @@ static void print_hidden(const struct shown *s)
         show_line("", "'orch rm --undo %s' brings it back", orch_cli_short_key(s->run->key));
     else
         show_line("", "%s alone can bring it back", name);
-}
-
-static json_t *hidden_json(const struct orch_hidden *hidden)
-{
-    if (!hidden)
-        return json_null();
-    g_autofree char *when = orch_time_format(hidden->made_ns, true);
-    return json_pack("{s:s? s:s? s:s s:b}", "who", hidden->who, "reason", hidden->why, "when", when,
-                     "public", (int)hidden->is_public);
 }
 
 static void print_signatures(struct orch_cli *cli, struct orch_store *store,
@@ -178,7 +160,7 @@ static void print_source(const struct shown *s)
 
 static void print_machine(const struct shown *s)
 {
-    show_line("where", "%s", s->run->where_key ? s->run->where_key : "-");
+    show_line("device", "%s", s->run->device_key ? s->run->device_key : "-");
     show_line("machine", "%s, %s", orch_json_text(s->machine, "hostname", "?"),
               orch_json_text(s->machine, "os", "?"));
     double load = NAN;
@@ -200,7 +182,7 @@ static void print_machine(const struct shown *s)
         show_line("memory", "%s at most", memory);
 }
 
-/* What the program printed and the record lacks. */
+/* Prints what the program printed but was not recorded. */
 static void print_output(const struct shown *s)
 {
     int64_t unread = orch_json_int(s->facts, "unread_lines", 0);
@@ -212,33 +194,6 @@ static void print_output(const struct shown *s)
         show_line(
             "replaced", "%" G_GINT64_FORMAT " value%s by a later one of the same step, first: %s",
             replaced, replaced == 1 ? "" : "s", orch_json_text(s->facts, "replaced_first", "?"));
-}
-
-/* `round_reals`: what was measured is shown with four digits, what was set as it was set. */
-void show_values(const char *heading, const json_t *object, bool round_reals)
-{
-    if (!json_object_size(object))
-        return;
-    printf("\n%s\n", heading);
-    g_autoptr(GPtrArray) names = g_ptr_array_new();
-    int width = 14;
-    const char *name;
-    json_t *value;
-    json_object_foreach((json_t *)(uintptr_t)object, name, value)
-    {
-        g_ptr_array_add(names, (char *)(uintptr_t)name);
-        width = MIN(MAX(width, orch_text_columns(name)), NAME_COLUMNS);
-    }
-    for (guint i = 0; i < names->len; i++) {
-        value = json_object_get(object, names->pdata[i]);
-        double number;
-        g_autofree char *text =
-            round_reals && json_is_real(value) && orch_json_get_real(value, &number)
-                ? orch_number_format(number)
-                : orch_value_format_json(value);
-        g_autofree char *plain = orch_text_line(g_strdup(names->pdata[i]));
-        printf("  %-*s %s\n", width, plain, orch_text_line(text));
-    }
 }
 
 static void print_metrics(struct orch_cli *cli, const struct shown *s)
@@ -293,7 +248,7 @@ static void print_files(const struct shown *s)
     }
 }
 
-/* A text of several lines, of which none looks as a line of ours. */
+/* Prints a text of several lines, indented so that no line looks like one of orch's. */
 static void print_text(const char *text, const char *between)
 {
     g_autofree char *plain = orch_text_plain(g_strdup(text ? text : ""));
@@ -324,20 +279,6 @@ static bool has_note(const GPtrArray *notes)
     return false;
 }
 
-static json_t *said_json(const struct shown *s)
-{
-    json_t *tags = json_array(), *notes = json_array();
-    for (guint i = 0; i < s->tags->len; i++)
-        json_array_append_new(tags, json_string(s->tags->pdata[i]));
-    for (guint i = 0; i < s->notes->len; i++) {
-        const struct orch_stored_note *note = s->notes->pdata[i];
-        if (strcmp(note->kind, "note") == 0)
-            json_array_append_new(
-                notes, json_pack("{s:s? s:b}", "text", note->text, "public", (int)note->is_public));
-    }
-    return json_pack("{s:s? s:o s:o}", "name", s->name, "tags", tags, "notes", notes);
-}
-
 static void print_notes(const struct shown *s)
 {
     json_t *notes = json_object_get(s->facts, "notes"),
@@ -348,8 +289,7 @@ static void print_notes(const struct shown *s)
         print_note(json_string_value(json_array_get(notes, i)));
     for (guint i = 0; i < s->notes->len; i++) {
         const struct orch_stored_note *note = s->notes->pdata[i];
-        if (strcmp(note->kind, "note") ==
-            0) /* the other kinds are said above, as far as they count */
+        if (strcmp(note->kind, "note") == 0) /* the other kinds are counted above */
             print_note(note->text ? note->text : "");
     }
     for (size_t i = 0; i < json_array_size(left_out); i++)
@@ -361,65 +301,18 @@ static void print_notes(const struct shown *s)
     print_text(tail, "\n  ");
 }
 
-static json_t *as_json(const struct shown *s)
+static json_t *as_json(struct orch_cli *cli, struct orch_store *store, const struct shown *s,
+                       GError **error)
 {
-    const struct orch_run *run = s->run;
-    json_t *metrics = json_array(), *artifacts = json_array(), *inputs = json_array();
-    for (guint i = 0; i < s->summaries->len; i++) {
-        const struct orch_metric_summary *m = s->summaries->pdata[i];
-        json_array_append_new(
-            metrics,
-            json_pack("{s:s s:s? s:s? s:I s:o s:o s:o s:o s:I s:I}", "name", m->name, "unit",
-                      m->unit, "better", m->better, "points", (json_int_t)m->count, "first",
-                      orch_json_real(m->first), "last", orch_json_real(m->last), "min",
-                      orch_json_real(m->min), "max", orch_json_real(m->max), "min_step",
-                      (json_int_t)m->min_step, "max_step", (json_int_t)m->max_step));
-    }
-    for (guint i = 0; i < s->artifacts->len; i++) {
-        const struct orch_stored_artifact *a = s->artifacts->pdata[i];
-        json_array_append_new(artifacts,
-                              json_pack("{s:s s:s s:I s:b}", "name", a->name, "sha256", a->sha256,
-                                        "bytes", (json_int_t)a->bytes, "here", a->here));
-    }
-    for (guint i = 0; i < s->inputs->len; i++) {
-        const struct orch_stored_input *in = s->inputs->pdata[i];
-        json_array_append_new(inputs, json_pack("{s:s s:s? s:s?}", "name", in->name, "run",
-                                                in->from_key, "sha256", in->sha256));
-    }
-    g_autofree char *started = orch_time_format(run->started_ns, true);
-    g_autofree char *ended = orch_time_format(run->ended_ns, true);
-    json_t *json = json_pack(
-        "{s:s s:s? s:s? s:s? s:s s:s s:s s:s? s:i s:i s:s s:s s:s? s:s s:o s:i s:i s:o}", "key",
-        run->key, "recipe", run->recipe, "recipe_key", run->recipe_key, "experiment",
-        run->experiment, "plugin", run->plugin, "plugin_version", run->plugin_version, "state",
-        run->state, "reason", run->reason, "repeat", run->repeat, "attempt", run->attempt,
-        "started", started, "ended", ended, "where", run->where_key, "who", run->who, "wall_s",
-        orch_json_finite(run->wall_ms / 1e3), "exit_code", run->exit_code, "signal", run->signal,
-        "seed", orch_json_u64(run->seed));
-    json_object_set_new(json, "build", run->build ? json_string(run->build) : json_null());
-    json_object_set_new(json, "seed31", json_integer(orch_trial_seed31(run->seed)));
-    json_object_set_new(json, "source",
-                        json_pack("{s:s? s:s? s:s? s:s? s:b}", "tree", run->source_tree, "commit",
-                                  run->source_commit, "branch", run->source_branch, "remote",
-                                  run->source_remote, "dirty", run->source_dirty));
-    g_autoptr(json_t) argv = orch_json_parse(run->argv ? run->argv : "[]",
-                                             run->argv ? strlen(run->argv) : 2, 16 << 20, NULL);
-    json_object_set_new(json, "argv", json_is_array(argv) ? json_incref(argv) : json_null());
-    json_object_set_new(json, "fingerprint", json_string(run->fingerprint));
-    json_object_set_new(json, "digest", run->digest ? json_string(run->digest) : json_null());
-    g_autoptr(json_t) said = said_json(s);
-    json_object_update(json, said);
-    json_object_set_new(json, "removed", json_boolean(run->hidden));
-    json_object_set_new(json, "removal", hidden_json(s->hidden));
-    json_object_set(json, "params", s->params);
-    json_object_set(json, "results", s->results);
+    json_t *json = orch_run_json(store, s->run, error);
+    if (!json)
+        return NULL;
+    json_t *metrics = json_array();
+    for (guint i = 0; i < s->summaries->len; i++)
+        json_array_append_new(metrics, orch_summary_json(s->summaries->pdata[i]));
     json_object_set_new(json, "metrics", metrics);
-    json_object_set_new(json, "artifacts", artifacts);
-    json_object_set_new(json, "inputs", inputs);
-    if (s->facts)
-        json_object_set(json, "facts", s->facts);
-    if (s->machine)
-        json_object_set(json, "machine", s->machine);
+    json_t *signatures = cli_signatures_json(cli, store, s->run->key, NULL);
+    json_object_set_new(json, "signatures", signatures ? signatures : json_null());
     return json;
 }
 
@@ -453,7 +346,7 @@ static int show_series(struct orch_cli *cli, struct orch_store *store, const str
     return ORCH_EXIT_OK;
 }
 
-/* Whole to a file or a pipe; a terminal obeys nothing of it. */
+/* Writes all bytes to a file or a pipe; for a terminal control sequences are neutralised. */
 static void write_artifact(const struct orch_cli *cli, char *bytes, size_t length)
 {
     if (cli->stdout_is_tty)
@@ -462,7 +355,7 @@ static void write_artifact(const struct orch_cli *cli, char *bytes, size_t lengt
         fwrite(bytes, 1, length, stdout);
 }
 
-/* An artifact's bytes, to stdout. */
+/* Writes an artifact's bytes to stdout. */
 static int show_artifact(struct orch_cli *cli, struct orch_store *store, const struct shown *s,
                          const char *name, GError **error)
 {
@@ -498,7 +391,7 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
     struct orch_store *store = orch_cli_store(cli, ORCH_STORE_READ, error);
     if (!store)
         return -1;
-    struct orch_active_row *active = orch_cli_find_active(store, cli->args[0]);
+    struct orch_active_row *active = orch_store_find_active(store, cli->args[0]);
     if (active) {
         int status = show_active(cli, store, active, o->on, error);
         orch_active_row_free(active);
@@ -518,10 +411,11 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
     } else if (o->metrics) {
         status = show_series(cli, store, shown.run, o->metrics, error);
     } else if (cli->json) {
-        json_t *json = as_json(&shown);
-        json_t *signatures = cli_signatures_json(cli, store, shown.run->key, NULL);
-        json_object_set_new(json, "signatures", signatures ? signatures : json_null());
-        orch_cli_print_json(json);
+        json_t *json = as_json(cli, store, &shown, error);
+        if (json)
+            orch_cli_print_json(json);
+        else
+            status = -1;
     } else {
         print_head(&shown);
         print_hidden(&shown);
@@ -542,7 +436,7 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
 const struct orch_command ORCH_COMMAND_SHOW = {
     .name = "show",
     .group = "Looking",
-    .summary = "all of one run: source, machine, parameters, results, metrics, artifacts",
+    .summary = "show a run: source, machine, parameters, results, metrics, artifacts",
     .usage = "RUN",
     .min_args = 1,
     .max_args = 1,

@@ -11,12 +11,12 @@ struct status_options {
 
 static const struct orch_option STATUS_OPTIONS[] = {
     {"offline", 0, NULL, ORCH_OPT_FLAG, offsetof(struct status_options, offline),
-     "by what was fetched last; the remote is not asked"},
+     "compare with what was fetched last; do not contact the remote"},
     {0}};
 
 struct standing {
     struct cli_remote remote;
-    char *problem; /* why the remote could not be asked, or NULL */
+    char *problem; /* why the remote could not be read, or NULL */
     struct orch_exchanged there;
     struct orch_store_info info;
     int64_t exchanged_ns, private_notes;
@@ -113,7 +113,8 @@ static void print(const struct orch_store *store, const struct standing *s)
     print_remote(s);
 }
 
-/* A remote that is missing or cannot be reached is said; the rest stands. */
+/* Reads the remote's state. When it is missing or cannot be reached, that is printed and the rest
+ * of the status stays valid. */
 static void ask_remote(struct orch_cli *cli, struct orch_store *store, bool offline,
                        struct standing *s)
 {
@@ -139,7 +140,7 @@ static int run_status(struct orch_cli *cli, const void *options, GError **error)
     struct orch_workspace *workspace = orch_cli_workspace(cli, NULL, error);
     if (!workspace)
         return -1;
-    /* without a store it can be told what the others have */
+    /* the others' runs can be listed even without a store */
     struct standing s = {.has_store = orch_store_exists(workspace->db_path)};
     struct orch_store *store = s.has_store ? orch_cli_store(cli, ORCH_STORE_READ, error)
                                            : orch_workspace_scratch(workspace, error);
@@ -165,15 +166,15 @@ static int run_status(struct orch_cli *cli, const void *options, GError **error)
 const struct orch_command ORCH_COMMAND_STATUS = {
     .name = "status",
     .group = "Sharing",
-    .summary = "how far this store and the group's remote are apart, in runs",
+    .summary = "show which runs this store or the group's remote lacks",
     .usage = "[REMOTE]",
     .max_args = 1,
     .options = STATUS_OPTIONS,
     .option_bytes = sizeof(struct status_options),
     .about = "Ahead: ended runs, and public notes and removals, that the remote lacks. Behind: "
              "runs there that are not here, by who "
-             "made them. Nothing is changed but what is known of the remote. Exits with 3 when "
-             "the remote cannot be asked; the rest is printed all the same.",
+             "made them. Only the record of the remote's state is updated. Exits with 3 when the "
+             "remote cannot be reached; the rest is printed anyway.",
     .examples = "  orch status\n  orch status --offline",
     .run = run_status,
 };

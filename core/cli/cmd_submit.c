@@ -7,7 +7,7 @@
 #include "lib/base/ident.h"
 #include "lib/base/json.h"
 #include "lib/base/login.h"
-#include "lib/data/zip.h"
+#include "lib/zip/zip_write.h"
 #include "store/exchange/items.h"
 
 #include <string.h>
@@ -23,15 +23,15 @@ struct submit_options {
 
 static const struct orch_option OPTIONS[] = {
     {"netid", 0, "ID", ORCH_OPT_TEXT, offsetof(struct submit_options, netid),
-     "who hands in: stands before every name"},
+     "your ID, which begins every file name"},
     {"out", 0, "DIR", ORCH_OPT_TEXT, offsetof(struct submit_options, out),
-     "where the notebooks lie and the ZIP goes (default: here)"},
+     "folder of the notebooks and the ZIP (default: here)"},
     {"pack", 0, NULL, ORCH_OPT_FLAG, offsetof(struct submit_options, packs),
-     "put a pack into it, as 'orch pack' makes it: evidence that can be checked"},
+     "include a pack ('orch pack'), so that the numbers can be verified"},
     ORCH_VARIANT_OPTIONS(struct submit_options, variant),
     {0}};
 
-/* It becomes part of names of files. */
+/* Checks the NetID, which becomes part of file names. */
 static bool check_netid(const char *netid, GError **error)
 {
     if (!netid || !*netid) {
@@ -49,7 +49,7 @@ static bool check_netid(const char *netid, GError **error)
     return ok;
 }
 
-/* ---- what is said before -----------------------------------------------------------------------
+/* ---- open parts -----------------------------------------------------------------------
  */
 
 static struct orch_table *table_of_missing(const GPtrArray *parts)
@@ -68,6 +68,75 @@ static struct orch_table *table_of_missing(const GPtrArray *parts)
         orch_table_add(table, part->cure ? part->cure : "-", NULL);
     }
     return table;
+}
+
+/* Shortens a reason for the table, since it can name every trial; --json and the report have all
+ * of it. */
+static char *shortened(const char *text)
+{
+    enum { SHOWN = 48 };
+    if (!text || g_utf8_strlen(text, -1) <= SHOWN)
+        return g_strdup(text ? text : "-");
+    g_autofree char *begin = g_utf8_substring(text, 0, SHOWN - 3);
+    return g_strconcat(begin, "...", NULL);
+}
+
+/* Prints each command that completes parts once, with these parts. */
+static void print_cures(const GPtrArray *parts)
+{
+    g_autoptr(GPtrArray) said = g_ptr_array_new();
+    for (guint i = 0; i < parts->len; i++) {
+        const struct orch_points_part *part = parts->pdata[i];
+        if (!orch_points_is_open(part) || !part->cure ||
+            g_ptr_array_find_with_equal_func(said, part->cure, g_str_equal, NULL))
+            continue;
+        printf("%s", said->len ? "" : "get them with:\n");
+        g_ptr_array_add(said, part->cure);
+        g_autoptr(GString) labels = g_string_new(NULL);
+        for (guint j = i; j < parts->len; j++) {
+            const struct orch_points_part *other = parts->pdata[j];
+            if (orch_points_is_open(other) && g_strcmp0(other->cure, part->cure) == 0)
+                g_string_append_printf(labels, "%s%s", labels->len ? ", " : "", other->label);
+        }
+        printf("  %s    # %s\n", part->cure, labels->str);
+    }
+}
+
+/* Prints the open parts, as lines that fit a terminal. */
+static void print_missing(struct orch_cli *cli, const GPtrArray *parts)
+{
+    static const char *const headers[] = {"question", "state", ">points", "missing", NULL};
+    struct orch_table *table = orch_table_new(headers);
+    for (guint i = 0; i < parts->len; i++) {
+        const struct orch_points_part *part = parts->pdata[i];
+        if (!orch_points_is_open(part))
+            continue;
+        g_autofree char *why = shortened(part->why);
+        orch_table_add(table, part->label, NULL);
+        orch_table_add(table, orch_points_state_name(part->state), NULL);
+        orch_table_add_real(table, part->points);
+        orch_table_add(table, why, NULL);
+    }
+    printf("not complete:\n");
+    fflush(stdout);
+    orch_table_print(cli, table, "missing");
+    print_cures(parts);
+    printf("\n");
+}
+
+/* Returns whether every part is done and the student has filled in every cell. */
+static bool is_complete(const GPtrArray *parts, const GPtrArray *notebooks)
+{
+    for (guint i = 0; i < parts->len; i++)
+        if (orch_points_is_open(parts->pdata[i]))
+            return false;
+    for (guint i = 0; i < notebooks->len; i++) {
+        const struct orch_notebook *notebook = notebooks->pdata[i];
+        for (guint j = 0; j < notebook->answers->len; j++)
+            if (((const struct orch_notebook_answer *)notebook->answers->pdata[j])->is_empty)
+                return false;
+    }
+    return true;
 }
 
 static json_t *answers_json(const GPtrArray *notebooks)
@@ -109,7 +178,7 @@ static void say_answers(const GPtrArray *notebooks)
 /* ---- the archive -------------------------------------------------------------------------------
  */
 
-/* The evidence, written beside the notebooks: "abc123_hw4.orch". NULL on error. */
+/* Writes the pack with the evidence next to the notebooks: "abc123_hw4.orch". NULL on error. */
 static char *write_pack(struct orch_cli *cli, const struct submit_options *o,
                         const struct orch_document *document, struct orch_plan *plan,
                         GError **error)
@@ -173,35 +242,33 @@ static void say_zip(const struct submit_options *o, const char *zip, const GPtrA
         printf("  %s\n", strrchr(pack, '/') + 1);
 }
 
-static bool hand_in(struct orch_cli *cli, const struct submit_options *o,
-                    const struct orch_document *document, struct orch_plan *plan, GError **error)
+/* Writes the hand-in. Returns the exit status; -1 with an error. */
+static int hand_in(struct orch_cli *cli, const struct submit_options *o,
+                   const struct orch_document *document, struct orch_plan *plan, GError **error)
 {
     g_autoptr(GPtrArray) programs = orch_cli_report_programs(cli, plan);
     g_autoptr(GPtrArray) notebooks =
         orch_notebooks_write(document, programs, o->out ? o->out : ".", error);
     if (!notebooks)
-        return false;
+        return -1;
     g_autoptr(GPtrArray) parts = orch_points_of(document);
     struct orch_table *missing = table_of_missing(parts);
-    json_t *missing_json = cli->json ? orch_table_to_json(missing) : NULL;
     if (!cli->json) {
-        if (orch_table_rows(missing)) {
-            printf("not complete:\n");
-            fflush(stdout);
-            orch_table_print(cli, missing, "missing");
-        } else {
-            orch_table_free(missing);
-        }
+        if (orch_table_rows(missing))
+            print_missing(cli, parts);
         orch_cli_say_points(document, parts);
         say_answers(notebooks);
         fflush(stdout);
     }
+    json_t *missing_json = cli->json ? orch_table_to_json(missing) : NULL;
+    if (!cli->json)
+        orch_table_free(missing);
     g_autofree char *pack = o->packs ? write_pack(cli, o, document, plan, error) : NULL;
     g_autofree char *zip =
         pack || !o->packs ? zip_notebooks(o, document, notebooks, pack, error) : NULL;
     if (!zip) {
         json_decref(missing_json);
-        return false;
+        return -1;
     }
     if (cli->json)
         orch_cli_print_json(json_pack("{s:s, s:o, s:o, s:o}", "zip", zip, "totals",
@@ -209,13 +276,13 @@ static bool hand_in(struct orch_cli *cli, const struct submit_options *o,
                                       "answers", answers_json(notebooks)));
     else
         say_zip(o, zip, notebooks, pack);
-    return true;
+    return is_complete(parts, notebooks) ? ORCH_EXIT_OK : ORCH_EXIT_INCOMPLETE;
 }
 
 static int run(struct orch_cli *cli, const void *options, GError **error)
 {
     const struct submit_options *o = options;
-    if (o->packs) /* the notebooks say what the pack says */
+    if (o->packs) /* the notebooks must agree with the pack */
         orch_who_ignore_login();
     if (!check_netid(o->netid, error))
         return -1;
@@ -225,17 +292,17 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
     g_autofree char *recipe = orch_cli_recipe_words(cli, &o->variant);
     const struct orch_answer_options how = {.recipe = recipe, .who = orch_user_name()};
     struct orch_document *document = plan ? orch_answer_document(plan, &how, error) : NULL;
-    bool ok = document && hand_in(cli, o, document, plan, error);
+    int status = document ? hand_in(cli, o, document, plan, error) : -1;
     orch_document_free(document);
     orch_plan_free(plan);
     orch_expansion_free(expansion);
-    return ok ? ORCH_EXIT_OK : -1;
+    return status;
 }
 
 const struct orch_command ORCH_COMMAND_SUBMIT = {
     .name = "submit",
     .group = "Looking",
-    .summary = "the hand-in: notebooks of the report, named and zipped",
+    .summary = "write the hand-in: notebooks of the report, named and zipped",
     .usage = "RECIPE",
     .min_args = 1,
     .max_args = 1,
@@ -245,8 +312,8 @@ const struct orch_command ORCH_COMMAND_SUBMIT = {
         "Makes the notebooks of 'orch report RECIPE --ipynb' again from the store, keeps what you "
         "wrote in them, and zips them as ID_NAME_pN.ipynb in ID_NAME.zip. Says first which parts "
         "are not complete or complete at small scale, the points as 'orch report --points' counts "
-        "them, and which of your cells are still empty; it zips all the same. docs/handin.md tells "
-        "the whole way.",
+        "them, and which of your cells are still empty; it zips all the same, and then exits with "
+        "8. docs/handin.md explains every step.",
     .examples = "  orch submit recipes/hw4.recipe --netid abc123\n"
                 "  orch submit recipes/hw4.recipe --netid abc123 --out handin\n"
                 "  orch submit recipes/hw4.recipe --netid abc123 --pack",

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A report's table without a recipe. */
-#include "core/answer/grid.h"
+/* A table of results as in a report, without a recipe. */
 #include "core/cli/cli.h"
+#include "core/report/grid.h"
+#include "core/stats/task.h"
 
 #include "lib/base/error.h"
 #include "lib/base/ident.h"
@@ -9,6 +10,7 @@
 struct table_options {
     const char *rows, *columns, *where, *format;
     const char **values;
+    bool across;
 };
 
 static const struct orch_option OPTIONS[] = {
@@ -21,11 +23,13 @@ static const struct orch_option OPTIONS[] = {
      "be given again)"},
     {"where", 'w', "FILTER", ORCH_OPT_TEXT, offsetof(struct table_options, where),
      "only runs that match (see 'orch ls')"},
+    {"across", 0, NULL, ORCH_OPT_FLAG, offsetof(struct table_options, across),
+     "let runs of different experiments, data sets and numbers of classes share a cell"},
     {"format", 0, "FORMAT", ORCH_OPT_TEXT, offsetof(struct table_options, format),
      "text, tsv, csv, markdown, latex or json"},
     {0}};
 
-/* "lr,mode" as names; empty for NULL. */
+/* Splits "lr,mode" into names; empty for NULL. */
 static GPtrArray *names_of(const char *text)
 {
     GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
@@ -56,7 +60,7 @@ static bool check(const struct table_options *o, GError **error)
     return is_json || orch_format_check(o->format, error);
 }
 
-/* A value or an axis that no run has is a mistake, not an empty table. */
+/* Checks that some run has each value and axis; a misspelt name is an error, not an empty table. */
 static bool has_runs(const struct orch_trials *trials, const char *where, GError **error)
 {
     if (trials->all->len)
@@ -99,6 +103,28 @@ static bool has_cells(const struct orch_grid *grid, const struct orch_trials *tr
     return false;
 }
 
+/* Puts runs of different tasks into separate rows, by adding the names that distinguish tasks in
+ * front of the other axes in `rows`. Returns how many were added. */
+static guint keep_tasks_apart(const struct orch_trials *trials, const GPtrArray *wanted,
+                              GPtrArray *rows, const GPtrArray *columns)
+{
+    g_autoptr(GHashTable) about = g_hash_table_new(NULL, NULL);
+    for (guint i = 0; i < trials->all->len; i++)
+        for (guint j = 0; j < wanted->len; j++)
+            if (orch_trial_has(trials, trials->all->pdata[i],
+                               ((const struct orch_wanted *)wanted->pdata[j])->name))
+                g_hash_table_add(about, trials->all->pdata[i]);
+    g_autoptr(GPtrArray) chosen = g_ptr_array_new();
+    g_ptr_array_extend(chosen, rows, NULL, NULL);
+    g_ptr_array_extend(chosen, (GPtrArray *)(uintptr_t)columns, NULL, NULL);
+    g_ptr_array_add(chosen, NULL);
+    g_autoptr(GPtrArray) names =
+        orch_trials_task_names(trials, about, (const char *const *)chosen->pdata);
+    for (guint i = 0; i < names->len; i++)
+        g_ptr_array_insert(rows, (int)i, g_strdup(names->pdata[i]));
+    return names->len;
+}
+
 static void print(struct orch_cli *cli, const struct table_options *o, const struct orch_grid *grid)
 {
     if (g_strcmp0(o->format, "json") == 0)
@@ -121,12 +147,19 @@ static bool make(struct orch_cli *cli, const struct table_options *o, GError **e
     g_autoptr(GPtrArray) wanted = orch_wanted_parse(values);
     json_decref(values);
     struct orch_grid *grid = NULL;
+    guint apart = 0;
     if (has_runs(trials, o->where, error) && has_axes(trials, rows, "--rows", error) &&
-        has_axes(trials, columns, "--columns", error))
+        has_axes(trials, columns, "--columns", error)) {
+        apart = o->across ? 0 : keep_tasks_apart(trials, wanted, rows, columns);
         grid = orch_grid_new(trials, wanted, rows, columns, error);
+    }
     bool ok = grid && has_cells(grid, trials, error);
     if (ok)
         print(cli, o, grid);
+    if (ok && apart)
+        orch_cli_say(cli, "runs of different tasks (" ORCH_TASK_WORDS
+                          ") have rows of their own: --where chooses one task, --across puts them "
+                          "together");
     orch_grid_free(grid);
     orch_trials_free(trials);
     return ok;
@@ -140,15 +173,18 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
 const struct orch_command ORCH_COMMAND_TABLE = {
     .name = "table",
     .group = "Looking",
-    .summary = "a table of results by parameters, over any runs",
+    .summary = "tabulate results of any runs by their parameters",
     .usage = "",
     .min_args = 0,
     .max_args = 0,
     .options = OPTIONS,
     .option_bytes = sizeof(struct table_options),
-    .about = "Means with their 95 % interval over repeats, computed as the 'table' items of a "
-             "report are. Of several runs of the same trial the newest counts. "
-             "Runs that ended otherwise than ok or diverged are left out.",
+    .about =
+        "Means over repeats with their lowest and highest run, or with a 95 % interval from 5 runs "
+        "on, computed as the 'table' items of a report are. Of several runs of the same trial the "
+        "newest counts. Runs of different "
+        "tasks (" ORCH_TASK_WORDS ") have rows of their own. "
+        "Runs that ended otherwise than ok or diverged are left out.",
     .examples = "  orch table --rows lr --columns mode --value 'max val_accuracy'\n"
                 "  orch table --rows net,batch --value 'mean images_per_s' --value wall_s\n"
                 "  orch table --rows lr --value 'result final_accuracy' --where 'experiment = "

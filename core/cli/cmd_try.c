@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A sweep of any command without a recipe: a recipe is made in memory, with a manifest that has a
- * parameter for each -x and -s, and run like every other. */
+/* Sweeps any command without a recipe file: makes a recipe in memory, with a manifest that has a
+ * parameter for each -x and -s, and runs it like any other. */
 #include "core/cli/cli.h"
 #include "core/cli/execute.h"
 #include "core/cli/limits.h"
@@ -14,9 +14,9 @@
 #include <string.h>
 
 struct try_options {
-    struct orch_execute_options execute; /* first */
+    struct orch_execute_options execute; /* must be the first member */
     const char *name;
-    const char **artifacts;
+    const char **artifacts, **inputs;
     int repeat;
     const char *timeout;
     bool from_env;
@@ -31,17 +31,19 @@ static const struct orch_option OPTIONS[] = {
     {"repeat", 0, "N", ORCH_OPT_INT, offsetof(struct try_options, repeat),
      "run each setting N times; {seed} and {repeat} tell them apart"},
     {"name", 0, "NAME", ORCH_OPT_TEXT, offsetof(struct try_options, name),
-     "call the experiment so (default: the program's name)"},
+     "name of the experiment (default: the program's name)"},
     {"artifact", 0, "NAME=FILE", ORCH_OPT_LIST, offsetof(struct try_options, artifacts),
      "keep a file that the command makes"},
+    {"inputs", 0, "FILE", ORCH_OPT_LIST, offsetof(struct try_options, inputs),
+     "files that results depend on: data, 'models/*.py'"},
     {"env", 0, NULL, ORCH_OPT_FLAG, offsetof(struct try_options, from_env),
      "the program reads its settings from $ORCH_PARAM_name or $ORCH_PARAMS"},
     {"timeout", 0, "DURATION", ORCH_OPT_TEXT, offsetof(struct try_options, timeout),
-     "begin to stop a trial after so long: 90, 30s, 5min (docs/recipes.md)"},
+     "stop a trial after this time: 90, 30s, 5min (docs/recipes.md)"},
     {"jobs", 'j', "N", ORCH_OPT_INT, offsetof(struct try_options, execute.jobs),
      "run N trials at once"},
     {"force", 0, NULL, ORCH_OPT_FLAG, offsetof(struct try_options, execute.force),
-     "make new runs of trials that are done"},
+     "run trials again that are done"},
     {"dry-run", 'n', NULL, ORCH_OPT_FLAG, offsetof(struct try_options, execute.dry_run),
      "show the plan only"},
     {"yes", 'y', NULL, ORCH_OPT_FLAG, offsetof(struct try_options, execute.yes),
@@ -49,10 +51,12 @@ static const struct orch_option OPTIONS[] = {
     {"sign", 0, NULL, ORCH_OPT_FLAG, offsetof(struct try_options, execute.sign),
      "sign your runs with git's key when they have ended (always: git config orch.sign true)"},
     {"no-progress", 0, NULL, ORCH_OPT_FLAG, offsetof(struct try_options, execute.no_progress),
-     "a line for each trial instead of a live block"},
+     "print a line for each trial instead of live progress"},
+    {"keep-trials", 0, NULL, ORCH_OPT_FLAG, offsetof(struct try_options, execute.keep_trials),
+     "keep each trial's folder for debugging, until 'orch gc' (docs/debugging.md)"},
     {0}};
 
-/* JSON is YAML: quoting by jansson is quoting for the recipe. */
+/* Quotes a text for the recipe. JSON is valid YAML, so jansson does the quoting. */
 static void append_quoted(GString *out, const char *text)
 {
     json_t *value = json_string(text);
@@ -72,7 +76,7 @@ static char *command_text(char *const *words)
     return g_string_free(g_string_append_c(out, ']'), FALSE);
 }
 
-/* The program's name as an experiment's: "python3 train_net.py" -> "train_net". */
+/* Derives the experiment's name from the program: "python3 train_net.py" -> "train_net". */
 static char *default_name(struct orch_cli *cli)
 {
     const char *chosen = cli->rest[0];
@@ -126,7 +130,8 @@ static bool manifest_text(const struct try_options *o, const char *name, const c
     return true;
 }
 
-/* Writes the manifest beside the store (by content: the same command is the same plugin). */
+/* Writes the manifest next to the store. Its name depends on its content, so the same command is
+ * the same plugin. */
 static char *write_manifest(struct orch_cli *cli, const char *name, const GString *text,
                             GError **error)
 {
@@ -156,6 +161,11 @@ static struct orch_expansion *expand(struct orch_cli *cli, const struct try_opti
     append_quoted(recipe, manifest);
     g_string_append_printf(recipe, "\n    program: %s\n    repeat: %d\n", command,
                            MAX(1, o->repeat));
+    for (int i = 0; o->inputs && o->inputs[i]; i++) {
+        g_string_append(recipe, i ? ", " : "    inputs: [");
+        append_quoted(recipe, o->inputs[i]);
+        g_string_append(recipe, o->inputs[i + 1] ? "" : "]\n");
+    }
     if (timeout_s > 0) {
         char number[ORCH_REAL_CHARS];
         g_string_append_printf(recipe, "    timeout: %s\n", orch_real_format(timeout_s, number));
@@ -168,7 +178,9 @@ static struct orch_expansion *expand(struct orch_cli *cli, const struct try_opti
     struct orch_expansion *expansion = orch_recipe_expand_text(
         path, recipe->str, recipe->len, orch_cli_plugins(cli), &options, diags);
     orch_cli_warnings(cli, diags);
-    if (!expansion)
+    if (expansion)
+        expansion->is_ad_hoc = true;
+    else
         orch_diags_to_error(diags, error);
     orch_diags_free(diags);
     g_string_free(recipe, TRUE);
@@ -178,7 +190,7 @@ static struct orch_expansion *expand(struct orch_cli *cli, const struct try_opti
 static int run(struct orch_cli *cli, const void *options, GError **error)
 {
     const struct try_options *o = options;
-    if (!cli->rest || !cli->rest[0]) {
+    if (!cli->rest || !cli->rest[0] || !*cli->rest[0]) {
         orch_error_set(error, ORCH_ERROR_USAGE,
                        "orch try -x lr=0.1,0.01 -- python3 train.py --lr {lr}",
                        "no command: put it behind '--'");

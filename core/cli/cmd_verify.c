@@ -4,8 +4,8 @@
 #include "core/pack/rerun.h"
 #include "core/pack/verify.h"
 
-#include "core/cli/forecast.h"
 #include "core/cli/nets.h"
+#include "core/forecast/trial_forecasts.h"
 #include "lib/base/error.h"
 
 #include "lib/base/file.h"
@@ -30,42 +30,32 @@ static const struct orch_option OPTIONS[] = {
     {"rerun", 0, "N", ORCH_OPT_TEXT, offsetof(struct verify_options, rerun),
      "run N trials again, chosen by chance, and compare what they give"},
     {"seed", 0, "K", ORCH_OPT_TEXT, offsetof(struct verify_options, seed),
-     "with --rerun: another choice (default: 1)"},
+     "with --rerun: seed of the random choice (default: 1)"},
     {"trust", 0, NULL, ORCH_OPT_FLAG, offsetof(struct verify_options, trusts),
      "with --rerun: programs that come with the pack may run here, as you"},
     {"quick", 0, NULL, ORCH_OPT_FLAG, offsetof(struct verify_options, is_quick),
-     "leave out the items that fit models; a folder is verified so"},
+     "leave out report items that fit models (the default for a folder)"},
     {"full", 0, NULL, ORCH_OPT_FLAG, offsetof(struct verify_options, is_full),
-     "of a folder: check the items that fit models too"},
+     "with a folder: include report items that fit models"},
     {"jobs", 'j', "N", ORCH_OPT_INT, offsetof(struct verify_options, jobs),
-     "of a folder: so many at once (default: one a processor)"},
+     "with a folder: packs verified at once (default: one per processor)"},
     {"facts", 0, NULL, ORCH_OPT_FLAG, offsetof(struct verify_options, facts),
-     "with --json: what each run measured too"},
+     "with --json: include what each run measured"},
     {0}};
 
-/* Forecasts for this machine, of the plan that is run again. */
-struct forecasting {
-    struct orch_cli *cli;
-    struct orch_forecasts *forecasts;
-    struct orch_workspace *kept;
-};
-
+/* Makes forecasts for this machine, for the plan that is rerun. */
 static struct orch_forecaster begin_forecasts(void *ctx, struct orch_plan *plan)
 {
-    struct forecasting *f = ctx;
-    f->kept = f->cli->workspace; /* forecasts are of the machine of the command's workspace */
-    f->cli->workspace = plan->workspace;
-    f->forecasts = orch_forecasts_new(f->cli, plan);
-    return orch_forecasts_forecaster(f->forecasts);
+    struct orch_forecasts **forecasts = ctx;
+    *forecasts = orch_forecasts_new(plan);
+    return orch_forecasts_forecaster(*forecasts);
 }
 
 static void end_forecasts(void *ctx)
 {
-    struct forecasting *f = ctx;
-    if (!f->forecasts)
-        return;
-    orch_forecasts_free(f->forecasts);
-    f->cli->workspace = f->kept;
+    struct orch_forecasts **forecasts = ctx;
+    orch_forecasts_free(*forecasts);
+    *forecasts = NULL;
 }
 
 static json_t *rerun(struct orch_cli *cli, const struct orch_pack *pack,
@@ -77,14 +67,14 @@ static json_t *rerun(struct orch_cli *cli, const struct orch_pack *pack,
         !orch_cli_count(o->seed, "--seed", G_MAXINT, &seed, error))
         return NULL;
     g_autofree char *argv = orch_cli_argv_json(cli, NULL);
-    struct forecasting forecasting = {.cli = cli};
+    struct orch_forecasts *forecasts = NULL;
     const struct orch_rerun_options options = {.count = (unsigned)count,
                                                .seed = (unsigned)seed,
                                                .trusts = o->trusts,
                                                .argv_json = argv,
                                                .forecaster = begin_forecasts,
                                                .done = end_forecasts,
-                                               .ctx = &forecasting};
+                                               .ctx = &forecasts};
     return orch_pack_rerun(pack, verified, orch_cli_plugins(cli), &options, error);
 }
 
@@ -99,7 +89,7 @@ static bool is_good(const json_t *outcome)
     return good;
 }
 
-/* The outcome of one pack; NULL with an error. */
+/* Verifies one pack. NULL with an error. */
 static json_t *verify(struct orch_cli *cli, struct orch_pack *pack, const struct verify_options *o,
                       GError **error)
 {
@@ -124,9 +114,9 @@ static json_t *verify(struct orch_cli *cli, struct orch_pack *pack, const struct
     return outcome;
 }
 
-/* What a hand-in's ZIP holds: its pack, and what beside it is not checked. */
+/* The content of a hand-in's ZIP file: its pack, and the files that are not verified. */
 struct handed_in {
-    char *folder, *path; /* of the pack that was taken out; NULL: it is no ZIP */
+    char *folder, *path; /* of the extracted pack; NULL: not a ZIP file */
     char *name;
     GPtrArray *others;
 };
@@ -169,7 +159,7 @@ static void clear_handin(struct handed_in *handin)
         g_ptr_array_unref(handin->others);
 }
 
-/* Adds {"archive": {"pack", "not_checked"}} to the outcome, and says it. */
+/* Adds {"archive": {"pack", "not_checked"}} to the outcome, and prints it. */
 static void add_handin(struct orch_cli *cli, const struct handed_in *handin, json_t *outcome)
 {
     json_t *others = json_array();
@@ -233,7 +223,7 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
 const struct orch_command ORCH_COMMAND_VERIFY = {
     .name = "verify",
     .group = "Sharing",
-    .summary = "checks a pack, or a folder of hand-ins: does every number come from its rows?",
+    .summary = "verify that each number of a pack or hand-in follows from its runs",
     .usage = "FILE|DIR",
     .min_args = 1,
     .max_args = 1,
@@ -243,7 +233,8 @@ const struct orch_command ORCH_COMMAND_VERIFY = {
         "FILE is a pack of 'orch pack', or the ZIP of 'orch submit --pack'. Unpacks it into a "
         "scratch folder, computes the digests of all runs, "
         "files and trees again, makes the report again from the runs, and compares every number. "
-        "What cannot be checked here is said and never counts as good. Nothing of the pack is run "
+        "What cannot be checked here is listed and never counts as verified. Nothing of the pack "
+        "is run "
         "unless --rerun asks for it, and a program of the pack only with --trust. Of a folder "
         "every pack is verified, and all are compared: runs that stand under two names are listed, "
         "with what exactly is equal. Exit status 7: something differs; 3: it is no pack.",

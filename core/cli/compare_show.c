@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/cli/compare_show.h"
 
-#include "core/report/numbers.h"
-#include "core/report/shared_base.h"
+#include "core/stats/numbers.h"
+#include "core/stats/shared_base.h"
+#include "core/stats/task.h"
 #include "lib/base/json.h"
-
-#include <math.h>
 
 #include <math.h>
 
@@ -23,11 +22,12 @@ static void add_spread(struct orch_table *table, const struct compare_row *row,
     orch_table_add(table, text, NULL);
 }
 
-/* "1.032" and "1.018 to 1.046", or the difference where there is no ratio. */
+/* Adds "1.032" and "1.018 to 1.046", or the difference when there is no ratio. */
 static void add_change(struct orch_table *table, const struct orch_contrast *c)
 {
     double shift = c->is_ratio ? 1 : 0;
-    g_autofree char *number = orch_number_format(c->change + shift);
+    g_autofree char *number =
+        orch_within_format(c->change + shift, c->low + shift, c->high + shift);
     g_autofree char *text = c->is_ratio
                                 ? g_strdup(number)
                                 : g_strdup_printf("B - A = %s", isnan(c->change) ? "-" : number);
@@ -43,17 +43,28 @@ static char *count_text(const struct compare_row *row)
     return g_strdup_printf("%u, %u", row->match->a->len, row->match->b->len);
 }
 
+static bool has_tasks(const struct comparison *c)
+{
+    for (guint i = 0; i < c->rows->len; i++)
+        if (((const struct compare_row *)c->rows->pdata[i])->task)
+            return true;
+    return false;
+}
+
 static void print_table(struct orch_cli *cli, const struct comparison *c)
 {
-    static const char *const headers[] = {"metric", ">A", ">B",   ">n",      ">B / A",
-                                          ">95 %",  ">p", "test", "verdict", NULL};
-    struct orch_table *table = orch_table_new(headers);
+    static const char *const headers[] = {"task",  "metric", ">A",   ">B",      ">n", ">B / A",
+                                          ">95 %", ">p",     "test", "verdict", NULL};
+    bool by_task = has_tasks(c);
+    struct orch_table *table = orch_table_new(by_task ? headers : headers + 1);
     for (guint i = 0; i < c->rows->len; i++) {
         const struct compare_row *row = c->rows->pdata[i];
         const struct orch_match *m = row->match;
         g_autofree char *name =
             m->unit ? g_strdup_printf("%s (%s)", row->name, m->unit) : g_strdup(row->name);
         g_autofree char *count = count_text(row);
+        if (by_task)
+            orch_table_add(table, row->task ? row->task : "-", NULL);
         orch_table_add(table, name, NULL);
         add_spread(table, row, m->a);
         add_spread(table, row, m->b);
@@ -95,10 +106,10 @@ static json_t *row_json(const struct comparison *c, const struct compare_row *ro
     const struct orch_contrast *k = &row->contrast;
     struct orch_spread a = spread_of(row, m->a), b = spread_of(row, m->b);
     json_t *json =
-        json_pack("{s:s s:s? s:s s:o s:o s:s? s:i s:i s:s s:s}", "metric", row->name, "unit",
-                  m->unit, "better", m->better, "a", stat_json(&a), "b", stat_json(&b), "pairs_of",
-                  pairing[m->how], "alone", (int)m->alone, "averaged", (int)m->averaged, "where_a",
-                  m->where_a, "where_b", m->where_b);
+        json_pack("{s:s s:s? s:s? s:s s:o s:o s:s? s:i s:i s:s s:s}", "metric", row->name, "task",
+                  row->task, "unit", m->unit, "better", m->better, "a", stat_json(&a), "b",
+                  stat_json(&b), "pairs_of", pairing[m->how], "alone", (int)m->alone, "averaged",
+                  (int)m->averaged, "where_a", m->where_a, "where_b", m->where_b);
     if (row->is_refused) {
         json_object_set_new(json, "verdict", json_string("other machine"));
         return json;
@@ -117,13 +128,14 @@ static json_t *row_json(const struct comparison *c, const struct compare_row *ro
     return json;
 }
 
-/* Do the repeats of a side share a trained model? The caller frees. */
-static char *shared_base(struct orch_cli *cli, const struct compare_side *side)
+/* Returns a sentence when the repeats of a side start from the same trained model. The caller
+ * frees. */
+static char *shared_base(struct orch_cli *cli, const struct orch_compare_side *side)
 {
     return orch_shared_base_text(cli->workspace ? cli->workspace->store : NULL, side->runs);
 }
 
-static json_t *side_json(struct orch_cli *cli, const struct compare_side *side)
+static json_t *side_json(struct orch_cli *cli, const struct orch_compare_side *side)
 {
     g_autofree char *shared = shared_base(cli, side);
     json_t *keys = json_array();
@@ -149,19 +161,24 @@ static void print_json(struct orch_cli *cli, const struct comparison *c)
                   "disturbed_counted", (int)c->disturbed_kept));
 }
 
-/* What stands below the table: who was compared, and how. */
+/* Prints below the table which runs were compared and how. */
 static void say_how(struct orch_cli *cli, const struct comparison *c)
 {
     for (int i = 0; i < 2; i++)
         orch_cli_say(cli, "%c: %s (%s, %u run%s)", 'A' + i, c->sides[i].name, c->sides[i].what,
                      c->sides[i].runs->len, c->sides[i].runs->len == 1 ? "" : "s");
     bool pairs[2] = {false, false}, any_time = false;
-    unsigned alone = 0, averaged = 0;
+    unsigned alone = 0, alone_of_task = 0, averaged = 0;
     for (guint i = 0; i < c->rows->len; i++) {
         const struct compare_row *row = c->rows->pdata[i];
+        const struct compare_row *before = i ? c->rows->pdata[i - 1] : row;
         if (row->match->how != ORCH_MATCH_NONE)
             pairs[row->match->how] = true;
-        alone = MAX(alone, row->match->alone);
+        if (g_strcmp0(row->task, before->task) != 0) {
+            alone += alone_of_task;
+            alone_of_task = 0;
+        }
+        alone_of_task = MAX(alone_of_task, row->match->alone);
         any_time = any_time || row->match->is_timing;
         averaged = MAX(averaged, row->match->averaged);
         if (row->is_refused)
@@ -170,6 +187,14 @@ static void say_how(struct orch_cli *cli, const struct comparison *c)
                           "it all the same",
                           row->match->where_a, row->match->where_b, row->name);
     }
+    alone += alone_of_task;
+    if (has_tasks(c))
+        orch_cli_say(cli, "tasks (" ORCH_TASK_WORDS ") are compared one by one: --where chooses "
+                          "one, --across puts them together");
+    for (int i = 0; i < 2; i++)
+        if (c->other_tasks[i])
+            orch_cli_say(cli, "%u run%s of %c left out: %c has none of the same task",
+                         c->other_tasks[i], c->other_tasks[i] == 1 ? "" : "s", 'A' + i, 'B' - i);
     if (pairs[ORCH_MATCH_TRIALS])
         orch_cli_say(cli, "pairs: the same trial (experiment, parameters, seed) on both sides");
     if (pairs[ORCH_MATCH_REPEATS])

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The question goes to stderr, like all talk; only a plain yes is one. */
+/* Asks on stderr, like all messages. Only an explicit yes is accepted. */
 static bool ask(const char *path, const char *sha256)
 {
     g_autofree char *shown = orch_text_plain(g_strdup(path));

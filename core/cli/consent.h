@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Asking the user about a compiled plugin from elsewhere. */
+/* Asks the user whether to load compiled plugins that are not trusted. */
 #ifndef ORCH_CLI_CONSENT_H
 #define ORCH_CLI_CONSENT_H
 
 #include "core/cli/cli.h"
 
-/** From now on this command may load compiled plugins that the user has not trusted yet, after a
- * question on a terminal, or without one when `trust` (--trust) is set. What is allowed is put on
- * the list of trusted plugins, and an experiment whose plugin is not allowed is an error. */
+/** Allows this command to load compiled plugins that the user has not trusted yet, after a question
+ * on a terminal, or without a question when `trust` (--trust) is set. Allowed plugins are added to
+ * the list of trusted plugins. An experiment whose plugin is not allowed is an error. */
 void orch_cli_ask_for_trust(struct orch_cli *cli, bool trust);
 
 #define ORCH_TRUST_OPTION(type, member)                                                            \

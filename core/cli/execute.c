@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/cli/execute.h"
 
-#include "core/cli/allowance.h"
-#include "core/cli/forecast.h"
+#include "core/cli/allowance_show.h"
 #include "core/cli/forecast_show.h"
-#include "core/cli/learn_plan.h"
+#include "core/cli/learn_show.h"
 #include "core/cli/limits.h"
 #include "core/cli/progress.h"
 #include "core/cli/signatures.h"
 #include "core/cli/stopped.h"
+#include "core/forecast/trial_forecasts.h"
+#include "core/run/command_check.h"
 #include "core/run/plan.h"
 #include "core/run/schedule.h"
 #include "lib/base/error.h"
@@ -19,12 +20,12 @@
 #include <string.h>
 #include <unistd.h>
 
-/* More trials than this are not started without --yes. */
+/* With more trials, --yes is required. */
 #define TRIALS_WITHOUT_ASKING 500
-/* Rows of a plan that are shown before the rest is counted. */
+/* Rows of a plan that are shown; the rest is only counted. */
 #define PLAN_ROWS 60
 
-/* ---- what to run with -------------------------------------------------------------------------
+/* ---- resources --------------------------------------------------------------------------------
  */
 
 static bool parse_gpus(struct orch_cli *cli, const char *text, GArray *out, GError **error)
@@ -45,26 +46,17 @@ static bool parse_gpus(struct orch_cli *cli, const char *text, GArray *out, GErr
     return true;
 }
 
-static unsigned default_jobs(struct orch_cli *cli, const struct orch_expansion *expansion,
-                             unsigned allowed_gpus)
-{
-    unsigned gpus = allowed_gpus ? allowed_gpus : orch_workspace_machine(cli->workspace)->gpus->len;
-    unsigned most = 0;
-    for (guint i = 0; i < expansion->experiments->len; i++)
-        most = MAX(most, orch_experiment_gpus(expansion->experiments->pdata[i]));
-    return most ? MAX(1u, gpus / most) : 1;
-}
-
 struct orch_plan *orch_execute_make_plan(struct orch_cli *cli,
                                          const struct orch_expansion *expansion,
                                          const struct orch_execute_options *options,
                                          unsigned gpu_count, GError **error)
 {
-    unsigned slots =
-        options->jobs > 0 ? (unsigned)options->jobs : default_jobs(cli, expansion, gpu_count);
+    unsigned slots = options->jobs > 0
+                         ? (unsigned)options->jobs
+                         : orch_plan_default_slots(cli->workspace, expansion, gpu_count);
     struct orch_diags *diags = orch_diags_new();
     struct orch_plan_options plan_options = {slots, options->force, options->any_slots,
-                                             options->reads_only};
+                                             options->reads_only, options->keep_trials};
     struct orch_plan *plan = orch_plan_new(cli->workspace, orch_cli_plugins(cli), expansion,
                                            &plan_options, diags, error);
     orch_cli_warnings(cli, diags);
@@ -82,13 +74,16 @@ static bool is_left_to_run(enum orch_plan_state state)
     return state == ORCH_PLAN_MISSING || state == ORCH_PLAN_STALE || state == ORCH_PLAN_WAITING;
 }
 
-/* The forecast of what will run; NULL: it will not, or nothing is known. */
+/* Returns the forecast of a trial that will run; NULL when it will not run or nothing is known. */
 static const struct orch_forecast *ask(const struct orch_forecaster *forecaster,
                                        const struct orch_plan_item *item, struct orch_forecast *out)
 {
     bool asked = is_left_to_run(item->state) || item->state == ORCH_PLAN_HELD;
     return asked && forecaster->forecast(forecaster->ctx, item, out) ? out : NULL;
 }
+
+/* The words for enum orch_recipe_reuse in recipes, in its order. */
+static const char *const REUSE_WORDS[] = {"device", "any", "never"};
 
 static void add_plan_row(struct orch_table *table, const struct orch_plan_item *item,
                          const struct orch_forecaster *forecaster)
@@ -101,34 +96,31 @@ static void add_plan_row(struct orch_table *table, const struct orch_plan_item *
     orch_table_add(table, state, NULL);
     orch_table_add(table, item->reason, NULL);
     orch_table_add(table, item->run_key ? orch_cli_short_key(item->run_key) : "-",
-                   item->run_key ? json_string(item->run_key) : json_null());
-    static const char *const reuse[] = {"where", "any", "never"};
-    orch_table_add(table, reuse[experiment->reuse], NULL);
+                   orch_json_text_or_null(item->run_key));
+    orch_table_add(table, REUSE_WORDS[experiment->reuse], NULL);
     forecast_add_cell(table, ask(forecaster, item, &forecast), orch_plan_item_devices(item));
 }
 
-/* A secret is shown to nobody. */
+/* Returns the parameters, with "(secret)" in place of secret values. */
 static json_t *shown_params(const struct orch_cell *cell)
 {
     json_t *params = json_copy(cell->params);
     const struct orch_manifest *manifest = cell->experiment->manifest;
     for (guint i = 0; i < manifest->params->len; i++) {
         const struct orch_param_spec *spec = manifest->params->pdata[i];
-        if ((spec->type & ~(uint32_t)ORCH_LIST) == ORCH_SECRET &&
-            json_object_get(params, spec->name))
+        if (orch_param_is_secret(spec) && json_object_get(params, spec->name))
             json_object_set_new(params, spec->name, json_string("(secret)"));
     }
     return params;
 }
 
 static json_t *plan_as_json(const struct orch_plan *plan, const struct orch_forecaster *forecaster,
-                            const struct device_price *price)
+                            const struct orch_rate *price)
 {
     json_t *rows = json_array();
     struct orch_forecast forecast;
-    static const char *const reuse[] = {"where", "any", "never"};
     for (unsigned i = 0; i < plan->count; i++) {
-        const struct orch_plan_item *item = &plan->items[i];
+        const struct orch_plan_item *item = &plan->items[plan->order[i]];
         const struct orch_experiment *experiment = item->cell->experiment;
         if (item->state == ORCH_PLAN_UNUSED)
             continue;
@@ -139,8 +131,8 @@ static json_t *plan_as_json(const struct orch_plan *plan, const struct orch_fore
                       "experiment", experiment->name, "params", shown_params(item->cell), "repeat",
                       item->cell->repeat, "state", orch_plan_state_name(item->state), "reason",
                       item->reason ? item->reason : "", "run", item->run_key, "fingerprint",
-                      item->fingerprint[0] ? item->fingerprint : NULL, "where", item->where_key,
-                      "reuse", reuse[experiment->reuse], "reuse_why",
+                      item->fingerprint[0] ? item->fingerprint : NULL, "device_key",
+                      item->device_key, "reuse", REUSE_WORDS[experiment->reuse], "reuse_why",
                       experiment->reuse_why ? experiment->reuse_why : "", "plugin",
                       experiment->manifest->name, "forecast",
                       forecast_json(ask(forecaster, item, &forecast), orch_plan_item_devices(item),
@@ -149,8 +141,8 @@ static json_t *plan_as_json(const struct orch_plan *plan, const struct orch_fore
     return rows;
 }
 
-/* What is left out, by the profile or because a plugin is not trusted, as {experiment: reason}.
- * With targets, the recipe's reader warns of those among them. */
+/* Returns what is left out, by the profile or because a plugin is not trusted, as {experiment:
+ * reason}. When there are targets, the recipe's reader warns of those among them. */
 static json_t *left_out(struct orch_cli *cli, const struct orch_expansion *expansion)
 {
     json_t *reasons = json_object();
@@ -205,11 +197,12 @@ static void print_plan_table(struct orch_cli *cli, const struct orch_plan *plan,
     struct orch_table *table = orch_table_new(headers);
     unsigned shown = 0, total = 0;
     for (unsigned i = 0; i < plan->count; i++) {
-        if (plan->items[i].state == ORCH_PLAN_UNUSED)
+        const struct orch_plan_item *item = &plan->items[plan->order[i]];
+        if (item->state == ORCH_PLAN_UNUSED)
             continue;
         total++;
         if (shown < PLAN_ROWS || all || !cli->stdout_is_tty) {
-            add_plan_row(table, &plan->items[i], forecaster);
+            add_plan_row(table, item, forecaster);
             shown++;
         }
     }
@@ -221,7 +214,7 @@ static void print_plan_table(struct orch_cli *cli, const struct orch_plan *plan,
 }
 
 static void print_plan(struct orch_cli *cli, const struct orch_plan *plan, bool all,
-                       const struct orch_forecaster *forecaster, const struct device_price *price,
+                       const struct orch_forecaster *forecaster, const struct orch_rate *price,
                        unsigned left)
 {
     const struct orch_expansion *expansion = plan->expansion;
@@ -229,6 +222,10 @@ static void print_plan(struct orch_cli *cli, const struct orch_plan *plan, bool 
     orch_forecast_total(plan, forecaster, &total);
     if (!cli->json) {
         print_plan_table(cli, plan, all, forecaster);
+        if (!total.known && total.unknown)
+            orch_cli_say(cli,
+                         "forecast: none: nothing like these trials has been measured here. The "
+                         "first runs give a basis; 'orch pull' brings those of a group");
         forecast_say_total(cli, plan, &total, price);
         return;
     }
@@ -239,11 +236,12 @@ static void print_plan(struct orch_cli *cli, const struct orch_plan *plan, bool 
                                   forecast_total_json(plan, &total, price)));
 }
 
-/* The recipe's allowance beside the plan's forecast; `limits` NULL: it is only looked at. */
+/* Compares the recipe's allowance with the plan's forecast. With `limits` NULL nothing is limited.
+ */
 static bool hold_to_allowance(struct orch_cli *cli, const struct orch_plan *plan,
                               const struct orch_execute_options *options,
                               const struct orch_forecaster *forecaster,
-                              const struct device_price *price, struct orch_limits *limits,
+                              const struct orch_rate *price, struct orch_limits *limits,
                               GError **error)
 {
     struct orch_forecast_total total;
@@ -259,21 +257,22 @@ int orch_execute_plan(struct orch_cli *cli, const struct orch_expansion *expansi
         !orch_workspace_store(cli->workspace, ORCH_STORE_READ, error))
         return -1;
     struct orch_plan *plan = orch_execute_make_plan(cli, expansion, options, 0, error);
-    struct device_price price = {0};
+    struct orch_rate price = {0};
     struct orch_limits limits;
-    if (!plan || !device_price_find(cli, plan, options->price, &price, error) ||
+    if (!plan || !orch_command_check_plan(plan, error) ||
+        !plan_price_find(plan, options->price, &price, error) ||
         !cli_limits_read(options->budget, options->deadline, &price, orch_now_ns(), &limits,
                          error)) {
-        device_price_release(&price);
+        orch_rate_release(&price);
         orch_plan_free(plan);
         return -1;
     }
     if (!sharing_mark(cli, &options->sharing, plan, error)) {
-        device_price_release(&price);
+        orch_rate_release(&price);
         orch_plan_free(plan);
         return -1;
     }
-    struct orch_forecasts *forecasts = orch_forecasts_new(cli, plan);
+    struct orch_forecasts *forecasts = orch_forecasts_new(plan);
     struct orch_forecaster forecaster = orch_forecasts_forecaster(forecasts);
     unsigned left = 0;
     for (unsigned i = 0; i < plan->count; i++)
@@ -288,7 +287,7 @@ int orch_execute_plan(struct orch_cli *cli, const struct orch_expansion *expansi
         ok = hold_to_allowance(cli, plan, options, &forecaster, &price, NULL, error);
     }
     orch_forecasts_free(forecasts);
-    device_price_release(&price);
+    orch_rate_release(&price);
     orch_plan_free(plan);
     if (!ok)
         return -1;
@@ -302,6 +301,8 @@ static bool may_start(struct orch_cli *cli, const struct orch_expansion *expansi
                       const struct orch_execute_options *options, const struct orch_plan *plan,
                       GError **error)
 {
+    if (!orch_command_check_plan(plan, error))
+        return false;
     const struct orch_source *source = orch_workspace_source(cli->workspace, error);
     if (!source)
         return false;
@@ -340,7 +341,7 @@ static int status_of(const struct orch_totals *totals, const struct orch_execute
                                                                          : ORCH_EXIT_OK;
 }
 
-/* Says why nothing runs: one line for each experiment. */
+/* Explains why nothing runs, one line for each experiment. */
 static void say_why_nothing_runs(struct orch_cli *cli, const struct orch_plan *plan)
 {
     for (guint i = 0; i < plan->expansion->experiments->len; i++) {
@@ -366,15 +367,15 @@ static void say_why_nothing_runs(struct orch_cli *cli, const struct orch_plan *p
     }
 }
 
-/* All that a run is given beside its plan. */
+/* The inputs of a run besides its plan. */
 struct task {
     const struct orch_execute_options *options;
     const GArray *gpus;
     struct orch_forecasts *forecasts;
     struct orch_forecaster forecaster;
-    struct device_price price;
+    struct orch_rate price;
     struct orch_limits limits;
-    struct sharing *sharing; /* NULL: the run is not shared */
+    struct sharing *sharing; /* NULL: not shared */
 };
 
 static json_t *limits_json(const struct task *task, const struct orch_totals *totals)
@@ -399,7 +400,7 @@ static void print_totals_json(const struct orch_plan *plan, const struct task *t
     json_t *object = json_pack(
         "{s:s s:s? s:i s:i s:o s:i s:i s:i s:i s:b s:o s:o s:o s:o}", "recipe",
         plan->expansion->name, "profile", plan->expansion->profile, "planned", (int)totals->planned,
-        "done_before", (int)totals->spared, "ended", ended, "retried", (int)totals->retried,
+        "done_before", (int)totals->reused, "ended", ended, "retried", (int)totals->retried,
         "skipped", (int)totals->skipped, "not_run", (int)totals->not_run, "held", (int)totals->held,
         "interrupted", totals->interrupted || totals->terminated, "seconds",
         orch_json_finite(seconds), "forecasts", grades, "limits", limits_json(task, totals),
@@ -408,12 +409,40 @@ static void print_totals_json(const struct orch_plan *plan, const struct task *t
     orch_cli_print_json(object);
 }
 
-/* What will come, before it begins. */
+/* Explains why trials with earlier runs run again: the first reasons, each with its number of
+ * trials. */
+static void say_what_changed(struct orch_cli *cli, const struct orch_plan *plan)
+{
+    enum { REASONS_SHOWN = 3 };
+    g_autoptr(GHashTable) counts = g_hash_table_new(g_str_hash, g_str_equal);
+    for (unsigned i = 0; i < plan->count; i++)
+        if (plan->items[i].state == ORCH_PLAN_STALE) {
+            guint count = GPOINTER_TO_UINT(g_hash_table_lookup(counts, plan->items[i].reason));
+            g_hash_table_insert(counts, plan->items[i].reason, GUINT_TO_POINTER(count + 1));
+        }
+    unsigned shown = 0, reasons = g_hash_table_size(counts);
+    for (unsigned i = 0; i < plan->count && shown < REASONS_SHOWN; i++) {
+        const struct orch_plan_item *item = &plan->items[plan->order[i]];
+        guint count = item->state == ORCH_PLAN_STALE
+                          ? GPOINTER_TO_UINT(g_hash_table_lookup(counts, item->reason))
+                          : 0;
+        if (!count)
+            continue;
+        orch_cli_say(cli, "  stale: %s (%u trial%s)", item->reason, count, count == 1 ? "" : "s");
+        g_hash_table_insert(counts, item->reason, NULL);
+        shown++;
+    }
+    if (reasons > shown)
+        orch_cli_say(cli, "  stale for %u more reasons: 'orch plan' lists them", reasons - shown);
+}
+
+/* Prints counts, changes, forecast and limits before the run begins. */
 static void say_outlook(struct orch_cli *cli, const struct orch_plan *plan, const struct task *task)
 {
     struct orch_forecast_total total;
     orch_forecast_total(plan, &task->forecaster, &total);
     print_plan_counts(cli, plan);
+    say_what_changed(cli, plan);
     forecast_say_total(cli, plan, &total, &task->price);
     g_autofree char *limits = cli_limits_text(&task->limits, &task->price);
     if (limits)
@@ -465,12 +494,12 @@ static int run_plan(struct orch_cli *cli, struct orch_plan *plan, const struct t
     bool ok = orch_run_plan(plan, &run_options, &listener, &totals, error);
     double seconds = (double)(orch_mono_ns() - begin) / 1e9;
     if (!left && ok) {
-        orch_cli_say(cli, "nothing to run: %u of %u trials are done", totals.spared,
+        orch_cli_say(cli, "nothing to run: %u of %u trials are done", totals.reused,
                      totals.planned);
         say_why_nothing_runs(cli, plan);
         say_what_is_left_out(cli, plan->expansion);
     }
-    g_autoptr(json_t) grades = forecast_grades_json(orch_progress_grades(progress));
+    g_autoptr(json_t) grades = orch_progress_grades_json(progress);
     g_autoptr(json_t) notices = json_object();
     run_notices_to_json(orch_progress_notices(progress), notices);
     orch_progress_end(progress, &totals, seconds);
@@ -489,7 +518,7 @@ static int run_plan(struct orch_cli *cli, struct orch_plan *plan, const struct t
     return status_of(&totals, options);
 }
 
-/* With --learn only the trials that it chooses stay in the plan. */
+/* With --learn, keeps only the trials that it selects. */
 static bool keep_to_learn(struct orch_plan *plan, struct orch_forecasts *forecasts,
                           const char *learn, GError **error)
 {
@@ -497,21 +526,21 @@ static bool keep_to_learn(struct orch_plan *plan, struct orch_forecasts *forecas
         return true;
     g_autoptr(GArray) choices = plan_learn(plan, forecasts, learn, error);
     if (choices)
-        plan_learn_keep(plan, choices);
+        orch_learn_keep(plan, choices);
     return choices != NULL;
 }
 
-/* Runs a plan that may start, with its forecasts and limits. */
+/* Runs a checked plan with its forecasts and limits. */
 static int run_with_limits(struct orch_cli *cli, struct orch_plan *plan,
                            const struct orch_execute_options *options, const GArray *gpus,
                            struct sharing *sharing, GError **error)
 {
     struct task task = {.options = options, .gpus = gpus, .sharing = sharing};
     int status = -1;
-    if (device_price_find(cli, plan, options->price, &task.price, error) &&
+    if (plan_price_find(plan, options->price, &task.price, error) &&
         cli_limits_read(options->budget, options->deadline, &task.price, orch_now_ns(),
                         &task.limits, error)) {
-        task.forecasts = orch_forecasts_new(cli, plan);
+        task.forecasts = orch_forecasts_new(plan);
         task.forecaster = orch_forecasts_forecaster(task.forecasts);
         if (keep_to_learn(plan, task.forecasts, options->learn, error) &&
             hold_to_allowance(cli, plan, options, &task.forecaster, &task.price, &task.limits,
@@ -519,11 +548,11 @@ static int run_with_limits(struct orch_cli *cli, struct orch_plan *plan,
             status = run_plan(cli, plan, &task, error);
     }
     orch_forecasts_free(task.forecasts);
-    device_price_release(&task.price);
+    orch_rate_release(&task.price);
     return status;
 }
 
-/* In the open store, beside others if there are some. */
+/* Plans and runs in the open store, with the group's claims when the run is shared. */
 static int execute_in(struct orch_cli *cli, const struct orch_expansion *expansion,
                       const struct orch_execute_options *options, struct sharing *sharing,
                       GError **error)

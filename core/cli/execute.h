@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Running and planning an expanded recipe, as `run`, `plan` and `try` do it. */
+/* Plans and runs an expanded recipe, for `run`, `plan` and `try`. */
 #ifndef ORCH_CORE_CLI_EXECUTE_H
 #define ORCH_CORE_CLI_EXECUTE_H
 
@@ -14,26 +14,27 @@ struct orch_execute_options {
     const char *price, *budget, *deadline, *learn, *notify;
     bool over_allowance;
     struct sharing_options sharing;
-    bool any_slots, reads_only; /* of the plan's options: to look at what is there */
-    bool force, fail_fast, require_clean, dry_run, yes, sign, no_progress, all, exit_code, trust;
+    bool any_slots, reads_only; /* plan options for commands that only show the plan */
+    bool force, fail_fast, require_clean, dry_run, yes, sign, no_progress, all, exit_code, trust,
+        keep_trials;
 };
 
-/** Runs it with progress on stderr; the answers of its report go to stdout. Returns the exit
- * status, -1 with an error. */
+/** Runs the recipe with progress on stderr, and prints the answers of its report to stdout. Returns
+ * the exit status, or -1 with an error. */
 int orch_execute(struct orch_cli *cli, const struct orch_expansion *expansion,
                  const struct orch_execute_options *options, GError **error);
 /** Prints the plan. */
 int orch_execute_plan(struct orch_cli *cli, const struct orch_expansion *expansion,
                       const struct orch_execute_options *options, GError **error);
 
-/** The plan of a recipe, with as many trials at once as the options or the GPUs (0: all of the
- * machine) say. Prints warnings. NULL with an error. The caller frees. */
+/** Makes the plan of a recipe. The number of concurrent trials comes from the options or the number
+ * of GPUs (0: all of the machine). Prints warnings. NULL with an error. The caller frees. */
 struct orch_plan *orch_execute_make_plan(struct orch_cli *cli,
                                          const struct orch_expansion *expansion,
                                          const struct orch_execute_options *options,
                                          unsigned gpu_count, GError **error);
 
-/** Prints the report of what the plan was asked for (answers.c). */
+/** Prints the report on the trials that the plan was asked for (answers.c). */
 void orch_execute_answers(struct orch_cli *cli, struct orch_plan *plan,
                           const struct orch_variant *variant);
 

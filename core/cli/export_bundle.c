@@ -8,18 +8,18 @@
 
 #include <string.h>
 
-/** What goes, or would. */
+/** Totals of what is, or would be, exported. */
 struct tally {
     struct orch_cli *cli;
     json_t *items; /* under --json */
-    bool is_told;  /* name by name */
+    bool is_told;  /* list each item by name */
     int64_t items_count, runs, bytes;
 };
 
-/* ---- which runs -------------------------------------------------------------------------------
+/* ---- selection of runs ------------------------------------------------------------------------
  */
 
-/* A value in quotes, as conditions have it. */
+/* Appends a value in quotes, in the syntax of filters. */
 static void append_value(GString *out, const char *name, const char *value)
 {
     g_string_append_printf(out, "%s = '", name);
@@ -61,7 +61,7 @@ static void append_condition(GString *out, const char *name, const char *value)
         append_value(out, name, value);
 }
 
-/* All that is asked for as one condition; `*out` NULL: every run. */
+/* Combines the selection into one filter; `*out` NULL: every run. */
 static bool choose_runs(struct orch_cli *cli, const struct export_bundle *what,
                         struct orch_store *store, struct orch_where **out, GError **error)
 {
@@ -69,7 +69,8 @@ static bool choose_runs(struct orch_cli *cli, const struct export_bundle *what,
     for (int i = 0; i < cli->arg_count; i++)
         if (!append_argument(cli, store, cli->args[i], named, error))
             return false;
-    if (what->where) { /* by itself first: a fault in it is told in its own columns */
+    if (what->where) { /* check --where by itself first, so that the columns in an error are those
+                          of the user's text */
         struct orch_where *alone = orch_where_parse(what->where, error);
         if (!alone)
             return false;
@@ -84,8 +85,7 @@ static bool choose_runs(struct orch_cli *cli, const struct export_bundle *what,
     return !text->len || *out;
 }
 
-/* ---- what would go ----------------------------------------------------------------------------
- */
+/* ---- items to export ------------------------------------------------------------------------ */
 
 static enum orch_item_want take_all(void *ctx, const struct orch_item_name *name, int64_t bytes)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* 'orch export --bundle': results in one file, for mail and USB. */
+/* 'orch export --bundle': results in one file, to send or copy. */
 #ifndef ORCH_CORE_CLI_EXPORT_BUNDLE_H
 #define ORCH_CORE_CLI_EXPORT_BUNDLE_H
 
@@ -7,16 +7,17 @@
 
 struct export_bundle {
     const char *path;
-    const char *artifacts; /* as cli_artifact_bytes takes it */
+    const char *artifacts; /* a value for cli_artifact_bytes */
     const char **datasets; /* names, or NULL */
     const char *where, *recipe, *experiment;
     bool dry_run;
 };
 
-/** False with ORCH_ERROR_USAGE when a file lies at `path` that is neither a bundle nor a pack: what
- * one would not want to lose by a slip. */
+/** Checks that `path` may be overwritten. False with ORCH_ERROR_USAGE when a file exists that is
+ * neither a bundle nor a pack, so that a typing error does not destroy it. */
 bool cli_may_write_bundle(const char *path, GError **error);
-/** Writes it (the cli's arguments: runs, or recipe files), or lists what would go into it. */
+/** Writes the bundle of the cli's arguments (runs, or recipe files), or lists what it would
+ * contain. */
 bool export_bundle(struct orch_cli *cli, const struct export_bundle *what, GError **error);
 
 #endif

@@ -1,53 +1,36 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* How forecasts of trials, their sum and their grades look. */
+/* Shows forecasts of trials, their totals, and the accuracy of past forecasts. */
 #ifndef ORCH_CORE_CLI_FORECAST_SHOW_H
 #define ORCH_CORE_CLI_FORECAST_SHOW_H
 
 #include "core/cli/cli.h"
+#include "core/forecast/grades.h"
+#include "core/forecast/plan_rate.h"
 #include "core/run/forecast.h"
-#include "predictors/learn.h"
 
-/** What an hour of one device of a plan costs. */
-struct device_price {
-    double usd_per_hour; /* 0: not known */
-    char *from;          /* "--price", "aws p3.2xlarge, us-east-1, as of 2026" */
-};
-/** --price, else the price of this machine's GPU (the user's own, else the dated table) when a
- * trial uses one. ORCH_ERROR_USAGE for a bad --price. */
-bool device_price_find(struct orch_cli *cli, const struct orch_plan *plan, const char *option,
-                       struct device_price *out, GError **error);
-void device_price_release(struct device_price *price);
+/** Finds the price of a device-hour of the plan: --price, else orch_plan_rate. ORCH_ERROR_USAGE for
+ * a bad --price. The caller releases. */
+bool plan_price_find(const struct orch_plan *plan, const char *option, struct orch_rate *out,
+                     GError **error);
 
-/** "12 s (9.8 s to 15 s), measured", or "-"; under --json what forecast_json gives. */
+/** Formats a time span: "3 min 10 s (2 min 50 s to 3 min 40 s)". The caller frees. */
+char *cli_span_text(double low_s, double middle_s, double high_s);
+/** Appends a forecast to a table: "12 s (9.8 s to 15 s), measured", or "-". In JSON the cell is
+ * forecast_json. */
 void forecast_add_cell(struct orch_table *table, const struct orch_forecast *forecast,
                        unsigned devices);
-/** {total_s, low_s, high_s, tier, model, because, devices, cost_usd, cost_low_usd, cost_high_usd},
- * as `orch predict` names them; null for NULL. `price` may be NULL. */
+/** Returns {total_s, low_s, high_s, tier, model, because, devices, cost_usd, cost_low_usd,
+ * cost_high_usd}, with the names of `orch predict`; JSON null for NULL. `price` may be NULL. */
 json_t *forecast_json(const struct orch_forecast *forecast, unsigned devices,
-                      const struct device_price *price);
-/** Says the total of what will run on stderr. Nothing when nothing runs. */
+                      const struct orch_rate *price);
+/** Prints the total forecast of the trials that will run to stderr. Prints nothing when no trial
+ * will run. */
 void forecast_say_total(struct orch_cli *cli, const struct orch_plan *plan,
-                        const struct orch_forecast_total *total, const struct device_price *price);
+                        const struct orch_forecast_total *total, const struct orch_rate *price);
 json_t *forecast_total_json(const struct orch_plan *plan, const struct orch_forecast_total *total,
-                            const struct device_price *price);
+                            const struct orch_rate *price);
 
-/** Forecasts and what came of them. */
-struct forecast_grades {
-    GArray *wall_s;  /* double */
-    GArray *answers; /* struct orch_answer: median and the middle 90 %, seconds */
-};
-void forecast_grades_init(struct forecast_grades *grades);
-void forecast_grades_release(struct forecast_grades *grades);
-void forecast_grades_add(struct forecast_grades *grades, double p5_s, double p50_s, double p95_s,
-                         double wall_s);
-struct orch_score forecast_grades_score(const struct forecast_grades *grades);
-/** "4 forecasts: median error 3 %, 4 of 4 within their 90 % interval"; NULL for none. The caller
- * frees. */
-char *forecast_grades_text(const struct forecast_grades *grades);
-/** {graded, median_relative_error, coverage_90}; JSON null for none. */
-json_t *forecast_grades_json(const struct forecast_grades *grades);
-
-/** `orch predict --score`: all past forecasts of the store. */
+/** Runs `orch predict --score`: evaluates all past forecasts of the store. */
 int forecast_score(struct orch_cli *cli, GError **error);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Help in three forms from one table: for the terminal, as a page of docs/commands, as a man page.
- */
+/* Generates help from the table of commands in three forms: for the terminal, as a page of
+ * docs/commands, and as a man page. */
 #include "core/cli/cli.h"
 
 #include "lib/base/error.h"
@@ -15,10 +15,10 @@ void orch_help_overview(FILE *out, bool all)
           "that made it.\n\n"
           "The five that matter:\n\n"
           "  orch run RECIPE     run what is missing; running again is resuming\n"
-          "  orch plan RECIPE    what would run, and why\n"
-          "  orch ls             the runs that are recorded\n"
-          "  orch show RUN       all of one run\n"
-          "  orch best METRIC    which setting won, and by how much\n\n"
+          "  orch plan RECIPE    show what would run, and why\n"
+          "  orch ls             list the recorded runs\n"
+          "  orch show RUN       show all of one run\n"
+          "  orch best METRIC    rank settings, and test the winner's lead\n\n"
           "With others: 'orch pull' gets your group's runs, 'orch push' sends yours.\n\n",
           out);
     const char *group = NULL;
@@ -27,7 +27,7 @@ void orch_help_overview(FILE *out, bool all)
         if (g_strcmp0(group, command->group) != 0)
             fprintf(out, "%s%s:\n\n", group ? "\n" : "", command->group);
         group = command->group;
-        fprintf(out, "  %-16s %s\n", command->name, command->summary);
+        fprintf(out, "  %-19s %s\n", command->name, command->summary);
     }
     fputs(
         all ? "\n'orch COMMAND --help' shows the options of a command, 'orch help options' those\n"
@@ -56,11 +56,11 @@ static char *usage_line(const struct orch_command *command)
                            *command->usage ? " " : "", command->usage);
 }
 
-/* Stands in the help of each command for the options that all of them have. */
+/* Replaces the list of common options in the help of each command. */
 static const char COMMON_OPTIONS_LINE[] = "\n--json, --format tsv, --db FILE, -C DIR and others "
                                           "work with every command: see 'orch help options'\n";
 
-/* The help topic 'options'. */
+/* Returns the help topic 'options'. */
 static char *common_options_text(void)
 {
     GString *out = g_string_new("orch help options - what every command understands\n");
@@ -85,8 +85,7 @@ static char *help_text(const struct orch_command *command)
     return g_string_free(out, FALSE);
 }
 
-/* A line in several of at most `columns`, broken at blanks; those that follow begin with `indent`
- * blanks. */
+/* Wraps a line to `columns` at spaces; continuation lines begin with `indent` spaces. */
 static void print_wrapped(FILE *out, const char *line, int columns, int indent)
 {
     int at = 0;
@@ -104,7 +103,7 @@ static void print_wrapped(FILE *out, const char *line, int columns, int indent)
     fputc('\n', out);
 }
 
-/* On a terminal no line is longer than it; what stands beside an option stays in its column. */
+/* Wraps help text to the terminal's width. Descriptions of options stay in their column. */
 static void print_help_text(FILE *out, const char *text)
 {
     int columns = orch_terminal_columns(fileno(out));
@@ -218,7 +217,7 @@ char *orch_help_man(const struct orch_command *command)
     g_string_append(out,
                     ".SH EXIT STATUS\n0 well; 1 some trial failed; 2 usage or recipe; 3 store or "
                     "I/O; 4 plugin missing or incompatible; 6 stopped by budget or deadline; 7 "
-                    "check failed; 130 interrupted.\n");
+                    "check failed; 8 handed in, but not complete; 130 interrupted.\n");
     return g_string_free(out, FALSE);
 }
 
@@ -236,7 +235,7 @@ static const struct orch_option HELP_OPTIONS[] = {
      "write every command's man page into DIR"},
     {0}};
 
-/* orch(1): what there is, each command with a page of its own. */
+/* Generates orch(1), the overview; each command has a page of its own. */
 static char *man_overview(void)
 {
     GString *out = g_string_new(NULL);
@@ -323,7 +322,7 @@ static int run_help(struct orch_cli *cli, const void *options, GError **error)
 
 const struct orch_command ORCH_COMMAND_HELP = {
     .name = "help",
-    .group = "Care",
+    .group = "Maintenance",
     .summary = "list the commands, or tell more of one",
     .usage = "[COMMAND|options]",
     .max_args = 3,

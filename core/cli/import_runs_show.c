@@ -2,14 +2,14 @@
 #include "core/cli/import_runs_show.h"
 
 #include "core/run/import_runs.h"
+#include "lib/base/json.h"
 
 static void add_row(struct orch_table *table, const struct orch_imported_run *run, const char *what)
 {
     orch_table_add(table, what, NULL);
     orch_table_add(table, run->tool, NULL);
     orch_table_add(table, run->id, NULL);
-    orch_table_add(table, run->name ? run->name : "",
-                   run->name ? json_string(run->name) : json_null());
+    orch_table_add(table, run->name ? run->name : "", orch_json_text_or_null(run->name));
     orch_table_add(table, orch_verdict_name(run->verdict), NULL);
     orch_table_add_real(table, (double)json_object_size(run->params));
     orch_table_add_real(table, (double)run->names->len);
@@ -17,11 +17,19 @@ static void add_row(struct orch_table *table, const struct orch_imported_run *ru
 }
 
 static bool put_all(struct orch_cli *cli, const GPtrArray *runs, bool dry_run,
-                    struct orch_table *table, unsigned *out_added, GError **error)
+                    struct orch_table *table, unsigned *out_added, unsigned *out_refused,
+                    GError **error)
 {
     for (guint i = 0; i < runs->len; i++) {
         struct orch_imported_run *run = runs->pdata[i];
         bool added = false;
+        const char *fault = orch_imported_fault(run);
+        if (fault) {
+            orch_cli_warn(cli, "run '%s' is not taken: its %s", run->id, fault);
+            add_row(table, run, "refused");
+            ++*out_refused;
+            continue;
+        }
         if (!dry_run && !orch_store_put_imported(cli->workspace->store, run, &added, error))
             return false;
         *out_added += added;
@@ -39,18 +47,18 @@ int import_runs(struct orch_cli *cli, const char **params, bool dry_run, GError 
                                           ">params", ">metrics", ">points", NULL};
     g_autoptr(GPtrArray) runs = g_ptr_array_new_with_free_func(orch_imported_run_free);
     g_autoptr(GPtrArray) warnings = g_ptr_array_new_with_free_func(g_free);
-    unsigned added = 0;
+    unsigned added = 0, refused = 0;
     if (!orch_import_runs_read(cli->args[0], (const char *const *)params, runs, warnings, error) ||
         (!dry_run && !orch_cli_store(cli, ORCH_STORE_CREATE, error)))
         return -1;
     struct orch_table *table = orch_table_new(headers);
-    if (!put_all(cli, runs, dry_run, table, &added, error))
+    if (!put_all(cli, runs, dry_run, table, &added, &refused, error))
         return -1;
     for (guint i = 0; i < warnings->len; i++)
         orch_cli_warn(cli, "%s", (const char *)warnings->pdata[i]);
     orch_table_print(cli, table, "runs");
     if (!cli->json && !dry_run)
-        orch_cli_say(cli, "%u run%s added, %u already there", added, added == 1 ? "" : "s",
-                     runs->len - added);
-    return ORCH_EXIT_OK;
+        orch_cli_say(cli, "%u run%s added, %u already there, %u refused", added,
+                     added == 1 ? "" : "s", runs->len - added - refused, refused);
+    return refused ? ORCH_EXIT_CHECK : ORCH_EXIT_OK;
 }

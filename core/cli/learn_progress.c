@@ -3,8 +3,8 @@
 
 #include <unistd.h>
 
-/* "learning: boost, fold 3 of 5, 2400 rows; 12 of 85 (gpu never seen)" in one line of the terminal
- */
+/* Shows "learning: boost, fold 3 of 5, 2400 rows; 12 of 85 (gpu never seen)" on one line of the
+ * terminal. */
 static void on_step(void *ctx, const struct orch_learn_step *step)
 {
     (void)ctx;
@@ -21,13 +21,13 @@ static void on_step(void *ctx, const struct orch_learn_step *step)
 
 void learn_progress_begin(struct orch_cli *cli, struct orch_learn_options *options)
 {
-    options->tell = cli->stderr_is_tty && !cli->quiet ? on_step : NULL;
-    options->tell_ctx = NULL;
+    options->on_step = cli->stderr_is_tty && !cli->quiet ? on_step : NULL;
+    options->on_step_ctx = NULL;
 }
 
 void learn_progress_end(const struct orch_learn_options *options)
 {
-    if (!options->tell)
+    if (!options->on_step)
         return;
     fprintf(stderr, "\r\033[K");
     fflush(stderr);

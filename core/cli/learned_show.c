@@ -5,24 +5,28 @@
 
 #include <math.h>
 
-/* What a question was: "rows like those seen", "gpu never seen". */
+/* Describes a question: "rows like those seen", "gpu never seen". */
 static char *question_text(const struct orch_learned *learned, int k)
 {
     const char *column = orch_learned_column(learned, k);
+    if (column && orch_learned_is_lone(learned, k))
+        return g_strdup_printf("%s never seen (only one was measured: the error is of other rows)",
+                               column);
     return column ? g_strdup_printf("%s never seen", column) : g_strdup("rows like those seen");
 }
 
 void learned_say(const struct orch_learned *learned, guint most)
 {
     for (int k = 0; k < orch_learned_questions(learned); k++) {
-        const GArray *trials = orch_learned_trials(learned, k);
+        const GArray *trials = orch_learned_candidates(learned, k);
         g_autofree char *what = question_text(learned, k);
         g_autofree char *mixture = orch_learned_text(learned, k);
         printf("%s: %s, %.2f %% mean relative error in 5 folds, %.2f %% median%s\n", what, mixture,
                100 * orch_learned_error(learned, k), 100 * orch_learned_median(learned, k),
                orch_learned_is_baseline(learned, k) ? " (models lost to this baseline)" : "");
         for (guint i = 0; i < trials->len && i < most; i++) {
-            const struct orch_learn_trial *t = &g_array_index(trials, struct orch_learn_trial, i);
+            const struct orch_model_candidate *t =
+                &g_array_index(trials, struct orch_model_candidate, i);
             g_autofree char *knobs = t->kind ? orch_knobs_text(t->kind, &t->knobs) : g_strdup("");
             g_autofree char *alone =
                 isfinite(t->mean_relative_error)
@@ -31,6 +35,8 @@ void learned_say(const struct orch_learned *learned, guint most)
             printf("  %.2f %s %s%s%s, %s\n", t->weight, orch_learn_box_name(t->box),
                    t->kind ? t->kind->name : "white box", *knobs ? ": " : "", knobs, alone);
         }
+        if (trials->len > most)
+            printf("  and %u more (--verbose lists them)\n", trials->len - most);
     }
 }
 
@@ -47,9 +53,10 @@ json_t *learned_json(const struct orch_learned *learned)
         json_object_set_new(q, "median_relative_error",
                             orch_json_finite(orch_learned_median(learned, k)));
         json_t *list = json_array();
-        const GArray *trials = orch_learned_trials(learned, k);
+        const GArray *trials = orch_learned_candidates(learned, k);
         for (guint i = 0; i < trials->len; i++) {
-            const struct orch_learn_trial *t = &g_array_index(trials, struct orch_learn_trial, i);
+            const struct orch_model_candidate *t =
+                &g_array_index(trials, struct orch_model_candidate, i);
             g_autofree char *knobs = t->kind ? orch_knobs_text(t->kind, &t->knobs) : g_strdup("");
             json_t *one = json_pack(
                 "{s:s, s:s, s:s, s:o}", "model", t->kind ? t->kind->name : "white box", "box",

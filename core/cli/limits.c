@@ -9,7 +9,8 @@
 
 #include <string.h>
 
-/* A number that a parameter type reads ("2h", "0.90 USD"); false when it does not. */
+/* Parses a number with the syntax of a parameter type ("2h", "0.90 USD"); false for any other
+ * text. */
 static bool read_typed(uint32_t type, const char *text, double *out)
 {
     char name[] = "limit";
@@ -33,22 +34,39 @@ bool cli_duration_read(const char *option, const char *text, double *out_s, GErr
     return true;
 }
 
-bool cli_budget_read(const char *text, double *out_usd, GError **error)
+/* Parses "5usd", "$2.50" or "2.5": an amount above 0 in USD. */
+static bool read_usd(const char *text, double most, double *out)
 {
     size_t length = strlen(text);
     bool has_unit = length > 3 && g_ascii_strcasecmp(text + length - 3, "usd") == 0;
     g_autofree char *number = g_strndup(text, has_unit ? length - 3 : length);
     double usd;
-    if (!read_typed(ORCH_MONEY, g_strstrip(number), &usd) || usd <= 0 || usd > 1e9) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "for example --budget 5usd, --budget 2.50usd",
-                       "option '--budget': '%s' is no amount above 0", text);
+    if (!read_typed(ORCH_MONEY, g_strstrip(number), &usd) || usd <= 0 || usd > most)
         return false;
-    }
-    *out_usd = usd;
+    *out = usd;
     return true;
 }
 
-static bool read_budget(const char *text, const struct device_price *price, struct orch_limits *out,
+bool cli_price_read(const char *text, double *out_usd, GError **error)
+{
+    if (read_usd(text, 1e6, out_usd))
+        return true;
+    orch_error_set(error, ORCH_ERROR_USAGE,
+                   "dollars an hour of one device, for example --price 3.06 or --price 3.06usd",
+                   "option '--price': '%s' is no amount above 0", text);
+    return false;
+}
+
+bool cli_budget_read(const char *text, double *out_usd, GError **error)
+{
+    if (read_usd(text, 1e9, out_usd))
+        return true;
+    orch_error_set(error, ORCH_ERROR_USAGE, "for example --budget 5usd, --budget 2.50usd",
+                   "option '--budget': '%s' is no amount above 0", text);
+    return false;
+}
+
+static bool read_budget(const char *text, const struct orch_rate *price, struct orch_limits *out,
                         GError **error)
 {
     double usd;
@@ -66,14 +84,14 @@ static bool read_budget(const char *text, const struct device_price *price, stru
     return true;
 }
 
-/* Nanoseconds; what lies beyond their range (the year 2262) is never. */
+/* Converts to nanoseconds. A time beyond their range (the year 2262) counts as never. */
 static int64_t ns_of(const GDateTime *at)
 {
     int64_t seconds = g_date_time_to_unix((GDateTime *)(uintptr_t)at);
     return CLAMP(seconds, -9000000000, 9000000000) * 1000000000;
 }
 
-/* "18:00" or "18:00:30", the next one. 0: it is none. */
+/* Parses "18:00" or "18:00:30" as the next such time. 0: another form. */
 static int64_t next_clock(const char *text, GDateTime *now)
 {
     unsigned hour, minute, second = 0;
@@ -93,7 +111,7 @@ static int64_t next_clock(const char *text, GDateTime *now)
     return ns_of(is_over ? tomorrow : at);
 }
 
-/* ISO 8601; the 'T' may be a space, seconds and zone may be absent. */
+/* Parses ISO 8601; a space may replace the 'T', and seconds and time zone may be absent. */
 static int64_t iso_time(const char *text)
 {
     g_autofree char *iso = g_strdup(text);
@@ -143,7 +161,7 @@ bool cli_deadline_read(const char *text, int64_t now_ns, int64_t *out_ns, GError
     return true;
 }
 
-bool cli_limits_read(const char *budget, const char *deadline, const struct device_price *price,
+bool cli_limits_read(const char *budget, const char *deadline, const struct orch_rate *price,
                      int64_t now_ns, struct orch_limits *out, GError **error)
 {
     *out = (struct orch_limits){.usd_per_hour = price->usd_per_hour};
@@ -157,11 +175,11 @@ static char *when_text(int64_t at_ns)
     return g_date_time_format(at, "%Y-%m-%d %H:%M:%S");
 }
 
-char *cli_limits_text(const struct orch_limits *limits, const struct device_price *price)
+char *cli_limits_text(const struct orch_limits *limits, const struct orch_rate *price)
 {
     GString *text = g_string_new(NULL);
     if (limits->budget_usd > 0) {
-        g_autofree char *usd = money_format(limits->budget_usd);
+        g_autofree char *usd = orch_money_format(limits->budget_usd);
         g_string_append_printf(text, "budget %s at $%.4g an hour of a device (%s)", usd,
                                price->usd_per_hour, price->from);
     }
@@ -169,6 +187,8 @@ char *cli_limits_text(const struct orch_limits *limits, const struct device_pric
         g_autofree char *when = when_text(limits->deadline_ns);
         g_string_append_printf(text, "%sdeadline %s", text->len ? "; " : "", when);
     }
+    if (text->len)
+        g_string_append(text, "; a trial starts if the median of its forecast keeps to it");
     return g_string_free(text, !text->len);
 }
 
@@ -179,8 +199,9 @@ static void say_left(struct orch_cli *cli, const struct orch_plan *plan,
     struct orch_forecast_total left;
     orch_forecast_total(plan, forecaster, &left);
     g_autofree char *time = orch_duration_format(left.p50_s);
-    g_autofree char *usd =
-        limits->usd_per_hour > 0 ? money_format(orch_limits_usd(limits, left.device_p50_s)) : NULL;
+    g_autofree char *usd = limits->usd_per_hour > 0
+                               ? orch_money_format(orch_limits_usd(limits, left.device_p50_s))
+                               : NULL;
     orch_cli_say(cli, "stopped by the %s: %u trial%s not started, %u cancelled",
                  orch_limit_name(totals->limit), totals->held_back,
                  totals->held_back == 1 ? "" : "s", totals->cut_off);
@@ -196,8 +217,8 @@ void cli_limits_say_end(struct orch_cli *cli, const struct orch_plan *plan,
                         const struct orch_forecaster *forecaster, const char *go_on)
 {
     if (limits->budget_usd > 0) {
-        g_autofree char *spent = money_format(orch_limits_usd(limits, totals->device_s));
-        g_autofree char *budget = money_format(limits->budget_usd);
+        g_autofree char *spent = orch_money_format(orch_limits_usd(limits, totals->device_s));
+        g_autofree char *budget = orch_money_format(limits->budget_usd);
         g_autofree char *time = orch_duration_format(totals->device_s);
         orch_cli_say(cli, "spent %s of %s: %s of devices, trials of this command alone", spent,
                      budget, time);

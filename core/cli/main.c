@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The program: finds the command, reads its options, runs it, prints its error, exits with a status
- * that means the same on every verb. */
+/* The program: finds the command, parses its options, runs it, prints its error, and exits with a
+ * status that has the same meaning for every command. */
 #include "core/cli/cli.h"
 
 #include "lib/base/error.h"
@@ -37,7 +37,8 @@ static int exit_status(const GError *error)
     return ORCH_EXIT_STORE;
 }
 
-/* A message holds one finding or several; each begins on a line that is not indented. */
+/* Prints an error message with one or more findings; each finding begins on a line that is not
+ * indented. */
 static void print_error(const GError *error)
 {
     g_autofree char *message = orch_text_plain(g_strdup(error->message));
@@ -73,74 +74,13 @@ static const struct orch_command *find_command(int argc, char **argv, int *out_w
     return best;
 }
 
-const struct orch_command *orch_command_find(const char *name)
-{
-    for (int i = 0; ORCH_COMMANDS[i]; i++)
-        if (strcmp(ORCH_COMMANDS[i]->name, name) == 0)
-            return ORCH_COMMANDS[i];
-    return NULL;
-}
-
-/* What people type who know other programs, and the command that they mean. */
-static const char *usual_word(const char *typed)
-{
-    static const struct {
-        const char *word, *hint;
-    } table[] = {
-        {"merge",
-         "'orch db merge FILE' joins a store or bundle, 'orch pull' what the group pushed"},
-        {"sync", "'orch pull' gets the group's runs, 'orch push' sends yours"},
-        {"share", "'orch push' sends your runs; 'orch run RECIPE --share' runs what nobody has"},
-        {"fetch", "'orch pull' gets the group's runs"},
-        {"clone", "'git clone' the repository, then 'orch pull'"},
-        {"remote", "'git remote add origin URL' names a remote"},
-        {"bundle", "'orch export --bundle FILE' writes one, 'orch db merge FILE' joins one"},
-        {"claim", "'orch run RECIPE --share' claims trials, 'orch coverage RECIPE' shows claims"},
-        {"claims", "'orch run RECIPE --share' claims trials, 'orch coverage RECIPE' shows claims"},
-        {"ledger", "'orch cost' sums what it cost the group"},
-        {"sign", "'orch push --sign' signs your runs, 'orch db check --signatures' judges them"},
-        {"remove", "'orch rm RUN' hides a run"},
-        {"delete", "'orch rm RUN' hides a run"},
-        {"undo", "'orch rm --undo RUN' brings a removed run back"},
-        {"restore", "'orch rm --undo RUN' brings a removed run back"},
-        {"list", "'orch ls' lists runs"},
-    };
-    for (size_t i = 0; i < G_N_ELEMENTS(table); i++)
-        if (strcmp(table[i].word, typed) == 0)
-            return table[i].hint;
-    return NULL;
-}
-
-void orch_command_unknown(int argc, const char *const *argv, GError **error)
-{
-    g_autoptr(GPtrArray) names = g_ptr_array_new();
-    g_autofree char *prefix = g_strconcat(argv[0], " ", NULL);
-    GString *inner = g_string_new(NULL);
-    for (int i = 0; ORCH_COMMANDS[i]; i++) {
-        g_ptr_array_add(names, (char *)(uintptr_t)ORCH_COMMANDS[i]->name);
-        if (g_str_has_prefix(ORCH_COMMANDS[i]->name, prefix))
-            g_string_append_printf(inner, "%s'orch %s'", inner->len ? ", " : "",
-                                   ORCH_COMMANDS[i]->name);
-    }
-    g_ptr_array_add(names, NULL);
-    g_autofree char *typed =
-        argc > 1 && inner->len ? g_strconcat(prefix, argv[1], NULL) : g_strdup(argv[0]);
-    const char *near = orch_suggest(typed, (const char *const *)names->pdata);
-    g_autofree char *hint =
-        inner->len && argc < 2 ? g_strdup_printf("there are %s", inner->str)
-        : usual_word(argv[0])  ? g_strdup(usual_word(argv[0]))
-        : near ? g_strdup_printf("did you mean 'orch %s'? 'orch help' lists all", near)
-               : g_strdup("'orch help' lists all");
-    orch_error_set(error, ORCH_ERROR_USAGE, hint,
-                   inner->len && argc < 2 ? "'%s' needs a second word" : "unknown command '%s'",
-                   typed);
-    g_string_free(inner, TRUE);
-}
-
 static bool arguments_fit(const struct orch_cli *cli, GError **error)
 {
     const struct orch_command *command = cli->command;
-    g_autofree char *hint = g_strdup_printf("usage: orch %s %s", command->name, command->usage);
+    g_autofree char *hint =
+        *command->usage
+            ? g_strdup_printf("usage: orch %s %s", command->name, command->usage)
+            : g_strdup_printf("it takes options only: see 'orch %s --help'", command->name);
     if (cli->arg_count < command->min_args) {
         orch_error_set(error, ORCH_ERROR_USAGE, hint, "'%s' needs %s argument%s", command->name,
                        command->min_args == 1 ? "an" : "more", command->min_args == 1 ? "" : "s");
@@ -183,7 +123,7 @@ static int run_parsed(struct orch_cli *cli, const void *options, GError **error)
     return name_user(cli, error) ? command->run(cli, options, error) : -1;
 }
 
-/* Lists grow while options are read. */
+/* Frees the arrays of list options, which grow during parsing. */
 static void free_lists(const struct orch_option *table, void *options)
 {
     for (; table && table->name; table++)
@@ -202,7 +142,8 @@ static int run_command(struct orch_cli *cli, int words, GError **error)
     return status;
 }
 
-/* "orch predictor --help": a word that only begins commands, and nothing but options behind it. */
+/* Returns whether the user asks for a group, as in "orch predictor --help": a word that only
+ * begins commands, followed only by options. */
 static bool asks_for_group(int argc, char *const *argv)
 {
     bool asks = false;
@@ -221,7 +162,7 @@ static int dispatch(struct orch_cli *cli, GError **error)
     static const char *const help_words[] = {"--help", "-h", "help"};
     int argc = cli->argc - 1;
     char **argv = cli->argv + 1;
-    /* common options may stand before the verb */
+    /* common options may precede the command */
     int skip = 0;
     while (skip < argc && argv[skip][0] == '-' && strlen(argv[skip]) > 1) {
         bool takes_value = strcmp(argv[skip], "-C") == 0 || strcmp(argv[skip], "--db") == 0;
@@ -230,7 +171,7 @@ static int dispatch(struct orch_cli *cli, GError **error)
             break;
         skip += takes_value ? 2 : 1;
     }
-    if (skip && skip < argc) { /* move the verb to the front */
+    if (skip && skip < argc) { /* move the command to the front */
         g_autoptr(GPtrArray) words = g_ptr_array_new();
         int n;
         find_command(argc - skip, argv + skip, &n);
@@ -264,14 +205,15 @@ static int dispatch(struct orch_cli *cli, GError **error)
     return run_command(cli, words, error);
 }
 
-/* A write that failed before the last one has left its mark on the stream, and no errno. */
+/* Returns whether the reader of stdout has closed it. An earlier failed write sets the stream's
+ * error flag, but leaves no errno. */
 static bool reader_is_gone(void)
 {
     struct pollfd out = {.fd = STDOUT_FILENO, .events = POLLOUT};
     return poll(&out, 1, 0) > 0 && (out.revents & (POLLERR | POLLHUP));
 }
 
-/* A reader that went away ('orch ls | head') is no fault of ours; a full disk is. */
+/* Closes stdout. A closed pipe ('orch ls | head') is not an error; a full disk is. */
 static int close_stdout(int status)
 {
     bool failed = fflush(stdout) != 0;
@@ -282,7 +224,7 @@ static int close_stdout(int status)
     return status ? status : ORCH_EXIT_STORE;
 }
 
-/* What opening the store met: a file of another host that could not be read. */
+/* Prints warnings from opening the store, such as another host's file that could not be read. */
 static void say_warnings(struct orch_cli *cli)
 {
     const struct orch_store *store = cli->workspace ? cli->workspace->store : NULL;
@@ -294,7 +236,7 @@ static void say_warnings(struct orch_cli *cli)
 int main(int argc, char **argv)
 {
     setlocale(LC_CTYPE, "");
-    signal(SIGPIPE, SIG_IGN); /* hosts may die before they are written to */
+    signal(SIGPIPE, SIG_IGN); /* a child process can exit before orch writes to it */
     struct orch_cli cli = {.argc = argc,
                            .argv = argv,
                            .stdout_is_tty = isatty(STDOUT_FILENO),

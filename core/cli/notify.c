@@ -2,6 +2,7 @@
 #include "core/cli/notify.h"
 
 #include "lib/base/json.h"
+#include "lib/base/own_group.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -46,8 +47,8 @@ static json_t *count_runs(struct orch_cli *cli, const char *recipe, int64_t star
     return counts;
 }
 
-/* Waits for the command, then kills what is left of its group. Returns its exit status, or -1 when
- * it took longer than LIMIT_S. */
+/* Waits for the command, then kills the remaining processes of its group. Returns its exit status,
+ * or -1 when it took longer than LIMIT_S. */
 static int wait_for(pid_t pid)
 {
     int64_t until = orch_mono_ns() + LIMIT_S * INT64_C(1000000000);
@@ -69,22 +70,14 @@ static int run_command(const char *command, char **env, const char *text)
         return errno;
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
-    sigset_t none, all;
     pid_t pid;
-    sigemptyset(&none);
-    sigfillset(&all);
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_adddup2(&actions, fds[0], 0);
-    posix_spawn_file_actions_adddup2(&actions, 2, 1); /* stdout is data of orch alone */
-    posix_spawnattr_init(&attributes);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK |
-                                              POSIX_SPAWN_SETSIGDEF);
-    posix_spawnattr_setpgroup(&attributes, 0);
-    posix_spawnattr_setsigmask(&attributes, &none);
-    posix_spawnattr_setsigdefault(&attributes, &all);
+    posix_spawn_file_actions_adddup2(&actions, 2, 1); /* stdout is reserved for orch's own output */
+    orch_spawn_own_group(&attributes);
     char *argv[] = {(char *)(uintptr_t) "sh", (char *)(uintptr_t) "-c", (char *)(uintptr_t)command,
                     NULL};
-    /* a summary fits the pipe, which is filled before its reader starts */
+    /* the summary fits into the pipe, which is filled before the command starts reading */
     bool written = write(fds[1], text, strlen(text)) == (ssize_t)strlen(text);
     close(fds[1]);
     int code = written ? posix_spawn(&pid, "/bin/sh", &actions, &attributes, argv, env) : EIO;

@@ -4,10 +4,10 @@
 
 #include "core/cli/cli.h"
 
-/** Runs `command` in a shell, with a summary of the run as JSON on its standard input, for at most
- * a minute and in a process group of its own. A NULL command means $ORCH_NOTIFY; without either
- * nothing is run. The command comes from the user alone, never from a recipe. When it fails, that
- * is said and changes nothing. `problem` is the error that ended the run, or NULL. */
+/** Runs `command` in a shell with a summary of the run as JSON on its standard input, for at most a
+ * minute and in its own process group. NULL means $ORCH_NOTIFY; without either nothing is run. The
+ * command comes only from the user, never from a recipe. Its failure is reported but has no other
+ * effect. `problem` is the error that ended the run, or NULL. */
 void notify_end(struct orch_cli *cli, const char *command, const char *recipe, int status,
                 const GError *problem, int64_t started_ns);
 

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* GNU conventions from the tables: --name value, --name=value, -n value, -nvalue, -abc for flags,
- * -- ends options; options and arguments may be mixed; long names may be shortened while unique. */
+/* Parses options by the GNU conventions, using the tables: --name value, --name=value, -n value,
+ * -nvalue, -abc for flags; -- ends the options. Options and arguments can be mixed, and long names
+ * can be abbreviated while unique. */
 #include "core/cli/cli.h"
 
 #include "lib/base/error.h"
 #include "lib/base/text.h"
 
 #include <string.h>
+
+enum { OWNERS_MAX = 3 }; /* maximum number of commands named in the hint for an unknown option */
 
 const struct orch_option ORCH_COMMON_OPTIONS[] = {
     {"db", 0, "FILE", ORCH_OPT_TEXT, offsetof(struct orch_cli, db),
@@ -20,15 +23,15 @@ const struct orch_option ORCH_COMMON_OPTIONS[] = {
     {"json", 0, NULL, ORCH_OPT_FLAG, offsetof(struct orch_cli, json), "print JSON"},
     {"format", 0, "NAME", ORCH_OPT_TEXT, offsetof(struct orch_cli, format),
      "print tables as text, tsv, csv, markdown or latex (default: text, aligned)"},
-    {"quiet", 'q', NULL, ORCH_OPT_FLAG, offsetof(struct orch_cli, quiet), "less talk on stderr"},
+    {"quiet", 'q', NULL, ORCH_OPT_FLAG, offsetof(struct orch_cli, quiet), "print less on stderr"},
     {"verbose", 'v', NULL, ORCH_OPT_FLAG, offsetof(struct orch_cli, verbose),
-     "more talk on stderr"},
+     "print more on stderr"},
     {"color", 0, "WHEN", ORCH_OPT_TEXT, offsetof(struct orch_cli, color),
      "auto, always or never (NO_COLOR is respected)"},
     {"help", 'h', NULL, ORCH_OPT_FLAG, offsetof(struct orch_cli, help), "show this help"},
     {0}};
 
-/* An option of the command or a common one, and the struct that it fills. */
+/* An option of the command or a common one, with the struct that it fills. */
 struct found {
     const struct orch_option *option;
     char *base;
@@ -57,7 +60,68 @@ static bool find_exact(const struct orch_option *table, const char *name, size_t
     return false;
 }
 
-static char *near_option(const struct orch_command *command, const char *name)
+/* The words of the command line, and the index of the next one. */
+struct scan {
+    int argc, at;
+    char **argv;
+};
+
+/* Returns whether '--' is among the remaining words. */
+static bool has_separator(const struct scan *scan)
+{
+    for (int i = scan->at; i < scan->argc; i++)
+        if (strcmp(scan->argv[i], "--") == 0)
+            return true;
+    return false;
+}
+
+/* Renamed options. */
+static const struct {
+    const char *command, *old, *now;
+} RENAMED[] = {{"push", "dataset", "measurements"}, {"export", "dataset", "measurements"}};
+
+/* Returns what to type instead of an option's earlier name; NULL when the option was not renamed.
+ * The caller frees. */
+static char *renamed_hint(const struct orch_command *command, const char *word)
+{
+    for (size_t i = 0; command && i < G_N_ELEMENTS(RENAMED); i++)
+        if (strcmp(RENAMED[i].command, command->name) == 0 && strcmp(RENAMED[i].old, word) == 0)
+            return g_strdup_printf("it is called '--%s' now", RENAMED[i].now);
+    return NULL;
+}
+
+/* Returns the hint for an unknown option without a similar one: the '--' that is missing before a
+ * command with its own options, else the help. The caller frees. */
+static char *help_hint(const struct orch_command *command, const struct scan *scan)
+{
+    const char *verb = command ? command->name : "";
+    if (command && command->keeps_rest && !has_separator(scan))
+        return g_strdup_printf("put '--' before the command, whose options are its own: "
+                               "'orch %s [OPTION...] %s'",
+                               verb, command->usage);
+    return g_strdup_printf("see 'orch %s --help'", verb);
+}
+
+/* Returns "'orch run' and 'orch predict' have it", or NULL when no command has the option. */
+static char *owners_of(const struct orch_command *command, const char *name)
+{
+    GString *text = g_string_new(NULL);
+    guint count = 0;
+    for (size_t i = 0; ORCH_COMMANDS[i] && count < OWNERS_MAX; i++)
+        if (ORCH_COMMANDS[i] != command &&
+            find_exact(ORCH_COMMANDS[i]->options, name, strlen(name)))
+            g_string_append_printf(text, "%s'orch %s'", count++ ? ", " : "",
+                                   ORCH_COMMANDS[i]->name);
+    if (count)
+        g_string_append(text, count == 1 ? " has it" : " have it");
+    char *owners = g_string_free(text, !count);
+    return count ? owners : NULL;
+}
+
+/* Returns the hint for an unknown option: the most similar option, else the commands that have it.
+ * The caller frees. */
+static char *near_option(const struct orch_command *command, const char *name,
+                         const struct scan *scan)
 {
     g_autoptr(GPtrArray) names = g_ptr_array_new();
     for (const struct orch_option *o = command ? command->options : NULL; o && o->name; o++)
@@ -65,18 +129,18 @@ static char *near_option(const struct orch_command *command, const char *name)
     for (const struct orch_option *o = ORCH_COMMON_OPTIONS; o->name; o++)
         g_ptr_array_add(names, (char *)(uintptr_t)o->name);
     g_ptr_array_add(names, NULL);
+    g_autofree char *owners = command ? owners_of(command, name) : NULL;
+    g_autofree char *help = help_hint(command, scan);
+    if (owners)
+        return g_strdup_printf("%s; %s", owners, help);
     const char *near = orch_suggest(name, (const char *const *)names->pdata);
-    const char *verb = command ? command->name : "";
-    if (!near && command && command->keeps_rest)
-        return g_strdup_printf("put '--' before the command, whose options are its own: "
-                               "'orch %s [OPTION...] %s'",
-                               verb, command->usage);
-    return near ? g_strdup_printf("did you mean '--%s'? see 'orch %s --help'", near, verb)
-                : g_strdup_printf("see 'orch %s --help'", verb);
+    return near ? g_strdup_printf("did you mean '--%s'? see 'orch %s --help'", near,
+                                  command ? command->name : "")
+                : g_steal_pointer(&help);
 }
 
-static bool find_long(struct orch_cli *cli, void *options, const char *name, size_t length,
-                      struct found *out, GError **error)
+static bool find_long(struct orch_cli *cli, const struct scan *scan, void *options,
+                      const char *name, size_t length, struct found *out, GError **error)
 {
     const struct orch_option *own = cli->command ? cli->command->options : NULL;
     unsigned matches;
@@ -90,14 +154,16 @@ static bool find_long(struct orch_cli *cli, void *options, const char *name, siz
     if (matches == 1)
         return true;
     g_autofree char *word = g_strndup(name, length);
-    g_autofree char *hint = near_option(cli->command, word);
+    g_autofree char *renamed = renamed_hint(cli->command, word);
+    g_autofree char *hint =
+        renamed ? g_steal_pointer(&renamed) : near_option(cli->command, word, scan);
     orch_error_set(error, ORCH_ERROR_USAGE, hint,
                    matches ? "option '--%s' is ambiguous" : "unknown option '--%s'", word);
     return false;
 }
 
-static bool find_letter(struct orch_cli *cli, void *options, char letter, struct found *out,
-                        GError **error)
+static bool find_letter(struct orch_cli *cli, const struct scan *scan, void *options, char letter,
+                        struct found *out, GError **error)
 {
     const struct orch_option *tables[] = {cli->command ? cli->command->options : NULL,
                                           ORCH_COMMON_OPTIONS};
@@ -108,8 +174,7 @@ static bool find_letter(struct orch_cli *cli, void *options, char letter, struct
                 *out = (struct found){o, bases[i]};
                 return true;
             }
-    g_autofree char *hint =
-        g_strdup_printf("see 'orch %s --help'", cli->command ? cli->command->name : "");
+    g_autofree char *hint = help_hint(cli->command, scan);
     orch_error_set(error, ORCH_ERROR_USAGE, hint, "unknown option '-%c'", letter);
     return false;
 }
@@ -157,18 +222,13 @@ static bool store_value(const struct found *found, const char *value, GError **e
     return false;
 }
 
-struct scan {
-    int argc, at;
-    char **argv;
-};
-
 static bool take_long(struct orch_cli *cli, struct scan *scan, void *options, GError **error)
 {
     const char *word = scan->argv[scan->at++] + 2;
     const char *equals = strchr(word, '=');
     size_t length = equals ? (size_t)(equals - word) : strlen(word);
     struct found found;
-    if (!find_long(cli, options, word, length, &found, error))
+    if (!find_long(cli, scan, options, word, length, &found, error))
         return false;
     if (found.option->kind == ORCH_OPT_FLAG) {
         if (equals) {
@@ -191,7 +251,7 @@ static bool take_letters(struct orch_cli *cli, struct scan *scan, void *options,
     const char *word = scan->argv[scan->at++] + 1;
     for (; *word; word++) {
         struct found found;
-        if (!find_letter(cli, options, *word, &found, error))
+        if (!find_letter(cli, scan, options, *word, &found, error))
             return false;
         if (found.option->kind == ORCH_OPT_FLAG) {
             store_value(&found, NULL, error);
@@ -231,4 +291,20 @@ bool orch_options_parse(struct orch_cli *cli, int argc, char **argv, void *optio
         }
     }
     return true;
+}
+
+bool orch_cli_count(const char *text, const char *option, int64_t most, int64_t *inout,
+                    GError **error)
+{
+    int64_t value = 0;
+    if (!text)
+        return true;
+    if (orch_int_parse(text, &value) && value >= 1 && value <= most) {
+        *inout = value;
+        return true;
+    }
+    g_autofree char *hint = g_strdup_printf("a whole number from 1 to %" G_GINT64_FORMAT, most);
+    orch_error_set(error, ORCH_ERROR_USAGE, hint, "option '%s': '%s' is out of range", option,
+                   text);
+    return false;
 }

@@ -61,7 +61,7 @@ void orch_cli_write_plain(char *text, size_t length)
     }
 }
 
-/* As JSON has it: a pair of surrogates beyond U+FFFF. */
+/* Writes a JSON escape; characters beyond U+FFFF become a surrogate pair. */
 static void put_escape(gunichar c)
 {
     if (c < 0x10000)
@@ -70,12 +70,12 @@ static void put_escape(gunichar c)
         printf("\\u%04x\\u%04x", 0xd800 + ((c - 0x10000) >> 10), 0xdc00 + ((c - 0x10000) & 0x3ff));
 }
 
-/* Jansson escapes what is below a space; the other characters that terminals obey are written as
- * escapes, too, which read back as the same text. */
+/* Writes JSON. Jansson escapes the characters below the space; other characters that control
+ * terminals are escaped here, which decodes to the same text. */
 static void put_json(json_t *value, size_t flags)
 {
     char *text = json_dumps(value, flags | JSON_INDENT(2) | JSON_REAL_PRECISION(15));
-    if (!text) { /* a command packed a NULL, or a text that is not UTF-8: a fault of the program */
+    if (!text) { /* internal error: a NULL, or a text that is not UTF-8 */
         fputs("orch: cannot write the answer as JSON\n"
               "  hint: please report this, with the command\n",
               stderr);
@@ -116,7 +116,7 @@ json_t *orch_table_to_json(struct orch_table *table)
 char *orch_table_to_text(struct orch_table *table, bool color)
 {
     int columns = orch_terminal_columns(STDOUT_FILENO);
-    char *text = orch_table_aligned(table, color, columns ? columns - 2 : 0); /* for the indent */
+    char *text = orch_table_aligned(table, color, columns ? columns - 2 : 0); /* less the indent */
     orch_table_free(table);
     return text;
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* `orch predict --curve`: the loss curves of stored runs, and when they reach a target. */
-#include "core/answer/curves.h"
-#include "core/cli/find.h"
+#include "core/cli/curve_show.h"
 #include "core/cli/nets.h"
-#include "core/cli/predict_law.h"
+#include "core/cli/predict.h"
+#include "core/report/curves.h"
+#include "store/find.h"
 
 #include "lib/base/error.h"
 #include "lib/base/json.h"
@@ -12,28 +13,29 @@
 #include <math.h>
 #include <string.h>
 
-/* Rows of the bridge that are shown. */
+/* Rows of the relation between loss and accuracy that are shown. */
 #define BRIDGE_ROWS 8
 
-/* What is asked, as read from the options. NaN: not asked. */
+/* The request, as read from the options. NaN: not requested. */
 struct asked {
     enum orch_curve_choice choice;
     struct orch_curve_options fit;
     double loss, accuracy;
-    int64_t epochs; /* 0: not asked */
+    int64_t epochs; /* 0: not requested */
 };
 
 struct answer {
-    GPtrArray *curves;                 /* struct orch_run_curve * */
-    GArray *results;                   /* struct orch_curve_result, one a curve */
-    GPtrArray *places;                 /* char *, borrowed */
-    GPtrArray *costs;                  /* json_t *, or NULL: what each run declared */
-    struct predicted_curve *predicted; /* NULL: not asked */
-    struct orch_isotonic *bridge;      /* NULL: not asked */
-    double bridge_loss; /* at which accuracy crosses the target; NaN: it never does */
+    GPtrArray *curves;                      /* struct orch_run_curve * */
+    GArray *results;                        /* struct orch_curve_result, one for each curve */
+    GPtrArray *places;                      /* char *, borrowed */
+    GPtrArray *costs;                       /* json_t *, or NULL: the cost that each run declared */
+    struct orch_predicted_curve *predicted; /* NULL: not requested */
+    struct orch_isotonic *bridge; /* accuracy as a function of loss; NULL: not requested */
+    bool has_errors;              /* standard errors of the parameters are valid */
+    double bridge_loss;           /* loss at which accuracy reaches the target; NaN: never */
 };
 
-/* ---- what is asked ----------------------------------------------------------------------------
+/* ---- options ----------------------------------------------------------------------------------
  */
 
 static bool wrong_option(const char *option, const char *text, const char *hint, GError **error)
@@ -42,7 +44,7 @@ static bool wrong_option(const char *option, const char *text, const char *hint,
     return false;
 }
 
-/* 0.92 or 92%. */
+/* Parses "0.92" or "92%". */
 static bool parse_accuracy(const char *text, double *out)
 {
     g_autofree char *number = g_strdup(text);
@@ -98,8 +100,8 @@ static bool find_runs(struct orch_cli *cli, struct orch_store *store, const char
 {
     for (int i = 0; i < cli->arg_count + (filter != NULL); i++) {
         g_autoptr(GPtrArray) found = i < cli->arg_count
-                                         ? orch_cli_find_runs(store, cli->args[i], error)
-                                         : orch_cli_filter_runs(store, filter, error);
+                                         ? orch_store_find_runs(store, cli->args[i], error)
+                                         : orch_store_filter_runs(store, filter, error);
         if (!found)
             return false;
         g_ptr_array_set_free_func(found, NULL);
@@ -114,7 +116,7 @@ static bool find_runs(struct orch_cli *cli, struct orch_store *store, const char
     return false;
 }
 
-/* One run into the answer. */
+/* Adds one run's curve and fit to the answer. */
 static bool add_run(struct orch_cli *cli, struct orch_store *store, const struct orch_run *run,
                     const struct predict_options *o, const struct asked *a, struct answer *answer,
                     GError **error)
@@ -138,8 +140,8 @@ static bool add_run(struct orch_cli *cli, struct orch_store *store, const struct
     return true;
 }
 
-/* Of several runs those that have no curve are left out with a word; all of them, or the only one:
- * an error. */
+/* Adds the selected runs. With several runs, a run without a curve is left out with a warning. It
+ * is an error when no run has a curve. */
 static bool fill(struct orch_cli *cli, const struct predict_options *o, const struct asked *a,
                  struct answer *answer, GError **error)
 {
@@ -206,19 +208,38 @@ static void add_params(struct orch_table *table, const struct orch_curve *curve,
         orch_table_add_real(table, curve->form == form ? curve->b[j] : (double)NAN);
 }
 
-static void add_stage(struct orch_table *table, const struct answer *answer, guint i, size_t s)
+/* Adds b0, b1 and b2 with their standard errors in brackets; in JSON these are separate columns. */
+static void add_estimates(struct orch_table *table, const struct answer *answer, guint i, size_t s,
+                          bool is_json)
+{
+    const struct orch_curve *curve = &result_of(answer, i)->stages->curves[s];
+    double errors[3] = {NAN, NAN, NAN};
+    if (answer->has_errors && curve->form == ORCH_CURVE_OPTIMUS)
+        orch_run_curve_errors(curve_of(answer, i), result_of(answer, i), s, errors);
+    if (is_json || curve->form != ORCH_CURVE_OPTIMUS)
+        add_params(table, curve, ORCH_CURVE_OPTIMUS);
+    for (int j = 0; j < 3; j++) {
+        if (is_json)
+            orch_table_add_real(table, errors[j]);
+        else if (curve->form == ORCH_CURVE_OPTIMUS)
+            orch_table_add_estimate(table, curve->b[j], errors[j]);
+    }
+}
+
+static void add_stage(struct orch_table *table, const struct answer *answer, guint i, size_t s,
+                      bool is_json)
 {
     const struct orch_run_curve *c = curve_of(answer, i);
     const struct orch_curve_result *r = result_of(answer, i);
     const struct orch_curve *curve = &r->stages->curves[s];
     orch_table_add(table, orch_cli_short_key(c->key), json_string(c->key));
-    orch_table_add(table, c->net ? c->net : "-", c->net ? json_string(c->net) : json_null());
+    orch_table_add(table, c->net ? c->net : "-", orch_json_text_or_null(c->net));
     orch_table_add(table, orch_place_short(c->where, answer->places), json_string(c->where));
     orch_table_add(table, c->metric, NULL);
     orch_table_add(table, form_name(curve), NULL);
     orch_table_add_real(table, r->stages->starts[s]);
     if (has_form(answer, ORCH_CURVE_OPTIMUS))
-        add_params(table, curve, ORCH_CURVE_OPTIMUS);
+        add_estimates(table, answer, i, s, is_json);
     if (has_form(answer, ORCH_CURVE_POWER))
         add_params(table, curve, ORCH_CURVE_POWER);
     orch_table_add_real(table, orch_curve_limit(curve));
@@ -227,21 +248,25 @@ static void add_stage(struct orch_table *table, const struct answer *answer, gui
     orch_table_add_real(table, s ? (double)NAN : 100 * r->good.relative_error);
 }
 
-/* `is_json`: headers are names of members, with units. */
+/* `is_json`: headers are member names with units. */
 static struct orch_table *fit_table(const struct answer *answer, bool is_json)
 {
     static const char *const first[] = {"run", "net", "where", "loss", "form", ">from"};
     static const char *const optimus[] = {">b0", ">b1", ">b2"};
+    static const char *const errors[] = {">b0_error", ">b1_error", ">b2_error"};
     static const char *const power[] = {">a", ">b", ">c", ">d"};
     const char *const last[] = {">tends to", ">points", ">R2",
                                 is_json ? ">error_percent" : ">error %"};
-    const char *headers[G_N_ELEMENTS(first) + G_N_ELEMENTS(optimus) + G_N_ELEMENTS(power) +
-                        G_N_ELEMENTS(last) + 1] = {NULL};
+    const char *headers[G_N_ELEMENTS(first) + G_N_ELEMENTS(optimus) + G_N_ELEMENTS(errors) +
+                        G_N_ELEMENTS(power) + G_N_ELEMENTS(last) + 1] = {NULL};
     size_t count = 0;
     for (size_t i = 0; i < G_N_ELEMENTS(first); i++)
         headers[count++] = first[i];
     for (size_t i = 0; has_form(answer, ORCH_CURVE_OPTIMUS) && i < G_N_ELEMENTS(optimus); i++)
         headers[count++] = optimus[i];
+    for (size_t i = 0; is_json && has_form(answer, ORCH_CURVE_OPTIMUS) && i < G_N_ELEMENTS(errors);
+         i++)
+        headers[count++] = errors[i];
     for (size_t i = 0; has_form(answer, ORCH_CURVE_POWER) && i < G_N_ELEMENTS(power); i++)
         headers[count++] = power[i];
     for (size_t i = 0; i < G_N_ELEMENTS(last); i++)
@@ -249,17 +274,18 @@ static struct orch_table *fit_table(const struct answer *answer, bool is_json)
     struct orch_table *table = orch_table_new(headers);
     for (guint i = 0; i < answer->curves->len; i++)
         for (size_t s = 0; s < result_of(answer, i)->stages->count; s++)
-            add_stage(table, answer, i, s);
+            add_stage(table, answer, i, s, is_json);
     return table;
 }
 
-/* A run by its key, a network that was not run by its name. */
+/* Returns a run's key, or the name of a network that was not run. */
 static const char *label_of(const struct orch_run_curve *c)
 {
     return g_uuid_string_is_valid(c->key) ? orch_cli_short_key(c->key) : c->key;
 }
 
-/* A row of the second table: the loss at k, whether reached (NULL: yes) or why not. */
+/* Adds a row to the second table: the loss at k, and whether the target is reached (NULL: yes) or
+ * why not. */
 static void add_target(struct orch_table *table, const struct orch_run_curve *c, const char *target,
                        double loss, double k, const char *why_not, double first_seen)
 {
@@ -272,7 +298,7 @@ static void add_target(struct orch_table *table, const struct orch_run_curve *c,
     orch_table_add(table, why_not ? why_not : "yes", NULL);
     orch_table_add_real(table, isnan(steps) ? (double)NAN : ceil(steps));
     orch_table_add_real(table, epochs);
-    orch_table_add(table, time, isnan(seconds) ? json_null() : orch_json_real(seconds));
+    orch_table_add(table, time, orch_json_real_or_null(seconds));
     orch_table_add_real(table, first_seen);
 }
 
@@ -290,7 +316,7 @@ static void add_reach(struct orch_table *table, const struct orch_run_curve *c,
                first_seen);
 }
 
-/* The first epoch at which the run itself was that accurate; NaN: it never was. */
+/* Returns the first epoch at which the run itself reached the accuracy; NaN: never. */
 static double first_accurate(const struct orch_run_curve *c, double accuracy)
 {
     for (size_t i = 0; i < c->accuracy_count; i++)
@@ -299,7 +325,8 @@ static double first_accurate(const struct orch_run_curve *c, double accuracy)
     return NAN;
 }
 
-/* All that is asked of one curve. `seen`: the epoch at which it was that accurate, NaN: never. */
+/* Adds the rows of all targets for one curve. `seen` is the epoch at which the run reached the
+ * accuracy, NaN: never. */
 static void add_targets(struct orch_table *table, const struct asked *a,
                         const struct orch_run_curve *c, const struct orch_stages *stages,
                         double bridge_loss, double seen)
@@ -341,7 +368,7 @@ static struct orch_table *target_table(const struct answer *answer, const struct
     return table;
 }
 
-/* At most BRIDGE_ROWS of its steps, evenly, the ends among them. */
+/* Returns at most BRIDGE_ROWS of its steps, evenly spaced, including both ends. */
 static struct orch_table *bridge_table(const struct orch_isotonic *bridge)
 {
     static const char *const headers[] = {">loss", ">accuracy", NULL};
@@ -366,6 +393,8 @@ static void print_notes(const struct answer *answer, const struct asked *a)
         is_mixed = is_mixed || curve_of(answer, i)->is_by_epoch != first->is_by_epoch;
     if (has_form(answer, ORCH_CURVE_OPTIMUS))
         printf("optimus: loss = 1/(b0 k + b1) + b2, all b >= 0 (Peng et al. 2018, equation 1)\n");
+    if (has_form(answer, ORCH_CURVE_OPTIMUS) && answer->has_errors)
+        printf("in brackets: standard errors, as if each point's error were independent\n");
     if (has_form(answer, ORCH_CURVE_POWER))
         printf("power: loss = a + b (k + d)^-c; chosen where it fits much better than optimus\n");
     printf("k counts %s, from the start of its learning-rate stage ('from'); losses %s\n",
@@ -445,6 +474,22 @@ static void print(struct orch_cli *cli, const struct answer *answer, const struc
     }
 }
 
+/* --net: predicts the curve of a network that was not run. */
+static bool predict_new(const struct predict_options *o, const struct asked *asked,
+                        struct answer *answer, GError **error)
+{
+    int64_t classes = 0;
+    g_autoptr(GPtrArray) notes = g_ptr_array_new_with_free_func(g_free);
+    if (!orch_cli_count(o->classes, "--classes", 1 << 24, &classes, error))
+        return false;
+    const struct orch_curve_question question = {
+        {.name = o->net, .input = o->input, .classes = (int)classes}, o->gpu, asked->epochs};
+    answer->predicted = orch_predicted_curve_new(&question, answer->curves, answer->results,
+                                                 answer->costs, notes, error);
+    orch_cli_net_notes(notes);
+    return answer->predicted != NULL;
+}
+
 int predict_curve(struct orch_cli *cli, const struct predict_options *o, GError **error)
 {
     struct asked asked;
@@ -456,13 +501,13 @@ int predict_curve(struct orch_cli *cli, const struct predict_options *o, GError 
         .places = g_ptr_array_new(),
         .costs = g_ptr_array_new_with_free_func((GDestroyNotify)json_decref),
         .bridge_loss = NAN,
+        .has_errors = asked.fit.weights == ORCH_CURVE_EQUAL && !asked.fit.neighbours &&
+                      !asked.fit.is_normalised,
     };
     g_array_set_clear_func(answer.results, (GDestroyNotify)orch_curve_result_release);
     bool ok = fill(cli, o, &asked, &answer, error);
     if (ok && o->net) {
-        answer.predicted = predicted_curve_new(o, answer.curves, answer.results, answer.costs,
-                                               asked.epochs, error);
-        ok = answer.predicted != NULL;
+        ok = predict_new(o, &asked, &answer, error);
     }
     if (ok && !isnan(asked.accuracy)) {
         answer.bridge = orch_run_curves_bridge(answer.curves, error);
@@ -473,7 +518,7 @@ int predict_curve(struct orch_cli *cli, const struct predict_options *o, GError 
     if (ok)
         print(cli, &answer, &asked, o->format);
     orch_isotonic_free(answer.bridge);
-    predicted_curve_free(answer.predicted);
+    orch_predicted_curve_free(answer.predicted);
     g_ptr_array_unref(answer.costs);
     g_ptr_array_unref(answer.curves);
     g_array_unref(answer.results);

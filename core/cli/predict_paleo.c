@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* `orch predict --model paleo`: PALEO's own numbers, and beside them, named as such, our additions.
- */
+/* `orch predict --model paleo`: PALEO's own numbers, and next to them our additions, labelled as
+ * such. */
 #include "core/cli/predict.h"
 
 #include "lib/base/error.h"
@@ -14,32 +14,36 @@
 #define GIB_OF_GB (1e9 / (1024.0 * 1024.0 * 1024.0))
 
 struct asked {
+    const struct predict_options *o;
     struct orch_paleo_options options;
-    enum orch_exchange_scheme added; /* a scheme that PALEO does not have */
+    enum orch_exchange_scheme added; /* an exchange scheme that PALEO lacks */
     bool is_added;
-    struct rate rate;
-    bool is_own; /* PALEO's device, not the table's */
+    struct orch_rate rate;
+    bool is_own; /* the device is from PALEO, not from the hardware tables */
 };
 
-static bool find_device(struct question *q, struct asked *a, GError **error)
+static bool find_device(struct orch_time_question *q, struct asked *a, GError **error)
 {
-    const char *name = q->o->gpu ? q->o->gpu : "paleo:K80";
+    const char *name = a->o->gpu ? a->o->gpu : "paleo:K80";
     struct orch_paleo_device *device = &a->options.device;
-    if (!q->o->gpu)
-        question_assume(q, "GPU", "--gpu", "paleo:K80, the whole board at its base clock");
+    if (!a->o->gpu)
+        orch_time_question_assume(q, "GPU", "--gpu",
+                                  "paleo:K80, the whole board at its base clock");
     if (g_str_has_prefix(name, "paleo:")) {
         const struct orch_paleo_device *own = orch_paleo_device_find(name, error);
         if (!own)
             return false;
         *device = *own;
         a->is_own = true;
-        a->rate = question_rate(q, strcmp(own->name, "K80") == 0 ? "K80-board" : own->name);
+        a->rate =
+            orch_time_question_rate(q, strcmp(own->name, "K80") == 0 ? "K80-board" : own->name);
         return true;
     }
     const struct orch_gpu_spec *spec = orch_hardware_gpu(q->hardware, name, error);
-    enum orch_precision precision;
-    if (!spec || !question_precision(q, spec, &precision, error))
+    if (!spec)
         return false;
+    enum orch_precision precision =
+        orch_precision_run(spec, q->has_precision ? q->precision : ORCH_FP32);
     struct orch_prior prior;
     if (!orch_prior_for(spec, precision, &prior, error))
         return false;
@@ -50,22 +54,23 @@ static bool find_device(struct question *q, struct asked *a, GError **error)
                                          .is_gpu = spec->unit != ORCH_GPU_HOST};
     if (isnan(q->ppp_comp) && prior.from->ppp_paleo > 0) {
         a->options.ppp_comp = prior.from->ppp_paleo;
-        question_assume(q, "PPP of computing", "--ppp-comp",
-                        "%.2f: mean of %d measurements on %s%s (%s)", prior.from->ppp_paleo,
-                        prior.from->rows, prior.from->archs,
-                        prior.is_borrowed ? ", the nearest with any" : "", prior.from->source);
+        orch_time_question_assume(
+            q, "PPP of computing", "--ppp-comp", "%.2f: mean of %d measurements on %s%s (%s)",
+            prior.from->ppp_paleo, prior.from->rows, prior.from->archs,
+            prior.is_borrowed ? ", the nearest with any" : "", prior.from->source);
     }
-    if (!q->o->precision)
-        question_assume(q, "precision", "--precision", "%s", orch_precision_names()[precision]);
-    a->rate = question_rate(q, spec->name);
+    if (!q->has_precision)
+        orch_time_question_assume(q, "precision", "--precision", "%s",
+                                  orch_precision_names()[precision]);
+    a->rate = orch_time_question_rate(q, spec->name);
     return true;
 }
 
-static bool find_link(struct question *q, struct asked *a, GError **error)
+static bool find_link(struct orch_time_question *q, struct asked *a, GError **error)
 {
-    const char *name = q->o->network;
+    const char *name = a->o->network;
     if (!name) {
-        question_assume(q, "link", "--network", "ethernet20");
+        orch_time_question_assume(q, "link", "--network", "ethernet20");
         return true;
     }
     const struct orch_paleo_network *own = orch_paleo_network_find(name, NULL);
@@ -79,9 +84,9 @@ static bool find_link(struct question *q, struct asked *a, GError **error)
     return link;
 }
 
-static bool find_scheme(const struct question *q, struct asked *a, GError **error)
+static bool find_scheme(struct asked *a, GError **error)
 {
-    const char *name = q->o->scheme;
+    const char *name = a->o->scheme;
     if (!name)
         return true;
     if (orch_exchange_scheme_find(name, &a->added) &&
@@ -92,36 +97,37 @@ static bool find_scheme(const struct question *q, struct asked *a, GError **erro
     return orch_paleo_scheme_find(name, &a->options.scheme, error);
 }
 
-static bool find_algorithm(const struct question *q, struct asked *a, GError **error)
+static bool find_algorithm(struct asked *a, GError **error)
 {
     static const char *const names[] = {"gemm", "fft", "fft-tiling"};
     for (int i = 0; i < 3; i++) {
-        if (!q->o->algorithm || strcmp(q->o->algorithm, names[i]) == 0) {
+        if (!a->o->algorithm || strcmp(a->o->algorithm, names[i]) == 0) {
             a->options.algorithm = (enum orch_paleo_algorithm)i;
             return true;
         }
     }
     orch_error_set(error, ORCH_ERROR_USAGE, "gemm, fft, fft-tiling",
-                   "option '--algorithm': unknown word '%s'", q->o->algorithm);
+                   "option '--algorithm': unknown word '%s'", a->o->algorithm);
     return false;
 }
 
-static bool given(const struct question *q, struct asked *a, GError **error)
+static bool given(const struct orch_time_question *q, struct asked *a, GError **error)
 {
-    a->options.pipeline = q->o->pipeline;
+    a->options.pipeline = a->o->pipeline;
     a->options.scaling = q->strong ? ORCH_PALEO_STRONG : ORCH_PALEO_WEAK;
     if (!isnan(q->ppp_comp))
         a->options.ppp_comp = q->ppp_comp;
     if (!isnan(q->ppp_comm))
         a->options.ppp_comm = q->ppp_comm;
-    return find_scheme(q, a, error) && find_algorithm(q, a, error);
+    return find_scheme(a, error) && find_algorithm(a, error);
 }
 
 /* ---- our additions -----------------------------------------------------------------------------
  */
 
-/* Of the exchange by a scheme that PALEO does not have, in its way of reckoning: no latency. */
-static double added_comm_ms(const struct question *q, const struct asked *a,
+/* Returns the time of an exchange by a scheme that PALEO lacks, computed in PALEO's way, without
+ * latency. */
+static double added_comm_ms(const struct orch_time_question *q, const struct asked *a,
                             const struct orch_paleo_step *step)
 {
     double bandwidth = a->options.network.gbit_s / 8 * 1e9 * a->options.ppp_comm;
@@ -133,7 +139,8 @@ static double added_comm_ms(const struct question *q, const struct asked *a,
     return orch_exchange_s(&exchange, step->params_bytes) * 1e3;
 }
 
-/* Traffic of layers that PALEO leaves at 0: norms, activations, sums, joins. */
+/* Returns the time for the memory traffic of layers that PALEO counts as 0: norms, activations,
+ * sums, joins. */
 static double added_layers_ms(const struct orch_layer_table *table, const struct asked *a,
                               int64_t batch)
 {
@@ -154,8 +161,9 @@ static double added_layers_ms(const struct orch_layer_table *table, const struct
     return bytes > 0 ? orch_paleo_memory_ms(&a->options.device, a->options.ppp_comp, bytes) : 0;
 }
 
-/* What of the exchange sticks out when each layer's gradients are sent as they come. */
-static double exposed_ms(const struct question *q, const struct asked *a,
+/* Returns the part of the exchange that does not overlap with computing when each layer's
+ * gradients are sent as soon as they are ready. */
+static double exposed_ms(const struct orch_time_question *q, const struct asked *a,
                          const struct orch_layer_table *table, const struct orch_paleo_step *step)
 {
     int count = orch_layer_count(table);
@@ -178,22 +186,22 @@ static double exposed_ms(const struct question *q, const struct asked *a,
     return orch_exchange_exposed_s(&exchange, backward, bytes, count, 25.0 * 1024 * 1024) * 1e3;
 }
 
-static void apply_additions(struct question *q, const struct asked *a, struct orch_paleo_step *step,
-                            json_t *row)
+static void apply_additions(struct orch_time_question *q, const struct asked *a,
+                            struct orch_paleo_step *step, json_t *row)
 {
-    const struct orch_layer_table *table = question_table(q);
+    const struct orch_layer_table *table = orch_time_question_table(q);
     json_t *added = json_object();
     if (a->is_added) {
         step->comm_ms = added_comm_ms(q, a, step);
         json_object_set_new(added, "scheme", json_string(orch_exchange_scheme_name(a->added)));
     }
-    if (q->o->overlap) {
+    if (a->o->overlap) {
         json_object_set_new(added, "whole_comm_ms", orch_json_finite(step->comm_ms));
         step->comm_ms = exposed_ms(q, a, table, step);
         json_object_set_new(added, "overlap", json_true());
     }
-    double more = q->o->all_layers ? added_layers_ms(table, a, step->worker_batch) : 0;
-    if (q->o->all_layers)
+    double more = a->o->all_layers ? added_layers_ms(table, a, step->worker_batch) : 0;
+    if (a->o->all_layers)
         json_object_set_new(added, "other_layers_ms", orch_json_finite(more));
     step->total_ms = step->fwd_ms + step->bwd_ms + step->update_ms + step->comm_ms + more;
     step->images_per_s = 1000 * (double)step->effective_batch / step->total_ms;
@@ -213,17 +221,18 @@ static void add_ms(struct orch_table *table, double ms)
     orch_table_add(table, text, orch_json_finite(ms));
 }
 
-/* Images a second that the peaks of all workers would give, by PALEO's count of operations. */
-static double at_the_peak(struct question *q, const struct asked *a,
+/* Returns the images per second at the peak of all workers, with PALEO's count of operations. */
+static double at_the_peak(struct orch_time_question *q, const struct asked *a,
                           const struct orch_paleo_step *s)
 {
-    struct orch_paleo_pass pass = orch_paleo_pass(question_table(q), &a->options, s->worker_batch);
-    double flops = pass.fwd_flops + (q->o->forward_only ? 0 : pass.bwd_flops);
+    struct orch_paleo_pass pass =
+        orch_paleo_pass(orch_time_question_table(q), &a->options, s->worker_batch);
+    double flops = pass.fwd_flops + (q->forward_only ? 0 : pass.bwd_flops);
     return (double)s->worker_batch * (double)s->workers * a->options.device.peak_gflops * 1e9 /
            flops;
 }
 
-static void add_step(struct orch_table *table, struct question *q, const struct asked *a,
+static void add_step(struct orch_table *table, struct orch_time_question *q, const struct asked *a,
                      const struct orch_paleo_step *s, json_t *row)
 {
     double peak = at_the_peak(q, a, s);
@@ -232,7 +241,7 @@ static void add_step(struct orch_table *table, struct question *q, const struct 
     double usd = epoch * a->rate.usd_per_hour * (double)s->workers / 3600;
     bool priced = usd > 0;
     g_autofree char *time = q->images ? orch_duration_format(epoch) : g_strdup("-");
-    g_autofree char *money = money_format(priced ? usd : (double)NAN);
+    g_autofree char *money = orch_money_format(priced ? usd : (double)NAN);
     orch_table_add_int(table, s->workers);
     orch_table_add_int(table, s->worker_batch);
     add_ms(table, s->fwd_ms);
@@ -263,26 +272,26 @@ static void add_step(struct orch_table *table, struct question *q, const struct 
     }
 }
 
-static bool ask(struct question *q, struct asked *a, int64_t batch, int64_t workers,
+static bool ask(struct orch_time_question *q, struct asked *a, int64_t batch, int64_t workers,
                 struct orch_table *table, json_t *list, GError **error)
 {
     struct orch_paleo_step step;
     a->options.batch = batch;
-    if (!orch_paleo_simulate(question_table(q), &a->options, workers, &step, error))
+    if (!orch_paleo_simulate(orch_time_question_table(q), &a->options, workers, &step, error))
         return false;
     json_t *row = json_object();
-    if (q->o->forward_only) {
+    if (q->forward_only) {
         step.bwd_ms = step.update_ms = step.comm_ms = 0;
         step.total_ms = step.fwd_ms;
         step.images_per_s = 1000 * (double)step.effective_batch / step.fwd_ms;
-    } else if (a->is_added || q->o->overlap || q->o->all_layers)
+    } else if (a->is_added || a->o->overlap || a->o->all_layers)
         apply_additions(q, a, &step, row);
     add_step(table, q, a, &step, row);
     json_array_append_new(list, row);
     return true;
 }
 
-static void say(const struct question *q, const struct asked *a)
+static void say(const struct orch_time_question *q, const struct asked *a)
 {
     const struct orch_paleo_options *o = &a->options;
     printf("PALEO on %s%s: %.5g GFLOP/s, %.4g GiB/s, PPP %.2f computing, %.2f network; %s, %.4g "
@@ -295,10 +304,10 @@ static void say(const struct question *q, const struct asked *a)
     if (a->rate.usd_per_hour > 0 && q->images)
         printf("cost of an epoch of %" G_GINT64_FORMAT " images at $%.4g an hour a worker (%s)\n",
                q->images, a->rate.usd_per_hour, a->rate.from);
-    if (a->is_added || q->o->overlap || q->o->all_layers)
+    if (a->is_added || a->o->overlap || a->o->all_layers)
         printf("not PALEO's own:%s%s%s\n", a->is_added ? " the scheme;" : "",
-               q->o->overlap ? " the exchange behind the backward pass;" : "",
-               q->o->all_layers ? " time of norms, activations and sums;" : "");
+               a->o->overlap ? " the exchange behind the backward pass;" : "",
+               a->o->all_layers ? " time of norms, activations and sums;" : "");
     for (int i = 0; q->net && i < orch_layer_count(q->table); i++)
         if (orch_layer_at(q->table, i)->untimed_macs) {
             printf("PALEO has no formula for some layers (attention and the like): they are left "
@@ -307,16 +316,17 @@ static void say(const struct question *q, const struct asked *a)
         }
 }
 
-int predict_paleo(struct orch_cli *cli, struct question *q, GError **error)
+int predict_paleo(struct orch_cli *cli, const struct predict_options *o,
+                  struct orch_time_question *q, GError **error)
 {
-    struct asked a = {.options = orch_paleo_defaults()};
+    struct asked a = {.o = o, .options = orch_paleo_defaults()};
     if (!find_device(q, &a, error) || !find_link(q, &a, error) || !given(q, &a, error)) {
-        rate_release(&a.rate);
+        orch_rate_release(&a.rate);
         return -1;
     }
-    if (q->o->parallel && strcmp(q->o->parallel, "data") != 0) {
-        rate_release(&a.rate);
-        return predict_paleo_split(cli, q, &a.options, error);
+    if (o->parallel && strcmp(o->parallel, "data") != 0) {
+        orch_rate_release(&a.rate);
+        return predict_paleo_split(cli, o, q, &a.options, error);
     }
     struct orch_table *table = orch_table_new(HEADERS);
     json_t *list = json_array();
@@ -329,13 +339,13 @@ int predict_paleo(struct orch_cli *cli, struct question *q, GError **error)
         if (ok)
             orch_cli_print_json_array(list);
     } else {
-        if (!q->o->format && q->assumptions->len)
-            question_say_assumptions(q);
-        orch_table_print_as(cli, table, "steps", q->o->format);
-        if (!q->o->format)
+        if (!o->format && q->assumptions->len)
+            predict_say_assumptions(q);
+        orch_table_print_as(cli, table, "steps", o->format);
+        if (!o->format)
             say(q, &a);
     }
     json_decref(list);
-    rate_release(&a.rate);
+    orch_rate_release(&a.rate);
     return ok ? ORCH_EXIT_OK : -1;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* `orch predict --model paleo --parallel model|hybrid`: layers cut among the workers. */
+/* `orch predict --model paleo --parallel model|hybrid`: layers split among the workers. */
 #include "core/cli/predict.h"
 
 #include "lib/base/error.h"
@@ -15,12 +15,14 @@ static void add_ms(struct orch_table *table, json_t *row, const char *name, doub
     json_object_set_new(row, name, orch_json_finite(ms));
 }
 
-/* Lower: the pieces beside each other; upper: one after another. */
-static bool ask_model(struct question *q, const struct orch_paleo_options *options, int64_t workers,
+/* Lower bound: the pieces run in parallel; upper bound: one after another. */
+static bool ask_model(const struct predict_options *o, struct orch_time_question *q,
+                      const struct orch_paleo_options *options, int64_t workers,
                       struct orch_table *table, json_t *row, GError **error)
 {
     struct orch_paleo_split_step s;
-    if (!orch_paleo_model_parallel(question_table(q), options, q->o->split, workers, &s, error))
+    if (!orch_paleo_model_parallel(orch_time_question_table(q), options, o->split, workers, &s,
+                                   error))
         return false;
     orch_table_add_int(table, workers);
     add_ms(table, row, "fwd_lower_ms", s.fwd_lower_ms);
@@ -32,11 +34,12 @@ static bool ask_model(struct question *q, const struct orch_paleo_options *optio
     return true;
 }
 
-static bool ask_hybrid(struct question *q, const struct orch_paleo_options *options,
-                       int64_t workers, struct orch_table *table, json_t *row, GError **error)
+static bool ask_hybrid(const struct predict_options *o, struct orch_time_question *q,
+                       const struct orch_paleo_options *options, int64_t workers,
+                       struct orch_table *table, json_t *row, GError **error)
 {
     struct orch_paleo_hybrid_step s;
-    if (!orch_paleo_hybrid(question_table(q), options, q->o->split, workers, &s, error))
+    if (!orch_paleo_hybrid(orch_time_question_table(q), options, o->split, workers, &s, error))
         return false;
     orch_table_add_int(table, workers);
     add_ms(table, row, "data_ms", s.data_fwd_ms + s.data_bwd_ms + s.data_update_ms);
@@ -47,8 +50,9 @@ static bool ask_hybrid(struct question *q, const struct orch_paleo_options *opti
     return true;
 }
 
-int predict_paleo_split(struct orch_cli *cli, struct question *q,
-                        struct orch_paleo_options *options, GError **error)
+int predict_paleo_split(struct orch_cli *cli, const struct predict_options *o,
+                        struct orch_time_question *q, struct orch_paleo_options *options,
+                        GError **error)
 {
     static const char *const model_headers[] = {
         ">workers",        ">fwd ms",    ">fwd one by one", ">bwd ms",
@@ -60,15 +64,15 @@ int predict_paleo_split(struct orch_cli *cli, struct question *q,
                                                  ">total ms",
                                                  ">images/s",
                                                  NULL};
-    bool hybrid = strcmp(q->o->parallel, "hybrid") == 0;
-    if (!hybrid && strcmp(q->o->parallel, "model") != 0) {
+    bool hybrid = strcmp(o->parallel, "hybrid") == 0;
+    if (!hybrid && strcmp(o->parallel, "model") != 0) {
         orch_error_set(error, ORCH_ERROR_USAGE, "data, model, hybrid",
-                       "option '--parallel': unknown word '%s'", q->o->parallel);
+                       "option '--parallel': unknown word '%s'", o->parallel);
         return -1;
     }
-    if (!q->o->split) {
+    if (!o->split) {
         orch_error_set(error, ORCH_ERROR_USAGE, "for example --split fc6 --split fc7",
-                       "option '--parallel %s' cuts layers: which?", q->o->parallel);
+                       "option '--parallel %s' cuts layers: which?", o->parallel);
         return -1;
     }
     for (int w = 0; hybrid && w < q->worker_count; w++) {
@@ -87,7 +91,7 @@ int predict_paleo_split(struct orch_cli *cli, struct question *q,
     options->batch = q->batches[0];
     for (int w = 0; ok && w < q->worker_count; w++) {
         json_t *row = json_pack("{s:I}", "workers", (json_int_t)q->workers[w]);
-        ok = (hybrid ? ask_hybrid : ask_model)(q, options, q->workers[w], table, row, error);
+        ok = (hybrid ? ask_hybrid : ask_model)(o, q, options, q->workers[w], table, row, error);
         json_array_append_new(list, row);
     }
     if (!ok || cli->json) {
@@ -95,7 +99,7 @@ int predict_paleo_split(struct orch_cli *cli, struct question *q,
         if (ok)
             orch_cli_print_json_array(list);
     } else {
-        orch_table_print_as(cli, table, "steps", q->o->format);
+        orch_table_print_as(cli, table, "steps", o->format);
     }
     json_decref(list);
     return ok ? ORCH_EXIT_OK : -1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* `orch predict --model roofline`: the bound from below, by batch and by layer. */
+/* `orch predict --model roofline`: the lower bound on time, by batch and by layer. */
 #include "core/cli/predict.h"
 
 #include "lib/base/json.h"
@@ -30,16 +30,16 @@ static void add_percent(struct orch_table *table, double share)
     orch_table_add(table, text, orch_json_finite(share));
 }
 
-static struct orch_roofline_work work_of(const struct question *q, const struct bound *b,
+static struct orch_roofline_work work_of(const struct orch_time_question *q, const struct bound *b,
                                          int64_t batch)
 {
     return (struct orch_roofline_work){.batch = batch,
                                        .element_bytes = orch_precision_bytes(b->precision),
-                                       .training = !q->o->forward_only,
+                                       .training = !q->forward_only,
                                        .states_per_weight = q->states_per_weight};
 }
 
-static bool add_batch(const struct question *q, const struct bound *b, int64_t batch,
+static bool add_batch(const struct orch_time_question *q, const struct bound *b, int64_t batch,
                       struct orch_table *table, GError **error)
 {
     struct orch_roofline_work work = work_of(q, b, batch);
@@ -69,7 +69,7 @@ static bool add_batch(const struct question *q, const struct bound *b, int64_t b
     return true;
 }
 
-static void say(const struct question *q, const struct bound *b)
+static void say(const struct orch_time_question *q, const struct bound *b)
 {
     struct orch_roofline_work work = work_of(q, b, 1);
     printf(
@@ -92,8 +92,8 @@ static void say(const struct question *q, const struct bound *b)
 /* ---- by layer ----------------------------------------------------------------------------------
  */
 
-static int show_layers(struct orch_cli *cli, const struct question *q, const struct bound *b,
-                       GError **error)
+static int show_layers(struct orch_cli *cli, const struct predict_options *o,
+                       const struct orch_time_question *q, const struct bound *b, GError **error)
 {
     static const char *const headers[] = {"layer",      "type",  ">forward", ">backward",
                                           ">FLOP/byte", "bound", NULL};
@@ -116,25 +116,27 @@ static int show_layers(struct orch_cli *cli, const struct question *q, const str
         orch_table_add(table, intensity, orch_json_finite(layers[i].intensity));
         orch_table_add(table, orch_roofline_bound_name(layers[i].bound), NULL);
     }
-    orch_table_print_as(cli, table, "layers", q->o->format);
-    if (!cli->json && !q->o->format)
+    orch_table_print_as(cli, table, "layers", o->format);
+    if (!cli->json && !o->format)
         say(q, b);
     return ORCH_EXIT_OK;
 }
 
-int predict_roofline(struct orch_cli *cli, struct question *q, GError **error)
+int predict_roofline(struct orch_cli *cli, const struct predict_options *o,
+                     struct orch_time_question *q, GError **error)
 {
     struct bound b = {0};
-    b.gpu = orch_hardware_gpu(q->hardware, q->o->gpu, error);
-    if (!b.gpu || !question_precision(q, b.gpu, &b.precision, error))
+    b.gpu = orch_hardware_gpu(q->hardware, o->gpu, error);
+    if (!b.gpu)
         return -1;
+    b.precision = orch_precision_run(b.gpu, q->has_precision ? q->precision : ORCH_FP32);
     b.device = (struct orch_roofline_device){.peak_flops = orch_gpu_peak(b.gpu, b.precision),
                                              .bandwidth = b.gpu->bandwidth_gbs * 1e9,
                                              .memory_bytes = b.gpu->memory_gb * 1e9,
                                              .compute_share = isnan(q->ppp_comp) ? 1 : q->ppp_comp,
                                              .memory_share = isnan(q->ppp_comp) ? 1 : q->ppp_comp};
-    if (q->o->layers)
-        return show_layers(cli, q, &b, error);
+    if (o->layers)
+        return show_layers(cli, o, q, &b, error);
     struct orch_table *table = orch_table_new(HEADERS);
     bool ok = true;
     for (int i = 0; ok && i < q->batch_count; i++)
@@ -143,8 +145,8 @@ int predict_roofline(struct orch_cli *cli, struct question *q, GError **error)
         json_decref(orch_table_to_json(table));
         return -1;
     }
-    orch_table_print_as(cli, table, "batches", q->o->format);
-    if (!cli->json && !q->o->format)
+    orch_table_print_as(cli, table, "batches", o->format);
+    if (!cli->json && !o->format)
         say(q, &b);
     return ORCH_EXIT_OK;
 }

@@ -1,129 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* `orch predict` for one GPU: the best tier that can tell. */
-#include "core/cli/predict_step.h"
+/* `orch predict` for one GPU: uses the best tier that has an answer. */
+#include "core/cli/step_show.h"
 
 #include "lib/base/error.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
-#include "predictors/prior.h"
 
 #include <math.h>
 #include <string.h>
-
-bool candidate_choose(const struct question *q, const struct orch_gpu_spec *gpu,
-                      struct candidate *out, GError **error)
-{
-    *out = (struct candidate){.gpu = gpu};
-    if (!question_precision(q, gpu, &out->precision, error) ||
-        !orch_prior_for(gpu, out->precision, &out->prior, error))
-        return false;
-    bool wants_prior = q->o->model && strcmp(q->o->model, "prior") == 0;
-    if (!isnan(q->ppp_comp))
-        out->prior.device.compute_share = q->ppp_comp;
-    else if (!wants_prior)
-        orch_prior_transfer(gpu, out->precision, &out->prior);
-    if (q->o->model && strcmp(q->o->model, "transferred") == 0 && !out->prior.is_transferred) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "--model prior",
-                       "the transferred model does not speak of %s at %s", gpu->name,
-                       orch_precision_names()[out->precision]);
-        return false;
-    }
-    out->rate = question_rate(q, gpu->name);
-    return true;
-}
-
-static bool exchange_of(const struct question *q, const struct orch_gpu_spec *gpu, int64_t workers,
-                        struct orch_exchange *out, GError **error)
-{
-    const struct orch_link *link = q->link ? q->link : orch_link_within(gpu);
-    const struct orch_link *within = orch_link_within(gpu);
-    double share = isnan(q->ppp_comm) ? 0.72 : q->ppp_comm;
-    *out = (struct orch_exchange){.scheme = ORCH_EXCHANGE_RING,
-                                  .workers = workers,
-                                  .bandwidth = link->gbit_s / 8 * 1e9 * share,
-                                  .latency_s = link->latency_us / 1e6,
-                                  .node_workers = MIN(q->per_node ? q->per_node : workers, workers),
-                                  .node_bandwidth = within->gbit_s / 8 * 1e9 * share,
-                                  .node_latency_s = within->latency_us / 1e6};
-    if (q->per_node && q->per_node < workers)
-        out->scheme = ORCH_EXCHANGE_HIERARCHICAL;
-    if (!q->o->scheme || orch_exchange_scheme_find(q->o->scheme, &out->scheme))
-        return true;
-    orch_error_set(
-        error, ORCH_ERROR_USAGE,
-        "ring, tree, butterfly, one-to-all, hierarchical (PALEO's own names go with --model paleo)",
-        "option '--scheme': unknown word '%s'", q->o->scheme);
-    return false;
-}
-
-/* The store's own measurements first; a model that was named speaks alone. */
-static bool tell(struct tiers *tiers, const struct tier_ask *ask, struct answer *out,
-                 struct told *told, GError **error)
-{
-    *told = (struct told){0};
-    const char *model = ask->q->o->model;
-    bool alone = model && strcmp(model, "auto") != 0;
-    if (!alone && !tiers_tell(tiers, ask, told, error))
-        return false;
-    out->extrapolates = told->extrapolates || (!told->tier && out->prior.is_transferred &&
-                                               !out->prior.transfer.arch_was_measured);
-    out->tier = told->tier ? told->tier : out->prior.is_transferred ? "transferred" : "prior";
-    out->why = g_steal_pointer(&told->why);
-    if (!told->tier && (!alone || ask->q->o->calibrate))
-        tiers_shift(tiers, ask, &out->prior, &out->why);
-    if (ask->q->o->calibrate && !out->why)
-        out->why = g_strdup("not shifted: --calibrate names no run of this kind on a device that "
-                            "this tier speaks of");
-    return true;
-}
-
-bool candidate_ask(const struct question *q, struct tiers *tiers, const struct candidate *c,
-                   int64_t workers, int64_t batch, struct answer *out, GError **error)
-{
-    struct orch_exchange exchange,
-        none = {.workers = 1, .node_workers = 1, .bandwidth = 1, .node_bandwidth = 1};
-    struct orch_roofline_work work = {.batch = question_worker_batch(q, batch, workers),
-                                      .element_bytes = orch_precision_bytes(c->precision),
-                                      .training = !q->o->forward_only,
-                                      .states_per_weight = q->states_per_weight};
-    struct tier_ask asked = {q, c->gpu, c->precision, workers, work.batch};
-    struct told told;
-    *out = (struct answer){.workers = workers, .batch = work.batch, .prior = c->prior};
-    if (!exchange_of(q, c->gpu, workers, &exchange, error) ||
-        !tell(tiers, &asked, out, &told, error))
-        return false;
-    bool whole = told.tier && told.whole;
-    if (!orch_prior_predict(q->net, q->costs, &out->prior, &work, whole ? &none : &exchange,
-                            told.tier ? &told.own : NULL, &out->step, error))
-        return false;
-    out->step.images_per_s = (double)(work.batch * workers) / out->step.total_s;
-    double steps =
-        q->images ? ceil((double)q->images / (double)(work.batch * workers)) : (double)NAN;
-    double hours = c->rate.usd_per_hour * (double)workers / 3600;
-    out->epoch_s = steps * out->step.total_s;
-    out->total_s = out->epoch_s * (double)q->epochs;
-    out->low_s = steps * out->step.low_s * (double)q->epochs;
-    out->high_s = steps * out->step.high_s * (double)q->epochs;
-    out->usd = hours > 0 ? out->total_s * hours : (double)NAN;
-    out->low_usd = hours > 0 ? out->low_s * hours : (double)NAN;
-    out->high_usd = hours > 0 ? out->high_s * hours : (double)NAN;
-    return true;
-}
-
-void answer_clear(struct answer *answer)
-{
-    g_clear_pointer(&answer->why, g_free);
-}
-
-bool answer_keeps_limits(const struct question *q, const struct answer *a)
-{
-    bool costly = !isnan(q->budget_usd) && !(a->usd <= q->budget_usd);
-    bool late = !isnan(q->deadline_s) && !(a->total_s <= q->deadline_s);
-    return !costly && !late;
-}
-
-/* ---- one GPU -----------------------------------------------------------------------------------
- */
 
 char *span_format(double low, double high)
 {
@@ -142,23 +26,34 @@ void add_duration(struct orch_table *table, double seconds)
 
 void add_money(struct orch_table *table, double usd)
 {
-    g_autofree char *text = money_format(usd);
+    g_autofree char *text = orch_money_format(usd);
     orch_table_add(table, text, isnan(usd) ? json_null() : orch_json_finite(usd));
 }
 
 static const char *const HEADERS[] = {">workers", ">batch each", ">step",       ">images/s",
                                       ">epoch",   ">total",      ">90 % of it", ">cost",
                                       "fits",     "tier",        "limits",      NULL};
-static const char *const HEADERS_WITHOUT_LIMITS[] = {
-    ">workers",    ">batch each", ">step", ">images/s", ">epoch", ">total",
-    ">90 % of it", ">cost",       "fits",  "tier",      NULL};
-
-static bool has_limits(const struct question *q)
+static bool has_limits(const struct orch_time_question *q)
 {
     return !isnan(q->budget_usd) || !isnan(q->deadline_s);
 }
 
-static void add_answer(struct orch_table *table, const struct question *q, const struct answer *a)
+/* Creates a table with the columns that the question needs. */
+static struct orch_table *new_table(const struct orch_time_question *q)
+{
+    g_autofree char *rate = g_strdup_printf(">%ss/s", orch_time_question_sample(q));
+    const char *headers[G_N_ELEMENTS(HEADERS)];
+    memcpy(headers, HEADERS, sizeof headers);
+    for (int i = 0; headers[i]; i++)
+        if (strcmp(headers[i], ">images/s") == 0)
+            headers[i] = rate;
+    if (!has_limits(q))
+        headers[G_N_ELEMENTS(HEADERS) - 2] = NULL;
+    return orch_table_new(headers);
+}
+
+static void add_answer(struct orch_table *table, const struct orch_time_question *q,
+                       const struct orch_step_answer *a)
 {
     g_autofree char *rate = orch_number_format(a->step.images_per_s);
     g_autofree char *span = span_format(a->low_s, a->high_s);
@@ -173,96 +68,46 @@ static void add_answer(struct orch_table *table, const struct question *q, const
     orch_table_add(table, a->step.fits ? "yes" : "no", json_boolean(a->step.fits));
     orch_table_add(table, a->tier, NULL);
     if (has_limits(q))
-        orch_table_add(table, answer_keeps_limits(q, a) ? "kept" : "broken", NULL);
+        orch_table_add(table, orch_step_answer_keeps_limits(q, a) ? "kept" : "broken", NULL);
 }
 
-json_t *answer_json(const struct question *q, const struct candidate *c, const struct answer *a)
-{
-    json_t *o = json_object();
-    json_object_set_new(o, "tier", json_string(a->tier));
-    json_object_set_new(o, "because", a->why ? json_string(a->why) : json_null());
-    json_object_set_new(o, "extrapolates", json_boolean(a->extrapolates));
-    json_object_set_new(o, "keeps_limits", json_boolean(answer_keeps_limits(q, a)));
-    json_object_set_new(o, "gpu", json_string(c->gpu->name));
-    json_object_set_new(o, "precision", json_string(orch_precision_names()[c->precision]));
-    json_object_set_new(o, "workers", json_integer(a->workers));
-    json_object_set_new(o, "batch_per_worker", json_integer(a->batch));
-    json_object_set_new(o, "step_s", orch_json_finite(a->step.total_s));
-    json_object_set_new(o, "step_low_s", orch_json_finite(a->step.low_s));
-    json_object_set_new(o, "step_high_s", orch_json_finite(a->step.high_s));
-    json_object_set_new(o, "exchange_s", orch_json_finite(a->step.exchange_s));
-    json_object_set_new(o, "exposed_exchange_s", orch_json_finite(a->step.exposed_s));
-    json_object_set_new(o, "images_per_s", orch_json_finite(a->step.images_per_s));
-    json_object_set_new(o, "epoch_s", orch_json_finite(a->epoch_s));
-    json_object_set_new(o, "total_s", orch_json_finite(a->total_s));
-    json_object_set_new(o, "low_s", orch_json_finite(a->low_s));
-    json_object_set_new(o, "high_s", orch_json_finite(a->high_s));
-    json_object_set_new(o, "cost_usd", orch_json_finite(a->usd));
-    json_object_set_new(o, "cost_low_usd", orch_json_finite(a->low_usd));
-    json_object_set_new(o, "cost_high_usd", orch_json_finite(a->high_usd));
-    json_object_set_new(o, "usd_per_hour",
-                        c->rate.usd_per_hour > 0 ? orch_json_finite(c->rate.usd_per_hour)
-                                                 : json_null());
-    json_object_set_new(o, "price_from", c->rate.from ? json_string(c->rate.from) : json_null());
-    json_object_set_new(o, "memory_bytes", orch_json_finite(a->step.memory_bytes));
-    json_object_set_new(o, "largest_batch", json_integer(a->step.largest_batch));
-    json_object_set_new(o, "fits", json_boolean(a->step.fits));
-    return o;
-}
-
-json_t *answers_json(const struct question *q, const char *tier, json_t *predictions)
-{
-    json_t *o = json_object();
-    json_object_set_new(o, "tier", json_string(tier));
-    json_object_set_new(o, "net", json_string(q->net->name));
-    json_object_set_new(o, "images", q->images ? json_integer(q->images) : json_null());
-    json_object_set_new(o, "epochs", json_integer(q->epochs));
-    json_object_set_new(o, "interval", orch_json_finite(0.9));
-    json_object_set_new(o, "assumptions", question_assumptions_json(q));
-    json_object_set_new(o, "predictions", predictions);
-    return o;
-}
-
-static void assume_device(struct question *q, const struct candidate *c)
-{
-    const struct orch_link *link = q->link ? q->link : orch_link_within(c->gpu);
-    if (g_ascii_strcasecmp(q->o->gpu, c->gpu->name) != 0)
-        question_assume(q, "GPU", "--gpu", "%s (%s)", c->gpu->name,
-                        orch_gpu_unit_name(c->gpu->unit));
-    if (!q->o->precision || strcmp(q->o->precision, "auto") == 0)
-        question_assume(q, "precision", "--precision", "%s%s", orch_precision_names()[c->precision],
-                        c->precision == ORCH_TF32 ? ", as PyTorch's convolutions do on this GPU"
-                                                  : "");
-    if (!q->o->optimizer && !q->o->forward_only)
-        question_assume(q, "optimizer", "--optimizer", "SGD with momentum");
-    if (q->worker_count > 1 || q->workers[0] > 1)
-        question_assume(q, "link", "--network, --per-node",
-                        "%s, %.4g Gbit/s%s; rings, behind the backward pass", link->name,
-                        link->gbit_s, q->per_node || q->link ? "" : ", all workers of one node");
-    if (isnan(q->price) && c->rate.usd_per_hour > 0)
-        question_assume(q, "price", "--price, --cloud, --spot", "$%.4g an hour a %s (%s)",
-                        c->rate.usd_per_hour, c->gpu->unit == ORCH_GPU_BOARD ? "board" : "GPU",
-                        c->rate.from);
-    else if (isnan(q->price))
-        question_assume(q, "price", "--price", "none is known%s", q->o->cloud ? " there" : "");
-    question_assume(q, "data", NULL, "read and prepared as fast as they are used");
-}
-
-static void say_memory(const struct question *q, const struct candidate *c, const struct answer *a)
+static void say_memory(const struct orch_time_question *q, const struct orch_candidate *c,
+                       const struct orch_step_answer *a)
 {
     g_autofree char *need = orch_bytes_format((int64_t)a->step.memory_bytes);
     if (!(c->prior.device.memory_bytes > 0))
         return;
     g_autofree char *room = orch_bytes_format((int64_t)c->prior.device.memory_bytes);
+    g_autofree char *none = g_strdup_printf(" (not even one %s)", orch_time_question_sample(q));
     printf("memory: %s of %s a worker with a batch of %" G_GINT64_FORMAT
            "; the largest that fits is "
            "%" G_GINT64_FORMAT "%s\n",
-           need, room, a->batch, a->step.largest_batch,
-           a->step.largest_batch ? "" : " (not even one image)");
-    (void)q;
+           need, room, a->batch, a->step.largest_batch, a->step.largest_batch ? "" : none);
 }
 
-static void say_prior(const struct candidate *c, const struct orch_prior *p)
+/* Prints how --budget and --deadline compare. They are compared with the median, which half of
+ * such trainings exceed. */
+static void say_limits(const struct orch_time_question *q, const struct orch_step_answer *a)
+{
+    if (!has_limits(q) || isnan(a->high_s))
+        return;
+    g_autofree char *time = orch_duration_format(a->high_s), *usd = orch_money_format(a->high_usd);
+    printf("limits: held against the median; 95 %% of such trainings keep to %s%s%s\n", time,
+           a->usd > 0 ? " and " : "", a->usd > 0 ? usd : "");
+}
+
+/* Prints the cheapest price when it is far below the default price, which is that of a large
+ * cloud. */
+static void say_cheaper(const struct orch_candidate *c, const struct orch_step_answer *a)
+{
+    if (!orch_rate_is_far_from_cheapest(&c->rate) || !(a->usd > 0))
+        return;
+    g_autofree char *usd = orch_money_format(a->usd * c->rate.low_usd / c->rate.usd_per_hour);
+    printf("price: far cheaper at $%.4g an hour (%s): then %s\n", c->rate.low_usd, c->rate.low_from,
+           usd);
+}
+
+static void say_prior(const struct orch_candidate *c, const struct orch_prior *p)
 {
     const struct orch_prior_class *from = p->from;
     printf("tier prior: by specification\n"
@@ -279,7 +124,7 @@ static void say_prior(const struct candidate *c, const struct orch_prior *p)
                                          : "the error of networks that were left out of the fit");
 }
 
-static void say_transferred(const struct candidate *c, const struct orch_prior *p)
+static void say_transferred(const struct orch_prior *p, bool is_sequence)
 {
     printf(
         "tier transferred: a white box distilled from measurements of other GPUs\n"
@@ -287,16 +132,20 @@ static void say_transferred(const struct candidate *c, const struct orch_prior *
         "  interval  a factor of %.2f to each side: 90 %% of the rows of GPUs that were left out "
         "of the fit%s\n",
         orch_transfer_source(), exp(p->error_90),
-        p->transfer.arch_was_measured ? "" : "; none of them was of this architecture");
-    (void)c;
+        is_sequence ? "; none of its networks was a transformer, so it is the wider one "
+                      "of what was not measured"
+        : p->transfer.arch_was_measured ? ""
+                                        : "; none of them was of this architecture");
 }
 
-static void say_tier(const struct candidate *c, const struct answer *a)
+static void say_tier(const struct orch_time_question *q, const struct orch_candidate *c,
+                     const struct orch_step_answer *a)
 {
+    bool is_sequence = strcmp(orch_time_question_sample(q), "sequence") == 0;
     if (strcmp(a->tier, "prior") == 0)
         say_prior(c, &a->prior);
     else if (strcmp(a->tier, "transferred") == 0)
-        say_transferred(c, &a->prior);
+        say_transferred(&a->prior, is_sequence);
     else
         printf("tier %s: %s\n", a->tier,
                strcmp(a->tier, "measured") == 0 ? "this configuration was measured"
@@ -312,40 +161,58 @@ static void say_tier(const struct candidate *c, const struct answer *a)
         printf("  narrower  with runs of your own: orch run\n");
 }
 
+bool predict_open_tiers(struct orch_cli *cli, const struct orch_time_question *q,
+                        struct orch_step_tiers *out, GError **error)
+{
+    *out = (struct orch_step_tiers){0};
+    g_autoptr(GPtrArray) notes = g_ptr_array_new_with_free_func(g_free);
+    struct orch_workspace *workspace = orch_cli_workspace(cli, NULL, error);
+    if (!workspace)
+        return false;
+    bool needs_store = orch_store_exists(workspace->db_path) || q->calibrate || cli->db;
+    if (needs_store && !orch_cli_store(cli, ORCH_STORE_READ, error))
+        return false;
+    bool ok = orch_step_tiers_open(workspace, q, true, out, notes, error);
+    for (guint i = 0; i < notes->len; i++)
+        orch_cli_warn(cli, "%s", (const char *)notes->pdata[i]);
+    return ok;
+}
+
 struct asking {
     struct orch_cli *cli;
-    struct question *q;
-    struct tiers tiers;
-    struct candidate c;
+    const struct predict_options *o;
+    struct orch_time_question *q;
+    struct orch_step_tiers tiers;
+    struct orch_candidate c;
     struct orch_table *table;
     json_t *list;
-    struct answer last;
+    struct orch_step_answer last;
 };
 
-/* What the last answer is made of, where that was asked for. NULL on error. */
+/* Explains the last answer, when requested. NULL on error. */
 static json_t *explain(struct asking *s, GError **error)
 {
-    struct tier_ask ask = {s->q, s->c.gpu, s->c.precision, s->last.workers, s->last.batch};
-    return tiers_explain(&s->tiers, &ask, &s->last.prior, &s->last.step, error);
+    struct orch_step_ask ask = {s->q, s->c.gpu, s->c.precision, s->last.workers, s->last.batch};
+    return orch_step_tiers_explain(&s->tiers, &ask, &s->last.prior, &s->last.step, error);
 }
 
 static bool add_json(struct asking *s, GError **error)
 {
-    json_t *one = answer_json(s->q, &s->c, &s->last);
-    json_t *explanation = s->q->o->explain ? explain(s, error) : NULL;
+    json_t *one = orch_step_answer_json(s->q, &s->c, &s->last);
+    json_t *explanation = s->o->explain ? explain(s, error) : NULL;
     if (explanation)
         json_object_set_new(one, "explanation", explanation);
     json_array_append_new(s->list, one);
-    return explanation || !s->q->o->explain;
+    return explanation || !s->o->explain;
 }
 
 static bool ask_each(struct asking *s, GError **error)
 {
     for (int b = 0; b < s->q->batch_count; b++) {
         for (int w = 0; w < s->q->worker_count; w++) {
-            answer_clear(&s->last);
-            if (!candidate_ask(s->q, &s->tiers, &s->c, s->q->workers[w], s->q->batches[b], &s->last,
-                               error))
+            orch_step_answer_clear(&s->last);
+            if (!orch_candidate_ask(s->q, &s->tiers, &s->c, s->q->workers[w], s->q->batches[b],
+                                    &s->last, error))
                 return false;
             add_answer(s->table, s->q, &s->last);
             if (!add_json(s, error))
@@ -357,44 +224,47 @@ static bool ask_each(struct asking *s, GError **error)
 
 static void print_answers(struct asking *s)
 {
-    struct question *q = s->q;
+    struct orch_time_question *q = s->q;
     if (s->cli->json) {
         json_decref(orch_table_to_json(s->table));
-        orch_cli_print_json(answers_json(q, s->last.tier, json_incref(s->list)));
+        orch_cli_print_json(orch_step_answers_json(q, s->last.tier, json_incref(s->list)));
         return;
     }
-    if (!q->o->format)
-        question_say_assumptions(q);
-    orch_table_print_as(s->cli, s->table, "predictions", q->o->format);
-    if (q->o->format)
+    if (!s->o->format)
+        predict_say_assumptions(q);
+    orch_table_print_as(s->cli, s->table, "predictions", s->o->format);
+    if (s->o->format)
         return;
     say_memory(q, &s->c, &s->last);
-    say_tier(&s->c, &s->last);
+    say_cheaper(&s->c, &s->last);
+    say_limits(q, &s->last);
+    say_tier(q, &s->c, &s->last);
     size_t count = json_array_size(s->list);
-    if (q->o->explain)
-        tiers_say_explanation(json_object_get(json_array_get(s->list, count - 1), "explanation"));
+    if (s->o->explain)
+        explain_show(json_object_get(json_array_get(s->list, count - 1), "explanation"));
 }
 
-int predict_step(struct orch_cli *cli, struct question *q, GError **error)
+int predict_step(struct orch_cli *cli, const struct predict_options *o,
+                 struct orch_time_question *q, GError **error)
 {
-    struct asking s = {.cli = cli, .q = q, .list = json_array()};
-    const struct orch_gpu_spec *gpu = orch_hardware_gpu(q->hardware, q->o->gpu, error);
-    bool ok = gpu && candidate_choose(q, gpu, &s.c, error) &&
-              tiers_open(cli, q, q->o->calibrate, &s.tiers, error);
+    struct asking s = {.cli = cli, .o = o, .q = q, .list = json_array()};
+    const struct orch_gpu_spec *gpu = orch_hardware_gpu(q->hardware, o->gpu, error);
+    bool ok = gpu && predict_open_tiers(cli, q, &s.tiers, error) &&
+              orch_candidate_choose(q, &s.tiers, gpu, &s.c, error);
     if (ok) {
-        assume_device(q, &s.c);
-        s.table = orch_table_new(has_limits(q) ? HEADERS : HEADERS_WITHOUT_LIMITS);
+        orch_time_question_assume_device(q, o->gpu, &s.c);
+        s.table = new_table(q);
         ok = ask_each(&s, error);
         if (ok)
-            question_assume_stem_on(q, &s.tiers, &s.c, &s.last);
+            orch_time_question_assume_stem_on(q, &s.tiers, &s.c, &s.last);
         if (ok)
             print_answers(&s);
         else
             json_decref(orch_table_to_json(s.table));
     }
-    answer_clear(&s.last);
+    orch_step_answer_clear(&s.last);
     json_decref(s.list);
-    tiers_close(&s.tiers);
-    rate_release(&s.c.rate);
+    orch_step_tiers_close(&s.tiers);
+    orch_rate_release(&s.c.rate);
     return ok ? ORCH_EXIT_OK : -1;
 }

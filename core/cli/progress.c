@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/cli/progress.h"
 
-#include "core/cli/remaining.h"
+#include "core/cli/forecast_show.h"
 #include "core/cli/run_notices.h"
+#include "core/forecast/time_left.h"
 
 #include "lib/base/json.h"
 #include "lib/base/text.h"
@@ -15,9 +16,10 @@
 struct orch_progress {
     struct orch_cli *cli;
     bool live;
-    GArray *drawn; /* int: columns of each line of the block that stands on the screen */
+    GArray *drawn; /* int: width of each line of the block on the screen */
     struct run_notices notices;
-    struct forecast_grades grades;
+    struct orch_forecast_grades planned,
+        renewed; /* forecasts from before the run that were recomputed during it */
 };
 
 struct orch_progress *orch_progress_new(struct orch_cli *cli, bool live)
@@ -27,13 +29,33 @@ struct orch_progress *orch_progress_new(struct orch_cli *cli, bool live)
     progress->live = live && !cli->quiet;
     progress->drawn = g_array_new(FALSE, FALSE, sizeof(int));
     run_notices_init(&progress->notices);
-    forecast_grades_init(&progress->grades);
+    orch_forecast_grades_init(&progress->planned);
+    orch_forecast_grades_init(&progress->renewed);
     return progress;
 }
 
-const struct forecast_grades *orch_progress_grades(const struct orch_progress *progress)
+json_t *orch_progress_grades_json(const struct orch_progress *progress)
 {
-    return &progress->grades;
+    return orch_forecast_grades_json(&progress->planned, &progress->renewed);
+}
+
+/* Records the forecast's accuracy for a run that ended ok and was not disturbed. */
+static void grade(struct orch_progress *progress, const struct orch_running *trial, double wall_s)
+{
+    if (trial->has_planned)
+        orch_forecast_grades_add(&progress->planned, trial->planned_p5_s, trial->planned_p50_s,
+                                 trial->planned_p95_s, wall_s);
+    if (trial->is_renewed)
+        orch_forecast_grades_add(&progress->renewed, trial->forecast_p5_s, trial->forecast_p50_s,
+                                 trial->forecast_p95_s, wall_s);
+}
+
+static void say_grades(struct orch_cli *cli, const char *which,
+                       const struct orch_forecast_grades *grades)
+{
+    g_autofree char *text = orch_forecast_grades_text(grades);
+    if (text)
+        orch_cli_say(cli, "forecasts made %s: %s", which, text);
 }
 
 const struct run_notices *orch_progress_notices(const struct orch_progress *progress)
@@ -41,7 +63,8 @@ const struct run_notices *orch_progress_notices(const struct orch_progress *prog
     return &progress->notices;
 }
 
-/* Appends what moves above the block. A terminal that was made narrower has broken its lines. */
+/* Appends the escape sequence that moves above the block. A terminal that became narrower has
+ * wrapped its lines. */
 static void append_up(struct orch_progress *progress, GString *frame)
 {
     int columns = orch_terminal_columns(STDERR_FILENO), rows = 0;
@@ -54,7 +77,7 @@ static void append_up(struct orch_progress *progress, GString *frame)
     g_array_set_size(progress->drawn, 0);
 }
 
-/* Prints a text in the block's place, with one write: nothing flickers. */
+/* Replaces the block by a text in one write, to avoid flicker. */
 static void print_instead(struct orch_progress *progress, const char *text)
 {
     GString *frame = g_string_new(NULL);
@@ -70,7 +93,7 @@ static void print_instead(struct orch_progress *progress, const char *text)
 
 static unsigned ended_count(const struct orch_totals *totals)
 {
-    unsigned count = totals->spared + totals->skipped + totals->not_run;
+    unsigned count = totals->reused + totals->skipped + totals->not_run;
     for (int i = 0; i <= ORCH_VERDICT_UNKNOWN; i++)
         count += totals->ended[i];
     return count;
@@ -91,7 +114,7 @@ static int line_limit(void)
     return (columns ? columns : 80) - 1;
 }
 
-/* Cuts a text to a number of columns, with ".." for what is left out. */
+/* Cuts a text to a number of columns, with ".." in place of what was cut. */
 static void shorten(GString *text, int limit)
 {
     if (orch_text_columns(text->str) <= limit)
@@ -107,10 +130,11 @@ static void shorten(GString *text, int limit)
     g_string_append(text, "..");
 }
 
-/* Adds one line of the block to a frame, cut at the terminal's width. Frees the line. */
+/* Appends one line of the block, cut at the terminal's width, to a frame. Frees the line. */
 static void append_line(struct orch_progress *progress, GString *frame, GString *line)
 {
-    orch_text_line(line->str); /* phases, metrics and labels are the plugin's and the recipe's */
+    orch_text_line(line->str); /* phases, metrics and labels are untrusted: they come from the
+                                  plugin and the recipe */
     shorten(line, line_limit());
     int width = orch_text_columns(line->str);
     g_array_append_val(progress->drawn, width);
@@ -127,18 +151,19 @@ static void append_bar(GString *line, double share)
     g_string_append_c(line, ']');
 }
 
-/* By its own pace; until that is known by its forecast. */
+/* Appends the remaining time, estimated from the trial's own progress, or from its forecast while
+ * that is unknown. */
 static void append_left(GString *rest, const struct orch_running *trial, double elapsed_s)
 {
     struct orch_remaining left;
-    if (cli_remaining(trial->points, trial->total, elapsed_s, &left)) {
-        g_autofree char *text = cli_remaining_text(left.seconds, left.low_s, left.high_s);
+    if (orch_time_left(trial->points, trial->total, elapsed_s, &left)) {
+        g_autofree char *text = cli_span_text(left.low_s, left.seconds, left.high_s);
         if (left.seconds >= 1)
             g_string_append_printf(rest, "  %s left", text);
     } else if (trial->has_forecast &&
-               cli_remaining_forecast(trial->forecast_p5_s, trial->forecast_p50_s,
-                                      trial->forecast_p95_s, elapsed_s, &left)) {
-        g_autofree char *text = cli_remaining_text(left.seconds, left.low_s, left.high_s);
+               orch_time_left_of_forecast(trial->forecast_p5_s, trial->forecast_p50_s,
+                                          trial->forecast_p95_s, elapsed_s, &left)) {
+        g_autofree char *text = cli_span_text(left.low_s, left.seconds, left.high_s);
         if (left.seconds >= 1)
             g_string_append_printf(rest, "  %s left by the forecast", text);
     } else if (trial->has_forecast && elapsed_s - trial->forecast_p50_s >= 1) {
@@ -146,7 +171,7 @@ static void append_left(GString *rest, const struct orch_running *trial, double 
     }
 }
 
-/* A long label gives way to what changes. */
+/* Appends a trial's line. A long label is shortened in favour of the values that change. */
 static void append_trial(struct orch_progress *progress, GString *frame,
                          const struct orch_running *trial)
 {
@@ -208,12 +233,8 @@ static void on_tick(void *ctx, const struct orch_running *const *running, unsign
     g_string_free(frame, TRUE);
 }
 
-static int compare_names(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-/* Names of the values: those that the plugin declares first, in its order, the others by name. */
+/* Returns the names of the values: first those that the plugin declares, in its order, then the
+ * others by name. */
 static GPtrArray *names_of(const struct orch_manifest *manifest, GHashTable *values)
 {
     GPtrArray *names = g_ptr_array_new();
@@ -229,7 +250,7 @@ static GPtrArray *names_of(const struct orch_manifest *manifest, GHashTable *val
     while (g_hash_table_iter_next(&iter, &name, NULL))
         if (!orch_manifest_metric(manifest, name))
             g_ptr_array_add(others, name);
-    g_ptr_array_sort(others, compare_names);
+    g_ptr_array_sort(others, orch_compare_texts);
     g_ptr_array_extend(names, others, NULL, NULL);
     return names;
 }
@@ -245,7 +266,7 @@ static void append_values(GString *line, const struct orch_manifest *manifest, G
     }
 }
 
-/* The results, or where there are none the last values of the metrics. */
+/* Appends the results, or without results the last values of the metrics. */
 static void append_results(struct orch_progress *progress, GString *line,
                            const struct orch_running *trial, const struct orch_collected *collected)
 {
@@ -286,14 +307,15 @@ static void on_ended(void *ctx, const struct orch_running *trial,
     if (again)
         g_string_append_printf(line, "  (tried again: attempt %d follows)",
                                trial->item->attempts + 1);
+    if (collected->kept)
+        g_string_append_printf(line, "\n  kept: %s", collected->kept);
     run_notices_add(&progress->notices, trial, collected, again, line->str);
     g_string_append_c(line, '\n');
     double foreign = NAN;
     orch_json_get_real(json_object_get(collected->facts, ORCH_FACT_FOREIGN_CPU), &foreign);
     if (trial->has_forecast && collected->verdict == ORCH_VERDICT_OK && collected->wall_ms > 0 &&
         !(foreign > ORCH_FOREIGN_CPU_MAX))
-        forecast_grades_add(&progress->grades, trial->forecast_p5_s, trial->forecast_p50_s,
-                            trial->forecast_p95_s, collected->wall_ms / 1e3);
+        grade(progress, trial, collected->wall_ms / 1e3);
     if (!progress->cli->quiet || facts->fault)
         print_instead(progress, line->str);
     g_string_free(line, TRUE);
@@ -324,7 +346,7 @@ void orch_progress_end(struct orch_progress *progress, const struct orch_totals 
     GString *line = g_string_new(NULL);
     for (int i = 0; i <= ORCH_VERDICT_UNKNOWN; i++)
         append_count(line, totals->ended[i], orch_verdict_name((enum orch_verdict)i));
-    append_count(line, totals->spared, "done before");
+    append_count(line, totals->reused, "done before");
     append_count(line, totals->skipped, "not for this machine or profile");
     append_count(line, totals->held, "left to others");
     append_count(line, totals->not_run, "not run");
@@ -334,10 +356,10 @@ void orch_progress_end(struct orch_progress *progress, const struct orch_totals 
     orch_cli_say(progress->cli, "%u trial%s: %s; %s", totals->planned,
                  totals->planned == 1 ? "" : "s", line->len ? line->str : "none", took);
     g_string_free(line, TRUE);
-    g_autofree char *grades = forecast_grades_text(&progress->grades);
-    if (grades)
-        orch_cli_say(progress->cli, "%s", grades);
-    forecast_grades_release(&progress->grades);
+    say_grades(progress->cli, "before the run", &progress->planned);
+    say_grades(progress->cli, "during the run", &progress->renewed);
+    orch_forecast_grades_release(&progress->planned);
+    orch_forecast_grades_release(&progress->renewed);
     g_array_unref(progress->drawn);
     run_notices_release(&progress->notices);
     g_free(progress);

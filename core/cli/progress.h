@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a run shows while it goes: on a terminal one block that is drawn again and again, elsewhere
- * a line for each trial that ended. Failures are shown when they happen, and again at the end. */
+/* Shows the progress of a run. On a terminal one block is redrawn; elsewhere each ended trial
+ * prints a line. Failures are shown when they occur and again at the end. */
 #ifndef ORCH_CORE_CLI_PROGRESS_H
 #define ORCH_CORE_CLI_PROGRESS_H
 
@@ -11,13 +11,14 @@
 
 struct orch_progress;
 struct orch_progress *orch_progress_new(struct orch_cli *cli, bool live);
-/** The listener that draws it. */
+/** Returns the listener that draws the progress. */
 struct orch_listener orch_progress_listener(struct orch_progress *progress);
-/** How forecasts of trials that ended ok have done so far. Borrowed. */
-const struct forecast_grades *orch_progress_grades(const struct orch_progress *progress);
-/** What the user should notice about the trials that ended so far. Borrowed. */
+/** Returns how accurate the forecasts of the trials that ended ok have been so far
+ * (orch_forecast_grades_json). New reference. */
+json_t *orch_progress_grades_json(const struct orch_progress *progress);
+/** Returns the notices about the trials that have ended so far. Borrowed. */
 const struct run_notices *orch_progress_notices(const struct orch_progress *progress);
-/** Takes the block away and prints the summary of the whole run. Frees. */
+/** Erases the block and prints the summary of the run. Frees `progress`. */
 void orch_progress_end(struct orch_progress *progress, const struct orch_totals *totals,
                        double seconds);
 

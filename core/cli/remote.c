@@ -25,6 +25,19 @@ void cli_remote_clear(struct cli_remote *remote)
     g_clear_pointer(&remote->name, g_free);
 }
 
+/* Warns of programs that the repository's own configuration makes git run. */
+static void warn_of_programs(struct orch_cli *cli)
+{
+    const GPtrArray *names = orch_vcs_programs_not_run(cli->workspace->root);
+    for (guint i = 0; i < names->len; i++)
+        orch_cli_warn(cli,
+                      "git's '%s' is not followed: it names a program, and only this repository's "
+                      "own settings have it\n  hint: if it is yours: git config --global %s "
+                      "\"$(git config %s)\"",
+                      (const char *)names->pdata[i], (const char *)names->pdata[i],
+                      (const char *)names->pdata[i]);
+}
+
 bool cli_remote_exchange(struct orch_cli *cli, struct orch_store *store,
                          const struct cli_remote *remote, enum orch_exchange_way way,
                          struct orch_git_exchange *how, struct orch_exchanged *out,
@@ -35,6 +48,7 @@ bool cli_remote_exchange(struct orch_cli *cli, struct orch_store *store,
             *out_outgoing = NULL;
         return orch_folder_exchange(store, remote->name, way, &how->choice, out, error);
     }
+    warn_of_programs(cli);
     how->repository = cli->workspace->root;
     how->remote = remote->name;
     how->may_ask = isatty(STDIN_FILENO) && cli->stderr_is_tty;

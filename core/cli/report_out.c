@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/cli/report_out.h"
 
-#include "core/answer/trials.h"
-#include "core/report/files.h"
-#include "core/report/page.h"
+#include "core/render/files.h"
+#include "core/render/page.h"
+#include "core/report/trials.h"
 #include "lib/base/file.h"
 
 #include <string.h>
@@ -32,7 +32,7 @@ static bool is_there(const GPtrArray *programs, const char *question, const char
     return false;
 }
 
-/* The words of a command that are texts beside the recipe: "python3 mine.py" has one. */
+/* Adds the words of a command that are text files next to the recipe: "python3 mine.py" has one. */
 static void add_programs(GPtrArray *programs, const char *recipe, const char *question,
                          char *const *words)
 {
@@ -95,12 +95,11 @@ static bool write_notebooks(struct orch_cli *cli, const struct orch_document *do
     return notebooks != NULL;
 }
 
-/* The page alone. On standard output it is data, and nothing is said of it. */
-static bool write_page(const struct orch_document *document, const struct orch_drawn *drawn,
-                       const char *path, GPtrArray *written, GError **error)
+/* Writes only the page. On standard output it is data, so no message is printed. */
+static bool write_page(const struct orch_document *document, const char *path, GPtrArray *written,
+                       GError **error)
 {
-    const struct orch_page_options options = {.drawn = drawn};
-    g_autofree char *page = orch_page_html(document, &options);
+    g_autofree char *page = orch_page_html(document, NULL);
     if (strcmp(path, "-") == 0) {
         fputs(page, stdout);
         return true;
@@ -134,22 +133,18 @@ bool orch_cli_report_write(struct orch_cli *cli, const struct orch_document *doc
 {
     g_autoptr(GPtrArray) written = g_ptr_array_new_with_free_func(g_free);
     const bool has_page = out->folder && !out->is_notebook;
-    struct orch_drawn *drawn = has_page || out->html || out->pdf ? orch_drawn_new(document) : NULL;
     bool ok = true;
     if (has_page)
-        ok = orch_files_write(document, drawn, out->folder, written, error);
+        ok = orch_files_write(document, out->folder, written, error);
     if (ok && out->is_notebook)
         ok = write_notebooks(cli, document, plan, out->folder ? out->folder : ".", written, error);
     if (ok && out->html)
-        ok = write_page(document, drawn, out->html, written, error);
+        ok = write_page(document, out->html, written, error);
     if (ok && out->pdf) {
-        ok = orch_files_pdf(document, drawn, out->pdf, error);
+        ok = orch_files_pdf(document, out->pdf, error);
         g_ptr_array_add(written, g_strdup(out->pdf));
     }
-    if (ok && drawn && orch_drawn_why(drawn))
-        orch_cli_warn(cli, "charts stand as text: %s", orch_drawn_why(drawn));
     if (ok && written->len)
         say_written(cli, written, out);
-    orch_drawn_free(drawn);
     return ok;
 }

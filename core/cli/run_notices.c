@@ -8,12 +8,12 @@
 #include <math.h>
 #include <string.h>
 
-/* Of a thousand failures the first say why: the store has the others. */
+/* Only the first failures are kept and printed; the store has all of them. */
 enum { RUN_FAULTS_KEPT = 100, FAULTS_PRINTED = 20, STDERR_LINES = 5, STDERR_LINE_BYTES = 200 };
 
 struct run_fault {
-    char *line;    /* as it was shown when it happened */
-    char **errors; /* the last lines of its stderr */
+    char *line;    /* the line shown when it failed */
+    char **errors; /* last lines of its stderr */
     json_t *json;
 };
 
@@ -42,7 +42,7 @@ void run_notices_release(struct run_notices *notices)
     g_free(notices->silent_run);
 }
 
-/* Names a trial's run in --json. */
+/* Returns a trial's run for --json. */
 static json_t *run_json(const struct orch_running *trial, const struct orch_collected *collected)
 {
     g_autofree char *label = orch_cell_label(trial->item->cell);
@@ -73,7 +73,7 @@ static void keep_first(char **place, const char *text)
         *place = orch_text_line(g_strdup(text ? text : ""));
 }
 
-/* What a program printed and the record lacks. */
+/* Records what a program printed that was not recorded. */
 static void add_output(struct run_notices *notices, const struct orch_running *trial,
                        const struct orch_collected *collected)
 {
@@ -103,7 +103,7 @@ void run_notices_add(struct run_notices *notices, const struct orch_running *tri
 {
     double foreign = NAN;
     orch_json_get_real(json_object_get(collected->facts, ORCH_FACT_FOREIGN_CPU), &foreign);
-    if (orch_verdict_facts(collected->verdict)->spares && foreign > ORCH_FOREIGN_CPU_MAX) {
+    if (orch_verdict_facts(collected->verdict)->is_reused && foreign > ORCH_FOREIGN_CPU_MAX) {
         notices->disturbed_count++;
         notices->foreign_cpu_max = MAX(notices->foreign_cpu_max, foreign);
     }
@@ -123,15 +123,16 @@ static const char *last_of(char *const *lines)
     return count ? lines[count - 1] : NULL;
 }
 
-/* What the program wrote, without what a terminal would obey. */
+/* Prints a line of a program's stderr without control sequences. */
 static void print_error(const char *line)
 {
     g_autofree char *plain = orch_text_line(g_strdup(line));
     fprintf(stderr, "    | %s\n", plain);
 }
 
-/* Equal endings, as of a sweep whose program has one mistake, are printed once. The lines above the
- * last one often name a file of the trial's own folder, so they are not compared. */
+/* Prints the end of a trial's stderr. When its last line equals that of the previous failure, as
+ * in a sweep whose program has one bug, it is not repeated. Earlier lines often name a file in the
+ * trial's own folder, so they are not compared. */
 static void print_errors(const struct run_fault *fault, const struct run_fault *before)
 {
     const char *last = last_of(fault->errors);
@@ -139,7 +140,7 @@ static void print_errors(const struct run_fault *fault, const struct run_fault *
         fputs("    its stderr ends as the one above\n", stderr);
         return;
     }
-    if (fault->errors[0] && fault->errors[1]) /* one line is the reason, which was shown */
+    if (fault->errors[0] && fault->errors[1]) /* a single line was shown already */
         for (char **error = fault->errors; *error; error++)
             print_error(*error);
 }

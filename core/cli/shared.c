@@ -19,7 +19,7 @@ struct orch_workspace *orch_cli_workspace(struct orch_cli *cli, const char *fold
 {
     if (!cli->workspace)
         cli->workspace = orch_workspace_new(folder, cli->db, error);
-    if (cli->workspace) /* git is asked only where a name is needed */
+    if (cli->workspace) /* git runs only when a name is needed */
         orch_user_set_finder(name_in_git, cli->workspace->folder);
     return cli->workspace;
 }
@@ -47,8 +47,8 @@ struct orch_plugins *orch_cli_plugins(struct orch_cli *cli)
     return cli->plugins;
 }
 
-/* Where the value begins that a word sets parameter `name` to: "NAME=", "EXP.NAME=", "--set=NAME=",
- * "-sNAME="; NULL: it does not. */
+/* Returns the start of the value that a word assigns to parameter `name`: "NAME=", "EXP.NAME=",
+ * "--set=NAME=", "-sNAME="; NULL when it assigns none. */
 static const char *value_set(const char *word, const char *name)
 {
     g_autofree char *start = g_strconcat(name, "=", NULL);
@@ -64,8 +64,7 @@ static const char *secret_set(const char *word, const struct orch_expansion *exp
         const struct orch_experiment *experiment = expansion->experiments->pdata[i];
         for (guint j = 0; j < experiment->manifest->params->len; j++) {
             const struct orch_param_spec *spec = experiment->manifest->params->pdata[j];
-            bool is_secret = (spec->type & ~(uint32_t)ORCH_LIST) == ORCH_SECRET;
-            const char *value = is_secret ? value_set(word, spec->name) : NULL;
+            const char *value = orch_param_is_secret(spec) ? value_set(word, spec->name) : NULL;
             if (value)
                 return value;
         }
@@ -89,8 +88,8 @@ char *orch_cli_argv_json(const struct orch_cli *cli, const struct orch_expansion
     return copy;
 }
 
-/* Names and texts come from recipes and runs: no escape sequence of theirs reaches the terminal,
- * and no line of theirs looks as one of ours. */
+/* Prints text from recipes and runs. Its escape sequences are neutralised, and its lines cannot
+ * look like orch's own. */
 static void print_plain(const char *format, va_list args)
 {
     g_autofree char *text = orch_text_plain(g_strdup_vprintf(format, args));
@@ -171,8 +170,8 @@ static bool parse_part(const char *text, unsigned *part, unsigned *count, GError
     return false;
 }
 
-/* Where the recipe may be that was named so: "first" and "recipes/first" are recipes/first.recipe.
- */
+/* Sets the error for a missing recipe, with the file that was probably meant: for "first" and
+ * "recipes/first" that is recipes/first.recipe. */
 static void recipe_not_found(const char *path, GError **error)
 {
     g_autofree char *with_ending = g_strconcat(path, ".recipe", NULL);

@@ -9,13 +9,14 @@
 struct sharing {
     struct orch_cli *cli;
     struct cli_remote remote;
-    char *store_folder; /* NULL: there is none yet */
+    char *store_folder; /* NULL: no store yet */
     struct orch_share_options options;
     struct orch_share *share;
-    const struct orch_listener *listener; /* while a run goes on */
+    const struct orch_listener *listener; /* during a run */
 };
 
-/* A live block is on the screen while a run goes on: its listener knows where to write. */
+/* Prints a warning. During a run the listener prints it, because a progress block is on the
+ * screen. */
 static void say(void *ctx, const char *text)
 {
     const struct sharing *sharing = ctx;
@@ -49,10 +50,11 @@ struct sharing *sharing_look_at(struct orch_cli *cli, const char *remote, GError
             g_free(sharing);
             return NULL;
         }
-        g_error_free(problem); /* the store's own folder will do */
+        g_error_free(problem); /* use the store's own folder */
     }
     sharing->cli = cli;
-    if (store && orch_store_is_own(store)) /* git obeys what stands in the repository there */
+    if (store && orch_store_is_own(store)) /* git obeys the configuration of a repository in that
+                                              folder, so the store must be this user's */
         sharing->store_folder = g_strdup(orch_store_folder(store));
     sharing->options = (struct orch_share_options){
         .place = {.repository = cli->workspace->root,
@@ -143,7 +145,7 @@ void sharing_finish(struct sharing *sharing, bool has_more)
 {
     if (!sharing)
         return;
-    sharing->listener = NULL; /* the progress has ended */
+    sharing->listener = NULL; /* the progress display has ended */
     orch_share_finish(sharing->share, has_more);
 }
 
@@ -159,7 +161,7 @@ bool sharing_mark(struct orch_cli *cli, const struct sharing_options *options,
                   struct orch_plan *plan, GError **error)
 {
     struct sharing_options asked = *options;
-    asked.shares = asked.shares || asked.remote; /* looking needs one of them only */
+    asked.shares = asked.shares || asked.remote; /* for looking, --remote alone is enough */
     struct sharing *sharing;
     if (!sharing_open(cli, &asked, plan->expansion, &sharing, error))
         return false;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* --share of `run`, `plan` and `coverage`: where the group's results and claims are, and what is
- * said of it. */
+/* --share of `run`, `plan` and `coverage`: access to the group's results and claims, and messages
+ * about them. */
 #ifndef ORCH_CORE_CLI_SHARING_H
 #define ORCH_CORE_CLI_SHARING_H
 
@@ -17,42 +17,42 @@ struct sharing_options {
      NULL,                                                                                         \
      ORCH_OPT_FLAG,                                                                                \
      offsetof(type, member.shares),                                                                \
-     "together with your group, through the git remote or a folder"},                              \
+     "share trials with your group through the git remote or a folder"},                           \
     {                                                                                              \
         "remote", 0, "NAME|FOLDER", ORCH_OPT_TEXT, offsetof(type, member.remote),                  \
             "with --share: another git remote (URL, path), or a shared folder"                     \
     }
 
 struct sharing;
-/** Opens what the options ask for; `*out` NULL: nothing. ORCH_ERROR_USAGE for options that do
- * nothing, ORCH_ERROR_IO when there is no remote. */
+/** Opens the remote that the options request; `*out` is NULL without --share. ORCH_ERROR_USAGE for
+ * options that have no effect, ORCH_ERROR_IO when there is no remote. */
 bool sharing_open(struct orch_cli *cli, const struct sharing_options *options,
                   const struct orch_expansion *expansion, struct sharing **out, GError **error);
-/** Gives claims back. NULL is fine, here and below. */
+/** Releases this user's claims. Accepts NULL, like the functions below. */
 void sharing_close(struct sharing *sharing);
-/** Joins what others have sent; a network that fails is warned of. */
+/** Merges results that others have pushed; a network failure is only a warning. */
 void sharing_pull(struct sharing *sharing, struct orch_store *store);
-/** Trials of the plan that others run now are HELD. */
+/** Marks trials of the plan that others are running as HELD. */
 void sharing_look(struct sharing *sharing, struct orch_plan *plan);
-/** The hooks of a run. What they say goes to the listener from now on. */
+/** Returns the hooks of a run. Their messages go to `listener` from now on. */
 struct orch_sharing sharing_hooks(struct sharing *sharing, struct orch_plan *plan,
                                   const struct orch_listener *listener);
-/** Sends what was not sent yet, gives claims back. `has_more`: something came to the store besides
- * trials (signatures). */
+/** Pushes what has not been pushed yet and releases claims. `has_more`: the store has new content
+ * other than trials (signatures). */
 void sharing_finish(struct sharing *sharing, bool has_more);
-/** Says who runs what is left. */
+/** Prints who is running the remaining trials. */
 void sharing_say_held(struct orch_cli *cli, const struct sharing *sharing,
                       const struct orch_plan *plan);
-/** For `orch plan`: marks what others run now. False: bad options. */
+/** For `orch plan`: marks trials that others are running. False for bad options. */
 bool sharing_mark(struct orch_cli *cli, const struct sharing_options *options,
                   struct orch_plan *plan, GError **error);
 
-/** The group's claims, for looking: `remote` NULL: the default. NULL with an error: there is none.
- */
+/** Opens the group's claims for reading; `remote` NULL: the default. NULL with an error when there
+ * is none. */
 struct sharing *sharing_look_at(struct orch_cli *cli, const char *remote, GError **error);
-/** Marks all that others run anywhere. */
+/** Marks all trials that others are running on any machine. */
 void sharing_mark_anywhere(struct sharing *sharing, struct orch_plan *plan);
-/** Who runs a HELD item; NULL: nobody that is known. Borrowed. */
+/** Returns the claim of a HELD item; NULL when it is unknown. Borrowed. */
 const struct orch_claim *sharing_holder(const struct sharing *sharing,
                                         const struct orch_plan_item *item);
 

@@ -1,18 +1,22 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* `orch show`: what it prints of a run that ended and of a trial that still runs. */
+/* `orch show`: prints a run that has ended or a trial that is running. */
 #ifndef ORCH_CORE_CLI_SHOW_H
 #define ORCH_CORE_CLI_SHOW_H
 
 #include "core/cli/cli.h"
 
-/** "  name           text" */
+/** Prints "  name           text". */
 void show_line(const char *name, const char *format, ...) G_GNUC_PRINTF(2, 3);
-/** Members of an object below a heading; `round_reals`: what was measured is shown with four
- * digits, what was set as it was set. Nothing for an empty object. */
+/** Prints the members of an object below a heading; nothing for an empty object. `round_reals`
+ * rounds measured values to four digits; settings are printed unchanged. */
 void show_values(const char *heading, const json_t *object, bool round_reals);
-/** A trial that has not ended (show_active.c); `on`: a GPU for the rest of it, or NULL. Returns an
- * exit status, or -1 with an error. */
+/** Prints a running trial (show_active.c). `on` is a GPU for a forecast of the remaining time, or
+ * NULL. Returns an exit status, or -1 with an error. */
 int show_active(struct orch_cli *cli, struct orch_store *store, const struct orch_active_row *row,
                 const char *on, GError **error);
+
+/** Formats what distinguishes a run: "lr=0.1 steps=7 #2", from its coordinates, the -s settings on
+ * the command line of `run` (NULL: unknown), and its repeat. The caller frees. */
+char *orch_cli_setting_text(const json_t *coords, const struct orch_run *run, int repeat);
 
 #endif

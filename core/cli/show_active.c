@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* `orch show` of a trial that runs: what its journal says so far, and how long it still takes. */
+/* `orch show` of a running trial: its journal so far, and the remaining time. */
 #include "core/cli/show.h"
 
-#include "core/cli/remaining.h"
+#include "core/cli/forecast_show.h"
+#include "core/forecast/time_left.h"
 #include "lib/base/json.h"
 #include "lib/wire/journal.h"
 #include "store/forecast.h"
@@ -10,19 +11,20 @@
 #include <math.h>
 #include <string.h>
 
-/* A trial that has not ended: what its journal says so far. */
+/* The state of a running trial, from its journal. */
 struct going {
-    json_t *record, *last; /* what it is; the last value of each metric */
+    json_t *record, *last; /* its description; the last value of each metric */
     int64_t points;
-    double done, total; /* progress; total 0: none was told */
+    double done, total; /* progress; total 0: not reported */
     GArray *progress;   /* struct orch_running_point */
     bool is_alive, has_left;
-    bool has_forecast, is_longer; /* it was forecast; it runs for longer than that already */
+    bool has_forecast, is_longer; /* it has a forecast; it has already run longer than forecast */
     struct orch_forecast_row forecast;
     struct orch_remaining left;
 };
 
-/* By its own progress; where it tells none, by its forecast. */
+/* Estimates the remaining time from the trial's progress, or from its forecast when it reports
+ * none. */
 static void find_left(struct orch_store *store, const struct orch_active_row *row,
                       struct going *out)
 {
@@ -30,11 +32,11 @@ static void find_left(struct orch_store *store, const struct orch_active_row *ro
     out->has_forecast = orch_store_forecast_of(store, row->key, &out->forecast, NULL);
     if (!out->is_alive)
         return;
-    out->has_left = cli_remaining(out->progress, out->total, now_s, &out->left);
+    out->has_left = orch_time_left(out->progress, out->total, now_s, &out->left);
     if (out->has_left || !out->has_forecast)
         return;
     const struct orch_forecast_row *f = &out->forecast;
-    out->has_left = cli_remaining_forecast(f->p5_s, f->p50_s, f->p95_s, now_s, &out->left);
+    out->has_left = orch_time_left_of_forecast(f->p5_s, f->p50_s, f->p95_s, now_s, &out->left);
     out->is_longer = !out->has_left;
 }
 
@@ -82,7 +84,7 @@ static json_t *remaining_json(const struct going *g)
 }
 
 static json_t *going_json(const struct orch_active_row *row, const struct going *g,
-                          const struct elsewhere *there)
+                          const struct orch_elsewhere *there)
 {
     json_t *json = json_pack("{s:s s:s s:O s:I s:O}", "key", row->key, "state",
                              g->is_alive ? "running" : "interrupted", "last", g->last, "points",
@@ -110,7 +112,7 @@ static json_t *going_json(const struct orch_active_row *row, const struct going 
 }
 
 static void print_going(const struct orch_active_row *row, const struct going *g,
-                        const struct elsewhere *there)
+                        const struct orch_elsewhere *there)
 {
     g_autofree char *ago = orch_cli_ago(row->started_ns);
     orch_cli_print("run %s: %s, %s", orch_cli_short_key(row->key),
@@ -122,17 +124,17 @@ static void print_going(const struct orch_active_row *row, const struct going *g
         show_line("progress", "%.4g of %.4g (%d %%)", g->done, g->total,
                   (int)(100 * CLAMP(g->done / g->total, 0, 1)));
     if (g->has_left) {
-        g_autofree char *text = cli_remaining_text(g->left.seconds, g->left.low_s, g->left.high_s);
+        g_autofree char *text = cli_span_text(g->left.low_s, g->left.seconds, g->left.high_s);
         show_line("remaining", "%s%s", text,
                   strcmp(g->left.estimate, "forecast") == 0 ? ", by the forecast" : "");
     }
     if (g->is_longer) {
         g_autofree char *whole =
-            cli_remaining_text(g->forecast.p50_s, g->forecast.p5_s, g->forecast.p95_s);
+            cli_span_text(g->forecast.p5_s, g->forecast.p50_s, g->forecast.p95_s);
         show_line("remaining", "longer than forecast: that was %s in all", whole);
     }
     if (there->tier) {
-        g_autofree char *text = cli_remaining_text(there->seconds, there->low_s, there->high_s);
+        g_autofree char *text = cli_span_text(there->low_s, there->seconds, there->high_s);
         show_line("on that GPU", "%s on %s, %s: %s", text, there->gpu, there->tier, there->why);
     }
     show_line("folder", "%s", row->trial_dir);
@@ -144,16 +146,16 @@ int show_active(struct orch_cli *cli, struct orch_store *store, const struct orc
                 const char *on, GError **error)
 {
     struct going going = {0};
-    struct elsewhere there = {0};
+    struct orch_elsewhere there = {0};
     read_going(store, row, &going);
     double share = going.total > 0 ? 1 - CLAMP(going.done / going.total, 0, 1) : 1;
-    bool ok = !on || cli_remaining_elsewhere(going.record, on, share,
-                                             going.has_left ? &going.left : NULL, &there, error);
+    bool ok = !on || orch_time_left_elsewhere(going.record, on, share,
+                                              going.has_left ? &going.left : NULL, &there, error);
     if (ok && cli->json)
         orch_cli_print_json(going_json(row, &going, &there));
     else if (ok)
         print_going(row, &going, &there);
-    elsewhere_release(&there);
+    orch_elsewhere_release(&there);
     release_going(&going);
     return ok ? ORCH_EXIT_OK : -1;
 }

@@ -3,6 +3,7 @@
 
 #include "core/run/signing.h"
 #include "lib/base/error.h"
+#include "lib/base/json.h"
 #include "lib/base/text.h"
 
 #include <string.h>
@@ -95,7 +96,7 @@ json_t *cli_signatures_json(struct orch_cli *cli, struct orch_store *store, cons
     return list;
 }
 
-/* ---- all of them -------------------------------------------------------------------------------
+/* ---- all signatures ----------------------------------------------------------------------------
  */
 
 static void note_faults(const struct orch_signature_judged *judged, GPtrArray *findings)
@@ -124,7 +125,7 @@ static void note_faults(const struct orch_signature_judged *judged, GPtrArray *f
     }
 }
 
-/* Who signed how many of the runs here, each run once; the sets are signer -> keys. */
+/* Counts the distinct runs that each signer has signed; the sets are signer -> keys. */
 static void count_signed(const GPtrArray *all, GHashTable *by_signer, GHashTable *any)
 {
     for (guint i = 0; i < all->len; i++) {
@@ -158,7 +159,7 @@ static struct orch_table *make_table(const GPtrArray *all)
         orch_table_add(table, orch_cli_short_key(judged->note), json_string(judged->note));
         orch_table_add(table, STATES[judged->what], NULL);
         orch_table_add(table, judged->signer ? judged->signer : "-",
-                       judged->signer ? json_string(judged->signer) : json_null());
+                       orch_json_text_or_null(judged->signer));
         orch_table_add_who(table, judged->who);
         orch_table_add(table, made, NULL);
         orch_table_add_int(table, judged->runs->len);

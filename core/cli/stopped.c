@@ -9,7 +9,7 @@ static bool is_left(const struct orch_plan_item *item)
            item->state == ORCH_PLAN_WAITING;
 }
 
-/* Experiments with trials that did not end well, " a b". The caller frees. */
+/* Returns the experiments with trials that did not end well, " a b". The caller frees. */
 static char *experiments_left(const struct orch_plan *plan)
 {
     GString *names = g_string_new(NULL);

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* A program longer than this is not looked through. */
+/* Larger programs are not searched. */
 enum { PROGRAM_BYTES_MAX = 1 << 20 };
 
 static void setting_free(void *pointer)
@@ -72,7 +72,7 @@ static struct try_setting *setting_of(const GPtrArray *settings, const char *nam
     return NULL;
 }
 
-/* The name within "{name}" at `at`; NULL: no placeholder stands there. The caller frees. */
+/* Returns the name in "{name}" at `at`; NULL when there is no placeholder. The caller frees. */
 static char *name_at(const char *at)
 {
     if (*at != '{' || !(g_ascii_isalpha(at[1]) || at[1] == '_'))
@@ -103,8 +103,8 @@ static void complain_of_name(const GPtrArray *settings, const char *name, const 
                    word);
 }
 
-/* Takes "{name}" or "${name}" at `at`. The position behind it; `at`: none stands there; NULL with
- * an error. */
+/* Parses "{name}" or "${name}" at `at`. Returns the position after it; `at` when there is none;
+ * NULL with an error. */
 static const char *take_placeholder(const char *at, const char *word, const GPtrArray *settings,
                                     GString *out, GError **error)
 {
@@ -114,7 +114,7 @@ static const char *take_placeholder(const char *at, const char *word, const GPtr
         return at;
     struct try_setting *setting = setting_of(settings, name);
     if (has_dollar && !setting)
-        return at; /* a variable of a shell */
+        return at; /* a shell variable */
     if (!setting && !g_strv_contains(ORCH_TRIAL_VALUES, name)) {
         complain_of_name(settings, name, word, error);
         return NULL;
@@ -125,7 +125,7 @@ static const char *take_placeholder(const char *at, const char *word, const GPtr
     return at + has_dollar + strlen(name) + 2;
 }
 
-/* "--lr={lr}" -> "--lr=${lr}". */
+/* Translates "--lr={lr}" to "--lr=${lr}". */
 static char *translate(const char *word, const GPtrArray *settings, GError **error)
 {
     g_autoptr(GString) out = g_string_new(NULL);
@@ -140,8 +140,7 @@ static char *translate(const char *word, const GPtrArray *settings, GError **err
         if (!behind)
             return NULL;
         if (behind == at) {
-            if (at[0] == '$' &&
-                at[1] == '{') { /* the brace of a shell's variable is none of ours */
+            if (at[0] == '$' && at[1] == '{') { /* this brace belongs to a shell variable */
                 g_string_append(out, "$${");
                 at += 2;
                 continue;
@@ -178,7 +177,8 @@ static bool mentions_settings(const char *text)
     return strstr(text, "ORCH_PARAM") || strstr(text, "import orch") || strstr(text, "from orch ");
 }
 
-/* Does the program look as if it read its settings from the environment or by the Python helper? */
+/* Returns whether the program seems to read its settings from the environment or through the
+ * Python helper. */
 static bool may_read_elsewhere(const char *const *words)
 {
     for (int i = 0; words[i]; i++) {
@@ -192,8 +192,8 @@ static bool may_read_elsewhere(const char *const *words)
     return false;
 }
 
-/* The command with {name} where "--name VALUE", "--name=VALUE" or "name=VALUE" stands in it; NULL:
- * nothing of that kind does. The caller frees. */
+/* Returns the command with {name} in place of the value in "--name VALUE", "--name=VALUE" or
+ * "name=VALUE"; NULL when it has none of these. The caller frees. */
 static char *with_placeholder(const char *const *words, const char *name)
 {
     g_autofree char *dashed = g_strdelimit(g_strdup(name), "_", '-');

@@ -1,30 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/hardware/hardware.h"
 
+#include "core/hardware/price_updates.h"
 #include "lib/base/error.h"
 #include "lib/base/text.h"
 #include "lib/hw/machine.h"
 #include "lib/yaml/yaml.h"
 
 #include <string.h>
-
-char *orch_hardware_file(void)
-{
-    const char *given = g_getenv("ORCH_HARDWARE");
-    return given && *given
-               ? g_strdup(given)
-               : g_build_filename(g_get_user_config_dir(), "orch", "hardware.yaml", NULL);
-}
-
-/* Homes are shared between machines: the file is named after this one. */
-char *orch_hardware_here_file(void)
-{
-    struct orch_machine *machine = orch_machine_probe();
-    g_autofree char *key = orch_machine_key(machine);
-    g_autofree char *name = g_strdup_printf("%s.yaml", key);
-    orch_machine_free(machine);
-    return g_build_filename(g_get_user_data_dir(), "orch", "devices", name, NULL);
-}
 
 /* ---- reading -----------------------------------------------------------------------------------
  */
@@ -111,6 +94,7 @@ static const struct orch_gpu_spec *model_of(struct reader *r, const struct orch_
                                                  .compute_capability = "",
                                                  .pcie = "3.0",
                                                  .source = "your own file",
+                                                 .date = "",
                                                  .note = ""};
     const struct orch_yaml *node = orch_yaml_get(map, "like");
     if (!node)
@@ -163,9 +147,10 @@ static void read_gpu(struct reader *r, const struct orch_yaml *map)
     spec->arch = text_of(r, map, "arch", spec->arch);
     spec->pcie = text_of(r, map, "pcie", spec->pcie);
     spec->source = text_of(r, map, "source", r->file);
+    spec->date = text_of(r, map, "date", "");
     spec->note = text_of(r, map, "note", "");
     spec->confidence = r->measured ? "measured" : "yours";
-    if (r->measured) { /* runs call it by its model */
+    if (r->measured) { /* runs record a processor by its model, so that is an alias */
         spec->unit = ORCH_GPU_HOST;
         spec->aliases = spec->aliases && *spec->aliases ? spec->aliases : spec->arch;
     }
@@ -208,6 +193,7 @@ static void read_price(struct reader *r, const struct orch_yaml *map)
     must_have(r, map, "usd_per_hour");
     struct orch_price *price = g_new0(struct orch_price, 1);
     g_ptr_array_add(r->hardware->own, price);
+    price->is_own = true;
     price->gpu = text_of(r, map, "gpu", "?");
     price->cloud = text_of(r, map, "cloud", "yours");
     price->instance = text_of(r, map, "instance", "-");
@@ -286,6 +272,7 @@ struct orch_hardware *orch_hardware_load(GError **error)
     hardware->gpus = g_ptr_array_new();
     hardware->links = g_ptr_array_new();
     hardware->prices = g_ptr_array_new();
+    hardware->offers = g_ptr_array_new();
     hardware->own = g_ptr_array_new_with_free_func(g_free);
     struct orch_diags *diags = orch_diags_new();
     g_autofree char *file = orch_hardware_file();
@@ -299,7 +286,10 @@ struct orch_hardware *orch_hardware_load(GError **error)
         g_ptr_array_add(hardware->gpus, (gpointer)(uintptr_t)spec);
     for (const struct orch_link *link = orch_links(); link->name; link++)
         g_ptr_array_add(hardware->links, (gpointer)(uintptr_t)link);
-    bool ok = orch_diags_to_error(diags, error);
+    const GPtrArray *built_in = orch_prices();
+    for (guint i = 0; i < built_in->len; i++)
+        g_ptr_array_add(hardware->offers, built_in->pdata[i]);
+    bool ok = orch_diags_to_error(diags, error) && orch_price_updates_load(hardware, error);
     orch_diags_free(diags);
     if (ok)
         return hardware;
@@ -314,98 +304,13 @@ void orch_hardware_free(struct orch_hardware *hardware)
     g_ptr_array_unref(hardware->gpus);
     g_ptr_array_unref(hardware->links);
     g_ptr_array_unref(hardware->prices);
+    g_ptr_array_unref(hardware->offers);
+    if (hardware->updates)
+        g_ptr_array_unref(hardware->updates);
+    orch_csv_free(hardware->updates_text);
     g_ptr_array_unref(hardware->own);
     g_free(hardware);
 }
 
 /* ---- looking up --------------------------------------------------------------------------------
  */
-
-/* "here" is the one device file of this machine, whatever its device is called. */
-static const struct orch_gpu_spec *this_machine(const struct orch_hardware *hardware,
-                                                GError **error)
-{
-    g_autofree char *path = orch_hardware_here_file();
-    for (guint i = 0; i < hardware->gpus->len; i++) {
-        const struct orch_gpu_spec *spec = hardware->gpus->pdata[i];
-        if (spec->unit == ORCH_GPU_HOST && strcmp(spec->source, path) == 0)
-            return spec;
-    }
-    orch_error_set(error, ORCH_ERROR_NOT_FOUND, "orch doctor --bench",
-                   "this machine was not measured yet");
-    return NULL;
-}
-
-const struct orch_gpu_spec *orch_hardware_gpu(const struct orch_hardware *hardware,
-                                              const char *name, GError **error)
-{
-    if (strcmp(name, "here") == 0)
-        return this_machine(hardware, error);
-    GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
-    const struct orch_gpu_spec *found = NULL;
-    for (guint i = 0; i < hardware->gpus->len && !found; i++) {
-        const struct orch_gpu_spec *spec = hardware->gpus->pdata[i];
-        g_auto(GStrv) others = g_strsplit(spec->aliases ? spec->aliases : "", ",", -1);
-        for (int k = 0; others[k]; k++)
-            g_ptr_array_add(names, g_ascii_strup(others[k], -1));
-        g_ptr_array_add(names, g_ascii_strup(spec->name, -1));
-        found = orch_gpu_is_named(spec, name) ? spec : NULL;
-    }
-    g_ptr_array_add(names, NULL);
-    if (!found) {
-        g_autofree char *upper = g_ascii_strup(name, -1);
-        g_autofree char *near = orch_suggest_hint(upper, (const char *const *)names->pdata);
-        orch_error_set(
-            error, ORCH_ERROR_NOT_FOUND,
-            near ? near : "'orch gpu ls' lists them; your own go into a file (orch gpu ls --help)",
-            "unknown GPU '%s'", name);
-    }
-    g_ptr_array_unref(names);
-    return found;
-}
-
-const struct orch_link *orch_hardware_link(const struct orch_hardware *hardware, const char *name,
-                                           GError **error)
-{
-    GPtrArray *names = g_ptr_array_new();
-    const struct orch_link *found = NULL;
-    for (guint i = 0; i < hardware->links->len && !found; i++) {
-        const struct orch_link *link = hardware->links->pdata[i];
-        g_ptr_array_add(names, (gpointer)(uintptr_t)link->name);
-        found = orch_link_is_named(link, name) ? link : NULL;
-    }
-    g_ptr_array_add(names, NULL);
-    if (!found) {
-        g_autofree char *near = orch_suggest_hint(name, (const char *const *)names->pdata);
-        orch_error_set(error, ORCH_ERROR_NOT_FOUND, near ? near : "'orch gpu links' lists them",
-                       "unknown link '%s'", name);
-    }
-    g_ptr_array_unref(names);
-    return found;
-}
-
-static bool is_price_of(const struct orch_price *price, struct orch_price_wish wish)
-{
-    const struct orch_gpu_spec *spec = orch_gpu_find(price->gpu);
-    return (!wish.spot || price->spot_usd_per_hour > 0) &&
-           (strcmp(price->gpu, wish.gpu) == 0 || (spec && strcmp(spec->name, wish.gpu) == 0)) &&
-           (!wish.cloud || g_ascii_strcasecmp(price->cloud, wish.cloud) == 0);
-}
-
-const struct orch_price *orch_hardware_price(const struct orch_hardware *hardware,
-                                             struct orch_price_wish wish)
-{
-    const struct orch_price *first = NULL, *newest = NULL;
-    for (guint i = 0; i < hardware->prices->len; i++) {
-        const struct orch_price *price = hardware->prices->pdata[i];
-        if (!is_price_of(price, wish))
-            continue;
-        first = first ? first : price;
-        bool is_newer =
-            !newest || !g_ascii_isdigit(newest->as_of[0]) ||
-            (g_ascii_isdigit(price->as_of[0]) && strcmp(price->as_of, newest->as_of) > 0);
-        if (wish.on && orch_price_held(price, wish.on) && is_newer)
-            newest = price;
-    }
-    return newest ? newest : first ? first : orch_price_choose(wish);
-}

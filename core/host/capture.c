@@ -28,7 +28,7 @@ void capture_clear(struct capture *capture)
     capture->fd = -1;
 }
 
-/* Bytes of the file that never move, and of the ring behind them. */
+/* Size of the fixed part of the file; the ring buffer follows. */
 static int64_t head_bytes(const struct capture *capture)
 {
     return capture->limit_bytes / 2;
@@ -39,7 +39,7 @@ static int64_t ring_bytes(const struct capture *capture)
     return capture->limit_bytes - head_bytes(capture);
 }
 
-/* Where the byte number `n` of the output lies in the file. */
+/* File offset of byte number `n` of the output. */
 static int64_t place_of(const struct capture *capture, int64_t n)
 {
     int64_t head = head_bytes(capture);
@@ -96,7 +96,7 @@ void capture_write(struct capture *capture, const char *bytes, size_t length)
     capture->total_bytes += (int64_t)length;
 }
 
-/* Reads the ring in the order in which it was written. */
+/* Reads the ring buffer in chronological order. Caller frees. */
 static char *read_ring(struct capture *capture)
 {
     int64_t head = head_bytes(capture), size = ring_bytes(capture);
@@ -125,7 +125,7 @@ int64_t capture_finish(struct capture *capture)
     if (!ring)
         return dropped + capture->lost_bytes;
     int64_t size = ring_bytes(capture), skip = 0;
-    const char *newline = memchr(ring, '\n', (size_t)size / 2); /* begin with a whole line */
+    const char *newline = memchr(ring, '\n', (size_t)size / 2); /* start with a complete line */
     if (newline)
         skip = newline + 1 - ring;
     g_autofree char *mark =

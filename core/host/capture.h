@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What a trial prints, kept in a file of bounded size: the first half of the limit stays, the
- * second half always holds what came last (a ring inside the file, put in order at the end), and
- * what fell between is counted and said. Neither memory nor disk grows with the output. */
+/* A trial's output in a file of bounded size. The first half of the limit keeps the beginning; the
+ * second half is a ring buffer with the newest output, put in order at the end. A note marks the
+ * bytes dropped between them. Neither memory nor disk use grows with the output. */
 #ifndef ORCH_HOST_CAPTURE_H
 #define ORCH_HOST_CAPTURE_H
 
@@ -13,11 +13,11 @@
 
 struct capture {
     char *path;
-    int fd; /* -1: nothing came yet */
+    int fd; /* -1: no output yet */
     int64_t limit_bytes;
-    int64_t total_bytes; /* that came */
-    int64_t lost_bytes;  /* that could not be written (full disk) */
-    char *tail;          /* ring of the last CAPTURE_TAIL_BYTES */
+    int64_t total_bytes; /* received */
+    int64_t lost_bytes;  /* not written because of an error (full disk) */
+    char *tail;          /* ring buffer of the last CAPTURE_TAIL_BYTES */
 };
 
 /** `limit_bytes` 0: 16 MiB. */
@@ -26,9 +26,9 @@ void capture_init(struct capture *capture, const char *folder, const char *name,
 void capture_clear(struct capture *capture);
 
 void capture_write(struct capture *capture, const char *bytes, size_t length);
-/** Puts the file in order. Returns the bytes that it does not hold. */
+/** Puts the file in order. Returns the number of bytes that it does not contain. */
 int64_t capture_finish(struct capture *capture);
-/** The last bytes as valid UTF-8, from a line's begin where there is one. The caller frees. */
+/** The last bytes as valid UTF-8, starting at a line if possible. Caller frees. */
 char *capture_tail(const struct capture *capture);
 
 #endif

@@ -14,32 +14,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { HIGH_FD = 10 }; /* above every place that the child's descriptors move to */
+enum { HIGH_FD = 10 }; /* above all descriptor numbers that the child uses */
 
 /* ---- in the child -----------------------------------------------------------------------------
  */
-
-void child_say(const json_t *event)
-{
-    g_autoptr(GString) line = g_string_new(NULL);
-    orch_event_encode_json(line, event);
-    for (size_t done = 0; done < line->len;) {
-        ssize_t n = write(CHILD_EVENTS_FD, line->str + done, line->len - done);
-        if (n < 0 && errno != EINTR)
-            return;
-        done += n > 0 ? (size_t)n : 0;
-    }
-}
-
-void child_fail(const char *text)
-{
-    g_autofree char *valid = g_utf8_make_valid(text, -1);
-    json_t *reason = json_pack("{s:s s:s}", "event", "error", "text", valid);
-    json_t *done = json_pack("{s:s s:s}", "event", "done", "status", "failed");
-    child_say(reason);
-    child_say(done);
-    _exit(1);
-}
 
 static void fail_errno(const char *what, const char *name)
 {
@@ -48,7 +26,7 @@ static void fail_errno(const char *what, const char *name)
     child_fail(text);
 }
 
-/* Closes all from `first` on: whatever this program, or the one that started it, has open. */
+/* Closes all descriptors from `first` on, including those inherited from this program's parent. */
 static void close_from(int first)
 {
 #ifdef SYS_close_range
@@ -60,7 +38,7 @@ static void close_from(int first)
         close(fd);
 }
 
-/* `control` is -1 when the child hears nothing. */
+/* `control` is -1 if the child reads no messages. */
 static void place_descriptors(int control, int events, int output, int errors, bool is_compiled)
 {
     int sources[] = {control, output, errors, events};
@@ -85,8 +63,8 @@ static void place_descriptors(int control, int events, int output, int errors, b
     close_from(next);
 }
 
-/* Signals as a program expects them; death with the host as a last resort (it follows the thread
- * that forked, and the host has but one). */
+/* Resets signals to their defaults. The kernel kills the child when the host dies; this is bound to
+ * the forking thread, and the host has only one. */
 static void reset_process(pid_t host)
 {
     sigset_t none;
@@ -101,7 +79,7 @@ static void reset_process(pid_t host)
         _exit(1);
 }
 
-static void pin(const struct orch_trial *trial)
+static void pin(const struct orch_trial_spec *trial)
 {
     if (trial->cpu_count == 0)
         return;
@@ -188,7 +166,7 @@ bool child_start(const struct child_setup *setup, struct child *out, GError **er
             orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot start a process");
     }
     if (pid > 0) {
-        setpgid(pid, pid); /* as the child does: whoever comes first */
+        setpgid(pid, pid); /* also done in the child, whichever comes first */
         *out = (struct child){.pid = pid,
                               .events_fd = take(&pipes.events[0]),
                               .stdout_fd = take(&pipes.output[0]),

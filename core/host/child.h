@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Starts the process in which a trial happens: a plugin mapped into a fork of this program, or a
- * command. Its own process group, its own current folder, nothing of ours left open but its pipes.
- */
+/* Starts a trial's process: a plugin loaded into a fork of this program, or a command. It has its
+ * own process group and current folder, and inherits no descriptors except its pipes. */
 #ifndef ORCH_HOST_CHILD_H
 #define ORCH_HOST_CHILD_H
 
@@ -10,47 +9,47 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/** Descriptors in the child: where its events go (ORCH_EVENTS names it to commands), and where a
- * compiled plugin hears from its host (a command hears on its standard input). */
+/** Descriptors in the child: for its events (ORCH_EVENTS tells commands), and for messages from the
+ * host to a compiled plugin (commands receive them on standard input). */
 enum { CHILD_EVENTS_FD = 3, CHILD_CONTROL_FD = 4 };
 
 struct child_setup {
-    const struct orch_trial *trial;
+    const struct orch_trial_spec *trial;
     const char *trial_dir; /* absolute */
-    const char *work_dir;  /* absolute: the child's current folder */
-    int64_t start_ns;      /* monotonic: the trial's start */
-    int argc;              /* this program's own, to be written over in the child */
+    const char *work_dir;  /* absolute; the child's current folder */
+    int64_t start_ns;      /* monotonic time of the trial's start */
+    int argc;              /* this program's own arguments, which the child overwrites */
     char **argv;
 };
 
-/** Our ends, without waiting, close-on-exec; -1 once closed. */
+/** The host's ends of the pipes, non-blocking and close-on-exec; -1 once closed. */
 struct child {
     pid_t pid;
     int events_fd, stdout_fd, stderr_fd;
-    int control_fd; /* -1: the child does not listen */
+    int control_fd; /* -1: the child does not read messages */
 };
 
 bool child_start(const struct child_setup *setup, struct child *out, GError **error);
-/** Sends one line. False when the child does not listen, or its pipe has no room. */
+/** Sends one line. Returns false if the child does not read messages or its pipe is full. */
 bool child_tell(struct child *child, const json_t *object);
 void child_close(struct child *child);
 
 /** In the child: reports why it cannot start, and exits. */
 G_GNUC_NORETURN void child_fail(const char *text);
-/** In the child: one event on CHILD_EVENTS_FD. */
+/** In the child: writes one event to CHILD_EVENTS_FD. */
 void child_say(const json_t *event);
 
 /** In the child of a compiled plugin: runs it, reports, exits. */
 G_GNUC_NORETURN void compiled_main(const struct child_setup *setup);
-/** In the child of a command: becomes it. */
+/** In the child of a command: executes it. */
 G_GNUC_NORETURN void wrapped_main(const struct child_setup *setup);
 
-/** What ${name} may stand for in a command and in the paths of its artifacts: the parameters, and
- * seed, seed64, repeat, checkpoint_dir, trial_dir, manifest_dir. New reference. */
-json_t *wrapped_values(const struct orch_trial *trial, const char *trial_dir);
-/** The `run` line. New reference. */
-json_t *wrapped_run_line(const struct orch_trial *trial);
-/** True when the command is told things on its standard input. */
-bool wrapped_listens(const struct orch_trial *trial);
+/** Values for ${name} in a command and in the paths of its artifacts: the parameters, and seed,
+ * seed64, repeat, checkpoint_dir, trial_dir, manifest_dir. New reference. */
+json_t *wrapped_values(const struct orch_trial_spec *trial, const char *trial_dir);
+/** The `run` message. New reference. */
+json_t *wrapped_run_line(const struct orch_trial_spec *trial);
+/** True if the command reads messages on its standard input. */
+bool wrapped_listens(const struct orch_trial_spec *trial);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Running a compiled plugin, in a fork of the host that runs nothing else. */
+/* Runs a compiled plugin in a fork of the host. */
 #include "core/host/child.h"
 
 #include "core/host/host_services.h"
@@ -15,12 +15,12 @@
 
 extern char **environ;
 
-/* ---- what /proc shows -------------------------------------------------------------------------
+/* ---- /proc entries ----------------------------------------------------------------------------
  */
 
-/* A fork shows its parent's command line and environment as they were at exec. The recovery of a
- * dead host looks for both, so they are written over: the command line no longer names the trial's
- * folder (that is the host's), and the environment carries ORCH_RUN. */
+/* A fork shows its parent's command line and environment in /proc. Both are overwritten, because
+ * the recovery of a dead host searches them: the command line no longer contains the trial's folder
+ * (which identifies the host), and the environment contains ORCH_RUN. */
 static void rewrite_command_line(int argc, char **argv, const char *name)
 {
     char *end = argv[0];
@@ -48,7 +48,7 @@ static void rewrite_environment(const char *key)
 
 static void make_environment(const struct child_setup *setup)
 {
-    const struct orch_trial *trial = setup->trial;
+    const struct orch_trial_spec *trial = setup->trial;
     rewrite_command_line(setup->argc, setup->argv, trial->manifest->name);
     rewrite_environment(trial->key);
     for (char **entry = trial->env; entry && *entry; entry++)
@@ -116,7 +116,7 @@ static void report(struct services *services, int status)
 
 void compiled_main(const struct child_setup *setup)
 {
-    const struct orch_trial *trial = setup->trial;
+    const struct orch_trial_spec *trial = setup->trial;
     struct loaded_plugin loaded;
     g_autoptr(GError) error = NULL;
     make_environment(setup);
@@ -143,7 +143,8 @@ void compiled_main(const struct child_setup *setup)
     int status = run_hooks(&loaded.plugin, params, services_host(services));
     report(services, status);
     services_free(services);
-    /* No exit handlers: those of large libraries take long, and may crash after all went well. */
+    /* Skips exit handlers, because those of large libraries are slow and may crash after a
+     * success. */
     fflush(NULL);
     _exit(0);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* One line a file: digest, size, mtime and ctime, path. Lines are appended with one write each, so
- * several processes may do so; the last line of a path counts; what does not parse is passed over;
- * over its bound the file is written anew with its newer half. */
+/* One line per file: digest, size, mtime and ctime, path. Each line is appended with a single
+ * write, so several processes may append; the last line of a path counts; invalid lines are
+ * skipped. If the file exceeds its limit, it is rewritten with its newer half. */
 #include "core/host/digests.h"
 
 #include "lib/base/ident.h"
@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 enum { CACHE_BYTES_MAX = 1 << 20 };
-/* A file changed this recently may change again within the clock's tick: not remembered. */
+/* Not cached if changed this recently, because it may change again without a new time stamp. */
 static const int64_t RACY_NS = INT64_C(2000000000);
 
 static char *cache_path(void)
@@ -20,7 +20,7 @@ static char *cache_path(void)
     return g_build_filename(g_get_user_cache_dir(), "orch", "digests", NULL);
 }
 
-/* " SIZE MTIME CTIME PATH": what must be equal for a digest to hold. */
+/* " SIZE MTIME CTIME PATH", which must match for a cached digest to be valid. */
 static char *identity_of(const struct stat *info, const char *path)
 {
     return g_strdup_printf(" %lld %lld.%09ld %lld.%09ld %s", (long long)info->st_size,
@@ -49,13 +49,13 @@ static bool look_up(const char *cache, const char *identity, char out[ORCH_SHA25
     return found;
 }
 
-/* Keeps the newer half. */
+/* Drops the older half. */
 static void shorten(const char *cache)
 {
     g_autofree char *text = NULL;
     size_t length = 0;
     if (!orch_file_read(cache, 4 * CACHE_BYTES_MAX, &text, &length, NULL)) {
-        unlink(cache); /* grown far over its bound, or no file: begin again */
+        unlink(cache); /* unreadable or far above its limit: start over */
         return;
     }
     const char *half = memchr(text + length / 2, '\n', length - length / 2);
@@ -71,7 +71,7 @@ static void remember(const char *cache, const char *identity, const char *digest
     int fd = open(cache, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
     if (fd < 0)
         return;
-    /* a line end first ends what another's interrupted write may have left */
+    /* the leading line end terminates an incomplete line of another process */
     g_autofree char *line = g_strconcat("\n", digest, identity, "\n", NULL);
     struct stat info;
     bool is_long = write(fd, line, strlen(line)) > 0 && fstat(fd, &info) == 0 &&
@@ -86,7 +86,7 @@ bool digest_of_file(const char *path, char out[ORCH_SHA256_CHARS], GError **erro
     g_autofree char *absolute = orch_path_absolute(path, NULL);
     struct stat before, after;
     if (stat(absolute, &before) != 0)
-        return orch_file_sha256(absolute, out, NULL, error); /* says why it cannot be read */
+        return orch_file_sha256(absolute, out, NULL, error); /* sets the error */
     g_autofree char *cache = cache_path();
     g_autofree char *identity = identity_of(&before, absolute);
     if (look_up(cache, identity, out))

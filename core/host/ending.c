@@ -48,8 +48,8 @@ static bool copy_hashed(int in, int out, char sha256[ORCH_SHA256_CHARS], int64_t
     return n == 0;
 }
 
-/* Copies a file that lies elsewhere into the trial's folder, so that what is recorded is what the
- * trial left: the file may be changed or removed before the runner comes to it. */
+/* Copies an artifact from outside into the trial's folder, because it may be changed or removed
+ * before the runner collects it. */
 static bool copy_in(int folder, const char *from, const char *to, char sha256[ORCH_SHA256_CHARS],
                     int64_t *out_bytes, GError **error)
 {
@@ -75,7 +75,8 @@ static bool copy_in(int folder, const char *from, const char *to, char sha256[OR
     return ok;
 }
 
-/* Finds the artifact in the trial's folder, or copies it there. `*out_path`: relative to it. */
+/* Finds the artifact in the trial's folder or copies it there. `*out_path` is relative to the
+ * folder. */
 static bool find_artifact(const struct ending *ending, const char *name, const char *path,
                           char **out_path, char sha256[ORCH_SHA256_CHARS], int64_t *out_bytes,
                           GError **error)
@@ -99,7 +100,7 @@ static bool find_artifact(const struct ending *ending, const char *name, const c
     return ok;
 }
 
-/* Puts one into the journal. NULL, or why that is not possible; the caller frees. */
+/* Adds an artifact to the journal. Returns NULL, or why it failed; caller frees. */
 static char *take_artifact(const struct ending *ending, struct journal_out *out, const char *name,
                            const char *said)
 {
@@ -117,7 +118,7 @@ static char *take_artifact(const struct ending *ending, struct journal_out *out,
     return NULL;
 }
 
-/* Into the log of the trial, whatever its verdict. */
+/* Adds a warning to the trial's log, whatever its verdict. */
 static void warn(struct journal_out *out, const char *text)
 {
     g_autofree char *valid = g_utf8_make_valid(text, -1);
@@ -126,7 +127,8 @@ static void warn(struct journal_out *out, const char *text)
     journal_out_add(out, object);
 }
 
-/* The first one may become the reason as well. Takes `problem`, which may be NULL. */
+/* Logs a problem; the first one may also become the reason. Takes ownership of `problem`, may be
+ * NULL. */
 static void note_problem(struct journal_out *out, char *problem, char **first)
 {
     if (!problem)
@@ -146,7 +148,7 @@ static bool was_reported(const struct intake *intake, const struct orch_artifact
     return false;
 }
 
-/* One that a manifest says the command leaves: taken where it is, if it is. */
+/* Collects an artifact that the manifest declares with a path, if the file exists. */
 static char *take_left_artifact(const struct ending *ending, struct journal_out *out,
                                 const struct orch_artifact_spec *spec, const json_t *values)
 {
@@ -174,7 +176,7 @@ static void take_left_artifacts(const struct ending *ending, struct journal_out 
     }
 }
 
-/* The first thing that is wrong with an artifact; NULL: nothing. The caller frees. */
+/* Returns the first problem with an artifact, or NULL. Caller frees. */
 static char *take_artifacts(const struct ending *ending, struct journal_out *out)
 {
     const GArray *artifacts = ending->intake->artifacts;
@@ -188,7 +190,7 @@ static char *take_artifacts(const struct ending *ending, struct journal_out *out
     return first;
 }
 
-/* ---- strays ------------------------------------------------------------------------------------
+/* ---- stray processes ---------------------------------------------------------------------------
  */
 
 static void warn_of_strays(const struct ending *ending, struct journal_out *out)
@@ -245,8 +247,8 @@ static struct orch_ending facts_of(const struct ending *ending)
     };
 }
 
-/* An exit status or a signal says little: the last line of stderr usually says why ("ValueError:
- * ..."), so it follows. Takes `what`. */
+/* Appends the last line of stderr, because it usually says more than an exit status or a signal
+ * ("ValueError: ..."). Takes ownership of `what`. */
 static char *with_last_words(const struct ending *ending, char *what)
 {
     g_autofree char *tail = capture_tail(ending->errors);
@@ -258,7 +260,7 @@ static char *with_last_words(const struct ending *ending, char *what)
     return whole;
 }
 
-/* Why it is not ok; NULL when it is. The caller frees. */
+/* The reason for a verdict other than ok, else NULL. Caller frees. */
 static char *reason_of(const struct ending *ending, enum orch_verdict verdict,
                        const struct orch_ending *facts)
 {
@@ -275,13 +277,13 @@ static char *reason_of(const struct ending *ending, enum orch_verdict verdict,
     if (intake->error_text)
         return g_strdup(intake->error_text);
     if (facts->exit_code && facts->has_done && facts->done == ORCH_VERDICT_OK)
-        return g_strdup_printf("exit status %d after 'done' said ok", facts->exit_code);
+        return g_strdup_printf("exit status %d after 'done' reported ok", facts->exit_code);
     if (facts->exit_code)
         return with_last_words(ending, g_strdup_printf("exit status %d", facts->exit_code));
     return g_strdup("it gave no reason");
 }
 
-/* A reason for the record: valid, and short enough for a line. */
+/* Makes a reason valid UTF-8 and limits its length. Caller frees. */
 static char *presentable(const char *text)
 {
     if (!text)
@@ -304,7 +306,7 @@ static void put_count(json_t *facts, const char *key, int64_t count)
         json_object_set_new(facts, key, json_integer(count));
 }
 
-/* What was printed and is not in the record. */
+/* Adds counts of output that was not recorded. */
 static void put_losses(json_t *facts, const struct text_losses *losses)
 {
     put_count(facts, "unread_lines", losses->unread_lines);
@@ -315,7 +317,7 @@ static void put_losses(json_t *facts, const struct text_losses *losses)
         json_object_set_new(facts, "replaced_first", json_string(losses->replaced_first));
 }
 
-/* Units that were read behind the values of metrics which the manifest does not declare. */
+/* Adds units found in the output for metrics that the manifest does not declare. */
 static void put_units(json_t *facts, const struct intake *intake)
 {
     const GPtrArray *metrics = intake->manifest->metrics;
@@ -337,7 +339,7 @@ static json_t *end_facts(const struct ending *ending)
     json_t *facts =
         json_pack("{s:I s:f s:f}", "max_rss_bytes", (json_int_t)usage.ru_maxrss * 1024, "user_s",
                   seconds_of(usage.ru_utime), "system_s", seconds_of(usage.ru_stime));
-    if (!isnan(ending->foreign_cpu)) /* three digits say all that the counters' ticks know */
+    if (!isnan(ending->foreign_cpu)) /* three digits, the resolution of the kernel's counters */
         json_object_set_new(facts, ORCH_FACT_FOREIGN_CPU,
                             json_real(round(ending->foreign_cpu * 1e3) / 1e3));
     put_losses(facts, ending->losses);
@@ -378,7 +380,7 @@ void ending_write(const struct ending *ending, struct journal_out *out)
     warn_of_strays(ending, out);
     struct orch_ending facts = facts_of(ending);
     if (facts.signal == 0 && ending->intake->problem && facts.stopped == ORCH_VERDICT_OK)
-        facts.stopped = ORCH_VERDICT_PROTOCOL; /* found in its last words */
+        facts.stopped = ORCH_VERDICT_PROTOCOL; /* found in its final output */
     enum orch_verdict verdict = orch_verdict_judge(&facts);
     g_autofree char *reason = NULL;
     if (verdict == ORCH_VERDICT_OK && missing) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is known when a trial's processes have ended, and the last lines of its journal. */
+/* Evaluates the end of a trial and writes the last lines of its journal. */
 #ifndef ORCH_HOST_ENDING_H
 #define ORCH_HOST_ENDING_H
 
@@ -13,17 +13,17 @@ struct ending {
     struct intake *intake;
     const struct stopping *stopping;
     struct capture *output, *errors;
-    bool done_first;              /* `done` came before the host began to stop the trial */
-    int wait_status;              /* of the trial's first process */
+    bool done_first;              /* `done` arrived before the host began to stop the trial */
+    int wait_status;              /* of the trial's main process */
     int64_t started_ns, ended_ns; /* UTC */
     double wall_ms;
-    int64_t memory_bytes; /* highest PSS seen; 0: not watched */
+    int64_t memory_bytes; /* maximum PSS; 0: not measured */
     const struct text_losses *losses;
-    double foreign_cpu; /* as foreign_cpu_share gives it */
-    GPtrArray *strays;  /* char *: names of processes that outlived the first one */
+    double foreign_cpu; /* from foreign_cpu_share */
+    GPtrArray *strays;  /* char *: names of processes that outlived the main process */
 };
 
-/** Takes the artifacts, judges, and appends the end event (not yet flushed). */
+/** Collects the artifacts, determines the verdict, and appends the end event (without flushing). */
 void ending_write(const struct ending *ending, struct journal_out *out);
 
 #endif

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One thread, one poll loop, as in supervise.c. The end of the program is told by its pidfd and not
- * by the end of the pipe: worker processes that it forked hold the pipe open after it was killed.
- * Its exit status is known to its parent alone, so a program that ends without `done` is `crashed`,
- * or `failed` when it sent an `error` before.
+ * A single thread with a poll loop, as in supervise.c. The end of the program is detected by its
+ * pidfd, not by the end of the pipe, because forked workers keep the pipe open after it is killed.
+ * Its exit status is available only to its parent, so a program that ends without `done` is
+ * `crashed`, or `failed` if it sent an `error` before.
  *
- * A broken line costs that line only: hours of somebody's training must not end because of it.
+ * An invalid line only loses that line, because it must not end a training of many hours.
  */
 #include "core/host/follow.h"
 
+#include "core/host/foreign_cpu.h"
 #include "core/host/intake.h"
 #include "core/host/start_event.h"
 #include "lib/base/error.h"
@@ -16,9 +17,11 @@
 #include "lib/base/ident.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
+#include "lib/wire/disturbed.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -31,25 +34,28 @@
 enum { JOIN_BYTES = 65536, ARTIFACTS_MAX = 1000, REASON_BYTES_MAX = 2000 };
 static const int64_t LOOK_NS = INT64_C(1000000000), TEXT_BYTES = 16 << 20;
 
-/* What the program used, as last seen. */
+/* Resource usage of the program at the last check. */
 struct usage {
     int64_t rss_bytes;
     double user_s, system_s;
 };
 
 struct follower {
-    const struct orch_trial *trial;
+    const struct orch_trial_spec *trial;
     const char *trial_dir;
     struct journal_out out;
     struct intake intake;
-    int events_fd; /* standard input; -1 at its end */
+    int events_fd; /* standard input; -1 after its end */
     int join_fd, pid_fd, signal_fd;
     GString *join_text;
     int artifact_count;
     int64_t start_ns, started_utc_ns, look_ns;
     struct usage usage;
+    struct foreign_cpu foreign;
+    double program_s;     /* CPU time of the program when recording began */
+    double foreign_share; /* at the last check; NaN: unknown */
     bool process_ended;
-    int signal; /* that this host got; 0: none */
+    int signal; /* received by this host; 0: none */
     int write_failure;
 };
 
@@ -77,7 +83,7 @@ static void look_at_usage(struct follower *f)
     snprintf(path, sizeof path, "/proc/%lld/stat", (long long)f->trial->follow.pid);
     g_autofree char *stat_text = NULL;
     if (g_file_get_contents(path, &stat_text, NULL, NULL)) {
-        const char *rest = strrchr(stat_text, ')'); /* a name may hold anything */
+        const char *rest = strrchr(stat_text, ')'); /* a name may contain anything */
         double ticks = (double)sysconf(_SC_CLK_TCK);
         if (rest && sscanf(rest + 1, " %*c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %llu %llu",
                            &user, &system) == 2) {
@@ -99,7 +105,7 @@ static bool is_watched(const struct follower *f)
     return f->trial->follow.pid > 0;
 }
 
-/* Called once a second, and when the pidfd says so. */
+/* Called once per second, and when the pidfd becomes readable. */
 static void look_at_process(struct follower *f)
 {
     f->look_ns = orch_mono_ns() + LOOK_NS;
@@ -107,6 +113,12 @@ static void look_at_process(struct follower *f)
         f->process_ended = true;
     else
         look_at_usage(f);
+    if (f->process_ended)
+        return;
+    /* read both counters at the same time */
+    f->foreign_share =
+        foreign_cpu_share_beside(&f->foreign, (double)(orch_mono_ns() - f->start_ns) / 1e9,
+                                 foreign_cpu_of_program((int)f->trial->follow.pid) - f->program_s);
 }
 
 /* ---- artifacts --------------------------------------------------------------------------------
@@ -125,7 +137,8 @@ static void warn(struct follower *f, const char *format, ...)
     journal_out_add(&f->out, object);
 }
 
-/* What the program put into TRIALDIR/handed is its copy already; links are not followed there. */
+/* Moves files from TRIALDIR/handed, which are copies already; copies others. Does not follow
+ * links. */
 static bool move_or_copy(const struct follower *f, const char *from, const char *to, GError **error)
 {
     g_autofree char *handed = g_build_filename(f->trial_dir, "handed", NULL);
@@ -136,8 +149,8 @@ static bool move_or_copy(const struct follower *f, const char *from, const char 
            orch_file_copy(from, to, error);
 }
 
-/* Copies the file at once, into the trial's folder: the program goes on and may write over it. A
- * later one of the same name replaces it. */
+/* Copies the file immediately, because the program may overwrite it. A later artifact of the same
+ * name replaces it. */
 static void take_artifact(void *ctx, const char *name, const char *said)
 {
     struct follower *f = ctx;
@@ -166,7 +179,7 @@ static void take_artifact(void *ctx, const char *name, const char *said)
     journal_out_add(&f->out, object);
 }
 
-/* ---- what comes in ----------------------------------------------------------------------------
+/* ---- input ------------------------------------------------------------------------------------
  */
 
 static void read_events(struct follower *f)
@@ -175,7 +188,8 @@ static void read_events(struct follower *f)
         f->events_fd = -1;
 }
 
-/* Lines of several processes, each written with one write of at most PIPE_BUF bytes: whole. */
+/* Lines of several processes arrive complete, because each is one write of at most PIPE_BUF
+ * bytes. */
 static void read_join(struct follower *f)
 {
     char buffer[4096];
@@ -208,7 +222,7 @@ static void settle(struct follower *f)
     if (journal_out_flush(&f->out))
         return;
     f->write_failure = f->out.failure;
-    f->out.failure = 0; /* the disk may get room again: later points are kept then */
+    f->out.failure = 0; /* later points are kept if the disk has space again */
 }
 
 static int wait_ms(const struct follower *f)
@@ -244,7 +258,7 @@ static void run_loop(struct follower *f)
     }
 }
 
-/* A process that is killed closes its pipe a moment before it is gone. */
+/* Waits briefly, because a killed process closes its pipe shortly before it disappears. */
 static void await_process(struct follower *f)
 {
     struct pollfd fd = {.fd = f->pid_fd, .events = POLLIN};
@@ -252,7 +266,7 @@ static void await_process(struct follower *f)
         poll(&fd, 1, f->pid_fd < 0 ? 50 : 500);
 }
 
-/* What the pipes still hold. A pipe that a forked worker keeps filling is read for a second. */
+/* Reads the rest of the pipes, for at most a second if a forked worker keeps writing. */
 static void drain(struct follower *f)
 {
     int64_t until = orch_mono_ns() + LOOK_NS;
@@ -289,7 +303,7 @@ static enum orch_verdict judge(const struct follower *f, char **out_reason)
     }
     if (f->signal) {
         g_free(*out_reason);
-        *out_reason = g_strdup_printf("its recorder was told to end (%s)",
+        *out_reason = g_strdup_printf("its recorder received %s",
                                       f->signal == SIGINT ? "interrupted from the keyboard"
                                                           : strsignal(f->signal));
         return f->signal == SIGTERM ? ORCH_VERDICT_PREEMPTED : ORCH_VERDICT_CANCELLED;
@@ -319,6 +333,9 @@ static json_t *end_facts(const struct follower *f)
     put_count(facts, "log_dropped_lines", intake->dropped_count);
     put_count(facts, "unknown_events", intake->unknown_count);
     put_count(facts, "bad_events", intake->bad_count);
+    if (!isnan(f->foreign_share)) /* three digits, the resolution of the kernel's counters */
+        json_object_set_new(facts, ORCH_FACT_FOREIGN_CPU,
+                            json_real(round(f->foreign_share * 1e3) / 1e3));
     if (f->usage.rss_bytes) {
         json_object_set_new(facts, "user_s", json_real(f->usage.user_s));
         json_object_set_new(facts, "system_s", json_real(f->usage.system_s));
@@ -373,7 +390,7 @@ static bool listen_to_signals(struct follower *f, GError **error)
     return f->signal_fd >= 0;
 }
 
-/* Opened for reading and writing: it has no end of file while nobody writes. */
+/* Opened for reading and writing, so that there is no end of file while there is no writer. */
 static bool open_join(struct follower *f, GError **error)
 {
     g_autofree char *path = g_build_filename(f->trial_dir, "join", NULL);
@@ -386,6 +403,9 @@ static bool open_join(struct follower *f, GError **error)
 
 static void start(struct follower *f)
 {
+    f->foreign_share = (double)NAN;
+    foreign_cpu_begin(&f->foreign, "/proc/stat", NULL, 0);
+    f->program_s = is_watched(f) ? foreign_cpu_of_program((int)f->trial->follow.pid) : 0;
     f->start_ns = orch_mono_ns();
     f->started_utc_ns = orch_now_ns();
     intake_init(&f->intake, f->trial->manifest, &f->out, f->start_ns, TEXT_BYTES);
@@ -402,13 +422,14 @@ static void close_all(struct follower *f)
     for (unsigned i = 0; i < G_N_ELEMENTS(fds); i++)
         if (fds[i] >= 0)
             close(fds[i]);
+    foreign_cpu_clear(&f->foreign);
     journal_out_close(&f->out);
     intake_clear(&f->intake);
     if (f->join_text)
         g_string_free(f->join_text, TRUE);
 }
 
-bool follow(struct orch_trial *trial, const char *trial_dir, GError **error)
+bool follow(struct orch_trial_spec *trial, const char *trial_dir, GError **error)
 {
     struct follower f = {.trial = trial,
                          .trial_dir = trial_dir,

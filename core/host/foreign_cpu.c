@@ -6,6 +6,8 @@
 #include <glib.h>
 #include <math.h>
 #include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -29,8 +31,8 @@ static double used_by_us(void)
     return used_by(RUSAGE_SELF) + used_by(RUSAGE_CHILDREN);
 }
 
-/* Ticks of a line "cpu3 user nice system idle iowait irq softirq steal ..." in which the CPU
- * worked. Time of guests is part of user. */
+/* Busy ticks in a line "cpu3 user nice system idle iowait irq softirq steal ...". Guest time is
+ * part of user. */
 static double busy_ticks(const char *line)
 {
     static const bool is_busy[] = {true, true, true, false, false, true, true, true};
@@ -40,7 +42,7 @@ static double busy_ticks(const char *line)
         char *end;
         guint64 value = g_ascii_strtoull(at, &end, 10);
         if (end == at)
-            break; /* an old kernel has fewer */
+            break; /* older kernels have fewer fields */
         if (is_busy[i])
             ticks += (double)value;
         at = end;
@@ -48,7 +50,7 @@ static double busy_ticks(const char *line)
     return ticks;
 }
 
-/* Seconds that our CPUs worked since the machine started; NaN when none of them is listed. */
+/* Busy time in seconds of the trial's CPUs since boot; NaN if none of them is listed. */
 static double busy_seconds(const struct foreign_cpu *foreign)
 {
     g_autofree char *text = NULL;
@@ -93,13 +95,77 @@ void foreign_cpu_clear(struct foreign_cpu *foreign)
     g_clear_pointer(&foreign->is_ours, g_free);
 }
 
+struct process {
+    int pid, parent;
+    double ticks;
+    bool is_program;
+};
+
+/* Reads /proc/PID/stat of a process; false if it is gone. */
+static bool read_process(const char *pid, struct process *out)
+{
+    g_autofree char *path = g_build_filename("/proc", pid, "stat", NULL), *text = NULL;
+    unsigned long long ticks[4];
+    if (!g_file_get_contents(path, &text, NULL, NULL))
+        return false;
+    const char *rest = strrchr(text, ')'); /* a name may contain anything */
+    *out = (struct process){.pid = atoi(pid)};
+    if (!rest || sscanf(rest + 1, " %*c %d %*s %*s %*s %*s %*s %*s %*s %*s %*s %llu %llu %llu %llu",
+                        &out->parent, &ticks[0], &ticks[1], &ticks[2], &ticks[3]) != 5)
+        return false;
+    for (unsigned i = 0; i < G_N_ELEMENTS(ticks); i++)
+        out->ticks += (double)ticks[i];
+    return true;
+}
+
+/* Marks the children of marked processes; false if there are no more. */
+static bool mark_children(GArray *all)
+{
+    bool any = false;
+    for (guint i = 0; i < all->len; i++) {
+        struct process *child = &g_array_index(all, struct process, i);
+        for (guint j = 0; j < all->len && !child->is_program; j++) {
+            const struct process *parent = &g_array_index(all, struct process, j);
+            child->is_program = parent->is_program && parent->pid == child->parent;
+            any = any || child->is_program;
+        }
+    }
+    return any;
+}
+
+double foreign_cpu_of_program(int pid)
+{
+    g_autoptr(GDir) folder = g_dir_open("/proc", 0, NULL);
+    g_autoptr(GArray) all = g_array_new(FALSE, FALSE, sizeof(struct process));
+    const char *name;
+    struct process process;
+    double ticks = 0;
+    while (folder && (name = g_dir_read_name(folder)))
+        if (g_ascii_isdigit(*name) && read_process(name, &process)) {
+            process.is_program = process.pid == pid;
+            g_array_append_val(all, process);
+        }
+    while (mark_children(all))
+        ;
+    for (guint i = 0; i < all->len; i++)
+        if (g_array_index(all, struct process, i).is_program)
+            ticks += g_array_index(all, struct process, i).ticks;
+    return ticks / (double)sysconf(_SC_CLK_TCK);
+}
+
 double foreign_cpu_share(const struct foreign_cpu *foreign, double wall_s)
+{
+    return foreign_cpu_share_beside(foreign, wall_s, 0);
+}
+
+double foreign_cpu_share_beside(const struct foreign_cpu *foreign, double wall_s, double program_s)
 {
     if (!foreign->is_ours || isnan(foreign->busy_s) || !(wall_s >= FOREIGN_CPU_WALL_S))
         return (double)NAN;
     unsigned count = 0;
     for (unsigned i = 0; i < foreign->cpu_count; i++)
         count += foreign->is_ours[i];
-    double others_s = busy_seconds(foreign) - foreign->busy_s - (used_by_us() - foreign->own_s);
+    double others_s =
+        busy_seconds(foreign) - foreign->busy_s - (used_by_us() - foreign->own_s) - program_s;
     return isnan(others_s) || !count ? (double)NAN : CLAMP(others_s / (wall_s * count), 0.0, 1.0);
 }

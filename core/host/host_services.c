@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Points are gathered up to POINTS_MAX or 50 ms and written as one line of many; a thread of its
- * own, started with the first point, writes what is left when the plugin computes in silence.
- * Everything else is written at once, behind the points that came before it. */
+/* Up to POINTS_MAX points or 50 ms of them are collected and written as one line. A separate
+ * thread, started with the first point, writes pending points if the plugin makes no further calls.
+ * Other events are written immediately, after the pending points. */
 #include "core/host/host_services.h"
 
 #include "core/host/digests.h"
@@ -25,23 +25,23 @@ static const int64_t GATHER_NS = 50 * 1000 * 1000, ASK_NS = 2 * 1000 * 1000;
 struct services {
     struct orch_host host; /* host.ctx is this struct */
     struct services_setup setup;
-    pthread_mutex_t mutex; /* guards all below but the atomics */
+    pthread_mutex_t mutex; /* protects all fields below except the atomics */
     pthread_cond_t wake;
     pthread_t timer;
     bool has_timer, is_ending;
-    GHashTable *metrics; /* name -> the manifest's text of it */
+    GHashTable *metrics; /* declared names, owned by the manifest */
     const char *last_name;
     struct orch_point points[POINTS_MAX];
     size_t point_count;
-    int64_t oldest_ns; /* of the points */
+    int64_t oldest_ns; /* time of the oldest point */
     int64_t progress_ns;
     GString *out;
     char *failure;
     json_t *inputs;
-    GPtrArray *texts; /* digests handed out */
+    GPtrArray *texts; /* digests returned to the plugin */
     bool has_checkpoint_dir;
     atomic_bool cancelled;
-    atomic_llong asked_ns; /* when the control pipe was last looked at */
+    atomic_llong asked_ns; /* last check of the control pipe */
 };
 
 static struct services *of(const struct orch_host *host)
@@ -52,7 +52,7 @@ static struct services *of(const struct orch_host *host)
 /* ---- writing ----------------------------------------------------------------------------------
  */
 
-/* A pipe that nobody reads any more means that the host is gone. */
+/* Writes pending lines; a closed pipe means that the host has died. */
 static void write_out(struct services *services)
 {
     size_t done = 0;
@@ -91,14 +91,15 @@ void services_send(struct services *services, const json_t *object)
     pthread_mutex_unlock(&services->mutex);
 }
 
-/* An event with one text that may be anything: made valid UTF-8, and cut so that the line fits. */
+/* Sends an event with arbitrary text: converted to valid UTF-8, and truncated so that the line
+ * fits. */
 static void send_text(struct services *services, const char *event, const char *level,
                       const char *key, const char *text)
 {
     g_autofree char *valid = g_utf8_make_valid(text ? text : "", -1);
     g_autoptr(GString) line = g_string_new(NULL);
     for (size_t room = strlen(valid);; room /= 2) {
-        if (room < strlen(valid)) /* at a character's begin */
+        if (room < strlen(valid)) /* truncates at a character boundary */
             *g_utf8_find_prev_char(valid, valid + room + 1) = 0;
         g_autoptr(json_t) object =
             json_pack("{s:s s:s* s:s}", "event", event, "level", level, key, valid);
@@ -133,7 +134,7 @@ static void *timer_main(void *argument)
     return NULL;
 }
 
-/* The plugin's signals are not for this thread. */
+/* Starts the timer thread with all signals blocked, so that the plugin's threads handle them. */
 static void start_timer(struct services *services)
 {
     sigset_t all, before;
@@ -143,10 +144,10 @@ static void start_timer(struct services *services)
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-/* ---- services: what is reported ---------------------------------------------------------------
+/* ---- services that report ---------------------------------------------------------------------
  */
 
-/* The manifest's text of a declared name; NULL: not declared. */
+/* The manifest's string for a declared name; NULL if not declared. */
 static const char *declared(struct services *services, const char *name)
 {
     if (services->last_name && strcmp(services->last_name, name) == 0)
@@ -155,7 +156,7 @@ static const char *declared(struct services *services, const char *name)
     return services->last_name;
 }
 
-/* Sent as it is: the host refuses it and says how the name may have been meant. */
+/* Sent unchanged: the host rejects it with the nearest declared name. */
 static void send_undeclared(struct services *services, const char *name, int64_t step, double value)
 {
     g_autofree char *cut = g_strndup(name, 200);
@@ -176,7 +177,7 @@ static void host_metric(const struct orch_host *host, const char *name, int64_t 
     if (!known) {
         send_undeclared(services, name, step, value);
     } else {
-        /* microseconds as an exact quotient: three decimals at most */
+        /* an exact quotient of microseconds, which has at most three decimals */
         double t_ms = (double)((now - services->setup.start_ns) / 1000) / 1e3;
         services->points[services->point_count++] = (struct orch_point){known, step, t_ms, value};
         if (services->point_count == 1) {
@@ -250,11 +251,11 @@ static void host_fail(const struct orch_host *host, const char *text)
     pthread_mutex_unlock(&services->mutex);
 }
 
-/* ---- services: what is asked ------------------------------------------------------------------
+/* ---- services that query ----------------------------------------------------------------------
  */
 
-/* The control pipe carries one kind of line to a running trial, cancel; its end means that the host
- * is gone. The system is asked at most every 2 ms. */
+/* During a trial the control pipe carries only the cancel message; its end means that the host has
+ * died. Checked at most every 2 ms. */
 static bool host_cancelled(const struct orch_host *host)
 {
     struct services *services = of(host);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The host's services as a compiled plugin sees them (struct orch_host), on the plugin's side of
- * the pipe: each call becomes a line of the same protocol that programs in other languages speak.
- * May be called from any thread of the plugin. */
+/* The host's services for a compiled plugin (struct orch_host), in the plugin's process: each call
+ * becomes a line of the protocol that programs in other languages use. Thread-safe. */
 #ifndef ORCH_HOST_HOST_SERVICES_H
 #define ORCH_HOST_HOST_SERVICES_H
 
@@ -14,26 +13,26 @@ struct services;
 
 struct services_setup {
     const struct orch_manifest *manifest;
-    int events_fd;    /* lines go here; -1: nowhere (check, cost) */
-    int control_fd;   /* the host's lines come from here, read without waiting; -1: none */
-    int64_t start_ns; /* monotonic: zero of t_ms */
+    int events_fd;    /* for event lines; -1: discard them (check, cost) */
+    int control_fd;   /* for the host's messages, non-blocking; -1: none */
+    int64_t start_ns; /* monotonic; zero of t_ms */
     uint64_t seed;
-    const char *checkpoint_dir; /* made when first asked for; NULL: none */
+    const char *checkpoint_dir; /* created on first use; NULL: none */
     bool smoke;
 };
 
 struct services *services_new(const struct services_setup *setup);
-/** Sends what is pending, ends the timer. */
+/** Sends pending events, stops the timer, and frees. */
 void services_free(struct services *services);
 
 const struct orch_host *services_host(struct services *services);
-/** For the next check: forgets inputs, digests and the last `fail`. */
+/** Prepares for the next check: clears inputs, digests and the last `fail`. */
 void services_reset(struct services *services, bool smoke);
-/** The last text given to fail; NULL: none. */
+/** The last text passed to fail; NULL: none. */
 const char *services_failure(const struct services *services);
-/** What input() was told: array of {name, sha256}. Borrowed. */
+/** The inputs passed to input(): an array of {name, sha256}. Borrowed. */
 json_t *services_inputs(struct services *services);
-/** Sends one event after all that is pending. */
+/** Sends one event after all pending ones. */
 void services_send(struct services *services, const json_t *object);
 
 /** Seed of a named stream: the first 8 bytes (little endian) of SHA-256 over the trial's seed (8

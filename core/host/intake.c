@@ -4,6 +4,7 @@
 #include "lib/base/ident.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
+#include "lib/wire/bounds.h"
 
 #include <errno.h>
 #include <math.h>
@@ -13,11 +14,11 @@
 
 enum {
     BUFFER_BYTES = 4 * ORCH_WIRE_LINE_MAX,
-    POINTS_MAX = 1024,  /* single points gathered before they are written */
-    ADOPTED_MAX = 1000, /* metrics of one trial that nobody declared */
+    POINTS_MAX = 1024,  /* single points collected before they are written */
+    ADOPTED_MAX = 1000, /* maximum undeclared metrics of a trial */
 };
 static const int64_t PROGRESS_NS = 500 * 1000 * 1000;
-/* More is no record of a trial any more, and fills the disk. */
+/* Limit that protects the disk. */
 static const int64_t JOURNAL_BYTES_MAX = INT64_C(8) << 30;
 
 static void artifact_clear(void *pointer)
@@ -76,7 +77,7 @@ static void broken(struct intake *intake, const char *format, ...)
     }
 }
 
-/* Whole microseconds, so that the text has three decimals at most. */
+/* Rounded to microseconds, so that the text has at most three decimals. */
 static double now_ms(const struct intake *intake)
 {
     return (double)((orch_mono_ns() - intake->start_ns) / 1000) / 1e3;
@@ -85,7 +86,7 @@ static double now_ms(const struct intake *intake)
 /* ---- names ------------------------------------------------------------------------------------
  */
 
-/* "undeclared metric 'los' (did you mean 'loss'?)". */
+/* Reports "undeclared metric 'los' (did you mean 'loss'?)". */
 static void undeclared(struct intake *intake, const char *what, const char *name,
                        const GPtrArray *rows)
 {
@@ -96,7 +97,8 @@ static void undeclared(struct intake *intake, const char *what, const char *name
     }
     g_autoptr(GPtrArray) names = g_ptr_array_new();
     for (guint i = 0; i < rows->len; i++)
-        g_ptr_array_add(names, *(char **)rows->pdata[i]); /* rows begin with their name */
+        g_ptr_array_add(names,
+                        *(char **)rows->pdata[i]); /* the name is the first member of a row */
     g_ptr_array_add(names, NULL);
     g_autofree char *cut = g_strndup(name, 100);
     g_autofree char *valid = g_utf8_make_valid(cut, -1);
@@ -149,24 +151,28 @@ static bool point_is_valid(struct intake *intake, const struct orch_point *point
 {
     if (!find_metric(intake, "metric", point->name))
         return false;
-    if (point->step >= 0)
+    struct orch_point untimed = *point; /* a time out of bounds is replaced */
+    untimed.t_ms = NAN;
+    g_autofree char *fault = orch_bound_point_fault(&untimed);
+    if (!fault)
         return true;
-    broken(intake, "metric '%s': step %" G_GINT64_FORMAT " is negative", point->name, point->step);
+    broken(intake, "%s", fault);
     return false;
 }
 
-/* Names, steps and times of one event; *out_timed: every point carries its time. */
+/* Validates names, steps and times of an event; *out_timed: every point has a time. */
 static bool points_are_valid(struct intake *intake, const struct orch_event *event, bool *out_timed)
 {
     const char *last = NULL;
     *out_timed = true;
     for (size_t i = 0; i < event->point_count; i++) {
         const struct orch_point *point = &event->points[i];
-        bool is_known = point->name == last && point->step >= 0;
+        bool is_known =
+            point->name == last && orch_bound_holds(ORCH_BOUNDED_STEP, (double)point->step);
         if (!is_known && !point_is_valid(intake, point))
             return false;
         last = point->name;
-        *out_timed = *out_timed && isfinite(point->t_ms);
+        *out_timed = *out_timed && orch_bound_holds(ORCH_BOUNDED_T_MS, point->t_ms);
     }
     return journal_has_room(intake);
 }
@@ -184,14 +190,14 @@ static void settle_points(struct intake *intake)
 
 static void add_point(struct intake *intake, struct orch_point point)
 {
-    if (!isfinite(point.t_ms))
+    if (!orch_bound_holds(ORCH_BOUNDED_T_MS, point.t_ms))
         point.t_ms = now_ms(intake);
     g_array_append_val(intake->points, point);
     intake->point_count++;
     if (intake->points->len >= POINTS_MAX)
         settle_points(intake);
     else if (intake->out->pending_ns == 0)
-        intake->out->pending_ns = orch_mono_ns(); /* to be settled and written in time */
+        intake->out->pending_ns = orch_mono_ns(); /* ensures that it is written in time */
 }
 
 static void take_metrics(struct intake *intake, const struct orch_event *event, const char *line,
@@ -200,7 +206,7 @@ static void take_metrics(struct intake *intake, const struct orch_event *event, 
     bool timed = false;
     if (intake->is_lenient ? !journal_has_room(intake) : !points_are_valid(intake, event, &timed))
         return;
-    if (!event->json && timed) { /* already what the journal holds: as it is */
+    if (!event->json && timed) { /* already in the journal's format: copied unchanged */
         settle_points(intake);
         g_string_append_len(intake->out->pending, line, (gssize)length);
         g_string_append_c(intake->out->pending, '\n');
@@ -240,7 +246,7 @@ void intake_value(struct intake *intake, const struct orch_metric_spec *spec, in
 /* ---- the other events -------------------------------------------------------------------------
  */
 
-/* Notes, logs and phases, until their budget is used up. */
+/* Records notes, logs and phases within their budget. */
 static void take_words(struct intake *intake, const struct orch_event *event, size_t length)
 {
     if ((int64_t)length > intake->text_budget) {
@@ -253,7 +259,7 @@ static void take_words(struct intake *intake, const struct orch_event *event, si
     journal_out_add(intake->out, event->json);
 }
 
-/* With the time at which it came, unless it says one itself. */
+/* Adds the time of arrival, unless the event has a time. */
 static void take_progress(struct intake *intake, const struct orch_event *event, const char *line,
                           size_t length)
 {
@@ -401,7 +407,7 @@ void intake_finish(struct intake *intake)
 {
     if (intake->end > intake->begin)
         broken(intake, "its last line has no line end");
-    intake->progress_ns = 0; /* the last one is not held back */
+    intake->progress_ns = 0; /* write the last progress immediately */
     intake_settle(intake);
 }
 

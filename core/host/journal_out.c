@@ -32,8 +32,8 @@ void journal_out_close(struct journal_out *out)
     out->pending = NULL;
 }
 
-/* On a full disk part of a line may have been written: it is taken back, so that what was there
- * before stays readable and an end event may still find room. */
+/* Removes a partially written line (on a full disk), so that the journal stays readable and the end
+ * event may still fit. */
 static void give_up(struct journal_out *out, int saved_errno)
 {
     if (ftruncate(out->fd, out->bytes) != 0)

@@ -2,14 +2,14 @@
 /*
  * orch-host: the program between orch and a plugin.
  *
- *     orch-host TRIALDIR                   runs the trial of TRIALDIR/trial.json, writes its
- * journal orch-host --describe X.so [SHA256]   prints what a compiled plugin says of itself
- *     orch-host --batch X.so [SHA256]      answers hello, check and cost for it, line by line
+ *     orch-host TRIALDIR                   runs the trial of TRIALDIR/trial.json and writes its
+ * journal orch-host --describe X.so [SHA256]   prints a compiled plugin's manifest orch-host
+ * --batch X.so [SHA256]      answers hello, check and cost for it, line by line
  *
- * With a SHA-256 only a file of that digest is loaded.
+ * With a SHA-256 only a file with that digest is loaded.
  *
- * orch never maps a plugin itself: whatever a plugin does to its process, it does to this one. Exit
- * status 0: the journal has its end event (whatever the verdict), or all questions were answered.
+ * orch never loads a plugin itself, so a plugin can only affect this process. Exit status 0: the
+ * journal has its end event (whatever the verdict), or all queries were answered.
  */
 #include "core/host/serve.h"
 #include "core/host/supervise.h"
@@ -23,7 +23,8 @@ static const char USAGE[] = "usage: orch-host TRIALDIR\n"
                             "       orch-host --describe PLUGIN.so [SHA256]\n"
                             "       orch-host --batch PLUGIN.so [SHA256]\n";
 
-/* Whoever starts us may have closed these: then the next file that we open would be one of them. */
+/* Opens closed standard descriptors, because otherwise the next opened file would take their
+ * numbers. */
 static void ensure_standard_descriptors(void)
 {
     int fd;

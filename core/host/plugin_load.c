@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* RTLD_NOW, so that a missing symbol shows here and not in the middle of a trial; RTLD_LOCAL, so
- * that two libraries of one name do not meet; an absolute path, so that no search path has a say.
- */
+/* Uses RTLD_NOW, so that a missing symbol is found here and not in the middle of a trial;
+ * RTLD_LOCAL, so that libraries with the same symbols do not interfere; and an absolute path, so
+ * that no search path is used. */
 #include "core/host/plugin_load.h"
 
 #include "core/host/private_copy.h"
@@ -46,8 +46,8 @@ static bool no_entry_point(void *library, const char *path, GError **error)
                   "it has no symbol '%s'", ORCH_PLUGIN_SYMBOL);
 }
 
-/* The path to load: the file's own, or with a digest that of a private copy, which stays open. It
- * goes by this process's number and not by "self", so that a debugger finds it, too. */
+/* The path to load: the file itself or, with a digest, a private copy, which stays open. It
+ * contains this process's id instead of "self", so that a debugger can open it. */
 static char *path_to_map(const char *path, const char *sha256, GError **error)
 {
     if (!sha256)
@@ -77,7 +77,7 @@ static const struct orch_plugin *map(const char *path, const char *sha256, doubl
         return NULL;
     }
     entry_point get = NULL;
-    *(void **)&get = dlsym(library, ORCH_PLUGIN_SYMBOL); /* POSIX's way from object to function */
+    *(void **)&get = dlsym(library, ORCH_PLUGIN_SYMBOL); /* conversion as described by POSIX */
     if (!get) {
         no_entry_point(library, path, error);
         return NULL;
@@ -91,7 +91,7 @@ static const struct orch_plugin *map(const char *path, const char *sha256, doubl
 /* ---- the descriptor's own fields --------------------------------------------------------------
  */
 
-/* Sizes as of ABI 1.0: later minors only append. */
+/* Minimum sizes, those of ABI 1.0; later minor versions only append. */
 static bool sizes_are_valid(const struct orch_plugin *plugin, const char *path, GError **error)
 {
     const struct {
@@ -223,7 +223,7 @@ static struct orch_manifest *make_manifest(const struct orch_plugin *plugin, con
     return manifest;
 }
 
-/* Bytes of a parameter in the plugin's struct. */
+/* Size of a parameter in the plugin's struct. */
 static size_t param_bytes(const struct orch_param_spec *spec)
 {
     if (spec->type & ORCH_LIST)
@@ -249,7 +249,7 @@ static bool manifest_is_valid(const struct loaded_plugin *loaded, const char *pa
         size_t bytes = param_bytes(spec), total = loaded->plugin.params_bytes;
         if (spec->offset > total || total - spec->offset < bytes)
             return refuse(error, path, "set params_bytes to the size of the parameter struct",
-                          "parameter '%s': its %zu bytes at offset %zu lie outside of the struct "
+                          "parameter '%s': its %zu bytes at offset %zu are outside the struct "
                           "of %zu bytes",
                           spec->name, bytes, spec->offset, total);
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A memfd with seals. Where the kernel makes no executable memfd (sysctl vm.memfd_noexec=2), a file
- * without a name in the folder for temporary files serves; it can only be reached by this user. */
+/* Uses a sealed memfd. If the kernel does not allow executable memfds (sysctl vm.memfd_noexec=2),
+ * uses an unlinked temporary file, which only this user can access. */
 #include "core/host/private_copy.h"
 
 #include "lib/base/error.h"
@@ -22,7 +22,7 @@
 static int nameless_file(void)
 {
     int fd = memfd_create("orch-plugin", MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_EXEC);
-    if (fd < 0 && errno == EINVAL) /* a kernel before 6.3: every memfd can be executed */
+    if (fd < 0 && errno == EINVAL) /* before Linux 6.3 every memfd is executable */
         fd = memfd_create("orch-plugin", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (fd >= 0)
         return fd;

@@ -18,7 +18,7 @@ struct entry {
     bool is_descendant;
 };
 
-/* Reads the begin of a small file of /proc. */
+/* Reads the beginning of a small file in /proc. */
 static ssize_t read_proc(pid_t pid, const char *name, char *out, size_t bytes)
 {
     char path[64];
@@ -49,10 +49,10 @@ static bool read_entry(pid_t pid, struct entry *out)
     return true;
 }
 
-/* Is `self` among the parents of this one? */
+/* True if `self` is an ancestor of the process. */
 static bool descends_from(GHashTable *parents, pid_t pid, pid_t self)
 {
-    enum { DEPTH_MAX = 1000 }; /* the table is no snapshot: it might hold a circle */
+    enum { DEPTH_MAX = 1000 }; /* the table is not a consistent snapshot and may contain a cycle */
     for (int depth = 0; pid > 1 && depth < DEPTH_MAX; depth++) {
         pid = GPOINTER_TO_INT(g_hash_table_lookup(parents, GINT_TO_POINTER(pid)));
         if (pid == self)
@@ -61,7 +61,7 @@ static bool descends_from(GHashTable *parents, pid_t pid, pid_t self)
     return false;
 }
 
-/* All processes, descendants of this one marked. */
+/* All processes, with descendants of this one marked. */
 static GArray *read_entries(void)
 {
     GArray *entries = g_array_new(FALSE, FALSE, sizeof(struct entry));
@@ -85,7 +85,7 @@ static GArray *read_entries(void)
     return entries;
 }
 
-/* Does the process's environment, as it started, hold this word? */
+/* True if the process's initial environment contains this entry. */
 static bool carries(pid_t pid, const char *word, char *buffer)
 {
     ssize_t length = read_proc(pid, "environ", buffer, ENVIRON_BYTES_MAX);
@@ -117,8 +117,7 @@ void procs_signal(const GArray *procs, int signal)
         kill(g_array_index(procs, struct proc, i).pid, signal);
 }
 
-/* PSS of one process in bytes; its resident size where the kernel does not say; 0 when it is gone.
- */
+/* PSS of a process in bytes; its resident size if PSS is not available; 0 if it is gone. */
 static int64_t memory_of(pid_t pid)
 {
     char text[4096];

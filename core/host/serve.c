@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the plugin prints must not get between the answers: from the start its standard output is
- * standard error, and the answers leave through a descriptor that it does not know. */
+/* A plugin's output must not mix with the answers, so its standard output is redirected to standard
+ * error, and the answers use a descriptor that it does not know. */
 #include "core/host/serve.h"
 
 #include "core/host/host_services.h"
@@ -49,7 +49,7 @@ static json_t *manifest_event(const struct loaded_plugin *loaded)
     return object;
 }
 
-/* The parameter struct for one question; NULL with an error. */
+/* Allocates and fills the parameter struct for a query; NULL with an error. */
 static void *fill_params(const struct server *server, const json_t *question, GPtrArray *arena,
                          GError **error)
 {
@@ -118,7 +118,7 @@ static json_t *answer_cost(struct server *server, const json_t *question)
     int status = plugin->cost(params, &cost);
     if (status != ORCH_OK)
         return json_pack("{s:s s:n s:s}", "event", "cost", "cost", "text",
-                         "the plugin cannot tell for these parameters");
+                         "the plugin has no estimate for these parameters");
     return json_pack("{s:s s:o}", "event", "cost", "cost", encode_cost(&cost));
 }
 
@@ -128,7 +128,7 @@ static json_t *answer_hello(struct server *server, const json_t *question)
     return manifest_event(&server->loaded);
 }
 
-/* ---- questions --------------------------------------------------------------------------------
+/* ---- queries ----------------------------------------------------------------------------------
  */
 
 static json_t *answer(struct server *server, const json_t *question)
@@ -141,7 +141,7 @@ static json_t *answer(struct server *server, const json_t *question)
     for (unsigned i = 0; i < G_N_ELEMENTS(rows); i++)
         if (strcmp(rows[i].word, word) == 0)
             return rows[i].answer(server, question);
-    return NULL; /* of a later protocol */
+    return NULL; /* from a later version of the protocol */
 }
 
 static bool take_question(struct server *server, const char *line, size_t length)
@@ -178,7 +178,7 @@ static bool answer_all(struct server *server, int questions_fd, GError **error)
             const char *line = inbox->str + begin;
             begin += (size_t)(newline - line) + 1;
             if (!take_question(server, line, (size_t)(newline - line)))
-                return true; /* nobody wants the answers any more */
+                return true; /* the reader of the answers is gone */
         }
         g_string_erase(inbox, 0, (gssize)begin);
         if (inbox->len > QUESTION_BYTES_MAX) {
@@ -193,7 +193,7 @@ static bool answer_all(struct server *server, int questions_fd, GError **error)
 /* ---- the two modes ----------------------------------------------------------------------------
  */
 
-/* Keeps the real standard output aside, and puts standard error in its place. */
+/* Saves the real standard output and replaces it by standard error. */
 static int take_stdout(GError **error)
 {
     int kept = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 10);
@@ -204,7 +204,7 @@ static int take_stdout(GError **error)
     return kept;
 }
 
-/* Likewise its questions: the plugin reads nothing from standard input. */
+/* Saves the real standard input and replaces it by /dev/null. */
 static int take_stdin(GError **error)
 {
     int kept = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 10);

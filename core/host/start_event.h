@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The first line of a journal. */
+/* The first event of a journal. */
 #ifndef ORCH_HOST_START_EVENT_H
 #define ORCH_HOST_START_EVENT_H
 
@@ -7,7 +7,7 @@
 
 #include <sys/types.h>
 
-/** Appends the start event and writes it. `child`: the trial's first process; 0: not known. */
+/** Appends and writes the start event. `child`: the trial's main process; 0: unknown. */
 void start_event_write(struct journal_out *out, const char *key, int64_t started_utc_ns,
                        pid_t child);
 

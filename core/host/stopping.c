@@ -12,9 +12,9 @@
 static const int64_t GRACE_DEFAULT_NS = INT64_C(5000000000), GRACE_MIN_NS = INT64_C(500000000),
                      KILL_AGAIN_NS = INT64_C(50000000), HOPELESS_NS = INT64_C(30000000000);
 
-/* A trial that may run 3 s must not take 5 s more to end: half its time limit, where that is less
- * than the default. */
-static int64_t grace_of(const struct orch_trial *trial)
+/* Half of the time limit if that is less than the default, so that a trial limited to 3 s does not
+ * take 5 s more to end. */
+static int64_t grace_of(const struct orch_trial_spec *trial)
 {
     if (trial->grace_s > 0)
         return (int64_t)(MIN(trial->grace_s, 1e6) * 1e9);
@@ -23,7 +23,8 @@ static int64_t grace_of(const struct orch_trial *trial)
     return CLAMP((int64_t)(MIN(trial->limit_s, 1e6) * 1e9 / 2), GRACE_MIN_NS, GRACE_DEFAULT_NS);
 }
 
-void stopping_init(struct stopping *stopping, const struct orch_trial *trial, struct child *child)
+void stopping_init(struct stopping *stopping, const struct orch_trial_spec *trial,
+                   struct child *child)
 {
     *stopping = (struct stopping){
         .key = trial->key,
@@ -38,7 +39,8 @@ void stopping_clear(struct stopping *stopping)
     g_clear_pointer(&stopping->reason, g_free);
 }
 
-/* New ones may be forked while the list is read: it is called again until the trial has ended. */
+/* Called again until the trial has ended, because new processes may be forked while the list is
+ * read. */
 static void kill_all(struct stopping *stopping)
 {
     kill(-stopping->child->pid, SIGKILL);
@@ -52,7 +54,7 @@ static void enter(struct stopping *stopping, enum stop_stage stage)
     if (stage == STOP_ASKED) {
         g_autoptr(json_t) line = json_pack("{s:s}", "do", "cancel");
         if (!child_tell(stopping->child, line))
-            stage = STOP_TERMINATED; /* it cannot hear */
+            stage = STOP_TERMINATED; /* it does not read messages */
     }
     if (stage == STOP_TERMINATED)
         kill(-stopping->child->pid, SIGTERM);
@@ -86,7 +88,7 @@ static void go_on(struct stopping *stopping)
 
 void stopping_continue(struct stopping *stopping)
 {
-    if (stopping->stage == STOP_TERMINATED) { /* whoever reads the wall time wants to know why */
+    if (stopping->stage == STOP_TERMINATED) { /* explains the wall time */
         char *reason = stopping->reason;
         g_autofree char *grace = orch_duration_format((double)stopping->grace_ns / 1e9);
         stopping->reason = g_strdup_printf("%s; it did not end within %s of SIGTERM and was killed",

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One thread, one poll loop. Death is told by SIGCHLD (through a signalfd: it needs no newer
- * kernel, and it also tells of orphans that this subreaper inherits), never by the end of a pipe,
- * which a grandchild may hold open. What the trial says after its first process has ended is read
- * as far as a pipe can hold, not longer.
+ * A single thread with a poll loop. The end of processes is detected by SIGCHLD (through a
+ * signalfd, which works on older kernels and also reports orphans inherited by this subreaper), not
+ * by the end of a pipe, which a grandchild may keep open. After the main process has ended, at most
+ * the capacity of a pipe is read from each pipe.
  */
 #include "core/host/supervise.h"
 
@@ -36,7 +36,7 @@ static const int64_t SECOND_NS = INT64_C(1000000000), STRAY_GRACE_NS = INT64_C(5
                      STRAY_STEP_NS = INT64_C(5000000), FIRST_LOOK_NS = INT64_C(200000000);
 
 struct supervisor {
-    struct orch_trial *trial;
+    struct orch_trial_spec *trial;
     struct child_setup setup;
     struct child child;
     struct journal_out out;
@@ -44,11 +44,12 @@ struct supervisor {
     struct capture output, errors;
     struct text_metrics *text_metrics;
     struct stopping stopping;
-    int signal_fd, runner_fd; /* runner_fd: standard input; -1: not listened to any more */
+    int signal_fd, runner_fd; /* runner_fd: standard input; -1: not read any more */
     GString *runner_line;
     bool child_ended, done_first;
     int wait_status;
-    int64_t start_ns, started_utc_ns, limit_ns, look_ns; /* limit_ns, look_ns: INT64_MAX: never */
+    int64_t start_ns, started_utc_ns, limit_ns,
+        look_ns; /* limit_ns, look_ns: INT64_MAX for never */
     int64_t memory_bytes;
     struct foreign_cpu foreign;
     char *buffer;
@@ -58,7 +59,8 @@ struct supervisor {
 /* ---- setting up -------------------------------------------------------------------------------
  */
 
-static struct orch_trial *read_trial(const char *trial_dir, GError **error)
+/* Reads trial.json; a relative `cwd` is resolved against the trial's folder. */
+static struct orch_trial_spec *read_trial(const char *trial_dir, GError **error)
 {
     g_autofree char *path = g_build_filename(trial_dir, "trial.json", NULL);
     g_autofree char *text = NULL;
@@ -66,7 +68,13 @@ static struct orch_trial *read_trial(const char *trial_dir, GError **error)
     if (!orch_file_read(path, TRIAL_BYTES_MAX, &text, &length, error))
         return NULL;
     g_autoptr(json_t) json = orch_json_parse(text, length, TRIAL_BYTES_MAX, error);
-    return json ? orch_trial_decode(json, error) : NULL;
+    struct orch_trial_spec *trial = json ? orch_trial_decode(json, error) : NULL;
+    if (trial && trial->cwd) {
+        char *cwd = orch_path_absolute(trial->cwd, trial_dir);
+        g_free(trial->cwd);
+        trial->cwd = cwd;
+    }
+    return trial;
 }
 
 static bool listen_to_signals(struct supervisor *s, GError **error)
@@ -86,7 +94,7 @@ static bool listen_to_signals(struct supervisor *s, GError **error)
     return s->signal_fd >= 0;
 }
 
-/* The trial's current folder: TRIALDIR/work, or where a command is to start. */
+/* The trial's current folder: TRIALDIR/work, or the start folder of a command. */
 static bool make_work_dir(struct supervisor *s, char *work, GError **error)
 {
     if (s->trial->cwd && s->trial->manifest->kind == ORCH_PLUGIN_WRAPPED) {
@@ -99,7 +107,7 @@ static bool make_work_dir(struct supervisor *s, char *work, GError **error)
 
 static void start_watching(struct supervisor *s)
 {
-    const struct orch_trial *trial = s->trial;
+    const struct orch_trial_spec *trial = s->trial;
     int64_t log_bytes = trial->limit_log_bytes > 0 ? trial->limit_log_bytes : 16 << 20;
     intake_init(&s->intake, trial->manifest, &s->out, s->start_ns, log_bytes);
     capture_init(&s->output, s->setup.trial_dir, "stdout", trial->limit_log_bytes);
@@ -127,7 +135,7 @@ static void stop_watching(struct supervisor *s)
     g_ptr_array_unref(s->strays);
 }
 
-/* ---- what comes in ----------------------------------------------------------------------------
+/* ---- input ------------------------------------------------------------------------------------
  */
 
 static void close_fd(int *fd)
@@ -136,7 +144,8 @@ static void close_fd(int *fd)
     *fd = -1;
 }
 
-/* Reads once from a captured stream. Bytes read; 0 at its end or when nothing waits. */
+/* Reads once from a captured stream. Returns the number of bytes; 0 at its end or if there are
+ * none. */
 static size_t read_stream(struct supervisor *s, int *fd, struct capture *capture)
 {
     ssize_t n = read(*fd, s->buffer, READ_BYTES);
@@ -181,7 +190,7 @@ static void read_runner(struct supervisor *s)
     ssize_t n = read(s->runner_fd, s->buffer, READ_BYTES);
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
         return;
-    if (n <= 0) { /* the descriptor stays open: nothing else may get number 0 */
+    if (n <= 0) { /* the descriptor stays open, so that its number 0 is not reused */
         s->runner_fd = -1;
         if (!s->trial->detached)
             stopping_begin(&s->stopping, ORCH_VERDICT_CANCELLED, STOP_ASKED, "its runner is gone");
@@ -198,7 +207,7 @@ static void read_runner(struct supervisor *s)
         g_string_truncate(s->runner_line, 0);
 }
 
-/* Every child that has ended, orphans of the trial included. True while there are others. */
+/* Reaps all ended children, including the trial's orphans. Returns true if there are others. */
 static bool reap(struct supervisor *s)
 {
     int status;
@@ -220,7 +229,7 @@ static void read_signals(struct supervisor *s)
             reap(s);
         else if (info.ssi_signo == SIGTERM)
             stopping_begin(&s->stopping, ORCH_VERDICT_PREEMPTED, STOP_ASKED,
-                           "its host was told to end (SIGTERM)");
+                           "its host received SIGTERM");
         else if (info.ssi_signo == SIGHUP && !s->trial->detached)
             cancel(s, "its host's terminal is gone (SIGHUP)");
         else if (info.ssi_signo == SIGINT && isatty(STDIN_FILENO))
@@ -228,7 +237,7 @@ static void read_signals(struct supervisor *s)
     }
 }
 
-/* ---- what is due ------------------------------------------------------------------------------
+/* ---- timers -----------------------------------------------------------------------------------
  */
 
 static void look_at_memory(struct supervisor *s)
@@ -303,10 +312,10 @@ static void run_loop(struct supervisor *s)
     }
 }
 
-/* ---- after the first process ------------------------------------------------------------------
+/* ---- after the main process -------------------------------------------------------------------
  */
 
-/* What the pipes still hold: no pipe holds more than the bound. */
+/* Reads the rest of the pipes, at most the capacity of a pipe. */
 static void drain(struct supervisor *s)
 {
     struct {
@@ -332,7 +341,7 @@ static void sleep_ns(int64_t ns)
     nanosleep(&time, NULL);
 }
 
-/* Signals what is left of the trial, and waits until nothing is or the time is over. */
+/* Signals the trial's remaining processes and waits until there are none or the time is over. */
 static bool end_strays(struct supervisor *s, int number, int64_t patience_ns)
 {
     int64_t until = orch_mono_ns() + patience_ns;
@@ -356,7 +365,7 @@ static void finish(struct supervisor *s)
 {
     int64_t ended_mono_ns = orch_mono_ns(), ended_ns = orch_now_ns();
     drain(s);
-    if (reap(s)) { /* the trial left processes behind */
+    if (reap(s)) { /* some of the trial's processes are still running */
         int64_t grace_ns = MIN(s->stopping.grace_ns, STRAY_GRACE_NS);
         if (!end_strays(s, SIGTERM, s->stopping.stage == STOP_KILLED ? 0 : grace_ns))
             end_strays(s, SIGKILL, 2 * SECOND_NS);
@@ -368,7 +377,7 @@ static void finish(struct supervisor *s)
     bool was_broken = s->intake.problem != NULL;
     intake_finish(&s->intake);
     if (!was_broken && WIFSIGNALED(s->wait_status))
-        g_clear_pointer(&s->intake.problem, g_free); /* a crash cuts lines in two */
+        g_clear_pointer(&s->intake.problem, g_free); /* a crash may truncate a line */
     struct ending ending = {
         .setup = &s->setup,
         .intake = &s->intake,
@@ -388,7 +397,7 @@ static void finish(struct supervisor *s)
     ending_write(&ending, &s->out);
 }
 
-/* On a full disk the end event may still fit, now that a partial line was taken back. */
+/* Writes the end event, which may fit on a full disk after a partial line was removed. */
 static bool flush_end(struct supervisor *s, GError **error)
 {
     s->out.failure = 0;
@@ -399,7 +408,7 @@ static bool flush_end(struct supervisor *s, GError **error)
     return false;
 }
 
-/* A command that does not read it has not asked for it: that is no error. */
+/* Sends the `run` message. It is not an error if the command does not read it. */
 static void tell_run(struct supervisor *s)
 {
     g_autoptr(json_t) line = wrapped_run_line(s->trial);
@@ -428,7 +437,7 @@ static bool run_trial(struct supervisor *s, GError **error)
     return ok;
 }
 
-/* A trial that could not be started has ended too. */
+/* Writes the end event for a trial that could not be started. */
 static bool write_failed_start(struct supervisor *s, const char *reason, GError **error)
 {
     int64_t now = orch_now_ns();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a line holds is read by lib/wire/printed.h. Here a value becomes a point of a metric: which
- * metric, at which step, in which unit. docs/printed-values.md has the rules for users. */
+/* Turns values recognised by lib/wire/printed.h into points: determines metric, step and unit.
+ * docs/printed-values.md documents the rules for users. */
 #include "core/host/text_metrics.h"
 
 #include "lib/base/json.h"
@@ -11,26 +11,26 @@
 #include <string.h>
 
 enum { LINE_MAX_BYTES = 65536, SHOWN_BYTES_MAX = 200 };
-static const double STEP_MAX = 9e15; /* above, doubles skip whole numbers */
+static const double STEP_MAX = 9e15; /* above, a double does not represent every integer */
 
-/* One declared or adopted metric. */
+/* A declared metric, or one added because of `metrics: any`. */
 struct found_metric {
     struct orch_metric_spec *spec;
-    GRegex *pattern;   /* regex mode; NULL: has none */
-    int64_t next_step; /* when nothing says one */
-    int64_t last_step; /* of its newest point; -1: it has none */
+    GRegex *pattern;   /* in regex mode; NULL: none */
+    int64_t next_step; /* used if no step is printed */
+    int64_t last_step; /* of its newest point; -1: none */
     bool is_by_step;   /* its points are counted in steps, not in epochs */
-    bool is_counted;   /* a fraction of an epoch was its step once: its points are counted */
+    bool is_counted;   /* its step was a fraction of an epoch once, so its points are counted */
     bool is_adopted;
 };
 
-/* Where the program is: what the lines so far said. */
+/* Progress of the program according to its output. */
 struct position {
-    double epoch;        /* NaN: no line said one */
-    double step;         /* in steps since the beginning; NaN: no line said one */
-    double inner, total; /* the step as printed, and of how many; NaN: none yet */
-    double inner_epoch;  /* the epoch in which that was */
-    double offset;       /* steps of the epochs before */
+    double epoch;        /* NaN: not printed */
+    double step;         /* steps since the start; NaN: not printed */
+    double inner, total; /* the step as printed, and its total; NaN: none yet */
+    double inner_epoch;  /* the epoch of that step */
+    double offset;       /* steps of the preceding epochs */
 };
 
 struct text_metrics {
@@ -38,7 +38,7 @@ struct text_metrics {
     struct intake *intake;
     GArray *metrics; /* struct found_metric */
     GString *line;
-    bool skipping; /* the line is too long to be looked at */
+    bool skipping; /* the line is too long and ignored */
     struct orch_printed_line printed;
     struct position position;
     struct text_losses losses;
@@ -86,10 +86,10 @@ const struct text_losses *text_metrics_losses(const struct text_metrics *metrics
     return metrics ? &metrics->losses : &none;
 }
 
-/* ---- what is lost ------------------------------------------------------------------------------
+/* ---- losses ------------------------------------------------------------------------------------
  */
 
-/* The line as it is fit to be shown. */
+/* The line in a form safe to display. Caller frees. */
 static char *shown_line(const struct text_metrics *metrics)
 {
     g_auto(GStrv) lines = orch_text_last_lines(metrics->line->str, 1, SHOWN_BYTES_MAX);
@@ -123,14 +123,14 @@ static struct found_metric *find(struct text_metrics *metrics, const char *name)
     return NULL;
 }
 
-/* Declared in the manifest, so that the name is a metric even if it is "epoch". */
+/* True if the manifest declares it, in which case even "epoch" is a metric. */
 static bool is_declared(struct text_metrics *metrics, const char *name)
 {
     const struct found_metric *metric = find(metrics, name);
     return metric && !metric->is_adopted;
 }
 
-/* A declared metric is meant by its whole name, or by the last word of a longer one ("Average loss:
+/* Finds a declared metric by the whole name, or by the last word of a longer one ("Average loss:
  * 0.3" for loss). */
 static struct found_metric *find_declared(struct text_metrics *metrics,
                                           const struct orch_printed_value *value)
@@ -141,7 +141,7 @@ static struct found_metric *find_declared(struct text_metrics *metrics,
     return find(metrics, value->last);
 }
 
-/* As find_declared; under `metrics: any` a new name is taken in. */
+/* Like find_declared; with `metrics: any` adds unknown names. */
 static struct found_metric *find_or_adopt(struct text_metrics *metrics,
                                           const struct orch_printed_value *value)
 {
@@ -162,7 +162,7 @@ static struct found_metric *find_or_adopt(struct text_metrics *metrics,
     return &g_array_index(metrics->metrics, struct found_metric, metrics->metrics->len - 1);
 }
 
-/* The value in the metric's unit. False: the units are of different kinds. */
+/* Converts the value to the metric's unit. False if the units are not convertible. */
 static bool convert(struct found_metric *metric, const struct orch_printed_value *value,
                     double *out)
 {
@@ -175,7 +175,7 @@ static bool convert(struct found_metric *metric, const struct orch_printed_value
     }
     if (!value->unit[0] || (!*unit && (!metric->is_adopted || metric->last_step >= 0)))
         return true;
-    if (!*unit) { /* a new metric: what it is measured in is known from its first value */
+    if (!*unit) { /* the first value of a new metric determines its unit */
         unit = orch_printed_unit_common(value->unit);
         g_free(metric->spec->unit);
         metric->spec->unit = g_strdup(unit);
@@ -191,9 +191,9 @@ static bool is_step(double value)
     return value >= 0 && value < STEP_MAX && floor(value) == value;
 }
 
-/* A count of steps that begins anew in each epoch goes on from where the last epoch ended; one that
- * runs through stays as it is. A run that begins in a later epoch, as a resumed one does, has the
- * epochs before it behind it, unless its count shows that they are in it already. */
+/* Converts a step count that restarts in each epoch to one that continues; a continuous count is
+ * kept. If the first epoch printed is a later one, as after a resume, the preceding epochs are
+ * added, unless the count includes them. */
 static void move_step(struct position *p, double inner, double total, double epochs)
 {
     bool is_first = isnan(p->inner);
@@ -212,10 +212,10 @@ static void move_step(struct position *p, double inner, double total, double epo
         p->step = inner;
 }
 
-/* What a line says of steps. */
+/* The steps printed in a line. */
 struct line_steps {
     bool has_epoch, has_step, is_fraction;
-    double fraction; /* the epoch, when it is no whole number */
+    double fraction; /* the epoch if it is not an integer */
 };
 
 static struct line_steps take_steps(struct text_metrics *metrics)
@@ -227,8 +227,7 @@ static struct line_steps take_steps(struct text_metrics *metrics)
         const struct orch_printed_value *value =
             &g_array_index(metrics->printed.values, struct orch_printed_value, i);
         bool counts = value->kind == ORCH_PRINTED_EPOCH || value->kind == ORCH_PRINTED_STEP;
-        if (!counts ||
-            is_declared(metrics, value->name)) /* declared: a metric, whatever it is called */
+        if (!counts || is_declared(metrics, value->name)) /* a declared name always is a metric */
             continue;
         if (value->kind == ORCH_PRINTED_EPOCH && is_step(value->value)) {
             p->epoch = value->value;
@@ -248,7 +247,7 @@ static struct line_steps take_steps(struct text_metrics *metrics)
     return said;
 }
 
-/* The step of a value: that of its line, else where the program is, else a count. */
+/* The step of a value: printed in its line, else the program's progress, else a counter. */
 static int64_t step_of(const struct text_metrics *metrics, struct found_metric *metric,
                        const struct line_steps *said)
 {
@@ -305,7 +304,7 @@ static void take_printed(struct text_metrics *metrics)
         bool is_kept = any && value.kind == ORCH_PRINTED_EPOCH &&
                        (said.is_fraction || find(metrics, value.name));
         if (counts && !is_kept)
-            continue; /* a fraction of an epoch is kept as a metric: points are counted then */
+            continue; /* a fractional epoch is recorded as a metric, and points are counted */
         bool is_taken = take_value(metrics, &value, &said);
         taken += is_taken;
         is_unread =
@@ -337,7 +336,7 @@ static void take_matches(struct text_metrics *metrics, const char *line, size_t 
     }
 }
 
-/* ---- the stream -------------------------------------------------------------------------------
+/* ---- input -------------------------------------------------------------------------------------
  */
 
 static void take_line(struct text_metrics *metrics)
@@ -355,7 +354,7 @@ static void take_line(struct text_metrics *metrics)
     metrics->skipping = false;
 }
 
-/* A carriage return and a backspace end a line as well: progress bars are drawn anew with them. */
+/* Carriage returns and backspaces also end a line, because progress bars are redrawn with them. */
 static size_t line_part(const char *bytes, size_t length)
 {
     size_t part = 0;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Metrics of a wrapped program that knows nothing of orch, found in the lines of its standard
- * output: values as lib/wire/printed.h reads them, or what each metric's regular expression finds.
- * A line that holds none is ordinary log text, never an error; what looked like a value and was not
- * understood is counted. */
+/* Extracts metrics from the standard output of a wrapped program that does not use orch's protocol:
+ * values recognised by lib/wire/printed.h, or matches of each metric's regular expression. Other
+ * lines are ordinary log text, never an error; values that were not understood are counted. */
 #ifndef ORCH_HOST_TEXT_METRICS_H
 #define ORCH_HOST_TEXT_METRICS_H
 
@@ -10,24 +9,24 @@
 
 struct text_metrics;
 
-/** What was printed and is not in the record. */
+/** Output that was not recorded. */
 struct text_losses {
-    int64_t unread_lines;    /* held numbers that were not understood */
-    char *unread_first;      /* the first of them, fit to be shown; NULL: there is none */
+    int64_t unread_lines;    /* lines with numbers that were not understood */
+    char *unread_first;      /* the first of them, safe to display; NULL: none */
     int64_t replaced_points; /* replaced by a later value of the same step */
-    char *replaced_first;    /* "loss at 3"; NULL: there is none */
+    char *replaced_first;    /* "loss at 3"; NULL: none */
 };
 
-/** NULL for programs that speak the protocol. */
+/** Returns NULL for programs that use the protocol. */
 struct text_metrics *text_metrics_new(const struct orch_manifest *manifest, struct intake *intake);
 void text_metrics_free(struct text_metrics *metrics);
 
-/** Takes output as it comes; lines may be cut anywhere. NULL is allowed for `metrics`. */
+/** Processes output, split at arbitrary positions. `metrics` may be NULL. */
 void text_metrics_feed(struct text_metrics *metrics, const char *bytes, size_t length);
-/** A last line without line end counts too. */
+/** Processes a last line without a line end. */
 void text_metrics_finish(struct text_metrics *metrics);
 
-/** Borrowed; all zero for NULL. */
+/** Borrowed; all zero if `metrics` is NULL. */
 const struct text_losses *text_metrics_losses(const struct text_metrics *metrics);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Becoming a command: its words, its environment. */
+/* Executes a command: its arguments and environment. */
 #include "core/host/child.h"
 
 #include "lib/base/error.h"
@@ -11,16 +11,16 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A longer value is in ORCH_PARAMS alone: the kernel bounds each variable. */
+/* Longer values are only in ORCH_PARAMS, because the kernel limits the size of each variable. */
 enum { PARAM_BYTES_MAX = 32768 };
 
-bool wrapped_listens(const struct orch_trial *trial)
+bool wrapped_listens(const struct orch_trial_spec *trial)
 {
     return trial->manifest->kind == ORCH_PLUGIN_WRAPPED &&
            trial->manifest->metrics_from == ORCH_METRICS_PROTOCOL;
 }
 
-json_t *wrapped_values(const struct orch_trial *trial, const char *trial_dir)
+json_t *wrapped_values(const struct orch_trial_spec *trial, const char *trial_dir)
 {
     json_t *values = json_copy(trial->params);
     g_autofree char *manifest_dir =
@@ -30,9 +30,9 @@ json_t *wrapped_values(const struct orch_trial *trial, const char *trial_dir)
                   "seed64", orch_json_u64(trial->seed), "repeat", trial->repeat, "checkpoint_dir",
                   trial->checkpoint_dir ? trial->checkpoint_dir : "", "trial_dir", trial_dir,
                   "manifest_dir", manifest_dir ? manifest_dir : "");
-    json_object_update_missing(values, own); /* a parameter of such a name wins */
+    json_object_update_missing(values, own); /* a parameter with such a name has precedence */
     json_decref(own);
-    /* optional parameters that nobody set stand for nothing */
+    /* optional parameters without a value expand to nothing */
     for (guint i = 0; i < trial->manifest->params->len; i++) {
         const struct orch_param_spec *spec = trial->manifest->params->pdata[i];
         if (!json_object_get(values, spec->name) && (spec->flags & ORCH_PARAM_OPTIONAL))
@@ -41,7 +41,7 @@ json_t *wrapped_values(const struct orch_trial *trial, const char *trial_dir)
     return values;
 }
 
-json_t *wrapped_run_line(const struct orch_trial *trial)
+json_t *wrapped_run_line(const struct orch_trial_spec *trial)
 {
     g_autofree char *seed = g_strdup_printf("%" G_GUINT32_FORMAT, orch_trial_seed31(trial->seed));
     return json_pack("{s:s s:O s:s s:o s:b s:s?}", "do", "run", "params", trial->params, "seed",
@@ -66,14 +66,14 @@ static char **expand_words(const struct child_setup *setup)
     return (char **)g_ptr_array_free(words, FALSE);
 }
 
-/* ORCH_PARAM_lr=0.1: each parameter as it would stand in the command. Optional ones without a value
- * are not set, so that a shell can tell. */
-static char **set_params(char **env, const struct orch_trial *trial)
+/* Sets ORCH_PARAM_lr=0.1 etc., each parameter as in the command. Optional parameters without a
+ * value are not set, so that a shell can distinguish them. */
+static char **set_params(char **env, const struct orch_trial_spec *trial)
 {
     g_auto(GStrv) inherited = g_strdupv(env);
     for (char **entry = inherited; *entry; entry++) {
         g_autofree char *name = g_strndup(*entry, strcspn(*entry, "="));
-        if (g_str_has_prefix(name, "ORCH_PARAM_")) /* of a trial that started this one */
+        if (g_str_has_prefix(name, "ORCH_PARAM_")) /* inherited from an outer trial */
             env = g_environ_unsetenv(env, name);
     }
     const char *name;
@@ -91,7 +91,7 @@ static char **set_params(char **env, const struct orch_trial *trial)
 
 static char **make_environment(const struct child_setup *setup)
 {
-    const struct orch_trial *trial = setup->trial;
+    const struct orch_trial_spec *trial = setup->trial;
     char **env = g_strdupv(environ);
     for (char **entry = trial->env; entry && *entry; entry++) {
         g_autofree char *name = g_strndup(*entry, strcspn(*entry, "="));
@@ -103,7 +103,7 @@ static char **make_environment(const struct child_setup *setup)
     g_autofree char *seed64 = g_strdup_printf("%" G_GUINT64_FORMAT, trial->seed);
     g_autofree char *events = g_strdup_printf("%d", CHILD_EVENTS_FD);
     const struct {
-        const char *name, *value; /* NULL: must not be set */
+        const char *name, *value; /* NULL: unset */
     } own[] = {
         {"ORCH_EVENTS", events},
         {"ORCH_PARAMS", params},

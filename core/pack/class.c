@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-enum { POINTS_THAT_TELL = 8 }; /* so many equal times of points are no chance */
+enum { POINTS_THAT_TELL = 8 }; /* this many equal times of points cannot be chance */
 
 struct orch_handin *orch_handin_new(const char *file)
 {
@@ -64,11 +64,11 @@ static bool declares(const struct orch_handin *handin, const char *who)
     return false;
 }
 
-/* What is being gathered. */
+/* The state of the comparison. */
 struct gathering {
     GArray *rows;         /* struct row */
     GPtrArray *found;     /* struct orch_in_common * */
-    GHashTable *reported; /* "file key file key": pairs that are told */
+    GHashTable *reported; /* "file key file key": pairs already reported */
 };
 
 static void add_common(struct gathering *g, const char *kind, const struct row *row,
@@ -106,7 +106,8 @@ static void look_at_maker(struct gathering *g, const struct row *row)
 /* ---- one name on two hand-ins -------------------------------------------------------------------
  */
 
-/* Somebody may hand in twice; or a file was copied whole. Only people know. */
+/* Reports two hand-ins in one name. Either the person handed in twice, or a whole file was copied;
+ * only people can decide. */
 static void look_at_packers(struct gathering *g, const GPtrArray *handins)
 {
     g_autoptr(GHashTable) first = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
@@ -145,8 +146,9 @@ static bool points_tell(const struct row *row)
     return json_is_true(json_object_get(row->facts, "timed"));
 }
 
-/* What of two runs is equal to the last bit; NULL: nothing that tells. `*out_is_copy`: more than
- * chance gives. Among many short runs two take equally long now and then. */
+/* Describes which times of two runs are bit-identical; NULL when the evidence is too weak.
+ * `*out_is_copy`: chance is ruled out. An equal duration alone is no proof, because among many
+ * short runs two are sometimes equally long. */
 static char *what_is_equal(const struct row *a, const struct row *b, bool *out_is_copy)
 {
     gint64 points = orch_json_int(a->facts, "points", 0);
@@ -179,14 +181,14 @@ static void tell_copy(struct gathering *g, const struct row *a, const struct row
     add_common(g, "copied run", a, b, what);
 }
 
-/* Two runs that share a key, or a fingerprint and a time. */
+/* Compares two runs that share a key, or a fingerprint and a time. */
 static void look_at_pair(struct gathering *g, const struct row *a, const struct row *b)
 {
     if (a->handin == b->handin || orch_who_is_same(packer(a->handin), packer(b->handin)))
         return;
     if (same(a, b, "key")) {
         if (same(a, b, "digest") || is_told(g, a, b))
-            return; /* one run in two packs: whose it is stands in it */
+            return; /* the same run in two packs; its author is recorded in it */
         tell_copy(g, a, b,
                   g_strdup_printf("one key with two contents: made by %s, and by %s",
                                   text(a, "who"), text(b, "who")));
@@ -202,7 +204,7 @@ static void look_at_pair(struct gathering *g, const struct row *a, const struct 
         add_common(g, "equal time", a, b, what);
 }
 
-/* Looks at all pairs of rows that agree in a name (and in their fingerprints). */
+/* Compares all pairs of rows with equal values of member `name` (and equal fingerprints). */
 static void look_at_equals(struct gathering *g, const char *name)
 {
     g_autoptr(GHashTable) groups =

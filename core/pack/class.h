@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * A class's hand-ins side by side: what each verification found, and which runs stand under two
- * names.
+/* Compares the hand-ins of a class: the result of each verification, and runs that were handed in
+ * by two people.
  *
- * A run that a pack has from somebody else is shared; it is declared where the pack names whoever
- * made it. The same key with another content, and another key with the same fingerprint and the
- * same measurements to the last bit, are copies under another name. Equal accuracies prove nothing:
- * a deterministic trial gives them to everybody. So only times count: when it began, how long it
- * took, and when within it each point came, all in nanoseconds.
+ * A run made by somebody else is called shared, and declared if the pack names its author as a
+ * collaborator. Two runs are copies when they have the same key with different content,
+ * or different keys with the same fingerprint and bit-identical times. Equal accuracies prove
+ * nothing, because a deterministic trial gives them to everybody. So only times are compared: the
+ * start, the duration and the time of each point within the run, all in nanoseconds.
  */
 #ifndef ORCH_PACK_CLASS_H
 #define ORCH_PACK_CLASS_H
@@ -18,26 +17,34 @@
 
 struct orch_handin {
     char *file;
-    json_t *outcome; /* as 'orch verify FILE --json --facts' prints it; NULL: see why */
+    json_t *outcome; /* output of 'orch verify FILE --json --facts'; NULL: see `why` */
     char *why;       /* why it could not be verified */
-    unsigned shared, undeclared, copies; /* runs */
+    unsigned shared, undeclared, copies; /* numbers of runs */
 };
 struct orch_handin *orch_handin_new(const char *file);
 void orch_handin_free(struct orch_handin *handin);
 
-/** Something that two hand-ins have in common. */
+/** Finds the packs, and ZIP files without a pack beside them, in a folder and its subfolders,
+ * sorted by name. struct orch_handin *; ORCH_ERROR_IO when there is none. The caller unrefs. */
+GPtrArray *orch_handins_find(const char *folder, GError **error);
+/** Verifies each hand-in in its own process, `jobs` at once (0: one per processor), and fills the
+ * outcomes. `plugin_paths`: folders searched first for plugins, or NULL. */
+bool orch_handins_verify(GPtrArray *handins, const char *const *plugin_paths, bool is_full,
+                         int jobs, GError **error);
+
+/** A finding about two hand-ins, or about a run whose author did not hand it in. */
 struct orch_in_common {
-    const char *kind;         /* "copied run", "undeclared run", "shared run", "equal time" (how
-                                 long it took and nothing else; it may be chance), "same name" (two
-                                 hand-ins by one person; without runs): static */
-    const char *file, *other; /* borrowed from the hand-ins; other: NULL, or whose it is */
+    const char *kind; /* "copied run", "undeclared run", "shared run", "equal time" (only the
+                         duration is equal, which may be chance), or "same name" (two hand-ins by
+                         one person; has no runs). Static */
+    const char *file, *other; /* borrowed from the hand-ins; `other` may be NULL */
     char *experiment, *run, *other_run;
-    char *what; /* exactly what is equal, and what is not */
+    char *what; /* what exactly is equal */
 };
 void orch_in_common_free(struct orch_in_common *common);
 
-/** Compares all hand-ins (struct orch_handin *) and fills their counts. struct orch_in_common *,
- * copies first; the caller unrefs. */
+/** Compares all hand-ins (struct orch_handin *) and fills their counts. Returns struct
+ * orch_in_common *, copies first; the caller unrefs. */
 GPtrArray *orch_class_compare(GPtrArray *handins);
 
 #endif

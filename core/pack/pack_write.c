@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A pack is made in a store of its own: the runs are joined into that one as they would be
- * anywhere, so that what is written has passed the checks that its reader makes. */
+/* A pack is made in a temporary store: the runs are merged into it as on any import, so that the
+ * pack has passed the same checks that its reader makes. */
 #include "core/pack/pack.h"
 
 #include "core/pack/pins.h"
 #include "core/pack/sources.h"
-#include "core/report/page.h"
+#include "core/render/page.h"
 #include "core/run/fingerprint.h"
 #include "lib/base/error.h"
 #include "lib/base/file.h"
@@ -20,7 +20,6 @@
 void orch_packed_clear(struct orch_packed *packed)
 {
     g_clear_pointer(&packed->left_out, g_ptr_array_unref);
-    g_clear_pointer(&packed->charts_why, g_free);
 }
 
 /* A pack in the making. */
@@ -28,11 +27,11 @@ struct job {
     struct orch_plan *plan;
     const struct orch_document *document;
     const struct orch_pack_options *options;
-    GHashTable *runs;      /* key: of the pack */
-    GHashTable *recipes;   /* their recipe keys */
-    GHashTable *artifacts; /* sha256 -> GINT: did it come along? (0, 1) */
-    GPtrArray *trees;      /* char *: sources of the runs, newest run first */
-    GPtrArray *datasets;   /* char *: that the report learns from */
+    GHashTable *runs;      /* keys of the packed runs */
+    GHashTable *recipes;   /* recipe keys of these runs */
+    GHashTable *artifacts; /* sha256 -> GINT: 1 when the artifact is included, else 0 */
+    GPtrArray *trees;      /* char *: source trees of the runs, newest run first */
+    GPtrArray *datasets;   /* char *: data sets that the report's predictors use */
     json_t *run_list, *collaborators;
     char *folder; /* scratch */
     struct orch_store *store;
@@ -47,7 +46,7 @@ struct job {
 
 static bool add_run(struct job *job, const char *key, GError **error);
 
-/* Whoever made a run of the pack and does not hand it in. */
+/* Records the author of a packed run as a collaborator, unless it is the packer. */
 static void note_collaborator(struct job *job, const char *who)
 {
     if (orch_who_is_same(who, job->options->who))
@@ -58,7 +57,7 @@ static void note_collaborator(struct job *job, const char *who)
     json_array_append_new(job->collaborators, json_string(who));
 }
 
-/* The runs that a run read from. */
+/* Adds the runs from which a run read its inputs. */
 static bool add_inputs(struct job *job, int64_t run_id, GError **error)
 {
     g_autoptr(GPtrArray) inputs = orch_store_inputs(job->plan->store, run_id, error);
@@ -77,7 +76,7 @@ static bool add_run(struct job *job, const char *key, GError **error)
     GError *problem = NULL;
     struct orch_run *run = orch_store_run(job->plan->store, key, &problem);
     if (!run && g_error_matches(problem, ORCH_ERROR, ORCH_ERROR_NOT_FOUND)) {
-        g_clear_error(&problem); /* what an old run read from may be gone */
+        g_clear_error(&problem); /* the inputs of an old run may have been removed */
         return true;
     }
     if (!run) {
@@ -103,7 +102,7 @@ static bool add_run(struct job *job, const char *key, GError **error)
     return ok;
 }
 
-/* The data sets that the report learns from and that are here. */
+/* Selects the data sets in this store that the report's predictors use. */
 static void choose_datasets(struct job *job)
 {
     const GPtrArray *report = job->plan->expansion->report;
@@ -162,8 +161,8 @@ static enum orch_item_want wants(void *ctx, const struct orch_item_name *name, i
     return wanted ? ORCH_ITEM_TAKE : ORCH_ITEM_SKIP;
 }
 
-/* Of the notes only signatures of runs that go: notes are not evidence. One signature names many
- * runs. */
+/* True for signatures that name a packed run. Other notes are not packed, because they are not
+ * evidence. One signature may name many runs. */
 static bool note_goes(const struct job *job, const char *bytes, size_t length)
 {
     g_autoptr(json_t) note = orch_json_parse(bytes, length, ORCH_ITEM_NOTE_MAX, NULL);
@@ -246,12 +245,8 @@ static void add_report(struct job *job)
     size_t length;
     char *text = dump(json, &length);
     orch_pack_files_add(job->files, "report.json", text, length);
-    struct orch_drawn *drawn = orch_drawn_new(job->document);
-    job->out->charts_why = g_strdup(orch_drawn_why(drawn));
-    const struct orch_page_options page = {.drawn = job->out->charts_why ? NULL : drawn};
-    char *html = orch_page_html(job->document, &page);
+    char *html = orch_page_html(job->document, NULL);
     orch_pack_files_add(job->files, "report.html", html, strlen(html));
-    orch_drawn_free(drawn);
 }
 
 static json_t *words_json(const char *const *words)
@@ -262,7 +257,7 @@ static json_t *words_json(const char *const *words)
     return out;
 }
 
-/* What plugins that are not this program's say of themselves: who verifies may not have them. */
+/* The manifests of third-party plugins, because the verifier may not have these plugins. */
 static json_t *plugins_json(const struct orch_expansion *expansion)
 {
     json_t *out = json_object();
@@ -352,12 +347,12 @@ static json_t *pack_json(struct job *job)
         job->sources.trees, "left_out", left_out_json(job->sources.left_out), "collaborators",
         job->collaborators);
     json_object_set_new(out, "datasets", datasets_json(job->datasets));
-    json_object_set_new(out, "charts", json_string(job->out->charts_why ? "text" : "drawn"));
+    json_object_set_new(out, "charts", json_string("drawn"));
     json_object_set_new(out, "files", files_json(job->files));
     return out;
 }
 
-/* pack.json goes last: it lists all others. */
+/* pack.json is added last, because it lists all other files. */
 static void add_pack_json(struct job *job)
 {
     g_autoptr(json_t) json = pack_json(job);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/pack/pins.h"
 
-#include "core/answer/trials.h"
+#include "core/report/trials.h"
 #include "lib/base/json.h"
 
 #include <string.h>
@@ -47,7 +47,8 @@ static void problem(struct orch_pinned *out, const char *format, ...)
     va_end(args);
 }
 
-/* Is the run of the item? Its fingerprint says so; else its experiment, repeat and parameters. */
+/* True when the run belongs to the item: by its fingerprint, else by experiment, repeat and
+ * parameters. */
 static bool is_of(const struct orch_plan *plan, struct orch_plan_item *item,
                   const struct orch_run *run, bool *out_by_params)
 {

@@ -39,7 +39,7 @@ static void free_disagreement(gpointer pointer)
 /* ---- places ------------------------------------------------------------------------------------
  */
 
-/* Members that say where something lies or what to type, and no result. */
+/* True for members that hold commands or hints instead of results. */
 static bool is_beside_the_point(const char *key)
 {
     static const char *const keys[] = {"command", "cure", NULL};
@@ -160,10 +160,11 @@ static void compare_arrays(struct orch_rechecked *out, const char *place, const 
     }
 }
 
-/* A picture is its content: the store names it so. */
+/* Pictures are compared by content: the store names them by their digest. */
 static bool paths_agree(const char *said, const char *found)
 {
-    size_t a = strlen(said), b = strlen(found), tail = 65; /* ab/cdef..., as objects are named */
+    size_t a = strlen(said), b = strlen(found),
+           tail = 65; /* length of "ab/cdef...", the name of an object */
     return a >= tail && b >= tail && strcmp(said + a - tail, found + b - tail) == 0;
 }
 

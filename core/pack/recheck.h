@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Two documents of one report, as JSON (orch_document_json): what somebody's says, against what was
- * computed again from its rows. Numbers that rows hold and numbers computed from them agree within
- * 1e-9 of the larger; texts agree to the letter. */
+/* Compares two versions of one report as JSON (orch_document_json): the one in a pack, and the one
+ * recomputed from the pack's rows. Numbers agree when they differ by at most 1e-9 of the larger;
+ * texts must be identical. */
 #ifndef ORCH_PACK_RECHECK_H
 #define ORCH_PACK_RECHECK_H
 
@@ -9,33 +9,33 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-/** One place where the two do not agree. */
+/** One location where the two reports differ. */
 struct orch_disagreement {
     char *place; /* "row 2, final_accuracy" */
     char *said, *found;
 };
 
-/** What became of an item of the report. */
+/** The result for one item of the report. */
 struct orch_rechecked {
-    char *question, *title, *kind; /* question, title: or NULL */
-    unsigned confirmed, differs;   /* numbers, and cells of text that hold some */
-    char *unchecked;               /* why the rest was not checked; NULL: all was */
+    char *question, *title, *kind; /* question and title may be NULL */
+    unsigned confirmed, differs;   /* counts of numbers, and of text cells with digits */
+    char *unchecked;               /* why the rest was not checked; NULL: everything was checked */
     unsigned left;                 /* numbers that were not checked */
     GPtrArray *disagreements;      /* struct orch_disagreement *: the first 20 */
 };
 void orch_rechecked_free(struct orch_rechecked *item);
 
-/** Why an item cannot be checked here; NULL: it can. `said` and `found`: its sections. `differs`:
- * they do not agree. The caller frees. */
+/** Returns why an item cannot be checked here, or NULL when it can. `said` and `found`: its
+ * sections in the pack and recomputed. `differs`: they differ. The caller frees. */
 typedef char *(*orch_recheck_excuse)(void *ctx, const json_t *said, const json_t *found,
                                      bool differs);
 
-/** Compares section by section. Sections that only one has differ. struct orch_rechecked *; the
- * caller unrefs. `excuse` may be NULL. */
+/** Compares section by section. A section in only one report counts as a difference. struct
+ * orch_rechecked *; the caller unrefs. `excuse` may be NULL. */
 GPtrArray *orch_recheck(const json_t *said, const json_t *found, orch_recheck_excuse excuse,
                         void *ctx);
 
-/** Numbers (and texts that hold digits) below a value. */
+/** Counts the numbers (and texts with digits) in a value, recursively. */
 unsigned orch_recheck_count(const json_t *value);
 
 #endif

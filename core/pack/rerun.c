@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/pack/rerun.h"
 
-#include "core/report/contrast.h"
-#include "core/report/stats.h"
 #include "core/run/schedule.h"
+#include "core/stats/contrast.h"
+#include "core/stats/numbers.h"
+#include "core/stats/spread.h"
 #include "lib/base/error.h"
 #include "lib/base/json.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Trials being run again. */
+/* The state of a rerun. */
 struct job {
     const struct orch_pack *pack;
     const struct orch_verified *verified;
     const struct orch_rerun_options *options;
     struct orch_workspace *workspace;
     struct orch_plan *plan;
-    GHashTable *new_runs; /* item -> char *: key of what was run now */
+    GHashTable *new_runs; /* item -> char *: key of the new run */
     struct orch_forecaster forecaster;
     bool has_forecaster;
 };
@@ -46,7 +47,7 @@ static bool ref_is_here(const struct job *job, const struct orch_ref *ref)
     return here;
 }
 
-/* Why a trial cannot be run here; NULL: it can. Borrowed. */
+/* Why a trial cannot be run here; NULL when it can. Borrowed. */
 static const char *why_not(const struct job *job, const struct orch_plan_item *item)
 {
     const struct orch_experiment *experiment = item->cell->experiment;
@@ -72,7 +73,8 @@ static const char *why_not(const struct job *job, const struct orch_plan_item *i
     return NULL;
 }
 
-/* Chooses by chance among the trials that can run; marks them, and nothing else will run. */
+/* Chooses randomly among the trials that can run, and marks the plan so that only these will run.
+ */
 static GArray *choose(struct job *job, json_t *reasons)
 {
     g_autoptr(GArray) able = g_array_new(FALSE, FALSE, sizeof(unsigned));
@@ -118,8 +120,8 @@ static void ended(void *ctx, const struct orch_running *trial,
     g_hash_table_insert(job->new_runs, (gpointer)(uintptr_t)trial->item, g_strdup(trial->key));
 }
 
-/* The scratch workspace for writing: no repository, so that programs run where they were unpacked.
- */
+/* Opens the scratch workspace for writing. It has no repository, so that programs run where they
+ * were unpacked. */
 static bool open_plan(struct job *job, struct orch_plugins *plugins, GError **error)
 {
     const struct orch_workspace *from = job->verified->workspace;
@@ -152,7 +154,7 @@ static bool run_all(struct job *job, GError **error)
 /* ---- comparing ---------------------------------------------------------------------------------
  */
 
-/* One value of a run by its name: a metric's last point, a result, or "wall_s". */
+/* A value of a run by name: a metric's last point, a result, or "wall_s". */
 static double value_of(struct orch_store *store, const struct orch_run *run, const char *name)
 {
     double value = NAN;
@@ -169,9 +171,10 @@ static double value_of(struct orch_store *store, const struct orch_run *run, con
     return value;
 }
 
-/* The pack's runs of the same experiment and parameters, whatever the repeat. */
-static struct orch_stat repeats_of(const struct job *job, const struct orch_plan_item *item,
-                                   const char *name)
+/* The prediction interval for another repeat, from the pack's runs with the same experiment and
+ * parameters. */
+static struct orch_spread next_of(const struct job *job, const struct orch_plan_item *item,
+                                  const char *name, const char *unit)
 {
     g_autoptr(GArray) values = g_array_new(FALSE, FALSE, sizeof(double));
     for (unsigned i = 0; i < job->plan->count; i++) {
@@ -185,10 +188,10 @@ static struct orch_stat repeats_of(const struct job *job, const struct orch_plan
             g_array_append_val(values, value);
         orch_run_free(run);
     }
-    return orch_stat_of((const double *)(void *)values->data, values->len);
+    return orch_spread_of_next((const double *)(void *)values->data, values->len, name, unit);
 }
 
-/* What is compared of a run and its repetition. */
+/* A run of the pack and its rerun. */
 struct pair {
     const struct job *job;
     const struct orch_plan_item *item;
@@ -215,17 +218,15 @@ static char *numbers(double said, double found, const char *rest)
     return g_strdup_printf("says %.9g, ran %.9g; %s", said, found, rest);
 }
 
-/* By the spread of the pack's repeats: a new value lies within mean +- t sd sqrt(1 + 1/n). */
 static void judge_by_spread(struct pair *pair, const char *name, double said, double found,
-                            const struct orch_stat *stat)
+                            const struct orch_spread *next)
 {
-    double half = stat->half * sqrt((double)stat->count + 1);
-    bool within = fabs(found - stat->mean) <= half;
+    bool within = found >= next->low && found <= next->high;
     bool counts = pair->is_timing || strcmp(name, "wall_s") != 0;
-    g_autofree char *rest =
-        g_strdup_printf("%s the 95 %% prediction interval of its %zu repeats, %.6g to %.6g%s",
-                        within ? "within" : "outside", stat->count, stat->mean - half,
-                        stat->mean + half, within || counts ? "" : "; no timing trial");
+    g_autofree char *interval = orch_interval_format(next->low, next->high);
+    g_autofree char *rest = g_strdup_printf(
+        "%s the 95 %% prediction interval of its %zu repeats, %s%s", within ? "within" : "outside",
+        next->stat.count, interval, within || counts ? "" : "; no timing trial");
     add_value(pair, name, said, found,
               within   ? "confirmed"
               : counts ? "differs"
@@ -233,13 +234,14 @@ static void judge_by_spread(struct pair *pair, const char *name, double said, do
               numbers(said, found, rest));
 }
 
-static void judge_value(struct pair *pair, const char *name, double said, double found)
+static void judge_value(struct pair *pair, const char *name, const char *unit, double said,
+                        double found)
 {
-    struct orch_stat stat = repeats_of(pair->job, pair->item, name);
+    struct orch_spread next = next_of(pair->job, pair->item, name, unit);
     if (said == found || (isnan(said) && isnan(found)))
         add_value(pair, name, said, found, "confirmed", numbers(said, found, "equal"));
-    else if (stat.count >= 2)
-        judge_by_spread(pair, name, said, found, &stat);
+    else if (next.stat.count >= 2)
+        judge_by_spread(pair, name, said, found, &next);
     else if (pair->same_machine)
         add_value(pair, name, said, found, "differs",
                   numbers(said, found, "same machine, plugin and seed"));
@@ -248,14 +250,15 @@ static void judge_value(struct pair *pair, const char *name, double said, double
                   numbers(said, found, "another machine or plugin version, and one repeat"));
 }
 
-static void judge_time(struct pair *pair, const char *name, double said, double found)
+static void judge_time(struct pair *pair, const char *name, const char *unit, double said,
+                       double found)
 {
-    struct orch_stat stat = repeats_of(pair->job, pair->item, name);
+    struct orch_spread next = next_of(pair->job, pair->item, name, unit);
     struct orch_forecast forecast;
     const struct job *job = pair->job;
     bool is_wall = strcmp(name, "wall_s") == 0;
-    if (pair->same_place && stat.count >= 2) {
-        judge_by_spread(pair, name, said, found, &stat);
+    if (pair->same_place && next.stat.count >= 2) {
+        judge_by_spread(pair, name, said, found, &next);
     } else if (pair->same_place) {
         add_value(pair, name, said, found, "not comparable",
                   numbers(said, found, "one repeat tells no spread"));
@@ -278,9 +281,9 @@ static void judge(struct pair *pair, const char *name, const char *unit)
     struct orch_store *store = pair->job->plan->store;
     double said = value_of(store, pair->old, name), found = value_of(store, pair->new, name);
     if (strcmp(name, "wall_s") == 0 || (unit && orch_unit_is_timing(unit, NULL)))
-        judge_time(pair, name, said, found);
+        judge_time(pair, name, unit ? unit : "s", said, found);
     else
-        judge_value(pair, name, said, found);
+        judge_value(pair, name, unit, said, found);
 }
 
 static void judge_all(struct pair *pair)
@@ -310,7 +313,7 @@ static json_t *row_new(const struct orch_plan_item *item, const char *key, const
                      "why", why, "values", values);
 }
 
-/* A trial's old run against its new one. */
+/* Compares a trial's run in the pack with its rerun. */
 static json_t *compare(const struct job *job, unsigned index)
 {
     const struct orch_plan_item *item = &job->plan->items[index];
@@ -330,7 +333,7 @@ static json_t *compare(const struct job *job, unsigned index)
         struct pair pair = {.job = job, .item = item, .old = old, .new = new};
         pair.same_machine = g_strcmp0(old->machine_key, new->machine_key) == 0 &&
                             g_strcmp0(old->plugin_version, new->plugin_version) == 0;
-        pair.same_place = g_strcmp0(old->where_key, new->where_key) == 0;
+        pair.same_place = g_strcmp0(old->device_key, new->device_key) == 0;
         pair.is_timing = orch_experiment_is_timing(item->cell->experiment);
         pair.values = json_array();
         judge_all(&pair);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Who stands for the runs of a pack. */
+/* Summarises who signed the runs of a pack. */
 #include "core/pack/unpack.h"
 
 #include "core/run/signing.h"
 
 #include <string.h>
 
-/* Runs that one signer stands for, or that a signature does not fit. */
+/* Counts the runs by signer, and runs whose signature does not fit. */
 struct tally {
     GHashTable *by; /* signer -> GHashTable of run keys */
     unsigned bad;

@@ -52,13 +52,13 @@ char *orch_pack_recipe_path(const struct orch_plan *plan)
 /* ---- one tree ----------------------------------------------------------------------------------
  */
 
-/* A tree whose files are read. */
+/* A tree from which files are read. */
 struct tree {
     struct orch_workspace *workspace;
     const char *id;
-    bool is_present; /* the one that lies in the work tree */
+    bool is_present; /* it is the tree of the work tree */
     GPtrArray *files;
-    char *written; /* folder into which it was written out, once it had to be */
+    char *written; /* folder it was written out to; NULL until that was needed */
 };
 
 static void tree_clear(struct tree *tree)
@@ -69,7 +69,7 @@ static void tree_clear(struct tree *tree)
     g_clear_pointer(&tree->written, g_free);
 }
 
-/* The bytes if they are those of the blob. */
+/* The file's bytes if they match the blob id; else NULL. */
 static char *read_blob(const char *folder, const struct orch_tree_file *file, size_t limit,
                        size_t *out_length)
 {
@@ -85,8 +85,8 @@ static char *read_blob(const char *folder, const struct orch_tree_file *file, si
     return NULL;
 }
 
-/* Reads a file as the tree has it: from the work tree where that has the same, else from a copy
- * that git writes. */
+/* Reads a file of the tree: from the work tree if it is unchanged there, else from a copy written
+ * by git. */
 static char *read_file(struct tree *tree, const struct orch_tree_file *file, size_t limit,
                        size_t *out_length, const char **out_why)
 {
@@ -118,7 +118,7 @@ static void leave_out(struct orch_pack_sources *out, const char *tree, const cha
                     g_strdup_printf("source/%s%s%s: %s", tree, *path ? "/" : "", path, why));
 }
 
-/* What a bundle takes as a name; the rest of the path is ours. */
+/* True when a bundle accepts the name. The rest of the path is made here. */
 static bool name_is_plain(const char *path)
 {
     bool plain = strlen(path) <= NAME_BYTES_MAX && g_utf8_validate(path, -1, NULL);
@@ -137,7 +137,7 @@ static void take_file(struct tree *tree, const struct orch_tree_file *file, bool
     if (!why && !name_is_plain(file->path))
         why = "a name that a bundle does not take";
     if (!why && g_str_has_suffix(file->path, ".orch"))
-        why = "a pack"; /* an earlier one, left in the work tree */
+        why = "a pack"; /* an earlier pack in the work tree */
     char *bytes = why ? NULL : read_file(tree, file, most, &length, &why);
     if (bytes && !why)
         why = orch_secret_by_content(bytes, MIN(length, ORCH_SECRET_HEAD_BYTES));
@@ -188,7 +188,7 @@ static bool open_tree(struct tree *tree, struct orch_pack_sources *out, GError *
 /* ---- what is needed ----------------------------------------------------------------------------
  */
 
-/* Paths, folders and patterns that the recipe needs. */
+/* The paths, folders and patterns that the recipe needs. */
 static GPtrArray *needed_paths(struct orch_plan *plan)
 {
     GPtrArray *out = g_ptr_array_new_with_free_func(g_free);
@@ -236,7 +236,7 @@ static bool gather_present(struct orch_plan *plan, const char *id, const GPtrArr
     return ok;
 }
 
-/* Of a tree that is gone from the work tree: what no tree before it had. */
+/* Collects the files of an earlier tree that none of the trees before it had. */
 static bool gather_former(struct orch_plan *plan, const char *id, GHashTable *seen,
                           struct orch_pack_sources *out, GError **error)
 {
@@ -251,7 +251,8 @@ static bool gather_former(struct orch_plan *plan, const char *id, GHashTable *se
     return ok;
 }
 
-/* Outside of a repository there is no tree: the recipe and what it refers to, as they lie. */
+/* Outside a repository there is no tree, so the recipe and the files it refers to are read from
+ * disk. */
 static bool gather_plain(struct orch_plan *plan, const GPtrArray *needed,
                          struct orch_pack_sources *out, GError **error)
 {
@@ -267,7 +268,7 @@ static bool gather_plain(struct orch_plan *plan, const GPtrArray *needed,
         } else if (orch_file_read(path, (size_t)out->limit, &bytes, &length, &problem)) {
             out->bytes += (int64_t)length;
             orch_pack_files_add(out->files, name, bytes, length);
-        } else if (i == 0) { /* without the recipe there is no pack */
+        } else if (i == 0) { /* the first is the recipe, without which there is no pack */
             g_propagate_error(error, problem);
             return false;
         } else {
@@ -298,7 +299,8 @@ bool orch_pack_gather(struct orch_plan *plan, const GPtrArray *trees, struct orc
     const char *name = source->tree ? source->tree : ORCH_PACK_NO_TREE;
     bool ok = source->tree ? gather_present(plan, source->tree, needed, seen, out, error)
                            : gather_plain(plan, needed, out, error);
-    if (ok && !has_file(out, name, needed->pdata[0])) { /* git ignores it, or it lies elsewhere */
+    if (ok && !has_file(out, name,
+                        needed->pdata[0])) { /* git ignores the recipe, or it is outside the tree */
         g_autofree char *path = g_strdup_printf("source/%s/%s", name, (char *)needed->pdata[0]);
         const char *text = plan->expansion->verbatim;
         orch_pack_files_add(out->files, path, g_strdup(text), strlen(text));

@@ -16,7 +16,7 @@ enum { FILES_MAX = 100000, PROBLEMS_MAX = 200, PATH_BYTES_MAX = 1024 };
 #define HTML_BYTES_MAX ((size_t)64 << 20)
 #define EXTRA_BYTES_MAX ((int64_t)1 << 30)
 
-/* Its files as they come. */
+/* The state while files are received. */
 struct taking {
     struct orch_pack *pack;
     int64_t bytes;
@@ -61,7 +61,8 @@ void orch_pack_free(struct orch_pack *pack)
 /* ---- taking its files --------------------------------------------------------------------------
  */
 
-/* The bundle's reader has refused what climbs out; this is the second lock. */
+/* A second line of defence: the bundle's reader has already rejected paths that leave the folder.
+ */
 static bool path_is_safe(const char *path)
 {
     if (!*path || *path == '/' || strlen(path) > PATH_BYTES_MAX || !g_utf8_validate(path, -1, NULL))
@@ -85,7 +86,7 @@ static bool keep_source(struct orch_pack *pack, const char *path, const char *by
     if (orch_dir_make(folder, &reason) && orch_file_write(full, bytes, length, false, &reason))
         return true;
     if (g_file_test(folder, G_FILE_TEST_IS_DIR) && !g_file_test(full, G_FILE_TEST_IS_DIR)) {
-        g_propagate_error(error, reason); /* the disk, not the pack */
+        g_propagate_error(error, reason); /* a local disk error, not a fault of the pack */
         return false;
     }
     problem(pack, "'%s' stands where another file does", path);
@@ -185,7 +186,7 @@ static bool declares(const struct orch_pack *pack, const char *who)
     return orch_who_is_same(orch_json_text(pack->json, "who", NULL), who);
 }
 
-/* Whoever made runs of it is the packer, or named as a collaborator. */
+/* Checks that the author of each run is the packer or a named collaborator. */
 static void check_names(struct orch_pack *pack, struct orch_store *store)
 {
     struct orch_run_query query = {.with_hidden = true};
@@ -199,7 +200,7 @@ static void check_names(struct orch_pack *pack, struct orch_store *store)
     }
 }
 
-/* Files that a list does not name in the order of git's paths are no tree's. */
+/* Reads the list of a tree; NULL when it is malformed or not in git's order of paths. */
 static GPtrArray *read_tree(const json_t *rows)
 {
     GPtrArray *files = orch_tree_files_new();
@@ -217,7 +218,7 @@ static GPtrArray *read_tree(const json_t *rows)
     return files;
 }
 
-/* The packed files of a tree are its blobs. */
+/* Checks that the packed files of a tree match its blob ids. */
 static void check_blobs(struct orch_pack *pack, const char *tree, const GPtrArray *files)
 {
     for (guint i = 0; i < files->len; i++) {

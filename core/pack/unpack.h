@@ -1,39 +1,40 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Inside core/pack: a pack as it came. It is a stranger's: it is opened in a scratch folder with a
- * scratch store of its own, sizes and names are bounded, and nothing of it is run. */
+/* Private to core/pack: an unpacked pack. Its content is untrusted: it is opened in a scratch
+ * folder with a scratch store, sizes and names are bounded, and nothing in it is run. */
 #ifndef ORCH_PACK_UNPACK_H
 #define ORCH_PACK_UNPACK_H
 
 #include "store/exchange/bundle.h"
 
 struct orch_pack {
-    char *folder;                   /* scratch, real path; removed with it */
-    char *db;                       /* its runs, joined */
-    json_t *json, *report;          /* pack.json; report.json or NULL */
-    char *html;                     /* or NULL */
-    GHashTable *files;              /* path -> SHA-256: all files beside the runs */
-    GHashTable *trees;              /* id -> GPtrArray of struct orch_tree_file *: those that prove
-                                       themselves */
+    char *folder;          /* real path of the scratch folder, which orch_pack_free removes */
+    char *db;              /* path of the store with its runs */
+    json_t *json, *report; /* pack.json; report.json or NULL */
+    char *html;            /* or NULL */
+    GHashTable *files;     /* path -> SHA-256 of all files beside the runs */
+    /* id -> GPtrArray of struct orch_tree_file *: trees whose list matches their id */
+    GHashTable *trees;
     char digest[ORCH_SHA256_CHARS]; /* of pack.json */
-    char *text;                     /* pack.json as it came */
-    char *signed_by;                /* "6 of 6 runs by Ada <...>", once it was asked; or NULL */
+    char *text;                     /* the unmodified text of pack.json */
+    char *signed_by; /* "6 of 6 runs by Ada <...>", after orch_pack_judge_signatures; or NULL */
     struct orch_receipt *receipt;
-    GPtrArray *problems; /* char *: what is not as it says */
+    GPtrArray *problems; /* char *: discrepancies from what the pack states */
     unsigned files_good, runs_good, trees_good;
 };
 
-/** Unpacks it and checks what needs no plugin: files against their list, runs against theirs, trees
- * against their ids. NULL with ORCH_ERROR_IO: it is no pack, or damaged as a whole. */
+/** Unpacks a pack and makes the checks that need no plugin: files against their list, runs against
+ * theirs, trees against their ids. NULL with ORCH_ERROR_IO when the file is no pack or too damaged
+ * to read. */
 struct orch_pack *orch_pack_open(const char *path, GError **error);
 void orch_pack_free(struct orch_pack *pack);
 
-/** Root of the tree that the recipe stands in, and the recipe; both absolute. The caller frees.
- * NULL with ORCH_ERROR_CHECK: the pack does not have it. */
+/** The path of the recipe, and in `*out_root` the root of its tree; both absolute. The caller
+ * frees. NULL with ORCH_ERROR_CHECK when the pack does not contain the recipe. */
 char *orch_pack_recipe(const struct orch_pack *pack, char **out_root, GError **error);
 
-/** Does a path lie in what was unpacked? */
+/** True when a path is below the folder of the unpacked pack. */
 bool orch_pack_holds(const struct orch_pack *pack, const char *path);
-/** Judges the signatures of its runs by git's configuration of the current folder, and says it in
+/** Checks the signatures of its runs with git's configuration of the current folder, and sets
  * `pack->signed_by`. */
 bool orch_pack_judge_signatures(struct orch_pack *pack, GError **error);
 

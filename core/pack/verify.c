@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/pack/verify.h"
 
-#include "core/answer/answer.h"
 #include "core/pack/pack.h"
-#include "core/report/page.h"
+#include "core/render/page.h"
+#include "core/report/answer.h"
 #include "lib/base/error.h"
 #include "lib/base/json.h"
 #include "lib/vcs/listed.h"
@@ -102,7 +102,8 @@ static void count_items(struct orch_verified *out)
     }
 }
 
-/* Without a recipe there is no report to compare with: none of its numbers counts as good. */
+/* Handles an unreadable recipe: the report cannot be recomputed, so none of its numbers counts as
+ * confirmed. */
 static void say_unreadable(struct job *job, const char *why)
 {
     g_auto(GStrv) parts = g_strsplit(why, job->pack->folder, -1);
@@ -141,7 +142,7 @@ static bool expand(struct job *job, const char *path)
     return job->out->expansion;
 }
 
-/* Whose plugins the trials are of. */
+/* Adds notes on the origin of the trials' plugins. */
 static void say_plugins(struct job *job)
 {
     g_autoptr(GHashTable) said = g_hash_table_new(NULL, NULL);
@@ -214,7 +215,7 @@ static char *excuse(void *ctx, const json_t *said, const json_t *found, bool dif
     return NULL;
 }
 
-/* What the report says of its making; no result. */
+/* Copies the heading, which describes how the report was made and holds no results. */
 static void take_heading(struct orch_document *document, const json_t *report)
 {
     char **const texts[] = {&document->machine, &document->made, &document->store_digest,
@@ -227,7 +228,7 @@ static void take_heading(struct orch_document *document, const json_t *report)
     document->is_dirty = json_is_true(json_object_get(report, "dirty"));
 }
 
-/* The page without what its drawings show. */
+/* The page without the content of its drawings. */
 static char *without_drawings(const char *html)
 {
     GString *out = g_string_new(NULL);
@@ -259,8 +260,7 @@ static void check_page(struct job *job, const struct orch_document *document)
              out->differs ? "the report itself differs" : "not all of the report was checked");
         return;
     }
-    struct orch_drawn *blank = is_drawn ? orch_drawn_blank(document) : NULL;
-    const struct orch_page_options options = {.drawn = blank};
+    const struct orch_page_options options = {.charts_are_text = !is_drawn};
     g_autofree char *page = orch_page_html(document, &options);
     g_autofree char *expected = without_drawings(page), *there = without_drawings(html);
     out->is_page_good = strcmp(expected, there) == 0;
@@ -273,7 +273,6 @@ static void check_page(struct job *job, const struct orch_document *document)
                 "report.html is not the page of this report: it says '%.60s', and should '%.60s'",
                 there + from, expected + from);
     }
-    orch_drawn_free(blank);
 }
 
 static bool compare_reports(struct job *job, GError **error)
@@ -303,7 +302,7 @@ static bool compare_reports(struct job *job, GError **error)
     return true;
 }
 
-/* What a reader of the outcome should know. */
+/* Adds general notes for the reader of the result. */
 static void say_what_to_know(struct job *job)
 {
     const char *made_by = orch_json_text(job->pack->json, "orch", "?");

@@ -59,11 +59,11 @@ json_t *orch_verified_json(const struct orch_pack *pack, const struct orch_verif
 /* ---- what the runs measured --------------------------------------------------------------------
  */
 
-/* Two digests over the points of a run: what was measured, and when within the run. */
+/* Two digests over the points of a run: of the values, and of their times within the run. */
 struct sums {
     GChecksum *values, *times;
     int64_t points;
-    bool timed; /* some point says when it came */
+    bool timed; /* at least one point has a time */
 };
 
 static void add_series(struct sums *sums, const struct orch_series *series)

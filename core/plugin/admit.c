@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The file is read once, and its digest is what orch-host is told to load: a file that is replaced
- * afterwards is not loaded. */
+/* The file is read once, and orch-host gets its digest and loads only those bytes, so a file that
+ * is replaced afterwards is not loaded. */
 #include "core/plugin/admit.h"
 
 #include "core/plugin/search.h"
@@ -19,8 +19,8 @@ void orch_admitted_clear(struct orch_admitted *admitted)
     g_clear_pointer(&admitted->code_id, g_free);
 }
 
-/* A build tree holds NAME.build beside NAME.so: a digest of the sources that it was made from. An
- * installation has none. */
+/* A build tree holds NAME.build beside NAME.so: a digest of the sources that it was built from. An
+ * installation has no such file. */
 static char *own_build(const char *path)
 {
     g_autofree char *stem = g_strndup(path, strlen(path) - strlen(".so"));

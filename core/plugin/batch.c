@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The host's stdin is one end of a socket pair: writing to a dead host is then an error code and
  * not a SIGPIPE. Writing, reading and draining stderr share one poll loop, so that a hundred
- * questions may be under way at once without either side blocking the other. End of file does not
+ * requests may be pending at once without either side blocking the other. End of file does not
  * prove a death (a grandchild may hold the pipe), so the loop also asks waitpid, ten times a
  * second. */
 #include "core/plugin/batch.h"
@@ -31,13 +31,14 @@ struct orch_batch {
     GString *outbox, *inbox, *stderr_tail;
     size_t outbox_sent;
     GHashTable *answers; /* number -> json_t * */
-    GHashTable *asked;   /* number -> static name of the question, until answered */
+    GHashTable *asked;   /* number -> static name of the request, until it is answered */
     struct orch_manifest *manifest;
-    bool is_loaded; /* it has introduced itself */
+    bool is_loaded; /* its manifest has arrived */
     char *trouble;  /* text of the last 'error' event */
     bool smoke;
     int64_t next_id;
-    int64_t waiting_since_ns; /* of the last answer, or of the first question after silence */
+    int64_t waiting_since_ns; /* time of the last response, or of the first request when none was
+                                 pending */
     double timeout_s;
     GError *death; /* set once the host is gone */
     bool has_hung;
@@ -45,8 +46,8 @@ struct orch_batch {
 
 /* ---- start -------------------------------------------------------------------------------- */
 
-/* Runs in the child between fork and exec: a process group of its own, so that a Ctrl-C is ours to
- * deal with and that a hung plugin is killed with all that it started. */
+/* Runs in the child between fork and exec: gives the host its own process group, so that Ctrl-C
+ * reaches only this process, and a hung plugin is killed together with all processes it started. */
 static void own_group(gpointer unused)
 {
     (void)unused;
@@ -133,7 +134,7 @@ static void close_fd(int *fd)
     *fd = -1;
 }
 
-/* Gives the host a moment to end by itself, then kills it and all that it started. */
+/* Waits briefly for the host to end by itself, then kills it and all processes it started. */
 static void end_host(struct orch_batch *batch, int wait_ms)
 {
     close_fd(&batch->in);
@@ -167,7 +168,7 @@ void orch_batch_free(struct orch_batch *batch)
     g_free(batch);
 }
 
-/* What the plugin was doing: "check", "cost", or "loading" before it introduced itself. */
+/* What the plugin was doing: "check", "cost", or "loading" before its manifest has arrived. */
 static const char *what_it_did(const struct orch_batch *batch)
 {
     GHashTableIter iter;
@@ -184,7 +185,7 @@ static const char *what_it_did(const struct orch_batch *batch)
     return name;
 }
 
-/* Appends the last lines of stderr, each under its label. */
+/* Appends the last lines of stderr, each with a label. */
 static void append_stderr(GString *text, const GString *tail)
 {
     enum { LINES = 5, LINE_CHARS = 200 };
@@ -229,7 +230,7 @@ static bool drain_stderr(struct orch_batch *batch)
     return n > 0;
 }
 
-/* The host is gone, or must go: remembers why. */
+/* Ends the host, if it still runs, and records the reason as `death`. */
 static void bury(struct orch_batch *batch, bool has_hung)
 {
     batch->has_hung = has_hung;
@@ -237,7 +238,7 @@ static void bury(struct orch_batch *batch, bool has_hung)
     drain_stderr(batch);
     g_autoptr(GString) text = g_string_new(NULL);
     describe_end(text, batch);
-    if (!batch->trouble || strcmp(text->str, batch->trouble) != 0) /* else it says the same */
+    if (!batch->trouble || strcmp(text->str, batch->trouble) != 0) /* else both are the same */
         append_stderr(text, batch->stderr_tail);
     batch->death = g_error_new_literal(ORCH_ERROR, ORCH_ERROR_PLUGIN, text->str);
 }
@@ -274,7 +275,7 @@ static void take_line(struct orch_batch *batch, const char *line, size_t length)
 {
     struct orch_event event;
     if (!orch_event_decode(line, length, &event, NULL))
-        return; /* something that the plugin printed */
+        return; /* not an event, but output of the plugin */
     if (event.kind == ORCH_EVENT_CHECKED || event.kind == ORCH_EVENT_COST) {
         take_answer(batch, &event);
     } else if (event.kind == ORCH_EVENT_MANIFEST) {
@@ -295,7 +296,7 @@ static void take_lines(struct orch_batch *batch)
         start = end + 1;
     }
     g_string_erase(batch->inbox, 0, start - batch->inbox->str);
-    if (batch->inbox->len > INBOX_MAX) /* noise without a line end */
+    if (batch->inbox->len > INBOX_MAX) /* too much output without a newline */
         g_string_truncate(batch->inbox, 0);
 }
 
@@ -320,7 +321,7 @@ static void write_questions(struct orch_batch *batch)
             continue;
         if (n < 0) {
             if (errno != EAGAIN)
-                close_fd(&batch->in); /* it is dying: what it said before is still read */
+                close_fd(&batch->in); /* the host is exiting; its earlier output is still read */
             return;
         }
         batch->outbox_sent += (size_t)n;
@@ -329,7 +330,7 @@ static void write_questions(struct orch_batch *batch)
     batch->outbox_sent = 0;
 }
 
-/* One turn of the loop. False once the host is gone (`death` says why). */
+/* One iteration of the poll loop. False once the host is gone; `death` has the reason. */
 static bool exchange(struct orch_batch *batch)
 {
     if (batch->death)
@@ -340,7 +341,8 @@ static bool exchange(struct orch_batch *batch)
                            {.fd = batch->out, .events = POLLIN},
                            {.fd = batch->err, .events = POLLIN}};
     int ready = poll(fds, G_N_ELEMENTS(fds), SLICE_MS);
-    const bool was_gone = ready == 0 && reap(batch); /* before the last read: nothing is missed */
+    const bool was_gone =
+        ready == 0 && reap(batch); /* checked before the last read, so that no output is missed */
     drain_stderr(batch);
     read_answers(batch);
     if (batch->out < 0 || was_gone) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A table of steps; each looks at what the earlier ones left in `struct conform`. The two smoke
- * runs with one seed are made once and looked at three times. A step that cannot be judged (no
+/* A table of steps; each can use the results of earlier ones in `struct conform`. The two smoke
+ * runs with the same seed are made once and used by three steps. A step that cannot be judged (no
  * manifest, a run that was skipped) is skipped with the reason, never passed. */
 #include "core/plugin/conform.h"
 
@@ -33,10 +33,10 @@ struct conform {
     const struct orch_manifest *manifest; /* NULL: it could not be loaded */
     json_t *params;                       /* NULL: a required one is missing (`missing`) */
     char *missing;
-    struct conform_report *runs[2]; /* smoke runs with the same seed; NULL: it was not made */
+    struct conform_report *runs[2]; /* smoke runs with the same seed; NULL: not made */
 };
 
-/* What a step says. */
+/* The result of a step. */
 struct outcome {
     enum orch_conform_outcome outcome;
     char *detail;
@@ -53,16 +53,31 @@ static struct outcome say(enum orch_conform_outcome outcome, const char *format,
     return answer;
 }
 
+/* Consumes `error`. One message may hold several findings, each with its own indented lines.
+ * Because the detail may be shown on one line, findings are separated by semicolons. */
 static struct outcome say_error(GError *error)
 {
-    struct outcome answer = say(ORCH_CONFORM_FAILED, "%s", error->message);
+    GString *text = g_string_new(NULL);
+    for (const char *at = error->message; *at; at++) {
+        if (*at == '\n' && at[1] && at[1] != ' ')
+            g_string_append_c(text, ';');
+        g_string_append_c(text, *at);
+    }
     g_error_free(error);
+    struct outcome answer = say(ORCH_CONFORM_FAILED, "%s", text->str);
+    g_string_free(text, TRUE);
     return answer;
+}
+
+/* "1 point", "2 points". The caller frees. */
+static char *count_text(guint count, const char *noun)
+{
+    return g_strdup_printf("%u %s%s", count, noun, count == 1 ? "" : "s");
 }
 
 /* ---- manifest, load time, check, cost ----------------------------------------------------- */
 
-/* Findings that are no errors, for a wrapped program. */
+/* The warnings for a wrapped program's manifest. */
 static char *manifest_warnings(const struct orch_manifest *manifest)
 {
     GString *text = g_string_new(NULL);
@@ -71,7 +86,7 @@ static char *manifest_warnings(const struct orch_manifest *manifest)
         orch_manifest_free(orch_manifest_load(manifest->path, diags));
         for (guint i = 0; i < diags->items->len; i++) {
             g_autofree char *one = orch_diag_format(diags->items->pdata[i]);
-            g_string_append_printf(text, "\nwarning: %s", one);
+            g_string_append_printf(text, ";\nwarning: %s", one);
         }
         orch_diags_free(diags);
     }
@@ -86,12 +101,14 @@ static struct outcome step_manifest(struct conform *conform)
     if (!manifest)
         return say_error(error);
     g_autofree char *warnings = manifest_warnings(manifest);
-    return say(ORCH_CONFORM_PASSED, "%s %s: %u parameters, %u metrics, %u artifacts%s",
-               manifest->name, manifest->version, manifest->params->len, manifest->metrics->len,
-               manifest->artifacts->len, warnings);
+    g_autofree char *params = count_text(manifest->params->len, "parameter");
+    g_autofree char *metrics = count_text(manifest->metrics->len, "metric");
+    g_autofree char *artifacts = count_text(manifest->artifacts->len, "artifact");
+    return say(ORCH_CONFORM_PASSED, "%s %s: %s, %s, %s%s", manifest->name, manifest->version,
+               params, metrics, artifacts, warnings);
 }
 
-/* Milliseconds of a program's start and end; NAN when it cannot be started. */
+/* Milliseconds that a program takes to start and exit; NAN when it cannot be started. */
 static double start_ms(const char *program)
 {
     char *argv[] = {(char *)(uintptr_t)program, "--version", NULL};
@@ -115,8 +132,8 @@ static double load_ms(const struct conform *conform)
     return ms;
 }
 
-/* The least of several tries, less what the host's own start takes: other load on the machine only
- * ever adds. */
+/* The minimum of several measurements, because other load on the machine only adds time, minus the
+ * start time of the host itself. */
 static struct outcome step_load_time(struct conform *conform)
 {
     if (conform->manifest->kind != ORCH_PLUGIN_COMPILED)
@@ -147,9 +164,9 @@ static struct outcome step_check(struct conform *conform)
     GPtrArray *inputs = NULL;
     if (!orch_plugins_check(conform->plugins, conform->manifest, conform->params, &inputs, &error))
         return say_error(error);
-    const guint count = inputs->len;
+    g_autofree char *count = count_text(inputs->len, "input");
     g_ptr_array_unref(inputs);
-    return say(ORCH_CONFORM_PASSED, "accepts its defaults, names %u inputs", count);
+    return say(ORCH_CONFORM_PASSED, "accepts its defaults, names %s", count);
 }
 
 static struct outcome step_cost(struct conform *conform)
@@ -219,9 +236,11 @@ static struct outcome step_smoke(struct conform *conform)
                    SMOKE_MAX_S);
     if (report->verdict != ORCH_VERDICT_OK)
         return say(ORCH_CONFORM_FAILED, "%s", text);
-    return say(ORCH_CONFORM_PASSED, "ok after %.2f s: %u points, %u results, %u artifacts",
-               report->wall_s, g_hash_table_size(report->points),
-               g_hash_table_size(report->results), g_hash_table_size(report->artifacts));
+    g_autofree char *points = count_text(g_hash_table_size(report->points), "point");
+    g_autofree char *results = count_text(g_hash_table_size(report->results), "result");
+    g_autofree char *artifacts = count_text(g_hash_table_size(report->artifacts), "artifact");
+    return say(ORCH_CONFORM_PASSED, "ok after %.2f s: %s, %s, %s", report->wall_s, points, results,
+               artifacts);
 }
 
 /* True when the first smoke run ended ok; else the outcome of a step that needs it. */
@@ -238,7 +257,7 @@ static bool smoke_is_ok(const struct conform *conform, struct outcome *out)
 
 /* ---- equal seeds -------------------------------------------------------------------------- */
 
-/* Measured times and rates differ from run to run by their nature. */
+/* Measured times and rates naturally differ between runs. */
 static bool unit_is_timing(const char *unit)
 {
     static const char *const units[] = {"s", "ms", "us", "ns", "min", "h", "d", "Hz", NULL};
@@ -256,10 +275,11 @@ static bool is_compared(const struct orch_manifest *manifest, const char *key)
 
 static bool is_same(double a, double b)
 {
-    return a == b || (isnan(a) && isnan(b)); /* exactly: nothing but the seed may matter */
+    return a == b ||
+           (isnan(a) && isnan(b)); /* exact comparison: only the seed may affect the values */
 }
 
-/* Counts equal values; the first that differs goes to `*out_difference`. */
+/* Counts equal values; describes the first differing one in `*out_difference`. */
 static unsigned compare(const struct orch_manifest *manifest, GHashTable *first, GHashTable *second,
                         char **out_difference)
 {
@@ -321,9 +341,11 @@ static const char *first_missing_artifact(const struct conform *conform)
     return NULL;
 }
 
-static unsigned unseen_metrics(const struct conform *conform)
+/* The declared metrics and results that the smoke run did not report: "'loss', 'accuracy'"; "" when
+ * it reported all. The caller frees. */
+static char *unseen_metrics(const struct conform *conform)
 {
-    unsigned count = 0;
+    GString *unseen = g_string_new(NULL);
     for (guint i = 0; i < conform->manifest->metrics->len; i++) {
         const struct orch_metric_spec *spec = conform->manifest->metrics->pdata[i];
         bool is_seen = g_hash_table_contains(conform->runs[0]->results, spec->name);
@@ -333,12 +355,13 @@ static unsigned unseen_metrics(const struct conform *conform)
         g_hash_table_iter_init(&iter, conform->runs[0]->points);
         while (!is_seen && g_hash_table_iter_next(&iter, &key, NULL))
             is_seen = strncmp(key, spec->name, length) == 0 && ((char *)key)[length] == ':';
-        count += !is_seen;
+        if (!is_seen)
+            g_string_append_printf(unseen, "%s'%s'", unseen->len ? ", " : "", spec->name);
     }
-    return count;
+    return g_string_free(unseen, FALSE);
 }
 
-/* The host ends a run that reports an undeclared name: the reason tells. */
+/* The host ends a run that reports an undeclared name, and the run's reason names it. */
 static struct outcome step_names(struct conform *conform)
 {
     struct outcome answer;
@@ -364,9 +387,9 @@ static struct outcome step_names(struct conform *conform)
                    "none of its %u metrics was found in its output\n  hint: is 'metrics_from' what "
                    "the program does?",
                    manifest->metrics->len);
-    const unsigned unseen = unseen_metrics(conform);
-    return unseen
-               ? say(ORCH_CONFORM_PASSED, "%u declared metrics did not come in a smoke run", unseen)
+    g_autofree char *unseen = unseen_metrics(conform);
+    return *unseen
+               ? say(ORCH_CONFORM_PASSED, "declared, but not reported in a smoke run: %s", unseen)
                : say(ORCH_CONFORM_PASSED, "every metric and artifact is declared, and came");
 }
 
@@ -419,7 +442,8 @@ static void step_free(void *pointer)
     g_free(step);
 }
 
-/* Value of a parameter as set, else its default; paths relative to the current folder. */
+/* The parameter's value from the settings, else its default; paths are relative to the current
+ * folder. */
 static json_t *param_value(const struct conform *conform, const struct orch_param_spec *spec,
                            GError **error)
 {
@@ -450,7 +474,8 @@ static bool check_settings(const struct conform *conform, GError **error)
     return true;
 }
 
-/* Fills `params`, or says in `missing` which parameter has no value. False for a wrong setting. */
+/* Fills `params`, or sets `missing` to the parameter without a value. False for an invalid setting.
+ */
 static bool make_params(struct conform *conform, GError **error)
 {
     if (!check_settings(conform, error))

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* `orch plugin check`: runs a plugin for real, in a scratch folder, and says what it keeps of what
- * a plugin promises. The same steps for every language; docs/plugins.md tells what each asks for.
- */
+/* `orch plugin check`: runs a plugin in a scratch folder and checks that it fulfils the plugin
+ * contract. The steps are the same for every language; docs/plugins.md describes them. */
 #ifndef ORCH_CORE_PLUGIN_CONFORM_H
 #define ORCH_CORE_PLUGIN_CONFORM_H
 
@@ -16,13 +15,13 @@ struct orch_conform_step {
     char *detail;
 };
 
-/** Runs all steps on the plugin that `name` stands for (as orch_plugins_find has it), with its
- * defaults and the `settings` ("parameter=value", NULL-terminated; NULL: none). struct
- * orch_conform_step *, in order; the caller unrefs. NULL when there is no such plugin, a setting is
- * wrong, or the scratch folder cannot be used. */
+/** Runs all steps on the plugin `name` (found as by orch_plugins_find), with its defaults and the
+ * `settings` ("parameter=value", NULL-terminated; NULL: none). Returns struct orch_conform_step *,
+ * in order; the caller unrefs. NULL when there is no such plugin, a setting is invalid, or the
+ * scratch folder cannot be used. */
 GPtrArray *orch_conform_run_with(struct orch_plugins *plugins, const char *name, const char *base,
                                  const char *const *settings, GError **error);
-/** The same with the defaults alone. */
+/** The same with only the defaults. */
 GPtrArray *orch_conform_run(struct orch_plugins *plugins, const char *name, const char *base,
                             GError **error);
 

@@ -34,8 +34,9 @@ static bool is_artifact(const struct orch_manifest *manifest, const char *name)
     return false;
 }
 
-/* Puts one entry of the program's folder into the scratch folder: small files as copies, so that a
- * program that writes beside itself changes nothing of the user's, the rest as links. */
+/* Adds one entry of the program's folder to the scratch folder: small files as copies, so that a
+ * program that writes beside itself does not change the user's files, and other entries as links.
+ */
 static bool mirror_entry(const char *source, const char *target, GError **error)
 {
     struct stat st;
@@ -57,7 +58,8 @@ static bool mirror_entry(const char *source, const char *target, GError **error)
     return true;
 }
 
-/* A wrapped program starts among the files beside its manifest, without what earlier runs left. */
+/* Recreates the files beside a wrapped program's manifest, without the output of earlier runs, as
+ * the folder in which it starts. */
 static bool mirror_program(const struct orch_manifest *manifest, const char *work, GError **error)
 {
     g_autofree char *home = g_path_get_dirname(manifest->path);
@@ -97,7 +99,7 @@ static bool write_trial(const struct conform_request *request, char *key, const 
         (is_wrapped && !mirror_program(request->manifest, work, error)))
         return false;
     g_auto(GStrv) env = make_environment(request->manifest);
-    const struct orch_trial trial = {
+    const struct orch_trial_spec trial = {
         .key = key,
         .experiment = request->manifest->name,
         .seed = request->seed,
@@ -167,8 +169,8 @@ static double since(int64_t start_ns)
     return (double)(orch_mono_ns() - start_ns) / 1e9;
 }
 
-/* Waits for the host's end and cancels in between where asked to. A host that outlives every limit
- * is killed. */
+/* Waits for the host to end, and cancels it on the way if requested. A host that exceeds every
+ * limit is killed. */
 static void supervise(const struct conform_request *request, const struct host_process *process,
                       struct conform_report *report)
 {

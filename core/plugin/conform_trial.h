@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* One trial of a conformance run: `orch-host TRIALDIR` in a scratch folder, and what its journal
- * says. No store, no recipe, no source tree. */
+/* One trial of a conformance check: runs `orch-host TRIALDIR` in a scratch folder and reads its
+ * journal. It needs no store, recipe or source tree. */
 #ifndef ORCH_CORE_PLUGIN_CONFORM_TRIAL_H
 #define ORCH_CORE_PLUGIN_CONFORM_TRIAL_H
 
@@ -12,7 +12,7 @@
 /** What to run. Borrowed. */
 struct conform_request {
     const char *host;    /* program orch-host */
-    const char *scratch; /* a folder that exists; the trial makes its own in it */
+    const char *scratch; /* an existing folder, in which the trial makes its own */
     const struct orch_manifest *manifest;
     const json_t *params;
     uint64_t seed;
@@ -22,20 +22,20 @@ struct conform_request {
     double grace_s;
 };
 
-/** What came of it. */
+/** The outcome of the trial. */
 struct conform_report {
     enum orch_verdict verdict;
     char *verdict_word, *reason, *stderr_tail; /* or NULL */
-    int signal;                                /* that ended the plugin; 0: none */
+    int signal;                                /* the signal that ended the plugin; 0: none */
     GHashTable *points;                        /* "name:step" -> double * */
     GHashTable *results;                       /* name -> double * */
     GHashTable *artifacts;                     /* set of names */
-    bool was_cancelled;                        /* it still ran when the time to cancel came */
+    bool was_cancelled; /* it was still running when it was to be cancelled */
     double wall_s;
-    double stop_s; /* from the cancel to the end */
+    double stop_s; /* seconds from the cancel request to the end */
 };
 
-/** Runs it to its end. NULL when it could not be started or left no end. */
+/** Runs the trial to its end. NULL when it could not be started or its journal has no end. */
 struct conform_report *conform_trial_run(const struct conform_request *request, GError **error);
 void conform_report_free(struct conform_report *report);
 

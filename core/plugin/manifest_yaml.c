@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Reads NAME.plugin, the YAML file that makes any program a plugin (docs/plugins.md has the
- * format). One table drives it: a key, and the function that reads its value, in an order in which
- * what is read later may refer to what was read before (a command to its parameters). Every finding
- * carries the place of the node that it is about, and all of them come in one pass. */
+ * format). One table lists each key and the function that reads its value, ordered so that later
+ * entries may refer to earlier ones (a command to its parameters). Every finding has the location
+ * of its node, and all findings are made in one pass. */
 #include "core/plugin/plugins.h"
 
 #include "lib/base/error.h"
@@ -40,14 +40,12 @@ static void finding(const struct reader *reader, const struct orch_yaml *node, b
                    node ? node->column : 0, hint, "%s", what);
 }
 
-/* Adds an error that a lower layer made; its hint line becomes the finding's. Takes `error`. */
+/* Adds an error from a lower layer as a finding, with its hint line as the hint. Takes over
+ * `error`. */
 static void finding_take(const struct reader *reader, const struct orch_yaml *node, GError *error)
 {
-    static const char mark[] = "\n  hint: ";
-    char *hint = strstr(error->message, mark);
-    g_autofree char *what =
-        g_strndup(error->message, hint ? (size_t)(hint - error->message) : strlen(error->message));
-    finding(reader, node, false, hint ? hint + strlen(mark) : NULL, "%s", what);
+    g_autofree char *what = orch_error_what(error);
+    finding(reader, node, false, orch_error_hint(error), "%s", what);
     g_error_free(error);
 }
 
@@ -113,7 +111,8 @@ static int64_t read_number(const struct reader *reader, const struct orch_yaml *
     return 0;
 }
 
-/* Index of a scalar's text in a table of words; `fallback` after a finding with the nearest. */
+/* Index of a scalar's text in a table of words; `fallback` after a finding that names the nearest
+ * word. */
 static unsigned read_word(const struct reader *reader, const struct orch_yaml *node,
                           const char *what, const char *const *words, unsigned fallback)
 {
@@ -132,7 +131,8 @@ static unsigned read_word(const struct reader *reader, const struct orch_yaml *n
 
 /* ---- texts with ${name} ------------------------------------------------------------------- */
 
-/* True when `name` may stand in ${name}; else the nearest that may goes to `*out_hint`. */
+/* True when `name` is allowed in ${name}; otherwise sets `*out_hint` to the nearest allowed name.
+ */
 static bool name_is_known(const struct reader *reader, const char *name, bool with_reserved,
                           char **out_hint)
 {
@@ -153,7 +153,7 @@ static bool name_is_known(const struct reader *reader, const char *name, bool wi
     return false;
 }
 
-/* Checks every ${name} of `text`; names that were met go to `used` (a set; may be NULL). */
+/* Checks every ${name} of `text` and adds the names to `used` (a set; may be NULL). */
 static void check_references(const struct reader *reader, const struct orch_yaml *node,
                              const char *text, const char *what, bool with_reserved,
                              GHashTable *used)
@@ -269,7 +269,8 @@ static uint32_t scalar_type(const struct orch_yaml *node)
     return orch_real_parse(node->text, &real) ? ORCH_REAL : ORCH_STRING;
 }
 
-/* The type that a default tells: 5 int, 0.1 real, yes bool, [1, 2] list of int. 0: it does not. */
+/* Infers the type from a default: 5 int, 0.1 real, yes bool, [1, 2] list of int; 0 when it cannot.
+ */
 static uint32_t infer_type(const struct orch_yaml *node)
 {
     if (node->kind == ORCH_YAML_SCALAR)
@@ -348,7 +349,7 @@ static void read_choices(const struct reader *reader, const struct orch_yaml *no
     spec->choices = g_strdupv((char **)words->pdata);
 }
 
-/* Reads min, max or default into the row and lets the row's own type judge it. */
+/* Reads min, max or default into the row and checks it by the row's type. */
 static void read_row_value(const struct reader *reader, const struct orch_yaml *node,
                            const char *key, struct orch_param_spec *spec, char **out, bool is_bound)
 {
@@ -390,7 +391,7 @@ static void read_bounds(const struct reader *reader, const struct orch_yaml *map
     }
     if (min)
         read_row_value(reader, min, "min", spec, &spec->min, true);
-    if (max) /* judged against min: a maximum below the minimum is told here */
+    if (max) /* checked against min, so that a maximum below the minimum is reported here */
         read_row_value(reader, max, "max", spec, &spec->max, true);
 }
 
@@ -522,7 +523,8 @@ static enum orch_better read_better(const struct reader *reader, const struct or
     return (enum orch_better)read_word(reader, node, "better", words, ORCH_BETTER_NONE);
 }
 
-/* Reads the expression of a metric: it must compile and have the one group that is the value. */
+/* Reads the regular expression of a metric, which must compile and have exactly one group, the
+ * value. */
 static void read_pattern(const struct reader *reader, const struct orch_yaml *node,
                          struct orch_metric_spec *spec)
 {
@@ -595,7 +597,8 @@ static void read_metrics(struct reader *reader, const struct orch_yaml *node)
     }
 }
 
-/* An artifact lies in the working folder: no absolute path, no way out of it. */
+/* An artifact must be in the working folder: its path is not absolute and does not leave the
+ * folder. */
 static void check_artifact_path(const struct reader *reader, const struct orch_yaml *node,
                                 const struct orch_artifact_spec *spec)
 {
@@ -660,7 +663,8 @@ static void read_cost(struct reader *reader, const struct orch_yaml *node)
 
 /* ---- command ------------------------------------------------------------------------------ */
 
-/* Words that only a shell understands: passed on as they stand, which is hardly ever meant. */
+/* Warns about shell syntax, because such words are passed on literally, which is rarely intended.
+ */
 static void warn_of_shell_words(const struct reader *reader, const struct orch_yaml *node,
                                 char **argv)
 {
@@ -696,12 +700,13 @@ static char **command_words(const struct reader *reader, const struct orch_yaml 
     return argv;
 }
 
-/* A parameter that never reaches the program would be swept in vain. */
+/* Warns about parameters that are never passed to the program, because sweeping them has no effect.
+ */
 static void warn_of_unused(const struct reader *reader, GHashTable *used)
 {
     const struct orch_yaml *rows = orch_yaml_get(reader->root, "parameters");
     if (reader->manifest->metrics_from == ORCH_METRICS_PROTOCOL)
-        return; /* it gets them all in the 'run' message */
+        return; /* it receives all parameters in the 'run' message */
     for (guint i = 0; i < reader->manifest->params->len; i++) {
         const struct orch_param_spec *spec = reader->manifest->params->pdata[i];
         if (g_hash_table_contains(used, spec->name))

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What was loaded stays until the end, by real path: a manifest, for a compiled plugin also its
- * batch host and every answer that it gave. What could not be loaded is tried again the next time.
- * A plugin that hung once is not asked again: a hundred trials would take a hundred timeouts. */
+/* Loaded plugins stay until the end, keyed by real path: the manifest and, for a compiled plugin,
+ * its batch host and all its responses. A plugin that failed to load is tried again the next time.
+ * A plugin that hung once gets no more requests, because a hundred trials would take a hundred
+ * timeouts. */
 #include "core/plugin/plugins.h"
 
 #include "core/plugin/admit.h"
@@ -16,17 +17,17 @@
 
 #include <string.h>
 
-/* Questions on their way at a time. */
+/* Maximum number of pending requests. */
 enum { AHEAD_MAX = 1000 };
 
 struct orch_plugins {
     char **folders;                 /* --plugin-path */
-    char *host;                     /* program orch-host; found when first needed */
+    char *host;                     /* program orch-host; located on first use */
     double timeout_s;               /* 0: the default */
-    bool smoke;                     /* questions are about smoke runs */
+    bool smoke;                     /* requests are for smoke runs */
     GHashTable *loaded;             /* real path -> struct loaded * */
-    char *apart;                    /* folder of a stranger's recipes, or NULL */
-    const json_t *described;        /* their own plugins: name -> manifest */
+    char *apart;                    /* folder of untrusted recipes, or NULL */
+    const json_t *described;        /* plugins described by untrusted recipes: name -> manifest */
     orch_plugin_consent_fn consent; /* or NULL */
     void *consent_ctx;
 };
@@ -34,8 +35,8 @@ struct orch_plugins {
 struct loaded {
     struct orch_manifest *manifest;
     struct orch_batch *batch; /* NULL: not started, or gone */
-    GHashTable *answers;      /* "check {...}" -> json_t *: the answer's event */
-    GError *hang;             /* it did not answer once */
+    GHashTable *answers;      /* "check {...}" -> json_t *: the event with the response */
+    GError *hang;             /* set when the plugin once did not respond */
 };
 
 static void loaded_free(void *pointer)
@@ -121,7 +122,7 @@ static struct orch_batch *start_batch(struct orch_plugins *plugins, const char *
     return batch;
 }
 
-/* The file's name is the plugin's: what is found under a name must carry it. */
+/* Checks that the plugin has the same name as its file. */
 static bool check_compiled(const struct orch_manifest *manifest, const char *path, GError **error)
 {
     g_autofree char *file = g_path_get_basename(path);
@@ -139,8 +140,7 @@ static bool check_compiled(const struct orch_manifest *manifest, const char *pat
     return !problem;
 }
 
-/* What the plugin says of itself: as it said before when its bytes are trusted, else it is asked.
- */
+/* Gets the plugin's manifest: the stored one when its digest is trusted, else from the plugin. */
 static struct orch_manifest *introduce(struct orch_plugins *plugins, struct loaded *loaded,
                                        const char *path, const char *sha256, GError **error)
 {
@@ -183,7 +183,7 @@ static bool load_wrapped(struct loaded *loaded, const char *path, GError **error
     return loaded->manifest != NULL;
 }
 
-/* Loads the file at a real path, or gives what was loaded before. Borrowed. */
+/* Loads the file at a real path, or returns the plugin loaded before. Borrowed. */
 static struct loaded *load(struct orch_plugins *plugins, const char *path, GError **error)
 {
     struct loaded *loaded = g_hash_table_lookup(plugins->loaded, path);
@@ -226,8 +226,8 @@ static const struct loaded *load_described(struct orch_plugins *plugins, const c
     return loaded;
 }
 
-/* A plugin that somebody describes: from their folder when it is a text, else this installation's
- * when it is the same, else the description. */
+/* Finds a described plugin: the text manifest in the untrusted folder, else this installation's
+ * plugin when it equals the description, else the description itself. */
 static const struct loaded *find_described(struct orch_plugins *plugins, const char *name,
                                            const char *bare, const char *base,
                                            const json_t *description, GError **error)
@@ -322,7 +322,7 @@ static char *question_key(const char *what, const json_t *params)
     return g_strconcat(what, " ", canonical, NULL);
 }
 
-/* A batch host that lives; starts one when there is none. NULL with the reason. */
+/* The running batch host, started if there is none. NULL with an error. */
 static struct orch_batch *living_batch(struct orch_plugins *plugins, struct loaded *loaded,
                                        GError **error)
 {
@@ -338,7 +338,7 @@ static struct orch_batch *living_batch(struct orch_plugins *plugins, struct load
     return loaded->batch;
 }
 
-/* Waits for an answer and remembers it. Borrowed; NULL with the reason. */
+/* Waits for a response and caches it. Borrowed; NULL with an error. */
 static const json_t *wait_for(struct loaded *loaded, int64_t id, const char *key, GError **error)
 {
     GError *reason = NULL;
@@ -378,7 +378,7 @@ static void sent_clear(void *pointer)
     g_free(((struct sent *)pointer)->key);
 }
 
-/* Sends one question unless its answer is known or on its way. */
+/* Sends a request unless its response is cached or pending. */
 static void send_ahead(struct loaded *loaded, const char *what, const json_t *params,
                        GHashTable *under_way, GArray *sent)
 {
@@ -440,7 +440,7 @@ static GPtrArray *inputs_new(const json_t *answer)
         const char *sha256 = orch_json_text(row, "sha256", NULL);
         if (!name || !orch_sha256_is_valid(sha256))
             continue;
-        /* one block: the name lies behind the struct */
+        /* one allocation: the name follows the struct */
         struct orch_checked_input *input = g_malloc0(sizeof *input + strlen(name) + 1);
         input->name = strcpy((char *)(input + 1), name);
         g_strlcpy(input->sha256, sha256, sizeof input->sha256);
@@ -451,12 +451,12 @@ static GPtrArray *inputs_new(const json_t *answer)
 
 static void refusal(const struct orch_manifest *manifest, const json_t *answer, GError **error)
 {
-    const char *text = orch_json_text(answer, "text", NULL);
-    g_autofree char *hint = g_strdup_printf("see 'orch plugin show %s'", manifest->name);
-    if (text && strstr(text, "\n  hint: "))
-        g_clear_pointer(&hint, g_free);
-    orch_error_set(error, ORCH_ERROR_RECIPE, hint, "plugin '%s' refuses these parameters%s%s",
-                   manifest->name, text ? ": " : "", text ? text : "");
+    g_autofree char *text = g_strdup(orch_json_text(answer, "text", ""));
+    g_autofree char *see = g_strdup_printf("see 'orch plugin show %s'", manifest->name);
+    const char *hint = orch_hint_cut(text);
+    orch_error_set(error, ORCH_ERROR_RECIPE, hint ? hint : see,
+                   "plugin '%s' refuses these parameters%s%s", manifest->name, *text ? ": " : "",
+                   text);
 }
 
 bool orch_plugins_check(struct orch_plugins *plugins, const struct orch_manifest *manifest,
@@ -507,7 +507,7 @@ static json_t *wrapped_field(const struct orch_manifest *manifest, const json_t 
         return value;
     bool is_true = json_is_true(value);
     json_decref(value);
-    return json_integer(is_true); /* as struct orch_cost has it */
+    return json_integer(is_true); /* the type in struct orch_cost */
 }
 
 static json_t *wrapped_cost(const struct orch_manifest *manifest, const json_t *params,

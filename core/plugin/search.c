@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The current folder is never searched, and neither are relative or empty parts of a path variable:
- * what runs must not depend on where one stands. A plugin may have a folder of its own name, so
- * that a wrapped program and its manifest stay together. */
+/* The current folder is never searched, nor are relative or empty parts of a path variable, because
+ * the plugin found must not depend on the current folder. A plugin may be in a subfolder of its own
+ * name, so that a wrapped program and its manifest stay together. */
 #include "core/plugin/search.h"
 
 #include "lib/base/error.h"
@@ -89,13 +89,33 @@ static char *find_in_folder(const char *folder, const char *name)
     return find_in(own, name);
 }
 
-/* The name that a file stands for, or NULL: not a plugin's ending. */
+/* The plugin name of a file, or NULL when it does not have the suffix of a plugin. */
 static char *name_of(const char *file)
 {
     for (unsigned i = 0; i < G_N_ELEMENTS(ENDINGS); i++)
         if (g_str_has_suffix(file, ENDINGS[i]) && strlen(file) > strlen(ENDINGS[i]))
             return g_strndup(file, strlen(file) - strlen(ENDINGS[i]));
     return NULL;
+}
+
+/* What to do when there is no plugin file at the path `absolute`: name the plugin's other file
+ * (NAME.so, NAME.plugin), build the plugin whose source is there, or check what paths are relative
+ * to. The caller frees. */
+static char *no_file_hint(const char *absolute)
+{
+    g_autofree char *folder = g_path_get_dirname(absolute);
+    g_autofree char *last = g_path_get_basename(absolute);
+    g_autofree char *name = name_of(last);
+    g_autofree char *other = name ? find_in(folder, name) : NULL;
+    if (other)
+        return g_strdup_printf("did you mean '%s'?", other);
+    g_autofree char *source = g_strconcat(folder, "/", name ? name : last, ".c", NULL);
+    g_autofree char *makefile = g_build_filename(folder, "Makefile", NULL);
+    if (is_kind(source, S_IFREG) && is_kind(makefile, S_IFREG))
+        return g_strdup_printf("build it: make -C '%s'; a compiled plugin is the file NAME.so",
+                               folder);
+    return g_strdup(
+        "paths are relative to the recipe's folder, on the command line to the current one");
 }
 
 static char *find_path(const char *path, const char *base, GError **error)
@@ -116,14 +136,16 @@ static char *find_path(const char *path, const char *base, GError **error)
         orch_error_set(error, ORCH_ERROR_PLUGIN,
                        "a plugin is a NAME.so or a NAME.plugin; to run a program, use 'program:'",
                        "'%s' is not a plugin by its name", path);
-    else
-        orch_error_set(error, ORCH_ERROR_PLUGIN, "paths are relative to the recipe's folder",
-                       "no plugin at '%s': there is no file '%s'", path, absolute);
+    if (is_kind(absolute, S_IFREG))
+        return NULL;
+    g_autofree char *hint = no_file_hint(absolute);
+    orch_error_set(error, ORCH_ERROR_PLUGIN, hint, "no plugin at '%s': there is no file '%s'", path,
+                   absolute);
     return NULL;
 }
 
 /* A plugin in the folder 'plugins' beside the recipe's folder, where 'orch plugin new' puts it when
- * it is called at the top of a project. NULL: there is none. */
+ * it is called at the top of a project. NULL when there is none. */
 static char *beside_hint(const char *name, const char *base)
 {
     g_autofree char *folder = base ? g_build_filename(base, "..", "plugins", NULL) : NULL;
@@ -155,14 +177,15 @@ static char *not_found_hint(const char *const *first, const char *name, const ch
     return hint ? hint : g_strdup("see 'orch plugin ls', or make one: 'orch plugin new NAME'");
 }
 
-/* What the program's own folder has under a name. */
+/* Finds a name in the installation's own plugin folder. */
 static char *find_own(const char *name)
 {
     g_autofree char *folder = orch_program_path("plugins", NULL);
     return folder ? find_in_folder(folder, name) : NULL;
 }
 
-/* A file of the same name as one of orch's own: neither may stand for the other unnoticed. */
+/* Fails for a file with the same name as one of orch's own plugins, so that neither silently
+ * replaces the other. */
 static void complain_of_twin(const char *name, const char *own, const char *other, const char *base,
                              GError **error)
 {
@@ -213,7 +236,7 @@ void orch_search_hit_free(void *pointer)
     g_free(hit);
 }
 
-/* Adds a file unless it is there already under another path to it. Takes `path`. */
+/* Adds a file unless the same file was added before. Takes over `path`. */
 static void add_hit(GPtrArray *hits, const char *name, char *path)
 {
     const char *winner = NULL;
@@ -234,12 +257,7 @@ static void add_hit(GPtrArray *hits, const char *name, char *path)
     g_ptr_array_add(hits, hit);
 }
 
-static gint compare_texts(gconstpointer a, gconstpointer b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-/* Names that a folder offers, sorted, each once. */
+/* The distinct plugin names in a folder, sorted. */
 static GPtrArray *names_in(const char *folder)
 {
     GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
@@ -248,7 +266,7 @@ static GPtrArray *names_in(const char *folder)
     while (dir && (entry = g_dir_read_name(dir))) {
         char *name = name_of(entry);
         if (!name)
-            name = g_strdup(entry); /* perhaps a folder of its own */
+            name = g_strdup(entry); /* possibly a subfolder of the plugin's own name */
         if (orch_name_is_valid(name, true) &&
             !g_ptr_array_find_with_equal_func(names, name, g_str_equal, NULL))
             g_ptr_array_add(names, name);
@@ -257,7 +275,7 @@ static GPtrArray *names_in(const char *folder)
     }
     if (dir)
         g_dir_close(dir);
-    g_ptr_array_sort(names, compare_texts);
+    g_ptr_array_sort(names, orch_compare_texts);
     return names;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Where plugins lie: the folders, in order, and the files that a name may stand for. Looks at names
- * only; nothing is loaded here. */
+/* Searches for plugin files: the folders in order, and the files that match a name. It only looks
+ * at file names and loads nothing. */
 #ifndef ORCH_CORE_PLUGIN_SEARCH_H
 #define ORCH_CORE_PLUGIN_SEARCH_H
 
@@ -8,19 +8,19 @@
 #include <stdbool.h>
 
 /** The folders in order, absolute, each once: `first` (--plugin-path), `base` and `base`/plugins,
- * $ORCH_PLUGIN_PATH (its absolute parts), $XDG_DATA_HOME/orch/plugins, the program's. char *; the
- * caller unrefs. `first` and `base` may be NULL. */
+ * $ORCH_PLUGIN_PATH (its absolute parts), $XDG_DATA_HOME/orch/plugins, and the installation's
+ * folder. char *; the caller unrefs. `first` and `base` may be NULL. */
 GPtrArray *orch_search_folders(const char *const *first, const char *base);
 
-/** Does a file (real path) lie in the folder of plugins that comes with this program? */
+/** True when a file (real path) is in the plugin folder of this installation. */
 bool orch_search_is_own(const char *path);
 
-/** Real path of the plugin that `name` stands for: a bare name (FOLDER/NAME.so, FOLDER/NAME.plugin,
+/** Real path of the plugin `name`: a bare name (FOLDER/NAME.so, FOLDER/NAME.plugin,
  * then the same in FOLDER/NAME/), or with a '/' a path to such a file, or to a folder that holds
- * one of its own name; relative to `base` (NULL: the current folder). A bare name that comes with
- * orch means orch's plugin: ORCH_ERROR_PLUGIN names both when another folder has a file of it.
- * Otherwise ORCH_ERROR_PLUGIN says where it was looked for and the nearest known name. The caller
- * frees. */
+ * one of its own name; relative to `base` (NULL: the current folder). The bare name of a plugin
+ * that comes with orch always means that plugin; when another folder has a file of that name, fails
+ * with ORCH_ERROR_PLUGIN naming both. When nothing is found, ORCH_ERROR_PLUGIN says where it was
+ * searched and the nearest known name. The caller frees. */
 char *orch_search_find(const char *const *first, const char *name, const char *base,
                        GError **error);
 
@@ -28,11 +28,12 @@ char *orch_search_find(const char *const *first, const char *name, const char *b
 struct orch_search_hit {
     char *name;
     char *path;        /* real path */
-    char *shadowed_by; /* real path of the file that wins, or NULL */
+    char *shadowed_by; /* real path of the file that takes precedence, or NULL */
 };
 void orch_search_hit_free(void *pointer);
-/** All of them, by name, the winner first: orch's own plugin, else the first on the path. struct
- * orch_search_hit *; the caller unrefs. */
+/** All plugin files on the search path, sorted by name; among equal names the one that takes
+ * precedence comes first (orch's own plugin, else the first on the path). struct orch_search_hit *;
+ * the caller unrefs. */
 GPtrArray *orch_search_list(const char *const *first, const char *base);
 
 /** False with ORCH_ERROR_PLUGIN when others than owner and group may write to the file. */

@@ -18,7 +18,7 @@ enum { TEMPLATE_BYTES_MAX = 65536 };
 
 static const char *const LANGUAGES[] = {"c", "shell", "python", NULL};
 
-/* What the marks in a template stand for. */
+/* The values of the placeholders in a template. */
 struct words {
     const char *name, *include, *python;
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* One small JSON file, read whole and written whole under a lock, so that two commands that add at
- * once lose nothing. It counts only while it belongs to the user and nobody else may write to it.
+ * once lose nothing. It is used only while it belongs to the user and nobody else may write to it.
  */
 #include "core/plugin/trust.h"
 
@@ -19,12 +19,12 @@
 enum { ENTRIES_MAX = 2000, DIGEST_PREFIX_MIN = 8 };
 #define LIST_BYTES_MAX ((size_t)16 << 20)
 #define MANIFEST_BYTES_MAX ((size_t)4 << 20)
-/* Of the descriptions: raised when what orch reads from a plugin changes. */
+/* Version of the stored manifests; increased when orch reads other data from plugins. */
 #define MANIFEST_FORMAT 1
 
 /* ---- where it lies ------------------------------------------------------------------------ */
 
-/* NULL: $XDG_STATE_HOME is not absolute, and then there is no list. */
+/* NULL when $XDG_STATE_HOME is not absolute; there is no list then. */
 static char *state_path(const char *name)
 {
     const char *state = g_get_user_state_dir();
@@ -127,7 +127,7 @@ static bool write_list(const GPtrArray *entries, GError **error)
     return write_private(path, json, error);
 }
 
-/* Holds the list for a change: a descriptor to close, or -1 with an error. */
+/* Locks the list for a change. Returns a descriptor to close, or -1 with an error. */
 static int lock_list(GError **error)
 {
     g_autofree char *path = state_path("trusted-plugins.lock");
@@ -178,7 +178,7 @@ bool orch_trust_add(const char *path, const char *sha256, GError **error)
     int lock = lock_list(error);
     g_autoptr(GPtrArray) entries = lock < 0 ? NULL : orch_trust_list(error);
     bool ok = entries != NULL;
-    if (ok) { /* a copy elsewhere: the last place is the one that is shown */
+    if (ok) { /* for a copy of the same file, the list shows the latest path */
         g_ptr_array_remove(entries, (gpointer)(uintptr_t)find(entries, sha256));
         add_entry(entries, sha256, path, orch_now_ns());
         ok = write_list(entries, error);

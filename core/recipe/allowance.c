@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a recipe may cost: `allowance: 20 usd`, `allowance: 5 h`, or a map with `usd`, `hours` and
- * `per`. */
+/* Reads the maximum cost of a recipe: `allowance: 20 usd`, `allowance: 5 h`, or a map with `usd`,
+ * `hours` and `per`. */
 #include "core/recipe/internal.h"
 
 #include "lib/base/text.h"
@@ -28,7 +28,7 @@ static bool read_amount(struct recipe_draft *draft, const struct orch_yaml *map,
     return true;
 }
 
-/* "20 usd", "5 h": a number with its unit. */
+/* Reads a number with a unit: "20 usd", "5 h". */
 static void read_short(struct recipe_draft *draft, const struct orch_yaml *node,
                        struct orch_allowance *out)
 {

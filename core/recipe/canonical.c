@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The canonical form: the meaning of the file as JSON. Comments, layout, quotes and the order of
- * keys leave it as it is; so does 1e-2 for 0.01 where the parameter is a real. The order inside of
- * lists stays, since it is the order of trials and of the report. Secrets are left out. It is the
- * file's alone: options, environment and folder do not enter. */
+/* The canonical form: the meaning of the file as JSON. It does not depend on comments, layout,
+ * quotes or the order of keys, nor on 1e-2 versus 0.01 for a real parameter. The order inside lists
+ * is kept, since it is the order of trials and of the report. Secrets are left out. It depends only
+ * on the file, not on options, environment or folder. */
 #include "core/recipe/internal.h"
 
 #include "lib/base/file.h"
@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-/* A scalar that no parameter explains: an unquoted number or bool by its value, else its text. */
+/* A scalar without a parameter type: the value of an unquoted number or bool, else the text. */
 static json_t *plain_scalar(const struct orch_yaml *node)
 {
     int64_t integer;
@@ -30,7 +30,7 @@ static json_t *plain_scalar(const struct orch_yaml *node)
     return json_string(node->text);
 }
 
-/* New value of entry `key` in a map; NULL: left out. */
+/* Returns the canonical value of entry `key` in a map, or NULL to leave it out. */
 typedef json_t *(*entry_fn)(const struct recipe_draft *draft, const void *ctx, const char *key,
                             const struct orch_yaml *value);
 
@@ -67,7 +67,8 @@ static json_t *map_with(const struct recipe_draft *draft, const struct orch_yaml
     return json;
 }
 
-/* A value by the rules of its parameter; what holds variables or references stays as written. */
+/* A value converted by its parameter's type; a value with variables or references stays as written.
+ */
 static json_t *typed(const struct orch_param_spec *spec, const struct orch_yaml *node)
 {
     if (orch_yaml_is_null(node))
@@ -88,7 +89,8 @@ static json_t *typed(const struct orch_param_spec *spec, const struct orch_yaml 
     return list;
 }
 
-/* The parameter of that name: of one experiment, or (NULL) of the first by name that has it. */
+/* The parameter of that name in one experiment or, with NULL, in the first experiment (by name)
+ * that has it. */
 static const struct orch_param_spec *find_spec(const struct recipe_draft *draft,
                                                const struct recipe_experiment *experiment,
                                                const char *name)
@@ -111,7 +113,7 @@ static json_t *with_entry(const struct recipe_draft *draft, const void *experime
     const struct orch_param_spec *spec = find_spec(draft, experiment, key);
     if (!spec)
         return plain(value);
-    return (spec->type & ~ORCH_LIST) == ORCH_SECRET ? NULL : typed(spec, value);
+    return orch_param_is_secret(spec) ? NULL : typed(spec, value);
 }
 
 static json_t *sweep_entry(const struct recipe_draft *draft, const void *experiment,
@@ -126,7 +128,15 @@ static json_t *sweep_entry(const struct recipe_draft *draft, const void *experim
     return list;
 }
 
-/* Of an experiment, and of a profile's part for it. */
+/* Earlier versions wrote 'where' for 'device'. The word stays in the canonical form, so that a
+ * recipe keeps its hash. */
+static json_t *reuse_word(const struct orch_yaml *node)
+{
+    bool is_device = node->kind == ORCH_YAML_SCALAR && strcmp(node->text, "device") == 0;
+    return is_device ? json_string("where") : plain(node);
+}
+
+/* Entries of an experiment, and of a profile's part for it. */
 static json_t *part_entry(const struct recipe_draft *draft, const void *experiment, const char *key,
                           const struct orch_yaml *value)
 {
@@ -134,7 +144,7 @@ static json_t *part_entry(const struct recipe_draft *draft, const void *experime
         return map_with(draft, value, with_entry, experiment);
     if (strcmp(key, "sweep") == 0 || strcmp(key, "zip") == 0)
         return map_with(draft, value, sweep_entry, experiment);
-    return plain(value);
+    return strcmp(key, "reuse") == 0 ? reuse_word(value) : plain(value);
 }
 
 static json_t *experiment_entry(const struct recipe_draft *draft, const void *ctx, const char *key,

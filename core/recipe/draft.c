@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The draft: what is held while a recipe is read, and how its findings are written. */
+/* The draft: the state while a recipe is read, and the functions that add findings. */
 #include "core/recipe/internal.h"
 
 #include "lib/base/error.h"
@@ -8,8 +8,8 @@
 #include <stdarg.h>
 #include <string.h>
 
-/* A setting of the whole recipe is read for every experiment, and again when it is resolved: what
- * is wrong with it is added once, and counted each time. */
+/* A setting of the whole recipe is read for every experiment, and again when it is resolved. Its
+ * errors are added once, but counted each time. */
 static void complain_v(struct recipe_draft *draft, struct recipe_place place, const char *hint,
                        const char *format, va_list args) G_GNUC_PRINTF(4, 0);
 static void complain_v(struct recipe_draft *draft, struct recipe_place place, const char *hint,
@@ -44,12 +44,9 @@ void orch_recipe_complain_at(struct recipe_draft *draft, const struct orch_yaml 
 void orch_recipe_complain_error(struct recipe_draft *draft, struct recipe_place place,
                                 const GError *error)
 {
-    static const char mark[] = "\n  hint: ";
-    const char *hint = strstr(error->message, mark);
-    size_t length = hint ? (size_t)(hint - error->message) : strlen(error->message);
+    g_autofree char *what = orch_error_what(error);
     guint before = draft->diags->items->len;
-    orch_recipe_complain(draft, place, hint ? hint + strlen(mark) : NULL, "%.*s", (int)length,
-                         error->message);
+    orch_recipe_complain(draft, place, orch_error_hint(error), "%s", what);
     bool is_plugin = error->code == ORCH_ERROR_PLUGIN || error->code == ORCH_ERROR_TRUST;
     if (draft->diags->items->len > before && is_plugin)
         orch_diags_set_code(draft->diags, ORCH_ERROR_PLUGIN);
@@ -200,4 +197,57 @@ const struct recipe_setting *orch_recipe_setting_find(const GArray *settings, co
             return setting;
     }
     return NULL;
+}
+
+void orch_recipe_reference_free(struct recipe_reference *reference)
+{
+    if (!reference)
+        return;
+    g_free(reference->text);
+    g_free(reference->experiment);
+    g_free(reference->metric);
+    g_free(reference->artifact);
+    g_ptr_array_unref(reference->selector_names);
+    g_ptr_array_unref(reference->selector_values);
+    json_decref(reference->selected);
+    if (reference->index)
+        g_hash_table_unref(reference->index);
+    if (reference->shared)
+        g_ptr_array_unref(reference->shared);
+    g_free(reference);
+}
+
+GPtrArray *orch_recipe_split(const char *text)
+{
+    GPtrArray *parts = g_ptr_array_new_with_free_func(g_free);
+    const char *start = text;
+    int depth = 0;
+    char quote = 0;
+    for (const char *p = text;; p++) {
+        if (*p && quote) {
+            quote = *p == quote ? 0 : quote;
+        } else if (*p == '"' || *p == '\'') {
+            quote = *p;
+        } else if (*p && strchr("[(", *p)) {
+            depth++;
+        } else if (*p && strchr("])", *p)) {
+            depth--;
+        } else if (!*p || (*p == ',' && depth <= 0)) {
+            g_ptr_array_add(parts, g_strstrip(g_strndup(start, (size_t)(p - start))));
+            start = p + 1;
+        }
+        if (!*p)
+            return parts;
+    }
+}
+
+void orch_recipe_leave_out(struct recipe_experiment *experiment,
+                           const struct recipe_experiment *need)
+{
+    struct orch_experiment *made = experiment->made;
+    if (made->is_untrusted)
+        return;
+    made->skipped = made->is_untrusted = true;
+    g_free(made->skip_reason);
+    made->skip_reason = g_strdup_printf("needs '%s', whose plugin is not trusted", need->name);
 }

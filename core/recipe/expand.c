@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Cells. Every experiment is expanded as a whole first, even if only a part of it is wanted: the
- * index of a cell and what its references join with must not depend on targets, --part or --smoke.
- * Then what is wanted is marked, what that refers to comes along, and the rest is dropped. */
+/* Makes the cells. Every experiment is first expanded completely, even if only a part of it is
+ * wanted, because the index of a cell and the targets of its references must not depend on targets,
+ * --part or --smoke. Then the wanted cells and the cells they refer to are marked, and the rest is
+ * dropped. */
 #include "core/recipe/internal.h"
 
 #include <string.h>
@@ -45,7 +46,7 @@ static void add_ref(GArray *joins, struct recipe_experiment *experiment, struct 
     g_array_append_val(joins, join);
 }
 
-/* Puts the swept values into a cell. `at`: the position in each dimension. */
+/* Sets the swept values of a cell. `at`: the index in each dimension. */
 static void set_swept(GArray *joins, struct recipe_experiment *experiment, struct orch_cell *cell,
                       const unsigned *at)
 {
@@ -102,7 +103,7 @@ static json_t *base_params(const struct recipe_experiment *experiment)
     return base;
 }
 
-/* Steps through the combinations, the last dimension fastest. False after the last one. */
+/* Advances to the next combination, the last dimension fastest. False after the last one. */
 static bool next(const struct recipe_experiment *experiment, unsigned *at)
 {
     for (guint i = experiment->dimensions->len; i-- > 0;) {
@@ -143,7 +144,7 @@ static void make_experiment(struct recipe_draft *draft, GArray *joins,
     experiment->cell_count = draft->out->cells->len - experiment->first_cell;
 }
 
-/* Counted before anything is made. */
+/* Checks the number of cells before any is made. */
 static bool count_fits(struct recipe_draft *draft)
 {
     double total = 0;
@@ -178,13 +179,16 @@ static void complain_target(struct recipe_draft *draft, const char *target)
         g_ptr_array_add(names, ((struct orch_experiment *)draft->out->experiments->pdata[i])->name);
     g_ptr_array_add(names, NULL);
     g_autofree char *hint =
-        orch_recipe_hint_names(draft, target, (const char *const *)names->pdata);
+        g_str_has_suffix(target, ".recipe")
+            ? g_strdup("give one recipe at a time: the words behind it are its problems and "
+                       "experiments")
+            : orch_recipe_hint_names(draft, target, (const char *const *)names->pdata);
     orch_recipe_complain(draft, (struct recipe_place){.file = draft->path}, hint,
                          "no problem or experiment '%s' in recipe '%s'", target,
                          draft->out->name ? draft->out->name : draft->path);
 }
 
-/* Names of the experiments that the targets mean; NULL: all. */
+/* Names of the experiments selected by the targets; NULL: all. */
 static GHashTable *read_targets(struct recipe_draft *draft)
 {
     const char *const *targets = draft->options->targets;
@@ -210,7 +214,7 @@ static GHashTable *read_targets(struct recipe_draft *draft)
     return wanted;
 }
 
-/* A number of repeats from the command line. */
+/* Applies the number of repeats from the command line. */
 static void set_repeats(struct recipe_draft *draft, GHashTable *targets)
 {
     for (guint i = 0; draft->options->repeat && i < draft->experiments->len; i++) {
@@ -229,7 +233,7 @@ static void choose_targets(struct recipe_draft *draft, GHashTable *targets)
     }
 }
 
-/* --part 2/5: of the wanted cells the second, the seventh, ... */
+/* --part 2/5 keeps the second, the seventh, ... of the wanted cells. */
 static void choose_part(struct recipe_draft *draft)
 {
     const struct orch_recipe_options *options = draft->options;
@@ -253,7 +257,7 @@ static void check_part(struct recipe_draft *draft)
                              "there is no part %u of %u", part, count);
 }
 
-/* The distinct lists of referred cells: cells that mean the same trials share one. */
+/* The distinct lists of referenced cells; cells that refer to the same trials share a list. */
 static GPtrArray *distinct_lists(const GPtrArray *cells)
 {
     GPtrArray *lists = g_ptr_array_new();
@@ -269,7 +273,7 @@ static GPtrArray *distinct_lists(const GPtrArray *cells)
     return lists;
 }
 
-/* A smoke run needs some candidate of best(..), not all of them. */
+/* Reduces the candidates of best(..), because a smoke run does not need all of them. */
 static void thin_best(const GPtrArray *cells)
 {
     g_autoptr(GPtrArray) lists = distinct_lists(cells);
@@ -285,8 +289,8 @@ static void thin_best(const GPtrArray *cells)
     }
 }
 
-/* Marks what the wanted cells refer to, and what that refers to. References do not go in circles,
- * and every list is followed once. */
+/* Marks the cells that the wanted cells refer to, recursively. References have no cycles, and every
+ * list is followed once. */
 static GArray *mark_needed(const GPtrArray *cells)
 {
     GArray *needed = g_array_sized_new(FALSE, TRUE, sizeof(bool), cells->len);
@@ -312,7 +316,7 @@ static GArray *mark_needed(const GPtrArray *cells)
     return needed;
 }
 
-/* Drops what nobody needs; references are renumbered. */
+/* Drops unneeded cells and renumbers references. */
 static void keep_needed(struct recipe_draft *draft)
 {
     GPtrArray *all = draft->out->cells;

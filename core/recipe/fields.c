@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Fields of the format itself (repeat, timeout, resources, ...): read by the same rules as
+/* Reads the fields of the format itself (repeat, timeout, resources, ...) by the same rules as
  * parameters, so that 5min and 4GiB mean the same everywhere in a recipe. */
 #include "core/recipe/internal.h"
 
@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* The scalar under `key`; NULL when it is absent, or (complained) no text. */
+/* The scalar under `key`; NULL when it is absent or, after a finding, not a scalar. */
 static const struct orch_yaml *get_scalar(struct recipe_draft *draft, const struct orch_yaml *map,
                                           const char *key)
 {
@@ -128,7 +128,9 @@ const struct orch_yaml *orch_recipe_get_map(struct recipe_draft *draft, const st
         return NULL;
     if (node->kind == ORCH_YAML_MAP)
         return node;
-    orch_recipe_complain_at(draft, node, NULL, "'%s' takes a map (name: value), found %s", key,
+    g_autofree char *hint = g_strdup_printf(
+        "write '%s: { NAME: ... }', or a line 'NAME: ...' for each below it, without '-'", key);
+    orch_recipe_complain_at(draft, node, hint, "'%s' takes a map (name: value), found %s", key,
                             orch_recipe_node_kind(node));
     return NULL;
 }

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the files of core/recipe share. A recipe goes through them in this order:
+/* Shared by the files of core/recipe. A recipe passes through them in this order:
  *
  *   parse.c      the tree becomes a draft: experiments, profiles, problems, their plugins
  *   options.c    -s, -x, --profile, targets, --part
- *   values.c     every value against its parameter; variables; refs.c reads ${...}
- *   resolve.c    levels of precedence: one value or sweep for each parameter, and who set it
- *   expand.c     cells; join.c the references between them
+ *   values.c     checks every value against its parameter; variables; refs.c reads ${...}
+ *   resolve.c    levels of precedence: one value or sweep for each parameter, and its origin
+ *   expand.c     cells (cell.c: a single cell); join.c resolves the references between them
  *   report.c     the report's items, and from them the default of `reuse`
- *   canonical.c  the form that is hashed
+ *   canonical.c  the canonical form, which is hashed
  *
- * Every step reports to the draft's findings and goes on, so that one pass finds everything; an
- * experiment with an error is `is_broken` and left out of the later steps, which would only repeat
- * it in other words. */
+ * Every step adds its errors to the draft's findings and continues, so that one pass finds all
+ * errors. An experiment with an error is marked `is_broken` and left out of later steps, which
+ * would only report the same error in other words. */
 #ifndef ORCH_CORE_RECIPE_INTERNAL_H
 #define ORCH_CORE_RECIPE_INTERNAL_H
 
@@ -24,13 +24,13 @@
 /** Parameters under one `with`, `sweep` or `zip`. */
 #define RECIPE_SETTINGS_MAX 1000
 
-/** Where something is written. `file` is the recipe's path, or an option such as "-s lr=0.1". */
+/** A source location. `file` is the recipe's path, or an option such as "-s lr=0.1". */
 struct recipe_place {
     const char *file;
     int line, column;
 };
 
-/** In rising order of precedence (below them all: the plugin's default). */
+/** In ascending order of precedence; the plugin's default is below all of them. */
 enum recipe_level {
     RECIPE_LEVEL_RECIPE,     /* `with` of the recipe */
     RECIPE_LEVEL_EXPERIMENT, /* `with`, `sweep`, `zip` of the experiment */
@@ -47,16 +47,16 @@ struct recipe_setting {
     const struct orch_yaml *key, *value; /* borrowed */
 };
 
-/** What one level says about parameters: arrays of struct recipe_setting. */
+/** The parameter settings of one level: arrays of struct recipe_setting. */
 struct recipe_block {
     GArray *with, *sweep, *zip;
 };
 
-/** An experiment's own settings, or what a profile says of an experiment. */
+/** An experiment's own settings, or a profile's settings for an experiment. */
 struct recipe_part {
     struct recipe_block block;
-    int repeat;       /* 0: not said */
-    double timeout_s; /* < 0: not said */
+    int repeat;       /* 0: not given */
+    double timeout_s; /* < 0: not given */
     bool skip;
     char *skip_reason;
 };
@@ -65,19 +65,20 @@ struct recipe_part {
 struct recipe_reference {
     char *text; /* as written */
     char *experiment;
-    GPtrArray *selector_names;  /* char * */
-    GPtrArray *selector_values; /* char *: texts; json in `selected` once checked */
-    char *metric;               /* best(experiment, metric), or NULL */
+    GPtrArray *selector_names; /* char * */
+    /* char *: as text; the JSON values are in `selected` once checked */
+    GPtrArray *selector_values;
+    char *metric; /* best(experiment, metric), or NULL */
     char *artifact;
     struct recipe_place place;
-    /* found by orch_recipe_reference_check: */
+    /* set by orch_recipe_reference_check: */
     struct recipe_experiment *target;
     json_t *selected; /* array, as selector_values; the repeat as an integer */
     bool is_result, best_is_max;
-    /* of join.c: */
-    GHashTable *index; /* what must be equal -> GArray of cell indices */
-    GPtrArray *shared; /* const char *: swept names to be equal on */
-    bool has_failed;   /* said once, not for each cell */
+    /* used by join.c: */
+    GHashTable *index; /* the values that must be equal -> GArray of cell indices */
+    GPtrArray *shared; /* const char *: swept names whose values must be equal */
+    bool has_failed;   /* its error was reported; it is not repeated for each cell */
 };
 
 /** A checked value: plain, or a reference. */
@@ -94,7 +95,7 @@ struct recipe_fixed {
     struct recipe_value value;
 };
 
-/** What is swept together: one parameter (sweep) or several (zip). */
+/** Parameters swept together: one (sweep) or several (zip). */
 struct recipe_dimension {
     GArray *members; /* struct recipe_swept */
     unsigned count;  /* values of each member */
@@ -106,7 +107,7 @@ struct recipe_swept {
     GArray *values; /* struct recipe_value */
 };
 
-/** An experiment while it is read. */
+/** An experiment while the recipe is read. */
 struct recipe_experiment {
     const char *name;
     const struct orch_yaml *key;
@@ -119,7 +120,7 @@ struct recipe_experiment {
     GArray *fixed;         /* struct recipe_fixed, in the manifest's order */
     GPtrArray *dimensions; /* struct recipe_dimension *, the slowest first */
     guint first_cell, cell_count;
-    int visit; /* of the search for circles */
+    int visit; /* state in the search for reference cycles */
 };
 
 struct recipe_profile {
@@ -132,7 +133,7 @@ struct recipe_profile {
 /** An -s or -x. */
 struct recipe_option {
     char *file;       /* "-s lr=0.1" */
-    char *experiment; /* NULL: all that have the parameter */
+    char *experiment; /* NULL: all experiments that have the parameter */
     bool is_sweep;
     struct orch_yaml *value; /* owned: a text for -s, a list of texts for -x */
     struct recipe_setting setting;
@@ -153,32 +154,32 @@ struct recipe_draft {
     GHashTable *problems;                 /* name -> GPtrArray of borrowed experiment names */
     GPtrArray *option_list;               /* struct recipe_option * */
     const struct recipe_profile *profile; /* the chosen one, or NULL */
-    GHashTable *said;                     /* findings so far, as text: one is said once */
-    unsigned complaint_count;             /* with repeats: did this step go well? */
-    GPtrArray *experiment_names;          /* const char *, NULL-terminated, for suggestions */
-    bool share_source;                    /* of the recipe */
-    bool has_unknown_plugin; /* then nobody can say that no experiment has a parameter */
+    GHashTable *said;            /* texts of the findings so far, so that each is reported once */
+    unsigned complaint_count;    /* including repeated findings; shows whether a step failed */
+    GPtrArray *experiment_names; /* const char *, NULL-terminated, for suggestions */
+    bool share_source;           /* of the recipe */
+    bool has_unknown_plugin; /* then a parameter that no known experiment has may still be valid */
 };
 
 /* ---- findings (draft.c) ------------------------------------------------------------------------
  */
 
-/** Adds an error at a place; at a node of the recipe; from a GError (its hint split off). */
+/** Add an error at a location; at a node of the recipe; from a GError, whose hint is split off. */
 void orch_recipe_complain(struct recipe_draft *draft, struct recipe_place place, const char *hint,
                           const char *format, ...) G_GNUC_PRINTF(4, 5);
 void orch_recipe_complain_at(struct recipe_draft *draft, const struct orch_yaml *node,
                              const char *hint, const char *format, ...) G_GNUC_PRINTF(4, 5);
 void orch_recipe_complain_error(struct recipe_draft *draft, struct recipe_place place,
                                 const GError *error);
-/** Place of a setting's name, and of a node inside its value. */
+/** Location of a setting's name, and of a node inside its value. */
 struct recipe_place orch_recipe_key_place(const struct recipe_setting *setting);
 struct recipe_place orch_recipe_value_place(const struct recipe_setting *setting,
                                             const struct orch_yaml *node);
 /** "a text", "a list", "a map". */
 const char *orch_recipe_node_kind(const struct orch_yaml *node);
 
-/** "did you mean 'x'?" or "known are: a, b, c"; NULL without candidates, and when no more findings
- * are kept (the search is the dear part). The caller frees. */
+/** "did you mean 'x'?" or "known are: a, b, c"; NULL without candidates, and when the maximum
+ * number of findings is reached, because the search is expensive. The caller frees. */
 char *orch_recipe_hint_names(const struct recipe_draft *draft, const char *word,
                              const char *const *known);
 
@@ -189,7 +190,7 @@ void orch_recipe_dimension_free(void *pointer);
 struct recipe_draft *orch_recipe_draft_new(void);
 void orch_recipe_draft_free(struct recipe_draft *draft);
 
-/** Is the parameter among these settings? */
+/** Finds the setting of a parameter, or returns NULL. */
 const struct recipe_setting *orch_recipe_setting_find(const GArray *settings, const char *name);
 
 /* ---- fields of the format (fields.c): each complains and gives false when it does not fit -------
@@ -208,14 +209,15 @@ bool orch_recipe_get_bytes(struct recipe_draft *draft, const struct orch_yaml *m
 /** Index of the word in the NULL-terminated list. */
 bool orch_recipe_get_word(struct recipe_draft *draft, const struct orch_yaml *map, const char *key,
                           const char *const *words, unsigned *out);
-/** The value under `key` when it is a map (or list); complains of anything else. NULL: absent. */
+/** The value under `key` when it is a map; NULL when it is absent or, after a finding, not a map.
+ */
 const struct orch_yaml *orch_recipe_get_map(struct recipe_draft *draft, const struct orch_yaml *map,
                                             const char *key);
 /** One text or a list of texts, as the nodes themselves. NULL: absent or wrong. The caller unrefs.
  */
 GPtrArray *orch_recipe_get_texts(struct recipe_draft *draft, const struct orch_yaml *map,
                                  const char *key);
-/** The same of a node at hand, which `key` names. */
+/** The same for a given node; `key` is its name in findings. */
 GPtrArray *orch_recipe_texts_of(struct recipe_draft *draft, const struct orch_yaml *node,
                                 const char *key);
 
@@ -229,15 +231,15 @@ void orch_recipe_read_allowance(struct recipe_draft *draft);
 /** Reads -s and -x. */
 void orch_recipe_read_options(struct recipe_draft *draft);
 
-/** Replaces ${env:NAME}, ${env:NAME:-default}, ${recipe.dir} and "$$" in `text`. A text that is one
- * reference as a whole gives `*out_reference` and NULL. NULL without it: complained. With `names`
- * (a manifest), ${param} stays as it is for the parameters in it. */
+/** Replaces ${env:NAME}, ${env:NAME:-default}, ${recipe.dir} and "$$" in `text`. When the whole
+ * text is a reference, sets `*out_reference` and returns NULL. Returns NULL without a reference
+ * after a finding. With `names` (a manifest), ${param} is kept for the parameters in it. */
 char *orch_recipe_expand_variables(struct recipe_draft *draft, struct recipe_place place,
                                    const char *text, const struct orch_manifest *names,
                                    struct recipe_reference **out_reference);
 void orch_recipe_reference_free(struct recipe_reference *reference);
-/** Finds the target, the artifact, the selectors' values and the metric of a reference that fills
- * `spec` of `experiment`. */
+/** Resolves the target, the artifact, the selectors' values and the metric of a reference used as
+ * the value of `spec` in `experiment`. */
 bool orch_recipe_reference_check(struct recipe_draft *draft,
                                  const struct recipe_experiment *experiment,
                                  const struct orch_param_spec *spec,
@@ -247,35 +249,35 @@ bool orch_recipe_reference_check(struct recipe_draft *draft,
 bool orch_recipe_read_value(struct recipe_draft *draft, const struct recipe_experiment *experiment,
                             const struct orch_param_spec *spec,
                             const struct recipe_setting *setting, struct recipe_value *out);
-/** Reads the values of a swept parameter. NULL: complained. Array of struct recipe_value. */
+/** Reads the values of a swept parameter: array of struct recipe_value, or NULL after a finding. */
 GArray *orch_recipe_read_sweep(struct recipe_draft *draft,
                                const struct recipe_experiment *experiment,
                                const struct orch_param_spec *spec,
                                const struct recipe_setting *setting, bool is_zip);
-/** Splits at commas outside of brackets, parentheses and quotes. */
+/** Splits at commas outside brackets, parentheses and quotes. */
 GPtrArray *orch_recipe_split(const char *text);
 /** Checks every value of every level and profile, used or not. */
 void orch_recipe_check_values(struct recipe_draft *draft);
 
 /** Decides each experiment's values, dimensions and origins. */
 void orch_recipe_resolve(struct recipe_draft *draft);
-/** Leaves an experiment out because it refers to one whose plugin is not trusted. */
+/** Skips an experiment because it refers to one whose plugin is not trusted. */
 void orch_recipe_leave_out(struct recipe_experiment *experiment,
                            const struct recipe_experiment *need);
-/** Does so for every experiment that refers to one that is left out, however indirectly. */
+/** Skips every experiment that refers, directly or indirectly, to one that was skipped this way. */
 void orch_recipe_leave_out_needing(struct recipe_draft *draft);
-/** Complains of references in a circle. */
+/** Adds an error for cyclic references. */
 void orch_recipe_check_circles(struct recipe_draft *draft);
-/** Warns of sweeps of which `reuse` will run the first value only. After orch_recipe_read_report.
- */
+/** Warns about sweeps whose first value alone will run because of `reuse`. Call it after
+ * orch_recipe_read_report. */
 void orch_recipe_warn_of_neutral(struct recipe_draft *draft);
 
-/** Makes the cells, joins references, keeps what targets, part and smoke want. */
+/** Makes the cells, joins references, and keeps the cells selected by targets, part and smoke. */
 void orch_recipe_make_cells(struct recipe_draft *draft);
 
-/** A reference of a cell that waits for its cells. */
+/** A reference of a cell whose target cells are not known yet. */
 struct recipe_join {
-    struct recipe_experiment *experiment; /* that has the reference */
+    struct recipe_experiment *experiment; /* the experiment with the reference */
     struct orch_cell *cell;
     struct orch_ref *ref;
     struct recipe_reference *reference;
@@ -283,7 +285,7 @@ struct recipe_join {
 /** Fills the `cells` of every join (array of struct recipe_join). */
 void orch_recipe_join(struct recipe_draft *draft, const GArray *joins);
 
-/** Reads `report:`, and decides `reuse` of every experiment. */
+/** Reads `report:` and decides `reuse` for every experiment. */
 void orch_recipe_read_report(struct recipe_draft *draft);
 /** Sets the expansion's `canonical` and `key`. */
 void orch_recipe_make_canonical(struct recipe_draft *draft);

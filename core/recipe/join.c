@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Which trial a reference means. The trials of the other experiment that pass the selectors are put
- * into a hash by what must be equal (the repeat, and the swept names that both experiments share);
- * each cell looks its own up. So the work grows with the cells, not with their product. */
+/* Resolves references to trials, like a hash join. The trials of the other experiment that pass the
+ * selectors are hashed by the values that must be equal (the repeat, and the swept names that both
+ * experiments share), and each cell looks its match up. So the work grows with the sum of the
+ * cells, not with their product. */
 #include "core/recipe/internal.h"
 
 #include "lib/base/text.h"
@@ -9,9 +10,9 @@
 
 #include <string.h>
 
-#define NAMED_MAX 4 /* candidates that a message names */
+#define NAMED_MAX 4 /* maximum number of candidates named in a message */
 
-/* A real and an integer of one value are equal here: the two plugins may type a name differently.
+/* A real and an integer of equal value match, because the two plugins may declare different types.
  */
 static void append_value(GString *key, const json_t *value)
 {
@@ -118,7 +119,7 @@ static void build_index(struct recipe_draft *draft, struct recipe_reference *ref
 /* ---- what to say when it is not one ------------------------------------------------------------
  */
 
-/* "net=resnet20, lr=0.1 #2": what tells a trial from the others of its experiment. */
+/* "net=resnet20, lr=0.1 #2": the values that distinguish a trial within its experiment. */
 static char *coords_text(const struct orch_cell *cell)
 {
     g_autofree char *label = orch_cell_label(cell);
@@ -126,7 +127,7 @@ static char *coords_text(const struct orch_cell *cell)
     return g_strdup(space ? space + 1 : label);
 }
 
-/* The selector that would choose the first candidate. */
+/* An example selector that would choose the first candidate. */
 static char *example(const struct recipe_reference *reference, const struct orch_cell *candidate)
 {
     GString *text = g_string_new(NULL);
@@ -203,7 +204,8 @@ static void complain_none(struct recipe_draft *draft, const struct recipe_join *
     g_array_unref(all);
 }
 
-/* A target without cells: skipped by the profile, or reported elsewhere. */
+/* False, with an error unless it is reported elsewhere, when the target has no cells, for example
+ * because the profile skips it. */
 static bool target_has_cells(struct recipe_draft *draft, struct recipe_reference *reference)
 {
     const struct recipe_experiment *target = reference->target;

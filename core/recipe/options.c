@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* -s and -x: settings of the highest level. The comma rule: in `-s k=a,b` the comma is text, in
- * `-x k=a,b` it separates the values of a sweep. Nothing else is special behind the first '='. */
+/* Reads -s and -x, the settings of the highest precedence. In `-s k=a,b` the comma is part of the
+ * text; in `-x k=a,b` it separates the values of a sweep. Nothing else is special after the first
+ * '='. */
 #include "core/recipe/internal.h"
 
 #include "lib/base/text.h"
@@ -21,30 +22,6 @@ static void free_node(void *node)
     orch_yaml_free(node);
 }
 
-GPtrArray *orch_recipe_split(const char *text)
-{
-    GPtrArray *parts = g_ptr_array_new_with_free_func(g_free);
-    const char *start = text;
-    int depth = 0;
-    char quote = 0;
-    for (const char *p = text;; p++) {
-        if (*p && quote) {
-            quote = *p == quote ? 0 : quote;
-        } else if (*p == '"' || *p == '\'') {
-            quote = *p;
-        } else if (*p && strchr("[(", *p)) {
-            depth++;
-        } else if (*p && strchr("])", *p)) {
-            depth--;
-        } else if (!*p || (*p == ',' && depth <= 0)) {
-            g_ptr_array_add(parts, g_strstrip(g_strndup(start, (size_t)(p - start))));
-            start = p + 1;
-        }
-        if (!*p)
-            return parts;
-    }
-}
-
 static struct orch_yaml *list_node(const char *text)
 {
     struct orch_yaml *node = g_new0(struct orch_yaml, 1);
@@ -58,7 +35,7 @@ static struct orch_yaml *list_node(const char *text)
     return node;
 }
 
-/* Both texts of a sweep under one name. */
+/* Adds an error when two options, at least one of them -x, set the same name. */
 static void check_repeated(struct recipe_draft *draft, const struct recipe_option *option)
 {
     for (guint i = 0; i < draft->option_list->len; i++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The tree of a recipe becomes a draft: which keys there may be, what each must look like, which
- * plugins and experiments the names mean. Values of parameters are left to values.c. */
+/* Converts the YAML tree of a recipe to a draft: checks the keys and their types, and resolves the
+ * names of plugins and experiments. Parameter values are checked in values.c. */
 #include "core/recipe/internal.h"
 
 #include "lib/base/error.h"
@@ -19,12 +19,12 @@ static const char *const EXPERIMENT_KEYS[] = {
 static const char *const PROFILE_KEYS[] = {"with", "experiments", NULL};
 static const char *const PART_KEYS[] = {"with", "sweep", "zip", "repeat", "timeout", "skip", NULL};
 static const char *const RESOURCE_KEYS[] = {"gpus", "cores", "memory", "time", NULL};
-static const char *const REUSE_WORDS[] = {"where", "any", "never", NULL};
+static const char *const REUSE_WORDS[] = {"device", "any", "never", NULL};
 static const char *const SHARE_WORDS[] = {"none", "source", NULL};
-/* They begin a ${...} of another kind. */
+/* Reserved, because they begin other kinds of ${...}. */
 static const char *const RESERVED_NAMES[] = {"best", "env", "recipe", NULL};
 
-/* Keys that people bring along from elsewhere. */
+/* Keys that users know from other tools. */
 static const struct {
     const char *key, *hint;
 } FOREIGN[] = {
@@ -97,7 +97,7 @@ static void read_settings(struct recipe_draft *draft, const struct orch_yaml *ma
     }
 }
 
-/* One level may say one thing about a parameter. */
+/* Checks that one level sets a parameter only once. */
 static void check_once(struct recipe_draft *draft, const GArray *settings, const GArray *others,
                        const char *this_key, const char *other_key)
 {
@@ -140,19 +140,16 @@ static void read_part(struct recipe_draft *draft, const struct orch_yaml *map,
 /* ---- experiments -------------------------------------------------------------------------------
  */
 
-/* The experiment stays known by its name, without trials: nobody can say what parameters it has. */
+/* Keeps the experiment by name but without trials, because its parameters are unknown. */
 static void leave_out_untrusted(struct recipe_draft *draft, const struct orch_yaml *node,
                                 const char *plugin, struct recipe_experiment *experiment,
                                 const GError *error)
 {
-    static const char mark[] = "\n  hint: ";
-    const char *hint = strstr(error->message, mark);
-    size_t length = hint ? (size_t)(hint - error->message) : strlen(error->message);
     struct orch_experiment *made = experiment->made;
-    g_autofree char *what = g_strndup(error->message, length);
+    g_autofree char *what = orch_error_what(error);
     orch_diags_add(draft->diags, true, draft->path, node->line, node->column,
-                   hint ? hint + strlen(mark) : NULL, "experiment '%s' is left out: %s",
-                   experiment->name, what);
+                   orch_error_hint(error), "experiment '%s' is left out: %s", experiment->name,
+                   what);
     made->skipped = made->is_untrusted = true;
     made->skip_reason = g_steal_pointer(&what);
     made->own_manifest = orch_manifest_new();
@@ -186,7 +183,7 @@ static char **read_argv(struct recipe_draft *draft, const struct orch_yaml *map,
                         const struct recipe_experiment *experiment)
 {
     g_autoptr(GPtrArray) words = orch_recipe_get_texts(draft, map, "program");
-    if (!words || !experiment->manifest) /* whose parameters it may name */
+    if (!words || !experiment->manifest) /* the command may name the plugin's parameters */
         return NULL;
     const struct orch_yaml *node = orch_yaml_get(map, "program");
     g_autoptr(GPtrArray) argv = g_ptr_array_new_with_free_func(g_free);
@@ -219,8 +216,8 @@ static char **read_argv(struct recipe_draft *draft, const struct orch_yaml *map,
     return g_strdupv((char **)argv->pdata);
 }
 
-/* The plugin's tables with the user's command. It starts where a NAME.plugin beside the recipe
- * would. */
+/* Combines the plugin's tables with the user's command. The command starts in the same folder as
+ * that of a NAME.plugin beside the recipe. */
 static void use_program(struct recipe_draft *draft, const struct orch_yaml *map,
                         struct recipe_experiment *experiment)
 {
@@ -300,6 +297,21 @@ static void read_inputs(struct recipe_draft *draft, const struct orch_yaml *map,
     made->inputs = (char **)g_ptr_array_free(inputs, FALSE);
 }
 
+static void read_reuse(struct recipe_draft *draft, const struct orch_yaml *map,
+                       struct recipe_experiment *experiment)
+{
+    const struct orch_yaml *node = orch_yaml_get(map, "reuse");
+    unsigned word;
+    if (node && node->kind == ORCH_YAML_SCALAR && strcmp(node->text, "where") == 0) {
+        orch_recipe_complain_at(draft, node, "write 'reuse: device'",
+                                "'reuse': 'where' is called 'device' now");
+        return;
+    }
+    experiment->has_reuse = orch_recipe_get_word(draft, map, "reuse", REUSE_WORDS, &word);
+    if (experiment->has_reuse)
+        experiment->reuse = (enum orch_recipe_reuse)word;
+}
+
 static void read_experiment(struct recipe_draft *draft, const struct orch_yaml *map,
                             struct recipe_experiment *experiment)
 {
@@ -314,10 +326,8 @@ static void read_experiment(struct recipe_draft *draft, const struct orch_yaml *
         use_program(draft, map, experiment);
     read_resources(draft, map, experiment);
     read_inputs(draft, map, made);
+    read_reuse(draft, map, experiment);
     unsigned word;
-    experiment->has_reuse = orch_recipe_get_word(draft, map, "reuse", REUSE_WORDS, &word);
-    if (experiment->has_reuse)
-        experiment->reuse = (enum orch_recipe_reuse)word;
     made->share_source = draft->share_source;
     if (orch_recipe_get_word(draft, map, "share", SHARE_WORDS, &word))
         made->share_source = word == 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The way of a recipe through the steps of internal.h, and what comes out. */
+/* Runs a recipe through the steps of internal.h and returns the expansion. */
 #include "core/recipe/internal.h"
 
 #include "lib/base/error.h"
@@ -49,6 +49,13 @@ static struct orch_expansion *expansion_new(const char *path, const char *text, 
     return out;
 }
 
+char *orch_experiment_folder(const struct orch_expansion *expansion,
+                             const struct orch_experiment *experiment)
+{
+    const char *manifest = experiment->program ? NULL : experiment->manifest->path;
+    return manifest ? g_path_get_dirname(manifest) : g_strdup(expansion->folder);
+}
+
 void orch_expansion_free(struct orch_expansion *expansion)
 {
     if (!expansion)
@@ -82,7 +89,7 @@ static void run_steps(struct recipe_draft *draft)
     orch_recipe_check_circles(draft);
     orch_recipe_leave_out_needing(draft);
     orch_recipe_read_report(draft);
-    if (!draft->options->smoke) /* which spares nothing */
+    if (!draft->options->smoke) /* a smoke test reuses no run */
         orch_recipe_warn_of_neutral(draft);
     orch_recipe_make_cells(draft);
     if (!draft->diags->error_count)
@@ -116,6 +123,8 @@ struct orch_expansion *orch_recipe_expand_text(const char *path, const char *tex
     draft->options = options ? options : &none;
     draft->diags = orch_diags_new();
     draft->out = expansion_new(path, text, length, draft->options->smoke);
+    draft->out->part = draft->options->part;
+    draft->out->part_count = draft->options->part_count;
     run_steps(draft);
     orch_diags_sort(draft->diags);
     bool is_well = draft->diags->error_count == 0;
@@ -138,63 +147,11 @@ struct orch_expansion *orch_recipe_expand(const char *path, struct orch_plugins 
     g_autoptr(GError) error = NULL;
     if (orch_file_read(path, ORCH_YAML_BYTES_MAX, &text, &length, &error))
         return orch_recipe_expand_text(path, text, length, plugins, options, diags);
-    /* the yaml reader words it, with its hint, as for any other file */
+    /* the YAML reader reports the error with a hint, as for any other file */
     struct orch_yaml *root = orch_yaml_parse_file(path, diags);
     orch_yaml_free(root);
-    if (root) /* readable on the second try: changed in between */
+    if (root) /* the second attempt succeeded: the file changed in between */
         orch_diags_add(diags, false, path, 0, 0, "run the command again", "'%s' has just changed",
                        path);
     return NULL;
-}
-
-/* ---- seeds and labels --------------------------------------------------------------------------
- */
-
-uint64_t orch_recipe_seed(uint64_t recipe_seed, int k)
-{
-    static const char head[] = "orch seed";
-    uint8_t bytes[sizeof head - 1 + 16];
-    memcpy(bytes, head, sizeof head - 1);
-    uint64_t repeat = (uint64_t)k;
-    for (unsigned i = 0; i < 8; i++) {
-        bytes[sizeof head - 1 + i] = (uint8_t)(recipe_seed >> (8 * i));
-        bytes[sizeof head - 1 + 8 + i] = (uint8_t)(repeat >> (8 * i));
-    }
-    uint8_t digest[32];
-    gsize size = sizeof digest;
-    g_autoptr(GChecksum) checksum = g_checksum_new(G_CHECKSUM_SHA256);
-    g_checksum_update(checksum, bytes, sizeof bytes);
-    g_checksum_get_digest(checksum, digest, &size);
-    uint64_t seed = 0;
-    for (unsigned i = 0; i < 8; i++)
-        seed |= (uint64_t)digest[i] << (8 * i);
-    return seed;
-}
-
-static char *value_text(const struct orch_cell *cell, const char *name, const json_t *value)
-{
-    const struct orch_param_spec *spec = orch_manifest_param(cell->experiment->manifest, name);
-    bool secret = spec && (spec->type & ~(uint32_t)ORCH_LIST) == ORCH_SECRET;
-    return secret ? orch_value_format(spec, value) : orch_value_format_json(value);
-}
-
-char *orch_cell_value_text(const struct orch_cell *cell, const char *name)
-{
-    const json_t *value = json_object_get(cell->params, name);
-    return value ? value_text(cell, name, value) : NULL;
-}
-
-char *orch_cell_label(const struct orch_cell *cell)
-{
-    GString *text = g_string_new(cell->experiment->name);
-    const char *name;
-    json_t *value;
-    json_object_foreach(cell->coords, name, value)
-    {
-        g_autofree char *formatted = value_text(cell, name, value);
-        g_string_append_printf(text, " %s=%s", name, formatted);
-    }
-    if (cell->experiment->repeat > 1)
-        g_string_append_printf(text, " #%d", cell->repeat);
-    return g_string_free(text, FALSE);
 }

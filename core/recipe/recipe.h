@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Recipes: read, checked, expanded into cells (the trials that a recipe asks for). Everything that
- * is wrong is found in one pass, at file:line:column, before anything runs. docs/recipes.md is the
+/* Reads and checks recipes and expands them into cells (the trials that a recipe requests). All
+ * errors are found in one pass, with file:line:column, before anything runs. docs/recipes.md is the
  * user's manual of the format. */
 #ifndef ORCH_CORE_RECIPE_RECIPE_H
 #define ORCH_CORE_RECIPE_RECIPE_H
@@ -12,24 +12,24 @@
 #include <glib.h>
 #include <jansson.h>
 
-/** A recipe may not expand into more cells. */
+/** Maximum number of cells of a recipe. */
 #define ORCH_CELLS_MAX 100000
 
-/** What the command line says. All borrowed; lists NULL-terminated or NULL. */
+/** Options from the command line. All borrowed; lists NULL-terminated or NULL. */
 struct orch_recipe_options {
     const char *profile;         /* NULL: the recipe's */
     const char *const *settings; /* -s "param=value" or "experiment.param=value" */
     const char *const *sweeps;   /* -x "param=a,b" or "experiment.param=a,b" */
     const char *const *targets;  /* problems and experiments to keep; NULL or empty: all */
     unsigned part, part_count;   /* --part 2/5; 0: all */
-    int repeat; /* of the experiments that `targets` means, in place of what is written; 0: none */
+    int repeat; /* overrides the repeats of the experiments selected by `targets`; 0: no override */
     bool smoke;
-    bool leaves_out_untrusted; /* an experiment whose plugin is not trusted, and those that refer to
-                                  it, are left out with a warning; else it is an error */
+    bool leaves_out_untrusted; /* experiments whose plugin is not trusted, and those that refer to
+                                  them, are skipped with a warning instead of an error */
 };
 
 /** `reuse` as resolved (same order as enum orch_reuse of the store). */
-enum orch_recipe_reuse { ORCH_RECIPE_REUSE_WHERE, ORCH_RECIPE_REUSE_ANY, ORCH_RECIPE_REUSE_NEVER };
+enum orch_recipe_reuse { ORCH_RECIPE_REUSE_DEVICE, ORCH_RECIPE_REUSE_ANY, ORCH_RECIPE_REUSE_NEVER };
 
 struct orch_experiment {
     char *name;
@@ -38,52 +38,53 @@ struct orch_experiment {
     struct orch_manifest *own_manifest;   /* program: the plugin's tables with the user's command */
     char **program;                       /* argv of `program:`, or NULL */
     int repeat;                           /* >= 1 */
-    bool skipped;                         /* by the profile (`skip: true` or a reason), or: */
-    bool is_untrusted; /* skipped because a compiled plugin is not trusted: its own, then `manifest`
-                          has nothing but a name, or one that it refers to */
+    bool skipped;      /* by the profile (`skip: true` or a reason), or because of `is_untrusted` */
+    bool is_untrusted; /* skipped because a compiled plugin is not trusted: its own (then `manifest`
+                          has only a name), or that of an experiment it refers to */
     char *skip_reason;
     enum orch_recipe_reuse reuse;
     char *reuse_why; /* "plugin 'sleep' is a timing plugin", "report reads images_per_s (images/s)",
                         "says the recipe", "default" */
-    unsigned retries;         /* further attempts after lost or preempted; default 1 */
-    unsigned timeout_retries; /* after a timeout: `retries` where the recipe has it, else 0 */
+    unsigned retries;         /* retries after lost or preempted; default 1 */
+    unsigned timeout_retries; /* retries after a timeout: `retries` if the recipe sets it, else 0 */
     double timeout_s;         /* 0: none */
     unsigned gpus;            /* per trial */
     unsigned cores;           /* per trial; 0: the slot's share */
     int64_t memory_bytes;
-    double time_s;       /* expected at most, for queues; 0: unknown */
-    char **inputs;       /* patterns, relative to the repository's root as found from the recipe's
-                            folder: written relative to the recipe; NULL: none given */
-    bool share_source;   /* share: source */
+    double time_s;     /* upper bound for queues; 0: unknown */
+    char **inputs;     /* patterns as written, relative to the recipe's folder; NULL: none given */
+    bool share_source; /* share: source */
     GHashTable *origins; /* parameter -> where its value came from: "recipes/hw4.recipe:14:9",
                             "-s", "-x", "default of plugin 'train' 1.0.0" */
 };
 
 /** A reference of one cell: ${pretrain.weights}, ${best(pretrain, val_accuracy).weights}. */
 struct orch_ref {
-    char *param;    /* the parameter that it fills; with several references in one text: the same */
+    char *param;    /* the parameter whose value it is; several references in one text share it */
     char *artifact; /* artifact, or result name, of the other trial */
     bool is_result; /* a declared metric or result instead of an artifact */
     char *text;     /* as written */
-    char *best_metric; /* NULL, or choose the best of `cells` by the last value of this metric */
+    char *best_metric; /* NULL, or: the reference means the best of `cells` by the last value of
+                          this metric */
     bool best_is_max;
-    GArray *cells; /* unsigned: positions in the expansion's cells; exactly one without best_metric.
-                      Read only: cells that mean the same trials share it */
+    GArray *cells; /* unsigned: indices into the expansion's cells; exactly one without best_metric.
+                      Read-only, because cells that refer to the same trials share it */
 };
 
-/** A trial that the recipe asks for. */
+/** A trial that the recipe requests. */
 struct orch_cell {
     unsigned index; /* in declared order, over the whole recipe (before part and targets) */
     const struct orch_experiment *experiment;
-    json_t *params; /* object of canonical values, defaults included (null: optional, none given),
-                       references absent. Paths are as written, relative to the recipe's folder, so
-                       that they are equal on every machine: whoever starts a trial makes them
-                       absolute */
+    /* object of canonical values including defaults (null: optional and not given), without
+     * references. Paths are relative to the recipe's folder as written, so that they are equal on
+     * every machine; they are made absolute when a trial starts */
+    json_t *params;
     json_t *coords; /* object: the swept names and their values, in sweep order */
     int repeat;     /* from 1 */
     uint64_t seed;
     GPtrArray *refs; /* struct orch_ref * */
-    bool wanted;     /* chosen by targets and part; others are there because one refers to them */
+    bool wanted; /* selected by targets and part; the other cells are included because one refers to
+                    them */
 };
 
 enum orch_report_kind {
@@ -96,13 +97,13 @@ enum orch_report_kind {
     ORCH_REPORT_COVERAGE,
     ORCH_REPORT_WORK,
     ORCH_REPORT_COLLABORATORS,
-    ORCH_REPORT_CONVERGED, /* does a series still change at its end? */
-    ORCH_REPORT_LISTING,   /* a table that runs leave */
+    ORCH_REPORT_CONVERGED, /* whether a series still changes at its end */
+    ORCH_REPORT_LISTING,   /* a table produced by runs */
     ORCH_REPORT_CURVE,
     ORCH_REPORT_CURVE_LAW,
     ORCH_REPORT_TIME_TO,
-    ORCH_REPORT_LEARN,     /* regressors side by side, and by group held out */
-    ORCH_REPORT_LAYERWISE, /* networks' times as sums of measured layers */
+    ORCH_REPORT_LEARN,     /* regressors compared by cross-validation, also with held-out groups */
+    ORCH_REPORT_LAYERWISE, /* times of networks as sums of measured layer times */
     ORCH_REPORT_PALEO,     /* forward passes as PALEO predicts them, and their ratio to a peak */
     ORCH_REPORT_STUDENT,   /* to be written by the student: nothing is computed */
 };
@@ -116,11 +117,11 @@ struct orch_report_item {
     int line, column;
 };
 
-/** What a recipe may cost, over all its runs so far. */
+/** The maximum cost of a recipe over all its runs. */
 struct orch_allowance {
     bool is_set, has_usd, has_hours;
-    double usd, hours; /* hours: of devices (GPUs, or the machine as one) */
-    bool per_person;   /* each may use so much; else all together */
+    double usd, hours; /* hours: device hours (GPUs, or the machine as one device) */
+    bool per_person;   /* the limit applies to each person, else to all together */
     int line, column;
 };
 
@@ -132,8 +133,11 @@ struct orch_expansion {
     char *key;       /* SHA-256 of the canonical form (of the file, not of options) */
     char *canonical; /* canonical JSON text */
     char *verbatim;
+    unsigned part, part_count; /* only this part of the trials is included (--part 2/5); 0: all */
     bool smoke;
     bool require_clean;
+    bool is_ad_hoc; /* made for a command line (`orch try`) and set by the caller: there is no
+                       recipe file, so a trial is never an edited version of another */
     struct orch_allowance allowance;
     GPtrArray *experiments; /* struct orch_experiment * */
     GPtrArray *cells;    /* struct orch_cell *, in declared order; every reference points inside */
@@ -146,11 +150,16 @@ struct orch_expansion {
 struct orch_expansion *orch_recipe_expand(const char *path, struct orch_plugins *plugins,
                                           const struct orch_recipe_options *options,
                                           struct orch_diags *diags);
-/** The same from text; `path` names it. For `orch try`, whose recipe is made in memory. */
+/** The same for a recipe in memory, as made by `orch try`; `path` is its name. */
 struct orch_expansion *orch_recipe_expand_text(const char *path, const char *text, size_t length,
                                                struct orch_plugins *plugins,
                                                const struct orch_recipe_options *options,
                                                struct orch_diags *diags);
+/** The folder in which an experiment's command starts: the recipe's, or that of its plugin's
+ * manifest. The caller frees. */
+char *orch_experiment_folder(const struct orch_expansion *expansion,
+                             const struct orch_experiment *experiment);
+
 void orch_expansion_free(struct orch_expansion *expansion);
 
 /** Seed of repeat `k` (from 1) of a recipe with seed `recipe_seed`: the same in every cell. */
@@ -158,8 +167,9 @@ uint64_t orch_recipe_seed(uint64_t recipe_seed, int k);
 
 /** "finetune lr=0.01 #2": experiment, swept values, repeat when there are several. Caller frees. */
 char *orch_cell_label(const struct orch_cell *cell);
-/** A value of the cell as labels and tables show it: plain, so that it may be typed into a filter
- * or behind -s ("seconds=0.1", not "100 ms"). NULL: it has none. The caller frees. */
+/** A value of the cell as shown in labels and tables: without unit formatting, so that it can be
+ * used in a filter or with -s ("seconds=0.1", not "100 ms"). NULL when the cell has no such value.
+ * The caller frees. */
 char *orch_cell_value_text(const struct orch_cell *cell, const char *name);
 
 #endif

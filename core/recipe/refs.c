@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* ${...} in a value. Variables (environment, folder of the recipe) are replaced wherever they
- * stand; a reference to another experiment is a value by itself. Read by hand: the grammar is five
- * lines long, and every mistake gets a message of its own.
+/* ${...} in a value. Variables (environment, folder of the recipe) are replaced anywhere in a text;
+ * a reference to another experiment must be the whole value. The parser is hand-written, because
+ * the grammar is only five lines long and every kind of mistake gets its own message.
  *
  *   variable  = "${env:" NAME [ ":-" default ] "}" | "${recipe.dir}"
  *   reference = "${" target "." artifact "}"
@@ -17,24 +17,6 @@
 static const char FORMS_HINT[] =
     "there are ${experiment.artifact}, ${experiment[name=value].artifact}, "
     "${best(experiment, metric).artifact}, ${env:NAME}, ${recipe.dir}, and $$ for a dollar sign";
-
-void orch_recipe_reference_free(struct recipe_reference *reference)
-{
-    if (!reference)
-        return;
-    g_free(reference->text);
-    g_free(reference->experiment);
-    g_free(reference->metric);
-    g_free(reference->artifact);
-    g_ptr_array_unref(reference->selector_names);
-    g_ptr_array_unref(reference->selector_values);
-    json_decref(reference->selected);
-    if (reference->index)
-        g_hash_table_unref(reference->index);
-    if (reference->shared)
-        g_ptr_array_unref(reference->shared);
-    g_free(reference);
-}
 
 /* ---- reading -----------------------------------------------------------------------------------
  */
@@ -59,7 +41,7 @@ static bool read_selectors(const char *text, struct recipe_reference *reference)
     return true;
 }
 
-/* "pretrain[net=resnet20]", all of `text`. */
+/* Parses all of `text` as "pretrain[net=resnet20]". */
 static bool read_trials(const char *text, struct recipe_reference *reference)
 {
     const char *bracket = strchr(text, '['), *end = text + strlen(text);
@@ -74,7 +56,7 @@ static bool read_trials(const char *text, struct recipe_reference *reference)
     return *reference->experiment != 0;
 }
 
-/* "pretrain, val_accuracy", the inside of best(..). */
+/* Parses the inside of best(..): "pretrain, val_accuracy". */
 static bool read_best(const char *text, struct recipe_reference *reference)
 {
     g_autoptr(GPtrArray) parts = orch_recipe_split(text);
@@ -84,7 +66,7 @@ static bool read_best(const char *text, struct recipe_reference *reference)
     return read_trials(parts->pdata[0], reference);
 }
 
-/* The inside of "${...}". NULL when it is no reference. */
+/* Parses the inside of "${...}"; NULL when it is not a reference. */
 static struct recipe_reference *read_reference(const char *text)
 {
     struct recipe_reference *reference = g_new0(struct recipe_reference, 1);
@@ -112,8 +94,8 @@ static struct recipe_reference *read_reference(const char *text)
     return NULL;
 }
 
-/* Value of "env:NAME", "env:NAME:-default", "recipe.dir". NULL: none of them, or (complained) not
- * set, which `*out_is_variable` tells apart. */
+/* The value of "env:NAME", "env:NAME:-default" or "recipe.dir". NULL when it is none of these, or,
+ * after a finding, not set; `*out_is_variable` distinguishes the two. */
 static char *read_variable(struct recipe_draft *draft, struct recipe_place place, const char *text,
                            bool *out_is_variable)
 {
@@ -136,7 +118,8 @@ static char *read_variable(struct recipe_draft *draft, struct recipe_place place
     return NULL;
 }
 
-/* One "${...}" inside of a longer text, or a variable as the whole. False: complained. */
+/* Appends one "${...}" inside a longer text, or a variable that is the whole text. False after a
+ * finding. */
 static bool append_variable(struct recipe_draft *draft, struct recipe_place place,
                             const char *inside, const struct orch_manifest *names, GString *out)
 {
@@ -150,7 +133,7 @@ static bool append_variable(struct recipe_draft *draft, struct recipe_place plac
     if (value) {
         for (const char *p = value; *p; p++) {
             g_string_append_c(out, *p);
-            if (names && *p == '$') /* read once more, when the trial starts */
+            if (names && *p == '$') /* it is expanded again when the trial starts */
                 g_string_append_c(out, '$');
         }
         return true;
@@ -172,12 +155,30 @@ static bool append_variable(struct recipe_draft *draft, struct recipe_place plac
     return false;
 }
 
+/* "$pretrain.weights" as a whole value: a reference without its braces, which would pass as a path.
+ * True: complained. */
+static bool lacks_braces(struct recipe_draft *draft, struct recipe_place place, const char *text)
+{
+    if (text[0] != '$' || text[1] == '$' || strpbrk(text, "{}/ "))
+        return false;
+    struct recipe_reference *reference = read_reference(text + 1);
+    if (!reference)
+        return false;
+    orch_recipe_reference_free(reference);
+    g_autofree char *hint =
+        g_strdup_printf("write '${%s}'; a '$' that is meant as such is '$$'", text + 1);
+    orch_recipe_complain(draft, place, hint, "'%s' is a reference without braces", text);
+    return true;
+}
+
 char *orch_recipe_expand_variables(struct recipe_draft *draft, struct recipe_place place,
                                    const char *text, const struct orch_manifest *names,
                                    struct recipe_reference **out_reference)
 {
     g_autoptr(GString) out = g_string_new(NULL);
     bool is_well = true;
+    if (out_reference && lacks_braces(draft, place, text))
+        return NULL;
     for (const char *p = text; *p;) {
         if (p[0] == '$' && p[1] == '$') {
             g_string_append(out, names ? "$$" : "$");
@@ -228,7 +229,7 @@ static char *hint_artifacts(const struct recipe_draft *draft, const struct orch_
     return orch_recipe_hint_names(draft, name, (const char *const *)names->pdata);
 }
 
-/* The artifact, or a metric or result for a parameter that is a number. */
+/* Checks the artifact, or for a numeric parameter the metric or result. */
 static bool check_artifact(struct recipe_draft *draft, const struct orch_param_spec *spec,
                            struct recipe_reference *reference)
 {
@@ -284,7 +285,7 @@ static bool check_selector(struct recipe_draft *draft, struct recipe_reference *
     return true;
 }
 
-/* The metric of best(..) must say which way is better. */
+/* Checks that the metric of best(..) declares whether higher or lower is better. */
 static bool check_metric(struct recipe_draft *draft, struct recipe_reference *reference)
 {
     const struct orch_manifest *manifest = reference->target->manifest;
@@ -335,7 +336,7 @@ bool orch_recipe_reference_check(struct recipe_draft *draft,
     if (reference->target->made->is_untrusted)
         orch_recipe_leave_out(g_hash_table_lookup(draft->by_name, experiment->name),
                               reference->target);
-    if (!reference->target->manifest) /* its plugin was not found: said there */
+    if (!reference->target->manifest) /* its plugin was not found, which is reported there */
         return false;
     bool is_well = check_artifact(draft, spec, reference);
     reference->selected = json_array();

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The report's items. One table says which keys each kind has and what they hold; names are checked
- * against the plugins of the experiments that an item is about, so that a misspelt metric is found
- * before a night of training and not after it. What the items read also decides the default of
- * `reuse`: a time or a rate is worth nothing from another machine. */
+/* Reads the report's items. One table defines the keys of each kind and their types. Names are
+ * checked against the plugins of the experiments that an item covers, so that a misspelt metric is
+ * found before a night of training and not after it. The metrics read also determine the default of
+ * `reuse`, because times and rates from another machine are not valid here. */
 #include "core/recipe/report_shapes.h"
 
 #include "lib/base/text.h"
@@ -183,7 +183,7 @@ static const char *const TIME_UNITS[] = {"s", "ms", "us", "ns", "min", "h", NULL
 /* ---- items -------------------------------------------------------------------------------------
  */
 
-/* The experiments that a key names; false when it is not there. */
+/* Adds the experiments that a key names; false when the key is absent. */
 static bool add_named(struct report_item *item, const char *key)
 {
     struct recipe_draft *draft = item->draft;
@@ -204,7 +204,7 @@ static bool add_named(struct report_item *item, const char *key)
     return texts;
 }
 
-/* Experiments that stand as one side of a comparison; the other kind of side is a value. */
+/* Adds experiments that are a side of a comparison; a side may also be a value. */
 static void add_sides(struct report_item *item)
 {
     static const char *const keys[] = {"predicted", "measured"};
@@ -221,7 +221,7 @@ static void add_sides(struct report_item *item)
     }
 }
 
-/* What the item is about: its own list, or all that can be checked. */
+/* Finds the experiments that the item covers: its own list, or all that can be checked. */
 static void find_experiments(struct report_item *item)
 {
     struct recipe_draft *draft = item->draft;
@@ -267,9 +267,9 @@ static void check_key(struct report_item *item, const struct kind_row *kind,
         return;
     }
     g_autoptr(GPtrArray) texts = orch_recipe_get_texts(item->draft, item->spec, row->name);
-    if (item->experiments->len == 0) /* nothing to check names against: said elsewhere */
+    if (item->experiments->len == 0) /* nothing to check names against; reported elsewhere */
         return;
-    bool is_row = strcmp(row->name, "y") == 0 && is_heat_map(item); /* z is its value */
+    bool is_row = strcmp(row->name, "y") == 0 && is_heat_map(item); /* its value is z */
     for (guint i = 0; texts && i < texts->len; i++)
         orch_report_check(item, is_row ? REPORT_SHAPE_AXIS : row->shape, texts->pdata[i]);
 }
@@ -280,7 +280,7 @@ static bool is_true(const struct orch_yaml *node)
     return node && node->kind == ORCH_YAML_SCALAR && g_strv_contains(yes, node->text);
 }
 
-/* Forecasts are kept of wall time, and of nothing else. */
+/* Checks that predictions are of wall time, because only forecasts of wall time are stored. */
 static void check_predicted(struct report_item *item)
 {
     const struct orch_yaml *y = orch_yaml_get(item->spec, "y");
@@ -291,7 +291,7 @@ static void check_predicted(struct report_item *item)
                                 "wall_s");
 }
 
-/* Three axes of a heat map; other plots have two. */
+/* Checks that a heat map has `z` and a single `y`, and that other plots have no `z`. */
 static void check_heat_map(struct report_item *item)
 {
     const struct orch_yaml *y = orch_yaml_get(item->spec, "y"), *z = orch_yaml_get(item->spec, "z");
@@ -304,7 +304,7 @@ static void check_heat_map(struct report_item *item)
         orch_recipe_complain_at(item->draft, y, NULL, "'y' of a heat map is one parameter");
 }
 
-/* A curve over epochs needs a metric by epoch. */
+/* Checks that a curve over epochs uses a metric by epoch. */
 static void check_steps(struct report_item *item)
 {
     const struct orch_yaml *x = orch_yaml_get(item->spec, "x");
@@ -323,7 +323,8 @@ static void check_steps(struct report_item *item)
     }
 }
 
-/* Rows to learn from come from one place; a table's target has a name. */
+/* Checks that training rows have exactly one source, that a table has `target` and that runs have
+ * `features`. */
 static void check_learn(struct report_item *item)
 {
     static const char *const sources[] = {"value", "artifact", "dataset"};
@@ -344,7 +345,7 @@ static void check_learn(struct report_item *item)
                                 "'learn' from runs needs 'features'");
 }
 
-/* A baseline, or two sides. */
+/* Checks that a comparison has a baseline or two sides. */
 static void check_compare(struct report_item *item)
 {
     const struct orch_yaml *predicted = orch_yaml_get(item->spec, "predicted");
@@ -362,6 +363,9 @@ static void check_compare(struct report_item *item)
         (orch_yaml_get(item->spec, "baseline") || orch_yaml_get(item->spec, "best_of")))
         orch_recipe_complain_at(item->draft, predicted, "leave 'baseline' and 'best_of' out",
                                 "'compare' is against a baseline or against the measured");
+    const struct orch_yaml *best_of = orch_yaml_get(item->spec, "best_of");
+    for (guint i = 0; best_of && i < item->metrics->len; i++)
+        orch_report_check_better(item, best_of, item->metrics->pdata[i]);
 }
 
 static void check_layerwise(struct report_item *item)
@@ -377,7 +381,7 @@ static bool unit_is_of_a_place(const char *unit)
     return unit && (g_strv_contains(TIME_UNITS, unit) || g_str_has_suffix(unit, "/s"));
 }
 
-/* Experiments whose answer in this item depends on where they ran. */
+/* Marks the experiments whose values in this item depend on the device. */
 static void mark_where(const struct report_item *item)
 {
     for (guint i = 0; i < item->experiments->len; i++) {
@@ -390,13 +394,13 @@ static void mark_where(const struct report_item *item)
                 orch_manifest_metric(experiment->manifest, read->name);
             has_metric = has_metric || metric;
             if (metric && unit_is_of_a_place(metric->unit) && !made->reuse_why) {
-                made->reuse = ORCH_RECIPE_REUSE_WHERE;
+                made->reuse = ORCH_RECIPE_REUSE_DEVICE;
                 made->reuse_why =
                     g_strdup_printf("report reads %s (%s)", metric->name, metric->unit);
             }
         }
         if (item->place && has_metric && !made->reuse_why) {
-            made->reuse = ORCH_RECIPE_REUSE_WHERE;
+            made->reuse = ORCH_RECIPE_REUSE_DEVICE;
             made->reuse_why = g_strdup_printf("report groups by %s", item->place);
         }
     }
@@ -435,7 +439,7 @@ static void check_spec(struct recipe_draft *draft, const struct kind_row *kind,
     g_ptr_array_unref(item.metrics);
 }
 
-/* As written: texts, lists, objects. Depth is bounded by the reader. */
+/* Converts a node as written: texts, lists, objects. The YAML reader bounds the depth. */
 static json_t *as_written(const struct orch_yaml *node)
 {
     if (node->kind == ORCH_YAML_SCALAR)
@@ -452,7 +456,7 @@ static json_t *as_written(const struct orch_yaml *node)
     return json;
 }
 
-/* The one kind that an item has. */
+/* Finds the item's kind; there must be exactly one. */
 static const struct kind_row *find_kind(struct recipe_draft *draft, const struct orch_yaml *map)
 {
     const struct kind_row *found = NULL;
@@ -485,14 +489,14 @@ static const struct kind_row *find_kind(struct recipe_draft *draft, const struct
     return found;
 }
 
-/* `- coverage:` without keys. */
+/* True for `- coverage:` without keys. */
 static bool is_bare(const struct kind_row *kind, const struct orch_yaml *spec)
 {
     return kind->may_be_bare && spec->kind == ORCH_YAML_SCALAR &&
            (orch_yaml_is_null(spec) || strcmp(spec->text, "true") == 0);
 }
 
-/* The part that belongs to the kind fits it? */
+/* True when the item's value has the type that its kind needs. */
 static bool spec_fits(struct recipe_draft *draft, const struct kind_row *kind,
                       const struct orch_yaml *spec)
 {
@@ -536,7 +540,8 @@ static void read_item(struct recipe_draft *draft, const struct orch_yaml *map)
 /* ---- reuse -------------------------------------------------------------------------------------
  */
 
-/* The recipe's word, then the plugin's, then what the report reads (already noted), else any. */
+/* Precedence: the recipe's `reuse`, the plugin's, the metrics that the report reads (already
+ * recorded), else any. */
 static void decide_reuse(struct recipe_experiment *experiment)
 {
     struct orch_experiment *made = experiment->made;
@@ -547,7 +552,7 @@ static void decide_reuse(struct recipe_experiment *experiment)
         made->reuse_why = g_strdup("says the recipe");
     } else if (is_timing) {
         g_free(made->reuse_why);
-        made->reuse = ORCH_RECIPE_REUSE_WHERE;
+        made->reuse = ORCH_RECIPE_REUSE_DEVICE;
         made->reuse_why =
             g_strdup_printf("plugin '%s' is a timing plugin", experiment->manifest->name);
     } else if (!made->reuse_why) {

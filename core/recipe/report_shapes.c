@@ -9,7 +9,7 @@
 
 static const char *const PLOT_KINDS[] = {"line", "scatter", "bar", "histogram",
                                          "box",  "heat",    NULL};
-/* How a metric's points become one number. */
+/* Ways to summarise a metric's points as one number. */
 static const char *const SUMMARIES[] = {"last",  "best",   "mean",  "min", "max",
                                         "first", "result", "count", NULL};
 /* Predictors as predictors/model.h names them; "aigauge" is the linear form of lecture 7. */
@@ -117,7 +117,8 @@ static void complain_name(const struct report_item *item, const struct orch_yaml
 /* ---- shapes ------------------------------------------------------------------------------------
  */
 
-/* "last val_accuracy", "val_accuracy", "count": its metric, or NULL (none, or complained). */
+/* Checks "last val_accuracy", "val_accuracy" or "count". Returns its metric; NULL when it has none,
+ * or after a finding. */
 static const struct orch_metric_spec *check_value(struct report_item *item,
                                                   const struct orch_yaml *node)
 {
@@ -126,7 +127,8 @@ static const struct orch_metric_spec *check_value(struct report_item *item,
     const char *name = space ? space + strspn(space, " ") : node->text;
     if (!space && strcmp(name, "count") == 0)
         return NULL;
-    if (!space && strcmp(name, "wall_s") == 0) { /* every run's own, and of its machine */
+    if (!space &&
+        strcmp(name, "wall_s") == 0) { /* every run has it, and it depends on the machine */
         item->place = item->place ? item->place : "machine";
         return NULL;
     }
@@ -149,12 +151,21 @@ static const struct orch_metric_spec *check_value(struct report_item *item,
     return metric;
 }
 
+void orch_report_check_better(struct report_item *item, const struct orch_yaml *node,
+                              const struct orch_metric_spec *metric)
+{
+    if (metric->better == ORCH_BETTER_NONE)
+        orch_recipe_complain_at(item->draft, node,
+                                "choose a metric with min or max under 'better' in 'orch plugin "
+                                "show PLUGIN'; 'table' and 'plot' take any",
+                                "metric '%s' does not say which way is better", metric->name);
+}
+
 static void check_better(struct report_item *item, const struct orch_yaml *node)
 {
     const struct orch_metric_spec *metric = check_value(item, node);
-    if (metric && metric->better == ORCH_BETTER_NONE)
-        orch_recipe_complain_at(item->draft, node, "choose a metric that is to be high or low",
-                                "metric '%s' does not say which way is better", metric->name);
+    if (metric)
+        orch_report_check_better(item, node, metric);
 }
 
 static bool axis_is_known(struct report_item *item, const char *name)
@@ -234,7 +245,7 @@ static void check_count(struct report_item *item, const struct orch_yaml *node)
                                 node->text);
 }
 
-/* 0.92, or { laptop: 0.75, course: 0.92 }. */
+/* Accepts 0.92 or { laptop: 0.75, course: 0.92 }. */
 void orch_report_check_by_profile(struct report_item *item, const struct orch_yaml *node)
 {
     struct recipe_draft *draft = item->draft;
@@ -258,7 +269,8 @@ void orch_report_check_by_profile(struct report_item *item, const struct orch_ya
     }
 }
 
-/* Numbers along one axis of a curve from elsewhere; a place on x may be a name. Their count. */
+/* Checks the numbers along one axis of a reference curve; x may also have names. Returns their
+ * count. */
 static guint check_reference_axis(struct report_item *item, const struct orch_yaml *map,
                                   const char *key)
 {
@@ -331,7 +343,7 @@ bool orch_report_names_experiment(const struct report_item *item, const struct o
            g_hash_table_contains(item->draft->by_name, node->text);
 }
 
-/* A name of a formula: a parameter, or a value as a table has it. */
+/* Checks a name in a formula: a parameter, or a value as in a table. */
 static void check_formula_name(struct report_item *item, const struct orch_yaml *node,
                                const char *text)
 {
@@ -350,7 +362,7 @@ static void check_formula_name(struct report_item *item, const struct orch_yaml 
         complain_name(item, node, "parameter or metric", name, kinds, G_N_ELEMENTS(kinds), NULL);
 }
 
-/* The first line of an error: its hint is given apart. */
+/* The first line of an error, without its hint. */
 static char *first_line(const GError *error)
 {
     const char *end = strchr(error->message, '\n');
@@ -358,7 +370,7 @@ static char *first_line(const GError *error)
                : g_strdup(error->message);
 }
 
-/* A filter's names are the store's columns, parameters and metrics. */
+/* Checks a filter, whose names are the store's columns, parameters and metrics. */
 static void check_where(struct report_item *item, const struct orch_yaml *node)
 {
     static const enum report_name kinds[] = {REPORT_NAME_PARAM, REPORT_NAME_METRIC};
@@ -396,7 +408,8 @@ static void check_formula(struct report_item *item, const struct orch_yaml *node
     orch_formula_free(formula);
 }
 
-/* Columns of a table that is read when the answer is made are not known before. */
+/* True when the item reads a table while the report is made, so that its columns are unknown now.
+ */
 static bool reads_a_table(const struct report_item *item)
 {
     return orch_yaml_get(item->spec, "dataset") || orch_yaml_get(item->spec, "artifact") ||

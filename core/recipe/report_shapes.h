@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the keys of a report's items hold, and whether a text fits. Names are those of the plugins
- * of the experiments that the item is about. */
+/* The types of values of a report item's keys, and checks for them. Names are checked against the
+ * plugins of the experiments that the item covers. */
 #ifndef ORCH_CORE_RECIPE_REPORT_SHAPES_H
 #define ORCH_CORE_RECIPE_REPORT_SHAPES_H
 
 #include "core/recipe/internal.h"
 
-/** What a key holds. */
+/** The type of a key's value. */
 enum report_shape {
-    REPORT_SHAPE_AXES,        /* names to group by: one, or a list */
-    REPORT_SHAPE_AXIS,        /* one of them */
-    REPORT_SHAPE_X,           /* an axis, or a value (a metric against a metric) */
-    REPORT_SHAPE_VALUES,      /* "last val_accuracy": one, or a list */
-    REPORT_SHAPE_BETTER,      /* one whose metric says which way is better */
-    REPORT_SHAPE_SERIES,      /* a metric with a value by step or epoch */
+    REPORT_SHAPE_AXES,   /* names to group by: one, or a list */
+    REPORT_SHAPE_AXIS,   /* one of them */
+    REPORT_SHAPE_X,      /* an axis, or a value (to plot a metric against a metric) */
+    REPORT_SHAPE_VALUES, /* "last val_accuracy": one, or a list */
+    REPORT_SHAPE_BETTER, /* one value whose metric declares whether higher or lower is better */
+    REPORT_SHAPE_SERIES, /* a metric with a value by step or epoch */
     REPORT_SHAPE_EXPERIMENTS, /* one, or a list */
     REPORT_SHAPE_ARTIFACT,
     REPORT_SHAPE_KIND, /* of a plot */
@@ -21,14 +21,15 @@ enum report_shape {
     REPORT_SHAPE_NUMBERS,
     REPORT_SHAPE_SHARE,      /* one number above 0 and up to 0.5 */
     REPORT_SHAPE_REFERENCE,  /* numbers, or {name, x, y, source}, or a list of them */
-    REPORT_SHAPE_COUNTS,     /* numbers from 1 on, whole */
+    REPORT_SHAPE_COUNTS,     /* integers from 1 */
     REPORT_SHAPE_BY_PROFILE, /* a number, or a map from profile to number */
     REPORT_SHAPE_COUNT,      /* one of them */
-    REPORT_SHAPE_COLUMNS, /* axes; of a data set or an artifact: columns, which are not known yet */
-    REPORT_SHAPE_COLUMN,  /* one of them */
-    REPORT_SHAPE_MODELS,  /* predictors: one, or a list */
-    REPORT_SHAPE_MODEL,   /* one that has intervals */
-    REPORT_SHAPE_SIDE,    /* a value, or an experiment */
+    REPORT_SHAPE_COLUMNS,  /* axes; or columns of a data set or an artifact, which are not known yet
+                            */
+    REPORT_SHAPE_COLUMN,   /* one of them */
+    REPORT_SHAPE_MODELS,   /* predictors: one, or a list */
+    REPORT_SHAPE_MODEL,    /* one predictor that gives intervals */
+    REPORT_SHAPE_SIDE,     /* a value, or an experiment */
     REPORT_SHAPE_FORMULAS, /* "speedup = a / b": one, or a list */
     REPORT_SHAPE_WHERE,    /* a filter */
     REPORT_SHAPE_TEXTS,
@@ -39,14 +40,14 @@ enum report_shape {
 struct report_item {
     struct recipe_draft *draft;
     const struct orch_yaml *spec;
-    GPtrArray *experiments; /* struct recipe_experiment *: what it is about */
-    bool is_listed;         /* by its own `experiments:`, else all */
+    GPtrArray *experiments; /* struct recipe_experiment *: covered by the item */
+    bool is_listed;         /* given by its own `experiments:`, else all */
     bool has_unknown;       /* it names an experiment whose plugin cannot be asked */
-    GPtrArray *metrics;     /* const struct orch_metric_spec *: what it reads */
-    const char *place;      /* "gpu" when it groups by a place */
+    GPtrArray *metrics;     /* const struct orch_metric_spec *: read by the item */
+    const char *place;      /* for example "gpu" when it groups by a device property; else NULL */
 };
 
-/** How many of the item's experiments have the name, as what? */
+/** The kinds of declared names that a report can refer to. */
 enum report_name {
     REPORT_NAME_PARAM,
     REPORT_NAME_METRIC,
@@ -57,17 +58,20 @@ enum report_name {
 /** The first of the item's experiments that has the name, or NULL. */
 const struct recipe_experiment *orch_report_holder(const struct report_item *item,
                                                    enum report_name kind, const char *name);
-/** Complains of a text that does not fit its key's shape; notes the metrics and the place that the
- * item reads. */
+/** Adds an error at `node` when the metric does not declare whether higher or lower is better. */
+void orch_report_check_better(struct report_item *item, const struct orch_yaml *node,
+                              const struct orch_metric_spec *metric);
+/** Adds an error when a text does not fit its key's shape; records the metrics and the device
+ * property that the item reads. */
 void orch_report_check(struct report_item *item, enum report_shape shape,
                        const struct orch_yaml *node);
-/** The same of REPORT_SHAPE_BY_PROFILE, a number or a map. */
+/** The same for REPORT_SHAPE_BY_PROFILE, a number or a map. */
 void orch_report_check_by_profile(struct report_item *item, const struct orch_yaml *node);
-/** The same of REPORT_SHAPE_REFERENCE. */
+/** The same for REPORT_SHAPE_REFERENCE. */
 void orch_report_check_reference(struct report_item *item, const struct orch_yaml *node);
-/** Is it the name of one of the recipe's experiments? */
+/** True when the node is the name of one of the recipe's experiments. */
 bool orch_report_names_experiment(const struct report_item *item, const struct orch_yaml *node);
-/** May the key hold several? */
+/** True when the key accepts a list. */
 bool orch_report_takes_list(enum report_shape shape);
 
 #endif

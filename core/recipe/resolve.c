@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Precedence. The levels are applied in rising order; each replaces what a lower one said of the
- * same name, be it a value or a sweep. One exception: a `with` of the whole recipe or profile does
- * not replace a sweep, so that a profile's `net: resnet20` leaves alone the experiment that
- * compares networks. Values were checked before (values.c), so nothing is reported twice here. */
+/* Resolves precedence. The levels are applied in ascending order; each replaces the value or sweep
+ * of a lower level for the same name. The exception is a `with` of the whole recipe or profile,
+ * which does not replace a sweep, so that a profile's `net: resnet20` does not affect the
+ * experiment that compares networks. Values were checked before (values.c), so no error is reported
+ * twice. */
 #include "core/recipe/internal.h"
 
 #include "lib/wire/value.h"
 
 #include <string.h>
 
-/* What an experiment has so far. */
+/* The settings of an experiment so far. */
 struct state {
     struct recipe_draft *draft;
     struct recipe_experiment *experiment;
@@ -28,7 +29,8 @@ static bool is_swept(const struct recipe_experiment *experiment, const char *nam
     return false;
 }
 
-/* Takes a name out of the dimensions. Position of the dimension that is gone with it, or -1. */
+/* Removes a name from the dimensions. Returns the index of the dimension that was removed with it,
+ * or -1. */
 static int drop_swept(struct recipe_experiment *experiment, const char *name)
 {
     for (guint i = 0; i < experiment->dimensions->len; i++) {
@@ -68,7 +70,7 @@ static void apply_with(struct state *state, const GArray *settings, enum recipe_
         apply_value(state, &g_array_index(settings, struct recipe_setting, i), level);
 }
 
-/* The lists of a zip, ranges written out, are equally long. */
+/* Checks that the lists of a zip, with ranges expanded, have equal lengths. */
 static void check_length(struct recipe_draft *draft, struct recipe_dimension *dimension)
 {
     const struct recipe_swept *first = &g_array_index(dimension->members, struct recipe_swept, 0);
@@ -81,7 +83,8 @@ static void check_length(struct recipe_draft *draft, struct recipe_dimension *di
                              last->values->len, first->setting->name, first->values->len);
 }
 
-/* One dimension of all given settings. It takes the place of the first that it replaces. */
+/* Makes one dimension of all given settings. It is placed where the first dimension it replaces
+ * was. */
 static void apply_sweep(struct state *state, const struct recipe_setting *settings, guint count,
                         enum recipe_level level, bool is_zip)
 {
@@ -140,7 +143,7 @@ static void apply_options(struct state *state, enum recipe_level level)
 /* ---- what came out -----------------------------------------------------------------------------
  */
 
-/* The words of `orch config --origin`. */
+/* The text shown by `orch config --origin`. */
 static char *origin_of(const struct recipe_setting *setting, enum recipe_level level,
                        const struct orch_manifest *manifest)
 {
@@ -162,7 +165,7 @@ static void complain_missing(struct state *state, const struct orch_param_spec *
                             experiment->name, spec->name, experiment->manifest->name);
 }
 
-/* A parameter that is not swept: its setting's value, or the default. */
+/* Sets a parameter that is not swept: its setting's value, or the default. */
 static void settle(struct state *state, const struct orch_param_spec *spec)
 {
     struct recipe_experiment *experiment = state->experiment;
@@ -196,7 +199,7 @@ static void note_swept_origins(struct recipe_experiment *experiment)
     }
 }
 
-/* What is no parameter: repeat, timeout, skip. */
+/* Resolves the settings that are not parameters: repeat, timeout, skip. */
 static void resolve_rest(const struct recipe_experiment *experiment, const struct recipe_part *part)
 {
     struct orch_experiment *made = experiment->made;
@@ -253,8 +256,9 @@ void orch_recipe_resolve(struct recipe_draft *draft)
 /* ---- sweeps that cannot be told apart ----------------------------------------------------------
  */
 
-/* Parameters that change no result are left out of the fingerprint, so the cells of a sweep over
- * them alone are one trial to `reuse`: its first ends, the others count as done. */
+/* Parameters that do not affect results are left out of the fingerprint. So `reuse` treats the
+ * cells of a sweep over such parameters as one trial: when the first has ended, the others count as
+ * done. */
 static bool is_neutral(const struct recipe_dimension *dimension)
 {
     for (guint i = 0; i < dimension->members->len; i++)
@@ -321,17 +325,6 @@ static const struct recipe_experiment *untrusted_need(const struct recipe_experi
     return found;
 }
 
-void orch_recipe_leave_out(struct recipe_experiment *experiment,
-                           const struct recipe_experiment *need)
-{
-    struct orch_experiment *made = experiment->made;
-    if (made->is_untrusted)
-        return;
-    made->skipped = made->is_untrusted = true;
-    g_free(made->skip_reason);
-    made->skip_reason = g_strdup_printf("needs '%s', whose plugin is not trusted", need->name);
-}
-
 void orch_recipe_leave_out_needing(struct recipe_draft *draft)
 {
     bool has_changed = draft->has_unknown_plugin;
@@ -386,8 +379,8 @@ static void follow(struct recipe_draft *draft, const struct recipe_reference *re
     }
 }
 
-/* Depth first; 1: on the path, 2: done. A chain is at most as long as the experiments are many; the
- * bound below keeps the stack small for a hostile file. */
+/* Depth-first search; visit is 1 on the current path and 2 when done. A chain is at most as long as
+ * the number of experiments; the bound below keeps the stack small for a hostile file. */
 static void visit(struct recipe_draft *draft, struct recipe_experiment *experiment, GPtrArray *path)
 {
     experiment->visit = 1;

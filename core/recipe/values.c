@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Values against their parameters. What a text means is decided by the parameter's type and never
- * guessed from its looks, so quotes change nothing, and 1e-3 is a real where a real is wanted. */
+/* Checks values against their parameters. The parameter's type decides how a text is read; the type
+ * is never guessed from the text. So quotes make no difference, and 1e-3 is a real for a real
+ * parameter. */
 #include "core/recipe/internal.h"
 
+#include "lib/base/error.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
 #include "lib/wire/value.h"
 
 #include <string.h>
 
-/* Generators of other tools' search spaces. */
+/* Names that other tools use to generate search spaces. */
 static const char *const GENERATORS[] = {
     "choice(", "uniform(",  "loguniform(", "normal(",  "randint(", "quniform(",   "int(", "glob(",
     "grid(",   "logspace(", "linspace(",   "uniform[", "choice[",  "loguniform[", NULL};
@@ -24,15 +26,12 @@ static const char *generator_of(const char *text)
     return NULL;
 }
 
-/* A better hint than the type's own where the text shows what was meant. */
+/* Adds the error, with a better hint than the type's own when the text shows what was meant. */
 static void complain_value(struct recipe_draft *draft, const struct recipe_setting *setting,
                            const struct orch_yaml *node, const char *text, const GError *error)
 {
     struct recipe_place place = orch_recipe_value_place(setting, node);
-    g_autofree char *what = g_strdup(error->message);
-    char *hint = strstr(what, "\n  hint: ");
-    if (hint)
-        *hint = 0;
+    g_autofree char *what = orch_error_what(error);
     bool is_option = g_str_has_prefix(setting->file, "-s ");
     if (generator_of(text) || g_str_has_prefix(text, "range(")) {
         orch_recipe_complain(draft, place, VALUES_HINT, "%s", what);
@@ -44,12 +43,11 @@ static void complain_value(struct recipe_draft *draft, const struct recipe_setti
     }
 }
 
-/* A recipe is committed, stored and shared: a secret in it is none. */
+/* Rejects a secret written into a recipe, because recipes are committed, stored and shared. */
 static bool secret_is_hidden(struct recipe_draft *draft, const struct orch_param_spec *spec,
                              const struct recipe_setting *setting, const struct orch_yaml *node)
 {
-    if ((spec->type & ~ORCH_LIST) != ORCH_SECRET || setting->file != draft->path ||
-        strstr(node->text, "${env:"))
+    if (!orch_param_is_secret(spec) || setting->file != draft->path || strstr(node->text, "${env:"))
         return true;
     g_autofree char *upper = g_ascii_strup(spec->name, -1);
     g_autofree char *hint = g_strdup_printf("write %s: \"${env:%s}\"", spec->name, upper);
@@ -58,7 +56,7 @@ static bool secret_is_hidden(struct recipe_draft *draft, const struct orch_param
     return false;
 }
 
-/* One text of the parameter's type; of its element's type inside of a list. */
+/* Reads one text by the parameter's type, or by its element type inside a list. */
 static bool read_scalar(struct recipe_draft *draft, const struct recipe_experiment *experiment,
                         const struct orch_param_spec *spec, const struct recipe_setting *setting,
                         const struct orch_yaml *node, bool is_element, struct recipe_value *out)
@@ -133,7 +131,7 @@ static bool read_node(struct recipe_draft *draft, const struct recipe_experiment
     return false;
 }
 
-/* Undoes a half-read value. */
+/* Clears a partly read value on failure. */
 static bool finish(bool is_well, struct recipe_value *out)
 {
     if (!is_well)
@@ -176,9 +174,15 @@ static bool append_range(struct recipe_draft *draft, const struct orch_param_spe
     }
     double count = bound[2] ? ((double)bound[1] - (double)bound[0]) / (double)bound[2] : -1;
     if (!is_well || count <= 0 || count > ORCH_CELLS_MAX) {
-        orch_recipe_complain(draft, place, VALUES_HINT,
-                             "parameter '%s': '%s' is not a range of integers that can be swept",
-                             spec->name, node->text);
+        if (is_well && count > ORCH_CELLS_MAX)
+            orch_recipe_complain(draft, place, "sweep fewer values, or take larger steps",
+                                 "parameter '%s': '%s' has %.0f values, at most %d are allowed",
+                                 spec->name, node->text, count, ORCH_CELLS_MAX);
+        else
+            orch_recipe_complain(
+                draft, place, VALUES_HINT,
+                "parameter '%s': '%s' is not a range of integers that can be swept", spec->name,
+                node->text);
         return false;
     }
     for (int64_t i = bound[0]; bound[2] > 0 ? i < bound[1] : i > bound[1]; i += bound[2]) {
@@ -209,7 +213,8 @@ static bool append_item(struct recipe_draft *draft, const struct recipe_experime
     return true;
 }
 
-/* -x lr=[0.1,0.01], as other tools write it: the list itself, where a value cannot be a list. */
+/* Accepts -x lr=[0.1,0.01], as other tools write it, as a list of values when the parameter is not
+ * a list. */
 static GPtrArray *unwrap(const struct orch_param_spec *spec, const struct recipe_setting *setting)
 {
     const struct orch_yaml *list = setting->value;
@@ -223,7 +228,7 @@ static GPtrArray *unwrap(const struct orch_param_spec *spec, const struct recipe
     return orch_recipe_split(inside);
 }
 
-/* Two cells of equal values would be one trial counted twice. */
+/* Rejects duplicate values, because two cells with equal values would count one trial twice. */
 static bool values_differ(struct recipe_draft *draft, const struct recipe_setting *setting,
                           const GArray *values)
 {
@@ -237,7 +242,10 @@ static bool values_differ(struct recipe_draft *draft, const struct recipe_settin
             bool has_item = list->kind == ORCH_YAML_LIST && list->items->len == values->len;
             const struct orch_yaml *node = has_item ? list->items->pdata[i] : list;
             orch_recipe_complain(draft, orch_recipe_value_place(setting, node),
-                                 "for more trials of equal values, use 'repeat'",
+                                 node->text && strcmp(node->text, "0") == 0
+                                     ? "a decimal number has a point, not a comma: 0.001; for more "
+                                       "trials of equal values, use 'repeat'"
+                                     : "for more trials of equal values, use 'repeat'",
                                  "sweep '%s' has the value %s twice", setting->name, text);
             g_free(text);
             return false;
@@ -247,7 +255,7 @@ static bool values_differ(struct recipe_draft *draft, const struct recipe_settin
     return true;
 }
 
-/* A list, or the one text range(..). */
+/* Checks that a sweep is a list or the single text range(..). */
 static bool sweep_is_list(struct recipe_draft *draft, const struct recipe_setting *setting,
                           const char *under)
 {
@@ -278,7 +286,7 @@ GArray *orch_recipe_read_sweep(struct recipe_draft *draft,
                                const struct recipe_setting *setting, bool is_zip)
 {
     const struct orch_yaml *node = setting->value;
-    if ((spec->type & ~ORCH_LIST) == ORCH_SECRET) {
+    if (orch_param_is_secret(spec)) {
         orch_recipe_complain(draft, orch_recipe_key_place(setting), "set it under 'with:'",
                              "parameter '%s' is a secret and cannot be swept", spec->name);
         return NULL;
@@ -322,10 +330,10 @@ static char *hint_params(const struct orch_manifest *manifest, const char *name)
                 : g_strdup_printf("see 'orch plugin show %s'", manifest->name);
 }
 
-/* Where a setting stands decides how it is read. */
+/* How a setting is read, depending on its section. */
 enum use { USE_VALUE, USE_SWEEP, USE_ZIP };
 
-/* `is_wide`: it concerns only experiments that have the parameter. */
+/* `is_wide`: the setting applies only to experiments that have the parameter. */
 static void check_setting(struct recipe_draft *draft, const struct recipe_experiment *experiment,
                           const struct recipe_setting *setting, enum use use, bool is_wide)
 {
@@ -356,7 +364,7 @@ static void check_settings(struct recipe_draft *draft, const struct recipe_exper
                       is_wide);
 }
 
-/* Lists as written; of ranges, resolve.c knows the length. */
+/* Checks the lists of a zip as written; resolve.c checks lengths with ranges expanded. */
 static void check_zip(struct recipe_draft *draft, const GArray *zip)
 {
     const struct recipe_setting *first = NULL;
@@ -426,7 +434,7 @@ static void complain_nobody(struct recipe_draft *draft, const struct recipe_sett
     if (draft->has_unknown_plugin)
         return;
     bool has_room =
-        draft->diags->items->len < ORCH_DIAGS_MAX; /* the search for a near name is dear */
+        draft->diags->items->len < ORCH_DIAGS_MAX; /* the search for a similar name is expensive */
     g_autoptr(GPtrArray) names = g_ptr_array_new();
     for (guint i = 0; has_room && i < draft->experiments->len; i++) {
         const struct recipe_experiment *experiment = draft->experiments->pdata[i];
@@ -440,7 +448,8 @@ static void complain_nobody(struct recipe_draft *draft, const struct recipe_sett
                          "no experiment has a parameter '%s'", setting->name);
 }
 
-/* A `with` of the recipe (profile NULL) or of a profile must reach somebody. */
+/* Checks that a `with` of the recipe (profile NULL) or of a profile applies to at least one
+ * experiment. */
 static void check_reach(struct recipe_draft *draft, const struct recipe_setting *setting,
                         const struct recipe_profile *profile, bool is_option)
 {

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Only what the captured tree holds counts: a data set that git ignores may be of any size, and is
- * named by inputs of its own. Digests are remembered by path for the whole plan. */
+/* Data files count only when the captured tree holds them, because a data set that git ignores may
+ * be of any size. Digests are cached by path for the whole plan. */
 #include "core/run/cell_inputs.h"
 
+#include "core/run/command_files.h"
+#include "core/run/script_uses.h"
 #include "lib/base/file.h"
 #include "lib/base/json.h"
 #include "lib/wire/value.h"
@@ -14,12 +16,12 @@ static GHashTable *tree_files(struct orch_plan *plan, const char *tree, GError *
 {
     if (plan->tree_files)
         return plan->tree_files;
-    g_autoptr(GPtrArray) files = orch_vcs_list(plan->workspace->vcs, tree, "", error);
-    if (!files)
+    plan->tree_paths = orch_vcs_list(plan->workspace->vcs, tree, "", error);
+    if (!plan->tree_paths)
         return NULL;
-    plan->tree_files = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
-    for (guint i = 0; i < files->len; i++)
-        g_hash_table_insert(plan->tree_files, g_strdup(files->pdata[i]), NULL);
+    plan->tree_files = g_hash_table_new(g_str_hash, g_str_equal);
+    for (guint i = 0; i < plan->tree_paths->len; i++)
+        g_hash_table_add(plan->tree_files, plan->tree_paths->pdata[i]);
     return plan->tree_files;
 }
 
@@ -60,22 +62,17 @@ static void add_input(GPtrArray *inputs, const char *path, const char *sha256)
     for (guint i = 0; i < inputs->len; i++)
         if (strcmp(((struct orch_checked_input *)inputs->pdata[i])->name, path) == 0)
             return;
-    /* one block, as the others of the list: the name lies behind the struct */
+    /* one allocation, like the other elements: the name follows the struct */
     struct orch_checked_input *input = g_malloc0(sizeof *input + strlen(path) + 1);
     input->name = strcpy((char *)(input + 1), path);
     g_strlcpy(input->sha256, sha256, sizeof input->sha256);
     g_ptr_array_add(inputs, input);
 }
 
-/* Adds what an absolute path names, when it lies in the tree. */
-static void add_path(struct orch_plan *plan, const char *tree, GHashTable *files,
-                     const char *absolute, GPtrArray *inputs)
+/* Adds a path of the tree with the digest of its content, when the tree has it. */
+static void add_content(struct orch_plan *plan, const char *tree, GHashTable *files,
+                        const char *path, GPtrArray *inputs)
 {
-    const char *root = plan->workspace->root;
-    size_t length = strlen(root);
-    if (strncmp(absolute, root, length) != 0 || absolute[length] != '/')
-        return;
-    const char *path = absolute + length + 1;
     const char *known = g_hash_table_lookup(plan->path_digests, path);
     if (!known) {
         char *digest = digest_of(plan, tree, files, path);
@@ -86,7 +83,41 @@ static void add_path(struct orch_plan *plan, const char *tree, GHashTable *files
         add_input(inputs, path, known);
 }
 
-/* The parameters with paths made absolute, as the command will get them. */
+/* The files that a script of the tree uses, including the script: a set of paths. Borrowed. */
+static GHashTable *script_files(struct orch_plan *plan, const char *path, const char *absolute)
+{
+    GHashTable *used = g_hash_table_lookup(plan->script_files, path);
+    if (used)
+        return used;
+    char *words[] = {(char *)(uintptr_t)absolute, NULL};
+    used = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    orch_command_files(plan->workspace->root, plan->expansion->folder, words, plan->tree_paths,
+                       used);
+    g_hash_table_insert(plan->script_files, g_strdup(path), used);
+    return used;
+}
+
+/* Adds the file or folder at an absolute path when it lies in the tree, and for a script the files
+ * it uses. */
+static void add_path(struct orch_plan *plan, const char *tree, GHashTable *files,
+                     const char *absolute, GPtrArray *inputs)
+{
+    const char *root = plan->workspace->root;
+    size_t length = strlen(root);
+    if (strncmp(absolute, root, length) != 0 || absolute[length] != '/')
+        return;
+    const char *path = absolute + length + 1;
+    add_content(plan, tree, files, path, inputs);
+    if (orch_script_language_of(path) == ORCH_SCRIPT_NONE || !g_hash_table_contains(files, path))
+        return;
+    GHashTableIter iter;
+    gpointer used;
+    g_hash_table_iter_init(&iter, script_files(plan, path, absolute));
+    while (g_hash_table_iter_next(&iter, &used, NULL))
+        add_content(plan, tree, files, used, inputs);
+}
+
+/* The parameters with absolute paths, as the command receives them. */
 static json_t *absolute_params(const struct orch_plan *plan, const struct orch_cell *cell)
 {
     json_t *params = json_copy(cell->params);
@@ -104,19 +135,41 @@ static json_t *absolute_params(const struct orch_plan *plan, const struct orch_c
     return params;
 }
 
-/* A word of the command, filled in: itself, or behind "--data=". Words without parameters and
- * without
- * "=" are the same in every trial, and counted there. */
+/* Adds a script that is not in the captured tree, because git ignores it or it lies elsewhere. */
+static void add_script_outside(struct orch_plan *plan, GHashTable *files, const char *absolute,
+                               GPtrArray *inputs)
+{
+    const char *root = plan->workspace->root;
+    size_t length = strlen(root);
+    bool is_inside = strncmp(absolute, root, length) == 0 && absolute[length] == '/';
+    const char *path = is_inside ? absolute + length + 1 : absolute;
+    char digest[ORCH_SHA256_CHARS];
+    if (orch_script_language_of(path) == ORCH_SCRIPT_NONE || g_hash_table_contains(files, path) ||
+        !g_file_test(absolute, G_FILE_TEST_IS_REGULAR))
+        return;
+    const char *known = g_hash_table_lookup(plan->path_digests, absolute);
+    if (!known) {
+        known = g_strdup(orch_file_sha256(absolute, digest, NULL, NULL) ? digest : "");
+        g_hash_table_insert(plan->path_digests, g_strdup(absolute), (gpointer)(uintptr_t)known);
+    }
+    if (*known)
+        add_input(inputs, path, known);
+}
+
+/* Adds the path that a word of the command names after substitution: the word itself, or the part
+ * after "--data=". Words without parameters and without "=" are the same in every trial, so files
+ * of the tree that they name are covered by orch_inputs_id. */
 static void add_word(struct orch_plan *plan, const char *tree, GHashTable *files, const char *word,
                      const char *folder, const json_t *params, GPtrArray *inputs)
 {
-    if (!strstr(word, "${") && !strchr(word, '='))
-        return;
     g_autofree char *text = orch_value_expand(word, params, NULL);
-    const char *equals = text ? strchr(text, '=') : NULL;
     if (!text || !*text)
         return;
     g_autofree char *whole = orch_path_absolute(text, folder);
+    add_script_outside(plan, files, whole, inputs);
+    if (!strstr(word, "${") && !strchr(word, '='))
+        return;
+    const char *equals = strchr(text, '=');
     add_path(plan, tree, files, whole, inputs);
     if (equals && equals[1]) {
         g_autofree char *behind = orch_path_absolute(equals + 1, folder);
@@ -144,10 +197,8 @@ bool orch_cell_inputs(struct orch_plan *plan, const struct orch_cell *cell, GPtr
         if (spec->type == ORCH_PATH && text && *text && !(spec->flags & ORCH_PARAM_NEUTRAL))
             add_path(plan, source->tree, files, text, inputs);
     }
-    g_autofree char *folder = !experiment->program && manifest->path
-                                  ? g_path_get_dirname(manifest->path)
-                                  : g_strdup(plan->expansion->folder);
-    for (char **word = manifest->argv; word && *word && !experiment->inputs; word++)
+    g_autofree char *folder = orch_experiment_folder(plan->expansion, experiment);
+    for (char **word = manifest->argv; word && *word; word++)
         add_word(plan, source->tree, files, *word, folder, params, inputs);
     return true;
 }

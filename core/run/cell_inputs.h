@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Data files of the repository that a single trial names by its values. What an experiment's
- * command names for all its trials is in orch_inputs_id. */
+/* Data files of the repository that a single trial names in its parameter values. Files that an
+ * experiment's command names for all its trials are covered by orch_inputs_id. */
 #ifndef ORCH_CORE_RUN_CELL_INPUTS_H
 #define ORCH_CORE_RUN_CELL_INPUTS_H
 
 #include "core/run/plan.h"
 
 /** Adds the files and folders of the captured tree that a trial of a wrapped program names in a
- * parameter of type path, or (unless the experiment has `inputs:`) in a word of its command once
- * its parameters are filled in, with digests of their content: struct orch_checked_input *. False
- * on error. Nothing for compiled plugins, whose check says what they read. */
+ * parameter of type path, or in a word of its command once its parameters are filled in, with
+ * digests of their content: struct orch_checked_input *. False on error. Adds nothing for compiled
+ * plugins, whose check reports what they read. */
 bool orch_cell_inputs(struct orch_plan *plan, const struct orch_cell *cell, GPtrArray *inputs,
                       GError **error);
 

@@ -5,11 +5,13 @@
 
 #include "core/run/gather.h"
 #include "store/beside.h"
+#include "store/trial_record.h"
 
 #include "lib/base/below.h"
 #include "lib/base/error.h"
 #include "lib/base/file.h"
 #include "lib/base/json.h"
+#include "lib/wire/bounds.h"
 #include "lib/wire/journal.h"
 
 #include <errno.h>
@@ -28,6 +30,7 @@ struct points {
     bool has_event;
     size_t next;
     int64_t count;
+    char *fault; /* describes the first invalid point, which no host would write; or NULL */
 };
 
 static bool next_point(void *ctx, struct orch_point *out, GError **error)
@@ -46,24 +49,27 @@ static bool next_point(void *ctx, struct orch_point *out, GError **error)
             points->next = points->event.point_count;
     }
     *out = points->event.points[points->next++];
+    points->fault = orch_bound_point_fault(out);
+    if (points->fault)
+        orch_error_set(error, ORCH_ERROR_PROTOCOL, NULL, "%s", points->fault);
     points->count++;
-    return true;
+    return !points->fault;
 }
 
 /* ---- the record -------------------------------------------------------------------------------
  */
 
-/* Rows of an array of arrays of texts; a null is NULL. */
+/* A text from an array of arrays of texts; a JSON null gives NULL. */
 static const char *cell_text(const json_t *rows, size_t row, size_t column)
 {
     return json_string_value(json_array_get(json_array_get(rows, row), column));
 }
 
+/* When the points are invalid, sets `*out_fault` (the caller frees) and writes nothing. */
 static bool write_record(struct orch_store *store, struct gathering *all, const char *key,
-                         int folder, int64_t *out_points, GError **error)
+                         int folder, int64_t *out_points, char **out_fault, GError **error)
 {
     const json_t *r = all->record;
-    const json_t *source = json_object_get(r, "source");
     const json_t *params = json_object_get(r, "params");
     const json_t *inputs = json_object_get(r, "inputs");
     const json_t *metrics = json_object_get(r, "metrics");
@@ -95,8 +101,6 @@ static bool write_record(struct orch_store *store, struct gathering *all, const 
     const json_t *machine_facts = json_object_get(r, "machine_facts");
     g_autofree char *machine = machine_facts ? orch_json_canonical(machine_facts) : g_strdup("{}");
     g_autofree char *facts = orch_json_canonical(all->facts);
-    guint64 seed = 0;
-    orch_json_get_u64(json_object_get(r, "seed"), &seed);
     struct points points = {0};
     GError *problem = NULL;
     if (folder >= 0 && !(points.journal = orch_journal_open_at(folder, "journal", &problem)) &&
@@ -107,30 +111,11 @@ static bool write_record(struct orch_store *store, struct gathering *all, const 
     g_clear_error(&problem); /* a trial without a journal has no points */
     struct orch_record record = {
         .key = key,
-        .recipe_key = orch_json_text(r, "recipe_key", NULL),
-        .recipe = orch_json_text(r, "recipe", NULL),
-        .experiment = orch_json_text(r, "experiment", NULL),
-        .plugin = orch_json_text(r, "plugin", NULL),
-        .plugin_version = orch_json_text(r, "plugin_version", NULL),
-        .build = orch_json_text(r, "build", NULL),
-        .source_tree = orch_json_text(source, "tree", NULL),
-        .source_commit = orch_json_text(source, "commit", NULL),
-        .source_branch = orch_json_text(source, "branch", NULL),
-        .source_remote = orch_json_text(source, "remote", NULL),
-        .source_dirty = json_is_true(json_object_get(source, "dirty")),
-        .fingerprint = orch_json_text(r, "fingerprint", NULL),
-        .where_key = orch_json_text(r, "where_key", NULL),
-        .seed = seed,
-        .repeat = (int)orch_json_int(r, "repeat", 1),
-        .attempt = (int)orch_json_int(r, "attempt", 1),
         .state = all->state,
         .reason = all->reason,
         .exit_code = all->exit_code,
         .signal = all->signal,
-        .machine_key = orch_json_text(r, "machine_key", NULL),
         .machine_facts = machine,
-        .who = orch_json_text(r, "who", NULL),
-        .argv = orch_json_text(r, "argv", NULL),
         .started_ns = all->started_ns,
         .ended_ns = all->ended_ns,
         .wall_ms = all->wall_ms,
@@ -148,16 +133,37 @@ static bool write_record(struct orch_store *store, struct gathering *all, const 
         .next_point = next_point,
         .next_ctx = &points,
     };
+    orch_record_from_trial(r, &record);
     bool ok = orch_store_record(store, &record, error);
     if (points.has_event)
         orch_event_clear(&points.event);
     orch_journal_close(points.journal);
     *out_points = points.count;
+    *out_fault = points.fault;
     return ok;
 }
 
-/* What a recorded program said of its run when it began (orch record). The run is in the store:
- * that this fails loses words only. */
+/* When the journal has points that no host writes, the run is recorded as lost and without points,
+ * so that the store stays usable. */
+static bool write_run(struct orch_store *store, struct gathering *all, const char *key, int folder,
+                      int64_t *out_points, GError **error)
+{
+    GError *problem = NULL;
+    g_autofree char *fault = NULL, *none = NULL;
+    bool ok = write_record(store, all, key, folder, out_points, &fault, &problem);
+    if (!ok && fault) {
+        g_autofree char *why = g_strdup_printf("its journal's %s", fault);
+        g_clear_error(&problem);
+        gathering_lose(all, why);
+        ok = write_record(store, all, key, -1, out_points, &none, &problem);
+    }
+    if (problem)
+        g_propagate_error(error, problem);
+    return ok;
+}
+
+/* Stores the name and tags given at the start of a recorded program (orch record). The run itself
+ * is already stored, so failures are ignored. */
 static void say_labels(struct orch_store *store, const char *key, const json_t *record)
 {
     const json_t *tags = json_object_get(record, "tags");
@@ -194,13 +200,14 @@ void orch_collected_clear(struct orch_collected *collected)
 {
     g_free(collected->reason);
     g_free(collected->stderr_tail);
+    g_free(collected->kept);
     json_decref(collected->facts);
     if (collected->results)
         g_hash_table_unref(collected->results);
     memset(collected, 0, sizeof *collected);
 }
 
-/* The trial needs no further attempt: its checkpoint goes, the one that trial.json names. */
+/* Removes the checkpoint named in trial.json, because the trial needs no further attempt. */
 static void drop_checkpoint(struct orch_store *store, int folder)
 {
     g_autofree char *text = NULL;
@@ -215,13 +222,17 @@ static void drop_checkpoint(struct orch_store *store, int folder)
         orch_beside_remove(store, ORCH_BESIDE_CHECKPOINT, name, NULL);
 }
 
-/* What was known of the trial when it started. One that cannot be read costs the run its settings,
- * not the store every later command. */
+/* Parses the record made before the trial started. When it cannot be read, the run loses its
+ * settings, but later commands can still use the store. */
 static json_t *parse_record(const char *text)
 {
     json_t *record =
         text ? orch_json_parse(text, strlen(text), RECORD_BYTES_MAX, NULL) : json_object();
-    if (json_is_object(record))
+    g_autofree char *repeat =
+        orch_bound_fault(ORCH_BOUNDED_REPEAT, (double)orch_json_int(record, "repeat", 1));
+    g_autofree char *attempt =
+        orch_bound_fault(ORCH_BOUNDED_ATTEMPT, (double)orch_json_int(record, "attempt", 1));
+    if (json_is_object(record) && !repeat && !attempt)
         return record;
     json_decref(record);
     return json_object();
@@ -251,13 +262,15 @@ bool orch_collect(struct orch_store *store, const char *key, const char *record_
     end_overdue(&all, overdue);
     if (ok && !all.ended)
         all.wall_ms = (double)(all.ended_ns - all.started_ns) / 1e6;
-    ok = ok && write_record(store, &all, key, folder, &points, error);
+    ok = ok && write_run(store, &all, key, folder, &points, error);
     if (ok) {
         fill_collected(&all, points, out);
         say_labels(store, key, all.record);
-        if (folder >= 0 && orch_verdict_facts(all.verdict)->spares)
+        if (folder >= 0 && orch_verdict_facts(all.verdict)->is_reused)
             drop_checkpoint(store, folder);
-        orch_beside_remove(store, ORCH_BESIDE_TRIAL, key, NULL);
+        if (!json_is_true(json_object_get(all.record, ORCH_RECORD_KEEP)) ||
+            !(out->kept = orch_beside_keep(store, key)))
+            orch_beside_remove(store, ORCH_BESIDE_TRIAL, key, NULL);
     }
     gathering_clear(&all);
     if (folder >= 0)

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* From a trial's journal to a run in the store. The same for a trial that this process started, one
- * of a dead runner, and one that came back from a cluster. Collecting twice changes nothing. */
+/* Turns a trial's journal into a run in the store. The same code handles trials that this process
+ * started, trials of a dead runner and trials from a cluster. Collecting is idempotent. */
 #ifndef ORCH_CORE_RUN_COLLECT_H
 #define ORCH_CORE_RUN_COLLECT_H
 
 #include "lib/wire/verdict.h"
 #include "store/store.h"
 
-/** File of a trial's folder: its record, for when the store loses the active row. */
+/** A file in a trial's folder that holds its record, in case the store loses the active row. */
 #define ORCH_TRIAL_RECORD "record.json"
+
+/** Member of a record: true when the trial's folder stays after it is recorded. */
+#define ORCH_RECORD_KEEP "keep"
 
 /** How a collected trial ended. */
 struct orch_collected {
@@ -19,26 +22,28 @@ struct orch_collected {
     GHashTable *results; /* name -> double * */
     char *stderr_tail;   /* or NULL */
     json_t *facts;       /* object, as recorded */
+    char *kept;          /* path of the trial's folder when it was kept; NULL: removed */
 };
 void orch_collected_clear(struct orch_collected *collected);
 
-/** Records the trial `key` from its folder (record as of orch_trialdir_make; NULL: none is left)
- * and removes the folder. A journal without an end becomes `lost`, or `timeout` with `overdue` as
- * its reason when that is not NULL: the trial was killed because its time was over. On error the
- * folder stays, for the next try. */
+/** Records the trial `key` from its folder and removes the folder, or moves it to ORCH_BESIDE_KEPT
+ * when the record asks for it. `record_json`: as made by orch_trialdir_prepare, or NULL when it is
+ * lost. A journal without an end event becomes verdict `lost`; when `overdue` is not NULL, the
+ * trial was killed at its time limit and becomes `timeout` with `overdue` as the reason. On error
+ * the folder stays, so that the call can be repeated. */
 bool orch_collect(struct orch_store *store, const char *key, const char *record_json,
                   int64_t started_ns, const char *overdue, struct orch_collected *out,
                   GError **error);
 
-/** Closes the trials of dead runners: records them from their journals (or as lost), ends stray
- * processes. `*out_pending`: trials whose runner is dead but whose host still ends them: look again
- * in a moment. `*out_closed`: trials recorded. */
+/** Closes the trials of dead runners: records them from their journals (or as lost) and ends stray
+ * processes. `*out_closed`: number of trials recorded. `*out_pending`: number of trials whose
+ * runner is dead but whose host is still ending them; call again shortly. */
 bool orch_recover(struct orch_store *store, unsigned *out_closed, unsigned *out_pending,
                   GError **error);
 
-/** For a store that was repaired: trials whose folders are there and of which it knows nothing get
- * their active rows back, so that the next run closes them. `out_lost` (char *) gets those of which
- * no record is left. */
+/** For a repaired store: restores the active rows of trials whose folders exist but which are
+ * missing from the store, so that the next run closes them. `out_lost` (char *) gets the trials
+ * without a record. */
 bool orch_recover_folders(struct orch_store *store, unsigned *out_added, GPtrArray *out_lost,
                           GError **error);
 

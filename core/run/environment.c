@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The run itself keeps few versions: those of the interpreter, of what computes, and of the driver,
- * so that a run stays small wherever it travels. The whole list of packages lies once in the
- * store's folder, as environments/SHA256.txt, and stays on this machine. Recorded environments may
- * be a stranger's, so their sizes are bounded when they are read. */
+/* A run stores only a few versions (interpreter, numerical packages, driver), so that it stays
+ * small when it is exchanged. The full list of packages is stored once in the store's folder, as
+ * environments/SHA256.txt, and stays on this machine. Recorded environments may come from untrusted
+ * sources, so their sizes are bounded when they are read. */
 #include "core/run/environment.h"
 
 #include "core/plugin/search.h"
@@ -89,7 +89,7 @@ void orch_environments_free(struct orch_environments *self)
 
 /* ---- finding ------------------------------------------------------------------------------ */
 
-/* The Python of a wrapped program's command; NULL: it starts none. Borrowed. */
+/* The Python that a wrapped program's command starts, or NULL. Borrowed. */
 static const struct orch_python *find_python(struct orch_environments *self,
                                              const struct orch_experiment *experiment)
 {
@@ -97,9 +97,7 @@ static const struct orch_python *find_python(struct orch_environments *self,
     if (manifest->kind != ORCH_PLUGIN_WRAPPED || !manifest->argv || !manifest->argv[0] ||
         strstr(manifest->argv[0], "${"))
         return NULL;
-    g_autofree char *folder = !experiment->program && manifest->path
-                                  ? g_path_get_dirname(manifest->path)
-                                  : g_strdup(self->expansion->folder);
+    g_autofree char *folder = orch_experiment_folder(self->expansion, experiment);
     g_autofree char *interpreter = orch_python_interpreter(manifest->argv[0], folder);
     if (!interpreter)
         return NULL;
@@ -129,7 +127,8 @@ static void add_python(json_t *facts, const struct orch_python *python)
     }
 }
 
-/* Does a plugin of orch's own load the LibTorch adapter? Its code then holds the adapter's name. */
+/* True when one of orch's own plugins loads the LibTorch adapter: its binary then contains the
+ * adapter's name. */
 static bool names_adapter(const char *path)
 {
     g_autofree char *bytes = NULL;
@@ -138,7 +137,7 @@ static bool names_adapter(const char *path)
            memmem(bytes, length, TORCH_ADAPTER, strlen(TORCH_ADAPTER));
 }
 
-/* The adapter's build wrote down which LibTorch it is for. */
+/* Adds the LibTorch version that the adapter was built for, as recorded by its build. */
 static void add_libtorch(json_t *facts, const struct orch_manifest *manifest)
 {
     if (manifest->kind != ORCH_PLUGIN_COMPILED || !manifest->path ||
@@ -180,12 +179,8 @@ static char *list_path(const char *store_folder, const char *sha256)
     return g_build_filename(store_folder, "environments", name, NULL);
 }
 
-void orch_environments_keep(struct orch_environments *self,
-                            const struct orch_experiment *experiment, const char *store_folder)
+static void keep_list(const struct orch_python *python, const char *store_folder)
 {
-    const struct orch_python *python = find_python(self, experiment);
-    if (!python)
-        return;
     g_autofree char *path = list_path(store_folder, python->sha256);
     g_autofree char *folder = g_path_get_dirname(path);
     if (access(path, F_OK) == 0 || !orch_dir_make(folder, NULL))
@@ -196,7 +191,40 @@ void orch_environments_keep(struct orch_environments *self,
     orch_file_write(path, text->str, text->len, false, NULL);
 }
 
-/* The lines of the list that an environment's digest names; NULL: it is not here. */
+void orch_environments_keep(struct orch_environments *self,
+                            const struct orch_experiment *experiment, const char *store_folder)
+{
+    const struct orch_python *python = find_python(self, experiment);
+    if (python)
+        keep_list(python, store_folder);
+}
+
+static void add_gpu_software(json_t *facts, struct orch_workspace *workspace)
+{
+    const struct orch_machine *machine = orch_workspace_machine(workspace);
+    add_text(facts, "driver", machine->gpu_driver);
+    add_text(facts, "cuda", machine->cuda_version);
+}
+
+json_t *orch_environment_of_program(struct orch_workspace *workspace, const char *program,
+                                    const char *store_folder)
+{
+    json_t *facts = json_object();
+    g_autofree char *folder = g_get_current_dir();
+    g_autofree char *interpreter = program ? orch_python_interpreter(program, folder) : NULL;
+    struct orch_python *python = interpreter ? orch_python_read(interpreter) : NULL;
+    if (python) {
+        add_python(facts, python);
+        keep_list(python, store_folder);
+    }
+    orch_python_free(python);
+    if (orch_workspace_machine(workspace)->gpus->len)
+        add_gpu_software(facts, workspace);
+    return facts;
+}
+
+/* The lines of the package list with the environment's digest; NULL when the list is not on this
+ * machine. */
 static GPtrArray *read_list(const json_t *facts, const char *store_folder)
 {
     const char *sha256 = orch_json_text(facts, PACKAGES, NULL);
@@ -258,7 +286,7 @@ static const char *version_in(const json_t *facts, const char *name)
     return text && strlen(text) <= VERSION_CHARS_MAX ? text : NULL;
 }
 
-/* The versions that both objects hold by name. */
+/* Compares the versions recorded by name. */
 static void add_recorded(GPtrArray *rows, const json_t *then, const json_t *now)
 {
     const json_t *sides[] = {then, now};
@@ -280,7 +308,7 @@ static int compare_names(const void *a, const void *b)
     return strcmp(x->name, y->name);
 }
 
-/* name -> version, of lines "name version". */
+/* Parses lines "name version" into a map from name to version. */
 static GHashTable *versions_of(const GPtrArray *names)
 {
     GHashTable *versions = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
@@ -293,7 +321,7 @@ static GHashTable *versions_of(const GPtrArray *names)
     return versions;
 }
 
-/* Every package that differs, by name. */
+/* Adds every package that differs, by name. */
 static void add_listed(GPtrArray *rows, const GPtrArray *old_names, const GPtrArray *new_names)
 {
     g_autoptr(GHashTable) old = versions_of(old_names), new = versions_of(new_names);
@@ -316,7 +344,8 @@ static bool packages_differ(const json_t *then, const json_t *now)
     return orch_sha256_is_valid(a) && orch_sha256_is_valid(b) && strcmp(a, b) != 0;
 }
 
-/* Rows of two environments; lists may be NULL: then one row says that other packages differ. */
+/* Compares two environments. Without the lists (NULL), a single row says that other packages
+ * differ. */
 static GPtrArray *compare(const json_t *then, const json_t *now, const GPtrArray *old_names,
                           const GPtrArray *new_names, bool with_packages)
 {

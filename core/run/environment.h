@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a trial runs on besides its code and its machine: the Python interpreter and its packages,
- * LibTorch, CUDA, the GPU driver. Found by reading files (nothing of a recipe is run), recorded
- * with each run, and compared by the plan. */
+/* The software environment of a trial besides its own code: the Python interpreter and its
+ * packages, LibTorch, CUDA, the GPU driver. It is found by reading files (nothing of a recipe is
+ * run), recorded with each run, and compared by the plan. */
 #ifndef ORCH_CORE_RUN_ENVIRONMENT_H
 #define ORCH_CORE_RUN_ENVIRONMENT_H
 
@@ -25,24 +25,29 @@ const json_t *orch_environments_facts(struct orch_environments *environments,
 void orch_environments_keep(struct orch_environments *environments,
                             const struct orch_experiment *experiment, const char *store_folder);
 
-/** "torch 1.13 -> 2.5, numpy 1.24 -> 1.26": what differs between a recorded environment and that of
- * an experiment now, at most six names. With `store_folder`, packages that only the lists tell of
- * count, too; NULL: only the versions that the run recorded by name. Returns NULL when nothing
- * differs, or one of them is not known. The caller frees. */
+/** The same object for a program that orch did not start (`program`: path or name of its
+ * executable; NULL: unknown), with the driver and CUDA when the machine has GPUs. Its list of
+ * packages is written to the store's folder. New reference. */
+json_t *orch_environment_of_program(struct orch_workspace *workspace, const char *program,
+                                    const char *store_folder);
+
+/** Describes how an experiment's current environment differs from a recorded one: "torch 1.13
+ * -> 2.5, numpy 1.24 -> 1.26", at most six names. With `store_folder`, the full package lists are
+ * compared too; with NULL, only the versions recorded by name. Returns NULL when nothing differs,
+ * or when one environment is unknown. The caller frees. */
 char *orch_environments_difference(struct orch_environments *environments,
                                    const struct orch_experiment *experiment, const json_t *then,
                                    const char *store_folder);
 
-/** What differs between two recorded environments, each name once: struct orch_environment_row *.
- * The caller unrefs. */
+/** The differences between two recorded environments, each name once: struct orch_environment_row
+ * *. The caller unrefs. */
 struct orch_environment_row {
-    char *name, *then, *now; /* then or now NULL: it is not there */
+    char *name, *then, *now; /* then or now is NULL when that side does not have it */
 };
 GPtrArray *orch_environment_rows(const json_t *then, const json_t *now, const char *store_folder);
 
-/** The environment among a run's recorded facts (JSON text); NULL: none was recorded. New
- * reference.
- */
+/** The environment in a run's recorded facts (JSON text); NULL when none was recorded. New
+ * reference. */
 json_t *orch_environment_recorded(const char *facts);
 
 #endif

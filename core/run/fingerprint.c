@@ -2,9 +2,11 @@
 #include "core/run/fingerprint.h"
 
 #include "core/plugin/search.h"
+#include "core/run/command_files.h"
 #include "lib/base/error.h"
 #include "lib/base/file.h"
 #include "lib/base/json.h"
+#include "lib/base/text.h"
 
 #include <string.h>
 
@@ -28,13 +30,6 @@ static const char *below(const char *root, const char *absolute)
     return absolute + n + 1;
 }
 
-static const char *extension(const char *path)
-{
-    const char *name = strrchr(path, '/');
-    const char *dot = strrchr(name ? name : path, '.');
-    return dot && dot != path ? dot : NULL;
-}
-
 static bool set_has(GPtrArray *sorted_files, const char *path)
 {
     for (guint i = 0; i < sorted_files->len; i++)
@@ -43,27 +38,8 @@ static bool set_has(GPtrArray *sorted_files, const char *path)
     return false;
 }
 
-/* Adds file `named` of the list, and those beside and below it with its extension, to `chosen`. */
-static void choose_kin(GPtrArray *files, const char *named, GHashTable *chosen)
-{
-    g_autofree char *folder = g_path_get_dirname(named);
-    const char *suffix = extension(named);
-    g_hash_table_add(chosen, g_strdup(named));
-    for (guint i = 0; suffix && i < files->len; i++) {
-        const char *path = files->pdata[i];
-        const char *other = extension(path);
-        bool inside = strcmp(folder, ".") == 0 || below(folder, path);
-        if (inside && other && strcmp(other, suffix) == 0)
-            g_hash_table_add(chosen, g_strdup(path));
-    }
-}
-
-static int compare_text(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-/* The files that speak for a command, relative to `root`; `files` is what the tree holds. */
+/* The manifest and the files that a command uses, relative to `root`; `files`: the files of the
+ * tree. */
 static GPtrArray *command_files(const char *root, const char *folder, const char *manifest_path,
                                 char *const *argv, GPtrArray *files)
 {
@@ -71,23 +47,19 @@ static GPtrArray *command_files(const char *root, const char *folder, const char
     const char *manifest = manifest_path ? below(root, manifest_path) : NULL;
     if (manifest && set_has(files, manifest))
         g_hash_table_add(chosen, g_strdup(manifest));
-    for (int i = 0; argv && argv[i]; i++) {
-        g_autofree char *absolute = orch_path_absolute(argv[i], folder);
-        const char *path = below(root, absolute);
-        if (path && set_has(files, path))
-            choose_kin(files, path, chosen);
-    }
+    orch_command_files(root, folder, argv, files, chosen);
     GPtrArray *out = g_ptr_array_new_with_free_func(g_free);
     GHashTableIter iter;
     gpointer key;
     g_hash_table_iter_init(&iter, chosen);
     while (g_hash_table_iter_next(&iter, &key, NULL))
         g_ptr_array_add(out, g_strdup(key));
-    g_ptr_array_sort(out, compare_text);
+    g_ptr_array_sort(out, orch_compare_texts);
     return out;
 }
 
-/* Without git: the files' own digests. Lists what lies in the command's folder (bounded). */
+/* Without git the files themselves are hashed. Lists the files below the command's folder, up to a
+ * limit. */
 static GPtrArray *files_below(const char *root, const char *folder, unsigned depth)
 {
     GPtrArray *out = g_ptr_array_new_with_free_func(g_free);
@@ -105,7 +77,7 @@ static GPtrArray *files_below(const char *root, const char *folder, unsigned dep
             g_ptr_array_add(out, g_strdup(below(root, path)));
         }
     }
-    g_ptr_array_sort(out, compare_text);
+    g_ptr_array_sort(out, orch_compare_texts);
     return out;
 }
 
@@ -127,7 +99,7 @@ static char *digest_of_files(const char *root, const GPtrArray *paths, GError **
     return g_strdup(all);
 }
 
-/* `inputs:` are written relative to the recipe; the tree knows them from its root. */
+/* Converts `inputs:` from paths relative to the recipe to paths relative to the tree's root. */
 static GPtrArray *declared_paths(const char *root, const char *folder, char *const *inputs,
                                  GError **error)
 {
@@ -163,7 +135,7 @@ static char *tree_of(struct orch_workspace *workspace, GPtrArray *paths, GError 
     return id;
 }
 
-/* The files of a wrapped program; `*out_root` is what they are relative to. */
+/* The files of a wrapped program, relative to `*out_root`. */
 static GPtrArray *wrapped_paths(struct orch_workspace *workspace,
                                 const struct orch_expansion *expansion,
                                 const struct orch_experiment *experiment, bool *out_inside,
@@ -173,11 +145,10 @@ static GPtrArray *wrapped_paths(struct orch_workspace *workspace,
     const struct orch_source *source = orch_workspace_source(workspace, error);
     if (!source)
         return NULL;
-    g_autofree char *folder = !experiment->program && manifest->path
-                                  ? g_path_get_dirname(manifest->path)
-                                  : g_strdup(expansion->folder);
+    g_autofree char *folder = orch_experiment_folder(expansion, experiment);
     *out_inside = strcmp(folder, workspace->root) == 0 || below(workspace->root, folder);
-    const char *root = *out_inside ? workspace->root : folder; /* a manifest from the search path */
+    const char *root =
+        *out_inside ? workspace->root : folder; /* else the manifest comes from the search path */
     g_autoptr(GPtrArray) files = *out_inside && source->tree
                                      ? orch_vcs_list(workspace->vcs, source->tree, "", error)
                                      : files_below(root, folder, 8);
@@ -193,48 +164,99 @@ static bool has_code_of_ours(const struct orch_experiment *experiment)
     return !experiment->program && orch_plugin_is_ours(experiment->manifest);
 }
 
+/* Moves the texts of `more` to `paths` and frees `more`. */
+static void append_paths(GPtrArray *paths, GPtrArray *more)
+{
+    for (guint i = 0; i < more->len; i++)
+        if (!g_ptr_array_find_with_equal_func(paths, more->pdata[i], g_str_equal, NULL))
+            g_ptr_array_add(paths, g_strdup(more->pdata[i]));
+    g_ptr_array_unref(more);
+}
+
+/* The paths that `inputs:` names; empty without `inputs:`. */
+static GPtrArray *paths_of_inputs(struct orch_workspace *workspace,
+                                  const struct orch_expansion *expansion,
+                                  const struct orch_experiment *experiment, GError **error)
+{
+    return experiment->inputs
+               ? declared_paths(workspace->root, expansion->folder, experiment->inputs, error)
+               : g_ptr_array_new_with_free_func(g_free);
+}
+
+static bool has_command(const struct orch_experiment *experiment)
+{
+    return !has_code_of_ours(experiment) && experiment->manifest->kind != ORCH_PLUGIN_COMPILED;
+}
+
 GPtrArray *orch_inputs_paths(struct orch_workspace *workspace,
                              const struct orch_expansion *expansion,
                              const struct orch_experiment *experiment, GError **error)
 {
-    if (experiment->inputs)
-        return declared_paths(workspace->root, expansion->folder, experiment->inputs, error);
-    GPtrArray *none = g_ptr_array_new_with_free_func(g_free);
-    if (has_code_of_ours(experiment) || experiment->manifest->kind == ORCH_PLUGIN_COMPILED)
-        return none;
+    g_autoptr(GPtrArray) out = paths_of_inputs(workspace, expansion, experiment, error);
+    if (!out || !has_command(experiment))
+        return g_steal_pointer(&out);
     bool inside = false;
     g_autofree char *root = NULL;
-    GPtrArray *paths = wrapped_paths(workspace, expansion, experiment, &inside, &root, error);
-    if (paths && inside) {
-        g_ptr_array_unref(none);
-        return paths;
-    }
-    if (paths)
-        g_ptr_array_unref(paths);
+    GPtrArray *used = wrapped_paths(workspace, expansion, experiment, &inside, &root, error);
+    if (!used)
+        return NULL;
+    if (inside)
+        append_paths(out, used);
     else
-        g_clear_pointer(&none, g_ptr_array_unref);
-    return none;
+        g_ptr_array_unref(used);
+    return g_steal_pointer(&out);
+}
+
+char *orch_inputs_declared_id(struct orch_workspace *workspace,
+                              const struct orch_expansion *expansion,
+                              const struct orch_experiment *experiment, GError **error)
+{
+    g_autoptr(GPtrArray) paths = paths_of_inputs(workspace, expansion, experiment, error);
+    return paths ? tree_of(workspace, paths, error) : NULL;
+}
+
+/* The id for a command whose manifest is outside the repository: a digest of its files and, with
+ * `inputs:`, of their tree. */
+static char *outside_id(struct orch_workspace *workspace, const struct orch_expansion *expansion,
+                        const struct orch_experiment *experiment, const char *root,
+                        const GPtrArray *used, GError **error)
+{
+    char *code = digest_of_files(root, used, error);
+    if (!code || !experiment->inputs)
+        return code;
+    g_autofree char *declared = orch_inputs_declared_id(workspace, expansion, experiment, error);
+    g_autofree char *both = declared ? g_strdup_printf("%s %s", code, declared) : NULL;
+    g_free(code);
+    if (!both)
+        return NULL;
+    char id[ORCH_SHA256_CHARS];
+    orch_sha256(both, strlen(both), id);
+    return g_strdup(id);
 }
 
 char *orch_inputs_id(struct orch_workspace *workspace, const struct orch_expansion *expansion,
                      const struct orch_experiment *experiment, GError **error)
 {
     const struct orch_manifest *manifest = experiment->manifest;
-    g_autoptr(GPtrArray) paths = NULL;
-    if (experiment->inputs) {
-        paths = declared_paths(workspace->root, expansion->folder, experiment->inputs, error);
-        return paths ? tree_of(workspace, paths, error) : NULL;
+    if (!has_command(experiment)) {
+        const char *code = has_code_of_ours(experiment) ? NULL : manifest->code_id;
+        return experiment->inputs ? orch_inputs_declared_id(workspace, expansion, experiment, error)
+                                  : g_strdup(code ? code : "");
     }
-    if (has_code_of_ours(experiment))
-        return g_strdup("");
-    if (manifest->kind == ORCH_PLUGIN_COMPILED)
-        return g_strdup(manifest->code_id ? manifest->code_id : "");
     bool inside = false;
     g_autofree char *root = NULL;
-    paths = wrapped_paths(workspace, expansion, experiment, &inside, &root, error);
-    if (!paths)
+    g_autoptr(GPtrArray) used =
+        wrapped_paths(workspace, expansion, experiment, &inside, &root, error);
+    if (!used)
         return NULL;
-    return inside ? tree_of(workspace, paths, error) : digest_of_files(root, paths, error);
+    if (!inside)
+        return outside_id(workspace, expansion, experiment, root, used, error);
+    GPtrArray *declared = paths_of_inputs(workspace, expansion, experiment, error);
+    if (!declared)
+        return NULL;
+    append_paths(used, declared);
+    g_ptr_array_sort(used, orch_compare_texts);
+    return tree_of(workspace, used, error);
 }
 
 /* ---- the fingerprint --------------------------------------------------------------------------
@@ -248,8 +270,7 @@ static json_t *public_params(const struct orch_cell *cell)
     json_object_foreach(cell->params, name, value)
     {
         const struct orch_param_spec *spec = orch_manifest_param(cell->experiment->manifest, name);
-        bool hidden = spec && (((spec->type & ~(uint32_t)ORCH_LIST) == ORCH_SECRET) ||
-                               (spec->flags & ORCH_PARAM_NEUTRAL));
+        bool hidden = spec && (orch_param_is_secret(spec) || (spec->flags & ORCH_PARAM_NEUTRAL));
         if (!hidden)
             json_object_set(out, name, value);
     }
@@ -264,9 +285,10 @@ static int compare_inputs(const void *a, const void *b)
     return order ? order : strcmp(x->sha256, y->sha256);
 }
 
-/* The words of an experiment's own command (`program:`): they stand in the recipe, so no file of
- * the inputs' tree speaks for them. Paths below `root` are written from there, as two machines have
- * it in two places. NULL: the command is a manifest's, which is among the inputs. New reference. */
+/* The words of an experiment's own command (`program:`): they are in the recipe, which is not part
+ * of the inputs' tree. Paths below `root` are made relative to it, because its location differs
+ * between machines. NULL when the command comes from a manifest, which is among the inputs. New
+ * reference. */
 static json_t *command_json(const struct orch_experiment *experiment, const char *root)
 {
     if (!experiment->program)
@@ -277,6 +299,17 @@ static json_t *command_json(const struct orch_experiment *experiment, const char
         json_array_append_new(words, json_string(relative ? relative : *word));
     }
     return words;
+}
+
+char *orch_command_id(const struct orch_experiment *experiment, const char *root)
+{
+    g_autoptr(json_t) words = command_json(experiment, root);
+    if (!words)
+        return NULL;
+    g_autofree char *text = orch_json_canonical(words);
+    char id[ORCH_SHA256_CHARS];
+    orch_sha256(text, strlen(text), id);
+    return g_strdup(id);
 }
 
 void orch_fingerprint(const struct orch_cell *cell, const GPtrArray *inputs, const char *inputs_id,

@@ -26,7 +26,7 @@ static int compare_order(const void *a, const void *b)
     return p != q ? p - q : (x > y) - (x < y);
 }
 
-/* When each slot is free again. */
+/* The time at which each slot becomes free, seconds from the start. */
 struct slots {
     double free_s[1024];
     unsigned count;
@@ -88,7 +88,7 @@ void orch_forecast_total(const struct orch_plan *plan, const struct orch_forecas
             continue;
         }
         double devices = orch_plan_item_devices(item);
-        bool independent = strcmp(f.tier, "measured") == 0;
+        bool independent = strcmp(f.model, "repeats") == 0;
         out->known++;
         work_s += f.p50_s;
         out->device_p50_s += devices * f.p50_s;
@@ -98,7 +98,8 @@ void orch_forecast_total(const struct orch_plan *plan, const struct orch_forecas
         widen(&device_below, devices * (f.p50_s - f.p5_s), independent);
         widen(&device_above, devices * (f.p95_s - f.p50_s), independent);
     }
-    /* what the slots do side by side is off side by side */
+    /* errors of trials on parallel slots overlap in time, so the widths are scaled by the same
+     * share */
     double share = work_s > 0 ? last(&slots) / work_s : 0;
     out->p50_s = last(&slots);
     out->p5_s = fmax(0, out->p50_s - share * width_of(&below));
@@ -108,14 +109,16 @@ void orch_forecast_total(const struct orch_plan *plan, const struct orch_forecas
 }
 
 bool orch_forecast_store(struct orch_plan *plan, const struct orch_plan_item *item,
-                         const char *run_key, const struct orch_forecast *forecast, GError **error)
+                         const char *run_key, const struct orch_forecast *forecast, int64_t made_ns,
+                         bool is_renewed, GError **error)
 {
     struct orch_forecast_row row = {.fingerprint = item->fingerprint,
                                     .machine = orch_workspace_machine_key(plan->workspace),
                                     .model = forecast->model,
                                     .tier = forecast->tier,
                                     .run_key = run_key,
-                                    .made_ns = orch_now_ns(),
+                                    .made_ns = made_ns,
+                                    .is_renewed = is_renewed,
                                     .p5_s = forecast->p5_s,
                                     .p50_s = forecast->p50_s,
                                     .p95_s = forecast->p95_s};

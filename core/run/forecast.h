@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What trials are expected to take. Forecasts are made above (core/cli knows the predictors); here
- * they are asked for, added up, stored with the run that they are of, and held against limits. */
+/* Forecasts of the time that trials take. A higher layer makes them (core/forecast); this module
+ * requests them through an interface, sums them over a plan and stores them with their runs. */
 #ifndef ORCH_CORE_RUN_FORECAST_H
 #define ORCH_CORE_RUN_FORECAST_H
 
@@ -17,30 +17,38 @@ struct orch_forecast {
 
 struct orch_forecaster {
     void *ctx;
-    /** False: nothing is known, `*out` is untouched. */
+    /** Returns false and leaves `*out` untouched when there is no forecast. */
     bool (*forecast)(void *ctx, const struct orch_plan_item *item, struct orch_forecast *out);
-    /** A trial of the plan has ended ok; later forecasts may know. May be NULL. */
+    /** The first forecast, made before the run; `*out_made_ns` is its time. False when there was
+     * none. May be NULL. */
+    bool (*planned)(void *ctx, const struct orch_plan_item *item, struct orch_forecast *out,
+                    int64_t *out_made_ns);
+    /** Called when a trial of the plan has ended ok, so that later forecasts can use its time. May
+     * be NULL. */
     void (*ended)(void *ctx, const struct orch_plan_item *item, double wall_s);
 };
 
-/** True for what `orch run` would start. */
+/** True for items that `orch run` would start. */
 bool orch_plan_will_run(const struct orch_plan_item *item);
-/** What its hours are paid for: its GPUs, or 1, the machine (a slot of it). */
+/** The number of devices charged for the item: its GPUs, or 1 for a slot of the machine. */
 unsigned orch_plan_item_devices(const struct orch_plan_item *item);
 
-/** All trials of a plan that will run, one after another on its slots. */
+/** Sums over all trials of a plan that will run, scheduled on its slots. */
 struct orch_forecast_total {
-    unsigned known, unknown;                        /* trials with and without a forecast */
-    double p5_s, p50_s, p95_s;                      /* wall time of those known; 0 without any */
+    unsigned known, unknown;   /* trials with and without a forecast */
+    double p5_s, p50_s, p95_s; /* wall seconds of the trials with a forecast; 0 without any */
     double device_p5_s, device_p50_s, device_p95_s; /* sum of wall time x devices */
 };
-/** Errors of measured trials are taken as independent, those of others as shared (one law, one
- * prior), so that their widths add up. References between trials are not looked at. */
+/** Errors of measured trials are treated as independent, so that their squares add up. Errors of
+ * other forecasts share one cause (the same law or analytical model), so that their widths add up.
+ * References between trials are ignored. */
 void orch_forecast_total(const struct orch_plan *plan, const struct orch_forecaster *forecaster,
                          struct orch_forecast_total *out);
 
-/** Keeps a forecast of the item beside the run that it is of. */
+/** Stores a forecast of the item with its run: the planned forecast, made at `made_ns`, or one that
+ * was updated during the run (`is_renewed`). */
 bool orch_forecast_store(struct orch_plan *plan, const struct orch_plan_item *item,
-                         const char *run_key, const struct orch_forecast *forecast, GError **error);
+                         const char *run_key, const struct orch_forecast *forecast, int64_t made_ns,
+                         bool is_renewed, GError **error);
 
 #endif

@@ -5,6 +5,7 @@
 #include "lib/base/error.h"
 #include "lib/base/file.h"
 #include "lib/base/json.h"
+#include "lib/wire/bounds.h"
 #include "lib/wire/journal.h"
 
 #include <errno.h>
@@ -47,6 +48,52 @@ static void add_artifact(struct gathering *all, const char *name, const char *sh
     g_array_append_val(all->artifacts, row);
 }
 
+void gathering_lose(struct gathering *all, const char *why)
+{
+    all->verdict = ORCH_VERDICT_LOST;
+    g_free(all->state);
+    all->state = g_strdup(orch_verdict_name(ORCH_VERDICT_LOST));
+    g_free(all->reason);
+    all->reason = g_strdup(why);
+}
+
+/* Reads a number from the journal. False when it is out of bounds: then no host wrote the journal,
+ * and the run is lost. */
+static bool take_number(struct gathering *all, const json_t *json, enum orch_bounded which,
+                        double *out)
+{
+    if (!orch_json_get_real(json_object_get(json, ORCH_BOUNDS[which].name), out))
+        return true;
+    g_autofree char *fault = orch_bound_fault(which, *out);
+    g_autofree char *why = fault ? g_strdup_printf("its journal's %s", fault) : NULL;
+    if (why)
+        gathering_lose(all, why);
+    return !why;
+}
+
+static bool take_end_numbers(struct gathering *all, const json_t *json)
+{
+    double started, ended, exit_code = -1, signal = 0, wall_ms = NAN;
+    g_autofree char *fault = orch_bound_facts_fault(json_object_get(json, "facts"));
+    if (fault) {
+        g_autofree char *why = g_strdup_printf("its journal's %s", fault);
+        gathering_lose(all, why);
+        return false;
+    }
+    if (!take_number(all, json, ORCH_BOUNDED_STARTED_NS, &started) ||
+        !take_number(all, json, ORCH_BOUNDED_ENDED_NS, &ended) ||
+        !take_number(all, json, ORCH_BOUNDED_EXIT_CODE, &exit_code) ||
+        !take_number(all, json, ORCH_BOUNDED_SIGNAL, &signal) ||
+        !take_number(all, json, ORCH_BOUNDED_WALL_MS, &wall_ms))
+        return false;
+    all->exit_code = (int)exit_code;
+    all->signal = (int)signal;
+    all->wall_ms = wall_ms;
+    all->started_ns = orch_json_int(json, "started_ns", all->started_ns);
+    all->ended_ns = orch_json_int(json, "ended_ns", all->ended_ns);
+    return true;
+}
+
 static void take_end(struct gathering *all, const struct orch_event *event)
 {
     json_t *facts = json_object_get(event->json, "facts");
@@ -56,16 +103,13 @@ static void take_end(struct gathering *all, const struct orch_event *event)
     all->state = g_strdup(event->verdict_word);
     g_free(all->reason);
     all->reason = g_strdup(event->text);
-    all->exit_code = (int)orch_json_int(event->json, "exit_code", -1);
-    all->signal = (int)orch_json_int(event->json, "signal", 0);
-    all->started_ns = orch_json_int(event->json, "started_ns", all->started_ns);
-    all->ended_ns = orch_json_int(event->json, "ended_ns", all->ended_ns);
-    orch_json_get_real(json_object_get(event->json, "wall_ms"), &all->wall_ms);
+    if (!take_end_numbers(all, event->json))
+        return;
     g_free(all->stderr_tail);
     all->stderr_tail = g_strdup(orch_json_text(event->json, "stderr_tail", NULL));
     if (json_is_object(facts))
         json_object_update(all->facts, facts);
-    if (all->stderr_tail && *all->stderr_tail && !orch_verdict_facts(all->verdict)->spares)
+    if (all->stderr_tail && *all->stderr_tail && !orch_verdict_facts(all->verdict)->is_reused)
         json_object_set_new(all->facts, "stderr_tail", json_string(all->stderr_tail));
 }
 
@@ -78,8 +122,8 @@ static void lose_artifact(struct gathering *all, const struct orch_event *event,
         all->lost_artifact = g_steal_pointer(&text);
 }
 
-/* The path of an artifact relative to the trial's folder; NULL when it does not lie there. A host
- * writes it so; hosts of earlier versions wrote absolute paths. */
+/* The path of an artifact relative to the trial's folder; NULL when it is elsewhere. Hosts write
+ * relative paths; those of earlier versions wrote absolute paths. */
 static const char *path_in_trial(const struct orch_event *event, const char *trial_dir)
 {
     const char *path = event->text;
@@ -89,9 +133,10 @@ static const char *path_in_trial(const struct orch_event *event, const char *tri
     return orch_below_path_is_valid(path) ? path : NULL;
 }
 
-/* Only what lies in the trial's own folder, without a link on the way, with the digest that its
- * host saw: a journal can name any file. A file that changed or went since, above all when the
- * runner was killed and another command collects it later, costs this run only. */
+/* Accepts only files in the trial's own folder, reached without symbolic links and with the digest
+ * that the host saw, because a journal can name any file. A file that has changed or vanished since
+ * (mostly when the runner was killed and a later command collects the trial) affects only this run.
+ */
 static bool take_artifact(struct orch_store *store, struct gathering *all, int folder,
                           const char *trial_dir, const struct orch_event *event, GError **error)
 {
@@ -119,16 +164,12 @@ static bool take_artifact(struct orch_store *store, struct gathering *all, int f
     return true;
 }
 
-/* A run that would spare others must have all that it says it made. */
+/* A run can be reused only if it has every artifact that it reported. */
 static void judge_artifacts(struct gathering *all)
 {
-    if (!all->lost_artifact || !orch_verdict_facts(all->verdict)->spares)
+    if (!all->lost_artifact || !orch_verdict_facts(all->verdict)->is_reused)
         return;
-    all->verdict = ORCH_VERDICT_LOST;
-    g_free(all->state);
-    all->state = g_strdup(orch_verdict_name(ORCH_VERDICT_LOST));
-    g_free(all->reason);
-    all->reason = g_strdup(all->lost_artifact);
+    gathering_lose(all, all->lost_artifact);
 }
 
 static bool take_event(struct orch_store *store, struct gathering *all, int folder,
@@ -155,7 +196,7 @@ static bool take_event(struct orch_store *store, struct gathering *all, int fold
     }
 }
 
-/* Captured output is kept like an artifact; an empty one is not. */
+/* Captured output is stored like an artifact, unless it is empty. */
 static bool take_output(struct orch_store *store, struct gathering *all, int folder,
                         const char *name, GError **error)
 {
@@ -191,7 +232,8 @@ static bool take_log(struct orch_store *store, struct gathering *all, int folder
     return true;
 }
 
-/* Takes `problem`. True: it is the trial's, which has no journal then. */
+/* Takes over `problem`. True when the trial caused it, which is then treated as having no journal.
+ */
 static bool judge_problem(struct gathering *all, GError *problem, GError **error)
 {
     if (!g_error_matches(problem, ORCH_ERROR, ORCH_ERROR_PROTOCOL)) {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a trial's folder tells of it, besides the metric points: the first of the two passes over
- * the journal, and the files that the trial made. */
+/* Reads everything from a trial's folder except the metric points: the first of two passes over the
+ * journal, and the files that the trial made. */
 #ifndef ORCH_CORE_RUN_GATHER_H
 #define ORCH_CORE_RUN_GATHER_H
 
 #include "lib/wire/event.h"
 #include "store/store.h"
 
-/* All that becomes one record. */
+/* The data of one run record. */
 struct gathering {
-    json_t *record;    /* as made before the start */
+    json_t *record;    /* made before the trial started */
     json_t *facts;     /* merged with the host's */
     GArray *results;   /* struct orch_named_real, names borrowed from `events` */
     GArray *artifacts; /* struct orch_artifact_row, likewise */
@@ -17,7 +17,8 @@ struct gathering {
     GString *log;      /* log events, as text */
     json_t *notes;
     char *reason, *stderr_tail;
-    char *lost_artifact; /* the first one that is not what the host saw, and why; or NULL */
+    char *lost_artifact; /* the first artifact that differs from what the host saw, with the reason;
+                            or NULL */
     enum orch_verdict verdict;
     char *state;
     int exit_code, signal;
@@ -26,13 +27,16 @@ struct gathering {
     bool ended;
 };
 
-/** `record` is taken over: what is known of the trial since before it started. */
+/** `record`, made before the trial started, is taken over. */
 void gathering_init(struct gathering *all, json_t *record, int64_t started_ns);
 void gathering_clear(struct gathering *all);
 
-/** Reads the open folder of an ended trial and keeps its artifacts. What the trial left in a state
- * in which it cannot be read (a pipe for a journal, say) costs that trial its verdict; an error is
- * something that another try may mend. */
+/** Marks the run as lost for the reason `why`. */
+void gathering_lose(struct gathering *all, const char *why);
+
+/** Reads the open folder of an ended trial and stores its artifacts. If the folder's content is
+ * unreadable (for example a pipe in place of the journal), the trial is marked as lost. An error is
+ * returned only for failures that a retry may resolve. */
 bool gather(struct orch_store *store, struct gathering *all, int folder, const char *trial_dir,
             GError **error);
 

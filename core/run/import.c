@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Two passes over the fields: the first says what each column is, the second finds bad rows. Only
- * then the set is made, of the rows that are left. */
+/* The first pass over the fields determines each column's type, the second finds bad rows. The data
+ * set is then made of the remaining rows. */
 #include "core/run/import.h"
 
+#include "lib/base/csv.h"
 #include "lib/base/error.h"
 #include "lib/base/file.h"
 #include "lib/base/text.h"
-#include "predictors/csv.h"
 #include "predictors/feature_names.h"
 
 #include <math.h>
@@ -68,7 +68,7 @@ static bool read_file(struct reading *r, char out_sha256[ORCH_SHA256_CHARS], GEr
     if (!orch_file_read(r->path, ORCH_CSV_BYTES_MAX, &text, &length, error))
         return false;
     orch_sha256(text, length, out_sha256);
-    /* a NUL is told by the parser */
+    /* the parser reports a NUL byte */
     if (!memchr(text, '\0', length) && !g_utf8_validate(text, (gssize)length, &bad))
         return fail_utf8(r->path, text, bad, error);
     r->csv = orch_csv_parse(r->path, text, length, error);
@@ -226,8 +226,8 @@ static enum cell cell_of(const struct reading *r, size_t row, int column, double
     return looks_infinite(text) ? CELL_NOT_FINITE : CELL_TEXT;
 }
 
-/* Numbers unless a text says otherwise. A few texts among numbers are told: often they are slips.
- */
+/* A column is numeric unless it contains texts. A few texts among numbers are reported, because
+ * they are often typing errors. */
 static void judge_unknown(struct reading *r, int column)
 {
     size_t counts[CELL_KINDS] = {0}, first_text = 0;
@@ -253,7 +253,7 @@ static void judge_unknown(struct reading *r, int column)
     }
 }
 
-/* Columns that are known under another name, unless that name is taken. */
+/* Suggests the feature name of a column that has a known alias, unless that name is taken. */
 static void suggest_names(struct reading *r)
 {
     g_autoptr(GString) list = g_string_new(NULL);

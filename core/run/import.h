@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* From a table of measurements (CSV) to a data set: columns get the names that predictors know
- * (predictors/feature_names.h), the target is checked, what would give it away is marked. */
+/* Imports a table of measurements (CSV) as a data set: columns are renamed to known features
+ * (predictors/feature_names.h), the target is checked, and columns that leak the target are marked.
+ */
 #ifndef ORCH_CORE_RUN_IMPORT_H
 #define ORCH_CORE_RUN_IMPORT_H
 
 #include "store/dataset.h"
 
 struct orch_import_options {
-    const char *target;           /* a column, or the name that one is mapped to */
+    const char *target;           /* a column, or the feature it is mapped to */
     const char *const *map;       /* "column=feature", NULL-terminated, or NULL */
     const char *const *drop;      /* columns to leave out, likewise */
     const char *name;             /* NULL: from the file's name */
     const char *unit;             /* of the target; NULL: by its name */
-    const char *source, *licence; /* NULL: what FILE.md beside the file says, if anything */
+    const char *source, *licence; /* NULL: taken from FILE.md beside the file, if it exists */
     bool skip_bad;                /* leave bad rows out instead of refusing the file */
 };
 

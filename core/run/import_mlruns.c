@@ -30,15 +30,15 @@ static char *meta_text(const struct orch_yaml *meta, const char *key)
     return is_text ? g_strdup(node->text) : NULL;
 }
 
-static int64_t meta_ns(const struct orch_yaml *meta, const char *key)
+static int64_t meta_ns(struct orch_imported_run *run, enum orch_bounded which,
+                       const struct orch_yaml *meta, const char *key)
 {
     g_autofree char *text = meta_text(meta, key);
-    int64_t ms = 0;
-    bool ok = text && orch_int_parse(text, &ms) && ms > 0 && ms < INT64_C(9000000000000);
-    return ok ? ms * 1000000 : 0;
+    double ms;
+    return text && orch_real_parse(text, &ms) ? orch_imported_ns(run, which, ms, 1e6) : 0;
 }
 
-/* RunStatus of MLflow's protocol. */
+/* The enum RunStatus of MLflow's protocol. */
 static void set_status(struct orch_imported_run *run, const struct orch_yaml *meta)
 {
     static const struct {
@@ -51,29 +51,36 @@ static void set_status(struct orch_imported_run *run, const struct orch_yaml *me
                 {"5", "KILLED", ORCH_VERDICT_CANCELLED}};
     g_autofree char *status = meta_text(meta, "status");
     run->verdict = ORCH_VERDICT_LOST;
-    run->status = g_strdup(status ? status : "unknown");
+    orch_imported_say(&run->status, status ? status : "unknown");
     for (size_t i = 0; status && i < G_N_ELEMENTS(rows); i++)
         if (strcmp(rows[i].number, status) == 0 || strcmp(rows[i].word, status) == 0) {
-            g_free(run->status);
-            run->status = g_strdup(rows[i].word);
+            orch_imported_say(&run->status, rows[i].word);
             run->verdict = rows[i].verdict;
         }
 }
 
+static void add_line(struct orch_imported_run *run, const char *name, char *line)
+{
+    g_auto(GStrv) words = g_strsplit(g_strstrip(line), " ", 4);
+    int64_t step = 0;
+    double ms, value = (double)NAN;
+    if (g_strv_length(words) < 2 || !orch_real_parse(words[0], &ms) ||
+        (!orch_real_parse(words[1], &value) && g_ascii_strcasecmp(words[1], "nan") != 0) ||
+        (words[2] && !orch_int_parse(words[2], &step)))
+        return;
+    int64_t time_ns = orch_imported_ns(run, ORCH_BOUNDED_TIME_NS, ms, 1e6);
+    orch_imported_point(run, name, step, time_ns, value);
+}
+
+/* Reads line by line, because a list of lines would take many times the size of a file of empty
+ * lines. */
 static void add_points(struct orch_imported_run *run, const char *name, const char *text)
 {
-    g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
-    for (int i = 0; lines[i]; i++) {
-        g_auto(GStrv) words = g_strsplit(g_strstrip(lines[i]), " ", -1);
-        int64_t ms, step = 0;
-        double value = NAN;
-        if (g_strv_length(words) < 2 || !orch_int_parse(words[0], &ms) ||
-            (!orch_real_parse(words[1], &value) && g_ascii_strcasecmp(words[1], "nan") != 0))
-            continue;
-        if (words[2] && !orch_int_parse(words[2], &step))
-            continue;
-        bool in_range = ms > 0 && ms < INT64_C(9000000000000);
-        orch_imported_point(run, name, step, in_range ? ms * 1000000 : 0, value);
+    for (const char *at = text; *at;) {
+        size_t length = strcspn(at, "\n");
+        g_autofree char *line = g_strndup(at, length);
+        add_line(run, name, line);
+        at += length + (at[length] != 0);
     }
 }
 
@@ -87,7 +94,7 @@ static void add_tag(struct orch_imported_run *run, const char *name, const char 
     orch_imported_label(run, name, text);
 }
 
-/* Every file below the folder, by its path in it. */
+/* Visits every file below the folder; its name is its relative path. */
 static void each_file(struct orch_imported_run *run, const char *folder, const char *prefix,
                       int depth,
                       void (*add)(struct orch_imported_run *, const char *, const char *),
@@ -121,11 +128,12 @@ static void read_run(const char *folder, const char *id, const char *experiment,
     g_autofree char *stage = meta_text(meta, "lifecycle_stage");
     if (meta && g_strcmp0(stage, "deleted") != 0) {
         struct orch_imported_run *run = orch_imported_run_new("mlflow", id);
-        run->name = meta_text(meta, "run_name");
-        run->user = meta_text(meta, "user_id");
-        run->experiment = g_strdup(experiment);
-        run->started_ns = meta_ns(meta, "start_time");
-        run->ended_ns = meta_ns(meta, "end_time");
+        g_autofree char *name = meta_text(meta, "run_name"), *user = meta_text(meta, "user_id");
+        orch_imported_say(&run->name, name);
+        orch_imported_say(&run->user, user);
+        orch_imported_say(&run->experiment, experiment);
+        run->started_ns = meta_ns(run, ORCH_BOUNDED_STARTED_NS, meta, "start_time");
+        run->ended_ns = meta_ns(run, ORCH_BOUNDED_ENDED_NS, meta, "end_time");
         set_status(run, meta);
         for (size_t i = 0; i < G_N_ELEMENTS(parts); i++) {
             g_autofree char *path = g_build_filename(folder, parts[i].folder, NULL);

@@ -10,53 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { WARNINGS_MAX = 100, ENTRIES_MAX = 100000, DEPTH_MAX = 12, RUNS_MAX = 100000 };
-
-void import_warn(GPtrArray *warnings, const char *format, ...)
-{
-    if (warnings->len >= WARNINGS_MAX)
-        return;
-    va_list args;
-    va_start(args, format);
-    g_ptr_array_add(warnings, g_strdup_vprintf(format, args));
-    va_end(args);
-}
-
-static int compare_texts(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-GPtrArray *import_entries(const char *folder)
-{
-    GPtrArray *entries = g_ptr_array_new_with_free_func(g_free);
-    g_autoptr(GDir) dir = g_dir_open(folder, 0, NULL);
-    const char *name;
-    while (dir && entries->len < ENTRIES_MAX && (name = g_dir_read_name(dir)))
-        g_ptr_array_add(entries, g_strdup(name));
-    g_ptr_array_sort(entries, compare_texts);
-    return entries;
-}
-
-bool import_is_folder(const char *path)
-{
-    struct stat info;
-    return lstat(path, &info) == 0 && S_ISDIR(info.st_mode);
-}
-
-char *import_text(const char *path, size_t most, GPtrArray *warnings)
-{
-    g_autoptr(GError) problem = NULL;
-    struct stat info;
-    char *text = NULL;
-    if (lstat(path, &info) != 0)
-        return NULL;
-    if (!S_ISREG(info.st_mode))
-        import_warn(warnings, "'%s' is not a file", path);
-    else if (!orch_file_read(path, most, &text, NULL, &problem))
-        import_warn(warnings, "%s", problem->message);
-    return text;
-}
+enum { DEPTH_MAX = 12, RUNS_MAX = 100000 };
 
 static bool has(const char *folder, const char *name)
 {
@@ -67,7 +21,7 @@ static bool has(const char *folder, const char *name)
 /* ---- what a folder is -------------------------------------------------------------------------
  */
 
-/* Has an experiment's folder in it: NAME/meta.yaml. */
+/* True when the folder contains an experiment: NAME/meta.yaml. */
 static bool is_mlruns(const char *folder, const GPtrArray *entries)
 {
     for (guint i = 0; i < entries->len; i++) {
@@ -98,7 +52,7 @@ static bool has_events(const GPtrArray *entries)
     return false;
 }
 
-/* `name`: the folder as seen from where the search began. */
+/* `name`: the folder's path relative to the start of the search. */
 static bool search(const char *folder, const char *name, int depth, GPtrArray *runs,
                    GPtrArray *warnings, GError **error)
 {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Finds the runs that other trackers left in files: MLflow (folder mlruns, mlflow.db), W&B (the CSV
- * of a runs table, folders of runs) and TensorBoard (event files). What is read is a stranger's:
- * bounded, and nothing of it is executed or followed (symbolic links are passed over). */
+ * of a runs table, folders of runs) and TensorBoard (event files). The files are untrusted: sizes
+ * are bounded, nothing is executed, and symbolic links are skipped. */
 #ifndef ORCH_CORE_RUN_IMPORT_RUNS_H
 #define ORCH_CORE_RUN_IMPORT_RUNS_H
 
 #include "store/imported.h"
 
-/** Adds the runs found at `path` (struct orch_imported_run *) and what could not be read (char *).
- * `params`: columns of a CSV that are parameters though they are numbers; NULL-terminated or NULL.
- * ORCH_ERROR_USAGE when nothing there is known. */
+/** Adds the runs found at `path` to `runs` (struct orch_imported_run *) and unreadable items to
+ * `warnings` (char *). `params`: numeric columns of a CSV that are parameters; NULL-terminated or
+ * NULL. ORCH_ERROR_USAGE when no known format is found. */
 bool orch_import_runs_read(const char *path, const char *const *params, GPtrArray *runs,
                            GPtrArray *warnings, GError **error);
 
@@ -19,18 +19,19 @@ bool orch_import_runs_read(const char *path, const char *const *params, GPtrArra
 bool import_mlruns(const char *folder, GPtrArray *runs, GPtrArray *warnings, GError **error);
 void import_wandb_folder(const char *folder, GPtrArray *runs, GPtrArray *warnings);
 bool import_wandb_csv(const char *path, const char *const *params, GPtrArray *runs, GError **error);
-/** Event files of one folder are one run, called `name`. */
+/** Reads all event files of one folder as one run, called `name`. */
 void import_tensorboard(const char *folder, const char *name, GPtrArray *runs, GPtrArray *warnings);
 bool import_is_event_file(const char *name);
 
-/** Adds a sentence to `warnings`, of which there are at most 100. */
+/** Adds a sentence to `warnings`, up to 100 in total. */
 void import_warn(GPtrArray *warnings, const char *format, ...) G_GNUC_PRINTF(2, 3);
-/** Entries of a folder by the bytes of their names, at most 100,000: char *; the caller unrefs. */
+/** Entries of a folder, sorted by the bytes of their names, at most 100,000: char *; the caller
+ * unrefs. */
 GPtrArray *import_entries(const char *folder);
-/** A folder, and no link to one. */
+/** True for a folder, but not for a symbolic link to one. */
 bool import_is_folder(const char *path);
-/** Reads a regular file of at most `most` bytes, not through a link. NULL: there is none, or with a
- * warning that it cannot be read. The caller frees. */
+/** Reads a regular file of at most `most` bytes, without following symbolic links. NULL when there
+ * is no file, or, with a warning, when it cannot be read. The caller frees. */
 char *import_text(const char *path, size_t most, GPtrArray *warnings);
 
 #endif

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * TensorBoard's event files: TFRecord frames (length, masked CRC32C of it, bytes, masked CRC32C of
- * them) that hold an Event of Protocol Buffers. Read here are its time, step and summary, and of a
- * summary's values those with one number: simple_value, or a tensor of one float, double or
+ * them) that hold an Event of Protocol Buffers. This reader uses its time, step and summary, and
+ * the summary values that hold one number: simple_value, or a tensor of one float, double or
  * integer.
  *
  *     Event        1 wall_time (double)  2 step (varint)  5 summary
  *     Summary      1 value (repeated)
  *     Value        1 tag  2 simple_value (float)  8 tensor
- *     TensorProto  1 dtype  2 shape  4 tensor_content  5 float_val  6 double_val  7 int_val  10
- * int64_val
+ *     TensorProto  1 dtype  2 shape  4 tensor_content  5 float_val  6 double_val  7 int_val
+ *                  10 int64_val
  *
- * A file ends where a frame is cut off or its checksum is wrong: what stands before it counts.
+ * Reading stops at a truncated frame or a wrong checksum; the frames before it are kept.
  */
 #include "core/run/import_runs.h"
 #include "core/run/import_wire.h"
@@ -33,7 +33,7 @@ static uint32_t masked_crc(const uint32_t table[256], const uint8_t *bytes, size
     return (crc >> 15 | crc << 17) + 0xa282ead8u;
 }
 
-/* The next frame's bytes; NULL at the end, with `*out_why` where that is no clean one. */
+/* The bytes of the next frame; NULL at the end, with `*out_why` when the file is damaged there. */
 static uint8_t *next_frame(FILE *file, const uint32_t table[256], size_t *out_length,
                            const char **out_why)
 {
@@ -64,7 +64,7 @@ static uint8_t *next_frame(FILE *file, const uint32_t table[256], size_t *out_le
 /* ---- values ------------------------------------------------------------------------------------
  */
 
-/* The one number of a tensor; false when it has none or several. */
+/* The value of a tensor with exactly one number; false for other tensors. */
 static bool tensor_value(struct wire_message tensor, double *out)
 {
     struct wire_field field;
@@ -92,7 +92,7 @@ static bool tensor_value(struct wire_message tensor, double *out)
             *out = (double)(int64_t)inner;
             count += ok ? 1 : 2;
         } else if (field.number >= 5 && field.number != 16) {
-            count += 2; /* several numbers, or a text */
+            count += 2; /* not one number: several numbers, or a text */
         }
     }
     size_t bytes = (size_t)(content.end - content.at);
@@ -135,7 +135,7 @@ static void take_event(struct orch_imported_run *run, const uint8_t *bytes, size
     while (wire_field(&event, &field)) {
         if (field.number == 1 && field.type == 1) {
             double seconds = wire_double(field.value);
-            time_ns = seconds > 0 && seconds < 9e9 ? (int64_t)(seconds * 1e9) : 0;
+            time_ns = orch_imported_ns(run, ORCH_BOUNDED_TIME_NS, seconds, 1e9);
         } else if (field.number == 2 && field.type == 0) {
             step = (int64_t)field.value;
         }
@@ -185,7 +185,7 @@ void import_tensorboard(const char *folder, const char *name, GPtrArray *runs, G
 {
     g_autoptr(GPtrArray) entries = import_entries(folder);
     struct orch_imported_run *run = orch_imported_run_new("tensorboard", name);
-    run->name = g_strdup(name);
+    orch_imported_say(&run->name, name);
     for (guint i = 0; i < entries->len; i++) {
         g_autofree char *path = g_build_filename(folder, entries->pdata[i], NULL);
         if (import_is_event_file(entries->pdata[i]))

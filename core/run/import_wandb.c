@@ -1,26 +1,25 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * Runs of Weights & Biases: the CSV that its page exports of a table of runs, and the folder that
- * its client keeps of a run (wandb/run-DATE-ID, wandb/offline-run-DATE-ID):
+/* Runs of Weights & Biases: the CSV export of a table of runs, and the folder that the client
+ * writes for a run (wandb/run-DATE-ID, wandb/offline-run-DATE-ID):
  *
  *     files/config.yaml           name: {value: ...}: parameters
  *     files/wandb-summary.json    results
- *     files/wandb-history.jsonl   a line a step (clients before 0.11)
- *     run-ID.wandb                all of it, as records of Protocol Buffers in LevelDB's log
- * format; the only one that an offline run has
+ *     files/wandb-history.jsonl   one line per step (clients before 0.11)
+ *     run-ID.wandb                everything, as Protocol Buffers records in LevelDB's log format;
+ *                                 the only file of an offline run
  *
- * A number of the history becomes a point under its _step; names that begin with '_' are the
- * client's own.
+ * A number of the history becomes a point under its _step; names that begin with '_' are internal
+ * to the client.
  */
 #include "core/run/import_runs.h"
 #include "core/run/import_wire.h"
 
+#include "lib/base/csv.h"
 #include "lib/base/error.h"
 #include "lib/base/file.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
 #include "lib/yaml/yaml.h"
-#include "predictors/csv.h"
 
 #include <math.h>
 #include <string.h>
@@ -42,7 +41,7 @@ static bool is_own(const char *name)
     return *name == '_' || strcmp(name, "wandb_version") == 0;
 }
 
-/* What a JSON value is as a number; false: none. */
+/* Converts a JSON value to a number; false when it is none. */
 static bool number_of(const json_t *value, double *out)
 {
     if (json_is_boolean(value)) {
@@ -60,7 +59,14 @@ static bool number_of(const json_t *value, double *out)
     return orch_json_get_real(value, out);
 }
 
-/* Calls `add` for each leaf, under "a.b". */
+/* "name.inner", with `name` truncated to the length that labels keep, so that a long name is not
+ * copied for each of its values. The caller frees. */
+static char *name_below(const char *name, const char *inner)
+{
+    return g_strdup_printf("%.*s.%s", ORCH_IMPORTED_LABEL_MAX, name, inner);
+}
+
+/* Adds each leaf of a nested object under the name "a.b". */
 static void flatten(struct orch_imported_run *run, const char *name, const json_t *value, int depth,
                     void (*add)(struct orch_imported_run *, const char *, const json_t *))
 {
@@ -72,7 +78,7 @@ static void flatten(struct orch_imported_run *run, const char *name, const json_
     }
     json_object_foreach((json_t *)(uintptr_t)value, key, inner)
     {
-        g_autofree char *below = g_strdup_printf("%s.%s", name, key);
+        g_autofree char *below = name_below(name, key);
         flatten(run, below, inner, depth + 1, add);
     }
 }
@@ -92,14 +98,14 @@ static void add_result(struct orch_imported_run *run, const char *name, const js
         orch_imported_result(run, name, number);
 }
 
-/* A line of the history: an object of values by name. */
+/* Adds one line of the history, an object of values by name. */
 static void add_line(struct orch_imported_run *run, const json_t *values, int64_t step)
 {
     double stamp = 0, number;
     const char *name;
     json_t *value;
     number_of(json_object_get(values, "_timestamp"), &stamp);
-    int64_t time_ns = stamp > 0 && stamp < 9e9 ? (int64_t)(stamp * 1e9) : 0;
+    int64_t time_ns = orch_imported_ns(run, ORCH_BOUNDED_TIME_NS, stamp, 1e9);
     step = orch_json_int(values, "_step", step);
     json_object_foreach((json_t *)(uintptr_t)values, name, value)
     {
@@ -110,7 +116,7 @@ static void add_line(struct orch_imported_run *run, const json_t *values, int64_
             json_t *inner;
             json_object_foreach(value, inner_name, inner)
             {
-                g_autofree char *below = g_strdup_printf("%s.%s", name, inner_name);
+                g_autofree char *below = name_below(name, inner_name);
                 if (number_of(inner, &number))
                     orch_imported_point(run, below, step, time_ns, number);
             }
@@ -199,15 +205,16 @@ static void read_metadata(struct orch_imported_run *run, const char *path, GPtrA
         started ? g_strconcat(started, strchr(started, 'Z') ? "" : "Z", NULL) : NULL;
     g_autoptr(GDateTime) time = utc ? g_date_time_new_from_iso8601(utc, NULL) : NULL;
     if (time)
-        run->started_ns = g_date_time_to_unix(time) * INT64_C(1000000000);
+        run->started_ns =
+            orch_imported_ns(run, ORCH_BOUNDED_STARTED_NS, (double)g_date_time_to_unix(time), 1e9);
     if (orch_json_text(json, "username", NULL))
-        run->user = g_strdup(orch_json_text(json, "username", NULL));
+        orch_imported_say(&run->user, orch_json_text(json, "username", NULL));
 }
 
 /* ---- run-ID.wandb -----------------------------------------------------------------------------
  */
 
-/* A name and value of the history, summary or configuration, into `values`. */
+/* Adds one item (name and value) of the history, summary or configuration to `values`. */
 static void take_item(json_t *values, struct wire_message item)
 {
     struct wire_field field;
@@ -221,8 +228,8 @@ static void take_item(json_t *values, struct wire_message item)
                 g_string_append_printf(name, "%s%s", name->len ? "." : "", part);
         } else if (field.number == 16 && field.type == 2) {
             g_autofree char *text = wire_text(field.inner, VALUE_BYTES_MAX);
-            g_autofree char *listed =
-                g_strdup_printf("[%s]", text); /* a bare value is no document */
+            g_autofree char *listed = g_strdup_printf(
+                "[%s]", text); /* in brackets, because a bare value is no JSON document */
             g_autoptr(json_t) list =
                 orch_json_parse(listed, strlen(listed), VALUE_BYTES_MAX + 2, NULL);
             found = list ? json_incref(json_array_get(list, 0)) : json_string(text);
@@ -281,16 +288,17 @@ static void take_run(struct orch_imported_run *run, struct wire_message record)
             continue;
         char **texts[] = {[3] = &run->experiment, [8] = &run->name};
         if (field.number == 3 || field.number == 8) {
-            g_free(*texts[field.number]);
-            *texts[field.number] = wire_text(field.inner, 1000);
+            g_autofree char *text = wire_text(field.inner, ORCH_IMPORTED_SAID_MAX);
+            orch_imported_say(texts[field.number], text);
         } else if (field.number == 4) {
             put_params(run, field.inner);
         } else if (field.number == 10 && run->tags->len < 100) {
             g_ptr_array_add(run->tags, wire_text(field.inner, 200));
         } else if (field.number == 17) {
             while (wire_field(&field.inner, &inner))
-                if (inner.number == 1 && inner.type == 0 && inner.value < UINT64_C(9000000000))
-                    run->started_ns = (int64_t)inner.value * INT64_C(1000000000);
+                if (inner.number == 1 && inner.type == 0)
+                    run->started_ns =
+                        orch_imported_ns(run, ORCH_BOUNDED_STARTED_NS, (double)inner.value, 1e9);
         }
     }
 }
@@ -336,13 +344,15 @@ static void take_record(struct orch_imported_run *run, const uint8_t *bytes, siz
 }
 
 /* LevelDB's log: blocks of 32 KiB; a record is whole (1) or in parts (2 first, 3 middle, 4 last),
- * each with CRC-32 of its type and bytes, length and type before it. NULL: all was read; else why
- * not. */
+ * each preceded by the CRC-32 of its type and bytes, its length and its type. Returns NULL when
+ * everything was read, else the reason. */
 static const char *read_log(struct orch_imported_run *run, const uint8_t *bytes, size_t length,
                             bool *out_exited)
 {
     uint32_t table[256];
     g_autoptr(GByteArray) whole = g_byte_array_new();
+    bool is_begun =
+        false; /* `whole` holds the first parts of a record whose last part was not read yet */
     wire_crc_table(table, WIRE_CRC32);
     if (length < HEAD_BYTES || memcmp(bytes, ":W&B", 4) != 0)
         return "it does not begin as a file of W&B";
@@ -362,8 +372,11 @@ static const char *read_log(struct orch_imported_run *run, const uint8_t *bytes,
             return "a checksum is wrong";
         if (type <= 2)
             g_byte_array_set_size(whole, 0);
+        else if (!is_begun)
+            return "a part of a record stands without its begin";
         g_byte_array_append(whole, head + HEAD_BYTES, (guint)part);
-        if (type == 1 || type == 4)
+        is_begun = type == 2 || type == 3;
+        if (!is_begun && whole->len)
             take_record(run, whole->data, whole->len, out_exited);
         at += HEAD_BYTES + part;
     }
@@ -443,12 +456,12 @@ static enum orch_verdict verdict_of(const char *state)
     return *state ? ORCH_VERDICT_LOST : ORCH_VERDICT_OK;
 }
 
-static int64_t created_ns(const char *text)
+static int64_t created_ns(struct orch_imported_run *run, const char *text)
 {
     g_autofree char *utc = g_strconcat(text, strchr(text, 'Z') ? "" : "Z", NULL);
     g_autoptr(GDateTime) time = *text ? g_date_time_new_from_iso8601(utc, NULL) : NULL;
-    int64_t s = time ? g_date_time_to_unix(time) : 0;
-    return s > 0 ? s * INT64_C(1000000000) : 0;
+    double s = time ? (double)g_date_time_to_unix(time) : 0;
+    return orch_imported_ns(run, ORCH_BOUNDED_STARTED_NS, s, 1e9);
 }
 
 static const char *field(const struct orch_csv *csv, size_t row, const char *column)
@@ -467,16 +480,16 @@ static void read_row(const struct orch_csv *csv, size_t row, const char *const *
     g_autofree char *made = *id ? g_strdup(id) : g_strdup_printf("%s %s", name, created);
     struct orch_imported_run *run = orch_imported_run_new("wandb", made);
     double runtime_s, number;
-    run->name = g_strdup(name);
-    run->status = g_strdup(field(csv, row, "State"));
-    run->user = g_strdup(field(csv, row, "User"));
+    orch_imported_say(&run->name, name);
+    orch_imported_say(&run->status, field(csv, row, "State"));
+    orch_imported_say(&run->user, field(csv, row, "User"));
     run->verdict = verdict_of(run->status);
-    run->started_ns = created_ns(created);
+    run->started_ns = created_ns(run, created);
     const char *project = field(csv, row, "Project");
-    run->experiment = *project ? g_strdup(project) : NULL;
-    if (orch_real_parse(field(csv, row, "Runtime"), &runtime_s) && runtime_s >= 0 &&
-        runtime_s < 1e9)
-        run->ended_ns = run->started_ns + (int64_t)(runtime_s * 1e9);
+    orch_imported_say(&run->experiment, *project ? project : NULL);
+    if (orch_real_parse(field(csv, row, "Runtime"), &runtime_s))
+        run->ended_ns =
+            run->started_ns + orch_imported_ns(run, ORCH_BOUNDED_WALL_NS, runtime_s, 1e9);
     if (*field(csv, row, "Notes"))
         orch_imported_label(run, "notes", field(csv, row, "Notes"));
     g_auto(GStrv) tags = g_strsplit(field(csv, row, "Tags"), ",", 100);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Protocol Buffers and checksums, as far as the files of TensorBoard and W&B need them. */
+/* Decodes the parts of Protocol Buffers and the checksums used in files of TensorBoard and W&B. */
 #ifndef ORCH_CORE_RUN_IMPORT_WIRE_H
 #define ORCH_CORE_RUN_IMPORT_WIRE_H
 
@@ -11,11 +11,11 @@
 #define WIRE_CRC32C 0x82f63b78u /* Castagnoli's, reflected */
 
 void wire_crc_table(uint32_t table[256], uint32_t polynomial);
-/** Goes on from `crc` (0 at first). */
+/** Continues the checksum `crc` (0 at the start) over `bytes`. */
 uint32_t wire_crc(const uint32_t table[256], uint32_t crc, const uint8_t *bytes, size_t length);
 uint64_t wire_little(const uint8_t *bytes, int count);
 
-/** Bytes of a message, borrowed; reading moves `at`. */
+/** The unread bytes of a message, borrowed; reading advances `at`. */
 struct wire_message {
     const uint8_t *at, *end;
 };
@@ -27,11 +27,11 @@ struct wire_field {
 };
 
 bool wire_varint(struct wire_message *message, uint64_t *out);
-/** The next field. False at the end, also of what is no message. */
+/** Reads the next field. False at the end of the message, and when the bytes are malformed. */
 bool wire_field(struct wire_message *message, struct wire_field *out);
 double wire_double(uint64_t bits);
 double wire_float(uint64_t bits);
-/** The bytes as text, cut at `most`. The caller frees. */
+/** The bytes as text, truncated to `most` bytes. The caller frees. */
 char *wire_text(struct wire_message message, size_t most);
 
 #endif

@@ -57,8 +57,8 @@ struct orch_ledger {
     enum orch_ledger_axis axes[ORCH_LEDGER_AXES];
     size_t count;
     GHashTable *rows;  /* labels joined -> struct orch_ledger_row * */
-    GPtrArray *people; /* char *: one name for each */
-    GHashTable *known; /* name of a run -> that one, borrowed */
+    GPtrArray *people; /* char *: the first name seen of each person */
+    GHashTable *known; /* a run's author name -> the person's first name, borrowed */
     struct orch_ledger_sum total;
 };
 
@@ -104,7 +104,7 @@ void orch_ledger_free(struct orch_ledger *ledger)
     g_free(ledger);
 }
 
-/* One text for a person, whatever the name that a run has. */
+/* The same text for all names of one person. */
 static const char *person(struct orch_ledger *ledger, const char *who)
 {
     char *one = who && *who ? g_hash_table_lookup(ledger->known, who) : NULL;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * What runs cost: measured hours x devices x the price of a device that held on that day. Hours
- * whose price nobody knows are counted beside the money, never as none. What did not end well was
- * paid for all the same: it is part of every sum and shown apart as lost.
+/* The cost of runs: measured hours x devices x the device price on that day. Hours without a known
+ * price are summed separately and never treated as free. Runs that did not end well were paid for
+ * too: they are part of every sum and also shown separately as lost.
  */
 #ifndef ORCH_CORE_RUN_LEDGER_H
 #define ORCH_CORE_RUN_LEDGER_H
@@ -14,14 +13,14 @@
 /** An ended run. Texts are borrowed for the call. */
 struct orch_ledger_run {
     const char *who, *recipe, *experiment, *device, *machine; /* NULL: not known */
-    unsigned devices;                                         /* GPUs, or 1: the machine as one */
+    unsigned devices; /* number of GPUs, or 1 for the whole machine */
     double wall_s;
     int64_t ended_ns;    /* UTC */
     bool is_lost;        /* it ended neither ok nor diverged */
     double usd_per_hour; /* of one device; NaN: not known */
 };
 
-/** Sums of some runs; money is that of the hours with a price. */
+/** Sums over runs; the dollars cover only hours with a known price. */
 struct orch_ledger_sum {
     int64_t runs, lost_runs, unpriced_runs, lost_unpriced_runs;
     double wall_s, device_s, lost_device_s, unpriced_device_s;
@@ -39,20 +38,21 @@ enum orch_ledger_axis {
     ORCH_LEDGER_MONTH, /* "2026-11" */
     ORCH_LEDGER_AXES,
 };
-/** "who", "recipe", ...: as one writes it. */
+/** "who", "recipe", ...: the axis as users type it. */
 const char *orch_ledger_axis_name(enum orch_ledger_axis axis);
 
 struct orch_ledger_row {
-    char **labels; /* one for each axis; "-" where a run says nothing. Of one person's several
-                      names the first that came */
+    char **labels; /* one per axis; "-" where the run has no value. A person with several names is
+                      labelled with the first name seen */
     struct orch_ledger_sum sum;
 };
 struct orch_ledger;
-/** Sums by these axes (at most ORCH_LEDGER_AXES). */
+/** Creates a ledger that groups by these axes (at most ORCH_LEDGER_AXES). */
 struct orch_ledger *orch_ledger_new(const enum orch_ledger_axis *axes, size_t count);
 void orch_ledger_free(struct orch_ledger *ledger);
 void orch_ledger_add(struct orch_ledger *ledger, const struct orch_ledger_run *run);
-/** Rows by their labels: struct orch_ledger_row *, owned by the ledger; the caller unrefs. */
+/** Rows sorted by their labels: struct orch_ledger_row *, owned by the ledger; the caller unrefs
+ * the array. */
 GPtrArray *orch_ledger_rows(const struct orch_ledger *ledger);
 const struct orch_ledger_sum *orch_ledger_total(const struct orch_ledger *ledger);
 

@@ -24,7 +24,7 @@ enum orch_limit orch_limits_refuse(const struct orch_limits *limits, const struc
     double own_s = isnan(p50_s) ? 0 : p50_s;
     double after_usd =
         orch_limits_usd(limits, usage->spent_s + usage->expected_s + own_s * devices);
-    /* without a forecast there must be something left */
+    /* without a forecast some of the budget must be left */
     if (limits->budget_usd > 0 &&
         (isnan(p50_s) ? after_usd >= limits->budget_usd : after_usd > limits->budget_usd))
         return ORCH_LIMIT_BUDGET;

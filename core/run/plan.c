@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The plan as a whole: every trial is asked of its plugin, settled (plan_item.c), and marked where
- * something that will run needs it. */
+/* Makes the whole plan: every trial is checked by its plugin, settled (plan_item.c), and marked
+ * when a trial that will run needs it. */
 #include "core/run/plan_private.h"
 
 #include "core/run/cell_inputs.h"
@@ -10,26 +10,6 @@
 #include "lib/wire/value.h"
 
 #include <string.h>
-
-unsigned orch_experiment_gpus(const struct orch_experiment *experiment)
-{
-    return MAX(experiment->gpus, experiment->manifest->needs.gpus);
-}
-
-bool orch_experiment_is_timing(const struct orch_experiment *experiment)
-{
-    return experiment->manifest->flags & ORCH_PLUGIN_TIMING;
-}
-
-int orch_experiment_threads(const struct orch_experiment *experiment,
-                            const struct orch_machine *machine, unsigned slots)
-{
-    if (experiment->cores)
-        return (int)MIN(experiment->cores, (unsigned)machine->threads);
-    if (orch_experiment_is_timing(experiment))
-        return machine->threads;
-    return MAX(1, machine->threads / (int)MAX(1u, slots));
-}
 
 const char *orch_plan_state_name(enum orch_plan_state state)
 {
@@ -46,7 +26,8 @@ unsigned orch_plan_count(const struct orch_plan *plan, enum orch_plan_state stat
     return count;
 }
 
-/* What check sees: a reference that is not made yet arrives as its text, a number as 0. */
+/* The parameters passed to check. An unresolved reference is passed as its text, or as 0 when it is
+ * a number. */
 static json_t *params_for_check(const struct orch_cell *cell)
 {
     json_t *params = json_copy(cell->params);
@@ -67,7 +48,8 @@ static bool will_run(const struct orch_plan_item *item)
            item->state == ORCH_PLAN_WAITING;
 }
 
-/* Is the artifact's content here? A run whose bytes are elsewhere must run again to be used. */
+/* True when the artifact's content is in the store. Otherwise the trial must run again before
+ * others can use it. */
 static bool artifact_is_here(struct orch_plan *plan, const struct orch_plan_item *item,
                              const char *name)
 {
@@ -90,7 +72,7 @@ static void make_again(struct orch_plan_item *item, const char *artifact)
     item->forced = true;
 }
 
-/* Does the reference mean the item's artifact? */
+/* True when the reference is to an artifact of the item. */
 static bool means_artifact(const struct orch_ref *ref, unsigned index)
 {
     for (guint i = 0; !ref->is_result && i < ref->cells->len; i++)
@@ -119,8 +101,8 @@ bool orch_plan_check_files(struct orch_plan *plan, unsigned index)
 
 static void mark_needed(struct orch_plan *plan, unsigned index, bool *needed);
 
-/* A reference of an item that will run: what it may choose from must be done, and what it has
- * chosen must be here with its bytes. */
+/* Handles a reference of an item that will run: all its candidates must be done, and the chosen
+ * one's artifact must be available here. */
 static void mark_ref(struct orch_plan *plan, const struct orch_ref *ref, bool *needed)
 {
     g_autofree char *why = NULL;
@@ -147,7 +129,7 @@ static void mark_needed(struct orch_plan *plan, unsigned index, bool *needed)
         mark_ref(plan, item->cell->refs->pdata[i], needed);
 }
 
-/* A trial cannot run when one that it refers to never will. */
+/* Skips trials that refer to a trial which will never run. */
 static void spread_skips(struct orch_plan *plan)
 {
     bool changed = true;
@@ -170,7 +152,7 @@ static void spread_skips(struct orch_plan *plan)
     }
 }
 
-/* All questions of one plugin go out together. */
+/* Sends all questions for one plugin together. */
 static void ask_ahead(struct orch_plan *plan)
 {
     g_autoptr(GHashTable) by_manifest =
@@ -255,10 +237,28 @@ static void make_item(struct orch_plan *plan, unsigned index)
     for (unsigned i = 0; i < gpu_count; i++)
         gpus[i] = i;
     gpu_count = MIN(gpu_count, machine->gpus->len);
-    item->where_key =
-        orch_machine_where(machine, gpus, gpu_count,
-                           orch_experiment_threads(experiment, machine, plan->options.slots));
+    item->device_key =
+        orch_machine_device_key(machine, gpus, gpu_count,
+                                orch_experiment_threads(experiment, machine, plan->options.slots));
     item->forced = plan->options.force && item->cell->wanted;
+}
+
+/* Orders by repeat, so that an interrupted run has each setting once instead of some settings
+ * several times, and the arms of a comparison are interleaved in time. */
+static int compare_order(const void *a, const void *b, void *ctx)
+{
+    const struct orch_plan *plan = ctx;
+    unsigned x = *(const unsigned *)a, y = *(const unsigned *)b;
+    int p = plan->items[x].cell->repeat, q = plan->items[y].cell->repeat;
+    return p != q ? p - q : (x > y) - (x < y);
+}
+
+static void make_order(struct orch_plan *plan)
+{
+    plan->order = g_new0(unsigned, plan->count + 1);
+    for (unsigned i = 0; i < plan->count; i++)
+        plan->order[i] = i;
+    g_qsort_with_data(plan->order, (int)plan->count, sizeof *plan->order, compare_order, plan);
 }
 
 struct orch_plan *orch_plan_new(struct orch_workspace *workspace, struct orch_plugins *plugins,
@@ -275,11 +275,14 @@ struct orch_plan *orch_plan_new(struct orch_workspace *workspace, struct orch_pl
     plan->items = g_new0(struct orch_plan_item, plan->count + 1);
     plan->inputs_ids = g_hash_table_new_full(NULL, NULL, NULL, g_free);
     plan->path_digests = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+    plan->script_files =
+        g_hash_table_new_full(g_str_hash, g_str_equal, g_free, (GDestroyNotify)g_hash_table_unref);
     plan->environments = orch_environments_new(workspace, expansion);
     plan->store = workspace->store;
     bool ok = read_actives(plan, error);
     for (unsigned i = 0; i < plan->count; i++)
         make_item(plan, i);
+    make_order(plan);
     ok = ok && check_items(plan, diags);
     for (unsigned i = 0; ok && i < plan->count; i++)
         ok = orch_plan_settle_once(plan, i, error);
@@ -298,6 +301,16 @@ struct orch_plan *orch_plan_new(struct orch_workspace *workspace, struct orch_pl
     return plan;
 }
 
+unsigned orch_plan_default_slots(struct orch_workspace *workspace,
+                                 const struct orch_expansion *expansion, unsigned allowed_gpus)
+{
+    unsigned gpus = allowed_gpus ? allowed_gpus : orch_workspace_machine(workspace)->gpus->len;
+    unsigned most = 0;
+    for (guint i = 0; i < expansion->experiments->len; i++)
+        most = MAX(most, orch_experiment_gpus(expansion->experiments->pdata[i]));
+    return most ? MAX(1u, gpus / most) : 1;
+}
+
 void orch_plan_free(struct orch_plan *plan)
 {
     if (!plan)
@@ -305,18 +318,23 @@ void orch_plan_free(struct orch_plan *plan)
     for (unsigned i = 0; i < plan->count; i++) {
         struct orch_plan_item *item = &plan->items[i];
         g_free(item->reason);
-        g_free(item->where_key);
+        g_free(item->device_key);
         g_free(item->run_key);
+        g_free(item->other_settings);
         g_free(item->passed_over);
         g_free(item->refused);
         if (item->inputs)
             g_ptr_array_unref(item->inputs);
     }
     g_free(plan->items);
+    g_free(plan->order);
     g_hash_table_unref(plan->inputs_ids);
     g_hash_table_unref(plan->path_digests);
     if (plan->tree_files)
         g_hash_table_unref(plan->tree_files);
+    if (plan->tree_paths)
+        g_ptr_array_unref(plan->tree_paths);
+    g_hash_table_unref(plan->script_files);
     orch_environments_free(plan->environments);
     if (plan->active)
         g_hash_table_unref(plan->active);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What will happen to one trial, and why. Items are settled depth first along their references,
- * because a fingerprint holds the fingerprints of what it refers to. A reference to the best of
- * several trials is open until all of them are done; the scheduler settles such an item again when
- * they are. */
+/* Decides what will happen to one trial, and why. Items are settled depth first along their
+ * references, because a fingerprint includes the fingerprints of the trials referred to. A
+ * reference to the best of several trials is open until all of them are done; the scheduler then
+ * settles such an item again. */
 #include "core/run/plan_private.h"
 
 #include "core/run/fingerprint.h"
-#include "core/run/spare.h"
+#include "core/run/reuse.h"
 #include "lib/base/error.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
@@ -37,7 +37,7 @@ static char *ago(int64_t then_ns)
 /* ---- references -------------------------------------------------------------------------------
  */
 
-/* The value by which best() compares a run: the metric's last point, else the result. */
+/* The value that best() compares: the last point of the metric, else the result. */
 static bool run_value(struct orch_store *store, const char *key, const char *metric, double *out,
                       GError **error)
 {
@@ -98,7 +98,7 @@ bool orch_plan_choose(struct orch_plan *plan, const struct orch_ref *ref, unsign
 /* ---- one item ---------------------------------------------------------------------------------
  */
 
-/* True when item fits this machine; else it is skipped, with the reason. */
+/* True when this machine can run the item; otherwise marks it as skipped, with the reason. */
 static bool machine_fits(struct orch_plan *plan, struct orch_plan_item *item)
 {
     const struct orch_experiment *experiment = item->cell->experiment;
@@ -128,128 +128,107 @@ static bool machine_fits(struct orch_plan *plan, struct orch_plan_item *item)
     return true;
 }
 
-/* "data.csv changed": a file that both read, with other content now. NULL: there is none. */
-static char *changed_input(struct orch_plan *plan, const struct orch_plan_item *item,
-                           const struct orch_run *run)
+/* The earlier runs of an item for which none can be reused. Borrowed from its history. */
+struct earlier {
+    const struct orch_history_row *same;  /* the newest run of this fingerprint */
+    const struct orch_history_row *other; /* the newest run of an earlier version that ended well */
+    char *change;                         /* how `other` differs; the caller frees */
+};
+
+static void look_back(struct orch_plan *plan, struct orch_plan_item *item, const GPtrArray *rows,
+                      struct earlier *out)
 {
-    g_autoptr(GPtrArray) old = orch_store_inputs(plan->store, run->id, NULL);
-    for (guint i = 0; old && item->inputs && i < old->len; i++) {
-        const struct orch_stored_input *before = old->pdata[i];
-        for (guint j = 0; j < item->inputs->len; j++) {
-            const struct orch_checked_input *now = item->inputs->pdata[j];
-            if (g_strcmp0(before->name, now->name) == 0 &&
-                g_strcmp0(before->sha256, now->sha256) != 0)
-                return g_strdup_printf("%s changed", now->name);
+    for (guint i = 0; i < rows->len; i++) {
+        const struct orch_history_row *row = rows->pdata[i];
+        if (strcmp(row->fingerprint, item->fingerprint) == 0) {
+            item->attempts = MAX(item->attempts, row->attempt);
+            out->same = out->same ? out->same : row;
+        } else if (!out->other && orch_verdict_facts(orch_verdict_parse(row->state))->is_reused) {
+            g_autofree char *change = orch_plan_change(plan, item, row);
+            out->other = change ? row : NULL;
+            out->change = g_steal_pointer(&change);
         }
     }
-    return NULL;
 }
 
-/* Which words tell why a run that was there does not count any more. */
-static char *why_stale(struct orch_plan *plan, const struct orch_plan_item *item,
-                       const struct orch_history_row *row)
+/* Handles an item whose fingerprint has a run that cannot be reused. */
+static void set_to_run_again(struct orch_plan_item *item, const struct orch_history_row *same)
 {
-    const char *version = item->cell->experiment->manifest->version;
-    if (g_strcmp0(version, row->plugin_version) != 0)
-        return g_strdup_printf("plugin '%s' %s -> %s", item->cell->experiment->manifest->name,
-                               row->plugin_version, version);
-    struct orch_run *run = orch_store_run(plan->store, row->key, NULL);
-    if (!run)
-        return NULL;
-    char *why = NULL;
-    g_autoptr(json_t) old = orch_store_params(plan->store, run->id, NULL);
+    g_autofree char *who = orch_who_name(same->who);
+    if (!orch_verdict_facts(orch_verdict_parse(same->state))->is_reused)
+        orch_plan_set_state(item, ORCH_PLAN_MISSING,
+                            g_strdup_printf("%s before%s%s", same->state, same->reason ? ": " : "",
+                                            same->reason ? same->reason : ""));
+    else if (item->forced)
+        orch_plan_set_state(item, ORCH_PLAN_MISSING, g_strdup("forced: makes a new run"));
+    else if (item->cell->experiment->reuse == ORCH_RECIPE_REUSE_NEVER)
+        orch_plan_set_state(item, ORCH_PLAN_MISSING, g_strdup("reuse: never"));
+    else if (item->passed_over)
+        orch_plan_set_state(item, ORCH_PLAN_STALE, g_strdup(item->passed_over));
+    else
+        orch_plan_set_state(item, ORCH_PLAN_MISSING,
+                            g_strdup_printf("done by %s on %s; timings count where they are made",
+                                            who, same->device_key));
+}
+
+/* The settings in which an earlier run differs, as command line options; NULL when none differs. */
+static char *settings_of(const struct orch_plan *plan, const struct orch_plan_item *item,
+                         const char *run_key)
+{
+    struct orch_run *run = orch_store_run(plan->store, run_key, NULL);
+    g_autoptr(json_t) then = run ? orch_store_params(plan->store, run->id, NULL) : NULL;
+    GString *words = g_string_new(NULL);
     const char *name;
     json_t *value;
     json_object_foreach(item->cell->params, name, value)
     {
-        const json_t *before = old ? json_object_get(old, name) : NULL;
         const struct orch_param_spec *spec =
             orch_manifest_param(item->cell->experiment->manifest, name);
-        bool compared = spec && spec->type != ORCH_SECRET && !(spec->flags & ORCH_PARAM_NEUTRAL);
-        if (why || !before || !compared || json_equal(before, value))
+        json_t *before = then ? json_object_get(then, name) : NULL;
+        bool is_compared =
+            spec && !orch_param_is_secret(spec) && !(spec->flags & ORCH_PARAM_NEUTRAL);
+        if (!is_compared || !before || json_equal(before, value))
             continue;
-        g_autofree char *a = orch_value_format_json(before);
-        g_autofree char *b = orch_value_format_json(value);
-        why = g_strdup_printf("%s was %s, is %s", name, a, b);
+        g_autofree char *text = orch_value_format_json(before);
+        g_autofree char *setting =
+            g_strdup_printf("%s.%s=%s", item->cell->experiment->name, name, text);
+        g_autofree char *quoted = g_shell_quote(setting);
+        bool is_plain = !strpbrk(setting, " \t\n'\"$\\*?&;|<>()[]{}`!#~");
+        g_string_append_printf(words, "%s-s %s", words->len ? " " : "",
+                               is_plain ? setting : quoted);
     }
-    if (!why && run->seed != item->cell->seed)
-        why = g_strdup("the seed changed");
-    g_autoptr(json_t) facts = why || !run->facts ? NULL : json_loads(run->facts, 0, NULL);
-    const char *before = facts ? orch_json_text(facts, "inputs_id", "") : NULL;
-    bool is_compiled = item->cell->experiment->manifest->kind == ORCH_PLUGIN_COMPILED;
-    if (before && is_compiled && g_strcmp0(before, item->inputs_id) != 0) {
-        why = g_strdup_printf("plugin '%s' was rebuilt (%.8s -> %.8s)",
-                              item->cell->experiment->manifest->name, *before ? before : "unknown",
-                              item->inputs_id);
-    } else if (before && g_strcmp0(before, item->inputs_id) != 0) {
-        g_autoptr(GPtrArray) changes =
-            plan->workspace->vcs && *before && *item->inputs_id
-                ? orch_vcs_diff(plan->workspace->vcs, before, item->inputs_id, NULL)
-                : NULL;
-        if (changes && changes->len) {
-            const struct orch_left_out *first = changes->pdata[0];
-            why = changes->len == 1 ? g_strdup_printf("%s %s", first->path, first->why)
-                                    : g_strdup_printf("%s %s, and %u more", first->path, first->why,
-                                                      changes->len - 1);
-        } else {
-            why = g_strdup("its code changed");
-        }
-    }
-    if (!why)
-        why = changed_input(plan, item, run);
     orch_run_free(run);
-    if (!why && item->cell->experiment->program)
-        return g_strdup("its command changed");
-    return why ? why : g_strdup("what it reads changed");
+    bool any = words->len;
+    char *text = g_string_free(words, !any);
+    return any ? text : NULL;
 }
 
-/* No run spares the item: says what there is instead. */
+/* Handles an item for which no run can be reused: records what the store has instead. */
 static bool set_to_run(struct orch_plan *plan, struct orch_plan_item *item, GError **error)
 {
     const struct orch_cell *cell = item->cell;
+    /* without a recipe, a command with other values is a different trial, not an earlier version */
+    const json_t *values = plan->expansion->is_ad_hoc ? cell->params : cell->coords;
     g_autoptr(GPtrArray) rows =
         orch_store_history(plan->store, plan->expansion->name, cell->experiment->name, cell->repeat,
-                           cell->coords, 20, error);
+                           values, 20, error);
     if (!rows)
         return false;
-    const struct orch_history_row *same = NULL, *older = NULL;
-    for (guint i = 0; i < rows->len; i++) {
-        const struct orch_history_row *row = rows->pdata[i];
-        bool equal = strcmp(row->fingerprint, item->fingerprint) == 0;
-        if (equal)
-            item->attempts = MAX(item->attempts, row->attempt);
-        if (equal && !same)
-            same = row;
-        if (!equal && !older && orch_verdict_facts(orch_verdict_parse(row->state))->spares)
-            older = row;
-    }
-    g_autofree char *who = same ? orch_who_name(same->who) : NULL;
-    if (same && orch_verdict_facts(orch_verdict_parse(same->state))->spares) {
-        if (item->forced)
-            orch_plan_set_state(item, ORCH_PLAN_MISSING, g_strdup("forced: makes a new run"));
-        else if (cell->experiment->reuse == ORCH_RECIPE_REUSE_NEVER)
-            orch_plan_set_state(item, ORCH_PLAN_MISSING, g_strdup("reuse: never"));
-        else if (item->passed_over)
-            orch_plan_set_state(item, ORCH_PLAN_STALE, g_strdup(item->passed_over));
-        else
-            orch_plan_set_state(
-                item, ORCH_PLAN_MISSING,
-                g_strdup_printf("done by %s on %s; timings count where they are made", who,
-                                same->where_key));
-    } else if (same) {
-        orch_plan_set_state(item, ORCH_PLAN_MISSING,
-                            g_strdup_printf("%s before%s%s", same->state, same->reason ? ": " : "",
-                                            same->reason ? same->reason : ""));
-    } else if (older) {
-        g_autofree char *why = why_stale(plan, item, older);
-        orch_plan_set_state(item, ORCH_PLAN_STALE, g_steal_pointer(&why));
-    } else {
+    struct earlier earlier = {0};
+    look_back(plan, item, rows, &earlier);
+    if (earlier.same)
+        set_to_run_again(item, earlier.same);
+    else if (earlier.other) {
+        orch_plan_set_state(item, ORCH_PLAN_STALE, g_steal_pointer(&earlier.change));
+        g_free(item->other_settings);
+        item->other_settings = settings_of(plan, item, earlier.other->key);
+    } else
         orch_plan_set_state(item, ORCH_PLAN_MISSING, g_strdup("never run"));
-    }
+    g_free(earlier.change);
     return true;
 }
 
-/* How the environment of a run differs from that of the item now; NULL: it does not. */
+/* Describes how a run's environment differs from the item's current one; NULL when it does not. */
 static char *environment_difference(struct orch_plan *plan, const struct orch_plan_item *item,
                                     const struct orch_run *run)
 {
@@ -263,10 +242,10 @@ static bool find_done(struct orch_plan *plan, struct orch_plan_item *item, bool 
                       GError **error)
 {
     *out_done = false;
-    bool by_where = item->cell->experiment->reuse == ORCH_RECIPE_REUSE_WHERE;
+    bool by_device = item->cell->experiment->reuse == ORCH_RECIPE_REUSE_DEVICE;
     GError *problem = NULL;
     g_clear_pointer(&item->passed_over, g_free);
-    struct orch_run *run = orch_spare_find(plan, item, &item->passed_over, &problem);
+    struct orch_run *run = orch_reuse_find(plan, item, &item->passed_over, &problem);
     item->passed_over_ns = item->passed_over ? orch_now_ns() : 0;
     if (problem) {
         g_propagate_error(error, problem);
@@ -281,7 +260,7 @@ static bool find_done(struct orch_plan *plan, struct orch_plan_item *item, bool 
     g_autofree char *other = environment_difference(plan, item, run);
     orch_plan_set_state(item, ORCH_PLAN_DONE,
                         g_strdup_printf("%s %s by %s (%s)%s%s", run->state, when, who,
-                                        by_where ? run->where_key : "any machine",
+                                        by_device ? run->device_key : "any machine",
                                         other ? "; environment differs: " : "",
                                         other ? other : ""));
     orch_run_free(run);
@@ -312,7 +291,8 @@ static bool look_up(struct orch_plan *plan, struct orch_plan_item *item, GError 
     return set_to_run(plan, item, error);
 }
 
-/* Fingerprints of what the cell refers to; false without error when one is open yet. */
+/* Gets the fingerprints of the trials that the cell refers to; false without error when one is
+ * still open. */
 static bool settle_refs(struct orch_plan *plan, struct orch_plan_item *item,
                         struct orch_fingerprint_ref *out, GError **error)
 {
@@ -340,12 +320,12 @@ static bool settle_refs(struct orch_plan *plan, struct orch_plan_item *item,
     return true;
 }
 
-/* An item without a fingerprint of its own, for those who only read: the newest run of its
- * parameters, else it is skipped. */
+/* For commands that only read: an item without its own fingerprint uses the newest run with its
+ * parameters, or is skipped. */
 static bool adopt_run(struct orch_plan *plan, struct orch_plan_item *item, GError **error)
 {
     struct orch_history_row *row = NULL;
-    if (!orch_spare_by_params(plan, item, &row, error))
+    if (!orch_reuse_find_by_params(plan, item, &row, error))
         return false;
     if (row) {
         item->run_key = g_strdup(row->key);
@@ -382,7 +362,7 @@ bool orch_plan_settle_once(struct orch_plan *plan, unsigned index, GError **erro
                      item->fingerprint);
     if (!look_up(plan, item, error))
         return false;
-    /* what is done is done, wherever it ran; only what would run must fit */
+    /* a finished trial counts wherever it ran; only trials that would run must fit this machine */
     if (item->state == ORCH_PLAN_MISSING || item->state == ORCH_PLAN_STALE)
         machine_fits(plan, item);
     return true;

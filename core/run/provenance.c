@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Where a table comes from and what may be done with it, as a note beside it says. */
+/* Reads the source and the licence of a table from the note beside it. */
 #include "core/run/import.h"
 
 #include "lib/base/file.h"
@@ -8,7 +8,8 @@
 
 #define NOTE_BYTES_MAX (1 << 20)
 
-/* What stands behind "Source:" at the start of a line, whatever the case; NULL: no such line. */
+/* The text after "Source:" at the start of a line (case-insensitive); NULL when there is no such
+ * line. */
 static char *line_behind(const char *text, const char *word)
 {
     g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
@@ -34,7 +35,8 @@ static size_t clause_length(const char *text)
     return strlen(text);
 }
 
-/* "github.com/x/y, commit 12, licence MIT (LICENSE)." says MIT (LICENSE). */
+/* Extracts the licence: "github.com/x/y, commit 12, licence MIT (LICENSE)." gives "MIT (LICENSE)".
+ */
 static char *licence_within(const char *source)
 {
     static const char *const words[] = {"licence", "license"};

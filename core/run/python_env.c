@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* An interpreter's exact version stands in the header that is installed with it, else in its binary
- * or libpython as a text by itself; the packages are the NAME-VERSION.dist-info and .egg-info
- * entries of its site-packages. Twenty plans of a command whose Python has 400 packages took 0.50 s
- * of CPU time, of one that starts sh 0.49 s. */
+/* An interpreter's exact version is in the header installed with it, else in its binary or
+ * libpython as a separate string; the packages are the NAME-VERSION.dist-info and .egg-info entries
+ * of its site-packages. Twenty plans of a command whose Python has 400 packages took 0.50 s of CPU
+ * time, of one that starts sh 0.49 s. */
 #include "core/run/python_env.h"
 
 #include "lib/base/elf.h"
 #include "lib/base/file.h"
+#include "lib/base/text.h"
 
 #include <fcntl.h>
 #include <stdbool.h>
@@ -39,7 +40,7 @@ static char *find_program(const char *word, const char *folder)
     return path;
 }
 
-/* The words of a script's "#!" line; NULL: it has none. */
+/* The words of a script's "#!" line; NULL when it has none. */
 static char **interpreter_words(const char *path)
 {
     char line[FIRST_LINE_BYTES + 1];
@@ -90,7 +91,7 @@ static char *real_path(const char *path)
     return copy;
 }
 
-/* A text "3.11.DIGITS..." that stands by itself, between two zero bytes. */
+/* Finds a string "3.11.DIGITS..." between two zero bytes. */
 static char *version_in(const char *bytes, size_t length, const char *series)
 {
     g_autofree char *begin = g_strconcat(series, ".", NULL);
@@ -106,7 +107,7 @@ static char *version_in(const char *bytes, size_t length, const char *series)
     return NULL;
 }
 
-/* Of the header that is installed with the interpreter: #define PY_VERSION "3.11.7" */
+/* Reads `#define PY_VERSION "3.11.7"` from the header installed with the interpreter. */
 static char *version_in_header(const char *prefix, const char *series)
 {
     static const char mark[] = "#define PY_VERSION";
@@ -116,7 +117,7 @@ static char *version_in_header(const char *prefix, const char *series)
         return NULL;
     for (const char *at = text; (at = strstr(at, mark)); at += strlen(mark)) {
         const char *value = at + strlen(mark);
-        if (!g_ascii_isspace(*value)) /* PY_VERSION_HEX */
+        if (!g_ascii_isspace(*value)) /* it is another macro, such as PY_VERSION_HEX */
             continue;
         value += strspn(value, " \t");
         size_t length = *value == '"' ? strcspn(value + 1, "\"\n") : 0;
@@ -126,7 +127,8 @@ static char *version_in_header(const char *prefix, const char *series)
     return NULL;
 }
 
-/* "3.11" of /usr/bin/python3.11, or the only lib/python3.* beside it. NULL: unknown. */
+/* "3.11" for /usr/bin/python3.11, or from the only lib/python3.* below the prefix. NULL: unknown.
+ */
 static char *series_of(const char *binary, const char *prefix)
 {
     g_autofree char *name = g_path_get_basename(binary);
@@ -142,7 +144,7 @@ static char *series_of(const char *binary, const char *prefix)
     return NULL;
 }
 
-/* The binary, or libpython where the binary is only a start: what its code is. */
+/* Reads the interpreter's code: the binary, or libpython where the binary is only a launcher. */
 static char *read_code(const char *binary, const char *prefix, const char *series,
                        size_t *out_length)
 {
@@ -159,7 +161,7 @@ static char *read_code(const char *binary, const char *prefix, const char *serie
     return bytes;
 }
 
-/* "3.11.2"; where neither header nor code tells the last number: "3.11 (build 0653b2a0)". */
+/* "3.11.2"; when neither header nor code has the last number: "3.11 (build 0653b2a0)". */
 static char *find_version(const char *binary, const char *prefix, const char *series)
 {
     char *version = version_in_header(prefix, series);
@@ -174,7 +176,7 @@ static char *find_version(const char *binary, const char *prefix, const char *se
 
 /* ---- its packages ------------------------------------------------------------------------- */
 
-/* "PyYAML-6.0.dist-info" is "pyyaml 6.0"; NULL: no package. */
+/* Converts "PyYAML-6.0.dist-info" to "pyyaml 6.0"; NULL when the entry is no package. */
 static char *package_of(const char *entry)
 {
     const char *const endings[] = {".dist-info", ".egg-info"};
@@ -205,7 +207,7 @@ static void add_packages(GHashTable *packages, const char *folder)
     }
 }
 
-/* The folders of packages below a prefix. */
+/* Adds the packages in the package folders below a prefix. */
 static void add_of_prefix(GHashTable *packages, const char *prefix, const char *series)
 {
     static const char *const forms[] = {
@@ -220,8 +222,8 @@ static void add_of_prefix(GHashTable *packages, const char *prefix, const char *
     add_packages(packages, debian);
 }
 
-/* The folder of a virtual environment around the interpreter, or NULL. `*out_sees_base`: it has the
- * packages of the Python that it was made from, too. */
+/* The folder of the virtual environment that contains the interpreter, or NULL. `*out_sees_base`:
+ * it also has the packages of the Python it was created from. */
 static char *virtual_environment(const char *interpreter, bool *out_sees_base)
 {
     g_autofree char *bin = g_path_get_dirname(interpreter);
@@ -238,11 +240,6 @@ static char *virtual_environment(const char *interpreter, bool *out_sees_base)
     return g_steal_pointer(&prefix);
 }
 
-static int compare_texts(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 static void fill_packages(struct orch_python *python, GHashTable *packages)
 {
     GHashTableIter iter;
@@ -250,7 +247,7 @@ static void fill_packages(struct orch_python *python, GHashTable *packages)
     g_hash_table_iter_init(&iter, packages);
     while (g_hash_table_iter_next(&iter, &name, NULL))
         g_ptr_array_add(python->names, g_strdup(name));
-    g_ptr_array_sort(python->names, compare_texts);
+    g_ptr_array_sort(python->names, orch_compare_texts);
     g_autoptr(GString) text = g_string_new(NULL);
     for (guint i = 0; i < python->names->len; i++)
         g_string_append_printf(text, "%s\n", (char *)python->names->pdata[i]);

@@ -3,10 +3,12 @@
 
 #include "core/run/trialdir.h"
 #include "store/beside.h"
+#include "store/trial_record.h"
 
 #include "lib/base/error.h"
 #include "lib/base/file.h"
 #include "lib/base/json.h"
+#include "lib/base/own_group.h"
 #include "lib/base/text.h"
 #include "lib/wire/trial.h"
 
@@ -20,7 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define RECORDED_RECIPE "record" /* recipe and plugin of such a run */
+#define RECORDED_RECIPE "record" /* recipe and plugin name of recorded runs */
 #define RECORDED_VERSION "1.0.0"
 enum { PARAMS_MAX = 10000, TAGS_MAX = 100, TAG_BYTES_MAX = 200 };
 
@@ -38,7 +40,7 @@ void orch_recording_free(struct orch_recording *recording)
 /* ---- what the program says --------------------------------------------------------------------
  */
 
-/* "int", "real", "bool", "string"; NULL: something else. */
+/* "int", "real", "bool" or "string"; NULL for other values. */
 static const char *scalar_type(const json_t *value)
 {
     return json_is_integer(value)   ? "int"
@@ -118,8 +120,8 @@ static bool check_names(const struct orch_recording_spec *spec, GError **error)
 /* ---- the record -------------------------------------------------------------------------------
  */
 
-/* Equal settings of one experiment are repeats of each other; with a word of its own, so that no
- * trial of a recipe has this fingerprint. */
+/* Recorded runs of one experiment with equal settings are repeats of each other. The hashed object
+ * has its own format name, so that no trial of a recipe has this fingerprint. */
 static char *fingerprint(const char *experiment, const json_t *params)
 {
     g_autoptr(json_t) all = json_pack("{s:s s:s s:O}", "format", "record-1", "experiment",
@@ -130,12 +132,15 @@ static char *fingerprint(const char *experiment, const json_t *params)
     return g_strdup(digest);
 }
 
-static json_t *source_json(const struct orch_source *source)
+/* The executable of the recorded program: the interpreter that it names, else the file of its
+ * process. NULL: unknown. The caller frees. */
+static char *program_of(const struct orch_recording_spec *spec)
 {
-    return source->tree ? json_pack("{s:s s:s? s:s? s:s? s:b}", "tree", source->tree, "commit",
-                                    source->commit, "branch", source->branch, "remote",
-                                    source->remote, "dirty", source->dirty)
-                        : NULL;
+    const char *interpreter = orch_json_text(spec->facts, "interpreter", NULL);
+    g_autofree char *exe = g_strdup_printf("/proc/%" G_GINT64_FORMAT "/exe", spec->pid);
+    if (interpreter && g_path_is_absolute(interpreter))
+        return g_strdup(interpreter);
+    return spec->pid > 0 ? g_file_read_link(exe, NULL) : NULL;
 }
 
 static json_t *record_facts(struct orch_workspace *workspace,
@@ -147,6 +152,11 @@ static json_t *record_facts(struct orch_workspace *workspace,
         json_pack("{s:b s:f s:i s:O}", "recorded", true, "load", orch_machine_load(), "threads",
                   orch_workspace_machine(workspace)->threads, "coords", params);
     json_object_update(facts, own);
+    g_autofree char *program = program_of(spec);
+    g_autoptr(json_t) environment =
+        orch_environment_of_program(workspace, program, orch_store_local_folder(workspace->store));
+    if (json_object_size(environment))
+        json_object_set(facts, "environment", environment);
     g_autoptr(json_t) left_out = json_array();
     const GPtrArray *files = workspace->source->left_out;
     for (guint i = 0; files && i < MIN(files->len, 20u); i++) {
@@ -158,14 +168,14 @@ static json_t *record_facts(struct orch_workspace *workspace,
     return facts;
 }
 
-/* All GPUs that the program may see: it was not given a slot. */
-static char *device_key(struct orch_workspace *workspace)
+/* The device key with all GPUs visible to the program, because it has no slot. */
+static char *recording_device(struct orch_workspace *workspace)
 {
     const struct orch_machine *machine = orch_workspace_machine(workspace);
     unsigned gpus[64], count = MIN(machine->gpus->len, (guint)G_N_ELEMENTS(gpus));
     for (unsigned i = 0; i < count; i++)
         gpus[i] = i;
-    return orch_machine_where(machine, gpus, count, machine->threads);
+    return orch_machine_device_key(machine, gpus, count, machine->threads);
 }
 
 static json_t *make_record(struct orch_workspace *workspace, const struct orch_recording_spec *spec,
@@ -177,18 +187,32 @@ static json_t *make_record(struct orch_workspace *workspace, const struct orch_r
     if (!rows)
         return NULL;
     g_autofree char *print = fingerprint(experiment, params);
-    g_autofree char *where = device_key(workspace);
+    g_autofree char *device_key = recording_device(workspace);
     g_autofree char *argv = spec->argv ? json_dumps(spec->argv, JSON_COMPACT) : NULL;
-    json_t *record = json_pack(
-        "{s:s s:s s:s s:s s:s s:s s:i s:i s:o s:s s:s? s:o s:[] s:[] s:o}", "recipe",
-        RECORDED_RECIPE, "experiment", experiment, "plugin", RECORDED_RECIPE, "plugin_version",
-        RECORDED_VERSION, "fingerprint", print, "where_key", where, "repeat", 1, "attempt", 1,
-        "seed", orch_json_u64(seed), "who", orch_user_name(), "argv", argv, "params", rows,
-        "inputs", "metrics", "facts", record_facts(workspace, spec, params));
-    json_t *source = source_json(workspace->source);
-    if (source)
-        json_object_set_new(record, "source", source);
-    json_object_set_new(record, "machine_key", json_string(orch_workspace_machine_key(workspace)));
+    const struct orch_source *source = workspace->source;
+    json_t *record = orch_record_to_trial(&(struct orch_record){
+        .recipe = RECORDED_RECIPE,
+        .experiment = experiment,
+        .plugin = RECORDED_RECIPE,
+        .plugin_version = RECORDED_VERSION,
+        .source_tree = source->tree,
+        .source_commit = source->commit,
+        .source_branch = source->branch,
+        .source_remote = source->remote,
+        .source_dirty = source->dirty,
+        .fingerprint = print,
+        .device_key = device_key,
+        .seed = seed,
+        .repeat = 1,
+        .attempt = 1,
+        .machine_key = orch_workspace_machine_key(workspace),
+        .who = orch_user_name(),
+        .argv = argv,
+    });
+    json_object_set_new(record, "params", rows);
+    json_object_set_new(record, "inputs", json_array());
+    json_object_set_new(record, "metrics", json_array());
+    json_object_set_new(record, "facts", record_facts(workspace, spec, params));
     json_object_set(record, "machine_facts", orch_workspace_machine_facts(workspace));
     if (json_array_size(spec->tags))
         json_object_set(record, "tags", (json_t *)(uintptr_t)spec->tags);
@@ -212,7 +236,7 @@ static bool write_trial(const struct orch_recording *recording,
     manifest->any_metric = true;
     g_autoptr(json_t) params =
         spec->params ? json_copy((json_t *)(uintptr_t)spec->params) : json_object();
-    struct orch_trial trial = {
+    struct orch_trial_spec trial = {
         .key = (char *)(uintptr_t)recording->key,
         .recipe = (char *)(uintptr_t)RECORDED_RECIPE,
         .experiment = (char *)(uintptr_t)experiment,
@@ -239,8 +263,8 @@ static bool write_trial(const struct orch_recording *recording,
            orch_file_write(path, text, strlen(text), false, error);
 }
 
-/* The host inherits standard input, the program's events, and a group of its own: Ctrl-C reaches it
- * through this process. */
+/* The host inherits standard input with the program's events. It gets its own process group, so
+ * that Ctrl-C reaches it only through this process. */
 static bool spawn_host(struct orch_recording *recording, GError **error)
 {
     g_autofree char *program = orch_program_path("orch-host", error);
@@ -249,18 +273,10 @@ static bool spawn_host(struct orch_recording *recording, GError **error)
     g_autofree char *errors = g_build_filename(recording->trial_dir, "host.stderr", NULL);
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
-    sigset_t none, all;
-    sigemptyset(&none);
-    sigfillset(&all);
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
     posix_spawn_file_actions_addopen(&actions, 2, errors, O_WRONLY | O_CREAT | O_TRUNC, 0666);
-    posix_spawnattr_init(&attributes);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK |
-                                              POSIX_SPAWN_SETSIGDEF);
-    posix_spawnattr_setpgroup(&attributes, 0);
-    posix_spawnattr_setsigmask(&attributes, &none);
-    posix_spawnattr_setsigdefault(&attributes, &all);
+    orch_spawn_own_group(&attributes);
     char *argv[] = {program, recording->trial_dir, NULL};
     int status = posix_spawn(&recording->host_pid, program, &actions, &attributes, argv, environ);
     posix_spawn_file_actions_destroy(&actions);
@@ -270,7 +286,8 @@ static bool spawn_host(struct orch_recording *recording, GError **error)
     return status == 0;
 }
 
-/* The journal is there as soon as the host reads, and TRIALDIR/join is made before it. */
+/* Waits for the journal, which exists as soon as the host reads; TRIALDIR/join is made before it.
+ */
 static bool await_host(const struct orch_recording *recording, GError **error)
 {
     enum { PATIENCE_S = 20 };
@@ -293,7 +310,8 @@ static bool await_host(const struct orch_recording *recording, GError **error)
     return true;
 }
 
-/* The events are the host's alone: when it dies, the program's next write says so. */
+/* Closes this process's copy of standard input, so that the program's next write fails if the host
+ * dies. */
 static void let_go_of_input(void)
 {
     int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -335,7 +353,7 @@ static bool claim(struct orch_workspace *workspace, struct orch_recording *recor
 {
     struct orch_active active = {
         .fingerprint = orch_json_text(record, "fingerprint", NULL),
-        .where_key = orch_json_text(record, "where_key", NULL),
+        .device_key = orch_json_text(record, ORCH_TRIAL_DEVICE_KEY, NULL),
         .trial_dir = recording->trial_dir,
         .record = recording->record,
         .started_ns = recording->started_ns,

@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A run of a program that orch did not start: it is prepared as a trial is (key, active row, source
- * tree, machine), orch-host reads the program's events from this process's standard input, and the
- * journal becomes a run when the program has ended. Such a run never stands in for a trial. */
+/* Records a program that orch did not start. The run is prepared like a trial (key, active row,
+ * source tree, machine), orch-host reads the program's events from this process's standard input,
+ * and the journal becomes a run when the program has ended. Such a run is never reused for a trial.
+ */
 #ifndef ORCH_CORE_RUN_RECORDING_H
 #define ORCH_CORE_RUN_RECORDING_H
 
 #include "core/run/collect.h"
 #include "core/run/workspace.h"
 
-/** What the program says of itself. Everything is borrowed for the call. */
+/** The program's description of its run. Everything is borrowed for the call. */
 struct orch_recording_spec {
     const char *experiment; /* a valid name with '-' allowed, or NULL: "run" */
     const json_t *params;   /* object of numbers, booleans, texts and lists of these, or NULL */
     const json_t *tags;     /* array of texts, or NULL */
     const char *name;       /* of the run, or NULL */
     const json_t *argv;     /* the program's command line: array of texts, or NULL */
-    const json_t *facts;    /* object to be kept with the run's facts, or NULL */
+    const json_t *facts;    /* object stored with the run's facts, or NULL */
     int64_t pid;            /* of the program; 0: not known */
 };
 
@@ -29,11 +30,12 @@ struct orch_recording {
 };
 
 /** Prepares the run in the workspace's store, which is open for writing, and starts its host.
- * SIGCHLD, SIGINT, SIGTERM and SIGHUP are blocked from then on. NULL on error: nothing is left. */
+ * SIGCHLD, SIGINT, SIGTERM and SIGHUP stay blocked afterwards. Returns NULL on error and leaves
+ * nothing behind. */
 struct orch_recording *orch_recording_begin(struct orch_workspace *workspace,
                                             const struct orch_recording_spec *spec, GError **error);
-/** Waits for the end of the program (a signal to this process is passed on to the host), and
- * records the run. The caller clears `out`. */
+/** Waits for the program to end, forwarding signals to the host, and records the run. The caller
+ * clears `out`. */
 bool orch_recording_finish(struct orch_workspace *workspace, struct orch_recording *recording,
                            struct orch_collected *out, GError **error);
 void orch_recording_free(struct orch_recording *recording);

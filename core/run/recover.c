@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A runner that was killed leaves active rows and, for a moment, hosts that notice the end of their
- * standard input and cancel. Whoever comes next on this machine closes what is over: no lock to
- * break by hand. */
+/* A killed runner leaves active rows and, briefly, hosts that notice the end of their standard
+ * input and cancel their trials. The next command on this machine closes the ended trials, so users
+ * never have to break a lock. */
 #include "core/run/collect.h"
 
 #include "store/beside.h"
@@ -40,7 +40,7 @@ static bool has_word(const char *words, size_t length, const char *word)
     return false;
 }
 
-/* Calls `found` for each process of which file `name` of /proc has the word. */
+/* Calls `found` for each process whose /proc file `name` contains the word. */
 static unsigned each_process_with(const char *name, const char *word, bool (*found)(pid_t pid))
 {
     enum { SIZE = 1 << 18 };
@@ -65,7 +65,7 @@ static bool kill_it(pid_t pid)
     return kill(pid, SIGKILL) == 0;
 }
 
-/* One that is stopped does not notice that its runner is gone: it is let go on. */
+/* A stopped host does not notice that its runner is gone, so it is continued. */
 static bool is_alive(pid_t pid)
 {
     struct orch_process process;
@@ -80,8 +80,8 @@ unsigned orch_kill_strays(const char *key)
     return each_process_with("environ", word, kill_it);
 }
 
-/* Does a host still work on this folder? It is found by its command line, so also in the moment
- * before it writes its first line. */
+/* True when a host still works on this folder. The host is found by its command line, which works
+ * even before it writes its first line. */
 static bool host_is_alive(const char *trial_dir)
 {
     return each_process_with("cmdline", trial_dir, is_alive) > 0;
@@ -118,8 +118,8 @@ static bool is_active(const GPtrArray *rows, const char *key)
     return false;
 }
 
-/* A folder is made after its active row and removed after that one is gone: one without a row was
- * about to be removed. `folders` were listed before `rows` were read. */
+/* A folder is made after its active row and removed after the row is deleted, so a folder without a
+ * row was about to be removed. `folders` were listed before `rows` were read. */
 static void remove_leftovers(struct orch_store *store, const GPtrArray *folders,
                              const GPtrArray *rows)
 {
@@ -165,7 +165,7 @@ static bool recover_folder(struct orch_store *store, const char *key, unsigned *
     g_autofree char *record = NULL;
     struct stat info;
     struct orch_run *run = orch_store_run(store, key, NULL);
-    if (run) { /* it was about to be removed */
+    if (run) { /* the run is recorded, so the folder was about to be removed */
         orch_run_free(run);
         return true;
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Runs are read in three queries whatever their number: the runs, their results, their points. */
+/* All runs are read with three queries: the runs, their results, their points. */
 #include "core/run/rows.h"
 #include "core/run/rows_text.h"
 
@@ -19,8 +19,8 @@
 
 enum quantity { STEP_MS, EPOCH_S, IMAGES_PER_S, QUANTITIES };
 
-/* Names under which plugins record it, the most direct first, with the unit it has when none was
- * declared. */
+/* Names under which plugins record a quantity, the most direct first, with the unit assumed when
+ * none was declared. */
 static const struct recorded {
     const char *name;
     enum quantity quantity;
@@ -45,7 +45,7 @@ static const struct {
     double seconds;
 } UNITS[] = {{"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {"s", 1}, {"min", 60}, {"h", 3600}};
 
-/* What a value is in the unit of its quantity; NaN: the unit is none of such. */
+/* Converts a value to the unit of its quantity; NaN when its unit does not fit the quantity. */
 static double scaled(const struct recorded *what, const char *unit, double value)
 {
     unit = unit && *unit ? unit : what->unit;
@@ -66,8 +66,8 @@ static const struct recorded *recorded_find(const char *name)
     return NULL;
 }
 
-/* Median of the values in order of their steps, without the first one when there are more; NaN:
- * none. */
+/* Median of the values, which are in order of their steps, without the first unless it is the only
+ * one; NaN when there are none. */
 static double steady(GArray *values)
 {
     if (values->len > 1)
@@ -78,7 +78,7 @@ static double steady(GArray *values)
 /* ---- reading -----------------------------------------------------------------------------------
  */
 
-/** A run with a cost. */
+/** A run with a declared cost. */
 struct timed {
     char *key, *gpu;
     int64_t threads, gpus;
@@ -90,9 +90,9 @@ struct timed {
 
 struct reading {
     GArray *runs;       /* struct timed */
-    GArray *ids;        /* int64_t, rising, in the same order */
-    guint at;           /* the run whose values come in */
-    const char *series; /* name of the metric that comes in, of RECORDED */
+    GArray *ids;        /* int64_t, ascending, in the same order */
+    guint at;           /* index of the run whose values are being read */
+    const char *series; /* name of the metric being read, from RECORDED */
     GArray *values;
     struct orch_rows_tally tally;
 };
@@ -105,22 +105,22 @@ static void clear_timed(gpointer data)
     json_decref(run->cost);
 }
 
-/* "2x Tesla V100" is two of them; "Xeon, 4 threads" a processor with 4; else what the machine's
- * facts say. */
+/* Reads GPUs and threads from the device key: "2x Tesla V100" is two GPUs, "Xeon, 4 threads" is a
+ * processor with 4 threads. Without a device the machine's facts give the processor's model. */
 static void take_place(struct timed *out, const struct orch_told_run *run, const json_t *facts)
 {
     out->threads = orch_json_int(facts, "threads", 0);
-    struct orch_where_place place = orch_where_read(run->where_key);
-    out->threads = place.threads ? place.threads : out->threads;
-    if (!*place.device && run->machine_facts) {
-        g_free(place.device);
+    struct orch_device_parts parts = orch_device_key_parse(run->device_key);
+    out->threads = parts.threads ? parts.threads : out->threads;
+    if (!*parts.device && run->machine_facts) {
+        g_free(parts.device);
         g_autoptr(json_t) machine = orch_json_parse(run->machine_facts, strlen(run->machine_facts),
                                                     strlen(run->machine_facts), NULL);
         out->gpu = g_strdup(orch_json_text(machine, "cpu_model", ""));
         return;
     }
-    out->gpu = place.device;
-    out->gpus = place.gpus ? place.gpus : out->gpus;
+    out->gpu = parts.device;
+    out->gpus = parts.gpus ? parts.gpus : out->gpus;
 }
 
 double orch_cost_number(const json_t *cost, const char *name)
@@ -139,8 +139,7 @@ bool orch_cost_is_training(const json_t *cost)
 static void take_run(void *ctx, const struct orch_told_run *run)
 {
     struct reading *r = ctx;
-    bool may =
-        run->facts && strstr(run->facts, "\"cost\":"); /* most cheaply told without parsing */
+    bool may = run->facts && strstr(run->facts, "\"cost\":"); /* cheap test before parsing */
     size_t length = may ? strlen(run->facts) : 0;
     g_autoptr(json_t) facts = may ? orch_json_parse(run->facts, length, length, NULL) : NULL;
     json_t *cost = json_object_get(facts, "cost");
@@ -166,7 +165,8 @@ static void take_run(void *ctx, const struct orch_told_run *run)
     g_array_append_val(r->ids, run->id);
 }
 
-/* A series is over: its median stands for what it records, unless a more direct name did. */
+/* Ends a series: its median becomes the value of its quantity, unless a more direct name has set
+ * it. */
 static void close_series(struct reading *r)
 {
     const struct recorded *what = r->series ? recorded_find(r->series) : NULL;
@@ -189,7 +189,7 @@ static void take_value(void *ctx, const struct orch_told_value *value)
         return;
     if (id != value->run_id || r->series != what->name) {
         close_series(r);
-        if (id > value->run_id) /* results are over, points begin */
+        if (id > value->run_id) /* the results end and the points begin */
             r->at = 0;
         while (r->at < r->ids->len && g_array_index(r->ids, int64_t, r->at) < value->run_id)
             r->at++;
@@ -224,7 +224,7 @@ static double workers_of(const struct timed *run)
     return isnan(workers) ? (double)MAX(run->gpus, 1) : workers;
 }
 
-/* Images a second, whatever it was told by. */
+/* Images per second, computed from any recorded quantity. */
 static double rate_of(const struct timed *run)
 {
     double step_images = orch_cost_number(run->cost, "batch") * workers_of(run);
@@ -273,7 +273,7 @@ static const char *const COLUMNS[] = {"gpu",       "workers",   "threads", "net"
                                       "precision", "framework", "images",  "input", "img",
                                       "classes",   "mode",      "epochs"};
 
-/* Side of "3x32x32"; NaN where it is not square. */
+/* The side of a square input ("3x32x32" gives 32); NaN when it is not square. */
 static double side_of(const char *input)
 {
     g_auto(GStrv) words = g_strsplit(input, "x", -1);
@@ -304,7 +304,7 @@ static void write_row(const struct timed *run, double target, GString *out)
     rows_end(out);
 }
 
-/* Set of the devices of which a run was measured while the machine did nothing else. */
+/* The set of devices that have an undisturbed run with the target. */
 static GHashTable *devices_with_quiet_runs(const struct reading *r, size_t target)
 {
     GHashTable *devices = g_hash_table_new(g_str_hash, g_str_equal);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* One thread, one poll loop: a host's end is told by its pidfd, a signal by a signalfd. Trials
- * start repeat by repeat, so that the arms of a comparison are interleaved in time. A timing trial
- * runs alone: when it is its turn, the slots drain first. */
+/* One thread with one poll loop: a pidfd reports the end of a host, a signalfd reports signals.
+ * Trials start in the plan's order. A timing trial runs alone, so the slots drain before it starts.
+ */
 #include "core/run/schedule_private.h"
 
+#include "core/run/fingerprint.h"
 #include "lib/base/file.h"
 #include "lib/vcs/share.h"
 
@@ -14,16 +15,6 @@
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-void schedule_say(struct run *run, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    g_autofree char *text = g_strdup_vprintf(format, args);
-    va_end(args);
-    if (run->listener->message)
-        run->listener->message(run->listener->ctx, text);
-}
 
 static void take_signals(struct run *run)
 {
@@ -58,7 +49,8 @@ static bool sync_store(struct run *run, GError **error)
     return orch_store_sync(run->plan->store, error);
 }
 
-/* Trials that another process has claimed: closed if that one died, tried again otherwise. */
+/* Checks trials that another process has claimed: closes those whose process died, and retries the
+ * others. */
 static bool look_at_held(struct run *run, bool *out_held, GError **error)
 {
     *out_held = false;
@@ -86,7 +78,7 @@ static void wait_for_something(struct run *run, bool held)
     g_autofree struct pollfd *fds = g_new0(struct pollfd, count + 1);
     int timeout = held ? 200 : run->options->live || run->options->limits ? 100 : 1000;
     if (run->moved && !count && run->options->sharing)
-        timeout = 0; /* trials that are done meanwhile may have made others ready */
+        timeout = 0; /* trials that ended in the meantime may have made others ready */
     for (guint i = 0; i < count; i++) {
         const struct host *host = run->hosts->pdata[i];
         fds[i] = (struct pollfd){.fd = host->pidfd, .events = POLLIN};
@@ -117,7 +109,7 @@ static bool loop(struct run *run, GError **error)
         bool stopping = run->stop_level || run->failed_fast;
         if (!stopping && (!schedule_start(run, error) || !look_at_held(run, &held, error)))
             return false;
-        bool collected = run->ended->len > 0; /* others may have waited for them */
+        bool collected = run->ended->len > 0; /* other trials may have waited for these */
         if (!schedule_collect(run, error) || !sync_store(run, error))
             return false;
         bool away = !stopping && schedule_away(run);
@@ -127,7 +119,7 @@ static bool loop(struct run *run, GError **error)
         if (away && !schedule_look_away(run, idle))
             return true;
         if (!run->hosts->len && run->refused && !collected && !held)
-            return true; /* a limit keeps back all that is left */
+            return true; /* a limit prevents all remaining trials */
         if (run->hosts->len || !collected)
             wait_for_something(run, held && !stopping);
         schedule_reap(run);
@@ -136,14 +128,6 @@ static bool loop(struct run *run, GError **error)
         schedule_tick(run);
         schedule_tick_sharing(run);
     }
-}
-
-static int compare_order(const void *a, const void *b, void *ctx)
-{
-    const struct orch_plan *plan = ctx;
-    unsigned x = *(const unsigned *)a, y = *(const unsigned *)b;
-    int p = plan->items[x].cell->repeat, q = plan->items[y].cell->repeat;
-    return p != q ? p - q : (x > y) - (x < y);
 }
 
 static bool has_timing(const struct orch_plan *plan)
@@ -164,22 +148,22 @@ static void make_jobs(struct run *run)
         if (state == ORCH_PLAN_DONE || state == ORCH_PLAN_SKIPPED || state == ORCH_PLAN_UNUSED) {
             job->status = JOB_ENDED;
             job->well = state != ORCH_PLAN_SKIPPED;
-        } else {
-            run->order[run->order_count++] = i;
         }
         run->totals.planned += state != ORCH_PLAN_UNUSED;
-        run->totals.spared += state == ORCH_PLAN_DONE;
+        run->totals.reused += state == ORCH_PLAN_DONE;
         run->totals.skipped += state == ORCH_PLAN_SKIPPED;
     }
-    g_qsort_with_data(run->order, (int)run->order_count, sizeof *run->order, compare_order, plan);
+    for (unsigned i = 0; i < plan->count; i++)
+        if (run->jobs[plan->order[i]].status != JOB_ENDED)
+            run->order[run->order_count++] = plan->order[i];
 }
 
-/* On an error: hosts still run; they are told to stop, and are collected where the store allows it,
- * else by the next command. */
+/* After an error, stops the running hosts and collects them if the store allows it; otherwise the
+ * next command does. */
 static void abandon_hosts(struct run *run)
 {
     schedule_cancel(run, SIGINT);
-    run->stop_level = 2; /* nothing is tried again */
+    run->stop_level = 2; /* no more retries */
     while (run->hosts->len) {
         int status;
         const struct host *host = run->hosts->pdata[0];
@@ -204,12 +188,12 @@ static void finish_totals(struct run *run)
     totals->device_s = run->ended_device_s;
     if (stopped || (!left && !totals->cut_off) || totals->held)
         totals->limit =
-            ORCH_LIMIT_NONE; /* what was kept back for a while has run, or others stop */
+            ORCH_LIMIT_NONE; /* every delayed trial has run, or the run ends for another reason */
     else if (totals->limit != ORCH_LIMIT_NONE)
         totals->held_back = left;
 }
 
-/* Notes which files of the source an experiment's `inputs:` name, for whoever shares them later. */
+/* Records which source files an experiment's `inputs:` name, for sharing them later. */
 static void note_inputs(const struct orch_plan *plan)
 {
     const struct orch_source *source = plan->workspace->source;
@@ -217,12 +201,13 @@ static void note_inputs(const struct orch_plan *plan)
     for (unsigned i = 0; source && source->tree && i < plan->count; i++) {
         const struct orch_plan_item *item = &plan->items[i];
         const struct orch_experiment *experiment = item->cell->experiment;
-        if (!experiment->inputs || !item->inputs_id ||
-            !g_hash_table_add(seen, (gpointer)(uintptr_t)experiment))
+        if (!experiment->inputs || !g_hash_table_add(seen, (gpointer)(uintptr_t)experiment))
             continue;
         g_autoptr(GError) problem = NULL;
-        if (!orch_vcs_note_inputs(plan->workspace->vcs, source->tree, item->inputs_id,
-                                  experiment->share_source, &problem))
+        g_autofree char *declared =
+            orch_inputs_declared_id(plan->workspace, plan->expansion, experiment, &problem);
+        if (!declared || !orch_vcs_note_inputs(plan->workspace->vcs, source->tree, declared,
+                                               experiment->share_source, &problem))
             g_debug("inputs not noted: %s", problem->message);
     }
 }

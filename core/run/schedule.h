@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Runs a plan here: starts a host for each trial that has to run, keeps the slots busy, records
- * each trial the moment it ends. Prints nothing: a listener hears what happens. */
+/* Runs a plan on this machine: starts a host for each trial that has to run, keeps the slots busy,
+ * and records each trial as soon as it ends. It prints nothing but reports events to a listener. */
 #ifndef ORCH_CORE_RUN_SCHEDULE_H
 #define ORCH_CORE_RUN_SCHEDULE_H
 
@@ -11,17 +11,17 @@
 #include "core/run/trialdir.h"
 #include "lib/wire/event.h"
 
-/** Progress at a time. */
+/** Progress at one point in time. */
 struct orch_running_point {
     double t_s; /* since the trial's start */
     double done;
 };
-/** Adds a progress event of a journal to an array of struct orch_running_point; drops what an
- * earlier phase with another total said, and thins out what becomes long. `*inout_total`: of the
- * points. */
+/** Adds a progress event of a journal to an array of struct orch_running_point. Drops all earlier
+ * points when the total changes or the progress goes back, which begins a new phase, and thins out
+ * a long array. `*inout_total`: the total of the points. */
 void orch_running_add(GArray *points, const struct orch_event *event, double *inout_total);
 
-/** A trial that runs now, as far as its journal tells. */
+/** A running trial, as seen in its journal. */
 struct orch_running {
     const struct orch_plan_item *item;
     char key[ORCH_KEY_CHARS];
@@ -29,66 +29,74 @@ struct orch_running {
     struct orch_slot slot;
     int64_t started_ns, started_mono_ns;
     double done, total; /* progress; total 0: unknown */
-    GArray *points;     /* struct orch_running_point: of that progress; NULL until there is one */
+    GArray *points;     /* struct orch_running_point; NULL until there is progress */
     char phase[64];
     char metric[64]; /* the newest point: its name, or "" */
     double value;
     bool has_forecast;
     double forecast_p5_s, forecast_p50_s, forecast_p95_s;
+    bool has_planned, is_renewed; /* there is a forecast from before the run; the current forecast
+                                     differs from it */
+    double planned_p5_s, planned_p50_s, planned_p95_s;
 };
 
 struct orch_totals {
-    unsigned planned;                         /* trials that were asked for */
-    unsigned spared;                          /* done before, or by others meanwhile */
+    unsigned planned;                         /* requested trials */
+    unsigned reused;                          /* done before, or meanwhile by other processes */
     unsigned ended[ORCH_VERDICT_UNKNOWN + 1]; /* by verdict, the last attempt of each */
     unsigned retried;                         /* further attempts */
-    unsigned skipped;                         /* not started: profile or machine */
-    unsigned not_run; /* not started: what they need did not end well, or the run was stopped */
-    unsigned held;    /* not started: others run them elsewhere, or what they need */
+    unsigned skipped; /* not started because of the profile or the machine */
+    /* not started: a trial they refer to did not end well, or the run was stopped */
+    unsigned not_run;
+    unsigned held; /* not started: others run them or the trials they refer to elsewhere */
     bool interrupted, terminated;
     double eta_s;          /* NAN: unknown */
-    enum orch_limit limit; /* that kept trials from being started, or stopped them */
-    unsigned held_back;    /* trials among not_run that a limit kept back */
+    enum orch_limit limit; /* the limit that prevented or stopped trials */
+    unsigned held_back;    /* trials among not_run that a limit prevented */
     unsigned cut_off;      /* trials that were cancelled at the limit */
     double device_s;       /* wall seconds x devices of all trials of this run */
 };
 
-/** What happens, as it happens. Any may be NULL. */
+/** Callbacks for events. Each may be NULL. */
 struct orch_listener {
     void *ctx;
     void (*started)(void *ctx, const struct orch_running *trial);
-    /** `collected` borrowed; `again`: it will be tried once more. */
+    /** `collected` is borrowed; `again`: the trial will be retried. */
     void (*ended)(void *ctx, const struct orch_running *trial,
                   const struct orch_collected *collected, bool again,
                   const struct orch_totals *totals);
-    /** Something a user should know now: a sentence. */
+    /** A message for the user: one sentence. */
     void (*message)(void *ctx, const char *text);
-    /** About ten times a second when live is asked for. */
+    /** Called about ten times per second when `live` is set. */
     void (*tick)(void *ctx, const struct orch_running *const *running, unsigned count,
                  const struct orch_totals *totals);
 };
 
 /** What to do with trials that others run elsewhere. */
 enum orch_again {
-    ORCH_AGAIN_NOW,   /* try to claim them once more */
-    ORCH_AGAIN_LATER, /* ask again in a while */
-    ORCH_AGAIN_NEVER, /* they are left to the others */
+    ORCH_AGAIN_NOW,   /* try to claim them again now */
+    ORCH_AGAIN_LATER, /* ask again later */
+    ORCH_AGAIN_NEVER, /* leave them to the others */
 };
 
-/** How a run is shared with others elsewhere, so that nobody starts what another runs. None of
- * these fails a run. They are called on the scheduler's thread and may take a network's time. */
+/** Hooks that share a run with other machines, so that no trial is run twice. Failures in them
+ * never fail the run. They are called on the scheduler's thread and may block for network access.
+ */
 struct orch_sharing {
     void *ctx;
-    /** Just before a trial starts. False: another runs it; its state is then HELD with `*out_why`
-     * as the reason. */
+    /** Called just before a trial starts. Returns false when another machine runs it; its state is
+     * then HELD with `*out_why` as the reason. */
     bool (*claim)(void *ctx, const struct orch_plan_item *item, char **out_why);
-    /** A trial for which `claim` was true was not started after all. */
+    /** Called when a trial was not started although `claim` returned true. */
     void (*dropped)(void *ctx, const struct orch_plan_item *item);
-    /** It has ended for good, and is recorded. `well`: its run spares others. */
+    /** Called when a trial has ended, is recorded and will not be retried. `well`: its run can be
+     * reused. */
     void (*ended)(void *ctx, const struct orch_plan_item *item, bool well);
-    /** About once a second. `quiet`: a timing trial runs, nothing heavy may run beside it. */
+    /** Called about once per second. `quiet`: a timing trial is running, so the hook must not cause
+     * load. */
     void (*tick)(void *ctx, bool quiet);
-    /** There are trials that others run. `idle`: nothing runs here, and nothing else is left. */
+    /** Called while others run some of the trials. `idle`: nothing runs here and nothing else is
+     * left to do. */
     enum orch_again (*again)(void *ctx, bool idle);
 };
 
@@ -96,18 +104,19 @@ struct orch_run_options {
     unsigned slots;
     const unsigned *gpus; /* GPUs that may be used; NULL: all */
     unsigned gpu_count;
-    bool fail_fast;                           /* start nothing more after the first fault */
-    bool live;                                /* call tick */
-    const char *argv_json;                    /* the command line, kept with each run */
-    const struct orch_forecaster *forecaster; /* NULL: no forecasts. Each is kept with its run */
-    const struct orch_limits *limits;         /* NULL: none */
-    const struct orch_sharing *sharing;       /* NULL: with nobody elsewhere */
+    bool fail_fast;        /* start no more trials after the first failure */
+    bool live;             /* call tick */
+    const char *argv_json; /* the command line, stored with each run */
+    /* NULL: no forecasts. Each forecast is stored with its run */
+    const struct orch_forecaster *forecaster;
+    const struct orch_limits *limits;   /* NULL: none */
+    const struct orch_sharing *sharing; /* NULL: the run is not shared */
 };
 
-/** Runs what the plan says. SIGINT once: start nothing more; twice: stop what runs; SIGTERM: stop
- * what runs, as preempted. Under limits it ends with what they kept from running counted as
- * not_run; the same plan goes on from there. False on an error that stopped it (store, plugin
- * changed on disk): what ended is kept. */
+/** Runs the plan. The first SIGINT stops starting trials, the second stops the running ones;
+ * SIGTERM stops the running trials as preempted. Trials that a limit prevented are counted as
+ * not_run; running the same plan again continues with them. False when an error stopped it (store,
+ * plugin changed on disk); runs that ended are kept. */
 bool orch_run_plan(struct orch_plan *plan, const struct orch_run_options *options,
                    const struct orch_listener *listener, struct orch_totals *out_totals,
                    GError **error);

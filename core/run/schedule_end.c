@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What happens when a host is gone: its journal is recorded, a trial may be tried again. */
+/* Handles exited hosts: records their journals and retries trials. */
 #include "core/run/schedule_private.h"
 
 #include "lib/base/file.h"
@@ -16,7 +16,7 @@ static void keep_wall(struct run *run, const struct host *host, double wall_ms)
     g_array_append_val(walls, seconds);
 }
 
-/* What a host that died without a verdict had to say. */
+/* Adds the error output of a host that died without a verdict. */
 static void add_host_error(const struct host *host, struct orch_collected *collected)
 {
     g_autofree char *path = g_build_filename(host->running.trial_dir, "host.stderr", NULL);
@@ -32,13 +32,13 @@ static void count_end(struct run *run, struct job *job, const struct orch_collec
 {
     run->totals.ended[collected->verdict]++;
     job->status = JOB_ENDED;
-    job->well = orch_verdict_facts(collected->verdict)->spares;
+    job->well = orch_verdict_facts(collected->verdict)->is_reused;
     if (run->options->fail_fast && orch_verdict_facts(collected->verdict)->fault)
         run->failed_fast = true;
 }
 
-/* How often a trial is tried again after such an end. A trial that was lost may end well the next
- * time; one that ran out of time would take as long again, so the recipe has to ask for it. */
+/* How often a trial is retried after a verdict. A lost trial may end well the next time; a trial
+ * that timed out would take as long again, so the recipe must request retries explicitly. */
 static unsigned retries_after(const struct orch_experiment *experiment, enum orch_verdict verdict)
 {
     return verdict == ORCH_VERDICT_TIMEOUT ? experiment->timeout_retries : experiment->retries;

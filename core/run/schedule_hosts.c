@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The processes of hosts: starting, telling them to stop, and seeing that they are gone. */
+/* Starts and stops the host processes and detects their exit. */
 #include "core/run/schedule_private.h"
 
 #include "lib/base/error.h"
+#include "lib/base/own_group.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -32,19 +33,11 @@ bool schedule_spawn(struct run *run, struct host *host, GError **error)
     g_autofree char *errors = g_build_filename(host->running.trial_dir, "host.stderr", NULL);
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
-    sigset_t none, all;
-    sigemptyset(&none);
-    sigfillset(&all);
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_adddup2(&actions, pipe_fds[0], 0);
     posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
     posix_spawn_file_actions_addopen(&actions, 2, errors, O_WRONLY | O_CREAT | O_TRUNC, 0666);
-    posix_spawnattr_init(&attributes);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK |
-                                              POSIX_SPAWN_SETSIGDEF);
-    posix_spawnattr_setpgroup(&attributes, 0);
-    posix_spawnattr_setsigmask(&attributes, &none);
-    posix_spawnattr_setsigdefault(&attributes, &all);
+    orch_spawn_own_group(&attributes);
     char *argv[] = {run->host_program, host->running.trial_dir, NULL};
     int status = posix_spawn(&host->pid, run->host_program, &actions, &attributes, argv, environ);
     posix_spawn_file_actions_destroy(&actions);
@@ -84,7 +77,8 @@ void schedule_cancel(struct run *run, int signal_number)
             kill(host->pid, SIGTERM);
         else if (!host->cancelled && write(host->stdin_fd, line, sizeof line - 1) < 0)
             kill(host->pid, SIGTERM);
-        kill(host->pid, SIGCONT); /* a host that was stopped ends nothing until it goes on */
+        kill(host->pid,
+             SIGCONT); /* a stopped host (SIGSTOP) must continue before it can end its trial */
         host->cancelled = true;
     }
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The budget and the deadline of a run: which trials they keep back, and when all stops. */
+/* Applies the budget, the deadline and the allowance of a run: which trials may start, and when all
+ * stop. */
 #include "core/run/schedule_private.h"
 
 #include <math.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Between the files of the scheduler: a run at work. schedule.c has the loop; _start, _end, _slots,
- * _hosts, _limits, _sharing and _progress what it does in turn. All on one thread. */
+/* Shared by the files of the scheduler: the state of a run. schedule.c has the loop, which calls
+ * the functions in _start, _end, _slots, _hosts, _limits, _sharing and _progress. Everything runs
+ * on one thread. */
 #ifndef ORCH_CORE_RUN_SCHEDULE_PRIVATE_H
 #define ORCH_CORE_RUN_SCHEDULE_PRIVATE_H
 
@@ -26,19 +27,19 @@ struct job {
     bool well; /* ended so that others may refer to it */
 };
 
-/* A host at work. */
+/* A running host. */
 struct host {
     struct orch_running running; /* first: what the listener sees */
     struct job *job;
     char *record;
     pid_t pid;
     int pidfd;    /* -1: none, polled */
-    int stdin_fd; /* its end tells the host that the runner is gone */
+    int stdin_fd; /* when it is closed, the host knows that the runner is gone */
     bool cancelled;
-    char *overdue; /* why its time is over, once it was killed for that; or NULL */
+    char *overdue; /* the reason once it was killed at its time limit, or NULL */
 };
 
-/* A compiled plugin's file when the run began. */
+/* The state of a compiled plugin's file at the start of the run. */
 struct plugin_file {
     const char *path;
     struct stat info;
@@ -52,9 +53,9 @@ struct run {
     struct job *jobs; /* one for each item, same index */
     unsigned *order;  /* indices of items in the order of starting */
     unsigned order_count;
-    GPtrArray *hosts;    /* struct host *: at work */
-    GPtrArray *ended;    /* struct host *: gone, not collected yet */
-    bool collects_first; /* nothing may run beside the collecting */
+    GPtrArray *hosts;    /* struct host *: running */
+    GPtrArray *ended;    /* struct host *: exited but not collected yet */
+    bool collects_first; /* no trial may run while journals are collected */
     GArray *plugin_files;
     GHashTable *wall_by_experiment; /* experiment -> GArray of double, seconds */
     char *host_program;
@@ -63,18 +64,18 @@ struct run {
     unsigned stop_level; /* 1: start nothing more, 2: running trials are stopped */
     bool failed_fast, unsynced;
     double ended_device_s; /* of trials that ended: wall seconds x devices */
-    unsigned refused;      /* trials that a limit kept back in the last round of starting */
-    bool moved;            /* the last round of starting changed something */
+    unsigned refused;      /* trials that a limit prevented in the last call of schedule_start */
+    bool moved;            /* the last call of schedule_start changed something */
     int64_t last_sync_ns, last_tick_ns, last_held_ns, last_sharing_ns;
 };
 
-/** A sentence for the user. */
+/** Sends a message (one sentence) to the user. */
 void schedule_say(struct run *run, const char *format, ...) G_GNUC_PRINTF(2, 3);
 
 /* ---- schedule_slots.c -------------------------------------------------------------------------
  */
 
-/** A slot for a trial of the experiment; false when it must wait. */
+/** Finds a free slot for a trial of the experiment; false when the trial must wait. */
 bool schedule_take_slot(const struct run *run, const struct orch_experiment *experiment,
                         struct orch_slot *slot);
 
@@ -83,57 +84,59 @@ bool schedule_take_slot(const struct run *run, const struct orch_experiment *exp
 
 /** Starts `orch-host DIR` in a process group of its own, with a pipe on its standard input. */
 bool schedule_spawn(struct run *run, struct host *host, GError **error);
-/** Closes what it holds; the process is not touched. */
+/** Frees the host's resources; does not affect its process. */
 void schedule_host_free(void *host);
-/** Tells all hosts to end their trials: SIGINT as cancelled, SIGTERM as preempted. */
+/** Makes all hosts end their trials: as cancelled for SIGINT, as preempted for SIGTERM. */
 void schedule_cancel(struct run *run, int signal_number);
-/** Moves hosts that are gone to `ended`: their slots are free at once, and the next trials start
- * before the journals are read, so that the one does not wait for the other. */
+/** Moves exited hosts to `ended`. Their slots become free at once, so that the next trials start
+ * before the journals are read. */
 void schedule_reap(struct run *run);
 
 /* ---- schedule_watch.c -------------------------------------------------------------------------
  */
 
-/** Kills hosts that have not ended their trials in time themselves. */
+/** Kills hosts that did not end their trials within the time limit. */
 void schedule_watch_time(struct run *run);
 
 /* ---- schedule_start.c, schedule_end.c ---------------------------------------------------------
  */
 
-/** Starts the trials that are next, as many as fit. */
+/** Starts as many of the next trials as fit. */
 bool schedule_start(struct run *run, GError **error);
-/** Records the trials of hosts that are gone. */
+/** Records the trials of exited hosts. */
 bool schedule_collect(struct run *run, GError **error);
 
 /* ---- schedule_limits.c ------------------------------------------------------------------------
  */
 
-/** Would its forecast break a limit? */
+/** True when starting the trial would exceed a limit, judged by its forecast. */
 bool schedule_is_refused(struct run *run, const struct orch_plan_item *item);
-/** At the limit itself what runs is cancelled: it is recorded as such, and can be run again. */
+/** Cancels the running trials once a limit is reached. They are recorded as cancelled and can be
+ * run again. */
 void schedule_heed_limits(struct run *run);
 
 /* ---- schedule_sharing.c -----------------------------------------------------------------------
  */
 
-/** May the trial start, for all that others run? Else it is put aside. */
+/** True when no other machine runs the trial; otherwise sets it aside. */
 bool schedule_claim(struct run *run, struct job *job);
-/** The trial that was claimed has ended, or was not started. */
+/** Reports that a claimed trial has ended or was not started. */
 void schedule_unclaim(struct run *run, const struct job *job);
-/** Lets claims be renewed and results be sent, about once a second. */
+/** Lets the sharing hooks renew claims and send results, about once per second. */
 void schedule_tick_sharing(struct run *run);
-/** Trials that are left to others. */
+/** Number of trials that others run elsewhere. */
 unsigned schedule_away(const struct run *run);
-/** Tries those again when it is time. `idle`: nothing else is left to do. False: no more. */
+/** Retries those trials when it is time. `idle`: nothing else is left to do. False when they are
+ * not to be retried any more. */
 bool schedule_look_away(struct run *run, bool idle);
 
 /* ---- schedule_progress.c ----------------------------------------------------------------------
  */
 
-/** What a trial is expected to take; false: nothing is known. */
+/** Gets a trial's forecast; false when there is none. */
 bool schedule_forecast(const struct run *run, const struct orch_plan_item *item,
                        struct orch_forecast *out);
-/** Lets the listener look at what runs, ten times a second. */
+/** Calls the listener's tick with the running trials, ten times per second. */
 void schedule_tick(struct run *run);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What running trials tell, and how long all will still take. */
+/* Reads the progress of running trials and estimates the remaining time of the run. */
 #include "core/run/schedule_private.h"
 
 #include "lib/base/reals.h"
@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-/* Points that are kept; beyond, every other one goes. */
+/* Maximum number of progress points; beyond it every other point is dropped. */
 #define POINTS_MAX 4096
 
 void orch_running_add(GArray *points, const struct orch_event *event, double *inout_total)
@@ -64,8 +64,8 @@ bool schedule_forecast(const struct run *run, const struct orch_plan_item *item,
     return forecaster && forecaster->forecast(forecaster->ctx, item, out);
 }
 
-/* Seconds that a trial of the experiment takes: the median of those that ended, else what a running
- * one's progress says; NAN when nothing is known. */
+/* Expected seconds of a trial of the experiment: the median of ended trials, else extrapolated from
+ * a running trial's progress; NAN when nothing is known. */
 static double expected_s(struct run *run, const struct orch_experiment *experiment)
 {
     GArray *walls = g_hash_table_lookup(run->wall_by_experiment, experiment);
@@ -83,8 +83,8 @@ static double expected_s(struct run *run, const struct orch_experiment *experime
     return NAN;
 }
 
-/* Seconds that a running trial still takes: by its own pace, else its forecast, else what others of
- * its experiment took. */
+/* Remaining seconds of a running trial: from its own pace, else its forecast, else the times of its
+ * experiment's other trials. */
 static double left_of(struct run *run, const struct orch_running *running)
 {
     double elapsed = (double)(orch_mono_ns() - running->started_mono_ns) / 1e9;
@@ -137,4 +137,14 @@ void schedule_tick(struct run *run)
     run->totals.held = schedule_away(run);
     run->listener->tick(run->listener->ctx, (const struct orch_running *const *)run->hosts->pdata,
                         run->hosts->len, &run->totals);
+}
+
+void schedule_say(struct run *run, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    g_autofree char *text = g_strdup_vprintf(format, args);
+    va_end(args);
+    if (run->listener->message)
+        run->listener->message(run->listener->ctx, text);
 }

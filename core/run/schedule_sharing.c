@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Beside others elsewhere: a trial is claimed just before it starts; what another runs is put aside
- * and looked at again. */
+/* Sharing a run with other machines: a trial is claimed just before it starts; trials that others
+ * run are set aside and checked again later. */
 #include "core/run/schedule_private.h"
 
 #include "lib/base/ident.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Where a trial may run: a slot, its share of the processor, its GPUs. */
+/* Assigns a trial its slot, its share of the CPUs and its GPUs. */
 #include "core/run/schedule_private.h"
 
 #include <sched.h>
@@ -36,7 +36,7 @@ static bool take_gpus(const struct run *run, unsigned wanted, struct orch_slot *
     return slot->gpu_count == wanted;
 }
 
-/* With several slots each is pinned to its own share of the CPUs that this process may use. */
+/* With several slots, pins each to its own share of the CPUs available to this process. */
 static void pin(const struct run *run, struct orch_slot *slot)
 {
     cpu_set_t allowed;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Which trial starts next, and what it takes to start it. */
+/* Chooses the next trial and starts it. */
 #include "core/run/schedule_private.h"
 
 #include "store/beside.h"
@@ -8,7 +8,8 @@
 
 #include <string.h>
 
-/* A compiled plugin that was rebuilt since the run began would mix two versions in one sweep. */
+/* Checks that a compiled plugin was not rebuilt since the run began, which would mix two versions
+ * in one sweep. */
 static bool plugin_is_unchanged(struct run *run, const struct orch_manifest *manifest,
                                 GError **error)
 {
@@ -37,9 +38,9 @@ static bool plugin_is_unchanged(struct run *run, const struct orch_manifest *man
     return true;
 }
 
-/* Another run of the trial is there. Where the files are not here that others want of it, it is
- * made again. */
-static void spare(struct run *run, struct job *job, const char *key)
+/* Reuses another run of the trial. The trial is run again when files of that run are missing here
+ * that other trials need. */
+static void reuse(struct run *run, struct job *job, const char *key)
 {
     struct orch_plan_item *item = &run->plan->items[job->index];
     g_free(item->run_key);
@@ -52,26 +53,47 @@ static void spare(struct run *run, struct job *job, const char *key)
     }
     job->status = JOB_ENDED;
     job->well = true;
-    run->totals.spared++;
+    run->totals.reused++;
 }
 
-/* A run is worth more than a note about it: that this fails stops nothing. */
+/* Stores a forecast. Failures are ignored, because the run matters more than its forecast. */
+static void store_forecast(struct run *run, const struct orch_running *running,
+                           const struct orch_forecast *forecast, int64_t made_ns, bool is_renewed)
+{
+    g_autoptr(GError) problem = NULL;
+    if (!orch_forecast_store(run->plan, running->item, running->key, forecast, made_ns, is_renewed,
+                             &problem))
+        schedule_say(run, "the forecast of %s was not kept: %s", running->key, problem->message);
+}
+
+/* Stores the planned forecast and, where it differs, the current one. */
 static void keep_forecast(struct run *run, struct host *host)
 {
-    struct orch_forecast forecast;
-    g_autoptr(GError) problem = NULL;
-    if (!schedule_forecast(run, host->running.item, &forecast))
+    struct orch_running *running = &host->running;
+    const struct orch_forecaster *forecaster = run->options->forecaster;
+    struct orch_forecast now, planned;
+    int64_t made_ns = 0;
+    if (!schedule_forecast(run, running->item, &now))
         return;
-    host->running.has_forecast = true;
-    host->running.forecast_p5_s = forecast.p5_s;
-    host->running.forecast_p50_s = forecast.p50_s;
-    host->running.forecast_p95_s = forecast.p95_s;
-    if (!orch_forecast_store(run->plan, host->running.item, host->running.key, &forecast, &problem))
-        schedule_say(run, "the forecast of %s was not kept: %s", host->running.key,
-                     problem->message);
+    running->has_forecast = running->is_renewed = true;
+    running->forecast_p5_s = now.p5_s;
+    running->forecast_p50_s = now.p50_s;
+    running->forecast_p95_s = now.p95_s;
+    if (forecaster->planned &&
+        forecaster->planned(forecaster->ctx, running->item, &planned, &made_ns)) {
+        running->has_planned = true;
+        running->planned_p5_s = planned.p5_s;
+        running->planned_p50_s = planned.p50_s;
+        running->planned_p95_s = planned.p95_s;
+        running->is_renewed =
+            planned.p5_s != now.p5_s || planned.p50_s != now.p50_s || planned.p95_s != now.p95_s;
+        store_forecast(run, running, &planned, made_ns, false);
+    }
+    if (running->is_renewed)
+        store_forecast(run, running, &now, orch_now_ns(), forecaster->planned != NULL);
 }
 
-/* Makes the folder of a trial that is claimed, and starts its host. */
+/* Makes the folder of a claimed trial and starts its host. */
 static bool launch(struct run *run, struct job *job, const struct orch_slot *slot,
                    struct orch_trialdir *dir, int64_t started_ns, GError **error)
 {
@@ -103,7 +125,7 @@ static bool launch(struct run *run, struct job *job, const struct orch_slot *slo
     return true;
 }
 
-/* Claims the trial in the store, and starts its host if the claim is ours. */
+/* Claims the trial in the store and starts its host if the claim succeeded. */
 static bool start(struct run *run, struct job *job, const unsigned *chosen,
                   const struct orch_slot *slot, GError **error)
 {
@@ -117,7 +139,7 @@ static bool start(struct run *run, struct job *job, const unsigned *chosen,
     if (!orch_trialdir_prepare(run->plan, item, chosen, slot, run->options->argv_json, &dir, error))
         return false;
     struct orch_active active = {.fingerprint = item->fingerprint,
-                                 .where_key = item->where_key,
+                                 .device_key = item->device_key,
                                  .trial_dir = dir.path,
                                  .record = dir.record,
                                  .runner = run->self,
@@ -129,7 +151,7 @@ static bool start(struct run *run, struct job *job, const unsigned *chosen,
     bool ok = orch_store_begin(run->plan->store, &active, (enum orch_reuse)experiment->reuse,
                                item->forced, &begin, other, error);
     if (ok && begin == ORCH_BEGIN_DONE)
-        spare(run, job, other);
+        reuse(run, job, other);
     else if (ok && begin == ORCH_BEGIN_HELD)
         job->status = JOB_HELD;
     else if (ok)
@@ -154,7 +176,8 @@ static void give_up(struct run *run, struct job *job, const char *why)
 
 enum readiness { READY, NOT_YET, NEVER };
 
-/* Are all the trials that this one refers to done? Fills `chosen` with those it means. */
+/* Checks whether all trials that this one refers to are done. Fills `chosen` with the selected
+ * ones. */
 static bool look_at_refs(struct run *run, struct job *job, unsigned *chosen, enum readiness *out,
                          GError **error)
 {
@@ -207,7 +230,7 @@ static bool try_start(struct run *run, struct job *job, bool *out_blocked, GErro
             return false;
         if (item->state == ORCH_PLAN_DONE) {
             g_autofree char *key = g_strdup(item->run_key);
-            spare(run, job, key);
+            reuse(run, job, key);
             return true;
         }
         if (item->state == ORCH_PLAN_SKIPPED) {
@@ -221,7 +244,7 @@ static bool try_start(struct run *run, struct job *job, bool *out_blocked, GErro
         return true;
     struct orch_slot slot;
     if (!schedule_take_slot(run, item->cell->experiment, &slot)) {
-        *out_blocked = true; /* keep the order: what comes later does not overtake */
+        *out_blocked = true; /* keep the order: later trials do not overtake */
         return true;
     }
     return start(run, job, chosen, &slot, error);
@@ -238,7 +261,7 @@ bool schedule_start(struct run *run, GError **error)
         if (job->status == JOB_TODO && !try_start(run, job, &blocked, error))
             return false;
     }
-    /* jobs at the front that have ended need not be looked at again */
+    /* skip ended jobs at the front from now on */
     unsigned ended = 0;
     while (ended < run->order_count && run->jobs[run->order[ended]].status == JOB_ENDED)
         ended++;

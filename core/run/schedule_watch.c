@@ -2,17 +2,17 @@
 /*
  * The runner's own watch over time limits.
  *
- * A host ends its trial when the time limit is over: it asks, then sends SIGTERM, then SIGKILL. One
- * that was stopped (SIGSTOP) or hangs does none of that. So when the host has had the time for all
- * of it, the runner kills it with its process group and whatever the trial left, and the run is
- * recorded as timeout from what the journal has.
+ * A host ends its trial at the time limit: it asks the trial to stop, then sends SIGTERM, then
+ * SIGKILL. A host that is stopped (SIGSTOP) or hangs does none of that. So once the host has had
+ * time for all of it, the runner kills the host's process group and any processes that the trial
+ * left, and records the run as timeout from its journal.
  */
 #include "core/run/schedule_private.h"
 
 #include <signal.h>
 
-/* What a host may take to end a trial: twice its grace of at most 5 s, then up to 30 s of killing.
- * A host that is stopped does nothing in that time. */
+/* Seconds that a host may take to end a trial: twice its grace period of at most 5 s, then up to 30
+ * s of killing. A stopped host does nothing in that time, so its limit is short. */
 static const double PATIENCE_S = 45, PATIENCE_STOPPED_S = 1;
 
 void schedule_watch_time(struct run *run)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/run/shared_run.h"
 
-#include "core/run/spare.h"
+#include "core/run/reuse.h"
 #include "lib/base/error.h"
 
 #include <string.h>
 
-/* Of a claim's time: how often results are sent (60 s), and how often it is looked whether what
- * others run is there (30 s), or whether the network is back. */
+/* Intervals as shares of a claim's duration: for sending results (60 s), and for checking whether
+ * results of others have arrived (30 s) or the network is back. */
 #define SEND_SHARE (1.0 / 15)
 #define LOOK_SHARE (1.0 / 30)
 
@@ -16,13 +16,13 @@ struct orch_share {
     struct orch_plan *plan;     /* of the hooks */
     struct orch_claims *near;   /* in the folder of a shared store, or NULL */
     struct orch_claims *remote; /* or NULL */
-    GHashTable *claimed;        /* item -> itself: with a claim of ours */
+    GHashTable *claimed;        /* set of items claimed by this process */
     GPtrArray *unsent;          /* const struct orch_plan_item *: ended well */
-    GHashTable *holders;        /* item -> struct orch_claim *: last seen */
-    char *told_wait;            /* who runs what is waited for, as it was told last; or NULL */
+    GHashTable *holders;        /* item -> struct orch_claim *: as last seen */
+    char *told_wait;            /* the last text passed to `tell`, or NULL */
     int64_t sent_mono_ns, looked_mono_ns, down_mono_ns;
     bool has_news;    /* a trial has ended since results were sent */
-    bool looked_last; /* nothing but held trials was left, and it was looked once more */
+    bool looked_last; /* only held trials were left, and they have been checked once more */
     bool said_failure;
 };
 
@@ -96,7 +96,7 @@ void orch_share_free(struct orch_share *share)
 /* ---- a network that fails ----------------------------------------------------------------------
  */
 
-/* Says a failure the first time, and leaves the network alone for a while. */
+/* Reports the first failure and suspends network access for a while. */
 static void say_failure(struct orch_share *share, const char *what, const GError *error)
 {
     share->down_mono_ns = orch_mono_ns();
@@ -116,7 +116,7 @@ bool orch_share_pull(struct orch_share *share, struct orch_store *store)
 {
     g_autoptr(GError) error = NULL;
     share->looked_mono_ns = orch_mono_ns();
-    if (is_down(share)) { /* the other hosts of a shared store are there all the same */
+    if (is_down(share)) { /* the other hosts of a shared store are still reachable */
         orch_store_refresh(store);
         return false;
     }
@@ -141,7 +141,7 @@ static char *until_text(int64_t utc_ns)
     return g_date_time_format(until, today ? "%H:%M" : "%Y-%m-%d %H:%M");
 }
 
-/* "claimed by bob until 12:40"; one's own with the host. The caller frees. */
+/* "claimed by bob until 12:40"; for the user's own claims with the host. The caller frees. */
 static char *claim_text(const struct orch_claim *claim)
 {
     g_autofree char *until = until_text(claim->expires_ns);
@@ -157,7 +157,7 @@ struct holder {
     int64_t until_ns;
 };
 
-/* The holders of the plan's held trials, in order of first sight: struct holder. */
+/* The holders of the plan's held trials, in order of first appearance: struct holder. */
 static GArray *holders_of(const struct orch_share *share, const struct orch_plan *plan)
 {
     GArray *holders = g_array_new(FALSE, TRUE, sizeof(struct holder));
@@ -198,9 +198,9 @@ char *orch_share_held_text(const struct orch_share *share, const struct orch_pla
 /* ---- which trials ------------------------------------------------------------------------------
  */
 
-static bool is_by_where(const struct orch_plan_item *item)
+static bool is_by_device(const struct orch_plan_item *item)
 {
-    return item->cell->experiment->reuse == ORCH_RECIPE_REUSE_WHERE;
+    return item->cell->experiment->reuse == ORCH_RECIPE_REUSE_DEVICE;
 }
 
 static bool is_claimable(const struct orch_plan_item *item)
@@ -209,15 +209,15 @@ static bool is_claimable(const struct orch_plan_item *item)
            item->cell->experiment->reuse != ORCH_RECIPE_REUSE_NEVER;
 }
 
-/* The claim of another that keeps the trial from running here; `anywhere`: of the trial, whatever
- * the machine. NULL: none. */
+/* The claim of another process that prevents the trial from running here; with `anywhere`, a claim
+ * of the trial for any device. NULL when there is none. */
 static const struct orch_claim *claim_of(const GPtrArray *claims, const struct orch_plan_item *item,
                                          bool anywhere)
 {
     char resource[ORCH_SHA256_CHARS];
     if (!is_claimable(item))
         return NULL;
-    orch_claim_resource(item->fingerprint, is_by_where(item) ? item->where_key : NULL, resource);
+    orch_claim_resource(item->fingerprint, is_by_device(item) ? item->device_key : NULL, resource);
     for (guint i = 0; i < claims->len; i++) {
         const struct orch_claim *claim = claims->pdata[i];
         if (!claim->is_ours && (anywhere ? strcmp(claim->fingerprint, item->fingerprint) == 0
@@ -239,13 +239,13 @@ static void note_holder(struct orch_share *share, const struct orch_plan_item *i
     g_hash_table_insert(share->holders, (gpointer)(uintptr_t)item, claim);
 }
 
-/* Is the item one that a claim may hold? */
+/* True when a claim can make the item HELD. */
 static bool may_be_held(const struct orch_plan_item *item, bool anywhere)
 {
     return orch_plan_will_run(item) || (anywhere && item->state == ORCH_PLAN_SKIPPED);
 }
 
-/* By the claims of one place. */
+/* Marks items by the claims of one location. */
 static bool mark_by(struct orch_share *share, struct orch_claims *claims, struct orch_plan *plan,
                     bool anywhere)
 {
@@ -279,25 +279,25 @@ bool orch_share_mark(struct orch_share *share, struct orch_plan *plan, bool anyw
 /* ---- the hooks ---------------------------------------------------------------------------------
  */
 
-/* A problem in reading comes up again when the trial begins. */
-static bool is_spared(const struct orch_share *share, const struct orch_plan_item *item)
+/* A read error counts as no run, because it is reported when the trial begins. */
+static bool has_reusable_run(const struct orch_share *share, const struct orch_plan_item *item)
 {
-    struct orch_run *run = orch_spare_find(share->plan, item, NULL, NULL);
-    bool spared = run != NULL;
+    struct orch_run *run = orch_reuse_find(share->plan, item, NULL, NULL);
+    bool found = run != NULL;
     orch_run_free(run);
-    return spared;
+    return found;
 }
 
-static const char *where_of(const struct orch_plan_item *item)
+static const char *device_of(const struct orch_plan_item *item)
 {
-    return is_by_where(item) ? item->where_key : NULL;
+    return is_by_device(item) ? item->device_key : NULL;
 }
 
 static void give_back_at(struct orch_share *share, struct orch_claims *claims,
                          const struct orch_plan_item *item)
 {
     g_autoptr(GError) error = NULL;
-    if (claims && !orch_claims_give_back(claims, item->fingerprint, where_of(item), &error))
+    if (claims && !orch_claims_give_back(claims, item->fingerprint, device_of(item), &error))
         say_failure(share, "a claim could not be given back, it ends by itself", error);
 }
 
@@ -309,12 +309,13 @@ static void give_back(struct orch_share *share, const struct orch_plan_item *ite
     give_back_at(share, share->remote, item);
 }
 
-/* At one place; false: another has it. One that cannot be reached keeps nobody from running. */
+/* Claims the item at one location; false when another process holds it. An unreachable location
+ * does not prevent the trial from running. */
 static bool claim_at(struct orch_share *share, struct orch_claims *claims,
                      const struct orch_plan_item *item, struct orch_claim **out_holder)
 {
     g_autoptr(GError) error = NULL;
-    if (!orch_claims_take(claims, item->fingerprint, where_of(item), out_holder, &error))
+    if (!orch_claims_take(claims, item->fingerprint, device_of(item), out_holder, &error))
         say_failure(share, "trials cannot be claimed, others may run them too", error);
     else if (!*out_holder)
         g_hash_table_add(share->claimed, (gpointer)(uintptr_t)item);
@@ -326,7 +327,7 @@ static bool claim(void *ctx, const struct orch_plan_item *item, char **out_why)
     struct orch_share *share = ctx;
     struct orch_claim *holder = NULL;
     bool known = g_hash_table_contains(share->claimed, item); /* another attempt */
-    if (!is_claimable(item) || known || is_spared(share, item))
+    if (!is_claimable(item) || known || has_reusable_run(share, item))
         return true;
     if ((share->near && !claim_at(share, share->near, item, &holder)) ||
         (share->remote && !is_down(share) && !claim_at(share, share->remote, item, &holder))) {
@@ -338,14 +339,15 @@ static bool claim(void *ctx, const struct orch_plan_item *item, char **out_why)
     if (!g_hash_table_contains(share->claimed, item))
         return true;
     share->looked_last = false;
-    /* whoever had it before gave it back when the result was there: only now nothing is missed */
+    /* the previous holder released the claim after publishing its result, so pulling now finds it
+     */
     orch_share_pull(share, share->plan->store);
-    if (is_spared(share, item))
+    if (has_reusable_run(share, item))
         give_back(share, item);
     return true;
 }
 
-/* Sends the results of trials that ended, then their claims are given back. */
+/* Sends the results of ended trials, then releases their claims. */
 static bool send_unsent(struct orch_share *share)
 {
     g_autoptr(GError) error = NULL;
@@ -373,13 +375,13 @@ static void dropped(void *ctx, const struct orch_plan_item *item)
     give_back(ctx, item);
 }
 
-/* Called when a trial is recorded, before the next timing trial starts: also where one follows the
- * other there is time to send. */
+/* Called when a trial is recorded and before the next timing trial starts, so that results are sent
+ * even between consecutive timing trials. */
 static void ended(void *ctx, const struct orch_plan_item *item, bool well)
 {
     struct orch_share *share = ctx;
     share->has_news = true;
-    if (well && share->near) /* the other hosts see the result now */
+    if (well && share->near) /* the result is visible to the other hosts now */
         give_back_at(share, share->near, item);
     if (well)
         g_ptr_array_add(share->unsent, (gpointer)(uintptr_t)item);
@@ -404,7 +406,7 @@ static void tick(void *ctx, bool quiet)
         send_unsent(share);
 }
 
-/* Nothing is left to do here: says for whom the run waits, when it is another than before. */
+/* When nothing is left to do here, reports whom the run waits for, if that has changed. */
 static void tell_wait(struct orch_share *share)
 {
     g_autoptr(GArray) holders = holders_of(share, share->plan);

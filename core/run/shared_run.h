@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * A run that is shared: results of others are joined before a trial starts, a trial is claimed for
- * as long as it takes, and what ended is sent. A claim is given back only when the result is there
- * for all to see, so that whoever claims a trial and then looks finds the run of the one before:
- * each trial runs once. Where the network fails it is said once, and the run goes on alone.
+/* A shared run: results of others are merged before a trial starts, a trial is claimed while it
+ * runs, and results are sent when it has ended. A claim is released only after the result is
+ * visible to all, so that the next process to claim the trial finds the run of the previous one,
+ * and each trial runs once. A network failure is reported once, and the run continues unshared.
  *
- * Claimed is what could spare others: no trial with `reuse: never`, none that is forced. Nothing is
- * printed here.
+ * Only trials whose runs others can reuse are claimed, so none with `reuse: never` or --force. This
+ * module prints nothing.
  */
 #ifndef ORCH_CORE_RUN_SHARED_RUN_H
 #define ORCH_CORE_RUN_SHARED_RUN_H
@@ -15,47 +14,49 @@
 #include "store/exchange/claims.h"
 #include "store/exchange/results_ref.h"
 
-/** Where results and claims of a group are: at a remote, in the folder of a store that several
- * hosts share, or at both. */
+/** The location of a group's results and claims: a remote, the folder of a store shared by several
+ * hosts, or both. */
 struct orch_share_place {
-    const char *repository;    /* folder inside the work tree; of a git remote */
-    const char *store_folder;  /* where there is no repository; may be NULL */
+    const char *repository;    /* for a git remote: a folder inside the work tree */
+    const char *store_folder;  /* used when there is no repository; may be NULL */
     const char *remote;        /* a git remote, URL or path; or a folder; NULL: none */
-    const char *claims_folder; /* of a shared store; NULL: it is none */
+    const char *claims_folder; /* of a shared store; NULL: the store is not shared */
     bool is_folder;            /* the remote */
-    const char *who;           /* of our claims */
+    const char *who;           /* the holder of this process's claims */
 };
 
 struct orch_share_options {
     struct orch_share_place place;
-    bool waits; /* for trials that others run, and takes over those whose claims expire */
-    /** A sentence for the user: a network that fails, the first time. May be NULL. */
+    bool waits; /* wait for trials that others run, and take over those whose claims expire */
+    /** Reports the first network failure to the user, in one sentence. May be NULL. */
     void (*say)(void *ctx, const char *text);
-    /** For whom the run waits and until when (with `waits`), whenever that changes. May be NULL. */
+    /** With `waits`: reports whom the run waits for and until when, whenever that changes. May be
+     * NULL. */
     void (*tell)(void *ctx, const char *text);
     void *say_ctx; /* of both */
 };
 
 struct orch_share;
-/** Nothing is asked of a git remote yet. Options and what they point to must outlive it. NULL with
- * ORCH_ERROR_IO: no such remote, or the folder cannot be used. */
+/** Creates the object without contacting a git remote. The options and everything they point to
+ * must outlive it. NULL with ORCH_ERROR_IO when there is no such remote or the folder cannot be
+ * used. */
 struct orch_share *orch_share_new(const struct orch_share_options *options, GError **error);
-/** Joins what others have sent into the store. A failure is said; false then. */
+/** Merges the results that others have sent into the store. Reports a failure and returns false. */
 bool orch_share_pull(struct orch_share *share, struct orch_store *store);
-/** Trials of the plan that others run now are HELD: those that their claims keep from running here;
- * with `anywhere` all that are not done here, by whatever machine they are claimed. A failure is
- * said; false then. */
+/** Marks trials of the plan as HELD when others run them now: those whose claims prevent them from
+ * running here or, with `anywhere`, all trials not done here that any machine has claimed. Reports
+ * a failure and returns false. */
 bool orch_share_mark(struct orch_share *share, struct orch_plan *plan, bool anywhere);
-/** The claim by which an item is HELD; NULL: none that this share knows of. Borrowed. */
+/** The claim because of which an item is HELD; NULL when this share knows none. Borrowed. */
 const struct orch_claim *orch_share_holder(const struct orch_share *share,
                                            const struct orch_plan_item *item);
-/** The hooks of a run of `plan`. Borrows `share`. */
+/** The scheduler's hooks for a run of `plan`. Borrows `share`. */
 struct orch_sharing orch_share_hooks(struct orch_share *share, struct orch_plan *plan);
-/** Sends what was not sent yet, and gives all claims back. `has_more`: something came to the store
- * besides trials. */
+/** Sends all unsent results and releases all claims. `has_more`: the store got new data other than
+ * trials. */
 void orch_share_finish(struct orch_share *share, bool has_more);
-/** "3 trials are run by bob until 12:40, 1 by eve until 13:05"; NULL: none. Of the plan's HELD
- * trials that this share knows of. The caller frees. */
+/** "3 trials are run by bob until 12:40, 1 by eve until 13:05"; for the plan's HELD trials whose
+ * claims this share knows; NULL when there are none. The caller frees. */
 char *orch_share_held_text(const struct orch_share *share, const struct orch_plan *plan);
 void orch_share_free(struct orch_share *share);
 

@@ -8,10 +8,10 @@
 #include <string.h>
 
 #define HEAD "orch runs 1\n"
-#define RUNS_MAX 5000 /* of one signature: the note stays well below 1 MiB */
+#define RUNS_MAX 5000 /* per signature, so that the note stays well below 1 MiB */
 #define NOTE_BYTES_MAX (1 << 20)
-/* Signatures in the user's name that are not theirs, before the rest are not asked about: what they
- * name is signed once more at worst. */
+/* After this many signatures that carry the user's name but are not the user's, the rest are not
+ * checked. At worst, the runs they name are signed again. */
 #define STRANGERS_MAX 200
 
 /* ---- the note ----------------------------------------------------------------------------------
@@ -48,8 +48,8 @@ static struct orch_signed_run *parse_line(const char *line)
     return run;
 }
 
-/* The runs and the signature of a note's text; false: it is not of the form. `*out_signature`: the
- * caller frees. */
+/* Parses a note's text into runs and signature; false when it is malformed. The caller frees
+ * `*out_signature`. */
 static bool parse_note(const char *text, GPtrArray *runs, char **out_signature)
 {
     g_autoptr(json_t) note =
@@ -100,13 +100,12 @@ static char *note_text(const GPtrArray *runs, const char *signature)
 /* ---- sign --------------------------------------------------------------------------------------
  */
 
-/** Runs that wait for a signature. */
+/** Runs that are to be signed. */
 struct signing {
     const char *dir;
-    GHashTable
-        *left; /* "KEY DIGEST" of runs of who runs this that none of their signatures names */
-    char *own_signer; /* what is said of a signature made here and now; NULL: not asked yet */
-    unsigned judged;  /* signatures that were looked at and are not the user's */
+    GHashTable *left; /* "KEY DIGEST" of the user's runs that none of the user's signatures names */
+    char *own_signer; /* the signer reported for a signature made now; NULL: not determined yet */
+    unsigned judged;  /* checked signatures that are not the user's */
 };
 
 static bool is_asked(const struct signing *s, const GPtrArray *runs)
@@ -119,8 +118,8 @@ static bool is_asked(const struct signing *s, const GPtrArray *runs)
     return false;
 }
 
-/* By whom a signature is that this user makes: whoever that is for this machine's git, a name or
- * the print of a key that nobody knows. */
+/* Determines the signer that this machine's git reports for a signature of this user: a name, or
+ * the fingerprint of an unknown key. */
 static bool find_own_signer(struct signing *s, GError **error)
 {
     static const char text[] = "orch who 1\n";
@@ -135,8 +134,8 @@ static bool find_own_signer(struct signing *s, GError **error)
     return true;
 }
 
-/* A note says whatever a stranger wrote into it: one that names who runs this is theirs only when
- * its signature is. */
+/* A note's contents are untrusted: a note in the user's name is the user's only if its signature
+ * is. */
 static bool is_own(struct signing *s, const GPtrArray *runs, const char *signature, bool *out,
                    GError **error)
 {
@@ -157,7 +156,7 @@ static bool is_own(struct signing *s, const GPtrArray *runs, const char *signatu
     return true;
 }
 
-/* Takes the runs out that a note by who runs this has signed. */
+/* Removes the runs that a note of the user has signed. */
 static bool take_note(struct signing *s, const struct orch_signature_row *row, GError **error)
 {
     g_autoptr(GPtrArray) runs = g_ptr_array_new_with_free_func(free_signed_run);

@@ -4,6 +4,7 @@
 #include "core/run/collect.h"
 #include "core/run/fingerprint.h"
 #include "store/beside.h"
+#include "store/trial_record.h"
 
 #include "lib/base/error.h"
 #include "lib/base/file.h"
@@ -36,8 +37,8 @@ void orch_trialdir_clear(struct orch_trialdir *trialdir)
 /* ---- the files of a wrapped program -----------------------------------------------------------
  */
 
-/* What may still be copied for one trial; beyond it folders and files are linked, so that a large
- * tree costs no time. */
+/* How much may still be copied for one trial. Beyond it folders and files are linked, so that a
+ * large tree takes no time. */
 struct budget {
     int files;
     int64_t bytes;
@@ -46,7 +47,7 @@ enum { COPIED_FILES = 2000, COPIED_BYTES = 32 << 20, COPIED_FILE_BYTES = 4 << 20
 
 static bool fill_folder(int from, int to, const char *but, struct budget *budget, GError **error);
 
-/* A symbolic link to the entry where it lies. */
+/* Links symbolically to the original entry. */
 static bool link_entry(int from, int to, const char *name)
 {
     char path[64], target[4096];
@@ -96,12 +97,12 @@ static bool copy_folder(int from, int to, const char *name, struct budget *budge
     return ok;
 }
 
-/* Files are copied, not linked: what a trial writes over must be its own. */
+/* Files are copied, not linked, because a trial may overwrite them. */
 static bool fill_entry(int from, int to, const char *name, struct budget *budget, GError **error)
 {
     struct stat info;
     if (fstatat(from, name, &info, AT_SYMLINK_NOFOLLOW) != 0)
-        return errno == ENOENT; /* gone since it was listed */
+        return errno == ENOENT; /* removed since it was listed */
     bool affordable = budget->files > 0 && budget->bytes >= info.st_size;
     if (S_ISLNK(info.st_mode)) {
         char target[4096];
@@ -162,8 +163,8 @@ static bool fill_path(const char *from, const char *to, const char *but, struct 
     return ok;
 }
 
-/* Mirrors `root` in `work`: real folders along `relative`, and what stands beside them. Returns the
- * folder that stands for root/relative. */
+/* Mirrors `root` in `work`: real folders along `relative`, with the other entries of each. Returns
+ * the folder that corresponds to root/relative. */
 static char *mirror(const char *root, const char *relative, const char *work, GError **error)
 {
     struct budget budget = {COPIED_FILES, COPIED_BYTES};
@@ -210,7 +211,7 @@ static char *program_folder(struct orch_plan *plan, const struct orch_experiment
 /* ---- parameters -------------------------------------------------------------------------------
  */
 
-/* The value that a reference stands for: an artifact's file, or a result. */
+/* The value of a reference: the path of an artifact, or a result. */
 static json_t *ref_value(struct orch_plan *plan, const struct orch_ref *ref,
                          const struct orch_plan_item *other, char *out_sha256, GError **error)
 {
@@ -254,7 +255,7 @@ static bool is_type(const struct orch_param_spec *spec, enum orch_type type)
     return spec && (spec->type & ~(uint32_t)ORCH_LIST) == (uint32_t)type;
 }
 
-/* Paths are written relative to the recipe's folder and reach the trial as absolute ones. */
+/* Makes paths, which recipes write relative to their folder, absolute for the trial. */
 static void make_absolute(const struct orch_manifest *manifest, const char *folder, json_t *params)
 {
     const char *name;
@@ -274,7 +275,8 @@ static void make_absolute(const struct orch_manifest *manifest, const char *fold
 /* ---- the record -------------------------------------------------------------------------------
  */
 
-/* A secret leaves only this: equal secrets of one run look equal, others tell nothing. */
+/* The recorded form of a secret: equal secrets of one run look equal, and nothing else is revealed.
+ */
 static json_t *salted(const json_t *value, const char *salt)
 {
     g_autofree char *text = orch_json_canonical(value);
@@ -294,7 +296,7 @@ static json_t *record_params(const struct orch_cell *cell, const char *salt)
         const struct orch_param_spec *spec = orch_manifest_param(cell->experiment->manifest, name);
         g_autofree char *type = spec ? orch_type_format(spec->type) : g_strdup("string");
         g_autoptr(json_t) shown =
-            is_type(spec, ORCH_SECRET) ? salted(value, salt) : json_incref(value);
+            orch_param_is_secret(spec) ? salted(value, salt) : json_incref(value);
         g_autofree char *text = orch_json_canonical(shown);
         json_array_append_new(rows, json_pack("[sss]", name, type, text));
     }
@@ -331,6 +333,9 @@ static json_t *record_facts(struct orch_plan *plan, const struct orch_plan_item 
     json_t *facts = json_pack("{s:f s:i s:i s:s s:O}", "load", orch_machine_load(), "co_runners",
                               (int)slot->co_runners, "threads", slot->threads, "inputs_id",
                               item->inputs_id ? item->inputs_id : "", "coords", item->cell->coords);
+    g_autofree char *command_id = orch_command_id(item->cell->experiment, plan->workspace->root);
+    if (command_id)
+        json_object_set_new(facts, "command_id", json_string(command_id));
     const json_t *environment = orch_environments_facts(plan->environments, item->cell->experiment);
     if (json_object_size(environment))
         json_object_set(facts, "environment", (json_t *)(uintptr_t)environment);
@@ -354,20 +359,31 @@ static char *make_record(struct orch_plan *plan, const struct orch_plan_item *it
     const struct orch_cell *cell = item->cell;
     const struct orch_manifest *manifest = cell->experiment->manifest;
     const struct orch_source *source = plan->workspace->source;
-    g_autoptr(json_t) record = json_pack(
-        "{s:s s:s s:s s:s s:s s:s? s:s s:s s:i s:i s:o s:s s:s}", "recipe_key", expansion->key,
-        "recipe", expansion->name, "experiment", cell->experiment->name, "plugin", manifest->name,
-        "plugin_version", manifest->version, "build",
-        manifest->code_id ? manifest->code_id : manifest->build, "fingerprint", item->fingerprint,
-        "where_key", item->where_key, "repeat", cell->repeat, "attempt", item->attempts + 1, "seed",
-        orch_json_u64(cell->seed), "who", orch_user_name(), "argv", argv_json);
-    if (source && source->tree)
-        json_object_set_new(record, "source",
-                            json_pack("{s:s s:s? s:s? s:s? s:b}", "tree", source->tree, "commit",
-                                      source->commit, "branch", source->branch, "remote",
-                                      source->remote, "dirty", source->dirty));
-    json_object_set_new(record, "machine_key",
-                        json_string(orch_workspace_machine_key(plan->workspace)));
+    static const struct orch_source none = {0};
+    const struct orch_source *code = source && source->tree ? source : &none;
+    g_autoptr(json_t) record = orch_record_to_trial(&(struct orch_record){
+        .recipe_key = expansion->key,
+        .recipe = expansion->name,
+        .experiment = cell->experiment->name,
+        .plugin = manifest->name,
+        .plugin_version = manifest->version,
+        .build = manifest->code_id ? manifest->code_id : manifest->build,
+        .source_tree = code->tree,
+        .source_commit = code->commit,
+        .source_branch = code->branch,
+        .source_remote = code->remote,
+        .source_dirty = code->dirty,
+        .fingerprint = item->fingerprint,
+        .device_key = item->device_key,
+        .seed = cell->seed,
+        .repeat = cell->repeat,
+        .attempt = item->attempts + 1,
+        .machine_key = orch_workspace_machine_key(plan->workspace),
+        .who = orch_user_name(),
+        .argv = argv_json,
+    });
+    if (plan->options.keep_trials)
+        json_object_set_new(record, ORCH_RECORD_KEEP, json_true());
     json_object_set(record, "machine_facts", orch_workspace_machine_facts(plan->workspace));
     json_object_set_new(record, "params", record_params(cell, key));
     json_object_set(record, "inputs", inputs);
@@ -415,9 +431,9 @@ static char **environment(struct orch_plan *plan, const struct orch_cell *cell,
     return (char **)g_ptr_array_free(env, FALSE);
 }
 
-/* Does another trial of this fingerprint run, as under `reuse: never` or --force? Two of them must
- * not write into one checkpoint, nor begin from each other's. Both have their active rows by now,
- * so of two that begin at once at least one sees the other. */
+/* True when another trial of this fingerprint is running, which happens with `reuse: never` or
+ * --force. The two must neither share a checkpoint nor start from each other's. Both have their
+ * active rows by now, so of two that start at once at least one sees the other. */
 static bool has_twin(struct orch_plan *plan, const struct orch_plan_item *item, const char *key)
 {
     if (item->cell->experiment->reuse == ORCH_RECIPE_REUSE_ANY && !item->forced)
@@ -446,7 +462,7 @@ static bool write_trial(struct orch_plan *plan, const struct orch_plan_item *ite
         !(cwd = program_folder(plan, experiment, work, error)))
         return false;
     g_auto(GStrv) env = environment(plan, cell, slot);
-    struct orch_trial trial = {
+    struct orch_trial_spec trial = {
         .key = (char *)(uintptr_t)dir->key,
         .recipe = plan->expansion->name,
         .experiment = experiment->name,
@@ -456,7 +472,8 @@ static bool write_trial(struct orch_plan *plan, const struct orch_plan_item *ite
         .manifest = (struct orch_manifest *)(uintptr_t)experiment->manifest,
         .plugin_sha256 = experiment->manifest->sha256,
         .params = params,
-        .cwd = cwd,
+        .cwd = cwd ? cwd + strlen(dir->path) + 1
+                   : NULL, /* relative, so that the folder can be moved */
         .checkpoint_dir = checkpoint,
         .env = env,
         .cpus = (int *)(uintptr_t)slot->cpus,

@@ -14,7 +14,7 @@
 
 struct scratch {
     struct orch_workspace workspace; /* first: the public part */
-    char *scratch_folder;            /* of a smoke run's store, or NULL */
+    char *scratch_folder;            /* folder of a smoke run's store, or NULL */
     enum orch_store_mode mode;       /* of the open store */
 };
 
@@ -93,7 +93,7 @@ struct orch_workspace *orch_workspace_apart(const char *root, const char *folder
     return &self->workspace;
 }
 
-/* Links what git ignores into a copy; a data folder that is not there is not an error. */
+/* Links the files that git ignores into a copy. A missing data folder is no error. */
 static void link_ignored(const char *root, const GPtrArray *ignored, const char *copy)
 {
     for (guint i = 0; i < ignored->len; i++) {
@@ -108,7 +108,7 @@ static void link_ignored(const char *root, const GPtrArray *ignored, const char 
     }
 }
 
-/* Writes the tree out beside its name, then gives it that. */
+/* Writes the tree out under a temporary name, then renames it. */
 static bool make_copy(struct orch_workspace *workspace, const char *tree, const char *path,
                       const char *name, GError **error)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Where a command works: the repository, the source tree as it lies, this machine, the store. Each
- * part is found when it is first asked for, so that a command pays only for what it uses. */
+/* The context of a command: the repository, the current source tree, this machine and the store.
+ * Each part is loaded on first use, so that a command pays only for what it uses. */
 #ifndef ORCH_CORE_RUN_WORKSPACE_H
 #define ORCH_CORE_RUN_WORKSPACE_H
 
@@ -9,11 +9,11 @@
 #include "store/store.h"
 
 struct orch_workspace {
-    char *folder;     /* absolute: of the recipe, or the current one */
+    char *folder;     /* absolute: the recipe's folder, or the current one */
     char *root;       /* of the repository, or `folder` when there is none */
     char *db_path;    /* absolute */
     bool db_is_given; /* by --db or $ORCH_DB */
-    /* filled when asked for: */
+    /* loaded on first use: */
     struct orch_vcs *vcs; /* NULL: no repository */
     struct orch_source *source;
     struct orch_machine *machine;
@@ -27,23 +27,24 @@ struct orch_workspace {
 struct orch_workspace *orch_workspace_new(const char *folder, const char *db, GError **error);
 void orch_workspace_free(struct orch_workspace *workspace);
 
-/** The tree of `source` (taken over, also on error) of `base`'s repository, at `root`, where it was
- * written out (orch_workspace_copy), and a folder in it: what is run from there is recorded in
- * `base`'s store as made from that source. NULL on error. */
+/** A workspace for the tree of `source` (taken over, also on error) of `base`'s repository, written
+ * out at `root` (orch_workspace_copy), and a folder in it. Runs from there are recorded in `base`'s
+ * store with that source. NULL on error. */
 struct orch_workspace *orch_workspace_at(const struct orch_workspace *base, const char *root,
                                          const char *folder, struct orch_source *source,
                                          GError **error);
 
-/** A workspace that is no part of any repository: `source` (taken over) is its tree, `vcs` (taken
- * over, or NULL) what is known of trees. For what came from elsewhere. */
+/** A workspace outside any repository, for data received from elsewhere. `source` (taken over) is
+ * its tree; `vcs` (taken over, or NULL) gives access to known trees. */
 struct orch_workspace *orch_workspace_apart(const char *root, const char *folder, const char *db,
                                             struct orch_source *source, struct orch_vcs *vcs);
 
-/** A tree of the repository written out once beside the open store: work/<tree>, with symbolic
- * links to what git ignores (data, environments). The caller frees the path; NULL on error. */
+/** Writes a tree of the repository out once beside the open store, as work/<tree>, with symbolic
+ * links to the files that git ignores (data, environments). The caller frees the path; NULL on
+ * error. */
 char *orch_workspace_copy(struct orch_workspace *workspace, const char *tree, GError **error);
 
-/** Opens the store (again with a wider mode when asked to). Borrowed; NULL on error. */
+/** Opens the store, and reopens it when a wider mode is requested. Borrowed; NULL on error. */
 struct orch_store *orch_workspace_store(struct orch_workspace *workspace, enum orch_store_mode mode,
                                         GError **error);
 /** A store in a temporary folder that is removed with the workspace: for smoke runs. */
@@ -52,9 +53,8 @@ struct orch_store *orch_workspace_scratch(struct orch_workspace *workspace, GErr
 /** Captures the source tree once. Outside a repository: an empty source (tree NULL). Borrowed. */
 const struct orch_source *orch_workspace_source(struct orch_workspace *workspace, GError **error);
 
-/** Notes in the repository that the open store needs the captured tree, so that no other store of
- * the repository lets it go (lib/vcs/holders.h). A failure is not worth a run: the tree then stays.
- */
+/** Records in the repository that the open store needs the captured tree, so that no other store of
+ * the repository releases it (lib/vcs/holders.h). Failures are ignored; the tree then stays. */
 void orch_workspace_hold_source(struct orch_workspace *workspace);
 
 /** Probes the machine once. Never NULL. Borrowed. */

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * The curves of the repeats of a setting as one: at each step the centre over the runs, and how
- * they scatter, by the rule of tables and printed charts (core/report/spread.h). Where there are
- * more steps than the page can draw, neighbours share a bucket, and a run stands there with the
- * mean of its points.
- */
+/* Combines the curves of a setting's repeats into one: at each step the centre over the runs and
+ * their spread, by the same rule as tables and printed charts (core/stats/spread.h). When there
+ * are more steps than the page can draw, neighbouring steps share a bucket, and a run's value in a
+ * bucket is the mean of its points. */
 #include "core/web/internal.h"
 
-#include "core/report/spread.h"
+#include "core/stats/spread.h"
 #include "lib/base/error.h"
 #include "lib/base/json.h"
 
@@ -19,15 +17,15 @@ enum { RUNS_MAX = 20, BUCKETS_MAX = 2000, POINTS_MAX = 20 * 1000 * 1000 };
 struct curve {
     char *key;
     struct orch_series *series;
-    double *values; /* one a bucket; NaN: the run has no point there */
+    double *values; /* one for each bucket; NaN: the run has no point in it */
 };
 
 struct band {
     const char *metric;
-    int64_t from, to, buckets; /* asked for */
+    int64_t from, to, buckets; /* as requested */
     GPtrArray *curves;         /* struct curve * */
-    int64_t first, width;      /* of the buckets: the first step, and steps that share one */
-    guint count;               /* buckets */
+    int64_t first, width;      /* first step of the buckets, and steps per bucket */
+    guint count;               /* number of buckets */
 };
 
 static void free_curve(gpointer data)
@@ -92,7 +90,8 @@ static bool is_asked(const struct band *band, int64_t step)
     return step >= band->from && step <= band->to;
 }
 
-/* Steps from the least to the greatest; one bucket a step while they fit. */
+/* Divides the range of steps into buckets, with one step in each bucket if that gives few enough.
+ */
 static void choose_buckets(struct band *band)
 {
     int64_t low = G_MAXINT64, high = G_MININT64;
@@ -105,7 +104,7 @@ static void choose_buckets(struct band *band)
     }
     if (low > high)
         return;
-    const uint64_t span = (uint64_t)high - (uint64_t)low; /* without overflow */
+    const uint64_t span = (uint64_t)high - (uint64_t)low; /* unsigned, so that it cannot overflow */
     band->first = low;
     band->width = (int64_t)(span / (uint64_t)band->buckets) + 1;
     band->count = (guint)(span / (uint64_t)band->width) + 1;
@@ -141,10 +140,10 @@ static void add_bucket(const struct band *band, guint bucket, const char *unit, 
     json_array_append_new(lists[1], orch_json_finite(spread.centre));
     json_array_append_new(lists[2], orch_json_finite(spread.low));
     json_array_append_new(lists[3], orch_json_finite(spread.high));
-    json_array_append_new(lists[4], form ? json_string(form) : json_null());
+    json_array_append_new(lists[4], orch_json_text_or_null(form));
 }
 
-/* Does any run have a point in the bucket? */
+/* Returns whether any run has a point in the bucket. */
 static bool is_there(const struct band *band, guint bucket)
 {
     for (guint c = 0; c < band->curves->len; c++)

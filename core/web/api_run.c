@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* One run: what it was, its metrics, its curves, what it printed, its files. */
+/* Handlers for one run: its description, metrics, curves, logs and files. */
 #include "core/web/internal.h"
 
 #include "lib/base/error.h"
 #include "lib/base/json.h"
+#include "lib/base/text.h"
 #include "store/forecast.h"
+#include "store/run_json.h"
+#include "store/trial_record.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,7 +17,7 @@
 #include <unistd.h>
 
 enum {
-    LOG_MAX = 256 * 1024, /* bytes of a log's tail */
+    LOG_MAX = 256 * 1024, /* bytes read from the end of a log */
     PICTURE_MAX = 32 << 20,
     BUCKETS_MAX = 20000,
 };
@@ -68,126 +71,23 @@ json_t *web_active_json(const struct orch_active_row *row)
 {
     g_autoptr(json_t) record = row->record ? json_loads(row->record, 0, NULL) : NULL;
     json_t *coords = json_object_get(json_object_get(record, "facts"), "coords");
+    g_autofree char *started = orch_time_format(row->started_ns, true);
     return json_pack(
-        "{s:s s:b s:s s:s s:s s:s s:s s:I s:o s:O? s:o s:o}", "key", row->key, "is_alive",
+        "{s:s s:b s:s s:s s:s s:s s:s s:I s:s s:O? s:o s:o}", "key", row->key, "is_alive",
         orch_process_is_alive(&row->runner), "experiment",
         orch_json_text(record, "experiment", "?"), "recipe", orch_json_text(record, "recipe", "-"),
         "plugin", orch_json_text(record, "plugin", "?"), "who", orch_json_text(record, "who", "?"),
-        "where", orch_json_text(record, "where_key", "-"), "repeat",
-        (json_int_t)orch_json_int(record, "repeat", 1), "started_ms",
-        orch_json_finite((double)row->started_ns / 1e6), "setting", coords, "units",
-        units_json(record), "params", params_json(record));
+        "device_key", orch_json_text(record, ORCH_TRIAL_DEVICE_KEY, "-"), "repeat",
+        (json_int_t)orch_json_int(record, "repeat", 1), "started", started, "setting", coords,
+        "units", units_json(record), "params", params_json(record));
 }
 
 /* ---- one run ----------------------------------------------------------------------------------
  */
 
-static json_t *text_or_null(const char *text)
-{
-    json_t *json = text ? json_string(text) : NULL;
-    return json ? json : json_null();
-}
-
 static void put(json_t *object, const char *name, const char *text)
 {
-    json_object_set_new(object, name, text_or_null(text));
-}
-
-static json_t *head_json(const struct orch_run *run)
-{
-    json_t *o = json_object();
-    const struct {
-        const char *name, *text;
-    } texts[] = {{"key", run->key},
-                 {"recipe", run->recipe},
-                 {"experiment", run->experiment},
-                 {"plugin", run->plugin},
-                 {"plugin_version", run->plugin_version},
-                 {"state", run->state},
-                 {"reason", run->reason},
-                 {"who", run->who},
-                 {"where", run->where_key},
-                 {"fingerprint", run->fingerprint},
-                 {"digest", run->digest},
-                 {"tree", run->source_tree},
-                 {"commit", run->source_commit},
-                 {"branch", run->source_branch},
-                 {"remote", run->source_remote},
-                 {"argv", run->argv}};
-    for (size_t i = 0; i < G_N_ELEMENTS(texts); i++)
-        put(o, texts[i].name, texts[i].text);
-    json_object_set_new(o, "seed", orch_json_u64(run->seed));
-    json_object_set_new(o, "repeat", json_integer(run->repeat));
-    json_object_set_new(o, "attempt", json_integer(run->attempt));
-    json_object_set_new(o, "exit_code", json_integer(run->exit_code));
-    json_object_set_new(o, "signal", json_integer(run->signal));
-    json_object_set_new(o, "dirty", json_boolean(run->source_dirty));
-    json_object_set_new(o, "hidden", json_boolean(run->hidden));
-    json_object_set_new(o, "purged", json_boolean(run->purged));
-    json_object_set_new(o, "started_ms", orch_json_finite((double)run->started_ns / 1e6));
-    json_object_set_new(o, "ended_ms", orch_json_finite((double)run->ended_ns / 1e6));
-    json_object_set_new(o, "wall_s", orch_json_real(run->wall_ms / 1e3));
-    return o;
-}
-
-static json_t *facts_json(const char *text)
-{
-    json_t *facts = text ? orch_json_parse(text, strlen(text), 16 << 20, NULL) : NULL;
-    return facts ? facts : json_object();
-}
-
-static bool put_lists(struct orch_store *store, const struct orch_run *run, json_t *o,
-                      GError **error)
-{
-    g_autoptr(GPtrArray) results = orch_store_result_rows(store, run->id, error);
-    g_autoptr(GPtrArray) artifacts = results ? orch_store_artifacts(store, run->id, error) : NULL;
-    g_autoptr(GPtrArray) inputs = artifacts ? orch_store_inputs(store, run->id, error) : NULL;
-    g_autoptr(GPtrArray) notes = inputs ? orch_store_notes(store, run->key, error) : NULL;
-    g_autoptr(GPtrArray) metrics = notes ? orch_store_metric_names(store, run->id, error) : NULL;
-    json_t *list = metrics ? web_names_json(store, metrics, error) : NULL;
-    if (!list)
-        return false;
-    json_object_set_new(o, "metrics", list);
-    list = json_array();
-    for (guint i = 0; i < results->len; i++) {
-        const struct orch_stored_result *r = results->pdata[i];
-        json_array_append_new(list,
-                              json_pack("{s:s s:s s:s s:o}", "name", r->name, "unit", r->unit,
-                                        "better", r->better, "value", orch_json_real(r->value)));
-    }
-    json_object_set_new(o, "results", list);
-    list = json_array();
-    for (guint i = 0; i < artifacts->len; i++) {
-        const struct orch_stored_artifact *a = artifacts->pdata[i];
-        json_array_append_new(list,
-                              json_pack("{s:s s:s s:I s:b}", "name", a->name, "sha256", a->sha256,
-                                        "bytes", (json_int_t)a->bytes, "here", a->here));
-    }
-    json_object_set_new(o, "artifacts", list);
-    list = json_array();
-    for (guint i = 0; i < inputs->len; i++) {
-        const struct orch_stored_input *in = inputs->pdata[i];
-        json_array_append_new(list, json_pack("{s:s s:s? s:s?}", "name", in->name, "run",
-                                              in->from_key, "sha256", in->sha256));
-    }
-    json_object_set_new(o, "inputs", list);
-    list = json_array();
-    for (guint i = 0; i < notes->len; i++) {
-        const struct orch_stored_note *n = notes->pdata[i];
-        if (strcmp(n->kind, "note") == 0)
-            json_array_append_new(list, json_pack("{s:s s:s?}", "kind", n->kind, "text", n->text));
-    }
-    json_object_set_new(o, "notes", list);
-    g_autoptr(GPtrArray) tags = orch_store_tags(store, run->key, error);
-    g_autofree char *name = tags ? orch_store_name(store, run->key, NULL) : NULL;
-    if (!tags)
-        return false;
-    list = json_array();
-    for (guint i = 0; i < tags->len; i++)
-        json_array_append_new(list, json_string(tags->pdata[i]));
-    json_object_set_new(o, "tags", list);
-    json_object_set_new(o, "name", name ? json_string(name) : json_null());
-    return true;
+    json_object_set_new(object, name, orch_json_text_or_null(text));
 }
 
 json_t *web_forecast_json(struct orch_store *store, const char *key)
@@ -223,20 +123,17 @@ bool web_api_run(struct web_call *call, GError **error)
         return ok;
     }
     struct orch_run *run = orch_store_run(call->store, call->run, error);
-    json_t *params = run ? orch_store_params(call->store, run->id, error) : NULL;
-    json_t *o = params ? head_json(run) : NULL;
-    bool ok = o && put_lists(call->store, run, o, error);
-    if (ok) {
-        json_object_set(o, "params", params);
+    g_autoptr(GPtrArray) names = run ? orch_store_metric_names(call->store, run->id, error) : NULL;
+    json_t *metrics = names ? web_names_json(call->store, names, error) : NULL;
+    json_t *o = metrics ? orch_run_json(call->store, run, error) : NULL;
+    if (o) {
+        json_object_set(o, "metrics", metrics);
         json_object_set_new(o, "forecast", web_forecast_json(call->store, run->key));
-        json_object_set_new(o, "facts", facts_json(run->facts));
-        json_object_set_new(o, "machine", facts_json(run->machine_facts));
-        web_answer_json(call, json_incref(o), 15);
+        web_answer_json(call, o, 15);
     }
-    json_decref(o);
-    json_decref(params);
+    json_decref(metrics);
     orch_run_free(run);
-    return ok;
+    return o != NULL;
 }
 
 bool web_api_metrics(struct web_call *call, GError **error)
@@ -251,15 +148,9 @@ bool web_api_metrics(struct web_call *call, GError **error)
     for (guint i = 0; i < all->len; i++) {
         const struct orch_metric_summary *m = all->pdata[i];
         const struct orch_known_name name = {"metric", m->name, m->unit, m->better};
-        json_array_append_new(
-            list,
-            json_pack("{s:s s:s? s:s? s:i s:I s:o s:o s:o s:o s:o s:I s:I s:I}", "name", m->name,
-                      "unit", m->unit, "better", m->better, "rank",
-                      web_importance_rank(ranks, &name), "points", (json_int_t)m->count, "first",
-                      orch_json_real(m->first), "last", orch_json_real(m->last), "min",
-                      orch_json_real(m->min), "max", orch_json_real(m->max), "mean",
-                      orch_json_real(m->mean), "last_step", (json_int_t)m->last_step, "min_step",
-                      (json_int_t)m->min_step, "max_step", (json_int_t)m->max_step));
+        json_t *summary = orch_summary_json(m);
+        json_object_set_new(summary, "rank", json_integer(web_importance_rank(ranks, &name)));
+        json_array_append_new(list, summary);
     }
     web_answer_json(call, json_pack("{s:o}", "metrics", list), 15);
     return true;
@@ -320,7 +211,7 @@ bool web_api_series(struct web_call *call, GError **error)
 /* ---- logs and files ---------------------------------------------------------------------------
  */
 
-/* The end of a file as text: broken UTF-8 is replaced. NULL: it is not there. */
+/* Reads the end of a file as text, with invalid UTF-8 replaced. NULL when there is no such file. */
 static char *read_tail(const char *path, int64_t most, int64_t *out_bytes)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
@@ -345,8 +236,8 @@ static void put_log(json_t *o, const char *name, const char *path)
     g_autofree char *text = path ? read_tail(path, LOG_MAX, &bytes) : NULL;
     if (text)
         json_object_set_new(o, name,
-                            json_pack("{s:o s:I s:b}", "text", text_or_null(text), "bytes",
-                                      (json_int_t)bytes, "is_cut", bytes > LOG_MAX));
+                            json_pack("{s:o s:I s:b}", "text", orch_json_text_or_null(text),
+                                      "bytes", (json_int_t)bytes, "is_cut", bytes > LOG_MAX));
 }
 
 static void put_active_logs(const struct orch_active_row *row, json_t *o)
@@ -392,7 +283,8 @@ bool web_api_log(struct web_call *call, GError **error)
     return ok;
 }
 
-/* Pictures that a browser cannot mistake for a page; anything else is for saving. */
+/* Returns the type of a picture that a browser cannot interpret as HTML; NULL for any other file,
+ * which is sent as a download. */
 static const char *picture_type(const char *bytes, gsize length)
 {
     if (length > 8 && memcmp(bytes, "\x89PNG\r\n\x1a\n", 8) == 0)
@@ -402,7 +294,7 @@ static const char *picture_type(const char *bytes, gsize length)
     return NULL;
 }
 
-/* Letters, digits, '.', '-' and '_' alone: a header's value. */
+/* Returns a file name that is safe in a header: only letters, digits, '.', '-' and '_'. */
 static char *attachment_of(const char *name)
 {
     g_autofree char *plain = g_path_get_basename(name);

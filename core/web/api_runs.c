@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * Lists of runs: pages of them, groups, and the names that columns may have.
+/* Handlers for lists of runs: pages, groups, and the available column names.
  *
- * The order of all matching runs (their ids, 8 bytes each) is remembered for the newest few
- * conditions, so that turning a page asks the store for a page alone.
- */
+ * The order of all matching runs (their ids, 8 bytes each) is cached for the most recent queries,
+ * so that paging only reads one page from the store. */
 #include "core/web/internal.h"
 
-#include "core/report/spread.h"
+#include "core/stats/grouping.h"
+#include "core/stats/seeds.h"
+#include "core/stats/spread.h"
 #include "lib/base/error.h"
 #include "lib/base/json.h"
 
@@ -16,7 +16,7 @@
 
 enum { PAGE_MAX = 20000, GROUPS_MAX = 5000, VALUES_MAX = 8, BY_MAX = 16 };
 
-/* ---- orders that are remembered ---------------------------------------------------------------
+/* ---- cached orders -----------------------------------------------------------------------------
  */
 
 struct remembered {
@@ -65,7 +65,8 @@ static void remember(struct orch_web *web, const char *key, GArray *ids)
     g_mutex_unlock(&web->lock);
 }
 
-/* "started > 2d" is another condition a minute later. */
+/* Returns whether a filter's result can be cached. A filter such as "started > 2d" depends on the
+ * current time. */
 static bool may_be_remembered(const char *where)
 {
     return !strstr(where, "started") && !strstr(where, "ended");
@@ -165,21 +166,25 @@ bool web_api_runs(struct web_call *call, GError **error)
  */
 
 struct group {
-    json_t *by;      /* array of what it is grouped by */
-    int64_t first;   /* the id of its first run */
-    json_t *example; /* EXAMPLE of that run */
-    int64_t runs;
-    GArray *values[VALUES_MAX]; /* double */
+    json_t *by;      /* array of the values that the group is grouped by */
+    int64_t first;   /* id of its first run */
+    json_t *example; /* the EXAMPLE columns of that run */
 };
 
 struct grouping {
-    GHashTable *found; /* text -> struct group * */
-    GPtrArray *order;  /* struct group *, in order of first sight */
+    struct orch_grouping *runs;
+    GPtrArray *order; /* struct group *, by the index of `runs` */
     int by_count, value_count;
-    char **values;                 /* names, as asked for: "loss", "metric.loss" */
-    const char *units[VALUES_MAX]; /* NULL: none is known */
-    bool forms[ORCH_SPREAD_FORMS]; /* that occur in the answer */
+    char **values; /* names as requested: "loss", "metric.loss" */
+    bool is_by_cell;
+    const char *units[VALUES_MAX]; /* NULL: unknown */
+    bool forms[ORCH_SPREAD_FORMS]; /* forms that occur in the answer */
 };
+
+/* Columns that identify a run's trial, whatever version of the code made it. "cell" is slow to
+ * read and is not read again when the runs are grouped by it. */
+enum { TRIAL_REPEAT, TRIAL_DEVICE, TRIAL_SEED, TRIAL_ENDED, TRIAL_CELL, TRIAL_COLUMNS };
+static char *const TRIAL[TRIAL_COLUMNS] = {"repeat", "device_key", "seed", "ended", "cell"};
 
 static const char *const EXAMPLE[] = {"key", "recipe", "experiment", "setting", NULL};
 
@@ -188,24 +193,17 @@ static void free_group(gpointer data)
     struct group *g = data;
     json_decref(g->by);
     json_decref(g->example);
-    for (int i = 0; i < VALUES_MAX; i++)
-        if (g->values[i])
-            g_array_unref(g->values[i]);
     g_free(g);
 }
 
-static struct group *new_group(struct grouping *all, int64_t run_id,
-                               const struct orch_told_cell *cells)
+static void new_group(struct grouping *all, int64_t run_id, const struct orch_told_cell *cells)
 {
     struct group *g = g_new0(struct group, 1);
     g->first = run_id;
     g->by = json_array();
     for (int i = 0; i < all->by_count; i++)
         json_array_append_new(g->by, cell_json(&cells[i]));
-    for (int i = 0; i < all->value_count; i++)
-        g->values[i] = g_array_new(FALSE, FALSE, sizeof(double));
     g_ptr_array_add(all->order, g);
-    return g;
 }
 
 static void append_cell(GString *text, const struct orch_told_cell *cell)
@@ -220,31 +218,43 @@ static void append_cell(GString *text, const struct orch_told_cell *cell)
         g_string_append_c(text, 'n');
 }
 
-/* Columns: what it is grouped by, then the values. */
+static double number_of(const struct orch_told_cell *cell)
+{
+    return cell->kind == ORCH_CELL_REAL      ? cell->real
+           : cell->kind == ORCH_CELL_INTEGER ? (double)cell->integer
+                                             : (double)NAN;
+}
+
+/* Columns: the names to group by, then the values, then TRIAL. */
 static bool add_to_group(void *ctx, int64_t run_id, const struct orch_told_cell *cells)
 {
     struct grouping *all = ctx;
+    const struct orch_told_cell *about = cells + all->by_count + all->value_count;
     g_autoptr(GString) key = g_string_new(NULL);
+    g_autoptr(GString) trial = g_string_new(NULL);
+    double values[VALUES_MAX];
     for (int i = 0; i < all->by_count; i++)
         append_cell(key, &cells[i]);
-    struct group *g = g_hash_table_lookup(all->found, key->str);
-    if (!g) {
-        g = new_group(all, run_id, cells);
-        g_hash_table_insert(all->found, g_strdup(key->str), g);
-    }
-    g->runs++;
-    for (int i = 0; i < all->value_count; i++) {
-        const struct orch_told_cell *cell = &cells[all->by_count + i];
-        double value = cell->kind == ORCH_CELL_REAL      ? cell->real
-                       : cell->kind == ORCH_CELL_INTEGER ? (double)cell->integer
-                                                         : (double)NAN;
-        if (!isnan(value))
-            g_array_append_val(g->values[i], value);
-    }
+    for (int i = TRIAL_REPEAT; i <= TRIAL_SEED; i++)
+        append_cell(trial, &about[i]);
+    if (!all->is_by_cell)
+        append_cell(trial, &about[TRIAL_CELL]);
+    for (int i = 0; i < all->value_count; i++)
+        values[i] = number_of(&cells[all->by_count + i]);
+    const struct orch_told_cell *seed = &about[TRIAL_SEED], *ended = &about[TRIAL_ENDED];
+    uint64_t number = seed->kind == ORCH_CELL_TEXT ? g_ascii_strtoull(seed->text, NULL, 10) : 0;
+    const struct orch_grouping_run run = {
+        .group = key->str,
+        .trial = number ? trial->str : NULL,
+        .age_order = ended->kind == ORCH_CELL_INTEGER ? ended->integer : INT64_MIN,
+        .seed = number,
+        .values = values};
+    if (orch_grouping_add(all->runs, &run) == all->order->len)
+        new_group(all, run_id, cells);
     return true;
 }
 
-/* "metric.loss" is called "loss". */
+/* Removes the prefix: "metric.loss" becomes "loss". */
 static const char *plain_name(const char *name)
 {
     static const char *const scopes[] = {"metric.", "result.", "param."};
@@ -264,14 +274,11 @@ static void find_units(struct grouping *all, const GPtrArray *names)
         }
 }
 
-static json_t *real_or_null(double value)
+/* Formats a value by the rule of tables: lowest and highest with few runs, else an interval. */
+static json_t *stat_json(struct grouping *all, guint group, int v)
 {
-    return isnan(value) ? json_null() : orch_json_real(value);
-}
-
-/* By the rule of tables: with few runs the lowest and the highest, else an interval. */
-static json_t *stat_json(struct grouping *all, int v, const GArray *values)
-{
+    g_autoptr(GArray) means = orch_grouping_means(all->runs, group, (unsigned)v);
+    g_autoptr(GArray) values = orch_seed_values(means);
     if (!values->len)
         return json_null();
     struct orch_spread s = orch_spread_of((const double *)(const void *)values->data, values->len,
@@ -280,10 +287,11 @@ static json_t *stat_json(struct grouping *all, int v, const GArray *values)
     g_autofree char *text = orch_spread_format(&s);
     all->forms[s.form] = true;
     return json_pack("{s:I s:s s:o s:o s:o s:s? s:o s:o s:o s:o}", "n", (json_int_t)s.stat.count,
-                     "text", text, "centre", real_or_null(s.centre), "low", real_or_null(s.low),
-                     "high", real_or_null(s.high), "form", form, "mean", real_or_null(s.stat.mean),
-                     "sd", real_or_null(s.stat.sd), "min", real_or_null(s.stat.min), "max",
-                     real_or_null(s.stat.max));
+                     "text", text, "centre", orch_json_real_or_null(s.centre), "low",
+                     orch_json_real_or_null(s.low), "high", orch_json_real_or_null(s.high), "form",
+                     form, "mean", orch_json_real_or_null(s.stat.mean), "sd",
+                     orch_json_real_or_null(s.stat.sd), "min", orch_json_real_or_null(s.stat.min),
+                     "max", orch_json_real_or_null(s.stat.max));
 }
 
 struct examples {
@@ -302,7 +310,7 @@ static bool add_example(void *ctx, int64_t run_id, const struct orch_told_cell *
     return true;
 }
 
-/* Of the groups that are shown alone: some of it is slow to read. */
+/* Reads the examples of only the groups that are shown, because some columns are slow to read. */
 static bool read_examples(struct orch_store *store, GPtrArray *groups, GError **error)
 {
     struct examples examples = {.groups = groups};
@@ -320,10 +328,10 @@ static json_t *groups_json(struct grouping *all)
         const struct group *g = all->order->pdata[i];
         json_t *stats = json_array();
         for (int v = 0; v < all->value_count; v++)
-            json_array_append_new(stats, stat_json(all, v, g->values[v]));
+            json_array_append_new(stats, stat_json(all, i, v));
         json_array_append_new(rows, json_pack("{s:O s:I s:o s:O}", "by", g->by, "runs",
-                                              (json_int_t)g->runs, "values", stats, "example",
-                                              g->example));
+                                              (json_int_t)orch_grouping_runs(all->runs, i),
+                                              "values", stats, "example", g->example));
     }
     return rows;
 }
@@ -334,6 +342,7 @@ bool web_api_groups(struct web_call *call, GError **error)
     g_auto(GStrv) values = web_query_list(call, "values", "wall_s");
     struct grouping all = {.by_count = (int)g_strv_length(by),
                            .value_count = (int)g_strv_length(values),
+                           .is_by_cell = g_strv_contains((const char *const *)by, "cell"),
                            .values = values};
     if (all.by_count > BY_MAX || all.value_count > VALUES_MAX) {
         orch_error_set(error, ORCH_ERROR_USAGE, NULL,
@@ -348,8 +357,10 @@ bool web_api_groups(struct web_call *call, GError **error)
     g_ptr_array_extend(columns, &(GPtrArray){(gpointer *)by, (guint)all.by_count}, NULL, NULL);
     g_ptr_array_extend(columns, &(GPtrArray){(gpointer *)values, (guint)all.value_count}, NULL,
                        NULL);
+    guint about = all.is_by_cell ? TRIAL_CELL : TRIAL_COLUMNS;
+    g_ptr_array_extend(columns, &(GPtrArray){(gpointer *)(uintptr_t)TRIAL, about}, NULL, NULL);
     g_ptr_array_add(columns, NULL);
-    all.found = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    all.runs = orch_grouping_new((unsigned)all.value_count);
     all.order = g_ptr_array_new_with_free_func(free_group);
     bool ok = orch_store_tell_cells(call->store, (const int64_t *)(const void *)ids->data, ids->len,
                                     (const char *const *)columns->pdata, add_to_group, &all, error);
@@ -365,7 +376,7 @@ bool web_api_groups(struct web_call *call, GError **error)
                                   (json_int_t)all.order->len, "legend", legend, "groups", groups),
                         15);
     }
-    g_hash_table_unref(all.found);
+    orch_grouping_free(all.runs);
     g_ptr_array_unref(all.order);
     g_array_unref(ids);
     return ok;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Connections: how many there may be, and for how long one may say nothing. */
+/* Limits the number of connections, and the time that a connection may be idle. */
 #include "core/web/internal.h"
 
 #include "lib/base/file.h"
 
 struct connection {
-    bool is_busy;  /* a whole head came, and its answer is not out yet */
-    bool is_ended; /* shut down; it goes when its stream does */
+    bool is_busy;  /* a request header is complete and its response has not been sent */
+    bool is_ended; /* shut down; removed when its stream is freed */
     int64_t since_ns;
 };
 
@@ -31,7 +31,8 @@ static void on_connection_gone(gpointer data, GObject *stream)
     g_hash_table_remove(web->connections, stream);
 }
 
-/* The connection that has rested longest without a whole request; borrowed. NULL: all are busy. */
+/* Returns the connection that has been idle longest, without a complete request header; borrowed.
+ * NULL: all are busy. */
 static GSocketConnection *find_idlest(struct orch_web *web, int64_t *out_since_ns)
 {
     GSocketConnection *found = NULL;
@@ -67,8 +68,8 @@ gboolean web_connections_reap(gpointer data)
     return G_SOURCE_CONTINUE;
 }
 
-/* When there are too many, the one that has rested longest makes room: whoever opens connections
- * and says nothing shuts nobody out. */
+/* Accepts a connection. When there are too many, the one idle longest is closed, so that a client
+ * that opens connections without sending requests cannot lock others out. */
 gboolean web_connections_take(GSocketService *service, GSocketConnection *stream, GObject *source,
                               gpointer data)
 {
@@ -79,7 +80,7 @@ gboolean web_connections_take(GSocketService *service, GSocketConnection *stream
         int64_t since;
         GSocketConnection *idlest = find_idlest(web, &since);
         if (!idlest || g_hash_table_size(web->connections) >= 2 * WEB_CONNECTIONS_MAX)
-            return TRUE; /* closed with its last reference */
+            return TRUE; /* closed when its last reference is dropped */
         end_connection(web, idlest);
     }
     g_autoptr(GSocketAddress) local = g_socket_connection_get_local_address(stream, NULL);
@@ -88,7 +89,7 @@ gboolean web_connections_take(GSocketService *service, GSocketConnection *stream
         return TRUE;
     struct connection *connection = g_new0(struct connection, 1);
     connection->since_ns = orch_mono_ns();
-    /* the address travels with each message: it finds the connection again */
+    /* each message has this address object, which leads back to the connection */
     g_object_set_data_full(G_OBJECT(remote), "orch-connection", connection, g_free);
     g_hash_table_insert(web->connections, stream, g_object_ref(remote));
     g_object_weak_ref(G_OBJECT(stream), on_connection_gone, web);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The page's own files, held in memory: an address that is none of their names finds nothing, so
- * no address leads out of their folder. */
+/* The page's own files, held in memory. A path is looked up by name only, so no path can leave the
+ * folder. */
 #ifndef ORCH_CORE_WEB_FILES_H
 #define ORCH_CORE_WEB_FILES_H
 
@@ -9,11 +9,11 @@
 struct web_file {
     const char *type; /* static */
     GBytes *bytes;
-    char *tag; /* changes with the content */
+    char *tag; /* changes when the content changes */
 };
 
-/** Reads a folder with its folders: "/app.js" to struct web_file *. NULL with an error when it has
- * no index.html. The caller unrefs. */
+/** Reads a folder and its subfolders: "/app.js" -> struct web_file *. NULL with an error when there
+ * is no index.html. The caller unrefs. */
 GHashTable *web_files_read(const char *folder, GError **error);
 
 #endif

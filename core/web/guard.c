@@ -24,7 +24,7 @@ const char *const WEB_HEADERS[] = {
     NULL,
 };
 
-/* "host:port" without the port: owned. Brackets stay. */
+/* Returns "host:port" without the port. Owned by the caller. Brackets of IPv6 addresses stay. */
 static char *name_of(const char *host)
 {
     const char *colon = strrchr(host, ':');
@@ -33,7 +33,7 @@ static char *name_of(const char *host)
     return g_ascii_strdown(host, has_port ? colon - host : -1);
 }
 
-/* An address in figures cannot be pointed elsewhere. */
+/* Returns whether the name is a numeric address, which DNS cannot redirect. */
 static bool is_literal(const char *name)
 {
     if (*name == '[')
@@ -49,7 +49,7 @@ bool web_host_is_own(const struct web_guard *guard, const char *host)
     g_autofree char *name = name_of(host);
     if (!*name)
         return false;
-    /* another port is right: a tunnel may end on any */
+    /* any port is accepted, because an SSH tunnel can use another one */
     return g_strv_contains(loopback, name) || g_ascii_strcasecmp(name, guard->address) == 0 ||
            (guard->is_any &&
             (is_literal(name) || (guard->host && g_ascii_strcasecmp(name, guard->host) == 0)));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Who may ask for what: decided on a request's head alone, before anything is read of it. */
+/* Access control: decided from the request header alone, before the body is read. */
 #ifndef ORCH_CORE_WEB_GUARD_H
 #define ORCH_CORE_WEB_GUARD_H
 
@@ -9,48 +9,51 @@
 
 enum {
     WEB_TOKEN_BYTES = 24,
-    WEB_URL_MAX = 8192, /* bytes of a request's address */
+    WEB_URL_MAX = 8192, /* maximum length of a request's URL in bytes */
 };
 
 struct web_guard {
-    char *address; /* that it listens on, as it stands in a URL: "127.0.0.1", "[::1]" */
+    char *address; /* the address to listen on, as in a URL: "127.0.0.1", "[::1]" */
     char *host;    /* this machine's name */
-    bool is_any;   /* listens on every address of the machine */
-    char *token;   /* NULL: none is wanted */
+    bool is_any;   /* listens on all addresses of the machine */
+    char *token;   /* NULL: no token is required */
     unsigned port;
 };
 
-/** The head of a request. Borrowed; NULL where absent. */
+/** The fields of a request header that access control reads. Borrowed; NULL where absent. */
 struct web_head {
     const char *method, *host, *cookie, *authorization, *site; /* site: Sec-Fetch-Site */
     const char *path, *query_token;
     size_t url_bytes;
-    int64_t body_bytes; /* 0: none; -1: of unknown length */
+    int64_t body_bytes; /* 0: no body; -1: of unknown length */
 };
 
 struct web_verdict {
-    unsigned status;     /* 0: go on; 303: the token was right, keep it as a cookie */
+    unsigned status;     /* 0: continue; 303: the token is valid, so store it as a cookie */
     const char *message; /* static */
     const char *hint;    /* static, or NULL */
 };
 struct web_verdict web_guard_check(const struct web_guard *guard, const struct web_head *head);
 
-/** Is a Host header one of this server's own names? (Another one is a stranger's domain that was
- * pointed at this machine.) */
+/** Returns whether a Host header names this server. Any other name may be an attacker's domain that
+ * resolves to this machine (DNS rebinding). */
 bool web_host_is_own(const struct web_guard *guard, const char *host);
-/** In a time that says nothing of how much was right. */
+/** Compares a token in constant time, so that the time does not reveal how much of it is right. */
 bool web_token_is(const char *given, const char *token);
-/** A fresh token: hex. The caller frees. NULL when the system gives no random bytes. */
+/** Makes a random token in hexadecimal. The caller frees. NULL when the system provides no random
+ * bytes. */
 char *web_token_new(void);
-/** The value of a cookie in a Cookie header; NULL: not there. The caller frees. */
+/** Returns the value of a cookie in a Cookie header; NULL when it is absent. The caller frees. */
 char *web_cookie_get(const char *header, const char *name);
-/** "orch_8899": cookies are not told apart by ports. The caller frees. */
+/** Returns "orch_8899". The name contains the port, because browsers share cookies between ports.
+ * The caller frees. */
 char *web_cookie_name(unsigned port);
 void web_guard_clear(struct web_guard *guard);
 
-/** Every answer's headers, in pairs, ended by NULL. */
+/** Headers of every response, in name-value pairs, terminated by NULL. */
 extern const char *const WEB_HEADERS[];
-/** The policy of a page that stands alone: its own style, pictures inside, nothing else. */
+/** Content security policy of a self-contained page: its own style and inline pictures, nothing
+ * else. */
 extern const char WEB_ALONE_POLICY[];
 
 #endif

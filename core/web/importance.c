@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * Which numbers the page shows first. What the reports of the recipes ask for comes first, in the
- * order in which they ask: what they choose winners by, then what they plot, then what they
- * tabulate. Then come numbers of which a plugin says what is better, and last times and rates,
- * which every run has.
- */
+/* Ranks the numbers of runs for the page. First come the numbers that the reports of recipes use:
+ * those that select winners, then those that are plotted, then those in tables, in the order of
+ * the report. Then come numbers whose plugin declares which direction is better; times and rates,
+ * which every run has, are last. */
 #include "core/web/internal.h"
 
 #include "lib/base/json.h"
@@ -12,10 +10,10 @@
 #include <string.h>
 
 enum { RECIPES_MAX = 8, NAMES_MAX = 500 };
-/* Behind those of the reports. */
+/* Ranks of numbers that no report uses. */
 enum { RANK_JUDGED = 1000, RANK_OTHER = 2000, RANK_TIME = 3000, RANK_TRAINING = 100 };
 
-/* ---- what reports ask for ----------------------------------------------------------------------
+/* ---- numbers in reports ------------------------------------------------------------------------
  */
 
 static const struct {
@@ -25,7 +23,7 @@ static const struct {
     {"curve", "value"}, {"table", "value"},     {"compare", "value"},
 };
 
-/* "result final_accuracy" and "last loss" are of a name; what is said first stays. */
+/* Adds the name in "result final_accuracy" or "last loss". A name keeps its first rank. */
 static void add_name(GHashTable *ranks, const char *text)
 {
     const char *space = text ? strrchr(text, ' ') : NULL;
@@ -64,7 +62,7 @@ GHashTable *web_importance_new(struct orch_store *store, GError **error)
     return NULL;
 }
 
-/* ---- all others --------------------------------------------------------------------------------
+/* ---- other numbers -----------------------------------------------------------------------------
  */
 
 static bool is_time(const char *unit)

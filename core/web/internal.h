@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the files of core/web share. */
+/* Declarations shared by the files of core/web. */
 #ifndef ORCH_CORE_WEB_INTERNAL_H
 #define ORCH_CORE_WEB_INTERNAL_H
 
@@ -14,12 +14,12 @@
 
 enum {
     WEB_CONNECTIONS_MAX = 128,
-    WEB_FOLLOWERS_MAX = 32, /* connections that follow running trials */
-    WEB_JOBS_MAX = 256,     /* requests that wait for a worker */
+    WEB_FOLLOWERS_MAX = 32, /* connections that receive events of running trials */
+    WEB_JOBS_MAX = 256,     /* requests waiting for a worker */
     WEB_WORKERS = 4,
-    WEB_QUERY_S = 15,  /* an answer takes no longer */
-    WEB_IDLE_S = 60,   /* a connection without a whole request is closed */
-    WEB_LISTINGS = 16, /* orders of runs that are remembered */
+    WEB_QUERY_S = 15,  /* maximum time for a response, in s */
+    WEB_IDLE_S = 60,   /* a connection without a complete request is closed after this many s */
+    WEB_LISTINGS = 16, /* cached orders of runs */
 };
 
 struct web_live;
@@ -30,51 +30,55 @@ struct orch_web {
     char *url;
     SoupServer *soup;
     GSocketService *service;
-    GHashTable *connections; /* GSocketConnection * to its remote address, which holds a struct
+    GHashTable *connections; /* GSocketConnection * -> its remote address, which holds a struct
                                 connection */
-    GHashTable *files;       /* of web_files_read */
+    GHashTable *files;       /* from web_files_read */
     GThreadPool *workers;
-    GAsyncQueue *stores; /* handles that no worker uses */
+    GAsyncQueue *stores; /* store handles that no worker is using */
     GMainLoop *loop;
     struct web_live *live;
     guint reaper;
 
-    GMutex lock; /* of all below */
+    GMutex lock; /* protects listings */
     GQueue *listings;
-    GMutex callback_lock; /* options' callbacks: one at a time */
+    GMutex callback_lock; /* serialises the callbacks in options */
 };
 
-/** A request to the interface, as a worker sees it. */
+/** A request to the interface, as a handler sees it. */
 struct web_call {
     struct orch_web *web;
     struct orch_store *store;
-    const char *run;   /* of /api/v1/runs/RUN/...: RUN, else NULL */
-    GHashTable *query; /* char * to char * */
-    /* the answer */
+    const char *run;   /* RUN in /api/v1/runs/RUN/..., else NULL */
+    GHashTable *query; /* char * -> char * */
+    /* the response */
     const char *type;  /* NULL: JSON */
-    bool stands_alone; /* a page of a report: its style is in it, and it fetches nothing */
+    bool stands_alone; /* the response is a report page with its own style and no external resources
+                        */
     GBytes *bytes;
-    char *attachment; /* a file's name to be saved under, or NULL */
+    char *attachment; /* file name of a download, or NULL */
 };
 
-/** Parameter of a request, or `fallback`. */
+/** Returns a query parameter, or `fallback` when it is absent. */
 const char *web_query_text(const struct web_call *call, const char *name, const char *fallback);
-/** A whole number from `least` to `most`; ORCH_ERROR_USAGE. */
+/** Parses an integer parameter from `least` to `most`; `*inout` is unchanged when it is absent.
+ * False with ORCH_ERROR_USAGE. */
 bool web_query_int(const struct web_call *call, const char *name, int64_t least, int64_t most,
                    int64_t *inout, GError **error);
-/** Texts joined by commas; NULL-terminated. g_strfreev. */
+/** Splits a comma-separated parameter; NULL-terminated. Free with g_strfreev. */
 char **web_query_list(const struct web_call *call, const char *name, const char *fallback);
 
-/** Answers with JSON; steals `json`. `digits` of reals (15; 9 where they are drawn). */
+/** Sets a JSON response; takes ownership of `json`. `digits` is the precision of reals (15; 9 for
+ * drawing). */
 void web_answer_json(struct web_call *call, json_t *json, int digits);
-/** {"error": {"message", "hint", "code"}} as bytes. */
+/** Formats {"error": {"message", "hint", "code"}}. */
 GBytes *web_error_bytes(const char *message, const char *hint, const char *code);
-/** A GError's message without its hint, and the hint. Owned. */
+/** Splits a GError into its message and its hint. The caller frees both. */
 void web_error_split(const GError *error, char **out_message, char **out_hint);
 
-/** A part of the interface; false with an error. Called by a worker. */
+/** A handler of the interface; false with an error. Called by a worker thread. */
 typedef bool (*web_handler)(struct web_call *call, GError **error);
-/** For "/api/v1/...": NULL when there is none. `*out_run` (caller frees) gets RUN. */
+/** Finds the handler of a path "/api/v1/..."; NULL when there is none. `*out_run` (caller frees)
+ * becomes RUN. */
 web_handler web_route_find(const char *path, char **out_run);
 
 bool web_api_runs(struct web_call *call, GError **error);
@@ -88,26 +92,28 @@ bool web_api_band(struct web_call *call, GError **error);
 bool web_api_log(struct web_call *call, GError **error);
 bool web_api_artifact(struct web_call *call, GError **error);
 
-/** The order of runs that a request asks for (where, sort, order), remembered. The caller unrefs.
- * `*out_version` (caller frees, may be NULL). */
+/** Returns the ids of the runs in the order that a request asks for (where, sort, order); results
+ * are cached. The caller unrefs. `*out_version` (caller frees; may be NULL) becomes the store's
+ * version. */
 GArray *web_listing(struct web_call *call, char **out_version, GError **error);
 void web_listings_free(GQueue *listings);
 
-/** Ranks of the names that the reports of the store's newest recipes ask for (importance.c). NULL
- * with an error; the caller unrefs. */
+/** Ranks the names that the reports of the store's newest recipes use (importance.c). NULL with an
+ * error; the caller unrefs. */
 GHashTable *web_importance_new(struct orch_store *store, GError **error);
-/** How early a name is shown: the lower, the more it matters. */
+/** Returns a name's rank: the lower, the earlier it is shown. */
 int web_importance_rank(GHashTable *ranks, const struct orch_known_name *name);
-/** [{"kind", "name", "unit", "better", "rank"}] of struct orch_known_name *. New reference; NULL
- * with an error. */
+/** Returns [{"kind", "name", "unit", "better", "rank"}] for struct orch_known_name *. New
+ * reference; NULL with an error. */
 json_t *web_names_json(struct orch_store *store, const GPtrArray *names, GError **error);
-/** {"step":[],"t_ms":[],"value":[],"count":n,"width":w}. New reference. */
+/** Returns {"step":[],"t_ms":[],"value":[],"count":n,"width":w}. New reference. */
 json_t *web_thin_json(const struct orch_thin *thin);
-/** Of a running trial: NULL without error when there is none of that key. The caller frees. */
+/** Finds a running trial. NULL without error when no running trial has that key. The caller frees.
+ */
 struct orch_active_row *web_active_find(struct orch_store *store, const char *key, GError **error);
-/** The newest forecast that was made for a run; null when there is none. New reference. */
+/** Returns the newest forecast made for a run; JSON null when there is none. New reference. */
 json_t *web_forecast_json(struct orch_store *store, const char *key);
-/** What is known of a running trial's identity, from its active row. New reference. */
+/** Describes a running trial from its active row. New reference. */
 json_t *web_active_json(const struct orch_active_row *row);
 
 /* ---- connections.c: the main thread ------------------------------------------------------------
@@ -115,12 +121,13 @@ json_t *web_active_json(const struct orch_active_row *row);
 
 GHashTable *web_connections_new(void);
 void web_connections_free(struct orch_web *web);
-/** A new connection (signal "incoming"). */
+/** Accepts a new connection (signal "incoming"). */
 gboolean web_connections_take(GSocketService *service, GSocketConnection *stream, GObject *source,
                               gpointer web);
-/** Closes those that have sent no whole request for too long (a timer's callback). */
+/** Closes connections that have sent no complete request for too long (a timer's callback). */
 gboolean web_connections_reap(gpointer web);
-/** Its head came whole, or its answer is out. */
+/** Call with true when the request header is complete, and with false when the response has been
+ * sent. */
 void web_connection_busy(SoupServerMessage *message, bool is_busy);
 
 /* ---- live.c: the main thread -------------------------------------------------------------------
@@ -128,8 +135,8 @@ void web_connection_busy(SoupServerMessage *message, bool is_busy);
 
 struct web_live *web_live_new(struct orch_web *web, GError **error);
 void web_live_free(struct web_live *live);
-/** Answers with a stream of events; false: there are too many followers. `key`: send the points of
- * that trial, too; "*": of all; NULL: of none. */
+/** Answers with a stream of events; false when there are too many followers. `key`: also send the
+ * points of that trial; "*": of all trials; NULL: of none. */
 bool web_live_follow(struct web_live *live, SoupServerMessage *message, const char *key);
 
 #endif

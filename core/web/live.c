@@ -1,46 +1,46 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Running trials as they go on, by server-sent events. While somebody follows, the journals of the
- * active trials are read on once a second: what a follower is told first is all so far, thinned;
- * then what came since. Events:
+ * Sends events of running trials by server-sent events. While there are followers, the journals of
+ * the active trials are read once a second. A new follower first receives all points so far,
+ * thinned, then only new ones. Events:
  *
  *   trials   {"version", "trials": [{key, experiment, setting, progress, remaining, last, ...}]}
  *   series   {"key", "metric", "unit", step[], t_ms[], value[], count, width}   all so far
  *   points   the same shape: what is new
  *
- * The main thread reads: a slice of time at once, so that a journal of gigabytes keeps nobody
- * waiting.
+ * The main thread reads the journals in short time slices, so that a journal of gigabytes does not
+ * block other requests.
  */
 #include "core/web/internal.h"
 
+#include "core/forecast/time_left.h"
 #include "core/run/schedule.h"
 #include "lib/base/file.h"
 #include "lib/base/json.h"
 #include "lib/base/thin.h"
 #include "lib/wire/journal.h"
-#include "predictors/remaining.h"
 
 #include <math.h>
 #include <string.h>
 
 enum {
     TRIALS_MAX = 64,
-    METRICS_MAX = 64,      /* of a trial */
-    BUCKETS = 1000,        /* of a curve */
-    FRESH_BUCKETS = 100,   /* of what is new, a second */
-    SLICE_MS = 100,        /* of reading at once */
-    QUEUED_MAX = 64 << 20, /* bytes that a follower may lag behind */
+    METRICS_MAX = 64,      /* per trial */
+    BUCKETS = 1000,        /* per curve */
+    FRESH_BUCKETS = 100,   /* new points per second */
+    SLICE_MS = 100,        /* time for reading per turn, in ms */
+    QUEUED_MAX = 64 << 20, /* bytes queued for a follower before events are dropped */
 };
 
 struct curve {
     char *name;
-    struct orch_thin *all, *fresh; /* fresh: NULL when nothing is new */
+    struct orch_thin *all, *fresh; /* fresh: NULL when there are no new points */
     double last;
 };
 
 struct trial {
     struct orch_active_row *row;
-    json_t *identity; /* of web_active_json */
+    json_t *identity; /* result of web_active_json */
     json_t *forecast; /* or NULL */
     struct orch_journal *journal;
     GPtrArray *curves; /* struct curve * */
@@ -55,7 +55,7 @@ struct trial {
 struct follower {
     struct web_live *live;
     SoupServerMessage *message;
-    char *key; /* whose points; "*": all; NULL: none */
+    char *key; /* the trial whose points are sent; "*": all; NULL: none */
     int64_t queued;
     int64_t said_ns;
     gulong finished, wrote;
@@ -67,8 +67,8 @@ struct web_live {
     GHashTable *trials; /* key -> struct trial * */
     GPtrArray *followers;
     guint timer, more;
-    unsigned left_out; /* trials beyond TRIALS_MAX */
-    bool has_new;      /* a trial that was not there a second ago */
+    unsigned left_out; /* trials in excess of TRIALS_MAX */
+    bool has_new;      /* a trial was added since the last look */
     char *version;
 };
 
@@ -145,7 +145,7 @@ static void take_points(struct trial *t, const struct orch_event *event)
     }
 }
 
-/* Reads until nothing is left, or the time is over. */
+/* Reads the journal until its end, or until the time is over. */
 static void read_on(struct trial *t, int64_t until_ns)
 {
     struct orch_event event;
@@ -172,15 +172,8 @@ static void read_on(struct trial *t, int64_t until_ns)
 
 static json_t *remaining_json(const struct trial *t, double now_s)
 {
-    guint count = t->progress->len;
-    g_autofree struct orch_progress_point *points = g_new(struct orch_progress_point, count + 1);
-    for (guint i = 0; i < count; i++) {
-        const struct orch_running_point *p =
-            &g_array_index(t->progress, struct orch_running_point, i);
-        points[i] = (struct orch_progress_point){p->t_s, p->done};
-    }
     struct orch_remaining left;
-    if (!orch_remaining(points, count, t->points_total, now_s, &left))
+    if (!orch_time_left(t->progress, t->points_total, now_s, &left))
         return json_null();
     return json_pack("{s:o s:o s:o}", "seconds", orch_json_finite(left.seconds), "low_s",
                      orch_json_finite(left.low_s), "high_s", orch_json_finite(left.high_s));
@@ -199,7 +192,7 @@ static json_t *trial_json(const struct trial *t)
     json_object_set_new(o, "elapsed_s", orch_json_finite(MAX(0, now_s)));
     json_object_set_new(o, "done", orch_json_finite(t->done));
     json_object_set_new(o, "total", t->total > 0 ? orch_json_finite(t->total) : json_null());
-    json_object_set_new(o, "phase", t->phase ? json_string(t->phase) : json_null());
+    json_object_set_new(o, "phase", orch_json_text_or_null(t->phase));
     json_object_set_new(o, "points", json_integer(t->points));
     json_object_set_new(o, "metrics_left_out", json_boolean(t->metrics_left_out > 0));
     json_object_set_new(o, "last", last);
@@ -208,7 +201,7 @@ static json_t *trial_json(const struct trial *t)
     return o;
 }
 
-/* ---- telling ----------------------------------------------------------------------------------
+/* ---- sending ----------------------------------------------------------------------------------
  */
 
 static void free_text(gpointer text)
@@ -216,7 +209,7 @@ static void free_text(gpointer text)
     free(text);
 }
 
-/* One event's bytes; JSON holds no line's end. Steals `json`. */
+/* Formats one event; compact JSON contains no line feed. Takes ownership of `json`. */
 static GBytes *event_bytes(const char *event, json_t *json, int digits)
 {
     char *text = json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION((size_t)digits));
@@ -232,7 +225,8 @@ static GBytes *event_bytes(const char *event, json_t *json, int digits)
 static void say(struct follower *f, GBytes *bytes)
 {
     if (!g_bytes_get_size(bytes) || f->queued > QUEUED_MAX)
-        return; /* too slow a follower sees a gap, and all of it again when it comes back */
+        return; /* a follower that is too slow misses events, and gets everything when it reconnects
+                 */
     f->queued += (int64_t)g_bytes_get_size(bytes);
     f->said_ns = orch_mono_ns();
     soup_message_body_append_bytes(soup_server_message_get_response_body(f->message), bytes);
@@ -302,7 +296,7 @@ static void tell_fresh(struct web_live *live, struct trial *t)
     }
 }
 
-/* ---- following --------------------------------------------------------------------------------
+/* ---- followers --------------------------------------------------------------------------------
  */
 
 static void look_at_actives(struct web_live *live)
@@ -311,7 +305,7 @@ static void look_at_actives(struct web_live *live)
     GHashTableIter iter;
     gpointer value;
     if (!rows)
-        return; /* as long as the store is locked, nothing is known to have ended */
+        return; /* while the store is locked it is unknown which trials have ended */
     g_hash_table_iter_init(&iter, live->trials);
     while (g_hash_table_iter_next(&iter, NULL, &value))
         ((struct trial *)value)->is_seen = false;
@@ -393,7 +387,7 @@ static void look(struct web_live *live)
     }
     look_at_actives(live);
     if (live->has_new)
-        tell_trials(live); /* what it is comes before its points */
+        tell_trials(live); /* a trial's description is sent before its points */
     read_all(live);
     if (is_new || before || g_hash_table_size(live->trials))
         tell_trials(live);
@@ -407,7 +401,7 @@ static gboolean on_tick(gpointer data)
         look(live);
         return G_SOURCE_CONTINUE;
     }
-    g_hash_table_remove_all(live->trials); /* nobody looks: their journals rest */
+    g_hash_table_remove_all(live->trials); /* without followers the journals are not read */
     live->timer = 0;
     return G_SOURCE_REMOVE;
 }
@@ -454,7 +448,7 @@ bool web_live_follow(struct web_live *live, SoupServerMessage *message, const ch
     f->key = g_strdup(key);
     f->finished = g_signal_connect(message, "finished", G_CALLBACK(on_finished), f);
     f->wrote = g_signal_connect(message, "wrote-body-data", G_CALLBACK(on_wrote), f);
-    look(live); /* the others hear first what is new */
+    look(live); /* first send new points to the other followers */
     g_ptr_array_add(live->followers, f);
     tell_all_so_far(f);
     if (!live->timer)

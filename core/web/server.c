@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * Listening, connections, and the way of a request: its head is judged, a file of the page is
- * answered at once, a question to the store goes to a worker while the message rests.
- */
+/* Listens and handles requests: access is decided from the header, a file of the page is sent at
+ * once, and a query of the store is passed to a worker while the message is paused. */
 #include "core/web/files.h"
 #include "core/web/internal.h"
 
@@ -98,7 +96,7 @@ static void on_head(SoupServer *soup, SoupServerMessage *message, const char *pa
     }
 }
 
-/* ---- questions to the store -------------------------------------------------------------------
+/* ---- queries of the store ----------------------------------------------------------------------
  */
 
 struct job {
@@ -107,9 +105,9 @@ struct job {
     web_handler handler;
     char *run;
     GHashTable *query;
-    bool is_gone; /* the browser did not wait; main thread alone */
+    bool is_gone; /* the browser has disconnected; main thread only */
     gulong gone_handler;
-    /* the answer */
+    /* the response */
     unsigned status;
     const char *type;
     GBytes *bytes;
@@ -166,7 +164,7 @@ static struct orch_store *take_store(struct orch_web *web, GError **error)
     return store ? store : orch_store_open(web->options.store_path, ORCH_STORE_READ, error);
 }
 
-/* In a worker. */
+/* Runs in a worker thread. */
 static void answer(gpointer data, gpointer pool_data)
 {
     (void)pool_data;
@@ -280,7 +278,7 @@ static void on_finished(SoupServer *soup, SoupServerMessage *message, gpointer d
     web_connection_busy(message, false);
 }
 
-/* ---- life -------------------------------------------------------------------------------------
+/* ---- life cycle -------------------------------------------------------------------------------
  */
 
 static bool choose_address(struct orch_web *web, GInetAddress **out, GError **error)
@@ -411,7 +409,7 @@ void orch_web_free(struct orch_web *web)
         g_object_unref(web->service);
     }
     g_thread_pool_free(web->workers, TRUE, TRUE);
-    while (g_main_context_iteration(NULL, FALSE)) /* their answers */
+    while (g_main_context_iteration(NULL, FALSE)) /* sends the responses of finished workers */
         ;
     web_live_free(web->live);
     g_source_remove(web->reaper);

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Makes the pictures of docs/charts.md from runs of its own, in a scratch folder:
 #   docs/pictures/charts.sh [BUILD-FOLDER]
-# Needs gnuplot. The losses come out the same on every machine; times and forecasts do not.
+# The losses come out the same on every machine; times and forecasts do not.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 build=$(cd "${1:-$here/../../build}" && pwd)

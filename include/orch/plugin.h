@@ -65,9 +65,9 @@ extern "C" {
 #define ORCH_PLUGIN_SYMBOL "orch_plugin_v1"
 
 /**
- * Parameter types, and how a value lies in the plugin's own struct (at `offset`).
- * Strings are UTF-8, owned by the host, valid until the process ends; an optional one without a
- * value is NULL. A list type is `ORCH_LIST | element type` and lies as a struct orch_list.
+ * Parameter types, and their layout in the plugin's own struct (at `offset`). Strings are UTF-8,
+ * owned by the host, valid until the process ends; an optional one without a value is NULL. A list
+ * type is `ORCH_LIST | element type` with the layout of a struct orch_list.
  */
 enum orch_type {
     ORCH_BOOL = 1,     /* bool */
@@ -90,7 +90,7 @@ struct orch_list {
     const void *items;
 };
 
-/** One row of the parameter table. Texts are read by the same rules as a recipe's values. */
+/** One row of the parameter table. Texts are parsed by the same rules as a recipe's values. */
 struct orch_param {
     const char *name; /* [a-z][a-z0-9_]*, at most 63 characters */
     uint32_t type;    /* enum orch_type, perhaps with ORCH_LIST */
@@ -106,8 +106,8 @@ struct orch_param {
 
 /** A parameter without default is required unless it carries this flag; then it is NULL or 0. */
 #define ORCH_PARAM_OPTIONAL 1u
-/** Does not change what is measured (verbosity, worker threads of a loader that gives the same
- * batches for every number): left out of the fingerprint. */
+/** Does not change what is measured (verbosity, worker threads of a loader whose batches do not
+ * depend on their number): excluded from the fingerprint. */
 #define ORCH_PARAM_NEUTRAL 2u
 
 enum orch_better { ORCH_BETTER_NONE = 0, ORCH_BETTER_MIN = 1, ORCH_BETTER_MAX = 2 };
@@ -137,10 +137,10 @@ struct orch_needs {
     uint32_t reserved;
 };
 
-/** Its metrics are timings: runs alone on its slot, and its `reuse` is `where`. */
+/** Its metrics are timings: runs alone on its slot, and its `reuse` is `device`. */
 #define ORCH_PLUGIN_TIMING 1u
 
-/** What `cost` answers: the trial in the predictors' terms. Zero or NULL: does not apply. */
+/** Result of `cost`: the trial in the predictors' terms. Zero or NULL: does not apply. */
 struct orch_cost {
     uint32_t struct_bytes;
     uint32_t workers;      /* data-parallel learners */
@@ -181,9 +181,9 @@ struct orch_host {
     void (*metric)(const struct orch_host *, const char *name, int64_t step, double value);
     /** The value of a declared result, once a trial; a later one replaces it. */
     void (*result)(const struct orch_host *, const char *name, double value);
-    /** How far: `done` of `total` (any unit; total 0: unknown). Shown live, not recorded. */
+    /** Progress: `done` of `total` (any unit; total 0: unknown). Shown live, not recorded. */
     void (*progress)(const struct orch_host *, double done, double total);
-    /** Names what happens now ("loading data", "training"). Shown live, not recorded. */
+    /** Names the current activity ("loading data", "training"). Shown live, not recorded. */
     void (*phase)(const struct orch_host *, const char *name);
     /** Hands over a file of the working folder, or an absolute path, under a declared name; it is
      * read when the hook returns and kept by content. The file must not change afterwards. */
@@ -236,10 +236,10 @@ struct orch_plugin {
     const struct orch_artifact *artifacts;
     size_t artifact_count;
 
-    /** Are these parameters sensible together, and what will be read? No side effects; under 50 ms
-     * (digests of large files are cached by the host). Optional. */
+    /** Checks that the parameters are consistent, and names the inputs. No side effects; under 50
+     * ms (digests of large files are cached by the host). Optional. */
     int (*check)(const void *params, const struct orch_host *host);
-    /** What will this trial do? Pure. `out` is zeroed, struct_bytes set. Optional. */
+    /** Describes what the trial will do. Pure. `out` is zeroed, struct_bytes set. Optional. */
     int (*cost)(const void *params, struct orch_cost *out);
     /** Loads what run needs; `*out_state` is passed on. Optional. */
     int (*open)(const void *params, const struct orch_host *host, void **out_state);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* One openat with O_NOFOLLOW for each component. openat2 with RESOLVE_BENEATH does the same in one
- * call, but is missing before Linux 5.6 and is refused by the seccomp filters of older containers.
- */
+/* One openat with O_NOFOLLOW per component. openat2 with RESOLVE_BENEATH would need only one call,
+ * but is missing before Linux 5.6 and blocked by the seccomp filters of older containers. */
 #include "lib/base/below.h"
 
 #include "lib/base/error.h"
 #include "lib/base/file.h"
+#include "lib/base/text.h"
 #include "lib/base/write_all.h"
 
 #include <dirent.h>
@@ -25,7 +25,7 @@ static void close_quietly(int fd)
     errno = saved;
 }
 
-/* The kernel answers ENOTDIR for a link where a folder is wanted: say what it is. */
+/* The kernel reports ENOTDIR for a link where a folder is required; this reports ELOOP. */
 static int open_folder_at(int parent, const char *name)
 {
     int fd = openat(parent, name, FOLDER_FLAGS);
@@ -58,7 +58,7 @@ bool orch_below_path_is_valid(const char *path)
     }
 }
 
-/* Opens the folder that holds the last component; the caller closes it unless it is `root`. */
+/* Opens the folder that contains the last component; the caller closes it unless it is `root`. */
 static int open_parent(int root, const char *path, bool makes, mode_t mode, const char **out_name)
 {
     if (!orch_below_path_is_valid(path)) {
@@ -136,11 +136,6 @@ bool orch_below_stat(int root, const char *path, struct stat *out)
     return ok;
 }
 
-static int by_text(gconstpointer a, gconstpointer b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 GPtrArray *orch_below_list(int root, const char *path)
 {
     GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
@@ -153,7 +148,7 @@ GPtrArray *orch_below_list(int root, const char *path)
         closedir(dir);
     else if (fd >= 0)
         close(fd);
-    g_ptr_array_sort(names, by_text);
+    g_ptr_array_sort(names, orch_compare_texts);
     return names;
 }
 

@@ -90,7 +90,8 @@ void orch_diags_sort(struct orch_diags *diags)
     }
 }
 
-char *orch_diag_format(const struct orch_diag *diag)
+/* All but the hint. */
+static char *diag_head(const struct orch_diag *diag)
 {
     GString *text = g_string_new(diag->what);
     if (diag->file) {
@@ -100,9 +101,13 @@ char *orch_diag_format(const struct orch_diag *diag)
         if (diag->line > 0 && diag->column > 0)
             g_string_append_printf(text, ":%d", diag->column);
     }
-    if (diag->hint)
-        g_string_append_printf(text, "\n  hint: %s", diag->hint);
     return g_string_free(text, FALSE);
+}
+
+char *orch_diag_format(const struct orch_diag *diag)
+{
+    g_autofree char *head = diag_head(diag);
+    return g_strconcat(head, diag->hint ? "\n  hint: " : NULL, diag->hint, NULL);
 }
 
 bool orch_diags_to_error(struct orch_diags *diags, GError **error)
@@ -110,19 +115,26 @@ bool orch_diags_to_error(struct orch_diags *diags, GError **error)
     if (diags->error_count == 0)
         return true;
     orch_diags_sort(diags);
-    GString *text = g_string_new(NULL);
+    g_autoptr(GString) what = g_string_new(NULL), hint = g_string_new(NULL);
     int code = 0;
     for (unsigned i = 0; i < diags->items->len; i++) {
         const struct orch_diag *diag = diags->items->pdata[i];
         if (diag->warning)
             continue;
         code = code && code != diag->code ? ORCH_ERROR_RECIPE : diag->code;
+        if (!hint->len) { /* up to the first hint; later text belongs to it */
+            g_autofree char *head = diag_head(diag);
+            g_string_append_printf(what, "%s%s", what->len ? "\n" : "", head);
+            g_string_append(hint, diag->hint ? diag->hint : "");
+            continue;
+        }
         g_autofree char *one = orch_diag_format(diag);
-        g_string_append_printf(text, "%s%s", text->len ? "\n" : "", one);
+        g_string_append_printf(hint, "\n%s", one);
     }
     if (diags->dropped_count)
-        g_string_append_printf(text, "\n(and %u more findings)", diags->dropped_count);
-    g_set_error_literal(error, ORCH_ERROR, code ? code : ORCH_ERROR_RECIPE, text->str);
-    g_string_free(text, TRUE);
+        g_string_append_printf(hint->len ? hint : what, "\n(and %u more findings)",
+                               diags->dropped_count);
+    orch_error_set(error, code ? (enum orch_error_code)code : ORCH_ERROR_RECIPE,
+                   hint->len ? hint->str : NULL, "%s", what->str);
     return false;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Every offset and size comes from the file and is checked against its length before use. */
+/* Every offset and size in the file is checked against its length before use. */
 #include "lib/base/elf.h"
 
 #include <elf.h>
@@ -10,7 +10,7 @@
 
 enum { ID_BYTES_MAX = 64 };
 
-/* Copies a structure out of the file; false when it does not lie inside. */
+/* Copies a structure out of the file; false if it is not completely inside. */
 static bool take(const uint8_t *bytes, size_t length, uint64_t offset, void *out, size_t size)
 {
     if (offset > length || length - offset < size)
@@ -32,7 +32,7 @@ static uint64_t padded(uint64_t size)
     return (size + 3) & ~UINT64_C(3);
 }
 
-/* Looks through one segment of notes. */
+/* Searches one segment of notes. Caller frees. */
 static char *find_in_notes(const uint8_t *bytes, size_t length)
 {
     ElfW(Nhdr) note;

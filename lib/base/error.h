@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* The one error convention: GError in this domain. A message is lower case without a full stop and
- * may go on with lines "  at: file:line:column" and "  hint: a command or an edit"; only core/cli
- * prints it, behind "orch: ". */
+/* Error convention: GError in this domain. A message is lower case without a full stop, optionally
+ * followed by the lines "  at: file:line:column" and "  hint: a command or an edit". Only core/cli
+ * prints it, after "orch: ". The error carries its hint besides: whoever wants the two apart asks
+ * orch_error_what and orch_error_hint, and nobody looks for them in the text. */
 #ifndef ORCH_BASE_ERROR_H
 #define ORCH_BASE_ERROR_H
 
 #include <glib.h>
 
-/** What kind of failure; core/cli maps each to the exit status. */
+/** Kind of failure; core/cli maps each to an exit status. */
 enum orch_error_code {
     ORCH_ERROR_TRIAL = 1,   /* a trial failed: exit 1 */
     ORCH_ERROR_USAGE,       /* command line: exit 2 */
-    ORCH_ERROR_RECIPE,      /* recipe, manifest or other text of the user's: exit 2 */
+    ORCH_ERROR_RECIPE,      /* recipe, manifest or other text from the user: exit 2 */
     ORCH_ERROR_STORE,       /* the store cannot be used: exit 3 */
     ORCH_ERROR_IO,          /* files, network, exchange: exit 3 */
     ORCH_ERROR_NOT_FOUND,   /* a named thing does not exist: exit 2 */
@@ -26,12 +27,21 @@ enum orch_error_code {
 #define ORCH_ERROR (orch_error_quark())
 GQuark orch_error_quark(void);
 
-/** Sets `*error` (when error is not NULL) to "what", with "\n  hint: hint" when hint is not NULL.
- */
+/** Sets `*error`, unless `error` is NULL, to the message, with "\n  hint: HINT" if hint is not
+ * NULL. The hint may have several lines. */
 void orch_error_set(GError **error, enum orch_error_code code, const char *hint, const char *format,
                     ...) G_GNUC_PRINTF(4, 5);
 
-/** As orch_error_set, from errno: ends in ": " and its text, and hints at the usual cures
+/** The hint of an error; NULL if it has none or is of another domain. Borrowed from the error. */
+const char *orch_error_hint(const GError *error);
+/** The message without the hint. Caller frees. */
+char *orch_error_what(const GError *error);
+
+/** Cuts the hint off an error text from another process. Returns the hint, borrowed from `text`, or
+ * NULL if there is none. */
+const char *orch_hint_cut(char *text);
+
+/** Like orch_error_set, followed by ": " and the text of errno, with a hint for common causes
  * (permissions, full disk). */
 void orch_error_set_errno(GError **error, enum orch_error_code code, int saved_errno,
                           const char *format, ...) G_GNUC_PRINTF(4, 5);

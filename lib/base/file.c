@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A file of more bytes is worth loading the fast SHA-256. */
+/* For larger files it pays off to load the fast SHA-256. */
 enum { HURRY_BYTES = 1 << 20 };
 
 bool orch_file_read_fd(int fd, const char *name, size_t max_bytes, char **out, size_t *out_length,
@@ -24,7 +24,7 @@ bool orch_file_read_fd(int fd, const char *name, size_t max_bytes, char **out, s
         orch_error_set(error, ORCH_ERROR_IO, NULL, "cannot read '%s': not a regular file", name);
         return false;
     }
-    /* /proc says size 0 of files that have bytes: read until the end, one byte over the limit */
+    /* files in /proc report size 0, so read until the end or one byte over the limit */
     GByteArray *bytes = g_byte_array_sized_new((guint)MIN((size_t)info.st_size, max_bytes) + 1);
     uint8_t buffer[65536];
     ssize_t n;
@@ -120,7 +120,7 @@ bool orch_file_copy(const char *from, const char *to, GError **error)
 
 bool orch_dir_make(const char *path, GError **error)
 {
-    if (mkdir(path, 0777) == 0 || errno == EEXIST) /* the usual case without a walk */
+    if (mkdir(path, 0777) == 0 || errno == EEXIST) /* common case without walking the path */
         return true;
     if (g_mkdir_with_parents(path, 0777) == 0)
         return true;
@@ -218,10 +218,12 @@ char *orch_program_path(const char *part, GError **error)
 {
     static const struct {
         const char *part;
-        const char *candidates[4]; /* from the folder of the running program */
+        const char *candidates[4]; /* relative to the folder of the running program */
     } places[] = {
         {"orch-host", {"orch-host", "../libexec/orch/orch-host", "../orch-host"}},
         {"orch-web", {"orch-web", "../libexec/orch/orch-web"}},
+        {"orch-cairo.so",
+         {"orch-cairo.so", "../lib/orch/orch-cairo.so", "../../lib/orch/orch-cairo.so"}},
         {"plugins", {"plugins", "../lib/orch/plugins", "../plugins"}},
         {"share", {"share", "../share/orch", "../share", "../../share/orch"}},
     };

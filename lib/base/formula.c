@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Recursive descent, evaluated as it is read: a formula is short and read a few times, so there is
- * no tree. Names are gathered by reading it once without values. */
+/* Recursive descent that evaluates while parsing: formulas are short and evaluated a few times, so
+ * a syntax tree is not worth it. The names are collected by one pass without values. */
 #include "lib/base/formula.h"
 
 #include "lib/base/error.h"
@@ -19,12 +19,12 @@ struct orch_formula {
 
 struct reader {
     const char *text, *at;
-    size_t base; /* columns before the text */
+    size_t base; /* number of columns before the text */
     int depth;
-    GPtrArray *names; /* gathers them, or NULL */
+    GPtrArray *names; /* collects the names, or NULL */
     orch_formula_lookup lookup;
     void *ctx;
-    GString *out; /* the text with numbers, or NULL */
+    GString *out; /* collects the text with numbers, or NULL */
     char *(*format)(double value);
     GError **error;
     bool failed;
@@ -181,7 +181,7 @@ struct orch_formula *orch_formula_parse(const char *text, GError **error)
     read_all(&r);
     if (!r.failed && !*f->left) {
         r.at = r.text;
-        fail(&r, NULL, "nothing stands left of '='");
+        fail(&r, NULL, "there is nothing left of '='");
     }
     if (!r.failed)
         return f;

@@ -43,8 +43,8 @@ int64_t orch_mono_ns(void)
 
 void orch_key_make(char out[ORCH_KEY_CHARS])
 {
-    /* 48 bits of milliseconds, 12 bits of a fraction that keeps keys of one process rising, 62
-     * random bits. The fraction is the sub-millisecond time (RFC 9562, 6.2, method 3). */
+    /* 48 bits of milliseconds, 12 bits of sub-millisecond time (RFC 9562, 6.2, method 3),
+     * incremented if needed to keep the keys of one process ascending, and 62 random bits. */
     static uint64_t last;
     uint64_t now = (uint64_t)orch_now_ns();
     uint64_t stamp = (now / 1000000) << 12 | (now % 1000000) * 4096 / 1000000;
@@ -97,7 +97,7 @@ static bool read_stat(int64_t pid, char *state, int64_t *start)
     if (n <= 0)
         return false;
     text[n] = 0;
-    char *p = strrchr(text, ')'); /* the name in parentheses may hold anything */
+    char *p = strrchr(text, ')'); /* the name in parentheses may contain anything */
     if (!p || !p[1] || !p[2])
         return false;
     *state = p[2];
@@ -143,7 +143,7 @@ bool orch_process_is_stopped(pid_t pid)
 
 #define WHO_BYTES_MAX 200
 
-static char *user; /* set, or found */
+static char *user; /* set or found */
 static char *(*find_user)(void *ctx);
 static void *find_user_ctx;
 
@@ -199,7 +199,7 @@ char *orch_who_clean(char *who)
     return g_strstrip(who);
 }
 
-/* Where "<address>" begins, at the end of the text; NULL: it does not end with one. */
+/* Start of the "<address>" at the end of the text; NULL if it does not end with one. */
 static const char *bracket(const char *who)
 {
     size_t length = strlen(who);
@@ -242,7 +242,7 @@ void orch_who_ignore_login(void)
     login_is_ignored = true;
 }
 
-/* The login name of somebody who has another name by now. */
+/* True if `a` is the current user, who has an address, and `b` is their login name. */
 static bool is_own_login(const char *a, const char *b)
 {
     if (login_is_ignored)

@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* jansson's own limit is 2048 levels and costs stack: count brackets outside of strings first. */
+/* Counts nested brackets outside of strings, as jansson's own limit is 2048 levels and costs
+ * stack. */
 static bool depth_is_bounded(const char *text, size_t length)
 {
     unsigned depth = 0;
@@ -54,11 +55,6 @@ json_t *orch_json_parse(const char *text, size_t length, size_t max_bytes, GErro
     return value;
 }
 
-static int compare_keys(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 static void append_canonical(GString *out, const json_t *value)
 {
     char number[ORCH_REAL_CHARS];
@@ -69,7 +65,7 @@ static void append_canonical(GString *out, const json_t *value)
         json_t *member;
         json_object_foreach((json_t *)(uintptr_t)value, key, member)
             g_ptr_array_add(keys, (char *)(uintptr_t)key);
-        g_ptr_array_sort(keys, compare_keys);
+        g_ptr_array_sort(keys, orch_compare_texts);
         g_string_append_c(out, '{');
         for (guint i = 0; i < keys->len; i++) {
             const char *name = keys->pdata[i];
@@ -96,7 +92,7 @@ static void append_canonical(GString *out, const json_t *value)
         double real = json_real_value(value);
         orch_real_format(real == 0 ? 0.0 : real, number); /* no -0 */
         g_string_append(out, number);
-        if (!strpbrk(number, ".en")) /* 1.0 stays a real when read again */
+        if (!strpbrk(number, ".en")) /* so that 1.0 is read as a real again */
             g_string_append(out, ".0");
         break;
     }
@@ -127,6 +123,17 @@ json_t *orch_json_real(double value)
 json_t *orch_json_finite(double value)
 {
     return isfinite(value) ? json_real(value) : json_null();
+}
+
+json_t *orch_json_real_or_null(double value)
+{
+    return isnan(value) ? json_null() : orch_json_real(value);
+}
+
+json_t *orch_json_text_or_null(const char *text)
+{
+    json_t *json = text ? json_string(text) : NULL;
+    return json ? json : json_null();
 }
 
 bool orch_json_get_real(const json_t *value, double *out)

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-static int compare(const void *a, const void *b)
+int orch_compare_reals(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
@@ -13,7 +13,7 @@ static int compare(const void *a, const void *b)
 void orch_reals_sort(double *values, size_t count)
 {
     if (count)
-        qsort(values, count, sizeof *values, compare);
+        qsort(values, count, sizeof *values, orch_compare_reals);
 }
 
 double orch_reals_median(double *values, size_t count)

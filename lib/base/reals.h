@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Arrays of numbers: their order, and the one in the middle. NaN has no order: leave it out. */
+/* Sorting and median of arrays of reals, which must not contain NaN. */
 #ifndef ORCH_BASE_REALS_H
 #define ORCH_BASE_REALS_H
 
 #include <stddef.h>
 
-/** Sorts, the least first. */
+/** Orders two reals, for qsort and g_array_sort. */
+int orch_compare_reals(const void *a, const void *b);
+/** Sorts in ascending order. */
 void orch_reals_sort(double *values, size_t count);
-/** Sorts, and returns the middle one, of an even count the mean of the middle two; NaN of none. */
+/** Sorts and returns the median (of an even number, the mean of the middle two); NaN for no
+ * values. */
 double orch_reals_median(double *values, size_t count);
 
 #endif

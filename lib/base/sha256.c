@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * libcrypto is found at run time: orch-host and the plugins link neither it nor what it needs, and
- * a system without it works too. Its SHA256_* functions need no initialisation, as EVP does. A
- * library that does not give the digest of a known text is not used.
+ * libcrypto is loaded at run time, so orch-host and the plugins depend neither on it nor on its
+ * dependencies, and systems without it work. Its SHA256_* functions, unlike EVP, need no
+ * initialisation. A library that computes a wrong digest for a known text is not used.
  */
 #include "lib/base/sha256.h"
 
@@ -16,7 +16,7 @@ struct functions {
 };
 
 static struct functions found;
-static struct functions *fast; /* atomic: &found once it is whole */
+static struct functions *fast; /* atomic: &found once it is complete */
 
 static bool is_right(const struct functions *functions)
 {
@@ -37,7 +37,7 @@ static bool take(void *library, const char *name, void *place)
     return symbol != NULL;
 }
 
-/* The library stays open: its functions are used until the process ends. */
+/* The library is never closed, because its functions are used until the process ends. */
 static bool look(int flags)
 {
     static const char *const names[] = {"libcrypto.so.3", "libcrypto.so.1.1"};

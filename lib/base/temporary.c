@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * PATH.orch-tmp-MACHINE-BOOT-PID-START-NUMBER, then anything (SQLite appends "-wal").
+ * PATH.orch-tmp-MACHINE-BOOT-PID-START-NUMBER, with an optional suffix (SQLite appends "-wal").
  *
- * MACHINE is a hash of the machine's id, its name and its process namespace, so that hosts and
- * containers that share a folder leave each other's alone. On this machine, what another boot made,
- * or a process that does not run any more, is litter. Rejected: an age, which a long export or a
- * clock that is wrong exceeds; a lock, which not every file system has.
+ * MACHINE is a hash of the machine id, the host name and the pid namespace, so that hosts and
+ * containers that share a folder do not touch each other's files. On this machine, files of another
+ * boot or of a process that no longer runs are leftovers. Rejected alternatives: a maximum age,
+ * which fails for long exports and wrong clocks; a lock, which not every file system supports.
  */
 #include "lib/base/temporary.h"
 
@@ -43,7 +43,7 @@ static void machine_hash(char out[HASH_CHARS + 1])
     hash_of(text, out);
 }
 
-/** Who made what has such a name. */
+/** The parts of such a name. */
 struct maker {
     char machine[HASH_CHARS + 1], boot[HASH_CHARS + 1];
     long long pid, start;

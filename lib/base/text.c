@@ -66,7 +66,7 @@ bool orch_int_parse(const char *text, int64_t *out)
     return false;
 }
 
-/* Optimal string alignment distance; words longer than the rows are not compared. */
+/* Optimal string alignment distance; MAX for words of MAX bytes or more. */
 static unsigned distance(const char *a, const char *b)
 {
     enum { MAX = 64 };
@@ -91,13 +91,34 @@ static unsigned distance(const char *a, const char *b)
     return rows[n % 3][m];
 }
 
+/* Whether `initials` are the first letters of the words of `name`: 'lr' of 'learning_rate'. */
+static bool are_initials(const char *initials, const char *name)
+{
+    size_t count = 0;
+    for (const char *word = name; word; count++) {
+        if (!*word || initials[count] != *word)
+            return false;
+        word = strchr(word, '_');
+        word = word ? word + 1 : NULL;
+    }
+    return count > 1 && !initials[count];
+}
+
+static const char *find_by_initials(const char *word, const char *const *candidates)
+{
+    for (; candidates && *candidates; candidates++)
+        if (are_initials(*candidates, word) || are_initials(word, *candidates))
+            return *candidates;
+    return NULL;
+}
+
 const char *orch_suggest(const char *word, const char *const *candidates)
 {
-    const char *best = NULL;
+    const char *best = NULL, *const *all = candidates;
     unsigned best_distance = MAX(1, (unsigned)strlen(word) / 3 + (strlen(word) > 3)) + 1;
     for (; candidates && *candidates; candidates++) {
         unsigned d = distance(word, *candidates);
-        /* one word that begins with the other counts as near: 'learning_rate', 'learning' */
+        /* a prefix relation counts as near: 'learning_rate', 'learning' */
         if (d >= best_distance && strlen(word) >= 3 &&
             (g_str_has_prefix(*candidates, word) || g_str_has_prefix(word, *candidates)) && !best)
             d = best_distance - 1;
@@ -106,7 +127,7 @@ const char *orch_suggest(const char *word, const char *const *candidates)
             best = *candidates;
         }
     }
-    return best;
+    return best ? best : find_by_initials(word, all);
 }
 
 char *orch_suggest_hint(const char *word, const char *const *candidates)
@@ -167,7 +188,7 @@ char *orch_duration_format(double seconds)
         return g_strdup_printf(seconds < 0.00995 ? "%.1f ms" : "%.0f ms", seconds * 1e3);
     if (seconds < 9.95)
         return g_strdup_printf("%.1f s", seconds);
-    if (!(seconds < 3.2e12)) /* 100,000 years, or no number */
+    if (!(seconds < 3.2e12)) /* 100,000 years, or NaN */
         return g_strdup_printf("%.3g s", seconds);
     int64_t s = (int64_t)(seconds + 0.5);
     if (s < 60)
@@ -177,6 +198,17 @@ char *orch_duration_format(double seconds)
     if (s < 86400)
         return g_strdup_printf("%d h %d min", (int)(s / 3600), (int)(s % 3600 / 60));
     return g_strdup_printf("%d d %d h", (int)(s / 86400), (int)(s % 86400 / 3600));
+}
+
+char *orch_money_format(double usd)
+{
+    if (!(usd >= 0))
+        return g_strdup("-");
+    if (usd == 0)
+        return g_strdup("$0.00");
+    if (usd >= 1e9)
+        return g_strdup_printf("$%.3g", usd);
+    return usd < 0.1 ? g_strdup_printf("$%.2g", usd) : g_strdup_printf("$%.2f", usd);
 }
 
 char *orch_bytes_format(int64_t bytes)
@@ -218,8 +250,8 @@ void orch_csv_append(GString *out, const char *text)
     g_string_append_c(out, '"');
 }
 
-/* Controls, what turns the direction of writing, and what nobody sees: a name with one of them can
- * show as another name, and two that look alike differ. First and last of each range. */
+/* Ranges of controls, text direction marks and invisible characters, which can make a name look
+ * like another one. First and last of each range. */
 static const gunichar HIDDEN[][2] = {
     {0x00, 0x08},       {0x0b, 0x1f},     {0x7f, 0x9f}, /* C0 but tab and newline, DEL, C1 */
     {0xad, 0xad},       {0x61c, 0x61c},                 /* soft hyphen; Arabic letter mark */
@@ -237,7 +269,7 @@ bool orch_text_is_hidden(gunichar c)
     return false;
 }
 
-/* The character at `at`, which may be cut short or no UTF-8 (then 0 bytes). */
+/* Decodes the character at `at`; returns 0 if it is truncated or invalid UTF-8. */
 static size_t decode(const char *at, gunichar *out)
 {
     unsigned char first = (unsigned char)at[0];
@@ -276,14 +308,14 @@ char *orch_text_line(char *text)
     return text ? g_strdelimit(orch_text_plain(text), "\n\t", ' ') : NULL;
 }
 
-/* A line from `begin` to `end`, to be shown. */
+/* Formats the line from `begin` to `end` for display. Caller frees. */
 static char *shown_line(const char *begin, const char *end, size_t bytes_max)
 {
     g_autofree char *line = orch_text_line(g_utf8_make_valid(begin, end - begin));
     size_t keep = strlen(g_strchomp(line));
     if (keep <= bytes_max)
         return g_steal_pointer(&line);
-    for (keep = bytes_max; keep && (line[keep] & 0xc0) == 0x80;) /* no half character */
+    for (keep = bytes_max; keep && (line[keep] & 0xc0) == 0x80;) /* not within a character */
         keep--;
     line[keep] = 0;
     return g_strconcat(line, "...", NULL);
@@ -307,4 +339,9 @@ char **orch_text_last_lines(const char *text, unsigned count, size_t bytes_max)
     }
     memmove(lines, lines + first, (count - first + 1) * sizeof *lines);
     return lines;
+}
+
+int orch_compare_texts(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Text: numbers in the C locale, near names, names that are safe everywhere. */
+/* Text: numbers in the C locale, similar names, names that are valid everywhere. */
 #ifndef ORCH_BASE_TEXT_H
 #define ORCH_BASE_TEXT_H
 
@@ -7,70 +7,78 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/** Bytes that orch_real_format may write, the final NUL included. */
+/** Size of the buffer for orch_real_format, including the NUL. */
 #define ORCH_REAL_CHARS 32
 
-/** Writes the shortest decimal text that reads back as `value` ("0.1", "1e-05", "nan", "inf",
+/** Writes the shortest decimal text that parses back to `value` ("0.1", "1e-05", "nan", "inf",
  * "-inf"), in the C locale. Returns `out`. */
 const char *orch_real_format(double value, char out[ORCH_REAL_CHARS]);
 
-/** Reads a whole text as a finite number in the C locale ("1e-3"; no surrounding space). */
+/** Parses a complete text as a finite number in the C locale ("1e-3"; no surrounding space). */
 bool orch_real_parse(const char *text, double *out);
 
-/** Reads a whole text as a decimal 64-bit integer; also "1e6" and "50_000" where exact. */
+/** Parses a complete text as a decimal 64-bit integer; also "1e6" and "50_000" if exact. */
 bool orch_int_parse(const char *text, int64_t *out);
 
-/** The candidate nearest to `word` (Damerau-Levenshtein, at most a third of its length away), or
- * NULL. `candidates` is NULL-terminated; the answer is one of its pointers. */
+/** Returns the candidate nearest to `word` (Damerau-Levenshtein distance of at most a third of its
+ * length, else by initials), or NULL. `candidates` ends with NULL; the result is one of them. */
 const char *orch_suggest(const char *word, const char *const *candidates);
 
-/** True when `name` is [a-z][a-z0-9_-]* of at most 63 characters (with '-' only if allowed). */
+/** True for a name [a-z][a-z0-9_-]* of at most 63 characters ('-' only if allowed). */
 bool orch_name_is_valid(const char *name, bool dash_allowed);
 
-/** True for a name that another program chose ("train/loss", "val_acc@5", "optimizer.lr"): UTF-8 of
- * at most 200 bytes without blanks, quotes, control characters and the signs ( ) = < > ! ~ , so
- * that a condition can hold it as a word. */
+/** True for a valid name from another program ("train/loss", "val_acc@5", "optimizer.lr"): UTF-8 of
+ * at most 200 bytes without blanks, quotes, control characters and ( ) = < > ! ~ , so that a
+ * --where condition can contain it as a word. */
 bool orch_label_is_valid(const char *name);
 
-/** "did you mean 'x'?" for the nearest candidate, else NULL. The caller frees. */
+/** Returns "did you mean 'x'?" for the nearest candidate, else NULL. Caller frees. */
 char *orch_suggest_hint(const char *word, const char *const *candidates);
 
-/** The key under which spellings of a name are equal: "CIFAR-10", "cifar 10" and "cifar10" are one.
- * Lower case, without blanks and any of "-_./()". The caller frees. */
+/** Normalises a name so that spellings compare equal ("CIFAR-10", "cifar 10", "cifar10"): lower
+ * case, without blanks and any of "-_./()". Caller frees. */
 char *orch_name_key(const char *name);
-/** Are these two spellings of one name? NULL is no name. */
+/** True if both are spellings of one name (orch_name_key). False for NULL. */
 bool orch_name_is_same(const char *a, const char *b);
 
-/** A duration for people: "66 us", "2.5 ms", "800 ms", "12 s", "3 min 20 s", "2 h 5 min", "3 d 4
- * h". */
+/** Formats a duration: "66 us", "2.5 ms", "800 ms", "12 s", "3 min 20 s", "2 h 5 min", "3 d 4 h".
+ * Caller frees. */
 char *orch_duration_format(double seconds);
 
-/** Bytes for people in binary units: "512 B", "1.4 MiB". */
+/** Formats dollars: "$12.34", "$0.05", "$1.2e+09"; "-" for NaN and negative values. Caller
+ * frees. */
+char *orch_money_format(double usd);
+/** Formats bytes in binary units: "512 B", "1.4 MiB". Caller frees. */
 char *orch_bytes_format(int64_t bytes);
 
-/** A UTC time (nanoseconds) as "2026-11-21 03:47:21", for people; with 'T' and 'Z' for machines. */
+/** Formats UTC nanoseconds as "2026-11-21 03:47:21"; for machines with 'T' and 'Z'. Caller
+ * frees. */
 char *orch_time_format(int64_t utc_ns, bool for_machines);
 
-/** Does a terminal or page obey or hide this character: escapes and other controls (not '\n' and
- * '\t'), what turns the direction of writing, zero width, byte order mark, tags? */
+/** True for characters that a terminal or page interprets or hides: escapes and other controls
+ * (except '\n' and '\t'), text direction marks, zero-width characters, byte order mark, tags. */
 bool orch_text_is_hidden(gunichar c);
-/** The bytes of the character at `at` when it is a hidden one; 0: it is another. */
+/** Length in bytes of the character at `at` if it is a hidden one, else 0. */
 size_t orch_text_control_bytes(const char *at);
 
-/** Makes a text safe for a terminal, in place: the bytes of hidden characters (orch_text_is_hidden)
- * become '?', so that a name cannot show as another. Returns `text`, which may be NULL. */
+/** Makes a text safe for a terminal, in place: replaces the bytes of hidden characters
+ * (orch_text_is_hidden) by '?', so that a name cannot be disguised. Returns `text`; may be NULL. */
 char *orch_text_plain(char *text);
-/** The same on one line: '\n' and '\t' become spaces, so a name makes no line that looks as ours.
- */
+/** The same, and replaces '\n' and '\t' by spaces, so that a name cannot imitate a line of
+ * output. */
 char *orch_text_line(char *text);
 
-/** The last `count` lines of `text` that are not blank, oldest first, as they are fit to be shown:
- * control characters neutralised, surrounding space removed, each cut at `bytes_max` bytes (with
- * "..."). A carriage return ends a line too, so that a progress bar is many lines of which the last
- * one counts. NULL-terminated; the caller frees with g_strfreev. `text` may be NULL. */
+/** The last `count` non-blank lines of `text`, oldest first, safe to display: control characters
+ * replaced, surrounding space removed, each truncated to `bytes_max` bytes (with "..."). A carriage
+ * return also ends a line, so that only the final state of a progress bar is kept. NULL-terminated;
+ * caller frees with g_strfreev. `text` may be NULL. */
 char **orch_text_last_lines(const char *text, unsigned count, size_t bytes_max);
 
-/** Appends a field of CSV (RFC 4180): quoted when it holds a comma, a quote or a line's end. */
+/** Appends a CSV field (RFC 4180), quoted if it contains a comma, a quote or a line break. */
 void orch_csv_append(GString *out, const char *text);
+
+/** Orders the texts that two pointers point at, by their bytes: for qsort, g_array_sort and
+ * g_ptr_array_sort of texts, or of structs that begin with one. */
+int orch_compare_texts(const void *a, const void *b);
 
 #endif

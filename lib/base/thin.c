@@ -7,7 +7,7 @@
 enum { LEAST, GREATEST, NO_NUMBER, KEPT };
 
 struct bucket {
-    int64_t index; /* of steps index * width .. index * width + width - 1 */
+    int64_t index; /* for steps index * width .. index * width + width - 1 */
     bool has[KEPT];
     struct orch_thin_point kept[KEPT];
 };
@@ -36,7 +36,7 @@ void orch_thin_free(struct orch_thin *thin)
     g_free(thin);
 }
 
-/* Rounds down, below zero too. */
+/* Division that rounds down, for negative steps too. */
 static int64_t index_of(int64_t step, int64_t width)
 {
     return step >= 0 ? step / width : -((-(step + 1)) / width) - 1;
@@ -57,7 +57,7 @@ static void keep(struct bucket *b, const struct orch_thin_point *p)
     b->has[LEAST] = b->has[GREATEST] = true;
 }
 
-/* Where the bucket of an index is, or would stand. */
+/* Position of the bucket with this index, or where to insert it. */
 static guint find(const GArray *buckets, int64_t index)
 {
     guint from = 0, to = buckets->len;
@@ -71,7 +71,7 @@ static guint find(const GArray *buckets, int64_t index)
     return from;
 }
 
-/* Twice the width: neighbours become one. */
+/* Doubles the width by merging neighbours. */
 static void widen(struct orch_thin *thin)
 {
     guint left = 0;
@@ -142,7 +142,7 @@ GArray *orch_thin_points(const struct orch_thin *thin)
                 g_array_append_val(all, b->kept[k]);
     }
     g_array_sort(all, by_step);
-    guint left = 0; /* a step is there once */
+    guint left = 0; /* removes duplicate steps */
     for (guint i = 0; i < all->len; i++) {
         struct orch_thin_point p = g_array_index(all, struct orch_thin_point, i);
         if (left && g_array_index(all, struct orch_thin_point, left - 1).step == p.step)

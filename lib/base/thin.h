@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A long series made short without losing its peaks: neighbours share a bucket, and of each bucket
- * the least and the greatest value stay as they were measured. Nothing is averaged.
+ * Thins out a long series without losing its peaks: neighbouring points share a bucket, and each
+ * bucket keeps its minimum and maximum as measured. Nothing is averaged.
  *
- * The length need not be known before: when there are too many buckets, neighbours become one.
+ * The length need not be known in advance: if there are too many buckets, neighbours are merged.
  */
 #ifndef ORCH_BASE_THIN_H
 #define ORCH_BASE_THIN_H
@@ -11,25 +11,25 @@
 #include <glib.h>
 #include <stdint.h>
 
-/** A point that was measured. */
+/** A measured point. */
 struct orch_thin_point {
     int64_t step;
-    double t_ms, value; /* value NaN: measured as no number */
+    double t_ms, value; /* value may be NaN */
 };
 
 struct orch_thin;
 
-/** Keeps at most `buckets` of them, 2 or more. */
+/** Creates a series with at most `buckets` buckets, 2 or more. Caller frees. */
 struct orch_thin *orch_thin_new(unsigned buckets);
 void orch_thin_free(struct orch_thin *thin);
-/** Adds a point; quickest when steps rise. */
+/** Adds a point; fastest if steps ascend. */
 void orch_thin_add(struct orch_thin *thin, const struct orch_thin_point *point);
-/** Points that were added. */
+/** Number of points added. */
 int64_t orch_thin_count(const struct orch_thin *thin);
-/** Steps that share a bucket: 1 while every point is still there. */
+/** Number of steps per bucket; 1 while every point is still kept. */
 int64_t orch_thin_width(const struct orch_thin *thin);
-/** What is left, by rising step: the first and the last point, and of each bucket the least and the
- * greatest, and one that is no number where there was any. struct orch_thin_point; the caller
+/** The remaining points by ascending step: the first and the last point, and for each bucket the
+ * minimum, the maximum and, if there was one, a point with NaN. struct orch_thin_point; caller
  * unrefs. */
 GArray *orch_thin_points(const struct orch_thin *thin);
 

@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/** Writes all bytes to a blocking descriptor, going on after interrupts and short writes. Returns
- * false with errno set; some of the bytes may have been written then. */
+/** Writes all bytes to a blocking descriptor, continuing after interrupts and short writes. Returns
+ * false with errno; some bytes may have been written. */
 bool orch_write_all(int fd, const char *bytes, size_t length);
 
 #endif

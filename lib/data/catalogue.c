@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* SHA-256 and sizes of the sets are those that TensorFlow Datasets checks the same files against;
- * MD5 those of the authors' pages. Torchvision publishes the first eight digits of the SHA-256 in
- * the files' names. */
+/* SHA-256 and sizes of data sets are those that TensorFlow Datasets checks; MD5 are from the
+ * authors' pages. Torchvision publishes the first eight digits of the SHA-256 in the file names. */
 #include "lib/data/catalogue.h"
 
 #include "lib/base/text.h"
@@ -42,7 +41,7 @@
              .shared = true}                                                                       \
         }                                                                                          \
     }
-/* A file holds its parameters as 4 bytes each and little else. */
+/* A file consists almost entirely of its parameters with 4 bytes each. */
 #define WEIGHTS(called, file, digits, parameters, words)                                           \
     {                                                                                              \
         .name = called, .kind = ORCH_DATA_WEIGHTS, .about = words,                                 \
@@ -163,7 +162,7 @@ const struct orch_data_entry *orch_data_catalogue(void)
     return CATALOGUE;
 }
 
-/* What people call a data set besides its name. */
+/* Alternative names of data sets. */
 static const char *const SET_ALIASES[][2] = {
     {"imagenet1k", "imagenet"}, {"imagenet2012", "imagenet"}, {"ilsvrc2012", "imagenet"},
     {"ilsvrc", "imagenet"},     {"fmnist", "fashion-mnist"},
@@ -236,7 +235,7 @@ const char *orch_data_kept(const struct orch_data_file *file)
     return file->top ? file->into : file->path;
 }
 
-/* A file that comes compressed may lie there unpacked. */
+/* True if the file exists at the place, possibly without its .gz compression. */
 static bool is_in(const char *place, const struct orch_data_file *file)
 {
     g_autofree char *path = g_build_filename(place, orch_data_kept(file), NULL);
@@ -258,7 +257,7 @@ static char *locate_in(const struct orch_data_entry *entry, const char *place)
     return g_build_filename(place, entry->name, NULL);
 }
 
-/* torchvision keeps the same files under the same names. */
+/* Finds the file in torchvision's cache, which uses the same names. */
 static char *locate_in_torch(const struct orch_data_entry *entry)
 {
     const char *home = g_getenv("TORCH_HOME");

@@ -13,11 +13,11 @@
 
 #define BYTES_MAX (INT64_C(64) << 30)
 #define WAIT_MAX_S 30.0
-/* Even with new bytes each time, a server that hangs up this often is no use. */
+/* Limit even if every attempt makes progress, because the server then is unusable. */
 #define ATTEMPTS_MAX 200
 
-/* libcurl is opened when something is fetched: it brings twenty-odd libraries along, which every
- * other command would wait for. */
+/* libcurl is loaded at the first download, because it depends on more than twenty libraries, which
+ * would slow down every other command. */
 static struct {
     CURLcode (*global_init)(long);
     CURL *(*init)(void);
@@ -33,20 +33,20 @@ struct transfer {
     const struct orch_download *want;
     CURL *curl;
     int fd;
-    int64_t start; /* bytes that the part file had */
-    int64_t size;  /* and has */
+    int64_t start; /* size of the part file at the start of the attempt */
+    int64_t size;  /* its current size */
     int saved_errno;
     bool stopped, too_large;
 };
 
 enum outcome { DONE, AGAIN, ANEW, FAILED };
 
-/* What may pass by itself, and what a user can do about the rest. */
+/* Which errors are temporary, and hints for the others. */
 static const struct {
     CURLcode code;
     bool passes;
-    const char *cure;
-} CURES[] = {
+    const char *hint;
+} ERROR_HINTS[] = {
     {CURLE_COULDNT_RESOLVE_HOST, false, "is this machine online? behind a proxy set https_proxy"},
     {CURLE_COULDNT_RESOLVE_PROXY, false, "check https_proxy and http_proxy"},
     {CURLE_COULDNT_CONNECT, true, "is this machine online? behind a proxy set https_proxy"},
@@ -135,12 +135,13 @@ static void set_up(struct transfer *t)
         curl_api.setopt(curl, CURLOPT_RESUME_FROM_LARGE, (curl_off_t)t->start);
 }
 
-static void set_failure(const struct transfer *t, const char *cure, const char *why, GError **error)
+static void set_failure(const struct transfer *t, const char *advice, const char *why,
+                        GError **error)
 {
     g_autofree char *hint = g_strdup_printf(
         "%s%sput the file into place by hand as '%s', or set ORCH_DATA_MIRROR to a host that has "
         "it",
-        cure ? cure : "", cure ? "; or " : "", t->want->by_hand);
+        advice ? advice : "", advice ? "; or " : "", t->want->by_hand);
     orch_error_set(error, ORCH_ERROR_IO, hint, "cannot download '%s': %s", t->want->url, why);
 }
 
@@ -148,19 +149,19 @@ static enum outcome judge_status(struct transfer *t, GError **error)
 {
     long status = 0;
     curl_api.getinfo(t->curl, CURLINFO_RESPONSE_CODE, &status);
-    if (status == 416 && t->start > 0) /* the part file is no beginning of this file */
+    if (status == 416 && t->start > 0) /* the part file does not belong to this file */
         return ANEW;
     g_autofree char *why = g_strdup_printf("the server answered %ld", status);
     set_failure(t,
                 status == 404 || status == 410   ? "the file may have moved"
-                : status == 401 || status == 403 ? "the server wants a login, or a proxy refused"
-                : status == 407                  ? "the proxy wants a login (in https_proxy)"
+                : status == 401 || status == 403 ? "the server requires a login, or a proxy refused"
+                : status == 407                  ? "the proxy requires a login (in https_proxy)"
                                                  : NULL,
                 why, error);
     return status_passes(status) ? AGAIN : FAILED;
 }
 
-/* Why a transfer ended otherwise than well. */
+/* Determines what to do after a failed transfer. */
 static enum outcome judge(struct transfer *t, CURLcode code, GError **error)
 {
     if (t->stopped) {
@@ -182,15 +183,15 @@ static enum outcome judge(struct transfer *t, CURLcode code, GError **error)
         set_failure(t, NULL, why, error);
         return FAILED;
     }
-    if (code == CURLE_RANGE_ERROR) /* the server cannot go on in the middle */
+    if (code == CURLE_RANGE_ERROR) /* the server does not support resuming */
         return ANEW;
     if (code == CURLE_HTTP_RETURNED_ERROR)
         return judge_status(t, error);
-    for (unsigned i = 0; i < G_N_ELEMENTS(CURES); i++) {
-        if (CURES[i].code != code)
+    for (unsigned i = 0; i < G_N_ELEMENTS(ERROR_HINTS); i++) {
+        if (ERROR_HINTS[i].code != code)
             continue;
-        set_failure(t, CURES[i].cure, curl_api.strerror(code), error);
-        return CURES[i].passes ? AGAIN : FAILED;
+        set_failure(t, ERROR_HINTS[i].hint, curl_api.strerror(code), error);
+        return ERROR_HINTS[i].passes ? AGAIN : FAILED;
     }
     set_failure(t, NULL, curl_api.strerror(code), error);
     return FAILED;
@@ -226,7 +227,7 @@ static enum outcome attempt(struct transfer *t, GError **error)
     return DONE;
 }
 
-/* Waits; false when it was stopped meanwhile. */
+/* Waits before a retry; false if stopped meanwhile. */
 static bool wait_a_while(struct transfer *t, double seconds, GError **error)
 {
     for (double waited = 0; waited < seconds && !t->stopped; waited += 0.1) {
@@ -258,7 +259,7 @@ static bool run(struct transfer *t, GError **error)
             set_failure(t, NULL, "the server sends another part than the one asked for", error);
             return false;
         }
-        if (t->size > t->start) { /* it moves: be patient again */
+        if (t->size > t->start) { /* progress was made, so the retries start over */
             left = t->want->retries;
             wait_s = t->want->wait_s;
         }

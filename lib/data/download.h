@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* One file over HTTP(S), resumed and tried again: the only place that knows libcurl. What was
- * fetched is not believed here; lib/data/data.h holds it against its digests. */
+/* Downloads one file over HTTP(S), with resuming and retries. Only this module uses libcurl. It
+ * does not verify contents, which lib/data/data.h does. */
 #ifndef ORCH_DATA_DOWNLOAD_H
 #define ORCH_DATA_DOWNLOAD_H
 
@@ -10,20 +10,20 @@
 
 struct orch_download {
     const char *url;
-    const char *part;    /* file that is written; what it holds already is gone on with */
-    const char *by_hand; /* where the user may put the file instead, for the hint */
-    int64_t bytes;       /* that the file has; 0: not known */
-    int retries;         /* after a failure that may pass, without a new byte */
-    double wait_s;       /* before the first retry; doubled each time, at most 30 s */
-    int connect_s;       /* to connect within */
-    int stall_s;         /* without a byte before it counts as failed */
+    const char *part;    /* file to write; existing contents are resumed */
+    const char *by_hand; /* where the user may place the file instead, for the hint */
+    int64_t bytes;       /* expected size; 0: unknown */
+    int retries;         /* after temporary failures without any new bytes */
+    double wait_s;       /* before the first retry; doubles each time, at most 30 s */
+    int connect_s;       /* connection timeout */
+    int stall_s;         /* timeout without any new bytes */
     bool (*progress)(void *ctx, int64_t done, int64_t total); /* false stops; total 0: unknown */
     void *ctx;
 };
 
-/** Fetches the file into `part`. Proxies come from the environment (https_proxy, http_proxy,
- * no_proxy), as for curl. On failure `part` keeps what came, for the next call, and the error
- * (ORCH_ERROR_IO; ORCH_ERROR_INTERRUPTED when `progress` stopped it) names the URL and a cure. */
+/** Downloads the file to `part`. Uses the same proxy variables as curl (https_proxy, http_proxy,
+ * no_proxy). On failure `part` keeps the received bytes for the next call, and the error
+ * (ORCH_ERROR_IO, or ORCH_ERROR_INTERRUPTED if `progress` stopped it) has the URL and a hint. */
 bool orch_download_run(const struct orch_download *download, GError **error);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Below the cache: NAME/... and weights/... as plugins read them; archives/ (those that several
- * entries share are kept); .orch/ with, for each download, its lock, its unfinished part and its
- * SHA-256 as it was when it first came (the format of sha256sum). Where a publisher gives no whole
- * SHA-256, that record is what a later download is held against: trust on first use. */
+/* The cache contains NAME/... and weights/... as plugins read them; archives/ (only those that
+ * several entries share are kept); and .orch/ with, for each download, its lock, its partial file
+ * and its SHA-256 at the first download (in the format of sha256sum). If the publisher gives no
+ * complete SHA-256, later downloads are checked against that record: trust on first use. */
 #include "lib/data/data.h"
 
 #include "lib/base/error.h"
@@ -18,16 +18,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* One file on its way. */
+/* A download in progress. */
 struct fetch {
     const struct orch_data_entry *entry;
     const struct orch_data_file *file;
     const struct orch_data_options *options;
-    char *kept;  /* where it is wanted: a file, or the folder of an archive */
+    char *kept;  /* final location: a file, or the folder of an archive */
     char *path;  /* the file or archive itself */
     char *state; /* .orch/NAME, without a suffix */
     char *part, *record, *base;
-    bool by_hand; /* the file was not downloaded here: it is the user's, and stays */
+    bool by_hand; /* the user placed the file, so it is not removed */
 };
 
 static bool report(struct fetch *f, const char *stage, int64_t done, int64_t total)
@@ -59,7 +59,7 @@ static bool stopped(const struct fetch *f, GError **error)
 struct digests {
     char sha256[ORCH_SHA256_CHARS], md5[33];
     int64_t bytes;
-    uint8_t start[64]; /* of the file, with a NUL */
+    uint8_t start[64]; /* first bytes of the file, with a NUL */
 };
 
 static bool digest_file(struct fetch *f, const char *path, struct digests *out, GError **error)
@@ -89,7 +89,7 @@ static bool digest_file(struct fetch *f, const char *path, struct digests *out, 
     return ok && (go_on || stopped(f, error));
 }
 
-/* SHA-256 when the file first came, or NULL. The caller frees. */
+/* SHA-256 recorded at the first download, or NULL. Caller frees. */
 static char *recorded(const struct fetch *f)
 {
     g_autofree char *text = NULL;
@@ -121,7 +121,8 @@ static bool differs(const struct fetch *f, const char *path, const char *what, c
     return false;
 }
 
-/* Holds a file against all that is known of it, and records its SHA-256 when it is the first. */
+/* Verifies a file against all known digests, and records its SHA-256 if it is the first
+ * download. */
 static bool verify(struct fetch *f, const char *path, GError **error)
 {
     struct digests found;
@@ -139,11 +140,11 @@ static bool verify(struct fetch *f, const char *path, GError **error)
         return differs(f, path, "MD5", f->file->md5, &found, found.md5, error);
     if (first && strcmp(first, found.sha256) != 0)
         return differs(f, path, "SHA-256", first, &found, found.sha256, error);
-    /* a cache that is shared read-only may hold the user's files without our records */
+    /* records may be missing in a read-only shared cache with the user's files */
     return first || write_record(f, &found, f->by_hand ? NULL : error) || f->by_hand;
 }
 
-/* A file that lies in place already: an archive of before, or one put there by hand. */
+/* Verifies a file that is already in place: a kept archive, or one placed by the user. */
 static bool verify_in_place(struct fetch *f, GError **error)
 {
     g_autofree char *first = recorded(f);
@@ -154,7 +155,7 @@ static bool verify_in_place(struct fetch *f, GError **error)
 /* ---- one file ---------------------------------------------------------------------------------
  */
 
-/* The URL, its scheme and host replaced by the mirror. The caller frees. */
+/* The URL with scheme and host replaced by the mirror. Caller frees. */
 static char *mirrored(const struct fetch *f, const char *url)
 {
     const char *mirror = f->options->mirror ? f->options->mirror : g_getenv("ORCH_DATA_MIRROR");
@@ -188,8 +189,8 @@ static bool download(struct fetch *f, const char *url, GError **error)
     return orch_download_run(&want, error);
 }
 
-/* Downloads and verifies. A file that was put together from two downloads and is wrong is fetched
- * once more from its beginning; a wrong one is not kept. */
+/* Downloads and verifies. If a resumed download has a wrong digest, it is downloaded again from the
+ * beginning; a wrong file is not kept. */
 static bool fetch_url(struct fetch *f, const char *url, GError **error)
 {
     for (int round = 0;; round++) {
@@ -242,7 +243,7 @@ static bool move(const char *from, const char *to, GError **error)
     return false;
 }
 
-/* Flushed before it gets its name: a power loss must not leave a file of zeros in place. */
+/* Syncs before the rename, so that a power failure cannot leave an incomplete file in place. */
 static bool flush(const char *path, GError **error)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -261,7 +262,7 @@ static bool fetch_file(struct fetch *f, GError **error)
     return fetch_any(f, error) && flush(f->part, error) && move(f->part, f->path, error);
 }
 
-/* The archive in the archive, as a file in `folder`. */
+/* Extracts the inner archive to `folder` and returns its path. */
 static char *inner_archive(struct fetch *f, const char *folder, GError **error)
 {
     const struct orch_tar_options outer = {
@@ -299,7 +300,7 @@ static bool unpack(struct fetch *f, GError **error)
     return ok;
 }
 
-/* The lock is held by an open descriptor: it goes with the process, however that ends. */
+/* Takes a lock that is released when the process ends in any way. */
 static int lock(struct fetch *f, GError **error)
 {
     g_autofree char *path = g_strconcat(f->state, ".lock", NULL);
@@ -326,7 +327,7 @@ static bool fetch_locked(struct fetch *f, GError **error)
     int fd = lock(f, error);
     if (fd < 0)
         return false;
-    bool ok = access(f->kept, F_OK) == 0 || /* another process has just put it there */
+    bool ok = access(f->kept, F_OK) == 0 || /* another process has finished it meanwhile */
               (fetch_file(f, error) && (!f->file->top || unpack(f, error)));
     close(fd);
     return ok;
@@ -409,7 +410,7 @@ char *orch_data_get(const char *name, const struct orch_data_options *options, G
     if (entry)
         return orch_data_get_entry(entry, options, error);
     g_autofree char *near = orch_data_suggest(name);
-    orch_error_set(error, ORCH_ERROR_NOT_FOUND, near ? near : "see 'orch data ls'",
+    orch_error_set(error, ORCH_ERROR_NOT_FOUND, near ? near : "see 'orch dataset ls'",
                    "no data set or weights '%s' in the catalogue", name);
     return NULL;
 }

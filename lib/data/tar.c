@@ -3,6 +3,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/file.h"
+#include "lib/base/write_all.h"
 #include "lib/tar/tar_read.h"
 
 #include <errno.h>
@@ -20,18 +21,6 @@ struct reader {
     bool found;       /* options->only */
 };
 
-static bool write_all(int fd, const uint8_t *bytes, size_t length)
-{
-    while (length) {
-        ssize_t n = write(fd, bytes, length);
-        if (n < 0 && errno != EINTR)
-            return false;
-        bytes += MAX(n, 0);
-        length -= (size_t)MAX(n, 0);
-    }
-    return true;
-}
-
 static bool copy_out(struct reader *r, int fd, const char *path, int64_t size, GError **error)
 {
     uint8_t buffer[1 << 15];
@@ -39,7 +28,7 @@ static bool copy_out(struct reader *r, int fd, const char *path, int64_t size, G
         size_t part = (size_t)MIN(size, (int64_t)sizeof buffer);
         if (!orch_tar_read(r->tar, buffer, part, error))
             return false;
-        if (!write_all(fd, buffer, part)) {
+        if (!orch_write_all(fd, (const char *)buffer, part)) {
             orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot write '%s'", path);
             return false;
         }
@@ -87,7 +76,7 @@ static bool take_entry(struct reader *r, const struct orch_tar_entry *entry, GEr
     g_autofree char *what = NULL;
     bool wanted = name && (!r->options->only || strcmp(name, r->options->only) == 0);
     if (!name) {
-        what = g_strdup_printf("'%.200s' would lie outside the folder", entry->name);
+        what = g_strdup_printf("'%.200s' would be outside the folder", entry->name);
         return orch_tar_refuse(r->tar, error, what);
     }
     switch (entry->kind) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Takes one file out of a ZIP archive that somebody else made. The number of entries and the bytes
- * that are unpacked are bounded; names are shown and never used as paths. */
+/* Extracts one file from an untrusted ZIP archive. The numbers of entries and unpacked bytes are
+ * bounded; names are displayed but never used as paths. */
 #ifndef ORCH_DATA_UNZIP_H
 #define ORCH_DATA_UNZIP_H
 
@@ -8,14 +8,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/** Is it a ZIP archive by its first bytes? */
+/** True if the file starts like a ZIP archive. */
 bool orch_zip_is(const char *path);
 
-/** Writes the only file of the archive whose name ends with `suffix` to `to`. `*out_name` gets its
- * name, `*out_others` the names of the other files (char *, at most 100), both fit to be shown; the
- * caller frees. False with ORCH_ERROR_NOT_FOUND when there is no such file, with ORCH_ERROR_IO when
- * there are several, when it has more than `bytes_max` bytes or far more than the archive, when the
- * archive is damaged, or when libarchive (opened at run time) is missing. */
+/** Writes the only file of the archive whose name ends with `suffix` to `to`. `*out_name` receives
+ * its name and `*out_others` the names of other files (char *, at most 100), all safe to display;
+ * caller frees. Fails with ORCH_ERROR_NOT_FOUND if there is no such file, or ORCH_ERROR_IO if there
+ * are several, if it is larger than `bytes_max` or unpacks to much more than the archive, or if the
+ * archive is damaged or encrypted; then nothing is left at `to`. */
 bool orch_zip_take(const char *path, const char *suffix, int64_t bytes_max, const char *to,
                    char **out_name, GPtrArray **out_others, GError **error);
 

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* What control groups leave to this process. A limit may stand at any level above it, so each
- * level from its own group up to the root is read and the least wins. Both hierarchies: v2
- * (cpu.max, memory.max) and v1 (cpu.cfs_quota_us, memory.limit_in_bytes). In a container the path
- * in /proc/self/cgroup is often the host's and not visible; walking up ends at the mount's root,
- * which is the container's own group, so the answer is right there too. */
+/* CPU and memory limits from control groups. A limit may be set at any level, so every level from
+ * the process's group up to the root is read and the lowest limit applies. Supports v2 (cpu.max,
+ * memory.max) and v1 (cpu.cfs_quota_us, memory.limit_in_bytes). In a container the path in
+ * /proc/self/cgroup often is the host's and not visible; walking up then ends at the mount's root,
+ * which is the container's own group, so the result is correct there too. */
 #include "lib/hw/probe.h"
 
 #include <math.h>
 #include <string.h>
 
-/* v1 writes the largest page-aligned number where there is no limit */
+/* without a limit, v1 reports the largest page-aligned number */
 #define NO_LIMIT_BYTES (INT64_C(1) << 60)
 
-/* Reads the limit of one group folder; 0: none. */
+/* Reads the limit of one group folder; 0: no limit. */
 typedef double (*limit_reader)(const char *root, const char *folder);
 
 static double cpus_v2(const char *root, const char *folder)
@@ -53,7 +53,7 @@ static double memory_v1(const char *root, const char *folder)
     return bytes_of(text);
 }
 
-/* The least limit of group `path` below `mount` and of all above it; 0: none. */
+/* Lowest limit of group `path` below `mount` and its ancestors; 0: no limit. */
 static double least_limit(const char *root, const char *mount, const char *path, limit_reader read)
 {
     double least = 0;
@@ -73,15 +73,15 @@ static double least_limit(const char *root, const char *mount, const char *path,
     }
 }
 
-/* True when comma-separated `list` names `controller`. */
+/* True if the comma-separated `list` contains `controller`. */
 static bool has_controller(const char *list, const char *controller)
 {
     g_auto(GStrv) names = g_strsplit(list, ",", -1);
     return g_strv_contains((const char *const *)names, controller);
 }
 
-/* The least limit over both hierarchies. A line of /proc/self/cgroup is "id:controllers:path";
- * v2's has no controllers. */
+/* Lowest limit in both hierarchies. A line of /proc/self/cgroup is "id:controllers:path"; v2's has
+ * no controllers. */
 static double limit_of(const char *root, const char *controller, limit_reader v2, limit_reader v1)
 {
     double least = 0;
@@ -95,7 +95,7 @@ static double limit_of(const char *root, const char *controller, limit_reader v2
         if (!*fields[1]) {
             limit = least_limit(root, "/sys/fs/cgroup", fields[2], v2);
         } else if (has_controller(fields[1], controller)) {
-            /* mounted under its list of names; a link of the single name usually leads there too */
+            /* mounted under its list of controllers; usually also linked under each single name */
             g_autofree char *mount = g_strconcat("/sys/fs/cgroup/", fields[1], NULL);
             g_autofree char *single = g_strconcat("/sys/fs/cgroup/", controller, NULL);
             limit = least_limit(root, mount, fields[2], v1);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What processor is this? On x86 the brand string comes from the processor itself: opening
- * /proc/cpuinfo makes kernels 4.15 to 5.17 sample the clock of every core, which takes 10 ms, and
- * each start of a run asks. ARM kernels give numbers instead of a name; a table names the cores
- * that machines with GPUs have. */
+/* CPU model. On x86 the brand string comes from the CPUID instruction, because opening
+ * /proc/cpuinfo takes 10 ms on kernels 4.15 to 5.17, which sample the clock of every core, and
+ * every start of a run needs the model. ARM kernels give numbers instead of a name; a table names
+ * the cores used in GPU servers. */
 #include "lib/hw/cpu.h"
 
 #include "lib/hw/probe.h"
@@ -13,7 +13,7 @@
 #include <cpuid.h>
 #endif
 
-/* MIDR implementer and part: Arm's and the vendors' reference manuals, as Linux's cputype.h. */
+/* MIDR implementer and part, from the vendors' reference manuals and Linux's cputype.h. */
 static const struct {
     unsigned implementer, part;
     const char *name;
@@ -27,7 +27,7 @@ static const struct {
     {0x4e, 0x004, "NVIDIA Carmel"},    {0xc0, 0xac3, "Ampere-1"},
 };
 
-/* Drops blanks at both ends and leaves one of each run inside. Takes `text` over. */
+/* Removes blanks at both ends and reduces others to one. Consumes `text`. */
 static char *squeeze(char *text)
 {
     char *out = text;
@@ -44,7 +44,8 @@ static char *squeeze(char *text)
     return text;
 }
 
-/* Value of the first line "key : value" in `text`; NULL: none, or empty. The caller frees. */
+/* Value of the first line "key : value" in `text`; NULL if there is none or it is empty. Caller
+ * frees. */
 static char *field(const char *text, const char *key)
 {
     size_t length = strlen(key);
@@ -110,7 +111,7 @@ char *orch_cpu_model_from_cpuid(void)
     return NULL;
 }
 
-/* First number of the list of threads that share a core with `cpu`: the core's identity. */
+/* First number in the list of threads that share a core with `cpu`, which identifies the core. */
 static unsigned core_of(const char *root, unsigned cpu)
 {
     static const char *const files[] = {"core_cpus_list", "thread_siblings_list"};

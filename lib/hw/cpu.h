@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* Inside lib/hw: names and numbers of processors. */
+/* Internal to lib/hw: CPU models, sockets and cores. */
 #ifndef ORCH_HW_CPU_H
 #define ORCH_HW_CPU_H
 
 #include <stdbool.h>
 
-/** Model of the processor from /proc/cpuinfo below `root`, blanks squeezed; "unknown CPU" when it
- * does not say. The caller frees. */
+/** CPU model from /proc/cpuinfo below `root`, with runs of blanks reduced to one; "unknown CPU" if
+ * it is not given. Caller frees. */
 char *orch_cpu_model_from_proc(const char *root);
 
-/** Model from the processor itself (x86's brand string), blanks squeezed; NULL where there is no
- * such thing. The caller frees. */
+/** CPU model from the CPUID instruction (x86's brand string), with runs of blanks reduced to one;
+ * NULL if not available. Caller frees. */
 char *orch_cpu_model_from_cpuid(void);
 
-/** Counts distinct sockets and physical cores among the hardware threads `cpus`. What /sys does not
- * say counts as one socket, and one core a thread. */
+/** Counts distinct sockets and physical cores among the hardware threads `cpus`. Without
+ * information in /sys it assumes one socket and one core per thread. */
 void orch_cpu_count(const char *root, const unsigned *cpus, unsigned cpu_count, int *out_sockets,
                     int *out_cores);
 

@@ -3,52 +3,6 @@
 
 #include <string.h>
 
-/* Words of a driver's or a shop's name that do not tell one GPU from another. */
-static const char *const NOISE[] = {"nvidia",   "tesla", "geforce", "quadro", "gpu",
-                                    "graphics", "gtx",   "rtx",     "pny",    NULL};
-
-/* Those that people write without a blank behind them: "RTX5090", "TeslaV100". */
-static const char *const GLUED[] = {"nvidia", "geforce", "tesla", "quadro", "gtx", "rtx", NULL};
-
-static bool is_noise(const char *word)
-{
-    for (int i = 0; NOISE[i]; i++)
-        if (strcmp(NOISE[i], word) == 0)
-            return true;
-    return false;
-}
-
-char *orch_gpu_name_key(const char *name)
-{
-    g_autofree char *lower = g_ascii_strdown(name, -1);
-    g_auto(GStrv) words = g_strsplit_set(lower, " -_()/.", -1);
-    GString *key = g_string_new(NULL);
-    for (int i = 0; words[i]; i++)
-        if (!is_noise(words[i]))
-            g_string_append(key, words[i]);
-    for (int i = 0; GLUED[i]; i++)
-        g_string_replace(key, GLUED[i], "", 0);
-    return g_string_free(key, FALSE);
-}
-
-static bool has_key(const char *name, const char *key)
-{
-    g_autofree char *own = orch_gpu_name_key(name);
-    return *own && strcmp(own, key) == 0;
-}
-
-bool orch_gpu_is_named(const struct orch_gpu_spec *spec, const char *name)
-{
-    g_autofree char *key = orch_gpu_name_key(name);
-    if (has_key(spec->name, key))
-        return true;
-    g_auto(GStrv) aliases = g_strsplit(spec->aliases ? spec->aliases : "", ",", -1);
-    for (int i = 0; aliases[i]; i++)
-        if (has_key(aliases[i], key))
-            return true;
-    return false;
-}
-
 const struct orch_gpu_spec *orch_gpu_find(const char *name)
 {
     for (const struct orch_gpu_spec *spec = orch_gpu_specs(); spec->name; spec++)
@@ -68,6 +22,38 @@ const char *const *orch_precision_names(void)
 {
     static const char *const names[] = {"fp64", "fp32", "tf32", "fp16", "bf16", NULL};
     return names;
+}
+
+bool orch_precision_find(const char *text, enum orch_precision *out)
+{
+    static const struct {
+        const char *name;
+        enum orch_precision precision;
+    } others[] = {{"float", ORCH_FP32},   {"float32", ORCH_FP32}, {"single", ORCH_FP32},
+                  {"32", ORCH_FP32},      {"half", ORCH_FP16},    {"float16", ORCH_FP16},
+                  {"amp", ORCH_FP16},     {"16", ORCH_FP16},      {"double", ORCH_FP64},
+                  {"float64", ORCH_FP64}, {"64", ORCH_FP64},      {"bfloat16", ORCH_BF16},
+                  {"amp_bf16", ORCH_BF16}};
+    const char *const *names = orch_precision_names();
+    for (int i = 0; names[i]; i++) {
+        if (g_ascii_strcasecmp(names[i], text) == 0) {
+            *out = (enum orch_precision)i;
+            return true;
+        }
+    }
+    for (size_t i = 0; i < G_N_ELEMENTS(others); i++) {
+        if (g_ascii_strcasecmp(others[i].name, text) == 0) {
+            *out = others[i].precision;
+            return true;
+        }
+    }
+    return false;
+}
+
+enum orch_precision orch_precision_run(const struct orch_gpu_spec *spec,
+                                       enum orch_precision precision)
+{
+    return precision == ORCH_FP32 && orch_gpu_peak(spec, ORCH_TF32) > 0 ? ORCH_TF32 : precision;
 }
 
 double orch_gpu_peak(const struct orch_gpu_spec *spec, enum orch_precision precision)

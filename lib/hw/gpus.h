@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* GPUs by their specification: what a forecast knows of a device before anything was measured on
- * it. Rates are decimal (TFLOP/s = 10^12, GB/s = 10^9, a multiply-add is two operations), peaks are
- * at the boost clock and without sparsity. */
+/* GPU specifications, which forecasts use before a device has been measured. Rates are decimal
+ * (TFLOP/s = 10^12, GB/s = 10^9, a multiply-add is two operations); peaks are at the boost clock
+ * and without sparsity. */
 #ifndef ORCH_HW_GPUS_H
 #define ORCH_HW_GPUS_H
+
+#include "lib/base/csv.h"
 
 #include <glib.h>
 #include <stdbool.h>
@@ -11,9 +13,9 @@
 enum orch_gpu_unit {
     ORCH_GPU_CARD,
     ORCH_GPU_MODULE, /* SXM */
-    ORCH_GPU_DIE,    /* one of the devices of a board: what a program sees and a cloud rents out */
+    ORCH_GPU_DIE,    /* one of the devices of a board, which programs see and clouds rent out */
     ORCH_GPU_BOARD,  /* all devices of a board together */
-    ORCH_GPU_HOST,   /* no GPU: a processor that was measured as a device */
+    ORCH_GPU_HOST,   /* not a GPU: a processor that was measured as a device */
 };
 
 struct orch_gpu_spec {
@@ -22,32 +24,36 @@ struct orch_gpu_spec {
     enum orch_gpu_unit unit;
     const char *arch; /* "Volta" */
     int year;
-    const char *compute_capability; /* "7.0"; "": not NVIDIA's */
+    const char *compute_capability; /* "7.0"; "" for other vendors than NVIDIA */
     int sms, cores;
-    double base_mhz, boost_mhz; /* 0: not known */
+    double base_mhz, boost_mhz; /* 0: unknown */
     double fp64_tflops;
     double fp32_tflops, fp32_base_tflops; /* at the boost and at the base clock */
-    double fp16_tflops;                   /* without tensor cores; 0: not known */
-    double tensor16_tflops;               /* dense fp16 of the tensor cores; 0: it has none */
-    bool has_bf16;                        /* on the tensor cores, at the rate of fp16 */
+    double fp16_tflops;                   /* without tensor cores; 0: unknown */
+    double tensor16_tflops;               /* dense fp16 on tensor cores; 0: no tensor cores */
+    bool has_bf16;                        /* on tensor cores, at the rate of fp16 */
     double memory_gb, bandwidth_gbs, l2_mb;
     double nvlink_gbs; /* of all links, both directions; 0: none */
     const char *pcie;  /* generation of its x16 link: "3.0" */
     double watts;
     const char *source;
+    const char *date;       /* when the source was read: "2026-11-21"; or "" */
     const char *confidence; /* "high": two sources agree; "medium", "low"; "yours", "measured" */
     const char *note;       /* or "" */
 };
 
-/** The table, oldest architecture first, ended by a NULL name. */
+/** The built-in table, oldest architecture first, ended by a NULL name. */
 const struct orch_gpu_spec *orch_gpu_specs(void);
+/** Reads a table with the columns of share/hardware/gpus.csv, which must outlive the result; ended
+ * by a NULL name. Fails with NULL and ORCH_ERROR_RECIPE with the position. Caller frees. */
+struct orch_gpu_spec *orch_gpu_specs_read(const struct orch_csv *csv, GError **error);
 
-/** Key under which names are compared: lower case, without vendor, product line, blanks and
- * punctuation: "Tesla V100-SXM2-16GB" and "v100 sxm2 16gb" are one. The caller frees. */
+/** Normalises a name for comparison: lower case, without vendor, product line, blanks and
+ * punctuation. "Tesla V100-SXM2-16GB" and "v100 sxm2 16gb" have the same key. Caller frees. */
 char *orch_gpu_name_key(const char *name);
-/** Is `name` this GPU's name or an alias of it? */
+/** True if `name` is this GPU's name or an alias of it. */
 bool orch_gpu_is_named(const struct orch_gpu_spec *spec, const char *name);
-/** By name, alias or what the driver says ("NVIDIA H100 80GB HBM3"); NULL when unknown. */
+/** Finds a GPU by name, alias or the driver's name ("NVIDIA H100 80GB HBM3"); NULL if unknown. */
 const struct orch_gpu_spec *orch_gpu_find(const char *name);
 
 /** "card", "SXM module", "one GPU of its board", "whole board", "processor" */
@@ -56,19 +62,27 @@ const char *orch_gpu_unit_name(enum orch_gpu_unit unit);
 enum orch_precision {
     ORCH_FP64,
     ORCH_FP32,
-    ORCH_TF32, /* fp32 tensors, products on tensor cores with 10 bits of mantissa */
+    ORCH_TF32, /* fp32 tensors; tensor cores multiply with 10 bits of mantissa */
     ORCH_FP16,
     ORCH_BF16,
 };
 #define ORCH_PRECISION_COUNT (ORCH_BF16 + 1)
-/** "fp32", ... ; NULL ends. */
+/** "fp32", ..., ended by NULL. */
 const char *const *orch_precision_names(void);
-/** Peak in operations a second; 0 when the GPU cannot. fp16 and bf16: of the tensor cores;
- * fp16 where there are none: the faster of its own and fp32's, as libraries compute in fp32 what is
- * stored in fp16 where that is faster; tf32 (NVIDIA from Ampere on): half of the tensor cores'
+/** Parses a precision by its name or a common alias ("float32", "half", "amp", "16"), ignoring
+ * case. Returns false for other words. */
+bool orch_precision_find(const char *text, enum orch_precision *out);
+/** The precision in which the GPU multiplies tensors of a precision: tf32 for fp32 if the GPU
+ * supports it (NVIDIA since Ampere), because PyTorch and TensorFlow use it for convolutions;
+ * otherwise the same. Plans, queries and records mean this precision. */
+enum orch_precision orch_precision_run(const struct orch_gpu_spec *spec,
+                                       enum orch_precision precision);
+/** Peak in operations per second; 0 if the GPU does not support the precision. fp16 and bf16:
+ * tensor cores; fp16 without tensor cores: the faster of fp16 and fp32, because libraries then
+ * compute values stored as fp16 in fp32; tf32 (NVIDIA since Ampere): half of the tensor cores'
  * fp16. */
 double orch_gpu_peak(const struct orch_gpu_spec *spec, enum orch_precision precision);
-/** Bytes of a value in memory. */
+/** Size of a value in memory, in bytes. */
 int orch_precision_bytes(enum orch_precision precision);
 
 #endif

@@ -10,7 +10,7 @@ static const char NVLINK[] = "NVIDIA: all links of a GPU, one direction (V100 6,
 static const char ETHERNET[] = "IEEE 802.3 line rate";
 static const char IBTA[] = "InfiniBand roadmap, 4x data rate";
 
-/* Latencies are what messages of a few bytes take in common installations, not a limit. */
+/* Latencies are typical values for messages of a few bytes. */
 static const struct orch_link LINKS[] = {
     {"ethernet1", "1gbe", 1, 50, ETHERNET},
     {"ethernet10", "ethernet,10gbe", 10, 30, ETHERNET},
@@ -64,7 +64,7 @@ const struct orch_link *orch_link_within(const struct orch_gpu_spec *spec)
         double least_gbs;
         const char *name;
     } NVLINKS[] = {{900, "nvlink4"}, {600, "nvlink3"}, {300, "nvlink2"}, {160, "nvlink1"}};
-    bool is_sxm = spec->unit == ORCH_GPU_MODULE; /* bridges join only pairs of cards */
+    bool is_sxm = spec->unit == ORCH_GPU_MODULE; /* NVLink bridges connect only pairs of cards */
     for (size_t i = 0; is_sxm && i < G_N_ELEMENTS(NVLINKS); i++)
         if (spec->nvlink_gbs >= NVLINKS[i].least_gbs)
             return orch_link_find(NVLINKS[i].name);

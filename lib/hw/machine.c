@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The machine that runs this, read from /proc, /sys and /etc in well under a millisecond: every
- * plan and run asks. The key holds what makes timings comparable and nothing that changes by
- * itself; a key over clock rates or host names splits one machine into many. */
+/* The current machine, read from /proc, /sys and /etc in well under a millisecond, because every
+ * plan and run needs it. The key contains what makes timings comparable and nothing that changes by
+ * itself: with clock rates or host names, one machine would get many keys. */
 #include "lib/hw/machine.h"
 
 #include "lib/base/file.h"
+#include "lib/base/json.h"
+#include "lib/base/text.h"
 #include "lib/hw/cpu.h"
 #include "lib/hw/probe.h"
 
@@ -17,33 +19,11 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#define TEXT_BYTES_MAX 65536
 #define CPUS_MAX (1 << 16)
 #define GIB (1024.0 * 1024.0 * 1024.0)
 #define KEY_CHARS 32
 
-char *orch_probe_text(const char *root, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    g_autofree char *path = g_strdup_vprintf(format, args);
-    va_end(args);
-    g_autofree char *full = g_strconcat(root, path, NULL);
-    int fd = open(full, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0)
-        return NULL;
-    GString *text = g_string_new(NULL);
-    char buffer[4096];
-    ssize_t n;
-    while (text->len < TEXT_BYTES_MAX && (n = read(fd, buffer, sizeof buffer)) > 0)
-        g_string_append_len(text, buffer, n);
-    close(fd);
-    while (text->len && text->str[text->len - 1] == '\n')
-        g_string_truncate(text, text->len - 1);
-    return g_string_free(text, FALSE);
-}
-
-/* "Debian GNU/Linux 12" from os-release(5): NAME and VERSION_ID. */
+/* "Debian GNU/Linux 12", from NAME and VERSION_ID of os-release(5). */
 static char *os_name(const char *root)
 {
     g_autofree char *text = orch_probe_text(root, "/etc/os-release");
@@ -104,8 +84,8 @@ struct orch_machine *orch_machine_probe_at(const char *root, const unsigned *cpu
     return machine;
 }
 
-/* The hardware threads that this process may run on. The kernel's mask may be wider than cpu_set_t:
- * it is asked with a wider one until it fits. */
+/* The hardware threads that this process may run on. The kernel's mask may be wider than cpu_set_t,
+ * so the width is doubled until it fits. */
 static GArray *allowed_cpus(void)
 {
     GArray *cpus = g_array_new(FALSE, FALSE, sizeof(unsigned));
@@ -159,25 +139,20 @@ static long long whole_gib(int64_t bytes)
     return (long long)((double)bytes / GIB + 0.5);
 }
 
-static int compare_texts(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 char *orch_machine_key(const struct orch_machine *machine)
 {
     g_autoptr(GString) text = g_string_new("orch machine 1\nfamily linux\n");
     g_string_append_printf(text, "arch %s\ncpu %s\ncores %d\nthreads %d\nmemory %lld GiB\n",
                            machine->arch, machine->cpu_model, machine->cores, machine->threads,
                            whole_gib(machine->memory_bytes));
-    /* sorted: which slot a card sits in changes nothing */
+    /* sorted, because the order of the cards does not matter */
     g_autoptr(GPtrArray) lines = g_ptr_array_new_with_free_func(g_free);
     for (unsigned i = 0; i < machine->gpus->len; i++) {
         const struct orch_gpu_device *gpu = machine->gpus->pdata[i];
         g_ptr_array_add(
             lines, g_strdup_printf("gpu %s %lld GiB\n", gpu->model, whole_gib(gpu->memory_bytes)));
     }
-    g_ptr_array_sort(lines, compare_texts);
+    g_ptr_array_sort(lines, orch_compare_texts);
     for (unsigned i = 0; i < lines->len; i++)
         g_string_append(text, lines->pdata[i]);
     char digest[ORCH_SHA256_CHARS];
@@ -185,19 +160,12 @@ char *orch_machine_key(const struct orch_machine *machine)
     return g_strndup(digest, KEY_CHARS);
 }
 
-/* Null for no text, and for text that is no UTF-8. */
-static json_t *text_or_null(const char *text)
-{
-    json_t *value = text ? json_string(text) : NULL;
-    return value ? value : json_null();
-}
-
 static json_t *gpu_facts(const struct orch_gpu_device *gpu)
 {
     json_t *facts = json_object();
     json_object_set_new(facts, "index", json_integer(gpu->index));
-    json_object_set_new(facts, "model", text_or_null(gpu->model));
-    json_object_set_new(facts, "uuid", text_or_null(gpu->uuid));
+    json_object_set_new(facts, "model", orch_json_text_or_null(gpu->model));
+    json_object_set_new(facts, "uuid", orch_json_text_or_null(gpu->uuid));
     json_object_set_new(facts, "memory_bytes", json_integer(gpu->memory_bytes));
     g_autofree char *capability = g_strdup_printf("%d.%d", gpu->cc_major, gpu->cc_minor);
     json_object_set_new(facts, "compute_capability",
@@ -208,17 +176,17 @@ static json_t *gpu_facts(const struct orch_gpu_device *gpu)
 json_t *orch_machine_facts(const struct orch_machine *machine)
 {
     json_t *facts = json_object();
-    json_object_set_new(facts, "cpu_model", text_or_null(machine->cpu_model));
-    json_object_set_new(facts, "arch", text_or_null(machine->arch));
+    json_object_set_new(facts, "cpu_model", orch_json_text_or_null(machine->cpu_model));
+    json_object_set_new(facts, "arch", orch_json_text_or_null(machine->arch));
     json_object_set_new(facts, "sockets", json_integer(machine->sockets));
     json_object_set_new(facts, "cores", json_integer(machine->cores));
     json_object_set_new(facts, "threads", json_integer(machine->threads));
     json_object_set_new(facts, "memory_bytes", json_integer(machine->memory_bytes));
-    json_object_set_new(facts, "os", text_or_null(machine->os));
-    json_object_set_new(facts, "kernel", text_or_null(machine->kernel));
-    json_object_set_new(facts, "hostname", text_or_null(machine->hostname));
-    json_object_set_new(facts, "gpu_driver", text_or_null(machine->gpu_driver));
-    json_object_set_new(facts, "gpu_note", text_or_null(machine->gpu_note));
+    json_object_set_new(facts, "os", orch_json_text_or_null(machine->os));
+    json_object_set_new(facts, "kernel", orch_json_text_or_null(machine->kernel));
+    json_object_set_new(facts, "hostname", orch_json_text_or_null(machine->hostname));
+    json_object_set_new(facts, "gpu_driver", orch_json_text_or_null(machine->gpu_driver));
+    json_object_set_new(facts, "gpu_note", orch_json_text_or_null(machine->gpu_note));
     json_t *gpus = json_array();
     for (unsigned i = 0; i < machine->gpus->len; i++)
         json_array_append_new(gpus, gpu_facts(machine->gpus->pdata[i]));
@@ -226,8 +194,8 @@ json_t *orch_machine_facts(const struct orch_machine *machine)
     return facts;
 }
 
-char *orch_machine_where(const struct orch_machine *machine, const unsigned *gpus,
-                         unsigned gpu_count, int threads)
+char *orch_machine_device_key(const struct orch_machine *machine, const unsigned *gpus,
+                              unsigned gpu_count, int threads)
 {
     if (!gpu_count)
         return g_strdup_printf("%s, %d %s", machine->cpu_model, threads,
@@ -238,11 +206,11 @@ char *orch_machine_where(const struct orch_machine *machine, const unsigned *gpu
             gpus[i] < machine->gpus->len ? machine->gpus->pdata[gpus[i]] : NULL;
         g_ptr_array_add(models, gpu ? gpu->model : (char *)(uintptr_t) "unknown GPU");
     }
-    g_ptr_array_sort(models, compare_texts);
+    g_ptr_array_sort(models, orch_compare_texts);
     GString *text = g_string_new(NULL);
     for (unsigned i = 0, run; i < models->len; i += run) {
-        for (run = 1;
-             i + run < models->len && !compare_texts(&models->pdata[i], &models->pdata[i + run]);)
+        for (run = 1; i + run < models->len &&
+                      !orch_compare_texts(&models->pdata[i], &models->pdata[i + run]);)
             run++;
         g_string_append_printf(text, "%s%ux %s", i ? " + " : "", run,
                                (const char *)models->pdata[i]);
@@ -250,7 +218,7 @@ char *orch_machine_where(const struct orch_machine *machine, const unsigned *gpu
     return g_string_free(text, FALSE);
 }
 
-/* The number before "x "; 0: there is none. */
+/* The number before "x "; 0 if there is none. */
 static unsigned count_at(const char *text, const char **out_rest)
 {
     char *end = NULL;
@@ -260,20 +228,20 @@ static unsigned count_at(const char *text, const char **out_rest)
     return is_count ? (unsigned)count : 0;
 }
 
-struct orch_where_place orch_where_read(const char *where)
+struct orch_device_parts orch_device_key_parse(const char *key)
 {
-    struct orch_where_place place = {0};
+    struct orch_device_parts parts = {0};
     const char *rest, *next;
-    place.gpus = count_at(where ? where : "", &rest);
-    place.device = g_strdup(rest);
-    for (next = rest; place.gpus && (next = strstr(next, " + ")) != NULL;)
-        place.gpus += count_at(next + 3, &next);
-    char *comma = place.gpus ? NULL : strrchr(place.device, ',');
+    parts.gpus = count_at(key ? key : "", &rest);
+    parts.device = g_strdup(rest);
+    for (next = rest; parts.gpus && (next = strstr(next, " + ")) != NULL;)
+        parts.gpus += count_at(next + 3, &next);
+    char *comma = parts.gpus ? NULL : strrchr(parts.device, ',');
     if (comma && (g_str_has_suffix(comma, " thread") || g_str_has_suffix(comma, " threads"))) {
-        place.threads = (int)CLAMP(g_ascii_strtoll(comma + 1, NULL, 10), 0, 100000);
+        parts.threads = (int)CLAMP(g_ascii_strtoll(comma + 1, NULL, 10), 0, 100000);
         *comma = '\0';
     }
-    return place;
+    return parts;
 }
 
 double orch_machine_load(void)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The machine that runs this: what it is (for keys and records) and how busy it is. GPUs are found
- * through NVML, opened at run time; a machine without it simply has none. */
+/* The current machine: its properties (for keys and records) and its load. GPUs are found through
+ * NVML, loaded at run time; without NVML there are none. */
 #ifndef ORCH_HW_MACHINE_H
 #define ORCH_HW_MACHINE_H
 
@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 struct orch_gpu_device {
-    unsigned index; /* NVML's order */
+    unsigned index; /* in NVML's order */
     char *model;    /* "Tesla V100-SXM2-16GB" */
     char *uuid;
     int64_t memory_bytes;
@@ -21,45 +21,45 @@ struct orch_machine {
     char *cpu_model; /* "Intel(R) Xeon(R) ..." */
     char *arch;      /* x86_64 */
     int sockets;
-    int cores;   /* physical cores that this process may use */
-    int threads; /* hardware threads that this process may use (affinity and cgroup quota) */
-    int64_t memory_bytes; /* of the machine, or of its cgroup where that is less */
+    int cores;   /* physical cores available to this process */
+    int threads; /* hardware threads available to this process (affinity and cgroup quota) */
+    int64_t memory_bytes; /* of the machine, or of its cgroup if that is less */
     char *os;             /* "Debian GNU/Linux 12" */
     char *kernel;
     char *hostname;
-    char *gpu_driver;   /* NULL without GPU */
-    char *cuda_version; /* the newest that the driver can run, "12.4"; NULL: unknown */
-    char *gpu_note;     /* why there are no GPUs: "no NVML library", "no device", or the error */
+    char *gpu_driver;   /* NULL without GPUs */
+    char *cuda_version; /* newest version that the driver supports, "12.4"; NULL: unknown */
+    char *gpu_note;     /* why there are no GPUs: "no NVML library", "no device", or an error */
     GPtrArray *gpus;    /* struct orch_gpu_device * */
 };
 
 struct orch_machine *orch_machine_probe(void);
 void orch_machine_free(struct orch_machine *machine);
 
-/** SHA-256 (hex, first 32 digits) over what makes results comparable: architecture, CPU model,
- * cores, threads, memory rounded to GiB, GPU models, memory and count, OS family. Not clocks, host
- * name, driver, kernel. The caller frees. */
+/** SHA-256 (first 32 hex digits) of the properties on which the comparability of results depends:
+ * architecture, CPU model, cores, threads, memory rounded to GiB, GPU models, memory and count, OS
+ * family. Excludes clocks, host name, driver and kernel. Caller frees. */
 char *orch_machine_key(const struct orch_machine *machine);
 
 /** All facts as an object. New reference. */
 json_t *orch_machine_facts(const struct orch_machine *machine);
 
-/** What a timing depends on: "2x Tesla V100-SXM2-16GB" for the GPUs that a trial uses (indices into
- * `gpus`), else "CPU MODEL, 4 threads" for the threads of its slot. The caller frees. */
-char *orch_machine_where(const struct orch_machine *machine, const unsigned *gpus,
-                         unsigned gpu_count, int threads);
+/** Device key, the hardware that a timing depends on: "2x Tesla V100-SXM2-16GB" for the GPUs of a
+ * trial (indices into `gpus`), else "CPU MODEL, 4 threads" for the threads of its slot. Caller
+ * frees. */
+char *orch_machine_device_key(const struct orch_machine *machine, const unsigned *gpus,
+                              unsigned gpu_count, int threads);
 
-/** What such a text says. */
-struct orch_where_place {
-    char *device; /* "Tesla V100-SXM2-16GB", of several kinds all; the processor's model; never NULL
-                   */
-    unsigned gpus; /* 0: the processor */
-    int threads;   /* of a processor; 0: not said */
+/** The parts of a device key. */
+struct orch_device_parts {
+    char *device;  /* "Tesla V100-SXM2-16GB", all of several models, or the CPU model; never NULL */
+    unsigned gpus; /* 0: the CPU */
+    int threads;   /* of the CPU; 0: not given */
 };
-/** Reads one ("" for NULL). The caller frees `device`. */
-struct orch_where_place orch_where_read(const char *where);
+/** Parses a device key (NULL counts as ""). Caller frees `device`. */
+struct orch_device_parts orch_device_key_parse(const char *key);
 
-/** One-minute load average; -1 when unknown. */
+/** One-minute load average; -1 if unknown. */
 double orch_machine_load(void);
 
 #endif

@@ -54,12 +54,12 @@ static struct gemm find_gemm(void)
         find_symbol(library, "openblas_set_num_threads", &gemm.set_threads);
         gemm.name = gemm.blas ? (i ? "MKL" : "OpenBLAS") : gemm.name;
     }
-    if (!gemm.set_threads) /* both count their threads with OpenMP's */
+    if (!gemm.set_threads) /* both use OpenMP threads */
         find_symbol(RTLD_DEFAULT, "omp_set_num_threads", &gemm.set_threads);
     return gemm;
 }
 
-/* Rows of B stay in cache, the inner loop is what compilers turn into vectors. */
+/* Blocked so that rows of B stay in cache; compilers vectorise the inner loop. */
 static void plain_product(const float *a, const float *b, float *c)
 {
     memset(c, 0, sizeof(float) * SIDE * SIDE);
@@ -89,7 +89,7 @@ static double measure_gemm(int threads, double seconds, const char **out_library
         a[i] = b[i] = (float)(i % 17) / 17;
     if (threads && gemm.set_threads)
         gemm.set_threads(threads);
-    product(&gemm, a, b, c); /* makes its code and threads */
+    product(&gemm, a, b, c); /* warm-up: generates code and starts threads */
     double best = 1e300;
     int64_t begin = orch_mono_ns();
     do {
@@ -109,10 +109,10 @@ struct gemm_answer {
     char library[32];
 };
 
-/* In a process of its own: the library and its threads end with it. */
+/* Runs in a child process, so that the library and its threads end with it. */
 double orch_measure_gemm(int threads, double seconds, const char **out_library)
 {
-    static struct gemm_answer answer; /* its name is handed out */
+    static struct gemm_answer answer; /* static because its library name is returned */
     int ends[2];
     const char *library = "";
     memset(&answer, 0, sizeof answer);
@@ -198,7 +198,7 @@ static bool failed(const char *path, const char *what, GError **error)
 static bool write_file(int file, const char *path, char *chunk, GError **error)
 {
     for (size_t done = 0; done < DISK_BYTES; done += CHUNK_BYTES) {
-        memcpy(chunk, &done, sizeof done); /* no two chunks alike */
+        memcpy(chunk, &done, sizeof done); /* makes each chunk unique */
         if (write(file, chunk, CHUNK_BYTES) != (ssize_t)CHUNK_BYTES)
             return failed(path, "write", error);
     }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* GPUs through NVML, which comes with NVIDIA's driver. Opened at run time with declarations of our
- * own, so that nothing of CUDA is needed to build and one program runs with and without a driver.
- * Types and values follow NVIDIA's "NVML API Reference Guide"; the functions used are in every
- * driver since 2014 and keep their binary form (names with a version in them never change). */
+/* GPUs through NVML, a library of NVIDIA's driver. It is loaded at run time with our own
+ * declarations, so that building does not need CUDA and the same program runs with and without a
+ * driver. Types and values follow NVIDIA's "NVML API Reference Guide"; the functions used exist in
+ * every driver since 2014 with a stable ABI (functions with a version in their name never
+ * change). */
 #include "lib/hw/probe.h"
 
 #include <dlfcn.h>
@@ -19,7 +20,7 @@ struct nvml_memory {
     unsigned long long total, free, used; /* bytes */
 };
 
-/* What is asked of the library, in the order of `symbols`. */
+/* The functions used, in the order of `symbols`. */
 struct nvml {
     int (*init)(void);
     int (*shutdown)(void);
@@ -33,7 +34,7 @@ struct nvml {
     int (*device_capability)(nvml_device, int *, int *);
 };
 
-/* In drivers since 2018. */
+/* Exists in drivers since 2018. */
 #define NVML_CUDA_VERSION "nvmlSystemGetCudaDriverVersion"
 
 static const struct {
@@ -61,7 +62,7 @@ void orch_gpu_device_free(struct orch_gpu_device *device)
     g_free(device);
 }
 
-/* Resolves every function; the name of the first that is missing, NULL when all are there. */
+/* Resolves every function. Returns the name of the first missing one, or NULL. */
 static const char *resolve(void *library, struct nvml *out)
 {
     for (unsigned i = 0; i < G_N_ELEMENTS(symbols); i++) {
@@ -73,7 +74,7 @@ static const char *resolve(void *library, struct nvml *out)
     return NULL;
 }
 
-/* One device; NULL with a note when the driver cannot describe it (fallen off the bus). */
+/* Describes a device; NULL with a note if the driver cannot (it has fallen off the bus). */
 static struct orch_gpu_device *read_device(const struct nvml *nvml, unsigned index, char **out_note)
 {
     char name[NVML_NAME_CHARS] = "", uuid[NVML_NAME_CHARS] = "";
@@ -102,7 +103,7 @@ static struct orch_gpu_device *read_device(const struct nvml *nvml, unsigned ind
     return device;
 }
 
-/* "12.4": the newest CUDA that the driver can run; NULL: it does not tell. */
+/* "12.4": newest CUDA version that the driver supports; NULL: unknown. */
 static char *read_cuda_version(void *library)
 {
     int (*cuda_version)(int *) = NULL;

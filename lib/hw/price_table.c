@@ -1,171 +1,97 @@
 /* SPDX-License-Identifier: MIT */
-/* What clouds asked for an hour, by instance and region: SkyPilot's catalogues (repository
- * skypilot-org/skypilot-catalog; the folder and commit of each row are in `source`). The catalogues
- * carry no dates; `as_of` is inferred from what they list. */
+/* What clouds asked for an hour, by instance and region: share/hardware/prices.csv, which is built
+ * in, and files of the same columns. */
+#include "lib/hw/columns.h"
 #include "lib/hw/prices.h"
 
-#include <stddef.h>
+#include "lib/base/text.h"
 
-static const struct orch_price PRICES[] = {
-    {"K80", "aws", "p2.xlarge", "us-east-1", 1, 0.9, 0.3554, "2022-12", "v3@76b7d2d", false},
-    {"K80", "aws", "p2.8xlarge", "us-east-1", 8, 7.2, 2.16, "2022-12", "v3@76b7d2d", false},
-    {"K80", "aws", "p2.16xlarge", "us-west-2", 16, 14.4, 4.32, "2022-12", "v3@76b7d2d", false},
-    {"K80", "aws", "p2.xlarge", "us-east-2", 1, 0.9, 0.27, "2022-12", "v3@76b7d2d", false},
-    {"K80", "aws", "p2.xlarge", "us-west-2", 1, 0.9, 0.3552, "2022-12", "v3@76b7d2d", false},
-    {"V100-SXM2-16GB", "aws", "p3.2xlarge", "us-east-1", 1, 3.06, 1.8041, "2022-12", "v3@76b7d2d",
-     false},
-    {"V100-SXM2-16GB", "aws", "p3.8xlarge", "us-east-1", 4, 12.24, 3.672, "2022-12", "v3@76b7d2d",
-     false},
-    {"V100-SXM2-16GB", "aws", "p3.16xlarge", "us-east-1", 8, 24.48, 17.1149, "2022-12",
-     "v3@76b7d2d", false},
-    {"V100-SXM2-16GB", "aws", "p3.2xlarge", "us-west-2", 1, 3.06, 0.9503, "2022-12", "v3@76b7d2d",
-     false},
-    {"V100-SXM2-16GB", "aws", "p3.16xlarge", "us-west-2", 8, 24.48, 9.2943, "2022-12", "v3@76b7d2d",
-     false},
-    {"V100-SXM2-32GB", "aws", "p3dn.24xlarge", "us-east-1", 8, 31.212, 9.5145, "2022-12",
-     "v3@76b7d2d", false},
-    {"A100-SXM4-40GB", "aws", "p4d.24xlarge", "us-east-1", 8, 32.7726, 9.8318, "2022-12",
-     "v3@76b7d2d", false},
-    {"A100-SXM4-40GB", "aws", "p4d.24xlarge", "us-west-2", 8, 32.7726, 9.8318, "2022-12",
-     "v3@76b7d2d", false},
-    {"A100-SXM4-80GB", "aws", "p4de.24xlarge", "us-east-1", 8, 40.96575, 0, "2022-12", "v3@76b7d2d",
-     false},
-    {"T4", "aws", "g4dn.xlarge", "us-east-1", 1, 0.526, 0.1578, "2022-12", "v3@76b7d2d", false},
-    {"T4", "aws", "g4dn.xlarge", "us-west-1", 1, 0.631, 0.1893, "2022-12", "v3@76b7d2d", false},
-    {"T4", "aws", "g4dn.12xlarge", "us-east-1", 4, 3.912, 1.2083, "2022-12", "v3@76b7d2d", false},
-    {"T4", "aws", "g4dn.16xlarge", "us-east-1", 1, 4.352, 1.3056, "2022-12", "v3@76b7d2d", false},
-    {"T4", "aws", "g4dn.metal", "us-west-2", 8, 7.824, 2.3472, "2022-12", "v3@76b7d2d", false},
-    {"V100-SXM2-16GB", "aws", "p3.2xlarge", "us-east-1", 1, 3.06, 0.3707, "2026", "v8@00148f2",
-     false},
-    {"V100-SXM2-16GB", "aws", "p3.16xlarge", "us-east-1", 8, 24.48, 3.3915, "2026", "v8@00148f2",
-     false},
-    {"V100-SXM2-16GB", "aws", "p3.2xlarge", "eu-west-1", 1, 3.305, 0.8277, "2026", "v8@00148f2",
-     false},
-    {"V100-SXM2-16GB", "aws", "p3.2xlarge", "ap-northeast-1", 1, 4.194, 1.5632, "2026",
-     "v8@00148f2", false},
-    {"V100-SXM2-16GB", "aws", "p3.8xlarge", "eu-central-1", 4, 15.292, 0, "2026", "v8@00148f2",
-     false},
-    {"H200-SXM", "aws", "p5en.48xlarge", "us-east-2", 8, 63.296, 22.937, "2026", "v8@00148f2",
-     false},
-    {"H200-SXM", "aws", "p5en.48xlarge", "us-west-2", 8, 63.296, 23.893, "2026", "v8@00148f2",
-     false},
-    {"H200-SXM", "aws", "p5en.48xlarge", "us-west-1", 8, 79.12, 11.7642, "2026", "v8@00148f2",
-     false},
-    {"K80", "azure", "Standard_NC6", "westus2", 1, 0.9, 0.099, "2024", "v5@3f5f697", false},
-    {"K80", "azure", "Standard_NC12", "westus2", 2, 1.8, 0.198, "2024", "v5@3f5f697", false},
-    {"K80", "azure", "Standard_NC24", "westus2", 4, 3.6, 0.396, "2024", "v5@3f5f697", false},
-    {"K80", "azure", "Standard_NC6", "southcentralus", 1, 1.08, 0.1188, "2024", "v5@3f5f697",
-     false},
-    {"V100-PCIe-16GB", "azure", "Standard_NC6s_v3", "eastus", 1, 3.06, 0.3978, "2024", "v5@3f5f697",
-     false},
-    {"V100-PCIe-16GB", "azure", "Standard_NC12s_v3", "eastus", 2, 6.12, 0.7956, "2024",
-     "v5@3f5f697", false},
-    {"V100-PCIe-16GB", "azure", "Standard_NC24s_v3", "eastus", 4, 12.24, 1.5912, "2024",
-     "v5@3f5f697", false},
-    {"V100-PCIe-16GB", "azure", "Standard_NC6s_v3", "westus", 1, 3.978, 0.459061, "2024",
-     "v5@3f5f697", false},
-    {"V100-SXM2-32GB", "azure", "Standard_ND40rs_v2", "eastus", 8, 22.032, 2.42352, "2024",
-     "v5@3f5f697", false},
-    {"T4", "azure", "Standard_NC4as_T4_v3", "eastus", 1, 0.526, 0.062699, "2024", "v5@3f5f697",
-     false},
-    {"T4", "azure", "Standard_NC16as_T4_v3", "eastus", 1, 1.204, 0.143517, "2024", "v5@3f5f697",
-     false},
-    {"T4", "azure", "Standard_NC64as_T4_v3", "eastus", 4, 4.352, 0.518758, "2024", "v5@3f5f697",
-     false},
-    {"A100-PCIe-80GB", "azure", "Standard_NC24ads_A100_v4", "eastus", 1, 3.673, 0.444433, "2024",
-     "v5@3f5f697", false},
-    {"A100-PCIe-80GB", "azure", "Standard_NC48ads_A100_v4", "eastus", 2, 7.346, 0.888866, "2024",
-     "v5@3f5f697", false},
-    {"A100-PCIe-80GB", "azure", "Standard_NC96ads_A100_v4", "eastus", 4, 14.692, 1.777732, "2024",
-     "v5@3f5f697", false},
-    {"A100-SXM4-40GB", "azure", "Standard_ND96asr_v4", "eastus", 8, 27.197, 2.99167, "2024",
-     "v5@3f5f697", false},
-    {"A100-SXM4-80GB", "azure", "Standard_ND96amsr_A100_v4", "eastus", 8, 32.77, 3.6047, "2024",
-     "v5@3f5f697", false},
-    {"H100-PCIe", "azure", "Standard_NC40ads_H100_v5", "eastus", 1, 6.98, 6.98, "2024",
-     "v5@3f5f697", false},
-    {"H100-PCIe", "azure", "Standard_NC80adis_H100_v5", "eastus", 2, 13.96, 13.96, "2024",
-     "v5@3f5f697", false},
-    {"M60", "azure", "Standard_NV6", "northcentralus", 1, 1.14, 0.1254, "2024", "v5@3f5f697",
-     false},
-    {"M60", "azure", "Standard_NV12", "northcentralus", 2, 2.28, 0.2508, "2024", "v5@3f5f697",
-     false},
-    {"M60", "azure", "Standard_NV24", "northcentralus", 4, 4.56, 0.5016, "2024", "v5@3f5f697",
-     false},
-    {"M60", "azure", "Standard_NV12s_v3", "eastus", 1, 1.14, 0.1254, "2024", "v5@3f5f697", false},
-    {"M60", "azure", "Standard_NV48s_v3", "eastus", 4, 4.56, 0.5016, "2024", "v5@3f5f697", false},
-    {"A10", "azure", "Standard_NV36ads_A10_v5", "eastus", 1, 3.2, 0.8, "2024", "v5@3f5f697", false},
-    {"H100-SXM5", "azure", "Standard_ND96isr_H100_v5", "eastus", 8, 98.32, 98.32, "2024",
-     "v5@3f5f697", false},
-    {"K80", "gcp", "accelerator only", "us-central1", 1, 0.45, 0.038, "2022", "v1@17e771d", true},
-    {"K80", "gcp", "accelerator only", "us-central1", 8, 3.6, 0.304, "2022", "v1@17e771d", true},
-    {"P100-SXM2", "gcp", "accelerator only", "us-central1", 1, 1.46, 0.43, "2022", "v1@17e771d",
-     true},
-    {"P100-SXM2", "gcp", "accelerator only", "us-central1", 4, 5.84, 1.72, "2022", "v1@17e771d",
-     true},
-    {"V100-SXM2-16GB", "gcp", "accelerator only", "us-central1", 1, 2.48, 0.74, "2022",
-     "v1@17e771d", true},
-    {"V100-SXM2-16GB", "gcp", "accelerator only", "us-central1", 8, 19.84, 5.92, "2022",
-     "v1@17e771d", true},
-    {"T4", "gcp", "accelerator only", "us-central1", 1, 0.35, 0.11, "2022", "v1@17e771d", true},
-    {"T4", "gcp", "accelerator only", "us-central1", 4, 1.4, 0.44, "2022", "v1@17e771d", true},
-    {"P4", "gcp", "accelerator only", "us-central1", 1, 0.6, 0.216, "2022", "v1@17e771d", true},
-    {"A100-SXM4-40GB", "gcp", "accelerator only", "us-east1", 1, 2.934, 0.88, "2022", "v1@17e771d",
-     true},
-    {"A100-SXM4-40GB", "gcp", "accelerator only", "us-east1", 8, 23.472, 7.04, "2022", "v1@17e771d",
-     true},
-    {"A100-SXM4-40GB", "gcp", "accelerator only", "us-east1", 16, 46.944, 14.08, "2022",
-     "v1@17e771d", true},
-    {"A100-SXM4-40GB", "gcp", "accelerator only", "us-west4", 1, 3.102, 0.88, "2022", "v1@17e771d",
-     true},
-    {"T4", "gcp", "accelerator only", "us-west2", 1, 0.41, 0.11, "2022", "v1@17e771d", true},
-    {"T4", "gcp", "accelerator only", "us-west4", 1, 0.37, 0.069841, "2022", "v1@17e771d", true},
-    {"V100-SXM2-16GB", "lambda", "gpu_8x_v100", "us-east-1", 8, 4.4, 0, "2024", "v5@2a8fa5b",
-     false},
-    {"A100-SXM4-40GB", "lambda", "gpu_8x_a100", "us-east-1", 8, 10.32, 0, "2024", "v5@2a8fa5b",
-     false},
-    {"A100-SXM4-40GB", "lambda", "gpu_4x_a100", "us-east-1", 4, 5.16, 0, "2024", "v5@2a8fa5b",
-     false},
-    {"RTX-A6000", "lambda", "gpu_1x_a6000", "us-east-1", 1, 0.8, 0, "2024", "v5@2a8fa5b", false},
-    {"V100-SXM2-16GB", "lambda", "gpu_8x_v100", "us-east-1", 8, 6.32, 0, "2026", "v8@0f40703",
-     false},
-    {"RTX-A6000", "lambda", "gpu_1x_a6000", "us-east-1", 1, 1.09, 0, "2026", "v8@0f40703", false},
-    {"H100-SXM5", "lambda", "gpu_2x_h100_sxm5", "us-east-1", 2, 8.38, 0, "2026", "v8@0f40703",
-     false},
-    {"H100-SXM5", "lambda", "gpu_4x_h100_sxm5", "us-east-1", 4, 16.36, 0, "2026", "v8@0f40703",
-     false},
-    {"H100-SXM5", "lambda", "gpu_8x_h100_sxm5", "us-east-1", 8, 31.92, 0, "2026", "v8@0f40703",
-     false},
-    {"RTX-3090", "runpod", "1x_RTX3090_COMMUNITY", "US", 1, 0.34, 0.19, "2024", "v5@02d7ef6",
-     false},
-    {"RTX-3090", "runpod", "8x_RTX3090_COMMUNITY", "US", 8, 2.72, 1.52, "2024", "v5@02d7ef6",
-     false},
-    {"RTX-4090", "runpod", "1x_RTX4090_COMMUNITY", "CZ", 1, 0.64, 0.29, "2024", "v5@02d7ef6",
-     false},
-    {"RTX-4090", "runpod", "1x_RTX4090_SECURE", "CZ", 1, 0.74, 0.39, "2024", "v5@02d7ef6", false},
-    {"RTX-4090", "runpod", "8x_RTX4090_SECURE", "CZ", 8, 5.92, 3.12, "2024", "v5@02d7ef6", false},
-    {"A100-SXM4-80GB", "runpod", "1x_A100-80GB_COMMUNITY", "US", 1, 1.69, 0.89, "2024",
-     "v5@02d7ef6", false},
-    {"A100-SXM4-80GB", "runpod", "8x_A100-80GB_COMMUNITY", "US", 8, 13.52, 7.12, "2024",
-     "v5@02d7ef6", false},
-    {"H100-SXM5", "runpod", "1x_H100-80GB-HBM3_COMMUNITY", "US", 1, 4.49, 2.49, "2024",
-     "v5@02d7ef6", false},
-    {"H100-SXM5", "runpod", "8x_H100-80GB-HBM3_COMMUNITY", "US", 8, 35.92, 19.92, "2024",
-     "v5@02d7ef6", false},
-    {"L40", "runpod", "1x_L40_SECURE", "US", 1, 1.14, 0.69, "2024", "v5@02d7ef6", false},
-    {"A100-SXM4-80GB", "runpod", "1x_A100-80GB_SECURE", "US", 1, 1.39, 0, "2026", "v8@01acdfd",
-     false},
-    {"V100-SXM2-16GB", "verda", "1V100.6V", "FIN-01", 1, 0.1381, 0, "2026", "v8@000c1d0", false},
-    {"A100-SXM4-80GB", "verda", "1A100.22V", "FIN-01", 1, 1.29, 0.4515, "2026", "v8@000c1d0",
-     false},
-    {"A100-SXM4-80GB", "verda", "4A100.88V", "FIN-03", 4, 5.16, 0, "2026", "v8@000c1d0", false},
-    {"H100-SXM5", "verda", "1H100.80S.32V", "FIN-02", 1, 2.29, 0.8015, "2026", "v8@000c1d0", false},
-    {"H200-SXM", "verda", "1H200.141S.44V", "FIN-02", 1, 3.39, 0, "2026", "v8@000c1d0", false},
-    {"H200-SXM", "verda", "2H200.141S.88V", "FIN-02", 2, 6.78, 2.373, "2026", "v8@000c1d0", false},
-    {.gpu = NULL},
-};
+#include <string.h>
 
-const struct orch_price *orch_prices(void)
+extern const char ORCH_PRICES_CSV[]; /* lib/hw/CMakeLists.txt */
+
+static const char *const HOSTS[] = {"included", "apart", NULL};
+
+#define AT(member) offsetof(struct orch_price, member)
+
+/* clang-format off: one column, one line */
+static const struct orch_column COLUMNS[] = {
+    {"gpu", ORCH_COLUMN_TEXT, AT(gpu), false, 0, 0, NULL},
+    {"cloud", ORCH_COLUMN_TEXT, AT(cloud), false, 0, 0, NULL},
+    {"instance", ORCH_COLUMN_TEXT, AT(instance), false, 0, 0, NULL},
+    {"region", ORCH_COLUMN_TEXT, AT(region), false, 0, 0, NULL},
+    {"gpus", ORCH_COLUMN_COUNT, AT(count), false, 1, 1024, NULL},
+    {"usd_per_hour", ORCH_COLUMN_REAL, AT(usd_per_hour), false, 1e-4, 1e5, NULL},
+    {"spot_usd_per_hour", ORCH_COLUMN_REAL, AT(spot_usd_per_hour), true, 0, 1e5, NULL},
+    {"as_of", ORCH_COLUMN_DATE, AT(as_of), false, 0, 0, NULL},
+    {"host", ORCH_COLUMN_FLAG, AT(is_fee), true, 0, 0, HOSTS},
+    {"source", ORCH_COLUMN_TEXT, AT(source), false, 0, 0, NULL},
+    {"ended", ORCH_COLUMN_DATE, AT(ended), ORCH_COLUMN_MAY_LACK, 0, 0, NULL},
+    {0}};
+/* clang-format on */
+
+GPtrArray *orch_prices_read(const struct orch_csv *csv, GError **error)
 {
-    return PRICES;
+    if (!orch_columns_check(COLUMNS, csv, error))
+        return NULL;
+    GPtrArray *prices = g_ptr_array_new_with_free_func(g_free);
+    for (size_t row = 0; row < orch_csv_rows(csv); row++) {
+        struct orch_price *price = g_new0(struct orch_price, 1);
+        g_ptr_array_add(prices, price);
+        if (!orch_columns_read(COLUMNS, csv, row, price, error)) {
+            g_ptr_array_unref(prices);
+            return NULL;
+        }
+    }
+    return prices;
+}
+
+const GPtrArray *orch_prices(void)
+{
+    static GPtrArray *prices;
+    static struct orch_csv *csv; /* the texts are borrowed: the table stays */
+    if (g_once_init_enter(&prices)) {
+        GError *error = NULL;
+        csv = orch_csv_parse("share/hardware/prices.csv", ORCH_PRICES_CSV, strlen(ORCH_PRICES_CSV),
+                             &error);
+        GPtrArray *read = csv ? orch_prices_read(csv, &error) : NULL;
+        if (!read)
+            g_error("the table of prices that is built in is broken: %s", error->message);
+        g_once_init_leave(&prices, read);
+    }
+    return prices;
+}
+
+static void append_real(GString *out, double value)
+{
+    char digits[ORCH_REAL_CHARS];
+    if (value != 0)
+        g_string_append(out, orch_real_format(value, digits));
+}
+
+static void append_row(GString *out, const struct orch_price *price)
+{
+    const char *const texts[] = {price->gpu, price->cloud, price->instance, price->region};
+    for (size_t i = 0; i < G_N_ELEMENTS(texts); i++) {
+        orch_csv_append(out, texts[i]);
+        g_string_append_c(out, ',');
+    }
+    g_string_append_printf(out, "%d,", price->count);
+    append_real(out, price->usd_per_hour);
+    g_string_append_c(out, ',');
+    append_real(out, price->spot_usd_per_hour);
+    g_string_append_printf(out, ",%s,%s,", price->as_of, HOSTS[price->is_fee]);
+    orch_csv_append(out, price->source);
+    g_string_append_printf(out, ",%s\n", price->ended ? price->ended : "");
+}
+
+GString *orch_prices_text(const GPtrArray *prices)
+{
+    GString *out = g_string_new(NULL);
+    for (const struct orch_column *column = COLUMNS; column->name; column++)
+        g_string_append_printf(out, "%s%s", column == COLUMNS ? "" : ",", column->name);
+    g_string_append_c(out, '\n');
+    for (guint i = 0; i < prices->len; i++)
+        append_row(out, prices->pdata[i]);
+    return out;
 }

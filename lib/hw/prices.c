@@ -18,14 +18,21 @@ static int rank_of_cloud(const struct orch_price *price)
     return rank;
 }
 
-/* Below 0 when `a` is the better row. */
-static int compare(const struct orch_price *a, const struct orch_price *b, bool spot)
+bool orch_price_has_ended(const struct orch_price *price)
 {
+    return price->ended && *price->ended;
+}
+
+/* Negative if `a` is preferred. */
+static int compare(const struct orch_price *a, const struct orch_price *b,
+                   struct orch_price_wish wish)
+{
+    int ends = wish.on ? 0 : orch_price_has_ended(a) - orch_price_has_ended(b);
     int fees = a->is_fee - b->is_fee, years = strncmp(b->as_of, a->as_of, 4);
     int clouds = rank_of_cloud(a) - rank_of_cloud(b);
-    if (fees || years || clouds)
-        return fees ? fees : years ? years : clouds;
-    double difference = orch_price_per_gpu(a, spot) - orch_price_per_gpu(b, spot);
+    if (fees || ends || years || clouds)
+        return fees ? fees : ends ? ends : years ? years : clouds;
+    double difference = orch_price_per_gpu(a, wish.spot) - orch_price_per_gpu(b, wish.spot);
     return difference < 0 ? -1 : difference > 0;
 }
 
@@ -35,37 +42,86 @@ bool orch_price_held(const struct orch_price *price, const char *on)
     return !on || !has_date || strncmp(price->as_of, on, strlen(price->as_of)) <= 0;
 }
 
-/* When the GPU's prices begin; NULL: it has none. */
-static const char *oldest(const char *gpu)
+/* Date of the GPU's first price; NULL if it has none. */
+static const char *oldest(const GPtrArray *prices, const char *gpu)
 {
     const char *first = NULL;
-    for (const struct orch_price *p = orch_prices(); p->gpu; p++)
+    for (guint i = 0; i < prices->len; i++) {
+        const struct orch_price *p = prices->pdata[i];
         if (strcmp(p->gpu, gpu) == 0 && (!first || strcmp(p->as_of, first) < 0))
             first = p->as_of;
+    }
     return first;
 }
 
-static const struct orch_price *choose(struct orch_price_wish wish)
+static bool is_same_offer(const struct orch_price *a, const struct orch_price *b)
+{
+    return strcmp(a->gpu, b->gpu) == 0 && strcmp(a->instance, b->instance) == 0 &&
+           strcmp(a->region, b->region) == 0 && a->count == b->count && a->is_fee == b->is_fee &&
+           g_ascii_strcasecmp(a->cloud, b->cloud) == 0;
+}
+
+/* True if `a` supersedes `b`: it is newer, or of the same date and the user's own. */
+static bool is_later(const struct orch_price *a, const struct orch_price *b)
+{
+    int order = strcmp(a->as_of, b->as_of);
+    return order > 0 || (order == 0 && a->is_own && !b->is_own);
+}
+
+/* True if the same offer has a newer price that was valid on that day. */
+static bool is_outdated(const GPtrArray *prices, const struct orch_price *price, const char *on)
+{
+    for (guint i = 0; i < prices->len; i++) {
+        const struct orch_price *other = prices->pdata[i];
+        if (is_later(other, price) && orch_price_held(other, on) && is_same_offer(other, price))
+            return true;
+    }
+    return false;
+}
+
+static bool meets(const struct orch_price *p, struct orch_price_wish wish)
+{
+    return strcmp(p->gpu, wish.gpu) == 0 &&
+           (!wish.cloud || g_ascii_strcasecmp(p->cloud, wish.cloud) == 0) &&
+           (!wish.spot || p->spot_usd_per_hour > 0) && orch_price_held(p, wish.on);
+}
+
+struct orch_price_range orch_price_range(const GPtrArray *prices, struct orch_price_wish wish)
+{
+    struct orch_price_range range = {0};
+    for (guint i = 0; i < prices->len; i++) {
+        const struct orch_price *p = prices->pdata[i];
+        if (!meets(p, wish) || p->is_fee || orch_price_has_ended(p) ||
+            is_outdated(prices, p, wish.on))
+            continue;
+        double usd = orch_price_per_gpu(p, wish.spot);
+        if (!range.count || usd < orch_price_per_gpu(range.cheapest, wish.spot))
+            range.cheapest = p;
+        if (!range.count || usd > orch_price_per_gpu(range.dearest, wish.spot))
+            range.dearest = p;
+        range.count++;
+    }
+    return range;
+}
+
+static const struct orch_price *choose(const GPtrArray *prices, struct orch_price_wish wish)
 {
     const struct orch_price *best = NULL;
-    for (const struct orch_price *p = orch_prices(); p->gpu; p++) {
-        if (strcmp(p->gpu, wish.gpu) != 0 ||
-            (wish.cloud && g_ascii_strcasecmp(p->cloud, wish.cloud) != 0))
-            continue;
-        if ((wish.spot && p->spot_usd_per_hour <= 0) || !orch_price_held(p, wish.on))
-            continue;
-        if (!best || compare(p, best, wish.spot) < 0)
+    for (guint i = 0; i < prices->len; i++) {
+        const struct orch_price *p = prices->pdata[i];
+        if (meets(p, wish) && (!best || compare(p, best, wish) < 0) &&
+            !is_outdated(prices, p, wish.on))
             best = p;
     }
     return best;
 }
 
-const struct orch_price *orch_price_choose(struct orch_price_wish wish)
+const struct orch_price *orch_price_choose(const GPtrArray *prices, struct orch_price_wish wish)
 {
-    const struct orch_price *best = choose(wish);
+    const struct orch_price *best = choose(prices, wish);
     if (!best && wish.on) {
-        wish.on = oldest(wish.gpu);
-        best = wish.on ? choose(wish) : NULL;
+        wish.on = oldest(prices, wish.gpu);
+        best = wish.on ? choose(prices, wish) : NULL;
     }
     return best;
 }

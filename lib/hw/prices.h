@@ -1,38 +1,62 @@
 /* SPDX-License-Identifier: MIT */
-/* What an hour of a GPU costs, by cloud, instance and date. Prices go out of date: whoever prints a
- * cost prints the price, where it is from and when it held. */
+/* Prices of GPUs per hour by cloud, instance and date. Prices become outdated, so every printed
+ * cost includes the price with its source and date. */
 #ifndef ORCH_HW_PRICES_H
 #define ORCH_HW_PRICES_H
 
+#include "lib/base/csv.h"
+
+#include <glib.h>
 #include <stdbool.h>
 
 struct orch_price {
-    const char *gpu; /* name in the table of GPUs; NULL ends the table */
+    const char *gpu; /* name in the table of GPUs */
     const char *cloud, *instance, *region;
-    int count;                              /* GPUs of the instance */
-    double usd_per_hour, spot_usd_per_hour; /* of the whole instance; spot 0: not known */
+    int count;                              /* GPUs per instance */
+    double usd_per_hour, spot_usd_per_hour; /* for the whole instance; spot 0: unknown */
     const char *as_of;                      /* "2022-12" or "2024" */
     const char *source;                     /* catalogue's folder and commit */
-    bool is_fee;                            /* the host machine is billed apart */
+    const char *ended; /* date when the cloud withdrew the offer; NULL or "": not withdrawn as far
+                          as known */
+    bool is_fee;       /* the host machine is billed separately */
+    bool is_own;       /* added by the user, not built in */
 };
 
-/** The table, ended by a NULL gpu. */
-const struct orch_price *orch_prices(void);
+/** The built-in prices, const struct orch_price *. */
+const GPtrArray *orch_prices(void);
+/** Reads a table with the columns of share/hardware/prices.csv, which must outlive the result.
+ * Fails with NULL and ORCH_ERROR_RECIPE with the position. Caller unrefs. */
+GPtrArray *orch_prices_read(const struct orch_csv *csv, GError **error);
+/** Formats prices as such a table. Caller frees. */
+GString *orch_prices_text(const GPtrArray *prices);
 
-/** Which price is wanted. */
+/** Criteria for choosing a price. */
 struct orch_price_wish {
-    const char *gpu;   /* its name in the table */
+    const char *gpu;   /* name in the table of GPUs */
     const char *cloud; /* NULL: any */
     bool spot;
-    const char *on; /* "2025-11-21": the price that held on that day; NULL: the newest */
+    const char *on; /* "2025-11-21": the price valid on that day; NULL: the newest */
 };
-/** Had the price been asked on that day? True for one without a date, and for a day of NULL. */
+/** True if the price was already known on that day, if it has no date, or if `on` is NULL. */
 bool orch_price_held(const struct orch_price *price, const char *on);
-/** Price of one GPU an hour, at a row of orch_prices. */
+/** True if the cloud has withdrawn the offer. */
+bool orch_price_has_ended(const struct orch_price *price);
+/** Price of one GPU per hour. */
 double orch_price_per_gpu(const struct orch_price *price, bool spot);
-/** The row to reckon with: of the newest year (fees without a host last) the first cloud that has
- * one in the order aws, azure, gcp, others; of those the cheapest a GPU. With a day, of the rows
- * that held then; where the table begins later, of its oldest. NULL when there is none. */
-const struct orch_price *orch_price_choose(struct orch_price_wish wish);
+/** Chooses the price for calculations from `prices` (const struct orch_price *). Orders by: with a
+ * host before fees without one; available before withdrawn, unless a day is given; newest year;
+ * cloud in the order aws, azure, gcp, others; cheapest per GPU. Of several prices of an instance in
+ * a region the newest counts. With a day, only rows valid then; if all are later, the oldest. NULL
+ * if there is none. */
+const struct orch_price *orch_price_choose(const GPtrArray *prices, struct orch_price_wish wish);
+
+/** The range of available offers. */
+struct orch_price_range {
+    const struct orch_price *cheapest, *dearest; /* NULL if there are none */
+    unsigned count;
+};
+/** The cheapest and the most expensive offer per GPU among those that meet the wish, include the
+ * host, and are neither withdrawn nor outdated. */
+struct orch_price_range orch_price_range(const GPtrArray *prices, struct orch_price_wish wish);
 
 #endif

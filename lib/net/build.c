@@ -21,23 +21,12 @@ static void tensor_free(void *pointer)
     g_free(tensor);
 }
 
-void orch_net_free(struct orch_net *net)
-{
-    if (!net)
-        return;
-    g_free(net->name);
-    g_free(net->family);
-    g_ptr_array_unref(net->nodes);
-    g_ptr_array_unref(net->tensors);
-    g_free(net);
-}
-
 static struct orch_net_node *node_at(const struct orch_net_builder *b, int id)
 {
     return b->net->nodes->pdata[id];
 }
 
-/* A new node behind `in` (and `other`, when >= 0); it begins with the shape of `in`. */
+/* Adds a node that reads `in` (and `other`, if >= 0); its initial shape is that of `in`. */
 static struct orch_net_node *add_node(struct orch_net_builder *b, enum orch_net_op op, char *name,
                                       int in, int other)
 {
@@ -134,15 +123,16 @@ void orch_net_layer_tensor(struct orch_net_builder *b, const char *name, enum or
     tensor->name = g_strdup(name);
 }
 
-/* Places of a window that may move by `room`. One that hangs over counts when it begins inside of
- * the input or of its padding in front, as in PyTorch. */
+/* Number of positions of a window that can move by `room`. A window that extends beyond the edge
+ * counts if it starts inside the input or its leading padding, as in PyTorch. */
 static int64_t places(int64_t room, int64_t end, int stride, bool ceil_mode)
 {
     int64_t count = room / stride + 1;
     return ceil_mode && room % stride && count * stride < end ? count + 1 : count;
 }
 
-/* Output size of a window; false (with an error naming the layer) when the input is too small. */
+/* Sets the output size of a window; false, with an error that names the layer, if the input is too
+ * small. */
 static bool window(struct orch_net_builder *b, struct orch_net_node *node)
 {
     int dilation = MAX(1, node->dilation);
@@ -199,7 +189,7 @@ static bool groups_fit(struct orch_net_builder *b, const struct orch_net_node *n
     return false;
 }
 
-/* Takes the name. */
+/* Takes ownership of the name. */
 static int add_conv(struct orch_net_builder *b, int in, struct orch_conv conv, int kernel_w,
                     int pad_w, char *name)
 {
@@ -219,7 +209,7 @@ static int add_conv(struct orch_net_builder *b, int in, struct orch_conv conv, i
     int64_t shape[4] = {conv.out, per_group, conv.kernel, kernel_w};
     double area = (double)conv.kernel * kernel_w;
     double fan_in = (double)per_group * area,
-           fan_out = (double)conv.out * area; /* PyTorch: of all groups */
+           fan_out = (double)conv.out * area; /* over all groups, as in PyTorch */
     init_conv(add_tensor(b, node, ORCH_NET_WEIGHT, "weight", 4, shape), conv.init, fan_in, fan_out);
     if (conv.bias) {
         struct orch_net_tensor *bias = add_tensor(b, node, ORCH_NET_BIAS, "bias", 1, &conv.out);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What builders of networks say: one call a layer. A call after a failure does nothing, so a
- * builder reads straight down and the error is looked at once, at the end. */
+/* Building networks: one call per layer. After an error further calls do nothing, so that a builder
+ * can check for errors once, at the end. */
 #ifndef ORCH_NET_BUILD_H
 #define ORCH_NET_BUILD_H
 
@@ -9,27 +9,27 @@
 struct orch_net_builder {
     struct orch_net *net;
     GError *error;     /* the first one */
-    bool is_too_small; /* it says that a window does not fit */
-    int group;         /* of the nodes to come */
-    bool is_auxiliary; /* the nodes to come belong to a head that only trains */
-    double bn_eps;     /* of the batch norms to come; 0: 1e-5 */
+    bool is_too_small; /* the error is that the input is too small for a window */
+    int group;         /* of the following nodes */
+    bool is_auxiliary; /* the following nodes belong to a head that is used in training only */
+    double bn_eps;     /* of the following batch norms; 0: 1e-5 */
     double bn_momentum;
 };
 
 void orch_net_builder_init(struct orch_net_builder *b, const char *name, const char *family,
                            struct orch_net_shape input, int64_t classes);
-/** The network (owned by the caller), or NULL with the first error. */
+/** Returns the network (caller frees), or NULL with the first error. */
 struct orch_net *orch_net_builder_finish(struct orch_net_builder *b, GError **error);
 
-/** How conv weights begin: torchvision's resnets use Kaiming's normal by fan-out, plain modules
- * PyTorch's own uniform; VGG by fan-out with zero biases. */
+/** Initialisation of convolution weights. torchvision's resnets use Kaiming normal by fan-out,
+ * plain modules PyTorch's default (uniform), VGG Kaiming by fan-out with zero biases. */
 enum orch_conv_init {
     ORCH_CONV_KAIMING_FAN_OUT,
     ORCH_CONV_DEFAULT,
     ORCH_CONV_KAIMING_FAN_IN,
     ORCH_CONV_KAIMING_UNIFORM, /* by fan-in, zero biases */
-    ORCH_CONV_NORMAL_0_1,      /* normal, deviation 0.1 */
-    ORCH_CONV_NORMAL_0_01,     /* normal, deviation 0.01, zero biases */
+    ORCH_CONV_NORMAL_0_1,      /* normal, standard deviation 0.1 */
+    ORCH_CONV_NORMAL_0_01,     /* normal, standard deviation 0.01, zero biases */
 };
 
 struct orch_conv {
@@ -40,34 +40,36 @@ struct orch_conv {
     enum orch_conv_init init;
 };
 
-/* Each returns the new node's id, -1 after an error. `name` is printf-like and gives the module. */
+/* Each returns the new node's id, or -1 after an error. `name` is a printf format for the module
+ * name. */
 int orch_net_conv(struct orch_net_builder *b, int in, struct orch_conv conv, const char *name, ...)
     G_GNUC_PRINTF(4, 5);
-/** With a width of its own: kernel x kernel_w, padded by pad x pad_w. */
+/** With a separate width: kernel x kernel_w, padded by pad x pad_w. */
 int orch_net_conv_wide(struct orch_net_builder *b, int in, struct orch_conv conv, int kernel_w,
                        int pad_w, const char *name, ...) G_GNUC_PRINTF(6, 7);
 int orch_net_batchnorm(struct orch_net_builder *b, int in, const char *name, ...)
     G_GNUC_PRINTF(3, 4);
 int orch_net_relu(struct orch_net_builder *b, int in);
 int orch_net_tanh(struct orch_net_builder *b, int in);
-/** Element by element: relu6, sigmoid, silu, gelu, softmax (over C). */
+/** Element-wise: relu6, sigmoid, silu, gelu; or softmax (over C). */
 int orch_net_activation(struct orch_net_builder *b, int in, enum orch_net_op op);
 int orch_net_maxpool(struct orch_net_builder *b, int in, int kernel, int stride, int pad);
-/** A last window may hang over the edge. */
+/** The last window may extend beyond the edge. */
 int orch_net_maxpool_ceil(struct orch_net_builder *b, int in, int kernel, int stride, int pad);
-/** Zeroes of the padding count in the mean. */
+/** The mean includes the zeros of the padding. */
 int orch_net_avgpool_pad(struct orch_net_builder *b, int in, int kernel, int stride, int pad);
 int orch_net_avgpool(struct orch_net_builder *b, int in, int kernel, int stride);
 int orch_net_adaptive_avgpool(struct orch_net_builder *b, int in, int h, int w);
-/** `normal_sd` > 0: weights normal with that deviation and zero bias; 0: PyTorch's uniform. */
+/** `normal_sd` > 0: normal weights with that standard deviation and zero bias; 0: PyTorch's
+ * default. */
 int orch_net_linear(struct orch_net_builder *b, int in, int64_t out, double normal_sd,
                     const char *name, ...) G_GNUC_PRINTF(5, 6);
-/** Another beginning for a linear layer's weights: uniform on +-bound; zero bias. */
+/** Changes the initialisation of a linear layer's weights to uniform on +-bound, with zero bias. */
 void orch_net_linear_uniform(struct orch_net_builder *b, int id, double bound);
 int orch_net_add(struct orch_net_builder *b, int left, int right);
 /** Along C; heights and widths must be equal. */
 int orch_net_concat(struct orch_net_builder *b, const int *inputs, int count);
-/** Channel by channel: `factors` is C x 1 x 1. */
+/** Per channel: `factors` is C x 1 x 1. */
 int orch_net_mul(struct orch_net_builder *b, int in, int factors);
 int orch_net_lrn(struct orch_net_builder *b, int in, int window);
 int orch_net_stochastic_depth(struct orch_net_builder *b, int in, double p);
@@ -79,22 +81,22 @@ int orch_net_embedding(struct orch_net_builder *b, int in, int64_t rows, int64_t
                        const char *name, ...) G_GNUC_PRINTF(5, 6);
 int orch_net_layernorm(struct orch_net_builder *b, int in, const char *name, ...)
     G_GNUC_PRINTF(3, 4);
-/** `name` NULL: the weights are another layer's (tied), no parameters of its own. */
+/** `name` NULL: the weights are shared with another layer (tied), so it has no parameters. */
 int orch_net_token_linear(struct orch_net_builder *b, int in, int64_t out, const char *name, ...)
     G_GNUC_PRINTF(4, 5);
-/** `in`: queries, keys and values side by side. */
+/** `in` has queries, keys and values concatenated. */
 int orch_net_attention(struct orch_net_builder *b, int in, int heads);
 int orch_net_first_token(struct orch_net_builder *b, int in);
-/** An operation that is only named, with a shape given (h, w >= 1). */
+/** An operation known by name only, with the given output shape (h, w >= 1). */
 int orch_net_generic(struct orch_net_builder *b, const int *inputs, int count,
                      struct orch_net_shape out, const char *name);
 
-/* For readers of files, which know shapes and counts themselves. */
-/** A node with `like`'s operation, attributes, shape and multiply-adds; takes the name (NULL: the
- * operation's). */
+/* For readers of files, which compute shapes and counts themselves. */
+/** Adds a node with the operation, attributes, shape and multiply-adds of `like`. Takes ownership
+ * of `name` (NULL: the operation's name). */
 int orch_net_layer(struct orch_net_builder *b, const struct orch_net_node *like, const int *inputs,
                    int count, char *name);
-/** A tensor of the node that was added last; `rank` is 1 to 4. */
+/** Adds a tensor to the last node; `rank` is 1 to 4. */
 void orch_net_layer_tensor(struct orch_net_builder *b, const char *name, enum orch_net_role role,
                            int rank, const int64_t *shape);
 

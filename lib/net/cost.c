@@ -17,12 +17,12 @@ static const struct orch_net_node *input_of(const struct orch_net *net,
 
 /* ---- operations ---------------------------------------------------------------------------- */
 
-/* Values that one output of an adaptive pool reads. */
+/* Number of values that one output of an adaptive pool reads. */
 static int64_t adaptive_window(const struct orch_net *net, const struct orch_net_node *node)
 {
     const struct orch_net_shape *in = &input_of(net, node, 0)->out;
     if (in->h == node->out.h && in->w == node->out.w)
-        return 0; /* it does nothing */
+        return 0; /* the pool is the identity */
     return ((in->h + node->out.h - 1) / node->out.h) * ((in->w + node->out.w - 1) / node->out.w);
 }
 
@@ -53,7 +53,7 @@ static int64_t other_operations(const struct orch_net *net, const struct orch_ne
     case ORCH_NET_SOFTMAX:
     case ORCH_NET_MUL:
         return out;
-    case ORCH_NET_ADD: /* one input: a constant is added */
+    case ORCH_NET_ADD: /* with one input: adding a constant */
         return out * MAX(1, node->input_count - 1);
     case ORCH_NET_ATTENTION: /* the softmax over each head's scores */
         return node->heads * node->out.h * node->out.h;
@@ -62,7 +62,7 @@ static int64_t other_operations(const struct orch_net *net, const struct orch_ne
     }
 }
 
-/* A view, or a value that nobody writes anew. */
+/* True for views and inputs, which write no values. */
 static bool moves_nothing(enum orch_net_op op)
 {
     return op == ORCH_NET_FLATTEN || op == ORCH_NET_INPUT;
@@ -104,10 +104,10 @@ static struct orch_net_cost cost_of(const struct orch_net *net, const struct orc
 /* ---- receptive field ----------------------------------------------------------------------- */
 
 struct view {
-    int64_t field[2], jump[2]; /* rows, columns: what is seen, and how far a step moves */
+    int64_t field[2], jump[2]; /* rows, columns: receptive field, and distance between outputs */
 };
 
-/* Exact for what networks have; a file may ask for more than an integer holds. */
+/* Exact for realistic networks; clamped because sizes from a file may overflow an integer. */
 static int64_t bounded(double places)
 {
     return places < 1e15 ? (int64_t)places : (int64_t)1e15;
@@ -229,7 +229,7 @@ const char *orch_net_kind_name(enum orch_net_kind kind)
     return names[kind];
 }
 
-/* ---- workings ------------------------------------------------------------------------------ */
+/* ---- calculations as text ------------------------------------------------------------------ */
 
 char *orch_net_count_format(int64_t count)
 {
@@ -251,7 +251,7 @@ static char *with_result(GString *product, int64_t result)
     return g_string_free(product, FALSE);
 }
 
-/* Elements of its weights; 0 where another layer has them, or there is a bias only. */
+/* Number of weights; 0 if they are another layer's, or if there is only a bias. */
 static int64_t weight_count(const struct orch_net *net, const struct orch_net_node *node)
 {
     const struct orch_net_tensor *first =
@@ -259,7 +259,7 @@ static int64_t weight_count(const struct orch_net *net, const struct orch_net_no
     return first && first->role == ORCH_NET_WEIGHT ? first->count : 0;
 }
 
-/* "(3*3*64)*128", "4096*1000"; NULL: no weights */
+/* "(3*3*64)*128", "4096*1000"; NULL without weights */
 static GString *weights_product(const struct orch_net *net, const struct orch_net_node *node)
 {
     if (!weight_count(net, node))

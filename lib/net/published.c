@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Lu, Rallapalli, Chan, La Porta: "Modeling the Resource Requirements of Convolutional Neural
- * Networks on Mobile Devices", 2017, arXiv:1709.09503. Their reckoning is that of lib/net/cost.h.
- * Papers print rounded totals. */
+ * Networks on Mobile Devices", 2017, arXiv:1709.09503, which counts like lib/net/cost.h. Papers
+ * print rounded totals. */
 #include "lib/net/published.h"
 
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The networks: a row each, and a builder in zoo_*.c. Names of layers are torchvision's where it
- * has the network, so that its weights load by name. Adding a network = a builder and a row. */
+/* The table of networks, with builders in zoo_*.c. Layers have torchvision's names if it has the
+ * network, so that its weights can be loaded by name. To add a network, add a builder and a row. */
 #include "lib/net/zoo.h"
 
 #include "lib/base/error.h"
@@ -132,7 +132,7 @@ const struct orch_net_family *orch_net_families(void)
     return ZOO;
 }
 
-/* Other names of the same networks, as papers and other libraries have them. */
+/* Alternative names of networks in papers and other libraries. */
 static const char *const ALIASES[][2] = {
     {"resnext50", "resnext50_32x4d"},
     {"wide-resnet-50-2", "wide_resnet50_2"},
@@ -146,14 +146,13 @@ static const char *const ALIASES[][2] = {
     {"dqn", "nature-dqn"},
 };
 
-/* What stands before the colon of a pattern or name. The caller frees. */
+/* The part of a pattern or name before the colon. Caller frees. */
 static char *before_colon(const char *name)
 {
     return g_strndup(name, strcspn(name, ":"));
 }
 
-/* The family of that name, which may be spelled as people do. `has_argument`: only one that takes
- * what stands behind a colon. */
+/* Finds a family by any spelling of its name. `has_argument`: only families with an argument. */
 static const struct orch_net_family *find_spelled(const char *name, bool has_argument)
 {
     for (const struct orch_net_family *family = ZOO; family->pattern; family++) {
@@ -164,7 +163,7 @@ static const struct orch_net_family *find_spelled(const char *name, bool has_arg
     return NULL;
 }
 
-/* The family that `name` asks for, and what stands behind its colon (or NULL). */
+/* Finds the family for `name`, and the text after its colon (or NULL). */
 static const struct orch_net_family *find_family(const char *name, const char **out_argument)
 {
     const char *colon = strchr(name, ':');
@@ -187,18 +186,31 @@ char *orch_net_canonical_name(const char *name)
     return argument ? g_strconcat(own, ":", argument, NULL) : g_strdup(own);
 }
 
-static void unknown_name(const char *name, GError **error)
+/* The first network whose name begins with `name`, however that is spelled ("wide resnet"). */
+static const char *first_beginning(const char *name, const char *const *names)
 {
-    const char *names[G_N_ELEMENTS(ZOO)] = {NULL};
-    for (unsigned i = 0; i < G_N_ELEMENTS(ZOO); i++)
-        names[i] = ZOO[i].pattern;
-    g_autofree char *hint = orch_suggest_hint(name, names);
-    orch_error_set(error, ORCH_ERROR_NOT_FOUND,
-                   hint ? hint : "docs/networks.md lists the networks that are known",
-                   "unknown network '%s'", name);
+    g_autofree char *begin = orch_name_key(name);
+    for (; strlen(begin) > 2 && *names; names++) {
+        g_autofree char *key = orch_name_key(*names);
+        if (g_str_has_prefix(key, begin))
+            return *names;
+    }
+    return NULL;
 }
 
-/* What is asked for, with the family's own for what is not. */
+static void unknown_name(const char *name, GError **error)
+{
+    const char *names[G_N_ELEMENTS(ZOO) + 1] = {NULL};
+    for (unsigned i = 0; i < G_N_ELEMENTS(ZOO); i++)
+        names[i] = ZOO[i].pattern;
+    const char *near = orch_suggest(name, names);
+    near = near ? near : first_beginning(name, names);
+    g_autofree char *hint = near ? g_strdup_printf("did you mean '%s'?", near)
+                                 : g_strdup("'orch net ls' lists the networks that are known");
+    orch_error_set(error, ORCH_ERROR_NOT_FOUND, hint, "unknown network '%s'", name);
+}
+
+/* The request, with the family's defaults filled in. */
 struct request {
     const struct orch_net_family *family;
     const char *name, *argument;
@@ -224,7 +236,7 @@ static bool fits(struct request request, int64_t side)
     return !is_too_small;
 }
 
-/* The smallest square input: the first power of two that fits, then bisection below it. */
+/* Finds the smallest square input: the first power of two that fits, then bisection below it. */
 static int64_t smallest_side(const struct request *request)
 {
     int64_t high = 1;

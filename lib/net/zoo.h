@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the table of zoo.c names: builders, by the file that they are in. `argument` stands behind
- * the colon of the name asked for (NULL without one); `variant` tells families with one builder
- * apart. */
+/* Builders in the table of zoo.c, grouped by file. `argument` is the text after the colon of the
+ * requested name, or NULL; `variant` distinguishes families with the same builder. */
 #ifndef ORCH_NET_ZOO_H
 #define ORCH_NET_ZOO_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Builders: GoogLeNet and Inception v3. Names of layers are torchvision's. */
+/* Builders: GoogLeNet and Inception v3, with torchvision's layer names. */
 #include "lib/net/zoo.h"
 
 #include "lib/base/error.h"
@@ -7,8 +7,7 @@
 
 #include <string.h>
 
-/* What a convolution is followed by: batch norm and ReLU, or (the original GoogLeNet) ReLU alone.
- */
+/* Convolutions are followed by batch norm and ReLU, or (original GoogLeNet) by ReLU only. */
 enum style { NORMED, BIASED };
 
 struct branch_conv {
@@ -28,7 +27,7 @@ static int conv(struct orch_net_builder *b, enum style style, int in, struct bra
     return orch_net_relu(b, x);
 }
 
-/* A square convolution that keeps the size (stride 1), or shrinks it without padding. */
+/* A square convolution that preserves the size (stride 1) or shrinks it without padding. */
 static int square(struct orch_net_builder *b, enum style style, int in, int64_t out, int kernel,
                   int stride, const char *prefix, const char *name)
 {
@@ -58,7 +57,7 @@ static const struct module MODULES[] = {
     {"inception5b", {384, 192, 384, 48, 128, 128}, false},
 };
 
-/* torchvision's 5x5 branch is a 3x3 one (a slip that its weights have made permanent). */
+/* torchvision's 5x5 branch is a 3x3 one: a mistake kept for compatibility with its weights. */
 static int module(struct orch_net_builder *b, enum style style, int in, const char *name,
                   const int *sizes)
 {
@@ -88,8 +87,8 @@ static void googlenet_head(struct orch_net_builder *b, enum style style, int in,
     b->is_auxiliary = false;
 }
 
-/* `variant`: 1 with the two auxiliary heads, + 2 the original (5x5 branches, LRN, no batch norm).
- */
+/* `variant`: 1 for the two auxiliary heads, plus 2 for the original (5x5 branches, LRN, no batch
+ * norm). */
 void orch_net_build_googlenet(struct orch_net_builder *b, const char *argument, int variant)
 {
     (void)argument;
@@ -118,9 +117,9 @@ void orch_net_build_googlenet(struct orch_net_builder *b, const char *argument, 
     orch_net_linear(b, x, b->net->classes, 0, "fc");
 }
 
-/* One module alone, naive or with reductions: its argument lists the filters, 1x1, 3x3 reduction,
- * 3x3, 5x5 reduction, 5x5, pool projection; GoogLeNet 3b's when it is left out. The naive one uses
- * only 1x1, 3x3 and 5x5, and its pool keeps all channels. */
+/* A single module, naive or with reductions. The argument lists the filters of 1x1, 3x3 reduction,
+ * 3x3, 5x5 reduction, 5x5 and pool projection; by default those of GoogLeNet 3b. The naive module
+ * uses only 1x1, 3x3 and 5x5, and its pool keeps all channels. */
 void orch_net_build_inception_module(struct orch_net_builder *b, const char *argument, int variant)
 {
     int sizes[6];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Builders: networks of depthwise convolutions. Names of layers are torchvision's where it has the
+/* Builders: networks with depthwise convolutions, with torchvision's layer names if it has the
  * network. */
 #include "lib/net/zoo.h"
 
@@ -10,7 +10,7 @@ static int64_t channels_of(const struct orch_net_builder *b, int id)
     return id < 0 ? 0 : orch_net_node(b->net, id)->out.c;
 }
 
-/* Convolution and batch norm, PREFIX.0 and PREFIX.1; padded to keep the size at stride 1. */
+/* Convolution and batch norm (PREFIX.0 and PREFIX.1), padded to preserve the size at stride 1. */
 static int conv_bn(struct orch_net_builder *b, int in, int64_t out, int kernel, int stride,
                    int64_t groups, const char *prefix)
 {
@@ -24,8 +24,8 @@ static int conv_bn(struct orch_net_builder *b, int in, int64_t out, int kernel, 
 /* ---- mobilenet v1 and its detector ------------------------------------------------------------
  */
 
-/* Howard et al. 2017, table 1. Returns the node behind the last; *out_eleventh the one of 512
- * channels that the detector reads. */
+/* Howard et al. 2017, table 1. Returns the last node; *out_eleventh is the one with 512 channels
+ * that the detector reads. */
 static int mobilenet_body(struct orch_net_builder *b, int *out_eleventh)
 {
     static const struct {
@@ -57,8 +57,9 @@ void orch_net_build_mobilenet_v1(struct orch_net_builder *b, const char *argumen
     orch_net_linear(b, orch_net_flatten(b, x), b->net->classes, 0, "fc");
 }
 
-/* Liu et al. 2016 on MobileNet v1, 300x300, 1x1 predictors on six maps, as TensorFlow's detection
- * models have it. Puts out, one behind the other, 4 numbers and a score a class for each anchor. */
+/* Liu et al. 2016 on MobileNet v1, 300x300, 1x1 predictors on six maps, as in TensorFlow's
+ * detection models. The output concatenates, for each anchor, 4 box coordinates and a score per
+ * class. */
 void orch_net_build_ssd_mobilenet_v1(struct orch_net_builder *b, const char *argument, int variant)
 {
     (void)argument;
@@ -177,7 +178,7 @@ static int mbconv(struct orch_net_builder *b, int in, const struct mbconv *m)
     return orch_net_add(b, orch_net_stochastic_depth(b, x, m->drop), in);
 }
 
-/* Tan and Le 2019, as torchvision has it. */
+/* Tan and Le 2019, as in torchvision. */
 void orch_net_build_efficientnet_b0(struct orch_net_builder *b, const char *argument, int variant)
 {
     (void)argument;

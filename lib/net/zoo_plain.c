@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Builders: plain stacks of layers. Names of layers are torchvision's where it has the network. */
+/* Builders: sequential networks, with torchvision's layer names if it has the network. */
 #include "lib/net/zoo.h"
 
 #include "lib/base/error.h"
@@ -7,7 +7,7 @@
 
 /* ---- lenet, mlp ---------------------------------------------------------------------------- */
 
-/* LeCun et al. 1998, as it is taught: 5x5 convolutions, tanh, average pooling. Padded by 2 for
+/* LeCun et al. 1998, as commonly taught: 5x5 convolutions, tanh, average pooling; padded by 2 for
  * 28x28. */
 void orch_net_build_lenet5(struct orch_net_builder *b, const char *argument, int variant)
 {
@@ -51,7 +51,7 @@ void orch_net_build_mlp(struct orch_net_builder *b, const char *argument, int va
 
 /* ---- alexnet ------------------------------------------------------------------------------- */
 
-/* A convolution with bias and ReLU, PyTorch's own beginning. */
+/* A convolution with bias and ReLU, with PyTorch's default initialisation. */
 static int conv_relu(struct orch_net_builder *b, int in, int64_t out, int kernel, int stride,
                      int pad, int groups, const char *name)
 {
@@ -61,7 +61,7 @@ static int conv_relu(struct orch_net_builder *b, int in, int64_t out, int kernel
                                           "%s", name));
 }
 
-/* Krizhevsky 2014 ("one weird trick"), as torchvision has it. */
+/* Krizhevsky 2014 ("one weird trick"), as in torchvision. */
 void orch_net_build_alexnet(struct orch_net_builder *b, const char *argument, int variant)
 {
     (void)argument;
@@ -132,7 +132,7 @@ void orch_net_build_squeezenet(struct orch_net_builder *b, const char *argument,
         int squeeze, expand;
     } FIRES[] = {{16, 64},  {16, 64},  {32, 128}, {32, 128},
                  {48, 192}, {48, 192}, {64, 256}, {64, 256}};
-    /* before which fires a pool stands */
+    /* whether a pool precedes each fire module */
     static const bool POOLS[2][8] = {{true, false, false, true, false, false, false, true},
                                      {true, false, true, false, true, false, false, false}};
     struct orch_conv first = {variant ? 64 : 96,        variant ? 3 : 7, 2, 0, 1, true,
@@ -172,8 +172,8 @@ void orch_net_build_nature_dqn(struct orch_net_builder *b, const char *argument,
 
 /* ---- vgg ----------------------------------------------------------------------------------- */
 
-/* Simonyan and Zisserman 2014, table 1; 0 is a max pool. `variant`: depth, + 100 with batch norm.
- */
+/* Simonyan and Zisserman 2014, table 1; 0 is a max pool. `variant`: depth, plus 100 with batch
+ * norm. */
 static const struct vgg_plan {
     int depth, channels[22];
 } VGGS[] = {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Builders: networks whose layers read more than the one before them. Names of layers are
- * torchvision's where it has the network. */
+/* Builders: networks whose layers read more than the preceding one, with torchvision's layer names
+ * if it has the network. */
 #include "lib/net/zoo.h"
 
 #include "lib/base/error.h"
@@ -89,8 +89,8 @@ struct block {
     enum resnet_kind kind;
 };
 
-/* A block; in a bottleneck the stride is in the 3x3 convolution, as torchvision has it, or in the
- * first one, as the paper. */
+/* A residual block. In a bottleneck the stride is in the 3x3 convolution, as in torchvision, or in
+ * the first one, as in the paper. */
 static int residual_block(struct orch_net_builder *b, int x, const struct block *block)
 {
     char conv[64], bn[64];
@@ -209,7 +209,7 @@ static int dense_norm(struct orch_net_builder *b, int in, const char *prefix, co
     return orch_net_relu(b, orch_net_batchnorm(b, in, "%s%s", prefix, name));
 }
 
-/* Huang et al. 2017, growth 32, as torchvision has it. */
+/* Huang et al. 2017, growth 32, as in torchvision. */
 void orch_net_build_densenet(struct orch_net_builder *b, const char *argument, int variant)
 {
     (void)argument;

@@ -10,7 +10,7 @@ static int gelu(struct orch_net_builder *b, int in)
     return orch_net_activation(b, in, ORCH_NET_GELU);
 }
 
-/* Devlin et al. 2019, base: normalised behind each sum; tied nothing, the pooler at the end. */
+/* Devlin et al. 2019, base: layer norm after each sum, no tied weights, with the final pooler. */
 void orch_net_build_bert_base(struct orch_net_builder *b, const char *argument, int variant)
 {
     (void)argument;

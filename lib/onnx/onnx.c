@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#define SIDE_MAX ((int64_t)1 << 24) /* of an input's axis */
+#define SIDE_MAX ((int64_t)1 << 24) /* maximum size of an input's axis */
 
 /* ---- notes --------------------------------------------------------------------------------- */
 
@@ -25,7 +25,7 @@ void orch_onnx_notes_release(struct orch_onnx_notes *notes)
 
 /* ---- inputs -------------------------------------------------------------------------------- */
 
-/* An input's axes in the file: 0 where they are left open. */
+/* Axes of an input in the file; 0 for open sizes. */
 struct axes {
     int rank;
     int64_t dims[ONNX_RANK_MAX];
@@ -58,7 +58,7 @@ static bool read_axes(struct onnx_graph *g, const Onnx__ValueInfoProto *info, st
     return false;
 }
 
-/* Which axis has the channels: images with few channels at the end are TensorFlow's. */
+/* Guesses the channel axis: images with at most 4 channels on the last axis are TensorFlow's. */
 static int channel_axis(const struct axes *a)
 {
     bool is_whole = a->type != ONNX_FLOAT && a->type != 10 && a->type != 11 && a->type != 16;
@@ -71,7 +71,7 @@ static int channel_axis(const struct axes *a)
     return a->rank > 4 ? 1 : a->rank - 1;
 }
 
-/* Puts the size asked for in place of the file's. */
+/* Replaces the file's input size by the requested one. */
 static void set_wanted(const struct onnx_graph *g, struct axes *a, int channel, int first)
 {
     const int64_t sizes[] = {g->wanted.h, g->wanted.w};
@@ -87,7 +87,7 @@ static void set_wanted(const struct onnx_graph *g, struct axes *a, int channel, 
     }
 }
 
-/* What an axis of an input is called. */
+/* Name of an input's axis for messages. */
 static const char *axis_word(const struct axes *a, int channel, int axis)
 {
     static const char *const places[] = {"height", "width"};
@@ -124,7 +124,7 @@ static bool check_axes(const struct onnx_graph *g, const struct axes *a, int cha
     return true;
 }
 
-/* The first input is node 0 of the network; its batch is everyone's. */
+/* Adds an input. The first one is node 0 of the network, and its batch applies to all. */
 static bool add_input(struct onnx_graph *g, const Onnx__ValueInfoProto *info, bool is_first,
                       GError **error)
 {
@@ -136,7 +136,7 @@ static bool add_input(struct onnx_graph *g, const Onnx__ValueInfoProto *info, bo
         a.dims[0] = is_first ? 1 : g->batch;
     if (is_first)
         set_wanted(g, &a, channel, batched);
-    for (int i = batched; !is_first && i < a.rank; i++) /* as long as the first */
+    for (int i = batched; !is_first && i < a.rank; i++) /* same length as the first input */
         a.dims[i] = a.dims[i] ? a.dims[i] : i == 1 ? g->builder.net->input.h : 0;
     const char *name = onnx_text(g, info->name);
     if (!check_axes(g, &a, channel, name, error))
@@ -165,7 +165,7 @@ static bool add_inputs(struct onnx_graph *g, GError **error)
     for (size_t i = 0; i < g->proto->n_input; i++) {
         const Onnx__ValueInfoProto *info = g->proto->input[i];
         if (!info->name || g_hash_table_contains(g->initializers, info->name))
-            continue; /* weights may stand among the inputs */
+            continue; /* initializers may be listed as inputs */
         if (onnx_graph_maker(g, info->name) >= 0 ||
             g_hash_table_contains(g->value_of, info->name)) {
             orch_error_set(error, ORCH_ERROR_RECIPE, "export the model again",
@@ -184,7 +184,7 @@ static bool add_inputs(struct onnx_graph *g, GError **error)
 
 /* ---- the network --------------------------------------------------------------------------- */
 
-/* The first output's channels are the classes. */
+/* Sets the number of classes to the channels of the first output. */
 static bool finish(struct onnx_graph *g, GError **error)
 {
     const char *name = g->proto->output[0]->name ? g->proto->output[0]->name : "";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Operators that work element by element, and their arithmetic on constants. */
+/* Element-wise operators and their arithmetic on constants. */
 #include "lib/onnx/onnx_element.h"
 
 #include "lib/onnx/onnx_ops.h"
@@ -58,7 +58,7 @@ bool onnx_run_unary(struct onnx_call *c)
     if (c->layer.op == ORCH_NET_DROPOUT) {
         c->layer.p = onnx_attribute_float(c->step, "ratio", 0.5);
         for (int i = 1; i < c->out_count; i++)
-            c->out[i] = NULL; /* the mask */
+            c->out[i] = NULL; /* the mask of a dropout */
     }
     if (!x->numbers || variant == ONNX_UNARY_OTHER)
         return true;
@@ -115,7 +115,7 @@ static double binary(int variant, double a, double b, int type)
     }
 }
 
-/* Where element i of `out` lies in `v`, which was broadcast to it. */
+/* Index in `v`, which is broadcast to `out`, for element i of `out`. */
 static int64_t broadcast_at(const struct onnx_value *out, const struct onnx_value *v, int64_t i)
 {
     int64_t at = 0, step = 1;
@@ -142,7 +142,7 @@ static void fold_binary(struct onnx_call *c, const struct onnx_value *a, const s
                             b->numbers[broadcast_at(out, b, i)], a->type);
 }
 
-/* A constant of more than one element beside a value is trained, as far as anyone can see. */
+/* A constant with more than one element that is combined with a value probably is a parameter. */
 static void count_constants(struct onnx_call *c)
 {
     bool is_sum = c->layer.op == ORCH_NET_ADD;
@@ -157,7 +157,7 @@ bool onnx_run_binary(struct onnx_call *c)
 {
     if (!onnx_need(c, 1))
         return false;
-    if (c->in_count == 1) { /* a sum of one */
+    if (c->in_count == 1) { /* a sum with one operand */
         onnx_like(c, 0, c->in[0]);
         c->is_view = true;
         return true;

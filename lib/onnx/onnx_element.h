@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Which arithmetic an operator does on constants: the variants of onnx_run_unary, onnx_run_binary
- * and onnx_run_reduce. */
+/* Arithmetic of operators on constants: the variants of onnx_run_unary, onnx_run_binary and
+ * onnx_run_reduce. */
 #ifndef ORCH_ONNX_ONNX_ELEMENT_H
 #define ORCH_ONNX_ONNX_ELEMENT_H
 
 enum onnx_unary {
-    ONNX_UNARY_OTHER, /* its numbers are not worked out */
+    ONNX_UNARY_OTHER, /* values are not computed */
     ONNX_UNARY_SAME,
     ONNX_UNARY_CAST,
     ONNX_UNARY_SQRT,
@@ -30,7 +30,7 @@ enum onnx_binary {
     ONNX_BINARY_MOD,
     ONNX_BINARY_MIN,
     ONNX_BINARY_MAX,
-    ONNX_BINARY_EQUAL, /* from here on the result is true or false */
+    ONNX_BINARY_EQUAL, /* this and the following return true or false */
     ONNX_BINARY_LESS,
     ONNX_BINARY_LESS_EQUAL,
     ONNX_BINARY_GREATER,
@@ -46,7 +46,7 @@ enum onnx_reduce {
     ONNX_REDUCE_PROD,
     ONNX_REDUCE_MAX,
     ONNX_REDUCE_MIN,
-    ONNX_REDUCE_ARG, /* the place of the largest or smallest; axis, not axes */
+    ONNX_REDUCE_ARG, /* index of the largest or smallest; has 'axis', not 'axes' */
 };
 
 #endif

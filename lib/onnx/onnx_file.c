@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * protobuf-c copies every field that it decodes, weights included, and says nothing of where a file
- * is broken. So the bytes are walked first, by the same descriptors: what onnx.proto does not know
- * and payloads above 64 KiB are skipped (in a mapped file they are never touched), everything else
- * goes into a small copy that is then decoded. The walk also bounds what decoding may allocate.
+ * protobuf-c copies every field that it decodes, including weights, and does not report where a
+ * file is invalid. So the bytes are first walked with the same descriptors. Fields unknown to
+ * onnx.proto and data above 64 KiB are skipped (in a mapped file they are never read), and the rest
+ * is copied to a small buffer that is then decoded. The walk also bounds the memory that decoding
+ * allocates.
  */
 #include "lib/onnx/onnx_file.h"
 
@@ -12,11 +13,11 @@
 
 #include <string.h>
 
-#define PAYLOAD_MAX ((size_t)64 << 10) /* kept of one tensor's field */
-#define KEPT_MAX ((size_t)128 << 20)   /* bytes of a graph without weights */
+#define PAYLOAD_MAX ((size_t)64 << 10) /* kept per field of a tensor */
+#define KEPT_MAX ((size_t)128 << 20)   /* size of a graph without weights */
 #define TEXT_MAX ((size_t)100)
 #define FIELDS_MAX 8000000
-#define OWN_FIELDS 1000 /* numbers from here on are ours */
+#define OWN_FIELDS 1000 /* field numbers from here on are defined by this program */
 
 enum { VARINT = 0, FIXED64 = 1, LENGTH = 2, FIXED32 = 5 };
 
@@ -114,7 +115,7 @@ static void put_left(GByteArray *out, const struct field *f)
     put_varint(out, (uint64_t)(f->end - f->data));
 }
 
-/* The wire type of a field's type; packed ones may also be LENGTH. */
+/* Wire type of a field's type; packed fields may also be LENGTH. */
 static unsigned wire_of(const ProtobufCFieldDescriptor *d)
 {
     switch (d->type) {
@@ -219,7 +220,7 @@ char *onnx_text_clean(const char *text)
 
 /* ---- tensors ------------------------------------------------------------------------------- */
 
-/* ONNX's TensorProto.DataType, and where an element lies when not in raw_data. */
+/* ONNX's TensorProto.DataType: element size, and the field that holds elements if not raw_data. */
 static const struct {
     int bytes, field;
 } TYPES[] = {
@@ -247,7 +248,7 @@ static bool count_elements(const Onnx__TensorProto *t, int64_t *out)
     return true;
 }
 
-/* Elements of `field` that were decoded. */
+/* Number of elements of `field` that were decoded. */
 static size_t decoded_elements(const Onnx__TensorProto *t, int field)
 {
     switch (field) {
@@ -266,7 +267,7 @@ static size_t decoded_elements(const Onnx__TensorProto *t, int field)
     }
 }
 
-/* What the file holds of it may be counted exactly, or (numbers of any length) at most. */
+/* Checks the data in the file: its size is known exactly or, for varints, as an upper bound. */
 static bool is_held(const Onnx__TensorProto *t, int64_t count)
 {
     bool nibbles = t->data_type == 21 || t->data_type == 22;
@@ -298,7 +299,7 @@ bool onnx_tensor_check(const Onnx__TensorProto *t, const char *name, int64_t *ou
         return false;
     }
     *out_count = count;
-    if (t->data_type == 8) /* strings: no weights, and no sizes */
+    if (t->data_type == 8) /* strings are neither weights nor sizes */
         return true;
     if (!onnx_type_bytes(t->data_type)) {
         orch_error_set(error, ORCH_ERROR_RECIPE, "export the model again",

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Exporters take apart what their version of ONNX has no operator for: GELU into five steps, layer
- * norm into nine. Counted one by one they would write values that no library writes, and end as
- * notes. So the last step of such a pattern takes the whole's name and inputs; the others are then
- * read by nobody, or by somebody else for whom they stay.
+ * Exporters decompose operations that their version of ONNX lacks: GELU into five steps, layer norm
+ * into nine. Counted separately these would write values that no library writes, and end up as
+ * notes. So the last step of such a pattern gets the operator and inputs of the whole. The other
+ * steps are then unused, unless another step reads them.
  */
 #include "lib/onnx/onnx_graph.h"
 
 #include <math.h>
 #include <string.h>
 
-#define COPIES_MAX 4 /* of copies */
+#define COPIES_MAX 4 /* maximum length of a chain of Identity steps */
 
 static struct onnx_step *maker(const struct onnx_graph *g, const char *value, const char *op)
 {
@@ -19,7 +19,7 @@ static struct onnx_step *maker(const struct onnx_graph *g, const char *value, co
     return step && strcmp(step->op, op) == 0 ? step : NULL;
 }
 
-/* The only step that reads what `step` makes, when it is an `op` of two inputs. */
+/* The only step that reads the output of `step`, if it is an `op` with two inputs; else NULL. */
 static struct onnx_step *user(const struct onnx_graph *g, const struct onnx_step *step,
                               const char *op)
 {
@@ -37,7 +37,7 @@ static const char *other_than(const struct onnx_step *step, const char *value)
     return step->inputs[strcmp(step->inputs[0], value) == 0];
 }
 
-/* The initializer of that name, or that it is a copy of: PyTorch merges equal ones. */
+/* The initializer of that name, directly or through copies (PyTorch merges equal tensors). */
 static const Onnx__TensorProto *initializer_of(const struct onnx_graph *g, const char *value)
 {
     for (int i = 0; i < COPIES_MAX; i++) {
@@ -68,7 +68,7 @@ static bool is_initializer(const struct onnx_graph *g, const char *value, size_t
     return t && (axes == 0 || t->n_dims == axes);
 }
 
-/* `step` is the whole from now on. */
+/* Turns `step` into the fused operation. */
 static void become(struct onnx_step *step, const char *op, const char *const *inputs, int count)
 {
     g_free(step->inputs);
@@ -90,7 +90,8 @@ static void join_swish(struct onnx_graph *g, struct onnx_step *gate)
         become(product, is_hard ? "HardSwish" : "Silu", &x, 1);
 }
 
-/* The input of GELU's error function, x / sqrt(2). */
+/* The input x of the error function in GELU, erf(x / sqrt(2)); NULL if the pattern does not
+ * match. */
 static const char *gelu_input_erf(const struct onnx_graph *g, const struct onnx_step *erf)
 {
     static const char *const ops[] = {"Div", "Mul"};
@@ -102,7 +103,7 @@ static const char *gelu_input_erf(const struct onnx_graph *g, const struct onnx_
     return NULL;
 }
 
-/* The input of its hyperbolic tangent, c (x + d x^3). */
+/* The input x of the hyperbolic tangent in GELU, tanh(c (x + d x^3)); NULL for no match. */
 static const char *gelu_input_tanh(const struct onnx_graph *g, const struct onnx_step *tanh)
 {
     const struct onnx_step *scaled = maker(g, tanh->inputs[0], "Mul");
@@ -120,7 +121,7 @@ static const char *gelu_input_tanh(const struct onnx_graph *g, const struct onnx
     return NULL;
 }
 
-/* Behind the function f: 1 + f, then times x and one half in any order. */
+/* After the function f: 1 + f, then times x and one half in any order. */
 static void join_gelu(struct onnx_graph *g, struct onnx_step *function)
 {
     bool is_erf = strcmp(function->op, "Erf") == 0, has_x = false, has_half = false;
@@ -162,7 +163,7 @@ static bool is_last_axis(const struct onnx_graph *g, const struct onnx_step *mea
     return is_last;
 }
 
-/* x of x - mean(x). */
+/* The x in x - mean(x); NULL for no match. */
 static const char *centred(const struct onnx_graph *g, const char *value)
 {
     const struct onnx_step *difference = maker(g, value, "Sub");
@@ -175,7 +176,7 @@ static const char *centred(const struct onnx_graph *g, const char *value)
                : NULL;
 }
 
-/* The square of what: a power or a product of a value with itself. */
+/* The operand of a square, written as a power or as a product with itself; NULL for no match. */
 static const char *squared(const struct onnx_graph *g, const char *value)
 {
     const struct onnx_step *power = maker(g, value, "Pow"), *product = maker(g, value, "Mul");
@@ -187,7 +188,7 @@ static const char *squared(const struct onnx_graph *g, const char *value)
                : NULL;
 }
 
-/* x of sqrt(mean((x - mean(x))^2) + eps). */
+/* The x in sqrt(mean((x - mean(x))^2) + eps); NULL for no match. */
 static const char *deviation(const struct onnx_graph *g, const char *value)
 {
     const struct onnx_step *root = maker(g, value, "Sqrt");
@@ -235,7 +236,7 @@ static bool is_weight(const struct onnx_graph *g, const char *value)
            (turned && turned->input_count == 1 && is_initializer(g, turned->inputs[0], 0));
 }
 
-/* A product with weights, and a vector added to it: one layer, whose third input is the bias. */
+/* Joins a product with weights and an added vector into one layer whose third input is the bias. */
 static void join_bias(struct onnx_graph *g, struct onnx_step *product)
 {
     if (product->input_count != 2 || is_weight(g, product->inputs[0]) ||

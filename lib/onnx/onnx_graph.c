@@ -6,236 +6,13 @@
 #include <math.h>
 #include <string.h>
 
-#define NUMBERS_MAX 8000000 /* of all constants together */
-
-/* ---- values -------------------------------------------------------------------------------- */
+#define NUMBERS_MAX 8000000 /* for all constants together */
 
 static void value_free(void *pointer)
 {
     struct onnx_value *v = pointer;
     g_free(v->numbers);
     g_free(v);
-}
-
-struct onnx_value *onnx_graph_make(struct onnx_graph *g, const char *name)
-{
-    struct onnx_value *v = g_new0(struct onnx_value, 1);
-    v->name = name;
-    v->node = -1;
-    v->channel = -1;
-    v->is_made = true;
-    g_ptr_array_add(g->values, v);
-    g_hash_table_insert(g->value_of, (void *)(uintptr_t)name, v);
-    return v;
-}
-
-struct onnx_value *onnx_graph_value(struct onnx_graph *g, const char *name)
-{
-    struct onnx_value *v = g_hash_table_lookup(g->value_of, name);
-    const Onnx__TensorProto *t = v ? NULL : g_hash_table_lookup(g->initializers, name);
-    if (!t)
-        return v;
-    v = onnx_graph_make(g, t->name);
-    onnx_value_read(v, t);
-    v->weight = t;
-    return v;
-}
-
-int64_t onnx_value_count(const struct onnx_value *v)
-{
-    int64_t count = 1;
-    for (int i = 0; i < v->rank; i++)
-        count *= v->dims[i];
-    return count;
-}
-
-bool onnx_value_is_constant(const struct onnx_value *v)
-{
-    return v->node < 0;
-}
-
-char *onnx_value_format(const struct onnx_value *v)
-{
-    GString *text = g_string_new(v->rank ? NULL : "one number");
-    for (int i = 0; i < v->rank; i++)
-        g_string_append_printf(text, "%s%" G_GINT64_FORMAT, i ? "x" : "", v->dims[i]);
-    return g_string_free(text, FALSE);
-}
-
-/* The batch is the first axis that it divides: layers that cut an image into windows fold it into
- * one, transposes move it. */
-struct orch_net_shape onnx_value_shape(const struct onnx_graph *g, const struct onnx_value *v)
-{
-    struct orch_net_shape out = {1, 1, 1};
-    bool is_divided = v->rank <= 1 && v->dims[0] != g->batch;
-    int places = 0;
-    for (int i = 0; i < v->rank; i++) {
-        int64_t size = v->dims[i];
-        bool is_batch = false;
-        if (!is_divided && size % g->batch == 0) {
-            is_batch = i == 0 && v->rank > 1 && size == g->batch;
-            size /= g->batch;
-            is_divided = true;
-        }
-        if (i == v->channel)
-            out.c = size;
-        else if (!is_batch && (size > 1 || i > 0))
-            *(places++ ? &out.w : &out.h) *= size;
-    }
-    return out;
-}
-
-static double half_to_double(uint16_t bits)
-{
-    int exponent = (bits >> 10) & 31, fraction = bits & 1023;
-    double value = exponent == 31 ? (double)(fraction ? NAN : INFINITY)
-                   : exponent     ? ldexp(1024 + fraction, exponent - 25)
-                                  : ldexp(fraction, -24);
-    return bits & 0x8000 ? -value : value;
-}
-
-#define READ(type)                                                                                 \
-    {                                                                                              \
-        type number;                                                                               \
-        memcpy(&number, t->raw_data.data + i * sizeof number, sizeof number);                      \
-        return (double)number;                                                                     \
-    }
-
-/* Element i of a tensor that the file holds (onnx_tensor_check). */
-static double read_raw(const Onnx__TensorProto *t, size_t i)
-{
-    switch (t->data_type) {
-    case 1:
-        READ(float)
-    case 3:
-        READ(int8_t)
-    case 4:
-        READ(uint16_t)
-    case 5:
-        READ(int16_t)
-    case 6:
-        READ(int32_t)
-    case 7:
-        READ(int64_t)
-    case 10: {
-        uint16_t bits;
-        memcpy(&bits, t->raw_data.data + i * sizeof bits, sizeof bits);
-        return half_to_double(bits);
-    }
-    case 11:
-        READ(double)
-    case 12:
-        READ(uint32_t)
-    case 13:
-        READ(uint64_t)
-    default: /* uint8, bool */
-        READ(uint8_t)
-    }
-}
-
-static double read_typed(const Onnx__TensorProto *t, size_t i)
-{
-    switch (t->data_type) {
-    case 1:
-        return (double)t->float_data[i];
-    case 7:
-        return (double)t->int64_data[i];
-    case 10:
-        return half_to_double((uint16_t)t->int32_data[i]);
-    case 11:
-        return t->double_data[i];
-    case 12:
-    case 13:
-        return (double)t->uint64_data[i];
-    default:
-        return t->int32_data[i];
-    }
-}
-
-/* Strings, complex numbers, bfloat16 and smaller floats: no numbers that a shape could need. */
-static bool has_numbers(const Onnx__TensorProto *t)
-{
-    return t->data_type >= 1 && t->data_type <= 13 && t->data_type != 8 && !t->has_left_bytes &&
-           t->data_location != 1;
-}
-
-void onnx_value_read(struct onnx_value *out, const Onnx__TensorProto *t)
-{
-    out->type = t->data_type;
-    out->rank = (int)MIN(t->n_dims, ONNX_RANK_MAX);
-    int64_t count = 1;
-    for (size_t i = 0; i < t->n_dims; i++) { /* axes too many are folded into the last */
-        if (i < ONNX_RANK_MAX)
-            out->dims[i] = t->dims[i];
-        else
-            out->dims[ONNX_RANK_MAX - 1] *= t->dims[i];
-        count *= t->dims[i];
-    }
-    if (count > ONNX_FOLD_MAX || !has_numbers(t))
-        return;
-    out->numbers = g_new0(double, (gsize)count + 1);
-    for (int64_t i = 0; i < count; i++)
-        out->numbers[i] = t->has_raw_data ? read_raw(t, (size_t)i) : read_typed(t, (size_t)i);
-}
-
-/* ---- attributes ---------------------------------------------------------------------------- */
-
-const Onnx__AttributeProto *onnx_attribute(const struct onnx_step *step, const char *name)
-{
-    for (size_t i = 0; i < step->proto->n_attribute; i++)
-        if (step->proto->attribute[i]->name && strcmp(step->proto->attribute[i]->name, name) == 0)
-            return step->proto->attribute[i];
-    return NULL;
-}
-
-int64_t onnx_attribute_int(const struct onnx_step *step, const char *name, int64_t otherwise)
-{
-    const Onnx__AttributeProto *a = onnx_attribute(step, name);
-    return a && a->has_i ? a->i : otherwise;
-}
-
-double onnx_attribute_float(const struct onnx_step *step, const char *name, double otherwise)
-{
-    const Onnx__AttributeProto *a = onnx_attribute(step, name);
-    return a && a->has_f ? (double)a->f : otherwise;
-}
-
-bool onnx_attribute_is(const struct onnx_step *step, const char *name, const char *text)
-{
-    const Onnx__AttributeProto *a = onnx_attribute(step, name);
-    return a && a->has_s && a->s.len == strlen(text) && memcmp(a->s.data, text, a->s.len) == 0;
-}
-
-/* ---- names --------------------------------------------------------------------------------- */
-
-const char *onnx_text(struct onnx_graph *g, const char *text)
-{
-    g_autofree char *clean = onnx_text_clean(text);
-    return g_string_chunk_insert_const(g->names, clean);
-}
-
-static int look(GHashTable *table, const char *name)
-{
-    return GPOINTER_TO_INT(g_hash_table_lookup(table, name)) - 1;
-}
-
-int onnx_graph_maker(const struct onnx_graph *g, const char *value)
-{
-    return look(g->maker_of, value);
-}
-
-int onnx_graph_only_user(const struct onnx_graph *g, const char *value)
-{
-    int user = look(g->user_of, value);
-    return user == G_MAXINT - 1 ? -1 : user;
-}
-
-bool onnx_graph_is_output(const struct onnx_graph *g, const char *value)
-{
-    for (size_t i = 0; i < g->proto->n_output; i++)
-        if (g->proto->output[i]->name && strcmp(g->proto->output[i]->name, value) == 0)
-            return true;
-    return false;
 }
 
 /* ---- steps --------------------------------------------------------------------------------- */
@@ -282,7 +59,7 @@ static bool index_steps(struct onnx_graph *g, GError **error)
         }
         for (size_t j = 0; j < step->proto->n_input; j++) {
             char *name = step->proto->input[j];
-            int user = look(g->user_of, name);
+            int user = onnx_index_of(g->user_of, name);
             int now = user >= 0 && user != i ? G_MAXINT : i + 1;
             g_hash_table_insert(g->user_of, name, GINT_TO_POINTER(now));
         }
@@ -312,12 +89,13 @@ static void index_declared(struct onnx_graph *g, Onnx__ValueInfoProto **infos, s
 
 /* ---- order --------------------------------------------------------------------------------- */
 
-/* Steps that the outputs need; walked with a stack of our own, a file may chain millions. */
+/* Marks the steps that the outputs need, with an explicit stack because chains may be very long. */
 static void mark_wanted(struct onnx_graph *g)
 {
     GArray *stack = g_array_new(FALSE, FALSE, sizeof(int));
     for (size_t i = 0; i < g->proto->n_output; i++) {
-        int maker = g->proto->output[i]->name ? look(g->maker_of, g->proto->output[i]->name) : -1;
+        int maker =
+            g->proto->output[i]->name ? onnx_index_of(g->maker_of, g->proto->output[i]->name) : -1;
         if (maker >= 0)
             g_array_append_val(stack, maker);
     }
@@ -328,7 +106,7 @@ static void mark_wanted(struct onnx_graph *g)
             continue;
         step->is_wanted = true;
         for (int i = 0; i < step->input_count; i++) {
-            int maker = look(g->maker_of, step->inputs[i]);
+            int maker = onnx_index_of(g->maker_of, step->inputs[i]);
             if (maker >= 0)
                 g_array_append_val(stack, maker);
         }
@@ -336,8 +114,7 @@ static void mark_wanted(struct onnx_graph *g)
     g_array_unref(stack);
 }
 
-/* Steps behind each step, in rows: of step i they are users[first[i]] to users[first[i + 1] - 1].
- */
+/* Lists the readers of each step i as users[first[i]] to users[first[i + 1] - 1]. */
 static void list_users(const struct onnx_graph *g, int *first, GArray *users)
 {
     int count = (int)g->steps->len;
@@ -345,7 +122,7 @@ static void list_users(const struct onnx_graph *g, int *first, GArray *users)
         for (int i = 0; i < count; i++) {
             const struct onnx_step *step = onnx_step_at(g, i);
             for (int j = 0; step->is_wanted && j < step->input_count; j++) {
-                int maker = look(g->maker_of, step->inputs[j]);
+                int maker = onnx_index_of(g->maker_of, step->inputs[j]);
                 if (maker < 0)
                     continue;
                 if (pass)
@@ -359,7 +136,7 @@ static void list_users(const struct onnx_graph *g, int *first, GArray *users)
         if (!pass)
             g_array_set_size(users, (guint)first[count]);
     }
-    memmove(first + 1, first, (size_t)count * sizeof *first); /* the second pass moved them on */
+    memmove(first + 1, first, (size_t)count * sizeof *first); /* the second pass advanced them */
     first[0] = 0;
 }
 
@@ -378,11 +155,12 @@ static bool is_cyclic(struct onnx_graph *g, const int *waits, GError **error)
     return false;
 }
 
-/* The step that makes the first output goes last, as lib/net wants it, where nobody reads it. */
+/* Moves the step that produces the first output to the end, as lib/net requires, if it has no
+ * readers. */
 static void output_last(struct onnx_graph *g, const int *first)
 {
     const char *name = g->proto->output[0]->name;
-    int maker = name ? look(g->maker_of, name) : -1;
+    int maker = name ? onnx_index_of(g->maker_of, name) : -1;
     if (maker < 0 || first[maker] != first[maker + 1])
         return;
     for (guint i = 0; i < g->order->len; i++)
@@ -393,19 +171,19 @@ static void output_last(struct onnx_graph *g, const int *first)
         }
 }
 
-/* ONNX asks for it; not every file keeps to it. */
+/* ONNX requires topological order, but not every file has it. */
 static bool is_in_order(const struct onnx_graph *g)
 {
     for (int i = 0; i < (int)g->steps->len; i++) {
         const struct onnx_step *step = onnx_step_at(g, i);
         for (int j = 0; step->is_wanted && j < step->input_count; j++)
-            if (look(g->maker_of, step->inputs[j]) >= i)
+            if (onnx_index_of(g->maker_of, step->inputs[j]) >= i)
                 return false;
     }
     return true;
 }
 
-/* Kahn 1962. */
+/* Topological sort (Kahn 1962). */
 static bool sort_steps(struct onnx_graph *g, const int *first, const GArray *users, GError **error)
 {
     int count = (int)g->steps->len, wanted = 0;

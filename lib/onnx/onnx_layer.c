@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Operators that compute: windows (convolutions, pools), products (Gemm, MatMul), norms,
- * reductions. Shapes are N x C x the places; multiply-adds are those of the whole batch, divided
+ * reductions. Shapes are N x C x positions. Multiply-adds are for the whole batch, which is divided
  * out later. */
 #include "lib/onnx/onnx_element.h"
 #include "lib/onnx/onnx_ops.h"
@@ -8,18 +8,18 @@
 #include <math.h>
 #include <string.h>
 
-#define WINDOW_MAX ((int64_t)1 << 20) /* of a kernel, stride, dilation or pad */
+#define WINDOW_MAX ((int64_t)1 << 20) /* maximum kernel, stride, dilation or pad */
 
 static bool is_misfit(const struct onnx_call *c, const struct onnx_value *x, const char *wanted)
 {
     g_autofree char *shape = onnx_value_format(x);
-    return onnx_misfit(c, x, "wants %s, its input is %s", wanted, shape);
+    return onnx_misfit(c, x, "needs %s, but its input is %s", wanted, shape);
 }
 
 /* ---- windows ------------------------------------------------------------------------------- */
 
 struct window {
-    int axes; /* without N and C */
+    int axes; /* number of axes without N and C */
     int64_t kernel[ONNX_RANK_MAX], stride[ONNX_RANK_MAX], dilation[ONNX_RANK_MAX];
     int64_t before[ONNX_RANK_MAX], behind[ONNX_RANK_MAX]; /* pads */
     bool ceil_mode;
@@ -41,7 +41,7 @@ static bool read_list(const struct onnx_call *c, const char *attribute, int coun
            onnx_fail(c, "export the model again", "has %s that do not fit its input", attribute);
 }
 
-/* `kernel`: the axes of a weight, NULL for pools. */
+/* `kernel`: the spatial axes of a weight; NULL for pools. */
 static bool read_window(const struct onnx_call *c, const struct onnx_value *x,
                         const int64_t *kernel, struct window *w)
 {
@@ -72,7 +72,7 @@ static int64_t reach(const struct window *w, int i)
     return (w->kernel[i] - 1) * w->dilation[i] + 1;
 }
 
-/* Pads that auto_pad leaves to the reader. */
+/* Computes the pads that auto_pad implies. */
 static void pad_window(const struct onnx_call *c, const struct onnx_value *x, struct window *w)
 {
     bool upper = onnx_attribute_is(c->step, "auto_pad", "SAME_UPPER");
@@ -86,7 +86,7 @@ static void pad_window(const struct onnx_call *c, const struct onnx_value *x, st
     }
 }
 
-/* Places of a window along an axis, as PyTorch rounds them. */
+/* Number of positions of a window along an axis, rounded as in PyTorch. */
 static int64_t places_of(const struct window *w, int i, int64_t size)
 {
     int64_t room = size + w->before[i] + w->behind[i] - reach(w, i);
@@ -115,7 +115,8 @@ static bool slide(struct onnx_call *c, const struct onnx_value *x, struct window
     return true;
 }
 
-/* lib/net has two axes; one is the first of them, more fall into the second. */
+/* lib/net has two axes: a single axis becomes the first, further ones are folded into the
+ * second. */
 static void set_window(struct orch_net_node *layer, const struct window *w)
 {
     int64_t width = 1;
@@ -151,7 +152,7 @@ static bool channels_fit(const struct onnx_call *c, const struct onnx_value *x,
                      w->dims[0]);
 }
 
-/* Transposed: places grow instead, and every input is multiplied with the whole kernel. */
+/* Transposed convolution: sizes grow, and every input is multiplied with the whole kernel. */
 static bool widen(struct onnx_call *c, const struct onnx_value *x, const struct window *w)
 {
     int64_t extra[ONNX_RANK_MAX] = {0}, asked[ONNX_RANK_MAX] = {0};
@@ -235,7 +236,7 @@ bool onnx_run_pool(struct onnx_call *c)
     set_window(&c->layer, &window);
     c->window = (int64_t)c->layer.kernel_h * c->layer.kernel_w;
     bool is_same = c->layer.kernel_h == 1 && c->layer.kernel_w == 1;
-    if (is_same && c->layer.op == ORCH_NET_AVGPOOL2D) /* an adaptive pool that had nothing to do */
+    if (is_same && c->layer.op == ORCH_NET_AVGPOOL2D) /* an adaptive pool that is the identity */
         c->layer.op = ORCH_NET_ADAPTIVE_AVGPOOL2D;
     return true;
 }
@@ -269,7 +270,7 @@ static bool sizes_differ(const struct onnx_call *c, const struct onnx_value *a,
     return onnx_misfit(c, a->guess ? a : b, "cannot multiply %s with %s", one, two);
 }
 
-/* As lib/net has it: a linear layer for one vector an image, else along the tokens. */
+/* A linear layer if there is one vector per image, otherwise a linear layer along the tokens. */
 static void set_linear(struct onnx_call *c, int64_t rows, int64_t in, int64_t out)
 {
     c->layer.op = rows == c->g->batch ? ORCH_NET_LINEAR : ORCH_NET_TOKEN_LINEAR;
@@ -320,8 +321,8 @@ bool onnx_run_gemm(struct onnx_call *c)
     return set_macs(c, depth);
 }
 
-/* Shape of a product of stacks of matrices, as NumPy has it; vectors are matrices of one row (left)
- * or one column (right). */
+/* Shape of a product of stacks of matrices, as in NumPy; vectors count as a matrix with one row
+ * (left) or one column (right). */
 static bool matmul_shape(struct onnx_call *c, int64_t *out_depth, int64_t *out_columns)
 {
     const struct onnx_value *a = c->in[0], *b = c->in[1];
@@ -360,7 +361,7 @@ bool onnx_run_matmul(struct onnx_call *c)
         c->layer.out_channels = columns;
         return set_macs(c, depth);
     }
-    bool is_left = onnx_value_is_constant(a); /* the weights stand on the left */
+    bool is_left = onnx_value_is_constant(a); /* the weights are the left operand */
     int64_t rows = a->rank > 1 ? a->dims[a->rank - 2] : 1, width = is_left ? rows : columns;
     int64_t count = 1, shape[2] = {width, depth};
     for (int i = 0; i < out->rank && i < out->rank - (b->rank > 1); i++)
@@ -401,7 +402,7 @@ bool onnx_run_norm(struct onnx_call *c)
     c->layer.in_channels = c->layer.out_channels = x->dims[1];
     c->layer.has_bias = true;
     c->layer.eps = onnx_attribute_float(c->step, "epsilon", 1e-5);
-    if (is_batch) /* ONNX's is the share of the old mean, PyTorch's that of the new one */
+    if (is_batch) /* ONNX's momentum is the share of the old mean, PyTorch's that of the new one */
         c->layer.momentum = 1 - onnx_attribute_float(c->step, "momentum", 0.9);
     return true;
 }
@@ -462,7 +463,7 @@ static double reduce(int variant, const double *numbers, int64_t count)
     return results[variant];
 }
 
-/* Axes that vanish; false when they are not known. */
+/* Determines the reduced axes; false if they are unknown. */
 static bool reduced_axes(struct onnx_call *c, bool *gone, bool *out_known)
 {
     const struct onnx_value *x = c->in[0];
@@ -511,7 +512,7 @@ bool onnx_run_reduce(struct onnx_call *c)
     if (out->channel < 0)
         out->channel = out->rank - 1;
     if (!is_pool)
-        c->layer.op = ORCH_NET_GENERIC; /* then counted as zero, with a note */
+        c->layer.op = ORCH_NET_GENERIC; /* counted as zero, with a note */
     bool folds = x->numbers && x->rank <= 1 && onnx_value_count(out) == 1 &&
                  onnx_value_count(x) > 0 && c->op->variant != ONNX_REDUCE_OTHER &&
                  c->op->variant != ONNX_REDUCE_ARG;
@@ -523,7 +524,7 @@ bool onnx_run_reduce(struct onnx_call *c)
 
 /* ---- resizing ------------------------------------------------------------------------------ */
 
-/* Numbers of a list of floats: an attribute, or input i. */
+/* Reads a list of floats from an attribute or from input i. NULL if unknown; caller frees. */
 static double *read_reals(const struct onnx_call *c, const char *attribute, int i, int *out_count)
 {
     const Onnx__AttributeProto *a = onnx_attribute(c->step, attribute);
@@ -537,7 +538,7 @@ static double *read_reals(const struct onnx_call *c, const char *attribute, int 
     return reals;
 }
 
-/* Inputs: X, scales (Upsample, and Resize of version 10) or X, region, scales, sizes. */
+/* Inputs: X and scales (Upsample, and Resize of version 10), or X, region, scales, sizes. */
 bool onnx_run_resize(struct onnx_call *c)
 {
     if (!onnx_need(c, 1))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The table of operators, and what all of them share. Adding an operator = a row, and a function
- * where none fits. Operators take the meaning of every version of ONNX that PyTorch has written:
- * what became an input was an attribute before, and both are looked for. */
+/* The table of operators and their common functions. To add an operator, add a row, and a function
+ * if none fits. Operators support every version of ONNX that PyTorch has written: where an
+ * attribute became an input, both are accepted. */
 #include "lib/onnx/onnx_ops.h"
 
 #include "lib/base/error.h"
@@ -13,190 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NOTES_MAX 256 /* operators beyond are counted with the last */
-
-/* ---- errors -------------------------------------------------------------------------------- */
-
-static bool fail_text(const struct onnx_call *c, const char *hint, const char *text)
-{
-    orch_error_set(c->error, ORCH_ERROR_RECIPE, hint, "'%s': node '%s' (%s) %s", c->g->file,
-                   c->step->name, c->step->op, text);
-    return false;
-}
-
-bool onnx_fail(const struct onnx_call *c, const char *hint, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    g_autofree char *text = g_strdup_vprintf(format, args);
-    va_end(args);
-    return fail_text(c, hint, text);
-}
-
-bool onnx_misfit(const struct onnx_call *c, const struct onnx_value *v, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    g_autofree char *text = g_strdup_vprintf(format, args);
-    va_end(args);
-    if (!v || !v->guess)
-        return fail_text(c, "give the input's size that the model is made for, or export it again",
-                         text);
-    g_autofree char *hint =
-        g_strdup_printf("the shape behind operator '%s' was guessed: let "
-                        "onnx.shape_inference.infer_shapes write the shapes into the file",
-                        v->guess);
-    return fail_text(c, hint, text);
-}
-
-bool onnx_need(const struct onnx_call *c, int count)
-{
-    for (int i = 0; i < count; i++)
-        if (!onnx_in(c, i))
-            return onnx_fail(c, "export the model again", "has no input %d", i + 1);
-    return true;
-}
-
-/* ---- for operators ------------------------------------------------------------------------- */
-
-void onnx_like(struct onnx_call *c, int i, const struct onnx_value *like)
-{
-    struct onnx_value *out = i < c->out_count ? c->out[i] : NULL;
-    if (!out)
-        return;
-    out->type = like->type;
-    out->rank = like->rank;
-    memcpy(out->dims, like->dims, sizeof out->dims);
-    out->channel = like->channel;
-}
-
-double *onnx_numbers(struct onnx_call *c, int i)
-{
-    struct onnx_value *out = c->out[i];
-    int64_t count = 1;
-    for (int d = 0; d < out->rank; d++)
-        if (out->dims[d] < 0 || __builtin_mul_overflow(count, out->dims[d], &count) ||
-            count > ONNX_FOLD_MAX)
-            return NULL;
-    if (count > c->g->numbers_left) /* a small file may not ask for much memory */
-        return NULL;
-    c->g->numbers_left -= count;
-    g_free(out->numbers);
-    out->numbers = g_new0(double, (gsize)count + 1);
-    return out->numbers;
-}
-
-void onnx_weight(struct onnx_call *c, const struct onnx_value *v, enum orch_net_role role, int rank,
-                 const int64_t *shape)
-{
-    if (!v || !v->weight || c->tensor_count == ONNX_TENSORS_MAX)
-        return;
-    struct onnx_layer_tensor *t = &c->tensors[c->tensor_count++];
-    *t = (struct onnx_layer_tensor){.value = v, .role = role, .rank = rank};
-    if (rank)
-        memcpy(t->shape, shape, (size_t)rank * sizeof *shape);
-}
-
-int64_t onnx_whole(double number)
-{
-    if (!(number > -9e18))
-        return isnan(number) ? 0 : -9000000000000000000;
-    return number < 9e18 ? (int64_t)number : 9000000000000000000;
-}
-
-int64_t *onnx_ints(const struct onnx_call *c, const char *attribute, int i, int *out_count)
-{
-    const Onnx__AttributeProto *a = attribute ? onnx_attribute(c->step, attribute) : NULL;
-    const struct onnx_value *v = i >= 0 ? onnx_in(c, i) : NULL;
-    if (a && a->n_ints) {
-        *out_count = (int)a->n_ints;
-        return g_memdup2(a->ints, a->n_ints * sizeof *a->ints);
-    }
-    if (!v || !v->numbers)
-        return NULL;
-    *out_count = (int)onnx_value_count(v);
-    int64_t *ints = g_new0(int64_t, (gsize)*out_count + 1);
-    for (int j = 0; j < *out_count; j++)
-        ints[j] = onnx_whole(v->numbers[j]);
-    return ints;
-}
-
-bool onnx_axis(int64_t axis, int rank, int *out)
-{
-    if (axis < -rank || axis >= rank)
-        return false;
-    *out = (int)(axis < 0 ? axis + rank : axis);
-    return true;
-}
-
-bool onnx_multiply(const struct onnx_call *c, int64_t *product, int64_t factor)
-{
-    if (!__builtin_mul_overflow(*product, factor, product) && *product <= G_MAXINT64 / 16)
-        return true;
-    return onnx_fail(c, "export the model again", "has more operations than can be counted");
-}
-
-bool onnx_broadcast(struct onnx_call *c, const struct onnx_value *a, const struct onnx_value *b)
-{
-    if (a->rank < b->rank) {
-        const struct onnx_value *other = a;
-        a = b;
-        b = other;
-    }
-    struct onnx_value *out = c->out[0];
-    out->rank = a->rank;
-    for (int i = 0; i < a->rank; i++) {
-        int j = i - (a->rank - b->rank);
-        int64_t x = a->dims[i], y = j >= 0 ? b->dims[j] : 1;
-        if (x != y && x != 1 && y != 1) {
-            g_autofree char *one = onnx_value_format(a), *two = onnx_value_format(b);
-            return onnx_misfit(c, a->guess ? a : b, "cannot join shapes %s and %s", one, two);
-        }
-        out->dims[i] = x == 1 ? y : x;
-    }
-    /* the channels of what has them, and has more of them */
-    out->channel = onnx_value_is_constant(a) && !onnx_value_is_constant(b) && b->channel >= 0
-                       ? b->channel + a->rank - b->rank
-                       : a->channel;
-    return true;
-}
-
-static bool declared_shape(const struct onnx_call *c, int i)
-{
-    struct onnx_value *out = c->out[i];
-    const Onnx__ValueInfoProto *info = g_hash_table_lookup(c->g->declared, out->name);
-    const Onnx__TensorTypeProto *type = info && info->type ? info->type->tensor_type : NULL;
-    if (!type || !type->shape || type->shape->n_dim > ONNX_RANK_MAX)
-        return false;
-    int64_t dims[ONNX_RANK_MAX], count = 1;
-    for (size_t d = 0; d < type->shape->n_dim; d++) {
-        const Onnx__DimensionProto *dim = type->shape->dim[d];
-        dims[d] = dim->has_dim_value ? dim->dim_value : d == 0 ? c->g->batch : 0;
-        if (dims[d] < 1 || __builtin_mul_overflow(count, dims[d], &count) ||
-            count > ONNX_ELEMENTS_MAX)
-            return false;
-    }
-    out->rank = (int)type->shape->n_dim;
-    memcpy(out->dims, dims, (size_t)out->rank * sizeof *dims);
-    out->type = type->elem_type;
-    out->channel = out->rank == 4 ? 1 : out->rank - 1;
-    return true;
-}
-
-bool onnx_run_guess(struct onnx_call *c)
-{
-    static const struct onnx_value number = {.channel = -1, .node = -1};
-    const struct onnx_value *like = &number;
-    for (int i = 0; i < c->in_count; i++)
-        if (c->in[i] && (like == &number ||
-                         (onnx_value_is_constant(like) && !onnx_value_is_constant(c->in[i]))))
-            like = c->in[i];
-    c->is_guessed = true;
-    for (int i = 0; i < c->out_count; i++)
-        if (c->out[i] && !declared_shape(c, i))
-            onnx_like(c, i, like);
-    return true;
-}
+#define NOTES_MAX 256 /* further operators are added to the last note */
 
 /* ---- the table ----------------------------------------------------------------------------- */
 
@@ -204,8 +21,8 @@ bool onnx_run_guess(struct onnx_call *c)
 #define MOVES ORCH_NET_GENERIC, ONNX_MOVES
 #define ZERO ORCH_NET_GENERIC, ONNX_ZERO
 
-/* Activations that lib/net does not have stand beside the nearest that it has: one operation an
- * element all the same (cost.h). */
+/* Activations that lib/net lacks map to the most similar one, with one operation per element in
+ * either case (cost.h). */
 static const struct onnx_op OPS[] = {
     {"Conv", onnx_run_conv, NET(CONV2D), 0},
     {"ConvTranspose", onnx_run_conv, ZERO, 1},
@@ -335,7 +152,7 @@ static const struct onnx_op *find_op(const char *name)
 
 /* ---- notes --------------------------------------------------------------------------------- */
 
-/* Elements of the initializers that it reads, and that no layer has. */
+/* Elements of the initializers that it reads and that belong to no layer. */
 static int64_t uncounted_params(const struct onnx_call *c)
 {
     int64_t total = 0;
@@ -374,7 +191,8 @@ static void add_note(const struct onnx_call *c, int64_t params)
 
 /* ---- nodes of the network ------------------------------------------------------------------ */
 
-/* PyTorch's module, where the weights still have its names and are this layer's own. */
+/* PyTorch's module name, if the weights still have it and are not shared; else NULL. Caller
+ * frees. */
 static char *layer_name(const struct onnx_call *c, int i)
 {
     for (int t = 0; t < c->tensor_count; t++) {
@@ -408,7 +226,8 @@ static void add_tensor(const struct onnx_call *c, const struct onnx_layer_tensor
                               shape);
 }
 
-/* Network nodes that the step reads, each once but where an operation reads it twice. */
+/* The network nodes that the step reads, without duplicates unless the operation reads a node
+ * twice. */
 static GArray *net_inputs(const struct onnx_call *c)
 {
     GArray *inputs = g_array_new(FALSE, FALSE, sizeof(int));
@@ -418,7 +237,7 @@ static GArray *net_inputs(const struct onnx_call *c)
     return inputs;
 }
 
-/* A node has a limited number of inputs; more of them are joined in stages. */
+/* Joins inputs in stages if there are more than a node can have. */
 static void join_inputs(const struct onnx_call *c, GArray *inputs)
 {
     struct orch_net_builder *b = &c->g->builder;
@@ -437,7 +256,8 @@ static void join_inputs(const struct onnx_call *c, GArray *inputs)
     }
 }
 
-/* What lib/net will sum up for this layer, at most; the whole must stay an integer. */
+/* Adds an upper bound of what lib/net will sum for this layer; false if the total would
+ * overflow. */
 static bool charge(const struct onnx_call *c)
 {
     int64_t own = c->layer.macs, out = 0;
@@ -502,14 +322,14 @@ static bool is_fixed(const struct onnx_call *c)
     return true;
 }
 
-/* Places and counts are no weights. */
+/* False for constants of integer and boolean types, which are indices and sizes, not weights. */
 static bool is_trained(const struct onnx_value *v)
 {
     return v && v->weight && v->weight->data_type != 6 && v->weight->data_type != ONNX_INT64 &&
            v->weight->data_type != ONNX_BOOL;
 }
 
-/* What a constant was made of: its largest initializer. */
+/* A computed constant derives from its largest initializer. */
 static void inherit_weight(const struct onnx_call *c)
 {
     const struct onnx_value *largest = NULL;
@@ -553,7 +373,7 @@ static bool run_call(struct onnx_call *c)
         if (c->step->proto->output[i][0])
             c->out[i] = onnx_graph_make(c->g, c->step->proto->output[i]);
     if (!c->out_count || !c->out[0])
-        c->op = &UNKNOWN; /* every operator that is known has a first output */
+        c->op = &UNKNOWN; /* every known operator has a first output */
     c->layer.op = c->op->layer;
     c->count = c->op->count;
     if (!c->op->run(c))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What an operator is told, and what it answers. */
+/* The interface of operators. */
 #ifndef ORCH_ONNX_ONNX_OPS_H
 #define ORCH_ONNX_ONNX_OPS_H
 
@@ -11,37 +11,37 @@
 struct onnx_layer_tensor {
     const struct onnx_value *value;
     enum orch_net_role role;
-    int rank; /* 0: as the file has it */
+    int rank; /* 0: use the file's shape */
     int64_t shape[4];
 };
 
 enum onnx_count {
-    ONNX_COUNTED, /* by lib/net */
-    ONNX_MOVES,   /* no operations: it only moves or picks */
-    ONNX_ZERO,    /* operations that nothing here can count: they become a note */
+    ONNX_COUNTED, /* operations are counted by lib/net */
+    ONNX_MOVES,   /* no operations: elements are only moved or selected */
+    ONNX_ZERO,    /* operations that cannot be counted, which become a note */
 };
 
-/** One step being worked off. */
+/** A step being processed. */
 struct onnx_call {
     struct onnx_graph *g;
     const struct onnx_step *step;
     const struct onnx_op *op;
-    struct onnx_value **in; /* NULL: left out */
+    struct onnx_value **in; /* NULL: omitted */
     int in_count;
-    struct onnx_value **out; /* NULL: nobody wants it */
+    struct onnx_value **out; /* NULL: not used by any step */
     int out_count;
     GError **error;
-    /* answers */
+    /* results */
     struct orch_net_node layer; /* attributes, all multiply-adds of the batch */
     struct onnx_layer_tensor tensors[ONNX_TENSORS_MAX];
     int tensor_count;
     enum onnx_count count;
-    int64_t window;  /* of a pool: operations for each output */
-    bool is_view;    /* the output is its first input under another shape: no node */
-    bool is_guessed; /* its shape is not known from its inputs */
+    int64_t window;  /* of a pool: operations per output */
+    bool is_view;    /* the output is the first input with another shape, so there is no node */
+    bool is_guessed; /* the output shape does not follow from the inputs */
 };
 
-/** Works out type, shape, channel axis and numbers of c->out, and c->layer. */
+/** Computes type, shape, channel axis and numbers of c->out, and sets c->layer. */
 typedef bool (*onnx_run)(struct onnx_call *c);
 
 /** A row of the table of operators. */
@@ -55,37 +55,37 @@ struct onnx_op {
 
 /* ---- for operators ---- */
 
-/** An error that names file, node and operator; false. */
+/** Sets an error that names file, node and operator; returns false. */
 bool onnx_fail(const struct onnx_call *c, const char *hint, const char *format, ...)
     G_GNUC_PRINTF(3, 4);
-/** The same for a shape that does not fit; the hint names what was guessed above it. */
+/** The same for inconsistent shapes; the hint names a preceding guess. */
 bool onnx_misfit(const struct onnx_call *c, const struct onnx_value *v, const char *format, ...)
     G_GNUC_PRINTF(3, 4);
-/** Input i; fails when it is left out. */
+/** Checks that inputs 0 to count - 1 are present; sets an error otherwise. */
 bool onnx_need(const struct onnx_call *c, int count);
 static inline struct onnx_value *onnx_in(const struct onnx_call *c, int i)
 {
     return i < c->in_count ? c->in[i] : NULL;
 }
-/** Shape, type and channel axis of output i: those of `like` (numbers are not). */
+/** Sets shape, type and channel axis, but not numbers, of output i to those of `like`. */
 void onnx_like(struct onnx_call *c, int i, const struct onnx_value *like);
-/** Sets the numbers of output i: zeroes to be filled in; NULL when they are too many. */
+/** Allocates zeroed numbers for output i and returns them; NULL if there are too many. */
 double *onnx_numbers(struct onnx_call *c, int i);
-/** Adds a weight of the layer; nothing when it is no initializer or was counted already. */
+/** Adds a weight to the layer, unless it is not an initializer or already counted. */
 void onnx_weight(struct onnx_call *c, const struct onnx_value *v, enum orch_net_role role, int rank,
                  const int64_t *shape);
-/** Whole numbers of an attribute, or of input i; NULL when neither is there or known. The caller
- * frees. `i` < 0: the attribute only. */
+/** Integers of an attribute or else of input i (`i` < 0: attribute only); NULL if absent or
+ * unknown. Caller frees. */
 int64_t *onnx_ints(const struct onnx_call *c, const char *attribute, int i, int *out_count);
-/** A number that may be negative (from the end) as an axis of `rank`; false when it is none. */
+/** Converts an axis, negative from the end, to 0 .. rank-1; false if out of range. */
 bool onnx_axis(int64_t axis, int rank, int *out);
-/** Product with an error on overflow: multiply-adds. */
+/** Multiplies multiply-adds by a factor; sets an error on overflow. */
 bool onnx_multiply(const struct onnx_call *c, int64_t *product, int64_t factor);
-/** `a` and `b` broadcast against each other, into output 0's shape. */
+/** Broadcasts `a` and `b` against each other into the shape of output 0. */
 bool onnx_broadcast(struct onnx_call *c, const struct onnx_value *a, const struct onnx_value *b);
-/** A whole number of a constant, cut to what fits. */
+/** Converts a constant's number to an integer, clamped to its range. */
 int64_t onnx_whole(double number);
-/** The shape is not known: the file's, or the first input's. */
+/** Sets an unknown output shape to the one declared in the file, or the first input's. */
 bool onnx_run_guess(struct onnx_call *c);
 
 /* onnx_layer.c */

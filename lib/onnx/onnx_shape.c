@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Operators that ask for shapes, change them, or move elements; with the numbers of constants, for
- * exporters write a flatten as Shape, Gather, Concat, Reshape. Numbers of a constant lie in rows as
- * its elements do. */
+/* Operators that read or change shapes or move elements. They also compute the numbers of
+ * constants, because exporters write a flatten as Shape, Gather, Concat, Reshape. Numbers are in
+ * row-major order. */
 #include "lib/onnx/onnx_ops.h"
 
 #include <math.h>
@@ -92,8 +92,7 @@ bool onnx_run_constant(struct onnx_call *c)
     return true;
 }
 
-/* The shape that input i asks for, into out's dims; false when it is not known or has too many axes
- * (then *failed). */
+/* Reads the shape in input i into dims; false if it is unknown or has too many axes. */
 static bool shape_from(struct onnx_call *c, int i, int64_t *dims, int *out_rank)
 {
     int count = 0;
@@ -161,8 +160,8 @@ static void keep_numbers(struct onnx_call *c)
         memcpy(numbers, c->in[0]->numbers, (size_t)onnx_value_count(c->out[0]) * sizeof *numbers);
 }
 
-/* Where the channels of a reshaped value are: on their axis while nothing in front of it changed,
- * at the end for tokens, else as images have them. */
+/* Channel axis of a reshaped value: unchanged if the axes up to it are unchanged, the last one for
+ * tokens, otherwise as for images. */
 static int view_channel(const struct onnx_value *from, const struct onnx_value *to)
 {
     int axis = from->channel;
@@ -173,7 +172,7 @@ static int view_channel(const struct onnx_value *from, const struct onnx_value *
     return to->rank >= 4 && !is_tokens ? 1 : to->rank - 1;
 }
 
-/* 0 and -1 resolved. */
+/* Resolves 0 and -1 in a shape. */
 static bool resolve(struct onnx_call *c, int64_t *dims, int rank)
 {
     const struct onnx_value *x = c->in[0];
@@ -200,7 +199,7 @@ static bool resolve(struct onnx_call *c, int64_t *dims, int rank)
     return onnx_misfit(c, x, "cannot make %s of %s", to, from);
 }
 
-/* Flattened behind the batch, as in front of a linear layer? */
+/* True if everything after the batch is flattened, as before a linear layer. */
 static bool flattens(const struct onnx_graph *g, const struct onnx_value *from,
                      const struct onnx_value *to)
 {
@@ -252,7 +251,7 @@ bool onnx_run_flatten(struct onnx_call *c)
     return true;
 }
 
-/* The channels keep their axis where it stays. */
+/* The channels keep their axis if it remains. */
 bool onnx_run_squeeze(struct onnx_call *c)
 {
     if (!onnx_need(c, 1))
@@ -321,7 +320,7 @@ bool onnx_run_unsqueeze(struct onnx_call *c)
 
 /* ---- moved elements ------------------------------------------------------------------------ */
 
-/* Row-major distances between neighbours along each axis. */
+/* Row-major strides of the axes. */
 static void strides_of(const struct onnx_value *v, int64_t *strides)
 {
     int64_t step = 1;
@@ -331,8 +330,8 @@ static void strides_of(const struct onnx_value *v, int64_t *strides)
     }
 }
 
-/* Fills in output 0 from input 0: place p along output's axis d reads start[d] + p * step[d], in
- * elements of the input. */
+/* Computes the numbers of output 0 from input 0: index p along the output's axis d reads the input
+ * at start[d] + p * step[d], in elements. */
 static void pick(struct onnx_call *c, const int64_t *start, const int64_t *step)
 {
     if (!c->in[0]->numbers)
@@ -425,7 +424,7 @@ bool onnx_run_concat(struct onnx_call *c)
     return true;
 }
 
-/* A slice of one axis: `start` to `end`, both cut to what there is, as ONNX says. */
+/* Length of a slice of one axis; clamps `start` and `end` as ONNX specifies. */
 static int64_t cut(int64_t size, int64_t step, int64_t *start, int64_t *end)
 {
     int64_t low = step < 0 ? -1 : 0, high = step < 0 ? size - 1 : size;
@@ -501,7 +500,7 @@ bool onnx_run_split(struct onnx_call *c)
     return true;
 }
 
-/* Numbers of a gather along the only axis. */
+/* Computes the numbers of a gather along the only axis. */
 static bool fold_gather(struct onnx_call *c)
 {
     const struct onnx_value *x = c->in[0], *index = c->in[1];
@@ -518,7 +517,7 @@ static bool fold_gather(struct onnx_call *c)
     return true;
 }
 
-/* What a gather is to the network: a table looked up, the first token, or places picked. */
+/* Classifies a gather as an embedding, the first token, or a selection. */
 static void classify_gather(struct onnx_call *c, int axis)
 {
     const struct onnx_value *x = c->in[0], *index = c->in[1];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The head of a tar entry, as reading and writing share it. */
+/* The header of a tar entry, for reading and writing. */
 #ifndef ORCH_TAR_HEAD_H
 #define ORCH_TAR_HEAD_H
 
@@ -14,7 +14,7 @@ struct orch_tar_head {
 };
 G_STATIC_ASSERT(sizeof(struct orch_tar_head) == ORCH_TAR_BLOCK);
 
-/** Bytes between the end of an entry's data and the next head. */
+/** Padding between the end of an entry's data and the next header, in bytes. */
 static inline int64_t orch_tar_padding(int64_t size)
 {
     return (ORCH_TAR_BLOCK - size % ORCH_TAR_BLOCK) % ORCH_TAR_BLOCK;

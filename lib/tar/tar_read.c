@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A tar archive is a row of 512-byte heads, each followed by its data, padded to 512 bytes (POSIX
- * pax, "ustar interchange format"). A reader of our own instead of libarchive: what comes are plain
- * tar and tar.gz, zlib is here already, and what is not read cannot be attacked
- * (docs/decisions/tar-reader.md). */
+/* A tar archive is a sequence of 512-byte headers, each followed by its data, padded to 512 bytes
+ * (POSIX pax, "ustar interchange format"). This reader replaces libarchive: only plain tar and
+ * tar.gz are needed, zlib is linked already, and formats that are not supported cannot be attacked
+ * (docs/decisions/archives.md). */
 #include "lib/tar/tar_read.h"
 
 #include "lib/base/error.h"
@@ -20,12 +20,12 @@ struct orch_tar {
     gzFile file;
     int64_t bytes_max;
     int64_t offset;   /* in the unpacked stream */
-    int64_t count;    /* heads read */
-    char *long_name;  /* of the next entry, from a pax or GNU head */
+    int64_t count;    /* headers read */
+    char *long_name;  /* of the next entry, from a pax or GNU header */
     int64_t pax_size; /* of the next entry; -1: none */
     char *name;
     int64_t left; /* bytes of the entry's data not yet read */
-    int64_t pad;  /* behind them */
+    int64_t pad;  /* padding after them */
     bool ended;
     struct orch_tar_entry entry;
 };
@@ -52,7 +52,7 @@ static int read_some(struct orch_tar *tar, void *out, size_t length, GError **er
     if (n >= 0 && code == Z_OK)
         return n;
     if (n > 0)
-        return n; /* what is wrong comes back with the next call */
+        return n; /* the error is reported by the next call */
     orch_tar_refuse(tar, error, code == Z_BUF_ERROR ? "the archive is cut off" : text);
     return -1;
 }
@@ -81,8 +81,8 @@ static bool skip(struct orch_tar *tar, int64_t length, GError **error)
     return true;
 }
 
-/* Octal digits, ended by space or NUL; with the top bit set big-endian binary (GNU). -1: neither.
- */
+/* Octal digits, ended by a space or NUL; or big-endian binary if the top bit is set (GNU). -1 if
+ * invalid. */
 static int64_t parse_number(const char *field, size_t length)
 {
     int64_t value = 0;
@@ -105,7 +105,7 @@ static int64_t parse_number(const char *field, size_t length)
     return value;
 }
 
-/* The sum of the head's bytes, its own field taken as spaces. */
+/* Sum of the header's bytes, with the checksum field counted as spaces. */
 static bool checksum_is_right(const struct orch_tar_head *head)
 {
     const uint8_t *bytes = (const uint8_t *)head;
@@ -150,7 +150,7 @@ static char *entry_name(struct orch_tar *tar, const struct orch_tar_head *head)
     return g_strconcat(prefix, "/", name, NULL);
 }
 
-/* Records "LENGTH key=value\n"; of them path and size matter. */
+/* Parses records "LENGTH key=value\n", of which path and size are used. */
 static bool take_pax(struct orch_tar *tar, char *text, int64_t length, GError **error)
 {
     for (char *at = text; at < text + length;) {
@@ -171,7 +171,7 @@ static bool take_pax(struct orch_tar *tar, char *text, int64_t length, GError **
     return true;
 }
 
-/* A head that speaks of the next entry: pax ('x') or GNU's long name ('L'). */
+/* Reads a header about the next entry: pax ('x') or GNU's long name ('L'). */
 static bool take_extension(struct orch_tar *tar, char type, int64_t size, GError **error)
 {
     if (size <= 0 || size > 1 << 20)
@@ -193,7 +193,7 @@ static enum orch_tar_kind kind_of(char type)
     return type == '5' ? ORCH_TAR_FOLDER : ORCH_TAR_OTHER;
 }
 
-/* Reads to the end, where the checksum of what was compressed stands. */
+/* Reads to the end, where the compression's checksum is. */
 static bool finish(struct orch_tar *tar, GError **error)
 {
     uint8_t buffer[16 * ORCH_TAR_BLOCK];
@@ -204,7 +204,7 @@ static bool finish(struct orch_tar *tar, GError **error)
     return n == 0;
 }
 
-/* One head and what it says of the next one; an entry when `*out_found`. */
+/* Reads one header. Sets `*out_found` if it is an entry, not an extension of the next one. */
 static bool take_head(struct orch_tar *tar, bool *out_found, GError **error)
 {
     struct orch_tar_head head;

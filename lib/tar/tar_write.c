@@ -13,7 +13,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#define FILE_BYTES_MAX (INT64_C(8) << 30) /* what 11 octal digits hold */
+#define FILE_BYTES_MAX (INT64_C(8) << 30) /* limit of 11 octal digits */
 
 struct orch_tar_writer {
     char *path, *temporary;
@@ -38,7 +38,7 @@ struct orch_tar_writer *orch_tar_create(const char *path, GError **error)
     writer->temporary = orch_temporary_name(path);
     writer->fd = open(writer->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     int copy = writer->fd >= 0 ? fcntl(writer->fd, F_DUPFD_CLOEXEC, 0) : -1;
-    writer->file = copy >= 0 ? gzdopen(copy, "wb6") : NULL; /* no name, no time in its head */
+    writer->file = copy >= 0 ? gzdopen(copy, "wb6") : NULL; /* no name, no time in its header */
     if (writer->file)
         return writer;
     fail(writer, error);
@@ -94,7 +94,7 @@ static bool write_head(struct orch_tar_writer *writer, const char *name, char ty
     return write_bytes(writer, &head, sizeof head, error);
 }
 
-/* A record "LENGTH path=NAME\n" before an entry whose name is longer than its head has room for;
+/* Writes a record "LENGTH path=NAME\n" before an entry whose name is too long for its header;
  * LENGTH counts its own digits. */
 static bool write_long_name(struct orch_tar_writer *writer, const char *name, GError **error)
 {

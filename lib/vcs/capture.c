@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Captures the work tree as it lies. A backend says which paths differ from HEAD or the index; what
- * of these is taken is decided here, once, and put into a temporary copy of the user's index, of
- * which the tree is written. The copy keeps the time of the original: git tells by it which files
- * changed too soon after they were added to trust their stat data.
+/* Captures the work tree. A backend lists the paths that differ from HEAD or the index. The policy
+ * here decides which of them are captured; these are added to a temporary copy of the user's index,
+ * whose tree is written. The copy keeps the modification time of the original, because git uses it
+ * to detect files that changed too soon after they were added for their stat data to be reliable.
  *
- * Rejected: `git stash create` and `git diff`, which lose untracked files; an index in memory,
- * which knows no stat data, so that every file would be read each time.
+ * Rejected: `git stash create` and `git diff`, which miss untracked files; an index in memory,
+ * which has no stat data, so that every file would be read each time.
  *
- * What is not taken never reaches the object store. Of a path that is committed the committed
+ * Contents that are not captured never reach the object store. For a committed path the committed
  * version stays in the tree; the change is listed and makes the source dirty. */
 #include "lib/vcs/vcs.h"
 
@@ -52,18 +52,7 @@ static void change_free(void *item)
     g_free(change);
 }
 
-struct orch_change *orch_job_change(struct orch_job *job, const char *path)
-{
-    struct orch_change *change = g_hash_table_lookup(job->changes, path);
-    if (!change) {
-        change = g_new0(struct orch_change, 1);
-        change->path = g_strdup(path);
-        g_hash_table_insert(job->changes, change->path, change);
-    }
-    return change;
-}
-
-/* Drops what a scan found. */
+/* Discards the results of a scan. */
 static void job_reset(struct orch_job *job)
 {
     g_hash_table_remove_all(job->changes);
@@ -87,7 +76,7 @@ static void job_clear(struct orch_job *job)
     g_free(job->index_path);
 }
 
-/* Copies the user's index with its time; one that does not exist yet stays so. */
+/* Copies the user's index with its modification time; does nothing if there is no index. */
 static bool copy_index(const char *from, const char *to, GError **error)
 {
     struct stat info;
@@ -117,19 +106,19 @@ static bool job_init(struct orch_job *job, struct orch_vcs *vcs, GError **error)
     return copy_index(users, job->index_path, error);
 }
 
-/* ---- what is taken ----------------------------------------------------------------------------
+/* ---- capture policy ---------------------------------------------------------------------------
  */
 
 struct intake {
     const struct orch_capture_limits *limits;
     int64_t total_bytes;
     unsigned file_count;
-    unsigned dropped_count; /* left out beyond those listed */
+    unsigned dropped_count; /* left out beyond the listed ones */
     bool has_hidden_change; /* the work tree differs from HEAD in something that is not captured */
     GPtrArray *left_out;
 };
 
-/* Lists the path and lets HEAD's version stand. Takes `why` over. */
+/* Lists the path as left out and uses HEAD's version. Takes ownership of `why`. */
 static void leave_out(struct intake *intake, struct orch_change *change, char *why)
 {
     change->action = ORCH_ACTION_HEAD;
@@ -147,7 +136,7 @@ static void leave_out(struct intake *intake, struct orch_change *change, char *w
     }
 }
 
-/* Why the file's first bytes speak against it; NULL: nothing does. The caller frees. */
+/* Why the first bytes of a file exclude it; NULL if they do not. Caller frees. */
 static char *objection_to_content(const char *path)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
@@ -162,7 +151,7 @@ static char *objection_to_content(const char *path)
     return g_strdup(orch_secret_by_content(head, (size_t)n));
 }
 
-/* Why a file as it lies must not be taken; NULL: nothing speaks against it. The caller frees. */
+/* Why a file must not be captured; NULL if it may be. Caller frees. */
 static char *objection(const char *full_path, const struct orch_change *change, mode_t mode,
                        const struct orch_capture_limits *limits)
 {
@@ -178,7 +167,7 @@ static char *objection(const char *full_path, const struct orch_change *change, 
     return S_ISREG(mode) ? objection_to_content(full_path) : NULL;
 }
 
-/* True when a folder above `path` is a symbolic link: git takes the link, not what lies behind. */
+/* True if a folder above `path` is a symbolic link: git tracks the link, not what is behind it. */
 static bool is_behind_link(const char *root, const char *path)
 {
     for (const char *slash = strchr(path, '/'); slash; slash = strchr(slash + 1, '/')) {
@@ -191,12 +180,12 @@ static bool is_behind_link(const char *root, const char *path)
     return false;
 }
 
-/* Decides all that does not depend on the other files. */
+/* Applies the rules that do not depend on other files. */
 static void judge(struct intake *intake, const char *root, struct orch_change *change)
 {
     change->action = ORCH_ACTION_TAKE;
     if (strcmp(change->path, ".orch") == 0 || g_str_has_prefix(change->path, ".orch/")) {
-        change->action = ORCH_ACTION_HEAD; /* our own files; said nowhere: nobody misses them */
+        change->action = ORCH_ACTION_HEAD; /* orch's own files, which are not listed as left out */
         return;
     }
     if (change->is_nested) {
@@ -224,8 +213,8 @@ static void judge(struct intake *intake, const char *root, struct orch_change *c
         leave_out(intake, change, why);
 }
 
-/* Changed files before new ones, small before large: of a tree over the limits the code is taken
- * and the data left. */
+/* Orders changed files before new ones and small before large ones, so that within the limits the
+ * code is captured and data is left out. */
 static int compare_changes(const void *a, const void *b)
 {
     const struct orch_change *x = *(struct orch_change *const *)a;
@@ -261,7 +250,7 @@ static int compare_left_out(const void *a, const void *b)
     return strcmp(x->path, y->path);
 }
 
-/* Gives every change its action. */
+/* Sets the action of every change. */
 static void decide(struct orch_job *job, struct intake *intake)
 {
     g_autoptr(GPtrArray) changes = g_ptr_array_new();
@@ -286,7 +275,7 @@ static void decide(struct orch_job *job, struct intake *intake)
 /* ---- capture ----------------------------------------------------------------------------------
  */
 
-/* True when an attributes file that is new or changed names a filter that libgit2 would skip. */
+/* True if a new or changed attributes file names a filter that libgit2 does not apply. */
 static bool has_new_filter(struct orch_job *job)
 {
     GHashTableIter iter;
@@ -316,7 +305,7 @@ static bool scan(struct orch_job *job, GError **error)
 
 static char *public_remote(struct orch_vcs *vcs, const char *branch)
 {
-    g_autofree char *url = vcs->backend->remote(vcs, branch);
+    g_autofree char *url = orch_remote_url(vcs, branch);
     return url && *url ? orch_url_public(url) : NULL;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Filters (clean, smudge, process) are programs that git runs on files. Those of the user's own
- * settings are run, as git does; those that stand only in a repository's settings came with the
- * repository when it was unpacked from an archive, and looking at a recipe must not run them. */
+/* Filters (clean, smudge, process) are programs that git runs on files. Those in the user's own
+ * settings are run, as in git. Those defined only in a repository's settings may have come with an
+ * unpacked archive, so they are not run: looking at a recipe must be safe. */
 #include "lib/vcs/backend.h"
 #include "lib/vcs/spawn.h"
 
@@ -12,8 +12,8 @@
 static const char *const PROGRAMS[] = {"clean", "smudge", "process"};
 
 struct filters {
-    GHashTable *outer; /* "filter.NAME.clean" -> value outside of the repository */
-    GHashTable *own;   /* names that the repository's settings define */
+    GHashTable *outer; /* "filter.NAME.clean" -> value outside the repository */
+    GHashTable *own;   /* names defined in the repository's settings */
 };
 
 /* "filter.NAME.clean" without its first and last part. */
@@ -38,7 +38,7 @@ static void note(struct filters *filters, const char *scope, const char *entry)
                          g_strdup(newline ? newline + 1 : ""));
 }
 
-/* Adds the settings that give a filter back what it is outside of the repository. */
+/* Adds settings that reset a filter to its definition outside the repository. */
 static void add_settings(GPtrArray *settings, const struct filters *filters, const char *name)
 {
     bool is_outer = false;
@@ -80,7 +80,7 @@ bool orch_filters_find(struct orch_vcs *vcs, GError **error)
                                      .args = args,
                                      .max_output = SETTINGS_BYTES_MAX,
                                      .quiet_status = STATUS_MISSING};
-    if (!orch_git_run(&run, &out, NULL, error))
+    if (!orch_git_spawn(&run, &out, NULL, error))
         return false;
     struct filters filters = {
         g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free),

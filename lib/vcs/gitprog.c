@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The backend that runs the `git` program: for repositories that libgit2 refuses, and where clean
- * filters decide what a file's object is. Only plumbing commands, whose output is made for programs
- * and does not change with the user's settings; every list of paths is NUL-terminated. */
+/* The backend that runs the `git` program: for repositories that libgit2 refuses and for clean
+ * filters, which determine a file's object. Uses only plumbing commands, whose output does not
+ * depend on the user's settings; all lists of paths are NUL-terminated. */
 #include "lib/base/error.h"
 #include "lib/base/file.h"
 #include "lib/vcs/backend.h"
@@ -11,13 +11,13 @@
 
 #define REF_TRIES 50
 #define REF_WAIT_US 10000
-#define STATUS_MISSING 1 /* git config, rev-parse --verify: there is no such thing */
+#define STATUS_MISSING 1 /* exit status of git config and rev-parse --verify for "not found" */
 
 #define ARGS(...) ((const char *const[]){__VA_ARGS__, NULL})
 
-/* Runs git in the work tree; its stdout, which the caller frees; NULL on error. */
-static GString *ask(const struct orch_vcs *vcs, const char *const *args, const char *index_path,
-                    GError **error)
+/* Runs git in the work tree. Returns its stdout, which the caller frees, or NULL on error. */
+static GString *git_output(const struct orch_vcs *vcs, const char *const *args,
+                           const char *index_path, GError **error)
 {
     GString *out = NULL;
     const struct orch_git_run run = {.dir = vcs->root,
@@ -27,9 +27,9 @@ static GString *ask(const struct orch_vcs *vcs, const char *const *args, const c
     return orch_git_run(&run, &out, NULL, error) ? out : NULL;
 }
 
-/* As ask, with `input` on stdin and no output. */
-static bool tell(const struct orch_vcs *vcs, const char *const *args, const char *index_path,
-                 const GString *input, GError **error)
+/* Like git_output, with `input` on stdin and no output. */
+static bool git_input(const struct orch_vcs *vcs, const char *const *args, const char *index_path,
+                      const GString *input, GError **error)
 {
     const struct orch_git_run run = {.dir = vcs->root,
                                      .args = args,
@@ -39,8 +39,8 @@ static bool tell(const struct orch_vcs *vcs, const char *const *args, const char
     return orch_git_run(&run, NULL, NULL, error);
 }
 
-/* One line of answer; NULL without error when git says that there is none. */
-static char *ask_line(const char *dir, const char *const *args, int quiet_status, GError **error)
+/* Runs git for one line of output. NULL without error if git exits with `quiet_status`. */
+static char *git_line(const char *dir, const char *const *args, int quiet_status, GError **error)
 {
     GString *out = NULL;
     int status = 0;
@@ -59,10 +59,10 @@ bool orch_gitprog_open(struct orch_vcs *vcs, const char *dir, GError **error)
 {
     GError *problem = NULL;
     g_autofree char *inside =
-        ask_line(dir, ARGS("rev-parse", "--is-inside-work-tree"), 0, &problem);
+        git_line(dir, ARGS("rev-parse", "--is-inside-work-tree"), 0, &problem);
     if (!inside) {
-        /* "(or any of the parent directories)": none; "not a git repository: PATH": a broken link
-         */
+        /* "(or any of the parent directories)": no repository; "not a git repository: PATH": a
+         * broken link */
         if (strstr(problem->message, "not a git repository (or any")) {
             g_error_free(problem);
             return true;
@@ -70,18 +70,18 @@ bool orch_gitprog_open(struct orch_vcs *vcs, const char *dir, GError **error)
         g_propagate_error(error, problem);
         return false;
     }
-    if (strcmp(inside, "true") != 0) /* bare, or within .git */
+    if (strcmp(inside, "true") != 0) /* bare, or inside .git */
         return true;
-    vcs->root = ask_line(dir, ARGS("rev-parse", "--show-toplevel"), 0, error);
+    vcs->root = git_line(dir, ARGS("rev-parse", "--show-toplevel"), 0, error);
     vcs->git_dir =
-        vcs->root ? ask_line(dir, ARGS("rev-parse", "--absolute-git-dir"), 0, error) : NULL;
+        vcs->root ? git_line(dir, ARGS("rev-parse", "--absolute-git-dir"), 0, error) : NULL;
     return vcs->git_dir != NULL && orch_filters_find(vcs, error);
 }
 
 /* ---- scan -------------------------------------------------------------------------------------
  */
 
-/* The text behind the first `count` spaces. */
+/* The text after the first `count` spaces. */
 static const char *behind_fields(const char *record, unsigned count)
 {
     for (; record && count; count--) {
@@ -91,7 +91,7 @@ static const char *behind_fields(const char *record, unsigned count)
     return record;
 }
 
-/* "1 XY sub mH mI mW hH hI path" (`head_mode` 3, `head_oid` 6, `path` 8), or the record of a
+/* Parses "1 XY sub mH mI mW hH hI path" (`head_mode` 3, `head_oid` 6, `path` 8), or the record of a
  * conflict, in which stage 2 is HEAD's: "u XY sub m1 m2 m3 mW h1 h2 h3 path". */
 static bool note_tracked(struct orch_job *job, const char *record, unsigned head_mode,
                          unsigned head_oid, unsigned path)
@@ -99,7 +99,8 @@ static bool note_tracked(struct orch_job *job, const char *record, unsigned head
     const char *name = behind_fields(record, path);
     if (!name || strlen(record) < strlen("1 XY N...") || !*name)
         return false;
-    if (record[2] == 'D' && record[3] == '.') /* removed from the index; what lies there is new */
+    if (record[2] == 'D' &&
+        record[3] == '.') /* removed from the index; any file there is untracked */
         return true;
     const char *submodule = behind_fields(record, 2);
     const char *mode_here = behind_fields(record, head_mode + 2);
@@ -121,7 +122,7 @@ static void note_untracked(struct orch_job *job, const char *name)
     bool is_folder = length && path[length - 1] == '/';
     if (is_folder)
         path[length - 1] = 0;
-    orch_job_change(job, path)->is_nested = is_folder; /* others are listed file by file */
+    orch_job_change(job, path)->is_nested = is_folder; /* other folders are listed file by file */
 }
 
 static bool note_header(struct orch_job *job, const char *record)
@@ -134,7 +135,7 @@ static bool note_header(struct orch_job *job, const char *record)
     return true;
 }
 
-/* One record of `git status --porcelain=v2 -z`. */
+/* Parses one record of `git status --porcelain=v2 -z`. */
 static bool note_record(struct orch_job *job, const char *record)
 {
     switch (*record) {
@@ -154,10 +155,11 @@ static bool note_record(struct orch_job *job, const char *record)
 
 static bool scan(struct orch_job *job, GError **error)
 {
-    GString *out = ask(job->vcs,
-                       ARGS("status", "--porcelain=v2", "-z", "--branch", "--no-ahead-behind",
-                            "--no-renames", "--untracked-files=all", "--ignore-submodules=none"),
-                       job->index_path, error);
+    GString *out =
+        git_output(job->vcs,
+                   ARGS("status", "--porcelain=v2", "-z", "--branch", "--no-ahead-behind",
+                        "--no-renames", "--untracked-files=all", "--ignore-submodules=none"),
+                   job->index_path, error);
     if (!out)
         return false;
     bool ok = true;
@@ -171,7 +173,7 @@ static bool scan(struct orch_job *job, GError **error)
     g_string_free(out, TRUE);
     if (ok && job->commit)
         job->head_tree =
-            ask_line(job->vcs->root, ARGS("rev-parse", "--verify", "HEAD^{tree}"), 0, error);
+            git_line(job->vcs->root, ARGS("rev-parse", "--verify", "HEAD^{tree}"), 0, error);
     return ok && (!job->commit || job->head_tree);
 }
 
@@ -184,7 +186,7 @@ static void add_index_info(GString *input, unsigned mode, const char *oid, const
     g_string_append_c(input, 0);
 }
 
-/* Puts the changes into the temporary index in three steps; a step without paths is not run. */
+/* Applies the changes to the temporary index in three steps; a step without paths is skipped. */
 static bool stage(struct orch_job *job, GError **error)
 {
     g_autoptr(GString) removed = g_string_new(NULL), restored = g_string_new(NULL),
@@ -203,18 +205,18 @@ static bool stage(struct orch_job *job, GError **error)
     }
     const struct orch_vcs *vcs = job->vcs;
     const char *index = job->index_path;
-    return (!removed->len || tell(vcs, ARGS("update-index", "--force-remove", "-z", "--stdin"),
-                                  index, removed, error)) &&
+    return (!removed->len || git_input(vcs, ARGS("update-index", "--force-remove", "-z", "--stdin"),
+                                       index, removed, error)) &&
            (!restored->len ||
-            tell(vcs, ARGS("update-index", "-z", "--index-info"), index, restored, error)) &&
+            git_input(vcs, ARGS("update-index", "-z", "--index-info"), index, restored, error)) &&
            (!taken->len ||
-            tell(vcs, ARGS("update-index", "--add", "--remove", "--replace", "-z", "--stdin"),
-                 index, taken, error));
+            git_input(vcs, ARGS("update-index", "--add", "--remove", "--replace", "-z", "--stdin"),
+                      index, taken, error));
 }
 
 static char *write_tree(struct orch_vcs *vcs, const char *index_path, GError **error)
 {
-    GString *out = ask(vcs, ARGS("write-tree"), index_path, error);
+    GString *out = git_output(vcs, ARGS("write-tree"), index_path, error);
     return out ? g_strchomp(g_string_free(out, FALSE)) : NULL;
 }
 
@@ -228,22 +230,7 @@ static char *write_captured(struct orch_job *job, GError **error)
 
 static char *setting(struct orch_vcs *vcs, const char *key)
 {
-    return ask_line(vcs->root, ARGS("config", "--get", key), STATUS_MISSING, NULL);
-}
-
-static char *remote_url(struct orch_vcs *vcs, const char *branch)
-{
-    g_autofree char *key = branch ? g_strdup_printf("branch.%s.remote", branch) : NULL;
-    g_autofree char *name = key ? setting(vcs, key) : NULL;
-    if (!name || strcmp(name, ".") == 0) {
-        g_free(name);
-        name = g_strdup("origin");
-    }
-    g_autofree char *url_key = g_strdup_printf("remote.%s.url", name);
-    char *url = setting(vcs, url_key);
-    if (!url && strpbrk(name, ":/")) /* a branch may name a URL */
-        url = g_strdup(name);
-    return url;
+    return git_line(vcs->root, ARGS("config", "--get", key), STATUS_MISSING, NULL);
 }
 
 static bool resolve(struct orch_vcs *vcs, const char *rev, char **out_commit, char **out_tree)
@@ -251,8 +238,8 @@ static bool resolve(struct orch_vcs *vcs, const char *rev, char **out_commit, ch
     g_autofree char *commit_name = g_strconcat(rev, "^{commit}", NULL);
     g_autofree char *tree_name = g_strconcat(rev, "^{commit}^{tree}", NULL);
     g_autofree char *commit =
-        ask_line(vcs->root, ARGS("rev-parse", "--verify", "-q", commit_name), STATUS_MISSING, NULL);
-    char *tree = commit ? ask_line(vcs->root, ARGS("rev-parse", "--verify", "-q", tree_name),
+        git_line(vcs->root, ARGS("rev-parse", "--verify", "-q", commit_name), STATUS_MISSING, NULL);
+    char *tree = commit ? git_line(vcs->root, ARGS("rev-parse", "--verify", "-q", tree_name),
                                    STATUS_MISSING, NULL)
                         : NULL;
     if (!tree)
@@ -268,11 +255,11 @@ static bool keep(struct orch_vcs *vcs, const char *tree, GError **error)
     for (unsigned i = 0;; i++) {
         GError *problem = NULL;
         g_autofree char *present =
-            ask_line(vcs->root, ARGS("rev-parse", "--verify", "-q", name), STATUS_MISSING, NULL);
+            git_line(vcs->root, ARGS("rev-parse", "--verify", "-q", name), STATUS_MISSING, NULL);
         if (g_strcmp0(present, tree) == 0 ||
-            tell(vcs, ARGS("update-ref", name, tree), NULL, NULL, &problem))
+            git_input(vcs, ARGS("update-ref", name, tree), NULL, NULL, &problem))
             return true;
-        /* another capture of the same tree holds it for a moment */
+        /* another capture of the same tree briefly holds the lock */
         if (i == REF_TRIES || !strstr(problem->message, ".lock")) {
             g_propagate_error(error, problem);
             return false;
@@ -285,7 +272,7 @@ static bool keep(struct orch_vcs *vcs, const char *tree, GError **error)
 static GPtrArray *kept(struct orch_vcs *vcs, GError **error)
 {
     GString *out =
-        ask(vcs, ARGS("for-each-ref", "--format=%(refname)", ORCH_REF_PREFIX), NULL, error);
+        git_output(vcs, ARGS("for-each-ref", "--format=%(refname)", ORCH_REF_PREFIX), NULL, error);
     if (!out)
         return NULL;
     GPtrArray *trees = g_ptr_array_new_with_free_func(g_free);
@@ -302,7 +289,7 @@ static bool drop(struct orch_vcs *vcs, const GPtrArray *trees, GError **error)
     g_autoptr(GString) input = g_string_new(NULL);
     for (unsigned i = 0; i < trees->len; i++)
         g_string_append_printf(input, "delete " ORCH_REF_PREFIX "%s\n", (char *)trees->pdata[i]);
-    return tell(vcs, ARGS("update-ref", "--stdin"), NULL, input, error);
+    return git_input(vcs, ARGS("update-ref", "--stdin"), NULL, input, error);
 }
 
 /* ---- trees ------------------------------------------------------------------------------------
@@ -311,10 +298,10 @@ static bool drop(struct orch_vcs *vcs, const GPtrArray *trees, GError **error)
 static bool has_tree(struct orch_vcs *vcs, const char *tree)
 {
     g_autofree char *object = g_strconcat(tree, "^{tree}", NULL);
-    return tell(vcs, ARGS("cat-file", "-e", object), NULL, NULL, NULL);
+    return git_input(vcs, ARGS("cat-file", "-e", object), NULL, NULL, NULL);
 }
 
-/* "mode type oid\tpath"; NULL when it is not that. */
+/* Parses "mode type oid\tpath"; NULL if malformed. */
 static struct orch_entry *parse_entry(const char *record)
 {
     const char *oid = behind_fields(record, 2);
@@ -327,7 +314,7 @@ static struct orch_entry *parse_entry(const char *record)
 
 static GPtrArray *entries_of(struct orch_vcs *vcs, const char *tree, GError **error)
 {
-    GString *out = ask(vcs, ARGS("ls-tree", "-r", "-z", "--full-tree", tree), NULL, error);
+    GString *out = git_output(vcs, ARGS("ls-tree", "-r", "-z", "--full-tree", tree), NULL, error);
     if (!out)
         return NULL;
     GPtrArray *entries = g_ptr_array_new_with_free_func((GDestroyNotify)orch_entry_free);
@@ -341,7 +328,7 @@ static GPtrArray *entries_of(struct orch_vcs *vcs, const char *tree, GError **er
     return entries;
 }
 
-/* A new index in a private folder; the caller removes the folder. */
+/* Creates a path for a new index in a private folder, which the caller removes. */
 static char *new_index(char **out_folder, GError **error)
 {
     *out_folder = orch_scratch_folder(error);
@@ -365,13 +352,13 @@ static char *build(struct orch_vcs *vcs, const GPtrArray *entries, GError **erro
         add_index_info(input, entry->mode, entry->oid, entry->path);
     }
     char *tree = NULL;
-    if (index && tell(vcs, ARGS("update-index", "-z", "--index-info"), index, input, error))
+    if (index && git_input(vcs, ARGS("update-index", "-z", "--index-info"), index, input, error))
         tree = write_tree(vcs, index, error);
     remove_scratch(folder);
     return tree;
 }
 
-/* By git itself: smudge filters give a pointer file its content back. */
+/* Uses git itself, because smudge filters replace pointer files by their contents. */
 static bool checkout(struct orch_vcs *vcs, const char *tree, const GPtrArray *entries,
                      const char *dest, GError **error)
 {
@@ -379,15 +366,16 @@ static bool checkout(struct orch_vcs *vcs, const char *tree, const GPtrArray *en
     char *folder = NULL;
     g_autofree char *index = new_index(&folder, error);
     g_autofree char *prefix = g_strdup_printf("--prefix=%s/", dest);
-    bool ok = index && tell(vcs, ARGS("read-tree", tree), index, NULL, error) &&
-              tell(vcs, ARGS("checkout-index", "--all", "--quiet", prefix), index, NULL, error);
+    bool ok =
+        index && git_input(vcs, ARGS("read-tree", tree), index, NULL, error) &&
+        git_input(vcs, ARGS("checkout-index", "--all", "--quiet", prefix), index, NULL, error);
     remove_scratch(folder);
     return ok;
 }
 
 static GPtrArray *ignored(struct orch_vcs *vcs, GError **error)
 {
-    GString *out = ask(
+    GString *out = git_output(
         vcs, ARGS("ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory"),
         NULL, error);
     if (!out)
@@ -409,7 +397,7 @@ static char *diff_text(struct orch_vcs *vcs, const char *tree_a, const char *tre
                                      .max_output = MAX(max_bytes, 1)};
     if (!orch_git_run(&run, &out, NULL, error))
         return NULL;
-    if (out->len >= max_bytes) { /* end at the end of a line */
+    if (out->len >= max_bytes) { /* truncate at a line end */
         const char *last = g_strrstr_len(out->str, (gssize)out->len, "\n");
         g_string_truncate(out, last ? (gsize)(last + 1 - out->str) : 0);
     }
@@ -421,7 +409,7 @@ const struct orch_backend ORCH_BACKEND_GIT = {
     .write = write_captured,
     .resolve = resolve,
     .keep = keep,
-    .remote = remote_url,
+    .setting = setting,
     .entries = entries_of,
     .build = build,
     .checkout = checkout,

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Which stores need a captured tree.
+ * Records which stores need a captured tree.
  *
- * Several stores can belong to one repository: one for each linked work tree, or any number of
- * --db files. Each has a list of the trees that were captured for its runs, a file of
- * orch/stores in the folder that all work trees share. A tree's ref goes when the last list that
- * has it lets it go. No store is opened for that, so one that is away for a while (another disk)
- * loses nothing, and trees that are on no list (of earlier versions) stay.
+ * Several stores can use one repository: one per linked work tree, and any number of --db files.
+ * Each has a list of the trees captured for its runs, a file in orch/stores in the git folder that
+ * all work trees share. A tree's ref is deleted when no list contains it any more. This does not
+ * open any store, so a store that is temporarily absent (another disk) loses nothing. Trees on no
+ * list (from earlier versions) are kept.
  *
- * A list is named after the store's id and path: a copy of a store needs its trees itself. It is
- * lines: a head, the path, then tree ids.
+ * A list is named after the store's id and path, because a copy of a store needs its trees too. It
+ * consists of lines: a header, the path, then tree ids.
  */
 #include "lib/vcs/holders.h"
 
@@ -27,7 +27,7 @@ enum { LIST_BYTES_MAX = 64 << 20, HOLDERS_MAX = 10000 };
 
 static const char HEAD[] = "orch trees 1";
 
-/* The folder of the lists: that of the git directory which all work trees share. */
+/* The folder of the lists, inside the git directory that all work trees share. */
 static char *lists_folder(const struct orch_vcs *vcs)
 {
     g_autofree char *file = g_build_filename(vcs->git_dir, "commondir", NULL);
@@ -46,7 +46,7 @@ static char *list_name(const struct orch_holder *holder)
     return g_strndup(digest, 32);
 }
 
-/* Held while lists are read and written; closing it lets it go. -1 on failure. */
+/* Locks the lists; closing the descriptor unlocks them. -1 on failure. */
 static int lock_lists(const char *folder, GError **error)
 {
     g_autofree char *path = g_build_filename(folder, ".lock", NULL);
@@ -60,7 +60,7 @@ static int lock_lists(const char *folder, GError **error)
     return -1;
 }
 
-/* The lines of a list; NULL: there is none, or it is none. */
+/* The lines of a list; NULL if it does not exist or is invalid. */
 static char **read_list(const char *folder, const char *name)
 {
     g_autofree char *path = g_build_filename(folder, name, NULL);
@@ -116,7 +116,7 @@ bool orch_vcs_hold(struct orch_vcs *vcs, const struct orch_holder *holder, const
     return ok;
 }
 
-/* Takes the trees of all other lists out of `dropped`. */
+/* Removes the trees of all other lists from `dropped`. */
 static void keep_others(const char *folder, const char *own, GHashTable *dropped,
                         GPtrArray *out_absent)
 {
@@ -168,7 +168,7 @@ int orch_vcs_release(struct orch_vcs *vcs, const struct orch_holder *holder, GHa
         else
             g_hash_table_add(dropped, trees->pdata[i]);
     keep_others(folder, name, dropped, out_absent);
-    /* the refs first: a list that is a tree short would leave its ref for ever */
+    /* delete the refs first: a list without a tree would leave its ref for ever */
     int count = drop(vcs, dropped, error);
     if (count >= 0 && rest->len < trees->len &&
         !write_list(folder, name, holder->path, rest, error))

@@ -3,38 +3,29 @@
 
 #include "lib/base/file.h"
 #include "lib/base/ident.h"
+#include "lib/vcs/guard.h"
 #include "lib/vcs/setting.h"
 #include "lib/vcs/spawn.h"
 
 #include <string.h>
 
 #define ARGS(...) ((const char *const[]){__VA_ARGS__, NULL})
-#define STATUS_MISSING 1
-#define SETTINGS_BYTES_MAX ((size_t)1 << 20)
+
+/* Leaves out programs named only by the repository: signatures are verified with the user's own. */
+static void note_setting(void *settings, bool is_own, const char *name, const char *value)
+{
+    if (!is_own || !orch_git_names_program(name))
+        g_hash_table_insert(settings, g_strdup(name), g_strdup(value));
+}
 
 GHashTable *orch_git_settings(const char *dir)
 {
     GHashTable *settings = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
-    GString *out = NULL;
-    const struct orch_git_run run = {
-        .dir = dir,
-        .args = ARGS("config", "-z", "--get-regexp", "^(user|gpg|orch)\\."),
-        .max_output = SETTINGS_BYTES_MAX,
-        .quiet_status = STATUS_MISSING};
-    if (!orch_git_run(&run, &out, NULL, NULL))
-        return settings;
-    for (const char *record = out->str; record < out->str + out->len;
-         record += strlen(record) + 1) { /* "name\nvalue"; a name alone means true */
-        const char *end = strchr(record, '\n');
-        g_hash_table_insert(settings,
-                            end ? g_strndup(record, (gsize)(end - record)) : g_strdup(record),
-                            g_strdup(end ? end + 1 : "true"));
-    }
-    g_string_free(out, TRUE);
+    orch_git_each_setting(dir, "^(user|gpg|orch)\\.", note_setting, settings);
     return settings;
 }
 
-/* The root of the work tree; NULL: none. The caller frees. */
+/* Root of the work tree; NULL if there is none. Caller frees. */
 static char *work_tree(const char *dir)
 {
     GString *out = NULL;
@@ -55,7 +46,7 @@ char *orch_git_setting_path(GHashTable *settings, const char *name, const char *
     return orch_path_absolute(value, root ? root : dir);
 }
 
-/* As git writes them into a commit: without what would end a name or an address. */
+/* Removes characters that would end a name or an address, as git does in commits. */
 static char *part(GHashTable *settings, const char *name)
 {
     const char *value = g_hash_table_lookup(settings, name);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The libgit2 backend: opening, what it cannot do, settings and refs. */
+/* The libgit2 backend: opening, its limitations, settings and refs. */
 #include "lib/vcs/libgit2.h"
 
 #include "lib/base/error.h"
@@ -12,27 +12,12 @@
 #define REF_TRIES 50
 #define REF_WAIT_US 10000
 
-void orch_libgit2_error(GError **error, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    g_autofree char *what = g_strdup_vprintf(format, args);
-    va_end(args);
-    const git_error *last = git_error_last(); /* may be NULL */
-    const char *why = last && last->message ? last->message : "unknown error of libgit2";
-    bool is_denied = strstr(why, "Permission denied") || strstr(why, "Read-only");
-    orch_error_set(error, ORCH_ERROR_IO,
-                   is_denied ? "orch writes objects and refs: it needs a repository of your own"
-                             : NULL,
-                   "%s: %s", what, why);
-}
-
 /* ---- open -------------------------------------------------------------------------------------
  */
 
-/* What libgit2 says when it refuses, in words that tell a user which feature it is. */
+/* Maps libgit2's messages for unsupported repositories to the name of the feature. */
 static const struct {
-    const char *said, *reason;
+    const char *message, *reason;
 } refusals[] = {
     {"worktreeconfig", "worktree config"},
     {"objectformat", "SHA-256 objects"},
@@ -43,16 +28,16 @@ static const struct {
     {"not owned by current user", "owned by another user"},
 };
 
-/* The caller frees. */
+/* Returns why libgit2 refuses the repository. Caller frees. */
 static char *refusal_reason(void)
 {
     const git_error *last = git_error_last();
-    const char *said = last && last->message ? last->message : "libgit2 refuses it";
-    g_autofree char *folded = g_ascii_strdown(said, -1);
+    const char *message = last && last->message ? last->message : "libgit2 refuses it";
+    g_autofree char *folded = g_ascii_strdown(message, -1);
     for (unsigned i = 0; i < G_N_ELEMENTS(refusals); i++)
-        if (strstr(folded, refusals[i].said))
+        if (strstr(folded, refusals[i].message))
             return g_strdup(refusals[i].reason);
-    return g_strdup(said);
+    return g_strdup(message);
 }
 
 static char *without_slash(const char *path)
@@ -91,7 +76,7 @@ void orch_libgit2_close(struct orch_vcs *vcs)
     git_libgit2_shutdown();
 }
 
-/* A setting's text; NULL: not set. The caller frees. */
+/* Value of a setting; NULL if not set. Caller frees. */
 static char *setting(struct orch_vcs *vcs, const char *key)
 {
     git_config *config = NULL;
@@ -105,10 +90,10 @@ static char *setting(struct orch_vcs *vcs, const char *key)
     return text;
 }
 
-/* ---- what libgit2 cannot do -------------------------------------------------------------------
+/* ---- limitations ------------------------------------------------------------------------------
  */
 
-/* True when attribute `word` means a filter that git would run and libgit2 would not. */
+/* True if attribute `word` selects a filter that git would run but libgit2 would not. */
 static bool is_foreign_filter(struct orch_vcs *vcs, const char *word)
 {
     if (g_str_has_prefix(word, "working-tree-encoding="))
@@ -123,7 +108,7 @@ static bool is_foreign_filter(struct orch_vcs *vcs, const char *word)
         if (program && *program)
             return true;
     }
-    return false; /* a name without programs does nothing in git either */
+    return false; /* a filter without programs has no effect in git either */
 }
 
 bool orch_attributes_need_git(struct orch_vcs *vcs, const char *path)
@@ -145,7 +130,7 @@ bool orch_attributes_need_git(struct orch_vcs *vcs, const char *path)
     return false;
 }
 
-/* Attribute files that belong to no tree: the machine's, the user's, the clone's. */
+/* Checks the attribute files outside the tree: the system's, the user's, the clone's. */
 static bool has_outer_filter(struct orch_vcs *vcs)
 {
     g_autofree char *configured = setting(vcs, "core.attributesfile");
@@ -160,7 +145,7 @@ static bool has_outer_filter(struct orch_vcs *vcs)
            orch_attributes_need_git(vcs, users) || orch_attributes_need_git(vcs, clones);
 }
 
-/* The attribute files that the index names, as they lie in the work tree. */
+/* Checks the attribute files in the index, in their work tree version. */
 static bool has_tracked_filter(struct orch_vcs *vcs, git_index *index)
 {
     for (size_t i = 0; i < git_index_entrycount(index); i++) {
@@ -197,21 +182,6 @@ char *orch_libgit2_limits(struct orch_vcs *vcs)
 /* ---- settings and refs ------------------------------------------------------------------------
  */
 
-static char *remote_url(struct orch_vcs *vcs, const char *branch)
-{
-    g_autofree char *key = branch ? g_strdup_printf("branch.%s.remote", branch) : NULL;
-    g_autofree char *name = key ? setting(vcs, key) : NULL;
-    if (!name || strcmp(name, ".") == 0) {
-        g_free(name);
-        name = g_strdup("origin");
-    }
-    g_autofree char *url_key = g_strdup_printf("remote.%s.url", name);
-    char *url = setting(vcs, url_key);
-    if (!url && strpbrk(name, ":/")) /* a branch may name a URL */
-        url = g_strdup(name);
-    return url;
-}
-
 static bool resolve(struct orch_vcs *vcs, const char *rev, char **out_commit, char **out_tree)
 {
     char hex[ORCH_OID_CHARS];
@@ -243,7 +213,7 @@ static bool keep(struct orch_vcs *vcs, const char *tree, GError **error)
         git_reference_free(reference);
         if (status != GIT_ELOCKED)
             break;
-        status = 0; /* another capture of the same tree holds it for a moment */
+        status = 0; /* another capture of the same tree briefly holds the lock */
         g_usleep(REF_WAIT_US);
     }
     if (status == 0 && git_reference_name_to_id(&present, vcs->repository, name) == 0)
@@ -285,7 +255,7 @@ const struct orch_backend ORCH_BACKEND_LIBGIT2 = {
     .write = orch_libgit2_write,
     .resolve = resolve,
     .keep = keep,
-    .remote = remote_url,
+    .setting = setting,
     .entries = orch_libgit2_entries,
     .build = orch_libgit2_build,
     .checkout = orch_libgit2_checkout,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Inside lib/vcs: the parts of the libgit2 backend; what each does is said in backend.h. */
+/* Internal to lib/vcs: the parts of the libgit2 backend, documented in backend.h. */
 #ifndef ORCH_VCS_LIBGIT2_H
 #define ORCH_VCS_LIBGIT2_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The libgit2 backend: what differs, and the tree of it. Works on a second handle of the repository
- * whose index is the temporary copy; the user's index file is never opened for writing. */
+/* The libgit2 backend: scanning and writing. Uses a second handle of the repository whose index is
+ * the temporary copy, so the user's index file is never opened for writing. */
 #include "lib/base/error.h"
 #include "lib/base/file.h"
 #include "lib/vcs/libgit2.h"
@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Files may grow between the decision and the read; no more than this is ever read. */
+/* Limit for files that grow between the scan and the read. */
 #define READ_BYTES_MAX ((size_t)1 << 30)
 
 /* ---- scan -------------------------------------------------------------------------------------
@@ -29,19 +29,19 @@ static bool open_second_handle(struct orch_job *job, GError **error)
     return false;
 }
 
-/* Does the file system keep executable bits? */
+/* Reads whether the file system has executable bits. */
 static void read_has_modes(struct orch_job *job)
 {
     git_config *config = NULL;
     int has_modes = 1;
     if (git_repository_config_snapshot(&config, job->repository) == 0)
-        git_config_get_bool(&has_modes, config, "core.filemode"); /* stays true when not set */
+        git_config_get_bool(&has_modes, config, "core.filemode"); /* remains true if not set */
     git_config_free(config);
     git_error_clear();
     job->has_modes = has_modes;
 }
 
-/* Branch before its first commit: where HEAD points to. */
+/* Name of a branch without commits, from HEAD. */
 static char *unborn_branch(git_repository *repository)
 {
     git_reference *head = NULL;
@@ -80,7 +80,7 @@ static bool read_head(struct orch_job *job, GError **error)
     return ok;
 }
 
-/* Notes what HEAD has at the change's path. */
+/* Sets HEAD's mode and object id for the change's path. */
 static void fill_head(struct orch_job *job, struct orch_change *change)
 {
     git_tree_entry *entry = NULL;
@@ -94,14 +94,14 @@ static void fill_head(struct orch_job *job, struct orch_change *change)
     git_tree_entry_free(entry);
 }
 
-/* True when the folder (a path of the work tree) is a repository. */
+/* True if the folder (a path of the work tree) is a repository. */
 static bool is_repository(const struct orch_job *job, const char *folder)
 {
     g_autofree char *path = g_build_filename(job->vcs->root, folder, ".git", NULL);
     return access(path, F_OK) == 0;
 }
 
-/* A folder of the work tree that holds a repository and is not in the index. */
+/* Notes a folder of the work tree that contains a repository and is not in the index. */
 static void note_nested(struct orch_job *job, const git_diff_delta *delta)
 {
     g_autofree char *path = g_strdup(delta->new_file.path);
@@ -111,7 +111,7 @@ static void note_nested(struct orch_job *job, const git_diff_delta *delta)
     int is_ignored = 0;
     if (!is_repository(job, path))
         return;
-    /* libgit2 calls a nested repository ignored whether a pattern says so or not */
+    /* libgit2 reports nested repositories as ignored even if no pattern matches */
     if (delta->status == GIT_DELTA_IGNORED &&
         (git_ignore_path_is_ignored(&is_ignored, job->repository, delta->new_file.path) != 0 ||
          is_ignored))
@@ -144,8 +144,8 @@ static void note_delta(struct orch_job *job, const git_diff_delta *delta)
         note_submodule(job, change);
 }
 
-/* What was staged and differs from HEAD: it must pass the same checks as what is not. Removals are
- * in the index already. */
+/* Finds staged changes relative to HEAD, which must pass the same checks as unstaged ones. Removals
+ * are in the index already. */
 static bool scan_staged(struct orch_job *job, GError **error)
 {
     git_diff_options options;
@@ -196,10 +196,10 @@ bool orch_libgit2_scan(struct orch_job *job, GError **error)
 /* ---- write ------------------------------------------------------------------------------------
  */
 
-/* Drops the path from the index, conflict or not. */
+/* Removes the path from the index, including conflicts. */
 static void drop_entry(struct orch_job *job, const char *path)
 {
-    git_index_conflict_remove(job->index, path); /* fails where there is none */
+    git_index_conflict_remove(job->index, path); /* fails if there is none */
     git_index_remove(job->index, path, 0);
     git_error_clear();
 }
@@ -214,7 +214,7 @@ static bool add_entry(struct orch_job *job, const char *path, unsigned mode, con
     return false;
 }
 
-/* HEAD's version in place of what lies there. */
+/* Restores HEAD's version in the index. */
 static bool restore(struct orch_job *job, const struct orch_change *change, GError **error)
 {
     git_oid oid;
@@ -223,7 +223,7 @@ static bool restore(struct orch_job *job, const struct orch_change *change, GErr
                                   add_entry(job, change->path, change->head_mode, &oid, error));
 }
 
-/* The submodule's own HEAD; one that is not checked out keeps what the index says. */
+/* Uses the submodule's HEAD; if it is not checked out, the index entry stays. */
 static bool take_submodule(struct orch_job *job, const struct orch_change *change, GError **error)
 {
     g_autofree char *full_path = g_build_filename(job->vcs->root, change->path, NULL);
@@ -236,8 +236,8 @@ static bool take_submodule(struct orch_job *job, const struct orch_change *chang
     return !has_head || add_entry(job, change->path, ORCH_MODE_SUBMODULE, &oid, error);
 }
 
-/* Bytes as an object. Not git_blob_create_from_buffer: that compresses and writes a file each time
- * and then finds that the object is there already. */
+/* Writes bytes as an object. git_blob_create_from_buffer is avoided because it compresses and
+ * writes a file even if the object exists. */
 static int write_blob(struct orch_job *job, const char *bytes, size_t length, git_oid *out)
 {
     git_odb *odb = NULL;
@@ -248,7 +248,7 @@ static int write_blob(struct orch_job *job, const char *bytes, size_t length, gi
     return status;
 }
 
-/* A link's target as an object. */
+/* Writes a link's target as an object. */
 static int write_link(struct orch_job *job, const char *full_path, git_oid *out)
 {
     char target[PATH_MAX];
@@ -256,7 +256,7 @@ static int write_link(struct orch_job *job, const char *full_path, git_oid *out)
     return n < 0 ? GIT_ENOTFOUND : write_blob(job, target, (size_t)n, out);
 }
 
-/* A file's bytes as git would store them (line ends, $Id$) as an object. */
+/* Writes a file as an object, with git's conversions (line ends, $Id$). */
 static int write_file(struct orch_job *job, const char *path, const char *full_path, git_oid *out)
 {
     g_autofree char *bytes = NULL;
@@ -277,7 +277,7 @@ static int write_file(struct orch_job *job, const char *path, const char *full_p
     return status;
 }
 
-/* Mode that the tree gets. On file systems without an executable bit the index knows better. */
+/* Mode in the tree. Without executable bits in the file system, the index's mode is used. */
 static unsigned mode_of(struct orch_job *job, const char *path, const struct stat *info)
 {
     if (S_ISLNK(info->st_mode))
@@ -298,7 +298,7 @@ static bool take(struct orch_job *job, const struct orch_change *change, GError 
     int status = lstat(full_path, &info) != 0 ? GIT_ENOTFOUND
                  : S_ISLNK(info.st_mode)      ? write_link(job, full_path, &oid)
                                               : write_file(job, change->path, full_path, &oid);
-    if (status == GIT_ENOTFOUND) { /* gone since the scan */
+    if (status == GIT_ENOTFOUND) { /* removed since the scan */
         drop_entry(job, change->path);
         return true;
     }
@@ -315,7 +315,7 @@ char *orch_libgit2_write(struct orch_job *job, GError **error)
 {
     GHashTableIter iter;
     void *value;
-    /* what goes away first: a file may stand where a folder was */
+    /* removals first, because a file may replace a folder */
     g_hash_table_iter_init(&iter, job->changes);
     while (g_hash_table_iter_next(&iter, NULL, &value)) {
         const struct orch_change *change = value;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The libgit2 backend: trees of objects. */
+/* The libgit2 backend: tree objects. */
 #include "lib/base/error.h"
 #include "lib/base/file.h"
 #include "lib/vcs/libgit2.h"
@@ -30,7 +30,8 @@ bool orch_libgit2_has_tree(struct orch_vcs *vcs, const char *tree)
     return found != NULL;
 }
 
-/* git_tree_walk's callback; a negative answer ends the walk: a path without end is an attack. */
+/* Callback of git_tree_walk; a negative result stops the walk, because excessive paths are an
+ * attack. */
 static int add_entry(const char *folder, const git_tree_entry *entry, void *payload)
 {
     GPtrArray *entries = payload;
@@ -84,7 +85,7 @@ char *orch_libgit2_build(struct orch_vcs *vcs, const GPtrArray *entries, GError 
 /* ---- checkout ---------------------------------------------------------------------------------
  */
 
-/* Writes all bytes to a file that must not be there. */
+/* Writes all bytes to a new file, which must not exist. */
 static bool write_new(const char *path, const char *bytes, size_t length, unsigned mode)
 {
     int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
@@ -105,7 +106,7 @@ static bool write_new(const char *path, const char *bytes, size_t length, unsign
     return ok;
 }
 
-/* Writes one file as git would: line ends as the attributes say. */
+/* Writes one file with git's conversions (line ends from the attributes). */
 static bool write_file(struct orch_vcs *vcs, const struct orch_entry *entry, git_blob *blob,
                        const char *path, GError **error)
 {
@@ -158,12 +159,12 @@ bool orch_libgit2_checkout(struct orch_vcs *vcs, const char *tree, const GPtrArr
                            const char *dest, GError **error)
 {
     (void)tree;
-    g_autofree char *made = NULL; /* the folder that was made last: entries are sorted */
+    g_autofree char *made = NULL; /* last created folder; the entries are sorted */
     for (unsigned links = 0; links < 2; links++) {
         for (unsigned i = 0; i < entries->len; i++) {
             const struct orch_entry *entry = entries->pdata[i];
             if ((entry->mode == ORCH_MODE_LINK) != (links == 1))
-                continue; /* links come last: nothing is written through one */
+                continue; /* links are written last, so nothing is written through one */
             g_autofree char *path = g_build_filename(dest, entry->path, NULL);
             g_autofree char *folder = g_path_get_dirname(path);
             if (g_strcmp0(folder, made) != 0 && !orch_dir_make(folder, error))
@@ -185,7 +186,7 @@ struct bounded_text {
     size_t max_bytes;
 };
 
-/* git_diff_print's callback: adds a line while it fits, then ends the print. */
+/* Callback of git_diff_print: adds a line if it fits, otherwise stops. */
 static int add_line(const git_diff_delta *delta, const git_diff_hunk *hunk,
                     const git_diff_line *line, void *payload)
 {

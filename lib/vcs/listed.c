@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Ids as git makes them: a blob is "blob N\0bytes", a tree "tree N\0" and for each member its mode,
- * name and id, sorted by name where a folder's name counts as if it ended in a slash. */
+/* Computes git object ids: a blob is "blob N\0bytes"; a tree is "tree N\0" and, for each member,
+ * its mode, name and id, sorted by name, where a folder's name counts as if it ended in a slash. */
 #include "lib/vcs/listed.h"
 
 #include "lib/base/error.h"
@@ -79,7 +79,7 @@ static void hash_object(const char *type, const void *bytes, size_t length, size
     char head[48];
     int head_length = snprintf(head, sizeof head, "%s %zu", type, length);
     g_checksum_update(sum, (const guchar *)head, head_length + 1);
-    for (size_t at = 0; at < length;) { /* a checksum takes a signed length */
+    for (size_t at = 0; at < length;) { /* g_checksum_update takes a signed length */
         size_t part = MIN(length - at, (size_t)1 << 30);
         g_checksum_update(sum, (const guchar *)bytes + at, (gssize)part);
         at += part;
@@ -93,7 +93,7 @@ void orch_blob_id(const void *bytes, size_t length, size_t digits, char out[ORCH
     hash_object("blob", bytes, length, digits, out);
 }
 
-/* A member of one folder. */
+/* A member of a folder. */
 struct member {
     char *name;
     unsigned mode;
@@ -136,7 +136,7 @@ static void hash_members(GPtrArray *members, size_t digits, char out[ORCH_OBJECT
     hash_object("tree", bytes->str, bytes->len, digits, out);
 }
 
-/* The folder of entries [from, to), sorted by path, whose paths share `skip` characters. */
+/* Hashes the folder of entries [from, to), sorted by path, whose paths share `skip` characters. */
 static void hash_folder(const GPtrArray *entries, guint from, guint to, size_t skip, size_t digits,
                         char out[ORCH_OBJECT_ID_CHARS])
 {
@@ -255,10 +255,10 @@ static bool keep_none(struct orch_vcs *vcs, const char *tree, GError **error)
     return no_objects(error);
 }
 
-static char *remote_none(struct orch_vcs *vcs, const char *branch)
+static char *setting_none(struct orch_vcs *vcs, const char *key)
 {
     (void)vcs;
-    (void)branch;
+    (void)key;
     return NULL;
 }
 
@@ -302,7 +302,7 @@ static const struct orch_backend LISTED = {
     .write = write_none,
     .resolve = resolve_none,
     .keep = keep_none,
-    .remote = remote_none,
+    .setting = setting_none,
     .entries = list_entries,
     .build = build_id,
     .checkout = checkout_none,

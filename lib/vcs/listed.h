@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Trees known by their lists alone: of each file its path, mode and blob id, and no objects. From
- * the list follow the tree's id and those of its parts, so a list that came from elsewhere proves
- * itself, and code that asks which tree a part is (orch_vcs_subtree, orch_vcs_list) works on it as
- * on a repository. */
+/* Trees known only as lists: path, mode and blob id of each file, without objects. The ids of the
+ * tree and its subtrees follow from the list, so a list from elsewhere can be verified, and code
+ * that computes subtrees (orch_vcs_subtree, orch_vcs_list) works as with a repository. */
 #ifndef ORCH_VCS_LISTED_H
 #define ORCH_VCS_LISTED_H
 
@@ -15,20 +14,20 @@ struct orch_tree_file {
     unsigned mode;
     char oid[ORCH_OBJECT_ID_CHARS];
 };
-/** Files of a tree, sorted by path: struct orch_tree_file *. The caller unrefs. */
+/** Files of a tree, sorted by path: struct orch_tree_file *. Caller unrefs. */
 GPtrArray *orch_vcs_files(struct orch_vcs *vcs, const char *tree, GError **error);
-/** An empty list, and a file more. False: what is given cannot be a file of a tree. */
+/** Create an empty list and add a file. add returns false if the arguments are not valid for a
+ * tree. */
 GPtrArray *orch_tree_files_new(void);
 bool orch_tree_files_add(GPtrArray *files, const char *path, unsigned mode, const char *oid);
 
-/** The id of the tree that has just these files; of as many digits as their blobs'. The caller
- * frees. */
+/** Id of the tree with exactly these files, with as many digits as their blob ids. Caller frees. */
 char *orch_tree_files_id(const GPtrArray *files);
-/** The id of a blob of these bytes; `digits`: 40 or 64. */
+/** Id of a blob with these contents; `digits` is 40 or 64. */
 void orch_blob_id(const void *bytes, size_t length, size_t digits, char out[ORCH_OBJECT_ID_CHARS]);
 
-/** A repository that knows these trees and nothing else. `trees`: id -> files, taken over. What
- * needs objects fails with ORCH_ERROR_NOT_FOUND. orch_vcs_close ends it. */
+/** Returns a repository with these trees only. Takes ownership of `trees` (id -> files). Operations
+ * that need objects fail with ORCH_ERROR_NOT_FOUND. Close with orch_vcs_close. */
 struct orch_vcs *orch_vcs_listed(const char *root, GHashTable *trees);
 
 #endif

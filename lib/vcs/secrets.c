@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The deny-list of captures. A captured tree may be pushed to a group's remote one day, and an
- * untracked file is one that nobody decided to share: what looks like a secret by its name, or
- * begins like a private key, stays out and is listed. Wrong alarms cost a line in that list and end
- * when the file is committed; a missed key costs more, so the names lean towards caution. */
+/* The deny-list of captures. A captured tree may later be pushed to a shared remote, and nobody
+ * decided to share untracked files. So files with names of secrets, or that begin like a private
+ * key, are left out and listed. A false positive costs a line in that list and disappears when the
+ * file is committed; a missed key costs more, so the patterns err on the side of caution. */
 #include "lib/vcs/secrets.h"
 
 #include <fnmatch.h>
@@ -13,7 +13,7 @@ static const char why_environment[] = "looks like a file of secret settings";
 static const char why_key[] = "looks like a private key";
 static const char why_password[] = "looks like a file of passwords";
 
-/* Patterns for the last part of the path, in lower case; the first that fits decides. */
+/* Patterns for the last path component, in lower case; the first match decides. */
 static const struct {
     const char *pattern;
     const char *why; /* NULL: harmless */
@@ -64,7 +64,7 @@ const char *orch_secret_by_name(const char *path)
     return NULL;
 }
 
-/* First lines of private keys: a start, and what must follow it in the same line. */
+/* First lines of private keys: a prefix, and a text that must follow in the same line. */
 static const struct {
     const char *start, *inside;
 } headers[] = {
@@ -100,7 +100,7 @@ char *orch_url_public(const char *url)
         g_autofree char *end = g_strndup(rest, strcspn(rest, "?#"));
         return g_strconcat(start, end, NULL);
     }
-    /* user@host:path, which is no folder's name: the colon comes before any slash */
+    /* user@host:path, unlike a path, has a colon before any slash */
     size_t length = strcspn(url, "/:");
     const char *at = url[length] == ':' ? g_strrstr_len(url, (gssize)length, "@") : NULL;
     return g_strdup(at ? at + 1 : url);

@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Inside lib/vcs: files that a capture never takes, whatever git says about them. */
+/* Internal to lib/vcs: files that a capture never includes, whatever git's settings. */
 #ifndef ORCH_VCS_SECRETS_H
 #define ORCH_VCS_SECRETS_H
 
 #include <stddef.h>
 
-/** Bytes of a file's start that orch_secret_by_content wants to see. */
+/** Number of leading bytes of a file that orch_secret_by_content examines. */
 #define ORCH_SECRET_HEAD_BYTES 256
 
-/** Why the file at `path` (relative) is taken for a secret by its name; NULL: it is not. */
+/** Why the file at `path` (relative) counts as a secret because of its name; NULL if it does
+ * not. */
 const char *orch_secret_by_name(const char *path);
 
-/** Why a file that begins with these bytes is taken for a secret; NULL: it is not. */
+/** Why a file that begins with these bytes counts as a secret; NULL if it does not. */
 const char *orch_secret_by_content(const void *head, size_t length);
 
-/** A remote's URL without user, password and query: what may be recorded. A path is kept as it is.
- * The caller frees. */
+/** A remote's URL without user, password and query, which is safe to record. A path is returned
+ * unchanged. Caller frees. */
 char *orch_url_public(const char *url);
 
 #endif

@@ -32,12 +32,12 @@ bool orch_vcs_note_inputs(struct orch_vcs *vcs, const char *tree, const char *pa
                           GError **error)
 {
     if (!is_id(tree) || !is_id(part))
-        return true; /* not versioned: nothing to share */
+        return true; /* the source is not versioned, so there is nothing to share */
     return set_ref(vcs, NOTED, tree, part, error) &&
            (!is_shared || set_ref(vcs, SHARED, tree, part, error));
 }
 
-/* ---- what may go --------------------------------------------------------------------------------
+/* ---- what may be shared -------------------------------------------------------------------------
  */
 
 static void file_free(void *item)
@@ -65,8 +65,8 @@ static const char *why_by_name(const struct orch_entry *entry)
     return orch_secret_by_name(entry->path);
 }
 
-/* Reads the answers of `git cat-file --batch`, one an entry: "OID blob BYTES\n", the bytes, "\n".
- */
+/* Parses the output of `git cat-file --batch`, one record per entry: "OID blob BYTES\n", the bytes,
+ * "\n". */
 static bool judge_contents(const GPtrArray *entries, GPtrArray *files, const GString *answers)
 {
     const char *at = answers->str, *end = at + answers->len;
@@ -89,7 +89,7 @@ static bool judge_contents(const GPtrArray *entries, GPtrArray *files, const GSt
     return true;
 }
 
-/* The entries of the parts of one tree, each path once. */
+/* Entries of all parts of one tree, without duplicate paths. */
 static GPtrArray *entries_of(struct orch_vcs *vcs, const GPtrArray *parts, GError **error)
 {
     g_autoptr(GHashTable) seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
@@ -109,7 +109,7 @@ static GPtrArray *entries_of(struct orch_vcs *vcs, const GPtrArray *parts, GErro
     return out;
 }
 
-/* Adds the part of a tree that may go. */
+/* Adds the part of a tree that may be shared. */
 static bool add_tree(struct orch_vcs *vcs, const char *tree, const GPtrArray *parts,
                      struct orch_shared_sources *out, GError **error)
 {
@@ -133,7 +133,7 @@ static bool add_tree(struct orch_vcs *vcs, const char *tree, const GPtrArray *pa
     ok = judge_contents(entries, out->files, answers);
     g_string_free(answers, TRUE);
     if (!ok) {
-        orch_error_set(error, ORCH_ERROR_IO, "'git fsck' tells more",
+        orch_error_set(error, ORCH_ERROR_IO, "run 'git fsck' for details",
                        "cannot read the files of tree %s", tree);
         return false;
     }
@@ -150,7 +150,7 @@ static bool add_tree(struct orch_vcs *vcs, const char *tree, const GPtrArray *pa
     return part || !chosen->len;
 }
 
-/* tree -> GPtrArray of its parts */
+/* Recorded parts: tree -> GPtrArray of its parts. */
 static GHashTable *noted(struct orch_vcs *vcs, const char *prefix, GError **error)
 {
     const char *const args[] = {"for-each-ref", "--format=%(refname)", prefix, NULL};

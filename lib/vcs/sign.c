@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Signatures, made and judged by the programs that git uses for commits, with git's settings:
- * `gpg`, or `ssh-keygen -Y` in the namespace "orch" (so that a signature of a commit is none of a
- * run, nor the other way round). Keys stay with those programs and their agents. A signature is
- * judged by what it is, not by what is set here: a group may mix both kinds. */
+/* Signatures, made and verified by the programs that git uses for commits, with git's settings:
+ * `gpg`, or `ssh-keygen -Y` in the namespace "orch" (so that signatures of commits and of runs are
+ * not interchangeable). Keys stay with those programs and their agents. The kind of a signature,
+ * not the local settings, determines how it is verified, because a group may use both kinds. */
 #include "lib/vcs/identity.h"
 
 #include "lib/base/error.h"
 #include "lib/base/file.h"
 #include "lib/base/ident.h"
+#include "lib/vcs/guard.h"
 #include "lib/vcs/setting.h"
 
 #include <errno.h>
@@ -17,7 +18,7 @@
 #include <unistd.h>
 
 #define NAMESPACE "orch"
-#define OUTPUT_BYTES_MAX 65536 /* a signature, or what is said of one */
+#define OUTPUT_BYTES_MAX 65536 /* of a signature, or of a program's messages */
 #define SIGNATURE_BYTES_MAX 65536
 #define SSH_HEAD "-----BEGIN SSH SIGNATURE-----"
 #define PGP_HEAD "-----BEGIN PGP SIGNATURE-----"
@@ -29,20 +30,20 @@ static const char no_key[] =
 /* ---- programs ----------------------------------------------------------------------------------
  */
 
-struct said {
-    int status;   /* of its exit; -1: killed */
+struct result {
+    int status;   /* exit status; -1: killed by a signal */
     char *out;    /* stdout */
     char *errors; /* stderr */
 };
 
-static void said_clear(struct said *said)
+static void result_clear(struct result *result)
 {
-    g_free(said->out);
-    g_free(said->errors);
-    *said = (struct said){0};
+    g_free(result->out);
+    g_free(result->errors);
+    *result = (struct result){0};
 }
 
-/* A nameless file that holds a text, at its beginning; -1 on error. */
+/* An unlinked file containing a text, at its start; -1 on error. */
 static int text_file(const char *text)
 {
     g_autofree char *path = NULL;
@@ -63,7 +64,7 @@ static int text_file(const char *text)
     return fd;
 }
 
-/* Up to the end; what is more than the maximum is thrown away. */
+/* Reads to the end; discards what exceeds the maximum. */
 static char *read_all(int fd)
 {
     GString *text = g_string_new(NULL);
@@ -80,8 +81,9 @@ static char *read_all(int fd)
     return g_string_free(text, FALSE);
 }
 
-/* Runs a program with a text on its stdin. False with an error when it cannot be started. */
-static bool ask(const char *const *argv, const char *input, struct said *out, GError **error)
+/* Runs a program with a text on its stdin. False with an error if it cannot be started. */
+static bool run_program(const char *const *argv, const char *input, struct result *out,
+                        GError **error)
 {
     g_auto(GStrv) environment = g_environ_setenv(g_get_environ(), "LC_ALL", "C", TRUE);
     int in = text_file(input), err = text_file(""), pipe_out = -1, status = 0;
@@ -112,7 +114,7 @@ static bool ask(const char *const *argv, const char *input, struct said *out, GE
     return ok;
 }
 
-/* A named temporary file, for programs that want a name; the caller unlinks and frees. */
+/* A temporary file with a name, for programs that require one; caller unlinks and frees. */
 static char *named_file(const char *text, GError **error)
 {
     char *path = NULL;
@@ -149,17 +151,18 @@ static const char *program(GHashTable *settings, const char *name, const char *o
 /* ---- sign --------------------------------------------------------------------------------------
  */
 
-static char *take_signature(struct said *said, const char *head, const char *name, GError **error)
+static char *take_signature(struct result *result, const char *head, const char *name,
+                            GError **error)
 {
-    if (said->status == 0 && g_str_has_prefix(said->out, head))
-        return g_steal_pointer(&said->out);
-    g_autofree char *why = orch_who_clean(g_strdup(said->errors));
+    if (result->status == 0 && g_str_has_prefix(result->out, head))
+        return g_steal_pointer(&result->out);
+    g_autofree char *why = orch_who_clean(g_strdup(result->errors));
     orch_error_set(error, ORCH_ERROR_USAGE, no_key, "'%s' made no signature: %s", name,
-                   *why ? why : "it said nothing");
+                   *why ? why : "it result nothing");
     return NULL;
 }
 
-/* A key itself, as ssh writes public ones, where another setting would name its file. */
+/* A public key itself in ssh's format, instead of the name of its file; else NULL. */
 static const char *literal_key(const char *key)
 {
     if (g_str_has_prefix(key, "key::"))
@@ -167,19 +170,21 @@ static const char *literal_key(const char *key)
     return g_str_has_prefix(key, "ssh-") ? key : NULL;
 }
 
-/* The first key that gpg.ssh.defaultKeyCommand prints; NULL: none. The caller frees. */
+#define DEFAULT_KEY "gpg.ssh.defaultkeycommand"
+
+/* The first key printed by gpg.ssh.defaultKeyCommand; NULL if there is none. Caller frees. */
 static char *default_key(GHashTable *settings)
 {
-    const char *command = g_hash_table_lookup(settings, "gpg.ssh.defaultkeycommand");
+    const char *command = g_hash_table_lookup(settings, DEFAULT_KEY);
     g_auto(GStrv) argv = NULL;
-    struct said said = {0};
+    struct result result = {0};
     char *key = NULL;
     if (command && g_shell_parse_argv(command, NULL, &argv, NULL) &&
-        ask((const char *const *)argv, "", &said, NULL) && said.status == 0) {
-        said.out[strcspn(said.out, "\n")] = 0;
-        key = literal_key(said.out) ? g_strdup(said.out) : NULL;
+        run_program((const char *const *)argv, "", &result, NULL) && result.status == 0) {
+        result.out[strcspn(result.out, "\n")] = 0;
+        key = literal_key(result.out) ? g_strdup(result.out) : NULL;
     }
-    said_clear(&said);
+    result_clear(&result);
     return key;
 }
 
@@ -188,9 +193,13 @@ static char *sign_ssh(GHashTable *settings, const char *dir, const char *text, G
     const char *set = g_hash_table_lookup(settings, "user.signingkey");
     g_autofree char *key = set && *set ? g_strdup(set) : default_key(settings);
     if (!key) {
-        orch_error_set(error, ORCH_ERROR_USAGE, no_key,
-                       "no key to sign with: git's "
-                       "'user.signingKey' is not set");
+        GPtrArray *names = orch_git_guard(dir)->names;
+        bool is_own = g_ptr_array_find_with_equal_func(names, DEFAULT_KEY, g_str_equal, NULL);
+        orch_error_set(
+            error, ORCH_ERROR_USAGE,
+            is_own ? "if the command is yours: git config --global " DEFAULT_KEY " ..." : no_key,
+            "no key to sign with: git's 'user.signingKey' is not set%s",
+            is_own ? ", and '" DEFAULT_KEY "' of this repository's own settings is not run" : "");
         return NULL;
     }
     const char *literal = literal_key(key);
@@ -199,15 +208,16 @@ static char *sign_ssh(GHashTable *settings, const char *dir, const char *text, G
     const char *name = SSH_PROGRAM(settings);
     const char *const argv[] = {name,      "-Y", "sign", "-n",
                                 NAMESPACE, "-f", path,   literal ? "-U" : NULL,
-                                NULL}; /* -U: the agent has its other half */
-    struct said said = {0};
-    char *signature =
-        path && ask(argv, text, &said, error) ? take_signature(&said, SSH_HEAD, name, error) : NULL;
+                                NULL}; /* -U: the private key is in the agent */
+    struct result result = {0};
+    char *signature = path && run_program(argv, text, &result, error)
+                          ? take_signature(&result, SSH_HEAD, name, error)
+                          : NULL;
     if (literal)
         remove_file(path);
     else
         g_free(path);
-    said_clear(&said);
+    result_clear(&result);
     return signature;
 }
 
@@ -223,10 +233,11 @@ static char *sign_gpg(GHashTable *settings, const char *dir, const char *text, G
     }
     const char *name = GPG_PROGRAM(settings);
     const char *const argv[] = {name, "--detach-sign", "--armor", "--local-user", key, NULL};
-    struct said said = {0};
-    char *signature =
-        ask(argv, text, &said, error) ? take_signature(&said, PGP_HEAD, name, error) : NULL;
-    said_clear(&said);
+    struct result result = {0};
+    char *signature = run_program(argv, text, &result, error)
+                          ? take_signature(&result, PGP_HEAD, name, error)
+                          : NULL;
+    result_clear(&result);
     return signature;
 }
 
@@ -246,7 +257,7 @@ char *orch_vcs_sign(const char *dir, const char *text, GError **error)
     return NULL;
 }
 
-/* ---- judge -------------------------------------------------------------------------------------
+/* ---- verification ------------------------------------------------------------------------------
  */
 
 struct judgement {
@@ -254,7 +265,7 @@ struct judgement {
     char *signer;
 };
 
-/* The first line of a text, cleaned. The caller frees; NULL: it is empty. */
+/* The first line of a text, cleaned; NULL if it is empty. Caller frees. */
 static char *first_line(const char *text)
 {
     char *line = orch_who_clean(g_strndup(text, strcspn(text, "\n")));
@@ -263,32 +274,33 @@ static char *first_line(const char *text)
     return line;
 }
 
-/* 'Good "orch" signature with ED25519 key SHA256:...': who made it is not known here. */
+/* Parses 'Good "orch" signature with ED25519 key SHA256:...': valid, but the signer is unknown. */
 static bool judge_key(GHashTable *settings, const char *text, const char *file,
                       struct judgement *out, GError **error)
 {
     const char *const argv[] = {
         SSH_PROGRAM(settings), "-Y", "check-novalidate", "-n", NAMESPACE, "-s", file, NULL};
-    struct said said = {0};
-    if (!ask(argv, text, &said, error))
+    struct result result = {0};
+    if (!run_program(argv, text, &result, error))
         return false;
-    const char *print = said.status == 0 ? strstr(said.out, "SHA256:") : NULL;
-    if (said.status == 0) {
+    const char *print = result.status == 0 ? strstr(result.out, "SHA256:") : NULL;
+    if (result.status == 0) {
         out->what = ORCH_SIGNATURE_UNKNOWN_KEY;
-        out->signer = first_line(print ? print : said.out);
+        out->signer = first_line(print ? print : result.out);
     }
-    said_clear(&said);
+    result_clear(&result);
     return true;
 }
 
-/* Whose key it is, by the file of allowed signers; NULL: nobody's. The caller frees. */
+/* Owner of the key according to the file of allowed signers; NULL if unknown. Caller frees. */
 static char *principal_of(GHashTable *settings, const char *allowed, const char *file)
 {
     const char *const argv[] = {
         SSH_PROGRAM(settings), "-Y", "find-principals", "-f", allowed, "-s", file, NULL};
-    struct said said = {0};
-    char *principal = ask(argv, "", &said, NULL) && said.status == 0 ? first_line(said.out) : NULL;
-    said_clear(&said);
+    struct result result = {0};
+    char *principal =
+        run_program(argv, "", &result, NULL) && result.status == 0 ? first_line(result.out) : NULL;
+    result_clear(&result);
     return principal;
 }
 
@@ -310,9 +322,9 @@ static bool judge_ssh(GHashTable *settings, const char *dir, const char *text, c
                                     "-s",
                                     file,
                                     NULL};
-        struct said said = {0};
-        bool is_good = ask(argv, text, &said, NULL) && said.status == 0;
-        said_clear(&said);
+        struct result result = {0};
+        bool is_good = run_program(argv, text, &result, NULL) && result.status == 0;
+        result_clear(&result);
         if (is_good) {
             out->what = ORCH_SIGNATURE_GOOD;
             out->signer = g_steal_pointer(&principal);
@@ -322,14 +334,14 @@ static bool judge_ssh(GHashTable *settings, const char *dir, const char *text, c
     return judge_key(settings, text, file, out, error);
 }
 
-/* Lines "[GNUPG:] WORD KEY USER". Of those that judge there must be one: a second signature in the
- * same file could say something else. */
+/* Parses lines "[GNUPG:] WORD KEY USER". Exactly one of them must be a verdict, because a second
+ * signature in the same file could contradict the first. */
 static void read_status(const char *status, struct judgement *out)
 {
     static const struct {
         const char *word;
         enum orch_signature what;
-        bool has_user; /* behind the key */
+        bool has_user; /* the user follows the key */
     } words[] = {{"GOODSIG ", ORCH_SIGNATURE_GOOD, true},
                  {"EXPSIG ", ORCH_SIGNATURE_UNKNOWN_KEY, false},
                  {"EXPKEYSIG ", ORCH_SIGNATURE_UNKNOWN_KEY, false},
@@ -369,11 +381,11 @@ static bool judge_gpg(GHashTable *settings, const char *dir, const char *text, c
                                 file,
                                 "-",
                                 NULL};
-    struct said said = {0};
-    if (!ask(argv, text, &said, error))
+    struct result result = {0};
+    if (!run_program(argv, text, &result, error))
         return false;
-    read_status(said.out, out);
-    said_clear(&said);
+    read_status(result.out, out);
+    result_clear(&result);
     return true;
 }
 

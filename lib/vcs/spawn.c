@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Runs the `git` program with an argument vector, never a shell. The variables by which a hook or
- * an alias tells its git which repository it means (GIT_DIR, GIT_INDEX_FILE, ...) are not handed
- * on: here the folder decides, whoever started orch. Hooks, file system monitors and locks of the
- * user's index are off, so that asking changes nothing. stdin and stderr are files, not pipes: no
- * order of reads and writes can block. */
+/* Runs the `git` program with an argument vector, never through a shell. Variables by which a hook
+ * or an alias selects a repository (GIT_DIR, GIT_INDEX_FILE, ...) are removed: the folder
+ * determines the repository. Hooks, file system monitors and locks of the user's index are
+ * disabled, so that queries change nothing, and programs named only in the repository's own
+ * settings are not run (guard.c). stdin and stderr are files, not pipes, so that reads and writes
+ * cannot deadlock. */
 #include "lib/vcs/spawn.h"
 
 #include "lib/base/error.h"
+#include "lib/vcs/guard.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -22,7 +24,7 @@
 #define STDERR_BYTES_MAX 4096
 #define STDERR_LINES_MAX 4
 
-/* `git rev-parse --local-env-vars` without those that carry `git -c` settings, and what would
+/* `git rev-parse --local-env-vars` without those that carry `git -c` settings, plus variables that
  * change the meaning of paths. */
 static const char *const dropped_variables[] = {
     "GIT_DIR",
@@ -49,7 +51,7 @@ static const char *const dropped_variables[] = {
     "GIT_DIFF_OPTS",
 };
 
-/* Settings of the user's that would run programs, take locks or refuse. */
+/* Overrides of user settings that would run programs, take locks or fail. */
 static const char *const settings[] = {
     "core.hooksPath=/dev/null",   "core.fsmonitor=false",    "core.splitIndex=false",
     "core.safecrlf=false",        "core.quotePath=false",    "maintenance.auto=false",
@@ -64,12 +66,26 @@ static char **child_environment(const struct orch_git_run *run)
     environment = g_environ_setenv(environment, "GIT_OPTIONAL_LOCKS", "0", TRUE);
     if (!run->may_ask)
         environment = g_environ_setenv(environment, "GIT_TERMINAL_PROMPT", "0", TRUE);
-    if (run->ssh)
-        environment = g_environ_setenv(environment, "GIT_SSH_COMMAND", run->ssh, FALSE);
+    const struct orch_git_guard *guard = run->guard;
+    const char *ssh = guard && guard->ssh ? guard->ssh : run->ssh;
+    if (ssh)
+        environment = g_environ_setenv(environment, "GIT_SSH_COMMAND", ssh, FALSE);
+    if (guard && guard->has_proxy)
+        environment = g_environ_setenv(environment, "GIT_PROXY_COMMAND", "", FALSE);
     environment = g_environ_setenv(environment, "LC_ALL", "C", TRUE);
     if (run->index_path)
         environment = g_environ_setenv(environment, "GIT_INDEX_FILE", run->index_path, TRUE);
     return environment;
+}
+
+/* Uses git's own programs at the remote end if the repository's settings name others. */
+static void add_other_end(GPtrArray *argv, const struct orch_git_guard *guard, const char *command)
+{
+    bool gets = strcmp(command, "fetch") == 0 || strcmp(command, "ls-remote") == 0;
+    if (gets && guard->has_upload)
+        g_ptr_array_add(argv, g_strdup("--upload-pack=git-upload-pack"));
+    if (strcmp(command, "push") == 0 && guard->has_receive)
+        g_ptr_array_add(argv, g_strdup("--receive-pack=git-receive-pack"));
 }
 
 static GPtrArray *child_argv(const struct orch_git_run *run)
@@ -84,17 +100,31 @@ static GPtrArray *child_argv(const struct orch_git_run *run)
         g_ptr_array_add(argv, g_strdup("-c"));
         g_ptr_array_add(argv, g_strdup(settings[i]));
     }
+    const struct orch_git_guard *guard = run->guard;
+    for (guint i = 0; guard && i < guard->settings->len; i++) {
+        g_ptr_array_add(argv, g_strdup("-c"));
+        g_ptr_array_add(argv, g_strdup(guard->settings->pdata[i]));
+    }
     for (const char *const *setting = run->settings; setting && *setting; setting++) {
         g_ptr_array_add(argv, g_strdup("-c"));
         g_ptr_array_add(argv, g_strdup(*setting));
     }
-    for (const char *const *arg = run->args; *arg; arg++)
+    bool is_command = true; /* the next word that is not a setting is the command */
+    for (const char *const *arg = run->args; *arg; arg++) {
         g_ptr_array_add(argv, g_strdup(*arg));
+        if (strcmp(*arg, "-c") == 0 && is_command && arg[1]) {
+            g_ptr_array_add(argv, g_strdup(*++arg));
+            continue;
+        }
+        if (is_command && guard)
+            add_other_end(argv, guard, *arg);
+        is_command = false;
+    }
     g_ptr_array_add(argv, NULL);
     return argv;
 }
 
-/* A nameless file, gone when closed; -1 on error. */
+/* An unlinked temporary file; -1 on error. */
 static int scratch_file(void)
 {
     g_autofree char *path = g_build_filename(g_get_tmp_dir(), "orch-git-XXXXXX", NULL);
@@ -115,7 +145,7 @@ static bool write_input(int fd, const GString *input)
     return lseek(fd, 0, SEEK_SET) == 0;
 }
 
-/* Starts git; 0 or an errno. */
+/* Starts git. Returns 0 or an errno. */
 static int start(const struct orch_git_run *run, int in, int out, int err, pid_t *out_pid)
 {
     g_autoptr(GPtrArray) argv = child_argv(run);
@@ -141,7 +171,7 @@ static int start(const struct orch_git_run *run, int in, int out, int err, pid_t
     return status;
 }
 
-/* Reads to the end, or until more than `max` bytes came; then git is stopped by the closed pipe. */
+/* Reads to the end or until more than `max` bytes arrived; the closed pipe then stops git. */
 static GString *read_output(int fd, size_t max)
 {
     GString *text = g_string_new(NULL);
@@ -158,7 +188,7 @@ static GString *read_output(int fd, size_t max)
     return text;
 }
 
-/* The first lines of what git said on stderr, on one line. The caller frees. */
+/* The first lines of git's stderr, joined to one line. Caller frees. */
 static char *complaint(int fd)
 {
     char buffer[STDERR_BYTES_MAX + 1];
@@ -176,21 +206,21 @@ static char *complaint(int fd)
     return g_string_free(text, FALSE);
 }
 
-/* The folder that git wants in safe.directory, from its message; NULL: it is about something else.
- * The caller frees. */
-static char *unsafe_folder(const char *said)
+/* The folder that git's message wants added to safe.directory; NULL for other messages. Caller
+ * frees. */
+static char *unsafe_folder(const char *message)
 {
-    if (!strstr(said, "dubious ownership"))
+    if (!strstr(message, "dubious ownership"))
         return NULL;
-    const char *begin = strchr(said, '\'');
+    const char *begin = strchr(message, '\'');
     const char *end = begin ? strchr(begin + 1, '\'') : NULL;
     return end ? g_strndup(begin + 1, (gsize)(end - begin - 1)) : g_strdup("DIR");
 }
 
 static void set_failure(GError **error, const struct orch_git_run *run, int wait_status, int err)
 {
-    g_autofree char *said = complaint(err);
-    g_autofree char *folder = unsafe_folder(said);
+    g_autofree char *message = complaint(err);
+    g_autofree char *folder = unsafe_folder(message);
     g_autofree char *hint =
         folder ? g_strdup_printf("if you trust its owner: git config --global --add safe.directory "
                                  "'%s'",
@@ -200,10 +230,10 @@ static void set_failure(GError **error, const struct orch_git_run *run, int wait
                                ? g_strdup_printf("signal %d", WTERMSIG(wait_status))
                                : g_strdup_printf("exit status %d", WEXITSTATUS(wait_status));
     orch_error_set(error, ORCH_ERROR_IO, hint, "'git %s' failed in '%s': %s", run->args[0],
-                   run->dir ? run->dir : ".", *said ? said : how);
+                   run->dir ? run->dir : ".", *message ? message : how);
 }
 
-/* Waits for the process that was started; its wait status. */
+/* Waits for a process and returns its wait status. */
 static int wait_for(pid_t pid)
 {
     int status = 0;
@@ -212,7 +242,7 @@ static int wait_for(pid_t pid)
     return status;
 }
 
-/* Runs with the three descriptors at hand. */
+/* Runs git with the given descriptors. */
 static bool run_with(const struct orch_git_run *run, int in, int err, int pipe_ends[2],
                      GString **out, int *out_status, GError **error)
 {
@@ -238,8 +268,8 @@ static bool run_with(const struct orch_git_run *run, int in, int err, int pipe_e
         orch_error_set(error, ORCH_ERROR_IO, NULL, "'git %s' wrote more than 1 GiB", run->args[0]);
     else if (!ok)
         set_failure(error, run, status, err);
-    if (run->out_said)
-        *run->out_said = complaint(err);
+    if (run->out_stderr)
+        *run->out_stderr = complaint(err);
     if (is_cut)
         g_string_truncate(text, max);
     if (ok && out)
@@ -251,7 +281,7 @@ static bool run_with(const struct orch_git_run *run, int in, int err, int pipe_e
     return ok;
 }
 
-bool orch_git_run(const struct orch_git_run *run, GString **out, int *out_status, GError **error)
+bool orch_git_spawn(const struct orch_git_run *run, GString **out, int *out_status, GError **error)
 {
     int pipe_ends[2] = {-1, -1};
     int in = scratch_file(), err = scratch_file();

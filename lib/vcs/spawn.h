@@ -1,27 +1,35 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* For lib/vcs and store/exchange: runs the `git` program. */
+/* Runs the `git` program, for lib/vcs and store/exchange. */
 #ifndef ORCH_VCS_SPAWN_H
 #define ORCH_VCS_SPAWN_H
 
 #include <glib.h>
 #include <stdbool.h>
 
-/** One run of git. Zero what is not needed. */
+struct orch_git_guard;
+
+/** One execution of git. Zero-initialise for defaults. */
 struct orch_git_run {
-    const char *dir;             /* git -C DIR */
-    const char *const *args;     /* after git's own options; NULL at the end */
-    const char *index_path;      /* another index than the repository's */
-    const char *const *settings; /* further "name=value" settings for this run; NULL at the end */
-    const GString *input;        /* on its stdin */
-    size_t max_output; /* bytes; more is cut and not an error; 0: 1 GiB, more is an error */
-    int quiet_status;  /* an exit status that is an answer and no error */
-    bool may_ask;      /* it may ask for a password on the terminal, where there is one */
-    const char *ssh;   /* GIT_SSH_COMMAND where the user has set none; NULL: git's own */
-    char **out_said;   /* gets the first lines of stderr, whatever the outcome; to be freed */
+    const char *dir;         /* git -C DIR */
+    const char *const *args; /* after git's own options; NULL-terminated */
+    const char *index_path;  /* alternative index file */
+    const char *const
+        *settings;        /* additional "name=value" settings for this run; NULL-terminated */
+    const GString *input; /* for stdin */
+    size_t max_output;    /* bytes; more is truncated without error. 0: 1 GiB, more is an error */
+    int quiet_status;     /* an exit status that is not an error */
+    bool may_ask;         /* may ask for a password if there is a terminal */
+    const char *ssh;      /* GIT_SSH_COMMAND unless the user has set one; NULL: git's default */
+    const struct orch_git_guard *guard; /* set by orch_git_run */
+    char **out_stderr; /* receives the first lines of stderr in any case; caller frees */
 };
 
-/** Runs git and waits. Its stdout in `out` (may be NULL; the caller frees with g_string_free), its
- * exit status in `out_status` (may be NULL). False with ORCH_ERROR_IO that quotes what git said. */
+/** Runs git and waits for it. `out` receives its stdout (may be NULL; caller frees with
+ * g_string_free), `out_status` its exit status (may be NULL). Fails with ORCH_ERROR_IO and git's
+ * message. */
 bool orch_git_run(const struct orch_git_run *run, GString **out, int *out_status, GError **error);
+/** The same without the guard (guard.h) against the repository's own settings, unless `run` has
+ * one. Used to read those settings. */
+bool orch_git_spawn(const struct orch_git_run *run, GString **out, int *out_status, GError **error);
 
 #endif

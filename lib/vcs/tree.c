@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Trees of objects: their files, parts of them, differences, writing one out. A tree may have come
- * from someone else through a remote, so a checkout trusts no path in it: everything is checked
- * before the first file is written, and symbolic links are written last, so that no file can be
- * written through one. */
+/* Tree objects: files, subtrees, differences, checkout. A tree may come from an untrusted remote,
+ * so a checkout validates all paths before it writes the first file, and writes symbolic links
+ * last, so that no file is written through one. */
 #include "lib/vcs/vcs.h"
 
 #include "lib/base/error.h"
@@ -15,25 +14,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Segments of a path or pattern; deeper ones match nothing. */
+/* Maximum number of segments of a path or pattern; deeper ones match nothing. */
 #define SEGMENTS_MAX 256
-
-struct orch_entry *orch_entry_new(const char *path, unsigned mode, const char *oid)
-{
-    struct orch_entry *entry = g_new0(struct orch_entry, 1);
-    entry->path = g_strdup(path);
-    entry->mode = mode;
-    g_strlcpy(entry->oid, oid, sizeof entry->oid);
-    return entry;
-}
-
-void orch_entry_free(struct orch_entry *entry)
-{
-    if (!entry)
-        return;
-    g_free(entry->path);
-    g_free(entry);
-}
 
 static int compare_entries(const void *a, const void *b)
 {
@@ -41,7 +23,7 @@ static int compare_entries(const void *a, const void *b)
     return strcmp((*x)->path, (*y)->path);
 }
 
-/* An id goes into argument vectors: nothing but hex digits may pass. */
+/* Ids are used as arguments of programs, so they must be hex digits only. */
 static bool is_oid(const char *text)
 {
     size_t length = text ? strlen(text) : 0;
@@ -85,16 +67,17 @@ const GPtrArray *orch_tree_entries(struct orch_vcs *vcs, const char *tree, GErro
     return entries;
 }
 
-/* ---- parts ------------------------------------------------------------------------------------
+/* ---- subtrees ---------------------------------------------------------------------------------
  */
 
 struct pattern {
-    const char *text; /* as the caller wrote it */
+    const char *text; /* as written by the caller */
     char *segments[SEGMENTS_MAX + 1];
     bool is_used;
 };
 
-/* Splits at slashes, dropping empty segments and '.'; false for '..', absolute or too deep. */
+/* Splits a path at slashes, dropping empty segments and '.'; false for '..', absolute or too deep
+ * paths. */
 static bool split(const char *path, char **segments)
 {
     unsigned count = 0;
@@ -117,9 +100,9 @@ static void clear_segments(char **segments)
         g_clear_pointer(segments, g_free);
 }
 
-/* Does `path` match `pattern`, or lie below a folder that does? `**` stands for any number of
- * folders. A segment that equals the pattern's matches whatever it contains: 'a[1].py' names the
- * file of that name. */
+/* True if `path` matches `pattern` or is below a folder that does. `**` matches any number of
+ * folders. A segment equal to the pattern's matches even if it contains pattern characters:
+ * 'a[1].py' matches the file of that name. */
 static bool matches(char *const *pattern, char *const *path)
 {
     if (!*pattern)
@@ -133,7 +116,7 @@ static bool matches(char *const *pattern, char *const *path)
            matches(pattern + 1, path + 1);
 }
 
-/* Entries that any pattern matches, borrowed; marks the patterns that matched. */
+/* Entries that match any pattern, borrowed; marks the patterns that matched. */
 static GPtrArray *select_entries(const GPtrArray *entries, const GPtrArray *patterns)
 {
     GPtrArray *chosen = g_ptr_array_new();
@@ -161,7 +144,7 @@ static void pattern_free(void *item)
     g_free(pattern);
 }
 
-/* Splits every path; NULL with an error that names the one which cannot be inside. */
+/* Parses all patterns; NULL with an error naming one that is outside the tree. */
 static GPtrArray *parse_patterns(const char *const *paths, GError **error)
 {
     GPtrArray *patterns = g_ptr_array_new_with_free_func(pattern_free);
@@ -172,7 +155,7 @@ static GPtrArray *parse_patterns(const char *const *paths, GError **error)
         if (!split(*paths, pattern->segments)) {
             orch_error_set(error, ORCH_ERROR_NOT_FOUND,
                            "give a path relative to the root of the repository",
-                           "path '%s' does not lie inside the repository", *paths);
+                           "path '%s' is not inside the repository", *paths);
             g_ptr_array_unref(patterns);
             return NULL;
         }
@@ -276,7 +259,8 @@ static bool is_safe_path(const char *path)
     }
 }
 
-/* True when a folder above `path` is itself one of `files`: written through a link, or twice. */
+/* True if a folder above `path` is itself one of `files`, which would write through a link or
+ * twice. */
 static bool is_below_file(GHashTable *files, const char *path)
 {
     g_autofree char *folder = g_strdup(path);
@@ -306,7 +290,7 @@ static bool check_entries(const GPtrArray *entries, const char *tree, GError **e
     return true;
 }
 
-/* 1: an empty folder, 0: nothing there, -1: anything else, with an error. */
+/* Returns 1 for an empty folder, 0 if nothing exists, -1 with an error for anything else. */
 static int probe_dest(const char *dest, GError **error)
 {
     if (access(dest, F_OK) != 0)
@@ -319,7 +303,7 @@ static int probe_dest(const char *dest, GError **error)
     return -1;
 }
 
-/* Into a folder beside it and then by rename: a folder of that name is whole or not there. */
+/* Writes to a temporary folder and renames it, so that `dest` is either complete or absent. */
 static bool checkout_new(struct orch_vcs *vcs, const char *tree, const GPtrArray *entries,
                          const char *dest, GError **error)
 {
@@ -341,7 +325,8 @@ static bool checkout_new(struct orch_vcs *vcs, const char *tree, const GPtrArray
     return ok;
 }
 
-/* Into a folder that was there, which may be a mount or somebody's current one and so stays. */
+/* Writes into an existing folder, which is not replaced because it may be a mount point or in
+ * use. */
 static bool checkout_existing(struct orch_vcs *vcs, const char *tree, const GPtrArray *entries,
                               const char *dest, GError **error)
 {

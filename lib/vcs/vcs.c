@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Opens the repository that holds a folder and decides how it is worked with. libgit2 is asked
- * first: no process to start, a capture of a clean tree in milliseconds. The git program does the
- * rest: what libgit2 refuses, and trees with clean filters (git-lfs), which libgit2 would not run
- * and so would give the files other object ids than git does.
+/* Opens the repository that contains a folder and selects a backend. libgit2 is tried first: it
+ * starts no process and captures a clean tree in milliseconds. The git program is used for what
+ * libgit2 refuses, and for trees with clean filters (git-lfs), because libgit2 would not run them
+ * and compute other object ids than git.
  *
- * The folder alone decides which repository is meant: GIT_DIR, GIT_WORK_TREE and GIT_INDEX_FILE,
- * which git sets for hooks and aliases, are ignored by both ways, so that orch started from a hook
- * records the same tree as orch started by hand. */
+ * The folder alone determines the repository. Both backends ignore GIT_DIR, GIT_WORK_TREE and
+ * GIT_INDEX_FILE, which git sets for hooks and aliases, so that orch records the same tree when
+ * started from a hook. */
 #include "lib/vcs/vcs.h"
 
 #include "lib/base/error.h"
 #include "lib/base/file.h"
+#include "lib/base/text.h"
 #include "lib/vcs/backend.h"
 
 #include <errno.h>
@@ -19,8 +20,8 @@
 
 #define IGNORED_MAX 1000
 
-/* True when a `.git` stands in `dir` or above: a repository that libgit2 does not find may still be
- * one that is broken, and that must not pass as "no repository". */
+/* True if `.git` exists in `dir` or above: if libgit2 finds no repository there, it may be damaged,
+ * which must not count as "no repository". */
 static bool is_below_dot_git(const char *dir)
 {
     g_autofree char *at = orch_path_absolute(dir, NULL);
@@ -57,7 +58,7 @@ bool orch_vcs_use_gitprog(struct orch_vcs *vcs, const char *reason, GError **err
     return true;
 }
 
-/* Through libgit2 where that can do everything. */
+/* Opens with libgit2 if it supports everything that is needed. */
 static bool open_any(struct orch_vcs *vcs, const char *dir, GError **error)
 {
     g_autofree char *refusal = NULL;
@@ -115,40 +116,7 @@ const char *orch_vcs_backend(const struct orch_vcs *vcs)
     return vcs->name;
 }
 
-void orch_left_out_free(struct orch_left_out *item)
-{
-    if (!item)
-        return;
-    g_free(item->path);
-    g_free(item->why);
-    g_free(item);
-}
-
-void orch_left_out_add(GPtrArray *list, const char *path, char *why)
-{
-    struct orch_left_out *item = g_new0(struct orch_left_out, 1);
-    item->path = g_strdup(path);
-    item->why = why;
-    g_ptr_array_add(list, item);
-}
-
-char *orch_scratch_folder(GError **error)
-{
-    char *folder = g_build_filename(g_get_tmp_dir(), "orch-vcs-XXXXXX", NULL);
-    if (g_mkdtemp(folder))
-        return folder;
-    orch_error_set_errno(error, ORCH_ERROR_IO, errno, "cannot make a folder in '%s'",
-                         g_get_tmp_dir());
-    g_free(folder);
-    return NULL;
-}
-
-static int compare_paths(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-/* True when `path` or a folder above it is in the set. */
+/* True if `path` or a folder above it is in the set. */
 static bool is_covered(GHashTable *set, const char *path)
 {
     g_autofree char *at = g_strdup(path);
@@ -162,7 +130,7 @@ static bool is_covered(GHashTable *set, const char *path)
     }
 }
 
-/* True when the folder holds something and all of it is in the set. */
+/* True if the folder is not empty and all of its contents are in the set. */
 static bool is_wholly_in(GHashTable *set, const char *root, const char *folder)
 {
     g_autofree char *full_path = g_build_filename(root, folder, NULL);
@@ -178,8 +146,8 @@ static bool is_wholly_in(GHashTable *set, const char *root, const char *folder)
     return true;
 }
 
-/* Adds the folders above `path` of which all is in the set, as far up as that goes. A folder is
- * looked at once for the files in it, and again when one of its folders came in. */
+/* Adds the folders above `path` whose contents are all in the set, as far up as possible. A folder
+ * is examined once for its files, and again when one of its subfolders was added. */
 static void add_whole_folders(GHashTable *set, GHashTable *seen, const char *root, const char *path)
 {
     g_autofree char *folder = g_strdup(path);
@@ -193,7 +161,7 @@ static void add_whole_folders(GHashTable *set, GHashTable *seen, const char *roo
     }
 }
 
-/* The paths as a set, folders that are ignored as a whole added. */
+/* The paths as a set, including folders whose contents are all ignored. */
 static GHashTable *new_ignored_set(const GPtrArray *found, const char *root)
 {
     GHashTable *set = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
@@ -228,7 +196,7 @@ GPtrArray *orch_vcs_ignored(struct orch_vcs *vcs, GError **error)
         if (!is_own && !is_covered(set, folder))
             g_ptr_array_add(ignored, g_strdup(path));
     }
-    g_ptr_array_sort(ignored, compare_paths);
+    g_ptr_array_sort(ignored, orch_compare_texts);
     if (ignored->len > IGNORED_MAX)
         g_ptr_array_set_size(ignored, IGNORED_MAX);
     return ignored;

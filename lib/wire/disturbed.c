@@ -9,7 +9,7 @@
 double orch_facts_foreign_cpu(const char *facts)
 {
     double share;
-    /* most runs were too short to be judged: a search is cheaper than a parse */
+    /* most runs were too short to measure it, and searching is cheaper than parsing */
     if (!facts || !strstr(facts, "\"" ORCH_FACT_FOREIGN_CPU "\":"))
         return (double)NAN;
     size_t length = strlen(facts);

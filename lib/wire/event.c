@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* One row a word; the row's reader takes what the event must carry and names what is missing. */
+/* One table row per type; the row's reader extracts the required members and reports missing
+ * ones. */
 #include "lib/wire/event.h"
 
 #include "lib/base/error.h"
@@ -21,7 +22,7 @@ static bool broken(GError **error, const char *format, ...)
     return false;
 }
 
-/* ---- the parts of events ----------------------------------------------------------------------
+/* ---- members of events ------------------------------------------------------------------------
  */
 
 static bool read_name(struct orch_event *event, const char *word, GError **error)

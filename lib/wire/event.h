@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a plugin tells its host, and what the host keeps in the journal: one JSON object a line, at
- * most 64 KiB with its line end. The word that says what it is stands under "event". Unknown keys
- * are ignored, unknown events are kept out of the journal and counted. Full list in
- * docs/protocol.md.
+ * Messages from a plugin to its host, and the host's journal: one JSON object per line, at most 64
+ * KiB including the line end. "event" holds the type. Unknown keys are ignored; unknown events are
+ * counted but not written to the journal. Full list in docs/protocol.md.
  *
  *   plugin to host (descriptor $ORCH_EVENTS):
  *     {"event":"metric","name":"loss","step":3,"value":0.5}            t_ms is the host's when
@@ -15,7 +14,7 @@
  *     {"event":"phase","name":"training"}
  *     {"event":"artifact","name":"weights","path":"weights.safetensors"}
  *     {"event":"note","text":"..."}      {"event":"log","level":"info","text":"..."}
- *     {"event":"error","text":"..."}     why it will not be ok
+ *     {"event":"error","text":"..."}     reason for a status other than ok
  *     {"event":"manifest",...}           answer to hello (batch)
  *     {"event":"checked","id":1,"ok":true,"inputs":[{"name":"train","sha256":"..."}]}
  *     {"event":"cost","id":1,"cost":{...}}
@@ -27,8 +26,8 @@
  *     {"do":"run","params":{...},"seed":"123","smoke":false,"checkpoint_dir":"/..."}
  *     {"do":"cancel"}
  *
- *   host to journal, besides metrics, result, progress, phase, note, log and error as above:
- *     {"event":"progress","t_ms":...,...}   when it came, since the trial's start
+ *   host to journal, in addition to metrics, result, progress, phase, note, log and error as above:
+ *     {"event":"progress","t_ms":...,...}   time of arrival since the trial's start
  *     {"event":"start","t_ns":...,"host":{boot_id,pid,start},"child":{...}}
  *     {"event":"artifact","name":"weights","path":"/abs","sha256":"...","bytes":123}
  *     {"event":"end","verdict":"ok","reason":null,"exit_code":0,"signal":null,"started_ns":...,
@@ -45,9 +44,9 @@
 #include <stdint.h>
 
 #define ORCH_WIRE_PROTOCOL 1
-#define ORCH_WIRE_LINE_MAX 65536 /* bytes of a line with its line end */
+#define ORCH_WIRE_LINE_MAX 65536 /* bytes of a line including its line end */
 
-/** One point of a metric. `t_ms`: since the trial's start; NAN: not given. */
+/** One point of a metric. `t_ms` is relative to the trial's start; NAN: not given. */
 struct orch_point {
     const char *name;
     int64_t step;
@@ -56,7 +55,7 @@ struct orch_point {
 };
 
 enum orch_event_kind {
-    ORCH_EVENT_METRICS, /* one or more points; "metric" is read as one of these */
+    ORCH_EVENT_METRICS, /* one or more points; "metric" is decoded as one point */
     ORCH_EVENT_RESULT,
     ORCH_EVENT_PROGRESS,
     ORCH_EVENT_PHASE,
@@ -70,34 +69,34 @@ enum orch_event_kind {
     ORCH_EVENT_DONE,
     ORCH_EVENT_START,
     ORCH_EVENT_END,
-    ORCH_EVENT_UNKNOWN, /* a word of a later version */
+    ORCH_EVENT_UNKNOWN, /* from a later version */
 };
 
-/** A decoded event. Pointers borrow from `json` (or from the event's own buffers). */
+/** A decoded event. Pointers are borrowed from `json` or the event's own buffers. */
 struct orch_event {
     enum orch_event_kind kind;
-    json_t *json;              /* the whole object, owned; NULL for METRICS in the usual shape */
+    json_t *json;              /* the whole object, owned; NULL for METRICS in the usual form */
     struct orch_point *points; /* METRICS: owned array */
     size_t point_count;
     const char *name;          /* RESULT, PHASE, ARTIFACT */
     double value;              /* RESULT; PROGRESS: done */
     double total;              /* PROGRESS */
-    double t_ms;               /* PROGRESS in a journal: since the trial's start; else NAN */
+    double t_ms;               /* PROGRESS in a journal: since the trial's start; otherwise NAN */
     const char *text;          /* NOTE, LOG, ERROR; ARTIFACT: path; END: reason */
     const char *sha256;        /* ARTIFACT in a journal */
     int64_t bytes;             /* ARTIFACT in a journal */
     int64_t id;                /* CHECKED, COST */
     enum orch_verdict verdict; /* DONE, END */
     const char *verdict_word;  /* as written */
-    char *names;               /* METRICS read without jansson (json is then NULL): owned */
+    char *names;               /* METRICS decoded without jansson (json is NULL): owned */
 };
 
-/** Reads one line (without or with its line end). False with ORCH_ERROR_PROTOCOL naming what is
- * wrong ("metric without a name"); `*out` is then untouched. Release it with orch_event_clear. */
+/** Decodes one line, with or without its line end. Fails with ORCH_ERROR_PROTOCOL and the problem
+ * ("metric without a name"), leaving `*out` untouched. Release with orch_event_clear. */
 bool orch_event_decode(const char *line, size_t length, struct orch_event *out, GError **error);
 void orch_event_clear(struct orch_event *event);
 
-/** Appends a line for `count` points to `out` (as many lines as the limit of a line asks for). */
+/** Appends `count` points to `out`, as one line or, if it would be too long, several. */
 void orch_event_encode_points(GString *out, const struct orch_point *points, size_t count);
 /** Appends any JSON object as a line. */
 void orch_event_encode_json(GString *out, const json_t *object);

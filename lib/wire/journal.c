@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads whole lines from a file that may still grow, or not be there yet: one buffer, filled by
- * pread, so that a reader never moves another's position. */
+/* Reads complete lines from a file that may still grow or not exist yet. Uses pread into one
+ * buffer, so readers do not share a file position. */
 #include "lib/wire/journal.h"
 
 #include "lib/base/error.h"
@@ -14,18 +14,18 @@
 enum { CHUNK_BYTES = 1 << 17, LINE_MAX_BYTES = 2 * ORCH_WIRE_LINE_MAX };
 
 struct orch_journal {
-    int folder; /* AT_FDCWD, or its own descriptor of the folder that `path` lies in */
+    int folder; /* AT_FDCWD, or an own descriptor of the folder that `path` is relative to */
     char *path;
-    int fd;         /* -1: not there yet */
-    int64_t offset; /* of the file, where the buffer's end stands */
+    int fd;         /* -1: the file does not exist yet */
+    int64_t offset; /* file offset of the buffer's end */
     char *buffer;   /* CHUNK_BYTES + LINE_MAX_BYTES */
     size_t begin, end;
-    bool skipping; /* the line is too long: drop bytes up to its end */
+    bool skipping; /* the current line is too long and is dropped up to its end */
     bool without_metrics;
     unsigned bad_count;
 };
 
-/* Anything but a regular file would be waited for, or lead elsewhere. */
+/* Opens regular files only: others might block, or lead elsewhere. */
 static bool try_open(struct orch_journal *journal, GError **error)
 {
     struct stat info;
@@ -90,7 +90,7 @@ void orch_journal_close(struct orch_journal *journal)
     g_free(journal);
 }
 
-/* Moves what is left to the buffer's begin and reads on. *out_more: bytes came. */
+/* Moves the rest to the start of the buffer and reads more. *out_more: bytes were read. */
 static bool fill(struct orch_journal *journal, bool *out_more, GError **error)
 {
     *out_more = false;
@@ -120,7 +120,7 @@ static bool fill(struct orch_journal *journal, bool *out_more, GError **error)
     return true;
 }
 
-/* The next line in the buffer, without its end; NULL: none is whole. */
+/* Next complete line in the buffer, without its end; NULL if there is none. */
 static const char *take_line(struct orch_journal *journal, size_t *out_length)
 {
     for (;;) {
@@ -146,7 +146,7 @@ static const char *take_line(struct orch_journal *journal, size_t *out_length)
     }
 }
 
-/* Hosts write points in this shape alone. */
+/* True for a line of metric points, which hosts always write in this form. */
 static bool is_metrics(const char *line, size_t length)
 {
     static const char head[] = "{\"event\":\"metrics\",";
@@ -181,7 +181,7 @@ void orch_journal_seek_tail(struct orch_journal *journal, int64_t bytes)
     int64_t target = info.st_size - bytes;
     if (target <= journal->offset - (int64_t)(journal->end - journal->begin))
         return;
-    /* one byte before the target: when that is a line end, the target is a line's begin */
+    /* start one byte before the target: if that is a line end, the target is the start of a line */
     journal->begin = journal->end = 0;
     journal->offset = target - 1;
     journal->skipping = true;

@@ -105,7 +105,7 @@ struct orch_artifact_spec *orch_manifest_add_artifact(struct orch_manifest *mani
 /* ---- by name ----------------------------------------------------------------------------------
  */
 
-/* Every row begins with its name. */
+/* The name is the first member of every row. */
 static const char *row_name(const void *row)
 {
     return *(char *const *)row;
@@ -120,6 +120,11 @@ static const void *find(const GPtrArray *rows, const char *name)
         if (g_strcmp0(row_name(rows->pdata[i]), name) == 0)
             return rows->pdata[i];
     return NULL;
+}
+
+bool orch_param_is_secret(const struct orch_param_spec *spec)
+{
+    return spec && (spec->type & ~(uint32_t)ORCH_LIST) == ORCH_SECRET;
 }
 
 const struct orch_param_spec *orch_manifest_param(const struct orch_manifest *manifest,
@@ -183,7 +188,7 @@ uint32_t orch_type_parse(const char *text)
     return element && is_list ? element | ORCH_LIST : element;
 }
 
-/* ---- what may be wrong ------------------------------------------------------------------------
+/* ---- validation -------------------------------------------------------------------------------
  */
 
 static char *names_problem(const GPtrArray *rows, const char *what)
@@ -212,7 +217,7 @@ static bool type_has_bounds(uint32_t type)
     return bounded >> (type & ~(uint32_t)ORCH_LIST) & 1;
 }
 
-/* A bound that does not parse, or a minimum above the maximum. */
+/* Reports a bound that does not parse, or a minimum above the maximum. */
 static char *bounds_problem(const struct orch_param_spec *spec)
 {
     if (!spec->min && !spec->max)
@@ -270,7 +275,7 @@ static char *param_problem(const struct orch_param_spec *spec)
     return g_strdup_printf("%sdefault '%s' %s", head, spec->def, tail);
 }
 
-/* N.N.N, perhaps with -something or +something. */
+/* N.N.N, optionally with -suffix or +suffix. */
 static bool version_is_valid(const char *version)
 {
     for (int part = 0; version && part < 3; part++) {

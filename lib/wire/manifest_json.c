@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Manifests as JSON. Absent texts and zeros are left out; unknown members are ignored, so that a
- * newer program's manifest can be read. */
+/* Manifests as JSON. Absent texts and zeros are omitted; unknown members are ignored, so that
+ * manifests of newer programs can be read. */
 #include "lib/wire/manifest.h"
 
 #include "lib/base/error.h"
@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-enum { ROWS_MAX = 4096 }; /* of one table, and of one list of words */
+enum { ROWS_MAX = 4096 }; /* of a table, and of a list of strings */
 
 static const char *const KINDS[] = {"compiled", "wrapped", NULL};
 static const char *const METRICS_FROM[] = {"protocol", "lines", "regex", NULL};
@@ -172,7 +172,7 @@ static uint32_t take_u32(const json_t *object, const char *key)
     return (uint32_t)CLAMP(orch_json_int(object, key, 0), 0, (gint64)G_MAXUINT32);
 }
 
-/* Absent is fine; anything else than an array of texts is not. */
+/* Reads an optional array of strings; false if it is something else. */
 static bool take_words(const json_t *object, const char *key, char ***out, GError **error)
 {
     const json_t *array = json_object_get(object, key);

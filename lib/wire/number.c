@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Why not printf and strtod: with the C locale forced they take 0.3 to 1 us a number, three tries
- * each for the shortest text. Why not Grisu or Ryu: their tables of powers; within 1e-11 to 1e15 a
- * product of the 53-bit mantissa and a power of five fits 128 bits and needs no table worth its
- * name. */
+/* Alternatives: printf and strtod in the C locale take 0.3 to 1 us per number, and three attempts
+ * for the shortest text. Grisu and Ryu need large tables of powers. Between 1e-11 and 1e15 the
+ * product of a 53-bit mantissa and a power of five fits 128 bits and needs only a small table. */
 #include "lib/wire/number.h"
 
 #include "lib/base/text.h"
@@ -47,12 +46,12 @@ static const uint64_t POWER5[POWER5_MAX + 1] = {
     7450580596923828125u,
 };
 
-/* 10^0 .. 10^22: the powers of ten that are doubles. */
+/* 10^0 .. 10^22: the powers of ten that a double represents exactly. */
 static const double POWER10[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
                                  1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
                                  1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
 
-/* bits * 2^exponent, plus something smaller than one bit when `sticky`, to the nearest double. */
+/* bits * 2^exponent, plus less than one bit if `sticky`, rounded to the nearest double. */
 static double round_bits(uint128 bits, int exponent, bool sticky)
 {
     uint64_t high = (uint64_t)(bits >> 64);
@@ -68,7 +67,7 @@ static double round_bits(uint128 bits, int exponent, bool sticky)
     return ldexp((double)mantissa, exponent + drop);
 }
 
-/* digits * 10^exponent, correctly rounded; false when the exponent is out of reach. */
+/* digits * 10^exponent, correctly rounded; false if the exponent is not supported. */
 static bool decimal_to_double(uint64_t digits, int exponent, double *out)
 {
 #if FLT_EVAL_METHOD == 0
@@ -117,7 +116,7 @@ char *orch_number_write_int(char *out, int64_t value)
     return write_digits(out, value < 0 ? 0 - (uint64_t)value : (uint64_t)value);
 }
 
-/* digits * 10^exponent, which is no integer, with a decimal point or an exponent. */
+/* Writes digits * 10^exponent, which is not an integer, with a decimal point or an exponent. */
 static char *write_decimal(char *out, uint64_t digits, int exponent)
 {
     while (digits % 10 == 0) {
@@ -126,7 +125,7 @@ static char *write_decimal(char *out, uint64_t digits, int exponent)
     }
     char text[20] = "";
     int length = (int)(write_digits(text, digits) - text);
-    int point = length + exponent; /* digits before the decimal point */
+    int point = length + exponent; /* number of digits before the decimal point */
     if (point > 0) {
         memcpy(out, text, (size_t)point);
         out += point;
@@ -162,7 +161,7 @@ static char *write_slowly(char *out, double value)
     return out + length;
 }
 
-/* Tries 15, 16 and 17 digits of a positive value in [1e-11, 1e15) that is no integer. */
+/* Tries 15, 16 and 17 digits for a positive non-integer in [1e-11, 1e15). */
 static char *write_shortest(char *out, double value)
 {
     int exponent2;
@@ -172,7 +171,7 @@ static char *write_shortest(char *out, double value)
     uint128 scaled = 0;
     uint64_t digits = 0;
     int power = 0, shift = 0;
-    for (int tries = 0; tries < 2; tries++) { /* log10 may be one off at a power of ten */
+    for (int tries = 0; tries < 2; tries++) { /* log10 may be off by one at a power of ten */
         power = 16 - magnitude;
         if (power < 0 || power > POWER5_MAX)
             return write_slowly(out, value);
@@ -219,14 +218,14 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* What the exact path cannot do: many digits, far exponents. */
+/* Parses what the exact path does not support: many digits, large exponents. */
 static const char *read_slowly(const char *text, const char *stop, double *out)
 {
     g_autofree char *copy = g_strndup(text, (size_t)(stop - text));
     return orch_real_parse(copy, out) ? stop : NULL;
 }
 
-/* An exponent behind 'e'; NULL when it is malformed. Far ones are cut at +-9999. */
+/* Reads the exponent after 'e', clamped to +-9999; NULL if malformed. */
 static const char *read_exponent(const char *p, const char *end, int *exponent)
 {
     bool negative = p < end && *p == '-';
@@ -251,7 +250,7 @@ const char *orch_number_read(const char *text, const char *end, double *out)
     if (*p == '0' && p + 1 < end && is_digit(p[1]))
         return NULL;
     uint64_t digits = 0;
-    int exponent = 0, count = 0; /* of significant digits */
+    int exponent = 0, count = 0; /* count: significant digits */
     for (; p < end && is_digit(*p); p++) {
         count += digits || *p != '0';
         digits = digits * 10 + (uint64_t)(*p - '0');

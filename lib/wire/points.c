@@ -15,8 +15,8 @@ enum {
     KNOWN_NAMES = 8,
 };
 
-/* Names seen in this line: points of one metric share one pointer, so that readers may compare
- * pointers before they compare texts. */
+/* Names seen in this line. Points of the same metric share one pointer, so that readers can compare
+ * pointers before texts. */
 struct known_names {
     const char *name[KNOWN_NAMES];
     size_t length[KNOWN_NAMES];
@@ -35,7 +35,7 @@ static const char *share_name(struct known_names *known, const char *name, size_
     return name;
 }
 
-/* "name" of plain ASCII characters; its closing quote becomes a NUL. */
+/* Reads "name" in plain ASCII; its closing quote is replaced by a NUL. */
 static char *read_name(char *p, const char *end, struct known_names *known, const char **out)
 {
     if (p >= end || *p++ != '"')
@@ -51,7 +51,7 @@ static char *read_name(char *p, const char *end, struct known_names *known, cons
     return p + 1;
 }
 
-/* Numbers that JSON has no form for. */
+/* Parses "nan", "inf" and "-inf", for which JSON has no numbers. */
 static const char *read_word(const char *p, const char *end, double *out)
 {
     static const struct {
@@ -142,7 +142,7 @@ static bool name_is_plain(const char *name)
     return true;
 }
 
-/* A name as a JSON string in `out`. */
+/* Appends a name as a JSON string. */
 static void append_name(GString *out, const char *name)
 {
     if (name_is_plain(name)) {
@@ -195,7 +195,7 @@ void orch_event_encode_points(GString *out, const struct orch_point *points, siz
         append_point(out, &points[i]);
         if (out->len - line + TAIL_BYTES + 1 <= ORCH_WIRE_LINE_MAX)
             continue;
-        g_string_truncate(out, before); /* this one begins the next line */
+        g_string_truncate(out, before); /* this point starts the next line */
         if (before > line) {
             g_string_append(out, "]}\n");
             line = out->len;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A line becomes words, numbers and marks; then names are the words before a number. Why not
- * regular expressions: the formats are combinations ("Epoch [1/5], Step [100/600], Loss: 2.2"), and
- * what is not understood has to be known, not only what is. */
+/* Splits a line into words, numbers and marks; the words before a number form its name. Regular
+ * expressions were rejected: formats combine freely ("Epoch [1/5], Step [100/600], Loss: 2.2"), and
+ * callers need to know which parts were not understood. */
 #include "lib/wire/printed.h"
 
 #include "lib/base/json.h"
@@ -22,10 +22,10 @@ enum token_kind {
     ASSIGN, /* ':' or '=' */
     OPEN,   /* ( [ { < */
     CLOSE,
-    BREAK,   /* what separates one thing from the next: , ; | tab, a dash alone, a log's time */
+    BREAK,   /* separator: , ; | tab, a single dash, the time stamp of a log */
     PLUS,    /* +-, the sign of an uncertainty */
-    UNREAD,  /* begins like a number and is none: 0,91 */
-    IGNORED, /* a time of day, a date, a version, a shape, bars of progress */
+    UNREAD,  /* begins like a number but is not one: 0,91 */
+    IGNORED, /* a time of day, a date, a version, a shape, a progress bar */
 };
 
 struct token {
@@ -46,7 +46,7 @@ static bool is_word_char(char c)
     return g_ascii_isalnum(c) || strchr("_./@%-\\&^", c) || (unsigned char)c >= 0x80;
 }
 
-/* Characters that draw boxes and bars (U+2500 to U+259F) are space; so are quotes. */
+/* Box-drawing and block characters (U+2500 to U+259F) and quotes count as space. */
 static size_t space_bytes(const char *at, const char *end)
 {
     if (end - at >= 3 && (unsigned char)at[0] == 0xe2 &&
@@ -56,7 +56,7 @@ static size_t space_bytes(const char *at, const char *end)
     return *at == ' ' || *at == '\r' || strchr("\"'`*#$~?!", *at) ? 1 : 0;
 }
 
-/* An escape sequence of a terminal: ESC [ ... letter, or ESC and one character. */
+/* Length of a terminal escape sequence: ESC [ ... letter, or ESC and one character. */
 static size_t escape_bytes(const char *at, const char *end)
 {
     if (*at != '\033')
@@ -68,8 +68,8 @@ static size_t escape_bytes(const char *at, const char *end)
     return (size_t)(MIN(p + 1, end) - at);
 }
 
-/* Digits with '.' or '/' between them at least twice, or ':', '-' or 'x' once: a version, a date, a
- * time of day, an address, a range, a shape. */
+/* Skips digits with at least two '.' or '/' between them, or one ':', '-' or 'x': a version, a
+ * date, a time of day, an address, a range, a shape. */
 static const char *skip_composite(const char *at, const char *end)
 {
     unsigned marks = 0;
@@ -85,7 +85,7 @@ static const char *skip_composite(const char *at, const char *end)
     return marks >= 2 && !has_exponent ? p : NULL;
 }
 
-/* "3/10", "[  10/5005]": whole numbers. */
+/* "3/10", "[  10/5005]": integers only. */
 static const char *read_count(const char *at, const char *end, struct token *token)
 {
     char unit[ORCH_PRINTED_UNIT_CHARS];
@@ -119,7 +119,7 @@ static bool begins_number(const char *at, const char *end, bool after_word)
     if (p < end && g_ascii_isdigit(*p))
         return true;
     char unit[ORCH_PRINTED_UNIT_CHARS];
-    double value; /* nan, inf: words that are numbers where a value may stand */
+    double value; /* nan and inf count as numbers where a value is possible */
     return after_word && orch_printed_number(at, end, &value, unit) != NULL;
 }
 
@@ -141,7 +141,7 @@ static const char *read_number(const char *at, const char *end, struct token *to
     return behind;
 }
 
-/* Words of letters; a sentence's full stop is none of it. */
+/* Reads a word, without the full stop of a sentence. */
 static const char *read_word(const char *at, const char *end, struct token *token)
 {
     const char *p = at;
@@ -157,7 +157,7 @@ static const char *read_word(const char *at, const char *end, struct token *toke
         token->kind = BREAK;
     else if ((!has_letter && !(p - at == 1 && *at == '%')) || memchr(at, '\\', (size_t)(p - at)))
         token->kind = IGNORED;
-    if (p < end - 2 && *p == ':' && p[1] == '/' && p[2] == '/') { /* an address */
+    if (p < end - 2 && *p == ':' && p[1] == '/' && p[2] == '/') { /* a URL */
         token->kind = IGNORED;
         while (p < end && !g_ascii_isspace(*p))
             p++;
@@ -171,7 +171,7 @@ static const char *read_mark(const char *at, const char *end, struct token *toke
     if (*at == ':' || *at == '=')
         token->kind = ASSIGN;
     if ((*at == '=' || *at == '>') && at + 1 < end && strchr("=>", at[1])) {
-        token->kind = IGNORED; /* a bar [====>...], an arrow */
+        token->kind = IGNORED; /* a bar [====>...] or an arrow */
         while (at < end && strchr("=>.#-", *at))
             at++;
         return at;
@@ -240,7 +240,7 @@ static bool token_is(const struct token *token, const char *const *words)
 static const char *const EPOCH_WORDS[] = {"epoch", "ep", "round", "episode", NULL};
 static const char *const STEP_WORDS[] = {"step", "global_step", "_step",    "iter", "iteration",
                                          "itr",  "update",      "timestep", NULL};
-/* Count steps only where that is plain: "batch 3/10", but batch=64 is a setting. */
+/* These count steps only in an unambiguous form: "batch 3/10", whereas batch=64 is a setting. */
 static const char *const BATCH_WORDS[] = {"batch", "it", "mini_batch", "minibatch", NULL};
 static const char *const LEVEL_WORDS[] = {"info",  "debug",  "warning",  "warn", "error",
                                           "trace", "notice", "critical", "root", NULL};
@@ -274,7 +274,7 @@ bool orch_printed_name_is_usual(const char *name)
     return is_one_of(last, strlen(last), usual);
 }
 
-/* Appends a word in the form of names: lower case, anything else as '_'. False: it does not fit. */
+/* Appends a word to a name: lower case, other characters as '_'. False if it does not fit. */
 static bool append_name(char out[ORCH_PRINTED_NAME_CHARS], const char *word, size_t length)
 {
     size_t at = strlen(out);
@@ -301,11 +301,11 @@ struct reader {
     struct orch_printed_line *out;
     const struct tokens *tokens;
     unsigned at;
-    unsigned run, run_length; /* words right before `at`: the name to be */
-    bool is_assigned;         /* ':' or '=' follows them */
-    bool is_after_prose; /* a number of a sentence stands before them, without a mark between */
-    const char *label;   /* "train", "val", ... of what follows; NULL: none */
-    enum orch_printed_kind counter; /* what was read last: EPOCH, STEP or VALUE */
+    unsigned run, run_length; /* words directly before `at`, which may become a name */
+    bool is_assigned;         /* they are followed by ':' or '=' */
+    bool is_after_prose;      /* they follow a number within a sentence, without a separator */
+    const char *label;        /* "train", "val", ... for following values; NULL: none */
+    enum orch_printed_kind counter; /* kind of the last value: EPOCH, STEP or VALUE */
 };
 
 static const struct token *token_at(const struct reader *r, unsigned at)
@@ -330,8 +330,8 @@ static void end_run(struct reader *r)
     r->is_assigned = false;
 }
 
-/* Words without a value: a label of what follows ("val:", "[train]", "Test set:"), a log's level,
- * or prose. */
+/* Handles words without a value: a label for following values ("val:", "[train]", "Test set:"), a
+ * log level, or prose. */
 static void drop_run(struct reader *r)
 {
     const struct token *first = token_at(r, r->run);
@@ -345,7 +345,7 @@ static void drop_run(struct reader *r)
     end_run(r);
 }
 
-/* What a name's last word counts; `is_plain`: in a form that settings do not have. */
+/* Kind of counter that a name's last word denotes; `is_plain`: in a form not used for settings. */
 static enum orch_printed_kind kind_of(const struct token *last, bool is_plain)
 {
     if (token_is(last, EPOCH_WORDS))
@@ -354,7 +354,7 @@ static enum orch_printed_kind kind_of(const struct token *last, bool is_plain)
     return counts ? ORCH_PRINTED_STEP : ORCH_PRINTED_VALUE;
 }
 
-/* Puts the words of the run as the value's name; false: they make none. */
+/* Sets the value's name from the pending words; false if they do not form a name. */
 static bool set_name(struct reader *r, struct orch_printed_value *value)
 {
     unsigned first = r->run, length = r->run_length;
@@ -376,7 +376,7 @@ static bool set_name(struct reader *r, struct orch_printed_value *value)
     return g_ascii_isalpha(value->name[0]) && g_ascii_isalpha(value->last[0]);
 }
 
-/* "91.2 %" is read as "91.2%". */
+/* Treats "91.2 %" like "91.2%". */
 static void set_percent(struct orch_printed_value *value, const struct token *number)
 {
     g_autofree char *digits = g_strndup(number->text, number->length);
@@ -387,7 +387,7 @@ static void set_percent(struct orch_printed_value *value, const struct token *nu
         value->printed_percent = percent;
 }
 
-/* Behind a value: its unit, "of N" of a count, what stands in parentheses, an uncertainty. */
+/* Consumes what belongs to a value: its unit, "of N" after a count, parentheses, an uncertainty. */
 static void take_rest(struct reader *r, struct orch_printed_value *value,
                       const struct token *number)
 {
@@ -433,7 +433,7 @@ static void set_number(struct orch_printed_value *value, const struct token *tok
     }
 }
 
-/* A number (at `at`) with words before it. */
+/* Handles a number (at `at`) with words before it. */
 static void take_named(struct reader *r, const struct token *number)
 {
     const struct token *last = token_at(r, r->run + r->run_length - 1);
@@ -464,8 +464,8 @@ static void take_named(struct reader *r, const struct token *number)
     end_run(r);
 }
 
-/* "[3/10]", "[7]" at the beginning; "[1, 2000]" of epoch and batch; behind an epoch "[10/5005]".
- * The position behind it; 0: it is none. */
+/* Recognises "[3/10]" or "[7]" at the start, "[1, 2000]" for epoch and batch, and "[10/5005]" after
+ * an epoch. Returns the position after it; 0 for anything else. */
 static unsigned bracket_end(const struct reader *r, unsigned at, unsigned *out_numbers)
 {
     unsigned numbers = 0, p = at + 1;
@@ -519,7 +519,7 @@ static bool take_bracket(struct reader *r)
     return true;
 }
 
-/* A number that no name stands before. */
+/* Handles a number without a name. */
 static void take_unnamed(struct reader *r, const struct token *token)
 {
     bool is_begin = r->at == 0;
@@ -566,7 +566,7 @@ static void take_token(struct reader *r)
             r->at++;
         }
         return;
-    default: /* a time of day is no value of a name either: "ETA: 0:10" */
+    default: /* a time of day is not a value: "ETA: 0:10" */
         drop_run(r);
         r->counter = token->kind == BREAK ? ORCH_PRINTED_VALUE : r->counter;
         r->is_after_prose = false;

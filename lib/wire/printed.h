@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Values in what programs print: one line of text to names, numbers and steps.
- * docs/printed-values.md is the grammar for users; its examples are a test. Lines that JSON can
- * read are read as JSON. What a value means for a metric (its step, its unit) is decided by the
- * caller (core/host/text_metrics.c).
- */
+/* Extracts values from program output: a line of text becomes names, numbers and steps.
+ * docs/printed-values.md documents the grammar; its examples are a test. Lines of valid JSON are
+ * parsed as JSON. The caller decides what a value means for a metric (its step, its unit), see
+ * core/host/text_metrics.c. */
 #ifndef ORCH_WIRE_PRINTED_H
 #define ORCH_WIRE_PRINTED_H
 
@@ -11,61 +10,62 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/** Bytes of a name, the final NUL included. */
+/** Size of a name, including the NUL. */
 #define ORCH_PRINTED_NAME_CHARS 64
-/** Bytes of a unit, the final NUL included. */
+/** Size of a unit, including the NUL. */
 #define ORCH_PRINTED_UNIT_CHARS 24
 
 enum orch_printed_kind {
     ORCH_PRINTED_VALUE,
-    ORCH_PRINTED_EPOCH,  /* counts epochs (or rounds, episodes) */
-    ORCH_PRINTED_STEP,   /* counts steps (or iterations, batches) */
-    ORCH_PRINTED_UNREAD, /* a name with something like a number that cannot be read: "loss: 0,91" */
+    ORCH_PRINTED_EPOCH,  /* a counter of epochs (or rounds, episodes) */
+    ORCH_PRINTED_STEP,   /* a counter of steps (or iterations, batches) */
+    ORCH_PRINTED_UNREAD, /* a name with a malformed number: "loss: 0,91" */
 };
 
 struct orch_printed_value {
     enum orch_printed_kind kind;
-    char name[ORCH_PRINTED_NAME_CHARS]; /* [a-z][a-z0-9_]*: "Test Accuracy" is "test_accuracy" */
+    char name[ORCH_PRINTED_NAME_CHARS]; /* [a-z][a-z0-9_]*: "Test Accuracy" becomes "test_accuracy"
+                                         */
     char last[ORCH_PRINTED_NAME_CHARS]; /* its last word: "accuracy" */
-    char unit[ORCH_PRINTED_UNIT_CHARS]; /* "s", "images/s"; "": none */
-    double value;                       /* of a percentage the share: 0.912 for "91.2%" */
-    double total;                       /* of a step "3/10": 10; NaN: not said */
-    double printed_percent;             /* 91.2 for "91.2%"; NaN: it is no percentage */
-    bool is_sure; /* written with ':' or '=', or in JSON: a value whatever stands around it */
+    char unit[ORCH_PRINTED_UNIT_CHARS]; /* "s", "images/s"; "" without a unit */
+    double value;                       /* for a percentage the share: 0.912 for "91.2%" */
+    double total;                       /* 10 for a step "3/10"; NaN if not given */
+    double printed_percent;             /* 91.2 for "91.2%"; NaN if not a percentage */
+    bool is_sure; /* written with ':' or '=', or in JSON: a value regardless of its context */
 };
 
 struct orch_printed_line {
     GArray *values;   /* struct orch_printed_value, at most 256 */
-    bool has_number;  /* a number stands in it; times of day, dates and versions do not count */
-    bool is_pure;     /* nothing stands in it but names, values and what belongs to them */
+    bool has_number;  /* contains a number, apart from times of day, dates and versions */
+    bool is_pure;     /* contains only names and values */
     bool is_progress; /* begins with a progress count or bar ("938/938 [====]", "45%|###  |") */
 };
 
 void orch_printed_line_init(struct orch_printed_line *line);
 void orch_printed_line_clear(struct orch_printed_line *line);
 
-/** Reads one line without its end; whatever was in `out` is replaced. Any bytes are allowed. */
+/** Parses one line without its end and replaces the contents of `out`. Accepts arbitrary bytes. */
 void orch_printed_line_parse(struct orch_printed_line *out, const char *text, size_t length);
 
-/** A number as programs print it: "12,345.6", "91.2%", "1e-3", "3.5s", "nan". Reads from `text` up
- * to `end`; returns the position behind it, unit included, NULL when there is none. `out_unit`: "%"
- * for a percentage, whose share is `*out`. */
+/** Parses a number as programs print it: "12,345.6", "91.2%", "1e-3", "3.5s", "nan". Returns the
+ * position after it and its unit, at most `end`, or NULL if there is none. For a percentage
+ * `out_unit` is "%" and `*out` the share. */
 const char *orch_printed_number(const char *text, const char *end, double *out,
                                 char out_unit[ORCH_PRINTED_UNIT_CHARS]);
 
-/** Reads a word as a unit that stands behind a number and a space ("3.5 s"); false: it is none. */
+/** Parses a word as a unit after a number and a space ("3.5 s"); false if it is not one. */
 bool orch_printed_unit(const char *word, size_t length, char out_unit[ORCH_PRINTED_UNIT_CHARS]);
 
-/** The unit in which values of that unit are kept when nothing declares another, so that runs are
- * comparable: "s" for times, "MB" for bytes, else the same. Borrowed. */
+/** The unit in which values are stored if nothing declares another one, so that runs are
+ * comparable: "s" for times, "MB" for bytes, otherwise `unit`. Borrowed. */
 const char *orch_printed_unit_common(const char *unit);
 
-/** Converts a number with unit `from` into one with unit `to` (times, bytes). False: they are of
- * different kinds, and the number is untouched. */
+/** Converts a number from one unit to another (times, bytes). Returns false, without change, if the
+ * units are not convertible. */
 bool orch_printed_unit_convert(const char *from, const char *to, double *inout);
 
-/** Is it a name that training programs use ("loss", "val_acc", "f1", "lr")? Such a name is a value
- * within a sentence too. */
+/** True for a name that training programs commonly use ("loss", "val_acc", "f1", "lr"). Such a name
+ * has a value even within a sentence. */
 bool orch_printed_name_is_usual(const char *name);
 
 #endif

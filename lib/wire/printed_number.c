@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Numbers and units as programs print them. Everything is read by bytes and to the end of the word:
- * a word that only begins like a number ("3rd", "1.2.3", "0,91") is none. */
+/* Numbers and units as programs print them. A number must extend to the end of its word: "3rd",
+ * "1.2.3" and "0,91" are not numbers. */
 #include "lib/base/text.h"
 #include "lib/wire/printed.h"
 
@@ -9,11 +9,11 @@
 
 enum { NUMBER_BYTES_MAX = 64 };
 
-/* Units by the words that programs use. `factor`: in the unit of their kind. */
+/* Units by the words that programs print. `factor` converts to the base unit of the kind. */
 static const struct unit {
     const char *word, *unit;
     char kind;     /* 't' time in s, 'b' bytes, 'n' a plain number times factor, 'o' other */
-    bool glued;    /* only directly behind the number: alone it is more likely a name */
+    bool glued;    /* recognised only directly after the number; alone it is more likely a name */
     double factor; /* 't', 'b', 'n' */
 } UNITS[] = {
     {"s", "s", 't', false, 1},
@@ -63,7 +63,7 @@ static const struct unit *unit_of(const char *word, size_t length)
     return NULL;
 }
 
-/* "images/s", "it/s", "ms/step", "s/it": two words of letters. "/sec" becomes "/s". */
+/* Rates of two alphabetic words: "images/s", "it/s", "ms/step", "s/it". "/sec" becomes "/s". */
 static bool read_rate(const char *word, size_t length, char out_unit[ORCH_PRINTED_UNIT_CHARS])
 {
     const char *slash = memchr(word, '/', length);
@@ -110,7 +110,7 @@ bool orch_printed_unit_convert(const char *from, const char *to, double *inout)
     return true;
 }
 
-/* The digits of a number without their separators, as orch_real_parse wants them. */
+/* Digits of a number without separators, as orch_real_parse expects. */
 struct digits {
     char text[NUMBER_BYTES_MAX];
     size_t length;
@@ -133,7 +133,8 @@ static size_t count_digits(const char *at, const char *end)
     return (size_t)(at - first);
 }
 
-/* Digits before the point; "12,345" and "12_345" are one number, "1,2" is none. */
+/* Reads the digits before the decimal point; "12,345" and "12_345" are one number, "1,2" is
+ * none. */
 static const char *read_whole(const char *at, const char *end, struct digits *digits)
 {
     size_t first = count_digits(at, end);
@@ -166,7 +167,7 @@ static const char *read_digits(const char *at, const char *end, struct digits *d
             return NULL;
         at++;
         for (size_t i = 0; i < behind; i++, at++)
-            put(digits, *at); /* digits beyond the sixty-fourth do not change a double */
+            put(digits, *at); /* digits after the sixty-fourth do not affect a double */
     }
     if (!before && !behind)
         return NULL;
@@ -185,7 +186,7 @@ static const char *read_digits(const char *at, const char *end, struct digits *d
     return at;
 }
 
-/* May a word end here? */
+/* True if a word may end here. */
 static bool is_boundary(const char *at, const char *end)
 {
     if (at >= end || g_ascii_isspace(*at) || strchr(")]}>;|\"'`([{<", *at))
@@ -217,7 +218,7 @@ static const char *read_word(const char *text, const char *end, double *out)
     return NULL;
 }
 
-/* The share of a percentage: by its decimal digits, so that 91.2 % is the double 0.912. */
+/* Share of a percentage, computed on its decimal digits so that 91.2 % is the double 0.912. */
 static double share_of(const struct digits *digits, double percent)
 {
     const char *exponent = strchr(digits->text, 'e');

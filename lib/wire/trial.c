@@ -9,12 +9,12 @@
 
 enum { LIST_MAX = 65536 };
 
-struct orch_trial *orch_trial_new(void)
+struct orch_trial_spec *orch_trial_new(void)
 {
-    return g_new0(struct orch_trial, 1);
+    return g_new0(struct orch_trial_spec, 1);
 }
 
-void orch_trial_free(struct orch_trial *trial)
+void orch_trial_free(struct orch_trial_spec *trial)
 {
     if (!trial)
         return;
@@ -31,8 +31,8 @@ void orch_trial_free(struct orch_trial *trial)
     g_free(trial);
 }
 
-/* NULL for a trial that its host starts itself. */
-static json_t *encode_follow(const struct orch_trial *trial)
+/* Encodes the followed program; NULL for a trial that its host starts itself. */
+static json_t *encode_follow(const struct orch_trial_spec *trial)
 {
     const struct orch_process *process = &trial->follow;
     return trial->is_followed
@@ -41,7 +41,7 @@ static json_t *encode_follow(const struct orch_trial *trial)
                : NULL;
 }
 
-json_t *orch_trial_encode(const struct orch_trial *trial)
+json_t *orch_trial_encode(const struct orch_trial_spec *trial)
 {
     json_t *env = json_array();
     for (char **entry = trial->env; entry && *entry; entry++) {
@@ -70,7 +70,7 @@ static bool broken(GError **error, const char *what)
     return false;
 }
 
-static bool decode_env(struct orch_trial *trial, const json_t *json, GError **error)
+static bool decode_env(struct orch_trial_spec *trial, const json_t *json, GError **error)
 {
     const json_t *env = json_object_get(json, "env");
     size_t count = json_array_size(env);
@@ -87,7 +87,7 @@ static bool decode_env(struct orch_trial *trial, const json_t *json, GError **er
     return true;
 }
 
-static bool decode_cpus(struct orch_trial *trial, const json_t *json, GError **error)
+static bool decode_cpus(struct orch_trial_spec *trial, const json_t *json, GError **error)
 {
     const json_t *cpus = json_object_get(json, "cpus");
     size_t count = json_array_size(cpus);
@@ -104,7 +104,7 @@ static bool decode_cpus(struct orch_trial *trial, const json_t *json, GError **e
     return true;
 }
 
-static void decode_follow(struct orch_trial *trial, const json_t *json)
+static void decode_follow(struct orch_trial_spec *trial, const json_t *json)
 {
     const json_t *follow = json_object_get(json, "follow");
     trial->is_followed = json_is_object(follow);
@@ -114,7 +114,7 @@ static void decode_follow(struct orch_trial *trial, const json_t *json)
     trial->follow.start = orch_json_int(follow, "start", 0);
 }
 
-/* A limit: absent is 0, negative or not finite is an error. */
+/* Reads a limit: 0 if absent; negative or non-finite values are an error. */
 static bool decode_real(const json_t *json, const char *key, double *out, GError **error)
 {
     const json_t *value = json_object_get(json, key);
@@ -126,7 +126,7 @@ static bool decode_real(const json_t *json, const char *key, double *out, GError
     return false;
 }
 
-static bool decode_into(struct orch_trial *trial, const json_t *json, GError **error)
+static bool decode_into(struct orch_trial_spec *trial, const json_t *json, GError **error)
 {
     gint64 format = orch_json_int(json, "format", -1);
     if (format != ORCH_TRIAL_FORMAT) {
@@ -163,9 +163,9 @@ static bool decode_into(struct orch_trial *trial, const json_t *json, GError **e
            decode_real(json, "grace_s", &trial->grace_s, error);
 }
 
-struct orch_trial *orch_trial_decode(const json_t *json, GError **error)
+struct orch_trial_spec *orch_trial_decode(const json_t *json, GError **error)
 {
-    struct orch_trial *trial = orch_trial_new();
+    struct orch_trial_spec *trial = orch_trial_new();
     if (decode_into(trial, json, error))
         return trial;
     orch_trial_free(trial);

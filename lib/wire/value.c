@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* From text and JSON to canonical values. One row a type; lists are the same rows, element by
+/* Converts text and JSON to canonical values. One table row per type; lists apply the row to each
  * element. */
 #include "lib/wire/value.h"
 
@@ -18,7 +18,7 @@ static uint32_t element_type(const struct orch_param_spec *spec)
 /* ---- scalars ----------------------------------------------------------------------------------
  */
 
-/* Each reader gives a new reference, or NULL when the text is not of its type. */
+/* Each reader returns a new reference, or NULL if the text is not of its type. */
 
 static json_t *read_bool(const char *text)
 {
@@ -46,7 +46,7 @@ static json_t *read_real(const char *text)
 
 static json_t *read_string(const char *text)
 {
-    return json_string(text); /* NULL when it is not UTF-8 */
+    return json_string(text); /* NULL if it is not UTF-8 */
 }
 
 struct unit {
@@ -54,8 +54,8 @@ struct unit {
     double factor;
 };
 
-/* Reads NUMBER and the letters behind it. The position behind both, or NULL. `*out_unit` is NULL
- * when there are no letters. */
+/* Parses NUMBER and the unit after it. Returns the position after both, or NULL. `*out_unit` is
+ * NULL if there is no unit. */
 static const char *read_quantity(const char *text, const struct unit *units, size_t count,
                                  double *out_number, const struct unit **out_unit)
 {
@@ -93,7 +93,7 @@ static json_t *read_duration(const char *text)
         double number;
         const struct unit *unit;
         const char *end = read_quantity(p, units, G_N_ELEMENTS(units), &number, &unit);
-        /* parts go from large to small; a bare number stands alone */
+        /* parts descend in size; a number without a unit must be the only part */
         if (!end || (unit ? unit->factor >= last_factor : p != text || *end))
             return NULL;
         last_factor = unit ? unit->factor : 1;
@@ -193,7 +193,7 @@ static bool bound_holds(const struct orch_param_spec *spec, const json_t *value,
     return false;
 }
 
-/* Takes `value`; gives it back when it is allowed. */
+/* Consumes `value`; returns it if it is valid. */
 static json_t *admit(const struct orch_param_spec *spec, json_t *value, GError **error)
 {
     if ((json_is_string(value) && !choice_is_known(spec, json_string_value(value), error)) ||
@@ -227,8 +227,8 @@ json_t *orch_value_parse_scalar(const struct orch_param_spec *spec, const char *
 /* ---- lists ------------------------------------------------------------------------------------
  */
 
-/* One element of "[a, 'b', "c"]" from `p` to the next comma or the end. New text; NULL when a quote
- * is not closed. */
+/* Reads one element of "[a, 'b', "c"]" up to the next comma or the end. NULL if a quote is not
+ * closed. Caller frees. */
 static char *take_element(const char **p, const char *end)
 {
     const char *at = *p;
@@ -269,7 +269,7 @@ static json_t *parse_list(const struct orch_param_spec *spec, const char *text, 
         if (!value)
             return NULL;
         json_array_append_new(list, value);
-        if (p < end && ++p == end) /* a comma with nothing behind it */
+        if (p < end && ++p == end) /* a comma without an element after it */
             return refuse(spec, "", error);
     }
     return g_steal_pointer(&list);
@@ -289,7 +289,7 @@ json_t *orch_value_parse(const struct orch_param_spec *spec, const char *text, G
 /* ---- from JSON --------------------------------------------------------------------------------
  */
 
-/* A JSON number as the type's canonical number, or NULL when the type takes no (such) number. */
+/* Converts a JSON number to the type's canonical form; NULL if the type does not accept it. */
 static json_t *from_number(const struct orch_param_spec *spec, const json_t *value)
 {
     double real = json_number_value(value);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Parameter values: read from text by type, checked against their row, one canonical JSON form.
+/* Parameter values: parsed from text by type, validated against their row, in one canonical JSON
+ * form.
  *
  *   type       JSON form            written
  *   bool       true, false          true false yes no on off
@@ -7,7 +8,7 @@
  *   real       real                 0.1, 1e-3
  *   string     string               anything
  *   enum       string               one of the choices
- *   path       string               anything; made absolute by whoever knows the base folder
+ *   path       string               anything; the caller makes it absolute
  *   artifact   string               ${experiment.name}, or a path
  *   duration   real (seconds)       90, 30s, 5min, 2h, 1d, 1h30min, 250ms
  *   bytes      integer              4096, 64KiB, 4MiB, 2GB (decimal), 16G (binary, as Slurm)
@@ -23,39 +24,39 @@
 #include <glib.h>
 #include <jansson.h>
 
-/** Reads one scalar of `spec`'s (element) type and checks bounds and choices. New reference; NULL
- * with ORCH_ERROR_RECIPE, e.g. "parameter 'lr': 'fast' is not a real number" or "parameter 'lr':
- * 2 is above its maximum 1", and a hint with the nearest choice. */
+/** Parses one scalar of the element type of `spec` and checks bounds and choices. New reference.
+ * Fails with ORCH_ERROR_RECIPE, e.g. "parameter 'lr': 'fast' is not a real number" or "parameter
+ * 'lr': 2 is above its maximum 1", with the nearest choice as the hint. */
 json_t *orch_value_parse_scalar(const struct orch_param_spec *spec, const char *text,
                                 GError **error);
 
-/** As above for the whole type: a list is written "[a, b, c]" (elements may be quoted), anything
+/** The same for the whole type: a list is written "[a, b, c]" (elements may be quoted), anything
  * else is a scalar. */
 json_t *orch_value_parse(const struct orch_param_spec *spec, const char *text, GError **error);
 
-/** Checks a JSON value (from a file or the wire) against the row and brings it to the canonical
- * form: an integer becomes a real where one is wanted, texts are parsed. New reference. */
+/** Validates a JSON value (from a file or the wire) and converts it to the canonical form: integers
+ * become reals where needed, texts are parsed. New reference. */
 json_t *orch_value_from_json(const struct orch_param_spec *spec, const json_t *value,
                              GError **error);
 
-/** The default as a value (JSON null for an optional one without); NULL without error when the
+/** The default (JSON null for an optional parameter without one); NULL without error if the
  * parameter is required. New reference. */
 json_t *orch_value_default(const struct orch_param_spec *spec);
 
-/** For people: 0.001, fashion-mnist, [30%, 60%], 5 min, 4.0 MiB. The caller frees. */
+/** Formats a value for people: 0.001, fashion-mnist, [30%, 60%], 5 min, 4.0 MiB. Caller frees. */
 char *orch_value_format(const struct orch_param_spec *spec, const json_t *value);
-/** The same without a row to go by. */
+/** The same without a parameter row. */
 char *orch_value_format_json(const json_t *value);
 
 /** Fills a compiled plugin's parameter struct (`bytes` zeroed bytes at `out`) from an object of
- * canonical values. Strings and lists are allocated from `arena` (freed with it). Missing optional
- * values stay zero. False with ORCH_ERROR_PROTOCOL when a required one is missing or none of the
- * rows has a given name. */
+ * canonical values. Strings and lists are allocated in `arena` and freed with it. Missing optional
+ * values stay 0. Fails with ORCH_ERROR_PROTOCOL if a required value is missing or a name is
+ * unknown. */
 bool orch_value_fill(const struct orch_manifest *manifest, const json_t *params, void *out,
                      size_t bytes, GPtrArray *arena, GError **error);
 
-/** Replaces ${name} in `text` by the formatted values of `params` (canonical machine text: seconds,
- * bytes, lists joined by ','); "$$" is '$'. Unknown names are an error. The caller frees. */
+/** Replaces ${name} in `text` by the values of `params` (in machine format: seconds, bytes, lists
+ * joined by ','); "$$" becomes '$'. Fails for unknown names. Caller frees. */
 char *orch_value_expand(const char *text, const json_t *params, GError **error);
 
 #endif

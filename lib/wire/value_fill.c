@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* From canonical values to a compiled plugin's own struct. */
+/* Writes canonical values into a compiled plugin's parameter struct. */
 #include "lib/base/error.h"
 #include "lib/base/json.h"
 #include "lib/wire/value.h"
 
 #include <string.h>
 
-/* How a type lies in memory. */
+/* Memory layout of a type. */
 enum layout { AS_BOOL, AS_INT, AS_REAL, AS_TEXT };
 
 static enum layout layout_of(uint32_t type)
@@ -68,17 +68,18 @@ static bool fill_one(const struct orch_param_spec *spec, const json_t *given, ch
     size_t size = is_list ? sizeof(struct orch_list) : LAYOUT_BYTES[layout];
     if (spec->offset > bytes || bytes - spec->offset < size) {
         orch_error_set(error, ORCH_ERROR_PROTOCOL, NULL,
-                       "parameter '%s' lies outside of the plugin's struct of %zu bytes",
-                       spec->name, bytes);
+                       "parameter '%s' is outside the plugin's struct of %zu bytes", spec->name,
+                       bytes);
         return false;
     }
     g_autoptr(GError) problem = NULL;
     g_autoptr(json_t) value =
         given ? orch_value_from_json(spec, given, &problem) : orch_value_default(spec);
     if (!value) {
-        orch_error_set(error, ORCH_ERROR_PROTOCOL, NULL,
-                       problem ? "%s" : "parameter '%s' is missing",
-                       problem ? problem->message : spec->name);
+        g_autofree char *what = problem ? orch_error_what(problem)
+                                        : g_strdup_printf("parameter '%s' is missing", spec->name);
+        orch_error_set(error, ORCH_ERROR_PROTOCOL, problem ? orch_error_hint(problem) : NULL, "%s",
+                       what);
         return false;
     }
     if (json_is_null(value))

@@ -13,7 +13,7 @@ static char *real_text(double value)
     return g_strdup(orch_real_format(value, number));
 }
 
-/* ---- without a row ----------------------------------------------------------------------------
+/* ---- without a parameter row ------------------------------------------------------------------
  */
 
 static char *join_list(const json_t *list, const char *separator, char *(*format)(const json_t *))
@@ -57,7 +57,7 @@ char *orch_value_format_json(const json_t *value)
 /* ---- by type ----------------------------------------------------------------------------------
  */
 
-/* Exact where the seconds are whole: "5 min", "1 h 30 min"; "250 ms", "1.5 s" otherwise. */
+/* Exact for whole seconds: "5 min", "1 h 30 min"; otherwise "250 ms", "1.5 s". */
 static char *duration_text(double seconds)
 {
     static const struct {
@@ -119,7 +119,7 @@ char *orch_value_format(const struct orch_param_spec *spec, const json_t *value)
 /* ---- command lines ----------------------------------------------------------------------------
  */
 
-/* For programs: lists joined by ',', nothing for a value that is not there. */
+/* For programs: lists joined by ',', "" for null. */
 static char *machine_text(const json_t *value)
 {
     if (json_is_null(value))

@@ -5,19 +5,19 @@
 #include <string.h>
 
 static const struct orch_verdict_facts FACTS[] = {
-    [ORCH_VERDICT_OK] = {"ok", "ended well", true, false, false},
-    [ORCH_VERDICT_FAILED] = {"failed", "said that it failed, or exited with an error", false, false,
+    [ORCH_VERDICT_OK] = {"ok", "completed successfully", true, false, false},
+    [ORCH_VERDICT_FAILED] = {"failed", "reported a failure, or exited with an error", false, false,
                              true},
     [ORCH_VERDICT_SKIPPED] = {"skipped", "cannot run on this machine", false, false, false},
-    [ORCH_VERDICT_CANCELLED] = {"cancelled", "stopped because someone asked", false, false, false},
-    [ORCH_VERDICT_DIVERGED] = {"diverged", "its loss left the finite numbers", true, false, false},
+    [ORCH_VERDICT_CANCELLED] = {"cancelled", "stopped on request", false, false, false},
+    [ORCH_VERDICT_DIVERGED] = {"diverged", "its loss became infinite or NaN", true, false, false},
     [ORCH_VERDICT_CRASHED] = {"crashed", "ended by a signal", false, false, true},
-    [ORCH_VERDICT_TIMEOUT] = {"timeout", "ran past its time limit", false, true, true},
+    [ORCH_VERDICT_TIMEOUT] = {"timeout", "exceeded its time limit", false, true, true},
     [ORCH_VERDICT_LOST] = {"lost", "its host died before the end", false, true, true},
     [ORCH_VERDICT_PREEMPTED] = {"preempted", "the machine was taken away", false, true, true},
-    [ORCH_VERDICT_PROTOCOL] = {"protocol-error", "did not keep to the wire protocol", false, false,
-                               true},
-    [ORCH_VERDICT_UNKNOWN] = {"unknown", "a state of another version of orch", false, false, true},
+    [ORCH_VERDICT_PROTOCOL] = {"protocol-error", "violated the wire protocol", false, false, true},
+    [ORCH_VERDICT_UNKNOWN] = {"unknown", "a state from another version of orch", false, false,
+                              true},
 };
 
 const struct orch_verdict_facts *orch_verdict_facts(enum orch_verdict verdict)
@@ -39,7 +39,7 @@ enum orch_verdict orch_verdict_parse(const char *name)
     return ORCH_VERDICT_UNKNOWN;
 }
 
-/* An exit status other than 0: the program may have said why, but it cannot have ended well. */
+/* For an exit status other than 0: the program may have reported why, but cannot have succeeded. */
 static enum orch_verdict judge_bad_exit(const struct orch_ending *ending)
 {
     bool says_ok = ending->done == ORCH_VERDICT_OK || ending->done == ORCH_VERDICT_CANCELLED;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How a trial ended: one closed table. A word that this version does not know is kept as text. */
+/* How a trial ended: a closed table. A word unknown to this version is kept as text. */
 #ifndef ORCH_WIRE_VERDICT_H
 #define ORCH_WIRE_VERDICT_H
 
@@ -16,38 +16,38 @@ enum orch_verdict {
     ORCH_VERDICT_LOST,
     ORCH_VERDICT_PREEMPTED,
     ORCH_VERDICT_PROTOCOL,
-    ORCH_VERDICT_UNKNOWN, /* a word of another version */
+    ORCH_VERDICT_UNKNOWN, /* a word from another version */
 };
 
-/** What the rest of the program asks of a verdict. */
+/** Properties of a verdict. */
 struct orch_verdict_facts {
     const char *name;    /* as stored: "ok", "failed", ..., "protocol-error" */
-    const char *meaning; /* for people, one line */
-    bool spares;         /* a run with this verdict spares an equal trial (ok, diverged) */
-    bool retried; /* may be tried again: lost and preempted by default, timeout where asked */
-    bool fault;   /* counts as "some trial failed" (exit 1) */
+    const char *meaning; /* one line for people */
+    bool is_reused;      /* a run with this verdict is reused for an equal trial (ok, diverged) */
+    bool retried;        /* may be retried: lost and preempted by default, timeout on request */
+    bool fault;          /* counts as a failed trial (exit 1) */
 };
 
 const struct orch_verdict_facts *orch_verdict_facts(enum orch_verdict verdict);
 const char *orch_verdict_name(enum orch_verdict verdict);
-/** ORCH_VERDICT_UNKNOWN for a word that is not in the table. */
+/** Returns ORCH_VERDICT_UNKNOWN for a word that is not in the table. */
 enum orch_verdict orch_verdict_parse(const char *name);
 
-/** All that a host knows when a trial's processes have ended. */
+/** What a host knows when a trial's processes have ended. */
 struct orch_ending {
     enum orch_verdict stopped; /* why the host stopped it; ORCH_VERDICT_OK: it did not. PROTOCOL: it
-                                  broke the protocol and was ended for that */
-    bool has_done;             /* a `done` event came */
-    bool done_first;           /* it came before the host began to stop the trial */
-    enum orch_verdict done;    /* what it said */
-    bool needs_done;           /* ending without `done` breaks the protocol */
-    bool has_error;            /* an `error` event came */
-    int exit_code;             /* when signal is 0 */
+                                  violated the protocol */
+    bool has_done;             /* a `done` event arrived */
+    bool done_first;           /* it arrived before the host began to stop the trial */
+    enum orch_verdict done;    /* status of the `done` event */
+    bool needs_done;           /* ending without `done` violates the protocol */
+    bool has_error;            /* an `error` event arrived */
+    int exit_code;             /* if signal is 0 */
     int signal;                /* that ended the process; 0: it exited */
 };
 
-/** `done` and exit status together: the one table of how a trial ended. A trial that says ok after
- * it was told to stop was stopped: what it did is not the whole of it. */
+/** Combines `done` and the exit status into the verdict. A trial that reports ok after it was told
+ * to stop counts as stopped, because its work may be incomplete. */
 enum orch_verdict orch_verdict_judge(const struct orch_ending *ending);
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The tree is built from libfyaml's events, not from its documents: events keep memory
- * proportional to the text whatever it says (no alias is ever resolved), let us stop at our own
- * depth, and leave the check for duplicate keys to a hash of ours (the library's is quadratic).
- * Its messages are collected and never reach stderr.
+/* The tree is built from libfyaml's events instead of its documents. Events need memory
+ * proportional to the text (no alias is ever resolved), allow a depth limit, and leave the check
+ * for duplicate keys to a hash table (the library's is quadratic). The library's messages are
+ * collected and never printed to stderr.
  *
- * Findings are gathered in a list of their own first: a syntax error comes alone, since what was
- * found before it may follow from it. */
+ * Findings are collected in a separate list first: a syntax error is reported alone, because
+ * findings before it may be consequences of it. */
 #include "lib/yaml/yaml.h"
 
 #include "lib/base/error.h"
@@ -16,18 +16,19 @@
 #include <stdint.h>
 #include <string.h>
 
-/* An open list or map while its content is read. */
+/* A list or map whose content is being read. */
 struct frame {
     struct orch_yaml *node;
-    struct orch_yaml *key; /* MAP: read, its value comes next */
-    GHashTable *seen;      /* MAP: text -> struct orch_yaml * (keys so far), borrowed */
-    bool key_is_duplicate; /* MAP: the value of `key` is read, then thrown away */
+    struct orch_yaml *key; /* MAP: already read; its value comes next */
+    GHashTable *seen;      /* MAP: text -> struct orch_yaml * of the keys so far, borrowed */
+    bool key_is_duplicate; /* MAP: the value of `key` is read, then discarded */
+    bool is_split;         /* a comma split a text, which was reported: its parts are not keys */
     bool owns_node;        /* the value of a duplicate key: in no tree, freed with the frame */
 };
 
 struct builder {
     const char *name;
-    const char *text; /* what libfyaml reads */
+    const char *text; /* input of libfyaml */
     size_t length;
     struct orch_diags *found;
     GArray *stack; /* struct frame */
@@ -86,7 +87,7 @@ static void frame_clear(void *pointer)
     *frame = (struct frame){0};
 }
 
-/* ---- text that libfyaml should not even see ----------------------------------------------------
+/* ---- checks before parsing ---------------------------------------------------------------------
  */
 
 static void place_of(const char *text, size_t offset, int *out_line, int *out_column)
@@ -102,7 +103,7 @@ static void place_of(const char *text, size_t offset, int *out_line, int *out_co
     }
 }
 
-/* Refuses NUL, control characters and bytes that are not UTF-8, at the first place. */
+/* Rejects NUL, control characters and invalid UTF-8, reporting the first position. */
 static bool bytes_are_text(const char *name, const char *text, size_t length,
                            struct orch_diags *diags)
 {
@@ -149,7 +150,7 @@ static void complain(struct builder *builder, const struct fy_mark *mark, const 
                    mark ? mark->column + 1 : 0, hint, "%s", what);
 }
 
-/* The mark of an anchor or alias is that of its name, behind the '&' or '*'. */
+/* libfyaml marks an anchor or alias at its name, after the '&' or '*'. */
 static void complain_of_name(struct builder *builder, struct fy_token *token, const char *what)
 {
     const struct fy_mark *mark = fy_token_start_mark(token);
@@ -172,10 +173,11 @@ static void check_decoration(struct builder *builder, struct fy_event *event)
                  "tags ('!name') are not allowed");
 }
 
-/* Takes a key. A duplicate is reported with both places, its value read and dropped. */
+/* Handles a key. A duplicate is reported with both positions; its value is read and discarded. */
 static void take_key(struct builder *builder, struct frame *frame, struct orch_yaml *key)
 {
-    const struct orch_yaml *first = g_hash_table_lookup(frame->seen, key->text);
+    const struct orch_yaml *first =
+        frame->is_split ? NULL : g_hash_table_lookup(frame->seen, key->text);
     if (first)
         orch_diags_add(builder->found, false, builder->name, key->line, key->column,
                        "keep one of the two", "duplicate key '%s' (first at line %d, column %d)",
@@ -186,7 +188,7 @@ static void take_key(struct builder *builder, struct frame *frame, struct orch_y
     frame->key = key;
 }
 
-/* Puts a finished or just opened value where it belongs. True when the tree owns it now. */
+/* Adds a finished or just opened value to its parent. Returns true if the tree owns it now. */
 static bool place_value(struct builder *builder, struct orch_yaml *value)
 {
     struct frame *frame = top(builder);
@@ -217,8 +219,8 @@ static bool key_is_next(struct builder *builder)
     return frame && frame->node->kind == ORCH_YAML_MAP && !frame->key;
 }
 
-/* Nothing written has the place of its key, or of its list; a quoted text that of its quote (the
- * library's mark is behind it). */
+/* An empty value gets the position of its key or list; a quoted scalar that of its quote (the
+ * library's mark is after it). */
 static void set_scalar_place(struct builder *builder, struct orch_yaml *node,
                              const struct fy_mark *mark, enum fy_scalar_style style)
 {
@@ -230,6 +232,28 @@ static void set_scalar_place(struct builder *builder, struct orch_yaml *node,
     }
     if ((style == FYSS_SINGLE_QUOTED || style == FYSS_DOUBLE_QUOTED) && node->column > 1)
         node->column--;
+}
+
+/* In {...} or [...] the comma in "range(1, 3)" ends the text inside its parentheses. Reports this
+ * once, with the whole text. */
+static void check_split(struct builder *builder, const struct orch_yaml *node,
+                        const struct fy_mark *mark)
+{
+    struct frame *frame = top(builder);
+    if (!frame || !frame->node->flow || node->quoted || !mark || !strchr(node->text, '(') ||
+        strchr(node->text, ')') || mark->input_pos >= builder->length)
+        return;
+    const char *begin = builder->text + mark->input_pos;
+    size_t left = builder->length - mark->input_pos, length = 0;
+    while (length < left && !strchr(")\n\"'", begin[length]))
+        length++;
+    if (length == left || begin[length] != ')')
+        return;
+    frame->is_split = true;
+    g_autofree char *hint =
+        g_strdup_printf("put quotes around it: \"%.*s\"", (int)length + 1, begin);
+    orch_diags_add(builder->found, false, builder->name, node->line, node->column, hint,
+                   "a comma splits '%.*s'", (int)length + 1, begin);
 }
 
 static void on_scalar(struct builder *builder, struct fy_event *event)
@@ -244,6 +268,7 @@ static void on_scalar(struct builder *builder, struct fy_event *event)
     node->text = text ? g_strndup(text, length) : g_strdup("");
     node->quoted = is_alias || style != FYSS_PLAIN;
     set_scalar_place(builder, node, mark, style);
+    check_split(builder, node, mark);
     if (key_is_next(builder))
         take_key(builder, top(builder), node);
     else if (!place_value(builder, node))
@@ -311,7 +336,7 @@ static void on_event(struct builder *builder, struct fy_event *event)
 /* ---- syntax errors -----------------------------------------------------------------------------
  */
 
-/* That line and the next, which a tab may begin. */
+/* Copies that line and the next one, which may begin with a tab. */
 static char *lines_copy(const char *text, size_t length, int line)
 {
     const char *start = text, *end = text + length;
@@ -330,24 +355,123 @@ static bool is_indented_by_tab(const char *line)
     return line && memchr(line, '\t', strspn(line, " \t"));
 }
 
-/* The usual causes, read from the line itself and the next (`lines`, changed). */
-static const char *syntax_hint(char *lines)
+/* True for a key without ": " before its value: "plugin:sleep" or "plugin = sleep". */
+static bool lacks_space(const char *line)
+{
+    const char *key = line + strspn(line, " -");
+    size_t length = strspn(key, "abcdefghijklmnopqrstuvwxyz0123456789_");
+    return length && key[length] == ':' && key[length + 1] && key[length + 1] != ' ';
+}
+
+static bool has_equals(const char *line)
+{
+    const char *key = line + strspn(line, " -");
+    size_t length = strspn(key, "abcdefghijklmnopqrstuvwxyz0123456789_ ");
+    return length && key[length] == '=';
+}
+
+static bool has_bare_braces(const char *line)
+{
+    const char *dollar = strstr(line, "${");
+    return dollar && (dollar == line || !strchr("\"'", dollar[-1]));
+}
+
+static bool has_two_colons(const char *line)
+{
+    const char *colon = strstr(line, ": ");
+    bool is_flow = colon && memchr(line, '{', (size_t)(colon - line));
+    return colon && !is_flow && strstr(colon + 1, ": ") && !strchr("[{\"'", colon[2]);
+}
+
+/* The usual causes, by the look of the line and by the library's message (NULL: any). */
+static const struct {
+    bool (*looks)(const char *line);
+    const char *message;
+    const char *hint;
+} SLIPS[] = {
+    {has_bare_braces, NULL, "put quotes around a text with braces: \"${pretrain.weights}\""},
+    {has_two_colons, NULL, "put quotes around a text that holds ': '"},
+    {lacks_space, NULL, "write a space after the colon: 'plugin: sleep'"},
+    {has_equals, NULL, "write a colon and a space: 'plugin: sleep'"},
+    {NULL, "cannot start with", "put quotes around a text that begins with this sign"},
+    {NULL, "trailing content after",
+     "the text ends at its second quote: put quotes around all of it; an apostrophe within '...' "
+     "is "
+     "written ''"},
+    {NULL, "quoted scalar", "a text that begins with a quote ends with the same one: add it"},
+    {NULL, "block sequence on the same line",
+     "put quotes around a text that begins with '- ', or write a list as [a, b]"},
+    {NULL, "flow ", "close every '[' with ']' and every '{' with '}', with commas between"},
+    {NULL, "invalid value after mapping",
+     "put quotes around a text that begins with a bracket, or end the line after the list"},
+    {NULL, "indentation in mapping",
+     "keys of one map begin in the same column: indent it as they are"},
+    {NULL, "multiline plain key",
+     "end this line's key with ': ', or indent the next line as this one is: keys of one map begin "
+     "in "
+     "the same column"},
+};
+
+/* The nearest line above number `line` that is neither blank nor a comment, or NULL. The caller
+ * frees. */
+static char *line_above_copy(const char *text, size_t length, int line)
+{
+    while (--line > 0) {
+        g_autofree char *lines = lines_copy(text, length, line);
+        lines[strcspn(lines, "\r\n")] = 0;
+        if (!strchr("#", lines[strspn(lines, " \t")]))
+            return g_steal_pointer(&lines);
+    }
+    return NULL;
+}
+
+/* A line within a map that has no key: "plugin sleep", "plugin:sleep". */
+static bool has_no_key(const char *line)
+{
+    const char *comment = strstr(line, " #");
+    g_autofree char *code = comment ? g_strndup(line, (size_t)(comment - line)) : g_strdup(line);
+    g_strchomp(code);
+    size_t length = strlen(code);
+    return g_ascii_isalpha(code[strspn(code, " ")]) && !strstr(code, ": ") &&
+           !strchr(":,]}\"'", code[length - 1]);
+}
+
+/* Text that was copied from a page or a PDF. */
+static bool has_no_break_space(const char *line)
+{
+    return line && strstr(line, "\xc2\xa0");
+}
+
+/* Finds the cause where the parser stumbles one line later: NULL where the line above is well. */
+static const char *hint_of_line_above(const char *above, const char *line, const char *message)
+{
+    if (!strstr(message, "indentation in mapping"))
+        return NULL;
+    if (has_no_break_space(above) || has_no_break_space(line))
+        return "indent with spaces: there is a no-break space in this line or the one above; type "
+               "them anew";
+    if (above && has_no_key(above))
+        return "the line above has no key: write a colon and a space, as in 'plugin: sleep'";
+    return NULL;
+}
+
+/* Finds the usual cause from the line, the next one (modifies `lines`) and the library's message.
+ */
+static const char *syntax_hint(char *lines, const char *message)
 {
     char *next = strchr(lines, '\n');
     if (is_indented_by_tab(lines) || is_indented_by_tab(next ? next + 1 : NULL))
         return "indent with spaces: a tab is not allowed there";
     if (next)
         *next = 0;
-    const char *dollar = strstr(lines, "${");
-    if (dollar && (dollar == lines || !strchr("\"'", dollar[-1])))
-        return "put quotes around a text with braces: \"${pretrain.weights}\"";
-    const char *colon = strstr(lines, ": ");
-    if (colon && strstr(colon + 1, ": ") && !strpbrk(colon, "{\"'"))
-        return "put quotes around a text that holds ': '";
+    for (size_t i = 0; i < G_N_ELEMENTS(SLIPS); i++)
+        if ((!SLIPS[i].looks || SLIPS[i].looks(lines)) &&
+            (!SLIPS[i].message || strstr(message, SLIPS[i].message)))
+            return SLIPS[i].hint;
     return "look at this line and the one before it: indentation, brackets, quotes";
 }
 
-/* libfyaml may collect several; the first is the cause. */
+/* libfyaml may collect several errors; the first one is the cause. */
 static void report_syntax(struct builder *builder, struct fy_diag *diag, struct orch_diags *diags)
 {
     void *iterator = NULL;
@@ -358,8 +482,10 @@ static void report_syntax(struct builder *builder, struct fy_diag *diag, struct 
         problem && problem->msg && *problem->msg ? problem->msg : "cannot be read";
     g_autofree char *lines = lines_copy(builder->text, builder->length, line);
     g_autofree char *what = g_strstrip(g_strdup(message));
-    orch_diags_add(diags, false, builder->name, line, column, syntax_hint(lines),
-                   "not valid YAML: %s", what);
+    g_autofree char *above = line_above_copy(builder->text, builder->length, line);
+    const char *hint = hint_of_line_above(above, lines, message);
+    orch_diags_add(diags, false, builder->name, line, column,
+                   hint ? hint : syntax_hint(lines, message), "not valid YAML: %s", what);
 }
 
 /* ---- the whole ---------------------------------------------------------------------------------
@@ -383,7 +509,7 @@ static struct fy_diag *diag_new(void)
     return diag;
 }
 
-/* Runs the parser over the text. True: read to its end (or stopped by a finding of ours). */
+/* Runs the parser over the text. Returns true if it reached the end or was stopped by a finding. */
 static bool read_events(struct builder *builder, struct fy_diag *diag)
 {
     struct fy_parse_cfg config = {
@@ -460,11 +586,8 @@ struct orch_yaml *orch_yaml_parse_file(const char *path, struct orch_diags *diag
     size_t length = 0;
     g_autoptr(GError) error = NULL;
     if (!orch_file_read(path, ORCH_YAML_BYTES_MAX, &text, &length, &error)) {
-        char *hint = strstr(error->message, "\n  hint: ");
-        if (hint)
-            *hint = 0;
-        orch_diags_add(diags, false, path, 0, 0, hint ? hint + strlen("\n  hint: ") : NULL, "%s",
-                       error->message);
+        g_autofree char *what = orch_error_what(error);
+        orch_diags_add(diags, false, path, 0, 0, orch_error_hint(error), "%s", what);
         return NULL;
     }
     return orch_yaml_parse(path, text, length, diags);

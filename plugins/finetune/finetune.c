@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Transfer learning: begins with the weights of a base network and trains all layers (full), only a
- * new head (feature), or nothing of it (scratch, the arm to compare with).
+/* Transfer learning: starts with the weights of a base network and trains all layers (full) or only
+ * a new head (feature); scratch ignores the weights, for comparison. See
  * docs/plugins/finetune.md. */
 #include "plugins/common/training/training.h"
 
@@ -35,7 +35,7 @@ static const struct orch_param PARAMS[] = {
 static const struct orch_metric METRICS[] = {ORCH_TRAINING_METRICS};
 static const struct orch_artifact ARTIFACTS[] = {ORCH_TRAINING_ARTIFACTS};
 
-/* The mode, in the terms of the training. */
+/* Converts the mode to training parameters. */
 static bool settle(const struct params *p, struct orch_training *out, const struct orch_host *host)
 {
     bool scratch = strcmp(p->mode, "scratch") == 0;
@@ -73,7 +73,7 @@ static int cost(const void *params, struct orch_cost *out)
 
 static int start(const void *params, const struct orch_host *host, void **out_state)
 {
-    static struct orch_training t; /* one trial a process */
+    static struct orch_training t; /* static, because a process runs only one trial */
     return settle(params, &t, host) ? orch_training_open(&t, host, out_state) : ORCH_FAILED;
 }
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Layers of random geometry. Every layer has a stream of its own, drawn from the trial's seed:
- * equal repeats on different devices time equal layers. */
+/* Layers of random geometry. Each layer has its own random stream from the trial's seed, so equal
+ * repeats time the same layers on different devices. */
 #include "plugins/layertime/layertime.h"
 
 #include <math.h>
 #include <string.h>
 
-#define TRIES 1000 /* draws for one layer before the ranges are called too large */
+#define TRIES 1000 /* attempts to draw a layer before the ranges count as too large */
 
 /* SplitMix64 (Steele, Lea, Flood 2014). */
 static uint64_t next(uint64_t *state)
@@ -22,7 +22,7 @@ static double unit(uint64_t *state)
     return (double)(next(state) >> 11) * 0x1p-53;
 }
 
-/* On a log scale, both ends included. */
+/* Log-uniform on the range, including both ends. */
 static int64_t within(const struct orch_list *range, uint64_t *state)
 {
     const int64_t *ends = range->items;
@@ -125,7 +125,7 @@ bool layertime_check_ranges(const struct params *p, const struct orch_host *host
 
 struct tables {
     GString *conv, *dense;
-    GArray *times, *spreads; /* double: of each layer, in ms */
+    GArray *times, *spreads; /* double: per layer, in ms */
     int64_t conv_count, dense_count;
 };
 

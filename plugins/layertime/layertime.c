@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Times single layers of random geometry, as Justus et al. 2018 did, or the steps of a whole
- * network to hold their sum against. docs/lecture7.md. */
+/* Times single layers of random geometry, as in Justus et al. 2018, or the steps of a whole
+ * network, for comparison with their sum. See docs/lecture7.md. */
 #include "plugins/layertime/layertime.h"
 
 #include "lib/base/reals.h"
@@ -74,20 +74,6 @@ static const struct orch_artifact ARTIFACTS[] = {
     {.name = "conv", .help = "CSV: a row for each convolution, geometry and time in ms"},
     {.name = "dense", .help = "CSV: a row for each dense layer"},
 };
-
-int layertime_index(const char *const *names, const char *name)
-{
-    for (int i = 0; names[i]; i++)
-        if (strcmp(names[i], name) == 0)
-            return i;
-    return -1;
-}
-
-struct layertime_spread layertime_spread_of(double *times, int count)
-{
-    double median = orch_reals_median(times, (size_t)count);
-    return (struct layertime_spread){median, times[0], times[count - 1]};
-}
 
 static int check(const void *params, const struct orch_host *host)
 {

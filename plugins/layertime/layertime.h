@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the files of this plugin share. */
+/* Internal to this plugin. */
 #ifndef ORCH_PLUGINS_LAYERTIME_H
 #define ORCH_PLUGINS_LAYERTIME_H
 
@@ -10,7 +10,7 @@
 struct params {
     int64_t layers;
     const char *kinds;
-    struct orch_list batch, in_hw, kernel, channels, stride, units; /* int64_t: from, to */
+    struct orch_list batch, in_hw, kernel, channels, stride, units; /* int64_t: minimum, maximum */
     struct orch_list passes, activations;                           /* const char * */
     double max_gflop, max_mvalues;
     int64_t warmup, repeats;
@@ -23,23 +23,24 @@ struct params {
 /** Names of enum orch_torch_pass and of enum orch_torch_activation, NULL-terminated. */
 extern const char *const LAYERTIME_PASSES[], *const LAYERTIME_ACTIVATIONS[];
 
-/** Index of a name, -1 when there is none. */
+/** Index of a name, -1 if there is none. */
 int layertime_index(const char *const *names, const char *name);
-/** Median, least and largest of some times; sorts them. */
+/** Median, minimum and maximum of times; sorts them. */
 struct layertime_spread {
     double median, least, most;
 };
 struct layertime_spread layertime_spread_of(double *times, int count);
 
-/** Draws layers and times each (draw.c). */
+/** Draws random layers and times each (draw.c). */
 int layertime_layers(const struct orch_torch *torch, const struct params *p, const char *device,
                      const struct orch_host *host);
-/** Are the ranges right? Says why not. */
+/** Validates the ranges; reports errors through the host. */
 bool layertime_check_ranges(const struct params *p, const struct orch_host *host);
 /** Times steps of a whole network (whole.c). */
 int layertime_net(const struct orch_torch *torch, const struct params *p, const char *device,
                   const struct orch_host *host);
-/** The network that the parameters name; NULL, and says why. The caller frees. */
+/** Makes the network named in the parameters; NULL with an error reported to the host. Caller
+ * frees. */
 struct orch_net *layertime_make_net(const struct params *p, const struct orch_host *host);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Steps of a whole network on random images. */
+/* Times steps of a whole network on random images. */
 #include "plugins/layertime/layertime.h"
 
 #include "lib/base/error.h"
@@ -34,7 +34,7 @@ struct images {
     struct orch_torch_batch batch;
     float *values;
     int64_t *labels;
-    float *out; /* scores, for forward only */
+    float *out; /* class scores, for forward passes only */
 };
 
 static struct images make_images(const struct orch_net *net, int64_t count, uint64_t seed)
@@ -61,7 +61,7 @@ static void free_images(struct images *m)
     g_free(m->out);
 }
 
-/* One step, until the device is done with it. */
+/* Runs one step and waits for the device. */
 static bool step(const struct orch_torch *torch, struct orch_torch_model *model, struct images *m,
                  bool trains, GError **error)
 {

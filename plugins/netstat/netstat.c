@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Counts of a network as the results of a trial, so that they are recorded and versioned like any
- * other figure: parameters, activations, operations, memory, receptive field; time at a peak; how
- * much less another network computes. The same counts as `orch net show`. */
+/* Counts of a network as results of a trial, which are recorded and versioned like others:
+ * parameters, activations, operations, memory, receptive field; time at a peak rate; reduction
+ * compared with another network. The same counts as `orch net show`. */
 #include "plugins/netstat/netstat.h"
 
 #include <stdio.h>
@@ -176,7 +176,7 @@ static void report_totals(const struct params *p, const struct orch_net *net,
     }
 }
 
-/* The count of a paper, where one is known and counts a multiply-add as the trial does. */
+/* Reports a paper's count, if one is known and counts multiply-adds like the trial. */
 static void report_published(const struct params *p, const struct orch_net *net,
                              const struct orch_net_cost *costs, const struct orch_host *host)
 {
@@ -198,7 +198,7 @@ static void report_published(const struct params *p, const struct orch_net *net,
     host->note(host, text);
 }
 
-/* "output_channels = 128 + 192 + 96 + 256 = 672", where the output is joined of branches. */
+/* Reports "output_channels = 128 + 192 + 96 + 256 = 672" if the output is a concatenation. */
 static void report_joined(const struct orch_net *net, const struct orch_host *host)
 {
     const struct orch_net_node *last = orch_net_node(net, (int)net->nodes->len - 1);
@@ -229,7 +229,7 @@ static bool report_ratio(const struct params *p, const struct orch_net *net,
     if (own > 0)
         host->result(host, "times_less", theirs / own);
     orch_net_free(other);
-    if (strcmp(p->net, p->against) == 0) /* nothing to say: once less */
+    if (strcmp(p->net, p->against) == 0) /* the same network: nothing to compare */
         return true;
     g_autofree char *more = orch_net_count_format((int64_t)theirs);
     g_autofree char *less = orch_net_count_format((int64_t)own);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the files of this plugin share. */
+/* Internal to this plugin. */
 #ifndef ORCH_PLUGINS_NETSTAT_H
 #define ORCH_PLUGINS_NETSTAT_H
 
@@ -8,7 +8,7 @@
 #include "lib/net/cost.h"
 #include "lib/net/published.h"
 
-/** Writes the artifacts `layers` and `table`; false, and says why. */
+/** Writes the artifacts `layers` and `table`; false with an error reported to the host. */
 bool netstat_tables(const struct orch_net *net, const struct orch_net_cost *costs,
                     const struct orch_host *host);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The tables that a trial leaves. `layers` has every operation. `table` has layers as papers list
- * them, where ReLU, dropout and the like are no layers: VGG19's is table 1 of homework 3. */
+/* The tables that a trial writes. `layers` lists every operation. `table` lists layers as papers
+ * do, without ReLU, dropout and the like; for VGG19 it is table 1 of homework 3. */
 #include "plugins/netstat/netstat.h"
 
 #include "lib/base/text.h"
@@ -25,7 +25,7 @@ static void add_count(GString *csv, int64_t count)
     g_string_append_printf(csv, ",%" G_GINT64_FORMAT, count);
 }
 
-/* A count and its working. */
+/* Appends a count and its calculation. */
 static void add_worked(GString *csv, int64_t count, const char *working)
 {
     add_count(csv, count);
@@ -60,10 +60,10 @@ static bool write_layers(const struct orch_net *net, const struct orch_net_cost 
     return write_file(host, "layers", csv);
 }
 
-/* ---- as papers list them -----------------------------------------------------------------------
+/* ---- as in papers ------------------------------------------------------------------------------
  */
 
-/* A pooling that leaves the size as it is (VGG's adaptive one at 224) does not work. */
+/* A pool that does not change the size (VGG's adaptive pool at 224) is not listed. */
 static bool is_listed(const struct orch_net_node *node, const struct orch_net_cost *cost)
 {
     bool is_layer = orch_net_kind_of(node->op) <= ORCH_NET_KIND_POOL;
@@ -100,14 +100,14 @@ static char *title_of(const struct orch_net_node *node)
     }
 }
 
-/* The window slides over height and width with the same stride and padding. */
+/* True if stride and padding of the window are the same for height and width. */
 static bool is_square(const struct orch_net_node *node)
 {
     return node->kernel_h > 0 && node->kernel_h == node->kernel_w &&
            node->stride_h == node->stride_w && node->pad_h == node->pad_w && node->dilation <= 1;
 }
 
-/* Window, stride, padding and what goes in and out, with the working of the size: "11x11 of 3
+/* Appends window, stride, padding, input, output and the calculation of the size: "11x11 of 3
  * channels", 4, 0, "3x227x227", 55, "(227 - 11 + 2*0)/4 + 1 = 55". */
 static void add_geometry(GString *csv, const struct orch_net *net, const struct orch_net_node *node)
 {
@@ -123,7 +123,8 @@ static void add_geometry(GString *csv, const struct orch_net *net, const struct 
                            (int)node->out.h);
     const int64_t room = in.h - node->kernel_h + 2 * (int64_t)node->pad_h;
     const bool is_whole = room % node->stride_h == 0;
-    const bool is_up = node->out.h > room / node->stride_h + 1; /* the last window hangs over */
+    const bool is_up =
+        node->out.h > room / node->stride_h + 1; /* the last window exceeds the edge */
     g_string_append_printf(csv, "%s(%" G_GINT64_FORMAT " - %d + 2*%d)/%d%s + 1 = %" G_GINT64_FORMAT,
                            is_whole ? ""
                            : is_up  ? "ceil("
@@ -132,7 +133,7 @@ static void add_geometry(GString *csv, const struct orch_net *net, const struct 
                            node->out.h);
 }
 
-/* "(11*11*3)*96 + 96 = 34,944": with biases. */
+/* The calculation of the parameters with biases: "(11*11*3)*96 + 96 = 34,944". Caller frees. */
 static char *params_work(const struct orch_net *net, const struct orch_net_node *node,
                          const struct orch_net_cost *cost)
 {

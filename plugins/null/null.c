@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Does nothing, as fast as can be: what is left is the cost of a trial itself. With `metrics` it
- * reports that many points, which measures the way of a point into the store. */
+/* Does nothing, to measure the overhead of a trial. With `metrics` it reports that number of
+ * points, to measure the path of points to the store. */
 #include <orch/plugin.h>
 
 struct params {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Waits, and says how long it really took: for trying out recipes, limits and the display. */
+/* Waits and reports the actual duration: for testing recipes, limits and the display. */
 #include <orch/plugin.h>
 
 #include <time.h>
@@ -17,7 +17,7 @@ static const struct orch_metric METRICS[] = {
     {.name = "slept_s", .unit = "s", .help = "time that it took"},
 };
 
-/* A cancel is noticed within this time. */
+/* Maximum delay before a cancel is noticed. */
 static const double STEP_S = 0.02;
 
 static double now_s(void)

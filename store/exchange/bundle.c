@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A bundle: a tar.gz of items. Its first entry says its format, then come recipes, artifacts, runs,
- * notes and data sets, then extras: the order in which they are joined.
+ * A bundle: a tar.gz of items. The first entry is the format. Then follow recipes, artifacts, runs,
+ * notes and data sets, and then extras, in the order in which they are joined.
  *
- * Against bombs: an item has the limit of its kind, an extra its own, and all that is unpacked is
- * bounded by what came (100 to 1 is more than results ever pack). An entry that is refused is a
- * line of the receipt and the rest is joined; an archive that is damaged fails.
+ * Against decompression bombs, each item has the limit of its kind, an extra has its own limit, and
+ * the total unpacked size is bounded by a ratio to the size of the file (results never compress as
+ * well as 100 to 1). A refused entry becomes a line of the receipt and the rest is joined; a
+ * damaged archive fails.
  */
 #include "store/exchange/bundle_private.h"
 
@@ -77,7 +78,7 @@ static bool take_file(void *ctx, const struct orch_item_name *name, const char *
     return orch_tar_add_file(w->tar, path, file, bytes, error);
 }
 
-/* A path that stays in its folder on every system, as it is written; NULL: it is none. */
+/* Returns the path as it is written, or NULL unless it stays below its folder on every system. */
 static char *extra_path(const char *name)
 {
     struct orch_item_name item;
@@ -161,7 +162,7 @@ static bool refuse_file(const char *path, const char *hint, const char *what, GE
     return false;
 }
 
-/* Its first entry. */
+/* Checks the first entry, which is the format. */
 static bool check_format(struct orch_tar *tar, const char *path, GError **error)
 {
     static const char hint[] = "a bundle is made by 'orch export --bundle'";
@@ -217,7 +218,7 @@ struct reading {
     orch_bundle_extra_fn extra;
     void *extra_ctx;
     GHashTable *seen; /* paths of extras */
-    GString *bytes;   /* of the entry */
+    GString *bytes;   /* bytes of the entry */
     bool is_proved;
     bool store_failed;
 };
@@ -229,7 +230,8 @@ static void refuse(struct reading *r, const char *name, const char *why)
     r->is_proved = false;
 }
 
-/* Reads the entry piece by piece: memory follows what is there, not what a head claims. */
+/* Reads the entry in pieces, so that memory is allocated for bytes that exist and not for the size
+ * that the header claims. */
 static bool read_bytes(struct reading *r, int64_t size, GError **error)
 {
     enum { PIECE = 1 << 20 };
@@ -282,7 +284,7 @@ static bool read_extra(struct reading *r, const struct orch_tar_entry *entry, GE
 static bool read_entry(struct reading *r, const struct orch_tar_entry *entry, GError **error)
 {
     struct orch_item_name name;
-    if (entry->kind == ORCH_TAR_FOLDER) /* nothing is made of its name */
+    if (entry->kind == ORCH_TAR_FOLDER) /* folders are ignored */
         return true;
     if (entry->kind != ORCH_TAR_FILE) {
         refuse(r, entry->name, "is a link or a device");

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The policy of claims. Every change is a compare-and-swap at the place where they are kept, so of
- * any number of takers one wins, also when they take over one that has expired. What others hold is
- * read in one go and believed for a short while: a member who goes past many claimed trials asks
- * once, not for each.
+ * The policy of claims. Every change is a compare-and-swap at the place that stores them, so
+ * exactly one of any number of takers wins, also when they take over an expired claim. The list of
+ * others' claims is read at once and cached for a short time, so a member who skips many claimed
+ * trials makes one request rather than one for each.
  */
 #include "store/exchange/claims_private.h"
 
@@ -14,14 +14,17 @@
 #include <string.h>
 
 #define CLAIM_FORMAT 1
-#define NAME_BYTES_MAX 400 /* of who, host, where_key */
-#define NAME_CHARS 100     /* of our own who and host */
+/* The JSON member for the device, as earlier versions named it. */
+#define DEVICE_MEMBER "where_key"
+#define NAME_BYTES_MAX 400 /* maximum bytes of who, host, device_key */
+#define NAME_CHARS 100     /* maximum characters of our own who and host */
 #define TRIES 5
-/* What has been over for so long is nobody's any more. */
+/* A claim that expired this long ago is deleted. */
 #define LEFT_BEHIND_NS (INT64_C(86400) * 1000000000)
 
-/* Of a claim's time: what the list of others' is believed for (30 s), and what clocks may differ
- * beyond its end (2 min). */
+/* Fractions of the duration of a claim: how long the list of others' claims is cached (30 s by
+ * default), and how long after its end a claim still counts, to allow for different clocks (2 min
+ * by default). */
 #define BELIEVED_SHARE (1.0 / 30)
 #define TOLERANCE_SHARE (2.0 / 15)
 
@@ -34,10 +37,10 @@ struct orch_claims {
     struct claims_place place;
     char *who, *host;
     GHashTable *held;      /* resource -> struct held * */
-    GHashTable *seen;      /* resource -> struct claims_entry *: as last listed */
-    GHashTable *far_ahead; /* token -> int64_t *: when one with an impossible end was first seen */
+    GHashTable *seen;      /* resource -> struct claims_entry *: the last list */
+    GHashTable *far_ahead; /* token -> int64_t *: when an impossible end was first seen */
     int64_t listed_mono_ns;
-    int64_t clock_ns; /* the place's time less this machine's, when last listed */
+    int64_t clock_ns; /* the place's time minus this machine's, when last listed */
 };
 
 double orch_claim_seconds(void)
@@ -57,11 +60,11 @@ static int64_t claim_ns(double share)
 /* ---- a claim -----------------------------------------------------------------------------------
  */
 
-void orch_claim_resource(const char *fingerprint, const char *where_key,
+void orch_claim_resource(const char *fingerprint, const char *device_key,
                          char out[ORCH_SHA256_CHARS])
 {
-    g_autofree char *text = where_key ? g_strdup_printf("trial %s at %s", fingerprint, where_key)
-                                      : g_strdup_printf("trial %s", fingerprint);
+    g_autofree char *text = device_key ? g_strdup_printf("trial %s at %s", fingerprint, device_key)
+                                       : g_strdup_printf("trial %s", fingerprint);
     orch_sha256(text, strlen(text), out);
 }
 
@@ -70,7 +73,7 @@ void orch_claim_free(struct orch_claim *claim)
     if (!claim)
         return;
     g_free(claim->fingerprint);
-    g_free(claim->where_key);
+    g_free(claim->device_key);
     g_free(claim->who);
     g_free(claim->host);
     g_free(claim);
@@ -86,7 +89,7 @@ struct orch_claim *orch_claim_copy(const struct orch_claim *claim)
     struct orch_claim *copy = g_new(struct orch_claim, 1);
     *copy = *claim;
     copy->fingerprint = g_strdup(claim->fingerprint);
-    copy->where_key = g_strdup(claim->where_key);
+    copy->device_key = g_strdup(claim->device_key);
     copy->who = g_strdup(claim->who);
     copy->host = g_strdup(claim->host);
     return copy;
@@ -100,20 +103,20 @@ void claims_entry_free(void *data)
     g_free(entry);
 }
 
-/* A claim's text; the id makes it differ from any other, or two takers would both have written what
- * is there. The caller frees. */
+/* The text of a claim. The random id makes it unique; otherwise two takers could write equal
+ * values, and both would believe that they won. The caller frees. */
 static char *claim_text(const struct orch_claim *claim)
 {
     char id[ORCH_KEY_CHARS];
     orch_key_make(id);
     g_autoptr(json_t) json = json_pack(
         "{s:i s:s s:s s:s? s:s s:s s:I s:I}", "format", CLAIM_FORMAT, "id", id, "fingerprint",
-        claim->fingerprint, "where_key", claim->where_key, "who", claim->who, "host", claim->host,
-        "made", (json_int_t)claim->made_ns, "expires", (json_int_t)claim->expires_ns);
+        claim->fingerprint, DEVICE_MEMBER, claim->device_key, "who", claim->who, "host",
+        claim->host, "made", (json_int_t)claim->made_ns, "expires", (json_int_t)claim->expires_ns);
     return json ? orch_json_canonical(json) : NULL;
 }
 
-/* A short text on one line without control characters, or NULL. */
+/* A short text as one line without control characters, or NULL. */
 static char *plain_line(const json_t *json, const char *key)
 {
     const char *text = orch_json_text(json, key, NULL);
@@ -125,33 +128,33 @@ static char *plain_line(const json_t *json, const char *key)
 struct orch_claim *claims_parse(const char *resource, const char *text, size_t length)
 {
     g_autoptr(json_t) json = orch_json_parse(text, length, CLAIMS_TEXT_MAX, NULL);
-    const json_t *where = json ? json_object_get(json, "where_key") : NULL;
+    const json_t *device = json ? json_object_get(json, DEVICE_MEMBER) : NULL;
     const char *fingerprint = orch_json_text(json, "fingerprint", "");
     if (!json || orch_json_int(json, "format", 0) != CLAIM_FORMAT ||
         !orch_sha256_is_valid(fingerprint) ||
-        (where && !json_is_null(where) && !json_is_string(where)))
+        (device && !json_is_null(device) && !json_is_string(device)))
         return NULL;
     char expected[ORCH_SHA256_CHARS];
-    orch_claim_resource(fingerprint, json_string_value(where), expected);
+    orch_claim_resource(fingerprint, json_string_value(device), expected);
     struct orch_claim *claim = g_new0(struct orch_claim, 1);
     g_strlcpy(claim->resource, resource, sizeof claim->resource);
     claim->fingerprint = g_strdup(fingerprint);
-    claim->where_key = plain_line(json, "where_key");
+    claim->device_key = plain_line(json, DEVICE_MEMBER);
     claim->who = plain_line(json, "who");
     claim->host = plain_line(json, "host");
     claim->made_ns = orch_json_int(json, "made", -1);
     claim->expires_ns = orch_json_int(json, "expires", -1);
     if (strcmp(expected, resource) == 0 && claim->who && claim->host && claim->made_ns >= 0 &&
-        claim->expires_ns >= claim->made_ns && (claim->where_key || !json_is_string(where)))
+        claim->expires_ns >= claim->made_ns && (claim->device_key || !json_is_string(device)))
         return claim;
     orch_claim_free(claim);
     return NULL;
 }
 
-/* ---- what is there -----------------------------------------------------------------------------
+/* ---- listing -----------------------------------------------------------------------------------
  */
 
-/* As claims_parse would have it. The caller frees. */
+/* Normalises a name so that claims_parse accepts it. The caller frees. */
 static char *own_name(const char *name)
 {
     g_autofree char *valid = g_utf8_make_valid(name && *name ? name : "-", -1);
@@ -179,8 +182,8 @@ struct orch_claims *claims_new(const struct claims_place *place, const char *who
     return claims;
 }
 
-/* Nobody claims for longer than twice the usual: an end beyond that comes from a wrong clock, and
- * the claim counts as made when it was first seen. */
+/* Bounds the end of a claim. No claim lasts longer than twice the usual duration, so a later end
+ * comes from a wrong clock, and the claim counts as made when it was first seen. */
 static void cap_end(struct orch_claims *claims, const struct claims_entry *entry, int64_t now_ns)
 {
     struct orch_claim *claim = entry->claim;
@@ -226,7 +229,7 @@ static bool refresh_when_old(struct orch_claims *claims, GError **error)
     return is_fresh || refresh(claims, error);
 }
 
-/* Somebody's claim that still counts. */
+/* True when the entry has a claim that has not expired. */
 static bool is_alive(const struct orch_claims *claims, const struct claims_entry *entry)
 {
     int64_t tolerance_ns = claims->place.is_own_clock ? 0 : claim_ns(TOLERANCE_SHARE);
@@ -234,7 +237,7 @@ static bool is_alive(const struct orch_claims *claims, const struct claims_entry
            orch_now_ns() + claims->clock_ns < entry->claim->expires_ns + tolerance_ns;
 }
 
-/* As this machine's clock sees it. The caller frees. */
+/* A copy of the claim with its times converted to this machine's clock. The caller frees. */
 static struct orch_claim *shown(const struct orch_claims *claims, const struct claims_entry *entry)
 {
     struct orch_claim *claim = orch_claim_copy(entry->claim);
@@ -245,16 +248,16 @@ static struct orch_claim *shown(const struct orch_claims *claims, const struct c
     return claim;
 }
 
-/* ---- taking and giving back --------------------------------------------------------------------
+/* ---- taking and releasing ----------------------------------------------------------------------
  */
 
 static struct orch_claim *new_claim(const struct orch_claims *claims, const char *resource,
-                                    const char *fingerprint, const char *where_key)
+                                    const char *fingerprint, const char *device_key)
 {
     struct orch_claim *claim = g_new0(struct orch_claim, 1);
     g_strlcpy(claim->resource, resource, sizeof claim->resource);
     claim->fingerprint = g_strdup(fingerprint);
-    claim->where_key = g_strdup(where_key);
+    claim->device_key = g_strdup(device_key);
     claim->who = g_strdup(claims->who);
     claim->host = g_strdup(claims->host);
     claim->made_ns = orch_now_ns();
@@ -263,12 +266,12 @@ static struct orch_claim *new_claim(const struct orch_claims *claims, const char
     return claim;
 }
 
-/* Tries to put our claim in the place of what was seen. */
+/* Tries to replace the listed value with our claim. */
 static bool try_take(struct orch_claims *claims, const char *resource, const char *fingerprint,
-                     const char *where_key, bool *out_taken, GError **error)
+                     const char *device_key, bool *out_taken, GError **error)
 {
     const struct claims_entry *entry = g_hash_table_lookup(claims->seen, resource);
-    struct orch_claim *claim = new_claim(claims, resource, fingerprint, where_key);
+    struct orch_claim *claim = new_claim(claims, resource, fingerprint, device_key);
     g_autofree char *text = claim_text(claim);
     struct claims_change change = {
         .resource = resource, .old_token = entry ? entry->token : NULL, .text = text};
@@ -284,11 +287,11 @@ static bool try_take(struct orch_claims *claims, const char *resource, const cha
     return true;
 }
 
-bool orch_claims_take(struct orch_claims *claims, const char *fingerprint, const char *where_key,
+bool orch_claims_take(struct orch_claims *claims, const char *fingerprint, const char *device_key,
                       struct orch_claim **out_holder, GError **error)
 {
     char resource[ORCH_SHA256_CHARS];
-    orch_claim_resource(fingerprint, where_key, resource);
+    orch_claim_resource(fingerprint, device_key, resource);
     *out_holder = NULL;
     if (g_hash_table_contains(claims->held, resource))
         return true;
@@ -301,7 +304,7 @@ bool orch_claims_take(struct orch_claims *claims, const char *fingerprint, const
             *out_holder = shown(claims, entry);
             return true;
         }
-        if (!try_take(claims, resource, fingerprint, where_key, &taken, error))
+        if (!try_take(claims, resource, fingerprint, device_key, &taken, error))
             return false;
         if (taken)
             return true;
@@ -314,14 +317,14 @@ bool orch_claims_take(struct orch_claims *claims, const char *fingerprint, const
     return false;
 }
 
-/* What was held is not any more: given back, or another's. */
+/* Removes a claim that is no longer held, because it was released or taken over. */
 static void forget(struct orch_claims *claims, struct claims_change *change)
 {
     g_autofree char *resource = g_strdup(change->resource);
     g_hash_table_remove(claims->held, resource);
     g_hash_table_remove(claims->seen, resource);
     if (!change->done)
-        claims->listed_mono_ns = 0; /* what is there now is not known */
+        claims->listed_mono_ns = 0; /* forces the list to be read again */
     if (!change->new_token)
         return;
     struct claims_entry *entry = g_new0(struct claims_entry, 1);
@@ -330,7 +333,7 @@ static void forget(struct orch_claims *claims, struct claims_change *change)
     g_hash_table_replace(claims->seen, entry->resource, entry);
 }
 
-/* The held claims that end before a time, as changes without texts. */
+/* The held claims that end before a time, as changes that release them. */
 static GArray *changes_of(const struct orch_claims *claims, int64_t end_before_ns)
 {
     GArray *changes = g_array_new(FALSE, TRUE, sizeof(struct claims_change));
@@ -370,7 +373,7 @@ bool orch_claims_renew(struct orch_claims *claims, GError **error)
         } else if (ok) {
             forget(claims, &first[i]);
         } else {
-            held->claim->expires_ns = 0; /* tried again with the next call */
+            held->claim->expires_ns = 0; /* retried by the next call */
         }
     }
     return ok;
@@ -388,10 +391,10 @@ static bool give_back(struct orch_claims *claims, GArray *changes, GError **erro
 }
 
 bool orch_claims_give_back(struct orch_claims *claims, const char *fingerprint,
-                           const char *where_key, GError **error)
+                           const char *device_key, GError **error)
 {
     char resource[ORCH_SHA256_CHARS];
-    orch_claim_resource(fingerprint, where_key, resource);
+    orch_claim_resource(fingerprint, device_key, resource);
     const struct held *held = g_hash_table_lookup(claims->held, resource);
     if (!held)
         return true;
@@ -401,7 +404,8 @@ bool orch_claims_give_back(struct orch_claims *claims, const char *fingerprint,
     return give_back(claims, changes, error);
 }
 
-/* Claims of those who died. A folder is tidied as it is listed. */
+/* Adds the release of claims that dead processes left behind. A folder is cleaned while it is
+ * listed. */
 static void add_left_behind(const struct orch_claims *claims, GArray *changes)
 {
     GHashTableIter iter;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Claims between machines: who runs which trial now, for a short time.
+ * Claims between machines: short-lived records of who runs which trial.
  *
- * A claim is by fingerprint, with the where_key where that matters, and says who, on which host,
- * and until when. It is taken atomically: on a git remote as a ref refs/orch/claims/HASH that must
- * not exist, in a shared folder as a file that must not exist. It is renewed while the trial runs
- * and given back when it ended. One that has expired may be taken over. Clocks may differ: the
- * worst that a wrong one does is that a trial runs twice.
+ * A claim is made for a fingerprint, with the device_key where that matters, and contains the user,
+ * the host and the time when it expires. It is taken atomically: on a git remote as a ref
+ * refs/orch/claims/HASH that must not exist, in a shared folder as a file that must not exist. It
+ * is renewed while the trial runs and released when it ends. An expired claim may be taken over.
+ * When clocks differ, the worst outcome is that a trial runs twice.
  */
 #ifndef ORCH_STORE_EXCHANGE_CLAIMS_H
 #define ORCH_STORE_EXCHANGE_CLAIMS_H
@@ -14,48 +14,49 @@
 #include "lib/base/file.h"
 #include "store/store.h"
 
-#define ORCH_CLAIM_S 900 /* how long a claim holds without being renewed */
-/** The same in effect: $ORCH_CLAIM_S (for tests; 1 to 86400), else ORCH_CLAIM_S. */
+#define ORCH_CLAIM_S 900 /* seconds until a claim expires unless it is renewed */
+/** The value in effect: $ORCH_CLAIM_S (for tests; 1 to 86400 s), else ORCH_CLAIM_S. */
 double orch_claim_seconds(void);
 
 struct orch_claim {
-    char resource[ORCH_SHA256_CHARS]; /* SHA-256 of what nobody else may run meanwhile */
-    char *fingerprint, *where_key;    /* where_key NULL: anywhere */
-    char *who, *host;                 /* safe to be shown */
+    char resource[ORCH_SHA256_CHARS]; /* SHA-256 of what must not run twice at the same time */
+    char *fingerprint, *device_key;   /* device_key NULL: any device */
+    char *who, *host;                 /* safe to display */
     int64_t made_ns, expires_ns;      /* by this machine's clock */
-    bool is_ours;                     /* made by these very claims */
+    bool is_ours;                     /* taken through this struct orch_claims */
 };
 void orch_claim_free(struct orch_claim *claim);
 /** The caller frees. */
 struct orch_claim *orch_claim_copy(const struct orch_claim *claim);
-/** The resource of a trial: SHA-256 of "trial FINGERPRINT", with " at WHERE_KEY" unless NULL. */
-void orch_claim_resource(const char *fingerprint, const char *where_key,
+/** The resource of a trial: SHA-256 of "trial FINGERPRINT", followed by " at DEVICE_KEY" unless
+ * that is NULL. */
+void orch_claim_resource(const char *fingerprint, const char *device_key,
                          char out[ORCH_SHA256_CHARS]);
 
 struct orch_claims;
-/** Claims on a git remote or in a folder. `repository`: a folder inside a work tree; where it is in
- * none, a private repository in `store_folder` is used (NULL: that is an error). `who`: of the
- * claims that are made here. */
+/** Opens the claims on a git remote or in a folder. `repository` is a folder inside a work tree;
+ * when it is in none, a private repository in `store_folder` is used (NULL: an error). `who` is the
+ * user who takes claims here. */
 struct orch_claims *orch_claims_open_git(const char *repository, const char *store_folder,
                                          const char *remote, const char *who, GError **error);
 struct orch_claims *orch_claims_open_folder(const char *folder, const char *who, GError **error);
-/** Gives back what is still held. */
+/** Releases all claims that are still held. */
 void orch_claims_close(struct orch_claims *claims);
 
-/** Takes a claim. `*out_holder` NULL: it is ours; else it is held by another (to be freed). False:
- * the remote cannot be reached. */
-bool orch_claims_take(struct orch_claims *claims, const char *fingerprint, const char *where_key,
+/** Takes a claim. On success `*out_holder` is NULL; when another process holds it, `*out_holder` is
+ * its claim, which the caller frees. Returns false when the remote cannot be reached. */
+bool orch_claims_take(struct orch_claims *claims, const char *fingerprint, const char *device_key,
                       struct orch_claim **out_holder, GError **error);
-/** Renews all that are held and have used half of their time, together. Costs nothing when none
- * has. One that somebody else took over meanwhile is not held any more. */
+/** Renews all held claims that have used half of their time, in one request. Makes no request when
+ * there is none. A claim that another process has taken over is no longer held. */
 bool orch_claims_renew(struct orch_claims *claims, GError **error);
 bool orch_claims_give_back(struct orch_claims *claims, const char *fingerprint,
-                           const char *where_key, GError **error);
-/** Gives back all that are held, together; and takes away what others left behind a day ago, if any
- * was held. */
+                           const char *device_key, GError **error);
+/** Releases all held claims in one request, which also deletes other members' claims that expired
+ * more than a day ago. Makes no request when none is held. */
 bool orch_claims_give_back_all(struct orch_claims *claims, GError **error);
-/** All claims that have not expired, ours too: struct orch_claim *, oldest first; the caller
- * unrefs. */
+/** All claims that have not expired, including our own: struct orch_claim *, oldest first; the
+ * caller unrefs. */
 GPtrArray *orch_claims_list(struct orch_claims *claims, GError **error);
 
 #endif

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Claims in a folder: a file for each change of a resource, claims/RESOURCE.GENERATION.json; the
- * highest generation counts, an empty one says that the claim was given back.
+ * Claims in a folder: each change of a resource is a file claims/RESOURCE.GENERATION.json. The
+ * highest generation is the current one; an empty file means that the claim was released.
  *
- * link(2) of a finished file to the next generation's name is the compare-and-swap: it is atomic on
- * every file system, NFS too, and fails when somebody was there first. (A lock file would need
- * breaking when its owner dies, and breaking one is a race of its own; renaming over one file name
- * cannot say who was first.) A taker with an old view of the folder may find a low number free that
- * was cleaned away; it looks again afterwards and steps back from any higher one. Times are those
- * of the file server: a file's mtime is when it was made, and its text says only for how long it
- * holds, so that no member's clock matters.
+ * The compare-and-swap is link(2) of a finished file to the name of the next generation: it is
+ * atomic on every file system, including NFS, and fails when another process was first. (A lock
+ * file would have to be broken when its owner dies, and breaking it is a race as well; renaming
+ * over one file name does not show who was first.) A taker with an outdated view of the folder may
+ * find a low number free because it was cleaned up, so it looks again afterwards and withdraws when
+ * there is a higher one. Times are those of the file server: a claim is made at the file's mtime,
+ * and its text contains only its duration, so members' clocks do not matter.
  */
 #include "store/exchange/claims_private.h"
 
@@ -25,7 +25,7 @@
 
 #define GENERATION_MAX INT64_C(999999999999999999)
 #define SUFFIX ".json"
-/* What is over for so long is cleaned away: much longer than any view of the folder is old. */
+/* Files that expired this long ago are deleted; no view of the folder is that old. */
 #define OVER_NS (INT64_C(86400) * 1000000000)
 
 struct place {
@@ -37,7 +37,7 @@ static char *file_of(const struct place *place, const char *resource, int64_t ge
     return g_strdup_printf("%s/%s.%" G_GINT64_FORMAT SUFFIX, place->folder, resource, generation);
 }
 
-/* "RESOURCE.GENERATION.json", strictly. */
+/* Parses "RESOURCE.GENERATION.json" strictly. */
 static bool parse_name(const char *name, char out_resource[ORCH_SHA256_CHARS],
                        int64_t *out_generation)
 {
@@ -53,7 +53,7 @@ static bool parse_name(const char *name, char out_resource[ORCH_SHA256_CHARS],
            name[65] != '0';
 }
 
-/* ---- the folder as it is -----------------------------------------------------------------------
+/* ---- reading the folder ------------------------------------------------------------------------
  */
 
 struct generation {
@@ -88,8 +88,8 @@ static GHashTable *scan(const struct place *place, GError **error)
     return highest;
 }
 
-/* A new file in the folder with this text; its path, and the server's time of it. NULL with an
- * error. The caller frees and removes. */
+/* Creates a file with this text in the folder. Returns its path and the server's time of it, or
+ * NULL with an error. The caller frees the path and removes the file. */
 static char *make_file(const struct place *place, const char *text, int64_t *out_now_ns,
                        GError **error)
 {
@@ -112,8 +112,8 @@ static char *make_file(const struct place *place, const char *text, int64_t *out
     return NULL;
 }
 
-/* Reads an entry's claim. What is no plain file, or no claim, is free. `*out_ended_ns`: since when
- * it does not count. */
+/* Reads an entry's claim. When the file is not a plain file or not a claim, the resource is free.
+ * `*out_ended_ns` is the time since when the claim has not counted. */
 static void read_entry(const struct place *place, struct claims_entry *entry, int64_t generation,
                        int64_t *out_ended_ns)
 {
@@ -148,7 +148,7 @@ static void clean(const struct place *place, const char *resource, int64_t last)
 static bool list(void *self, GHashTable *known, GPtrArray *out, int64_t *out_now_ns, GError **error)
 {
     const struct place *place = self;
-    (void)known; /* files are near: they are read again */
+    (void)known; /* files are cheap to read again */
     g_autofree char *touched = make_file(place, "", out_now_ns, error);
     if (!touched)
         return false;
@@ -176,8 +176,8 @@ static bool list(void *self, GHashTable *known, GPtrArray *out, int64_t *out_now
 /* ---- changing ----------------------------------------------------------------------------------
  */
 
-/* Did link(2) make the name? NFS may say no when the answer to its yes was lost: the file has two
- * names then. */
+/* True when link(2) created the name. NFS can report failure when the server's success was lost;
+ * then the file has two names. */
 static bool link_new(const char *from, const char *to, int *out_errno)
 {
     struct stat info;
@@ -223,7 +223,7 @@ static bool swap_one(const struct place *place, struct claims_change *change, GE
         return highest != NULL;
     }
     change->new_token = g_strdup_printf("%" G_GINT64_FORMAT, number);
-    clean(place, change->resource, number - 2); /* who looks now still finds the one before */
+    clean(place, change->resource, number - 2); /* leaves one generation for concurrent readers */
     return true;
 }
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Claims on a git remote: a ref each, refs/orch/claims/RESOURCE.
+ * Claims on a git remote: one ref for each, refs/orch/claims/RESOURCE.
  *
  * `git push --force-with-lease=REF:OLD` is a compare-and-swap on the server: the ref is changed
- * only if it still is what was seen (nothing: it must not exist), and the server's lock of the ref
- * decides between two that push at once. The value is a commit without parents and files whose
- * message is the claim: a server that takes refs/orch/results takes these, and objects of any other
- * kind are refused by some. Nothing here becomes a ref of the user's repository, FETCH_HEAD and
- * hooks are left alone; the objects go with git's next clean-up.
+ * only if it still has the expected value (empty: it must not exist), and the server's lock of the
+ * ref decides between two concurrent pushes. The value is a commit without parents and files whose
+ * message is the claim: a server that accepts refs/orch/results accepts commits, but some refuse
+ * other kinds of objects. No ref is created in the user's repository, FETCH_HEAD and hooks are not
+ * touched, and git's garbage collection removes the objects.
  */
 #include "store/exchange/claims_private.h"
 
@@ -24,10 +24,10 @@
 
 struct place {
     struct results_place *at;
-    char *empty_tree; /* made when first needed */
+    char *empty_tree; /* created when first needed */
 };
 
-/* Runs git in the repository here. */
+/* Runs git in the local repository. */
 static bool git(const struct place *place, const char *const *args, const char *input,
                 GString **out, GError **error)
 {
@@ -40,7 +40,7 @@ static bool git(const struct place *place, const char *const *args, const char *
     return ok;
 }
 
-/* Runs git towards the remote. `*out_status`: 0, or 1 as an answer, where it may be one. */
+/* Runs git with the remote. `*out_status` is 0, or 1 where that is a valid answer. */
 static bool talk(const struct place *place, const char *doing, const char *const *args,
                  GString **out, int *out_status, GError **error)
 {
@@ -71,7 +71,7 @@ static bool is_object_id(const char *text)
 /* ---- listing -----------------------------------------------------------------------------------
  */
 
-/* "OID\trefs/orch/claims/RESOURCE" of each line; what is anything else is passed over. */
+/* Parses lines "OID\trefs/orch/claims/RESOURCE"; others are skipped. */
 static void parse_refs(const char *text, GPtrArray *out)
 {
     g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
@@ -102,7 +102,8 @@ static bool list_refs(const struct place *place, const char *pattern, GPtrArray 
     return true;
 }
 
-/* Which of these objects are commits of a claim's size here: object id -> itself. */
+/* The entries' objects that are present here and are commits of a claim's size: object id ->
+ * itself. */
 static GHashTable *readable(const struct place *place, const GPtrArray *entries, GError **error)
 {
     GString *asked = g_string_new(NULL), *said = NULL;
@@ -125,7 +126,7 @@ static GHashTable *readable(const struct place *place, const GPtrArray *entries,
     return there;
 }
 
-/* Fetches the objects of some refs without making any ref here. */
+/* Fetches the objects of some refs without creating a local ref. */
 static bool fetch(const struct place *place, const GPtrArray *entries, GError **error)
 {
     for (guint from = 0; from < entries->len; from += REFS_AT_ONCE) {
@@ -159,7 +160,7 @@ static const char *message_of(const char *commit, size_t length, size_t *out_len
     return gap ? gap + 2 : commit;
 }
 
-/* Reads the claims of entries whose objects are here. */
+/* Reads the claims of entries whose objects are present here. */
 static bool read_claims(const struct place *place, const GPtrArray *entries, GHashTable *there,
                         GError **error)
 {
@@ -192,7 +193,7 @@ static bool read_claims(const struct place *place, const GPtrArray *entries, GHa
     return ok;
 }
 
-/* Gives entries the claims that are known; the others are `*out_new` (borrowed). */
+/* Copies known claims into the entries; returns the entries that must be read (borrowed). */
 static GPtrArray *entries_to_read(const GPtrArray *entries, GHashTable *known)
 {
     GPtrArray *fresh = g_ptr_array_new();
@@ -239,7 +240,8 @@ static bool list(void *self, GHashTable *known, GPtrArray *out, int64_t *out_now
         }
         g_autoptr(GPtrArray) fresh = entries_to_read(entries, known);
         g_clear_error(&problem);
-        /* a ref that is gone since it was listed makes the fetch fail: it is listed again */
+        /* a ref that was deleted after the listing makes the fetch fail, so the listing is
+         * repeated */
         if (!fresh->len || read_fresh(self, fresh, &problem)) {
             g_ptr_array_extend_and_steal(out, entries);
             *out_now_ns = orch_now_ns();
@@ -265,7 +267,7 @@ static char *write_object(const struct place *place, const char *type, const cha
     return g_strchomp(g_string_free(id, FALSE));
 }
 
-/* The commit that carries a claim. The caller frees. */
+/* Creates the commit that contains a claim. The caller frees. */
 static char *write_claim(struct place *place, const char *text, GError **error)
 {
     if (!place->empty_tree)
@@ -281,11 +283,11 @@ static char *write_claim(struct place *place, const char *text, GError **error)
 struct push {
     struct claims_change *changes;
     unsigned count;
-    char **ids;   /* of the commits; NULL: deleted */
-    GString *why; /* what was refused for another reason than that somebody was first */
+    char **ids;   /* ids of the commits; NULL: the ref is deleted */
+    GString *why; /* refusals for other reasons than that another process was first */
 };
 
-/* A line of `git push --porcelain`: FLAG \t FROM:TO \t SUMMARY. */
+/* Parses a line of `git push --porcelain`: FLAG \t FROM:TO \t SUMMARY. */
 static void take_answer(struct push *push, const char *line)
 {
     g_auto(GStrv) words = g_strsplit(line, "\t", 3);
@@ -338,8 +340,8 @@ static bool push_open(const struct place *place, struct push *push, GError **err
     return true;
 }
 
-/* Does a change that was not made still have what it was to replace? Then the server refused it
- * for a reason of its own (or another push had the ref's lock just then). */
+/* Checks whether a ref that was not changed still has its expected value. Then the server refused
+ * the change for a reason of its own (or another push held the ref's lock). */
 static bool is_unchanged_there(const struct place *place, const struct push *push, bool *out,
                                GError **error)
 {

@@ -4,21 +4,24 @@
  * and never changed. Any number of members may write at once, through any program that copies
  * files.
  *
- * What a store remembers of a folder (table meta, one JSON text a folder):
- *   seen      the bundles that it joined or wrote; one is read once
- *   proved    those of `seen` that hold what they say: it wrote them, or every run was new to it
- *   recent    those of `proved` whose content is not yet counted under `upto`
- *   upto      every run up to this local number is in a bundle of the folder
- *   sent      notes, conflicts and data sets that are there, by the first digits of their path's
- * hash artifacts the limit that it was sent with So a push looks at the runs behind `upto`, less
- * what `recent` holds. When a seen bundle has gone, `upto` and `sent` start anew and all that is
- * there is read for its names: what is lost there is sent again. Without the row all is read and
- * nothing is sent less.
+ * A store records its state for each folder (one JSON text in the table meta):
+ *   seen       the bundles that it joined or wrote; each is read once
+ *   proved     those of `seen` whose runs were all new to the store, or that it wrote
+ *   recent     those of `proved` that `upto` does not cover yet
+ *   upto       every run up to this id is in a bundle of the folder
+ *   sent       hash prefixes of the paths of notes, conflicts and data sets in the folder
+ *   artifacts  the limit on artifacts at the last push
+ *
+ * So a push considers the runs after `upto`, except those in `recent`. When a seen bundle has
+ * disappeared, `upto` and `sent` are reset and the names in the remaining proved bundles are
+ * read, so that lost items are sent again. Without this record all bundles are read; the push sends
+ * the same items.
  */
 #include "store/exchange/bundle_private.h"
 
 #include "lib/base/error.h"
 #include "lib/base/json.h"
+#include "lib/base/text.h"
 #include "store/meta.h"
 #include "store/travel.h"
 
@@ -33,16 +36,16 @@ enum { NAME_CHARS = 64, HASH_CHARS = 16, REMEMBERED_MAX = 16 << 20, LIST_MAX = 5
 
 struct folder {
     struct orch_store *store;
-    char *path;       /* canonical */
-    char *meta;       /* its name in the table */
-    GPtrArray *there; /* char *: digests that bundles there are named by, sorted */
-    GHashTable *seen; /* char *, as are those below */
+    char *path;       /* canonical path */
+    char *meta;       /* its key in the table meta */
+    GPtrArray *there; /* char *: the digests in the names of the folder's bundles, sorted */
+    GHashTable *seen; /* set of char *, like the sets below */
     GHashTable *proved;
     GHashTable *recent;
     GHashTable *sent;
     GHashTable *names; /* paths of the items in `recent` */
     int64_t upto, artifact_bytes;
-    bool is_changed; /* against what is remembered */
+    bool is_changed; /* the state differs from the stored one */
 };
 
 static char *bundle_path(const struct folder *f, const char *digest)
@@ -50,7 +53,7 @@ static char *bundle_path(const struct folder *f, const char *digest)
     return g_strdup_printf("%s/%s" ENDING, f->path, digest);
 }
 
-/* ---- what is remembered -----------------------------------------------------------------------
+/* ---- stored state -----------------------------------------------------------------------------
  */
 
 static GHashTable *new_set(void)
@@ -85,7 +88,8 @@ static bool recall(struct folder *f, GError **error)
     return true;
 }
 
-/* Sorted; of more than may be remembered none is: it is then found out anew. */
+/* The set as a sorted list. A set above the limit is stored as empty; its content is then
+ * determined again. */
 static json_t *set_json(GHashTable *set)
 {
     json_t *list = json_array();
@@ -100,7 +104,7 @@ static bool remember(struct folder *f, GError **error)
 {
     if (!f->is_changed)
         return true;
-    if (g_hash_table_size(f->seen) > LIST_MAX) /* then nothing is known of the folder */
+    if (g_hash_table_size(f->seen) > LIST_MAX) /* then nothing is known about the folder */
         f->upto = 0;
     g_autoptr(json_t) state = json_object();
     json_object_set_new(state, "folder", json_string(f->path));
@@ -114,15 +118,10 @@ static bool remember(struct folder *f, GError **error)
     return orch_store_remember(f->store, f->meta, text, error);
 }
 
-/* ---- what is there ----------------------------------------------------------------------------
+/* ---- bundles in the folder --------------------------------------------------------------------
  */
 
-static int compare_names(gconstpointer a, gconstpointer b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-/* The digest that a file is named by; NULL: it is no bundle. */
+/* The digest in the name of a bundle; NULL when the file is not a bundle. */
 static char *digest_of(const char *name)
 {
     g_autofree char *digest = g_strndup(name, NAME_CHARS);
@@ -147,12 +146,12 @@ static bool list_there(struct folder *f, GError **error)
             g_ptr_array_add(f->there, digest);
     }
     g_dir_close(dir);
-    g_ptr_array_sort(f->there, compare_names);
+    g_ptr_array_sort(f->there, orch_compare_texts);
     return true;
 }
 
-/* A bundle has gone, or larger artifacts are to go than did: what the folder holds is counted anew.
- */
+/* When a bundle has disappeared, or larger artifacts are to be sent than before, the content of the
+ * folder is determined again. */
 static void start_anew_where_needed(struct folder *f, int64_t artifact_bytes)
 {
     g_autoptr(GHashTable) there = g_hash_table_new(g_str_hash, g_str_equal);
@@ -206,7 +205,7 @@ static bool is_whole(const char *path, const char *digest)
            orch_file_sha256(path, sha256, NULL, NULL) && strcmp(sha256, digest) == 0;
 }
 
-/* Reads the names in the bundles that are not counted under `upto`. */
+/* Reads the names in the bundles that `upto` does not cover. */
 static void read_recent(struct folder *f)
 {
     GHashTableIter iter;
@@ -214,7 +213,7 @@ static void read_recent(struct folder *f)
     g_hash_table_iter_init(&iter, f->recent);
     while (g_hash_table_iter_next(&iter, &digest, NULL)) {
         g_autofree char *path = bundle_path(f, digest);
-        if (is_whole(path, digest)) /* what cannot be read counts as not there */
+        if (is_whole(path, digest)) /* an unreadable bundle counts as missing */
             bundle_names(path, add_name, f, NULL);
     }
 }
@@ -250,10 +249,10 @@ static bool join_one(struct folder *f, struct orch_join *join, const char *diges
         g_propagate_error(error, problem);
         return false;
     }
-    problem->message[strcspn(problem->message, "\n")] = '\0';
-    orch_join_refuse(join, "%.12s" ENDING ": %s", digest, problem->message);
+    g_autofree char *what = g_strdup_printf("%.12s" ENDING, digest);
+    orch_join_refuse_error(join, what, problem);
     g_clear_error(&problem);
-    count_seen(f, digest, false); /* its bytes are what its name says: it stays as it is */
+    count_seen(f, digest, false); /* its bytes match its name, so it will not change */
     return true;
 }
 
@@ -276,7 +275,7 @@ static bool join_new(struct folder *f, struct orch_exchanged *out, GError **erro
 /* ---- push -------------------------------------------------------------------------------------
  */
 
-/** What the folder lacks. */
+/** The items that the folder lacks. */
 struct lacking {
     struct folder *folder;
     int64_t items, runs, notes;
@@ -317,7 +316,7 @@ static bool put_there(struct folder *f, const struct orch_item_choice *choice,
                       struct orch_exchanged *out, GError **error)
 {
     char key[ORCH_KEY_CHARS], digest[ORCH_SHA256_CHARS];
-    orch_key_make(key); /* a name that nobody else has, and that nobody takes for a bundle */
+    orch_key_make(key); /* a unique name that is not taken for a bundle */
     g_autofree char *part = g_strdup_printf("%s/.%s.part", f->path, key);
     struct lacking lacking = {.folder = f};
     struct bundle_written written;
@@ -356,8 +355,8 @@ static enum orch_item_want note_owned(void *ctx, const struct orch_item_name *na
     return is_owned ? note_sent(ctx, name, bytes) : ORCH_ITEM_SKIP;
 }
 
-/* All of the store is in the folder now: what the new runs own, and what is told behind the last
- * run: notes, conflicts and data sets. */
+/* Records that the whole store is in the folder: what the new runs own, and the items that follow
+ * the last run (notes, conflicts and data sets). */
 static bool count_all_sent(struct folder *f, struct orch_item_choice choice, int64_t last_run,
                            GError **error)
 {
@@ -393,7 +392,7 @@ static bool push(struct folder *f, const struct orch_item_choice *choice,
     return !is_all || count_all_sent(f, *choice, last_run, error);
 }
 
-/* ---- looking ----------------------------------------------------------------------------------
+/* ---- comparing --------------------------------------------------------------------------------
  */
 
 static void forget_known(const GArray *pairs, GHashTable *runs)
@@ -417,7 +416,7 @@ static void add_run(void *ctx, const struct orch_item_name *name)
         g_hash_table_add(ctx, g_strdup(path));
 }
 
-/* Runs in bundles that were not joined yet and that are not here. */
+/* Counts the runs in bundles that were not joined yet and that the store lacks. */
 static bool count_behind(struct folder *f, int64_t *out, GError **error)
 {
     g_autoptr(GHashTable) runs = new_set();
@@ -427,7 +426,7 @@ static bool count_behind(struct folder *f, int64_t *out, GError **error)
         if (g_hash_table_contains(f->seen, digest) || !is_whole(path, digest))
             continue;
         bundle_names(path, add_run, runs, NULL);
-        bundle_names(path, add_name, f, NULL); /* these are there, so they are not lacking */
+        bundle_names(path, add_name, f, NULL); /* these items are not lacking */
     }
     if (g_hash_table_size(runs)) {
         const struct orch_travel all = {0};
@@ -453,7 +452,7 @@ static bool look(struct folder *f, const struct orch_item_choice *choice,
     return true;
 }
 
-/* ---- the whole --------------------------------------------------------------------------------
+/* ---- entry points -----------------------------------------------------------------------------
  */
 
 static bool open_folder(struct folder *f, const char *path, GError **error)
@@ -480,7 +479,7 @@ static bool exchange(struct folder *f, enum orch_exchange_way way,
         return look(f, choice, out, error);
     if (!join_new(f, out, error))
         return false;
-    /* what was joined is remembered even when the folder cannot be written */
+    /* joined bundles are recorded even when the folder cannot be written */
     GError *problem = NULL;
     bool sent =
         way == ORCH_EXCHANGE_PULL ? look(f, choice, out, &problem) : push(f, choice, out, &problem);

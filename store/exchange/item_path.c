@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The paths of items: read strictly, and always written from what was read. */
+/* The paths of items: parsed strictly, and always rewritten from the parsed name. */
 #include "store/exchange/items.h"
 
 #include "lib/base/file.h"
@@ -58,7 +58,7 @@ bool orch_item_name_parse(const char *path, struct orch_item_name *out)
         if (!g_str_has_prefix(path, KINDS[i].folder) || strlen(path) >= sizeof again ||
             !KINDS[i].parse(strrchr(path, '/') + 1, &name))
             continue;
-        orch_item_path(&name, again); /* the folders between must be its own */
+        orch_item_path(&name, again); /* the folders in the path must match the name */
         if (strcmp(again, path) != 0)
             return false;
         *out = name;

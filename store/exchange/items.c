@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A store as items, and items into a store.
+ * Converts a store to items, and joins items into a store.
  *
- * Recipes and notes travel as one JSON object each, canonical, so that equal ones are equal bytes.
- * Nothing that comes is believed: a path says what its content must give.
+ * Recipes and notes are exchanged as one canonical JSON object each, so that equal ones have equal
+ * bytes. Input is untrusted: the content must match its path.
  */
 #include "store/exchange/bundle_private.h"
 
@@ -16,7 +16,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* ---- telling ----------------------------------------------------------------------------------
+/* ---- visiting items ---------------------------------------------------------------------------
  */
 
 struct telling {
@@ -24,7 +24,7 @@ struct telling {
     const struct orch_item_choice *choice;
     const struct orch_item_sink *sink;
     struct orch_travel travel;
-    bool stopped; /* by the sink; no error */
+    bool stopped; /* the sink stopped; not an error */
 };
 
 static struct orch_item_name item_name(enum orch_item_kind kind, const char *key)
@@ -34,7 +34,7 @@ static struct orch_item_name item_name(enum orch_item_kind kind, const char *key
     return name;
 }
 
-/* Does it go on, and are the bytes wanted? */
+/* Asks the sink whether to continue, and whether it wants the bytes. */
 static bool ask(struct telling *t, const struct orch_item_name *name, int64_t bytes,
                 bool *out_wanted)
 {
@@ -59,12 +59,6 @@ static bool give_json(struct telling *t, const struct orch_item_name *name, json
     return give(t, name, line, strlen(line), error);
 }
 
-static json_t *text_or_null(const char *text)
-{
-    json_t *value = text ? json_string(text) : NULL;
-    return value ? value : json_null();
-}
-
 static bool tell_recipe(void *ctx, const struct orch_recipe_row *row, GError **error)
 {
     struct telling *t = ctx;
@@ -76,9 +70,9 @@ static bool tell_recipe(void *ctx, const struct orch_recipe_row *row, GError **e
         return !t->stopped;
     json_t *json = json_object();
     json_object_set_new(json, "key", json_string(row->key));
-    json_object_set_new(json, "name", text_or_null(row->name));
-    json_object_set_new(json, "canonical", text_or_null(row->canonical));
-    json_object_set_new(json, "verbatim", text_or_null(row->verbatim));
+    json_object_set_new(json, "name", orch_json_text_or_null(row->name));
+    json_object_set_new(json, "canonical", orch_json_text_or_null(row->canonical));
+    json_object_set_new(json, "verbatim", orch_json_text_or_null(row->verbatim));
     return give_json(t, &name, json, error);
 }
 
@@ -90,16 +84,16 @@ static bool tell_note(void *ctx, const struct orch_note *note, GError **error)
     if (!ask(t, &name, -1, &wanted) || !wanted)
         return !t->stopped;
     json_t *json = json_object();
-    json_object_set_new(json, "key", text_or_null(note->key));
-    json_object_set_new(json, "target", text_or_null(note->target));
-    json_object_set_new(json, "kind", text_or_null(note->kind));
-    json_object_set_new(json, "text", text_or_null(note->text));
-    json_object_set_new(json, "who", text_or_null(note->who));
+    json_object_set_new(json, "key", orch_json_text_or_null(note->key));
+    json_object_set_new(json, "target", orch_json_text_or_null(note->target));
+    json_object_set_new(json, "kind", orch_json_text_or_null(note->kind));
+    json_object_set_new(json, "text", orch_json_text_or_null(note->text));
+    json_object_set_new(json, "who", orch_json_text_or_null(note->who));
     json_object_set_new(json, "made_ns", json_integer(note->made_ns));
     return give_json(t, &name, json, error);
 }
 
-/* One whose bytes are here and not above the limit. */
+/* Visits an artifact unless its bytes are missing or exceed the limit. */
 static bool tell_artifact(struct telling *t, const char *sha256, GError **error)
 {
     g_autofree char *path = orch_store_object_path(t->store, sha256);
@@ -192,7 +186,7 @@ bool orch_items_tell(struct orch_store *store, const struct orch_item_choice *ch
 /* ---- joining ----------------------------------------------------------------------------------
  */
 
-/** An item that came. */
+/** An item to be joined. */
 struct joining {
     struct orch_join *join;
     struct orch_store *store;
@@ -201,7 +195,8 @@ struct joining {
     size_t length;
 };
 
-/* A line of the receipt. What is in it may be a stranger's words. Returns true: no failure. */
+/* Adds a line to the receipt. `why` may quote untrusted data. Returns true, because a refusal is
+ * not a failure. */
 static bool refuse(const struct joining *j, const char *why)
 {
     char path[ORCH_ITEM_PATH_CHARS];
@@ -265,8 +260,9 @@ static bool join_artifact(const struct joining *j, enum item_fate *out, GError *
     return true;
 }
 
-/* An object with these members and no others, each a text (or null where the mark '?' stands before
- * it); `out` borrows from it. NULL: it is none. */
+/* Parses an object with exactly these members and `others` more, each a text (or null where its
+ * name is preceded by '?'). `out` borrows from the result. Returns NULL when it is not such an
+ * object. */
 static json_t *read_texts(const struct joining *j, const char *const *members, size_t others,
                           const char **out)
 {

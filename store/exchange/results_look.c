@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* How far a store and a remote are apart, in runs, and what a push would send, name by name. */
+/* Compares a store and a remote: the number of runs that each lacks, and the names of all items
+ * that a push would send. */
 #include "store/exchange/results_private.h"
 
 #include "store/run_text.h"
 
 #include <string.h>
 
-#define NAMED_MOST 20000 /* runs whose author is read */
+#define NAMED_MOST 20000 /* maximum number of runs whose author is read */
 
 struct look {
     struct orch_store *store;
     struct results_place *place;
     struct results_draft *ours, *theirs;
     struct orch_exchanged *out;
-    GArray *outgoing; /* or NULL */
+    GArray *outgoing; /* may be NULL */
     int64_t named;
 };
 
@@ -65,7 +66,7 @@ static void add_outgoing(struct look *look, const char *path, int64_t bytes)
         g_array_append_val(look->outgoing, item);
 }
 
-/* What our tree has and theirs has not. */
+/* Counts an entry that our tree has and theirs lacks. */
 static bool count_kept(void *ctx, const struct results_news *news, GError **error)
 {
     struct look *look = ctx;
@@ -110,7 +111,7 @@ static bool take(void *ctx, const struct orch_item_name *name, const char *bytes
     return true;
 }
 
-/* The size comes with the name: no byte of it is read. */
+/* The size is passed with the name, so the file is not read. */
 static bool take_file(void *ctx, const struct orch_item_name *name, const char *path, int64_t bytes,
                       GError **error)
 {

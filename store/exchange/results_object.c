@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Objects: made in memory, written as one pack by `git` itself, with its rules of permission and of
- * durability; few of them as loose files, so that small exchanges leave no packs behind. Rejected:
- * loose files through libgit2 (a thousand runs took seconds), its own pack writer (walks whole
- * trees, and needs a path of a repository that it knows). */
+/* Git objects are created in memory and written by `git` itself, with its rules for permissions and
+ * durability: as one pack, or as loose objects when they are few, so that small exchanges leave no
+ * packs behind. Rejected: loose objects through libgit2 (a thousand runs took seconds), and
+ * libgit2's pack writer (it walks whole trees, and needs the path of a repository that it
+ * supports). */
 #include "store/exchange/results_private.h"
 
 #include "lib/base/error.h"
@@ -10,8 +11,8 @@
 #include <git2/sys/mempack.h>
 #include <string.h>
 
-#define LOOSE_MOST 100                         /* as git's transfer.unpackLimit */
-#define WAITING_BYTES_MOST ((size_t)128 << 20) /* then it is written */
+#define LOOSE_MOST 100                         /* like git's transfer.unpackLimit */
+#define WAITING_BYTES_MOST ((size_t)128 << 20) /* more are flushed */
 
 void results_waits(struct results_place *place, const git_oid *oid, size_t bytes)
 {
@@ -38,7 +39,7 @@ bool results_blob_size(struct results_place *place, const git_oid *oid, int64_t 
     return true;
 }
 
-/* Who git says commits here; a plain name where it does not know. */
+/* The committer that git is configured with; a generic name when there is none. */
 static git_signature *committer(struct results_place *place)
 {
     static const char *const args[] = {"var", "GIT_COMMITTER_IDENT", NULL};
@@ -78,7 +79,7 @@ bool results_commit(struct results_place *place, const git_oid *tree, const git_
     return ok || results_fail(error, "make a commit of results");
 }
 
-/* All that waits, as one pack. */
+/* Packs all objects in memory. */
 static bool pack(struct results_place *place, git_buf *out, GError **error)
 {
     git_packbuilder *builder = NULL;

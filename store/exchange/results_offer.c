@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Items of a remote's tree, given to the join. Sizes are asked before anything is read. Only what
- * the join accepted enters our own tree, so nobody's junk is handed on; what was replaced or taken
- * away there comes back with our next push. */
+/* Joins the items of a remote's tree. Sizes are checked before anything is read. Only entries that
+ * the join accepted are added to our own tree, so invalid ones are not passed on; entries that were
+ * replaced or deleted on the remote are restored by our next push. */
 #include "store/exchange/results_private.h"
 
 #include "store/meta.h"
@@ -22,7 +22,8 @@ static bool refuse(struct results_offer *offer, const char *path, const char *wh
     return true;
 }
 
-/* Of two good texts of one item all keep the same, whatever the order in which they meet. */
+/* When an item has two valid texts, the one with the smaller object id is kept, so that all members
+ * keep the same one in whatever order they meet. */
 static void accept(struct results_offer *offer, const struct results_news *news)
 {
     git_oid mine;
@@ -30,7 +31,8 @@ static void accept(struct results_offer *offer, const struct results_news *news)
         results_draft_add(offer->draft, news->path, &news->oid, news->mode);
 }
 
-/* An artifact too large for here: it stays in the tree for others, if it is what its name says. */
+/* An artifact that exceeds this user's limit stays in the tree for others if its bytes match its
+ * name. */
 static bool pass_on(struct results_offer *offer, const struct results_news *news,
                     git_odb_object *object)
 {
@@ -90,7 +92,7 @@ bool results_offer(void *ctx, const struct results_news *news, GError **error)
     git_oid mine;
     if (!news->junk && results_draft_find(offer->draft, news->path, &mine) &&
         git_oid_equal(&mine, &news->oid))
-        return true; /* told twice: by our tree and by theirs */
+        return true; /* visited twice: in our tree and in theirs */
     if (!begin(offer, error))
         return false;
     if (news->junk)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The repository here and the names of remotes. `git` is asked where its objects lie, so that
- * linked work trees, submodules and every extension of its configuration are its own business. */
+/* The local repository and the names of remotes. `git` reports where the objects are, so linked
+ * work trees, submodules and all extensions of its configuration are handled by git. */
 #include "store/exchange/results_private.h"
 
 #include "lib/base/error.h"
@@ -13,8 +13,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#define LOCK_S 5 /* a lock that stands so long is a dead one's */
 
 bool results_fail(GError **error, const char *doing)
 {
@@ -31,7 +29,8 @@ static bool ask(const char *dir, const char *const *args, int quiet_status, GStr
     return orch_git_run(&run, out, out_status, error);
 }
 
-/* Where the objects of the repository that holds `dir` lie; NULL without error: there is none. */
+/* The git directory, with the objects, of the repository that contains `dir`; NULL without error
+ * when there is none. */
 static char *find_git_dir(const char *dir, GError **error)
 {
     static const char *const args[] = {"rev-parse", "--git-common-dir", "--show-object-format",
@@ -66,7 +65,8 @@ static char *make_private(const char *store_folder, GError **error)
     return NULL;
 }
 
-/* Remotes, the wanted one, those of branches, and whether ssh is set, in one question. */
+/* Reads all remotes, the configured one, those of branches, and whether ssh is set, with one
+ * command. */
 static bool read_config(struct results_place *place, GError **error)
 {
     static const char *const args[] = {
@@ -120,7 +120,8 @@ static struct results_place *place_new(const char *folder)
     place->waiting = g_array_new(FALSE, FALSE, sizeof(git_oid));
     place->dir = g_strdup(folder);
     git_libgit2_init();
-    /* git checked every object when it came; again on each read takes a third of the time */
+    /* git checked every object when it was received; checking it again on each read costs a third
+     * of the time */
     git_libgit2_opts(GIT_OPT_ENABLE_STRICT_HASH_VERIFICATION, 0);
     return place;
 }
@@ -173,7 +174,8 @@ static bool has_remote(const struct results_place *place, const char *name)
     return g_ptr_array_find_with_equal_func(place->remotes, name, g_str_equal, NULL);
 }
 
-/* As git itself chooses: the branch's, else origin, else the only one. NULL: none. To be freed. */
+/* The default remote: the configured one, the only one, the branch's, or origin. NULL when there is
+ * none. The caller frees. */
 static char *default_remote(struct results_place *place)
 {
     static const char *const args[] = {"symbolic-ref", "--quiet", "--short", "HEAD", NULL};
@@ -209,7 +211,7 @@ static void set_no_remote(struct results_place *place, GError **error)
                    place->dir);
 }
 
-/* A path that cannot be a remote, and what to do. */
+/* True, with an error and a hint, for a path that cannot be a remote. */
 static bool is_odd_path(const char *path, GError **error)
 {
     g_autofree char *base = g_path_get_basename(path);
@@ -228,7 +230,8 @@ static bool is_odd_path(const char *path, GError **error)
     return true;
 }
 
-/* What git is given for what a user said: a name, an absolute path, a URL. NULL: unknown. */
+/* Resolves the user's name of a remote to what git takes: a name, an absolute path or a URL. NULL
+ * when it is unknown. */
 static char *meaning_of(struct results_place *place, const char *said, GError **error)
 {
     if (has_remote(place, said))
@@ -257,7 +260,7 @@ static char *meaning_of(struct results_place *place, const char *said, GError **
     return NULL;
 }
 
-/* A name that is safe in a ref and collides with no other's. */
+/* A tracking ref whose name is valid and unique to the remote. */
 static char *tracking_ref(const struct results_place *place, const char *remote)
 {
     char digest[ORCH_SHA256_CHARS];
@@ -311,31 +314,10 @@ bool orch_git_remote_is(const char *repository, const char *name)
     return is;
 }
 
-/* git holds a ref's lock for milliseconds; whoever dies meanwhile leaves it for ever. Its age is no
- * help where clocks differ: it must be the same file for a while. */
-void results_lock_wait(const char *path)
-{
-    struct stat first, now;
-    int64_t since_us = g_get_monotonic_time();
-    if (stat(path, &first) != 0)
-        return;
-    while (stat(path, &now) == 0) {
-        if (now.st_ino != first.st_ino || now.st_mtim.tv_nsec != first.st_mtim.tv_nsec) {
-            first = now;
-            since_us = g_get_monotonic_time();
-        }
-        if (g_get_monotonic_time() - since_us > LOCK_S * G_USEC_PER_SEC) {
-            unlink(path);
-            return;
-        }
-        g_usleep(20000);
-    }
-}
-
 /* ---- refs ---------------------------------------------------------------------------------------
  */
 
-/* The object of a ref among lines "OID REF". */
+/* Finds the object of a ref in lines "OID REF". */
 static void find_ref(char *const *lines, const char *ref, git_oid *out)
 {
     memset(out, 0, sizeof *out);
@@ -392,7 +374,7 @@ bool results_ref_set(struct results_place *place, const char *ref, const git_oid
         return true;
     }
     if (results_is_ref_locked(problem->message)) {
-        *out_moved = true; /* another process is about to move it */
+        *out_moved = true; /* another process is changing it */
         g_error_free(problem);
         return true;
     }

@@ -2,16 +2,17 @@
 /*
  * Pull and push of the group's results.
  *
- * Here stands refs/orch/results: the union of what was ever accepted, whatever a remote holds now.
- * A pull gives the join what the remote's tree has and ours has not, commits the store, then writes
- * the union's tree and moves the ref. A push adds what the store has and the tree has not, with the
- * remote's commit among its parents, and sends it plainly; whoever comes second fetches, joins and
- * tries again. Each step leaves a state from which the next run goes on: objects without a ref are
- * garbage, a store that is further than the ref is offered known runs.
+ * The local refs/orch/results is the union of everything that was ever accepted, whatever a remote
+ * contains now. A pull joins the entries of the remote's tree that ours lacks, commits the store,
+ * writes the tree of the union and then updates the ref. A push adds the items that the store has
+ * and the tree lacks, with the remote's commit among the parents, and pushes without force; when
+ * another member pushed first, it fetches, joins and tries again. Each step leaves a state from
+ * which the next exchange can continue: objects without a ref are garbage, and a store that is
+ * ahead of the ref meets known runs.
  *
- * The store remembers "COMMIT NUMBER": all its runs up to that local number are in that commit's
- * tree, and all of that tree was joined. While the ref stands there, only newer runs are looked at;
- * otherwise (another clone, another store, a kill in between) everything is compared.
+ * The store records "COMMIT NUMBER": all its runs up to that id are in that commit's tree, and all
+ * of that tree was joined. While the ref has that commit, only newer runs are considered; otherwise
+ * (another clone, another store, an interrupted exchange) everything is compared.
  */
 #include "store/beside.h"
 #include "store/exchange/results_private.h"
@@ -32,15 +33,15 @@ struct exchange {
     struct orch_exchanged *out;
     struct results_place *place;
     git_oid ours, theirs;           /* commits; zero: none */
-    git_oid ours_root, theirs_root; /* their trees */
+    git_oid ours_root, theirs_root; /* the trees of the commits */
     struct results_mark mark;
-    bool is_damaged;   /* `theirs` is ours by its history, and its tree is not one of results */
-    bool is_marked;    /* `ours` is what the store remembers */
-    GHashTable *told;  /* path -> git_oid *: what the store has and no tree had; made once */
-    int64_t told_last; /* largest local number that was looked at */
+    bool is_damaged; /* `theirs` descends from our history, but its tree is not a tree of results */
+    bool is_marked;  /* `ours` is the commit that the store recorded */
+    GHashTable *told;  /* path -> git_oid *: items that no tree had; created once */
+    int64_t told_last; /* the largest run id that was considered */
 };
 
-/* ---- what the store remembers -------------------------------------------------------------------
+/* ---- stored state -------------------------------------------------------------------------------
  */
 
 static bool read_mark(struct exchange *x, GError **error)
@@ -69,7 +70,7 @@ static bool write_mark(struct exchange *x, const git_oid *commit, int64_t last_r
     return orch_store_remember(x->store, MARK, text, error);
 }
 
-/* When a remote was last exchanged with: "exchange.at.REF". */
+/* Name of the record of the last exchange with a remote: "exchange.at.REF". */
 static char *time_name(const struct results_place *place)
 {
     return g_strconcat("exchange.at.", place->tracking + strlen(RESULTS_REMOTES), NULL);
@@ -90,7 +91,7 @@ static struct orch_receipt_row *row_like(struct orch_receipt *receipt,
     return NULL;
 }
 
-/* Adds the receipt of another try, which is freed. */
+/* Adds the receipt of another attempt and frees it. */
 static void add_receipt(struct orch_exchanged *out, struct orch_receipt *more)
 {
     struct orch_receipt *sum = out->receipt;
@@ -123,7 +124,7 @@ static void add_receipt(struct orch_exchanged *out, struct orch_receipt *more)
     sum->datasets += more->datasets;
     sum->artifacts += more->artifacts;
     sum->artifact_bytes += more->artifact_bytes;
-    if (more->refused > sum->refused) { /* the same junk is met again in each try */
+    if (more->refused > sum->refused) { /* the same invalid entries are met again in each attempt */
         GPtrArray *swap = sum->problems;
         sum->problems = more->problems;
         more->problems = swap;
@@ -136,9 +137,9 @@ static void add_receipt(struct orch_exchanged *out, struct orch_receipt *more)
 /* ---- pull ---------------------------------------------------------------------------------------
  */
 
-/* A tree there that is none of results, on top of commits that are known here, was damaged by
- * somebody: it counts as empty, is named, and the next push mends it. One that shares nothing with
- * us is not touched. */
+/* Reads the remote's tree. When it is not a tree of results but its commit shares history with
+ * ours, somebody damaged it: it counts as empty, is reported, and the next push repairs it. An
+ * unrelated one is not changed. */
 static bool read_theirs(struct exchange *x, GError **error)
 {
     GError *problem = NULL;
@@ -156,7 +157,7 @@ static bool read_theirs(struct exchange *x, GError **error)
     return x->is_damaged;
 }
 
-/* Reads where both stand. */
+/* Reads the local and the remote commit and their trees. */
 static bool read_roots(struct exchange *x, GError **error)
 {
     memset(&x->ours_root, 0, sizeof x->ours_root);
@@ -164,14 +165,14 @@ static bool read_roots(struct exchange *x, GError **error)
     x->is_damaged = false;
     if (!results_refs_get(x->place, &x->ours, &x->theirs, error))
         return false;
-    /* a ref here that is damaged is as none: the store has what matters */
+    /* a damaged local ref counts as missing, because the store has all data */
     if (!git_oid_is_zero(&x->ours) && !results_root(x->place, &x->ours, &x->ours_root, NULL, NULL))
         memset(&x->ours_root, 0, sizeof x->ours_root);
     x->is_marked = !git_oid_is_zero(&x->ours_root) && git_oid_equal(&x->ours, &x->mark.commit);
     return git_oid_is_zero(&x->theirs) || read_theirs(x, error);
 }
 
-/* Offers what is new to the join; `draft` gets what was accepted, the store is committed. */
+/* Joins the new entries and commits the store; accepted entries are added to `draft`. */
 static bool join_news(struct exchange *x, struct results_draft *draft, GError **error)
 {
     struct results_offer offer = {
@@ -200,7 +201,7 @@ static bool join_news(struct exchange *x, struct results_draft *draft, GError **
     return receipt != NULL;
 }
 
-/* The commit of a union's tree: one that is there already where its tree is the same. */
+/* The commit for the union's tree: an existing one when its tree is the same, else a new one. */
 static bool commit_of(struct exchange *x, const git_oid *root, const char *message, git_oid *out,
                       GError **error)
 {
@@ -224,7 +225,7 @@ static bool commit_of(struct exchange *x, const git_oid *root, const char *messa
                           error);
 }
 
-/* Joins what was fetched and moves the ref here. `*out_again`: another process moved it. */
+/* Joins the fetched results and updates the local ref. `*out_again`: another process changed it. */
 static bool integrate(struct exchange *x, bool *out_again, GError **error)
 {
     *out_again = false;
@@ -288,20 +289,21 @@ static bool take(void *ctx, const struct orch_item_name *name, const char *bytes
     return results_flush_some(tell->x->place, error);
 }
 
-/* Artifacts of runs that were told already, too? */
+/* True when artifacts of runs that were pushed earlier must be considered again. */
 static bool takes_more(const struct orch_item_choice *choice)
 {
     return choice->artifact_bytes < 0 || choice->artifact_bytes > ORCH_ARTIFACT_BYTES_DEFAULT;
 }
 
-/* Is something left for the next push? */
+/* True when this choice leaves something for a later push. */
 static bool takes_less(const struct orch_item_choice *choice)
 {
     return choice->where ||
            (choice->artifact_bytes >= 0 && choice->artifact_bytes < ORCH_ARTIFACT_BYTES_DEFAULT);
 }
 
-/* Makes objects of what the store has and the tree has not; once, however often it is tried. */
+/* Creates the objects of the items that the store has and the tree lacks; only once, however often
+ * the push is tried. */
 static bool tell_store(struct exchange *x, struct results_draft *draft, GError **error)
 {
     struct tell tell = {x, draft};
@@ -337,7 +339,7 @@ static bool add_sources(struct exchange *x, struct results_draft *draft, GError 
     return true;
 }
 
-/* What is new on top of the union. */
+/* A draft of the union with the new items. */
 static struct results_draft *draft_push(struct exchange *x, GError **error)
 {
     struct results_draft *draft = results_draft_new(x->place, &x->ours_root);
@@ -367,7 +369,8 @@ static bool count_sent(void *ctx, const struct results_news *news, GError **erro
     return true;
 }
 
-/* Moves the refs here to what is there now. That another process was quicker is no harm. */
+/* Updates the local refs to the pushed commit. It does no harm when another process has updated
+ * them. */
 static bool settle(struct exchange *x, const git_oid *commit, GError **error)
 {
     bool moved = false, ignored = false;
@@ -391,7 +394,8 @@ static bool send_news(struct exchange *x, bool *out_again, GError **error)
     if (!ok || is_empty)
         return ok;
     ok = commit_of(x, &root, "orch: results", &commit, error) && results_flush(x->place, error);
-    /* an union of ours that is not above theirs cannot be pushed: one that joins both can */
+    /* a commit of ours that does not descend from theirs cannot be pushed, so a merge of both is
+     * made */
     if (ok && !git_oid_is_zero(&x->theirs) && !git_oid_equal(&commit, &x->theirs) &&
         git_graph_descendant_of(x->place->repository, &commit, &x->theirs) != 1) {
         const git_oid parents[] = {commit, x->theirs};
@@ -412,10 +416,10 @@ static bool send_news(struct exchange *x, bool *out_again, GError **error)
     return settle(x, &commit, error);
 }
 
-/* ---- the whole ----------------------------------------------------------------------------------
+/* ---- entry points -------------------------------------------------------------------------------
  */
 
-/* Whoever lost a race waits a little, so that several do not meet again. */
+/* Waits for a random time after a lost race, so that several processes do not collide again. */
 static void wait_a_little(unsigned tries)
 {
     g_usleep((gulong)g_random_int_range(5, 20 + 30 * (int)MIN(tries, 20)) * 1000);
@@ -442,7 +446,7 @@ static bool exchange(struct exchange *x, enum orch_exchange_way way, GError **er
     return false;
 }
 
-/* Leaves store, remote and the union alone; the tracking ref may move. */
+/* Does not change the store, the remote and the union; the tracking ref may change. */
 static bool look(struct exchange *x, GArray *out_outgoing, GError **error)
 {
     git_oid none = {{0}};
@@ -455,8 +459,8 @@ static bool look(struct exchange *x, GArray *out_outgoing, GError **error)
                         out_outgoing, error);
 }
 
-/* Where a private repository may lie: git obeys the configuration in it, so never in a folder that
- * came from elsewhere. */
+/* The folder for a private repository. It is never a folder that was copied from elsewhere, because
+ * git obeys the configuration in it. */
 static const char *private_folder(const struct orch_store *store)
 {
     return orch_store_is_own(store) ? orch_store_folder(store) : NULL;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Sources that are shared on request: sources/TREE is the part of captured tree TREE that its
- * run's `inputs:` name. A tree from elsewhere is kept only when it is small and plain. */
+/* Sources that are shared on request: sources/TREE is the part of the captured tree TREE that the
+ * `inputs:` of its run name. A tree from elsewhere is stored only when it is small and has only
+ * plain files. */
 #include "store/exchange/results_private.h"
 
 #include <string.h>
@@ -65,7 +66,7 @@ bool results_source_is_fit(struct results_place *place, const git_oid *tree, con
     return ok;
 }
 
-/* The folder of sources in the results that are here; NULL: none. */
+/* The tree of sources/ in the local results; NULL when there is none. */
 static git_tree *sources_here(struct results_place *place)
 {
     git_oid commit, none, root, folder;

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Trees of items: what one has and another has not, and a tree with some items more. Both go down
- * only where something differs, so the cost grows with what is new. Nothing in a tree from
- * elsewhere is believed: names must be ours to the letter, modes plain, and the number of entries
- * looked at is bounded (a tree may hold one subtree a million times). */
+/* Trees of items: the difference of two trees, and a tree with added items. Both descend only where
+ * something differs, so the cost grows with the number of new items. A tree from elsewhere is
+ * untrusted: names must have exactly our form, modes must be plain, and the number of visited
+ * entries is bounded (a tree may contain one subtree a million times). */
 #include "store/exchange/results_private.h"
 
 #include "lib/base/error.h"
+#include "lib/base/text.h"
 
 #include <string.h>
 
-#define ENTRIES_MOST 20000000 /* looked at in one comparison */
+#define ENTRIES_MOST 20000000 /* maximum number of entries visited in one comparison */
 #define FORMAT_FILE "format"
 #define FORMAT_BEGIN "orch results "
 
@@ -49,7 +50,7 @@ static git_tree *tree_of(struct results_place *place, const git_oid *oid)
     return tree;
 }
 
-/* The tree that stands at a folder of the root, or NULL. Owned by the draft. */
+/* The existing tree of a folder below the root, or NULL. Owned by the draft. */
 static git_tree *folder_of(struct results_draft *draft, const char *path)
 {
     void *known;
@@ -97,13 +98,8 @@ void results_draft_add(struct results_draft *draft, const char *path, const git_
     g_hash_table_replace(draft->added, g_strdup(path), entry);
 }
 
-static int compare_paths(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-/* The folder whose entries are paths[from..to), all of which begin with `prefix` of `length` bytes,
- * on top of what stands there. */
+/* Writes the folder whose entries are paths[from..to), which all begin with the same `length`
+ * bytes, on top of its existing entries. */
 static bool write_folder(struct results_draft *draft, GPtrArray *paths, guint from, guint to,
                          size_t length, git_oid *out, GError **error)
 {
@@ -154,7 +150,7 @@ bool results_draft_write(struct results_draft *draft, git_oid *out_root, GError 
     g_hash_table_iter_init(&iter, draft->added);
     while (g_hash_table_iter_next(&iter, &path, NULL))
         g_ptr_array_add(paths, path);
-    g_ptr_array_sort(paths, compare_paths);
+    g_ptr_array_sort(paths, orch_compare_texts);
     *out_root = draft->root;
     return !paths->len || write_folder(draft, paths, 0, paths->len, 0, out_root, error);
 }
@@ -189,8 +185,8 @@ bool results_root(struct results_place *place, const git_oid *commit, git_oid *o
     bool found = results_draft_find(draft, FORMAT_FILE, &format);
     bool was_ours = !found && results_draft_find(draft, "runs", &runs);
     results_draft_free(draft);
-    if (was_ours) /* a member took the file away: what is offered is judged item by item anyway, and
-                     the next push puts it back */
+    if (was_ours) /* a member deleted the file: all items are validated one by one anyway, and the
+                     next push restores it */
         return true;
     if (!found || !results_blob_size(place, &format, &bytes) || bytes > 64)
         return refuse_root(place, "is not orch's: it has no 'format'", start_anew, error);
@@ -212,7 +208,7 @@ bool results_root(struct results_place *place, const git_oid *commit, git_oid *o
     return refuse_root(place, "is not orch's: its 'format' is unknown", start_anew, error);
 }
 
-/* ---- what is new --------------------------------------------------------------------------------
+/* ---- differences --------------------------------------------------------------------------------
  */
 
 struct walk {
@@ -220,14 +216,14 @@ struct walk {
     results_news_fn fn;
     void *ctx;
     GError **error;
-    int64_t left; /* entries that may still be looked at */
+    int64_t left; /* number of entries that may still be visited */
 };
 
-/* '#': a hexadecimal digit */
+/* '#' stands for a hexadecimal digit */
 static const char *const FOLDERS[] = {"recipes/##", "artifacts/##", "runs/#####/##", "notes/#####",
                                       "datasets"};
 
-/* Is it one of the folders above, or above one of them? */
+/* True for one of the folders above and for their parents. */
 static bool is_our_folder(const char *path)
 {
     for (size_t i = 0; i < G_N_ELEMENTS(FOLDERS); i++) {

@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Fetch and push through the `git` program, which knows ssh, credential helpers and proxies. One
- * ref is named each way, so that no setting of the user's (mirror, prune, tags, submodules) takes
- * part. Objects are checked as they come, names in trees are not: a stranger's bad name would keep
- * the whole group from fetching; our own reader refuses it, and nothing is ever checked out. */
+/* Fetch and push through the `git` program, which supports ssh, credential helpers and proxies. One
+ * ref is named in each direction, so that the user's settings (mirror, prune, tags, submodules)
+ * have no effect. Objects are checked when they are received, but names in trees are not: one
+ * member's invalid name would keep the whole group from fetching. Our own reader refuses such
+ * names, and nothing is ever checked out. */
 #include "store/exchange/results_private.h"
 
 #include "lib/base/error.h"
 
 #include <string.h>
 
-/* A ref is locked for milliseconds, by each of the processes that fetch at once. */
+/* A ref is locked for milliseconds by each process that fetches concurrently. */
 enum { LOCK_TRIES = 50 };
 
 #define SSH_SILENT "ssh -o BatchMode=yes -o ConnectTimeout=20"
 
-/* What git says, and what to do about it. */
+/* Messages of git, their explanations and hints. */
 static const struct {
     const char *said;
-    const char *what; /* NULL: as git said it, alone */
+    const char *what; /* NULL: git's message alone */
     const char *hint;
 } TROUBLES[] = {
     {"shallow update not allowed", "the remote is a shallow clone",
@@ -79,7 +80,7 @@ static const struct {
     {"No space left", "the disk is full", NULL},
 };
 
-/* Without the sentences that git ends with whatever the reason was. The caller frees. */
+/* Removes the generic sentences at the end of git's messages. The caller frees. */
 static char *without_tail(const char *said)
 {
     const char *tail = strstr(said, "fatal: Could not read from remote repository");
@@ -108,7 +109,7 @@ void results_trouble(const struct results_place *place, const char *doing, const
 }
 
 bool results_talk(const struct results_place *place, const char *const *args, GString **out,
-                  int *out_status, char **out_said, GError **error)
+                  int *out_status, char **out_stderr, GError **error)
 {
     struct orch_git_run run = {
         .dir = place->dir,
@@ -116,20 +117,14 @@ bool results_talk(const struct results_place *place, const char *const *args, GS
         .quiet_status = 1,
         .may_ask = place->may_ask,
         .ssh = place->may_ask || place->sets_ssh || g_getenv("GIT_SSH") ? NULL : SSH_SILENT,
-        .out_said = out_said};
+        .out_stderr = out_stderr};
     return orch_git_run(&run, out, out_status, error);
 }
 
 /* ---- fetch --------------------------------------------------------------------------------------
  */
 
-bool results_is_ref_locked(const char *said)
-{
-    return strstr(said, "cannot lock ref") || strstr(said, "failed to lock") ||
-           (strstr(said, ".lock'") && strstr(said, "File exists"));
-}
-
-/* Waits for the lock file that git names, and removes it when its maker died. */
+/* Waits for the lock file that git's message names; a stale one is removed. */
 static void wait_for_own_lock(const char *said)
 {
     static const char begin[] = "Unable to create '";
@@ -142,23 +137,23 @@ static void wait_for_own_lock(const char *said)
         results_lock_wait(lock);
 }
 
-/* The remote has no results: what was known of them is forgotten. */
-static bool forget(struct results_place *place, char **out_said)
+/* Deletes the tracking ref, because the remote has no results. */
+static bool forget(struct results_place *place, char **out_stderr)
 {
     const char *const args[] = {"update-ref", "-d", place->tracking, NULL};
     struct orch_git_run run = {.dir = place->dir, .args = args, .quiet_status = 1};
     int status = 0;
-    run.out_said = out_said;
+    run.out_stderr = out_stderr;
     return orch_git_run(&run, NULL, &status, NULL) && status == 0;
 }
 
-/* `*out_said`: what git said of a failure; the caller frees. */
-static bool fetch_once(struct results_place *place, char **out_said)
+/* Fetches once. `*out_stderr` is git's message on failure; the caller frees. */
+static bool fetch_once(struct results_place *place, char **out_stderr)
 {
     g_autofree char *refspec = g_strconcat("+", RESULTS_REF, ":", place->tracking, NULL);
     const char *const args[] = {
         "-c", "fetch.fsckObjects=true", "-c", "gc.auto=0",
-        /* names that are never used as such */
+        /* such names are never used as paths */
         "-c", "fetch.fsck.hasDot=ignore", "-c", "fetch.fsck.hasDotdot=ignore", "-c",
         "fetch.fsck.hasDotgit=ignore", "-c", "fetch.fsck.fullPathname=ignore", "-c",
         "fetch.fsck.gitmodulesBlob=ignore", "-c", "fetch.fsck.gitmodulesLarge=ignore", "-c",
@@ -170,12 +165,12 @@ static bool fetch_once(struct results_place *place, char **out_said)
         "--no-recurse-submodules", "--no-prune", "--no-filter", "--no-show-forced-updates",
         "--refmap=", "--", place->remote, refspec, NULL};
     int status = 0;
-    if (results_talk(place, args, NULL, &status, out_said, NULL) && status == 0)
+    if (results_talk(place, args, NULL, &status, out_stderr, NULL) && status == 0)
         return true;
-    if (!*out_said || !strstr(*out_said, "couldn't find remote ref " RESULTS_REF))
+    if (!*out_stderr || !strstr(*out_stderr, "couldn't find remote ref " RESULTS_REF))
         return false;
-    g_clear_pointer(out_said, g_free);
-    return forget(place, out_said);
+    g_clear_pointer(out_stderr, g_free);
+    return forget(place, out_stderr);
 }
 
 bool results_fetch(struct results_place *place, GError **error)
@@ -196,7 +191,7 @@ bool results_fetch(struct results_place *place, GError **error)
 /* ---- push ---------------------------------------------------------------------------------------
  */
 
-/* The reason in brackets of the status line of --porcelain, or NULL. */
+/* True when the status lines of --porcelain say that the remote ref was changed by another push. */
 static bool was_raced(const char *porcelain)
 {
     static const char *const reasons[] = {"(fetch first)",
@@ -215,7 +210,7 @@ static bool was_raced(const char *porcelain)
     return false;
 }
 
-/* A push that died in a repository of this machine may have left a lock there. */
+/* A push that died in a repository on this machine may have left a lock there. */
 static void wait_for_lock(const struct results_place *place, const char *said)
 {
     static const char begin[] = "Unable to create '", end[] = "refs/orch/results.lock'";

@@ -23,7 +23,7 @@ for shell in bash zsh fish; do ok orch completion $shell; has 'plugin'; done
 orch completion bash | bash -n || _fail 'the bash completion has a syntax error'
 fails 2 orch completion tcsh; says 'bash, zsh or fish'
 # a word that begins commands has help: what they are
-for group in predictor gpu dataset data db net plugin; do
+for group in predictor gpu dataset measurements db net plugin; do
     ok orch $group --help; has "usage: orch $group COMMAND"; has "orch $group "; page=$out
     ok orch $group -h; same "$out" "$page"; ok orch -C . $group --help; same "$out" "$page"; ok orch help $group; same "$out" "$page"
 done

@@ -11,8 +11,8 @@ same "$(json left)" 0
 ok orch ls --json; same "$(json runs.#)" 4; same "$(json runs.0.state)" ok; same "$(json runs.0.who)" tester
 ok orch show @last; has 'sleep'; has 'slept_s'; has "$(git rev-parse HEAD)"
 ok orch show @last --json
-same "$(json source.commit)" "$(git rev-parse HEAD)"
-same "$(json source.tree)" "$(git rev-parse 'HEAD^{tree}')"
+same "$(json commit)" "$(git rev-parse HEAD)"
+same "$(json tree)" "$(git rev-parse 'HEAD^{tree}')"
 same "$(json params.seconds)" 0.2
 ok orch db check; has 'all well: 4 runs'
 ok orch db info --json; digest=$(json digest); same ${#digest} 64

@@ -56,7 +56,7 @@ printf 'import orch\ntrial = orch.start(lr=1.0)\nprint("value", trial.lr)\n' >he
 ok orch try -x lr=0.125 -- python3 helped.py; ok orch best value --max -e helped; has '0.125'
 # another command is another trial, though its program has the same name; the place of the work tree does not matter
 ok orch try -- sh -c 'echo a 1'; ok orch try -- sh -c 'echo a 2'; says '1 ok'
-ok orch try -n -- sh -c 'echo a 3'; has 'its command changed'
+ok orch try -n -- sh -c 'echo a 3'; has 'never run'; has_not stale
 ok orch try -- sh -c 'echo a 2'; says 'nothing to run'
 printf 'format: 1\nrecipe: moved\nexperiments:\n  p: { plugin: sleep, program: ["sh", "${recipe.dir}/p.sh"], with: { seconds: 0.01 } }\n' >moved.recipe
 echo 'echo "{\"event\":\"done\",\"status\":\"ok\"}" >&$ORCH_EVENTS' >p.sh; ok orch run moved.recipe

@@ -10,10 +10,10 @@ ok orch ls --json -n 0; same "$(json runs.#)" 8 'the number of runs'
 same "$(python3 -c 'import json
 print(sorted({r["setting"]["seconds"] for r in json.load(open("'"$SCRATCH/out"'"))["runs"]}))')" \
     '[0.1, 0.11, 0.12, 0.13, 0.14, 0.15, 0.16, 0.17]' 'what ran'
-out=$(cat o1); first=$(json ended.ok) first_spared=$(json done_before)
-out=$(cat o2); second=$(json ended.ok) second_spared=$(json done_before)
+out=$(cat o1); first=$(json ended.ok) first_reused=$(json done_before)
+out=$(cat o2); second=$(json ended.ok) second_reused=$(json done_before)
 same $((first + second)) 8 'what both ran together'
-same "$((first + first_spared)) $((second + second_spared))" '8 8' 'what each ran or took as done'
+same "$((first + first_reused)) $((second + second_reused))" '8 8' 'what each ran or took as done'
 # one of the two is killed: the other takes over what it held
 sleeps more '0.40, 0.41, 0.42, 0.43'
 orch run more.recipe >o1 2>e1 & a=$!

@@ -17,7 +17,7 @@ sqlite3 bad.db "UPDATE run SET wall_ms = 1"
 fails 7 orch db check --db bad.db; has digest
 # a run does not change after it ended
 sqlite3 copy.db "UPDATE run SET state='ok'" 2>msg && _fail 'an ended run could be changed'
-# rm hides and spares nothing; purge and gc
+# rm hides a run, which is then not reused; purge and gc
 key=$(orch ls --format tsv | tail -n 1 | cut -f1)
 ok orch rm "$key" --reason 'a test'; ok orch ls --json; same "$(json runs.#)" 0
 ok orch ls --all --json; same "$(json runs.#)" 1

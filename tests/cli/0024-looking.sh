@@ -28,9 +28,9 @@ experiments:
 R
 git add -A; git commit -qm first
 ok orch run talk.recipe
-set -- $(orch ls --where n=0 --json | python3 -c 'import json,sys; print(*[r["run"] for r in json.load(sys.stdin)["runs"]])')
+set -- $(orch ls --where n=0 --json | python3 -c 'import json,sys; print(*[r["key"] for r in json.load(sys.stdin)["runs"]])')
 zero=$1
-one=$(orch ls --where n=1 --json | python3 -c 'import json,sys; print(json.load(sys.stdin)["runs"][0]["run"])')
+one=$(orch ls --where n=1 --json | python3 -c 'import json,sys; print(json.load(sys.stdin)["runs"][0]["key"])')
 # diff: the parameter, then the source
 ok orch diff "$zero" "$one"; has n; has_not talk.sh
 sed -i 's/talking of/speaking of/' exp/talk.sh; git commit -qam second
@@ -52,7 +52,7 @@ for _ in $(seq 100); do sleep 0.05; grep -qs talking .orch/results.db.d/trials/*
 ok orch ls --json
 key=$(printf '%s' "$out" | python3 -c '
 import json, sys
-print([r["run"] for r in json.load(sys.stdin)["runs"] if r["state"] == "running"][0])')
+print([r["key"] for r in json.load(sys.stdin)["runs"] if r["state"] == "running"][0])')
 # @last is that one as long as it is in progress; without -f, the last that ended
 orch log -f --stdout @last >followed 2>&1 & follower=$!
 ok orch log @last; has_not 'speaking of 8'

@@ -19,7 +19,7 @@ wait $pid; same $? 4 'the exit status'
 grep -q "changed while its sweep was running" e || { cat e; _fail 'the reason'; }
 ok orch ls --state ok --json -n 0; kept=$(json runs.#)
 [ "$kept" -ge 3 ] && [ "$kept" -lt 32 ] || _fail "$kept runs were kept"
-# the same build id (the source is the same): what ended spares its trials
+# the same build id (the source is the same): the runs that ended are reused
 ok orch plan m.recipe --json; same "$(json left)" $((32 - kept))
 ok orch run m.recipe -j 8; says "$((32 - kept)) ok, $kept done before"
 # another version makes them stale, and the plan says so

@@ -55,7 +55,7 @@ fails 1 orch run x.recipe -j 4 -x how="$(cut -d'|' -f1 cases | paste -sd,)"
 says '4 ok, 1 failed, 3 crashed, 2 timeout, 5 protocol-error'
 ok orch ls -n 0 --json; printf '%s' "$out" >runs.json
 python3 -c 'import json
-for r in json.load(open("runs.json"))["runs"]: open("key." + r["setting"]["how"], "w").write(r["run"] + "\n")'
+for r in json.load(open("runs.json"))["runs"]: open("key." + r["setting"]["how"], "w").write(r["key"] + "\n")'
 while IFS='|' read -r how state reason; do
     key=$(<"key.$how")
     ok orch show "$key" --json

@@ -3,8 +3,8 @@
 ok orch gpu ls --json; same "$(json gpus.0.gpu)" K20
 ok orch gpu ls --arch volta; has V100-SXM2-16GB; has_not K80
 ok orch gpu show K80
-has 'one GPU of its board'; has '4.368 TFLOP/s'; has '8.736'; has 'paleo:K80'; has '$0.9 an hour a GPU (azure Standard_NC6'
-has 'as of 2024'
+has 'one GPU of its board'; has '4.368 TFLOP/s'; has '8.736'; has 'paleo:K80'; has '$0.9 an hour a GPU (aws p2.xlarge, '
+has 'as of 2022-12'
 ok orch gpu show 'Tesla V100-SXM2-16GB'; has 'V100-SXM2-16GB'; has '125 TFLOP/s'
 for name in MI100 'A100 80GB SXM4' V100S_PCIe; do ok orch gpu show "$name"; done
 fails 2 orch gpu show V10000; says V100

@@ -177,6 +177,45 @@ assert abs(end["loss"] - (1 / (0.03 * 1000 + 0.4) + 0.25)) < 1e-6 and end["step"
 assert len(a["bridge"]) <= 8
 P
 ok orch predict --curve @last; has optimus; has 'b0 k + b1'
+# standard errors of the parameters: those of the linearised fit, from the points themselves
+cat >noisy.plugin <<'Y'
+command: [python3, noisy.py]
+metrics: { step_loss: { better: min, step: step } }
+Y
+cat >noisy.py <<'P'
+for k in range(200):
+    print('{"step": %d, "step_loss": %.17g}' % (k, 1 / (0.03 * k + 0.4) + 0.25 + 0.02 * ((k * 7919) % 101 / 101 - 0.5)))
+P
+cat >noisy.recipe <<'R'
+format: 1
+recipe: noisy
+experiments: { one: { plugin: ./noisy.plugin } }
+R
+ok orch run noisy.recipe -q
+ok orch predict --curve @last --form optimus --json
+python3 - "$SCRATCH/out" <<'P' || _fail 'the standard errors are wrong'
+import json, sys
+c = json.load(open(sys.argv[1]))["curves"][0]
+b0, b1, b2 = c["b0"], c["b1"], c["b2"]
+rows, squares = [], 0
+for k in range(200):
+    y = 1 / (0.03 * k + 0.4) + 0.25 + 0.02 * ((k * 7919) % 101 / 101 - 0.5)
+    g = 1 / (b0 * k + b1)
+    rows.append((-k * g * g, -g * g, 1))
+    squares += (y - g - b2) ** 2
+m = [[sum(r[i] * r[j] for r in rows) for j in range(3)] for i in range(3)]
+det3 = lambda a: (a[0][0] * (a[1][1] * a[2][2] - a[1][2] * a[2][1]) - a[0][1] * (a[1][0] * a[2][2] - a[1][2] * a[2][0])
+                  + a[0][2] * (a[1][0] * a[2][1] - a[1][1] * a[2][0]))
+for j, name in enumerate(("b0_error", "b1_error", "b2_error")):
+    rest = [i for i in range(3) if i != j]
+    minor = m[rest[0]][rest[0]] * m[rest[1]][rest[1]] - m[rest[0]][rest[1]] ** 2
+    want = (minor / det3(m) * squares / (200 - 3)) ** 0.5
+    assert abs(c[name] / want - 1) < 1e-3, (name, c[name], want)
+P
+ok orch predict --curve @last --form optimus; has 'in brackets: standard errors'
+[[ $out =~ 0\.0[0-9]+\ \(0\.000[0-9]+\) ]] || _fail 'no standard error in the table'
+ok orch predict --curve @last --form optimus --weights segments --json; same "$(json curves.0.b0_error)" null
+ok orch run c.recipe held --force -q
 ok orch predict --curve --where 'experiment=family' --format csv
 same "$(printf '%s\n' "$out" | wc -l)" 5; has 'run,net,where'
 ok orch predict --curve @last --target-loss 0.1; has never

@@ -21,21 +21,21 @@ cat >bench.md <<'M'
 rows: 3
 Source: example.org/bench, commit 12ab (2020-01-02), licence MIT (LICENSE). Cite them.
 M
-fails 3 orch dataset ls
+fails 3 orch measurements ls
 map=--map=accel=gpu,batch_per_gpu=batch,prec=precision,ms=step_ms
 # judged first: nothing is kept, not even a store
-ok orch import bench.csv --target step_ms $map --dry-run; has "would add data set 'bench': 3 rows"; [ ! -e .orch ] || _fail 'a store was made'
+ok orch import bench.csv --target step_ms $map --dry-run; has "would add measurements 'bench': 3 rows"; [ ! -e .orch ] || _fail 'a store was made'
 ok orch import bench.csv --target step_ms $map
-has "added data set 'bench': 3 rows, target step_ms (ms), 8 features"
+has "added measurements 'bench': 3 rows, target step_ms (ms), 8 features"
 says "'step_ms' away"; says '--drop ms_min,img_per_s'
 # again, by any name: nothing is added
 ok orch import bench.csv --target step_ms $map --name other; has 'nothing added'; has "'bench'"
 ok orch import bench.csv --target step_ms $map --json -q; same "$(values did name rows)" 'known bench 3'
-ok orch dataset ls --json
-same "$(values datasets.# datasets.0.name datasets.0.rows datasets.0.target datasets.0.unit)" '1 bench 3 step_ms ms'
-same "$(json datasets.0.licence)" 'MIT (LICENSE)'; case $(json datasets.0.source) in 'example.org/bench, commit 12ab'*) ;; *) _fail source ;; esac
+ok orch measurements ls --json
+same "$(values measurements.# measurements.0.name measurements.0.rows measurements.0.target measurements.0.unit)" '1 bench 3 step_ms ms'
+same "$(json measurements.0.licence)" 'MIT (LICENSE)'; case $(json measurements.0.source) in 'example.org/bench, commit 12ab'*) ;; *) _fail source ;; esac
 ok orch db info --json; same "$(values datasets samples)" '1 3'
-ok orch dataset show bench; has 'V100, K80'; has '200.5 to 1500'; has 'not learned from'; has '"ms":"step_ms"'
+ok orch measurements show bench; has 'V100, K80'; has '200.5 to 1500'; has 'not learned from'; has '"ms":"step_ms"'
 # what is learned from: without what gives the target away, quotes and all
 ok orch predictor rows --data bench --format csv
 same "$out" 'gpu,net,batch,gpus,precision,data,step_ms
@@ -47,21 +47,21 @@ fails 2 orch predictor rows --data bench --target gpu; says "its target is 'step
 fails 2 orch predictor rows --data benhc; says "did you mean 'bench'?"
 fails 2 orch predictor rows --data bench --where 'net = x'; says '--where'
 # out and in again, elsewhere: the same digest; damaged on the way: refused
-ok orch dataset export bench -o bench.set
-ok orch dataset ls --json; digest=$(json datasets.0.sha256)
-ok orch import bench.set --db other.db; has 'added'; ok orch dataset ls --db other.db --json; same "$(json datasets.0.sha256)" "$digest"
-ok orch dataset export bench --db other.db; same "$out" "$(cat bench.set)" 'what was exported'
+ok orch measurements export bench -o bench.set
+ok orch measurements ls --json; digest=$(json measurements.0.sha256)
+ok orch import bench.set --db other.db; has 'added'; ok orch measurements ls --db other.db --json; same "$(json measurements.0.sha256)" "$digest"
+ok orch measurements export bench --db other.db; same "$out" "$(cat bench.set)" 'what was exported'
 sed 's/^\[230,/[231,/' bench.set >bad.set; fails 2 orch import bad.set --db third.db; says 'digest'
 head -3 bench.set >cut.set; fails 2 orch import cut.set; says 'at: cut.set:4'
 fails 2 orch import bench.set --target ms; says 'are given'
-ok orch dataset export bench --format csv; has 'vgg ""16""'; has 'ms_min'
+ok orch measurements export bench --format csv; has 'vgg ""16""'; has 'ms_min'
 # the same name with other rows is no accident to be passed over
 sed 's/230,/231,/' bench.csv >b2.csv
-fails 2 orch import b2.csv --target step_ms $map --name bench; says 'is there already with other rows'
-ok orch dataset rm bench; fails 2 orch dataset show bench; says "no data set 'bench'"
+fails 2 orch import b2.csv --target step_ms $map --name bench; says 'are there already with other rows'
+ok orch measurements rm bench; fails 2 orch measurements show bench; says "no measurements 'bench'"
 ok orch import b2.csv --target step_ms $map --name bench --drop ms_min,img_per_s --source here --licence CC0
-says_not away; ok orch dataset show bench --json; same "$(values licence source)" 'CC0 here'
-ok orch db check; has '1 data set,'
+says_not away; ok orch measurements show bench --json; same "$(values licence source)" 'CC0 here'
+ok orch db check; has '1 table of measurements,'
 
 # what may be wrong on the command line
 fails 2 orch import bench.csv; says '--target COLUMN'
@@ -86,7 +86,7 @@ bad 'gpu,ms\nA,1\nA,1,2\n' 'record has 3 fields' 3:5
 bad 'gpu,ms\nA,1\nA\n' 'record has 1 field' 3:1
 bad '' 'table is empty'
 bad 'gpu,ms\n' 'no rows' 2:1
-bad 'gpu,gpu,ms\nA,A,1\n' "'gpu' stands twice" 1:5
+bad 'gpu,gpu,ms\nA,A,1\n' "'gpu' occurs twice" 1:5
 bad 'gpu,step\nA,1\n' "no column 'ms'"
 bad 'gpu,,ms\nA,1,1\n' 'has no name' 1:1
 bad 'gpu,ms\nA,1\nA,0\n' "above 0, not '0'" 3:3
@@ -105,7 +105,7 @@ printf 'gpu,x,ms\nA,1,1\nB,2,0\nC,inf,3\nD,,4\nE,5,\n' >some.csv
 ok orch import some.csv --target ms --skip-bad --json; same "$(values rows skipped)" '2 3'; says '3 bad rows left out; the first:'; says 'some.csv:3:5'
 printf 'gpu,ms\nA,0\nA,\n' >none.csv; fails 2 orch import none.csv --target ms --skip-bad; says 'all 2 rows are bad'
 printf 'mode,x,y,ms\ninf,1,,1\ninf,2,,1\ninf,?,,1\n' >odd.csv
-ok orch import odd.csv --target ms; says "'?' first (row 3)"; says "column 'y' is empty"; ok orch dataset show odd; has 'inf'
+ok orch import odd.csv --target ms; says "'?' first (row 3)"; says "column 'y' is empty"; ok orch measurements show odd; has 'inf'
 
 # rows of runs: the first epoch warms up; a step, an epoch and a rate follow from each other
 cat >fake.plugin <<'Y'

@@ -64,7 +64,9 @@ ok orch predict --score --json
 printf '%s' "$out" | python3 -c '
 import json, sys
 rows = json.load(sys.stdin)["scores"]
-assert rows[-1]["tier"] == "all" and rows[-1]["forecasts"] == sum(r["forecasts"] for r in rows[:-1])
+whole = [r for r in rows if r["tier"] == "all"]
+assert rows[-1] in whole and sum(r["forecasts"] for r in whole) == sum(r["forecasts"] for r in rows if r not in whole)
+assert all(r["made"] in ("before the run", "during the run") for r in rows), rows
 assert {"fitted", "measured"} <= {r["tier"] for r in rows}, rows
 assert all(0 <= r["coverage_90"] <= 1 for r in rows)
 ' || _fail 'the scores are wrong'

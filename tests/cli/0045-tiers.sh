@@ -51,7 +51,7 @@ assert {n["batch"] for n in e["nearest"][:2]} == {"16", "32"} and {"net", "batch
 # transferred: the white box, shifted by the runs of this network; one run alone with --calibrate
 ok ask --gpu V100 --batch 16 --json; same "$(json tier)" transferred
 case $(json predictions.0.because) in *'with this network (PPP '*) ;; *) _fail 'no shift' ;; esac
-run=$(orch ls --where 'net = resnet20 and batch = 16' --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["runs"][0]["run"])')
+run=$(orch ls --where 'net = resnet20 and batch = 16' --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["runs"][0]["key"])')
 ok orch predict --gpu "$gpu" --net resnet20 --dataset cifar10 --epochs 1 --batch 16 --precision fp32 --calibrate "$run" --json
 near "$(json predictions.0.step_s)" 0.012 0.02
 ok orch predict --gpu V100 --net resnet20 --dataset cifar10 --epochs 1 --batch 16 --precision fp32 --calibrate "$run" --json

@@ -119,22 +119,26 @@ assert ys == sorted(ys) and "5000" in chart["note"], chart["note"]
 # files
 ok orch plot --x lr --y loss -w experiment=fit -o loss.csv
 same "$(head -n 1 loss.csv)" panel,series,role,x,y,low,high,z,n
-if command -v gnuplot >/dev/null; then
-    for file in loss.svg loss.png loss.pdf; do
-        ok orch plot --x lr --y loss -w experiment=fit -o $file; [ -s $file ] || _fail "no $file"
-    done
-    same "$(head -c 4 loss.pdf)" %PDF; same "$(head -c 4 loss.png | tail -c 3)" PNG
-    ok orch plot --x mode --y rate -w experiment=named -o names.svg --title "'\"\`touch there\`\$(touch there)"
-    python3 -c '
+for file in loss.svg loss.png loss.pdf; do
+    ok orch plot --x lr --y loss -w experiment=fit -o $file; [ -s $file ] || _fail "no $file"
+    ok orch plot --x lr --y loss -w experiment=fit -o again.${file#*.}; cmp $file again.${file#*.} || _fail "$file drawn again differs"
+done
+same "$(head -c 4 loss.pdf)" %PDF; same "$(head -c 4 loss.png | tail -c 3)" PNG
+ok orch plot --x mode --y rate -w experiment=named -o names.svg --title "'\"\`touch there\`\$(touch there)"
+python3 -c '
 import sys, xml.etree.ElementTree as tree
 root = tree.parse("names.svg").getroot()
 texts = [t.text for t in root.iter("{http://www.w3.org/2000/svg}text")]
 assert "<script>x</script>" in texts and "'"'"'`touch here`'"'"'" in texts, texts
 assert not list(root.iter("{http://www.w3.org/2000/svg}script"))
 ' || _fail 'hostile names in an SVG'
-else
-    fails 3 orch plot --x lr --y loss -w experiment=fit -o loss.svg; says gnuplot
+ok orch plot --x mode --y rate -w experiment=named -o names.pdf --title 'Rate η of μ'
+if command -v pdftotext >/dev/null; then
+    pdftotext names.pdf names.txt
+    for text in 'Rate η of μ' '<script>x</script>'; do grep -qF "$text" names.txt || _fail "the PDF lacks the text $text"; done
 fi
+# a chart that cannot be written leaves nothing behind
+fails 3 orch plot --x lr --y loss -w experiment=fit -o nowhere/loss.svg; says nowhere
 [ ! -e here ] && [ ! -e there ] || _fail 'a name was run as a command'
 ok orch plot --x mode --y rate -w experiment=named; has '<script>x'
 # what cannot be

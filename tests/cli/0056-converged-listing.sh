@@ -78,8 +78,8 @@ cat >j.recipe <<'R'
 format: 1
 recipe: j
 experiments:
-  timed: { plugin: ./series.plugin, reuse: where, with: { odd: 7 }, sweep: { kind: [still, falls] } }
-  fixed: { plugin: ./series.plugin, reuse: where, with: { kind: rises, odd: 7 }, resources: { cores: 1 } }
+  timed: { plugin: ./series.plugin, reuse: device, with: { odd: 7 }, sweep: { kind: [still, falls] } }
+  fixed: { plugin: ./series.plugin, reuse: device, with: { kind: rises, odd: 7 }, resources: { cores: 1 } }
 report:
   - { question: "1", table: { rows: [experiment, kind], value: last loss } }
 R

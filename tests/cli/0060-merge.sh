@@ -39,7 +39,7 @@ mkdir empty
 fails 3 orch db merge empty --db dora.db
 says "neither a store nor a bundle"
 
-# what a classmate ran spares a trial here
+# a classmate's run is reused here
 ORCH_USER=eve ok orch run nap.recipe --db cleo.db
 ok orch db info --db cleo.db --json
 same "$(json runs)" 5 "nothing ran twice"

@@ -105,7 +105,7 @@ rm -rf "$SCRATCH/cyd/.orch"
 ok as cyd orch pull
 says '18 new runs'
 same "$(digest cyd)" "$want" 'digest after a lost store'
-key=$(as bob orch ls --json --where 'who = bob' | "$BUILD/json_get" runs.0.run)
+key=$(as bob orch ls --json --where 'who = bob' | "$BUILD/json_get" runs.0.key)
 ok as bob orch rm "$key"
 ok as bob orch push
 ok as ada orch pull

@@ -31,7 +31,7 @@ experiments:
 R
 git add src README.md .gitignore mine.recipe && git add -f src/token && git commit -qm sources
 ok as ada orch run mine.recipe
-key=$(as ada orch ls --json | "$BUILD/json_get" runs.0.run)
+key=$(as ada orch ls --json | "$BUILD/json_get" runs.0.key)
 tree=$(as ada orch show "$key" --json | python3 -c '
 import json, sys
 def find(o):

@@ -14,7 +14,7 @@ ok orch run naps.recipe --share; says '1 trial is run by ada until '; says 'run 
 fails 1 orch run naps.recipe --share --require ok
 ok orch run naps.recipe --share --wait; says '1 ok'; same "$(claims)" ''
 unset ORCH_CLAIM_S
-# never claimed: what is forced, what spares nobody; results go all the same
+# never claimed: forced trials, trials whose runs are never reused; their results are sent all the same
 sed 's/^    repeat: 1/    repeat: 1\n    reuse: never/' naps.recipe >never.recipe
 for args in 'naps.recipe --force' never.recipe; do
     (exec orch run $args --share >/dev/null 2>&1) & pid=$!

@@ -62,12 +62,12 @@ ok orch report r.recipe; has 'Runs made by others'; has 'Eve'; has_not 'eve@exam
 ok orch report r.recipe --who 'eve@example.org'; has_not 'Runs made by others'
 
 # what one hides of one's own is public, and carries the name that the run has
-ok orch ls -n 0 --json --where "who = '$login' and recipe = r"; key=$(json runs.0.run)
+ok orch ls -n 0 --json --where "who = '$login' and recipe = r"; key=$(json runs.0.key)
 ok orch rm "$key"
 note() { python3 -c '
 import sqlite3, sys
 print(*sqlite3.connect(".orch/results.db").execute("SELECT public, who FROM note WHERE target = ?", [sys.argv[1]]).fetchone())' "$1"; }
 same "$(note "$key")" "1 $login" 'the tombstone'
-ok orch ls -n 0 --json --where 'who = eve'; key=$(json runs.0.run)
+ok orch ls -n 0 --json --where 'who = eve'; key=$(json runs.0.key)
 ok orch rm "$key"
 same "$(note "$key")" "0 $me" 'the tombstone of a run of hers'

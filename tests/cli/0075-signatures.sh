@@ -97,13 +97,13 @@ if command -v ssh-agent >/dev/null; then
     git config user.signingKey "key::$(cat "$HOME/ada.pub")"
     ok orch run s.recipe --force --sign; says 'signed 2 runs' # the one that Eve signed in Ada's name is one of them
     git config --unset user.signingKey
-    git config gpg.ssh.defaultKeyCommand 'ssh-add -L'
+    git config --global gpg.ssh.defaultKeyCommand 'ssh-add -L'
     ok orch run s.recipe --force --sign; says 'signed 1 run'
     kill "$SSH_AGENT_PID"
     fails 7 orch db check --signatures # Eve's is still there
     says 'signed: 5 of 5 runs: 5 by ada@example.org'
     ok orch show @last; has 'by ada@example.org'
-    git config --unset gpg.ssh.defaultKeyCommand
+    git config --global --unset gpg.ssh.defaultKeyCommand
 fi
 
 # signatures travel with the runs; the other one judges them by a list of keys of its own
@@ -135,6 +135,6 @@ mv "$GNUPGHOME" "$GNUPGHOME.away"; mkdir -m 700 "$GNUPGHOME"
 ok orch show @last; has 'a key that nobody here knows'
 gpgconf --kill all; GNUPGHOME=$GNUPGHOME.away gpgconf --kill all
 # no program to ask
-git config gpg.program "$SCRATCH/nothing"
+git config --global gpg.program "$SCRATCH/nothing"
 fails 3 orch db check --signatures; says 'cannot start'
 ok orch show @last; has 'cannot be judged here'

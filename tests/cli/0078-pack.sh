@@ -17,7 +17,7 @@ ok orch pack r.recipe p1 p1.orch --json; same "$(json runs)" 6
 fails 2 orch pack r.recipe x.orch --smoke; says "'--smoke'"
 fails 2 orch pack r.recipe x.orch --artifacts many; says 'is no size'
 # with the hand-in
-ok orch submit r.recipe --netid abc1 --out handin --pack; has 'abc1_r.orch'
+fails 8 orch submit r.recipe --netid abc1 --out handin --pack; has 'abc1_r.orch'
 python3 -c 'import zipfile; zipfile.ZipFile("handin/abc1_r.zip").extract("abc1_r.orch", "unzipped")' || _fail 'no pack in the ZIP'
 cmp -s handin/abc1_r.orch unzipped/abc1_r.orch || _fail 'the pack in the ZIP'
 ok orch verify unzipped/abc1_r.orch; has ' 0 differ, 0 not checked'

@@ -16,7 +16,7 @@ ok orch db check
 # a trial that one host has done is done on the others
 as carl; ok orch plan naps.recipe --json; same "$(json left)" 0
 # what one removes is removed on all
-as anna; ok orch ls --json; key=$(json runs.0.run); ok orch rm "$key"
+as anna; ok orch ls --json; key=$(json runs.0.key); ok orch rm "$key"
 as carl; ok orch ls --json; same "$(json runs.#)" 3
 # the trials of one host are not taken for leftovers by another
 sleeps long 30

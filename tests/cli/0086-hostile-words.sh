@@ -65,7 +65,7 @@ any orch db merge ../evil/results.db; same $status 0; has 'alert(1)'
 any orch db merge ../worse/results.db; same $status 0
 any orch ls -n 0; same "$(wc -l <<<"$out")" 5 'lines of ls'
 any orch ls -n 0 --json
-keys=$(python3 -c 'import json, sys; print(*[r["run"] for r in json.load(sys.stdin)["runs"]])' <<<"$out")
+keys=$(python3 -c 'import json, sys; print(*[r["key"] for r in json.load(sys.stdin)["runs"]])' <<<"$out")
 set -- $keys; same $# 4 runs
 for key in $keys; do
     any orch show "$key"; same $status 0
@@ -91,6 +91,6 @@ grep -q 'alert(1)' page.html || _fail 'the page tells nothing of who ran it'
 
 # what a trial printed, on a terminal and to a file
 screen() { python3 -c 'import pty, sys; pty.spawn(sys.argv[1:])' "$@" </dev/null; }
-cp -r ../evil .orch2; key=$(orch ls --db .orch2/results.db --json | "$BUILD/json_get" runs.0.run)
+cp -r ../evil .orch2; key=$(orch ls --db .orch2/results.db --json | "$BUILD/json_get" runs.0.key)
 out=$(screen orch log "$key" --db .orch2/results.db) err=; clean 'log on a terminal'; has 'end'; has 'final 0.5'
 ok orch log "$key" --db .orch2/results.db; has $'\e[2J'

@@ -16,7 +16,7 @@ ok as ada orch run nap.recipe
 ok as ada orch push
 ok as bob orch pull
 ok as bob orch ls --json
-run=$(json runs.0.run)
+run=$(json runs.0.key)
 
 # of somebody else's run: here alone, and back
 ok as bob orch rm "$run" --reason 'I doubt it'; says 'made by ada: here alone'

@@ -36,7 +36,7 @@ ok orch coverage naps.recipe --json; same "$(json totals.claimed) $(json claims_
 kill -TERM $runner; wait $runner
 ok orch coverage naps.recipe --json; same "$(json totals.claimed)" 0 "claimed after its end"
 
-# a remote that cannot be reached: it is said, and the hosts still spare each other
+# a remote that cannot be reached: it is said, and the hosts still reuse each other's runs
 sed -i 's/seconds: .*/seconds: [0.3, 0.31, 0.32] }/' naps.recipe
 git remote add origin "$SCRATCH/gone.git"
 both orch run naps.recipe --share --wait

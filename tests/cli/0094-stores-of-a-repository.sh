@@ -15,7 +15,7 @@ ok orch checkout @last "$SCRATCH/co" --db "$SCRATCH/other.db"; same "$(cat "$SCR
 (cd "$SCRATCH/linked" && orch checkout @last "$SCRATCH/co3") >/dev/null 2>&1; same "$(cat "$SCRATCH/co3/state")" three
 # two stores that need one tree: it goes with the last of them
 echo one >state; ok orch run naps.recipe --db "$SCRATCH/other.db" --force
-key() { orch ls --json --db "$1" -n 0 | python3 -c 'import json, sys; print(*[r["run"] for r in json.load(sys.stdin)["runs"]])'; }
+key() { orch ls --json --db "$1" -n 0 | python3 -c 'import json, sys; print(*[r["key"] for r in json.load(sys.stdin)["runs"]])'; }
 ok orch rm $(key .orch/results.db); ok orch gc; same "$(trees)" 3 'trees while another store needs it'
 ok orch rm $(key "$SCRATCH/other.db") --db "$SCRATCH/other.db"
 ok orch gc --db "$SCRATCH/other.db"; has '2 captured trees'; same "$(trees)" 1 'trees that no store needs'

@@ -10,7 +10,7 @@ ok orch run nap.recipe -q
 cp -r .orch ../odd
 python3 "$SOURCE/tests/store/forge_rows.py" ../odd/results.db no_wall no_texts no_fingerprint artifacts artifact_size >/dev/null || _fail 'no forged store'
 ok orch db merge ../odd/results.db
-ok orch ls -n 0 --json; same "$(json runs.3.run | wc -c)" 37
+ok orch ls -n 0 --json; same "$(json runs.3.key | wc -c)" 37
 ok orch show 01900000-0000-7000-8000-000000000002 --json; same "$(json wall_s)" null
 ok orch show 01900000-0000-7000-8000-000000000003 --json
 ok orch show 01900000-0000-7000-8000-000000000003

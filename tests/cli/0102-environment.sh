@@ -44,7 +44,7 @@ ok orch run r.recipe; says 'nothing to run: 2 of 2'
 # by default a run counts in any environment, and the plan says what differs
 use two
 ok orch plan r.recipe; has 'environment differs: torch 1.13.1 -> 2.5.0'; has done
-sed 's/plugin: job,/plugin: job, reuse: where,/' r.recipe >w.recipe
+sed 's/plugin: job,/plugin: job, reuse: device,/' r.recipe >w.recipe
 ok orch plan w.recipe --json; same "$(json trials.0.state)" stale; same "$(json trials.0.reason)" 'environment differs: torch 1.13.1 -> 2.5.0'
 ok orch run w.recipe; says '2 ok'
 use one; ok orch run w.recipe; says 'nothing to run: 2 of 2'   # the older runs are of this one

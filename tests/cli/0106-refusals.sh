@@ -4,7 +4,7 @@
 ok orch predict --net nature-dqn --gpu all; has 'add --dataset NAME'
 ok orch predict --net nature-dqn --gpu all --dataset 50000; has 'take '
 ok orch predict --net resnet50 --gpu all --batch 100000; has 'smaller --batch'
-ok orch predict --net resnet50 --gpu all --budget 1usd --json; same "$(json nothing_because)" 'no GPU keeps to the limits: raise --budget or --deadline'
+ok orch predict --net resnet50 --gpu all --budget 1usd --json; has '"nothing_because": "no GPU keeps to the limits: raise --budget (the cheapest, '
 sleeps nap 0.01
 fails 2 orch run nap.recipe -s seconds=-1; says "'-1' is negative; expected a duration"
 fails 2 orch run nap.recipe --deadline -2h; says "'-2h' is negative"

@@ -6,7 +6,7 @@ burners=; burn
 ok orch try --name nap --repeat 2 -- sh -c 'echo answer 42; [ {repeat} = 2 ] || sleep 1.1'
 kill $burners
 says 'other programs used over 10 % of the CPUs'
-ok orch ls --where repeat=1 --json; long=$(json runs.0.run)
+ok orch ls --where repeat=1 --json; long=$(json runs.0.key)
 ok orch show "$long"; has 'foreign cpu'; has 'used by other programs: its times count only where'
 ok orch show "$long" --json; python3 -c "assert $(json facts.foreign_cpu) > 0.1"
 # times leave it out and say so; other metrics count it; --disturbed counts it

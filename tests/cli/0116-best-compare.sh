@@ -85,6 +85,6 @@ assert spread["n"] == 3 and spread["form"] == "runs" and spread["low"] < spread[
 ' || _fail 'spread in JSON'
 
 # compare: runs of one seed are averaged, a shared base is said
-ok orch compare 'lr = 0.1 and experiment != easy' 'lr = 0.02' -m accuracy --json
+ok orch compare 'lr = 0.1 and experiment != easy' 'lr = 0.02' -m accuracy --across --json
 same "$(json metrics.0.a.n)" 3; same "$(json metrics.0.averaged)" 6; same "$(json correction)" none
 ok orch compare tune other -m accuracy; says 'A: the 3 repeats share one run of'

@@ -49,9 +49,7 @@ assert rows[0][key]["form"] == "runs" and rows[0][key]["low"] == 0.62 and rows[0
 assert rows[1][key]["form"] == "interval" and rows[1][key]["high"] < 1 and rows[1][key]["n"] == 6, rows
 ' || _fail 'bands and runs'
 ok orch report r.recipe; has '(0.6200..1)'; has '[95 % interval]'
-if command -v gnuplot >/dev/null; then
-    ok orch plot --x epoch --y accuracy -w 'experiment = few' -o few.svg; [ -s few.svg ] || _fail 'no picture'
-    ok orch plot --x experiment --y 'result final' --kind bar -o bars.svg; [ -s bars.svg ] || _fail 'no bars'
-fi
+ok orch plot --x epoch --y accuracy -w 'experiment = few' -o few.svg; [ -s few.svg ] || _fail 'no picture'
+ok orch plot --x experiment --y 'result final' --kind bar -o bars.svg; [ -s bars.svg ] || _fail 'no bars'
 ok orch plot --x epoch --y accuracy -w 'experiment = few' -o few.csv
 [ "$(grep -c ',run,' few.csv)" = 9 ] || _fail 'points of runs in CSV'

@@ -39,8 +39,8 @@ same "$points $small $write" '17.0 12.0 5.0'
 ok orch report hw.recipe --points; sums=$(printf '%s\n' "$out" | sed -n '/points in all/,$p')
 same "$(printf '%s\n' "$sums" | sed -n 2,3p | tr -s ' \n' ' ')" ' complete: 3 in 1 part complete at small scale: 12 in 1 part '
 # submit says the same sums, and what makes the part complete
-ok orch submit hw.recipe --netid ab1 --out in; has "$sums"; has 'orch run hw.recipe -p course'; has 'complete at small scale'
-ok orch submit hw.recipe --netid ab1 --out in --json
+fails 8 orch submit hw.recipe --netid ab1 --out in; has "$sums"; has 'orch run hw.recipe -p course'; has 'complete at small scale'
+fails 8 orch submit hw.recipe --netid ab1 --out in --json
 same "$(json totals.all) $(json 'totals.complete at small scale') $(json totals.to_write)" "$points $small $write"
 same "$(json missing.0.question) $(json missing.#)" '1.1a 1'
 grep -q 'complete at small scale' in/hw_p1.ipynb || _fail 'the notebook does not say it'

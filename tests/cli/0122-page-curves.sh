@@ -33,7 +33,7 @@ orch serve --port 0 >served 2>serve.err & server=$!
 trap 'kill "$server" 2>/dev/null; cleanup' EXIT
 for _ in $(seq 200); do [ -s served ] && break; sleep 0.05; done
 base=$(head -n 1 served); [ -n "$base" ] || _fail "the server did not start: $(cat serve.err)"
-ok python3 - "${base%/}" <<'P'
+python3 - "${base%/}" <<'P' || _fail 'bands and the order of metrics'
 import json, sys, urllib.error, urllib.parse, urllib.request
 def get(path, **query):
     return json.load(urllib.request.urlopen(f"{sys.argv[1]}/api/v1/{path}?{urllib.parse.urlencode(query)}"))
@@ -77,7 +77,7 @@ kill "$server"; wait "$server"
 sed -i '/^report:/,$d; s/recipe: fit/recipe: bare/' fit.recipe; rm -rf .orch; ok orch run fit.recipe few -q
 orch serve --port 0 >served 2>serve.err & server=$!
 for _ in $(seq 200); do [ -s served ] && break; sleep 0.05; done
-ok python3 - "$(head -n 1 served)" <<'P'
+python3 - "$(head -n 1 served)" <<'P' || _fail 'the order of metrics without a report'
 import json, sys, urllib.request
 names = json.load(urllib.request.urlopen(sys.argv[1].rstrip("/") + "/api/v1/names"))["names"]
 assert [n["name"] for n in sorted((n for n in names if n["kind"] == "metric"), key=lambda n: n["rank"])] == ["accuracy", "extra", "epoch_time"], names

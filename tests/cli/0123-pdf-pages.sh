@@ -1,6 +1,6 @@
 # The PDF of a report: pages are filled, charts stay readable, and the runs of a part stand once.
 . "$(dirname "$0")/lib.sh"
-command -v weasyprint >/dev/null && command -v pdftoppm >/dev/null && command -v gnuplot >/dev/null || skip 'weasyprint, pdftoppm or gnuplot is missing (./build.sh paper)'
+command -v weasyprint >/dev/null && command -v pdftoppm >/dev/null || skip 'weasyprint or pdftoppm is missing (./build.sh paper)'
 cat >fit.sh <<'P'
 for i in 0 1 2 3 4 5 6 7 8 9; do echo "{\"loss\": $((20 - i)), \"step\": $i}"; done
 P

@@ -7,7 +7,7 @@ for lr in 0.1 0.2; do
     first=-q
 done
 ok orch ls --json
-one=$(json runs.1.run) two=$(json runs.0.run)
+one=$(json runs.1.key) two=$(json runs.0.key)
 same "$(json runs.1.name) $(json runs.1.tags.0)" 'base start'
 same "$(json runs.0.name)" null
 ok orch show base --json
@@ -20,13 +20,13 @@ same "$out" $'good\npaper\nstart'
 ok orch tag 'lr=0.1' paper --json
 same "$(json runs.0.tags.0)" paper
 ok orch ls --tag paper --tag good --json
-same "$(json runs.0.run) $(json runs.1.run)" "$two "
+same "$(json runs.0.key) $(json runs.1.key)" "$two "
 ok orch ls --where 'tag = paper and lr < 0.15' --json
-same "$(json runs.0.run) $(json runs.1.run)" "$one "
+same "$(json runs.0.key) $(json runs.1.key)" "$one "
 ok orch ls --where 'tag != good' --json
-same "$(json runs.0.run) $(json runs.1.run)" "$one "
+same "$(json runs.0.key) $(json runs.1.key)" "$one "
 ok orch ls --where 'tag ~ GOO' --json
-same "$(json runs.0.run)" "$two"
+same "$(json runs.0.key)" "$two"
 fails 2 orch ls --where 'tag < x'
 says "'tag' is compared by = != and ~"
 ok orch tag "$two" good --remove
@@ -43,7 +43,7 @@ ok orch note base 'with the old split'
 ok orch note base
 same "$out" 'with the old split'
 ok orch ls --where 'note ~ split' --json
-same "$(json runs.0.run) $(json runs.1.run)" "$one "
+same "$(json runs.0.key) $(json runs.1.key)" "$one "
 ok orch show base
 has 'with the old split'
 has 'name           base'
@@ -61,7 +61,7 @@ ok orch show base --json
 same "$(json key)" "$one"
 fails 2 orch show older
 ok orch ls --where 'run_name = base' --json
-same "$(json runs.0.run) $(json runs.1.run)" "$one "
+same "$(json runs.0.key) $(json runs.1.key)" "$one "
 
 # nothing of it leaves unless --public says so
 git init -q --bare ../hub.git; git remote add origin "$PWD/../hub.git"; git commit -q --allow-empty -m x
@@ -74,12 +74,12 @@ ok orch -C ../b pull -q
 ok orch -C ../b ls --json
 has '"open"'
 has_not paper
-has_not start
+has_not '"start"'
 ok orch -C ../b show shown --json
 has 'for all'
 ok orch tag -C ../b --who Bob shown open --remove
 ok orch -C ../b ls --tag open --json
-same "$(json runs.0.run)" ''
+same "$(json runs.0.key)" ''
 ok orch tag "$two" open --remove
 ok orch push -q
 ok orch -C ../b pull -q

@@ -31,19 +31,19 @@ for what in added known; do
 done
 
 ok orch ls -n 0 --where 'plugin = import:mlflow and lr = 0.1' --json
-run=$(json runs.0.run)
+run=$(json runs.0.key)
 same "$(values "$run" train/loss)" '0:1 1:0.5 2:0.333333 3:0.25 4:0.2'
 same "$(values "$run" nan)" 0:nan
 ok orch show "$run" --json
 same "$(json params.layers) $(json facts.imported.user) $(json facts.imported.tool)" '[32, 64] ada mlflow'
 ok orch ls --where 'plugin = import:tensorboard and run_name = tensor/train' --json
-same "$(values "$(json runs.0.run)" epoch_loss)" '0:1 1:0.5 2:0.25 3:0.125'
-same "$(values "$(json runs.0.run)" acc)" '0:1 1:0.25 2:0.0625 3:0.015625'
+same "$(values "$(json runs.0.key)" epoch_loss)" '0:1 1:0.5 2:0.25 3:0.125'
+same "$(values "$(json runs.0.key)" acc)" '0:1 1:0.25 2:0.0625 3:0.015625'
 ok orch ls --where 'param.model.depth = 3' --json
-same "$(values "$(json runs.0.run)" val.acc)" '0:0 1:0.25 2:0.5 3:0.75'
+same "$(values "$(json runs.0.key)" val.acc)" '0:0 1:0.25 2:0.5 3:0.75'
 same "$(json runs.0.tags.0)" a
 ok orch ls --where 'param.model.depth = 5' --json
-same "$(values "$(json runs.0.run)" acc)" '1:nan 2:0.8'
+same "$(values "$(json runs.0.key)" acc)" '1:nan 2:0.8'
 ok orch ls --tag paper --where 'val/acc > 0.9' --json
 same "$(json runs.0.name)" sunny-1
 
@@ -98,3 +98,28 @@ says 'holds no runs that orch can read'
 echo 'a,b' >x.csv; echo '1,2' >>x.csv
 fails 2 orch import --runs x.csv
 says 'it lacks the columns'
+
+# small files that are much work: a long name above many values, a log of parts of one record, a metric of line ends
+python3 - <<'P'
+import os, struct, zlib
+os.makedirs("w/run-1-long/files"); os.makedirs("w/run-2-parts"); os.makedirs("ml/1/r/metrics")
+values = ",".join('"%d":1' % i for i in range(300000))
+open("w/run-1-long/files/wandb-summary.json", "w").write('{"%s":{%s}}' % ("a" * 1000000, values))
+def item(name, value):
+    inner = b"\x0a" + bytes([len(name)]) + name + b"\x82\x01" + bytes([len(value)]) + value
+    return b"\x0a" + bytes([len(inner)]) + inner
+history = item(b"loss", b"0.5") * 1000
+record = b"\x12" + struct.pack("BB", len(history) & 127 | 128, len(history) >> 7) + history
+log = bytearray(b":W&B\0\0\0")
+for kind, data in [(1, record)] + [(4, b"")] * 100000:
+    left = 32768 - len(log) % 32768
+    if left < 7:
+        log += b"\0" * left
+    log += struct.pack("<IHB", zlib.crc32(bytes([kind]) + data), len(data), kind) + data
+open("w/run-2-parts/run-parts.wandb", "wb").write(log)
+open("ml/1/meta.yaml", "w").write("name: e\n"); open("ml/1/r/meta.yaml", "w").write("status: 3\n")
+open("ml/1/r/metrics/loss", "w").write("\n" * 20000000 + "1700000000000 0.5 1\n")
+P
+ok timeout 20 orch import --runs w
+says 'a part of a record stands without its begin'
+(ulimit -v 400000; exec timeout 20 orch import --runs ml) >ml.out 2>&1 || _fail "reading a metric of line ends: $(cat ml.out)"

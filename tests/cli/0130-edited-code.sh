@@ -16,7 +16,7 @@ ok orch plot --y accuracy --x lr --out chart.csv; grep -q '0.1,0.4,' chart.csv |
 for _ in 1 2; do printf '{"event":"metrics","points":[["loss",0,null,1]]}\n{"event":"done","status":"ok"}\n' | orch record -e byhand -s lr=1 2>/dev/null; done
 ok orch best loss --min --json; same "$(json rankings.0.settings.0.runs.#)" 2 'recorded runs'
 # a checkout within the repository is no part of its source
-ok orch checkout "$(orch ls --where 'lr = 0.1 and accuracy > 0.5' --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["runs"][0]["run"])')" then
+ok orch checkout "$(orch ls --where 'lr = 0.1 and accuracy > 0.5' --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["runs"][0]["key"])')" then
 grep -q 0.9 then/train.py || _fail 'not the source before the edit'
 ok orch try -n -x lr=0.1 --repeat 3 -- python3 train.py '{lr}'; has_not stale; has_not 'then/train.py'
 printf 'x\n' >.gitignore; ok orch try -x lr=0.3 -- python3 train.py '{lr}'; ok orch checkout @last other; says "add 'other/' to .gitignore"

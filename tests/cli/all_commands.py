@@ -38,8 +38,8 @@ VALUES = {
 }
 # commands that take another value than what their usage names
 ARGUMENTS = {
-    "net show": ["resnet20"], "net compare": ["resnet20", "resnet32"], "gpu prices": [], "data get": ["none"], "plugin new": ["{name}"],
-    "dataset show": ["d"], "dataset rm": ["d"], "dataset export": ["d"], "predictor show": ["p"], "predictor rm": ["p"],
+    "net show": ["resnet20"], "net compare": ["resnet20", "resnet32"], "gpu prices": [], "dataset get": ["none"], "plugin new": ["{name}"],
+    "measurements show": ["d"], "measurements rm": ["d"], "measurements export": ["d"], "predictor show": ["p"], "predictor rm": ["p"],
     "predictor export": ["p"], "try": ["--", "true"], "pack": ["r.recipe", "{out}"], "diff": ["{run}", "@last"],
     "import": ["data.csv"], "submit": ["r.recipe"], "plot": [], "predict": [], "compare": ["{run}", "@last"],
 }
@@ -162,7 +162,7 @@ def main():
         status, out, err = trier.run(["ls", "-n", "0", "--json"])
         if status != 0:
             sys.exit(f"ls: status {status}: {err.decode()}")
-        keys.append([run["run"] or "@last" for run in json.loads(out)["runs"]])
+        keys.append([run["key"] or "@last" for run in json.loads(out)["runs"]])
     faults = tried = 0
 
     def answer(which, words, run):

@@ -27,14 +27,21 @@ set_tests_properties(cli.0075-signatures cli.0077-allowance cli.0082-repair cli.
 # every command with every option, over two stores
 set_tests_properties(cli.0096-hostile-rows cli.0098-two-pulls PROPERTIES LABELS "slow" TIMEOUT 900)
 # build plugins, plan in several environments
-set_tests_properties(cli.0100-trust cli.0101-rebuilt cli.0102-environment PROPERTIES LABELS "slow")
+set_tests_properties(cli.0149-planned-grades cli.0100-trust cli.0101-rebuilt cli.0102-environment PROPERTIES LABELS "slow")
 # start a Jupyter kernel, a browser
 set_tests_properties(cli.0121-recipe-counts cli.0122-page-curves cli.0123-pdf-pages cli.0124-target-set PROPERTIES LABELS "slow")
 set_tests_properties(cli.0059-notebooks cli.0058-page-browser PROPERTIES LABELS "slow" TIMEOUT 300)
 # type a hundred commands, rebuild, train predictors, draw: over two seconds of processor time each
 set_tests_properties(cli.0020-install cli.0021-variants cli.0023-attempts cli.0025-changes cli.0029-plugin-faults cli.0031-lost-artifacts
   cli.0035-predict cli.0037-predictor cli.0040-curve cli.0041-learn-answers cli.0042-import cli.0045-tiers cli.0051-plot cli.0053-compare cli.0054-export
-  cli.0086-hostile-words cli.0089-rm-undo cli.0106-refusals cli.0126-labels cli.0127-import-runs PROPERTIES LABELS "slow")
+  cli.0086-hostile-words cli.0089-rm-undo cli.0106-refusals cli.0126-labels cli.0127-import-runs cli.0131-bounds cli.0132-page-circles cli.0133-git-settings cli.0134-recorded-facts cli.0135-tasks-apart cli.0137-stale-report PROPERTIES LABELS "slow")
+# edit a script some thirty times, plan and run sweeps of it
+set_tests_properties(cli.0140-script-inputs cli.0141-run-order cli.0142-command-check cli.0143-yaml-slips cli.0144-what-is-open PROPERTIES LABELS "slow")
 add_test(NAME layers COMMAND ${CMAKE_SOURCE_DIR}/tests/layers.sh ${CMAKE_SOURCE_DIR})
+find_package(Python3 COMPONENTS Interpreter)
+if(Python3_FOUND)
+  add_test(NAME circles COMMAND ${CMAKE_SOURCE_DIR}/tests/circles.sh ${CMAKE_SOURCE_DIR})
+  set_tests_properties(circles PROPERTIES LABELS quick)
+endif()
 add_test(NAME json_reals COMMAND ${CMAKE_SOURCE_DIR}/tests/json_reals.sh ${CMAKE_SOURCE_DIR})
 set_tests_properties(layers json_reals PROPERTIES LABELS quick)

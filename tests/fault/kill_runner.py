@@ -66,7 +66,7 @@ def ended(db):
     if "the file is empty" in out.stderr:  # killed while it made the store: nothing ended yet
         return {}
     assert out.returncode == 0, out.stderr
-    return {r["run"]: r["state"] for r in json.loads(out.stdout)["runs"]
+    return {r["key"]: r["state"] for r in json.loads(out.stdout)["runs"]
             if r["state"] not in ("running", "interrupted")}
 
 

@@ -52,7 +52,7 @@ static void check_event(const char *text, size_t length)
 static void check_trial(const char *text, size_t length)
 {
     g_autoptr(json_t) json = orch_json_parse(text, length, 1 << 20, NULL);
-    struct orch_trial *trial = json ? orch_trial_decode(json, NULL) : NULL;
+    struct orch_trial_spec *trial = json ? orch_trial_decode(json, NULL) : NULL;
     if (!trial)
         return;
     g_autofree char *problem = orch_manifest_problem(trial->manifest);

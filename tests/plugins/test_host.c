@@ -379,7 +379,7 @@ static struct trial_case CASES[] = {
     {"undeclared_result", .how = "undeclared_result", .verdict = "protocol-error",
      .reason = "undeclared result 'question'"},
     {"negative_step", .how = "negative_step", .verdict = "protocol-error",
-     .reason = "metric 'value': step -1 is negative"},
+     .reason = "metric 'value': its step is -1, beyond 0 to"},
     {"grandchild", .how = "grandchild", .verdict = "ok", .check = check_stray},
     {"grandchild_session", .how = "grandchild_session", .verdict = "ok", .check = check_stray},
     {"memory", .how = "memory", .extra = "{\"limit_memory_bytes\":67108864}", .verdict = "failed",
@@ -426,7 +426,7 @@ static struct trial_case CASES[] = {
     {"sh_bad_line", .from = "protocol", .script = SAY("hello") "sleep 60",
      .verdict = "protocol-error", .reason = "not valid JSON"},
     {"sh_done_and_status", .from = "protocol", .script = DONE "exit 3", .verdict = "failed",
-     .reason = "exit status 3 after 'done' said ok"},
+     .reason = "exit status 3 after 'done' reported ok"},
     {"sh_cancel", .from = "protocol", .poke = CANCEL, .verdict = "cancelled", .reason = "asked",
      .script =
          "read run; " WAITING "read line; case $line in *cancel*) ;; *) sleep 60;; esac; " SAY(

@@ -47,7 +47,7 @@ class Recorded(unittest.TestCase):
         while True:
             listed = self.orch("ls", "-n", "0").get("runs", [])
             if not any(run["state"] in ("running", "interrupted") for run in listed):
-                return [self.orch("show", run["run"]) for run in listed]
+                return [self.orch("show", run["key"]) for run in listed]
             if time.monotonic() > until:
                 self.fail("still running: %s" % listed)
             time.sleep(0.05)
@@ -88,7 +88,7 @@ run.end()
         self.assertEqual(self.points(run, "loss"), [(0, 1.0), (1, 0.5), (2, 1 / 3)])
         self.assertEqual(self.points(run, "val.acc"), [(0, 0.0), (1, 1.0), (2, 2.0)])
         self.assertEqual(self.points(run, "train/loss"), [(7, None)])
-        self.assertEqual(len(run["source"]["tree"]), 40)
+        self.assertEqual(len(run["tree"]), 40)
         self.assertEqual(run["argv"][-1], "train.py")
         artifact = [a for a in run["artifacts"] if a["name"] == "out.txt"]
         self.assertEqual(artifact[0]["bytes"], len("weights"))

@@ -19,7 +19,7 @@ assert s["did"] == "added" and s["rows"] == int(sys.argv[1]) and s["source"] and
     count=$((count + 1))
 done <"$SOURCE/docs/import.md"
 same $count 20 'number of imports'
-ok orch db check; has '20 data sets'
-ok orch dataset export justus_conv -o x.set
+ok orch db check; has '20 tables of measurements'
+ok orch measurements export justus_conv -o x.set
 ok orch import x.set --db other.db; has '42405 rows'
 printf '%s imports, %s\n' "$count" "$(du -h .orch/results.db | cut -f1)"

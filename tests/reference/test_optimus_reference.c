@@ -6,7 +6,7 @@
  *
  * test_optimus_reference [FOLDER]: prints a line a file: cases, largest differences.
  */
-#include "predictors/csv.h"
+#include "lib/base/csv.h"
 #include "predictors/curve.h"
 #include "predictors/nnls.h"
 #include "predictors/speed.h"

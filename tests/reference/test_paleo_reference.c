@@ -7,8 +7,8 @@
  *
  * test_paleo_reference [FOLDER]: prints a line a table: rows, numbers compared, largest error.
  */
+#include "lib/base/csv.h"
 #include "lib/base/ident.h"
-#include "predictors/csv.h"
 #include "predictors/paleo.h"
 
 #include <math.h>

@@ -123,7 +123,7 @@ static inline void fixture_record(struct orch_record *r, const char *key,
         .source_remote = "git@example.org:lab/hw4.git",
         .source_dirty = true,
         .fingerprint = FIXTURE_PRINT,
-        .where_key = "2x Tesla V100-SXM2-16GB",
+        .device_key = "2x Tesla V100-SXM2-16GB",
         .seed = UINT64_C(0xfedcba9876543210),
         .repeat = 2,
         .attempt = 1,
@@ -164,10 +164,10 @@ static inline void fixture_put(struct orch_store *store, const char *key)
 
 /** An active row of this process. */
 static inline void fixture_active(struct orch_active *a, const char *fingerprint,
-                                  const char *where_key)
+                                  const char *device_key)
 {
     *a = (struct orch_active){.fingerprint = fingerprint,
-                              .where_key = where_key,
+                              .device_key = device_key,
                               .trial_dir = "/nowhere",
                               .record = "{}",
                               .started_ns = orch_now_ns()};

@@ -43,6 +43,9 @@ def points(name, rows, unit=""):
 SOUND = {
     "no_wall": run_set("wall_ms", None),
     "huge_wall": run_set("wall_ms", 1.7e308),
+    "negative_wall": run_set("wall_ms", -1.0),
+    "endless_wall": run_set("wall_ms", 9e999),
+    "beyond_status": run_set("exit_code", 99999),
     "tiny_wall": run_set("wall_ms", 5e-324),
     "zero_wall": run_set("wall_ms", 0.0),
     "last_times": [("UPDATE run SET started = ?, ended = ? WHERE id = :id", BIG, BIG)],

@@ -1,1 +1,1 @@
-orch_test(contrast "quick" orch_report)
+orch_test(contrast "quick" orch_stats orch_render)

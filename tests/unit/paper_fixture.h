@@ -3,7 +3,7 @@
 #ifndef ORCH_TESTS_UNIT_PAPER_FIXTURE_H
 #define ORCH_TESTS_UNIT_PAPER_FIXTURE_H
 
-#include "core/report/document.h"
+#include "core/render/document.h"
 #include "lib/base/file.h"
 
 #include <glib.h>
@@ -69,14 +69,14 @@ static inline void paper_runs(struct orch_section *section)
                                           .experiment = "finetune",
                                           .label = "lr=0.01 #1",
                                           .who = "ada",
-                                          .where = "laptop, 2 threads",
+                                          .device_key = "laptop, 2 threads",
                                           .commit = "0123456789abcdef0123456789abcdef01234567",
                                           .is_ours = true};
     const struct orch_section_run theirs = {.key = "01998f2e-0000-7000-8000-0000ccccdddd",
                                             .experiment = "finetune",
                                             .label = HOSTILE,
                                             .who = "bob <b@x>",
-                                            .where = "K80",
+                                            .device_key = "K80",
                                             .is_ours = false};
     orch_section_run_add(section, &ours);
     orch_section_run_add(section, &theirs);

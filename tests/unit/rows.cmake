@@ -6,4 +6,7 @@ if(TARGET orch_run)
     SKIP_RETURN_CODE 77
     ENVIRONMENT "ORCH_SOURCE_DIR=${CMAKE_SOURCE_DIR};ORCH_BUILD_DIR=${CMAKE_BINARY_DIR}")
   orch_fuzz(import orch_run)
+  orch_fuzz(mlruns orch_run)
+  orch_fuzz(wandb orch_run)
+  orch_fuzz(tensorboard orch_run)
 endif()

@@ -2,7 +2,7 @@
 /* Tables, winners and collaborators, from runs of a store that is made here. */
 #include "tests/store/fixture.h"
 
-#include "core/answer/items.h"
+#include "core/report/items.h"
 
 /* One run: experiment, lr, repeat, who, accuracy (NaN: it left none), how it ended. */
 struct made {

@@ -52,10 +52,10 @@ static struct orch_law_data family(double noise, double shift)
                                   .row_count = ROWS};
 }
 
-static struct orch_law *fitted(const struct orch_law_data *data)
+static struct orch_curve_law *fitted(const struct orch_law_data *data)
 {
     GError *error = NULL;
-    struct orch_law *law = orch_law_fit(data, &error);
+    struct orch_curve_law *law = orch_law_fit(data, &error);
     if (!law)
         fail_msg("%s", error->message);
     return law;
@@ -65,7 +65,7 @@ static void test_law_is_found(void **state)
 {
     (void)state;
     struct orch_law_data data = family(1e-3, 0);
-    struct orch_law *law = fitted(&data);
+    struct orch_curve_law *law = fitted(&data);
     near(orch_law_predict(law, 0, NEW_SIZE, -1) / exp(-3 - 0.02 * 50), 1, 0.01);
     near(orch_law_predict(law, 1, NEW_SIZE, 1) / 0.4, 1, 0.01);
     near(orch_law_predict(law, 2, NEW_SIZE, 2) / exp(2 - 0.5 * 5.88), 1, 0.01);
@@ -107,7 +107,7 @@ static void test_errors(void **state)
     data.row_count = (size_t)2 * DEVICES;
     orch_law_line_errors(&data, y, &line);
     assert_true(isnan(line.slope_se[0]) && line.condition > 1);
-    struct orch_law *law = NULL;
+    struct orch_curve_law *law = NULL;
     data = family(0.02, 0);
     law = fitted(&data);
     assert_true(law->lines[0].is_log && law->lines[0].uses[0]);
@@ -144,7 +144,7 @@ static void test_device_that_matters(void **state)
 {
     (void)state;
     struct orch_law_data data = family(1e-3, 0.1);
-    struct orch_law *law = fitted(&data);
+    struct orch_curve_law *law = fitted(&data);
     const struct orch_law_test *test = &law->lines[0].test;
     assert_true(test->matters && test->p < 1e-6);
     assert_int_equal(test->df_device, DEVICES - 1);
@@ -171,7 +171,7 @@ static void test_f_by_hand(void **state)
                                  .features = &SIZES[0][0],
                                  .rows = four,
                                  .row_count = 4};
-    struct orch_law *law = fitted(&data);
+    struct orch_curve_law *law = fitted(&data);
     assert_false(law->lines[0].is_log);
     near(law->lines[0].test.f, 9, 1e-9);
     near(law->lines[0].test.p, 0.204832764699, 1e-9); /* 1 - 2/pi atan(3) */
@@ -185,7 +185,7 @@ static void test_few_networks(void **state)
     struct orch_law_data data = family(0, 0);
     data.networks = 1;
     data.row_count = DEVICES;
-    struct orch_law *law = fitted(&data);
+    struct orch_curve_law *law = fitted(&data);
     near(orch_law_predict(law, 0, NEW_SIZE, -1), values[0][0], 1e-12);
     assert_true(isnan(law->lines[0].left_out_error));
     near(law->lines[0].test.p, 1, 0); /* all devices agree exactly */
@@ -214,7 +214,7 @@ static void test_never_negative(void **state)
     struct orch_law_data data = family(0, 0);
     for (int i = 0; i < ROWS; i++)
         values[i][0] = 0.01 * (56 - SIZES[i / DEVICES][0]);
-    struct orch_law *law = fitted(&data);
+    struct orch_curve_law *law = fitted(&data);
     const double far[] = {110, 6.2, 8.7};
     assert_false(law->lines[0].is_log);
     near(orch_law_predict(law, 0, NEW_SIZE, -1), 0.06, 1e-9);

@@ -433,8 +433,8 @@ static void test_not_found(void **state)
     (void)state;
     static const struct {
         const char *name, *cure;
-    } CASES[] = {{"fashion-mnist", "apt-get install dataset-fashion-mnist, or orch data get"},
-                 {"aircraft", "orch data get aircraft"},
+    } CASES[] = {{"fashion-mnist", "apt-get install dataset-fashion-mnist, or orch dataset get"},
+                 {"aircraft", "orch dataset get aircraft"},
                  {"aircrafd", "did you mean 'aircraft'?"}};
     for (unsigned i = 0; i < G_N_ELEMENTS(CASES); i++) {
         struct orch_image_set_options options = {.name = CASES[i].name, .root = folder};

@@ -47,7 +47,7 @@ static double error_of(const struct orch_matrix *m, const double *truth, const b
 {
     double seconds[CELLS], sum = 0;
     struct orch_duration out[CELLS];
-    struct orch_law law;
+    struct orch_duration_law law;
     int count = 0;
     for (int i = 0; i < CELLS; i++)
         seconds[i] = measured[i] ? truth[i] : (double)NAN;

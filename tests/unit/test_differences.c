@@ -5,7 +5,7 @@
  * correction against R's documented p.adjust, and how often several comparisons claim what is
  * false. Tolerance 1e-7: the reference numbers have ten digits.
  */
-#include "core/report/ranking.h"
+#include "core/stats/ranking.h"
 
 #include <math.h>
 #include <setjmp.h>

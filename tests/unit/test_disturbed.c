@@ -2,7 +2,7 @@
 /* Runs during which the machine did other work: how orch-host measures it, which runs comparisons
  * of times leave out. */
 #include "core/host/foreign_cpu.h"
-#include "core/report/disturbed.h"
+#include "core/stats/disturbed.h"
 #include "lib/wire/disturbed.h"
 
 #include <math.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Charts drawn: known pictures of characters, pages that hold nothing but shapes and texts, ticks,
  * boxes. */
-#include "core/report/draw.h"
-#include "core/report/frame.h"
+#include "core/render/draw.h"
+#include "core/render/frame.h"
 #include "lib/base/error.h"
 
 #include <math.h>
@@ -223,27 +223,25 @@ static void on_text(GMarkupParseContext *context, const char *text, gsize length
 static void test_page(void **state)
 {
     (void)state;
-    if (!orch_draw_is_possible())
-        skip();
     struct orch_chart *charts[] = {line_chart(HOSTILE, "lr=0.1"), heat_map(),
                                    bar_chart(ORCH_CHART_BAR), bar_chart(ORCH_CHART_BOX)};
     g_autoptr(GError) error = NULL;
-    g_auto(GStrv) all = orch_charts_svg(charts, G_N_ELEMENTS(charts), "pic\"<", &error);
-    assert_null(error);
-    assert_int_equal(g_strv_length(all), G_N_ELEMENTS(charts));
     struct seen seen = {.ids = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL)};
     static const GMarkupParser parser = {.start_element = on_start, .text = on_text};
     for (size_t i = 0; i < G_N_ELEMENTS(charts); i++) {
+        g_autofree char *id = g_strdup_printf("pic\"<%zu", i);
+        g_autofree char *svg = orch_chart_svg(charts[i], id, &error);
+        assert_null(error);
         GMarkupParseContext *context = g_markup_parse_context_new(&parser, 0, &seen, NULL);
-        assert_true(g_markup_parse_context_parse(context, all[i], -1, NULL));
+        assert_true(g_markup_parse_context_parse(context, svg, -1, NULL));
         assert_true(g_markup_parse_context_end_parse(context, NULL));
         g_markup_parse_context_free(context);
-        assert_true(g_str_has_prefix(all[i], "<svg "));
-        assert_non_null(strstr(all[i], "width=\"100%\""));
-        assert_null(strstr(all[i], "\"black\""));
+        assert_true(g_str_has_prefix(svg, "<svg "));
+        assert_non_null(strstr(svg, "width=\"100%\""));
+        assert_null(strstr(svg, "\"#000000\""));
         orch_chart_free(charts[i]);
     }
-    assert_true(seen.elements > 100 && seen.texts > 30 && seen.has_hostile);
+    assert_true(seen.elements > 80 && seen.texts > 30 && seen.has_hostile);
     assert_false(g_file_test("/tmp/orch-was-here", G_FILE_TEST_EXISTS));
     g_hash_table_unref(seen.ids);
 }

@@ -103,7 +103,7 @@ static void test_law_is_recovered(void **state)
     for (size_t i = 30; i < 40; i++)
         s.seconds[i] = (double)NAN;
     struct orch_duration out[40];
-    struct orch_law law;
+    struct orch_duration_law law;
     orch_duration_law(s.matrix, NULL, s.seconds, (struct orch_scatter){0}, out, &law);
     assert_int_equal(law.cells, 30);
     assert_true(law.relative_error < 0.02);
@@ -120,7 +120,7 @@ static void test_coverage_of_the_law(void **state)
         for (uint64_t seed = 1; seed <= 60; seed++) {
             struct sweep s;
             struct orch_duration out[200];
-            struct orch_law law;
+            struct orch_duration_law law;
             make_sweep(&s, rows + 10, 0.2, seed * 7919);
             for (size_t i = rows; i < rows + 10; i++)
                 s.seconds[i] = (double)NAN;
@@ -144,7 +144,7 @@ static void test_outlier_does_not_lead_the_law(void **state)
     for (size_t i = 30; i < 40; i++)
         s.seconds[i] = (double)NAN;
     struct orch_duration out[40];
-    struct orch_law law;
+    struct orch_duration_law law;
     orch_duration_law(s.matrix, NULL, s.seconds, (struct orch_scatter){0}, out, &law);
     for (size_t i = 30; i < 40; i++)
         assert_true(fabs(out[i].p50_s / s.truth[i] - 1) < 0.15);
@@ -162,7 +162,7 @@ static void test_one_cell(void **state)
     for (int i = 0; i < 3; i++)
         epochs[i] = numbers[i];
     struct orch_duration out[3];
-    struct orch_law law;
+    struct orch_duration_law law;
     orch_duration_law(m, work, seconds, (struct orch_scatter){0}, out, &law);
     assert_true(fabs(out[2].p50_s - 1000) < 1e-6 && out[2].p95_s > 2000 && out[2].p5_s < 500);
     orch_duration_law(m, NULL, seconds, (struct orch_scatter){0}, out, &law);
@@ -185,7 +185,7 @@ static void test_the_unknown_is_wide(void **state)
     for (size_t i = 30; i < 32; i++)
         s.seconds[i] = (double)NAN;
     struct orch_duration out[32];
-    struct orch_law law;
+    struct orch_duration_law law;
     epochs[30] = 10;
     epochs[31] = 10;
     net[30] = orch_matrix_level(s.matrix, 1, "a");

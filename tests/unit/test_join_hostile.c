@@ -27,7 +27,7 @@ static const struct {
     {"digest", NULL, 0, 3, "it claims"},
     {"claims", NULL, 0, 3, "its key or digest is none"},
     {"version", NULL, 0, 3, "update orch"},
-    {"negative", NULL, 0, 3, "out of range"},
+    {"negative", NULL, 0, 3, "beyond 0 to"},
     {"points", NULL, 1, 2, "a metric of it has no name"},
     {"orphans", NULL, 1, 2, "it claims"},
     {"twin", NULL, 1, 2, "it claims"},

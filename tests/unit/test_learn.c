@@ -315,8 +315,8 @@ static void test_interval_covers(void **state)
     learn.by_group = true; /* a GPU that was never seen: the grey box carries it */
     learn.no_tuning = true;
     struct orch_learned *by_gpu = orch_learn(seen, &learn, NULL);
-    const struct orch_learn_trial *best =
-        &g_array_index(orch_learned_trials(by_gpu, 0), struct orch_learn_trial, 0);
+    const struct orch_model_candidate *best =
+        &g_array_index(orch_learned_candidates(by_gpu, 0), struct orch_model_candidate, 0);
     assert_true(best->box != ORCH_BOX_BLACK && best->mean_relative_error < 0.35);
     orch_learned_free(by_gpu);
     orch_learned_free(l);

@@ -128,19 +128,19 @@ static void test_dated_prices(void **state)
 {
     (void)state;
     struct orch_price_wish wish = {.gpu = "V100-SXM2-16GB"};
-    const struct orch_price *newest = orch_price_choose(wish);
+    const struct orch_price *newest = orch_price_choose(orch_prices(), wish);
     const char *const days[] = {"2022-12-31", "2024-06-01", "2026-01-01", "2019-01-01"};
     for (size_t i = 0; i < G_N_ELEMENTS(days); i++) {
         wish.on = days[i];
-        const struct orch_price *held = orch_price_choose(wish);
+        const struct orch_price *held = orch_price_choose(orch_prices(), wish);
         assert_non_null(held);
         assert_true(i == 3 ? strncmp(held->as_of, newest->as_of, 4) < 0 /* the oldest there is */
                            : orch_price_held(held, days[i]));
     }
     wish.on = "2022-12-31";
-    assert_string_equal(orch_price_choose(wish)->as_of, "2022-12");
+    assert_string_equal(orch_price_choose(orch_prices(), wish)->as_of, "2022-12");
     wish.on = "2030-01-01";
-    assert_ptr_equal(orch_price_choose(wish), newest);
+    assert_ptr_equal(orch_price_choose(orch_prices(), wish), newest);
     const struct orch_price undated = {.as_of = "no date given"}, later = {.as_of = "2024"};
     assert_true(orch_price_held(&undated, "1990-01-01"));
     assert_false(orch_price_held(&later, "2023-12-31"));
@@ -164,11 +164,11 @@ static void test_places(void **state)
                  {"", "", 0, 0},
                  {NULL, "", 0, 0}};
     for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
-        struct orch_where_place place = orch_where_read(cases[i].where);
-        assert_string_equal(place.device, cases[i].device);
-        assert_int_equal(place.gpus, cases[i].gpus);
-        assert_int_equal(place.threads, cases[i].threads);
-        g_free(place.device);
+        struct orch_device_parts parts = orch_device_key_parse(cases[i].where);
+        assert_string_equal(parts.device, cases[i].device);
+        assert_int_equal(parts.gpus, cases[i].gpus);
+        assert_int_equal(parts.threads, cases[i].threads);
+        g_free(parts.device);
     }
 }
 

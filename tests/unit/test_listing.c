@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Orders of runs, their columns by name, thinned series, shares of the group. */
 #include "store/listing.h"
+#include "store/run_json.h"
 #include "tests/store/fixture.h"
 
 #include <math.h>
@@ -180,6 +181,29 @@ static void names_are_known(void **state)
     assert_int_equal(metrics, 2);
 }
 
+/* A column of the page and of conditions has the name that JSON and tables have for it. */
+static void columns_are_called_as_in_json(void **state)
+{
+    (void)state;
+    static const char *const others[] = {"tag", "run_name", "note", "cell", NULL};
+    g_autoptr(GPtrArray) names = NULL;
+    assert_ok(names = orch_store_known_names(store, error));
+    int found = 0;
+    for (guint i = 0; i < names->len; i++) {
+        const struct orch_known_name *n = names->pdata[i];
+        bool is_field = g_strv_contains(others, n->name);
+        const char *field;
+        for (size_t k = 0; (field = orch_run_json_field(k)) != NULL; k++)
+            is_field = is_field || strcmp(field, n->name) == 0;
+        if (strcmp(n->kind, "column") != 0)
+            continue;
+        if (!is_field)
+            fail_msg("no output has a field '%s'", n->name);
+        found++;
+    }
+    assert_true(found > 20);
+}
+
 static void series_keep_their_peaks(void **state)
 {
     (void)state;
@@ -256,6 +280,7 @@ int main(void)
         cmocka_unit_test(refusals),
         cmocka_unit_test(columns_by_name),
         cmocka_unit_test(names_are_known),
+        cmocka_unit_test(columns_are_called_as_in_json),
         cmocka_unit_test(series_keep_their_peaks),
         cmocka_unit_test(shares_of_the_group),
         cmocka_unit_test(a_version_changes),

@@ -301,11 +301,11 @@ static void test_where(void **state)
     char *root;
     struct orch_machine *machine = new_machine(&root);
     const unsigned both[] = {1, 0}, beyond[] = {0, 7};
-    g_autofree char *cpu = orch_machine_where(machine, NULL, 0, 4);
-    g_autofree char *thread = orch_machine_where(machine, NULL, 0, 1);
-    g_autofree char *two = orch_machine_where(machine, both, 2, 4);
-    g_autofree char *one = orch_machine_where(machine, both, 1, 4);
-    g_autofree char *unknown = orch_machine_where(machine, beyond, 2, 4);
+    g_autofree char *cpu = orch_machine_device_key(machine, NULL, 0, 4);
+    g_autofree char *thread = orch_machine_device_key(machine, NULL, 0, 1);
+    g_autofree char *two = orch_machine_device_key(machine, both, 2, 4);
+    g_autofree char *one = orch_machine_device_key(machine, both, 1, 4);
+    g_autofree char *unknown = orch_machine_device_key(machine, beyond, 2, 4);
     assert_string_equal(cpu, "Intel(R) Xeon(R) CPU E5-2690 v4 @ 2.60GHz, 4 threads");
     assert_string_equal(thread, "Intel(R) Xeon(R) CPU E5-2690 v4 @ 2.60GHz, 1 thread");
     assert_string_equal(two, "2x Tesla V100-SXM2-16GB");

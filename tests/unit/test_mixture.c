@@ -157,7 +157,7 @@ static void test_beyond(void **state)
     for (int i = 0; i < 3; i++)
         assert_true(fabs(half_width(&again[i]) - half_width(&answers[i])) < 1e-4);
     /* a model without a white box is kept as it is, with or without what goes into one */
-    l->questions[0]->members[0].trial.box = ORCH_BOX_PLAIN;
+    l->questions[0]->members[0].candidate.box = ORCH_BOX_PLAIN;
     g_clear_pointer(&l->questions[0]->members[0].white, orch_whitebox_free);
     json_t *plain = orch_learned_save(l, ORCH_SAVE_PACKED);
     struct orch_learned *without = orch_learned_load(plain, NULL);
@@ -266,8 +266,8 @@ static void test_baseline_wins(void **state)
     orch_rows_free(r);
     struct orch_rows *rows = rows_of(text->str, "ms", NULL, NULL);
     struct orch_learned *l = learn(rows, "auto");
-    const struct orch_learn_trial *best =
-        &g_array_index(orch_learned_trials(l, 1), struct orch_learn_trial, 0);
+    const struct orch_model_candidate *best =
+        &g_array_index(orch_learned_candidates(l, 1), struct orch_model_candidate, 0);
     g_autofree char *mixture = orch_learned_text(l, 1);
     assert_string_equal(orch_learned_column(l, 1), "gpu");
     assert_true(orch_learned_is_baseline(l, 1));
@@ -328,10 +328,10 @@ static void test_weights(void **state)
         steady[i] = -0.3;
     }
     double *answers[] = {good, steady};
-    orch_mix(answers, 2, logs, NULL, ROWS, folds, 4, weights);
+    orch_stacking_fit(answers, 2, logs, NULL, ROWS, folds, 4, weights);
     assert_true(weights[0] > 0.3 && weights[1] > 0.3);
     assert_true(fabs(weights[0] + weights[1] - 1) < 1e-9);
-    orch_mix(answers, 2, logs, NULL, ROWS, folds, 0, weights);
+    orch_stacking_fit(answers, 2, logs, NULL, ROWS, folds, 0, weights);
     assert_true(weights[0] <= 0 && weights[1] > 0.99);
     assert_true(fabs(orch_error_by_folds(steady, logs, NULL, folds, ROWS) - (1 - exp(-0.3))) <
                 1e-9);
@@ -355,7 +355,7 @@ static void test_weights_of_few(void **state)
                 answers[m][i] = (i / 4 % 2 ? 1 : -1) * (is_better ? 0.1 : 0.15);
             }
         }
-        orch_mix(answers, MODELS, logs, NULL, ROWS, folds, 4, weights);
+        orch_stacking_fit(answers, MODELS, logs, NULL, ROWS, folds, 4, weights);
         for (int m = 1; m < MODELS; m++)
             assert_true(is_steady ? weights[0] > 1.5 * weights[m]
                                   : fabs(weights[0] - weights[m]) < 0.05);
@@ -374,25 +374,25 @@ static void test_trimmed(void **state)
         weights[j] = 0.1;
         answers[j] = &said[j];
     }
-    orch_mix_apply(answers, weights, 10, 1, true, &mixed, &spread);
+    orch_stacking_predict(answers, weights, 10, 1, true, &mixed, &spread);
     assert_true(fabs(mixed - 1) < 1e-9 && fabs(spread - 2.4) < 1e-9);
-    orch_mix_apply(answers, weights, 10, 1, false, &mixed, NULL);
+    orch_stacking_predict(answers, weights, 10, 1, false, &mixed, NULL);
     assert_true(fabs(mixed - 1.8) < 1e-9);
     said[4] = (double)NAN; /* one that has no answer is left out */
-    orch_mix_apply(answers, weights, 10, 1, true, &mixed, NULL);
+    orch_stacking_predict(answers, weights, 10, 1, true, &mixed, NULL);
     assert_true(fabs(mixed - 1) < 1e-9);
 }
 
 static double width_for(const struct orch_rows *rows, const double *errors, const int *folds,
                         size_t unseen)
 {
-    struct orch_width w = {0};
+    struct orch_conformal w = {0};
     g_autofree double *answers = g_new(double, rows->rows), *spread = g_new0(double, rows->rows);
     for (size_t i = 0; i < rows->rows; i++)
         answers[i] = log(rows->target[i]) + errors[i];
-    assert_true(orch_width_fit(&w, rows, answers, spread, folds, NULL, unseen, NULL, 1, NULL));
+    assert_true(orch_conformal_fit(&w, rows, answers, spread, folds, NULL, unseen, NULL, 1, NULL));
     double out = w.factor;
-    orch_width_release(&w);
+    orch_conformal_release(&w);
     return out;
 }
 
@@ -502,8 +502,8 @@ static void test_refusals(void **state)
         const char *words;
     } cases[] = {{"auto", ORCH_LEARN_BEST, 9, "too few"},
                  {"autp", ORCH_LEARN_BEST, 20, "unknown model 'autp'"},
-                 {"auto", ORCH_LEARN_GREY, 20, "white box"},
-                 {"grey", ORCH_LEARN_BEST, 20, "white box"}};
+                 {"auto", ORCH_LEARN_GREY, 20, "roofline time"},
+                 {"grey", ORCH_LEARN_BEST, 20, "roofline time"}};
     for (size_t k = 0; k < G_N_ELEMENTS(cases); k++) {
         g_autofree char *text = repeat("a,ms\n", "#,4\n", cases[k].rows);
         g_autoptr(GError) error = NULL;

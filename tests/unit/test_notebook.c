@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Notebooks: what is in them, and that nothing a student wrote is lost when they are made again. */
-#include "core/report/draw.h"
-#include "core/report/notebook.h"
-#include "core/report/notebook_cells.h"
+#include "core/render/draw.h"
+#include "core/render/notebook.h"
+#include "core/render/notebook_cells.h"
 #include "lib/base/error.h"
 #include "lib/base/file.h"
 #include "lib/base/json.h"
@@ -95,8 +95,8 @@ static void test_cells(void **state)
     assert_non_null(strstr(html, "&lt;script&gt;"));
     assert_non_null(json_object_get(table, "text/plain"));
     json_t *chart = json_object_get(json_array_get(outputs, 3), "data");
-    assert_true(json_is_string(json_object_get(chart, "image/png")) == orch_draw_is_possible());
-    assert_true(json_is_array(json_object_get(chart, "image/svg+xml")) == orch_draw_is_possible());
+    assert_true(json_is_string(json_object_get(chart, "image/png")));
+    assert_true(json_is_array(json_object_get(chart, "image/svg+xml")));
     json_t *cells = json_object_get(notebook, "cells");
     for (size_t i = 0; i < json_array_size(cells); i++) {
         const json_t *cell = json_array_get(cells, i);

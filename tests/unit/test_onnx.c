@@ -839,7 +839,7 @@ static void test_misfit_of_guess(void **state)
     node(m->graph, "Conv", "b w", "y", "");
     output(m->graph, "y");
     load_fails(m, "gets 4 channels, its weights are for 3",
-               "behind operator 'Foo' was guessed: let onnx.shape_inference");
+               "after operator 'Foo' was guessed: let onnx.shape_inference");
 }
 
 static void test_declared_too_large(void **state)

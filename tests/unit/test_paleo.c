@@ -6,9 +6,9 @@
  *
  * Tolerance: both sides compute in double and add in another order; 1e-9 leaves room for that and
  * for nothing else. */
+#include "lib/base/csv.h"
 #include "lib/base/error.h"
 #include "lib/net/net.h"
-#include "predictors/csv.h"
 #include "predictors/from_net.h"
 #include "predictors/paleo.h"
 
@@ -815,7 +815,7 @@ static const struct {
 } BAD_ALEX[] = {
     {"stride_hw", "stride", {"no column 'stride_hw'", "has 'stride': rename it", "test.csv:1:1"}},
     {"pad_type", "x", {"no column 'pad_type'", "add a column 'pad_type'"}},
-    {"pad_type", "net", {"column 'net' stands twice", "test.csv:1:57"}},
+    {"pad_type", "net", {"column 'net' occurs twice", "test.csv:1:57"}},
     {"1x54x54x64,11", "1x54xabcx64,11", {"'abc' in '1x54xabcx64'", "'conv1'", "test.csv:3:34"}},
     {"1x54x54x64,11", "1x54x1e99x64,11", {"'1e99' in", "not a whole number", "test.csv:3:34"}},
     {"1x54x54x64,11", "1x54xnanx64,11", {"'nan' in", "not a whole number"}},
@@ -841,14 +841,14 @@ static const struct {
     {"11x11x3x64", "2000000000x11x3x64", {"has a side of 2000000000"}},
     {"VALID,1", "VALID,2", {"first_conv_no_data_grad of layer 'conv1' is '2'"}},
     {"conv1,conv2d", "conv1,conv2", {"unknown type 'conv2'", "did you mean 'conv2d'"}},
-    {"pool2,pool2d", "pool1,pool2d", {"layer 'pool1' stands twice", "test.csv:6:9"}},
+    {"pool2,pool2d", "pool1,pool2d", {"layer 'pool1' occurs twice", "test.csv:6:9"}},
     {"alex_v2,pool2", "alex_v2,", {"layer has no name", "test.csv:6:9"}},
     {"1x1x1x4096,,,", "1x1x1x4095,,,", {"'dropout6' changes the number of elements"}},
     {"4x4,VALID,1", "4x4,VALID", {"record has 8 fields, the header has 9", "test.csv:3:60"}},
     {"4x4,VALID,1", "4x4,VALID,1,", {"record has 10 fields", "test.csv:3:68"}},
     {"conv1,conv2d", "\"conv1,conv2d", {"quoted field does not end", "test.csv:3:9"}},
-    {"conv1,conv2d", "\"conv1\"x,conv2d", {"text stands behind a closing quote", ":3:16"}},
-    {"conv1,conv2d", "\"conv1\"\rx,conv2d", {"text stands behind a closing quote", ":3:16"}},
+    {"conv1,conv2d", "\"conv1\"x,conv2d", {"text follows a closing quote", ":3:16"}},
+    {"conv1,conv2d", "\"conv1\"\rx,conv2d", {"text follows a closing quote", ":3:16"}},
 };
 
 static void test_bad_tables(void **state)
@@ -907,8 +907,8 @@ static const struct {
     const char *from, *to;
     const char *words[WORDS_MAX];
 } BAD_FULL[] = {
-    {"1,data,2,2", "1,a,2,2", {"'a' reads 'a', which does not stand before it", "test.csv:3:65"}},
-    {"1,data,2,2", "1,fc,2,2", {"'a' reads 'fc', which does not stand before it"}},
+    {"1,data,2,2", "1,a,2,2", {"'a' reads 'a', which is not listed before it", "test.csv:3:65"}},
+    {"1,data,2,2", "1,fc,2,2", {"'a' reads 'fc', which is not listed before it"}},
     {"1,data,2,2", "1,dat,2,2", {"'a' reads 'dat', which does not exist"}},
     {"1,data,2,2", "1,,2,2", {"'a' has 0 parents and 1 inputs"}},
     {"0,sum+b,,", "0,sum,,", {"'join' has 1 parents and 2 inputs"}},

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "core/answer/points.h"
+#include "core/report/points.h"
 #include "lib/base/text.h"
 #include "lib/yaml/yaml.h"
 
@@ -121,11 +121,11 @@ static void test_listed(void **state)
 
 static const char *const COMMON[] = {"question", "title", "points", NULL};
 
-static const struct orch_question *question_of(const GPtrArray *list, const char *recipe,
-                                               const char *part)
+static const struct orch_assignment_part *question_of(const GPtrArray *list, const char *recipe,
+                                                      const char *part)
 {
     for (guint i = 0; i < list->len; i++) {
-        const struct orch_question *q = list->pdata[i];
+        const struct orch_assignment_part *q = list->pdata[i];
         if (strcmp(q->recipe, recipe) == 0 && strcmp(q->part, part) == 0)
             return q;
     }
@@ -174,7 +174,7 @@ static double points_in(const struct orch_yaml *report, const char *part)
 static void check_list(const GPtrArray *list, const char *recipe, const struct orch_yaml *report)
 {
     for (guint i = 0; i < list->len; i++) {
-        const struct orch_question *q = list->pdata[i];
+        const struct orch_assignment_part *q = list->pdata[i];
         if (strcmp(q->recipe, recipe) != 0)
             continue;
         for (int k = 0; q->items[k]; k++)
@@ -193,9 +193,10 @@ static void check_report(const GPtrArray *list, const char *recipe, const struct
     for (guint i = 0; i < report->items->len; i++) {
         const struct orch_yaml *item = report->items->pdata[i];
         const struct orch_yaml *question = orch_yaml_get(item, "question");
-        const struct orch_question *q = question ? question_of(list, recipe, question->text) : NULL;
+        const struct orch_assignment_part *q =
+            question ? question_of(list, recipe, question->text) : NULL;
         if (question && !q)
-            fail_msg("%s %s is not in docs/questions.tsv", recipe, question->text);
+            fail_msg("%s %s is not in share/questions.tsv", recipe, question->text);
         for (guint k = 0; q && k < item->keys->len; k++) {
             const char *key = ((const struct orch_yaml *)item->keys->pdata[k])->text;
             if (!g_strv_contains(COMMON, key) && strcmp(key, "text") != 0 &&
@@ -216,7 +217,7 @@ static void test_recipes(void **state)
         struct orch_yaml *root = read_recipe(recipes[i]);
         const struct orch_yaml *report = root ? orch_yaml_get(root, "report") : NULL;
         for (guint j = 0; !report && j < list->len; j++) {
-            const struct orch_question *q = list->pdata[j];
+            const struct orch_assignment_part *q = list->pdata[j];
             if (strcmp(q->recipe, recipes[i]) == 0 && q->items[0])
                 fail_msg("the list names items of '%s', which has no report", recipes[i]);
         }
@@ -228,12 +229,50 @@ static void test_recipes(void **state)
     }
 }
 
+/* ---- the list ----------------------------------------------------------------------------------
+ */
+
+#define HEAD "recipe\tpart\tpoints\tkind\tasks\titem\n"
+#define ROW "r\t1.1\t4\ttable\twhat it is\ttable,best\n"
+
+static void test_malformed_list(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *what, *place;
+    } bad[] = {
+        {"", "first line names the columns", "t:1:1"},
+        {ROW, "first line names the columns", "t:1:1"},
+        {HEAD ROW "r\t1.2\t4\ttable\twhat\n", "six columns", "t:3:1"},
+        {HEAD ROW "\n" ROW, "six columns", "t:3:1"},
+        {HEAD "r\t1.2\t4\ttable\twhat\t-\tmore\n", "six columns", "t:2:1"},
+        {HEAD "r\t1.2\tfour\ttable\twhat\t-\n", "not a number of points", "t:2:1"},
+        {HEAD "r\t1.2\t-1\ttable\twhat\t-\n", "not a number of points", "t:2:1"},
+        {HEAD ROW "r\t1.2\t4\ttable\t\t-\n", "column of the question is empty", "t:3:1"},
+        {HEAD ROW ROW, "stands in an earlier row", "t:3:1"},
+    };
+    for (size_t i = 0; i < G_N_ELEMENTS(bad); i++) {
+        GError *error = NULL;
+        GPtrArray *list = orch_questions_parse("t", bad[i].text, &error);
+        if (list || !strstr(error->message, bad[i].what) || !strstr(error->message, bad[i].place) ||
+            !strstr(error->message, "hint: "))
+            fail_msg("wanted '%s' at %s: %s", bad[i].what, bad[i].place,
+                     list ? "taken" : error->message);
+        g_error_free(error);
+    }
+    g_autoptr(GPtrArray) list =
+        orch_questions_parse("t", HEAD ROW "r\t2\t2.5\tessay\twhy\t-", NULL);
+    assert_int_equal(list->len, 2);
+    const struct orch_assignment_part *first = list->pdata[0], *last = list->pdata[1];
+    assert_true(last->points == 2.5 && !last->items[0] && orch_question_is_essay(last));
+    assert_string_equal(first->items[1], "best");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_states),
-        cmocka_unit_test(test_scale_and_sums),
-        cmocka_unit_test(test_listed),
+        cmocka_unit_test(test_states),  cmocka_unit_test(test_scale_and_sums),
+        cmocka_unit_test(test_listed),  cmocka_unit_test(test_malformed_list),
         cmocka_unit_test(test_recipes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

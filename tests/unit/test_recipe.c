@@ -147,7 +147,9 @@ static void test_structure_errors(void **state)
         {HEAD "share: everything\nexperiments: { a: { plugin: train } }\n",
          "3:8 'share': 'everything' is none of none, source\n"},
         {HEAD "experiments: { a: { plugin: train, reuse: sometimes } }\n",
-         "3:43 'reuse': 'sometimes' is none of where, any, never\n"},
+         "3:43 'reuse': 'sometimes' is none of device, any, never\n"},
+        {HEAD "experiments: { a: { plugin: train, reuse: where } }\n",
+         "3:43 'reuse': 'where' is called 'device' now | write 'reuse: device'\n"},
         {HEAD "experiments: { a: { plugin: train, inputs: [/etc/passwd] } }\n",
          "3:45 'inputs': '/etc/passwd' is not a relative path\n"},
         {HEAD "experiments: { a: { plugin: train, resources: { gpu: 1 } } }\n",
@@ -891,15 +893,15 @@ static void test_reuse(void **state)
 #define TWO                                                                                        \
     HEAD "experiments: { a: { plugin: train }, b: { plugin: sleep, with: { seconds: 1 } } }\n"
     assert_reuse(TWO, 0, ORCH_RECIPE_REUSE_ANY, "default");
-    assert_reuse(TWO, 1, ORCH_RECIPE_REUSE_WHERE, "plugin 'sleep' is a timing plugin");
+    assert_reuse(TWO, 1, ORCH_RECIPE_REUSE_DEVICE, "plugin 'sleep' is a timing plugin");
     assert_reuse(TWO "report: [{ table: { rows: lr, value: last loss } }]\n", 0,
                  ORCH_RECIPE_REUSE_ANY, "default");
     assert_reuse(TWO "report: [{ table: { rows: lr, value: [last loss, mean images_per_s] } }]\n",
-                 0, ORCH_RECIPE_REUSE_WHERE, "report reads images_per_s (images/s)");
+                 0, ORCH_RECIPE_REUSE_DEVICE, "report reads images_per_s (images/s)");
     assert_reuse(TWO "report: [{ table: { rows: lr, value: train_time } }]\n", 0,
-                 ORCH_RECIPE_REUSE_WHERE, "report reads train_time (s)");
+                 ORCH_RECIPE_REUSE_DEVICE, "report reads train_time (s)");
     assert_reuse(TWO "report: [{ table: { rows: [lr, gpu], value: last loss } }]\n", 0,
-                 ORCH_RECIPE_REUSE_WHERE, "report groups by gpu");
+                 ORCH_RECIPE_REUSE_DEVICE, "report groups by gpu");
     assert_reuse(TWO
                  "report: [{ coverage: { rows: experiment, columns: machine, experiments: b } }]\n",
                  0, ORCH_RECIPE_REUSE_ANY, "default");

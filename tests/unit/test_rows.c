@@ -47,7 +47,7 @@ static void put_run(const struct told *told, char key[ORCH_KEY_CHARS])
     points = (struct fixture_points){told->points, told->point_count, 0};
     r.facts = told->facts;
     r.state = told->state ? told->state : "ok";
-    r.where_key = told->where ? told->where : "2x Tesla V100-SXM2-16GB";
+    r.device_key = told->where ? told->where : "2x Tesla V100-SXM2-16GB";
     r.metrics = told->metric;
     r.metric_count = 1;
     r.result_count = 0;

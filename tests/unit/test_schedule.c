@@ -89,7 +89,7 @@ static void test_bad_milestones(void **state)
     assert_refused((const char *const[]){"%"}, 1, "'%'");
     assert_refused((const char *const[]){""}, 1, "''");
     assert_refused((const char *const[]){"-3"}, 1, "'-3'");
-    assert_refused((const char *const[]){"50%", "4"}, 2, "does not lie after '50%'");
+    assert_refused((const char *const[]){"50%", "4"}, 2, "is not after '50%'");
     const char *many[ORCH_MILESTONES_MAX + 1];
     for (size_t i = 0; i < G_N_ELEMENTS(many); i++)
         many[i] = "1";

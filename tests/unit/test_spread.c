@@ -9,7 +9,7 @@
  *
  * Tolerance 1e-7: the reference numbers have ten digits.
  */
-#include "core/report/spread.h"
+#include "core/stats/spread.h"
 
 #include <glib.h>
 #include <math.h>
@@ -31,6 +31,7 @@ static void test_kinds(void **state)
 {
     (void)state;
     assert_int_equal(orch_metric_kind_of("val_accuracy", NULL).scale, ORCH_SCALE_LOGIT);
+    assert_int_equal(orch_metric_kind_of("val_accuracy", "").scale, ORCH_SCALE_LOGIT); /* none */
     assert_int_equal(orch_metric_kind_of("test/Acc", NULL).scale, ORCH_SCALE_LOGIT);
     assert_int_equal(orch_metric_kind_of("anything", "share").scale, ORCH_SCALE_LOGIT);
     assert_true(orch_metric_kind_of("score", "%").top == 100);
@@ -85,7 +86,7 @@ static void test_few(void **state)
     const double near_one[] = {0.999991, 0.999993};
     s = orch_spread_of(near_one, 2, "accuracy", NULL);
     g_autofree char *close = orch_spread_format(&s);
-    assert_string_equal(close, "0.9999920 (0.9999910..0.9999930)");
+    assert_string_equal(close, "0.999992 (0.999991..0.999993)");
     s = orch_spread_of(values, 1, "accuracy", NULL);
     assert_int_equal(s.form, ORCH_SPREAD_NONE);
     g_autofree char *one = orch_spread_format(&s);

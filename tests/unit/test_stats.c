@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Intervals against values worked out by hand from Student's t: t(0.975; 2) = 4.302653,
  * t(0.975; 4) = 2.776445. Tolerance 1e-5: the tables give six digits. */
-#include "core/report/stats.h"
+#include "core/stats/stats.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -60,7 +60,7 @@ static void test_record_is_read_back(void **state)
         {run->source_branch, r.source_branch},
         {run->source_remote, r.source_remote},
         {run->fingerprint, r.fingerprint},
-        {run->where_key, r.where_key},
+        {run->device_key, r.device_key},
         {run->state, "ok"},
         {run->machine_key, r.machine_key},
         {run->machine_facts, r.machine_facts},
@@ -337,20 +337,20 @@ static void test_claims(void **state)
     struct orch_active a, b;
     char key[ORCH_KEY_CHARS];
     fixture_active(&a, FIXTURE_PRINT, "V100");
-    assert_int_equal(begin(&a, ORCH_REUSE_WHERE, false, key), ORCH_BEGIN_STARTED);
+    assert_int_equal(begin(&a, ORCH_REUSE_DEVICE, false, key), ORCH_BEGIN_STARTED);
     fixture_active(&b, FIXTURE_PRINT, "V100");
-    assert_int_equal(begin(&b, ORCH_REUSE_WHERE, false, key), ORCH_BEGIN_HELD);
+    assert_int_equal(begin(&b, ORCH_REUSE_DEVICE, false, key), ORCH_BEGIN_HELD);
     assert_string_equal(key, a.key);
     assert_int_equal(begin(&b, ORCH_REUSE_ANY, false, key), ORCH_BEGIN_HELD);
     fixture_active(&b, FIXTURE_PRINT, "P100"); /* elsewhere is another trial */
-    assert_int_equal(begin(&b, ORCH_REUSE_WHERE, false, key), ORCH_BEGIN_STARTED);
+    assert_int_equal(begin(&b, ORCH_REUSE_DEVICE, false, key), ORCH_BEGIN_STARTED);
     fixture_active(&b, FIXTURE_PRINT, "V100");
     assert_int_equal(begin(&b, ORCH_REUSE_NEVER, false, key), ORCH_BEGIN_STARTED);
     fixture_active(&b, FIXTURE_PRINT, "V100");
     assert_int_equal(begin(&b, ORCH_REUSE_ANY, true, key), ORCH_BEGIN_STARTED);
     assert_ok(orch_store_forget(store, a.key, error));
     fixture_active(&b, FIXTURE_PRINT, "V100"); /* never and force hold nobody up */
-    assert_int_equal(begin(&b, ORCH_REUSE_WHERE, false, key), ORCH_BEGIN_STARTED);
+    assert_int_equal(begin(&b, ORCH_REUSE_DEVICE, false, key), ORCH_BEGIN_STARTED);
     g_autoptr(GPtrArray) rows = NULL;
     assert_ok(rows = orch_store_actives(store, error));
     assert_int_equal(rows->len, 4);
@@ -364,17 +364,17 @@ static void test_done_meanwhile(void **state)
     char key[ORCH_KEY_CHARS];
     fixture_put(store, FIXTURE_KEY);
     fixture_active(&a, FIXTURE_PRINT, "2x Tesla V100-SXM2-16GB");
-    assert_int_equal(begin(&a, ORCH_REUSE_WHERE, false, key), ORCH_BEGIN_DONE);
+    assert_int_equal(begin(&a, ORCH_REUSE_DEVICE, false, key), ORCH_BEGIN_DONE);
     assert_string_equal(key, FIXTURE_KEY);
-    a.where_key = "P100";
+    a.device_key = "P100";
     assert_int_equal(begin(&a, ORCH_REUSE_ANY, false, key), ORCH_BEGIN_DONE);
-    assert_int_equal(begin(&a, ORCH_REUSE_WHERE, false, key), ORCH_BEGIN_STARTED);
+    assert_int_equal(begin(&a, ORCH_REUSE_DEVICE, false, key), ORCH_BEGIN_STARTED);
     assert_ok(orch_store_forget(store, a.key, error));
     assert_ok(orch_store_note(store, FIXTURE_KEY, "tombstone", false, "wrong data", error));
     assert_int_equal(begin(&a, ORCH_REUSE_ANY, false, key), ORCH_BEGIN_STARTED);
 }
 
-static void test_failed_run_spares_nothing(void **state)
+static void test_failed_run_is_not_reused(void **state)
 {
     (void)state;
     struct fixture_points points;
@@ -383,7 +383,7 @@ static void test_failed_run_spares_nothing(void **state)
     r.state = "crashed";
     assert_ok(orch_store_record(store, &r, error));
     GError *problem = NULL;
-    assert_null(orch_store_find_spare(store, FIXTURE_PRINT, NULL, 0, &problem));
+    assert_null(orch_store_find_reusable(store, FIXTURE_PRINT, NULL, 0, &problem));
     assert_null(problem);
     char key[ORCH_KEY_CHARS];
     orch_key_make(key);
@@ -391,15 +391,15 @@ static void test_failed_run_spares_nothing(void **state)
     r.state = "diverged";
     assert_ok(orch_store_record(store, &r, error));
     struct orch_run *run;
-    assert_ok(run = orch_store_find_spare(store, FIXTURE_PRINT, r.where_key, 0, error));
+    assert_ok(run = orch_store_find_reusable(store, FIXTURE_PRINT, r.device_key, 0, error));
     assert_string_equal(run->key, key);
     orch_run_free(run);
-    assert_null(orch_store_find_spare(store, FIXTURE_PRINT, "elsewhere", 0, &problem));
+    assert_null(orch_store_find_reusable(store, FIXTURE_PRINT, "elsewhere", 0, &problem));
     assert_null(problem);
 }
 
 /* The store's list of words and the table of verdicts are one. */
-static void test_verdicts_that_spare(void **state)
+static void test_verdicts_that_are_reused(void **state)
 {
     (void)state;
     for (enum orch_verdict v = ORCH_VERDICT_OK; v < ORCH_VERDICT_UNKNOWN; v++) {
@@ -412,8 +412,8 @@ static void test_verdicts_that_spare(void **state)
         r.state = facts->name;
         r.fingerprint = key;
         assert_ok(orch_store_record(store, &r, error));
-        struct orch_run *run = orch_store_find_spare(store, key, NULL, 0, NULL);
-        assert_int_equal(run != NULL, facts->spares);
+        struct orch_run *run = orch_store_find_reusable(store, key, NULL, 0, NULL);
+        assert_int_equal(run != NULL, facts->is_reused);
         orch_run_free(run);
     }
 }
@@ -565,8 +565,8 @@ int main(void)
         TEST(test_purge),
         TEST(test_claims),
         TEST(test_done_meanwhile),
-        TEST(test_failed_run_spares_nothing),
-        TEST(test_verdicts_that_spare),
+        TEST(test_failed_run_is_not_reused),
+        TEST(test_verdicts_that_are_reused),
         TEST(test_adopt),
         TEST(test_runs_and_resolver),
         TEST(test_hidden_runs),

@@ -116,7 +116,7 @@ static void test_twice(void **state)
     other->targets[2] = 2e-7;
     enum orch_dataset_put did;
     assert_fails(orch_store_put_dataset(store, other, &did, NULL, error), ORCH_ERROR_USAGE,
-                 "data set 'one' is there already with other rows");
+                 "measurements 'one' are there already with other rows");
     struct orch_store_info info;
     assert_ok(orch_store_info(store, &info, error));
     assert_int_equal(info.datasets, 1);
@@ -136,7 +136,7 @@ static void test_remove(void **state)
                  "did you mean 'gone'?");
     assert_ok(orch_store_remove_dataset(store, "gone", &removed, error));
     assert_int_equal(removed->rows, 3);
-    assert_fails(orch_store_dataset(store, "gone", error), ORCH_ERROR_NOT_FOUND, "no data set");
+    assert_fails(orch_store_dataset(store, "gone", error), ORCH_ERROR_NOT_FOUND, "no measurements");
     put(set, ORCH_DATASET_ADDED, "gone");
     orch_dataset_free(set);
     orch_dataset_free(removed);

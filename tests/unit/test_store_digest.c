@@ -105,7 +105,7 @@ static void test_every_field_enters(void **state)
     CHANGED(source_remote, NULL);
     CHANGED(source_dirty, false);
     CHANGED(fingerprint, "x");
-    CHANGED(where_key, "x");
+    CHANGED(device_key, "x");
     CHANGED(seed, 1);
     CHANGED(repeat, 1);
     CHANGED(attempt, 2);

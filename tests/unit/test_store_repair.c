@@ -371,6 +371,156 @@ static void test_log(void **state)
     }
 }
 
+/* ---- circles ----------------------------------------------------------------------------------
+ */
+
+/* A file of 3 pages with the table t(x), whose root is page 2. */
+static void make_small(const char *name)
+{
+    sqlite3 *db;
+    assert_int_equal(sqlite3_open(name, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db,
+                                  "PRAGMA page_size = 4096; CREATE TABLE t(x);"
+                                  "CREATE TABLE other(x)",
+                                  NULL, NULL, NULL),
+                     SQLITE_OK);
+    sqlite3_close(db);
+}
+
+static void put_16(uint8_t *at, unsigned value)
+{
+    at[0] = (uint8_t)(value >> 8);
+    at[1] = (uint8_t)value;
+}
+
+/* An interior page: `cells` times the same child. */
+static void forge_shared(uint8_t *page, unsigned cells, uint8_t child)
+{
+    memset(page, 0, PAGE);
+    page[0] = 5;
+    put_16(page + 3, cells);
+    page[11] = child; /* the last */
+    for (unsigned i = 0; i < cells; i++) {
+        unsigned at = PAGE - 5 * (i + 1);
+        put_16(page + 12 + 2 * i, at);
+        page[at + 3] = child;
+        page[at + 4] = 1;
+    }
+    put_16(page + 5, PAGE - 5 * cells);
+}
+
+/* A leaf of CHAINS texts of TEXT bytes, all in the circle of one overflow page, `next`. */
+enum {
+    CHAINS = 6,
+    LOCAL = (PAGE - 12) * 32 / 255 - 23, /* bytes of each that are in the leaf */
+    PAYLOAD = LOCAL + 4000 * (PAGE - 4) + 3600,
+    TEXT = PAYLOAD - 5,
+    CHAIN_PAGES = 5000, /* the file has so many, because SQLite refuses a longer value than it */
+};
+
+static void put_varint_4(uint8_t *at, uint32_t value)
+{
+    for (int i = 0; i < 4; i++)
+        at[i] = (uint8_t)((value >> (21 - 7 * i) & 0x7f) | (i < 3 ? 0x80 : 0));
+}
+
+static void forge_chains(uint8_t *page, uint8_t next)
+{
+    const unsigned cell = 5 + LOCAL + 4;
+    memset(page, 0, PAGE);
+    page[0] = 13;
+    put_16(page + 3, CHAINS);
+    put_16(page + 5, PAGE - CHAINS * cell);
+    for (unsigned i = 0; i < CHAINS; i++) {
+        unsigned at = PAGE - (i + 1) * cell;
+        put_16(page + 8 + 2 * i, at);
+        memset(page + at, 'x', 5 + LOCAL);
+        put_varint_4(page + at, PAYLOAD);
+        page[at + 4] = (uint8_t)(i + 1); /* row */
+        page[at + 5] = 5;                /* bytes of the record's header */
+        put_varint_4(page + at + 6, 2 * TEXT + 13);
+        page[at + cell - 1] = next;
+    }
+}
+
+/* Reads t; the last code, and in `out` how many rows (at most 10000) and bytes came. */
+static int read_small(const char *name, int *rows, int64_t *bytes)
+{
+    sqlite3 *db;
+    sqlite3_stmt *s;
+    int code = SQLITE_ROW;
+    assert_int_equal(sqlite3_open_v2(name, &db, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_prepare_v2(db, "SELECT x FROM t", -1, &s, NULL), SQLITE_OK);
+    for (*rows = 0, *bytes = 0; *rows < 10000 && (code = sqlite3_step(s)) == SQLITE_ROW; ++*rows) {
+        sqlite3_column_text(s, 0);
+        *bytes += sqlite3_column_bytes(s, 0);
+    }
+    sqlite3_finalize(s);
+    sqlite3_close(db);
+    return code;
+}
+
+/* Cuts the forged pages 2 and 3 of a file of `count` pages; before, it reads as it was meant. */
+static void check_cut(uint8_t *bytes, size_t count, int rows_before, int64_t read_before,
+                      int rows_after)
+{
+    g_autofree char *name = g_build_filename(folder, "small.db", NULL);
+    g_autoptr(GArray) roots = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+    const uint32_t root = 2;
+    int rows;
+    int64_t read;
+    g_array_append_val(roots, root);
+    bytes[30] = (uint8_t)(count >> 8); /* the number of pages, which the header has too */
+    bytes[31] = (uint8_t)count;
+    assert_ok(orch_file_write(name, bytes, count * PAGE, false, error));
+    assert_int_equal(read_small(name, &rows, &read), SQLITE_DONE);
+    assert_int_equal(rows, rows_before);
+    assert_true(read == read_before);
+    assert_ok(store_salvage_cut(name, roots, error));
+    assert_int_equal(read_small(name, &rows, &read), SQLITE_CORRUPT);
+    assert_int_equal(rows, rows_after);
+    assert_ok(orch_tree_remove(name, error));
+}
+
+static void test_circles(void **state)
+{
+    (void)state;
+    static const uint8_t leaf[] = {13, 0, 0, 0, 1, 0x0f, 0xfc, 0, 0x0f, 0xfc};
+    g_autofree char *name = g_build_filename(folder, "small.db", NULL), *small = NULL;
+    size_t n;
+    make_small(name);
+    assert_ok(orch_file_read(name, 1 << 20, &small, &n, error));
+    assert_int_equal(n, 3 * PAGE);
+    g_autofree uint8_t *bytes = g_malloc0(CHAIN_PAGES * PAGE);
+    memcpy(bytes, small, n);
+    uint8_t *second = bytes + PAGE, *third = second + PAGE;
+    forge_shared(second, 500, 3);
+    memset(third, 0, PAGE);
+    memcpy(third, leaf, sizeof leaf);
+    memcpy(third + PAGE - 4, "\2\1\2\11", 4); /* the row 1: the number 1 */
+    check_cut(bytes, 3, 501, 501, 1);
+    forge_chains(second, 3);
+    memset(third, 0, PAGE);
+    third[3] = 3; /* the next is page 3 */
+    check_cut(bytes, CHAIN_PAGES, CHAINS, (int64_t)CHAINS * TEXT, 0);
+}
+
+/* A store without circles stays as it is, to the last byte. */
+static void test_nothing_cut(void **state)
+{
+    (void)state;
+    g_autofree char *name = g_build_filename(folder, "uncut.db", NULL), *bytes = NULL;
+    g_autoptr(GArray) roots = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+    size_t n;
+    for (uint32_t root = 1; root <= length / PAGE; root++)
+        g_array_append_val(roots, root);
+    assert_ok(orch_file_write(name, whole, length, false, error));
+    assert_ok(store_salvage_cut(name, roots, error));
+    assert_ok(orch_file_read(name, 64 << 20, &bytes, &n, error));
+    assert_memory_equal(bytes, whole, length);
+    assert_ok(orch_tree_remove(name, error));
+}
+
 int main(int argc, char **argv)
 {
     (void)argv;
@@ -383,6 +533,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_each_page),    cmocka_unit_test(test_truncated),
         cmocka_unit_test(test_no_begin),     cmocka_unit_test(test_not_a_database),
         cmocka_unit_test(test_second_file),  cmocka_unit_test(test_log),
+        cmocka_unit_test(test_circles),      cmocka_unit_test(test_nothing_cut),
     };
     return cmocka_run_group_tests(tests, make_whole, drop_whole);
 }

@@ -268,16 +268,20 @@ static void test_torchvision(void **state)
     g_autofree char *folder = g_dir_make_tmp("orch-torch-XXXXXX", NULL);
     g_autofree char *script =
         g_build_filename(g_getenv("ORCH_SOURCE_DIR"), "tests/torch/reference.py", NULL);
-    char *argv[] = {(char *)(uintptr_t) "/usr/bin/python3", script, folder, NULL};
+    static const char *const pythons[] = {"python3", "/usr/bin/python3"};
     int status = -1;
-    GError *error = NULL;
-    if (!g_spawn_sync(NULL, argv, NULL, G_SPAWN_STDERR_TO_DEV_NULL, NULL, NULL, NULL, NULL, &status,
-                      NULL) ||
-        status != 0) {
-        print_message("skipped: /usr/bin/python3 has no torchvision\n");
+    for (size_t i = 0; status != 0 && i < G_N_ELEMENTS(pythons); i++) {
+        char *argv[] = {(char *)(uintptr_t)pythons[i], script, folder, NULL};
+        if (!g_spawn_sync(NULL, argv, NULL, G_SPAWN_SEARCH_PATH | G_SPAWN_STDERR_TO_DEV_NULL, NULL,
+                          NULL, NULL, NULL, &status, NULL))
+            status = -1;
+    }
+    if (status != 0) {
+        print_message("skipped: no python3 with torchvision\n");
         orch_tree_remove(folder, NULL);
         skip();
     }
+    GError *error = NULL;
     enum { SIDE = 96, COUNT = 2 };
     g_autofree char *weights_path = g_build_filename(folder, "weights.pth", NULL);
     g_autofree char *x_path = g_build_filename(folder, "x.bin", NULL);

@@ -314,7 +314,7 @@ static void test_known_is_checked(void **state)
         json_object_set_new(json_array_get(json_object_get(saved, "known"), 3), names[k],
                             json_real(-1));
         assert_null(orch_trained_load(saved, &error));
-        assert_non_null(strstr(error->message, "a time that is none"));
+        assert_non_null(strstr(error->message, "an invalid time"));
         g_clear_error(&error);
         json_decref(saved);
     }

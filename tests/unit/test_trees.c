@@ -35,7 +35,7 @@ static double law(const double *values, size_t rows, size_t i)
 static struct orch_trees *grow(int count, int depth, size_t leaf_rows)
 {
     g_autofree double *values = make_values(ROWS, 1);
-    struct orch_bins *bins = orch_bins_new(values, ROWS, COLS);
+    struct orch_tree_bins *bins = orch_tree_bins_new(values, ROWS, COLS);
     struct orch_trees *trees = orch_trees_new();
     static float gradient[ROWS];
     static uint32_t index[ROWS];
@@ -52,7 +52,7 @@ static struct orch_trees *grow(int count, int depth, size_t leaf_rows)
         }
         orch_trees_take(trees, orch_tree_grow(bins, gradient, NULL, index, ROWS, &options, NULL));
     }
-    orch_bins_free(bins);
+    orch_tree_bins_free(bins);
     return trees;
 }
 

@@ -333,7 +333,7 @@ static void test_bad_safetensors(void **state)
         {"{\"a\":" TENSOR("F8_E4M3", "[2]", 0, 2) "}", 2, "'F8_E4M3'"},
         {"{\"a\":" TENSOR("U8", "[1]", 0, 1) ",\"a\":" TENSOR("U8", "[1]", 0, 1) "}", 1,
          "duplicate object key"},
-        {"{\"\":" TENSOR("U8", "[1]", 0, 1) "}", 1, "no name"},
+        {"{\"\":" TENSOR("U8", "[1]", 0, 1) "}", 1, "not a valid tensor name"},
         {"{\"a\":3}", 0, "'a' has no type"},
         {"{\"__metadata__\":{\"a\":1}}", 0, "metadata 'a'"},
         {"{\"a\":", 0, "no JSON object"},

@@ -153,7 +153,7 @@ static void test_decode_refuses(void **state)
 static void test_trial(void **state)
 {
     (void)state;
-    struct orch_trial *trial = orch_trial_new();
+    struct orch_trial_spec *trial = orch_trial_new();
     trial->key = g_strdup("k");
     trial->experiment = g_strdup("e");
     trial->seed = G_MAXUINT64;
@@ -173,7 +173,7 @@ static void test_trial(void **state)
     g_autoptr(json_t) json = orch_trial_encode(trial);
     g_autofree char *text = orch_json_canonical(json);
     g_autoptr(json_t) parsed = orch_json_parse(text, strlen(text), 1 << 20, NULL);
-    struct orch_trial *again = orch_trial_decode(parsed, NULL);
+    struct orch_trial_spec *again = orch_trial_decode(parsed, NULL);
     assert_non_null(again);
     assert_true(again->seed == G_MAXUINT64); /* not through a double */
     assert_int_equal(again->cpu_count, 2);
@@ -211,7 +211,7 @@ static void test_verdict_names(void **state)
     assert_int_equal(orch_verdict_parse(NULL), ORCH_VERDICT_UNKNOWN);
     assert_string_equal(orch_verdict_name(ORCH_VERDICT_PROTOCOL), "protocol-error");
     for (int i = 0; i <= ORCH_VERDICT_UNKNOWN; i++)
-        assert_int_equal(orch_verdict_facts(i)->spares,
+        assert_int_equal(orch_verdict_facts(i)->is_reused,
                          i == ORCH_VERDICT_OK || i == ORCH_VERDICT_DIVERGED);
 }
 

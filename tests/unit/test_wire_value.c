@@ -262,7 +262,7 @@ static void test_fill(void **state)
     g_autoptr(GError) outside = NULL;
     assert_false(orch_value_fill(manifest, params, &out, offsetof(struct filled, optional), arena,
                                  &outside));
-    assert_non_null(strstr(outside->message, "'optional' lies outside"));
+    assert_non_null(strstr(outside->message, "'optional' is outside"));
     orch_manifest_free(manifest);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* CIFAR's binary version: records of one label byte (CIFAR-100: coarse, then fine) and 3,072 bytes
- * of red, green and blue planes. */
+/* CIFAR's binary format: records of one label byte (CIFAR-100: coarse, then fine) and 3,072 bytes
+ * in red, green and blue planes. */
 #include "plugins/common/data/private.h"
 
 #include "lib/base/error.h"
@@ -37,7 +37,7 @@ static bool take_file(struct orch_image_set *d, const char *path, size_t record,
     return true;
 }
 
-/* Records of a file by its size; 0: not a whole number of them. */
+/* Number of records in a file by its size; 0 if the size is not a multiple of the record. */
 static int64_t count_records(const char *path, size_t record, GError **error)
 {
     struct stat info = {0};
@@ -50,8 +50,8 @@ static int64_t count_records(const char *path, size_t record, GError **error)
     return 0;
 }
 
-/* Of all files together; they must be equally long: one that was cut off between two records can
- * be told by nothing else. */
+/* Number of records in all files. The files must have equal length, because a file truncated
+ * between two records cannot be detected otherwise. */
 static int64_t count_all(const GPtrArray *files, size_t record, GError **error)
 {
     int64_t first = 0;

@@ -1,21 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Folders of images in the layout of Visual Decathlon: NAME/train/CLASS/x.jpg,
- * NAME/val/CLASS/y.jpg. Classes are the folders' names, sorted; so are the files, so every machine
- * has the same order. */
+ * NAME/val/CLASS/y.jpg. Classes are the names of the folders. Classes and files are sorted, so that
+ * the order is the same everywhere. */
 #include "plugins/common/data/private.h"
 
 #include "lib/base/error.h"
+#include "lib/base/text.h"
 
 #include <string.h>
 
 #define FILES_MAX 5000000
 
-static int compare_text(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-/* Names in a folder, sorted: folders, or files that look like images. */
+/* Sorted names in a folder: of subfolders, or of files that look like images. */
 static GPtrArray *names_in(const char *folder, bool folders, GError **error)
 {
     g_autoptr(GDir) dir = g_dir_open(folder, 0, NULL);
@@ -34,12 +30,12 @@ static GPtrArray *names_in(const char *folder, bool folders, GError **error)
         if (name[0] != '.' && (folders ? g_file_test(path, G_FILE_TEST_IS_DIR) : image))
             g_ptr_array_add(names, g_strdup(name));
     }
-    g_ptr_array_sort(names, compare_text);
+    g_ptr_array_sort(names, orch_compare_texts);
     return names;
 }
 
-/* The classes of the training images number those of every split: a class that has no validation
- * image must not shift the labels of those behind it. */
+/* The classes of the training images number the labels of every split, because a class without
+ * validation images must not shift the labels of others. */
 static GPtrArray *list_classes(const char *folder, GError **error)
 {
     g_autofree char *set = g_path_get_dirname(folder);
@@ -85,7 +81,7 @@ static bool list_class(const char *folder, const char *name, int32_t label, GPtr
     return true;
 }
 
-/* All files of a split with their labels; the classes' names to `out_classes`. */
+/* All files of a split with their labels; `out_classes` receives the names of the classes. */
 static GPtrArray *list_files(const struct orch_image_set_options *o, GArray *labels,
                              GPtrArray **out_classes, GError **error)
 {
@@ -114,9 +110,9 @@ GPtrArray *orch_folder_files(const struct orch_image_set_options *o, GError **er
 struct decoding {
     const GPtrArray *files;
     struct orch_image_set *dataset;
-    gint next; /* file, taken by the threads */
+    gint next; /* index of the next file, shared by the threads */
     GMutex mutex;
-    GError *error; /* of the first file in order that is damaged, whoever came to it first */
+    GError *error; /* of the first damaged file in order, whichever thread found it */
     guint error_at;
 };
 
@@ -131,7 +127,7 @@ static void keep_error(struct decoding *work, guint at, GError *error)
         g_error_free(error);
     }
     g_mutex_unlock(&work->mutex);
-    g_atomic_int_set(&work->next, (gint)work->files->len); /* the rest is not worth reading */
+    g_atomic_int_set(&work->next, (gint)work->files->len); /* stops the other threads */
 }
 
 static void *decode(void *pointer)

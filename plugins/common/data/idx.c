@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* MNIST's format: a big-endian head of magic and sizes, then bytes; plain or gz (zlib reads both).
- */
+/* MNIST's format: a big-endian header with magic number and sizes, then bytes; plain or gz (zlib
+ * reads both). */
 #include "plugins/common/data/private.h"
 
 #include "lib/base/error.h"
@@ -10,7 +10,7 @@
 
 enum { MAGIC_LABELS = 0x801, MAGIC_IMAGES = 0x803 };
 
-/* What zlib says, without the path that it puts first. */
+/* zlib's message without the path at its beginning. */
 static const char *reason(gzFile file, const char *path, int *out_code)
 {
     const char *text = gzerror(file, out_code);
@@ -19,7 +19,7 @@ static const char *reason(gzFile file, const char *path, int *out_code)
     return text;
 }
 
-/* Reads just `length` bytes at `*offset`; an error names the file and the place. */
+/* Reads exactly `length` bytes at `*offset`; errors name the file and the position. */
 static bool read_exactly(gzFile file, const char *path, void *out, size_t length, int64_t *offset,
                          GError **error)
 {
@@ -47,7 +47,7 @@ static bool read_exactly(gzFile file, const char *path, void *out, size_t length
     return true;
 }
 
-/* Nothing may follow; looking also makes zlib hold a gz file against its checksum. */
+/* Checks that nothing follows; reading to the end also makes zlib verify the checksum. */
 static bool read_end(gzFile file, const char *path, int64_t offset, GError **error)
 {
     uint8_t byte;

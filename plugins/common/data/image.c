@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* One image file to bytes: JPEG through libjpeg (its warnings are errors: a cut-off file would give
- * grey halves), PNG through libpng. */
+/* Decodes one image file: JPEG with libjpeg (warnings are errors, because a truncated file would
+ * decode to partly grey images), PNG with libpng. */
 #include "plugins/common/data/private.h"
 
 #include "lib/base/error.h"

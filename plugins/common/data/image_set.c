@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Means and deviations are those of the training images, as commonly given for each set. */
+/* Means and standard deviations of the training images, as commonly published for each set. */
 static const struct orch_image_set_facts KNOWN[] = {
     {"fashion-mnist",
      "60,000 and 10,000 grey images of clothes, 10 classes (Xiao et al. 2017)",
@@ -79,11 +79,11 @@ const struct orch_image_set_facts *orch_image_set_find(const char *name)
     return NULL;
 }
 
-/* ---- where sets lie ---------------------------------------------------------------------------
+/* ---- locating data sets -----------------------------------------------------------------------
  */
 
-/* How to get a set: the package, the command, or by hand. */
-static char *cure(const char *name)
+/* Explains how to get a set: the package, the command, or by hand. Caller frees. */
+static char *hint_for(const char *name)
 {
     const struct orch_data_entry *entry = orch_data_find(name);
     if (!entry || entry->kind != ORCH_DATA_SET) {
@@ -93,8 +93,8 @@ static char *cure(const char *name)
                            NULL);
     }
     if (entry->package)
-        return g_strdup_printf("apt-get install %s, or orch data get %s", entry->package, name);
-    return g_strdup_printf("orch data get %s, or put it into one of these folders", name);
+        return g_strdup_printf("apt-get install %s, or orch dataset get %s", entry->package, name);
+    return g_strdup_printf("orch dataset get %s, or put it into one of these folders", name);
 }
 
 static void not_found(const struct orch_image_set_options *o, const GPtrArray *looked,
@@ -103,13 +103,13 @@ static void not_found(const struct orch_image_set_options *o, const GPtrArray *l
     GString *text = g_string_new(NULL);
     for (guint i = 0; i < looked->len; i++)
         g_string_append_printf(text, "%s%s", i ? ", " : "", (char *)looked->pdata[i]);
-    g_autofree char *hint = cure(o->name);
+    g_autofree char *hint = hint_for(o->name);
     orch_error_set(error, ORCH_ERROR_NOT_FOUND, hint, "data set '%s' was not found in %s", o->name,
                    text->str);
     g_string_free(text, TRUE);
 }
 
-/* The first of `names` (alternatives separated by '|') that is a file in `folder`. */
+/* The first of `names` (alternatives separated by '|') that exists as a file in `folder`. */
 static char *pick(const char *folder, const char *names)
 {
     g_auto(GStrv) words = g_strsplit(names, "|", -1);
@@ -121,7 +121,7 @@ static char *pick(const char *folder, const char *names)
     return NULL;
 }
 
-/* Files of each known set, below its folder or directly in a place. */
+/* Files of each known set, in its folder or directly in a place. */
 static const struct layout {
     const char *name;
     enum orch_split split;
@@ -236,7 +236,7 @@ bool orch_image_set_digest(const struct orch_image_set_options *o,
             orch_error_set(error, ORCH_ERROR_IO, NULL, "cannot read '%s' for its digest", path);
             return false;
         }
-        /* of folders the class and the file, of others the file: never where the set lies */
+        /* class and file for folders, the file for other sets, but never their location */
         g_string_append_printf(text, "%s/%s %s\n", orch_image_set_find(o->name) ? "" : parent, base,
                                digest);
     }
@@ -287,7 +287,7 @@ struct orch_image_set *orch_image_set_alloc(const char *name, int64_t count, int
     return d;
 }
 
-/* Names of classes in the order of their labels, one word each; a '+' stands for a space. */
+/* Names of classes in label order, one word each; '+' stands for a space. */
 static const struct {
     const char *set, *names;
 } CLASS_NAMES[] = {
@@ -337,7 +337,8 @@ int orch_image_set_class(const struct orch_image_set *d, const char *text, GErro
     return -1;
 }
 
-/* Each class is a sum of two waves of its own directions, under noise: learnable, not trivial. */
+/* Each class is a sum of two waves with its own directions plus noise: learnable, but not
+ * trivial. */
 static struct orch_image_set *make_synthetic(const struct orch_image_set_options *o, GError **error)
 {
     int channels = o->channels ? o->channels : 3, height = o->height ? o->height : 32,
@@ -382,7 +383,7 @@ struct orch_image_set *orch_image_set_open(const struct orch_image_set_options *
     if (!d->class_names)
         d->class_names = class_names(o->name, d->classes);
     for (int c = 0; c < 3; c++) {
-        /* ImageNet's for folders: what pretrained weights expect */
+        /* ImageNet's values for folders, as pretrained weights expect */
         static const float mean[] = {0.485F, 0.456F, 0.406F}, std[] = {0.229F, 0.224F, 0.225F};
         d->mean[c] = facts ? facts->mean[c] : mean[c];
         d->std[c] = facts ? facts->std[c] : std[c];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Workers take batch numbers from a counter and fill the slot `number % SLOTS`; the reader takes
- * the slots in order. A worker waits while its slot is still to be read. Every image's luck comes
- * from a stream named by seed, epoch and its place in the epoch, so it does not matter who makes
- * it. */
+/* Workers take batch numbers from a counter and fill slot `number % SLOTS`; the reader takes the
+ * slots in order. A worker waits until its slot has been read. The random numbers for each image
+ * come from a stream that depends on seed, epoch and the image's position, so the result does not
+ * depend on which worker prepares it. */
 #include "plugins/common/data/loader.h"
 
 #include "plugins/common/data/random.h"
@@ -15,25 +15,25 @@ struct slot {
     float *images;
     int64_t *labels;
     int64_t count;
-    int64_t number; /* of the batch in it; -1: none */
+    int64_t number; /* number of its batch; -1: none */
 };
 
 struct orch_loader {
     const struct orch_subset *subset;
     struct orch_loader_options options;
-    int64_t *order; /* of the epoch */
+    int64_t *order; /* row order of the epoch */
     int64_t epoch, batches;
     float table[3][256]; /* byte -> normalised, by channel */
     float zero[3];       /* padding: a black pixel */
     struct slot slots[SLOTS_MAX];
     int slot_count;
     int64_t next_made, next_read; /* batch numbers */
-    bool reading;                 /* the slot before next_read is in the reader's hands */
+    bool reading;                 /* the reader is using the slot before next_read */
     bool stop;
     GMutex mutex;
     GCond made, freed;
     GPtrArray *threads;
-    int busy; /* workers that fill a slot */
+    int busy; /* number of workers that are filling a slot */
 };
 
 int64_t orch_loader_batches(const struct orch_loader *loader)
@@ -41,7 +41,7 @@ int64_t orch_loader_batches(const struct orch_loader *loader)
     return loader->batches;
 }
 
-/* A row of one channel; `source` NULL: above or below the image. */
+/* Writes a row of one channel; `source` is NULL above or below the image. */
 static void make_row(const struct orch_loader *l, int channel, const uint8_t *source, int dx,
                      bool mirror, float *out, int64_t step)
 {
@@ -54,7 +54,7 @@ static void make_row(const struct orch_loader *l, int channel, const uint8_t *so
     }
 }
 
-/* One image: crop of the padded original, perhaps mirrored, through the table. */
+/* Writes one image: a crop of the padded original, possibly mirrored, and normalised. */
 static void make_image(const struct orch_loader *l, int64_t place, float *out)
 {
     const struct orch_image_set *d = l->subset->dataset;
@@ -64,7 +64,7 @@ static void make_image(const struct orch_loader *l, int64_t place, float *out)
     int dx = pad ? (int)orch_random_below(&random, 2 * (uint32_t)pad + 1) - pad : 0;
     int dy = pad ? (int)orch_random_below(&random, 2 * (uint32_t)pad + 1) - pad : 0;
     bool mirror = l->options.flip && orch_random_below(&random, 2);
-    /* distance of two neighbours in a row, of two rows, of two channels */
+    /* strides between neighbours in a row, between rows, and between channels */
     const bool last = l->options.channels_last;
     const int64_t step = last ? d->channels : 1, line = step * d->width;
     const int64_t plane = last ? 1 : line * d->height;
@@ -90,8 +90,8 @@ static void make_batch(const struct orch_loader *l, struct slot *slot, int64_t n
     }
 }
 
-/* A slot may be filled with batch `number` when the batch that it held before has been read and
- * given back. */
+/* True if the slot for batch `number` may be filled because its previous batch has been read and
+ * released. */
 static bool slot_is_free(const struct orch_loader *l, int64_t number)
 {
     int64_t held = l->next_read - (l->reading ? 1 : 0);
@@ -146,7 +146,7 @@ struct orch_loader *orch_loader_new(const struct orch_subset *subset,
     g_mutex_init(&l->mutex);
     g_cond_init(&l->made);
     g_cond_init(&l->freed);
-    l->next_made = l->next_read = l->batches; /* nothing to do until an epoch starts */
+    l->next_made = l->next_read = l->batches; /* nothing to do before an epoch starts */
     l->threads = g_ptr_array_new();
     for (int i = 0; i < options->threads; i++)
         g_ptr_array_add(l->threads, g_thread_new("loader", work, l));
@@ -156,7 +156,7 @@ struct orch_loader *orch_loader_new(const struct orch_subset *subset,
 void orch_loader_start(struct orch_loader *l, int64_t epoch)
 {
     g_mutex_lock(&l->mutex);
-    l->next_made = l->batches; /* workers start nothing more of the old epoch */
+    l->next_made = l->batches; /* workers start no further batches of the old epoch */
     while (l->busy)
         g_cond_wait(&l->made, &l->mutex);
     for (int i = 0; i < l->slot_count; i++)

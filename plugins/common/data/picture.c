@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Letters come from a 5 x 7 font, a byte a column, lowest bit on top: enough to read a class's
- * name. */
+/* Class names are drawn in a 5 x 7 font, stored with one byte per column and the lowest bit on
+ * top. */
 #include "plugins/common/data/picture.h"
 
 #include "lib/base/error.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Random numbers that are the same on every machine: SplitMix64 (Steele, Lea and Flood 2014), so
- * that a stream can be begun anywhere from a few numbers that name it. */
+/* Reproducible random numbers on every machine: SplitMix64 (Steele, Lea and Flood 2014). A stream
+ * can be started from a few numbers that identify it. */
 #ifndef ORCH_PLUGINS_COMMON_RANDOM_H
 #define ORCH_PLUGINS_COMMON_RANDOM_H
 
@@ -14,7 +14,7 @@ static inline uint64_t orch_random_next(uint64_t *state)
     return z ^ (z >> 31);
 }
 
-/** A stream named by three numbers. */
+/** Initial state of the stream identified by three numbers. */
 static inline uint64_t orch_random_stream(uint64_t a, uint64_t b, uint64_t c)
 {
     uint64_t state = a;
@@ -23,7 +23,7 @@ static inline uint64_t orch_random_stream(uint64_t a, uint64_t b, uint64_t c)
     return orch_random_next(&state);
 }
 
-/** Uniform on [0, bound), bound > 0; the bias of at most bound / 2^32 does not matter here. */
+/** Uniform on [0, bound) for bound > 0, with a bias of at most bound / 2^32. */
 static inline uint32_t orch_random_below(uint64_t *state, uint32_t bound)
 {
     return (uint32_t)(((orch_random_next(state) >> 32) * bound) >> 32);

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Scales the largest centred part that has the wanted shape, by a triangle filter whose width grows
- * with the reduction: bilinear on the way up, without aliasing on the way down. It is what
- * torchvision's weights were trained on (Pillow's BILINEAR), within rounding. */
+/* Scales the largest centred part with the target's aspect ratio by a triangle filter whose width
+ * grows with the reduction: bilinear when enlarging, without aliasing when reducing. Equals
+ * Pillow's BILINEAR, with which torchvision's weights were trained, up to rounding. */
 #include "plugins/common/data/private.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Along one axis, output `i` is the weighted sum of `taps` inputs from `from[i]` on. */
+/* Along one axis, output `i` is the weighted sum of `taps` inputs starting at `from[i]`. */
 struct axis {
     int taps;
     int *from;
-    float *weights; /* taps for each output */
+    float *weights; /* `taps` per output */
 };
 
 static struct axis axis_new(int in_size, int out_size, double start, double ratio)
@@ -40,7 +40,7 @@ static void axis_clear(struct axis *axis)
     g_free(axis->weights);
 }
 
-/* One row of RGB bytes, scaled in width: 3 x width. */
+/* Scales one row of RGB bytes in width; output is 3 x width. */
 static void scale_row(const uint8_t *in, const struct axis *axis, int width, float *out)
 {
     for (int x = 0; x < width; x++) {
@@ -60,7 +60,7 @@ static uint8_t to_byte(float value)
     return (uint8_t)CLAMP(lrintf(value), 0, 255);
 }
 
-/* A row of the output from rows scaled in width; one channel: luma (ITU-R BT.601). */
+/* Combines rows scaled in width to an output row; with one channel, to luma (ITU-R BT.601). */
 static void blend(const float *rows, const float *weights, int taps, int channels, int width,
                   size_t plane, uint8_t *out)
 {
@@ -84,7 +84,7 @@ void orch_image_scale(const uint8_t *in, int in_w, int in_h, int channels, int h
     struct axis down = axis_new(in_h, height, (in_h - ratio * height) / 2, ratio);
     size_t row = (size_t)width * 3, plane = (size_t)width * (size_t)height;
     g_autofree float *rows = g_new(float, row *(size_t)down.taps); /* a window that moves down */
-    int have_from = 0, have_to = 0;                                /* input rows in it */
+    int have_from = 0, have_to = 0;                                /* its range of input rows */
     for (int y = 0; y < height; y++) {
         int from = down.from[y], to = from + down.taps;
         if (from < have_to && from > have_from)

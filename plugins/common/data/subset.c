@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* Chooses and renumbers classes; without a list all of them, as they are. */
+/* Selects and renumbers classes; without a list all of them, unchanged. */
 static bool choose_classes(struct orch_subset *s, const int64_t *classes, size_t count,
                            GError **error)
 {
@@ -32,7 +32,7 @@ static bool choose_classes(struct orch_subset *s, const int64_t *classes, size_t
     return true;
 }
 
-/* Row numbers by label here, each class in an order of its own drawn from the seed. */
+/* Row numbers by label in the subset, each class in its own random order. */
 static GArray **rows_by_label(const struct orch_subset *s, uint64_t seed)
 {
     GArray **rows = g_new0(GArray *, s->classes + 1);
@@ -59,7 +59,7 @@ static int compare_rows(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Takes from each class the rows [from, to) of its drawn order; in the end sorted by row. */
+/* Takes the rows [from, to) of each class's random order, then sorts all by row. */
 static void take(struct orch_subset *s, GArray **rows, const int64_t *from, const int64_t *to)
 {
     s->count = 0;

@@ -20,7 +20,7 @@ bool orch_schedule_kind_parse(const char *name, enum orch_schedule_kind *out)
     return false;
 }
 
-/* "60" or "30%" as epochs. */
+/* Parses "60" or "30%" as epochs. */
 static bool parse_one(const char *text, double epochs, double *out)
 {
     size_t length = strlen(text);
@@ -52,7 +52,7 @@ bool orch_schedule_milestones_parse(struct orch_schedule *schedule, const char *
         }
         if (i && read[i] <= read[i - 1]) {
             orch_error_set(error, ORCH_ERROR_RECIPE, "write milestones in rising order",
-                           "milestone '%s' does not lie after '%s'", texts[i], texts[i - 1]);
+                           "milestone '%s' is not after '%s'", texts[i], texts[i - 1]);
             return false;
         }
         late += read[i] >= schedule->epochs;
@@ -72,12 +72,12 @@ static double without_warmup(const struct orch_schedule *schedule, double epoch)
     case ORCH_SCHEDULE_CONSTANT:
         return rate;
     case ORCH_SCHEDULE_STEPS:
-        /* a percentage of epochs may lie a rounding error behind the epoch that it names */
+        /* a percentage may exceed its epoch by a rounding error */
         for (size_t i = 0; i < schedule->milestone_count; i++)
             if (epoch >= schedule->milestones[i] - 1e-9)
                 rate *= schedule->gamma;
         return rate;
-    case ORCH_SCHEDULE_COSINE: { /* over what the warm-up leaves */
+    case ORCH_SCHEDULE_COSINE: { /* over the epochs after the warm-up */
         double length = fmax(schedule->epochs - schedule->warmup_epochs, 1e-9);
         double share = fmin(1, fmax(0, (epoch - schedule->warmup_epochs) / length));
         return schedule->lr_min + (schedule->lr - schedule->lr_min) * (1 + cos(PI * share)) / 2;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Training networks of lib/net on LibTorch, in C.
  *
- * LibTorch is C++, large, and takes half a second to load. So it sits behind a table of function
- * pointers in a module of its own, orch-torch.so, which orch_torch_load() maps when a trial opens
- * (never in check or cost). What needs no tensor arithmetic (initial weights, named weights,
- * checkpoints) is C in this folder, written on top of the table.
+ * LibTorch is C++, large, and takes half a second to load. It is therefore in a separate module,
+ * orch-torch.so, behind a table of function pointers; orch_torch_load() loads it when a trial opens
+ * (never in check or cost). Everything without tensor arithmetic (initial weights, named weights,
+ * checkpoints) is C in this folder, on top of the table.
  *
  *     const struct orch_torch *torch = orch_torch_load(&error);
  *     struct orch_torch_model *model = torch->model_new(net, &setup, &error);
@@ -13,8 +13,9 @@
  *     for each batch: torch->rate_set(model, rate); torch->train(model, &batch, &error);
  *     torch->totals_take(model, &totals, &error);
  *
- * One thread uses a model at a time. Every function that takes `error` returns false or NULL on
- * failure with a text (ORCH_ERROR_TRIAL; out of memory says so); no exception leaves the module. */
+ * A model must be used by one thread at a time. Functions with an `error` return false or NULL on
+ * failure (ORCH_ERROR_TRIAL; the message says if memory was exhausted). No exception leaves the
+ * module. */
 #ifndef ORCH_PLUGINS_COMMON_TORCH_H
 #define ORCH_PLUGINS_COMMON_TORCH_H
 
@@ -32,60 +33,61 @@ struct orch_torch_model;
 
 enum orch_torch_precision {
     ORCH_TORCH_FP32 = 0,
-    ORCH_TORCH_BF16, /* autocast: convolutions and matrix products in bf16, weights stay fp32 */
+    ORCH_TORCH_BF16, /* autocast: convolutions and matrix products in bf16, weights in fp32 */
 };
 
-/** How a model is placed and run. */
+/** Placement and execution of a model. */
 struct orch_torch_setup {
     const char *device; /* "cpu", "cuda" (the first), "cuda:1" */
     enum orch_torch_precision precision;
-    bool channels_last; /* the layout that convolutions prefer on CPUs and tensor cores */
+    bool channels_last; /* memory layout, faster for convolutions on CPUs and tensor cores */
 };
 
 enum orch_torch_method { ORCH_TORCH_SGD = 0, ORCH_TORCH_ADAM };
 
-/** An optimizer with the update rules of PyTorch (weight decay added to the gradient). */
+/** An optimizer with PyTorch's update rules (weight decay is added to the gradient). */
 struct orch_torch_optimizer {
     enum orch_torch_method method;
     double momentum;     /* SGD; dampening is 0 */
     bool nesterov;       /* SGD, with momentum > 0 */
-    double weight_decay; /* L2, on every trained parameter */
+    double weight_decay; /* L2, for every trained parameter */
     double beta1, beta2; /* Adam: 0.9, 0.999 */
     double epsilon;      /* Adam: 1e-8 */
-    /* The learning rate of layer group g is the rate times group_rates[g]; groups beyond have 1. */
+    /* The learning rate of layer group g is multiplied by group_rates[g], by 1 for further
+     * groups. */
     const double *group_rates;
     size_t group_rate_count;
-    /* Layer groups below this one keep their weights; their batch norms normalise by, and do not
-     * change, the running statistics. 0: all layers learn. */
+    /* Layer groups below this keep their weights; their batch norms use the running statistics
+     * without changing them. 0: all layers are trained. */
     int frozen_groups;
 };
 
 enum orch_torch_input {
     ORCH_TORCH_FLOAT = 0, /* const float *, N x C x H x W, already normalised */
     ORCH_TORCH_BYTES,     /* const uint8_t *, N x C x H x W; becomes (x / 255 - mean) / std */
-    ORCH_TORCH_FEATURES,  /* const float *, N x features: enters at the head (see features) */
+    ORCH_TORCH_FEATURES,  /* const float *, N x features: input of the head (see features) */
 };
 
-/** Images and labels in the caller's memory; read before the call returns. */
+/** Images and labels in the caller's memory, which is not used after the call. */
 struct orch_torch_batch {
     enum orch_torch_input input;
     const void *images;
     const int64_t *labels; /* N, each in [0, classes); NULL in logits and features */
     int64_t count;         /* N > 0 */
-    const float *mean;     /* ORCH_TORCH_BYTES: one a channel, on the scale 0 to 1 */
+    const float *mean;     /* ORCH_TORCH_BYTES: per channel, in the range 0 to 1 */
     const float *std;
 };
 
-/** Sums over the batches since the last time they were taken. */
+/** Sums over the batches since the last totals_take. */
 struct orch_torch_totals {
     int64_t images;
-    int64_t correct; /* the largest output is the label's */
-    double loss;     /* cross-entropy, summed over images; not finite when training diverged */
+    int64_t correct; /* images whose largest output is the label's */
+    double loss;     /* cross-entropy summed over images; not finite if training diverged */
 };
 
-/** A parameter or buffer of a model: a row of the graph's tensor table. */
+/** A parameter or buffer of a model, corresponding to a tensor of the graph. */
 struct orch_torch_tensor {
-    const char *name; /* as in the graph, which is torchvision's where it has the network */
+    const char *name; /* as in the graph: torchvision's name if it has the network */
     int64_t shape[4];
     int rank;
     int64_t count;     /* elements */
@@ -100,15 +102,15 @@ enum orch_torch_activation {
     ORCH_TORCH_SIGMOID,
 };
 
-/** What one iteration of a layer that stands alone does. */
+/** One iteration of a single layer. */
 enum orch_torch_pass {
     ORCH_TORCH_FORWARD = 0, /* forward only, without autograd */
-    ORCH_TORCH_STEP_SGD,    /* forward, backward (to weights and input) and an update */
+    ORCH_TORCH_STEP_SGD,    /* forward, backward (to weights and input) and update */
     ORCH_TORCH_STEP_MOMENTUM,
     ORCH_TORCH_STEP_ADAM,
 };
 
-/** One layer with its activation, to be timed alone. */
+/** One layer with its activation, for timing. */
 struct orch_torch_layer {
     bool is_conv;
     int64_t batch;
@@ -120,83 +122,83 @@ struct orch_torch_layer {
     enum orch_torch_pass pass;
 };
 
-/** The table that orch-torch.so exports. */
+/** The function table that orch-torch.so exports. */
 struct orch_torch {
     uint32_t struct_bytes;
     uint32_t abi; /* ORCH_TORCH_ABI */
     /** "1.13.1" */
     const char *version;
 
-    /** CUDA devices that this LibTorch can use; 0 without CUDA. */
+    /** Number of CUDA devices available to LibTorch; 0 without CUDA. */
     int (*cuda_count)(void);
-    /** Threads inside an operation, > 0; for the whole process. */
+    /** Sets the number of threads per operation, > 0, for the whole process. */
     void (*threads_set)(int threads);
-    /** Only algorithms that give equal results in every run; slower on CUDA. */
+    /** Allows only deterministic algorithms, which are slower on CUDA. */
     void (*deterministic_set)(bool on);
-    /** Seeds dropout, on every device. */
+    /** Seeds dropout on every device. */
     void (*seed)(uint64_t seed);
 
-    /** Builds the graph on a device. Parameters are zero until orch_torch_init. `net` must live as
-     * long as the model. An unknown device, or one that is not there, is an error. */
+    /** Builds the graph on a device. Parameters are zero until orch_torch_init. `net` must outlive
+     * the model. Fails for an unknown or missing device. */
     struct orch_torch_model *(*model_new)(const struct orch_net *net,
                                           const struct orch_torch_setup *setup, GError **error);
     void (*model_free)(struct orch_torch_model *model);
 
     size_t (*tensor_count)(const struct orch_torch_model *model);
-    /** Describes tensor `index`; texts live as long as the model. */
+    /** Describes tensor `index`; strings live as long as the model. */
     void (*tensor_describe)(const struct orch_torch_model *model, size_t index,
                             struct orch_torch_tensor *out);
-    /** Copies `count` floats, row-major in the described shape, out of a tensor or into it. */
+    /** Copy `count` floats from or to a tensor, row-major in the described shape. */
     bool (*tensor_get)(const struct orch_torch_model *model, size_t index, float *out,
                        GError **error);
     bool (*tensor_set)(struct orch_torch_model *model, size_t index, const float *values,
                        GError **error);
 
-    /** Chooses the optimizer and forgets the state of an earlier one. */
+    /** Sets the optimizer and discards the state of the previous one. */
     bool (*optimizer_set)(struct orch_torch_model *model,
                           const struct orch_torch_optimizer *optimizer, GError **error);
-    /** The learning rate of the steps that follow. */
+    /** Sets the learning rate of the following steps. */
     void (*rate_set)(struct orch_torch_model *model, double rate);
-    /** State arrays that the optimizer keeps for a parameter: SGD with momentum 1, Adam 2, else 0.
-     */
+    /** Number of state arrays per parameter: SGD with momentum 1, Adam 2, else 0. */
     int (*slot_count)(const struct orch_torch_model *model);
-    /** Copies state array `slot` of tensor `index` out. `*out_is_set` false: this parameter has
-     * none yet, or does not learn. */
+    /** Copies state array `slot` of tensor `index`. `*out_is_set` is false if the parameter has
+     * none yet or is not trained. */
     bool (*slot_get)(const struct orch_torch_model *model, size_t index, int slot, float *out,
                      bool *out_is_set, GError **error);
     bool (*slot_set)(struct orch_torch_model *model, size_t index, int slot, const float *values,
                      GError **error);
-    /** Steps taken by the optimizer (Adam's bias correction needs it). */
+    /** Number of steps taken by the optimizer (for Adam's bias correction). */
     int64_t (*steps_get)(const struct orch_torch_model *model);
     void (*steps_set)(struct orch_torch_model *model, int64_t steps);
 
     /** One step: forward in training mode, mean cross-entropy, backward, update. */
     bool (*train)(struct orch_torch_model *model, const struct orch_torch_batch *batch,
                   GError **error);
-    /** Forward in evaluation mode, added to the totals. */
+    /** Forward in evaluation mode; adds to the totals. */
     bool (*evaluate)(struct orch_torch_model *model, const struct orch_torch_batch *batch,
                      GError **error);
-    /** Hands over the sums and starts new ones. Waits for the device. */
+    /** Returns the sums and resets them. Waits for the device. */
     bool (*totals_take)(struct orch_torch_model *model, struct orch_torch_totals *out,
                         GError **error);
-    /** Outputs in evaluation mode: `out` has room for count x classes floats. */
+    /** Outputs in evaluation mode; `out` has space for count x classes floats. */
     bool (*logits)(struct orch_torch_model *model, const struct orch_torch_batch *batch, float *out,
                    GError **error);
-    /** What enters the head, in evaluation mode: count x feature_count floats. Computed once, they
-     * train a head alone (ORCH_TORCH_FEATURES) to the same result as a frozen body would, as long
-     * as images are not augmented. */
+    /** Inputs of the head in evaluation mode: count x feature_count floats. Computed once, they
+     * train the head alone (ORCH_TORCH_FEATURES) with the same result as with a frozen body, if
+     * images are not augmented. */
     bool (*features)(struct orch_torch_model *model, const struct orch_torch_batch *batch,
                      float *out, GError **error);
     int64_t (*feature_count)(const struct orch_torch_model *model);
     int64_t (*class_count)(const struct orch_torch_model *model);
 
-    /** State of the random numbers on the model's device. `*out` is freed with g_bytes_unref. */
+    /** State of the random number generator on the model's device. Free `*out` with
+     * g_bytes_unref. */
     bool (*random_get)(const struct orch_torch_model *model, GBytes **out, GError **error);
     bool (*random_set)(struct orch_torch_model *model, GBytes *state, GError **error);
 
-    /** Times a layer on random values: `warmup` iterations are left out, then `repeats` numbers go
-     * into `out_ms`, each the mean time of an iteration over as many iterations as take 2 ms (at
-     * most 50), the device waited for. */
+    /** Times a layer on random values. After `warmup` iterations writes `repeats` numbers to
+     * `out_ms`, each the mean time per iteration over enough iterations for 2 ms (at most 50),
+     * including synchronisation. */
     bool (*layer_time)(const struct orch_torch_layer *layer, const char *device, int warmup,
                        int repeats, double *out_ms, GError **error);
 };
@@ -206,54 +208,54 @@ struct orch_torch {
 #define ORCH_TORCH_SYMBOL "orch_torch_v1"
 const struct orch_torch *orch_torch_v1(void);
 
-/** Maps the adapter: $ORCH_TORCH (a file), else common/orch-torch.so in the program's plugin
- * folder. Takes about half a second the first time. Never unmapped. NULL with ORCH_ERROR_PLUGIN:
- * where it was looked for and the cure. */
+/** Loads the adapter: the file $ORCH_TORCH, else common/orch-torch.so in the program's plugin
+ * folder. Takes about half a second the first time; it is never unloaded. Fails with NULL and
+ * ORCH_ERROR_PLUGIN, with the path and a hint. */
 const struct orch_torch *orch_torch_load(GError **error);
 
-/** Fills every tensor by its recipe in the graph. Each has a stream of its own, derived from `seed`
- * and its name: the values are the same on every device, for every number of threads, and do not
- * change when another layer does. */
+/** Initialises every tensor as the graph specifies. Each tensor has its own random stream, derived
+ * from `seed` and its name, so the values do not depend on the device, the number of threads, or
+ * other layers. */
 bool orch_torch_init(const struct orch_torch *torch, struct orch_torch_model *model,
                      const struct orch_net *net, uint64_t seed, GError **error);
 
-/** What loading weights found. */
+/** Result of loading weights. */
 struct orch_torch_load_report {
     size_t loaded;
-    GPtrArray *missing;    /* char *: tensors of the model that the weights do not have */
-    GPtrArray *extra;      /* char *: tensors of the weights that the model does not have */
+    GPtrArray *missing;    /* char *: tensors of the model that are missing in the weights */
+    GPtrArray *extra;      /* char *: tensors of the weights that are not in the model */
     GPtrArray *mismatched; /* char *: "fc.weight: [1000, 512] for [5, 512]" */
 };
 void orch_torch_load_report_clear(struct orch_torch_load_report *report);
 
-/** The model's tensors under their names. The caller frees. */
+/** Copies the model's tensors by name. Caller frees. */
 struct orch_weights *orch_torch_state_copy(const struct orch_torch *torch,
                                            const struct orch_torch_model *model, GError **error);
 
-/** Sets the model's tensors by name. All must be there in their shapes, extra ones are ignored;
- * with `head_replaced`, those of the head that are missing or mismatched keep their values. The
- * report is filled in either case (may be NULL). ORCH_ERROR_CHECK names the first few that do not
- * fit; then no tensor was changed. */
+/** Sets the model's tensors by name. All must exist with matching shapes; extra ones are ignored.
+ * With `head_replaced`, tensors of the head that are missing or mismatched keep their values. The
+ * report (may be NULL) is filled in any case. Fails with ORCH_ERROR_CHECK, naming the first
+ * mismatches; then no tensor was changed. */
 bool orch_torch_state_load(const struct orch_torch *torch, struct orch_torch_model *model,
                            const struct orch_net *net, const struct orch_weights *weights,
                            bool head_replaced, struct orch_torch_load_report *out_report,
                            GError **error);
 
-/** Where a training stands. */
+/** Progress of a training. */
 struct orch_torch_progress {
-    int64_t epoch; /* epochs that are complete */
+    int64_t epoch; /* number of complete epochs */
     double best;   /* best validation accuracy so far */
     int64_t best_epoch;
 };
 
-/** Writes model, optimizer, random state and progress to a file as a whole (safetensors). */
+/** Atomically writes model, optimizer, random state and progress to a file (safetensors). */
 bool orch_torch_checkpoint_save(const struct orch_torch *torch,
                                 const struct orch_torch_model *model,
                                 const struct orch_torch_progress *progress, const char *path,
                                 GError **error);
-/** Reads them back into a model of the same graph with the same optimizer set: the training goes on
- * as if it had never stopped (bit by bit on one thread). ORCH_ERROR_NOT_FOUND: no such file. On any
- * other error the model is to be made anew. */
+/** Restores them into a model with the same graph and optimizer, so that training continues as if
+ * uninterrupted (bit-identical with one thread). ORCH_ERROR_NOT_FOUND if there is no such file.
+ * After any other error the model must be created again. */
 bool orch_torch_checkpoint_load(const struct orch_torch *torch, struct orch_torch_model *model,
                                 const char *path, struct orch_torch_progress *out_progress,
                                 GError **error);

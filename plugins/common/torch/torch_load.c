@@ -12,12 +12,13 @@
 
 static const char CURE[] = "./build.sh torch";
 
-/* A training step frees its activations and asks for the same again. glibc gives blocks of that
- * size back to the kernel each time, which then clears every page anew: up to a sixth of a step. */
+/* A training step frees its activations and allocates the same sizes again. By default glibc
+ * returns blocks of that size to the kernel each time, which then clears every page again: up to a
+ * sixth of a step. */
 static void keep_memory(void)
 {
 #ifdef __GLIBC__
-    mallopt(M_MMAP_THRESHOLD, 32 << 20); /* the most that glibc takes */
+    mallopt(M_MMAP_THRESHOLD, 32 << 20); /* glibc's maximum */
     mallopt(M_TRIM_THRESHOLD, INT32_MAX);
     mallopt(M_TOP_PAD, 64 << 20);
 #endif
@@ -53,7 +54,7 @@ const struct orch_torch *orch_torch_load(GError **error)
     if (torch->abi != ORCH_TORCH_ABI || torch->struct_bytes < sizeof *torch) {
         orch_error_set(
             error, ORCH_ERROR_PLUGIN, CURE,
-            "the LibTorch adapter '%s' is of interface %u (%u bytes), this plugin asks for %d "
+            "the LibTorch adapter '%s' has interface version %u (%u bytes), this plugin needs %d "
             "(%zu bytes)",
             path, torch->abi, torch->struct_bytes, ORCH_TORCH_ABI, sizeof *torch);
         return NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A model's tensors: how they begin, as named weights, and as a checkpoint. */
+/* A model's tensors: initialisation, named weights, and checkpoints. */
 #include "plugins/common/torch/torch.h"
 
 #include "lib/base/error.h"
@@ -12,10 +12,10 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- beginning --------------------------------------------------------------------------------
+/* ---- initialisation ---------------------------------------------------------------------------
  */
 
-/* SplitMix64; the same numbers on every machine. */
+/* SplitMix64, reproducible on every machine. */
 static uint64_t next_random(uint64_t *state)
 {
     uint64_t z = (*state += UINT64_C(0x9e3779b97f4a7c15));
@@ -29,7 +29,7 @@ static double unit(uint64_t *state)
     return ((double)(next_random(state) >> 11) + 0.5) * 0x1p-53;
 }
 
-/* FNV-1a of the name sets the stream of each tensor apart. */
+/* The FNV-1a hash of its name gives each tensor its own stream. */
 static uint64_t stream_of(uint64_t seed, const char *name)
 {
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
@@ -53,7 +53,7 @@ static void fill(const struct orch_net_tensor *tensor, uint64_t seed, float *out
         case ORCH_NET_INIT_UNIFORM:
             out[i] = (float)((2 * unit(&state) - 1) * tensor->init_scale);
             break;
-        case ORCH_NET_INIT_NORMAL: { /* Box and Muller */
+        case ORCH_NET_INIT_NORMAL: { /* Box-Muller */
             double radius = sqrt(-2 * log(unit(&state)));
             out[i] = (float)(radius * cos(6.283185307179586 * unit(&state)) * tensor->init_scale);
             break;
@@ -127,7 +127,7 @@ static GPtrArray *new_list(void)
     return g_ptr_array_new_with_free_func(g_free);
 }
 
-/* What fits, what does not; `out_bad` counts what must fit and does not. */
+/* Compares names and shapes; `bad` receives a description of required tensors that do not match. */
 static void compare(const struct orch_torch *torch, const struct orch_torch_model *model,
                     const struct orch_net *net, const struct orch_weights *weights,
                     bool head_replaced, struct orch_torch_load_report *report, GString *bad)
@@ -199,7 +199,7 @@ bool orch_torch_state_load(const struct orch_torch *torch, struct orch_torch_mod
 /* ---- checkpoints ------------------------------------------------------------------------------
  */
 
-/* Metadata of safetensors are texts; the numbers of progress are kept there. */
+/* Metadata of safetensors are strings; they store the progress. */
 static void put_number(struct orch_weights *weights, const char *name, double value)
 {
     char text[ORCH_REAL_CHARS];
@@ -268,7 +268,7 @@ static bool take_tensor(const struct orch_torch *torch, struct orch_torch_model 
                                          : g_strdup_printf("optimizer.%d.%s", slot, tensor.name);
         const struct orch_weight *weight = orch_weights_find(weights, name);
         if (!weight && slot >= 0)
-            continue; /* it has no state yet */
+            continue; /* the optimizer has no state for it yet */
         if (!weight || !same_shape(weight, &tensor)) {
             orch_error_set(error, ORCH_ERROR_CHECK, "remove the checkpoint to begin anew",
                            "the checkpoint does not fit: '%s' is %s", name,

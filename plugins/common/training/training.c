@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* One loop for training from scratch and for transfer: the difference is what the weights begin
- * with and which layers learn. A frozen body gives the same features in every epoch, so they may be
- * computed once, and the head is then trained on them alone. */
+/* One loop for training from scratch and for transfer learning, which differ in the initial weights
+ * and in the layers that are trained. A frozen body gives the same features in every epoch, so they
+ * may be computed once to train the head alone. */
 #include "plugins/common/training/training.h"
 
 #include "lib/base/error.h"
@@ -21,13 +21,13 @@
 #include <stdio.h>
 #include <string.h>
 
-/** Steps of a smoke run. */
+/** Number of steps in a smoke run. */
 enum { SMOKE_STEPS = 2 };
-/** Points of the loss by step, at most; and the least steps of a point on a GPU, where to read the
- * loss is to wait for all that was queued. */
+/** Maximum points of the loss by step; and minimum steps per point on a GPU, where reading the loss
+ * waits for all queued work. */
 enum { STEP_POINTS = 400, GPU_STEPS = 8 };
 
-/* Everything of one training. */
+/* State of one training. */
 struct state {
     const struct orch_training *t;
     const struct orch_host *host;
@@ -38,14 +38,14 @@ struct state {
     struct orch_torch_model *model;
     struct orch_schedule schedule;
     int64_t epochs;
-    /* the frozen body's outputs, when they are computed once: rows of feature_count floats */
+    /* the frozen body's outputs if they are computed once: rows of feature_count floats */
     float *train_features, *val_features, *val_part_features;
     double feature_s, training_s;
     double best;
     int64_t best_epoch;
     struct orch_torch_totals epoch_totals;
-    struct orch_torch_totals last_val; /* the last epoch of this attempt; no images: none yet */
-    /* the loss by step: a point is the mean over the images of the steps since the one before */
+    struct orch_torch_totals last_val; /* the last epoch of this attempt; 0 images: none yet */
+    /* loss by step: a point is the mean over the images of the steps since the previous point */
     int64_t steps_per_epoch, steps_per_point;
     struct orch_torch_totals point_totals;
 };
@@ -79,7 +79,7 @@ static void note(const struct orch_host *host, const char *format, ...)
     host->note(host, text);
 }
 
-/* ---- what is asked for ------------------------------------------------------------------------
+/* ---- configuration ----------------------------------------------------------------------------
  */
 
 static struct orch_image_set_options data_options(const struct orch_training *t,
@@ -94,7 +94,8 @@ static struct orch_image_set_options data_options(const struct orch_training *t,
                                            .width = (int)t->image_size};
 }
 
-/* Shape of an image and number of classes, before anything is read; classes 0: a folder's own. */
+/* Shape of an image and number of classes without reading data; classes 0: determined by a
+ * folder. */
 static void declared_shape(const struct orch_training *t, int *channels, int *side,
                            int64_t *classes)
 {
@@ -152,8 +153,8 @@ static const char *file_digest(void *ctx, const char *path)
     return host->file_digest(host, path);
 }
 
-/* One input a split: wherever the set lies and however many files it has, the same pictures have
- * the same digest. */
+/* One input per split, whose digest depends only on the images, not on their location or the number
+ * of files. */
 static int name_inputs(const struct orch_training *t, const struct orch_host *host)
 {
     static const char *const names[] = {"train", "test"};
@@ -257,7 +258,7 @@ static bool open_data(struct state *s, GError **error)
     s->val_part = s->val ? orch_subset_new(s->val_set, chosen, count, 0, seed, error) : NULL;
     if (!s->val_part)
         return false;
-    if (smoke) /* two steps, nothing more */
+    if (smoke) /* data for two steps */
         orch_subset_limit(s->train, SMOKE_STEPS * t->batch, seed);
     orch_subset_limit(s->val_part, t->val_images, seed);
     return true;
@@ -382,7 +383,7 @@ void orch_training_close(void *state)
 /* ---- describing the data ----------------------------------------------------------------------
  */
 
-/* The artifact `classes`: images of each class. */
+/* Writes the artifact `classes`: number of images per class. */
 static bool write_classes(const struct state *s, const int64_t *train, GError **error)
 {
     g_autofree int64_t *val = orch_subset_counts(s->val);
@@ -438,7 +439,7 @@ static bool describe_data(struct state *s, GError **error)
     return true;
 }
 
-/* ---- features that are computed once ----------------------------------------------------------
+/* ---- features computed once -------------------------------------------------------------------
  */
 
 static float *compute_features(struct state *s, const struct orch_subset *subset, GError **error)
@@ -499,7 +500,7 @@ static void add_totals(struct orch_torch_totals *sum, const struct orch_torch_to
     sum->loss += part->loss;
 }
 
-/* Takes what the model summed up into the epoch's and the point's totals. */
+/* Adds the model's sums to the totals of the epoch and of the current point. */
 static bool take_totals(struct state *s, GError **error)
 {
     struct orch_torch_totals part;
@@ -510,8 +511,8 @@ static bool take_totals(struct state *s, GError **error)
     return true;
 }
 
-/* Reports the loss when a point is due. Batch `number` (from 0) of the epoch was just learnt from.
- */
+/* Reports the loss if a point is due. Batch `number` (from 0) of the epoch has just been trained
+ * on. */
 static bool after_step(struct state *s, int64_t epoch, int64_t number, GError **error)
 {
     int64_t step = epoch * s->steps_per_epoch + number + 1;
@@ -525,8 +526,8 @@ static bool after_step(struct state *s, int64_t epoch, int64_t number, GError **
     return true;
 }
 
-/* Calls `step` for every batch of features in an order drawn from seed and epoch (or as they lie).
- */
+/* Trains or evaluates on batches of features, in a random order drawn from seed and epoch, or
+ * unchanged. */
 static bool each_feature_batch(struct state *s, const struct orch_subset *subset,
                                const float *features, int64_t epoch, bool train, GError **error)
 {
@@ -620,7 +621,7 @@ static double loss_of(const struct orch_torch_totals *totals)
     return totals->loss / (double)MAX(1, totals->images);
 }
 
-/* One epoch with its validation, reported. `*out_status`: ORCH_OK to go on. */
+/* Runs and reports one epoch with its validation. `*out_status`: ORCH_OK to continue. */
 static bool one_epoch(struct state *s, struct orch_loader *loader, int64_t epoch, int *out_status,
                       GError **error)
 {
@@ -674,7 +675,7 @@ static char *checkpoint_path(const struct state *s)
                : NULL;
 }
 
-/* Where an earlier attempt stopped; 0 when there is none. */
+/* Restores an earlier attempt's checkpoint; `*out_epoch` is 0 if there is none. */
 static bool resume(struct state *s, const char *path, int64_t *out_epoch, GError **error)
 {
     struct orch_torch_progress progress = {0};
@@ -707,8 +708,8 @@ static bool save_weights(struct state *s, GError **error)
     return ok;
 }
 
-/* The last epoch's validation, and that of every validation image. An attempt that resumed after
- * the last epoch has validated nothing yet. */
+/* Validates on the last epoch's images and on all. An attempt that resumed after the last epoch has
+ * not validated yet. */
 static bool validate_end(struct state *s, struct orch_torch_totals *all, GError **error)
 {
     if (!s->last_val.images && !validate(s, s->val_part, s->val_part_features, &s->last_val, error))
@@ -719,8 +720,8 @@ static bool validate_end(struct state *s, struct orch_torch_totals *all, GError 
     return true;
 }
 
-/* final_accuracy and best_accuracy are of the same images, so that the best epoch is never below
- * the last one; full_accuracy is of all validation images. */
+/* final_accuracy and best_accuracy use the same images, so that the best epoch is never below the
+ * last one; full_accuracy uses all validation images. */
 static bool finish(struct state *s, GError **error)
 {
     struct orch_torch_totals all;

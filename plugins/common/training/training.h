@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Training an image classifier from data set to weights: what the plugins `train` and `finetune`
- * share. A plugin fills struct orch_training from its own parameters; everything is reported
- * through its host, under the metric names of ORCH_TRAINING_METRICS. */
+/* Training of an image classifier from data set to weights, shared by the plugins `train` and
+ * `finetune`. A plugin fills struct orch_training from its own parameters; results are reported
+ * through its host under the metric names of ORCH_TRAINING_METRICS. */
 #ifndef ORCH_PLUGINS_COMMON_TRAINING_H
 #define ORCH_PLUGINS_COMMON_TRAINING_H
 
 #include <orch/plugin.h>
 
-/** Which images. Lies in the plugin's parameter struct (ORCH_TRAINING_PARAMS names its members). */
+/** Parameters, embedded in the plugin's parameter struct (ORCH_TRAINING_PARAMS names its
+ * members). */
 struct orch_training {
     /* data */
     const char *dataset, *data_root;
     struct orch_list classes; /* int64_t; empty: all */
-    int64_t per_class;        /* training images of each class; 0: all */
+    int64_t per_class;        /* training images per class; 0: all */
     int64_t image_size;       /* folders: side of the images */
-    int64_t val_images;       /* validated at most an epoch; 0: all */
+    int64_t val_images;       /* maximum validation images per epoch; 0: all */
     int64_t crop_pad;
     bool flip;
-    /* network and how it learns */
+    /* network and optimization */
     const char *net;
     int64_t epochs, batch;
     double lr, momentum, weight_decay;
@@ -26,16 +27,16 @@ struct orch_training {
     const char *schedule;        /* steps, cosine, constant */
     struct orch_list milestones; /* const char *: "30%" or "60" */
     double gamma, warmup_epochs;
-    /* how it runs */
+    /* execution */
     const char *device, *precision;
     bool channels_last;
-    int64_t threads, loader_threads; /* 0: the slot's */
-    /* transfer; plugin train leaves them alone */
-    const char *weights;    /* file to begin with; NULL: from scratch */
-    bool feature_extractor; /* only the head learns */
-    bool cache_features;    /* the frozen body's outputs are computed once, without augmentation */
-    int64_t freeze;         /* layer groups below this keep their weights */
-    struct orch_list layer_rates; /* double: factor of the learning rate by layer group */
+    int64_t threads, loader_threads; /* 0: those of the slot */
+    /* transfer learning; not set by plugin train */
+    const char *weights;          /* file with initial weights; NULL: from scratch */
+    bool feature_extractor;       /* train only the head */
+    bool cache_features;          /* compute the frozen body's outputs once, without augmentation */
+    int64_t freeze;               /* layer groups below this keep their weights */
+    struct orch_list layer_rates; /* double: learning-rate factor by layer group */
 };
 
 /** Rows of the parameter table for a struct with a member `t` of type struct orch_training. */
@@ -200,8 +201,8 @@ struct orch_training {
         .name = "samples", .help = "4 training images of each of 2 classes, PNG"                   \
     }
 
-/** The hooks. `check` names the data set's files with their digests; all say why through the host.
- */
+/** The plugin's hooks. `check` names the data set's files with their digests. All report errors
+ * through the host. */
 int orch_training_check(const struct orch_training *training, const struct orch_host *host);
 int orch_training_cost(const struct orch_training *training, struct orch_cost *out);
 int orch_training_open(const struct orch_training *training, const struct orch_host *host,

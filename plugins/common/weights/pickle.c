@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * One function an opcode, one row a name. Bounds: each opcode makes at most one value, so that
- * memory is linear in the pickle's length, and there are at most ORCH_PICKLE_VALUES_MAX; containers
- * hold pointers, so that neither deep nor shared nor cyclic values cost more; nothing here
- * recurses.
+ * One function per opcode, one row per name. Limits: each opcode creates at most one value, so
+ * memory is linear in the pickle's length, with at most ORCH_PICKLE_VALUES_MAX values. Containers
+ * hold pointers, so deep, shared or cyclic values cost no more. There is no recursion.
  *
- * Opcodes: Python's pickletools documents them. PyTorch writes protocol 2; a caller can ask it for
- * 3 to 5, so that their plain-data opcodes are here too.
+ * Opcodes are documented in Python's pickletools. PyTorch writes protocol 2; callers can select 3
+ * to 5, so their opcodes for plain data are supported too.
  */
 #include "plugins/common/weights/pickle.h"
 
@@ -19,8 +18,8 @@ struct machine {
     size_t length, at;
     struct orch_pickle *pickle;
     GPtrArray *stack;      /* struct orch_pickle_value * */
-    GPtrArray *memo;       /* the same, NULL where nothing was put */
-    unsigned copied_count; /* items that calls have copied: what an opcode does not pay for */
+    GPtrArray *memo;       /* the same, NULL where nothing was stored */
+    unsigned copied_count; /* items copied by calls, which the number of opcodes does not bound */
     bool is_stopped;
     GError **error;
 };
@@ -47,7 +46,7 @@ static const uint8_t *take(struct machine *m, uint64_t count)
     return bytes;
 }
 
-/* `size` bytes, little-endian. */
+/* Reads an integer of `size` bytes, little-endian. */
 static bool take_number(struct machine *m, size_t size, uint64_t *out)
 {
     const uint8_t *bytes = take(m, size);
@@ -98,7 +97,7 @@ static bool push_number(struct machine *m, enum orch_pickle_kind kind, int64_t n
     return push(m, value);
 }
 
-/* The topmost value; a mark is none. */
+/* The topmost value; NULL with an error if there is none or it is a mark. */
 static value_t *top(struct machine *m)
 {
     value_t *value = m->stack->len ? m->stack->pdata[m->stack->len - 1] : NULL;
@@ -117,7 +116,7 @@ static value_t *pop(struct machine *m)
     return value;
 }
 
-/* Index of the topmost mark, -1 (with an error) when there is none. */
+/* Index of the topmost mark; -1 with an error if there is none. */
 static int find_mark(struct machine *m)
 {
     for (int i = (int)m->stack->len - 1; i >= 0; i--)
@@ -127,7 +126,7 @@ static int find_mark(struct machine *m)
     return -1;
 }
 
-/* Moves what stands from `first` on the stack to the end of `items`. */
+/* Moves the stack entries from `first` on to the end of `items`. */
 static void move_items(struct machine *m, unsigned first, GPtrArray *items)
 {
     for (unsigned i = first; i < m->stack->len; i++)
@@ -146,11 +145,11 @@ static bool move_marked(struct machine *m, GPtrArray *items)
     return true;
 }
 
-/* ---- the names on the list ------------------------------------------------------------------ */
+/* ---- supported names ------------------------------------------------------------------------ */
 
 typedef bool (*reduce_fn)(struct machine *, const value_t *arguments);
 
-/* OrderedDict() and, as Python 2 wrote it, OrderedDict([[key, value], ...]). */
+/* OrderedDict() and, in Python 2's form, OrderedDict([[key, value], ...]). */
 static bool reduce_dict(struct machine *m, const value_t *arguments)
 {
     value_t *dict = new_value(m, ORCH_PICKLE_DICT);
@@ -167,7 +166,7 @@ static bool reduce_dict(struct machine *m, const value_t *arguments)
     return push(m, dict);
 }
 
-/* (storage, offset, sizes, strides, ...): what follows is about gradients. */
+/* (storage, offset, sizes, strides, ...); further arguments concern gradients. */
 static bool reduce_tensor(struct machine *m, const value_t *arguments)
 {
     if (arguments->items->len < 4)
@@ -186,7 +185,7 @@ static bool reduce_tensor(struct machine *m, const value_t *arguments)
     return push(m, tensor);
 }
 
-/* (tensor, requires_grad, hooks): the tensor itself. */
+/* (tensor, requires_grad, hooks) becomes the tensor. */
 static bool reduce_parameter(struct machine *m, const value_t *arguments)
 {
     value_t *tensor = arguments->items->len ? arguments->items->pdata[0] : NULL;
@@ -195,7 +194,7 @@ static bool reduce_parameter(struct machine *m, const value_t *arguments)
     return push(m, tensor);
 }
 
-/* torch.Size((2, 3)) is the tuple. */
+/* torch.Size((2, 3)) becomes the tuple. */
 static bool reduce_size(struct machine *m, const value_t *arguments)
 {
     value_t *tuple = arguments->items->len ? arguments->items->pdata[0] : NULL;
@@ -206,7 +205,7 @@ static bool reduce_size(struct machine *m, const value_t *arguments)
 
 static const struct global {
     const char *name;
-    reduce_fn reduce; /* NULL: not to be called */
+    reduce_fn reduce; /* NULL: must not be called */
     enum orch_dtype dtype;
 } GLOBALS[] = {
     {"collections.OrderedDict", reduce_dict, 0},
@@ -227,7 +226,7 @@ static const struct global {
     {"torch.DoubleStorage", NULL, ORCH_DTYPE_FLOAT64},
 };
 
-/* True when the name is `prefix` + '.' + `word`. */
+/* True if the name is the module, '.' and the word. */
 static bool is_name(const char *name, const char *module, size_t module_length, const char *word,
                     size_t word_length)
 {
@@ -239,7 +238,7 @@ static bool is_name(const char *name, const char *module, size_t module_length, 
 static bool push_global(struct machine *m, const char *module, size_t module_length,
                         const char *word, size_t word_length)
 {
-    static const char CUDA[] = "torch.cuda"; /* its storages are read as those of torch */
+    static const char CUDA[] = "torch.cuda"; /* its storages are read like those of torch */
     if (module_length == sizeof CUDA - 1 && memcmp(module, CUDA, module_length) == 0)
         module_length = strlen("torch");
     for (unsigned i = 0; i < G_N_ELEMENTS(GLOBALS); i++)
@@ -250,7 +249,7 @@ static bool push_global(struct machine *m, const char *module, size_t module_len
     g_autofree char *shown = g_strescape(name, NULL);
     orch_error_set(m->error, ORCH_ERROR_RECIPE,
                    "save the weights alone: torch.save(model.state_dict(), 'weights.pth')",
-                   "pickle asks for '%s', which no weights need; nothing of it was executed",
+                   "pickle contains '%s', which is not supported in weights; nothing was executed",
                    shown);
     return false;
 }
@@ -505,7 +504,7 @@ static bool op_setitems(struct machine *m)
     return true;
 }
 
-/* A memo index is at most the number of opcodes, which is below the length of the pickle. */
+/* Memo indices are bounded by the number of opcodes, which is below the length of the pickle. */
 static bool memo_put(struct machine *m, uint64_t index)
 {
     value_t *value = top(m);
@@ -555,7 +554,7 @@ static bool op_get4(struct machine *m)
     return take_number(m, 4, &index) && memo_get(m, index);
 }
 
-/* A line of text: the pointer to it, its length without the line end. */
+/* Reads a line of text; returns its start, and its length without the line end. */
 static const char *take_line(struct machine *m, size_t *out_length)
 {
     const char *line = (const char *)m->bytes + m->at;
@@ -583,7 +582,7 @@ static bool op_stack_global(struct machine *m)
     if (!module)
         return false;
     if (word->kind != ORCH_PICKLE_TEXT || module->kind != ORCH_PICKLE_TEXT)
-        return damaged(m, "a name that is no text");
+        return damaged(m, "a name that is not a string");
     return push_global(m, module->text, module->length, word->text, word->length);
 }
 
@@ -602,9 +601,8 @@ static bool op_reduce(struct machine *m)
     return false;
 }
 
-/* State of an OrderedDict (its `_metadata`) or of an old Parameter (requires_grad, ...): not
- * needed.
- */
+/* Discards the state of an OrderedDict (`_metadata`) or of an old Parameter (requires_grad,
+ * ...). */
 static bool op_build(struct machine *m)
 {
     const value_t *state = pop(m), *object = state ? top(m) : NULL;
@@ -689,7 +687,7 @@ void orch_pickle_free(struct orch_pickle *pickle)
     g_free(pickle);
 }
 
-/* ---- looking at values ---------------------------------------------------------------------- */
+/* ---- access to values ----------------------------------------------------------------------- */
 
 const struct orch_pickle_value *orch_pickle_item(const struct orch_pickle_value *value,
                                                  unsigned index)

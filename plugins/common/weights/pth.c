@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What torch.save writes. Both forms hold a pickle that describes the object, with each tensor's
- * bytes (its storage) apart:
+ * Reads the formats of torch.save. Both contain a pickle that describes the object, with each
+ * tensor's bytes (its storage) separate:
  *
  *   zip (PyTorch 1.6 and later): NAME/data.pkl, NAME/data/KEY for each storage, NAME/byteorder;
  *   legacy: pickles of a magic number, a protocol number, facts of the machine, the object and the
  *     list of keys; then for each key the number of elements (8 bytes) and the elements.
  *
- * A tensor is a view of a storage (offset, sizes, strides), so that several may share one and not
- * every one is contiguous; strided ones are gathered into a block of their own. The state dict is
- * the object itself or stands in it under one of the usual keys.
+ * A tensor is a view of a storage (offset, sizes, strides), so several may share one, and not all
+ * are contiguous; strided ones are copied to blocks of their own. The state dict is the object
+ * itself or its value under one of the usual keys.
  */
 #include "plugins/common/weights/pickle.h"
 #include "plugins/common/weights/weights_private.h"
-#include "plugins/common/weights/zip.h"
 
 #include "lib/base/error.h"
+#include "lib/zip/zip_read.h"
 
 #include <string.h>
 
 typedef struct orch_pickle_value value_t;
 
-/* Bytes of one storage, within the file or unpacked. */
+/* Bytes of one storage, inside the file or unpacked. */
 struct storage {
     const uint8_t *bytes;
     uint64_t length;
@@ -35,7 +35,7 @@ struct reader {
     char *prefix;         /* zip: "archive/" */
     struct orch_pickle *pickle;
     GHashTable *storages; /* key -> struct storage * */
-    size_t copy_budget;   /* bytes that strided and misaligned tensors may still take */
+    size_t copy_budget;   /* remaining bytes for copies of strided and misaligned tensors */
     GError **error;
 };
 
@@ -73,7 +73,8 @@ bool orch_pth_is(const uint8_t *bytes, size_t length)
 
 /* ---- storages ------------------------------------------------------------------------------- */
 
-/* The key of a storage or of an entry of the list of keys; NULL when it is none. */
+/* Copies the key of a storage or of an entry in the list of keys; NULL if it is invalid. Caller
+ * frees. */
 static char *copy_key(const value_t *value)
 {
     bool ok = value && value->kind == ORCH_PICKLE_TEXT && value->length > 0 &&
@@ -91,7 +92,25 @@ static const struct storage *keep_storage(struct reader *r, const char *key, con
     return storage;
 }
 
-/* The storage of a key; a zip's is fetched at its first use. NULL with an error. */
+static bool append_bytes(void *ctx, const uint8_t *bytes, size_t length, GError **error)
+{
+    uint8_t **at = ctx;
+    (void)error;
+    memcpy(*at, bytes, length);
+    *at += length;
+    return true;
+}
+
+/* Data of an entry: inside the archive if it is stored, else in a new block. NULL with an error. */
+static const uint8_t *entry_data(struct reader *r, const struct orch_zip_entry *entry)
+{
+    if (entry->method == 0)
+        return orch_zip_stored(r->zip, entry, r->error);
+    uint8_t *block = orch_weights_block(r->weights, entry->bytes, r->error), *at = block;
+    return block && orch_zip_unpack(r->zip, entry, append_bytes, &at, r->error) ? block : NULL;
+}
+
+/* Storage of a key; those in a zip are loaded on first use. NULL with an error. */
 static const struct storage *find_storage(struct reader *r, const char *key)
 {
     const struct storage *known = g_hash_table_lookup(r->storages, key);
@@ -103,7 +122,7 @@ static const struct storage *find_storage(struct reader *r, const char *key)
         damaged(r, "a storage is missing");
         return NULL;
     }
-    const uint8_t *bytes = orch_zip_data(r->zip, entry, r->weights, r->error);
+    const uint8_t *bytes = entry_data(r, entry);
     return bytes ? keep_storage(r, key, bytes, entry->bytes) : NULL;
 }
 
@@ -112,8 +131,8 @@ static const struct storage *find_storage(struct reader *r, const char *key)
 /* A tensor's view of its storage, in elements. */
 struct view {
     enum orch_dtype dtype;
-    const uint8_t *data; /* of the storage */
-    uint64_t count;      /* elements of the storage */
+    const uint8_t *data; /* start of the storage */
+    uint64_t count;      /* number of elements in the storage */
     int rank;
     int64_t offset, sizes[ORCH_WEIGHT_RANK_MAX], strides[ORCH_WEIGHT_RANK_MAX];
 };
@@ -129,7 +148,7 @@ static bool read_sizes(const value_t *tuple, int64_t *out)
     return true;
 }
 
-/* Old files name a part of a storage: (key, offset, elements). */
+/* Old files refer to a part of a storage: (key, offset, elements). */
 static bool narrow(const value_t *part, struct view *view)
 {
     const value_t *offset = orch_pickle_item(part, 1), *count = orch_pickle_item(part, 2);
@@ -159,11 +178,10 @@ static bool resolve_storage(struct reader *r, const value_t *id, struct view *vi
     view->data = storage->bytes;
     if (view->count > storage->length / orch_dtype_bytes(view->dtype))
         return damaged(r, "a storage is shorter than it says");
-    return narrow(orch_pickle_item(id, 4), view) ||
-           damaged(r, "a part of a storage lies outside of it");
+    return narrow(orch_pickle_item(id, 4), view) || damaged(r, "a part of a storage is outside it");
 }
 
-/* Index of the last element lies in the storage. */
+/* True if all elements of the view are inside the storage. */
 static bool is_inside(const struct view *view)
 {
     int64_t elements = orch_shape_count(view->rank, view->sizes);
@@ -191,7 +209,7 @@ static bool is_contiguous(const struct view *view)
     return true;
 }
 
-/* Gathers `count` elements in row-major order; the innermost dimension is a plain loop. */
+/* Copies `count` elements in row-major order; the innermost dimension is a simple loop. */
 static void gather(const struct view *view, int64_t count, uint8_t *out)
 {
     size_t width = orch_dtype_bytes(view->dtype);
@@ -212,7 +230,7 @@ static void gather(const struct view *view, int64_t count, uint8_t *out)
     }
 }
 
-/* Contiguous, aligned bytes of a view. NULL with an error. */
+/* Contiguous and aligned bytes of a view. NULL with an error. */
 static const void *view_bytes(struct reader *r, const struct view *view)
 {
     size_t width = orch_dtype_bytes(view->dtype);
@@ -240,14 +258,14 @@ static bool add_tensor(struct reader *r, const char *name, const value_t *tensor
         return damaged(r, "a tensor has too many dimensions, or not as many strides");
     struct view view = {.rank = (int)sizes->items->len, .offset = tensor->number};
     if (!read_sizes(sizes, view.sizes) || !read_sizes(strides, view.strides))
-        return damaged(r, "a tensor has a size or a stride that is no number");
+        return damaged(r, "a tensor has a size or a stride that is not a number");
     for (int i = 0; i < view.rank; i++)
         if (view.sizes[i] == 1)
-            view.strides[i] = 0; /* never gone, and may be any number */
+            view.strides[i] = 0; /* irrelevant for size 1, and may be any number */
     if (!resolve_storage(r, orch_pickle_item(tensor, 0), &view))
         return false;
     if (!is_inside(&view))
-        return damaged(r, "a tensor lies outside its storage");
+        return damaged(r, "a tensor is outside its storage");
     const void *data = view_bytes(r, &view);
     return data &&
            orch_weights_adopt(r->weights, name, view.dtype, view.rank, view.sizes, data, r->error);
@@ -265,8 +283,8 @@ static bool holds_tensors(const value_t *dict)
     return false;
 }
 
-/* The dictionary that holds the tensors: that of a usual key before the object itself, which may
- * hold single tensors of its own ("epoch"). */
+/* Finds the dictionary with the tensors: under a usual key, which has precedence over the object
+ * itself, because the object may contain single tensors ("epoch"). */
 static const value_t *find_state(const value_t *object, int nesting)
 {
     static const char *const keys[] = {"state_dict", "model_state_dict", "model_state", "model",
@@ -282,7 +300,7 @@ static const value_t *find_state(const value_t *object, int nesting)
     return holds_tensors(object) ? object : NULL;
 }
 
-/* Says which keys are there instead. */
+/* Reports which keys there are instead. */
 static bool no_tensors(const struct reader *r)
 {
     const value_t *root = r->pickle->root;
@@ -299,7 +317,7 @@ static bool no_tensors(const struct reader *r)
     return unusable(r, text->str);
 }
 
-/* What is no tensor (an epoch, a name) is left out. */
+/* Adds the tensors; other values (an epoch, a name) are ignored. */
 static bool add_state(struct reader *r)
 {
     const value_t *state = find_state(r->pickle->root, 0);
@@ -311,7 +329,7 @@ static bool add_state(struct reader *r)
             continue;
         g_autofree char *name = copy_key(state->items->pdata[i]);
         if (!name)
-            return damaged(r, "the name of a tensor is no text");
+            return damaged(r, "the name of a tensor is not a string");
         if (!add_tensor(r, name, tensor))
             return false;
     }
@@ -320,7 +338,7 @@ static bool add_state(struct reader *r)
 
 /* ---- zip ------------------------------------------------------------------------------------ */
 
-/* The folder of the archive is the one that has a data.pkl. */
+/* The archive's folder is the one with a data.pkl. */
 static const struct orch_zip_entry *find_pickle(struct reader *r)
 {
     static const char suffix[] = "data.pkl";
@@ -341,8 +359,9 @@ static bool check_byte_order(struct reader *r)
     g_autofree char *name = g_strconcat(r->prefix, "byteorder", NULL);
     const struct orch_zip_entry *entry = orch_zip_find(r->zip, name);
     if (!entry)
-        return true; /* older than the entry; such files are little-endian but for exotic ones */
-    const uint8_t *bytes = orch_zip_data(r->zip, entry, r->weights, r->error);
+        return true; /* written before there was this entry; practically all such files are
+                        little-endian */
+    const uint8_t *bytes = entry_data(r, entry);
     if (!bytes)
         return false;
     return (entry->bytes == 6 && memcmp(bytes, "little", 6) == 0) ||
@@ -351,13 +370,15 @@ static bool check_byte_order(struct reader *r)
 
 static bool read_zip(struct reader *r)
 {
-    r->zip = orch_zip_open(r->bytes, r->length, r->error);
+    const struct orch_zip_limits limits = {.entries = ORCH_WEIGHTS_COUNT_MAX,
+                                           .entry_bytes = ORCH_WEIGHTS_BYTES_MAX};
+    r->zip = orch_zip_open(r->bytes, r->length, limits, r->error);
     const struct orch_zip_entry *entry = r->zip ? find_pickle(r) : NULL;
     if (!entry || !check_byte_order(r))
         return false;
     if (entry->bytes > PICKLE_BYTES_MAX)
         return unusable(r, "its pickle is too large");
-    const uint8_t *bytes = orch_zip_data(r->zip, entry, r->weights, r->error);
+    const uint8_t *bytes = entry_data(r, entry);
     size_t used = 0;
     r->pickle = bytes ? orch_pickle_read(bytes, entry->bytes, &used, r->error) : NULL;
     return r->pickle && add_state(r);
@@ -375,7 +396,7 @@ static struct orch_pickle *next_pickle(struct reader *r, size_t *at)
     return pickle;
 }
 
-/* Magic number, protocol number and the machine's byte order. */
+/* Reads the magic number, the protocol number and the machine's byte order. */
 static bool read_heading(struct reader *r, size_t *at)
 {
     struct orch_pickle *magic = next_pickle(r, at), *protocol = NULL, *system = NULL;
@@ -395,7 +416,7 @@ static bool read_heading(struct reader *r, size_t *at)
     return ok;
 }
 
-/* Element width of each storage that the object names: key -> width. */
+/* Element size of each storage that the object refers to: key -> size. */
 static GHashTable *storage_widths(const struct reader *r)
 {
     GHashTable *widths = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
@@ -412,7 +433,7 @@ static GHashTable *storage_widths(const struct reader *r)
     return widths;
 }
 
-/* One storage at `*at`, which moves behind it. */
+/* Reads one storage at `*at` and advances it. */
 static bool read_storage(struct reader *r, GHashTable *widths, const value_t *name, size_t *at)
 {
     g_autofree char *key = copy_key(name);

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * safetensors: eight bytes of length, a JSON header of that length, the tensors' bytes.
- * Reading holds the format to its letter: the tensors cover the data without a gap or an overlap,
- * each with exactly the bytes of its shape. Writing puts wide elements first, so that every tensor
- * is aligned and can be read in place.
- * Reference: https://huggingface.co/docs/safetensors, "Format".
+ * safetensors: eight bytes of length, a JSON header of that length, the tensors' data. The reader
+ * enforces the specification: tensors cover the data without gaps or overlaps, each with exactly
+ * the bytes of its shape. The writer puts wide elements first, so that every tensor is aligned and
+ * can be used in place. Reference: https://huggingface.co/docs/safetensors, "Format".
  */
 #include "plugins/common/weights/weights_private.h"
 
@@ -27,9 +26,9 @@ static const char *const DTYPES[] = {
     [ORCH_DTYPE_FLOAT64] = "F64",
 };
 
-/* One tensor as the header has it. */
+/* One tensor as described in the header. */
 struct span {
-    const char *name; /* of the parsed header */
+    const char *name; /* borrowed from the parsed header */
     enum orch_dtype dtype;
     int rank;
     int64_t shape[ORCH_WEIGHT_RANK_MAX];
@@ -124,7 +123,7 @@ static bool read_metadata(struct orch_weights *weights, json_t *metadata, GError
     json_object_foreach(metadata, key, value)
     {
         if (!json_is_string(value))
-            return damaged(error, "its metadata '%s' is no text", key);
+            return damaged(error, "its metadata '%s' is not a string", key);
         g_hash_table_insert(weights->metadata, g_strdup(key), g_strdup(json_string_value(value)));
     }
     return json_is_object(metadata) || damaged(error, "its metadata is no object");
@@ -157,7 +156,7 @@ static int compare_spans(const void *left, const void *right)
     return a->end != b->end ? (a->end < b->end ? -1 : 1) : strcmp(a->name, b->name);
 }
 
-/* The sorted spans cover the data: each begins where the one before ends. */
+/* Checks that the sorted spans cover the data: each begins where the previous one ends. */
 static bool check_cover(const GArray *spans, uint64_t data_bytes, GError **error)
 {
     uint64_t end = 0;
@@ -193,7 +192,7 @@ bool orch_safetensors_read(struct orch_weights *weights, const uint8_t *bytes, s
 {
     uint64_t header_bytes = orch_little_endian(bytes, LENGTH_BYTES);
     if (header_bytes > length - LENGTH_BYTES)
-        return damaged(error, "its header ends behind the file");
+        return damaged(error, "its header extends beyond the end of the file");
     GError *why = NULL;
     g_autoptr(json_t) header =
         orch_json_parse((const char *)bytes + LENGTH_BYTES, header_bytes, HEADER_MAX, &why);
@@ -219,7 +218,7 @@ bool orch_safetensors_read(struct orch_weights *weights, const uint8_t *bytes, s
 
 /* ---- writing -------------------------------------------------------------------------------- */
 
-/* Wide elements first, else in the order of the list. */
+/* Wide elements first, otherwise in list order. */
 static GPtrArray *writing_order(const struct orch_weights *weights)
 {
     GPtrArray *order = g_ptr_array_new();
@@ -253,7 +252,7 @@ static json_t *encode_span(const struct orch_weight *weight, uint64_t begin)
                      "data_offsets", (json_int_t)begin, (json_int_t)(begin + weight->bytes));
 }
 
-/* The first bytes of the file: length, header, spaces up to the alignment. */
+/* The beginning of the file: length, header, and spaces for alignment. */
 static GString *encode_header(const struct orch_weights *weights, const GPtrArray *order,
                               GError **error)
 {

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Weights of networks as named arrays, read from what the field stores them in: PyTorch's .pth
- * (zip and legacy) and safetensors, and written as safetensors. Plain C: nothing in a file is
- * executed and LibTorch is not needed.
+ * Network weights as named arrays. Reads PyTorch's .pth (zip and legacy) and safetensors; writes
+ * safetensors. Plain C: nothing in a file is executed, and LibTorch is not needed.
  *
- * The kind of a file is told by its content, never by its name. All multi-byte values are
+ * The format of a file is detected from its content, never from its name. All multi-byte values are
  * little-endian, in files and in memory.
  */
 #ifndef ORCH_WEIGHTS_WEIGHTS_H
@@ -15,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** Types of elements. */
+/** Element types. */
 enum orch_dtype {
     ORCH_DTYPE_BOOL,
     ORCH_DTYPE_UINT8,
@@ -28,15 +27,15 @@ enum orch_dtype {
     ORCH_DTYPE_FLOAT32,
     ORCH_DTYPE_FLOAT64,
 };
-/** Bytes of one element. */
+/** Size of one element in bytes. */
 size_t orch_dtype_bytes(enum orch_dtype dtype);
 /** "float32", "int64", ... */
 const char *orch_dtype_name(enum orch_dtype dtype);
 
 #define ORCH_WEIGHT_RANK_MAX 8
-/** Most tensors of one file. */
+/** Maximum number of tensors in a file. */
 #define ORCH_WEIGHTS_COUNT_MAX 100000
-/** Largest file, and most bytes that a compressed file may unfold to. */
+/** Maximum size of a file, and of the unpacked contents of a compressed file. */
 #define ORCH_WEIGHTS_BYTES_MAX ((size_t)16 << 30)
 
 /** One tensor. Borrowed from its list. */
@@ -44,40 +43,40 @@ struct orch_weight {
     char *name; /* "layer1.0.conv1.weight" */
     enum orch_dtype dtype;
     int rank;                            /* 0: a scalar */
-    int64_t shape[ORCH_WEIGHT_RANK_MAX]; /* row-major, the last index fastest */
-    int64_t count;                       /* elements */
-    size_t bytes;                        /* of data */
+    int64_t shape[ORCH_WEIGHT_RANK_MAX]; /* row-major: the last index varies fastest */
+    int64_t count;                       /* number of elements */
+    size_t bytes;                        /* size of data */
     const void *data; /* contiguous, aligned for its type; may be shared between tensors */
 };
 
 struct orch_weights {
-    GPtrArray *items;     /* struct orch_weight *, in the order of the file */
+    GPtrArray *items;     /* struct orch_weight *, in file order */
     GHashTable *by_name;  /* name -> struct orch_weight * */
-    GHashTable *metadata; /* char * -> char *: safetensors' own, written back on save */
-    GPtrArray *blocks;    /* memory that the tensors lie in */
+    GHashTable *metadata; /* char * -> char *: metadata of safetensors, preserved on save */
+    GPtrArray *blocks;    /* memory that contains the tensors */
 };
 
 struct orch_weights *orch_weights_new(void);
 void orch_weights_free(struct orch_weights *weights);
 
-/** Reads a file. ORCH_ERROR_IO: cannot be read, or is damaged (what, and where). ORCH_ERROR_RECIPE:
- * it is none of the known formats, or holds something that weights do not need (named). */
+/** Reads a file. Fails with ORCH_ERROR_IO if it cannot be read or is damaged (with the position),
+ * ORCH_ERROR_RECIPE if its format is unknown or it contains unsupported values (named). */
 struct orch_weights *orch_weights_load(const char *path, GError **error);
-/** The same from memory; `bytes` (g_malloc) becomes the list's in any case. */
+/** The same from memory; takes ownership of `bytes` (g_malloc) in any case. */
 struct orch_weights *orch_weights_load_bytes(void *bytes, size_t length, GError **error);
-/** Writes safetensors as a whole (beside it, then renamed); with `durable`, fsync before. */
+/** Atomically writes a safetensors file; with `durable` syncs it first. */
 bool orch_weights_save(const struct orch_weights *weights, const char *path, bool durable,
                        GError **error);
 
-/** Adds a copy of a contiguous array. False with ORCH_ERROR_RECIPE: a name that is there already,
- * empty or no UTF-8, a bad shape, or too many tensors. */
+/** Adds a copy of a contiguous array. Fails with ORCH_ERROR_RECIPE for a name that exists, is empty
+ * or not UTF-8, an invalid shape, or too many tensors. */
 bool orch_weights_add(struct orch_weights *weights, const char *name, enum orch_dtype dtype,
                       int rank, const int64_t *shape, const void *data, GError **error);
-/** NULL when there is none. */
+/** Finds a tensor by name; NULL if there is none. */
 const struct orch_weight *orch_weights_find(const struct orch_weights *weights, const char *name);
-/** Writes the elements as float32, whatever their type; `out` has room for `count`. */
+/** Converts the elements to float32; `out` has space for `count`. */
 void orch_weight_to_float(const struct orch_weight *weight, float *out);
-/** "[64, 3, 7, 7]"; the caller frees. */
+/** Formats a shape: "[64, 3, 7, 7]". Caller frees. */
 char *orch_weight_shape_format(int rank, const int64_t *shape);
 
 #endif

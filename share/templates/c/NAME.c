@@ -7,8 +7,8 @@
  *     orch plugin check --trust ./@NAME@.so
  *     orch plugin show ./@NAME@.so
  *
- * orch loads only compiled plugins whose bytes you trust: --trust, or 'orch plugin trust FILE', after
- * each build.
+ * orch loads only compiled plugins whose bytes you trust: --trust, or 'orch plugin trust FILE',
+ * after each build.
  *
  * Orch starts it in a process of its own: a crash here ends one trial and nothing else. The header
  * orch/plugin.h says what each hook may do.

@@ -63,7 +63,7 @@ async function drawLogs(place, key) {
 function head(run) {
   return [el('h1', {}, `${run.name ? `${run.name}: ` : ''}${run.experiment ?? '-'} `, el('span', {class: 'dim mono'}, shortKey(run.key))),
     run.tags?.length ? el('p', {}, run.tags.map((tag) => el('code', {}, plain(tag))).flatMap((tag) => [tag, ' '])) : '',
-    el('p', {}, stateOf(run.hidden ? 'removed' : run.state), run.reason ? `: ${run.reason}` : '', ` took ${duration(run.wall_s)}, by ${person(run.who)}, ended ${time(run.ended_ms)}`)];
+    el('p', {}, stateOf(run.removed ? 'removed' : run.state), run.reason ? `: ${run.reason}` : '', ` took ${duration(run.wall_s)}, by ${person(run.who)}, ended ${time(Date.parse(run.ended))}`)];
 }
 
 function outcome(run) {
@@ -76,8 +76,8 @@ function outcome(run) {
 }
 
 function machine(run) {
-  const m = run.machine ?? {}, gpus = (m.gpus ?? []).map((g) => g.model).join(', ');
-  return pairs([['where', run.where], ['host', m.hostname], ['processor', m.cpu_model], ['GPUs', gpus], ['system', m.os],
+  const m = run.machine_facts ?? {}, gpus = (m.gpus ?? []).map((g) => g.model).join(', ');
+  return pairs([['device key', run.device_key], ['host', m.hostname], ['processor', m.cpu_model], ['GPUs', gpus], ['system', m.os],
     ['load', run.facts?.load !== undefined ? `${number(run.facts.load)} when it started, ${run.facts.co_runners ?? 0} other trials beside it` : null],
     ['memory', run.facts?.max_rss_bytes ? `${bytes(run.facts.max_rss_bytes)} at most` : null]]);
 }
@@ -140,7 +140,7 @@ function showEnded(root, run) {
   add(root, head(run), el('div', {class: 'row'}, link('overlay', {where: `recipe = '${run.recipe}' and experiment = '${run.experiment}'`}, 'its curves beside those of the same experiment'), link('runs', {where: `recipe = '${run.recipe}' and experiment = '${run.experiment}'`}, 'runs of the same experiment')),
     el('div', {class: 'two'},
       el('section', {}, el('h2', {}, 'parameters'), params(run.params)),
-      el('section', {}, el('h2', {}, 'results'), run.results.length ? pairs(run.results.map((r) => [labelled(r.name, r.unit), number(r.value)])) : el('p', {class: 'dim'}, 'none'),
+      el('section', {}, el('h2', {}, 'results'), Object.keys(run.results).length ? pairs(Object.entries(run.results).map(([name, value]) => [labelled(name, run.units[name]), number(value)])) : el('p', {class: 'dim'}, 'none'),
         el('h2', {}, 'forecast and outcome'), outcome(run))),
     el('h2', {}, 'metrics'), metrics, el('h2', {}, 'files'), files(run), notes(run),
     el('div', {class: 'two'}, el('section', {}, el('h2', {}, 'source'), source(run)), el('section', {}, el('h2', {}, 'machine'), machine(run),

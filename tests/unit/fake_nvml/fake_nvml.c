@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* NVML with two V100s, for tests. $FAKE_NVML chooses what goes wrong: "init" (no driver), "none"
- * (no device), "lost" (the second device has fallen off the bus), "bare" (no UUID, capability or
- * version). */
+/* NVML with two V100s, or what $FAKE_NVML_MODEL names, for tests; $FAKE_NVML_COUNT: how many of
+ * them. $FAKE_NVML chooses what goes wrong: "init" (no driver), "none" (no device), "lost" (the
+ * second device has fallen off the bus), "bare" (no UUID, capability or version). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +33,7 @@ EXPORT int nvmlDeviceGetUUID(void *device, char *out, unsigned size);
 EXPORT int nvmlDeviceGetMemoryInfo(void *device, struct memory *out);
 EXPORT int nvmlDeviceGetCudaComputeCapability(void *device, int *out_major, int *out_minor);
 
-static int devices[2];
+static int devices[8];
 
 int nvmlInit_v2(void)
 {
@@ -58,7 +58,8 @@ int nvmlSystemGetDriverVersion(char *out, unsigned size)
 
 int nvmlDeviceGetCount_v2(unsigned *out)
 {
-    *out = is_case("none") ? 0 : 2;
+    const char *count = getenv("FAKE_NVML_COUNT");
+    *out = is_case("none") ? 0 : count ? (unsigned)atoi(count) % 9 : 2;
     return SUCCESS;
 }
 
@@ -73,13 +74,14 @@ int nvmlDeviceGetHandleByIndex_v2(unsigned index, void **out)
 int nvmlDeviceGetName(void *device, char *out, unsigned size)
 {
     (void)device;
-    snprintf(out, size, "Tesla V100-SXM2-16GB");
+    const char *model = getenv("FAKE_NVML_MODEL");
+    snprintf(out, size, "%s", model ? model : "Tesla V100-SXM2-16GB");
     return SUCCESS;
 }
 
 int nvmlDeviceGetUUID(void *device, char *out, unsigned size)
 {
-    snprintf(out, size, "GPU-fake-%d", device == &devices[1]);
+    snprintf(out, size, "GPU-fake-%d", (int)((int *)device - devices));
     return is_case("bare") ? ERROR_NOT_SUPPORTED : SUCCESS;
 }
 

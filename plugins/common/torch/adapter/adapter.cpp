@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The only C++ of the project (with layer.cpp): a graph of lib/net as ATen calls, with autograd,
- * behind the table of torch.h. The graph is walked node by node; a value is let go after its last
- * use. Activations and additions work in place where nobody else reads their input. Nothing is
- * fused in silence. */
+/* With layer.cpp the only C++ of the project: executes a graph of lib/net as ATen calls with
+ * autograd, behind the function table of torch.h. The graph is evaluated node by node, and a value
+ * is released after its last use. Activations and additions work in place if nothing else reads
+ * their input. There is no implicit fusion. */
 #include "plugins/common/torch/adapter/adapter.h"
 
 extern "C" {
@@ -22,9 +22,9 @@ struct orch_torch_model {
     at::Device device = at::kCPU;
     bool bf16 = false;
     at::MemoryFormat format = at::MemoryFormat::Contiguous;
-    std::vector<Tensor> tensors; /* rows of the graph's table; parameters are leaves */
-    std::vector<int> last_use;   /* node -> the last node that reads it */
-    std::vector<int> readers;    /* node -> how many read it */
+    std::vector<Tensor> tensors; /* as in the graph's table; parameters are leaves */
+    std::vector<int> last_use;   /* node -> last node that reads it */
+    std::vector<int> readers;    /* node -> number of nodes that read it */
     int head = -1;               /* node of the classifier */
     /* optimizer */
     orch_torch_method method = ORCH_TORCH_SGD;
@@ -34,7 +34,7 @@ struct orch_torch_model {
     std::vector<double> group_rates;
     std::vector<Tensor> slots[2];
     int64_t steps = 0;
-    /* sums, on the device until they are taken */
+    /* sums, kept on the device until they are taken */
     Tensor loss_sum, correct_sum;
     int64_t images = 0;
 };
@@ -42,7 +42,7 @@ struct orch_torch_model {
 namespace
 {
 
-/* Mixed precision for as long as it lives. */
+/* Enables mixed precision during its lifetime. */
 struct Autocast {
     bool on, cuda, before = false;
     explicit Autocast(const orch_torch_model *m) : on(m->bf16), cuda(m->device.is_cuda())
@@ -88,7 +88,8 @@ struct Autocast {
 /* ---- forward ----------------------------------------------------------------------------------
  */
 
-/* May the node write over its input? Nobody else reads it, and no gradient needs it. */
+/* True if the node may overwrite its input, because nothing else reads it and no gradient needs
+ * it. */
 bool owns_input(const orch_torch_model *m, const struct orch_net_node *node)
 {
     const struct orch_net_node *input = orch_net_node(m->net, node->inputs[0]);
@@ -131,7 +132,7 @@ Tensor local_response_norm(const struct orch_net_node *node, const Tensor &x)
     return x.div(mean.mul(1e-4).add(1).pow(0.75));
 }
 
-/* Huang et al. 2016, by image; what stays is scaled up. */
+/* Huang et al. 2016, per image; remaining values are scaled up. */
 Tensor stochastic_depth(const struct orch_net_node *node, const Tensor &x, bool training)
 {
     if (!training || node->p <= 0)
@@ -206,14 +207,14 @@ Tensor apply(const orch_torch_model *m, const struct orch_net_node *node,
         return at::mul(x, values[(size_t)node->inputs[1]]);
     case ORCH_NET_STOCHASTIC_DEPTH:
         return stochastic_depth(node, x, training);
-    default: /* transformers are counted only; model_new has refused them */
+    default: /* transformers are only counted; model_new rejects them */
         break;
     }
     throw std::runtime_error(std::string("operation not known to the adapter: ") +
                              orch_net_op_name(node->op));
 }
 
-/* Walks the graph from behind node `from`, whose value is `x`, to node `to`. */
+/* Evaluates the graph after node `from`, whose value is `x`, up to node `to`. */
 Tensor forward(const orch_torch_model *m, const Tensor &x, int from, int to, bool training)
 {
     std::vector<Tensor> values((size_t)m->net->nodes->len);

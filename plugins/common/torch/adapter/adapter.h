@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the adapter's files share. */
+/* Internal to the adapter. */
 #ifndef ORCH_PLUGINS_COMMON_TORCH_ADAPTER_H
 #define ORCH_PLUGINS_COMMON_TORCH_ADAPTER_H
 
@@ -14,7 +14,7 @@ extern "C" {
 #include <exception>
 #include <string>
 
-/* Runs `work`; what it throws becomes an error. */
+/* Runs `work` and converts exceptions to errors. */
 template <typename Work> inline bool guarded(GError **error, Work work)
 {
     try {
@@ -33,7 +33,7 @@ template <typename Work> inline bool guarded(GError **error, Work work)
     return false;
 }
 
-/* "cpu", "cuda", "cuda:1"; throws where there is none. */
+/* Parses "cpu", "cuda", "cuda:1"; throws if the device does not exist. */
 inline at::Device device_of(const char *name)
 {
     at::Device device(name);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* One layer alone, timed: what Justus et al. 2018 measured. */
+/* Times a single layer, as in Justus et al. 2018. */
 #include "plugins/common/torch/adapter/adapter.h"
 
 #include <chrono>
@@ -11,13 +11,13 @@ using at::Tensor;
 namespace
 {
 
-const double REPEAT_MS = 2; /* a repeat takes at least so long */
+const double REPEAT_MS = 2; /* minimum duration of a repeat */
 const int INNER_MAX = 50;
 
 struct Layer {
     orch_torch_layer spec;
     Tensor input, gradient;
-    std::vector<Tensor> weights, first, second; /* with the optimizer's moments */
+    std::vector<Tensor> weights, first, second; /* first, second: the optimizer's moments */
     int64_t steps = 0;
 };
 
@@ -111,7 +111,7 @@ Layer make(const orch_torch_layer &spec, at::Device device)
     return l;
 }
 
-/* Milliseconds of `count` iterations, until the device is done with them. */
+/* Duration of `count` iterations in milliseconds, including synchronisation with the device. */
 double clocked(Layer &l, bool cuda, int count)
 {
     if (cuda)

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Shows the predicted loss curve of a network that has not been run. */
+#ifndef ORCH_CORE_CLI_CURVE_SHOW_H
+#define ORCH_CORE_CLI_CURVE_SHOW_H
+
+#include "core/cli/cli.h"
+#include "core/report/predicted_curve.h"
+
+/** Returns the predicted loss at some k as a table. The caller prints or frees it. */
+struct orch_table *predicted_curve_table(const struct orch_predicted_curve *p);
+/** Prints the regression, its b parameters, the curve, and the measured accuracy of such
+ * predictions. */
+void predicted_curve_print(struct orch_cli *cli, const struct orch_predicted_curve *p);
+json_t *predicted_curve_json(const struct orch_predicted_curve *p);
+
+#endif

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "core/cli/learn_show.h"
+
+#include "core/cli/forecast_show.h"
+#include "lib/base/json.h"
+
+#include <string.h>
+
+GArray *plan_learn(struct orch_plan *plan, struct orch_forecasts *forecasts, const char *text,
+                   GError **error)
+{
+    int64_t count = 0;
+    return orch_cli_count(text, "--learn", ORCH_LEARN_MAX, &count, error)
+               ? orch_learn_choose(plan, forecasts, (int)count, error)
+               : NULL;
+}
+
+/* Returns the command line with 'run' instead of 'plan': "orch run r.recipe ... --learn 5". */
+static char *run_command(const struct orch_cli *cli)
+{
+    GString *text = g_string_new("orch run");
+    for (int i = 1; i < cli->argc; i++) {
+        if (strcmp(cli->argv[i], "plan") == 0 || strcmp(cli->argv[i], "--json") == 0)
+            continue;
+        g_autofree char *quoted = g_shell_quote(cli->argv[i]);
+        bool plain = strspn(cli->argv[i], "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                          "0123456789-_./=,:@%+") == strlen(cli->argv[i]);
+        g_string_append_printf(text, " %s", plain ? cli->argv[i] : quoted);
+    }
+    return g_string_free(text, FALSE);
+}
+
+void plan_learn_print(struct orch_cli *cli, const struct orch_plan *plan, const GArray *choices,
+                      const struct orch_forecaster *forecaster)
+{
+    static const char *const headers[] = {"measure", ">uncertainty_left", "forecast", NULL};
+    struct orch_table *table = orch_table_new(headers);
+    for (guint i = 0; i < choices->len; i++) {
+        const struct orch_learn_choice *choice =
+            &g_array_index(choices, struct orch_learn_choice, i);
+        const struct orch_plan_item *item = &plan->items[choice->item];
+        struct orch_forecast forecast;
+        bool known = forecaster->forecast(forecaster->ctx, item, &forecast);
+        g_autofree char *label = orch_cell_label(item->cell);
+        g_autofree char *left = g_strdup_printf("%.2g %%", 100 * choice->left);
+        orch_table_add(table, label, NULL);
+        orch_table_add(table, left, orch_json_finite(choice->left));
+        forecast_add_cell(table, known ? &forecast : NULL, orch_plan_item_devices(item));
+    }
+    g_autofree char *command = run_command(cli);
+    if (cli->json) {
+        orch_cli_print_json(json_pack("{s:s s:o s:s}", "recipe", plan->expansion->name, "learn",
+                                      orch_table_to_json(table), "command", command));
+        return;
+    }
+    orch_table_print(cli, table, "learn");
+    fflush(stdout);
+    if (choices->len)
+        orch_cli_say(cli, "to run just these: %s", command);
+    else
+        orch_cli_say(cli, "every trial of the plan has been measured here");
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The lines of 'orch show'. */
+#include "core/cli/cli.h"
+#include "core/cli/show.h"
+
+#include "lib/base/json.h"
+#include "lib/base/text.h"
+#include "lib/wire/value.h"
+
+#include <string.h>
+
+enum { NAME_COLUMNS = 60 }; /* maximum width of the column of names */
+
+void show_line(const char *name, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    g_autofree char *text = orch_text_line(g_strdup_vprintf(format, args));
+    g_autofree char *head = orch_text_line(g_strdup(name));
+    va_end(args);
+    printf("  %-14s %s\n", head, text);
+}
+
+void show_values(const char *heading, const json_t *object, bool round_reals)
+{
+    if (!json_object_size(object))
+        return;
+    printf("\n%s\n", heading);
+    g_autoptr(GPtrArray) names = g_ptr_array_new();
+    int width = 14;
+    const char *name;
+    json_t *value;
+    json_object_foreach((json_t *)(uintptr_t)object, name, value)
+    {
+        g_ptr_array_add(names, (char *)(uintptr_t)name);
+        width = MIN(MAX(width, orch_text_columns(name)), NAME_COLUMNS);
+    }
+    for (guint i = 0; i < names->len; i++) {
+        value = json_object_get(object, names->pdata[i]);
+        double number;
+        g_autofree char *text =
+            round_reals && json_is_real(value) && orch_json_get_real(value, &number)
+                ? orch_number_format(number)
+                : orch_value_format_json(value);
+        g_autofree char *plain = orch_text_line(g_strdup(names->pdata[i]));
+        printf("  %-*s %s\n", width, plain, orch_text_line(text));
+    }
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Shows the estimates of `orch predict`. */
+#ifndef ORCH_CORE_CLI_STEP_SHOW_H
+#define ORCH_CORE_CLI_STEP_SHOW_H
+
+#include "core/cli/predict.h"
+#include "core/forecast/step_answer.h"
+
+/** Formats a range of times: "1 h to 2 h"; "-" for NaN. The caller frees. */
+char *span_format(double low, double high);
+void add_duration(struct orch_table *table, double seconds);
+void add_money(struct orch_table *table, double usd);
+
+/** Prints the explanation from orch_step_tiers_explain as text (explain_show.c). */
+void explain_show(const json_t *explanation);
+/** Calls orch_step_tiers_open for the store of the current folder. A missing store is an error only
+ * when the question or --db requires it. Prints warnings. */
+bool predict_open_tiers(struct orch_cli *cli, const struct orch_time_question *q,
+                        struct orch_step_tiers *out, GError **error);
+
+#endif

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "core/forecast/allowance_left.h"
+
+#include "lib/base/json.h"
+#include "lib/base/text.h"
+#include "store/bulk.h"
+
+#include <math.h>
+
+struct summing {
+    struct orch_device_prices *prices;
+    struct orch_allowance_left *out;
+};
+
+static bool add_run(void *ctx, const struct orch_run *run, GError **error)
+{
+    (void)error;
+    struct summing *s = ctx;
+    if (s->out->allowance->per_person && !orch_who_is_same(run->who, orch_user_name()))
+        return true;
+    struct orch_ledger_run one = orch_device_prices_run(s->prices, run);
+    orch_ledger_sum_add(&s->out->used, &one);
+    return true;
+}
+
+bool orch_allowance_left_read(struct orch_store *store, const struct orch_expansion *expansion,
+                              struct orch_device_prices *prices, struct orch_allowance_left *out,
+                              GError **error)
+{
+    const struct orch_allowance *a = &expansion->allowance;
+    *out = (struct orch_allowance_left){.allowance = a->is_set ? a : NULL};
+    struct summing summing = {prices, out};
+    const struct orch_run_query query = {.recipe = expansion->name, .with_hidden = true};
+    if (a->is_set && store && !orch_store_each_run(store, &query, add_run, &summing, error))
+        return false;
+    out->left_usd = a->has_usd ? a->usd - out->used.usd : (double)NAN;
+    out->left_s = a->has_hours ? a->hours * 3600 - out->used.device_s : (double)NAN;
+    return true;
+}
+
+double orch_allowance_left_s(const struct orch_allowance_left *allowance, double usd_per_hour)
+{
+    double left_s = INFINITY;
+    if (allowance->allowance && allowance->allowance->has_hours)
+        left_s = MAX(0.0, allowance->left_s);
+    if (allowance->allowance && allowance->allowance->has_usd && usd_per_hour > 0)
+        left_s = MIN(left_s, MAX(0.0, allowance->left_usd) / usd_per_hour * 3600);
+    return left_s;
+}
+
+/* "$4.10", "1 h 2 min", or both; negative amounts have a minus sign. */
+static char *amounts(const struct orch_allowance *a, double usd, double s)
+{
+    GString *text = g_string_new(NULL);
+    if (a->has_usd) {
+        g_autofree char *money = orch_money_format(fabs(usd));
+        g_string_append_printf(text, "%s%s", usd < 0 ? "-" : "", money);
+    }
+    if (a->has_hours) {
+        g_autofree char *time = orch_duration_format(fabs(s));
+        g_string_append_printf(text, "%s%s%s of devices", a->has_usd ? ", " : "", s < 0 ? "-" : "",
+                               time);
+    }
+    return g_string_free(text, FALSE);
+}
+
+char *orch_allowance_left_text(const struct orch_allowance_left *allowance)
+{
+    const struct orch_allowance *a = allowance->allowance;
+    const struct orch_ledger_sum *used = &allowance->used;
+    g_autofree char *all = amounts(a, a->usd, a->hours * 3600);
+    g_autofree char *spent = amounts(a, used->usd, used->device_s);
+    g_autofree char *left = amounts(a, allowance->left_usd, allowance->left_s);
+    GString *text = g_string_new(NULL);
+    g_string_append_printf(text, "allowance %s for %s: used %s, left %s", all,
+                           a->per_person ? "each person" : "the group", spent, left);
+    if (a->has_usd && used->unpriced_runs) {
+        g_autofree char *time = orch_duration_format(used->unpriced_device_s);
+        g_string_append_printf(text, " (without %s of devices whose price is not known)", time);
+    }
+    return g_string_free(text, FALSE);
+}
+
+json_t *orch_allowance_left_json(const struct orch_allowance_left *allowance)
+{
+    const struct orch_allowance *a = allowance->allowance;
+    if (!a)
+        return json_null();
+    return json_pack("{s:o s:o s:s s:o s:o s:o s:o s:o}", "usd",
+                     a->has_usd ? orch_json_finite(a->usd) : json_null(), "hours",
+                     a->has_hours ? orch_json_finite(a->hours) : json_null(), "per",
+                     a->per_person ? "person" : "group", "used_usd",
+                     orch_json_finite(allowance->used.usd), "used_h",
+                     orch_json_finite(allowance->used.device_s / 3600), "unpriced_h",
+                     orch_json_finite(allowance->used.unpriced_device_s / 3600), "left_usd",
+                     a->has_usd ? orch_json_finite(allowance->left_usd) : json_null(), "left_h",
+                     a->has_hours ? orch_json_finite(allowance->left_s / 3600) : json_null());
+}

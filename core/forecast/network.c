@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "core/forecast/network.h"
+
+#include "lib/base/error.h"
+#include "lib/base/text.h"
+#include "lib/onnx/onnx.h"
+#include "predictors/from_net.h"
+
+#include <string.h>
+
+static bool read_input(const char *text, struct orch_net_options *out, GError **error)
+{
+    if (orch_net_input_parse(text, out))
+        return true;
+    orch_error_set(error, ORCH_ERROR_USAGE, "for example --input 3x224x224 (C x H x W)",
+                   "option '--input': '%s' is not CxHxW", text);
+    return false;
+}
+
+/* Adds a line for each operator that was counted as zero. */
+static void add_notes(GPtrArray *out, const char *path, const struct orch_onnx_notes *notes)
+{
+    for (guint i = 0; out && notes->items && i < notes->items->len; i++) {
+        const struct orch_onnx_note *note = notes->items->pdata[i];
+        g_autofree char *more =
+            note->params ? g_strdup_printf(", with %" G_GINT64_FORMAT " weights", note->params)
+                         : NULL;
+        g_ptr_array_add(
+            out,
+            g_strdup_printf("'%s': operator %s is not known: counted as zero (%d of it, the first "
+                            "is '%s'%s)%s",
+                            path, note->op, note->count, note->node ? note->node : "",
+                            more ? more : "", note->is_known ? "" : "; its shape is a guess"));
+    }
+}
+
+static struct orch_net *read_onnx(const char *path, const struct orch_net_options *o,
+                                  GPtrArray *out_notes, GError **error)
+{
+    struct orch_onnx_notes notes = {0};
+    struct orch_net_shape input = {o->channels, o->height, o->width};
+    struct orch_net *net = orch_onnx_load_input(path, input, &notes, error);
+    if (net)
+        add_notes(out_notes, path, &notes);
+    orch_onnx_notes_release(&notes);
+    return net;
+}
+
+static struct orch_net *read_table(const struct orch_net_request *request, GError **error)
+{
+    if (request->input) {
+        orch_error_set(error, ORCH_ERROR_USAGE, "leave --input away",
+                       "a layer table says its own input");
+        return NULL;
+    }
+    struct orch_layer_table *table =
+        orch_layer_table_read(request->name, request->table_net, error);
+    struct orch_net *net = table ? orch_net_from_layer_table(table, error) : NULL;
+    orch_layer_table_free(table);
+    return net;
+}
+
+struct orch_net *orch_network_open(const struct orch_net_request *request, GPtrArray *notes,
+                                   GError **error)
+{
+    struct orch_net_options options = {.name = request->name, .classes = request->classes};
+    bool is_file =
+        g_str_has_suffix(request->name, ".onnx") || g_str_has_suffix(request->name, ".csv");
+    if (request->classes < 0 || (is_file && request->classes)) {
+        orch_error_set(error, ORCH_ERROR_USAGE, is_file ? "a file says its own classes" : NULL,
+                       "option '--classes': %d will not do", request->classes);
+        return NULL;
+    }
+    if (request->input && !read_input(request->input, &options, error))
+        return NULL;
+    if (g_str_has_suffix(request->name, ".onnx"))
+        return read_onnx(request->name, &options, notes, error);
+    return is_file ? read_table(request, error) : orch_net_make(&options, error);
+}
+
+struct orch_net *orch_network_of_record(const char *name, const char *input, int64_t classes)
+{
+    if (!name || !*name || strpbrk(name, "/.") || classes < 0 || classes > 1 << 24)
+        return NULL;
+    const struct orch_net_request request = {
+        .name = name, .input = input && *input ? input : NULL, .classes = (int)classes};
+    return orch_network_open(&request, NULL, NULL);
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The hourly price of one device of a plan on this machine. */
+#ifndef ORCH_CORE_FORECAST_PLAN_RATE_H
+#define ORCH_CORE_FORECAST_PLAN_RATE_H
+
+#include "core/hardware/rate.h"
+#include "core/run/plan.h"
+
+/** Gets the price of this machine's GPU (from the user's hardware file, else the dated table) when
+ * a trial of the plan uses a GPU; otherwise the price is unknown. False when a hardware file is
+ * invalid. The caller releases. */
+bool orch_plan_rate(const struct orch_plan *plan, struct orch_rate *out, GError **error);
+
+#endif

@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "core/forecast/training_rows.h"
+
+#include "core/run/rows.h"
+
+#include "lib/base/error.h"
+#include "lib/base/text.h"
+#include "lib/hw/gpus.h"
+
+#include <math.h>
+#include <string.h>
+
+#define ROWS_MIN 10
+#define BASELINE_ROWS 3000 /* the baselines are evaluated on at most this many rows */
+
+/* ---- one table of several ----------------------------------------------------------------------
+ */
+
+struct joint {
+    GPtrArray *names;  /* char *: columns, the target first */
+    GString *text;     /* CSV rows; the header is not included yet */
+    GPtrArray *tables; /* struct orch_csv * */
+    GPtrArray *keys;   /* of all tables' rows */
+};
+
+static void free_csv(gpointer csv)
+{
+    orch_csv_free(csv);
+}
+
+static int name_at(const GPtrArray *names, const char *name)
+{
+    for (guint i = 0; i < names->len; i++)
+        if (strcmp(names->pdata[i], name) == 0)
+            return (int)i;
+    return -1;
+}
+
+static void add_table(struct joint *j, struct orch_csv *csv)
+{
+    g_ptr_array_add(j->tables, csv);
+    for (int c = 0; c < orch_csv_columns(csv); c++)
+        if (name_at(j->names, orch_csv_name(csv, c)) < 0)
+            g_ptr_array_add(j->names, g_strdup(orch_csv_name(csv, c)));
+}
+
+static const char *known_gpu(const char *name)
+{
+    const struct orch_gpu_spec *spec = *name ? orch_gpu_find(name) : NULL;
+    return spec ? spec->name : name;
+}
+
+/* Maps the names that files and frameworks use for a precision to one spelling. */
+static const char *known_precision(const char *name)
+{
+    enum orch_precision precision;
+    return orch_precision_find(name, &precision) ? orch_precision_names()[precision] : name;
+}
+
+static const char *known_value(const char *column, const char *value)
+{
+    if (strcmp(column, "gpu") == 0)
+        return known_gpu(value);
+    return strcmp(column, "precision") == 0 ? known_precision(value) : value;
+}
+
+static struct orch_csv *join(struct joint *j, GError **error)
+{
+    GString *out = g_string_new(NULL);
+    for (guint i = 0; i < j->names->len; i++) {
+        g_string_append(out, i ? "," : "");
+        orch_csv_append(out, j->names->pdata[i]);
+    }
+    g_string_append_c(out, '\n');
+    for (guint t = 0; t < j->tables->len; t++) {
+        const struct orch_csv *csv = j->tables->pdata[t];
+        for (size_t row = 0; row < orch_csv_rows(csv); row++) {
+            for (guint i = 0; i < j->names->len; i++) {
+                int c = orch_csv_find(csv, j->names->pdata[i]);
+                const char *value = c < 0 ? "" : orch_csv_text(csv, row, c);
+                g_string_append(out, i ? "," : "");
+                orch_csv_append(out, known_value(j->names->pdata[i], value));
+            }
+            g_string_append_c(out, '\n');
+        }
+    }
+    struct orch_csv *all = orch_csv_parse("the store's rows", out->str, out->len, error);
+    g_string_free(out, TRUE);
+    return all;
+}
+
+/* Keeps only the rows of the runs in `only`. */
+static struct orch_csv *pick_runs(struct orch_store *store, const char *const *only,
+                                  struct orch_csv *csv, GPtrArray *keys, GError **error)
+{
+    g_autoptr(GHashTable) wanted = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    for (int i = 0; only[i]; i++) {
+        struct orch_run *run = orch_store_run(store, only[i], error);
+        if (!run)
+            return NULL;
+        g_hash_table_add(wanted, g_strdup(run->key));
+        orch_run_free(run);
+    }
+    GString *out = g_string_new(NULL);
+    for (int c = 0; c < orch_csv_columns(csv); c++) {
+        g_string_append(out, c ? "," : "");
+        orch_csv_append(out, orch_csv_name(csv, c));
+    }
+    g_string_append_c(out, '\n');
+    guint kept = 0;
+    for (size_t row = 0; row < orch_csv_rows(csv); row++) {
+        if (!g_hash_table_contains(wanted, keys->pdata[kept])) {
+            g_ptr_array_remove_index(keys, kept);
+            continue;
+        }
+        kept++;
+        for (int c = 0; c < orch_csv_columns(csv); c++) {
+            g_string_append(out, c ? "," : "");
+            orch_csv_append(out, orch_csv_text(csv, row, c));
+        }
+        g_string_append_c(out, '\n');
+    }
+    struct orch_csv *some = orch_csv_parse("these runs", out->str, out->len, error);
+    g_string_free(out, TRUE);
+    return some;
+}
+
+static bool add_runs(struct orch_store *store, const struct orch_training_request *r,
+                     struct joint *j, GError **error)
+{
+    struct orch_csv *csv = orch_rows_of_runs(store, r->where, r->target, j->keys, NULL, error);
+    if (csv && r->only) {
+        struct orch_csv *some = pick_runs(store, r->only, csv, j->keys, error);
+        orch_csv_free(csv);
+        csv = some;
+    }
+    if (csv)
+        add_table(j, csv);
+    return csv;
+}
+
+static bool add_dataset(struct orch_store *store, const char *name, const char *target,
+                        struct joint *j, GError **error)
+{
+    struct orch_csv *csv = orch_rows_of_dataset(store, name, target, error);
+    if (!csv)
+        return false;
+    for (size_t row = 0; row < orch_csv_rows(csv); row++)
+        g_ptr_array_add(j->keys, g_strdup(name));
+    add_table(j, csv);
+    return true;
+}
+
+/* All requested rows as one table with the columns of all sources; missing values are "". GPUs have
+ * their name in the hardware table where it lists them. `keys` gets the run key or data set name of
+ * each row. */
+static struct orch_csv *table_of(struct orch_store *store, const struct orch_training_request *r,
+                                 GPtrArray *keys, GError **error)
+{
+    struct joint j = {.names = g_ptr_array_new_with_free_func(g_free),
+                      .tables = g_ptr_array_new_with_free_func(free_csv),
+                      .keys = keys};
+    g_ptr_array_add(j.names, g_strdup(r->target));
+    bool ok = !r->runs || add_runs(store, r, &j, error);
+    for (int i = 0; ok && r->datasets && r->datasets[i]; i++)
+        ok = add_dataset(store, r->datasets[i], r->target, &j, error);
+    struct orch_csv *csv = ok ? join(&j, error) : NULL;
+    g_ptr_array_unref(j.names);
+    g_ptr_array_unref(j.tables);
+    return csv;
+}
+
+/* ---- learning ----------------------------------------------------------------------------------
+ */
+
+/* Columns that are not part of a step's configuration. */
+static const char *const NO_CONFIGURATION[] = {"images", "epochs",  "framework",
+                                               "img",    "classes", NULL};
+
+static struct orch_trained *measured(struct orch_store *store,
+                                     const struct orch_training_request *r,
+                                     const struct orch_csv *csv, const GPtrArray *keys,
+                                     GError **error)
+{
+    struct orch_trained *t = g_new0(struct orch_trained, 1);
+    g_autoptr(GDateTime) now = g_date_time_new_now_utc();
+    g_autoptr(GPtrArray) sources = g_ptr_array_new();
+    int64_t count;
+    t->name = g_strdup(r->name ? r->name : r->target);
+    t->target = g_strdup(r->target);
+    t->made = g_date_time_format_iso8601(now);
+    t->rows = orch_csv_rows(csv);
+    t->known =
+        orch_known_of_table(csv, r->target, NO_CONFIGURATION, keys, &t->columns, &t->repeat_spread);
+    for (guint i = 0; i < t->known->len; i++)
+        t->run_rows += (size_t)((const struct orch_known *)t->known->pdata[i])->runs;
+    if (r->runs)
+        g_ptr_array_add(sources, g_strdup("runs"));
+    for (int i = 0; r->datasets && r->datasets[i]; i++)
+        g_ptr_array_add(sources, g_strdup(r->datasets[i]));
+    g_ptr_array_add(sources, NULL);
+    t->sources = g_strdupv((char **)sources->pdata);
+    for (guint i = 0; sources->pdata[i]; i++)
+        g_free(sources->pdata[i]);
+    if (orch_store_newer_runs(store, 0, &count, &t->last_run, error))
+        return t;
+    orch_trained_free(t);
+    return NULL;
+}
+
+static struct orch_rows *rows_of(const struct orch_training_request *r, const struct orch_csv *csv,
+                                 GError **error)
+{
+    struct orch_rows_options options = {.target = r->target,
+                                        .drop = r->drop,
+                                        .group = orch_csv_find(csv, "gpu") >= 0 ? "gpu" : NULL};
+    return orch_rows_of_table(csv, &options, error);
+}
+
+static struct orch_rows *some(const struct orch_rows *rows, size_t most)
+{
+    size_t step = rows->rows / most + 1, count = 0;
+    g_autofree size_t *which = g_new(size_t, MAX(rows->rows, 1));
+    for (size_t i = 0; i < rows->rows; i += step)
+        which[count++] = i;
+    return orch_rows_pick(rows, which, count);
+}
+
+/* Compares the model with baselines that need no training: the nearest record's time, and that time
+ * multiplied by the ratio of the analytical estimates. */
+static void hold_against_baselines(struct orch_trained *t, const struct orch_rows *rows)
+{
+    struct orch_learn_options nearest = {
+        .model = "knn", .target = ORCH_LEARN_BEST, .no_tuning = true};
+    g_autoptr(GError) unable = NULL;
+    struct orch_rows *few = some(rows, BASELINE_ROWS);
+    struct orch_learned *l = orch_learn(few, &nearest, &unable);
+    double mine = orch_learned_error(t->learned, 0);
+    t->last_known = t->ratio = (double)NAN;
+    for (guint i = 0; l && i < orch_learned_candidates(l, 0)->len; i++) {
+        const struct orch_model_candidate *trial =
+            &g_array_index(orch_learned_candidates(l, 0), struct orch_model_candidate, i);
+        if (trial->box == ORCH_BOX_BLACK)
+            t->last_known = trial->mean_relative_error;
+        if (trial->box == ORCH_BOX_GREY)
+            t->ratio = trial->mean_relative_error;
+    }
+    t->is_used =
+        !orch_learned_is_baseline(t->learned, 0) && !(t->last_known < mine) && !(t->ratio < mine);
+    orch_learned_free(l);
+    orch_rows_free(few);
+}
+
+struct orch_trained *orch_training_measure(struct orch_store *store,
+                                           const struct orch_training_request *r,
+                                           size_t learn_below, GError **error)
+{
+    g_autoptr(GPtrArray) keys = g_ptr_array_new_with_free_func(g_free);
+    struct orch_csv *csv = table_of(store, r, keys, error);
+    struct orch_trained *t = csv ? measured(store, r, csv, keys, error) : NULL;
+    if (t && t->rows >= ROWS_MIN && t->rows < learn_below) {
+        struct orch_learn_options quick = {
+            .model = "auto", .target = ORCH_LEARN_BEST, .no_tuning = true};
+        g_autoptr(GError) unable = NULL;
+        struct orch_rows *rows = rows_of(r, csv, &unable);
+        t->learned = rows ? orch_learn(rows, &quick, &unable) : NULL;
+        if (t->learned)
+            hold_against_baselines(t, rows);
+        orch_rows_free(rows);
+    }
+    orch_csv_free(csv);
+    return t;
+}
+
+void orch_training_take_known(struct orch_trained *trained, struct orch_trained *fresh)
+{
+    GPtrArray *known = trained->known;
+    char **columns = trained->columns;
+    trained->known = fresh->known;
+    trained->columns = fresh->columns;
+    trained->repeat_spread = fresh->repeat_spread;
+    fresh->known = known;
+    fresh->columns = columns;
+    orch_trained_free(fresh);
+}
+
+/* ---- all ---------------------------------------------------------------------------------------
+ */
+
+static bool enough(const struct orch_training_request *r, size_t rows, GError **error)
+{
+    if (rows >= ROWS_MIN)
+        return true;
+    orch_error_set(error, ORCH_ERROR_USAGE,
+                   "run a recipe whose plugin declares its cost (orch run recipes/hw4.recipe), or "
+                   "bring measurements in (orch import FILE.csv, then --data NAME)",
+                   "there %s %zu row%s with '%s' to learn from: at least %d",
+                   rows == 1 ? "is" : "are", rows, rows == 1 ? "" : "s", r->target, ROWS_MIN);
+    return false;
+}
+
+struct orch_trained *orch_training_learn(struct orch_store *store,
+                                         const struct orch_training_request *r, GPtrArray *notes,
+                                         GError **error)
+{
+    g_autoptr(GPtrArray) keys = g_ptr_array_new_with_free_func(g_free);
+    struct orch_csv *csv = table_of(store, r, keys, error);
+    struct orch_rows *rows = NULL;
+    struct orch_trained *t = NULL;
+    if (csv && enough(r, orch_csv_rows(csv), error))
+        rows = rows_of(r, csv, error);
+    if (rows)
+        t = measured(store, r, csv, keys, error);
+    if (t)
+        t->learned = orch_learn(rows, &r->learn, error);
+    if (t && t->learned) {
+        for (guint i = 0; i < rows->notes->len; i++)
+            g_ptr_array_add(notes, g_strdup(rows->notes->pdata[i]));
+        hold_against_baselines(t, rows);
+    }
+    orch_rows_free(rows);
+    orch_csv_free(csv);
+    if (t && t->learned)
+        return t;
+    orch_trained_free(t);
+    return NULL;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* Events from a child to its host, the last of which may report a failure. */
+#include "core/host/child.h"
+
+#include "lib/base/json.h"
+#include "lib/wire/event.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+void child_say(const json_t *event)
+{
+    g_autoptr(GString) line = g_string_new(NULL);
+    orch_event_encode_json(line, event);
+    for (size_t done = 0; done < line->len;) {
+        ssize_t n = write(CHILD_EVENTS_FD, line->str + done, line->len - done);
+        if (n < 0 && errno != EINTR)
+            return;
+        done += n > 0 ? (size_t)n : 0;
+    }
+}
+
+void child_fail(const char *text)
+{
+    g_autofree char *valid = g_utf8_make_valid(text, -1);
+    json_t *reason = json_pack("{s:s s:s}", "event", "error", "text", valid);
+    json_t *done = json_pack("{s:s s:s}", "event", "done", "status", "failed");
+    child_say(reason);
+    child_say(done);
+    _exit(1);
+}

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* WeasyPrint converts the page to PDF: it supports print styles, page numbers and SVG in HTML,
+ * needs no browser, and is in Debian and conda. LaTeX is ten times its size and would need a
+ * second writer for everything; Pango and Cairo would need our own page layout. */
+#include "core/render/files.h"
+
+#include "core/render/draw.h"
+#include "core/render/outline.h"
+#include "core/render/page.h"
+#include "core/render/tool.h"
+#include "lib/base/error.h"
+#include "lib/base/file.h"
+
+#include <string.h>
+#include <unistd.h>
+
+GHashTable *orch_files_names(const struct orch_document *document)
+{
+    GHashTable *names = g_hash_table_new_full(NULL, NULL, NULL, g_free);
+    g_autoptr(GHashTable) taken = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    for (guint i = 0; i < document->sections->len; i++) {
+        const struct orch_section *section = document->sections->pdata[i];
+        const char *title = section->title ? section->title : section->kind;
+        for (guint j = 0; j < section->blocks->len; j++) {
+            struct orch_block *block = section->blocks->pdata[j];
+            if (block->table || (block->chart && !orch_chart_is_empty(block->chart)))
+                g_hash_table_insert(names, block,
+                                    orch_outline_slug_unique(taken, section->question, title));
+        }
+    }
+    return names;
+}
+
+struct folder {
+    const char *path;
+    GPtrArray *written;
+};
+
+/* Returns DIR/KIND/NAME.ENDING. */
+static char *path_of(const struct folder *folder, const char *kind, const char *name,
+                     const char *ending)
+{
+    g_autofree char *file = g_strconcat(name, ".", ending, NULL);
+    return g_build_filename(folder->path, kind, file, NULL);
+}
+
+static void note(const struct folder *folder, const char *path)
+{
+    if (folder->written)
+        g_ptr_array_add(folder->written, g_strdup(path));
+}
+
+static bool write_text(const struct folder *folder, const char *kind, const char *name,
+                       const char *ending, const char *text, GError **error)
+{
+    g_autofree char *path = path_of(folder, kind, name, ending);
+    if (!orch_file_write(path, text, strlen(text), false, error))
+        return false;
+    note(folder, path);
+    return true;
+}
+
+static bool write_table(const struct folder *folder, const struct orch_table *table,
+                        const char *name, GError **error)
+{
+    static const struct {
+        enum orch_table_format format;
+        const char *ending;
+    } formats[] = {{ORCH_TABLE_CSV, "csv"}, {ORCH_TABLE_MARKDOWN, "md"}, {ORCH_TABLE_LATEX, "tex"}};
+    for (unsigned i = 0; i < G_N_ELEMENTS(formats); i++) {
+        g_autofree char *text = orch_table_format(table, formats[i].format);
+        if (!write_text(folder, "tables", name, formats[i].ending, text, error))
+            return false;
+    }
+    return true;
+}
+
+static bool write_chart(const struct folder *folder, const struct orch_chart *chart,
+                        const char *name, GError **error)
+{
+    static const char *const endings[] = {"svg", "png", "pdf"};
+    g_autofree char *data = orch_chart_csv(chart);
+    if (!write_text(folder, "charts", name, "csv", data, error))
+        return false;
+    for (unsigned i = 0; i < G_N_ELEMENTS(endings); i++) {
+        g_autofree char *path = path_of(folder, "charts", name, endings[i]);
+        if (!orch_chart_write(chart, path, error))
+            return false;
+        note(folder, path);
+    }
+    return true;
+}
+
+static bool make_folder(const char *parent, const char *name, GError **error)
+{
+    g_autofree char *path = g_build_filename(parent, name, NULL);
+    return orch_dir_make(path, error);
+}
+
+/* Writes the blocks in the document's order. */
+static bool write_blocks(const struct folder *folder, const struct orch_document *document,
+                         GHashTable *names, GError **error)
+{
+    for (guint i = 0; i < document->sections->len; i++) {
+        const struct orch_section *section = document->sections->pdata[i];
+        for (guint j = 0; j < section->blocks->len; j++) {
+            const struct orch_block *block = section->blocks->pdata[j];
+            const char *name = g_hash_table_lookup(names, block);
+            if (name && block->table && !write_table(folder, block->table, name, error))
+                return false;
+            if (name && block->chart && !write_chart(folder, block->chart, name, error))
+                return false;
+        }
+    }
+    return true;
+}
+
+/* Returns whether index.html may be written: only a page that orch wrote is overwritten. */
+static bool is_ours(const char *folder, GError **error)
+{
+    g_autofree char *path = g_build_filename(folder, "index.html", NULL), *text = NULL;
+    if (!g_file_get_contents(path, &text, NULL, NULL) || strstr(text, ORCH_PAGE_MARK))
+        return true;
+    orch_error_set(error, ORCH_ERROR_USAGE, "choose another folder, or move that file away",
+                   "'%s' is there, and orch did not write it", path);
+    return false;
+}
+
+bool orch_files_write(const struct orch_document *document, const char *path, GPtrArray *written,
+                      GError **error)
+{
+    const struct folder folder = {path, written};
+    g_autoptr(GHashTable) names = orch_files_names(document);
+    bool has_tables = false, has_charts = false;
+    GHashTableIter iter;
+    gpointer key;
+    g_hash_table_iter_init(&iter, names);
+    while (g_hash_table_iter_next(&iter, &key, NULL)) {
+        const struct orch_block *block = key;
+        *(block->chart ? &has_charts : &has_tables) = true;
+    }
+    if (!is_ours(path, error) || !orch_dir_make(path, error) ||
+        (has_tables && !make_folder(path, "tables", error)) ||
+        (has_charts && !make_folder(path, "charts", error)) ||
+        !write_blocks(&folder, document, names, error))
+        return false;
+    const struct orch_page_options options = {.files = names};
+    g_autofree char *html = orch_page_html(document, &options);
+    return write_text(&folder, "", "index", "html", html, error);
+}
+
+/* ---- PDF ---------------------------------------------------------------------------------------
+ */
+
+static bool run_weasyprint(const char *html, const char *pdf, GError **error)
+{
+    const char *argv[] = {"weasyprint", "--quiet", "--encoding", "utf-8", html, pdf, NULL};
+    return orch_tool_run(NULL, argv,
+                         "apt install weasyprint; or print the page of --out from a browser",
+                         "print the page of --out from a browser", error);
+}
+
+bool orch_files_pdf(const struct orch_document *document, const char *path, GError **error)
+{
+    g_autofree char *folder = g_dir_make_tmp("orch-pdf-XXXXXX", NULL);
+    if (!folder) {
+        orch_error_set(error, ORCH_ERROR_IO, "$TMPDIR says where",
+                       "cannot make a temporary folder");
+        return false;
+    }
+    g_autofree char *html = g_build_filename(folder, "page.html", NULL);
+    g_autofree char *pdf = g_build_filename(folder, "page.pdf", NULL);
+    const struct orch_page_options options = {.is_for_paper = true};
+    g_autofree char *page = orch_page_html(document, &options);
+    g_autofree char *bytes = NULL;
+    gsize length = 0;
+    bool ok = orch_file_write(html, page, strlen(page), false, error) &&
+              run_weasyprint(html, pdf, error) &&
+              orch_file_read(pdf, (size_t)1 << 30, &bytes, &length, error) &&
+              orch_file_write(path, bytes, length, false, error);
+    unlink(html);
+    unlink(pdf);
+    rmdir(folder);
+    return ok;
+}

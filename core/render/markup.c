@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "core/render/markup.h"
+
+#include "lib/base/text.h"
+
+#include <string.h>
+
+static const char *entity_of(gunichar c)
+{
+    switch (c) {
+    case '&':
+        return "&amp;";
+    case '<':
+        return "&lt;";
+    case '>':
+        return "&gt;";
+    case '"':
+        return "&quot;";
+    case '\'':
+        return "&#39;";
+    default:
+        return orch_text_is_hidden(c) ? "\xef\xbf\xbd" : NULL; /* U+FFFD */
+    }
+}
+
+void orch_html_append(GString *out, const char *text)
+{
+    g_autofree char *valid = g_utf8_make_valid(text ? text : "", -1);
+    for (const char *p = valid; *p;) {
+        const char *next = g_utf8_next_char(p), *entity = entity_of(g_utf8_get_char(p));
+        if (entity)
+            g_string_append(out, entity);
+        else
+            g_string_append_len(out, p, next - p);
+        p = next;
+    }
+}
+
+/* The format string is our own markup; its arguments are untrusted and therefore escaped. */
+void orch_html_printf(GString *out, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    for (const char *p = format; *p; p++) {
+        if (*p != '%') {
+            g_string_append_c(out, *p);
+            continue;
+        }
+        p++;
+        if (*p == 's')
+            orch_html_append(out, va_arg(args, const char *));
+        else if (*p == 'u')
+            g_string_append_printf(out, "%u", va_arg(args, unsigned));
+        else if (*p == '%')
+            g_string_append_c(out, '%');
+        else
+            g_error("orch_html_printf knows %%s and %%u alone");
+    }
+    va_end(args);
+}
+
+static void append_style(GString *out, bool right, bool styled)
+{
+    if (right)
+        g_string_append(out, styled ? " style=\"text-align:right\"" : " class=\"number\"");
+    else if (styled)
+        g_string_append(out, " style=\"text-align:left\"");
+}
+
+static void append_cell(GString *out, const struct orch_table *table, unsigned row, unsigned column,
+                        bool styled)
+{
+    const struct orch_table_cell *cell = orch_table_cell(table, row, column);
+    const char *element = column ? "td" : "th scope=\"row\"";
+    g_string_append_printf(out, "<%s", element);
+    if (cell->is_missing && !styled)
+        g_string_append(out, orch_table_is_right(table, column) ? " class=\"number missing\""
+                                                                : " class=\"missing\"");
+    else
+        append_style(out, orch_table_is_right(table, column), styled);
+    g_string_append_c(out, '>');
+    orch_html_append(out, cell->text);
+    g_string_append(out, column ? "</td>" : "</th>");
+}
+
+void orch_html_table(GString *out, const struct orch_table *table, const char *caption, bool styled)
+{
+    g_string_append(out, "<table>\n");
+    if (caption && *caption)
+        orch_html_printf(out, "<caption>%s</caption>\n", caption);
+    g_string_append(out, "<thead>\n<tr>");
+    for (unsigned c = 0; c < orch_table_columns(table); c++) {
+        g_string_append(out, "<th scope=\"col\"");
+        append_style(out, orch_table_is_right(table, c), styled);
+        orch_html_printf(out, ">%s</th>", orch_table_header(table, c));
+    }
+    g_string_append(out, "</tr>\n</thead>\n<tbody>\n");
+    for (unsigned r = 0; r < orch_table_rows(table); r++) {
+        g_string_append(out, "<tr>");
+        for (unsigned c = 0; c < orch_table_columns(table); c++)
+            append_cell(out, table, r, c, styled);
+        g_string_append(out, "</tr>\n");
+    }
+    g_string_append(out, "</tbody>\n</table>\n");
+}

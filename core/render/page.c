@@ -1,0 +1,504 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The page is written by code, not from a template: it follows the outline, and every text from
+ * outside goes through orch_html_printf or orch_html_append. In addition a content security policy
+ * forbids scripts and all requests, so that text that was not escaped could do no harm. */
+#include "core/render/page.h"
+
+#include "core/render/draw.h"
+#include "core/render/markup.h"
+#include "core/render/outline.h"
+#include "core/stats/numbers.h"
+#include "lib/base/error.h"
+#include "lib/base/file.h"
+#include "lib/base/ident.h"
+
+#include <string.h>
+
+#define PICTURE_BYTES_MAX ((size_t)4 << 20)
+#define PICTURES_BYTES_MAX ((size_t)32 << 20)
+#define RUNS_MAX 500
+
+struct page {
+    GString *out;
+    const struct orch_document *document;
+    const struct orch_page_options *options;
+    GHashTable *anchors;   /* part -> char * */
+    size_t picture_bytes;  /* total so far */
+    unsigned region_count; /* scrolling boxes so far */
+    unsigned chart_count;  /* drawings so far */
+};
+
+/* ---- words -------------------------------------------------------------------------------------
+ */
+
+static void append_state(GString *out, enum orch_section_state state, unsigned done,
+                         unsigned planned)
+{
+    static const char *const words[] = {"complete",     "complete at small scale",
+                                        "partly there", "missing",
+                                        "not run here", "yours to write"};
+    const char *name = orch_section_state_name(state);
+    if (state == ORCH_SECTION_PARTIAL && planned)
+        orch_html_printf(out, "<span class=\"state %s\">%u of %u runs</span>", name, done, planned);
+    else
+        orch_html_printf(out, "<span class=\"state %s\">%s</span>", name, words[state]);
+}
+
+/* Appends the state of a part with several answers, some of which may be the student's. */
+static void append_part_state(GString *out, const struct orch_outline_part *part)
+{
+    const enum orch_section_state state = orch_outline_state(part);
+    append_state(out, state, 0, 0);
+    if (state != ORCH_SECTION_STUDENT && orch_outline_is_student(part)) {
+        g_string_append_c(out, ' ');
+        append_state(out, ORCH_SECTION_STUDENT, 0, 0);
+    }
+}
+
+static void append_points(GString *out, double points)
+{
+    if (points <= 0)
+        return;
+    g_autofree char *number = orch_number_format(points);
+    orch_html_printf(out, " <span class=\"points\">%s point%s</span>", number,
+                     points == 1 ? "" : "s");
+}
+
+/* Returns a commit's first digits. */
+static char *short_commit(const char *commit)
+{
+    const bool is_long =
+        commit && strlen(commit) > 16 && strspn(commit, "0123456789abcdef") == strlen(commit);
+    return g_strndup(commit ? commit : "", is_long ? 12 : 64);
+}
+
+static const char *short_key(const char *key)
+{
+    const size_t length = strlen(key);
+    return length > 8 ? key + length - 8 : key;
+}
+
+static const char *anchor_of(const struct page *page, const struct orch_outline_part *part)
+{
+    return g_hash_table_lookup(page->anchors, part);
+}
+
+/* ---- blocks ------------------------------------------------------------------------------------
+ */
+
+static void begin_scroll(struct page *page, const char *what)
+{
+    orch_html_printf(page->out,
+                     "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"%s %u\">\n",
+                     what, ++page->region_count);
+}
+
+static void append_links(struct page *page, const struct orch_block *block)
+{
+    static const char *const chart_endings[] = {"svg", "png", "pdf", "csv", NULL};
+    static const char *const table_endings[] = {"csv", "md", "tex", NULL};
+    const GHashTable *files = page->options->files;
+    const char *name = files ? g_hash_table_lookup((GHashTable *)(uintptr_t)files, block) : NULL;
+    if (!name)
+        return;
+    const char *const *endings = block->chart ? chart_endings : table_endings;
+    g_string_append(page->out, "<p class=\"files\">As files:");
+    for (const char *const *e = endings; *e; e++)
+        orch_html_printf(page->out, " <a href=\"%s/%s.%s\">%s</a>",
+                         block->chart ? "charts" : "tables", name, *e, *e);
+    g_string_append(page->out, "</p>\n");
+}
+
+/* Returns the chart as SVG, or NULL when the page shows charts as text. */
+static char *drawing_of(struct page *page, const struct orch_chart *chart)
+{
+    if (page->options->charts_are_text)
+        return NULL;
+    g_autofree char *id = g_strdup_printf("c%u", ++page->chart_count);
+    return orch_chart_svg(chart, id, NULL);
+}
+
+static void append_chart(struct page *page, const struct orch_block *block)
+{
+    const struct orch_chart *chart = block->chart;
+    if (orch_chart_is_empty(chart)) {
+        orch_html_printf(page->out, "<p class=\"note\">%s: nothing to draw yet</p>\n",
+                         chart->title ? chart->title : "chart");
+        return;
+    }
+    g_autofree char *svg = drawing_of(page, chart);
+    g_string_append(page->out, "<figure class=\"chart\">\n");
+    begin_scroll(page, "chart");
+    if (svg) {
+        g_string_append(page->out, svg);
+    } else {
+        g_autofree char *text = orch_chart_text_plain(chart);
+        orch_html_printf(page->out, "<pre role=\"img\" aria-label=\"%s\">%s</pre>",
+                         chart->title ? chart->title : "chart", text);
+    }
+    g_string_append(page->out, "\n</div>\n");
+    const char *note = svg ? NULL : chart->note; /* a drawn chart contains its note */
+    if (block->text || note)
+        orch_html_printf(page->out, "<figcaption>%s</figcaption>\n",
+                         block->text ? block->text : note);
+    g_string_append(page->out, "</figure>\n");
+    append_links(page, block);
+}
+
+char *orch_picture_base64(const char *path, size_t bytes_max, GError **error)
+{
+    static const char signature[] = "\x89PNG\r\n\x1a\n";
+    g_autofree char *bytes = NULL;
+    size_t length = 0;
+    if (!orch_file_read(path, bytes_max, &bytes, &length, error))
+        return NULL;
+    if (length < 8 || memcmp(bytes, signature, 8) != 0) {
+        orch_error_set(error, ORCH_ERROR_IO, NULL, "'%s' is no PNG", path);
+        return NULL;
+    }
+    return g_base64_encode((const guchar *)bytes, length);
+}
+
+static size_t bytes_of_base64(const char *data)
+{
+    const size_t length = strlen(data);
+    return length / 4 * 3 - g_str_has_suffix(data, "=") - g_str_has_suffix(data, "==");
+}
+
+static void append_picture(struct page *page, const struct orch_picture *picture)
+{
+    g_autoptr(GError) error = NULL;
+    const size_t left = PICTURES_BYTES_MAX - page->picture_bytes;
+    g_autofree char *data =
+        orch_picture_base64(picture->path, MIN(left, PICTURE_BYTES_MAX), &error);
+    const char *caption = picture->caption ? picture->caption : "picture";
+    g_string_append(page->out, "<li><figure>");
+    if (data) {
+        page->picture_bytes += bytes_of_base64(data);
+        orch_html_printf(page->out, "<img alt=\"%s\" src=\"data:image/png;base64,", caption);
+        g_string_append(page->out, data);
+        g_string_append(page->out, "\">");
+    } else {
+        orch_html_printf(page->out, "<p class=\"note\">not shown: %s</p>", error->message);
+    }
+    orch_html_printf(page->out, "<figcaption>%s</figcaption></figure></li>\n", caption);
+}
+
+static void append_missing(struct page *page, const struct orch_block *block)
+{
+    orch_html_printf(page->out, "<div class=\"lack\"><p>Missing: %s</p>",
+                     block->text ? block->text : "");
+    if (block->cure)
+        orch_html_printf(page->out, "<p>Get it with: <code>%s</code></p>", block->cure);
+    g_string_append(page->out, "</div>\n");
+}
+
+static void append_block(struct page *page, const struct orch_block *block)
+{
+    switch (block->kind) {
+    case ORCH_BLOCK_TEXT:
+        orch_html_printf(page->out, "<p class=\"text\">%s</p>\n", block->text);
+        return;
+    case ORCH_BLOCK_NOTE:
+        orch_html_printf(page->out, "<p class=\"note\">%s</p>\n", block->text);
+        return;
+    case ORCH_BLOCK_MISSING:
+        append_missing(page, block);
+        return;
+    case ORCH_BLOCK_TABLE:
+        begin_scroll(page, "table");
+        orch_html_table(page->out, block->table, block->text, false);
+        g_string_append(page->out, "</div>\n");
+        append_links(page, block);
+        return;
+    case ORCH_BLOCK_CHART:
+        append_chart(page, block);
+        return;
+    case ORCH_BLOCK_PICTURES:
+        if (block->text)
+            orch_html_printf(page->out, "<p class=\"note\">%s</p>\n", block->text);
+        g_string_append(page->out, "<ul class=\"pictures\">\n");
+        for (guint i = 0; i < block->pictures->len; i++)
+            append_picture(page, block->pictures->pdata[i]);
+        g_string_append(page->out, "</ul>\n");
+        return;
+    case ORCH_BLOCK_STUDENT:
+        orch_html_printf(page->out, "<div class=\"own\"><p>Yours to write%s%s</p></div>\n",
+                         block->text ? ": " : "", block->text ? block->text : "");
+        return;
+    }
+}
+
+/* ---- sections ----------------------------------------------------------------------------------
+ */
+
+static void append_run(GString *out, const struct orch_section_run *run)
+{
+    g_autofree char *commit = short_commit(run->commit);
+    orch_html_printf(out, "<tr><th scope=\"row\" class=\"key\" title=\"%s\">%s</th>", run->key,
+                     short_key(run->key));
+    g_autofree char *who = orch_who_name(run->who);
+    const char *cells[] = {run->experiment, orch_section_run_setting(run), who, run->device_key,
+                           commit};
+    for (unsigned i = 0; i < G_N_ELEMENTS(cells); i++)
+        orch_html_printf(out, i == 4 ? "<td class=\"key\">%s</td>" : "<td>%s</td>",
+                         cells[i] && *cells[i] ? cells[i] : "-");
+    g_string_append(out, "</tr>\n");
+}
+
+static void append_run_table(struct page *page, const GPtrArray *runs)
+{
+    begin_scroll(page, "runs");
+    g_string_append(page->out, "<table>\n<thead>\n<tr><th scope=\"col\">run</th><th "
+                               "scope=\"col\">experiment</th><th scope=\"col\">setting</th><th "
+                               "scope=\"col\">by</th><th scope=\"col\">on</th><th scope=\"col\">"
+                               "commit</th></tr>\n</thead>\n<tbody>\n");
+    for (guint i = 0; i < MIN(runs->len, RUNS_MAX); i++)
+        append_run(page->out, runs->pdata[i]);
+    g_string_append(page->out, "</tbody>\n</table>\n</div>\n");
+    if (runs->len > RUNS_MAX)
+        orch_html_printf(page->out, "<p class=\"note\">and %u more: --json lists them all</p>\n",
+                         runs->len - RUNS_MAX);
+}
+
+/* Returns the runs of some sections without duplicates. Borrowed; the caller unrefs. */
+static GPtrArray *runs_of(const GPtrArray *sections)
+{
+    GPtrArray *runs = g_ptr_array_new();
+    g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
+    for (guint i = 0; i < sections->len; i++) {
+        const struct orch_section *section = sections->pdata[i];
+        for (guint j = 0; j < section->runs->len; j++) {
+            struct orch_section_run *run = section->runs->pdata[j];
+            if (g_hash_table_add(seen, run->key))
+                g_ptr_array_add(runs, run);
+        }
+    }
+    return runs;
+}
+
+static void append_runs(struct page *page, const struct orch_section *section)
+{
+    const GPtrArray *runs = section->runs;
+    if (!runs->len || page->options->is_for_paper)
+        return;
+    orch_html_printf(page->out, "<details><summary>Made of %u run%s</summary>\n", runs->len,
+                     runs->len == 1 ? "" : "s");
+    append_run_table(page, runs);
+    g_string_append(page->out, "</details>\n");
+}
+
+/* For paper, lists the keys of a part's runs once, below its answers; the details of each run are
+ * at the end of the document. */
+static void append_part_runs(struct page *page, const struct orch_outline_part *part)
+{
+    g_autoptr(GPtrArray) runs = runs_of(part->sections);
+    if (!runs->len || !page->options->is_for_paper)
+        return;
+    orch_html_printf(page->out, "<p class=\"note\">Made of %u run%s:", runs->len,
+                     runs->len == 1 ? "" : "s");
+    for (guint i = 0; i < MIN(runs->len, RUNS_MAX); i++) {
+        const struct orch_section_run *run = runs->pdata[i];
+        orch_html_printf(page->out, " <span class=\"key\">%s</span>", short_key(run->key));
+    }
+    g_string_append(page->out, runs->len > RUNS_MAX ? " ...</p>\n" : "</p>\n");
+}
+
+/* Appends the command that makes the part again: that of its first answer made by orch. */
+static void append_command(struct page *page, const struct orch_outline_part *part)
+{
+    for (guint i = 0; i < part->sections->len; i++) {
+        const struct orch_section *section = part->sections->pdata[i];
+        if (!section->command || section->state == ORCH_SECTION_STUDENT)
+            continue;
+        orch_html_printf(page->out, "<p class=\"command\">This alone: <code>%s</code></p>\n",
+                         section->command);
+        break;
+    }
+}
+
+static void append_all_runs(struct page *page)
+{
+    g_autoptr(GPtrArray) runs = runs_of(page->document->sections);
+    if (!runs->len)
+        return;
+    g_string_append(page->out, "<section id=\"all-runs\">\n<h2>Runs</h2>\n");
+    append_run_table(page, runs);
+    g_string_append(page->out, "</section>\n");
+}
+
+static void append_body(struct page *page, const struct orch_section *section)
+{
+    for (guint i = 0; i < section->blocks->len; i++)
+        append_block(page, section->blocks->pdata[i]);
+    append_runs(page, section);
+}
+
+/* Appends a part: its label, then its answers. A single section has no heading of its own. */
+static void append_part(struct page *page, const struct orch_outline_part *part, unsigned level)
+{
+    const struct orch_section *first = part->sections->pdata[0];
+    const bool is_alone = part->sections->len == 1;
+    const char *title = is_alone ? orch_outline_title(part) : NULL;
+    if (!title && !part->question)
+        title = first->kind;
+    orch_html_printf(page->out, "<section id=\"%s\">\n<h%u>", anchor_of(page, part), level);
+    if (part->question)
+        orch_html_printf(page->out, "<span class=\"label\">%s</span>", part->question);
+    orch_html_printf(page->out, title ? "%s " : "%s", title);
+    if (is_alone)
+        append_state(page->out, first->state, first->done, first->planned);
+    else
+        append_part_state(page->out, part);
+    append_points(page->out, part->points);
+    orch_html_printf(page->out, "</h%u>\n", level);
+    for (guint i = 0; i < part->sections->len; i++) {
+        const struct orch_section *section = part->sections->pdata[i];
+        if (!is_alone) {
+            orch_html_printf(page->out, "<h%u>%s ", level + 1,
+                             section->title ? section->title : section->kind);
+            append_state(page->out, section->state, section->done, section->planned);
+            orch_html_printf(page->out, "</h%u>\n", level + 1);
+        }
+        append_body(page, section);
+    }
+    append_part_runs(page, part);
+    append_command(page, part);
+    g_string_append(page->out, "</section>\n");
+}
+
+static void append_problem(struct page *page, const struct orch_outline_problem *problem)
+{
+    if (problem->number)
+        orch_html_printf(page->out, "<h2>Problem %s</h2>\n", problem->number);
+    for (guint i = 0; i < problem->parts->len; i++)
+        append_part(page, problem->parts->pdata[i], problem->number ? 3 : 2);
+}
+
+/* ---- head --------------------------------------------------------------------------------------
+ */
+
+static void append_fact(GString *out, const char *name, const char *value)
+{
+    if (value && *value)
+        orch_html_printf(out, "<dt>%s</dt><dd>%s</dd>\n", name, value);
+}
+
+static void append_others(GString *out, const struct orch_document *document)
+{
+    g_autoptr(GPtrArray) others = orch_outline_others(document, NULL);
+    if (!others->len)
+        return;
+    g_string_append(out, "<dt>collaborators</dt><dd>");
+    for (guint i = 0; i < others->len; i++) {
+        const struct orch_outline_other *other = others->pdata[i];
+        orch_html_printf(out, "%s%s (%u run%s)", i ? ", " : "", other->who, other->runs->len,
+                         other->runs->len == 1 ? "" : "s");
+    }
+    g_string_append(out, "</dd>\n");
+}
+
+static void append_header(GString *out, const struct orch_document *d)
+{
+    g_autofree char *commit = short_commit(d->commit);
+    g_autofree char *source =
+        *commit
+            ? g_strconcat(commit, d->is_dirty ? ", with changes that are not committed" : "", NULL)
+            : NULL;
+    orch_html_printf(out, "<header>\n<h1>%s</h1>\n", d->name);
+    if (d->about)
+        orch_html_printf(out, "<p class=\"about\">%s</p>\n", d->about);
+    g_string_append(out, "<dl class=\"facts\">\n");
+    append_fact(out, "recipe", d->recipe);
+    append_fact(out, "profile", d->profile);
+    append_fact(out, "settings", d->settings);
+    append_fact(out, "commit", source);
+    append_fact(out, "by", d->who);
+    append_others(out, d);
+    append_fact(out, "machine", d->machine);
+    append_fact(out, "made", d->made);
+    append_fact(out, "store", d->store_digest);
+    g_string_append(out, "</dl>\n</header>\n");
+}
+
+static void append_entry(struct page *page, const struct orch_outline_part *part)
+{
+    const struct orch_section *first = part->sections->pdata[0];
+    const char *title = orch_outline_title(part);
+    orch_html_printf(page->out, "<li><a href=\"#%s\">", anchor_of(page, part));
+    if (part->question)
+        orch_html_printf(page->out, "<span class=\"label\">%s</span>", part->question);
+    orch_html_printf(page->out, "%s</a> ", title ? title : first->kind);
+    append_part_state(page->out, part);
+    append_points(page->out, part->points);
+    g_string_append(page->out, "</li>\n");
+}
+
+static void append_contents(struct page *page, const GPtrArray *problems)
+{
+    g_string_append(page->out, "<nav aria-labelledby=\"contents\">\n<h2 "
+                               "id=\"contents\">Contents</h2>\n<ol>\n");
+    for (guint i = 0; i < problems->len; i++) {
+        const struct orch_outline_problem *problem = problems->pdata[i];
+        if (problem->number)
+            orch_html_printf(page->out, "<li>Problem %s\n<ol>\n", problem->number);
+        for (guint j = 0; j < problem->parts->len; j++)
+            append_entry(page, problem->parts->pdata[j]);
+        if (problem->number)
+            g_string_append(page->out, "</ol>\n</li>\n");
+    }
+    g_string_append(page->out, "</ol>\n</nav>\n");
+}
+
+static GHashTable *make_anchors(const GPtrArray *problems)
+{
+    GHashTable *anchors = g_hash_table_new_full(NULL, NULL, NULL, g_free);
+    g_autoptr(GHashTable) taken = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    g_hash_table_add(taken, g_strdup("contents"));
+    for (guint i = 0; i < problems->len; i++) {
+        const struct orch_outline_problem *problem = problems->pdata[i];
+        for (guint j = 0; j < problem->parts->len; j++) {
+            struct orch_outline_part *part = problem->parts->pdata[j];
+            g_autofree char *slug = orch_outline_slug_unique(
+                taken, part->question, part->question ? NULL : orch_outline_title(part));
+            g_hash_table_insert(anchors, part, g_strconcat("q-", slug, NULL));
+        }
+    }
+    return anchors;
+}
+
+static void append_head(GString *out, const char *name)
+{
+    g_string_append(
+        out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+             "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+             "img-src data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'\">\n"
+             "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+             "<meta name=\"color-scheme\" content=\"light dark\">\n"
+             "<meta name=\"referrer\" content=\"no-referrer\">\n" ORCH_PAGE_MARK "\n");
+    orch_html_printf(out, "<title>%s</title>\n<style>\n", name);
+    g_string_append(out, ORCH_PAGE_STYLE);
+    g_string_append(out, "</style>\n</head>\n<body>\n");
+}
+
+char *orch_page_html(const struct orch_document *document, const struct orch_page_options *options)
+{
+    static const struct orch_page_options none;
+    g_autoptr(GPtrArray) problems = orch_outline_new(document);
+    g_autoptr(GHashTable) anchors = make_anchors(problems);
+    struct page page = {.out = g_string_new(NULL),
+                        .document = document,
+                        .options = options ? options : &none,
+                        .anchors = anchors};
+    append_head(page.out, document->name);
+    append_header(page.out, document);
+    append_contents(&page, problems);
+    g_string_append(page.out, "<main>\n");
+    for (guint i = 0; i < problems->len; i++)
+        append_problem(&page, problems->pdata[i]);
+    if (page.options->is_for_paper)
+        append_all_runs(&page);
+    g_string_append(page.out, "</main>\n<footer>\n<p>Made by orch. A mean is shown +- half the "
+                              "width of its 95 % interval.</p>\n</footer>\n</body>\n</html>\n");
+    return g_string_free(page.out, FALSE);
+}

@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "core/report/items.h"
+
+#include "core/report/scale.h"
+#include "core/stats/numbers.h"
+#include "lib/base/error.h"
+#include "lib/base/file.h"
+#include "lib/base/json.h"
+#include "lib/base/text.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- kinds -------------------------------------------------------------------------------------
+ */
+
+static bool answer_text(struct orch_asked *a, GError **error)
+{
+    (void)error;
+    orch_section_text(a->section, "%s", json_string_value(a->item->spec));
+    return true;
+}
+
+static bool leave_to_student(struct orch_asked *a, GError **error)
+{
+    (void)error;
+    const char *asked = json_is_string(a->item->spec) ? json_string_value(a->item->spec) : "";
+    orch_section_student(a->section, "%s", asked);
+    return true;
+}
+
+static const struct kind {
+    enum orch_report_kind kind;
+    const char *name;
+    bool (*answer)(struct orch_asked *a, GError **error);
+    bool is_slow; /* it fits models */
+} KINDS[] = {
+    {ORCH_REPORT_TEXT, "text", answer_text, false},
+    {ORCH_REPORT_TABLE, "table", orch_answer_table, false},
+    {ORCH_REPORT_BEST, "best", orch_answer_best, false},
+    {ORCH_REPORT_COMPARE, "compare", orch_answer_compare, false},
+    {ORCH_REPORT_PLOT, "plot", orch_answer_plot, false},
+    {ORCH_REPORT_CONVERGED, "converged", orch_answer_converged, false},
+    {ORCH_REPORT_LISTING, "listing", orch_answer_listing, false},
+    {ORCH_REPORT_IMAGES, "images", orch_answer_images, false},
+    {ORCH_REPORT_COVERAGE, "coverage", orch_answer_coverage, false},
+    {ORCH_REPORT_WORK, "work", orch_answer_work, false},
+    {ORCH_REPORT_COLLABORATORS, "collaborators", orch_answer_collaborators, false},
+    {ORCH_REPORT_STUDENT, "student", leave_to_student, false},
+    {ORCH_REPORT_CURVE, "curve", orch_answer_curve, true},
+    {ORCH_REPORT_CURVE_LAW, "curve_law", orch_answer_curve_law, true},
+    {ORCH_REPORT_TIME_TO, "time_to", orch_answer_time_to, true},
+    {ORCH_REPORT_LEARN, "learn", orch_answer_learn, true},
+    {ORCH_REPORT_LAYERWISE, "layerwise", orch_answer_layerwise, true},
+    {ORCH_REPORT_PALEO, "paleo", orch_answer_paleo, false},
+};
+
+static const struct kind *kind_of(const struct orch_report_item *item)
+{
+    for (size_t i = 0; i < G_N_ELEMENTS(KINDS); i++)
+        if (KINDS[i].kind == item->kind)
+            return &KINDS[i];
+    return NULL;
+}
+
+bool orch_answer_is_slow(const char *kind)
+{
+    for (size_t i = 0; i < G_N_ELEMENTS(KINDS); i++)
+        if (strcmp(KINDS[i].name, kind) == 0)
+            return KINDS[i].is_slow;
+    return false;
+}
+
+/* ---- selection of items ------------------------------------------------------------------------
+ */
+
+/* Returns whether the item is about a trial that was requested. The section of any other item
+ * would be empty. */
+static bool is_about_asked(const struct orch_plan *plan, const struct orch_report_item *item)
+{
+    g_autoptr(GPtrArray) experiments =
+        orch_texts(json_is_object(item->spec) ? json_object_get(item->spec, "experiments") : NULL);
+    for (unsigned i = 0; experiments->len && i < plan->count; i++)
+        if (plan->items[i].state != ORCH_PLAN_UNUSED && !plan->items[i].cell->experiment->skipped &&
+            g_ptr_array_find_with_equal_func(experiments, plan->items[i].cell->experiment->name,
+                                             g_str_equal, NULL))
+            return true;
+    return !experiments->len;
+}
+
+/* Returns whether two questions belong to the same problem: the text before the first dot is
+ * equal. */
+static bool is_beside(const char *a, const char *b)
+{
+    size_t length = a ? strcspn(a, ".") : 0;
+    return a && b && strcspn(b, ".") == length && strncmp(a, b, length) == 0;
+}
+
+/* Returns whether items of this kind use no trials. */
+static bool is_of_no_trials(const struct orch_report_item *item)
+{
+    return item->kind == ORCH_REPORT_STUDENT || item->kind == ORCH_REPORT_PALEO ||
+           item->kind == ORCH_REPORT_TEXT;
+}
+
+/* An item without trials is requested together with the other items of its problem. When the
+ * problem has no item with trials, it is always requested. */
+static bool is_asked(const struct orch_plan *plan, const struct orch_report_item *item)
+{
+    if (!is_of_no_trials(item) || !item->question)
+        return is_about_asked(plan, item);
+    bool any = false;
+    for (guint i = 0; i < plan->expansion->report->len; i++) {
+        const struct orch_report_item *other = plan->expansion->report->pdata[i];
+        if (!is_beside(item->question, other->question) || is_of_no_trials(other))
+            continue;
+        if (is_about_asked(plan, other))
+            return true;
+        any = true;
+    }
+    return !any;
+}
+
+/* Returns whether `asked` is the question or a level above it: "1.1c" belongs to "1.1c", "1.1" and
+ * "1", but not to "1.1b" or "1.10". */
+static bool is_part_of(const char *question, const char *asked)
+{
+    size_t length = strlen(asked);
+    return question && g_ascii_strncasecmp(question, asked, length) == 0 &&
+           !g_ascii_isdigit(question[length]) &&
+           !(length && g_ascii_isalpha(asked[length - 1]) && g_ascii_isalpha(question[length]));
+}
+
+static bool is_wanted(const struct orch_answer_options *options, const char *question)
+{
+    bool any = !options->questions || !*options->questions;
+    for (const char *const *q = options->questions; q && *q && !any; q++)
+        any = is_part_of(question, *q);
+    return any;
+}
+
+static void complain_of_question(const struct orch_plan *plan, const char *question, GError **error)
+{
+    g_autoptr(GString) known = g_string_new("its questions: ");
+    const char *last = NULL;
+    for (guint i = 0; i < plan->expansion->report->len; i++) {
+        const struct orch_report_item *item = plan->expansion->report->pdata[i];
+        if (item->question && g_strcmp0(item->question, last) != 0)
+            g_string_append_printf(known, "%s%s", last ? ", " : "", item->question);
+        last = item->question ? item->question : last;
+    }
+    orch_error_set(error, ORCH_ERROR_USAGE, last ? known->str : "its items have no 'question:'",
+                   "the report of '%s' has no question '%s'", plan->expansion->name, question);
+}
+
+static bool questions_are_known(const struct orch_plan *plan,
+                                const struct orch_answer_options *options, GError **error)
+{
+    for (const char *const *q = options->questions; q && *q; q++) {
+        bool known = false;
+        for (guint i = 0; i < plan->expansion->report->len; i++)
+            known =
+                known ||
+                is_part_of(((struct orch_report_item *)plan->expansion->report->pdata[i])->question,
+                           *q);
+        if (!known) {
+            complain_of_question(plan, *q, error);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* ---- scale --------------------------------------------------------------------------------------
+ */
+
+/* Returns whether an earlier section of the same question has the same note on its scale. */
+static bool is_said(const struct orch_document *document, const struct orch_section *section)
+{
+    for (guint i = 0; i < document->sections->len; i++) {
+        const struct orch_section *other = document->sections->pdata[i];
+        if (other == section)
+            break;
+        if (section->question && g_strcmp0(other->question, section->question) == 0 &&
+            g_strcmp0(other->scale, section->scale) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Marks a complete section as complete at small scale when the full profile asks for more. */
+static void judge_scale(const struct orch_document *document, const struct orch_scale *scale,
+                        const struct orch_report_item *item, struct orch_section *section)
+{
+    if (!scale || section->state != ORCH_SECTION_COMPLETE || !section->planned)
+        return;
+    g_autofree char *why = orch_scale_why_small(scale, item);
+    if (!why)
+        return;
+    orch_section_small(section, why);
+    if (!is_said(document, section))
+        orch_section_note(section, "complete at small scale: %s", why);
+}
+
+/* ---- document ----------------------------------------------------------------------------------
+ */
+
+static void describe(struct orch_document *document, struct orch_plan *plan,
+                     const struct orch_answer_options *options)
+{
+    const struct orch_expansion *expansion = plan->expansion;
+    const struct orch_source *source = orch_workspace_source(plan->workspace, NULL);
+    document->about = g_strdup(expansion->about);
+    document->recipe = g_strdup(expansion->path);
+    document->profile = g_strdup(expansion->profile);
+    document->settings = g_strdup(options->settings);
+    document->commit = source ? g_strdup(source->commit) : NULL;
+    document->is_dirty = source && source->dirty;
+    document->who = g_strdup(options->who);
+    document->machine = g_strdup(orch_workspace_machine(plan->workspace)->cpu_model);
+    g_autofree char *now = orch_time_format(orch_now_ns(), false);
+    document->made = g_strconcat(now, " UTC", NULL);
+    char digest[ORCH_SHA256_CHARS];
+    if (plan->store && orch_store_digest_all(plan->store, digest, NULL))
+        document->store_digest = g_strdup(digest);
+}
+
+static struct orch_asked begin_section(struct orch_document *document, struct orch_plan *plan,
+                                       const struct orch_answer_options *options,
+                                       const struct orch_report_item *item, const struct kind *kind)
+{
+    struct orch_section *section =
+        orch_document_add(document, kind->name, item->question, item->title);
+    struct orch_asked a = {plan, item, options, section, document};
+    g_autofree char *only = item->question ? g_strdup_printf("--only %s", item->question) : NULL;
+    section->points = item->points;
+    section->command = orch_answer_command(&a, "report", only);
+    return a;
+}
+
+/* Adds an item's section. Sections about other users' runs depend on all other sections, so they
+ * are queued in `waiting`. */
+static bool add_section(struct orch_document *document, struct orch_plan *plan,
+                        const struct orch_answer_options *options,
+                        const struct orch_report_item *item, const struct orch_scale *scale,
+                        GArray *waiting, GError **error)
+{
+    const struct kind *kind = kind_of(item);
+    if (!kind)
+        return true;
+    struct orch_asked a = begin_section(document, plan, options, item, kind);
+    if (kind->kind == ORCH_REPORT_COLLABORATORS) {
+        g_array_append_val(waiting, a);
+        return true;
+    }
+    if (kind->is_slow && options->is_slow_left_out) {
+        orch_section_missing(a.section, a.section->command, "left out: it fits models");
+        return true;
+    }
+    if (!kind->answer(&a, error))
+        return false;
+    g_autofree char *disturbed = orch_disturbed_text(
+        a.section->disturbed_left_out, a.section->disturbed_kept, "orch report --disturbed");
+    if (disturbed)
+        orch_section_note(a.section, "times: %s", disturbed);
+    judge_scale(document, scale, item, a.section);
+    return true;
+}
+
+static bool uses_others(const struct orch_document *document)
+{
+    for (guint i = 0; i < document->sections->len; i++) {
+        const struct orch_section *section = document->sections->pdata[i];
+        for (guint j = 0; j < section->runs->len; j++)
+            if (!((const struct orch_section_run *)section->runs->pdata[j])->is_ours)
+                return true;
+    }
+    return false;
+}
+
+/* Fills the queued sections about other users' runs. Adds one at the end when the recipe has no
+ * such item but the report uses other users' runs. */
+static bool add_collaborators(struct orch_document *document, struct orch_plan *plan,
+                              const struct orch_answer_options *options, GArray *waiting,
+                              GError **error)
+{
+    static const struct orch_report_item none = {.kind = ORCH_REPORT_COLLABORATORS,
+                                                 .title = (char *)"Runs made by others"};
+    const struct kind *kind = kind_of(&none);
+    bool ok = true;
+    if (kind && !waiting->len && uses_others(document)) {
+        struct orch_asked a = begin_section(document, plan, options, &none, kind);
+        return orch_answer_collaborators(&a, error);
+    }
+    for (guint i = 0; ok && i < waiting->len; i++)
+        ok = orch_answer_collaborators(&g_array_index(waiting, struct orch_asked, i), error);
+    return ok;
+}
+
+struct orch_document *orch_answer_document(struct orch_plan *plan,
+                                           const struct orch_answer_options *options,
+                                           GError **error)
+{
+    if (!questions_are_known(plan, options, error))
+        return NULL;
+    struct orch_document *document = orch_document_new(plan->expansion->name);
+    g_autoptr(GArray) waiting = g_array_new(FALSE, FALSE, sizeof(struct orch_asked));
+    struct orch_scale *scale = orch_scale_new(plan);
+    describe(document, plan, options);
+    bool ok = true;
+    for (guint i = 0; ok && i < plan->expansion->report->len; i++) {
+        const struct orch_report_item *item = plan->expansion->report->pdata[i];
+        if (is_wanted(options, item->question) && (!options->asked_only || is_asked(plan, item)))
+            ok = add_section(document, plan, options, item, scale, waiting, error);
+    }
+    orch_scale_free(scale);
+    if (ok && add_collaborators(document, plan, options, waiting, error))
+        return document;
+    orch_document_free(document);
+    return NULL;
+}

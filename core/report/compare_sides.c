@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "core/report/compare_sides.h"
+
+#include "core/run/same_code.h"
+#include "lib/base/error.h"
+#include "store/find.h"
+
+#include <string.h>
+
+bool orch_compare_range_split(const char *text, char **out_a, char **out_b)
+{
+    const char *dots = strstr(text, "..");
+    if (!dots || strpbrk(text, "=<>") || strstr(dots + 1, "..") == dots + 1)
+        return false;
+    *out_a = dots == text ? g_strdup("HEAD") : g_strndup(text, (gsize)(dots - text));
+    *out_b = g_strdup(dots[2] ? dots + 2 : "HEAD");
+    return true;
+}
+
+/* Returns the runs that match a filter and, unless it is NULL, a second filter; NULL with an
+ * error. */
+static GPtrArray *query_runs(struct orch_store *store, const char *recipe, const char *experiment,
+                             const char *filter, GError **error)
+{
+    struct orch_where *where = filter ? orch_where_parse(filter, error) : NULL;
+    if (filter && !where)
+        return NULL;
+    struct orch_run_query query = {
+        .recipe = recipe, .experiment = experiment, .where = where, .ended_well = true};
+    GPtrArray *runs = orch_store_runs(store, &query, NULL, error);
+    orch_where_free(where);
+    return runs;
+}
+
+/* Drops the runs that do not match `where`. */
+static bool narrow(struct orch_store *store, GPtrArray *runs, const char *where, GError **error)
+{
+    if (!where)
+        return true;
+    g_autoptr(GPtrArray) kept = query_runs(store, NULL, NULL, where, error);
+    if (!kept)
+        return false;
+    g_autoptr(GHashTable) keys = g_hash_table_new(g_str_hash, g_str_equal);
+    for (guint i = 0; i < kept->len; i++)
+        g_hash_table_add(keys, ((const struct orch_run *)kept->pdata[i])->key);
+    for (guint i = runs->len; i > 0; i--)
+        if (!g_hash_table_contains(keys, ((const struct orch_run *)runs->pdata[i - 1])->key))
+            g_ptr_array_remove_index(runs, i - 1);
+    return true;
+}
+
+/* ---- experiments ------------------------------------------------------------------------------
+ */
+
+/* Returns whether all runs are of one recipe; otherwise sets ORCH_ERROR_USAGE. */
+static bool is_unique(const GPtrArray *runs, const char *experiment, GError **error)
+{
+    g_autoptr(GPtrArray) recipes = g_ptr_array_new();
+    for (guint i = 0; i < runs->len; i++) {
+        const struct orch_run *run = runs->pdata[i];
+        const char *recipe = run->recipe ? run->recipe : "";
+        if (!g_ptr_array_find_with_equal_func(recipes, recipe, g_str_equal, NULL))
+            g_ptr_array_add(recipes, (gpointer)(uintptr_t)recipe);
+    }
+    if (recipes->len < 2)
+        return true;
+    g_autofree char *hint = g_strdup_printf("write %s/%s or %s/%s", (char *)recipes->pdata[0],
+                                            experiment, (char *)recipes->pdata[1], experiment);
+    orch_error_set(error, ORCH_ERROR_USAGE, hint, "%u recipes have an experiment '%s'",
+                   recipes->len, experiment);
+    return false;
+}
+
+/* Returns the runs of "recipe/experiment" or "experiment"; empty when there are none. */
+static GPtrArray *runs_of_experiment(struct orch_store *store, const char *text, char **out_what,
+                                     GError **error)
+{
+    const char *slash = strchr(text, '/');
+    g_autofree char *recipe = slash ? g_strndup(text, (gsize)(slash - text)) : NULL;
+    const char *experiment = slash ? slash + 1 : text;
+    GPtrArray *runs = query_runs(store, recipe, experiment, NULL, error);
+    if (runs && !is_unique(runs, experiment, error))
+        g_clear_pointer(&runs, g_ptr_array_unref);
+    if (runs && runs->len)
+        *out_what = g_strdup_printf("experiment '%s' of recipe '%s'", experiment,
+                                    ((const struct orch_run *)runs->pdata[0])->recipe);
+    return runs;
+}
+
+/* ---- commits ----------------------------------------------------------------------------------
+ */
+
+/* Keeps only the runs whose source tree is the commit's. When there is none, all are kept, with a
+ * warning that they had uncommitted changes. */
+static void prefer_clean(GPtrArray *notes, GPtrArray *runs, const char *tree, const char *text)
+{
+    guint clean = 0;
+    for (guint i = 0; i < runs->len; i++)
+        clean += g_strcmp0(((const struct orch_run *)runs->pdata[i])->source_tree, tree) == 0;
+    if (!clean && runs->len)
+        g_ptr_array_add(notes,
+                        g_strdup_printf("the %u run%s of '%s' had uncommitted changes beside it",
+                                        runs->len, runs->len == 1 ? "" : "s", text));
+    for (guint i = runs->len; clean && i > 0; i--)
+        if (g_strcmp0(((const struct orch_run *)runs->pdata[i - 1])->source_tree, tree) != 0)
+            g_ptr_array_remove_index(runs, i - 1);
+}
+
+/* Returns the runs that 'orch run' would reuse at a commit that has no runs of its own. */
+static GPtrArray *runs_of_same_code(struct orch_workspace *workspace, struct orch_store *store,
+                                    const char *tree, GError **error)
+{
+    GPtrArray *all = query_runs(store, NULL, NULL, NULL, error);
+    return all ? orch_runs_of_same_code(workspace->vcs, store, tree, all, error) : NULL;
+}
+
+static GPtrArray *runs_of_tree(struct orch_workspace *workspace, struct orch_store *store,
+                               const char *text, const char *commit, const char *tree,
+                               char **out_what, GPtrArray *notes, GError **error)
+{
+    bool is_work_tree = strcmp(text, ".") == 0;
+    g_autofree char *filter = is_work_tree || !commit
+                                  ? g_strdup_printf("tree = %s", tree)
+                                  : g_strdup_printf("commit = %s or tree = %s", commit, tree);
+    GPtrArray *runs = query_runs(store, NULL, NULL, filter, error);
+    if (!runs)
+        return NULL;
+    prefer_clean(notes, runs, tree, text);
+    g_autofree char *name =
+        is_work_tree ? g_strdup("the work tree") : g_strdup_printf("commit %.8s", commit);
+    if (runs->len) {
+        *out_what = g_steal_pointer(&name);
+        return runs;
+    }
+    g_ptr_array_unref(runs);
+    runs = runs_of_same_code(workspace, store, tree, error);
+    if (!runs || runs->len) {
+        *out_what = g_strdup_printf("%s by runs that other commits with the same code made", name);
+        return runs;
+    }
+    g_ptr_array_unref(runs);
+    orch_error_set(error, ORCH_ERROR_NOT_FOUND,
+                   "--run RECIPE makes runs of both sides now, from their sources",
+                   "no run that ended well was made from '%s' (tree %.8s), or from the same code",
+                   text, tree);
+    return NULL;
+}
+
+/* ---- sides ------------------------------------------------------------------------------------
+ */
+
+/* Tells a filter such as 'net ~ res' from a revision such as 'HEAD~2'. */
+static bool is_filter(const char *text)
+{
+    const char *tilde = strchr(text, '~');
+    return strpbrk(text, "=<>") || (tilde && tilde[1] && !strchr("0123456789~^", tilde[1]));
+}
+
+/* Resolves `text` in the order that the header documents. */
+static GPtrArray *find(struct orch_workspace *workspace, struct orch_store *store, const char *text,
+                       char **out_what, GPtrArray *notes, GError **error)
+{
+    if (is_filter(text)) {
+        *out_what = g_strdup("filter");
+        return orch_store_filter_runs(store, text, error);
+    }
+    struct orch_run *run = strcmp(text, ".") == 0 ? NULL : orch_store_run(store, text, NULL);
+    if (run) {
+        GPtrArray *runs = g_ptr_array_new_with_free_func((GDestroyNotify)orch_run_free);
+        g_ptr_array_add(runs, run);
+        *out_what = g_strdup("run");
+        return runs;
+    }
+    GPtrArray *runs = runs_of_experiment(store, text, out_what, error);
+    if (!runs || runs->len)
+        return runs;
+    g_ptr_array_unref(runs);
+    g_autofree char *commit = NULL, *tree = NULL;
+    if (orch_workspace_commit(workspace, text, &commit, &tree, NULL))
+        return runs_of_tree(workspace, store, text, commit, tree, out_what, notes, error);
+    orch_error_set(error, ORCH_ERROR_NOT_FOUND,
+                   "'orch ls' lists runs and experiments, 'git branch -a' branches; a filter "
+                   "holds an operator, as in 'lr = 0.1'",
+                   "'%s' is no run, no experiment that was run, and no commit", text);
+    return NULL;
+}
+
+static bool settle(struct orch_store *store, const char *text, const char *where, GPtrArray *runs,
+                   char *what, struct orch_compare_side *out, GError **error)
+{
+    struct orch_compare_side side = {g_strdup(text), what, runs};
+    bool ok = runs && narrow(store, runs, where, error);
+    if (ok && !runs->len) {
+        orch_error_set(error, ORCH_ERROR_NOT_FOUND, "'orch ls --where' shows which do",
+                       "no run of '%s' meets --where '%s'", text, where);
+        ok = false;
+    }
+    if (ok)
+        *out = side;
+    else
+        orch_compare_side_clear(&side);
+    return ok;
+}
+
+bool orch_compare_side_find(struct orch_workspace *workspace, struct orch_store *store,
+                            const char *text, const char *where, struct orch_compare_side *out,
+                            GPtrArray *notes, GError **error)
+{
+    char *what = NULL;
+    GPtrArray *runs = find(workspace, store, text, &what, notes, error);
+    return settle(store, text, where, runs, what, out, error);
+}
+
+bool orch_compare_side_of_commit(struct orch_workspace *workspace, struct orch_store *store,
+                                 const char *text, const char *where, struct orch_compare_side *out,
+                                 GPtrArray *notes, GError **error)
+{
+    char *what = NULL;
+    g_autofree char *commit = NULL, *tree = NULL;
+    GPtrArray *runs = orch_workspace_commit(workspace, text, &commit, &tree, error)
+                          ? runs_of_tree(workspace, store, text, commit, tree, &what, notes, error)
+                          : NULL;
+    return settle(store, text, where, runs, what, out, error);
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The regression on layers and GPU that homework 4 asks for, shown with the law that was chosen. */
+#include "core/report/curve_set.h"
+
+#include "core/stats/numbers.h"
+#include "lib/base/json.h"
+
+#include <math.h>
+#include <string.h>
+
+static void add_term(struct orch_table *table, const struct orch_plain_term *term)
+{
+    g_autofree char *value = orch_number_format(term->value);
+    g_autofree char *error = orch_number_format(term->error);
+    g_autofree char *both = g_strdup_printf("%s (%s)", value, error);
+    json_t *json = json_pack("{s:o}", "value", orch_json_finite(term->value));
+    if (isfinite(term->error))
+        json_object_set_new(json, "standard_error", orch_json_finite(term->error));
+    orch_table_add(table, isfinite(term->error) ? both : value, json);
+}
+
+static struct orch_table *table_new(const struct orch_plain *plain,
+                                    const struct orch_curve_set *set)
+{
+    g_autoptr(GPtrArray) headers = g_ptr_array_new_with_free_func(g_free);
+    g_ptr_array_add(headers, g_strdup("of"));
+    g_ptr_array_add(headers,
+                    g_strdup_printf(">constant (%s)", orch_curve_set_device(set, plain->base)));
+    if (plain->has_layers)
+        g_ptr_array_add(headers, g_strdup(">per layer"));
+    for (int g = 0; g < plain->devices; g++)
+        if (plain->has_device[g] && g != plain->base)
+            g_ptr_array_add(headers, g_strdup_printf(">on %s", orch_curve_set_device(set, g)));
+    g_ptr_array_add(headers, g_strdup(">R2"));
+    g_ptr_array_add(headers, NULL);
+    return orch_table_new((const char *const *)headers->pdata);
+}
+
+void orch_set_plain_say(struct orch_section *section, const struct orch_set_law *law,
+                        const struct orch_curve_set *set)
+{
+    const struct orch_plain *plain = law->plain;
+    if (!plain) {
+        orch_section_note(section, "the regression on layers and GPU needs more curves");
+        return;
+    }
+    struct orch_table *table = table_new(plain, set);
+    for (int i = 0; i < plain->outputs; i++) {
+        const struct orch_plain_line *line = &plain->lines[i];
+        g_autofree char *name = orch_set_law_param(law, i);
+        orch_table_add(table, name, NULL);
+        add_term(table, &line->constant);
+        if (plain->has_layers)
+            add_term(table, &line->per_layer);
+        for (int g = 0; g < plain->devices; g++)
+            if (plain->has_device[g] && g != plain->base)
+                add_term(table, &line->device[g]);
+        orch_table_add_real(table, line->r2);
+    }
+    orch_section_table(section, table);
+    orch_section_note(section,
+                      "regression on the number of layers and the device, as the assignment asks: "
+                      "parameter = constant + per layer x layers + device; ordinary least squares "
+                      "over %d curves with %d terms; standard errors in brackets",
+                      plain->rows, plain->terms);
+}
+
+struct orch_stages *orch_set_plain_curve(const struct orch_set_law *law, const double *features,
+                                         int device)
+{
+    if (!law->plain)
+        return NULL;
+    struct orch_stages *stages = orch_set_law_curve(law, features, device);
+    for (size_t s = 0; s < stages->count; s++) {
+        const int each = law->plain->outputs / (int)law->stages;
+        for (int j = 0; j < each; j++)
+            stages->curves[s].b[j] =
+                orch_plain_predict(law->plain, (int)s * each + j, features[0], device);
+        stages->curves[s].is_flat = !(stages->curves[s].b[0] > 0);
+    }
+    return stages;
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Loss curves of stored runs, with what fitting them needs. Shared by `orch predict --curve` and
+ * the report items. */
+#ifndef ORCH_CORE_REPORT_CURVES_H
+#define ORCH_CORE_REPORT_CURVES_H
+
+#include "core/plugin/plugins.h"
+#include "predictors/curve_choose.h"
+#include "predictors/isotonic.h"
+#include "store/store.h"
+
+/** One run's loss curve. k counts steps or epochs (is_by_epoch). Unknown numbers are NaN. */
+struct orch_run_curve {
+    char *key, *experiment, *who, *where, *commit;
+    char *net; /* the value of the parameter `net`, or NULL */
+    char *metric;
+    bool is_by_epoch;      /* k counts epochs; otherwise steps */
+    size_t count, dropped; /* points; points dropped: non-finite loss or negative step */
+    double *k, *loss;
+    double *drops; /* the k of each learning-rate drop, rising, within the run */
+    size_t drop_count;
+    double k_per_epoch; /* 1 for epochs */
+    double steps_per_epoch;
+    double s_per_k;       /* measured seconds per unit of k */
+    const char *s_from;   /* source of s_per_k: "epoch_time", "time stamps", or NULL: unknown */
+    double images, batch; /* images per epoch, images per step */
+    double images_per_s;  /* mean over epochs, without the first when there are several */
+    double warmup_k;      /* length of the learning-rate warm-up in k; 0: none */
+    /* accuracies, and the loss at the same k; NULL when the run recorded no accuracy */
+    char *accuracy_metric;
+    size_t accuracy_count;
+    double *accuracy, *accuracy_k, *accuracy_loss;
+};
+void orch_run_curve_free(struct orch_run_curve *curve);
+
+/** Which series to read. NULL selects the first that exists of step_loss, train_loss, loss; and
+ * of val_accuracy, test_accuracy, accuracy, train_accuracy. */
+struct orch_curve_wish {
+    const char *loss, *accuracy;
+};
+
+/** Reads a run's curve; `plugins` declare whether a series counts steps or epochs. NULL with
+ * ORCH_ERROR_NOT_FOUND when the run has no such series. The caller frees. */
+struct orch_run_curve *orch_run_curve_read(struct orch_plugins *plugins, struct orch_store *store,
+                                           const struct orch_run *run,
+                                           const struct orch_curve_wish *wish, GError **error);
+
+enum orch_curve_choice { ORCH_CURVE_AUTO, ORCH_CURVE_ALWAYS_OPTIMUS, ORCH_CURVE_ALWAYS_POWER };
+
+/** A curve's fit, by learning-rate stage. */
+struct orch_curve_result {
+    struct orch_stages *stages;
+    struct orch_goodness good;
+};
+bool orch_run_curve_fit(const struct orch_run_curve *curve, enum orch_curve_choice choice,
+                        const struct orch_curve_options *options, struct orch_curve_result *out,
+                        GError **error);
+/** Standard errors of b0, b1 and b2 of one learning-rate stage (three numbers, see
+ * orch_curve_errors). They assume equal weights and unsmoothed points. */
+void orch_run_curve_errors(const struct orch_run_curve *curve,
+                           const struct orch_curve_result *result, size_t stage,
+                           double *out_errors);
+void orch_curve_result_release(struct orch_curve_result *result);
+
+/** Fits accuracy as an isotonic function of loss over all these runs (struct orch_run_curve *).
+ * NULL with an error when no run has accuracies. The caller frees. */
+struct orch_isotonic *orch_run_curves_bridge(const GPtrArray *curves, GError **error);
+
+/** Shortens a device's name to what follows its last comma when all `others` (char *) agree up to
+ * that comma ("2 threads" of "AMD EPYC, 2 threads"). Otherwise returns the whole name, or "-" for
+ * NULL. Borrowed. */
+const char *orch_place_short(const char *where, const GPtrArray *others);
+
+#endif

@@ -1,0 +1,419 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "core/report/grid.h"
+
+#include "core/stats/contrast.h"
+#include "core/stats/numbers.h"
+#include "core/stats/ranking.h"
+#include "core/stats/shared_base.h"
+#include "lib/base/json.h"
+#include "lib/base/text.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- filling -----------------------------------------------------------------------------------
+ */
+
+static void free_cell(gpointer pointer)
+{
+    struct orch_grid_cell *cell = pointer;
+    for (int i = 0; cell->numbers[i]; i++)
+        g_array_unref(cell->numbers[i]);
+    g_free(cell->numbers);
+    g_array_unref(cell->seeds);
+    g_ptr_array_unref(cell->trials);
+    g_free(cell->row);
+    g_free(cell->column);
+    g_free(cell);
+}
+
+void orch_grid_free(struct orch_grid *grid)
+{
+    if (!grid)
+        return;
+    g_ptr_array_unref(grid->cells);
+    g_hash_table_unref(grid->by_place);
+    g_free(grid->units);
+    g_free(grid);
+}
+
+static char *place_of(const char *row, const char *column)
+{
+    return g_strdup_printf("%s\n%s", row, column);
+}
+
+static struct orch_grid_cell *cell_at(struct orch_grid *grid, const char *row, const char *column)
+{
+    g_autofree char *place = place_of(row, column);
+    struct orch_grid_cell *cell = g_hash_table_lookup(grid->by_place, place);
+    if (cell)
+        return cell;
+    cell = g_new0(struct orch_grid_cell, 1);
+    cell->row = g_strdup(row);
+    cell->column = g_strdup(column);
+    cell->numbers = g_new0(GArray *, grid->wanted->len + 1);
+    for (guint i = 0; i < grid->wanted->len; i++)
+        cell->numbers[i] = g_array_new(FALSE, FALSE, sizeof(double));
+    cell->seeds = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+    cell->trials = g_ptr_array_new();
+    g_ptr_array_add(grid->cells, cell);
+    g_hash_table_insert(grid->by_place, g_steal_pointer(&place), cell);
+    return cell;
+}
+
+const struct orch_grid_cell *orch_grid_at(const struct orch_grid *grid, const char *row,
+                                          const char *column)
+{
+    g_autofree char *place = place_of(row, column);
+    return g_hash_table_lookup(grid->by_place, place);
+}
+
+static bool add_numbers(struct orch_grid *grid, struct orch_grid_cell *cell,
+                        const struct orch_trials *trials, struct orch_trial *trial, GError **error)
+{
+    bool any = !grid->wanted->len;
+    for (guint i = 0; i < grid->wanted->len; i++) {
+        double value = NAN;
+        if (!orch_trial_number(trials, trial, grid->wanted->pdata[i], &value,
+                               i ? NULL : &grid->better, &grid->units[i], error))
+            return false;
+        g_array_append_val(cell->numbers[i], value);
+        any = any || !isnan(value);
+    }
+    g_array_append_val(cell->seeds, trial->run->seed);
+    cell->done += any;
+    return true;
+}
+
+static bool is_about(const struct orch_grid *grid, const struct orch_trials *trials,
+                     struct orch_trial *trial)
+{
+    for (guint i = 0; i < grid->wanted->len; i++)
+        if (orch_trial_has(trials, trial, ((struct orch_wanted *)grid->wanted->pdata[i])->name))
+            return true;
+    return !grid->wanted->len;
+}
+
+struct orch_grid *orch_grid_new(struct orch_trials *trials, const GPtrArray *wanted,
+                                const GPtrArray *rows, const GPtrArray *columns, GError **error)
+{
+    struct orch_grid *grid = g_new0(struct orch_grid, 1);
+    grid->wanted = wanted;
+    grid->rows = rows;
+    grid->columns = columns;
+    grid->cells = g_ptr_array_new_with_free_func(free_cell);
+    grid->by_place = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    grid->better = "none";
+    grid->units = g_new0(const char *, wanted->len + 1);
+    bool ok = true;
+    for (guint i = 0; ok && i < trials->all->len; i++) {
+        struct orch_trial *trial = trials->all->pdata[i];
+        grid->is_declared = grid->is_declared || trial->item;
+        if (!is_about(grid, trials, trial))
+            continue;
+        g_autofree char *row = orch_trial_label(trials, trial, rows);
+        g_autofree char *column = orch_trial_label(trials, trial, columns);
+        if (!row || !column)
+            continue;
+        struct orch_grid_cell *cell = cell_at(grid, row, column);
+        cell->planned++;
+        g_ptr_array_add(cell->trials, trial);
+        ok = !trial->run || add_numbers(grid, cell, trials, trial, error);
+    }
+    if (ok)
+        return grid;
+    orch_grid_free(grid);
+    return NULL;
+}
+
+/* ---- queries -----------------------------------------------------------------------------------
+ */
+
+/* Orders numbers before texts, numbers by value and texts alphabetically. */
+static int compare_words(const char *one, const char *two)
+{
+    double x, y;
+    bool is_x = orch_real_parse(one, &x) && !isnan(x), is_y = orch_real_parse(two, &y) && !isnan(y);
+    if (is_x != is_y)
+        return is_y - is_x;
+    int sign = is_x ? (x > y) - (x < y) : 0;
+    return sign ? sign : strcmp(one, two);
+}
+
+static int compare_labels(gconstpointer a, gconstpointer b)
+{
+    g_auto(GStrv) one = g_strsplit(*(char *const *)a, " ", -1);
+    g_auto(GStrv) two = g_strsplit(*(char *const *)b, " ", -1);
+    for (int i = 0; one[i] && two[i]; i++) {
+        int sign = compare_words(one[i], two[i]);
+        if (sign)
+            return sign;
+    }
+    return (int)g_strv_length(one) - (int)g_strv_length(two);
+}
+
+static GPtrArray *labels(const struct orch_grid *grid, bool of_rows)
+{
+    GPtrArray *out = g_ptr_array_new();
+    g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
+    for (guint i = 0; i < grid->cells->len; i++) {
+        const struct orch_grid_cell *cell = grid->cells->pdata[i];
+        char *label = of_rows ? cell->row : cell->column;
+        if (g_hash_table_add(seen, label))
+            g_ptr_array_add(out, label);
+    }
+    if (!grid->is_declared)
+        g_ptr_array_sort(out, compare_labels);
+    return out;
+}
+
+GPtrArray *orch_grid_rows(const struct orch_grid *grid)
+{
+    return labels(grid, true);
+}
+
+GPtrArray *orch_grid_columns(const struct orch_grid *grid)
+{
+    return labels(grid, false);
+}
+
+GArray *orch_grid_means(const struct orch_grid_cell *cell, guint value)
+{
+    return orch_seed_means(cell->numbers[value], cell->seeds);
+}
+
+struct orch_spread orch_grid_spread(const struct orch_grid *grid, const struct orch_grid_cell *cell,
+                                    guint value)
+{
+    g_autoptr(GArray) means = orch_grid_means(cell, value);
+    g_autoptr(GArray) values = orch_seed_values(means);
+    const struct orch_wanted *wanted = grid->wanted->pdata[value];
+    return orch_spread_of((const double *)(void *)values->data, values->len, wanted->name,
+                          grid->units[value]);
+}
+
+char *orch_grid_text(const struct orch_grid *grid, const struct orch_grid_cell *cell)
+{
+    if (!cell->done)
+        return g_strdup("missing");
+    GString *text = g_string_new(NULL);
+    for (guint i = 0; i < grid->wanted->len; i++) {
+        struct orch_spread spread = orch_grid_spread(grid, cell, i);
+        g_autofree char *value =
+            i ? orch_number_format(spread.centre) : orch_spread_format(&spread);
+        g_string_append_printf(text, i ? " (%s)" : "%s", value);
+    }
+    if (cell->done < cell->planned)
+        g_string_append_printf(text, " n=%u/%u", cell->done, cell->planned);
+    return g_string_free(text, FALSE);
+}
+
+char *orch_grid_count_text(const struct orch_grid_cell *cell)
+{
+    g_autoptr(GArray) means = orch_grid_means(cell, 0);
+    guint runs = 0;
+    for (guint i = 0; i < means->len; i++)
+        runs += g_array_index(means, struct orch_seed_mean, i).runs;
+    return runs > means->len ? g_strdup_printf("%u seed%s, %u runs averaged by seed", means->len,
+                                               means->len == 1 ? "" : "s", runs)
+                             : g_strdup_printf("%u", means->len);
+}
+
+struct orch_difference orch_grid_difference(const struct orch_grid_cell *a,
+                                            const struct orch_grid_cell *b)
+{
+    g_autoptr(GArray) x = orch_grid_means(a, 0), y = orch_grid_means(b, 0);
+    return orch_seed_difference(x, y);
+}
+
+int orch_grid_compare(const struct orch_grid *grid, const struct orch_grid_cell *x,
+                      const struct orch_grid_cell *y)
+{
+    double p = orch_grid_spread(grid, x, 0).stat.mean, q = orch_grid_spread(grid, y, 0).stat.mean;
+    if (isnan(p) || isnan(q))
+        return isnan(p) - isnan(q);
+    int sign = (p > q) - (p < q);
+    return g_strcmp0(grid->better, "min") == 0 ? sign : -sign;
+}
+
+char *orch_grid_shared_base(const struct orch_grid *grid, struct orch_store *store)
+{
+    char *text = NULL;
+    bool is_timing = grid->wanted->len && orch_unit_is_timing(grid->units[0], NULL);
+    for (guint i = 0; i < grid->cells->len && !text && !is_timing; i++) {
+        const struct orch_grid_cell *cell = grid->cells->pdata[i];
+        g_autoptr(GPtrArray) runs = g_ptr_array_new();
+        for (guint j = 0; j < cell->trials->len; j++) {
+            struct orch_trial *trial = cell->trials->pdata[j];
+            if (trial->run)
+                g_ptr_array_add(runs, trial->run);
+        }
+        text = runs->len > 1 ? orch_shared_base_text(store, runs) : NULL;
+    }
+    return text;
+}
+
+static int compare_cells(gconstpointer a, gconstpointer b, gpointer grid)
+{
+    return orch_grid_compare(grid, *(struct orch_grid_cell *const *)a,
+                             *(struct orch_grid_cell *const *)b);
+}
+
+struct orch_winner orch_grid_winner(const struct orch_grid *grid)
+{
+    struct orch_winner winner = {.others = g_ptr_array_new()};
+    for (guint i = 0; i < grid->cells->len; i++) {
+        struct orch_grid_cell *cell = grid->cells->pdata[i];
+        winner.missing += !cell->done;
+        if (cell->done && !isnan(orch_grid_spread(grid, cell, 0).stat.mean))
+            g_ptr_array_add(winner.others, cell);
+    }
+    g_ptr_array_sort_with_data(winner.others, compare_cells, (gpointer)(uintptr_t)grid);
+    if (!winner.others->len)
+        return winner;
+    size_t count = winner.others->len;
+    g_autofree GArray **means = g_new(GArray *, count);
+    for (size_t i = 0; i < count; i++)
+        means[i] = orch_grid_means(winner.others->pdata[i], 0);
+    winner.margins = g_new(struct orch_difference, count);
+    winner.worse = orch_best_margins((const GArray *const *)(void *)means, count,
+                                     g_strcmp0(grid->better, "min") != 0, winner.margins);
+    for (size_t i = 0; i < count; i++)
+        g_array_unref(means[i]);
+    winner.first = g_ptr_array_remove_index(winner.others, 0);
+    return winner;
+}
+
+void orch_winner_clear(struct orch_winner *winner)
+{
+    g_clear_pointer(&winner->others, g_ptr_array_unref);
+    g_clear_pointer(&winner->margins, g_free);
+}
+
+/* ---- as a table --------------------------------------------------------------------------------
+ */
+
+char *orch_names_joined(const GPtrArray *names)
+{
+    GString *text = g_string_new(NULL);
+    for (guint i = 0; i < names->len; i++)
+        g_string_append_printf(text, "%s%s", i ? ", " : "", (char *)names->pdata[i]);
+    return g_string_free(text, FALSE);
+}
+
+/* Formats a value's name with its unit: "training_time (s)". */
+static char *value_name(const struct orch_grid *grid, guint value)
+{
+    const struct orch_wanted *wanted = grid->wanted->pdata[value];
+    const char *unit = grid->units[value];
+    return unit ? g_strdup_printf("%s (%s)", wanted->name, unit) : g_strdup(wanted->name);
+}
+
+static struct orch_table *table_of_values(const struct orch_grid *grid, const GPtrArray *rows)
+{
+    g_autoptr(GPtrArray) headers = g_ptr_array_new_with_free_func(g_free);
+    g_ptr_array_add(headers, orch_names_joined(grid->rows));
+    for (guint i = 0; i < grid->wanted->len; i++) {
+        g_autofree char *name = value_name(grid, i);
+        g_ptr_array_add(headers, g_strconcat(">", name, NULL));
+    }
+    g_ptr_array_add(headers, NULL);
+    struct orch_table *table = orch_table_new((const char *const *)headers->pdata);
+    for (guint i = 0; i < rows->len; i++) {
+        const struct orch_grid_cell *cell = orch_grid_at(grid, rows->pdata[i], "");
+        orch_table_add(table, rows->pdata[i], NULL);
+        for (guint j = 0; j < grid->wanted->len; j++) {
+            struct orch_spread spread = orch_grid_spread(grid, cell, j);
+            if (cell->done)
+                orch_table_add_spread(table, &spread, cell->done,
+                                      spread.stat.count ? cell->planned : 0);
+            else
+                orch_table_add_missing(table);
+        }
+    }
+    return table;
+}
+
+/* Returns the means of all values, for programs that read a cell with several values. */
+static json_t *means_json(const struct orch_grid *grid, const struct orch_grid_cell *cell)
+{
+    json_t *means = json_array();
+    for (guint i = 0; i < grid->wanted->len; i++) {
+        double mean = orch_grid_spread(grid, cell, i).stat.mean;
+        json_array_append_new(means, isnan(mean) ? json_null() : orch_json_finite(mean));
+    }
+    return means;
+}
+
+static void add_cell(struct orch_table *table, const struct orch_grid *grid,
+                     const struct orch_grid_cell *cell)
+{
+    if (!cell) {
+        orch_table_add(table, "", json_null());
+    } else if (!cell->done) {
+        orch_table_add_missing(table);
+    } else if (grid->wanted->len == 1) {
+        struct orch_spread spread = orch_grid_spread(grid, cell, 0);
+        orch_table_add_spread(table, &spread, cell->done, cell->planned);
+    } else {
+        g_autofree char *text = orch_grid_text(grid, cell);
+        orch_table_add(table, text, means_json(grid, cell));
+    }
+}
+
+struct orch_table *orch_grid_table(const struct orch_grid *grid)
+{
+    g_autoptr(GPtrArray) rows = orch_grid_rows(grid);
+    if (!grid->columns->len)
+        return table_of_values(grid, rows);
+    g_autoptr(GPtrArray) columns = orch_grid_columns(grid);
+    g_autoptr(GPtrArray) headers = g_ptr_array_new_with_free_func(g_free);
+    g_ptr_array_add(headers, orch_names_joined(grid->rows));
+    for (guint i = 0; i < columns->len; i++)
+        g_ptr_array_add(headers, g_strdup_printf(">%s", (char *)columns->pdata[i]));
+    g_ptr_array_add(headers, NULL);
+    struct orch_table *table = orch_table_new((const char *const *)headers->pdata);
+    for (guint i = 0; i < rows->len; i++) {
+        orch_table_add(table, rows->pdata[i], NULL);
+        for (guint j = 0; j < columns->len; j++)
+            add_cell(table, grid, orch_grid_at(grid, rows->pdata[i], columns->pdata[j]));
+    }
+    return table;
+}
+
+/* Describes in words how the first value's spread is shown, for a legend. The caller frees. */
+static char *spread_words(const struct orch_grid *grid)
+{
+    bool forms[ORCH_SPREAD_FORMS] = {false}, is_averaged = false, is_any_done = false;
+    for (guint i = 0; i < grid->cells->len; i++) {
+        const struct orch_grid_cell *cell = grid->cells->pdata[i];
+        is_any_done = is_any_done || cell->done;
+        for (guint j = 0; j < (grid->columns->len ? 1 : grid->wanted->len); j++) {
+            struct orch_spread spread = orch_grid_spread(grid, cell, j);
+            forms[spread.form] = true;
+            is_averaged = is_averaged || (spread.stat.count && spread.stat.count < cell->done);
+        }
+    }
+    g_autofree char *legend = orch_spread_legend(forms);
+    const char *bare = is_any_done ? "one run each" : "no run yet";
+    return g_strdup_printf("%s%s", legend ? legend : bare,
+                           is_averaged ? "; runs of one seed are averaged first" : "");
+}
+
+char *orch_grid_legend(const struct orch_grid *grid)
+{
+    const struct orch_wanted *first = grid->wanted->pdata[0];
+    g_autofree char *interval = spread_words(grid);
+    GString *text = g_string_new(interval);
+    if (grid->columns->len) {
+        g_autofree char *name = value_name(grid, 0);
+        g_string_printf(text, "%s of %s, %s", orch_aggregate_name(first->aggregate), name,
+                        interval);
+        for (guint i = 1; i < grid->wanted->len; i++) {
+            const struct orch_wanted *wanted = grid->wanted->pdata[i];
+            g_string_append_printf(text, "; in brackets %s of %s",
+                                   orch_aggregate_name(wanted->aggregate), wanted->name);
+        }
+    }
+    return g_string_free(text, FALSE);
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The item `best`: the best setting, its margin, and whether the margin is more than noise. */
+#include "core/report/items.h"
+
+#include "core/stats/numbers.h"
+#include "core/stats/ranking.h"
+#include "lib/base/json.h"
+
+#include <math.h>
+
+/* Compares the winner with each other setting, when there are several. */
+static void add_margins(struct orch_section *section, const struct orch_grid *grid,
+                        const struct orch_winner *winner)
+{
+    g_autofree char *axes = orch_names_joined(grid->rows);
+    const char *const headers[] = {axes, ">value", ">n", ">winner is better by", ">95 % interval",
+                                   ">p", NULL};
+    struct orch_table *table = orch_table_new(headers);
+    for (guint i = 0; i < winner->others->len; i++) {
+        const struct orch_grid_cell *cell = winner->others->pdata[i];
+        const struct orch_difference *d = &winner->margins[i + 1];
+        struct orch_spread spread = orch_grid_spread(grid, cell, 0);
+        g_autofree char *margin = orch_within_format(d->mean, d->low, d->high);
+        g_autofree char *interval = orch_interval_format(d->low, d->high);
+        g_autofree char *p = orch_p_format(d->p_corrected);
+        orch_table_add(table, cell->row, NULL);
+        orch_table_add_spread(table, &spread, cell->done, cell->planned);
+        orch_table_add_int(table, (int64_t)spread.stat.count);
+        orch_table_add(table, margin, orch_json_finite(d->mean));
+        orch_table_add(table, interval, NULL);
+        orch_table_add(table, p, orch_json_finite(d->p_corrected));
+    }
+    orch_section_table(section, table);
+    orch_section_text(section, "%zu of %u other settings are worse by more than noise",
+                      winner->worse, winner->others->len);
+}
+
+static void say_winner(struct orch_section *section, const struct orch_grid *grid,
+                       const struct orch_winner *winner)
+{
+    g_autofree char *axes = orch_names_joined(grid->rows);
+    if (!winner->others->len) {
+        struct orch_spread spread = orch_grid_spread(grid, winner->first, 0);
+        g_autofree char *value = orch_spread_format(&spread);
+        orch_section_text(section, "no winner by %s: only %s has a number, %s from %u of %u trials",
+                          axes, winner->first->row, value, winner->first->done,
+                          winner->first->planned);
+        return;
+    }
+    g_autofree char *text = orch_grid_text(grid, winner->first);
+    g_autofree char *count = orch_grid_count_text(winner->first);
+    orch_section_text(section, "winner by %s: %s with %s (n = %s)", axes, winner->first->row, text,
+                      count);
+    const struct orch_grid_cell *second = winner->others->pdata[0];
+    const struct orch_difference *d = &winner->margins[1];
+    g_autofree char *margin = orch_within_format(d->mean, d->low, d->high);
+    g_autofree char *noise = orch_difference_text(d, NULL);
+    orch_section_text(section, "margin over %s: %s; %s", second->row, margin, noise);
+    if (winner->others->len > 1)
+        add_margins(section, grid, winner);
+    g_autofree char *method = orch_margins_method(winner->margins, winner->others->len + 1);
+    if (method)
+        orch_section_note(section, "p: %s", method);
+}
+
+bool orch_answer_best(struct orch_asked *a, GError **error)
+{
+    struct orch_answer_grid *g = orch_answer_grid(a, "by", NULL, error);
+    if (!g)
+        return false;
+    struct orch_winner winner = orch_grid_winner(g->grid);
+    if (winner.first) {
+        say_winner(a->section, g->grid, &winner);
+        orch_answer_say_shared_base(a, g->grid);
+    }
+    if (winner.first && winner.missing)
+        orch_section_note(a->section, "(%u setting%s missing)", winner.missing,
+                          winner.missing == 1 ? " is" : "s are");
+    orch_answer_say_missing(a, g->trials);
+    if (!winner.first && a->section->done)
+        orch_section_missing(a->section, NULL, "no setting has a number to win by");
+    orch_winner_clear(&winner);
+    orch_answer_grid_free(g);
+    return true;
+}

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The item `compare`: settings compared with a baseline, each at its best; or predicted values
+ * compared with measured ones. */
+#include "core/report/items.h"
+
+#include "core/stats/numbers.h"
+#include "lib/base/json.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Returns the best cell of each row (over `best_of`), in order of first appearance. The caller
+ * unrefs. */
+static GPtrArray *best_of_rows(const struct orch_grid *grid)
+{
+    GPtrArray *out = g_ptr_array_new();
+    g_autoptr(GPtrArray) rows = orch_grid_rows(grid);
+    for (guint i = 0; i < rows->len; i++) {
+        struct orch_grid_cell *best = NULL;
+        for (guint j = 0; j < grid->cells->len; j++) {
+            struct orch_grid_cell *cell = grid->cells->pdata[j];
+            if (strcmp(cell->row, rows->pdata[i]) == 0 &&
+                (!best || orch_grid_compare(grid, cell, best) < 0))
+                best = cell;
+        }
+        g_ptr_array_add(out, best);
+    }
+    return out;
+}
+
+/* Formats a row's name with its best column: "finetune (best lr: 0.1)". */
+static char *setting_label(const struct orch_grid *grid, const struct orch_grid_cell *cell)
+{
+    g_autofree char *axes = orch_names_joined(grid->columns);
+    return grid->columns->len ? g_strdup_printf("%s (best %s: %s)", cell->row, axes, cell->column)
+                              : g_strdup(cell->row);
+}
+
+/* One row's best setting compared with the baseline's. */
+struct contrast {
+    const struct orch_grid_cell *cell;
+    struct orch_difference difference; /* cell - baseline */
+};
+
+/* Returns how many cells of a row have a number. */
+static unsigned tried_of(const struct orch_grid *grid, const char *row)
+{
+    unsigned tried = 0;
+    for (guint i = 0; i < grid->cells->len; i++) {
+        const struct orch_grid_cell *cell = grid->cells->pdata[i];
+        tried += cell->done && strcmp(cell->row, row) == 0;
+    }
+    return tried;
+}
+
+/* Returns the p-value for "the best setting of one row is better than the best setting of the
+ * other row". Both were selected on these same numbers. So the better one must beat every setting
+ * of the other row (the largest p counts), and p is multiplied by the number of settings that it
+ * was selected from (Bonferroni). */
+static double p_of_chosen(const struct orch_grid *grid, const struct orch_grid_cell *better,
+                          const char *other_row)
+{
+    double most = NAN;
+    for (guint i = 0; i < grid->cells->len; i++) {
+        const struct orch_grid_cell *cell = grid->cells->pdata[i];
+        if (!cell->done || strcmp(cell->row, other_row) != 0)
+            continue;
+        struct orch_difference d = orch_grid_difference(cell, better);
+        most = isnan(most) || d.p > most ? d.p : most;
+    }
+    return fmin(1, most * tried_of(grid, better->row));
+}
+
+static struct contrast make_contrast(const struct orch_grid *grid,
+                                     const struct orch_grid_cell *base,
+                                     const struct orch_grid_cell *cell)
+{
+    struct contrast c = {cell, orch_grid_difference(base, cell)};
+    bool cell_is_better = orch_grid_compare(grid, cell, base) < 0;
+    const struct orch_grid_cell *better = cell_is_better ? cell : base;
+    if (grid->columns->len && !isnan(c.difference.p))
+        c.difference.p = p_of_chosen(grid, better, cell_is_better ? base->row : cell->row);
+    return c;
+}
+
+static void say_contrast(struct orch_section *section, const struct orch_grid *grid,
+                         const struct orch_grid_cell *base, const struct contrast *c)
+{
+    g_autofree char *label = setting_label(grid, c->cell);
+    if (!c->cell->done) {
+        orch_section_text(section, "%s: missing", label);
+        return;
+    }
+    const struct orch_difference *d = &c->difference;
+    g_autofree char *mean = orch_within_format(d->mean, d->low, d->high),
+                    *own = orch_grid_text(grid, c->cell);
+    g_autofree char *noise = orch_difference_text(d, grid->better);
+    orch_section_text(section, "%s: %s; %s%s against %s; %s", label, own, d->mean > 0 ? "+" : "",
+                      mean, base->row, noise);
+}
+
+/* Compares all other rows with the baseline, with p-values corrected for the number of rows. */
+static void say_contrasts(struct orch_section *section, const struct orch_grid *grid,
+                          const GPtrArray *rows, const struct orch_grid_cell *base)
+{
+    g_autofree struct contrast *contrasts = g_new0(struct contrast, rows->len + 1);
+    g_autofree struct orch_difference **tested = g_new(struct orch_difference *, rows->len + 1);
+    size_t count = 0, tests = 0;
+    for (guint i = 0; i < rows->len; i++) {
+        const struct orch_grid_cell *cell = rows->pdata[i];
+        if (cell == base)
+            continue;
+        contrasts[count] = make_contrast(grid, base, cell);
+        if (cell->done && !isnan(contrasts[count].difference.p))
+            tested[tests++] = &contrasts[count].difference;
+        count++;
+    }
+    orch_differences_holm(tested, tests);
+    for (size_t i = 0; i < count; i++)
+        say_contrast(section, grid, base, &contrasts[i]);
+    g_autofree char *axes = orch_names_joined(grid->columns);
+    g_autofree char *correction =
+        tests == 1
+            ? g_strdup_printf("one contrast with %s, so there is nothing to correct for", base->row)
+            : g_strdup_printf("Holm's correction for %zu contrasts with %s", tests, base->row);
+    if (tests)
+        orch_section_note(section, "p: two-sided; %s%s%s%s", correction,
+                          grid->columns->len ? "; p allows for the choice of " : "", axes,
+                          grid->columns->len ? " from the same runs" : "");
+}
+
+static const struct orch_grid_cell *find_baseline(const GPtrArray *rows, const char *named)
+{
+    for (guint i = 0; i < rows->len; i++) {
+        const struct orch_grid_cell *cell = rows->pdata[i];
+        if (!named || strcmp(cell->row, named) == 0)
+            return cell;
+    }
+    return NULL;
+}
+
+static bool against_baseline(struct orch_asked *a, GError **error)
+{
+    struct orch_answer_grid *g = orch_answer_grid(a, "by", "best_of", error);
+    if (!g)
+        return false;
+    const char *named = orch_json_text(a->item->spec, "baseline", NULL);
+    g_autoptr(GPtrArray) rows = best_of_rows(g->grid);
+    const struct orch_grid_cell *base = find_baseline(rows, named);
+    if (base && base->done) {
+        g_autofree char *label = setting_label(g->grid, base);
+        g_autofree char *text = orch_grid_text(g->grid, base);
+        g_autofree char *count = orch_grid_count_text(base);
+        orch_section_text(a->section, "%s: %s (n = %s)", label, text, count);
+        say_contrasts(a->section, g->grid, rows, base);
+        orch_answer_say_shared_base(a, g->grid);
+    } else if (g->grid->cells->len) {
+        orch_section_missing(a->section, NULL, "%s has no number yet",
+                             named ? named : "the baseline");
+    }
+    orch_answer_say_missing(a, g->trials);
+    orch_answer_grid_free(g);
+    return true;
+}
+
+/* ---- predicted against measured ----------------------------------------------------------------
+ */
+
+/* One side of the comparison: one value in the item's experiments, or the item's value in one
+ * experiment. */
+struct side {
+    struct orch_trials *trials;
+    GPtrArray *wanted;
+    struct orch_grid *grid;
+};
+
+static void release_side(struct side *side)
+{
+    orch_grid_free(side->grid);
+    orch_trials_free(side->trials);
+    g_clear_pointer(&side->wanted, g_ptr_array_unref);
+}
+
+static bool is_experiment(const struct orch_plan *plan, const char *name)
+{
+    for (guint i = 0; i < plan->expansion->experiments->len; i++)
+        if (strcmp(((struct orch_experiment *)plan->expansion->experiments->pdata[i])->name,
+                   name) == 0)
+            return true;
+    return false;
+}
+
+static bool make_side(struct orch_asked *a, const char *key, const GPtrArray *rows,
+                      const GPtrArray *none, struct side *out, GError **error)
+{
+    const json_t *spec = a->item->spec;
+    bool by_experiment = is_experiment(a->plan, orch_json_text(spec, key, ""));
+    out->wanted = orch_wanted_parse(json_object_get(spec, by_experiment ? "value" : key));
+    out->trials = orch_answer_trials(a, by_experiment ? key : "experiments", error);
+    if (out->trials)
+        out->grid = orch_grid_new(out->trials, out->wanted, rows, none, error);
+    return out->grid;
+}
+
+/* Records the trials of a side and reports missing ones; a trial of both sides is recorded once. */
+static void note_side(struct orch_asked *a, const struct side *side, GHashTable *seen)
+{
+    unsigned fresh = 0;
+    for (guint i = 0; i < side->grid->cells->len; i++) {
+        const struct orch_grid_cell *cell = side->grid->cells->pdata[i];
+        for (guint j = 0; j < cell->trials->len; j++) {
+            struct orch_trial *trial = cell->trials->pdata[j];
+            if (!g_hash_table_add(seen, (gpointer)(uintptr_t)trial->item))
+                continue;
+            orch_section_trial(a->section, side->trials, trial);
+            fresh++;
+        }
+    }
+    if (fresh || !g_hash_table_size(seen))
+        orch_answer_say_missing(a, side->trials);
+}
+
+static double add_side(struct orch_table *table, const struct side *side, const char *row)
+{
+    const struct orch_grid_cell *cell = orch_grid_at(side->grid, row, "");
+    if (!cell || !cell->done) {
+        orch_table_add_missing(table);
+        return NAN;
+    }
+    struct orch_spread spread = orch_grid_spread(side->grid, cell, 0);
+    orch_table_add_spread(table, &spread, cell->done, cell->planned);
+    return spread.stat.mean;
+}
+
+/* Returns the labels of both sides, in order of first appearance. The caller unrefs. */
+static GPtrArray *rows_of(const struct side *predicted, const struct side *measured)
+{
+    GPtrArray *rows = orch_grid_rows(predicted->grid);
+    g_autoptr(GPtrArray) others = orch_grid_rows(measured->grid);
+    for (guint i = 0; i < others->len; i++)
+        if (!g_ptr_array_find_with_equal_func(rows, others->pdata[i], g_str_equal, NULL))
+            g_ptr_array_add(rows, others->pdata[i]);
+    return rows;
+}
+
+static void say_sides(struct orch_section *section, const struct side *predicted,
+                      const struct side *measured, const GPtrArray *axes)
+{
+    g_autoptr(GPtrArray) rows = rows_of(predicted, measured);
+    g_autofree char *by = orch_names_joined(axes);
+    const char *unit =
+        measured->grid->units[0] ? measured->grid->units[0] : predicted->grid->units[0];
+    g_autofree char *in = unit ? g_strdup_printf(" (%s)", unit) : g_strdup("");
+    g_autofree char *left = g_strconcat(">predicted", in, NULL);
+    g_autofree char *right = g_strconcat(">measured", in, NULL);
+    const char *const headers[] = {by, left, right, ">error (%)", NULL};
+    struct orch_table *table = orch_table_new(headers);
+    double sum = 0;
+    unsigned count = 0;
+    for (guint i = 0; i < rows->len; i++) {
+        orch_table_add(table, rows->pdata[i], NULL);
+        double p = add_side(table, predicted, rows->pdata[i]);
+        double m = add_side(table, measured, rows->pdata[i]);
+        double error = m == 0 ? (double)NAN : 100 * (p - m) / m;
+        orch_table_add_real(table, error);
+        if (!isnan(error)) {
+            sum += fabs(error);
+            count++;
+        }
+    }
+    orch_section_table(section, table);
+    if (count)
+        orch_section_text(section, "mean of the absolute errors: %.3g %% over %u setting%s",
+                          sum / count, count, count == 1 ? "" : "s");
+    orch_section_note(section, "error: 100 (predicted - measured) / measured");
+}
+
+static bool against_measured(struct orch_asked *a, GError **error)
+{
+    g_autoptr(GPtrArray) axes = orch_texts(json_object_get(a->item->spec, "by"));
+    g_autoptr(GPtrArray) none = g_ptr_array_new();
+    g_autoptr(GHashTable) seen = g_hash_table_new(NULL, NULL);
+    struct side predicted = {0}, measured = {0};
+    bool ok = make_side(a, "predicted", axes, none, &predicted, error) &&
+              make_side(a, "measured", axes, none, &measured, error);
+    if (ok && (predicted.grid->cells->len || measured.grid->cells->len))
+        say_sides(a->section, &predicted, &measured, axes);
+    if (ok) {
+        note_side(a, &predicted, seen);
+        note_side(a, &measured, seen);
+    }
+    release_side(&predicted);
+    release_side(&measured);
+    return ok;
+}
+
+bool orch_answer_compare(struct orch_asked *a, GError **error)
+{
+    return json_object_get(a->item->spec, "predicted") ? against_measured(a, error)
+                                                       : against_baseline(a, error);
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The item `curve`: a table of the fitted loss curves, network by device, with the user who ran
+ * each. */
+#include "core/report/curve_set.h"
+
+#include <math.h>
+#include <string.h>
+
+static bool is_repeated(const struct orch_curve_set *set)
+{
+    for (guint i = 0; i < set->cells->len; i++)
+        if (((const struct orch_set_cell *)set->cells->pdata[i])->repeat > 1)
+            return true;
+    return false;
+}
+
+static void add_missing(struct orch_table *table, const struct orch_set_cell *cell)
+{
+    orch_table_add(table, "-", NULL);
+    for (int i = 0; i < 3; i++)
+        orch_table_add(table, "-", NULL);
+    orch_table_add(table, "-", NULL);
+    orch_table_add(table, "-", NULL);
+    orch_table_add(table, "-", NULL);
+    orch_table_add(table, cell->why_not ? cell->why_not : "missing", NULL);
+}
+
+static void add_fit(struct orch_table *table, const struct orch_set_cell *cell, size_t stage)
+{
+    const struct orch_curve *curve = &cell->fit.stages->curves[stage];
+    orch_table_add_real(table, cell->fit.stages->starts[stage]);
+    double errors[3];
+    orch_run_curve_errors(cell->curve, &cell->fit, stage, errors);
+    for (int i = 0; i < 3; i++)
+        orch_table_add_estimate(table, curve->b[i], errors[i]);
+    orch_table_add_int(table, (int64_t)curve->points);
+    orch_table_add_real(table, stage ? (double)NAN : cell->fit.good.r2);
+    orch_table_add_real(table, stage ? (double)NAN : 100 * cell->fit.good.relative_error);
+    orch_table_add_who(table, cell->curve->who);
+}
+
+static void add_names(struct orch_table *table, const struct orch_curve_set *set,
+                      const struct orch_set_cell *cell, bool with_repeat)
+{
+    const char *name = orch_curve_set_net(set, cell->net)->name;
+    const char *variant = set->variants->pdata[cell->variant];
+    g_autofree char *both = g_strdup_printf("%s %s", name, variant);
+    orch_table_add(table, *variant ? both : name, NULL);
+    orch_table_add(table, orch_curve_set_device(set, cell->device), NULL);
+    if (with_repeat)
+        orch_table_add_int(table, cell->repeat);
+}
+
+static struct orch_table *make_table(const struct orch_curve_set *set)
+{
+    static const char *const once[] = {"network", "device", ">from step", ">b0", ">b1", ">b2",
+                                       ">points", ">R2",    ">error %",   "by",  NULL};
+    static const char *const repeated[] = {"network", "device",   ">repeat", ">from step",
+                                           ">b0",     ">b1",      ">b2",     ">points",
+                                           ">R2",     ">error %", "by",      NULL};
+    bool with_repeat = is_repeated(set);
+    struct orch_table *table = orch_table_new(with_repeat ? repeated : once);
+    for (guint i = 0; i < set->cells->len; i++) {
+        const struct orch_set_cell *cell = set->cells->pdata[i];
+        if (!cell->fit.stages) {
+            add_names(table, set, cell, with_repeat);
+            add_missing(table, cell);
+        }
+        for (size_t s = 0; cell->fit.stages && s < cell->fit.stages->count; s++) {
+            add_names(table, set, cell, with_repeat);
+            add_fit(table, cell, s);
+        }
+    }
+    return table;
+}
+
+bool orch_answer_curve(struct orch_asked *a, GError **error)
+{
+    (void)error;
+    struct orch_curve_set *set = orch_curve_set_gather(a->plan, a->item, "experiments");
+    unsigned missing = 0;
+    const char *metric = NULL;
+    for (guint i = 0; i < set->cells->len; i++) {
+        const struct orch_set_cell *cell = set->cells->pdata[i];
+        missing += !cell->fit.stages;
+        metric = cell->curve ? cell->curve->metric : metric;
+    }
+    if (set->cells->len) {
+        orch_section_table(a->section, make_table(set));
+        orch_curve_set_chart(set, a->section);
+        orch_section_note(
+            a->section,
+            "%s = 1/(b0 k + b1) + b2, b >= 0; k: steps (where the series is by "
+            "epoch, epochs) from the start of the learning-rate stage; losses as "
+            "recorded; in brackets the standard error, as if each point's error were independent",
+            metric ? metric : "loss");
+        orch_section_text(a->section, "%u of %u models%s", set->cells->len - missing,
+                          set->cells->len, missing ? "; the others are missing" : "");
+        for (guint i = 0; i < set->devices->len; i++)
+            if (orch_curve_set_device(set, (int)i) != set->devices->pdata[i])
+                orch_section_note(a->section, "device '%s': %s", orch_curve_set_device(set, (int)i),
+                                  (char *)set->devices->pdata[i]);
+    }
+    if (!set->cells->len) {
+        orch_section_missing(a->section, NULL, "no trial of it in this profile");
+        a->section->state = ORCH_SECTION_SKIPPED;
+    }
+    orch_curve_set_note(set, a, "experiments");
+    orch_curve_set_free(set);
+    return true;
+}

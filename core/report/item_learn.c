@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The items `learn` and `layerwise`: turns the outcomes of learn_item.c and layerwise_item.c into
+ * sections. */
+#include "core/report/items.h"
+#include "core/report/learn_item.h"
+#include "core/stats/numbers.h"
+
+#include <math.h>
+#include <string.h>
+
+/* "12.3 %" */
+static char *share_text(double share)
+{
+    return isnan(share) ? g_strdup("-") : g_strdup_printf("%.1f %%", 100 * share);
+}
+
+static void add_share(struct orch_table *table, double share)
+{
+    g_autofree char *text = share_text(share);
+    orch_table_add(table, text, NULL);
+}
+
+static void add_number(struct orch_table *table, double value)
+{
+    g_autofree char *text = isnan(value) ? g_strdup("-") : orch_number_format(value);
+    orch_table_add(table, text, NULL);
+}
+
+/* Reports which of the used trials are missing. A data set has no trials. */
+static void say_trials(struct orch_asked *a, const struct learn_source *s)
+{
+    if (!s->planned && json_object_get(a->item->spec, "dataset"))
+        return;
+    orch_trials_keep(s->trials, s->used);
+    orch_answer_say_missing(a, s->trials);
+}
+
+/* Returns whether there is a result; otherwise reports why there is none. */
+static bool say_source(struct orch_asked *a, const struct learn_source *s)
+{
+    if (s->missing) {
+        orch_section_missing(a->section, s->cure, "%s", s->missing);
+        say_trials(a, s);
+        return false;
+    }
+    g_autofree char *done =
+        s->planned > s->done ? g_strdup_printf(" (%u of %u trials are done)", s->done, s->planned)
+                             : g_strdup("");
+    orch_section_text(a->section, "learned from %zu rows: %s%s", s->rows, s->text, done);
+    return true;
+}
+
+static void say_notes(struct orch_asked *a, const struct learn_source *s)
+{
+    for (guint i = 0; i < s->notes->len; i++)
+        orch_section_note(a->section, "%s", (char *)s->notes->pdata[i]);
+    say_trials(a, s);
+}
+
+/* ---- regressors side by side -------------------------------------------------------------------
+ */
+
+static void add_winner(struct orch_table *table, const struct orch_regressor *r, bool by_rmse)
+{
+    if (!r->settings->len) {
+        orch_table_add(table, "-", NULL);
+        orch_table_add(table, "", NULL);
+        return;
+    }
+    const struct orch_regressor_setting *s = &g_array_index(
+        r->settings, struct orch_regressor_setting, by_rmse ? r->by_rmse : r->by_relative);
+    if (by_rmse)
+        add_number(table, s->rmse);
+    else
+        add_share(table, s->mean_relative_error);
+    orch_table_add(table, s->text, NULL);
+}
+
+/* "- 3.2 I(resnet20)" */
+static void append_term(GString *text, const struct orch_aigauge_term *term, bool is_first,
+                        bool is_category)
+{
+    g_autofree char *number = orch_number_format(fabs(term->coefficient));
+    const char *sign = term->coefficient < 0 ? "- " : is_first ? "" : "+ ";
+    g_string_append_printf(text, " %s%s", sign, number);
+    if (is_category)
+        g_string_append_printf(text, " I(%s)", term->name);
+    else if (!is_first)
+        g_string_append_printf(text, " %s", term->name);
+}
+
+static void say_form(struct orch_section *section, const struct orch_regressor *r)
+{
+    const struct orch_aigauge *form = r->form;
+    g_autoptr(GString) text = g_string_new(NULL);
+    for (guint i = 0; i < form->terms->len; i++)
+        append_term(text, &g_array_index(form->terms, struct orch_aigauge_term, i), i == 0,
+                    i > 0 && i + ORCH_AIGAUGE_NUMBERS < form->terms->len);
+    orch_section_text(section, "%s: y =%s", r->name, text->str);
+    if (form->rank < form->terms->len)
+        orch_section_note(section,
+                          "(%zu of %u terms are told apart by these rows: the others share the "
+                          "weight)",
+                          form->rank, form->terms->len);
+}
+
+static void say_models(struct orch_section *section, const struct learn_outcome *o)
+{
+    g_autofree char *rmse =
+        o->unit && *o->unit ? g_strdup_printf("RMSE (%s)", o->unit) : g_strdup("RMSE");
+    const char *const headers[] = {
+        "model", rmse, "setting that won by it", "mean relative error", "setting that won by it",
+        NULL};
+    struct orch_table *table = orch_table_new(headers);
+    for (guint i = 0; i < o->models->len; i++) {
+        const struct orch_regressor *r = o->models->pdata[i];
+        orch_table_add(table, r->name, NULL);
+        add_winner(table, r, true);
+        add_winner(table, r, false);
+    }
+    orch_section_table(section, table);
+    orch_section_note(section,
+                      "of rows that their fold did not see (%d folds), predicting %s itself",
+                      ORCH_REGRESSORS_FOLDS, o->target);
+    for (guint i = 0; i < o->models->len; i++) {
+        const struct orch_regressor *r = o->models->pdata[i];
+        if (r->form)
+            say_form(section, r);
+        if (r->why)
+            orch_section_note(section, "%s: %s", r->name, r->why);
+    }
+}
+
+/* ---- by group ----------------------------------------------------------------------------------
+ */
+
+static void add_score(struct orch_table *table, const struct orch_score *s)
+{
+    g_autofree char *rmse = orch_number_format(s->rmse);
+    g_autofree char *text =
+        s->n ? g_strdup_printf("%s, %.1f %%, %.0f %%", rmse, 100 * s->mean_relative_error,
+                               100 * s->coverage_90)
+             : g_strdup("-");
+    orch_table_add(table, text, NULL);
+}
+
+static void say_held(struct orch_section *section, const struct learn_outcome *o)
+{
+    const char *const headers[] = {o->hold_out,         ">rows",           "a model of it alone",
+                                   "one model for all", "it was left out", NULL};
+    struct orch_table *table = orch_table_new(headers);
+    for (guint i = 0; i < o->held->groups->len; i++) {
+        const struct orch_heldout_group *g =
+            &g_array_index(o->held->groups, struct orch_heldout_group, i);
+        orch_table_add(table, g->name ? g->name : "all", NULL);
+        orch_table_add_int(table, (int64_t)g->rows);
+        add_score(table, &g->own);
+        add_score(table, &g->all);
+        add_score(table, &g->left_out);
+    }
+    orch_section_table(section, table);
+    bool has_unit = o->unit && *o->unit;
+    orch_section_note(section,
+                      "RMSE%s%s%s, mean relative error, share within the 90 %% interval, of rows "
+                      "not seen (%s), by '%s'; '-': too few to learn from",
+                      has_unit ? " (" : "", has_unit ? o->unit : "", has_unit ? ")" : "",
+                      o->held->folds > 1 ? "5 folds" : "a fifth of them", o->held_model);
+}
+
+bool orch_answer_learn(struct orch_asked *a, GError **error)
+{
+    struct learn_outcome *o = learn_item_judge(a, error);
+    if (!o)
+        return false;
+    if (say_source(a, &o->source)) {
+        if (o->models)
+            say_models(a->section, o);
+        if (o->held)
+            say_held(a->section, o);
+        say_notes(a, &o->source);
+    }
+    learn_outcome_free(o);
+    return true;
+}
+
+/* ---- layer by layer ----------------------------------------------------------------------------
+ */
+
+static void add_guess(struct orch_table *table, const struct layerwise_guess *g, double measured)
+{
+    g_autofree char *ms = orch_number_format(g->ms);
+    g_autofree char *text =
+        isnan(g->ms) ? g_strdup("-")
+                     : g_strdup_printf("%s (%+.0f %%)", ms, 100 * (g->ms - measured) / measured);
+    orch_table_add(table, text, NULL);
+}
+
+static void add_interval(struct orch_table *table, const struct layerwise_guess *g)
+{
+    g_autofree char *text = isnan(g->ms) ? g_strdup("-") : orch_interval_format(g->low, g->high);
+    orch_table_add(table, text, NULL);
+}
+
+static void add_epoch(struct orch_table *table, double batch_ms, const struct layerwise_row *row,
+                      int64_t images)
+{
+    add_number(table,
+               isnan(batch_ms) ? batch_ms : orch_layerwise_epoch_s(batch_ms, images, row->batch));
+}
+
+static void say_layerwise(struct orch_section *section, const struct layerwise_outcome *o)
+{
+    const char *headers[13] = {"net", "", ">batch", "measured ms", "one model for all", "90 %"};
+    int count = 6;
+    if (o->hold_out) {
+        headers[count++] = "a model of it alone";
+        headers[count++] = "it was left out";
+    }
+    if (o->images) {
+        headers[count++] = "epoch s";
+        headers[count++] = "measured";
+    }
+    headers[count++] = "layers";
+    headers[count++] = "not in the sum";
+    struct orch_table *table = orch_table_new(headers);
+    for (guint i = 0; i < o->rows->len; i++) {
+        const struct layerwise_row *row = o->rows->pdata[i];
+        g_autofree char *layers = row->outside ? g_strdup_printf("%d, %d beyond the sizes measured",
+                                                                 row->layers, row->outside)
+                                               : g_strdup_printf("%d", row->layers);
+        orch_table_add(table, row->net, NULL);
+        orch_table_add(table, row->facts, NULL);
+        orch_table_add_int(table, row->batch);
+        add_number(table, row->measured_ms);
+        add_guess(table, &row->all, row->measured_ms);
+        add_interval(table, &row->all);
+        if (o->hold_out) {
+            add_guess(table, &row->own, row->measured_ms);
+            add_guess(table, &row->left_out, row->measured_ms);
+        }
+        if (o->images) {
+            add_epoch(table, row->all.ms, row, o->images);
+            add_epoch(table, row->measured_ms, row, o->images);
+        }
+        orch_table_add(table, layers, NULL);
+        orch_table_add(table, row->left_out_text, NULL);
+    }
+    orch_section_table(section, table);
+    g_autofree char *epoch =
+        o->images ? g_strdup_printf("; an epoch of %" G_GINT64_FORMAT " images", o->images)
+                  : g_strdup("");
+    orch_section_note(section,
+                      "ms of a batch as the sum of its layers' times by '%s'; in brackets 100 "
+                      "(predicted - measured) / measured%s",
+                      o->model, epoch);
+}
+
+static void draw_layerwise(struct orch_section *section, const struct layerwise_outcome *o)
+{
+    struct orch_chart *chart = orch_chart_new(ORCH_CHART_SCATTER, "A batch of a whole network",
+                                              "measured (ms)", "sum of its layers (ms)");
+    struct orch_chart_panel *panel = orch_chart_panel(chart, NULL);
+    double least = HUGE_VAL, most = 0;
+    chart->log_x = chart->log_y = true;
+    for (guint i = 0; i < o->rows->len; i++) {
+        const struct layerwise_row *row = o->rows->pdata[i];
+        if (!(row->measured_ms > 0) || !(row->all.ms > 0))
+            continue;
+        struct orch_chart_series *series =
+            orch_chart_series(panel, row->facts, ORCH_SERIES_MEASURED);
+        struct orch_chart_point *point = orch_chart_add(series, row->measured_ms, row->all.ms);
+        point->low = row->all.low;
+        point->high = row->all.high;
+        point->n = 1;
+        least = fmin(least, row->measured_ms);
+        most = fmax(most, row->measured_ms);
+    }
+    if (most <= 0) {
+        orch_chart_free(chart);
+        return;
+    }
+    struct orch_chart_series *equal = orch_chart_series(panel, "as measured", ORCH_SERIES_IDEAL);
+    orch_chart_add(equal, least, least);
+    orch_chart_add(equal, most, most);
+    chart->note = g_strdup("one model for all; bars: 90 % interval");
+    orch_section_chart(section, chart);
+}
+
+bool orch_answer_layerwise(struct orch_asked *a, GError **error)
+{
+    struct layerwise_outcome *o = layerwise_item_predict(a, error);
+    if (!o)
+        return false;
+    if (say_source(a, &o->source)) {
+        say_layerwise(a->section, o);
+        draw_layerwise(a->section, o);
+        say_notes(a, &o->source);
+    }
+    layerwise_outcome_free(o);
+    return true;
+}

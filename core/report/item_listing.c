@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The item `listing`: a table that runs leave as a CSV artifact, with some of its columns as bars.
+ * Shows one run of each setting (`by`), or without `by` the first run that has the table. */
+#include "core/report/items.h"
+
+#include "lib/base/csv.h"
+#include "lib/base/file.h"
+#include "lib/base/json.h"
+#include "lib/base/text.h"
+
+#include <math.h>
+#include <string.h>
+
+#define TABLE_BYTES_MAX (4 << 20)
+/* Above this number bars cannot be distinguished, and only the table shows the values. */
+#define BARS_MOST 60
+
+/* Returns the indices (int) of the columns that a key names, or of all without the key. NULL when
+ * a column does not exist; the section then says so. */
+static GArray *columns_of(struct orch_asked *a, const struct orch_csv *csv, const char *key)
+{
+    g_autoptr(GPtrArray) names = orch_texts(json_object_get(a->item->spec, key));
+    g_autoptr(GArray) out = g_array_new(FALSE, FALSE, sizeof(int));
+    for (guint i = 0; i < names->len; i++) {
+        g_autoptr(GError) error = NULL;
+        int column;
+        if (!orch_csv_column(csv, names->pdata[i], &column, &error)) {
+            orch_section_missing(a->section, NULL, "%s", error->message);
+            return NULL;
+        }
+        g_array_append_val(out, column);
+    }
+    for (int i = 0; !names->len && i < orch_csv_columns(csv); i++)
+        g_array_append_val(out, i);
+    return g_steal_pointer(&out);
+}
+
+static bool is_number_column(const struct orch_csv *csv, int column)
+{
+    double value;
+    for (size_t row = 0; row < orch_csv_rows(csv); row++)
+        if (!orch_csv_real(csv, row, column, &value, NULL))
+            return false;
+    return orch_csv_rows(csv) > 0;
+}
+
+static struct orch_table *make_table(const struct orch_csv *csv, const GArray *columns)
+{
+    g_autoptr(GPtrArray) headers = g_ptr_array_new_with_free_func(g_free);
+    for (guint i = 0; i < columns->len; i++) {
+        int column = g_array_index(columns, int, i);
+        g_ptr_array_add(headers, g_strconcat(is_number_column(csv, column) ? ">" : "",
+                                             orch_csv_name(csv, column), NULL));
+    }
+    g_ptr_array_add(headers, NULL);
+    struct orch_table *table = orch_table_new((const char *const *)headers->pdata);
+    for (size_t row = 0; row < orch_csv_rows(csv); row++)
+        for (guint i = 0; i < columns->len; i++) {
+            int column = g_array_index(columns, int, i);
+            int64_t whole;
+            const char *text = orch_csv_text(csv, row, column);
+            orch_table_add(table, text,
+                           orch_csv_int(csv, row, column, &whole, NULL) ? json_integer(whole)
+                                                                        : NULL);
+        }
+    return table;
+}
+
+/* Returns the last words that all columns share: "training images, validation images" -> "images".
+ */
+static char *common_end(const struct orch_csv *csv, const GArray *columns)
+{
+    const char *first = orch_csv_name(csv, g_array_index(columns, int, 0));
+    for (const char *end = first; end; end = strchr(end, ' ') ? strchr(end, ' ') + 1 : NULL) {
+        bool all = true;
+        for (guint i = 1; all && i < columns->len; i++)
+            all = g_str_has_suffix(orch_csv_name(csv, g_array_index(columns, int, i)), end);
+        if (all)
+            return g_strdup(end);
+    }
+    return g_strdup("value");
+}
+
+static void draw(struct orch_asked *a, const struct orch_csv *csv, const GArray *columns)
+{
+    if (orch_csv_rows(csv) > BARS_MOST) {
+        orch_section_note(a->section, "%zu rows: too many for a chart", orch_csv_rows(csv));
+        return;
+    }
+    g_autofree char *y = common_end(csv, columns);
+    struct orch_chart *chart =
+        orch_chart_new(ORCH_CHART_BAR, a->item->title, orch_csv_name(csv, 0), y);
+    struct orch_chart_panel *panel = orch_chart_panel(chart, NULL);
+    chart->x_names = g_ptr_array_new_with_free_func(g_free);
+    for (guint i = 0; i < columns->len; i++) {
+        int column = g_array_index(columns, int, i);
+        struct orch_chart_series *series =
+            orch_chart_series(panel, orch_csv_name(csv, column), ORCH_SERIES_MEASURED);
+        for (size_t row = 0; row < orch_csv_rows(csv); row++) {
+            double value;
+            double x = orch_chart_category(chart->x_names, orch_csv_text(csv, row, 0));
+            if (orch_csv_real(csv, row, column, &value, NULL))
+                orch_chart_add(series, x, value);
+        }
+    }
+    orch_section_chart(a->section, chart);
+}
+
+/* Adds the table to the section. False when the run left no such table. */
+static bool show(struct orch_asked *a, const struct orch_trials *trials,
+                 const struct orch_trial *trial, const char *artifact, const char *label)
+{
+    g_autofree char *path = orch_run_artifact(trials->store, trial->run, artifact, NULL);
+    g_autofree char *text = NULL;
+    g_autoptr(GError) error = NULL;
+    size_t length;
+    if (!path || !orch_file_read(path, TABLE_BYTES_MAX, &text, &length, NULL))
+        return false;
+    struct orch_csv *csv = orch_csv_parse(artifact, text, length, &error);
+    if (!csv) {
+        orch_section_missing(a->section, NULL, "%s", error->message);
+        return true;
+    }
+    g_autoptr(GArray) columns = columns_of(a, csv, "columns");
+    g_autoptr(GArray) bars =
+        json_object_get(a->item->spec, "bars") && columns ? columns_of(a, csv, "bars") : NULL;
+    if (columns) {
+        orch_section_note(a->section, "%s, run %s", label, orch_run_short_key(trial->run->key));
+        orch_section_table(a->section, make_table(csv, columns));
+    }
+    if (bars)
+        draw(a, csv, bars);
+    orch_csv_free(csv);
+    return true;
+}
+
+bool orch_answer_listing(struct orch_asked *a, GError **error)
+{
+    const char *artifact = orch_json_text(a->item->spec, "artifact", "");
+    g_autoptr(GPtrArray) axes = orch_texts(json_object_get(a->item->spec, "by"));
+    g_autoptr(GHashTable) seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    struct orch_trials *trials = orch_answer_trials(a, "experiments", error);
+    if (!trials)
+        return false;
+    for (guint i = 0; i < trials->all->len; i++) {
+        const struct orch_trial *trial = trials->all->pdata[i];
+        if (!orch_manifest_artifact(trial->item->cell->experiment->manifest, artifact))
+            continue;
+        g_autofree char *label =
+            axes->len ? orch_trial_label(trials, trial, axes) : g_strdup("all");
+        g_autofree char *cell = orch_cell_label(trial->item->cell);
+        orch_section_trial(a->section, trials, trial);
+        if (trial->run && label && !g_hash_table_contains(seen, label) &&
+            show(a, trials, trial, artifact, cell))
+            g_hash_table_add(seen, g_steal_pointer(&label));
+    }
+    if (a->section->done && !g_hash_table_size(seen))
+        orch_section_missing(a->section, NULL, "none of its runs has '%s' here", artifact);
+    orch_answer_say_missing(a, trials);
+    orch_trials_free(trials);
+    return true;
+}

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The item `paleo`: the forward pass of networks as PALEO predicts it, and the ratio of that
+ * practical throughput to the throughput at a device's peak. A multiply-add is counted as one
+ * operation (Lu et al. 2017) and as two (PALEO, and all data sheets). No trial is run for it. */
+#include "core/report/items.h"
+
+#include "core/stats/numbers.h"
+#include "lib/base/error.h"
+#include "lib/base/json.h"
+#include "lib/base/text.h"
+#include "lib/hw/gpus.h"
+#include "lib/net/cost.h"
+#include "predictors/from_net.h"
+#include "predictors/paleo.h"
+
+#include <math.h>
+#include <string.h>
+
+#define GIB_OF_GB (1e9 / (1024.0 * 1024.0 * 1024.0))
+#define BATCH_MAX 1000000
+#define DEFAULT_GPU "paleo:K80"
+
+/* ---- options of the item -----------------------------------------------------------------------
+ */
+
+struct paleo_asked {
+    struct orch_asked *a;
+    struct orch_paleo_options options;
+    GPtrArray *nets;    /* char *: "vgg16", or "googlenet by inception_v3" */
+    GArray *ppps;       /* double */
+    double peak_tflops; /* NaN: the ratio is not shown */
+};
+
+static double number_at(const json_t *spec, const char *key, double none)
+{
+    const char *text = orch_json_text(spec, key, NULL);
+    double value = none;
+    return text && orch_real_parse(text, &value) ? value : none;
+}
+
+/* Finds a device. The PALEO authors' devices are named "paleo:NAME"; others come from the hardware
+ * tables. */
+static bool find_device(const char *name, struct orch_paleo_device *out, GError **error)
+{
+    if (g_str_has_prefix(name, "paleo:")) {
+        const struct orch_paleo_device *own = orch_paleo_device_find(name, error);
+        if (own)
+            *out = *own;
+        return own;
+    }
+    const struct orch_gpu_spec *spec = orch_gpu_find(name);
+    if (!spec) {
+        orch_error_set(error, ORCH_ERROR_NOT_FOUND,
+                       "'orch gpu ls' lists them; paleo:K80 is PALEO's", "unknown GPU '%s'", name);
+        return false;
+    }
+    *out = (struct orch_paleo_device){.name = spec->name,
+                                      .clock_mhz = spec->boost_mhz > 0 ? spec->boost_mhz : 1000,
+                                      .peak_gflops = orch_gpu_peak(spec, ORCH_FP32) / 1e9,
+                                      .bandwidth_gib_s = spec->bandwidth_gbs * GIB_OF_GB,
+                                      .is_gpu = true};
+    return true;
+}
+
+static bool read_spec(struct paleo_asked *p, GError **error)
+{
+    const json_t *spec = p->a->item->spec;
+    p->options = orch_paleo_defaults();
+    p->options.batch = (int64_t)CLAMP(number_at(spec, "batch", 1), 1, BATCH_MAX);
+    p->peak_tflops = number_at(spec, "peak_tflops", (double)NAN);
+    p->nets = orch_texts(json_object_get(spec, "nets"));
+    p->ppps = g_array_new(FALSE, FALSE, sizeof(double));
+    g_autoptr(GPtrArray) ppps = orch_texts(json_object_get(spec, "ppp"));
+    for (guint i = 0; i < ppps->len; i++) {
+        double value;
+        if (orch_real_parse(ppps->pdata[i], &value) && value > 0 && value <= 1)
+            g_array_append_val(p->ppps, value);
+    }
+    const double whole = 1;
+    if (!p->ppps->len)
+        g_array_append_val(p->ppps, whole);
+    return find_device(orch_json_text(spec, "gpu", DEFAULT_GPU), &p->options.device, error);
+}
+
+/* ---- one network -------------------------------------------------------------------------------
+ */
+
+struct counted {
+    struct orch_net *net;
+    struct orch_layer_table *layers;
+    double operations[2]; /* operations per image, with a multiply-add counted as one and as two */
+};
+
+static void counted_clear(struct counted *c)
+{
+    orch_layer_table_free(c->layers);
+    orch_net_free(c->net);
+}
+
+static bool count_net(const char *name, struct counted *out, GError **error)
+{
+    *out = (struct counted){.net = orch_net_make(&(struct orch_net_options){.name = name}, error)};
+    if (!out->net)
+        return false;
+    out->layers = orch_layer_table_from_net(out->net);
+    g_autofree struct orch_net_cost *costs = orch_net_costs(out->net);
+    struct orch_net_cost sum = orch_net_cost_sum(out->net, costs);
+    for (int i = 0; i < 2; i++)
+        out->operations[i] = (double)orch_net_operations(&sum, i + 1);
+    return true;
+}
+
+static double forward_ms(const struct paleo_asked *p, const struct counted *c, double ppp)
+{
+    struct orch_paleo_options options = p->options;
+    options.ppp_comp = ppp;
+    return orch_paleo_pass(c->layers, &options, options.batch).fwd_ms;
+}
+
+/* Splits "googlenet by inception_v3": peak throughput is for the first network, practical
+ * throughput for the second. */
+static void split_name(const char *text, char **out_net, char **out_by)
+{
+    const char *by = strstr(text, " by ");
+    *out_net = by ? g_strndup(text, (gsize)(by - text)) : g_strdup(text);
+    *out_by = g_strdup(by ? by + strlen(" by ") : text);
+}
+
+/* ---- tables ------------------------------------------------------------------------------------
+ */
+
+static void add_number(struct orch_table *table, double value)
+{
+    g_autofree char *text = orch_number_format(value);
+    orch_table_add(table, text, orch_json_finite(value));
+}
+
+static void add_practical(struct orch_table *table, const struct paleo_asked *p,
+                          const struct counted *c, const char *name)
+{
+    g_autofree char *input = g_strdup_printf("%dx%dx%d", (int)c->net->input.c, (int)c->net->input.h,
+                                             (int)c->net->input.w);
+    for (guint i = 0; i < p->ppps->len; i++) {
+        const double ppp = g_array_index(p->ppps, double, i), ms = forward_ms(p, c, ppp);
+        orch_table_add(table, name, NULL);
+        orch_table_add(table, input, NULL);
+        add_number(table, ppp);
+        add_number(table, ms);
+        add_number(table, 1000 * (double)p->options.batch / ms);
+    }
+}
+
+static void add_ratio(struct orch_table *table, const struct paleo_asked *p,
+                      const struct counted *of, const struct counted *by, const char *names[2])
+{
+    for (guint i = 0; i < p->ppps->len; i++) {
+        const double ppp = g_array_index(p->ppps, double, i);
+        const double practical = 1000 * (double)p->options.batch / forward_ms(p, by, ppp);
+        orch_table_add(table, names[0], NULL);
+        orch_table_add(table, names[1], NULL);
+        add_number(table, ppp);
+        add_number(table, practical);
+        for (int k = 0; k < 2; k++) {
+            const double peak = p->peak_tflops * 1e12 / of->operations[k];
+            add_number(table, peak);
+            add_number(table, 100 * practical / peak);
+        }
+    }
+}
+
+static bool fill(struct paleo_asked *p, struct orch_table *table, GError **error)
+{
+    const bool is_ratio = isfinite(p->peak_tflops);
+    for (guint i = 0; i < p->nets->len; i++) {
+        g_autofree char *net = NULL, *by = NULL;
+        split_name(p->nets->pdata[i], &net, &by);
+        struct counted of = {0}, other = {0};
+        bool ok = count_net(is_ratio ? net : by, &of, error) &&
+                  (!is_ratio || count_net(by, &other, error));
+        if (ok && is_ratio)
+            add_ratio(table, p, &of, &other, (const char *[]){net, by});
+        else if (ok)
+            add_practical(table, p, &of, by);
+        counted_clear(&of);
+        counted_clear(&other);
+        if (!ok)
+            return false;
+    }
+    return true;
+}
+
+static void say_how(const struct paleo_asked *p)
+{
+    const struct orch_paleo_device *device = &p->options.device;
+    const bool is_own =
+        g_str_has_prefix(orch_json_text(p->a->item->spec, "gpu", DEFAULT_GPU), "paleo:");
+    g_autofree char *peak = orch_number_format(device->peak_gflops);
+    g_autofree char *bandwidth = orch_number_format(device->bandwidth_gib_s);
+    orch_section_note(
+        p->a->section,
+        "practical: PALEO's forward pass of a batch of %" G_GINT64_FORMAT
+        " on %s%s (%s GFLOP/s, %s GiB/s%s), PPP: the platform percent of peak that "
+        "divides the times of computing and of memory",
+        p->options.batch, is_own ? "paleo:" : "", device->name, peak, bandwidth,
+        is_own && strcmp(device->name, "K80") == 0 ? "; the whole board at its base clock" : "");
+    if (isnan(p->peak_tflops))
+        return;
+    g_autofree char *tflops = orch_number_format(p->peak_tflops);
+    orch_section_note(p->a->section,
+                      "peak: %s TFLOP/s over the operations of one image as orch counts them "
+                      "('orch net show'), a multiply-add as 1 (Lu et al. 2017) and as 2; ratio: "
+                      "practical over peak. A data sheet counts a multiply-add as 2",
+                      tflops);
+}
+
+bool orch_answer_paleo(struct orch_asked *a, GError **error)
+{
+    static const char *const practical[] = {"network", "input", ">PPP", ">ms", ">images/s", NULL};
+    static const char *const ratio[] = {"network",
+                                        "practical of",
+                                        ">PPP",
+                                        ">practical images/s",
+                                        ">peak images/s, multiply-add = 1",
+                                        ">ratio %, multiply-add = 1",
+                                        ">peak images/s, multiply-add = 2",
+                                        ">ratio %, multiply-add = 2",
+                                        NULL};
+    struct paleo_asked p = {.a = a};
+    GError *problem = NULL;
+    bool ok = read_spec(&p, &problem);
+    struct orch_table *table = orch_table_new(isfinite(p.peak_tflops) ? ratio : practical);
+    if (ok && fill(&p, table, &problem)) {
+        orch_section_table(a->section, table);
+        say_how(&p);
+    } else {
+        orch_table_free(table);
+        orch_section_missing(a->section, NULL, "%s", problem->message);
+        g_clear_error(&problem);
+    }
+    g_ptr_array_unref(p.nets);
+    g_array_unref(p.ppps);
+    (void)error;
+    return true;
+}

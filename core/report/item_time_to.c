@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The item `time_to`: training time to a given accuracy for several numbers of workers and
+ * parameter servers. The number of steps comes from the predicted curve of the left-out network
+ * and the family's relation between loss and accuracy. Steps per second come from Optimus'
+ * synchronous speed model.
+ *
+ * The samples of that model are composed. Compute time is measured, in runs of the network at the
+ * batch size of one worker, M/w. The exchange is computed from the network's bytes and a link
+ * (Peng et al., equation 2). Each of w workers sends S/p bytes to each of p servers and receives
+ * as many. A server's link therefore carries 2 w S / p bytes, which takes 2 w S / (p B). A message
+ * each way between each pair adds the link's latency, 2 L (w + p). Measured scaling sweeps will
+ * replace the computed part. */
+#include "core/report/curve_set.h"
+
+#include "core/hardware/hardware.h"
+#include "lib/base/error.h"
+#include "lib/base/json.h"
+#include "lib/base/text.h"
+
+#include <math.h>
+#include <string.h>
+
+#define LIST_MAX 64
+
+/* A measured batch size: the work of one of total / batch workers. */
+struct share {
+    double batch, workers, step_s;
+};
+
+struct answer {
+    const struct orch_report_item *item;
+    double accuracy;
+    int64_t servers[LIST_MAX], workers[LIST_MAX];
+    int server_count, worker_count;
+    struct orch_hardware *hardware;
+    const struct orch_link *link;
+    struct orch_curve_set *set, *held, *speed;
+    /* results */
+    const struct orch_set_net *net;
+    const struct orch_run_curve *like; /* a run of the left-out network: its batch and images */
+    struct orch_set_law *law;
+    struct orch_stages *curve;
+    struct orch_isotonic *bridge;
+    double loss, k, epochs, total_batch;
+    const char *device;
+    struct share shares[LIST_MAX];
+    int share_count;
+    struct orch_speed *model;
+};
+
+/* ---- options of the item ----------------------------------------------------------------------
+ */
+
+static int read_counts(const json_t *list, int64_t *out)
+{
+    int count = 0;
+    if (json_is_string(list))
+        count += orch_int_parse(json_string_value(list), &out[0]);
+    for (size_t i = 0; i < json_array_size(list) && count < LIST_MAX; i++)
+        count += orch_int_parse(json_string_value(json_array_get(list, i)), &out[count]);
+    return count;
+}
+
+static bool read_item(struct answer *a, struct orch_plan *plan, GError **error)
+{
+    const json_t *spec = a->item->spec, *accuracy = json_object_get(spec, "accuracy");
+    const char *profile = plan->expansion->profile;
+    if (json_is_object(accuracy))
+        accuracy = profile ? json_object_get(accuracy, profile) : NULL;
+    if (!json_is_string(accuracy) || !orch_real_parse(json_string_value(accuracy), &a->accuracy)) {
+        orch_error_set(error, ORCH_ERROR_NOT_FOUND,
+                       "name one in the item: accuracy: { PROFILE: 0.9 }",
+                       "no target accuracy for profile '%s'", profile ? profile : "none");
+        return false;
+    }
+    a->server_count = read_counts(json_object_get(spec, "servers"), a->servers);
+    a->worker_count = read_counts(json_object_get(spec, "workers"), a->workers);
+    a->hardware = orch_hardware_load(error);
+    a->link = a->hardware ? orch_hardware_link(a->hardware, orch_json_text(spec, "link", ""), error)
+                          : NULL;
+    return a->link;
+}
+
+/* ---- number of epochs -------------------------------------------------------------------------
+ */
+
+/* Finds the first network of a set, and one of its runs. */
+static bool find_net(struct answer *a, GError **error)
+{
+    for (guint i = 0; i < a->held->cells->len && !a->like; i++) {
+        const struct orch_set_cell *cell = a->held->cells->pdata[i];
+        a->like = cell->curve;
+        a->net = orch_curve_set_net(a->held, cell->net);
+    }
+    if (a->like && isfinite(a->like->k_per_epoch) && a->like->batch > 0 && a->like->images > 0 &&
+        isfinite(a->net->params))
+        return true;
+    orch_error_set(error, ORCH_ERROR_NOT_FOUND,
+                   a->like ? "its plugin declares them as its cost (orch plugin show)" : NULL, "%s",
+                   a->like ? "the left-out network's run does not say its batch, images and size"
+                           : "the left-out network has not been run");
+    return false;
+}
+
+static bool find_epochs(struct answer *a, GError **error)
+{
+    g_autoptr(GPtrArray) family = g_ptr_array_new();
+    for (guint i = 0; i < a->set->cells->len; i++) {
+        struct orch_set_cell *cell = a->set->cells->pdata[i];
+        if (cell->curve)
+            g_ptr_array_add(family, cell->curve);
+    }
+    a->law = orch_set_law_fit(a->set, error);
+    a->bridge = a->law ? orch_run_curves_bridge(family, error) : NULL;
+    if (!a->bridge || !orch_isotonic_cross(a->bridge, a->accuracy, &a->loss, error))
+        return false;
+    a->curve = orch_set_law_curve(a->law, a->net->features, -1);
+    if (!orch_stages_reach(a->curve, a->loss, &a->k, error)) {
+        g_prefix_error(error, "accuracy %g is crossed at loss %.4g, but for %s ", a->accuracy,
+                       a->loss, a->net->name);
+        return false;
+    }
+    a->epochs = a->k / a->like->k_per_epoch;
+    a->total_batch = a->like->batch;
+    return true;
+}
+
+/* ---- speed ------------------------------------------------------------------------------------
+ */
+
+static void add_share(struct answer *a, const struct orch_run_curve *c)
+{
+    double workers = a->total_batch / c->batch;
+    if (!(c->images_per_s > 0) || !(c->batch > 0) || workers < 1 || workers != floor(workers) ||
+        a->share_count == LIST_MAX)
+        return;
+    for (int i = 0; i < a->share_count; i++)
+        if (a->shares[i].batch == c->batch)
+            return;
+    a->shares[a->share_count++] = (struct share){c->batch, workers, c->batch / c->images_per_s};
+}
+
+static int compare_shares(const void *a, const void *b)
+{
+    const struct share *x = a, *y = b;
+    return (x->workers > y->workers) - (x->workers < y->workers);
+}
+
+/* Uses the speed runs of the device that has the most batch sizes. */
+static void fill_shares(struct answer *a)
+{
+    int most = 0;
+    struct share best[LIST_MAX];
+    for (guint d = 0; d < a->speed->devices->len; d++) {
+        const char *where = a->speed->devices->pdata[d];
+        a->share_count = 0;
+        for (guint i = 0; i < a->speed->cells->len; i++) {
+            const struct orch_set_cell *cell = a->speed->cells->pdata[i];
+            if (cell->curve && strcmp(cell->curve->where, where) == 0)
+                add_share(a, cell->curve);
+        }
+        if (a->share_count > most) {
+            most = a->share_count;
+            memcpy(best, a->shares, sizeof best);
+            a->device = where;
+        }
+    }
+    a->share_count = most;
+    memcpy(a->shares, best, (size_t)most * sizeof *best);
+    qsort(a->shares, (size_t)most, sizeof *a->shares, compare_shares);
+}
+
+static double bytes_of(const struct answer *a)
+{
+    return 4 * a->net->params;
+}
+
+static double exchange_s(const struct answer *a, double servers, double workers)
+{
+    double bytes_per_s = a->link->gbit_s * 1e9 / 8, latency = a->link->latency_us * 1e-6;
+    return 2 * workers * bytes_of(a) / (servers * bytes_per_s) + 2 * latency * (workers + servers);
+}
+
+static bool fit_speed(struct answer *a, GError **error)
+{
+    static const int servers[] = {1, 2, 4, 8};
+    fill_shares(a);
+    if (a->share_count < 3) {
+        orch_error_set(
+            error, ORCH_ERROR_NOT_FOUND,
+            "let the experiment that 'speed' names sweep 3 batches that divide the whole "
+            "one, on one device",
+            "speed at 3 or more batches of a worker is needed, there are %d", a->share_count);
+        return false;
+    }
+    struct orch_speed_point points[LIST_MAX * G_N_ELEMENTS(servers)];
+    size_t count = 0;
+    for (int i = 0; i < a->share_count; i++)
+        for (size_t p = 0; p < G_N_ELEMENTS(servers); p++) {
+            const struct share *share = &a->shares[i];
+            double seconds = share->step_s + exchange_s(a, servers[p], share->workers);
+            points[count++] =
+                (struct orch_speed_point){servers[p], (int)share->workers, 1 / seconds};
+        }
+    struct orch_speed_options options = {
+        .mode = ORCH_SPEED_SYNC, .total_batch = a->total_batch, .is_relative = true};
+    a->model = orch_speed_fit(points, count, &options, error);
+    return a->model;
+}
+
+/* ---- output -----------------------------------------------------------------------------------
+ */
+
+static void say_times(struct orch_section *section, const struct answer *a)
+{
+    g_autoptr(GPtrArray) headers = g_ptr_array_new_with_free_func(g_free);
+    g_ptr_array_add(headers, g_strdup(">workers"));
+    g_ptr_array_add(headers, g_strdup(">batch each"));
+    for (int p = 0; p < a->server_count; p++) {
+        g_ptr_array_add(headers, g_strdup_printf(">steps/s, %d servers", (int)a->servers[p]));
+        g_ptr_array_add(headers, g_strdup_printf(">time, %d servers", (int)a->servers[p]));
+    }
+    g_ptr_array_add(headers, NULL);
+    struct orch_table *table = orch_table_new((const char *const *)headers->pdata);
+    double steps = a->epochs * a->like->steps_per_epoch;
+    for (int w = 0; w < a->worker_count; w++) {
+        orch_table_add_int(table, a->workers[w]);
+        orch_table_add_real(table, a->total_batch / (double)a->workers[w]);
+        for (int p = 0; p < a->server_count; p++) {
+            double speed = orch_speed_model(a->model, (int)a->servers[p], (int)a->workers[w]);
+            g_autofree char *time = orch_duration_format(steps / speed);
+            orch_table_add_real(table, speed);
+            orch_table_add(table, time, orch_json_real(steps / speed));
+        }
+    }
+    orch_section_table(section, table);
+}
+
+/* Chooses seconds, minutes or hours by the longest time. */
+static double time_unit(double longest_s, const char **out_name)
+{
+    static const struct {
+        double seconds;
+        const char *name;
+    } units[] = {{3600, "h"}, {60, "min"}, {1, "s"}};
+    size_t i = 0;
+    while (i + 1 < G_N_ELEMENTS(units) && longest_s < 3 * units[i].seconds)
+        i++;
+    *out_name = units[i].name;
+    return units[i].seconds;
+}
+
+static double time_of(const struct answer *a, int p, int w)
+{
+    double steps = a->epochs * a->like->steps_per_epoch;
+    return steps / orch_speed_model(a->model, (int)a->servers[p], (int)a->workers[w]);
+}
+
+static void draw_times(struct orch_section *section, const struct answer *a)
+{
+    const char *unit;
+    double longest = 0;
+    for (int p = 0; p < a->server_count; p++)
+        for (int w = 0; w < a->worker_count; w++)
+            longest = fmax(longest, time_of(a, p, w));
+    double seconds = time_unit(longest, &unit);
+    g_autofree char *title = g_strdup_printf("%s to accuracy %g", a->net->name, a->accuracy);
+    g_autofree char *y = g_strdup_printf("time (%s)", unit);
+    struct orch_chart *chart = orch_chart_new(ORCH_CHART_LINE, title, "workers", y);
+    struct orch_chart_panel *panel = orch_chart_panel(chart, NULL);
+    for (int p = 0; p < a->server_count; p++) {
+        g_autofree char *name = g_strdup_printf("%d parameter server%s", (int)a->servers[p],
+                                                a->servers[p] == 1 ? "" : "s");
+        struct orch_chart_series *series = orch_chart_series(panel, name, ORCH_SERIES_PREDICTED);
+        for (int w = 0; w < a->worker_count; w++)
+            orch_chart_add(series, (double)a->workers[w], time_of(a, p, w) / seconds);
+    }
+    orch_section_chart(section, chart);
+}
+
+static void say_epochs(struct orch_section *section, const struct answer *a)
+{
+    orch_section_note(
+        section,
+        "%s to accuracy %g: crossed at loss %.4g (isotonic fit of accuracy on loss, %zu points "
+        "of %d networks); the predicted curve is there after %.0f steps = %.2f epochs of %.0f "
+        "images",
+        a->net->name, a->accuracy, a->loss, a->bridge->count, (int)a->set->nets->len,
+        ceil(a->epochs * a->like->steps_per_epoch), a->epochs, a->like->images);
+    for (size_t i = 0; i < a->like->accuracy_count; i++)
+        if (a->like->accuracy[i] >= a->accuracy) {
+            orch_section_note(section, "measured afterwards: its own run was there at epoch %.3g",
+                              a->like->accuracy_k[i] / a->like->k_per_epoch);
+            return;
+        }
+    orch_section_note(section,
+                      "measured afterwards: its own run did not get there in its %.3g epochs",
+                      a->like->k[a->like->count - 1] / a->like->k_per_epoch);
+}
+
+static void say_samples(struct orch_section *section, const struct answer *a)
+{
+    GString *text = g_string_new(NULL);
+    for (int i = 0; i < a->share_count; i++)
+        g_string_append_printf(text, "%s%g images %.4g s", i ? ", " : "", a->shares[i].batch,
+                               a->shares[i].step_s);
+    orch_section_note(section,
+                      "measured: a worker's step (forward, backward, update, loading) on %s: %s",
+                      a->device, text->str);
+    g_string_free(text, TRUE);
+    orch_section_note(
+        section,
+        "computed, not measured: the exchange, 2 w S / (p B) + 2 L (w + p), with S = %.4g MB "
+        "(%.0f parameters in fp32), B = %g Gbit/s and L = %g us of %s (%s), a server's link "
+        "shared by all workers",
+        bytes_of(a) / 1e6, a->net->params, a->link->gbit_s, a->link->latency_us, a->link->name,
+        a->link->source);
+}
+
+static void say_model(struct orch_section *section, const struct answer *a)
+{
+    GString *text = g_string_new(NULL);
+    const double *theta = orch_speed_theta(a->model);
+    for (int i = 0; i < orch_speed_terms(ORCH_SPEED_SYNC); i++) {
+        const char *term = orch_speed_term_name(ORCH_SPEED_SYNC, i);
+        bool is_constant = strcmp(term, "1") == 0;
+        g_string_append_printf(text, "%s%.4g%s%s", i ? " + " : "", theta[i], is_constant ? "" : " ",
+                               is_constant ? "" : term);
+    }
+    orch_section_note(
+        section,
+        "synchronous speed model (Peng et al. 2018, equation 4; NNLS of relative errors): "
+        "seconds a step = %s; M = %g",
+        text->str, a->total_batch);
+    g_string_free(text, TRUE);
+    const char *warning = orch_speed_warning(a->model);
+    if (warning)
+        orch_section_note(section, "%s", warning);
+    double most = a->shares[a->share_count - 1].workers;
+    for (int w = 0; w < a->worker_count; w++)
+        if ((double)a->workers[w] > most) {
+            orch_section_note(section,
+                              "beyond %g workers (batches below %g) the model extrapolates", most,
+                              a->shares[a->share_count - 1].batch);
+            return;
+        }
+}
+
+bool orch_answer_time_to(struct orch_asked *asked, GError **error)
+{
+    (void)error;
+    GError *problem = NULL;
+    struct orch_section *section = asked->section;
+    struct orch_plan *plan = asked->plan;
+    struct answer a = {.item = asked->item};
+    bool ok = read_item(&a, plan, &problem);
+    a.set = orch_curve_set_gather(plan, a.item, "experiments");
+    a.held = orch_curve_set_gather(plan, a.item, "held_out");
+    a.speed = orch_curve_set_gather(plan, a.item, "speed");
+    ok = ok && find_net(&a, &problem) && find_epochs(&a, &problem);
+    if (ok)
+        say_epochs(section, &a);
+    ok = ok && fit_speed(&a, &problem);
+    if (ok) {
+        say_times(section, &a);
+        draw_times(section, &a);
+        say_samples(section, &a);
+        say_model(section, &a);
+    } else {
+        static const char *const keys[] = {"experiments", "held_out", "speed", NULL};
+        g_autofree char *cure = orch_answer_cure(asked, keys);
+        orch_section_missing(section, cure, "%s", problem->message);
+    }
+    orch_curve_set_note(a.set, asked, "experiments");
+    orch_curve_set_note(a.held, asked, "held_out");
+    orch_curve_set_note(a.speed, asked, "speed");
+    g_clear_error(&problem);
+    orch_speed_free(a.model);
+    orch_stages_free(a.curve);
+    orch_isotonic_free(a.bridge);
+    orch_set_law_free(a.law);
+    orch_curve_set_free(a.set);
+    orch_curve_set_free(a.held);
+    orch_curve_set_free(a.speed);
+    orch_hardware_free(a.hardware);
+    return true;
+}

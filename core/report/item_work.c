@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The item `work`: shows how results follow from a formula with its numbers. Formulas come from
+ * the item (`formula:`), else from the table of known formulas, matched by the names that they
+ * use. Runs can add their own workings: a column NAME_working next to NAME in their tables, and
+ * notes. */
+#include "core/report/items.h"
+
+#include "core/stats/numbers.h"
+#include "lib/base/csv.h"
+#include "lib/base/file.h"
+#include "lib/base/formula.h"
+#include "lib/base/json.h"
+#include "lib/base/text.h"
+
+#include <math.h>
+#include <string.h>
+
+#define TABLE_BYTES_MAX (4 << 20) /* of a table with workings */
+/* A known formula is shown only if its value agrees with the recorded result within this share. */
+#define NEAR 0.01
+
+static const char *const KNOWN[] = {
+    "conv_share = 100 * conv_multiply_adds / multiply_adds",
+    "time_at_peak = operations / (peak_tflops * 1000000000)",
+    "images_per_s_at_peak = 1000 / time_at_peak",
+    "images_per_s = train_images / mean epoch_time",
+    "images_per_s = batch * steps_per_s",
+};
+
+struct work {
+    struct orch_asked *a;
+    struct orch_trials *trials;
+    struct orch_trial *trial;
+    GPtrArray *axes;
+};
+
+/* ---- names -------------------------------------------------------------------------------------
+ */
+
+/* Looks up a parameter, else a number of the run. */
+static double number_of(void *ctx, const char *name)
+{
+    struct work *w = ctx;
+    g_autofree char *text =
+        strchr(name, ' ') ? NULL : orch_cell_value_text(w->trial->item->cell, name);
+    double value = NAN;
+    if (text && orch_real_parse(text, &value))
+        return value;
+    g_autoptr(json_t) word = json_string(name);
+    g_autoptr(GPtrArray) wanted = orch_wanted_parse(word);
+    if (!orch_trial_number(w->trials, w->trial, wanted->pdata[0], &value, NULL, NULL, NULL))
+        return NAN;
+    return value;
+}
+
+static const char *unit_of(struct work *w, const char *name)
+{
+    struct orch_wanted wanted = {ORCH_AGGREGATE_LAST, (char *)(uintptr_t)name};
+    const char *unit = NULL;
+    double value;
+    orch_trial_number(w->trials, w->trial, &wanted, &value, NULL, &unit, NULL);
+    return unit;
+}
+
+static char *label_of(const struct work *w)
+{
+    if (!w->axes->len)
+        return orch_cell_label(w->trial->item->cell);
+    char *label = orch_trial_label(w->trials, w->trial, w->axes);
+    return label ? label : orch_cell_label(w->trial->item->cell);
+}
+
+/* ---- formulas ----------------------------------------------------------------------------------
+ */
+
+/* Adds "net vgg16: images_per_s = 64 * 1.502 = 96.1 images/s". False when a name in the formula
+ * has no number in this run. */
+static bool say_formula(struct work *w, const struct orch_formula *f, bool must_agree)
+{
+    const char *left = orch_formula_left(f);
+    double value = orch_formula_value(f, number_of, w), recorded = number_of(w, left);
+    if (isnan(value) || (must_agree && !(fabs(value - recorded) <= NEAR * fabs(recorded))))
+        return false;
+    const char *unit = unit_of(w, left);
+    g_autofree char *label = label_of(w);
+    g_autofree char *numbers = orch_formula_with_numbers(f, number_of, w, orch_number_format);
+    g_autofree char *result = orch_number_format(value), *was = orch_number_format(recorded);
+    bool differs = !isnan(recorded) && strcmp(result, was) != 0;
+    orch_section_text(w->a->section, "%s: %s = %s = %s = %s%s%s%s%s%s", label, left,
+                      orch_formula_right(f), numbers, result, unit ? " " : "", unit ? unit : "",
+                      differs ? " (recorded: " : "", differs ? was : "", differs ? ")" : "");
+    return true;
+}
+
+static bool names_it(const struct orch_asked *a, const char *left)
+{
+    g_autoptr(GPtrArray) wanted = orch_wanted_parse(json_object_get(a->item->spec, "value"));
+    bool named = !wanted->len;
+    for (guint i = 0; i < wanted->len; i++)
+        named = named || strcmp(((struct orch_wanted *)wanted->pdata[i])->name, left) == 0;
+    return named;
+}
+
+/* Adds the item's formulas, or the known ones. Returns how many gave a number. */
+static unsigned say_formulas(struct work *w)
+{
+    g_autoptr(GPtrArray) own = orch_texts(json_object_get(w->a->item->spec, "formula"));
+    unsigned said = 0;
+    for (guint i = 0; i < own->len; i++) {
+        struct orch_formula *f = orch_formula_parse(own->pdata[i], NULL);
+        said += f && say_formula(w, f, false);
+        orch_formula_free(f);
+    }
+    for (size_t i = 0; !own->len && i < G_N_ELEMENTS(KNOWN); i++) {
+        struct orch_formula *f = orch_formula_parse(KNOWN[i], NULL);
+        said += f && names_it(w->a, orch_formula_left(f)) && say_formula(w, f, true);
+        orch_formula_free(f);
+    }
+    return said;
+}
+
+/* ---- workings recorded by runs -----------------------------------------------------------------
+ */
+
+/* Returns the columns of a table with workings: those that the item's `columns` lists, or those
+ * with a working that its `value` lists. Empty when the table has none of them. */
+static GArray *shown_columns(const struct orch_asked *a, const struct orch_csv *csv)
+{
+    g_autoptr(GPtrArray) named = orch_texts(json_object_get(a->item->spec, "columns"));
+    GArray *columns = g_array_new(FALSE, FALSE, sizeof(int));
+    for (guint i = 0; i < named->len; i++) {
+        int column = orch_csv_find(csv, named->pdata[i]);
+        if (column > 0) /* the first column is always shown */
+            g_array_append_val(columns, column);
+    }
+    if (named->len && !json_object_get(a->item->spec, "value"))
+        return columns;
+    for (int i = 0; i < orch_csv_columns(csv); i++) {
+        g_autofree char *working = g_strdup_printf("%s_working", orch_csv_name(csv, i));
+        if (orch_csv_find(csv, working) >= 0 && names_it(a, orch_csv_name(csv, i)))
+            g_array_append_val(columns, i);
+    }
+    return columns;
+}
+
+/* Parses the number that a working ends with: "3*3 = 9", "34,848". False when there is none. */
+static bool end_of(const char *working, double *out)
+{
+    const char *equals = strrchr(working, '=');
+    g_auto(GStrv) groups = g_strsplit(equals ? equals + 1 : working, ",", -1);
+    g_autofree char *number = g_strjoinv("", groups);
+    return orch_real_parse(g_strstrip(number), out);
+}
+
+/* Formats a working: "10*10 + 10 = 110". When it does not end with the recorded value (it may omit
+ * biases), the recorded value is appended. */
+static char *working_of(const struct orch_csv *csv, size_t row, int column)
+{
+    g_autofree char *name = g_strdup_printf("%s_working", orch_csv_name(csv, column));
+    const int beside = orch_csv_find(csv, name);
+    const char *working = beside >= 0 ? orch_csv_text(csv, row, beside) : "";
+    const char *value = orch_csv_text(csv, row, column);
+    double ends, recorded;
+    g_auto(GStrv) digits = g_strsplit(working, ",", -1);
+    g_autofree char *number = g_strjoinv("", digits);
+    if (!*working || strcmp(number, value) == 0) /* "4,096" is 4096 */
+        return g_strdup(*working ? working : value);
+    if (!strchr(working, '='))
+        return g_strdup_printf("%s = %s", working, value);
+    bool differs = end_of(working, &ends) && orch_real_parse(value, &recorded) && ends != recorded;
+    return differs ? g_strdup_printf("%s; recorded: %s", working, value) : g_strdup(working);
+}
+
+/* Returns whether a layer has a nonzero value in any shown column; other layers are omitted. */
+static bool has_work(const struct orch_csv *csv, size_t row, const GArray *columns)
+{
+    for (guint i = 0; i < columns->len; i++)
+        if (strcmp(orch_csv_text(csv, row, g_array_index(columns, int, i)), "0") != 0)
+            return true;
+    return false;
+}
+
+/* Builds a table of the first column and the columns with workings, one row for each layer. */
+static struct orch_table *worked_table(const struct orch_csv *csv, const GArray *columns,
+                                       bool is_whole)
+{
+    g_autoptr(GPtrArray) headers = g_ptr_array_new();
+    g_ptr_array_add(headers, (char *)(uintptr_t)orch_csv_name(csv, 0));
+    for (guint i = 0; i < columns->len; i++)
+        g_ptr_array_add(headers,
+                        (char *)(uintptr_t)orch_csv_name(csv, g_array_index(columns, int, i)));
+    g_ptr_array_add(headers, NULL);
+    struct orch_table *table = orch_table_new((const char *const *)headers->pdata);
+    for (size_t row = 0; row < orch_csv_rows(csv); row++) {
+        if (!is_whole && !has_work(csv, row, columns))
+            continue;
+        orch_table_add(table, orch_csv_text(csv, row, 0), NULL);
+        for (guint i = 0; i < columns->len; i++) {
+            g_autofree char *text = working_of(csv, row, g_array_index(columns, int, i));
+            orch_table_add(table, text, NULL);
+        }
+    }
+    return table;
+}
+
+/* Adds a table artifact that has workings. False when there is none. */
+static bool say_artifact(struct work *w, const char *name)
+{
+    g_autofree char *path = orch_run_artifact(w->trials->store, w->trial->run, name, NULL);
+    g_autofree char *text = NULL;
+    size_t length;
+    if (!path || !orch_file_read(path, TABLE_BYTES_MAX, &text, &length, NULL) ||
+        !strstr(text, "_working"))
+        return false;
+    struct orch_csv *csv = orch_csv_parse(name, text, length, NULL);
+    g_autoptr(GArray) columns = csv ? shown_columns(w->a, csv) : NULL;
+    bool is_whole = json_object_get(w->a->item->spec, "columns");
+    bool any = csv && columns->len && orch_csv_rows(csv);
+    if (any) {
+        g_autofree char *label = label_of(w);
+        orch_section_text(w->a->section, "%s, by %s:", label, orch_csv_name(csv, 0));
+        orch_section_table(w->a->section, worked_table(csv, columns, is_whole));
+    }
+    orch_csv_free(csv);
+    return any;
+}
+
+/* Returns whether a note is shown. A note "NAME = ..." is the working of the plugin's metric NAME,
+ * and is shown only when the item's `value` lists NAME. Other notes are always shown. */
+static bool is_note_shown(const struct work *w, const char *text)
+{
+    const struct orch_manifest *manifest = w->trial->item->cell->experiment->manifest;
+    const char *equals = strstr(text, " = ");
+    g_autofree char *name = equals ? g_strndup(text, (gsize)(equals - text)) : NULL;
+    return !name || !orch_manifest_metric(manifest, name) || names_it(w->a, name);
+}
+
+static unsigned say_notes(struct work *w)
+{
+    g_autoptr(json_t) facts =
+        w->trial->run->facts ? json_loads(w->trial->run->facts, 0, NULL) : NULL;
+    const json_t *notes = json_object_get(facts, "notes");
+    unsigned said = 0;
+    for (size_t i = 0; i < json_array_size(notes); i++) {
+        g_autofree char *label = label_of(w);
+        const char *text = json_string_value(json_array_get(notes, i));
+        if (!text || !is_note_shown(w, text))
+            continue;
+        orch_section_text(w->a->section, "%s: %s", label, text);
+        said++;
+    }
+    return said;
+}
+
+static unsigned say_trial(struct work *w)
+{
+    const struct orch_manifest *manifest = w->trial->item->cell->experiment->manifest;
+    bool own = json_object_get(w->a->item->spec, "formula");
+    unsigned said = 0;
+    for (guint i = 0; !own && i < manifest->artifacts->len; i++)
+        said += say_artifact(w, ((struct orch_artifact_spec *)manifest->artifacts->pdata[i])->name);
+    said += say_formulas(w);
+    return said + (own ? 0 : say_notes(w));
+}
+
+/* ---- the item ----------------------------------------------------------------------------------
+ */
+
+bool orch_answer_work(struct orch_asked *a, GError **error)
+{
+    struct work w = {.a = a, .trials = orch_answer_trials(a, "experiments", error)};
+    g_autoptr(GHashTable) seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    unsigned said = 0;
+    if (!w.trials)
+        return false;
+    w.axes = orch_texts(json_object_get(a->item->spec, "by"));
+    for (guint i = 0; i < w.trials->all->len; i++) {
+        w.trial = w.trials->all->pdata[i];
+        orch_section_trial(a->section, w.trials, w.trial);
+        if (!w.trial->run)
+            continue;
+        g_autofree char *label = label_of(&w);
+        if (w.axes->len && g_hash_table_contains(seen, label))
+            continue; /* one trial of each setting is enough */
+        unsigned more = say_trial(&w);
+        if (more)
+            g_hash_table_add(seen, g_steal_pointer(&label));
+        said += more;
+    }
+    if (!said && a->section->done)
+        orch_section_missing(a->section, NULL, "%s",
+                             json_object_get(a->item->spec, "formula")
+                                 ? "its runs have not all the numbers of the formula"
+                                 : "its runs leave no workings, and no formula of their results "
+                                   "is known here: give one with 'formula:'");
+    orch_answer_say_missing(a, w.trials);
+    g_ptr_array_unref(w.axes);
+    orch_trials_free(w.trials);
+    return true;
+}

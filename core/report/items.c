@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "core/report/items.h"
+
+#include "core/stats/numbers.h"
+#include "lib/base/text.h"
+
+#include <math.h>
+#include <string.h>
+
+char *orch_answer_command(const struct orch_asked *a, const char *verb, const char *more)
+{
+    const char *recipe = a->options->recipe;
+    g_autofree char *path = recipe ? g_strdup(recipe) : g_shell_quote(a->plan->expansion->path);
+    return g_strdup_printf("orch %s %s%s%s", verb, path, more ? " " : "", more ? more : "");
+}
+
+struct orch_trials *orch_answer_trials(struct orch_asked *a, const char *key, GError **error)
+{
+    struct orch_trials *trials = orch_trials_of_item(a->plan, a->item, key, error);
+    if (!trials)
+        return NULL;
+    trials->who = a->options->who;
+    if (!a->options->counts_disturbed)
+        orch_trials_leave_out_disturbed(trials, a->section);
+    return trials;
+}
+
+/* Reports the experiments of the item that the profile leaves out. */
+static void say_left_out(struct orch_asked *a)
+{
+    g_autoptr(GPtrArray) names = orch_texts(
+        json_is_object(a->item->spec) ? json_object_get(a->item->spec, "experiments") : NULL);
+    const struct orch_expansion *expansion = a->plan->expansion;
+    for (guint i = 0; i < expansion->experiments->len; i++) {
+        const struct orch_experiment *experiment = expansion->experiments->pdata[i];
+        if (!experiment->skipped || (names->len && !g_ptr_array_find_with_equal_func(
+                                                       names, experiment->name, g_str_equal, NULL)))
+            continue;
+        orch_section_missing(a->section, NULL, "%s is left out by profile '%s'%s%s",
+                             experiment->name, expansion->profile ? expansion->profile : "none",
+                             experiment->skip_reason ? ": " : "",
+                             experiment->skip_reason ? experiment->skip_reason : "");
+    }
+}
+
+/* Why a trial that can run on this machine has no usable run. */
+enum lack { NOT_RUN, OF_OTHER_CODE, WITH_OTHER_SETTINGS, LACKS };
+
+static bool is_to_run(const struct orch_trial *trial)
+{
+    return !trial->run && trial->item && trial->item->state != ORCH_PLAN_SKIPPED;
+}
+
+static enum lack lack_of(const struct orch_trial *trial)
+{
+    if (trial->item->state != ORCH_PLAN_STALE)
+        return NOT_RUN;
+    return trial->item->other_settings ? WITH_OTHER_SETTINGS : OF_OTHER_CODE;
+}
+
+/* Joins the names of the experiments with such trials, and returns the first such trial. NULL when
+ * there are none. */
+static char *names_of_lack(const struct orch_trials *trials, enum lack lack, unsigned *out_count,
+                           const struct orch_plan_item **out_first)
+{
+    g_autoptr(GPtrArray) names = g_ptr_array_new();
+    *out_count = 0;
+    for (guint i = 0; i < trials->all->len; i++) {
+        const struct orch_trial *trial = trials->all->pdata[i];
+        if (!is_to_run(trial) || lack_of(trial) != lack)
+            continue;
+        char *name = trial->item->cell->experiment->name;
+        if (!g_ptr_array_find_with_equal_func(names, name, g_str_equal, NULL))
+            g_ptr_array_add(names, name);
+        if (!(*out_count)++)
+            *out_first = trial->item;
+    }
+    g_ptr_array_add(names, NULL);
+    return *out_count ? g_strjoinv(" ", (char **)names->pdata) : NULL;
+}
+
+/* Reports how many trials lack a run for this reason, with the command that helps. Returns their
+ * number. */
+static unsigned say_lack(struct orch_asked *a, const struct orch_trials *trials, enum lack lack)
+{
+    unsigned count;
+    const struct orch_plan_item *first = NULL;
+    g_autofree char *names = names_of_lack(trials, lack, &count, &first);
+    if (!names)
+        return 0;
+    g_autofree char *run = orch_answer_command(a, "run", names);
+    const char *are = count == 1 ? "is" : "are", *have = count == 1 ? "has" : "have";
+    if (lack == NOT_RUN) {
+        orch_section_missing(a->section, run, "%u of %u trials %s not run", count, trials->all->len,
+                             are);
+        return count;
+    }
+    if (lack == OF_OTHER_CODE) {
+        a->section->stale += count;
+        orch_section_missing(
+            a->section, run,
+            "%u of %u trials %s stale: there are runs of an earlier version only (%s)", count,
+            trials->all->len, are, first->reason);
+        return count;
+    }
+    g_autofree char *report = orch_answer_command(a, "report", first->other_settings);
+    orch_section_missing(a->section, run,
+                         "%u of %u trials %s runs with other settings only (%s); '%s' reports on "
+                         "those",
+                         count, trials->all->len, have, first->reason, report);
+    return count;
+}
+
+const char *orch_answer_why_skipped(const struct orch_trials *trials, unsigned *out_count)
+{
+    const char *why = NULL;
+    *out_count = 0;
+    for (guint i = 0; i < trials->all->len; i++) {
+        const struct orch_trial *trial = trials->all->pdata[i];
+        if (trial->run || !trial->item || trial->item->state != ORCH_PLAN_SKIPPED)
+            continue;
+        why = why ? why : trial->item->reason;
+        (*out_count)++;
+    }
+    return why;
+}
+
+void orch_answer_say_missing(struct orch_asked *a, const struct orch_trials *trials)
+{
+    unsigned missing = 0, skipped;
+    const char *why = orch_answer_why_skipped(trials, &skipped);
+    if (!trials->all->len)
+        say_left_out(a);
+    for (enum lack lack = NOT_RUN; lack < LACKS; lack++)
+        missing += say_lack(a, trials, lack);
+    if (skipped)
+        orch_section_missing(a->section, NULL, "%u of %u trials cannot run here: %s", skipped,
+                             trials->all->len, why ? why : "skipped");
+    if (!a->section->done && !missing)
+        a->section->state = ORCH_SECTION_SKIPPED;
+}
+
+struct orch_answer_grid *orch_answer_grid_begin(struct orch_asked *a, const char *rows_key,
+                                                const char *columns_key, GError **error)
+{
+    const json_t *spec = a->item->spec;
+    struct orch_answer_grid *grid = g_new0(struct orch_answer_grid, 1);
+    grid->wanted = orch_wanted_parse(json_object_get(spec, "value"));
+    grid->rows = orch_texts(json_object_get(spec, rows_key));
+    grid->columns = orch_texts(columns_key ? json_object_get(spec, columns_key) : NULL);
+    grid->trials = orch_answer_trials(a, "experiments", error);
+    if (grid->trials)
+        return grid;
+    orch_answer_grid_free(grid);
+    return NULL;
+}
+
+bool orch_answer_grid_fill(struct orch_asked *a, struct orch_answer_grid *grid, GError **error)
+{
+    grid->grid = orch_grid_new(grid->trials, grid->wanted, grid->rows, grid->columns, error);
+    g_autoptr(GHashTable) kept = g_hash_table_new(NULL, NULL);
+    for (guint i = 0; grid->grid && i < grid->grid->cells->len; i++) {
+        const struct orch_grid_cell *cell = grid->grid->cells->pdata[i];
+        for (guint j = 0; j < cell->trials->len; j++) {
+            orch_section_trial(a->section, grid->trials, cell->trials->pdata[j]);
+            g_hash_table_add(kept, cell->trials->pdata[j]);
+        }
+    }
+    orch_trials_keep(grid->trials, kept); /* drop trials without any of the values */
+    return grid->grid;
+}
+
+struct orch_answer_grid *orch_answer_grid(struct orch_asked *a, const char *rows_key,
+                                          const char *columns_key, GError **error)
+{
+    struct orch_answer_grid *grid = orch_answer_grid_begin(a, rows_key, columns_key, error);
+    if (!grid || orch_answer_grid_fill(a, grid, error))
+        return grid;
+    orch_answer_grid_free(grid);
+    return NULL;
+}
+
+void orch_answer_grid_free(struct orch_answer_grid *grid)
+{
+    if (!grid)
+        return;
+    orch_grid_free(grid->grid);
+    orch_trials_free(grid->trials);
+    g_ptr_array_unref(grid->wanted);
+    g_ptr_array_unref(grid->rows);
+    g_ptr_array_unref(grid->columns);
+    g_free(grid);
+}
+
+void orch_answer_say_shared_base(struct orch_asked *a, const struct orch_grid *grid)
+{
+    g_autofree char *shared = orch_grid_shared_base(grid, a->plan->store);
+    if (shared)
+        orch_section_note(a->section, "%s", shared);
+}
+
+/* Names the direction of a difference. A metric without a better direction is only higher or
+ * lower. */
+static const char *difference_way(double mean, const char *better)
+{
+    if (strcmp(better, "none") == 0)
+        return mean > 0 ? "higher, " : "lower, ";
+    return (mean > 0) == (strcmp(better, "max") == 0) ? "better, " : "worse, ";
+}
+
+char *orch_difference_text(const struct orch_difference *d, const char *better)
+{
+    if (isnan(d->p))
+        return g_strdup(isfinite(d->mean) ? "with one repeat each it cannot be told from noise"
+                                          : "an infinite value cannot be told from noise");
+    g_autofree char *interval = orch_interval_format(d->low, d->high), *p = orch_p_format(d->p);
+    g_autofree char *corrected = orch_p_format(d->p_corrected);
+    const char *way = better && d->is_more_than_noise ? difference_way(d->mean, better) : "";
+    g_autofree char *count = d->is_paired ? g_strdup_printf("%zu pairs", d->count_a)
+                                          : g_strdup_printf("%zu and %zu", d->count_b, d->count_a);
+    return g_strdup_printf("95 %% interval of the %sdifference %s (n = %s, %s, p %s, corrected "
+                           "%s): %s%s",
+                           d->is_paired ? "paired " : "", interval, count, orch_difference_test(d),
+                           p, corrected, way,
+                           d->is_more_than_noise ? "more than noise" : "not more than noise");
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Functions shared by the files item_*.c. */
+#ifndef ORCH_CORE_REPORT_ITEMS_H
+#define ORCH_CORE_REPORT_ITEMS_H
+
+#include "core/report/answer.h"
+#include "core/report/grid.h"
+
+/** Returns the trials of the experiments that the item lists under `key`, and records each in
+ * the section. Missing trials are not reported yet, see orch_answer_say_missing. NULL with an
+ * error. The caller frees. */
+struct orch_trials *orch_answer_trials(struct orch_asked *a, const char *key, GError **error);
+/** Reports in the section which trials are missing, with the command that runs them; which are
+ * skipped, and why; and whether the profile leaves all of them out. Sets the section's state. */
+void orch_answer_say_missing(struct orch_asked *a, const struct orch_trials *trials);
+/** Returns the reason why some trials cannot run on this machine, and their number. NULL: all
+ * can run. Borrowed. */
+const char *orch_answer_why_skipped(const struct orch_trials *trials, unsigned *out_count);
+/** Formats a command with the recipe and its profile: "orch run recipes/hw4.recipe -p course
+ * finetune". `more` (further arguments) may be NULL. The caller frees. */
+char *orch_answer_command(const struct orch_asked *a, const char *verb, const char *more);
+
+/** Returns the command that makes the missing input of an item: "orch run hw4.recipe held
+ * speed". It names the experiments listed under `keys` (NULL-terminated; all experiments when
+ * the item has none of the keys) that have trials to run. NULL when all are done, so that
+ * missing runs are not the cause. The caller frees. */
+char *orch_answer_cure(const struct orch_asked *a, const char *const *keys);
+
+/** An item's trials, grouped by two of its keys. */
+struct orch_answer_grid {
+    struct orch_trials *trials;
+    GPtrArray *wanted, *rows, *columns;
+    struct orch_grid *grid;
+};
+/** Collects the item's trials and axes, but does not build the grid, so that the caller can
+ * still add axes. `columns_key` may be NULL. NULL with an error. The caller frees. */
+struct orch_answer_grid *orch_answer_grid_begin(struct orch_asked *a, const char *rows_key,
+                                                const char *columns_key, GError **error);
+/** Builds the grid and records its trials in the section. */
+bool orch_answer_grid_fill(struct orch_asked *a, struct orch_answer_grid *grid, GError **error);
+/** Does both steps: orch_answer_grid_begin and orch_answer_grid_fill. */
+struct orch_answer_grid *orch_answer_grid(struct orch_asked *a, const char *rows_key,
+                                          const char *columns_key, GError **error);
+void orch_answer_grid_free(struct orch_answer_grid *grid);
+
+/** Adds a note to the section when repeats start from the same trained model. */
+void orch_answer_say_shared_base(struct orch_asked *a, const struct orch_grid *grid);
+
+/** Describes a difference in one sentence: "95 % interval of the paired difference 0.01 to 0.02
+ * (n = 3 pairs, paired t, p 0.01, corrected 0.02): more than noise". `better` is "min" or "max"
+ * to add the direction ("better, more than noise"), or NULL. The caller frees. */
+char *orch_difference_text(const struct orch_difference *d, const char *better);
+
+#endif

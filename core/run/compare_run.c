@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Each side is a workspace at a copy of its tree (.orch/results.db.d/work/<tree>) with its own
+ * recipe, plugins and plan; both record into the repository's store. The number of turns is fixed
+ * beforehand, because stopping as soon as a difference shows would turn noise into differences. */
+#include "core/run/compare_run.h"
+
+#include "core/run/collect.h"
+#include "core/run/interleave.h"
+#include "lib/base/error.h"
+#include "lib/base/file.h"
+#include "lib/base/text.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+struct arm {
+    struct orch_workspace *base; /* the command's workspace; borrowed */
+    const struct orch_compare_listener *listener;
+    char letter;
+    const char *name;
+    struct orch_workspace *workspace;
+    struct orch_plugins *plugins;
+    struct orch_expansion *expansion;
+    struct orch_plan *plan;
+};
+
+static void arm_clear(struct arm *arm)
+{
+    orch_plan_free(arm->plan);
+    orch_expansion_free(arm->expansion);
+    orch_plugins_free(arm->plugins);
+    orch_workspace_free(arm->workspace);
+}
+
+/* ---- what is said ------------------------------------------------------------------------------
+ */
+
+static void G_GNUC_PRINTF(3, 4)
+    say(void (*tell)(void *ctx, const char *text), void *ctx, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    g_autofree char *text = g_strdup_vprintf(format, args);
+    va_end(args);
+    tell(ctx, text);
+}
+
+static void say_warnings(const struct orch_compare_listener *listener,
+                         const struct orch_diags *diags)
+{
+    for (guint i = 0; i < diags->items->len; i++) {
+        const struct orch_diag *diag = diags->items->pdata[i];
+        g_autofree char *text = orch_diag_format(diag);
+        if (diag->warning)
+            listener->warn(listener->ctx, text);
+    }
+}
+
+void orch_compare_side_clear(struct orch_compare_side *side)
+{
+    g_free(side->name);
+    g_free(side->what);
+    g_clear_pointer(&side->runs, g_ptr_array_unref);
+    memset(side, 0, sizeof *side);
+}
+
+/* ---- the places -------------------------------------------------------------------------------
+ */
+
+/* Maps a path in the work tree to the copy; returns a duplicate of any other path. The caller
+ * frees. */
+static char *in_copy(const struct orch_workspace *base, const char *copy, const char *path)
+{
+    g_autofree char *absolute = orch_path_absolute(path, NULL);
+    size_t length = strlen(base->root);
+    bool inside = strncmp(absolute, base->root, length) == 0 &&
+                  (absolute[length] == '/' || !absolute[length]);
+    return inside ? g_strconcat(copy, absolute + length, NULL) : g_steal_pointer(&absolute);
+}
+
+/* Maps --plugin-path folders in the work tree to the same folders of the copy. */
+static struct orch_plugins *plugins_in_copy(const struct orch_workspace *base,
+                                            const char *const *paths, const char *copy)
+{
+    g_autoptr(GPtrArray) folders = g_ptr_array_new_with_free_func(g_free);
+    for (int i = 0; paths && paths[i]; i++)
+        g_ptr_array_add(folders, in_copy(base, copy, paths[i]));
+    g_ptr_array_add(folders, NULL);
+    return orch_plugins_new((const char *const *)folders->pdata);
+}
+
+bool orch_workspace_commit(struct orch_workspace *workspace, const char *text, char **out_commit,
+                           char **out_tree, GError **error)
+{
+    if (!workspace->vcs) {
+        orch_error_set(error, ORCH_ERROR_NOT_FOUND, "'orch ls' lists the runs",
+                       "'%s' is no run, and '%s' is in no git repository", text, workspace->folder);
+        return false;
+    }
+    if (strcmp(text, ".") != 0)
+        return orch_vcs_resolve(workspace->vcs, text, out_commit, out_tree, error);
+    const struct orch_source *source = orch_workspace_source(workspace, error);
+    if (!source)
+        return false;
+    *out_commit = g_strdup(source->commit);
+    *out_tree = g_strdup(source->tree);
+    return true;
+}
+
+/* Resolves the commit, keeps its tree and writes the tree out. */
+static bool make_place(struct arm *arm, const char *const *plugin_paths, const char *recipe,
+                       char **out_recipe, GError **error)
+{
+    struct orch_workspace *base = arm->base;
+    struct orch_source *source = g_new0(struct orch_source, 1);
+    source->left_out = g_ptr_array_new();
+    g_autofree char *copy = NULL;
+    if (orch_workspace_commit(base, arm->name, &source->commit, &source->tree, error) &&
+        orch_vcs_keep(base->vcs, source->tree, error))
+        copy = orch_workspace_copy(base, source->tree, error);
+    if (!copy) {
+        orch_source_free(source);
+        return false;
+    }
+    const struct orch_source *here = base->source;
+    source->dirty = strcmp(arm->name, ".") == 0 && here->dirty;
+    *out_recipe = in_copy(base, copy, recipe);
+    g_autofree char *folder = g_path_get_dirname(*out_recipe);
+    arm->workspace = orch_workspace_at(base, copy, folder, source, error);
+    arm->plugins = plugins_in_copy(base, plugin_paths, copy);
+    return arm->workspace && orch_workspace_store(arm->workspace, ORCH_STORE_WRITE, error);
+}
+
+static bool is_in_work_tree(const struct orch_workspace *base, const char *recipe, GError **error)
+{
+    g_autofree char *there = in_copy(base, "", recipe);
+    g_autofree char *absolute = orch_path_absolute(recipe, NULL);
+    if (strcmp(there, absolute) != 0)
+        return true;
+    orch_error_set(error, ORCH_ERROR_USAGE, "give a recipe that both commits have",
+                   "'%s' lies outside of the repository '%s'", recipe, base->root);
+    return false;
+}
+
+/* ---- the plans --------------------------------------------------------------------------------
+ */
+
+static bool expand(struct arm *arm, const struct orch_compare_run *wish, const char *recipe,
+                   GError **error)
+{
+    if (!g_file_test(recipe, G_FILE_TEST_EXISTS)) {
+        orch_error_set(error, ORCH_ERROR_NOT_FOUND, "both sides must have the recipe, committed",
+                       "'%s' has no '%s'", arm->name, wish->recipe);
+        return false;
+    }
+    struct orch_recipe_options options = {.profile = wish->profile,
+                                          .settings = wish->settings,
+                                          .sweeps = wish->sweeps,
+                                          .targets = wish->targets,
+                                          .repeat = wish->repeat};
+    struct orch_diags *diags = orch_diags_new();
+    arm->expansion = orch_recipe_expand(recipe, arm->plugins, &options, diags);
+    say_warnings(arm->listener, diags);
+    if (!arm->expansion)
+        orch_diags_to_error(diags, error);
+    orch_diags_free(diags);
+    return arm->expansion &&
+           orch_store_put_recipe(arm->workspace->store, arm->expansion->key, arm->expansion->name,
+                                 arm->expansion->canonical, arm->expansion->verbatim, error);
+}
+
+/* Fails when this machine cannot run one of the trials, because it cannot be compared then. */
+static bool can_run_all(const struct arm *arm, GError **error)
+{
+    for (unsigned i = 0; i < arm->plan->count; i++) {
+        const struct orch_plan_item *item = &arm->plan->items[i];
+        if (!item->cell->wanted || item->state != ORCH_PLAN_SKIPPED)
+            continue;
+        g_autofree char *label = orch_cell_label(item->cell);
+        orch_error_set(error, ORCH_ERROR_RECIPE, "name the experiments to compare behind A and B",
+                       "%s of %c (%s) cannot be run here: %s", label, arm->letter, arm->name,
+                       item->reason);
+        return false;
+    }
+    return true;
+}
+
+static bool make_plan(struct arm *arm, GError **error)
+{
+    struct orch_diags *diags = orch_diags_new();
+    struct orch_plan_options options = {.slots = 1, .force = true};
+    GError *problem = NULL;
+    arm->plan =
+        orch_plan_new(arm->workspace, arm->plugins, arm->expansion, &options, diags, &problem);
+    say_warnings(arm->listener, diags);
+    if (!arm->plan && !problem)
+        orch_diags_to_error(diags, &problem);
+    orch_diags_free(diags);
+    if (problem)
+        g_propagate_error(error, problem);
+    return arm->plan && can_run_all(arm, error);
+}
+
+static bool make_arm(struct arm *arm, const char *const *plugin_paths,
+                     const struct orch_compare_run *wish, GError **error)
+{
+    g_autofree char *recipe = NULL;
+    return make_place(arm, plugin_paths, wish->recipe, &recipe, error) &&
+           expand(arm, wish, recipe, error) && make_plan(arm, error);
+}
+
+/* ---- the turns --------------------------------------------------------------------------------
+ */
+
+static void on_ended(void *ctx, const struct orch_running *trial,
+                     const struct orch_collected *collected, bool again,
+                     const struct orch_totals *totals)
+{
+    (void)totals;
+    const struct arm *arm = ctx;
+    g_autofree char *label = orch_cell_label(trial->item->cell);
+    g_autofree char *time = orch_duration_format(collected->wall_ms / 1e3);
+    say(arm->listener->say, arm->listener->ctx, "%c %s: %s, %s%s%s%s", arm->letter, label,
+        orch_verdict_name(collected->verdict), time, collected->reason ? ": " : "",
+        collected->reason ? collected->reason : "", again ? "; once more" : "");
+}
+
+static void on_message(void *ctx, const char *text)
+{
+    const struct arm *arm = ctx;
+    say(arm->listener->say, arm->listener->ctx, "%c %s", arm->letter, text);
+}
+
+static bool run_turns(struct arm arms[2], struct orch_interleave *interleave, GError **error)
+{
+    g_autofree char *argv = arms[0].listener->argv_json(arms[0].listener->ctx, arms[1].expansion);
+    struct orch_run_options options = {.slots = 1, .argv_json = argv};
+    struct orch_listener listeners[2];
+    for (int i = 0; i < 2; i++)
+        listeners[i] =
+            (struct orch_listener){.ctx = &arms[i], .ended = on_ended, .message = on_message};
+    struct orch_interleave_end end;
+    if (!orch_interleave_run(interleave, &options, listeners, &end, error))
+        return false;
+    if (end.failed)
+        orch_error_set(error, ORCH_ERROR_TRIAL, "'orch log @last' shows what it printed",
+                       "%s did not end well: nothing is compared", end.failed);
+    else if (end.interrupted || end.terminated)
+        orch_error_set(error, ORCH_ERROR_INTERRUPTED,
+                       "the runs that ended are kept: 'orch compare' without --run compares them",
+                       "stopped");
+    bool ok = !end.failed && !end.interrupted && !end.terminated;
+    g_free(end.failed);
+    return ok;
+}
+
+/* Reads the runs of a side, newest first like store queries. */
+static bool read_side(const struct arm *arm, const struct orch_interleave *interleave, int which,
+                      struct orch_compare_side *out, GError **error)
+{
+    out->name = g_strdup(arm->name);
+    out->what = strcmp(arm->name, ".") == 0
+                    ? g_strdup("the work tree")
+                    : g_strdup_printf("commit %.8s", arm->workspace->source->commit);
+    out->runs = g_ptr_array_new_with_free_func((GDestroyNotify)orch_run_free);
+    for (guint i = interleave->pairs->len; i > 0; i--) {
+        unsigned index =
+            g_array_index(interleave->pairs, struct orch_interleave_pair, i - 1).index[which];
+        struct orch_run *run =
+            orch_store_run(arm->base->store, arm->plan->items[index].run_key, error);
+        if (!run)
+            return false;
+        g_ptr_array_add(out->runs, run);
+    }
+    return true;
+}
+
+static void say_outlook(const struct orch_compare_listener *l,
+                        const struct orch_interleave *interleave)
+{
+    guint count = interleave->pairs->len;
+    say(l->say, l->ctx, "%u trial%s of each side, in turns: A B B A", count, count == 1 ? "" : "s");
+    for (int i = 0; i < 2; i++)
+        if (interleave->alone[i])
+            say(l->warn, l->ctx, "%u trial%s of %c alone %s left out", interleave->alone[i],
+                interleave->alone[i] == 1 ? "" : "s", 'A' + i,
+                interleave->alone[i] == 1 ? "is" : "are");
+    if (interleave->is_same_code)
+        say(l->warn, l->ctx,
+            "no trial reads anything that differs between A and B: both sides run "
+            "the same program\n  hint: a program that is built must be built by its "
+            "plugin's command; compiled plugins are not built from a commit");
+}
+
+bool orch_compare_run_both(struct orch_workspace *workspace, const char *const *plugin_paths,
+                           const struct orch_compare_run *wish, const char *const names[2],
+                           const struct orch_compare_listener *listener,
+                           struct orch_compare_side sides[2], GError **error)
+{
+    struct arm arms[2] = {
+        {.base = workspace, .listener = listener, .letter = 'A', .name = names[0]},
+        {.base = workspace, .listener = listener, .letter = 'B', .name = names[1]}};
+    struct orch_interleave interleave = {0};
+    unsigned closed, pending;
+    struct orch_store *store = orch_workspace_store(workspace, ORCH_STORE_CREATE, error);
+    bool ok = store && orch_recover(store, &closed, &pending, error) &&
+              is_in_work_tree(workspace, wish->recipe, error) &&
+              make_arm(&arms[0], plugin_paths, wish, error) &&
+              make_arm(&arms[1], plugin_paths, wish, error);
+    if (ok) {
+        orch_interleave_init(&interleave, arms[0].plan, arms[1].plan);
+        if (!interleave.pairs->len) {
+            orch_error_set(error, ORCH_ERROR_RECIPE, "'orch plan' lists the trials of a recipe",
+                           "A and B have no trial in common");
+            ok = false;
+        }
+    }
+    if (ok) {
+        say_outlook(listener, &interleave);
+        ok = run_turns(arms, &interleave, error);
+    }
+    for (int i = 0; ok && i < 2; i++)
+        ok = read_side(&arms[i], &interleave, i, &sides[i], error);
+    orch_interleave_clear(&interleave);
+    arm_clear(&arms[0]);
+    arm_clear(&arms[1]);
+    return ok;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Interleaves the trials of two plans in time, A B B A A B B A ..., one trial at a time, so that
+ * thermal throttling or load on the machine slows both sides alike. */
+#ifndef ORCH_CORE_RUN_INTERLEAVE_H
+#define ORCH_CORE_RUN_INTERLEAVE_H
+
+#include "core/run/schedule.h"
+
+/** Pairs the requested trials of both sides that have the same label (experiment, swept values,
+ * repeat), in the order in which they run: by repeat, then as declared. */
+struct orch_interleave {
+    struct orch_plan *plans[2]; /* borrowed: made with `force` and one slot */
+    GArray *pairs;              /* struct orch_interleave_pair */
+    unsigned alone[2];          /* number of trials without a counterpart on the other side */
+    bool is_same_code;          /* no input of any trial differs between the sides */
+};
+struct orch_interleave_pair {
+    unsigned index[2]; /* of the plans' items */
+};
+void orch_interleave_init(struct orch_interleave *interleave, struct orch_plan *a,
+                          struct orch_plan *b);
+void orch_interleave_clear(struct orch_interleave *interleave);
+
+struct orch_interleave_end {
+    bool interrupted, terminated;
+    char *failed; /* the trial that did not end well and stopped the comparison: "finetune #2 of B";
+                     or NULL */
+};
+/** Runs the pairs. `listeners`: one per side. Trials that a pair refers to run in its turn, unless
+ * they are done. Afterwards the items of pairs that ended well hold their runs' keys. False when an
+ * error (store, plugin) stopped it; runs that ended are kept. The caller frees `end->failed`. */
+bool orch_interleave_run(struct orch_interleave *interleave, const struct orch_run_options *options,
+                         const struct orch_listener listeners[2], struct orch_interleave_end *end,
+                         GError **error);
+
+#endif

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The machine resources that an experiment's trials need. */
+#include "core/run/plan.h"
+
+unsigned orch_experiment_gpus(const struct orch_experiment *experiment)
+{
+    return MAX(experiment->gpus, experiment->manifest->needs.gpus);
+}
+
+bool orch_experiment_is_timing(const struct orch_experiment *experiment)
+{
+    return experiment->manifest->flags & ORCH_PLUGIN_TIMING;
+}
+
+int orch_experiment_threads(const struct orch_experiment *experiment,
+                            const struct orch_machine *machine, unsigned slots)
+{
+    if (experiment->cores)
+        return (int)MIN(experiment->cores, (unsigned)machine->threads);
+    if (orch_experiment_is_timing(experiment))
+        return machine->threads;
+    return MAX(1, machine->threads / (int)MAX(1u, slots));
+}

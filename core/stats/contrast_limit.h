@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Limits of --fail-on: changes that make a comparison fail. */
+#ifndef ORCH_CORE_STATS_CONTRAST_LIMIT_H
+#define ORCH_CORE_STATS_CONTRAST_LIMIT_H
+
+#include "core/stats/contrast.h"
+
+#include <glib.h>
+
+/** "epoch_time_s > 3%": a bound on B's signed change relative to A, in per cent of A or in the
+ * metric's unit. */
+struct orch_contrast_limit {
+    char *text, *metric;
+    bool is_above, is_percent;
+    double bound;
+};
+/** Parses a limit. NULL with ORCH_ERROR_USAGE. The caller frees. */
+struct orch_contrast_limit *orch_contrast_limit_parse(const char *text, GError **error);
+void orch_contrast_limit_free(struct orch_contrast_limit *limit);
+
+enum orch_heed { ORCH_HEED_HOLDS, ORCH_HEED_BROKEN, ORCH_HEED_UNSURE };
+/** Checks a contrast against a limit. Broken: the observed change exceeds the bound, and the
+ * difference is more than noise. Unsure: it exceeds the bound, but may be noise. `*out_why` (the
+ * caller frees) explains the result; NULL when the limit holds. */
+enum orch_heed orch_contrast_limit_heed(const struct orch_contrast_limit *limit,
+                                        const struct orch_contrast *contrast, double least,
+                                        const char *unit, char **out_why);
+
+#endif

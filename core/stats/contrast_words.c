@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Describes a contrast in words. */
+#include "core/stats/contrast.h"
+
+#include "core/stats/numbers.h"
+#include "lib/base/text.h"
+
+#include <glib.h>
+#include <math.h>
+#include <string.h>
+
+bool orch_unit_is_timing(const char *unit, bool *out_is_rate)
+{
+    static const char *const units[] = {"s", "ms", "us", "ns", "min", "h"};
+    bool is_rate = unit && (g_str_has_suffix(unit, "/s") || g_str_has_suffix(unit, "/min") ||
+                            g_str_has_suffix(unit, "/h"));
+    if (out_is_rate)
+        *out_is_rate = is_rate;
+    for (unsigned i = 0; unit && i < G_N_ELEMENTS(units); i++)
+        if (strcmp(unit, units[i]) == 0)
+            return true;
+    return is_rate;
+}
+
+const char *orch_contrast_test_name(enum orch_contrast_test test)
+{
+    static const char *const names[] = {"-", "paired t", "Welch", "Mann-Whitney"};
+    return names[test];
+}
+
+/* Names the direction of a change: "slower", "higher and better". */
+static char *direction(double change, const char *better, const char *unit)
+{
+    bool is_rate, more = change > 0;
+    if (orch_unit_is_timing(unit, &is_rate))
+        return g_strdup(more == is_rate ? "faster" : "slower");
+    const char *word = more ? "higher" : "lower";
+    if (!better || strcmp(better, "none") == 0)
+        return g_strdup(word);
+    return g_strdup_printf("%s and %s", word,
+                           more == (strcmp(better, "max") == 0) ? "better" : "worse");
+}
+
+/* Formats the size of a change: "3.2 %", or "0.4 ms" when it is not a ratio. */
+static char *amount(const struct orch_contrast *c, double change, const char *unit)
+{
+    double size = fabs(change);
+    if (!c->is_ratio) {
+        g_autofree char *number = orch_number_format(size);
+        return unit ? g_strdup_printf("%s %s", number, unit) : g_steal_pointer(&number);
+    }
+    char format[8], text[ORCH_REAL_CHARS];
+    double percent = 100 * size;
+    g_snprintf(format, sizeof format, "%%.%df", percent >= 99.95 ? 0 : percent >= 0.95 ? 1 : 2);
+    return g_strdup_printf("%s %%", g_ascii_formatd(text, sizeof text, format, percent));
+}
+
+/* Formats the interval as sizes without sign. */
+static char *interval(const struct orch_contrast *c, const char *unit)
+{
+    double scale = c->is_ratio ? 100 : 1, sign = c->change < 0 ? -1 : 1;
+    double low = scale * fmin(sign * c->low, sign * c->high);
+    double high = scale * fmax(sign * c->low, sign * c->high);
+    const char *suffix = c->is_ratio ? " %" : "";
+    if (!(high > low))
+        return g_strdup("always");
+    g_autofree char *text = orch_interval_format(low, high);
+    return g_strdup_printf("%s%s%s", text, !c->is_ratio && unit ? " " : "",
+                           c->is_ratio ? suffix : (unit ? unit : ""));
+}
+
+static char *unknown_words(const struct orch_contrast *c, double least)
+{
+    if (c->a.count < 2 || c->b.count < 2)
+        return g_strdup(
+            "cannot tell: a single run says nothing of noise; it takes several of each");
+    if (!isfinite(c->a.mean) || !isfinite(c->b.mean))
+        return g_strdup("cannot tell: a value is infinite");
+    size_t more = orch_contrast_more(c, least);
+    if (!more)
+        return g_strdup("cannot tell: more than a million runs would be needed");
+    return g_strdup_printf("cannot tell: about %zu more run%s of each would", more,
+                           more == 1 ? "" : "s");
+}
+
+char *orch_contrast_words(const struct orch_contrast *c, const char *better, const char *unit,
+                          double least)
+{
+    switch (orch_contrast_says(c, least)) {
+    case ORCH_SAYS_EQUAL:
+        return g_strdup(c->pairs ? "equal in every pair" : "equal in every run");
+    case ORCH_SAYS_SAME: {
+        g_autofree char *shown = amount(c, c->shows, unit);
+        return g_strdup_printf("no difference beyond noise; one of %s would have shown", shown);
+    }
+    case ORCH_SAYS_UNKNOWN:
+        return unknown_words(c, least);
+    case ORCH_SAYS_DIFFERENT:
+        break;
+    }
+    g_autofree char *size = amount(c, c->change, unit), *range = interval(c, unit),
+                    *word = direction(c->change, better, unit);
+    return g_strdup_printf("B is %s %s (%s), more than noise", size, word, range);
+}

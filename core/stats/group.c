@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "core/stats/group.h"
+
+#include "core/stats/grouping.h"
+#include "core/stats/same_trial.h"
+#include "lib/base/json.h"
+#include "lib/base/text.h"
+#include "lib/wire/value.h"
+
+#include <math.h>
+#include <string.h>
+
+bool orch_aggregate_parse(const char *word, enum orch_aggregate *out)
+{
+    static const char *const words[] = {"last", "best",  "min",   "max",
+                                        "mean", "first", "count", "sum"};
+    for (unsigned i = 0; i < G_N_ELEMENTS(words); i++)
+        if (strcmp(words[i], word) == 0) {
+            *out = (enum orch_aggregate)i;
+            return true;
+        }
+    return false;
+}
+
+static double aggregate_of(const struct orch_metric_summary *s, enum orch_aggregate aggregate)
+{
+    switch (aggregate) {
+    case ORCH_AGGREGATE_LAST:
+        return s->last;
+    case ORCH_AGGREGATE_BEST:
+        return g_strcmp0(s->better, "min") == 0   ? s->min
+               : g_strcmp0(s->better, "max") == 0 ? s->max
+                                                  : s->last;
+    case ORCH_AGGREGATE_MIN:
+        return s->min;
+    case ORCH_AGGREGATE_MAX:
+        return s->max;
+    case ORCH_AGGREGATE_MEAN:
+        return s->mean;
+    case ORCH_AGGREGATE_FIRST:
+        return s->first;
+    case ORCH_AGGREGATE_COUNT:
+        return (double)s->count;
+    case ORCH_AGGREGATE_SUM:
+        return s->mean * (double)s->count;
+    }
+    return NAN;
+}
+
+static void tell(const char *better, const char *unit, const char **out_better,
+                 const char **out_unit)
+{
+    if (out_better)
+        *out_better = g_intern_string(better && *better ? better : "none");
+    if (out_unit)
+        *out_unit = unit && *unit ? g_intern_string(unit) : NULL;
+}
+
+struct orch_run_numbers {
+    double wall_s;
+    GPtrArray *summaries, *results;
+};
+
+struct orch_run_numbers *orch_run_numbers_read(struct orch_store *store, const struct orch_run *run,
+                                               GError **error)
+{
+    GPtrArray *summaries = orch_store_summaries(store, run->id, error);
+    GPtrArray *results = summaries ? orch_store_result_rows(store, run->id, error) : NULL;
+    if (!results) {
+        g_clear_pointer(&summaries, g_ptr_array_unref);
+        return NULL;
+    }
+    struct orch_run_numbers *numbers = g_new(struct orch_run_numbers, 1);
+    *numbers = (struct orch_run_numbers){run->wall_ms / 1e3, summaries, results};
+    return numbers;
+}
+
+void orch_run_numbers_free(struct orch_run_numbers *numbers)
+{
+    if (!numbers)
+        return;
+    g_ptr_array_unref(numbers->summaries);
+    g_ptr_array_unref(numbers->results);
+    g_free(numbers);
+}
+
+static const struct orch_metric_summary *find_summary(const struct orch_run_numbers *numbers,
+                                                      const char *name)
+{
+    for (guint i = 0; i < numbers->summaries->len; i++) {
+        const struct orch_metric_summary *summary = numbers->summaries->pdata[i];
+        if (strcmp(summary->name, name) == 0)
+            return summary;
+    }
+    return NULL;
+}
+
+static const struct orch_stored_result *find_result(const struct orch_run_numbers *numbers,
+                                                    const char *name)
+{
+    for (guint i = 0; i < numbers->results->len; i++) {
+        const struct orch_stored_result *result = numbers->results->pdata[i];
+        if (strcmp(result->name, name) == 0)
+            return result;
+    }
+    return NULL;
+}
+
+double orch_run_numbers_get(const struct orch_run_numbers *numbers, const char *name,
+                            enum orch_aggregate aggregate, const char **out_better,
+                            const char **out_unit)
+{
+    const struct orch_metric_summary *summary = find_summary(numbers, name);
+    if (summary) {
+        tell(summary->better, summary->unit, out_better, out_unit);
+        return aggregate_of(summary, aggregate);
+    }
+    const struct orch_stored_result *result = find_result(numbers, name);
+    if (result) {
+        tell(result->better, result->unit, out_better, out_unit);
+        return result->value;
+    }
+    if (strcmp(name, "wall_s") != 0)
+        return NAN;
+    tell("min", "s", out_better, out_unit);
+    return numbers->wall_s;
+}
+
+bool orch_run_numbers_has(const struct orch_run_numbers *numbers, const char *name)
+{
+    return find_summary(numbers, name) || find_result(numbers, name) || strcmp(name, "wall_s") == 0;
+}
+
+bool orch_run_number(struct orch_store *store, const struct orch_run *run, const char *name,
+                     enum orch_aggregate aggregate, double *out, const char **out_better,
+                     const char **out_unit, GError **error)
+{
+    struct orch_run_numbers *numbers = orch_run_numbers_read(store, run, error);
+    *out = numbers ? orch_run_numbers_get(numbers, name, aggregate, out_better, out_unit)
+                   : (double)NAN;
+    bool ok = numbers != NULL;
+    orch_run_numbers_free(numbers);
+    return ok;
+}
+
+static json_t *facts_of(const struct orch_run *run)
+{
+    json_t *facts = run->facts ? json_loads(run->facts, 0, NULL) : NULL;
+    return facts ? facts : json_object();
+}
+
+/* Returns a result that distinguishes runs, as text. */
+static char *result_text(struct orch_store *store, const struct orch_run *run, const char *name)
+{
+    double number;
+    bool has = orch_run_number(store, run, name, ORCH_AGGREGATE_LAST, &number, NULL, NULL, NULL) &&
+               !isnan(number);
+    return has ? g_strdup_printf("%g", number) : NULL;
+}
+
+char *orch_run_field(struct orch_store *store, const struct orch_run *run, const char *name)
+{
+    const struct {
+        const char *name, *value;
+    } fields[] = {{"experiment", run->experiment},
+                  {"plugin", run->plugin},
+                  {"who", run->who},
+                  {"state", run->state},
+                  {"machine", run->machine_key},
+                  {"device_key", run->device_key},
+                  {"gpu", run->device_key},
+                  {"commit", run->source_commit},
+                  {"branch", run->source_branch},
+                  {"tree", run->source_tree},
+                  {"recipe", run->recipe}};
+    for (unsigned i = 0; i < G_N_ELEMENTS(fields); i++)
+        if (strcmp(fields[i].name, name) == 0)
+            return strcmp(name, "who") == 0 ? orch_who_name(run->who) : g_strdup(fields[i].value);
+    if (strcmp(name, "repeat") == 0)
+        return g_strdup_printf("%d", run->repeat);
+    g_autoptr(json_t) params = orch_store_params(store, run->id, NULL);
+    const json_t *value = params ? json_object_get(params, name) : NULL;
+    if (!value && strcmp(name, "class_count") == 0)
+        return result_text(store, run, name);
+    return value ? orch_value_format_json(value) : NULL;
+}
+
+void orch_group_free(struct orch_group *group)
+{
+    if (!group)
+        return;
+    g_strfreev(group->values);
+    g_free(group->label);
+    g_ptr_array_unref(group->runs);
+    g_array_unref(group->numbers);
+    g_clear_pointer(&group->means, g_array_unref);
+    g_free(group);
+}
+
+/* Returns the names in which runs differ: experiment, and each swept name with more than one
+ * value. */
+static char **names_that_vary(GPtrArray *runs)
+{
+    GPtrArray *names = g_ptr_array_new();
+    g_autoptr(GHashTable) first =
+        g_hash_table_new_full(g_str_hash, g_str_equal, g_free, (GDestroyNotify)json_decref);
+    g_autoptr(GHashTable) varying = g_hash_table_new(g_str_hash, g_str_equal);
+    const char *experiment = NULL;
+    bool experiments_vary = false;
+    g_autoptr(GPtrArray) order = g_ptr_array_new_with_free_func(g_free);
+    for (guint i = 0; i < runs->len; i++) {
+        const struct orch_run *run = runs->pdata[i];
+        experiments_vary =
+            experiments_vary || (experiment && g_strcmp0(experiment, run->experiment));
+        experiment = run->experiment;
+        g_autoptr(json_t) facts = facts_of(run);
+        const char *name;
+        json_t *value;
+        json_object_foreach(json_object_get(facts, "coords"), name, value)
+        {
+            json_t *before = g_hash_table_lookup(first, name);
+            if (!before) {
+                g_ptr_array_add(order, g_strdup(name));
+                g_hash_table_insert(first, g_strdup(name), json_incref(value));
+            } else if (!json_equal(before, value)) {
+                g_hash_table_add(varying, (gpointer)(uintptr_t)g_intern_string(name));
+            }
+        }
+    }
+    if (experiments_vary)
+        g_ptr_array_add(names, g_strdup("experiment"));
+    for (guint i = 0; i < order->len; i++)
+        if (g_hash_table_contains(varying, order->pdata[i]))
+            g_ptr_array_add(names, g_strdup(order->pdata[i]));
+    g_ptr_array_add(names, NULL);
+    return (char **)g_ptr_array_free(names, FALSE);
+}
+
+static char *label_of(const char *const *by, char **values)
+{
+    GString *label = g_string_new(NULL);
+    for (int i = 0; by[i]; i++) {
+        bool is_experiment = strcmp(by[i], "experiment") == 0;
+        g_string_append_printf(label, "%s%s%s%s", label->len ? " " : "", is_experiment ? "" : by[i],
+                               is_experiment ? "" : "=", values[i]);
+    }
+    return g_string_free(label, FALSE);
+}
+
+/* Takes ownership of `values` and `label`. */
+static struct orch_group *group_new(char **values, char *label)
+{
+    struct orch_group *group = g_new0(struct orch_group, 1);
+    group->values = values;
+    group->label = label;
+    group->runs = g_ptr_array_new();
+    group->numbers = g_array_new(FALSE, FALSE, sizeof(double));
+    return group;
+}
+
+struct making {
+    struct orch_store *store;
+    struct orch_grouping *grouping;
+    GPtrArray *groups; /* struct orch_group *, by the grouping's index */
+    char **by;
+    const char *metric;
+    enum orch_aggregate aggregate;
+    const char *better, *unit;
+};
+
+static char **values_of(struct making *m, const struct orch_run *run)
+{
+    g_autoptr(GStrvBuilder) values = g_strv_builder_new();
+    for (char **name = m->by; *name; name++) {
+        g_autofree char *value = orch_run_field(m->store, run, *name);
+        g_strv_builder_add(values, value ? value : "-");
+    }
+    return g_strv_builder_end(values);
+}
+
+/* `age_order` is greater for a newer run. */
+static bool add_run(struct making *m, const struct orch_run *run, int64_t age_order, GError **error)
+{
+    double number = (double)NAN;
+    g_autoptr(json_t) params = orch_run_open_params(m->store, run, error);
+    if (!params || (m->metric && !orch_run_number(m->store, run, m->metric, m->aggregate, &number,
+                                                  &m->better, &m->unit, error)))
+        return false;
+    g_autofree char *trial = orch_run_trial_text(run, params, true);
+    char **values = values_of(m, run);
+    char *label = label_of((const char *const *)m->by, values);
+    const struct orch_grouping_run row = {.group = label,
+                                          .trial = trial,
+                                          .age_order = age_order,
+                                          .seed = run->seed,
+                                          .values = &number};
+    if (orch_grouping_add(m->grouping, &row) == m->groups->len) {
+        g_ptr_array_add(m->groups, group_new(values, label));
+    } else {
+        g_strfreev(values);
+        g_free(label);
+    }
+    return true;
+}
+
+/* Fills in the group's runs that count, their numbers and the spread. */
+static void finish(const struct making *m, guint i, GPtrArray *runs)
+{
+    struct orch_group *group = m->groups->pdata[i];
+    g_autoptr(GArray) counted = orch_grouping_counted(m->grouping, i);
+    for (guint k = 0; k < counted->len; k++) {
+        guint place = g_array_index(counted, guint, k);
+        double number = orch_grouping_number(m->grouping, place, 0);
+        g_ptr_array_add(group->runs, runs->pdata[place]);
+        g_array_append_val(group->numbers, number);
+    }
+    group->means = orch_grouping_means(m->grouping, i, 0);
+    g_autoptr(GArray) values = orch_seed_values(group->means);
+    group->spread =
+        orch_spread_of((const double *)(void *)values->data, values->len, m->metric, m->unit);
+}
+
+GPtrArray *orch_groups_make(struct orch_store *store, GPtrArray *runs, const char *const *by,
+                            const char *metric, enum orch_aggregate aggregate, char ***out_by,
+                            const char **out_better, const char **out_unit, GError **error)
+{
+    struct making m = {.store = store,
+                       .grouping = orch_grouping_new(1),
+                       .groups = g_ptr_array_new_with_free_func((GDestroyNotify)orch_group_free),
+                       .by = by ? g_strdupv((char **)(uintptr_t)by) : names_that_vary(runs),
+                       .metric = metric,
+                       .aggregate = aggregate};
+    bool ok = true;
+    for (guint i = 0; ok && i < runs->len; i++) /* newest first */
+        ok = add_run(&m, runs->pdata[i], (int64_t)runs->len - i, error);
+    for (guint i = 0; ok && i < m.groups->len; i++)
+        finish(&m, i, runs);
+    orch_grouping_free(m.grouping);
+    if (ok && out_better && m.better)
+        *out_better = m.better;
+    if (ok && out_unit && m.unit)
+        *out_unit = m.unit;
+    if (ok && out_by)
+        *out_by = g_steal_pointer(&m.by);
+    g_strfreev(m.by);
+    if (!ok)
+        g_clear_pointer(&m.groups, g_ptr_array_unref);
+    return m.groups;
+}
+
+static void add_name(GPtrArray *names, char *name)
+{
+    if (!g_ptr_array_find_with_equal_func(names, name, g_str_equal, NULL))
+        g_ptr_array_add(names, name);
+}
+
+GPtrArray *orch_run_numbers_names(const struct orch_run_numbers *numbers)
+{
+    GPtrArray *names = g_ptr_array_new();
+    for (guint i = 0; i < numbers->summaries->len; i++)
+        add_name(names, ((struct orch_metric_summary *)numbers->summaries->pdata[i])->name);
+    for (guint i = 0; i < numbers->results->len; i++)
+        add_name(names, ((struct orch_stored_result *)numbers->results->pdata[i])->name);
+    return names;
+}
+
+double orch_summary_number(const struct orch_metric_summary *summary, enum orch_aggregate aggregate)
+{
+    return aggregate_of(summary, aggregate);
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Formats numbers for people. */
+#ifndef ORCH_CORE_STATS_NUMBERS_H
+#define ORCH_CORE_STATS_NUMBERS_H
+
+#include <stddef.h>
+
+/** Formats 4 significant digits, without exponent between 1e-4 and 1e6. The caller frees. */
+char *orch_number_format(double value);
+/** Formats `count` numbers with the same digits, as many as show two digits of half the `range`
+ * (0.912 with 0.905 to 0.918; 1,234 with 1,180 to 1,290), whatever the size of the numbers. The
+ * caller frees each of `out`. Numbers that differ only by rounding errors are formatted as by
+ * orch_number_format. */
+void orch_numbers_format_like(double range, const double *values, char **out, size_t count);
+/** Formats the numbers of single runs: 4 significant digits, or more when the lowest and the
+ * highest would look the same. Then the first digit of their `range` is shown. Otherwise as
+ * orch_numbers_format_like. */
+void orch_runs_format(double range, const double *values, char **out, size_t count);
+/** Formats a mean and the half width of its interval: "0.912 +- 0.0043". The mean alone when `half`
+ * is NaN or 0; "-" for NaN. The caller frees. */
+char *orch_mean_format(double mean, double half);
+/** Formats an interval: "0.0995 to 0.1005"; "0.27, all equal" when the ends differ only by rounding
+ * errors; "-" for NaN. The caller frees. */
+char *orch_interval_format(double low, double high);
+/** Formats a number with the digits that orch_interval_format gives its interval; "-" for NaN. The
+ * caller frees. */
+char *orch_within_format(double value, double low, double high);
+/** Formats a p-value: "0.028", "<0.0001"; "-" for NaN. The caller frees. */
+char *orch_p_format(double p);
+
+#endif

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "core/stats/ranking.h"
+
+#include "core/stats/contrast.h"
+#include "core/stats/shared_base.h"
+#include "core/stats/task.h"
+#include "lib/base/json.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- margins ------------------------------------------------------------------------------------
+ */
+
+/* With more settings the pairs among the others are not computed, and the correction is
+ * Bonferroni's. */
+#define HOLM_SETTINGS_MAX 200
+
+static const struct orch_difference NO_DIFFERENCE = {
+    .mean = NAN, .low = NAN, .high = NAN, .p = NAN, .p_corrected = NAN};
+
+/* Applies Holm's correction over all pairs of settings. The winner's tests are first in `p`. */
+static void correct_by_holm(const GArray *const *means, size_t count, double *p)
+{
+    size_t next = count - 1;
+    for (size_t i = 1; i < count; i++)
+        for (size_t j = i + 1; j < count; j++)
+            p[next++] = orch_seed_difference(means[i], means[j]).p;
+    orch_holm(p, next);
+}
+
+size_t orch_best_margins(const GArray *const *means, size_t count, bool larger_wins,
+                         struct orch_difference *margins)
+{
+    bool by_holm = count <= HOLM_SETTINGS_MAX;
+    double pairs = (double)count * (double)(count - 1) / 2;
+    g_autofree double *p = g_new(double, by_holm ? (size_t)pairs + 1 : count);
+    size_t worse = 0;
+    if (count)
+        margins[0] = NO_DIFFERENCE;
+    for (size_t i = 1; i < count; i++) {
+        struct orch_difference d = orch_seed_difference(means[i], means[0]);
+        margins[i] = larger_wins ? d : orch_difference_turned(&d);
+        p[i - 1] = by_holm ? d.p : fmin(1, d.p * pairs);
+    }
+    if (by_holm && count > 1)
+        correct_by_holm(means, count, p);
+    for (size_t i = 1; i < count; i++) {
+        margins[i].p_corrected = isnan(margins[i].p) ? (double)NAN : p[i - 1];
+        margins[i].is_more_than_noise = margins[i].p_corrected < ORCH_NOISE_LEVEL;
+        worse += margins[i].is_more_than_noise;
+    }
+    return worse;
+}
+
+/* ---- ranks --------------------------------------------------------------------------------------
+ */
+
+static void free_ranking(gpointer pointer)
+{
+    struct orch_ranking *ranking = pointer;
+    g_free(ranking->task);
+    json_decref(ranking->of);
+    g_strfreev(ranking->by);
+    if (ranking->groups)
+        g_ptr_array_unref(ranking->groups);
+    g_free(ranking->margins);
+    g_free(ranking->shared);
+    g_free(ranking);
+}
+
+static int compare_groups(gconstpointer a, gconstpointer b, gpointer larger_wins)
+{
+    double x = (*(struct orch_group *const *)a)->spread.stat.mean;
+    double y = (*(struct orch_group *const *)b)->spread.stat.mean;
+    if (isnan(x) || isnan(y))
+        return isnan(x) - isnan(y);
+    int sign = (x > y) - (x < y);
+    return larger_wins ? -sign : sign;
+}
+
+static void compare_with_first(struct orch_ranking *ranking, bool larger_wins)
+{
+    const GPtrArray *groups = ranking->groups;
+    g_autofree const GArray **means = g_new(const GArray *, groups->len);
+    size_t ranked = 0; /* groups without a number come last */
+    for (guint i = 0; i < groups->len; i++) {
+        const struct orch_group *group = groups->pdata[i];
+        means[i] = group->means;
+        ranked += !isnan(group->spread.stat.mean);
+    }
+    ranking->margins = g_new(struct orch_difference, groups->len);
+    for (guint i = 0; i < groups->len; i++)
+        ranking->margins[i] = NO_DIFFERENCE;
+    ranking->worse = orch_best_margins(means, ranked, larger_wins, ranking->margins);
+    ranking->compared = ranked ? ranked - 1 : 0;
+}
+
+/* Returns the sentence on the first setting whose repeats share a trained model. */
+static char *find_shared(struct orch_store *store, const GPtrArray *groups)
+{
+    char *text = NULL;
+    for (guint i = 0; i < groups->len && !text; i++) {
+        const struct orch_group *group = groups->pdata[i];
+        text = group->means->len > 1 ? orch_shared_base_text(store, group->runs) : NULL;
+    }
+    return text;
+}
+
+static bool fill(struct orch_store *store, GPtrArray *runs, const struct orch_ranking_wish *wish,
+                 struct orch_ranking *ranking, GError **error)
+{
+    const char *better = NULL, *unit = NULL;
+    ranking->groups = orch_groups_make(store, runs, wish->by, wish->metric, wish->aggregate,
+                                       &ranking->by, &better, &unit, error);
+    if (!ranking->groups)
+        return false;
+    g_ptr_array_sort_with_data(ranking->groups, compare_groups, wish->larger_wins ? ranking : NULL);
+    compare_with_first(ranking, wish->larger_wins);
+    if (!orch_unit_is_timing(unit, NULL)) /* a time does not depend on the values of the weights */
+        ranking->shared = find_shared(store, ranking->groups);
+    return true;
+}
+
+static int compare_sizes(gconstpointer a, gconstpointer b)
+{
+    const GPtrArray *x = *(GPtrArray *const *)a, *y = *(GPtrArray *const *)b;
+    return (x->len < y->len) - (x->len > y->len);
+}
+
+/* Splits runs by task, the task with most runs first. `rankings`: list -> struct orch_ranking with
+ * its task. */
+static GPtrArray *split(struct orch_store *store, const GPtrArray *runs,
+                        const struct orch_ranking_wish *wish, GHashTable *rankings)
+{
+    struct orch_tasks *tasks = wish->across ? NULL : orch_tasks_new(store, runs, wish->by);
+    g_autoptr(GHashTable) by_task = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    GPtrArray *lists = g_ptr_array_new_with_free_func((GDestroyNotify)g_ptr_array_unref);
+    for (guint i = 0; i < runs->len; i++) {
+        json_t *of = json_object();
+        char *task = tasks ? orch_tasks_label(tasks, i, of) : NULL;
+        GPtrArray *list = g_hash_table_lookup(by_task, task ? task : "");
+        if (list) {
+            g_free(task);
+            json_decref(of);
+        } else {
+            struct orch_ranking *ranking = g_new0(struct orch_ranking, 1);
+            ranking->task = task;
+            ranking->of = of;
+            list = g_ptr_array_new();
+            g_hash_table_insert(by_task, g_strdup(task ? task : ""), list);
+            g_hash_table_insert(rankings, list, ranking);
+            g_ptr_array_add(lists, list);
+        }
+        g_ptr_array_add(list, runs->pdata[i]);
+    }
+    orch_tasks_free(tasks);
+    g_ptr_array_sort(lists, compare_sizes);
+    return lists;
+}
+
+GPtrArray *orch_rankings_make(struct orch_store *store, GPtrArray *runs,
+                              const struct orch_ranking_wish *wish, GError **error)
+{
+    g_autoptr(GHashTable) by_list = g_hash_table_new(NULL, NULL);
+    g_autoptr(GPtrArray) lists = split(store, runs, wish, by_list);
+    GPtrArray *rankings = g_ptr_array_new_with_free_func(free_ranking);
+    for (guint i = 0; i < lists->len; i++)
+        g_ptr_array_add(rankings, g_hash_table_lookup(by_list, lists->pdata[i]));
+    for (guint i = 0; i < lists->len; i++)
+        if (!fill(store, lists->pdata[i], wish, rankings->pdata[i], error)) {
+            g_ptr_array_unref(rankings);
+            return NULL;
+        }
+    return rankings;
+}
+
+char *orch_margins_method(const struct orch_difference *margins, size_t count)
+{
+    bool paired = false, welch = false;
+    for (size_t i = 1; i < count; i++) {
+        paired = paired || (!isnan(margins[i].p) && margins[i].is_paired);
+        welch = welch || (!isnan(margins[i].p) && !margins[i].is_paired);
+    }
+    if (!paired && !welch)
+        return NULL;
+    const char *test = paired && welch ? "paired t by seed, or Welch's t where seeds differ"
+                       : paired        ? "paired t by seed"
+                                       : "Welch's t";
+    if (count < 3)
+        return g_strdup_printf("%s, two-sided; one comparison, so there is nothing to correct for",
+                               test);
+    return g_strdup_printf(
+        "%s, two-sided; %s correction for all %zu pairs of %zu settings, because "
+        "the winner was picked from the same runs",
+        test, count > HOLM_SETTINGS_MAX ? "Bonferroni's" : "Holm's", count * (count - 1) / 2,
+        count);
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The fingerprint changes when code is edited, so it cannot identify which runs replace which:
+ * tables and winners would average over versions of the code. */
+#include "core/stats/same_trial.h"
+
+#include "lib/base/json.h"
+
+#include <string.h>
+
+json_t *orch_run_open_params(struct orch_store *store, const struct orch_run *run, GError **error)
+{
+    json_t *params = orch_store_params(store, run->id, error);
+    g_autofree char *mark = g_strdup_printf("sha256:%s:", run->key);
+    const char *name;
+    json_t *value;
+    void *next;
+    json_object_foreach_safe(params, next, name, value)
+    {
+        if (json_is_string(value) && g_str_has_prefix(json_string_value(value), mark))
+            json_object_del(params, name);
+    }
+    return params;
+}
+
+char *orch_run_trial_text(const struct orch_run *run, const json_t *open_params, bool with_device)
+{
+    if (!run->seed)
+        return g_strdup(run->key);
+    g_autoptr(json_t) all = json_pack("[s? s? s? s? O i o]", run->recipe, run->experiment,
+                                      run->plugin, with_device ? run->device_key : NULL,
+                                      open_params, run->repeat, orch_json_u64(run->seed));
+    char *text = all ? orch_json_canonical(all) : NULL; /* NULL: imported text that is not UTF-8 */
+    return text ? text : g_strdup(run->key);
+}
+
+bool orch_trial_is_seen(struct orch_store *store, const struct orch_run *run, GHashTable *seen,
+                        bool *out_is_seen, GError **error)
+{
+    g_autoptr(json_t) params = orch_run_open_params(store, run, error);
+    if (!params)
+        return false;
+    *out_is_seen = !g_hash_table_add(seen, orch_run_trial_text(run, params, true));
+    return true;
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "core/stats/seeds.h"
+
+#include <math.h>
+
+static const struct orch_seed_mean *mean_at(const GArray *means, guint i)
+{
+    return &g_array_index(means, struct orch_seed_mean, i);
+}
+
+GArray *orch_seed_means(const GArray *numbers, const GArray *seeds)
+{
+    GArray *means = g_array_new(FALSE, FALSE, sizeof(struct orch_seed_mean));
+    g_autoptr(GHashTable) places = g_hash_table_new(g_int64_hash, g_int64_equal); /* index + 1 */
+    for (guint i = 0; i < numbers->len; i++) {
+        double value = g_array_index(numbers, double, i);
+        uint64_t *seed = &g_array_index(seeds, uint64_t, i);
+        if (isnan(value))
+            continue;
+        guint place = *seed ? GPOINTER_TO_UINT(g_hash_table_lookup(places, seed)) : 0;
+        if (place) {
+            struct orch_seed_mean *mean = &g_array_index(means, struct orch_seed_mean, place - 1);
+            mean->value += value;
+            mean->runs++;
+            continue;
+        }
+        struct orch_seed_mean first = {*seed, value, 1};
+        g_array_append_val(means, first);
+        g_hash_table_insert(places, seed, GUINT_TO_POINTER(means->len));
+    }
+    for (guint i = 0; i < means->len; i++) {
+        struct orch_seed_mean *mean = &g_array_index(means, struct orch_seed_mean, i);
+        mean->value /= mean->runs;
+    }
+    return means;
+}
+
+GArray *orch_seed_values(const GArray *means)
+{
+    GArray *values = g_array_new(FALSE, FALSE, sizeof(double));
+    for (guint i = 0; i < means->len; i++)
+        g_array_append_val(values, g_array_index(means, struct orch_seed_mean, i).value);
+    return values;
+}
+
+/* Returns the values of b in the order of a's seeds; NULL when the two sides have different seeds.
+ */
+static GArray *partners(const GArray *a, const GArray *b)
+{
+    g_autoptr(GHashTable) places = g_hash_table_new(g_int64_hash, g_int64_equal);
+    GArray *out = g_array_new(FALSE, FALSE, sizeof(double));
+    for (guint i = 0; i < b->len; i++)
+        if (mean_at(b, i)->seed)
+            g_hash_table_insert(places, (gpointer)(uintptr_t)&mean_at(b, i)->seed,
+                                (gpointer)(uintptr_t)mean_at(b, i));
+    for (guint i = 0; a->len == b->len && i < a->len; i++) {
+        const struct orch_seed_mean *partner = g_hash_table_lookup(places, &mean_at(a, i)->seed);
+        if (partner)
+            g_array_append_val(out, partner->value);
+    }
+    if (out->len == a->len && out->len >= 2)
+        return out;
+    g_array_unref(out);
+    return NULL;
+}
+
+struct orch_difference orch_seed_difference(const GArray *a, const GArray *b)
+{
+    g_autoptr(GArray) x = orch_seed_values(a), y = partners(a, b);
+    const double *first = (const double *)(void *)x->data;
+    if (y)
+        return orch_difference_paired(first, (const double *)(void *)y->data, y->len);
+    y = orch_seed_values(b);
+    return orch_difference_welch(first, x->len, (const double *)(void *)y->data, y->len);
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Numbers of runs grouped by seed. Runs with the same seed share what the seed determines (initial
+ * weights, the images drawn), so they are not independent. The runs of a setting with one seed are
+ * averaged first, n is the number of seeds, and two settings are compared seed by seed. */
+#ifndef ORCH_CORE_STATS_SEEDS_H
+#define ORCH_CORE_STATS_SEEDS_H
+
+#include "core/stats/stats.h"
+
+#include <glib.h>
+#include <stdint.h>
+
+/** The mean over the runs of one seed. */
+struct orch_seed_mean {
+    uint64_t seed; /* 0: a run without a seed, which is not averaged with others */
+    double value;
+    unsigned runs;
+};
+
+/** Averages numbers by seed, in order of first appearance (struct orch_seed_mean). `numbers`
+ * (double, NaN are skipped) and `seeds` (uint64_t) have one element for each run. The caller
+ * unrefs. */
+GArray *orch_seed_means(const GArray *numbers, const GArray *seeds);
+/** Returns the means without their seeds (double). The caller unrefs. */
+GArray *orch_seed_values(const GArray *means);
+/** Compares means by seed, b - a: paired when both sides have the same two or more seeds, else
+ * Welch's test. */
+struct orch_difference orch_seed_difference(const GArray *a, const GArray *b);
+
+#endif

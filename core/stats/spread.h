@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The spread of a setting's runs, in a form that suits the metric: single runs when there are few,
+ * else a 95 % interval of the mean on the metric's scale, else median and range. */
+#ifndef ORCH_CORE_STATS_SPREAD_H
+#define ORCH_CORE_STATS_SPREAD_H
+
+#include "core/stats/stats.h"
+
+/** With fewer runs there is no interval, and the single runs are shown. */
+#define ORCH_INTERVAL_RUNS 5
+
+/** The scale on which a metric's interval is computed, so that the interval contains only possible
+ * values. */
+enum orch_metric_scale {
+    ORCH_SCALE_PLAIN, /* mean +- t s / sqrt(n) */
+    ORCH_SCALE_LOG,   /* for values above 0: losses, times, rates */
+    ORCH_SCALE_LOGIT, /* for values in 0..top: accuracies and other shares */
+};
+struct orch_metric_kind {
+    enum orch_metric_scale scale;
+    double top; /* ORCH_SCALE_LOGIT: the largest value, 1 or 100; else NaN */
+    bool is_time;
+};
+/** Finds the kind of a metric by the unit that its plugin declares, else by the words in its name
+ * ("val_accuracy"); spread.c has the table. Both may be NULL; an empty unit is treated as none. */
+struct orch_metric_kind orch_metric_kind_of(const char *name, const char *unit);
+
+enum orch_spread_form {
+    ORCH_SPREAD_NONE,     /* one run, or a value that is not finite */
+    ORCH_SPREAD_RUNS,     /* low and high are the lowest and the highest run */
+    ORCH_SPREAD_INTERVAL, /* low and high are the ends of the 95 % interval of the mean */
+    ORCH_SPREAD_MEDIAN,   /* skewed times: centre is the median, low and high as with RUNS */
+    ORCH_SPREAD_FORMS,
+};
+struct orch_spread {
+    struct orch_stat stat;
+    enum orch_spread_form form;
+    double centre;    /* mean, or median with ORCH_SPREAD_MEDIAN; NaN: no value */
+    double low, high; /* NaN with ORCH_SPREAD_NONE */
+};
+/** Computes the spread; NaN values are skipped. `name` and `unit` are as in orch_metric_kind_of. A
+ * metric with values outside its scale (a share above 1) uses the plain scale. */
+struct orch_spread orch_spread_of(const double *values, size_t count, const char *name,
+                                  const char *unit);
+
+/** Computes the 95 % prediction interval for one more run, on the metric's scale (a time stays
+ * above 0, a share within 0..1). The result has ORCH_SPREAD_INTERVAL with 2 values or more. */
+struct orch_spread orch_spread_of_next(const double *values, size_t count, const char *name,
+                                       const char *unit);
+
+/** Formats a spread: "0.912 [0.905, 0.918]" (interval), "0.912 (0.905..0.918)" (lowest and highest
+ * run), "median 31.2 (29..93)"; the centre alone without a spread; "-" without a value. The caller
+ * frees. */
+char *orch_spread_format(const struct orch_spread *spread);
+/** Returns "interval", "runs", "median and range", or NULL for ORCH_SPREAD_NONE. Static. */
+const char *orch_spread_form_name(enum orch_spread_form form);
+/** Explains the forms that are true in `forms`: "mean [95 % interval]; with fewer than 5 seeds mean
+ * (lowest..highest run)". NULL when only ORCH_SPREAD_NONE occurs. The caller frees. */
+char *orch_spread_legend(const bool forms[ORCH_SPREAD_FORMS]);
+
+#endif

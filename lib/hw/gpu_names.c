@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/* Normalisation of GPU names. */
+#include "lib/hw/gpus.h"
+
+#include <string.h>
+
+/* Words in drivers' and shops' names that do not distinguish GPUs. */
+static const char *const NOISE[] = {"nvidia",   "tesla", "geforce", "quadro", "gpu",
+                                    "graphics", "gtx",   "rtx",     "pny",    NULL};
+
+/* Those commonly written without a blank after them: "RTX5090", "TeslaV100". */
+static const char *const GLUED[] = {"nvidia", "geforce", "tesla", "quadro", "gtx", "rtx", NULL};
+
+static bool is_noise(const char *word)
+{
+    for (int i = 0; NOISE[i]; i++)
+        if (strcmp(NOISE[i], word) == 0)
+            return true;
+    return false;
+}
+
+char *orch_gpu_name_key(const char *name)
+{
+    g_autofree char *lower = g_ascii_strdown(name, -1);
+    g_auto(GStrv) words = g_strsplit_set(lower, " -_()/.", -1);
+    GString *key = g_string_new(NULL);
+    for (int i = 0; words[i]; i++)
+        if (!is_noise(words[i]))
+            g_string_append(key, words[i]);
+    for (int i = 0; GLUED[i]; i++)
+        g_string_replace(key, GLUED[i], "", 0);
+    return g_string_free(key, FALSE);
+}
+
+static bool has_key(const char *name, const char *key)
+{
+    g_autofree char *own = orch_gpu_name_key(name);
+    return *own && strcmp(own, key) == 0;
+}
+
+bool orch_gpu_is_named(const struct orch_gpu_spec *spec, const char *name)
+{
+    g_autofree char *key = orch_gpu_name_key(name);
+    if (has_key(spec->name, key))
+        return true;
+    g_auto(GStrv) aliases = g_strsplit(spec->aliases ? spec->aliases : "", ",", -1);
+    for (int i = 0; aliases[i]; i++)
+        if (has_key(aliases[i], key))
+            return true;
+    return false;
+}

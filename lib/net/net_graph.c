@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The graph of a network: freeing it, and access to its parts. */
+#include "lib/net/net.h"
+
+#include <string.h>
+
+void orch_net_free(struct orch_net *net)
+{
+    if (!net)
+        return;
+    g_free(net->name);
+    g_free(net->family);
+    g_ptr_array_unref(net->nodes);
+    g_ptr_array_unref(net->tensors);
+    g_free(net);
+}
+
+const struct orch_net_node *orch_net_node(const struct orch_net *net, int id)
+{
+    return net->nodes->pdata[id];
+}
+
+const struct orch_net_tensor *orch_net_tensor(const struct orch_net *net, int index)
+{
+    return net->tensors->pdata[index];
+}
+
+int orch_net_tensor_find(const struct orch_net *net, const char *name)
+{
+    for (guint i = 0; i < net->tensors->len; i++)
+        if (strcmp(orch_net_tensor(net, (int)i)->name, name) == 0)
+            return (int)i;
+    return -1;
+}
+
+const char *orch_net_op_name(enum orch_net_op op)
+{
+    static const char *const names[] = {"input",        "conv2d",
+                                        "batchnorm2d",  "relu",
+                                        "tanh",         "maxpool2d",
+                                        "avgpool2d",    "adaptive_avgpool2d",
+                                        "linear",       "add",
+                                        "concat",       "flatten",
+                                        "dropout",      "pad_shortcut",
+                                        "relu6",        "sigmoid",
+                                        "silu",         "gelu",
+                                        "softmax",      "lrn",
+                                        "mul",          "stochastic_depth",
+                                        "embedding",    "layernorm",
+                                        "token_linear", "attention",
+                                        "first_token",  "generic"};
+    G_STATIC_ASSERT(G_N_ELEMENTS(names) == ORCH_NET_OP_COUNT);
+    return (unsigned)op < G_N_ELEMENTS(names) ? names[op] : "?";
+}
+
+const struct orch_net_node *orch_net_head(const struct orch_net *net)
+{
+    static const enum orch_net_op kinds[] = {ORCH_NET_LINEAR, ORCH_NET_CONV2D,
+                                             ORCH_NET_TOKEN_LINEAR};
+    for (unsigned k = 0; k < G_N_ELEMENTS(kinds); k++)
+        for (int i = (int)net->nodes->len - 1; i >= 0; i--)
+            if (orch_net_node(net, i)->op == kinds[k] && !orch_net_node(net, i)->is_auxiliary)
+                return orch_net_node(net, i);
+    return NULL;
+}

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Functions shared by operators: inputs, errors, broadcast and guessed shapes. */
+#include "lib/onnx/onnx_ops.h"
+
+#include "lib/base/error.h"
+#include "lib/onnx/onnx.h"
+#include "lib/onnx/onnx_element.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- errors -------------------------------------------------------------------------------- */
+
+static bool fail_text(const struct onnx_call *c, const char *hint, const char *text)
+{
+    orch_error_set(c->error, ORCH_ERROR_RECIPE, hint, "'%s': node '%s' (%s) %s", c->g->file,
+                   c->step->name, c->step->op, text);
+    return false;
+}
+
+bool onnx_fail(const struct onnx_call *c, const char *hint, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    g_autofree char *text = g_strdup_vprintf(format, args);
+    va_end(args);
+    return fail_text(c, hint, text);
+}
+
+bool onnx_misfit(const struct onnx_call *c, const struct onnx_value *v, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    g_autofree char *text = g_strdup_vprintf(format, args);
+    va_end(args);
+    if (!v || !v->guess)
+        return fail_text(c, "give the input's size that the model is made for, or export it again",
+                         text);
+    g_autofree char *hint =
+        g_strdup_printf("the shape after operator '%s' was guessed: let "
+                        "onnx.shape_inference.infer_shapes write the shapes into the file",
+                        v->guess);
+    return fail_text(c, hint, text);
+}
+
+bool onnx_need(const struct onnx_call *c, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (!onnx_in(c, i))
+            return onnx_fail(c, "export the model again", "has no input %d", i + 1);
+    return true;
+}
+
+/* ---- for operators ------------------------------------------------------------------------- */
+
+void onnx_like(struct onnx_call *c, int i, const struct onnx_value *like)
+{
+    struct onnx_value *out = i < c->out_count ? c->out[i] : NULL;
+    if (!out)
+        return;
+    out->type = like->type;
+    out->rank = like->rank;
+    memcpy(out->dims, like->dims, sizeof out->dims);
+    out->channel = like->channel;
+}
+
+double *onnx_numbers(struct onnx_call *c, int i)
+{
+    struct onnx_value *out = c->out[i];
+    int64_t count = 1;
+    for (int d = 0; d < out->rank; d++)
+        if (out->dims[d] < 0 || __builtin_mul_overflow(count, out->dims[d], &count) ||
+            count > ONNX_FOLD_MAX)
+            return NULL;
+    if (count > c->g->numbers_left) /* bounds the memory that a small file can request */
+        return NULL;
+    c->g->numbers_left -= count;
+    g_free(out->numbers);
+    out->numbers = g_new0(double, (gsize)count + 1);
+    return out->numbers;
+}
+
+void onnx_weight(struct onnx_call *c, const struct onnx_value *v, enum orch_net_role role, int rank,
+                 const int64_t *shape)
+{
+    if (!v || !v->weight || c->tensor_count == ONNX_TENSORS_MAX)
+        return;
+    struct onnx_layer_tensor *t = &c->tensors[c->tensor_count++];
+    *t = (struct onnx_layer_tensor){.value = v, .role = role, .rank = rank};
+    if (rank)
+        memcpy(t->shape, shape, (size_t)rank * sizeof *shape);
+}
+
+int64_t onnx_whole(double number)
+{
+    if (!(number > -9e18))
+        return isnan(number) ? 0 : -9000000000000000000;
+    return number < 9e18 ? (int64_t)number : 9000000000000000000;
+}
+
+int64_t *onnx_ints(const struct onnx_call *c, const char *attribute, int i, int *out_count)
+{
+    const Onnx__AttributeProto *a = attribute ? onnx_attribute(c->step, attribute) : NULL;
+    const struct onnx_value *v = i >= 0 ? onnx_in(c, i) : NULL;
+    if (a && a->n_ints) {
+        *out_count = (int)a->n_ints;
+        return g_memdup2(a->ints, a->n_ints * sizeof *a->ints);
+    }
+    if (!v || !v->numbers)
+        return NULL;
+    *out_count = (int)onnx_value_count(v);
+    int64_t *ints = g_new0(int64_t, (gsize)*out_count + 1);
+    for (int j = 0; j < *out_count; j++)
+        ints[j] = onnx_whole(v->numbers[j]);
+    return ints;
+}
+
+bool onnx_axis(int64_t axis, int rank, int *out)
+{
+    if (axis < -rank || axis >= rank)
+        return false;
+    *out = (int)(axis < 0 ? axis + rank : axis);
+    return true;
+}
+
+bool onnx_multiply(const struct onnx_call *c, int64_t *product, int64_t factor)
+{
+    if (!__builtin_mul_overflow(*product, factor, product) && *product <= G_MAXINT64 / 16)
+        return true;
+    return onnx_fail(c, "export the model again", "has more operations than can be counted");
+}
+
+bool onnx_broadcast(struct onnx_call *c, const struct onnx_value *a, const struct onnx_value *b)
+{
+    if (a->rank < b->rank) {
+        const struct onnx_value *other = a;
+        a = b;
+        b = other;
+    }
+    struct onnx_value *out = c->out[0];
+    out->rank = a->rank;
+    for (int i = 0; i < a->rank; i++) {
+        int j = i - (a->rank - b->rank);
+        int64_t x = a->dims[i], y = j >= 0 ? b->dims[j] : 1;
+        if (x != y && x != 1 && y != 1) {
+            g_autofree char *one = onnx_value_format(a), *two = onnx_value_format(b);
+            return onnx_misfit(c, a->guess ? a : b, "cannot join shapes %s and %s", one, two);
+        }
+        out->dims[i] = x == 1 ? y : x;
+    }
+    /* The result's channel axis is the first operand's, unless that is a constant; then the
+     * second's. */
+    out->channel = onnx_value_is_constant(a) && !onnx_value_is_constant(b) && b->channel >= 0
+                       ? b->channel + a->rank - b->rank
+                       : a->channel;
+    return true;
+}
+
+static bool declared_shape(const struct onnx_call *c, int i)
+{
+    struct onnx_value *out = c->out[i];
+    const Onnx__ValueInfoProto *info = g_hash_table_lookup(c->g->declared, out->name);
+    const Onnx__TensorTypeProto *type = info && info->type ? info->type->tensor_type : NULL;
+    if (!type || !type->shape || type->shape->n_dim > ONNX_RANK_MAX)
+        return false;
+    int64_t dims[ONNX_RANK_MAX], count = 1;
+    for (size_t d = 0; d < type->shape->n_dim; d++) {
+        const Onnx__DimensionProto *dim = type->shape->dim[d];
+        dims[d] = dim->has_dim_value ? dim->dim_value : d == 0 ? c->g->batch : 0;
+        if (dims[d] < 1 || __builtin_mul_overflow(count, dims[d], &count) ||
+            count > ONNX_ELEMENTS_MAX)
+            return false;
+    }
+    out->rank = (int)type->shape->n_dim;
+    memcpy(out->dims, dims, (size_t)out->rank * sizeof *dims);
+    out->type = type->elem_type;
+    out->channel = out->rank == 4 ? 1 : out->rank - 1;
+    return true;
+}
+
+bool onnx_run_guess(struct onnx_call *c)
+{
+    static const struct onnx_value number = {.channel = -1, .node = -1};
+    const struct onnx_value *like = &number;
+    for (int i = 0; i < c->in_count; i++)
+        if (c->in[i] && (like == &number ||
+                         (onnx_value_is_constant(like) && !onnx_value_is_constant(c->in[i]))))
+            like = c->in[i];
+    c->is_guessed = true;
+    for (int i = 0; i < c->out_count; i++)
+        if (c->out[i] && !declared_shape(c, i))
+            onnx_like(c, i, like);
+    return true;
+}

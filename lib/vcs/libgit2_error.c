@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "lib/vcs/libgit2.h"
+
+#include "lib/base/error.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+void orch_libgit2_error(GError **error, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    g_autofree char *what = g_strdup_vprintf(format, args);
+    va_end(args);
+    const git_error *last = git_error_last(); /* may be NULL */
+    const char *why = last && last->message ? last->message : "unknown error of libgit2";
+    bool is_denied = strstr(why, "Permission denied") || strstr(why, "Read-only");
+    orch_error_set(error, ORCH_ERROR_IO,
+                   is_denied ? "orch writes objects and refs: it needs a repository of your own"
+                             : NULL,
+                   "%s: %s", what, why);
+}

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""circles.py ROOT LEAST: files of one folder that call each other in a circle.
+
+A file that calls another cannot be understood, tested or moved without it; files in a circle are one file in pieces.
+For each folder: which file defines which function (functions at the beginning of a line, in .c files, not static), and
+which file names it (comments and texts left out). The strongly connected groups of more than one file are the circles.
+Those that are meant stand in docs/circles.txt, a line each: the files, a colon, the reason. Any other circle fails, and
+so does a line that names none: it is out of date.
+"""
+import collections
+import os
+import re
+import sys
+
+FOLDERS = ("core", "lib", "plugins", "predictors", "store")
+CLEAN = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.S)
+# what stands before a '{' at the beginning of a line, from the end of the previous thing on
+DEFINITION = re.compile(r"(?:^|\n)([A-Za-z_][^;{}#]*?)\)\s*\n\{", re.S)
+TYPE_OR_MEMBER = re.compile(r"\b(?:struct|enum|union)\s+\w+|(?:\.|->)\s*[A-Za-z_]\w*")
+WORD = re.compile(r"[A-Za-z_]\w*")
+
+
+def defined(text):
+    """The names of the functions of a cleaned C text that other files can call."""
+    names = set()
+    for head in DEFINITION.findall(text):
+        name = re.match(r"[^(]*?(\w+)\s*\(", head, re.S)
+        if name and not re.search(r"\bstatic\b", head):
+            names.add(name.group(1))
+    return names
+
+
+def calls(folder):
+    """File -> {file of the same folder: names of its functions that it uses}."""
+    texts = {}
+    for name in sorted(os.listdir(folder)):
+        if name.endswith(".c"):
+            with open(os.path.join(folder, name), encoding="utf-8") as file:
+                texts[name] = CLEAN.sub(" ", file.read())
+    owner = collections.defaultdict(set)
+    for name, text in texts.items():
+        for function in defined(text):
+            owner[function].add(name)
+    found = {}
+    for name, text in texts.items():
+        uses = collections.defaultdict(set)
+        for word in set(WORD.findall(TYPE_OR_MEMBER.sub(" ", text))):
+            if name not in owner.get(word, {name}) and len(owner[word]) == 1:
+                uses[next(iter(owner[word]))].add(word)
+        found[name] = uses
+    return found
+
+
+def groups(graph):
+    """Tarjan's strongly connected components with more than one member."""
+    index, low, stack, out = {}, {}, [], []
+
+    def visit(node):
+        index[node] = low[node] = len(index)
+        stack.append(node)
+        for other in sorted(graph[node]):
+            if other not in index:
+                visit(other)
+                low[node] = min(low[node], low[other])
+            elif other in stack:
+                low[node] = min(low[node], index[other])
+        if low[node] == index[node]:
+            at = stack.index(node)
+            if len(stack) - at > 1:
+                out.append(sorted(stack[at:]))
+            del stack[at:]
+
+    for node in sorted(graph):
+        if node not in index:
+            visit(node)
+    return out
+
+
+def listed(path):
+    """The circles that are meant: {files: reason}."""
+    out = {}
+    with open(path, encoding="utf-8") as file:
+        for number, line in enumerate(file, 1):
+            line = line.split("#")[0].strip()
+            if not line:
+                continue
+            files, colon, reason = line.partition(":")
+            if not colon or not reason.strip():
+                sys.exit(f"{path}:{number}: write 'FILE FILE ...: reason'")
+            out[tuple(sorted(files.split()))] = reason.strip()
+    return out
+
+
+def main(root, least):
+    allowed, seen, wrong = listed(os.path.join(root, "docs/circles.txt")), set(), 0
+    files = 0
+    for top in FOLDERS:
+        for folder, _, _ in sorted(os.walk(os.path.join(root, top))):
+            graph = calls(folder)
+            files += len(graph)
+            for group in groups(graph):
+                paths = tuple(sorted(os.path.relpath(os.path.join(folder, f), root) for f in group))
+                seen.add(paths)
+                if paths in allowed:
+                    continue
+                wrong += 1
+                print(f"circle: {' '.join(paths)}")
+                for one in group:
+                    for other in group:
+                        if graph[one].get(other):
+                            print(f"  {one} uses of {other}: {', '.join(sorted(graph[one][other]))}")
+    if files < least:
+        sys.exit(f"only {files} files found in '{root}': is it orch's source?")
+    for paths in set(allowed) - seen:
+        print(f"docs/circles.txt lists no circle: {' '.join(paths)}")
+        wrong += 1
+    if wrong:
+        sys.exit("hint: move what both need into a file below, or call it through a table that is passed down;"
+                 " a circle that is meant goes into docs/circles.txt with its reason")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], int(sys.argv[2]))

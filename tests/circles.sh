@@ -1,0 +1,17 @@
+#!/usr/bin/env bash
+# No two files of a folder call each other in a circle, but those of docs/circles.txt; and a new circle is found.
+set -u
+root=$1 place=$(mktemp -d)
+trap 'rm -rf "$place"' EXIT
+mkdir -p "$place/docs" "$place/lib/a" && touch "$place/docs/circles.txt"
+printf 'int one(void)\n{\n    return two();\n}\n' >"$place/lib/a/one.c"
+printf '/* one() is only named */\nint two(void)\n{\n    struct one *three;\n    return 0;\n}\n' >"$place/lib/a/two.c"
+python3 "$root/tests/circles.py" "$place" 2 || { echo "a circle is seen where there is none"; exit 1; }
+printf 'static int other(void)\n{\n    return one();\n}\n' >>"$place/lib/a/two.c"
+python3 "$root/tests/circles.py" "$place" 2 >"$place/said" 2>&1 && { echo "a circle is not found"; exit 1; }
+grep -q 'circle: lib/a/one.c lib/a/two.c' "$place/said" || { cat "$place/said"; exit 1; }
+echo 'lib/a/one.c lib/a/two.c: on purpose' >"$place/docs/circles.txt"
+python3 "$root/tests/circles.py" "$place" 2 || { echo "a listed circle fails"; exit 1; }
+echo 'lib/a/one.c lib/a/three.c: gone' >>"$place/docs/circles.txt"
+python3 "$root/tests/circles.py" "$place" 2 >/dev/null 2>&1 && { echo "a line that is out of date is not found"; exit 1; }
+python3 "$root/tests/circles.py" "$root" 300

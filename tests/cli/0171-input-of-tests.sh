@@ -1,0 +1,8 @@
+# 'ok' and 'fails' (lib.sh) give a command no input: a text behind << that is meant for it would never be read, and a
+# program of checks in it would never run.
+. "$(dirname "$0")/lib.sh"
+unread() { grep -nE '^ *(ok|fails [0-9]+) [^;|&]*[^<]<<[^<]' "$@"; }
+printf "ok python3 - <<'P'\nok orch ls; cat <<P\nok orch db info; grep -c x <<<y\n" >sample
+same "$(unread sample)" "1:ok python3 - <<'P'" 'what is found in the sample:'
+out=$(unread "$SOURCE"/tests/cli/*.sh) && _fail 'a text that no command reads; write: command <<... || _fail'
+exit 0

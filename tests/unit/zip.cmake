@@ -1,0 +1,2 @@
+# lib/zip: archives of strangers.
+orch_fuzz(zip orch_zip)
