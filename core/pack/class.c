@@ -4,9 +4,12 @@
 #include "lib/base/ident.h"
 #include "lib/base/json.h"
 
+#include <math.h>
 #include <string.h>
 
-enum { POINTS_THAT_TELL = 8 }; /* this many equal times of points cannot be chance */
+/* Equal times prove a copy from this many bits on: 20 for the million pairs of a thousand runs, and
+ * 20 so that one such class in a million has a pair that is equal by chance. */
+static const double PROOF_BITS = 40;
 
 struct orch_handin *orch_handin_new(const char *file)
 {
@@ -141,23 +144,31 @@ static bool same(const struct row *a, const struct row *b, const char *name)
     return strcmp(text(a, name), text(b, name)) == 0;
 }
 
-static bool points_tell(const struct row *row)
+/* Bits of surprise in the times of a run's points; 0 without a time. Source: orch_pack_facts. */
+static double times_bits(const struct row *row)
 {
-    return json_is_true(json_object_get(row->facts, "timed"));
+    return json_number_value(json_object_get(row->facts, "times_bits"));
+}
+
+/* Bits of surprise in a run's duration, which is in nanoseconds and varies by 1 % at least. */
+static double wall_bits(const struct row *row)
+{
+    return log2(1 + 1e4 * json_number_value(json_object_get(row->facts, "wall_ms")));
 }
 
 /* Describes which times of two runs are bit-identical; NULL when the evidence is too weak.
  * `*out_is_copy`: chance is ruled out. An equal duration alone is no proof, because among many
- * short runs two are sometimes equally long. */
+ * short runs two are sometimes equally long; nor are the equal times of a few points in a burst. */
 static char *what_is_equal(const struct row *a, const struct row *b, bool *out_is_copy)
 {
     gint64 points = orch_json_int(a->facts, "points", 0);
     bool started = same(a, b, "started"), wall = same(a, b, "wall");
     wall = wall && json_number_value(json_object_get(a->facts, "wall_ms")) > 0;
     started = started && strcmp(text(a, "started"), "0") != 0;
-    bool times = points && points_tell(a) && same(a, b, "times");
+    bool times = points && times_bits(a) > 0 && same(a, b, "times");
     bool values = points && same(a, b, "values");
-    *out_is_copy = started || (times && (wall || points >= POINTS_THAT_TELL));
+    double bits = (times ? times_bits(a) : 0) + (times && wall ? wall_bits(a) : 0);
+    *out_is_copy = started || bits >= PROOF_BITS;
     if (!*out_is_copy && !(wall && !points))
         return NULL;
     GString *out = g_string_new("equal to the last bit: the fingerprint");
@@ -212,7 +223,7 @@ static void look_at_equals(struct gathering *g, const char *name)
     for (guint i = 0; i < g->rows->len; i++) {
         const struct row *row = &g_array_index(g->rows, struct row, i);
         bool is_key = strcmp(name, "key") == 0;
-        if (strcmp(name, "times") == 0 && !points_tell(row))
+        if (strcmp(name, "times") == 0 && times_bits(row) <= 0)
             continue;
         char *group = g_strjoin(" ", is_key ? "" : text(row, "fingerprint"), text(row, name), NULL);
         GArray *others = g_hash_table_lookup(groups, group);

@@ -62,9 +62,31 @@ json_t *orch_verified_json(const struct orch_pack *pack, const struct orch_verif
 /* Two digests over the points of a run: of the values, and of their times within the run. */
 struct sums {
     GChecksum *values, *times;
+    GArray *t_ms; /* double: the times of all points, of whatever metric */
     int64_t points;
-    bool timed; /* at least one point has a time */
 };
+
+static gint compare_times(gconstpointer a, gconstpointer b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* How surprising it would be, in bits, if another run had the same times by chance. Repeats of a
+ * deterministic trial differ by at least about 1 % of each gap between two moments, and times have
+ * a resolution of 1 us, so one in 1 + g / 100 pairs of runs has an equal gap of g us. Points in the
+ * same microsecond, of one metric or of several, add nothing. */
+static double surprise(GArray *t_ms)
+{
+    double bits = 0, before = 0;
+    g_array_sort(t_ms, compare_times);
+    for (guint i = 0; i < t_ms->len; i++) {
+        double now = g_array_index(t_ms, double, i);
+        bits += now > before ? log2(1 + 1e3 * (now - before) / 100) : 0;
+        before = now;
+    }
+    return bits;
+}
 
 static void add_series(struct sums *sums, const struct orch_series *series)
 {
@@ -72,7 +94,8 @@ static void add_series(struct sums *sums, const struct orch_series *series)
     g_checksum_update(sums->times, (const guchar *)series->name, -1);
     sums->points += (int64_t)series->count;
     for (size_t i = 0; i < series->count; i++)
-        sums->timed = sums->timed || series->t_ms[i] > 0;
+        if (isfinite(series->t_ms[i]))
+            g_array_append_val(sums->t_ms, series->t_ms[i]);
     g_checksum_update(sums->values, (const guchar *)series->value,
                       (gssize)(series->count * sizeof *series->value));
     g_checksum_update(sums->times, (const guchar *)series->t_ms,
@@ -95,23 +118,24 @@ static bool sum_points(struct orch_store *store, int64_t run_id, struct sums *su
 
 static json_t *run_facts(struct orch_store *store, const struct orch_run *run, GError **error)
 {
-    struct sums sums = {g_checksum_new(G_CHECKSUM_SHA256), g_checksum_new(G_CHECKSUM_SHA256), 0,
-                        false};
+    struct sums sums = {g_checksum_new(G_CHECKSUM_SHA256), g_checksum_new(G_CHECKSUM_SHA256),
+                        g_array_new(FALSE, FALSE, sizeof(double)), 0};
     json_t *out = NULL;
     if (sum_points(store, run->id, &sums, error)) {
         g_autofree char *wall = g_strdup_printf("%a", run->wall_ms);
         g_autofree char *started = g_strdup_printf("%" G_GINT64_FORMAT, run->started_ns);
-        out = json_pack("{s:s, s:s, s:s, s:s, s:s, s:i, s:s?, s:s, s:s, s:o, s:I, s:b, s:s, s:s}",
+        out = json_pack("{s:s, s:s, s:s, s:s, s:s, s:i, s:s?, s:s, s:s, s:o, s:I, s:f, s:s, s:s}",
                         "key", run->key, "digest", run->digest, "fingerprint", run->fingerprint,
                         "who", run->who, "experiment", run->experiment, "repeat", run->repeat,
                         "machine", run->machine_key, "started", started, "wall", wall, "wall_ms",
                         orch_json_finite(isfinite(run->wall_ms) ? run->wall_ms : 0.0), "points",
-                        (json_int_t)sums.points, "timed", (int)sums.timed, "values",
+                        (json_int_t)sums.points, "times_bits", surprise(sums.t_ms), "values",
                         g_checksum_get_string(sums.values), "times",
                         g_checksum_get_string(sums.times));
     }
     g_checksum_free(sums.values);
     g_checksum_free(sums.times);
+    g_array_unref(sums.t_ms);
     return out;
 }
 

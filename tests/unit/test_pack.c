@@ -147,16 +147,16 @@ static void test_recheck_excused(void **state)
 
 static void add_handin(GPtrArray *handins, const char *who, const char *collaborators,
                        const char *maker, const char *key, const char *digest, const char *started,
-                       double wall_ms, int points, const char *times)
+                       double wall_ms, int points, double bits, const char *times)
 {
     struct orch_handin *handin = orch_handin_new(who);
     g_autofree char *wall = g_strdup_printf("%a", wall_ms);
     json_t *list = collaborators ? json_pack("[s]", collaborators) : json_array();
     handin->outcome = json_pack(
-        "{s:s, s:o, s:[{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:f, s:i, s:b, s:s, s:s}]}", "who", who,
+        "{s:s, s:o, s:[{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:f, s:i, s:f, s:s, s:s}]}", "who", who,
         "collaborators", list, "facts", "key", key, "digest", digest, "fingerprint", "f", "who",
         maker, "experiment", "e", "started", started, "wall", wall, "wall_ms", wall_ms, "points",
-        points, "timed", points > 0, "values", "same for all", "times", times);
+        points, "times_bits", bits, "values", "same for all", "times", times);
     assert_non_null(handin->outcome);
     g_ptr_array_add(handins, handin);
 }
@@ -179,25 +179,32 @@ static void test_class(void **state)
         const char *collaborators, *maker, *key, *digest, *started;
         double wall_ms;
         int points;
+        double bits;
         const char *times, *expected;
     } cases[] = {
-        /* against: ada's, key "a", digest "d", started "1", 5.5 ms, 3 points, times "t" */
-        {NULL, "bob", "b", "e", "2", 6.5, 3, "u", ""},
-        {"ada", "ada", "a", "d", "1", 5.5, 3, "t", "shared run"},
-        {NULL, "ada", "a", "d", "1", 5.5, 3, "t", "undeclared run"},
-        {NULL, "bob", "a", "e", "1", 5.5, 3, "t", "copied run"}, /* one key, two contents */
-        {NULL, "bob", "b", "e", "1", 6.5, 3, "u", "copied run"}, /* began at the same time */
-        {NULL, "bob", "b", "e", "2", 5.5, 3, "t", "copied run"}, /* took as long, point by point */
-        {NULL, "bob", "b", "e", "2", 6.5, 3, "t", ""},           /* three times: may be chance */
-        {NULL, "bob", "b", "e", "2", 5.5, 3, "u", ""},
+        /* against: ada's, key "a", digest "d", started "1", 5.5 ms, 3 points, times "t"; the bits
+         * are those of 3 points in a burst after 0.3 ms, and of 3 epochs of 2 s */
+        {NULL, "bob", "b", "e", "2", 6.5, 3, 2, "u", ""},
+        {"ada", "ada", "a", "d", "1", 5.5, 3, 2, "t", "shared run"},
+        {NULL, "ada", "a", "d", "1", 5.5, 3, 2, "t", "undeclared run"},
+        {NULL, "bob", "a", "e", "1", 5.5, 3, 2, "t", "copied run"},  /* one key, two contents */
+        {NULL, "bob", "b", "e", "1", 6.5, 3, 2, "u", "copied run"},  /* began at the same time */
+        {NULL, "bob", "b", "e", "2", 5.5, 3, 43, "t", "copied run"}, /* point by point */
+        {NULL, "bob", "b", "e", "2", 6.5, 3, 43, "t", "copied run"},
+        {NULL, "bob", "b", "e", "2", 5.5, 3, 25, "t", "copied run"}, /* with the duration: enough */
+        {NULL, "bob", "b", "e", "2", 6.5, 3, 25, "t", ""},           /* may be chance */
+        {NULL, "bob", "b", "e", "2", 5.5, 3, 2, "t", ""},  /* a burst and an equal duration: too */
+        {NULL, "bob", "b", "e", "2", 6.5, 12, 2, "t", ""}, /* many points in a burst are no proof */
+        {NULL, "bob", "b", "e", "2", 5.5, 3, 43, "u", ""},
     };
     for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
         g_autoptr(GPtrArray) handins =
             g_ptr_array_new_with_free_func((GDestroyNotify)orch_handin_free);
-        add_handin(handins, "ada", NULL, "ada", "a", "d", "1", 5.5, 3, "t");
+        add_handin(handins, "ada", NULL, "ada", "a", "d", "1", 5.5, cases[i].points, cases[i].bits,
+                   "t");
         add_handin(handins, "bob", cases[i].collaborators, cases[i].maker, cases[i].key,
                    cases[i].digest, cases[i].started, cases[i].wall_ms, cases[i].points,
-                   cases[i].times);
+                   cases[i].bits, cases[i].times);
         g_autofree char *kinds = common(handins);
         assert_string_equal(kinds, cases[i].expected);
     }
@@ -207,10 +214,10 @@ static void test_class_without_points(void **state)
 {
     (void)state;
     g_autoptr(GPtrArray) handins = g_ptr_array_new_with_free_func((GDestroyNotify)orch_handin_free);
-    add_handin(handins, "ada", NULL, "ada", "a", "d", "1", 5.5, 0, "t");
-    add_handin(handins, "bob", NULL, "bob", "b", "e", "2", 5.5, 0, "t");
-    add_handin(handins, "cy", NULL, "cy", "c", "f", "3", 0, 0, "t");
-    add_handin(handins, "dee", NULL, "dee", "g", "h", "4", 0, 0, "t");
+    add_handin(handins, "ada", NULL, "ada", "a", "d", "1", 5.5, 0, 0, "t");
+    add_handin(handins, "bob", NULL, "bob", "b", "e", "2", 5.5, 0, 0, "t");
+    add_handin(handins, "cy", NULL, "cy", "c", "f", "3", 0, 0, 0, "t");
+    add_handin(handins, "dee", NULL, "dee", "g", "h", "4", 0, 0, 0, "t");
     struct orch_handin *broken = orch_handin_new("broken");
     g_ptr_array_add(handins, broken); /* it could not be verified */
     g_autofree char *kinds = common(handins);
