@@ -1,42 +1,55 @@
 /* SPDX-License-Identifier: MIT */
+/* Links between workers: share/hardware/links.csv, which is built in. */
 #include "lib/hw/links.h"
 
 #include "lib/base/text.h"
+#include "lib/hw/columns.h"
 
 #include <string.h>
 
-static const char PCI[] = "PCI-SIG: lanes x rate x line code, x16, one direction";
-static const char NVLINK[] = "NVIDIA: all links of a GPU, one direction (V100 6, A100 12, H100 18)";
-static const char ETHERNET[] = "IEEE 802.3 line rate";
-static const char IBTA[] = "InfiniBand roadmap, 4x data rate";
+extern const char ORCH_LINKS_CSV[]; /* lib/hw/CMakeLists.txt */
 
-/* Latencies are typical values for messages of a few bytes. */
-static const struct orch_link LINKS[] = {
-    {"ethernet1", "1gbe", 1, 50, ETHERNET},
-    {"ethernet10", "ethernet,10gbe", 10, 30, ETHERNET},
-    {"ethernet20", "", 20, 30, "two 10-gigabit links; PALEO's table"},
-    {"ethernet25", "25gbe", 25, 20, ETHERNET},
-    {"ethernet100", "100gbe", 100, 10, ETHERNET},
-    {"aws", "", 2, 100, "PALEO's table: what the authors measured between instances"},
-    {"infiniband-fdr", "fdr", 54.54, 2, IBTA},
-    {"infiniband70", "infiniband", 70, 2, "PALEO's table"},
-    {"infiniband-edr", "edr", 100, 2, IBTA},
-    {"infiniband-hdr", "hdr", 200, 2, IBTA},
-    {"infiniband-ndr", "ndr", 400, 2, IBTA},
-    {"pcie2", "", 64, 5, PCI},
-    {"pcie3", "pcie", 126.03, 5, PCI},
-    {"pcie4", "", 252.06, 5, PCI},
-    {"pcie5", "", 504.12, 5, PCI},
-    {"nvlink1", "", 640, 3, "NVIDIA: P100, 4 links of 20 GB/s a direction"},
-    {"nvlink2", "", 1200, 3, NVLINK},
-    {"nvlink3", "", 2400, 3, NVLINK},
-    {"nvlink4", "", 3600, 3, NVLINK},
-    {.name = NULL},
-};
+#define AT(member) offsetof(struct orch_link, member)
+
+/* clang-format off: one column, one line */
+static const struct orch_column COLUMNS[] = {
+    {"name", ORCH_COLUMN_TEXT, AT(name), ORCH_COLUMN_FULL, 0, 0, NULL},
+    {"aliases", ORCH_COLUMN_TEXT, AT(aliases), ORCH_COLUMN_SPARSE, 0, 0, NULL},
+    {"gbit_s", ORCH_COLUMN_REAL, AT(gbit_s), ORCH_COLUMN_FULL, 1e-3, 1e6, NULL},
+    {"latency_us", ORCH_COLUMN_REAL, AT(latency_us), ORCH_COLUMN_FULL, 1e-3, 1e6, NULL},
+    {"source", ORCH_COLUMN_TEXT, AT(source), ORCH_COLUMN_FULL, 0, 0, NULL},
+    {0}};
+/* clang-format on */
+
+static struct orch_link *read_links(const struct orch_csv *csv, GError **error)
+{
+    if (!orch_columns_check(COLUMNS, csv, error))
+        return NULL;
+    GArray *links = g_array_new(TRUE, TRUE, sizeof(struct orch_link));
+    bool ok = true;
+    for (size_t row = 0; ok && row < orch_csv_rows(csv); row++) {
+        struct orch_link link = {0};
+        ok = orch_columns_read(COLUMNS, csv, row, &link, error);
+        if (ok)
+            g_array_append_val(links, link);
+    }
+    return (struct orch_link *)(void *)g_array_free(links, !ok);
+}
 
 const struct orch_link *orch_links(void)
 {
-    return LINKS;
+    static struct orch_link *links;
+    static struct orch_csv *csv; /* the texts are borrowed: the table stays */
+    if (g_once_init_enter(&links)) {
+        GError *error = NULL;
+        csv = orch_csv_parse("share/hardware/links.csv", ORCH_LINKS_CSV, strlen(ORCH_LINKS_CSV),
+                             &error);
+        struct orch_link *read = csv ? read_links(csv, &error) : NULL;
+        if (!read)
+            g_error("the table of links that is built in is broken: %s", error->message);
+        g_once_init_leave(&links, read);
+    }
+    return links;
 }
 
 bool orch_link_is_named(const struct orch_link *link, const char *name)
@@ -52,7 +65,7 @@ bool orch_link_is_named(const struct orch_link *link, const char *name)
 
 const struct orch_link *orch_link_find(const char *name)
 {
-    for (const struct orch_link *link = LINKS; link->name; link++)
+    for (const struct orch_link *link = orch_links(); link->name; link++)
         if (orch_link_is_named(link, name))
             return link;
     return NULL;

@@ -4,6 +4,7 @@
 #include "lib/base/error.h"
 #include "lib/base/file.h"
 #include "lib/hw/gpus.h"
+#include "lib/hw/links.h"
 #include "lib/hw/prices.h"
 
 #include <setjmp.h>
@@ -97,6 +98,26 @@ static void test_prices(void **state)
         assert_true(strcmp(p->as_of, "2020") > 0 && strcmp(p->as_of, "2027") < 0);
         assert_false(p->is_own);
     }
+}
+
+static void test_links(void **state)
+{
+    (void)state;
+    g_autofree char *file = file_of("links.csv");
+    unsigned count = 0;
+    for (const struct orch_link *link = orch_links(); link->name; link++, count++) {
+        assert_ptr_equal(orch_link_find(link->name), link); /* no name is taken twice */
+        if (!(link->gbit_s >= 1 && link->gbit_s <= 10000 && link->latency_us >= 0.5 &&
+              link->latency_us <= 200 && strlen(link->source) > 10))
+            fail_msg("%s: %g Gbit/s, %g us, '%s'", link->name, link->gbit_s, link->latency_us,
+                     link->source);
+    }
+    assert_int_equal(count, lines_of(file) - 1);
+    assert_string_equal(orch_link_find("10GbE")->name, "ethernet10"); /* an alias, in any case */
+    assert_string_equal(orch_link_find("fdr")->name, "infiniband-fdr");
+    assert_null(orch_link_find("token ring"));
+    assert_string_equal(orch_link_within(orch_gpu_find("H100 SXM"))->name, "nvlink4");
+    assert_string_equal(orch_link_within(orch_gpu_find("K80"))->name, "pcie3");
 }
 
 /* ---- rows that are wrong -----------------------------------------------------------------------
@@ -195,7 +216,8 @@ static void test_newest_of_an_offer(void **state)
     assert_ptr_equal(orch_price_choose(prices, wish), &rows[3]);
 }
 
-/* An offer that has ended is the default only where there is no other, and for a day when it held. */
+/* An offer that has ended is the default only where there is no other, and for a day when it held.
+ */
 static void test_ended_offers(void **state)
 {
     (void)state;
@@ -228,9 +250,11 @@ int main(void)
         cmocka_unit_test(test_built_in_is_the_file),
         cmocka_unit_test(test_gpus),
         cmocka_unit_test(test_prices),
+        cmocka_unit_test(test_links),
         cmocka_unit_test(test_bad_prices),
         cmocka_unit_test(test_bad_gpus),
-        cmocka_unit_test(test_newest_of_an_offer), cmocka_unit_test(test_ended_offers),
+        cmocka_unit_test(test_newest_of_an_offer),
+        cmocka_unit_test(test_ended_offers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
