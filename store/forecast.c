@@ -6,7 +6,7 @@
 #include "store/internal.h"
 
 #include "lib/base/json.h"
-#include "lib/wire/disturbed.h"
+#include "lib/wire/foreign_cpu_fact.h"
 
 /* Number of runs that are searched, however few of them match. */
 #define LOOKED_AT "2000"

@@ -13,7 +13,7 @@ struct orch_timing {
     char *who;          /* NULL: unknown */
     double wall_s;      /* between a microsecond and a century */
     int64_t co_runners; /* number of other trials running when it started */
-    bool is_disturbed;  /* other programs kept the CPUs busy (lib/wire/disturbed.h) */
+    bool is_disturbed;  /* other programs kept the CPUs busy (lib/wire/foreign_cpu_fact.h) */
     json_t *cost;       /* what its plugin declared, or NULL */
     GPtrArray *names;   /* const char *: of its parameters, interned (g_intern_string) */
     GPtrArray *values;  /* char *: their canonical JSON texts */

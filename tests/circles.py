@@ -6,6 +6,8 @@ For each folder: which file defines which function (functions at the beginning o
 which file names it (comments and texts left out). The strongly connected groups of more than one file are the circles.
 Those that are meant stand in docs/circles.txt, a line each: the files, a colon, the reason. Any other circle fails, and
 so does a line that names none: it is out of date.
+
+The names of .c files are unique in the whole program: two files of one name fail, whatever their folders.
 """
 import collections
 import os
@@ -91,6 +93,17 @@ def listed(path):
     return out
 
 
+def repeated(root):
+    """Name -> paths, of each .c file name that occurs more than once in the program."""
+    paths = collections.defaultdict(list)
+    for top in FOLDERS + ("bench",):
+        for folder, _, names in sorted(os.walk(os.path.join(root, top))):
+            for name in names:
+                if name.endswith(".c"):
+                    paths[name].append(os.path.relpath(os.path.join(folder, name), root))
+    return {name: sorted(found) for name, found in paths.items() if len(found) > 1}
+
+
 def main(root, least):
     allowed, seen, wrong = listed(os.path.join(root, "docs/circles.txt")), set(), 0
     files = 0
@@ -111,6 +124,11 @@ def main(root, least):
                             print(f"  {one} uses of {other}: {', '.join(sorted(graph[one][other]))}")
     if files < least:
         sys.exit(f"only {files} files found in '{root}': is it orch's source?")
+    same = repeated(root)
+    for name, paths in sorted(same.items()):
+        print(f"repeated file name: {' '.join(paths)}")
+    if same:
+        sys.exit("hint: rename one of them, so that its name says what it is about within its folder")
     for paths in set(allowed) - seen:
         print(f"docs/circles.txt lists no circle: {' '.join(paths)}")
         wrong += 1

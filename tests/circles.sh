@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# No two files of a folder call each other in a circle, but those of docs/circles.txt; and a new circle is found.
+# No two files of a folder call each other in a circle, but those of docs/circles.txt; and no two .c files
+# have the same name. A new circle and a repeated name are found.
 set -u
 root=$1 place=$(mktemp -d)
 trap 'rm -rf "$place"' EXIT
@@ -14,4 +15,8 @@ echo 'lib/a/one.c lib/a/two.c: on purpose' >"$place/docs/circles.txt"
 python3 "$root/tests/circles.py" "$place" 2 || { echo "a listed circle fails"; exit 1; }
 echo 'lib/a/one.c lib/a/three.c: gone' >>"$place/docs/circles.txt"
 python3 "$root/tests/circles.py" "$place" 2 >/dev/null 2>&1 && { echo "a line that is out of date is not found"; exit 1; }
+printf 'lib/a/one.c lib/a/two.c: on purpose\n' >"$place/docs/circles.txt"
+mkdir "$place/lib/b" && echo 'int three(void);' >"$place/lib/b/one.c"
+python3 "$root/tests/circles.py" "$place" 2 >"$place/said" 2>&1 && { echo "a repeated name is not found"; exit 1; }
+grep -q '^repeated file name: lib/a/one.c lib/b/one.c$' "$place/said" || { cat "$place/said"; exit 1; }
 python3 "$root/tests/circles.py" "$root" 300

@@ -5,7 +5,7 @@
 
 #include "core/cli/cli.h"
 #include "core/forecast/allowance_left.h"
-#include "core/run/limits.h"
+#include "core/run/run_limits.h"
 
 /** Reads the allowance at this machine's price (`usd_per_hour`, 0: unknown; `is_given`: from
  * --price). Warns when `planned_s` device seconds exceed it, and lowers `limits` to what is left

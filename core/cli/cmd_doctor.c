@@ -4,7 +4,7 @@
 #include "core/cli/cli.h"
 #include "core/cli/nets.h"
 #include "core/hardware/hardware.h"
-#include "store/probe.h"
+#include "store/filesystem_probe.h"
 
 #include "lib/base/error.h"
 #include "lib/base/file.h"

@@ -2,7 +2,7 @@
 /* The store's tables of measurements, which 'orch import' reads. */
 #include "core/cli/cli.h"
 
-#include "core/run/rows.h"
+#include "core/run/run_rows.h"
 #include "lib/base/error.h"
 #include "lib/base/file.h"
 #include "lib/base/json.h"

@@ -8,7 +8,7 @@
 #include "lib/base/login.h"
 #include "lib/base/text.h"
 #include "lib/wire/value.h"
-#include "store/exchange/items.h"
+#include "store/exchange/bundle_items.h"
 
 #include <string.h>
 

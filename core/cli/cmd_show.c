@@ -8,7 +8,7 @@
 #include "lib/base/error.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
-#include "lib/wire/disturbed.h"
+#include "lib/wire/foreign_cpu_fact.h"
 #include "lib/wire/trial.h"
 #include "lib/wire/value.h"
 #include "store/run_json.h"

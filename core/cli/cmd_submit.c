@@ -8,7 +8,7 @@
 #include "lib/base/json.h"
 #include "lib/base/login.h"
 #include "lib/zip/zip_write.h"
-#include "store/exchange/items.h"
+#include "store/exchange/bundle_items.h"
 
 #include <string.h>
 

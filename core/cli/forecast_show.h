@@ -6,7 +6,7 @@
 #include "core/cli/cli.h"
 #include "core/forecast/grades.h"
 #include "core/forecast/plan_rate.h"
-#include "core/run/forecast.h"
+#include "core/run/plan_forecast.h"
 
 /** Finds the price of a device-hour of the plan: --price, else orch_plan_rate. ORCH_ERROR_USAGE for
  * a bad --price. The caller releases. */

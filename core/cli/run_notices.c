@@ -3,7 +3,7 @@
 
 #include "lib/base/json.h"
 #include "lib/base/text.h"
-#include "lib/wire/disturbed.h"
+#include "lib/wire/foreign_cpu_fact.h"
 
 #include <math.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 
 #include "core/forecast/network.h"
 #include "core/forecast/step_answer.h"
-#include "core/run/rows.h"
+#include "core/run/run_rows.h"
 #include "lib/base/json.h"
 #include "lib/net/cost.h"
 #include "predictors/duration.h"

@@ -4,7 +4,7 @@
 #define ORCH_CORE_FORECAST_ESTIMATOR_H
 
 #include "core/hardware/hardware.h"
-#include "core/run/forecast.h"
+#include "core/run/plan_forecast.h"
 
 struct orch_estimator;
 /** `workspace`: its open store is searched for step time measurements; NULL: no store is used. It

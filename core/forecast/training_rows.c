@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/forecast/training_rows.h"
 
-#include "core/run/rows.h"
+#include "core/run/run_rows.h"
 
 #include "lib/base/error.h"
 #include "lib/base/text.h"

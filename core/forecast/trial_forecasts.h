@@ -9,7 +9,7 @@
 #ifndef ORCH_CORE_FORECAST_TRIAL_FORECASTS_H
 #define ORCH_CORE_FORECAST_TRIAL_FORECASTS_H
 
-#include "core/run/forecast.h"
+#include "core/run/plan_forecast.h"
 #include "predictors/matrix.h"
 
 struct orch_forecasts;

@@ -7,7 +7,7 @@
 #include "lib/base/json.h"
 #include "lib/base/sha256.h"
 #include "lib/base/text.h"
-#include "lib/wire/disturbed.h"
+#include "lib/wire/foreign_cpu_fact.h"
 #include "lib/wire/value.h"
 
 #include <errno.h>

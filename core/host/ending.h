@@ -3,8 +3,8 @@
 #ifndef ORCH_HOST_ENDING_H
 #define ORCH_HOST_ENDING_H
 
-#include "core/host/capture.h"
 #include "core/host/intake.h"
+#include "core/host/output_capture.h"
 #include "core/host/stopping.h"
 #include "core/host/text_metrics.h"
 

@@ -17,7 +17,7 @@
 #include "lib/base/ident.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
-#include "lib/wire/disturbed.h"
+#include "lib/wire/foreign_cpu_fact.h"
 
 #include <errno.h>
 #include <fcntl.h>

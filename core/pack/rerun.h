@@ -17,7 +17,7 @@
 #define ORCH_PACK_RERUN_H
 
 #include "core/pack/verify.h"
-#include "core/run/forecast.h"
+#include "core/run/plan_forecast.h"
 
 struct orch_rerun_options {
     unsigned count;        /* trials */

@@ -3,7 +3,7 @@
 
 #include "core/pack/pack.h"
 #include "core/render/page.h"
-#include "core/report/answer.h"
+#include "core/report/sections.h"
 #include "lib/base/error.h"
 #include "lib/base/json.h"
 #include "lib/vcs/listed.h"

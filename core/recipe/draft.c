@@ -163,7 +163,7 @@ struct recipe_draft *orch_recipe_draft_new(void)
     draft->profiles = g_ptr_array_new_with_free_func(profile_free);
     draft->problems =
         g_hash_table_new_full(g_str_hash, g_str_equal, NULL, (GDestroyNotify)g_ptr_array_unref);
-    draft->option_list = g_ptr_array_new(); /* options.c frees its own */
+    draft->option_list = g_ptr_array_new(); /* overrides.c frees its own */
     draft->experiment_names = g_ptr_array_new();
     draft->said = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     return draft;

@@ -2,11 +2,11 @@
 /* Shared by the files of core/recipe. A recipe passes through them in this order:
  *
  *   parse.c      the tree becomes a draft: experiments, profiles, problems, their plugins
- *   options.c    -s, -x, --profile, targets, --part
+ *   overrides.c    -s, -x, --profile, targets, --part
  *   values.c     checks every value against its parameter; variables; refs.c reads ${...}
  *   resolve.c    levels of precedence: one value or sweep for each parameter, and its origin
- *   expand.c     cells (cell.c: a single cell); join.c resolves the references between them
- *   report.c     the report's items, and from them the default of `reuse`
+ *   expand.c     cells (cell.c: a single cell); refs_match.c resolves the references between them
+ *   report_items.c     the report's items, and from them the default of `reuse`
  *   canonical.c  the canonical form, which is hashed
  *
  * Every step adds its errors to the draft's findings and continues, so that one pass finds all
@@ -75,7 +75,7 @@ struct recipe_reference {
     struct recipe_experiment *target;
     json_t *selected; /* array, as selector_values; the repeat as an integer */
     bool is_result, best_is_max;
-    /* used by join.c: */
+    /* used by refs_match.c: */
     GHashTable *index; /* the values that must be equal -> GArray of cell indices */
     GPtrArray *shared; /* const char *: swept names whose values must be equal */
     bool has_failed;   /* its error was reported; it is not repeated for each cell */

@@ -8,7 +8,7 @@
 #include "core/report/items.h"
 #include "lib/net/net.h"
 #include "predictors/curve_law.h"
-#include "predictors/curve_plain.h"
+#include "predictors/curve_ols.h"
 #include "predictors/speed.h"
 
 /* ---- curves of networks on devices (curve_set.c) ----------------------------------------------

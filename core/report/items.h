@@ -3,8 +3,8 @@
 #ifndef ORCH_CORE_REPORT_ITEMS_H
 #define ORCH_CORE_REPORT_ITEMS_H
 
-#include "core/report/answer.h"
 #include "core/report/grid.h"
+#include "core/report/sections.h"
 
 /** Returns the trials of the experiments that the item lists under `key`, and records each in
  * the section. Missing trials are not reported yet, see orch_answer_say_missing. NULL with an

@@ -6,7 +6,7 @@
 #include "core/stats/task.h"
 #include "lib/base/error.h"
 #include "lib/base/json.h"
-#include "lib/wire/disturbed.h"
+#include "lib/wire/foreign_cpu_fact.h"
 #include "lib/wire/value.h"
 
 #include <math.h>

@@ -5,9 +5,9 @@
 #define ORCH_CORE_RUN_SCHEDULE_H
 
 #include "core/run/collect.h"
-#include "core/run/forecast.h"
-#include "core/run/limits.h"
 #include "core/run/plan.h"
+#include "core/run/plan_forecast.h"
+#include "core/run/run_limits.h"
 #include "core/run/trialdir.h"
 #include "lib/wire/event.h"
 

@@ -2,7 +2,7 @@
 #include "core/stats/disturbed.h"
 
 #include "lib/base/json.h"
-#include "lib/wire/disturbed.h"
+#include "lib/wire/foreign_cpu_fact.h"
 
 #include <string.h>
 

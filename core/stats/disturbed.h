@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Decides which runs a comparison of times leaves out because other programs kept the CPUs busy
- * (lib/wire/disturbed.h has the threshold). A disturbed run is left out when an undisturbed run of
- * the same setting exists. On a machine that is always loaded there is none; then all runs count,
- * and the caller that prints the comparison says so. */
+ * (lib/wire/foreign_cpu_fact.h has the threshold). A disturbed run is left out when an undisturbed
+ * run of the same setting exists. On a machine that is always loaded there is none; then all runs
+ * count, and the caller that prints the comparison says so. */
 #ifndef ORCH_CORE_STATS_DISTURBED_H
 #define ORCH_CORE_STATS_DISTURBED_H
 

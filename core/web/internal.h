@@ -3,7 +3,7 @@
 #ifndef ORCH_CORE_WEB_INTERNAL_H
 #define ORCH_CORE_WEB_INTERNAL_H
 
-#include "core/web/guard.h"
+#include "core/web/access.h"
 #include "core/web/web.h"
 
 #include "store/listing.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Listens and handles requests: access is decided from the header, a file of the page is sent at
  * once, and a query of the store is passed to a worker while the message is paused. */
-#include "core/web/files.h"
 #include "core/web/internal.h"
+#include "core/web/page_files.h"
 
 #include "lib/base/error.h"
 #include "lib/base/file.h"

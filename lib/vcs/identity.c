@@ -3,7 +3,7 @@
 
 #include "lib/base/file.h"
 #include "lib/base/ident.h"
-#include "lib/vcs/guard.h"
+#include "lib/vcs/git_config.h"
 #include "lib/vcs/setting.h"
 #include "lib/vcs/spawn.h"
 

@@ -8,7 +8,7 @@
 #include "lib/base/error.h"
 #include "lib/base/file.h"
 #include "lib/base/ident.h"
-#include "lib/vcs/guard.h"
+#include "lib/vcs/git_config.h"
 #include "lib/vcs/setting.h"
 
 #include <errno.h>

@@ -3,12 +3,12 @@
  * or an alias selects a repository (GIT_DIR, GIT_INDEX_FILE, ...) are removed: the folder
  * determines the repository. Hooks, file system monitors and locks of the user's index are
  * disabled, so that queries change nothing, and programs named only in the repository's own
- * settings are not run (guard.c). stdin and stderr are files, not pipes, so that reads and writes
- * cannot deadlock. */
+ * settings are not run (git_config.c). stdin and stderr are files, not pipes, so that reads and
+ * writes cannot deadlock. */
 #include "lib/vcs/spawn.h"
 
 #include "lib/base/error.h"
-#include "lib/vcs/guard.h"
+#include "lib/vcs/git_config.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -28,8 +28,8 @@ struct orch_git_run {
  * g_string_free), `out_status` its exit status (may be NULL). Fails with ORCH_ERROR_IO and git's
  * message. */
 bool orch_git_run(const struct orch_git_run *run, GString **out, int *out_status, GError **error);
-/** The same without the guard (guard.h) against the repository's own settings, unless `run` has
- * one. Used to read those settings. */
+/** The same without the guard (git_config.h) against the repository's own settings, unless `run`
+ * has one. Used to read those settings. */
 bool orch_git_spawn(const struct orch_git_run *run, GString **out, int *out_status, GError **error);
 
 #endif

@@ -31,7 +31,7 @@ struct layertime_spread {
 };
 struct layertime_spread layertime_spread_of(double *times, int count);
 
-/** Draws random layers and times each (draw.c). */
+/** Draws random layers and times each (random_layers.c). */
 int layertime_layers(const struct orch_torch *torch, const struct params *p, const char *device,
                      const struct orch_host *host);
 /** Validates the ranges; reports errors through the host. */

@@ -10,7 +10,7 @@
 #ifndef ORCH_STORE_EXCHANGE_BUNDLE_H
 #define ORCH_STORE_EXCHANGE_BUNDLE_H
 
-#include "store/exchange/items.h"
+#include "store/exchange/bundle_items.h"
 
 /** An additional file in a bundle (a pack's report and sources). The path is relative and checked
  * as it is on reading. */

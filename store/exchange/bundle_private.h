@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Shared by bundle.c and folder.c; private to store/exchange. */
+/* Shared by bundle.c and folder_remote.c; private to store/exchange. */
 #ifndef ORCH_STORE_EXCHANGE_BUNDLE_PRIVATE_H
 #define ORCH_STORE_EXCHANGE_BUNDLE_PRIVATE_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The paths of items: parsed strictly, and always rewritten from the parsed name. */
-#include "store/exchange/items.h"
+#include "store/exchange/bundle_items.h"
 
 #include "lib/base/file.h"
 #include "lib/base/ident.h"

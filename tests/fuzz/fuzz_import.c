@@ -3,7 +3,7 @@
  * beside an error, or a set that is another one after it was exported and read again is a fault.
  * Built with -fsanitize=fuzzer it fuzzes; with replay.c it runs the committed corpus as a test. */
 #include "core/run/import.h"
-#include "core/run/rows.h"
+#include "core/run/run_rows.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@ if(TARGET orch_data)
 endif()
 if(TARGET orch_loader)
   orch_test(data "quick" orch_loader)
-  # bench/loader.c: images a second, by number of threads
-  add_executable(bench_loader ${CMAKE_SOURCE_DIR}/bench/loader.c)
-  target_link_libraries(bench_loader PRIVATE orch_loader)
+  # bench/loader_speed.c: images a second, by number of threads
+  add_executable(bench_loader_speed ${CMAKE_SOURCE_DIR}/bench/loader_speed.c)
+  target_link_libraries(bench_loader_speed PRIVATE orch_loader)
 endif()

@@ -5,7 +5,7 @@
 #include "lib/base/error.h"
 #include "predictors/curve_choose.h"
 #include "predictors/curve_law.h"
-#include "predictors/curve_plain.h"
+#include "predictors/curve_ols.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -3,7 +3,7 @@
  * of times leave out. */
 #include "core/host/foreign_cpu.h"
 #include "core/stats/disturbed.h"
-#include "lib/wire/disturbed.h"
+#include "lib/wire/foreign_cpu_fact.h"
 
 #include <math.h>
 #include <setjmp.h>

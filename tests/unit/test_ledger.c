@@ -2,7 +2,7 @@
 /* The ledger: sums by axis, weeks in UTC, unknown prices, one person of several names, dated
  * prices, and the limit that an allowance is. */
 #include "core/run/ledger.h"
-#include "core/run/limits.h"
+#include "core/run/run_limits.h"
 #include "lib/base/ident.h"
 #include "lib/hw/machine.h"
 #include "lib/hw/prices.h"

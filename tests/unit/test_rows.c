@@ -4,7 +4,7 @@
 #include "tests/store/fixture.h"
 
 #include "core/run/import.h"
-#include "core/run/rows.h"
+#include "core/run/run_rows.h"
 #include "predictors/feature_names.h"
 
 static char *folder;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Learning-rate schedules against values worked out by hand. */
-#include "plugins/common/schedule/schedule.h"
+#include "plugins/common/schedule/lr_schedule.h"
 
 #include "lib/base/error.h"
 

@@ -12,7 +12,7 @@
 #include "plugins/common/data/loader.h"
 #include "plugins/common/data/picture.h"
 #include "plugins/common/data/random.h"
-#include "plugins/common/schedule/schedule.h"
+#include "plugins/common/schedule/lr_schedule.h"
 #include "plugins/common/torch/torch.h"
 #include "plugins/common/weights/weights.h"
 

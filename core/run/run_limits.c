@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "core/run/limits.h"
+#include "core/run/run_limits.h"
 
 #include <math.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Forecasts of the time that trials take. A higher layer makes them (core/forecast); this module
  * requests them through an interface, sums them over a plan and stores them with their runs. */
-#ifndef ORCH_CORE_RUN_FORECAST_H
-#define ORCH_CORE_RUN_FORECAST_H
+#ifndef ORCH_CORE_RUN_PLAN_FORECAST_H
+#define ORCH_CORE_RUN_PLAN_FORECAST_H
 
 #include "core/run/plan.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "plugins/common/schedule/schedule.h"
+#include "plugins/common/schedule/lr_schedule.h"
 
 #include "lib/base/error.h"
 #include "lib/base/text.h"

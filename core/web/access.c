@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "core/web/guard.h"
+#include "core/web/access.h"
 
 #include <string.h>
 #include <sys/random.h>

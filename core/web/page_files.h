@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The page's own files, held in memory. A path is looked up by name only, so no path can leave the
  * folder. */
-#ifndef ORCH_CORE_WEB_FILES_H
-#define ORCH_CORE_WEB_FILES_H
+#ifndef ORCH_CORE_WEB_PAGE_FILES_H
+#define ORCH_CORE_WEB_PAGE_FILES_H
 
 #include <glib.h>
 

@@ -2,8 +2,8 @@
 /* Points of an assignment: which parts the report answers, and which it leaves to the student. The
  * parts come from the built-in table share/questions.tsv and from the questions that the report
  * itself has. */
-#ifndef ORCH_CORE_REPORT_POINTS_H
-#define ORCH_CORE_REPORT_POINTS_H
+#ifndef ORCH_CORE_REPORT_ASSIGNMENT_POINTS_H
+#define ORCH_CORE_REPORT_ASSIGNMENT_POINTS_H
 
 #include "core/render/document.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Computes a recipe's report from the store: each report item becomes one section of a document.
  * Each kind of item has its own file, item_KIND.c. Nothing here prints. */
-#ifndef ORCH_CORE_REPORT_ANSWER_H
-#define ORCH_CORE_REPORT_ANSWER_H
+#ifndef ORCH_CORE_REPORT_SECTIONS_H
+#define ORCH_CORE_REPORT_SECTIONS_H
 
 #include "core/report/trials.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "core/report/points.h"
+#include "core/report/assignment_points.h"
 
 #include "core/report/scale.h"
 #include "lib/base/error.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Access control: decided from the request header alone, before the body is read. */
-#ifndef ORCH_CORE_WEB_GUARD_H
-#define ORCH_CORE_WEB_GUARD_H
+#ifndef ORCH_CORE_WEB_ACCESS_H
+#define ORCH_CORE_WEB_ACCESS_H
 
 #include <glib.h>
 #include <stdbool.h>

@@ -7,8 +7,8 @@
  * deadline. A trial without a forecast is started as long as no limit is reached. When a limit is
  * reached, the running trials are cancelled.
  */
-#ifndef ORCH_CORE_RUN_LIMITS_H
-#define ORCH_CORE_RUN_LIMITS_H
+#ifndef ORCH_CORE_RUN_RUN_LIMITS_H
+#define ORCH_CORE_RUN_RUN_LIMITS_H
 
 #include <stdbool.h>
 #include <stdint.h>

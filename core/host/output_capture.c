@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "core/host/capture.h"
+#include "core/host/output_capture.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -3,8 +3,8 @@
  * linear function of the number of layers and the GPU (categorical), by ordinary least squares with
  * standard errors. For the law with the best predictions of left-out networks see
  * predictors/curve_law.h. */
-#ifndef ORCH_PREDICTORS_CURVE_PLAIN_H
-#define ORCH_PREDICTORS_CURVE_PLAIN_H
+#ifndef ORCH_PREDICTORS_CURVE_OLS_H
+#define ORCH_PREDICTORS_CURVE_OLS_H
 
 #include "predictors/curve_law.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "core/web/files.h"
+#include "core/web/page_files.h"
 
 #include "lib/base/error.h"
 #include "lib/base/file.h"

@@ -4,7 +4,7 @@
  * The table lists the override for each: a value, an empty value, which for lists
  * (credential.helper) discards the preceding ones, or an environment variable.
  */
-#include "lib/vcs/guard.h"
+#include "lib/vcs/git_config.h"
 
 #include "lib/base/text.h"
 #include "lib/vcs/setting.h"

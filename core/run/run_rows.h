@@ -2,8 +2,8 @@
 /* Training rows from the runs and data sets of a store, as a table in memory (lib/base/csv.h), so
  * that predictors read both like a file.
  */
-#ifndef ORCH_CORE_RUN_ROWS_H
-#define ORCH_CORE_RUN_ROWS_H
+#ifndef ORCH_CORE_RUN_RUN_ROWS_H
+#define ORCH_CORE_RUN_RUN_ROWS_H
 
 #include "lib/base/csv.h"
 #include "store/dataset.h"
@@ -28,13 +28,13 @@ bool orch_cost_is_training(const json_t *cost);
 
 /**
  * A row for each run that ended ok, is not hidden, meets `filter` (NULL: all), declared its cost
- * and ran alone. A run during which other programs kept the CPUs busy (lib/wire/disturbed.h) gives
- * none either, unless its device has no other: a machine that is always loaded is learned from as
- * it is. A run of epochs that did not train the network (its last layer alone, on features computed
- * once) gives none: its steps are not steps of the network. Columns: gpu (the model of the GPU, or
- * of the processor), workers, threads, net, batch (images a step and worker), precision, framework,
- * images (of an epoch), input (CxHxW), img (its side, where square), classes, mode (train, infer),
- * epochs, and last the target; a field that a run does not record is empty.
+ * and ran alone. A run during which other programs kept the CPUs busy (lib/wire/foreign_cpu_fact.h)
+ * gives none either, unless its device has no other: a machine that is always loaded is learned
+ * from as it is. A run of epochs that did not train the network (its last layer alone, on features
+ * computed once) gives none: its steps are not steps of the network. Columns: gpu (the model of the
+ * GPU, or of the processor), workers, threads, net, batch (images a step and worker), precision,
+ * framework, images (of an epoch), input (CxHxW), img (its side, where square), classes, mode
+ * (train, infer), epochs, and last the target; a field that a run does not record is empty.
  *
  * step_ms (a step of all workers), epoch_s and images_per_s (of all workers) come from metrics
  * and results recorded as epoch_time, images_per_s, step_time and similar names, with their units:

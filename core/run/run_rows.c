@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* All runs are read with three queries: the runs, their results, their points. */
-#include "core/run/rows.h"
+#include "core/run/run_rows.h"
 #include "core/run/rows_text.h"
 
 #include "lib/base/error.h"
@@ -8,7 +8,7 @@
 #include "lib/base/reals.h"
 #include "lib/base/text.h"
 #include "lib/hw/machine.h"
-#include "lib/wire/disturbed.h"
+#include "lib/wire/foreign_cpu_fact.h"
 #include "store/bulk.h"
 
 #include <math.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* How many 32x32 colour images a second the loader makes, augmented, by number of threads.
- * usage: bench_loader [SECONDS]; prints one line for each number of threads. */
-#include "plugins/common/data/loader.h"
+ * usage: bench_loader_speed [SECONDS]; prints one line for each number of threads. */
 #include "lib/base/ident.h"
+#include "plugins/common/data/loader.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "lib/wire/disturbed.h"
+#include "lib/wire/foreign_cpu_fact.h"
 
 #include "lib/base/json.h"
 

@@ -2,7 +2,7 @@
 /* Milliseconds to answer the rows of a table, one thread or as many as OMP_NUM_THREADS says, by a
  * predictor that was kept in a file: so that two builds can be judged by the same one.
  *
- * usage: bench_answers TRAIN.csv TEST.csv TARGET MODEL FILE.json [ROUNDS]
+ * usage: bench_prediction_time TRAIN.csv TEST.csv TARGET MODEL FILE.json [ROUNDS]
  *
  * Where FILE.json is not there, MODEL ("boost", ..., "auto") is learned from TRAIN.csv, the kinds
  * at their first setting, and kept in it. The best of ROUNDS (default 50) counts, as other work on
@@ -77,8 +77,9 @@ int main(int argc, char **argv)
 {
     int64_t rounds = 50;
     if (argc < 6 || (argc > 6 && (!orch_int_parse(argv[6], &rounds) || rounds < 1))) {
-        fprintf(stderr,
-                "usage: bench_answers TRAIN.csv TEST.csv TARGET MODEL FILE.json [ROUNDS]\n");
+        fprintf(
+            stderr,
+            "usage: bench_prediction_time TRAIN.csv TEST.csv TARGET MODEL FILE.json [ROUNDS]\n");
         return 2;
     }
     struct orch_rows *train = read_rows(argv[1], argv[3], NULL);

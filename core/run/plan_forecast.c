@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "core/run/forecast.h"
+#include "core/run/plan_forecast.h"
 
 #include "store/forecast.h"
 

@@ -19,8 +19,8 @@
  * number of existing ones. Paths from elsewhere are parsed strictly and rewritten from the parsed
  * name; nothing else is accepted as a name.
  */
-#ifndef ORCH_STORE_EXCHANGE_ITEMS_H
-#define ORCH_STORE_EXCHANGE_ITEMS_H
+#ifndef ORCH_STORE_EXCHANGE_BUNDLE_ITEMS_H
+#define ORCH_STORE_EXCHANGE_BUNDLE_ITEMS_H
 
 #include "store/join.h"
 #include "store/run_text.h"
