@@ -5,6 +5,7 @@
  * of its node, and all findings are made in one pass. */
 #include "core/plugin/manifest_reader.h"
 
+#include "lib/base/file.h"
 #include "lib/base/text.h"
 
 #include <string.h>
