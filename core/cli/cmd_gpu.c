@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* GPUs, links and prices: tables from lib/hw and from the user's own file. */
 #include "core/cli/cli.h"
+#include "core/forecast/paleo_steps.h"
 #include "core/hardware/hardware.h"
 #include "core/hardware/price_updates.h"
 #include "core/hardware/rate.h"
@@ -8,7 +9,6 @@
 #include "lib/base/error.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
-#include "predictors/paleo.h"
 
 #include <math.h>
 #include <string.h>

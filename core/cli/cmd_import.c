@@ -7,7 +7,6 @@
 #include "lib/base/csv.h"
 #include "lib/base/error.h"
 #include "lib/base/file.h"
-#include "predictors/feature_names.h"
 
 #include <string.h>
 

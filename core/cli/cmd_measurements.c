@@ -2,12 +2,12 @@
 /* The store's tables of measurements, which 'orch import' reads. */
 #include "core/cli/cli.h"
 
+#include "core/run/import.h"
 #include "core/run/run_rows.h"
 #include "lib/base/error.h"
 #include "lib/base/file.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
-#include "predictors/feature_names.h"
 
 #include <math.h>
 #include <string.h>

@@ -6,7 +6,6 @@
 #include "lib/base/error.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
-#include "lib/net/cost.h"
 
 #include <string.h>
 

@@ -4,18 +4,16 @@
 #include "core/cli/learn_progress.h"
 #include "core/cli/learned_show.h"
 
+#include "core/forecast/kept_predictors.h"
 #include "core/forecast/step_tiers.h"
-#include "core/forecast/training_rows.h"
 
 #include "lib/base/error.h"
-#include "lib/base/file.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
 
 #include <math.h>
 #include <string.h>
 
-#define NAME_MAX_CHARS 63
 /* Number of members of a mixture that are printed; --verbose prints all. */
 #define MEMBERS 3
 #define ALL G_MAXUINT
@@ -47,47 +45,6 @@ static json_t *trained_json(const struct orch_trained *t)
     return o;
 }
 
-static struct orch_trained *read_trained(const struct orch_predictor_row *row, bool whole,
-                                         GError **error)
-{
-    struct orch_trained *t = orch_trained_of_text(row->model, error);
-    if (t && t->learned && (!whole || orch_learned_ready(t->learned, error)))
-        return t;
-    if (t && !t->learned)
-        orch_load_fail("learned", "is missing", error);
-    orch_trained_free(t);
-    g_prefix_error(error, "predictor '%s': ", row->name);
-    return NULL;
-}
-
-/* Finds a predictor by name; ORCH_ERROR_NOT_FOUND with the nearest name. */
-static struct orch_predictor_row *find_row(struct orch_store *store, const char *name,
-                                           GError **error)
-{
-    GError *failed = NULL;
-    struct orch_predictor_row *row = orch_store_predictor(store, name, &failed);
-    if (row)
-        return row;
-    if (failed) {
-        g_propagate_error(error, failed);
-        return NULL;
-    }
-    g_autoptr(GPtrArray) all = orch_store_predictors(store, false, error);
-    if (!all)
-        return NULL;
-    g_autoptr(GPtrArray) names = g_ptr_array_new();
-    for (guint i = 0; i < all->len; i++)
-        g_ptr_array_add(names, ((struct orch_predictor_row *)all->pdata[i])->name);
-    g_ptr_array_add(names, NULL);
-    g_autofree char *near = orch_suggest_hint(name, (const char *const *)names->pdata);
-    orch_error_set(error, ORCH_ERROR_NOT_FOUND,
-                   near       ? near
-                   : all->len ? "'orch predictor ls' lists them"
-                              : "orch predictor train",
-                   "there is no predictor '%s'", name);
-    return NULL;
-}
-
 /* ---- train -------------------------------------------------------------------------------------
  */
 
@@ -117,63 +74,11 @@ static const struct orch_option TRAIN_OPTIONS[] = {
     {0}};
 #undef AT
 
-/* Joins the lists of an option given once or more ("a,b"). The caller frees. */
-static char **split_list(const char **given)
-{
-    GPtrArray *all = g_ptr_array_new();
-    for (int i = 0; given && given[i]; i++) {
-        g_auto(GStrv) words = g_strsplit(given[i], ",", -1);
-        for (int k = 0; words[k]; k++)
-            g_ptr_array_add(all, g_strdup(g_strstrip(words[k])));
-    }
-    g_ptr_array_add(all, NULL);
-    return (char **)g_ptr_array_free(all, FALSE);
-}
-
 static void say_baselines(const struct orch_trained *t)
 {
     g_autofree char *last = percent(t->last_known), *specs = percent(t->ratio);
     printf("to beat: the nearest record's time %s, by the ratio of the specifications %s: %s\n",
            last, specs, t->is_used ? "beaten" : "not beaten, so 'orch predict' does not use it");
-}
-
-static bool keep(struct orch_store *store, const struct orch_trained *t, GError **error)
-{
-    g_autofree char *text = orch_trained_text(t);
-    return orch_store_put_predictor(store, t->name, text, error);
-}
-
-/* Checks a predictor's name: it must be printable, and 'step_ms' is reserved for a predictor of
- * step times, because 'orch predict' uses the predictor of that name. */
-static bool check_request(const struct orch_training_request *r, GError **error)
-{
-    const char *name = r->name ? r->name : r->target;
-    bool plain =
-        *name && g_utf8_validate(name, -1, NULL) && g_utf8_strlen(name, -1) <= NAME_MAX_CHARS;
-    for (const char *c = name; plain && *c; c = g_utf8_next_char(c))
-        plain = g_unichar_isprint(g_utf8_get_char(c));
-    if (!plain) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "for example --name mine",
-                       "option '--name': a name has 1 to %d printable characters", NAME_MAX_CHARS);
-        return false;
-    }
-    if (strcmp(name, "step_ms") == 0 && strcmp(r->target, "step_ms") != 0) {
-        orch_error_set(error, ORCH_ERROR_USAGE, "give it another --name",
-                       "'orch predict' looks for step times in ms under the name 'step_ms', and "
-                       "this learns '%s'",
-                       r->target);
-        return false;
-    }
-    for (int i = 0; r->datasets[i]; i++) {
-        for (int k = 0; k < i; k++) {
-            if (strcmp(r->datasets[i], r->datasets[k]) != 0)
-                continue;
-            orch_error_set(error, ORCH_ERROR_USAGE, "name it once: its rows count once",
-                           "option '--data': '%s' is named twice", r->datasets[i]);
-            return false;
-        }
-    }
-    return true;
 }
 
 static bool settle_model(const char *name, struct orch_learn_options *out, GError **error)
@@ -190,7 +95,7 @@ static bool settle_model(const char *name, struct orch_learn_options *out, GErro
 static int run_train(struct orch_cli *cli, const void *options, GError **error)
 {
     const struct train_options *o = options;
-    g_auto(GStrv) data = split_list(o->data), drop = split_list(o->drop);
+    g_auto(GStrv) data = predictor_split_list(o->data), drop = predictor_split_list(o->drop);
     struct orch_training_request r = {
         .target = o->target ? o->target : "step_ms",
         .runs = !o->no_runs,
@@ -198,7 +103,7 @@ static int run_train(struct orch_cli *cli, const void *options, GError **error)
         .drop = (const char *const *)drop,
         .name = o->name,
         .learn = {.seed = (uint64_t)o->seed, .no_tuning = o->untuned}};
-    if (!settle_model(o->model, &r.learn, error) || !check_request(&r, error))
+    if (!settle_model(o->model, &r.learn, error) || !orch_training_check(&r, error))
         return -1;
     struct orch_where *where = o->where ? orch_where_parse(o->where, error) : NULL;
     if (o->where && !where)
@@ -212,7 +117,7 @@ static int run_train(struct orch_cli *cli, const void *options, GError **error)
     learn_progress_end(&r.learn);
     double seconds = (double)(orch_mono_ns() - begin) / 1e9;
     orch_where_free(where);
-    bool ok = t && keep(store, t, error);
+    bool ok = t && orch_kept_predictor_put(store, t, error);
     if (ok) {
         for (guint i = 0; i < notes->len; i++)
             orch_cli_warn(cli, "%s", (char *)notes->pdata[i]);
@@ -270,7 +175,7 @@ static int run_ls(struct orch_cli *cli, const void *options, GError **error)
     for (guint i = 0; i < rows->len; i++) {
         const struct orch_predictor_row *row = rows->pdata[i];
         g_autoptr(GError) broken = NULL;
-        struct orch_trained *t = read_trained(row, false, &broken);
+        struct orch_trained *t = orch_kept_predictor_read(row, false, &broken);
         if (!t) {
             orch_cli_warn(cli, "%s", broken->message);
             continue;
@@ -301,8 +206,7 @@ static int run_show(struct orch_cli *cli, const void *options, GError **error)
 {
     (void)options;
     struct orch_store *store = orch_cli_store(cli, ORCH_STORE_READ, error);
-    struct orch_predictor_row *row = store ? find_row(store, cli->args[0], error) : NULL;
-    struct orch_trained *t = row ? read_trained(row, true, error) : NULL;
+    struct orch_trained *t = store ? orch_kept_predictor_open(store, cli->args[0], error) : NULL;
     if (t && cli->json) {
         orch_cli_print_json(trained_json(t));
     } else if (t) {
@@ -316,7 +220,6 @@ static int run_show(struct orch_cli *cli, const void *options, GError **error)
     }
     bool ok = t;
     orch_trained_free(t);
-    orch_predictor_row_free(row);
     return ok ? ORCH_EXIT_OK : -1;
 }
 
@@ -324,8 +227,7 @@ static int run_export(struct orch_cli *cli, const void *options, GError **error)
 {
     (void)options;
     struct orch_store *store = orch_cli_store(cli, ORCH_STORE_READ, error);
-    struct orch_predictor_row *row = store ? find_row(store, cli->args[0], error) : NULL;
-    struct orch_trained *t = row ? read_trained(row, true, error) : NULL;
+    struct orch_trained *t = store ? orch_kept_predictor_open(store, cli->args[0], error) : NULL;
     if (t) {
         json_t *saved = orch_trained_save(t, ORCH_SAVE_PLAIN);
         json_dumpf(saved, stdout, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
@@ -334,7 +236,6 @@ static int run_export(struct orch_cli *cli, const void *options, GError **error)
     }
     bool ok = t;
     orch_trained_free(t);
-    orch_predictor_row_free(row);
     return ok ? ORCH_EXIT_OK : -1;
 }
 
@@ -342,13 +243,8 @@ static int run_rm(struct orch_cli *cli, const void *options, GError **error)
 {
     (void)options;
     struct orch_store *store = orch_cli_store(cli, ORCH_STORE_WRITE, error);
-    bool removed = false;
     for (int i = 0; store && i < cli->arg_count; i++) {
-        struct orch_predictor_row *row = find_row(store, cli->args[i], error);
-        if (!row)
-            return -1;
-        orch_predictor_row_free(row);
-        if (!orch_store_remove_predictor(store, cli->args[i], &removed, error))
+        if (!orch_kept_predictor_remove(store, cli->args[i], error))
             return -1;
         orch_cli_say(cli, "removed predictor '%s'; the rows that it learned from are kept",
                      cli->args[i]);

@@ -2,6 +2,7 @@
 #include "core/cli/curve_show.h"
 
 #include "core/cli/report.h"
+#include "core/report/curve_items.h"
 #include "lib/base/json.h"
 
 #include <math.h>

@@ -4,7 +4,7 @@
 #define ORCH_CORE_CLI_CURVE_SHOW_H
 
 #include "core/cli/cli.h"
-#include "core/report/predicted_curve.h"
+#include "core/forecast/predicted_curve.h"
 
 /** Returns the predicted loss at some k as a table. The caller prints or frees it. */
 struct orch_table *predicted_curve_table(const struct orch_predicted_curve *p);

@@ -4,7 +4,7 @@
 #define ORCH_CORE_CLI_LEARN_PROGRESS_H
 
 #include "core/cli/cli.h"
-#include "predictors/learn.h"
+#include "core/forecast/training_rows.h"
 
 /** Makes learning with `options` show its progress when stderr is a terminal, unless --quiet. `cli`
  * must outlive the learning. */

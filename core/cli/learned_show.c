@@ -71,3 +71,15 @@ json_t *learned_json(const struct orch_learned *learned)
     }
     return out;
 }
+
+char **predictor_split_list(const char **given)
+{
+    GPtrArray *all = g_ptr_array_new();
+    for (int i = 0; given && given[i]; i++) {
+        g_auto(GStrv) words = g_strsplit(given[i], ",", -1);
+        for (int k = 0; words[k]; k++)
+            g_ptr_array_add(all, g_strdup(g_strstrip(words[k])));
+    }
+    g_ptr_array_add(all, NULL);
+    return (char **)g_ptr_array_free(all, FALSE);
+}

@@ -4,11 +4,15 @@
 #ifndef ORCH_CORE_CLI_LEARNED_SHOW_H
 #define ORCH_CORE_CLI_LEARNED_SHOW_H
 
-#include "predictors/learn.h"
+#include "core/forecast/training_rows.h"
 
 /** Prints each question with at most `most` candidates, the best first. */
 void learned_say(const struct orch_learned *learned, guint most);
 /** Returns the same as an array with all candidates. New reference. */
 json_t *learned_json(const struct orch_learned *learned);
+
+/** Splits the values of an option that may be given again at commas ("a,b"). NULL-terminated; the
+ * caller frees with g_strfreev. */
+char **predictor_split_list(const char **given);
 
 #endif

@@ -7,8 +7,6 @@
 #include "core/cli/cli.h"
 #include "core/forecast/time_question.h"
 
-#include "predictors/paleo.h"
-
 struct predict_options {
     const char *gpu, *net, *net_table, *input, *dataset, *precision, *optimizer, *model;
     const char *batches, *workers, *scaling, *network, *scheme, *cloud, *format;
@@ -41,10 +39,6 @@ int predict_rank(struct orch_cli *cli, const struct predict_options *o,
                  struct orch_time_question *q, GError **error);
 int predict_paleo(struct orch_cli *cli, const struct predict_options *o,
                   struct orch_time_question *q, GError **error);
-/** The part of predict_paleo for --parallel model or hybrid. */
-int predict_paleo_split(struct orch_cli *cli, const struct predict_options *o,
-                        struct orch_time_question *q, struct orch_paleo_options *options,
-                        GError **error);
 /** --curve: uses the runs that the arguments and --where select. It needs no question. */
 int predict_curve(struct orch_cli *cli, const struct predict_options *o, GError **error);
 int predict_roofline(struct orch_cli *cli, const struct predict_options *o,

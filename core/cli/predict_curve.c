@@ -3,8 +3,7 @@
 #include "core/cli/curve_show.h"
 #include "core/cli/nets.h"
 #include "core/cli/predict.h"
-#include "core/report/curves.h"
-#include "store/find.h"
+#include "core/forecast/curve_answer.h"
 
 #include "lib/base/error.h"
 #include "lib/base/json.h"
@@ -15,25 +14,6 @@
 
 /* Rows of the relation between loss and accuracy that are shown. */
 #define BRIDGE_ROWS 8
-
-/* The request, as read from the options. NaN: not requested. */
-struct asked {
-    enum orch_curve_choice choice;
-    struct orch_curve_options fit;
-    double loss, accuracy;
-    int64_t epochs; /* 0: not requested */
-};
-
-struct answer {
-    GPtrArray *curves;                      /* struct orch_run_curve * */
-    GArray *results;                        /* struct orch_curve_result, one for each curve */
-    GPtrArray *places;                      /* char *, borrowed */
-    GPtrArray *costs;                       /* json_t *, or NULL: the cost that each run declared */
-    struct orch_predicted_curve *predicted; /* NULL: not requested */
-    struct orch_isotonic *bridge; /* accuracy as a function of loss; NULL: not requested */
-    bool has_errors;              /* standard errors of the parameters are valid */
-    double bridge_loss;           /* loss at which accuracy reaches the target; NaN: never */
-};
 
 /* ---- options ----------------------------------------------------------------------------------
  */
@@ -58,11 +38,12 @@ static bool parse_accuracy(const char *text, double *out)
     return *out > 0 && *out <= 1;
 }
 
-static bool read_asked(const struct predict_options *o, struct asked *a, GError **error)
+static bool read_ask(const struct predict_options *o, struct orch_curve_ask *a, GError **error)
 {
     static const char *const forms[] = {"auto", "optimus", "power", NULL};
     static const char *const weights[] = {"equal", "segments", NULL};
-    *a = (struct asked){.loss = NAN, .accuracy = NAN};
+    *a = (struct orch_curve_ask){
+        .wish = {o->metric, o->accuracy_metric}, .loss = NAN, .accuracy = NAN};
     int64_t neighbours = 0;
     for (int i = 0; o->form && forms[i]; i++)
         if (strcmp(o->form, forms[i]) == 0)
@@ -92,101 +73,20 @@ static bool read_asked(const struct predict_options *o, struct asked *a, GError 
     return true;
 }
 
-/* ---- reading and fitting ----------------------------------------------------------------------
- */
-
-static bool find_runs(struct orch_cli *cli, struct orch_store *store, const char *filter,
-                      GPtrArray *out, GError **error)
-{
-    for (int i = 0; i < cli->arg_count + (filter != NULL); i++) {
-        g_autoptr(GPtrArray) found = i < cli->arg_count
-                                         ? orch_store_find_runs(store, cli->args[i], error)
-                                         : orch_store_filter_runs(store, filter, error);
-        if (!found)
-            return false;
-        g_ptr_array_set_free_func(found, NULL);
-        for (guint j = 0; j < found->len; j++)
-            g_ptr_array_add(out, found->pdata[j]);
-    }
-    if (out->len)
-        return true;
-    orch_error_set(error, ORCH_ERROR_USAGE,
-                   "for example 'orch predict --curve @last', or --where 'recipe=hw4'",
-                   "the curve of which runs?");
-    return false;
-}
-
-/* Adds one run's curve and fit to the answer. */
-static bool add_run(struct orch_cli *cli, struct orch_store *store, const struct orch_run *run,
-                    const struct predict_options *o, const struct asked *a, struct answer *answer,
-                    GError **error)
-{
-    struct orch_curve_wish wish = {o->metric, o->accuracy_metric};
-    struct orch_curve_result result = {0};
-    struct orch_run_curve *curve =
-        orch_run_curve_read(orch_cli_plugins(cli), store, run, &wish, error);
-    if (!curve || !orch_run_curve_fit(curve, a->choice, &a->fit, &result, error)) {
-        orch_run_curve_free(curve);
-        return false;
-    }
-    if (curve->dropped)
-        orch_cli_warn(cli, "run %s: %zu points of '%s' are not finite, and left out",
-                      orch_cli_short_key(run->key), curve->dropped, curve->metric);
-    g_ptr_array_add(answer->curves, curve);
-    g_array_append_val(answer->results, result);
-    g_ptr_array_add(answer->places, curve->where);
-    g_autoptr(json_t) facts = json_loads(run->facts ? run->facts : "{}", 0, NULL);
-    g_ptr_array_add(answer->costs, json_incref(json_object_get(facts, "cost")));
-    return true;
-}
-
-/* Adds the selected runs. With several runs, a run without a curve is left out with a warning. It
- * is an error when no run has a curve. */
-static bool fill(struct orch_cli *cli, const struct predict_options *o, const struct asked *a,
-                 struct answer *answer, GError **error)
-{
-    struct orch_store *store = orch_cli_store(cli, ORCH_STORE_READ, error);
-    g_autoptr(GPtrArray) runs = g_ptr_array_new_with_free_func((GDestroyNotify)orch_run_free);
-    GError *last = NULL;
-    unsigned without = 0;
-    if (!store || !find_runs(cli, store, o->where, runs, error))
-        return false;
-    for (guint i = 0; i < runs->len; i++) {
-        GError *problem = NULL;
-        if (add_run(cli, store, runs->pdata[i], o, a, answer, &problem))
-            continue;
-        if (g_error_matches(problem, ORCH_ERROR, ORCH_ERROR_NOT_FOUND))
-            without++;
-        else if (runs->len > 1)
-            orch_cli_warn(cli, "left out: %s", problem->message);
-        g_clear_error(&last);
-        last = problem;
-    }
-    if (!answer->curves->len) {
-        g_propagate_error(error, last);
-        return false;
-    }
-    g_clear_error(&last);
-    if (without)
-        orch_cli_say(cli, "%u run%s without such a series %s left out", without,
-                     without == 1 ? "" : "s", without == 1 ? "is" : "are");
-    return true;
-}
-
 /* ---- tables -----------------------------------------------------------------------------------
  */
 
-static const struct orch_run_curve *curve_of(const struct answer *answer, guint i)
+static const struct orch_run_curve *curve_of(const struct orch_curve_answer *answer, guint i)
 {
     return answer->curves->pdata[i];
 }
 
-static const struct orch_curve_result *result_of(const struct answer *answer, guint i)
+static const struct orch_curve_result *result_of(const struct orch_curve_answer *answer, guint i)
 {
     return &g_array_index(answer->results, struct orch_curve_result, i);
 }
 
-static bool has_form(const struct answer *answer, enum orch_curve_form form)
+static bool has_form(const struct orch_curve_answer *answer, enum orch_curve_form form)
 {
     for (guint i = 0; i < answer->results->len; i++)
         if (result_of(answer, i)->stages->curves[0].form == form)
@@ -209,8 +109,8 @@ static void add_params(struct orch_table *table, const struct orch_curve *curve,
 }
 
 /* Adds b0, b1 and b2 with their standard errors in brackets; in JSON these are separate columns. */
-static void add_estimates(struct orch_table *table, const struct answer *answer, guint i, size_t s,
-                          bool is_json)
+static void add_estimates(struct orch_table *table, const struct orch_curve_answer *answer, guint i,
+                          size_t s, bool is_json)
 {
     const struct orch_curve *curve = &result_of(answer, i)->stages->curves[s];
     double errors[3] = {NAN, NAN, NAN};
@@ -226,8 +126,8 @@ static void add_estimates(struct orch_table *table, const struct answer *answer,
     }
 }
 
-static void add_stage(struct orch_table *table, const struct answer *answer, guint i, size_t s,
-                      bool is_json)
+static void add_stage(struct orch_table *table, const struct orch_curve_answer *answer, guint i,
+                      size_t s, bool is_json)
 {
     const struct orch_run_curve *c = curve_of(answer, i);
     const struct orch_curve_result *r = result_of(answer, i);
@@ -249,7 +149,7 @@ static void add_stage(struct orch_table *table, const struct answer *answer, gui
 }
 
 /* `is_json`: headers are member names with units. */
-static struct orch_table *fit_table(const struct answer *answer, bool is_json)
+static struct orch_table *fit_table(const struct orch_curve_answer *answer, bool is_json)
 {
     static const char *const first[] = {"run", "net", "where", "loss", "form", ">from"};
     static const char *const optimus[] = {">b0", ">b1", ">b2"};
@@ -278,74 +178,27 @@ static struct orch_table *fit_table(const struct answer *answer, bool is_json)
     return table;
 }
 
-/* Returns a run's key, or the name of a network that was not run. */
-static const char *label_of(const struct orch_run_curve *c)
+/* Returns a run's short key, or the name of a network that was not run. */
+static const char *label_of(const char *key)
 {
-    return g_uuid_string_is_valid(c->key) ? orch_cli_short_key(c->key) : c->key;
+    return g_uuid_string_is_valid(key) ? orch_cli_short_key(key) : key;
 }
 
-/* Adds a row to the second table: the loss at k, and whether the target is reached (NULL: yes) or
- * why not. */
-static void add_target(struct orch_table *table, const struct orch_run_curve *c, const char *target,
-                       double loss, double k, const char *why_not, double first_seen)
+static void add_target(struct orch_table *table, const struct orch_curve_target *t)
 {
-    double epochs = k / c->k_per_epoch, seconds = k * c->s_per_k;
-    double steps = c->is_by_epoch ? epochs * c->steps_per_epoch : k;
-    g_autofree char *time = isnan(seconds) ? g_strdup("-") : orch_duration_format(seconds);
-    orch_table_add(table, label_of(c), json_string(c->key));
-    orch_table_add(table, target, NULL);
-    orch_table_add_real(table, loss);
-    orch_table_add(table, why_not ? why_not : "yes", NULL);
-    orch_table_add_real(table, isnan(steps) ? (double)NAN : ceil(steps));
-    orch_table_add_real(table, epochs);
-    orch_table_add(table, time, orch_json_real_or_null(seconds));
-    orch_table_add_real(table, first_seen);
+    g_autofree char *time = isnan(t->seconds) ? g_strdup("-") : orch_duration_format(t->seconds);
+    orch_table_add(table, label_of(t->key), json_string(t->key));
+    orch_table_add(table, t->target, NULL);
+    orch_table_add_real(table, t->loss);
+    orch_table_add(table, t->why_not ? t->why_not : "yes", NULL);
+    orch_table_add_real(table, t->steps);
+    orch_table_add_real(table, t->epochs);
+    orch_table_add(table, time, orch_json_real_or_null(t->seconds));
+    orch_table_add_real(table, t->seen_epoch);
 }
 
-static void add_reach(struct orch_table *table, const struct orch_run_curve *c,
-                      const struct orch_stages *stages, const char *target, double loss,
-                      double first_seen)
-{
-    double k = NAN;
-    if (isnan(loss)) {
-        add_target(table, c, target, loss, NAN, "no run got there", first_seen);
-        return;
-    }
-    bool reached = orch_stages_reach(stages, loss, &k, NULL);
-    add_target(table, c, target, loss, reached ? k : (double)NAN, reached ? NULL : "never",
-               first_seen);
-}
-
-/* Returns the first epoch at which the run itself reached the accuracy; NaN: never. */
-static double first_accurate(const struct orch_run_curve *c, double accuracy)
-{
-    for (size_t i = 0; i < c->accuracy_count; i++)
-        if (c->accuracy[i] >= accuracy)
-            return c->accuracy_k[i] / c->k_per_epoch;
-    return NAN;
-}
-
-/* Adds the rows of all targets for one curve. `seen` is the epoch at which the run reached the
- * accuracy, NaN: never. */
-static void add_targets(struct orch_table *table, const struct asked *a,
-                        const struct orch_run_curve *c, const struct orch_stages *stages,
-                        double bridge_loss, double seen)
-{
-    g_autofree char *loss = g_strdup_printf("loss %g", a->loss);
-    g_autofree char *accuracy = g_strdup_printf("accuracy %g", a->accuracy);
-    g_autofree char *epochs = g_strdup_printf("%d epochs", (int)a->epochs);
-    double k = (double)a->epochs * c->k_per_epoch;
-    if (!isnan(a->loss))
-        add_reach(table, c, stages, loss, a->loss, NAN);
-    if (!isnan(a->accuracy))
-        add_reach(table, c, stages, accuracy, bridge_loss, seen);
-    if (a->epochs)
-        add_target(table, c, epochs, isnan(k) ? (double)NAN : orch_stages_loss(stages, k), k,
-                   isnan(k) ? "steps of an epoch unknown" : NULL, NAN);
-}
-
-static struct orch_table *target_table(const struct answer *answer, const struct asked *a,
-                                       bool is_json)
+static struct orch_table *target_table(const struct orch_curve_answer *answer,
+                                       const struct orch_curve_ask *a, bool is_json)
 {
     const char *const headers[] = {"run",
                                    "target",
@@ -357,14 +210,9 @@ static struct orch_table *target_table(const struct answer *answer, const struct
                                    ">seen at epoch",
                                    NULL};
     struct orch_table *table = orch_table_new(headers);
-    for (guint i = 0; i < answer->curves->len; i++) {
-        const struct orch_run_curve *c = curve_of(answer, i);
-        add_targets(table, a, c, result_of(answer, i)->stages, answer->bridge_loss,
-                    first_accurate(c, a->accuracy));
-    }
-    if (answer->predicted)
-        add_targets(table, a, &answer->predicted->units, answer->predicted->stages,
-                    answer->bridge_loss, NAN);
+    g_autoptr(GPtrArray) targets = orch_curve_answer_targets(answer, a);
+    for (guint i = 0; i < targets->len; i++)
+        add_target(table, targets->pdata[i]);
     return table;
 }
 
@@ -385,7 +233,7 @@ static struct orch_table *bridge_table(const struct orch_isotonic *bridge)
 /* ---- printing ---------------------------------------------------------------------------------
  */
 
-static void print_notes(const struct answer *answer, const struct asked *a)
+static void print_notes(const struct orch_curve_answer *answer, const struct orch_curve_ask *a)
 {
     const struct orch_run_curve *first = curve_of(answer, 0);
     bool is_mixed = false;
@@ -415,7 +263,8 @@ static void print_notes(const struct answer *answer, const struct asked *a)
         }
 }
 
-static void print_target_notes(const struct answer *answer, const struct asked *a)
+static void print_target_notes(const struct orch_curve_answer *answer,
+                               const struct orch_curve_ask *a)
 {
     const char *from = NULL;
     for (guint i = 0; i < answer->curves->len && !from; i++)
@@ -430,8 +279,8 @@ static void print_target_notes(const struct answer *answer, const struct asked *
                                                : "the times at which its points came");
 }
 
-static void print_text(struct orch_cli *cli, const struct answer *answer, const struct asked *a,
-                       bool has_targets)
+static void print_text(struct orch_cli *cli, const struct orch_curve_answer *answer,
+                       const struct orch_curve_ask *a, bool has_targets)
 {
     orch_table_print(cli, fit_table(answer, false), "curves");
     print_notes(answer, a);
@@ -448,8 +297,8 @@ static void print_text(struct orch_cli *cli, const struct answer *answer, const 
     orch_table_print(cli, bridge_table(answer->bridge), "bridge");
 }
 
-static void print(struct orch_cli *cli, const struct answer *answer, const struct asked *a,
-                  const char *format)
+static void print(struct orch_cli *cli, const struct orch_curve_answer *answer,
+                  const struct orch_curve_ask *a, const char *format)
 {
     bool has_targets = !isnan(a->loss) || !isnan(a->accuracy) || a->epochs;
     if (cli->json) {
@@ -474,54 +323,40 @@ static void print(struct orch_cli *cli, const struct answer *answer, const struc
     }
 }
 
-/* --net: predicts the curve of a network that was not run. */
-static bool predict_new(const struct predict_options *o, const struct asked *asked,
-                        struct answer *answer, GError **error)
+static struct orch_curve_answer *answer_of(struct orch_cli *cli, const char *filter,
+                                           const struct orch_curve_ask *ask, GError **error)
 {
-    int64_t classes = 0;
+    g_autoptr(GPtrArray) warnings = g_ptr_array_new_with_free_func(g_free);
     g_autoptr(GPtrArray) notes = g_ptr_array_new_with_free_func(g_free);
-    if (!orch_cli_count(o->classes, "--classes", 1 << 24, &classes, error))
-        return false;
-    const struct orch_curve_question question = {
-        {.name = o->net, .input = o->input, .classes = (int)classes}, o->gpu, asked->epochs};
-    answer->predicted = orch_predicted_curve_new(&question, answer->curves, answer->results,
-                                                 answer->costs, notes, error);
+    struct orch_store *store = orch_cli_store(cli, ORCH_STORE_READ, error);
+    g_autoptr(GPtrArray) runs =
+        store ? orch_curve_runs(store, cli->args, cli->arg_count, filter, error) : NULL;
+    struct orch_curve_answer *answer =
+        runs
+            ? orch_curve_answer_new(orch_cli_plugins(cli), store, runs, ask, warnings, notes, error)
+            : NULL;
+    for (guint i = 0; i < warnings->len; i++)
+        orch_cli_warn(cli, "%s", (const char *)warnings->pdata[i]);
     orch_cli_net_notes(notes);
-    return answer->predicted != NULL;
+    if (answer && answer->without)
+        orch_cli_say(cli, "%u run%s without such a series %s left out", answer->without,
+                     answer->without == 1 ? "" : "s", answer->without == 1 ? "is" : "are");
+    return answer;
 }
 
 int predict_curve(struct orch_cli *cli, const struct predict_options *o, GError **error)
 {
-    struct asked asked;
-    if (!read_asked(o, &asked, error))
+    struct orch_curve_ask ask;
+    int64_t classes = 0;
+    if (!read_ask(o, &ask, error) ||
+        !orch_cli_count(o->classes, "--classes", 1 << 24, &classes, error))
         return -1;
-    struct answer answer = {
-        .curves = g_ptr_array_new_with_free_func((GDestroyNotify)orch_run_curve_free),
-        .results = g_array_new(FALSE, FALSE, sizeof(struct orch_curve_result)),
-        .places = g_ptr_array_new(),
-        .costs = g_ptr_array_new_with_free_func((GDestroyNotify)json_decref),
-        .bridge_loss = NAN,
-        .has_errors = asked.fit.weights == ORCH_CURVE_EQUAL && !asked.fit.neighbours &&
-                      !asked.fit.is_normalised,
-    };
-    g_array_set_clear_func(answer.results, (GDestroyNotify)orch_curve_result_release);
-    bool ok = fill(cli, o, &asked, &answer, error);
-    if (ok && o->net) {
-        ok = predict_new(o, &asked, &answer, error);
-    }
-    if (ok && !isnan(asked.accuracy)) {
-        answer.bridge = orch_run_curves_bridge(answer.curves, error);
-        ok = answer.bridge != NULL;
-        if (ok)
-            orch_isotonic_cross(answer.bridge, asked.accuracy, &answer.bridge_loss, NULL);
-    }
-    if (ok)
-        print(cli, &answer, &asked, o->format);
-    orch_isotonic_free(answer.bridge);
-    orch_predicted_curve_free(answer.predicted);
-    g_ptr_array_unref(answer.costs);
-    g_ptr_array_unref(answer.curves);
-    g_array_unref(answer.results);
-    g_ptr_array_unref(answer.places);
-    return ok ? ORCH_EXIT_OK : -1;
+    const struct orch_curve_question other = {
+        {.name = o->net, .input = o->input, .classes = (int)classes}, o->gpu, ask.epochs};
+    ask.other = o->net ? &other : NULL;
+    struct orch_curve_answer *answer = answer_of(cli, o->where, &ask, error);
+    if (answer)
+        print(cli, answer, &ask, o->format);
+    orch_curve_answer_free(answer);
+    return answer ? ORCH_EXIT_OK : -1;
 }

@@ -1,22 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* `orch predict --model roofline`: the lower bound on time, by batch and by layer. */
 #include "core/cli/predict.h"
+#include "core/forecast/roofline_gpu.h"
 
 #include "lib/base/json.h"
 #include "lib/base/text.h"
-#include "predictors/roofline.h"
-
-#include <math.h>
 
 static const char *const HEADERS[] = {
     ">batch",       ">forward",   ">backward",     ">update", ">step", ">images/s", ">TFLOP/s",
     ">of the peak", ">FLOP/byte", ">memory-bound", ">memory", "fits",  NULL};
-
-struct bound {
-    const struct orch_gpu_spec *gpu;
-    enum orch_precision precision;
-    struct orch_roofline_device device;
-};
 
 static void add_s(struct orch_table *table, double seconds)
 {
@@ -30,48 +22,32 @@ static void add_percent(struct orch_table *table, double share)
     orch_table_add(table, text, orch_json_finite(share));
 }
 
-static struct orch_roofline_work work_of(const struct orch_time_question *q, const struct bound *b,
-                                         int64_t batch)
+static void add_number(struct orch_table *table, double value)
 {
-    return (struct orch_roofline_work){.batch = batch,
-                                       .element_bytes = orch_precision_bytes(b->precision),
-                                       .training = !q->forward_only,
-                                       .states_per_weight = q->states_per_weight};
+    g_autofree char *text = orch_number_format(value);
+    orch_table_add(table, text, orch_json_finite(value));
 }
 
-static bool add_batch(const struct orch_time_question *q, const struct bound *b, int64_t batch,
-                      struct orch_table *table, GError **error)
+static void add_batch(struct orch_table *table, const struct orch_roofline_gpu *b,
+                      const struct orch_roofline_row *r)
 {
-    struct orch_roofline_work work = work_of(q, b, batch);
-    struct orch_roofline_step step;
-    if (!orch_roofline_step(q->net, q->costs, &b->device, &work, NULL, &step, error))
-        return false;
-    struct orch_net_memory memory = orch_net_memory(q->net, q->costs, batch, work.element_bytes,
-                                                    work.states_per_weight, work.training);
-    double rate = step.flops / step.total_s;
-    g_autofree char *images = orch_number_format((double)batch / step.total_s);
-    g_autofree char *tflops = orch_number_format(rate / 1e12);
-    g_autofree char *intensity = orch_number_format(step.flops / step.bytes);
-    g_autofree char *bytes = orch_bytes_format((int64_t)memory.total);
-    bool fits = b->device.memory_bytes <= 0 || memory.total <= b->device.memory_bytes;
-    orch_table_add_int(table, batch);
-    add_s(table, step.forward_s);
-    add_s(table, step.backward_s);
-    add_s(table, step.update_s);
-    add_s(table, step.total_s);
-    orch_table_add(table, images, orch_json_finite((double)batch / step.total_s));
-    orch_table_add(table, tflops, orch_json_finite(rate / 1e12));
-    add_percent(table, rate / b->device.peak_flops);
-    orch_table_add(table, intensity, orch_json_finite(step.flops / step.bytes));
-    add_percent(table, step.memory_bound_share);
-    orch_table_add(table, bytes, orch_json_finite(memory.total));
-    orch_table_add(table, fits ? "yes" : "no", json_boolean(fits));
-    return true;
+    g_autofree char *bytes = orch_bytes_format((int64_t)r->memory_bytes);
+    orch_table_add_int(table, r->batch);
+    add_s(table, r->step.forward_s);
+    add_s(table, r->step.backward_s);
+    add_s(table, r->step.update_s);
+    add_s(table, r->step.total_s);
+    add_number(table, r->images_per_s);
+    add_number(table, r->flops_per_s / 1e12);
+    add_percent(table, r->flops_per_s / b->device.peak_flops);
+    add_number(table, r->step.flops / r->step.bytes);
+    add_percent(table, r->step.memory_bound_share);
+    orch_table_add(table, bytes, orch_json_finite(r->memory_bytes));
+    orch_table_add(table, r->fits ? "yes" : "no", json_boolean(r->fits));
 }
 
-static void say(const struct orch_time_question *q, const struct bound *b)
+static void say(const struct orch_time_question *q, const struct orch_roofline_gpu *b)
 {
-    struct orch_roofline_work work = work_of(q, b, 1);
     printf(
         "roofline on %s at %s: %.5g TFLOP/s, %.5g GB/s, ridge at %.3g FLOP/byte; a multiply-add is "
         "2 operations\na bound from below: what is reached of it is the utilisation; "
@@ -80,72 +56,58 @@ static void say(const struct orch_time_question *q, const struct bound *b)
         b->gpu->name, orch_precision_names()[b->precision], b->device.peak_flops / 1e12,
         b->device.bandwidth / 1e9, b->device.peak_flops / b->device.bandwidth);
     if (b->device.memory_bytes > 0)
-        printf(
-            "largest batch that fits %.4g GB: %" G_GINT64_FORMAT
-            " (nothing reserved; about 0.75 GB go "
-            "to the CUDA context and libraries: then %" G_GINT64_FORMAT ")\n",
-            b->device.memory_bytes / 1e9,
-            orch_roofline_largest_batch(q->net, q->costs, b->device.memory_bytes, 0, &work),
-            orch_roofline_largest_batch(q->net, q->costs, b->device.memory_bytes, 0.75e9, &work));
+        printf("largest batch that fits %.4g GB: %" G_GINT64_FORMAT
+               " (nothing reserved; about 0.75 GB go "
+               "to the CUDA context and libraries: then %" G_GINT64_FORMAT ")\n",
+               b->device.memory_bytes / 1e9, orch_roofline_gpu_largest_batch(b, q, 0),
+               orch_roofline_gpu_largest_batch(b, q, 0.75e9));
 }
 
-/* ---- by layer ----------------------------------------------------------------------------------
- */
-
-static int show_layers(struct orch_cli *cli, const struct predict_options *o,
-                       const struct orch_time_question *q, const struct bound *b, GError **error)
+static struct orch_table *layer_table(const struct orch_roofline_gpu *b,
+                                      const struct orch_time_question *q, GError **error)
 {
     static const char *const headers[] = {"layer",      "type",  ">forward", ">backward",
                                           ">FLOP/byte", "bound", NULL};
-    struct orch_roofline_work work = work_of(q, b, q->batches[0]);
-    struct orch_roofline_step step;
-    g_autofree struct orch_roofline_layer *layers =
-        g_new0(struct orch_roofline_layer, q->net->nodes->len);
-    if (!orch_roofline_step(q->net, q->costs, &b->device, &work, layers, &step, error))
-        return -1;
-    struct orch_table *table = orch_table_new(headers);
-    for (guint i = 0; i < q->net->nodes->len; i++) {
-        const struct orch_net_node *node = orch_net_node(q->net, (int)i);
-        if (layers[i].bound == ORCH_BOUND_NONE)
-            continue;
-        g_autofree char *intensity = orch_number_format(layers[i].intensity);
-        orch_table_add(table, node->name, NULL);
-        orch_table_add(table, orch_net_op_name(node->op), NULL);
-        add_s(table, layers[i].forward_s);
-        add_s(table, layers[i].backward_s);
-        orch_table_add(table, intensity, orch_json_finite(layers[i].intensity));
-        orch_table_add(table, orch_roofline_bound_name(layers[i].bound), NULL);
+    g_autoptr(GArray) layers = orch_roofline_gpu_layers(b, q, q->batches[0], error);
+    struct orch_table *table = layers ? orch_table_new(headers) : NULL;
+    for (guint i = 0; layers && i < layers->len; i++) {
+        const struct orch_roofline_layer_row *layer =
+            &g_array_index(layers, struct orch_roofline_layer_row, i);
+        orch_table_add(table, layer->name, NULL);
+        orch_table_add(table, layer->type, NULL);
+        add_s(table, layer->forward_s);
+        add_s(table, layer->backward_s);
+        add_number(table, layer->flops_per_byte);
+        orch_table_add(table, layer->bound, NULL);
     }
-    orch_table_print_as(cli, table, "layers", o->format);
-    if (!cli->json && !o->format)
-        say(q, b);
-    return ORCH_EXIT_OK;
+    return table;
+}
+
+static struct orch_table *batch_table(const struct orch_roofline_gpu *b,
+                                      const struct orch_time_question *q, GError **error)
+{
+    struct orch_table *table = orch_table_new(HEADERS);
+    for (int i = 0; i < q->batch_count; i++) {
+        struct orch_roofline_row row;
+        if (!orch_roofline_gpu_ask(b, q, q->batches[i], &row, error)) {
+            json_decref(orch_table_to_json(table));
+            return NULL;
+        }
+        add_batch(table, b, &row);
+    }
+    return table;
 }
 
 int predict_roofline(struct orch_cli *cli, const struct predict_options *o,
                      struct orch_time_question *q, GError **error)
 {
-    struct bound b = {0};
-    b.gpu = orch_hardware_gpu(q->hardware, o->gpu, error);
-    if (!b.gpu)
+    struct orch_roofline_gpu b;
+    if (!orch_roofline_gpu_init(&b, q, o->gpu, error))
         return -1;
-    b.precision = orch_precision_run(b.gpu, q->has_precision ? q->precision : ORCH_FP32);
-    b.device = (struct orch_roofline_device){.peak_flops = orch_gpu_peak(b.gpu, b.precision),
-                                             .bandwidth = b.gpu->bandwidth_gbs * 1e9,
-                                             .memory_bytes = b.gpu->memory_gb * 1e9,
-                                             .compute_share = isnan(q->ppp_comp) ? 1 : q->ppp_comp,
-                                             .memory_share = isnan(q->ppp_comp) ? 1 : q->ppp_comp};
-    if (o->layers)
-        return show_layers(cli, o, q, &b, error);
-    struct orch_table *table = orch_table_new(HEADERS);
-    bool ok = true;
-    for (int i = 0; ok && i < q->batch_count; i++)
-        ok = add_batch(q, &b, q->batches[i], table, error);
-    if (!ok) {
-        json_decref(orch_table_to_json(table));
+    struct orch_table *table = (o->layers ? layer_table : batch_table)(&b, q, error);
+    if (!table)
         return -1;
-    }
-    orch_table_print_as(cli, table, "batches", o->format);
+    orch_table_print_as(cli, table, o->layers ? "layers" : "batches", o->format);
     if (!cli->json && !o->format)
         say(q, &b);
     return ORCH_EXIT_OK;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The regression on layers and GPU that homework 4 asks for, shown with the law that was chosen. */
-#include "core/report/curve_set.h"
+#include "core/report/curve_items.h"
 
 #include "core/stats/numbers.h"
 #include "lib/base/json.h"
@@ -63,20 +63,4 @@ void orch_set_plain_say(struct orch_section *section, const struct orch_set_law 
                       "parameter = constant + per layer x layers + device; ordinary least squares "
                       "over %d curves with %d terms; standard errors in brackets",
                       plain->rows, plain->terms);
-}
-
-struct orch_stages *orch_set_plain_curve(const struct orch_set_law *law, const double *features,
-                                         int device)
-{
-    if (!law->plain)
-        return NULL;
-    struct orch_stages *stages = orch_set_law_curve(law, features, device);
-    for (size_t s = 0; s < stages->count; s++) {
-        const int each = law->plain->outputs / (int)law->stages;
-        for (int j = 0; j < each; j++)
-            stages->curves[s].b[j] =
-                orch_plain_predict(law->plain, (int)s * each + j, features[0], device);
-        stages->curves[s].is_flat = !(stages->curves[s].b[0] > 0);
-    }
-    return stages;
 }

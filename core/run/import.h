@@ -5,6 +5,7 @@
 #ifndef ORCH_CORE_RUN_IMPORT_H
 #define ORCH_CORE_RUN_IMPORT_H
 
+#include "predictors/feature_names.h"
 #include "store/dataset.h"
 
 struct orch_import_options {

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Loss curves of networks on devices, and the regression over them (the "law"). Shared by the
  * report items about curves. */
-#ifndef ORCH_CORE_REPORT_CURVE_SET_H
-#define ORCH_CORE_REPORT_CURVE_SET_H
+#ifndef ORCH_CORE_FORECAST_CURVE_SET_H
+#define ORCH_CORE_FORECAST_CURVE_SET_H
 
-#include "core/report/curves.h"
-#include "core/report/items.h"
+#include "core/forecast/curves.h"
 #include "lib/net/net.h"
 #include "predictors/curve_law.h"
 #include "predictors/curve_ols.h"
@@ -43,24 +42,13 @@ struct orch_curve_set {
  * does not name a network that orch can build. */
 int orch_curve_set_net_of(struct orch_curve_set *set, const char *name, const json_t *cost);
 
-/** Collects the loss curves of the experiments that the item lists under `key`. When `key` is
- * "experiments" and the item does not have it, all experiments with the metric are used. Runs
- * of any user and machine count when they match a trial of the plan by fingerprint, or by
- * recipe, experiment, repeat and parameters when the plan has no fingerprint. Experiments that
- * the profile leaves out are not included. The caller frees. */
-struct orch_curve_set *orch_curve_set_gather(struct orch_plan *plan,
-                                             const struct orch_report_item *item, const char *key);
-/** Adds the set's cells and runs to the item's section, and lists missing curves with the
- * command that makes them. Pass the `key` that the set was gathered with. */
-void orch_curve_set_note(const struct orch_curve_set *set, struct orch_asked *a, const char *key);
+/** Makes an empty set. With `owns_curves` freeing it frees its cells' curves and fits; otherwise they
+ * are borrowed. The caller frees. */
+struct orch_curve_set *orch_curve_set_new(bool owns_curves);
 void orch_curve_set_free(struct orch_curve_set *set);
 const struct orch_set_net *orch_curve_set_net(const struct orch_curve_set *set, int net);
 /** Returns a device's name for a table, without the prefix that all devices share. */
 const char *orch_curve_set_device(const struct orch_curve_set *set, int device);
-
-/** Adds a chart of measured points and fitted curves: one panel for each network, one series for
- * each device. */
-void orch_curve_set_chart(const struct orch_curve_set *set, struct orch_section *section);
 
 /* ---- the law -----------------------------------------------------------------------------------
  */
@@ -82,15 +70,10 @@ struct orch_set_law *orch_set_law_fit(const struct orch_curve_set *set, GError *
 void orch_set_law_free(struct orch_set_law *law);
 /** Returns the name of one output of the regression: "b0", "b1 from step 400". The caller frees. */
 char *orch_set_law_param(const struct orch_set_law *law, int output);
-/** Describes the regression on layers and device in a section. */
-void orch_set_plain_say(struct orch_section *section, const struct orch_set_law *law,
-                        const struct orch_curve_set *set);
 /** Predicts a curve by the regression on layers and device. NULL when there is no such
  * regression. The caller frees. */
 struct orch_stages *orch_set_plain_curve(const struct orch_set_law *law, const double *features,
                                          int device);
-/** Describes each parameter's regression, and whether the device matters, in a section. */
-void orch_set_law_say(struct orch_section *section, const struct orch_set_law *law);
 /** Predicts the curve of a network with these features on a device (-1: mean over devices). The
  * caller frees. */
 struct orch_stages *orch_set_law_curve(const struct orch_set_law *law, const double *features,
@@ -103,17 +86,5 @@ struct orch_left_out_error {
 };
 struct orch_left_out_error orch_set_law_leave_out(const struct orch_curve_set *set,
                                                   const struct orch_set_law *law);
-
-/** A network that was not in the fit, on one device: its measured run and the predicted curve.
- * Borrowed. */
-struct orch_held_curve {
-    const char *net, *device;
-    const struct orch_run_curve *measured;
-    const struct orch_stages *predicted;
-};
-/** Adds a chart of predicted and measured curves, one panel for each network. `band` is the half
- * width of the prediction band as a fraction of the prediction; NaN draws no band. */
-void orch_held_curves_chart(const struct orch_held_curve *held, size_t count, double band,
-                            struct orch_section *section);
 
 #endif

@@ -1,18 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "core/report/predicted_curve.h"
+#include "core/forecast/predicted_curve.h"
 
 #include "lib/base/error.h"
 #include "lib/base/json.h"
 
 #include <math.h>
 #include <string.h>
-
-static void free_net(gpointer data)
-{
-    struct orch_set_net *net = data;
-    g_free(net->name);
-    g_free(net);
-}
 
 /* ---- the runs as a set -------------------------------------------------------------------------
  */
@@ -44,11 +37,7 @@ static int compare_cells(const void *a, const void *b)
 static struct orch_curve_set *set_of(const GPtrArray *curves, const GArray *results,
                                      const GPtrArray *costs)
 {
-    struct orch_curve_set *set = g_new0(struct orch_curve_set, 1);
-    set->nets = g_ptr_array_new_with_free_func(free_net);
-    set->variants = g_ptr_array_new_with_free_func(g_free);
-    set->devices = g_ptr_array_new_with_free_func(g_free);
-    set->cells = g_ptr_array_new_with_free_func(g_free);
+    struct orch_curve_set *set = orch_curve_set_new(false);
     for (guint i = 0; i < curves->len; i++) {
         struct orch_run_curve *curve = curves->pdata[i];
         struct orch_set_cell *cell = g_new0(struct orch_set_cell, 1);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Predicts the loss curve of a network that has not been run: the b parameters of measured curves
  * are regressed on network size and device. */
-#ifndef ORCH_CORE_REPORT_PREDICTED_CURVE_H
-#define ORCH_CORE_REPORT_PREDICTED_CURVE_H
+#ifndef ORCH_CORE_FORECAST_PREDICTED_CURVE_H
+#define ORCH_CORE_FORECAST_PREDICTED_CURVE_H
 
 #include "core/forecast/network.h"
-#include "core/report/curve_set.h"
+#include "core/forecast/curve_set.h"
 
 /** The network, device and length to predict for. */
 struct orch_curve_question {

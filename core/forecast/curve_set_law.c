@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Fits the law of a set of curves: their parameters by regression on network size and device. */
-#include "core/report/curve_set.h"
+#include "core/forecast/curve_set.h"
 
 #include "lib/base/error.h"
 
@@ -130,4 +130,20 @@ char *orch_set_law_param(const struct orch_set_law *law, int output)
     return law->stages > 1
                ? g_strdup_printf("%s from step %g", name, law->starts[output / PARAM_COUNT])
                : g_strdup(name);
+}
+
+struct orch_stages *orch_set_plain_curve(const struct orch_set_law *law, const double *features,
+                                         int device)
+{
+    if (!law->plain)
+        return NULL;
+    struct orch_stages *stages = orch_set_law_curve(law, features, device);
+    for (size_t s = 0; s < stages->count; s++) {
+        const int each = law->plain->outputs / (int)law->stages;
+        for (int j = 0; j < each; j++)
+            stages->curves[s].b[j] =
+                orch_plain_predict(law->plain, (int)s * each + j, features[0], device);
+        stages->curves[s].is_flat = !(stages->curves[s].b[0] > 0);
+    }
+    return stages;
 }

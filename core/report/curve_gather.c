@@ -3,91 +3,16 @@
  * fingerprint matches, on any machine, so the runs of several users fill one table. When the plan
  * has no fingerprint (this machine lacks the GPU), recipe, experiment, repeat and parameters must
  * match. */
-#include "core/report/curve_set.h"
+#include "core/report/curve_items.h"
 
 #include "lib/base/error.h"
 #include "lib/base/json.h"
-#include "lib/net/net.h"
 
 #include <math.h>
 #include <string.h>
 
-static void net_free(void *pointer)
-{
-    struct orch_set_net *net = pointer;
-    g_free(net->name);
-    g_free(net);
-}
-
-static void cell_free(void *pointer)
-{
-    struct orch_set_cell *cell = pointer;
-    orch_curve_result_release(&cell->fit);
-    orch_run_curve_free(cell->curve);
-    g_free(cell->why_not);
-    g_free(cell);
-}
-
-void orch_curve_set_free(struct orch_curve_set *set)
-{
-    if (!set)
-        return;
-    g_ptr_array_unref(set->nets);
-    g_ptr_array_unref(set->variants);
-    g_ptr_array_unref(set->devices);
-    g_ptr_array_unref(set->cells);
-    g_free(set);
-}
-
-const struct orch_set_net *orch_curve_set_net(const struct orch_curve_set *set, int net)
-{
-    return set->nets->pdata[net];
-}
-
-const char *orch_curve_set_device(const struct orch_curve_set *set, int device)
-{
-    return set->devices->len > 1 ? orch_place_short(set->devices->pdata[device], set->devices)
-                                 : set->devices->pdata[device];
-}
-
 /* ---- networks ---------------------------------------------------------------------------------
  */
-
-void orch_set_net_count(struct orch_set_net *net, const struct orch_net *graph)
-{
-    net->params = (double)orch_net_params(graph);
-    net->features[0] = orch_net_depth(graph);
-    net->features[1] = log10(net->params);
-    net->features[2] = log10(2 * (double)orch_net_macs(graph));
-}
-
-/* Computes the features from the cost that a trial declares. */
-static void count_cost(struct orch_set_net *net, const json_t *cost)
-{
-    struct orch_net_options request = {.name = orch_json_text(cost, "network", NULL),
-                                       .classes = orch_json_int(cost, "classes", 0)};
-    orch_net_input_parse(orch_json_text(cost, "input", ""), &request);
-    struct orch_net *graph = request.name ? orch_net_make(&request, NULL) : NULL;
-    for (int i = 0; i < ORCH_LAW_FEATURES; i++)
-        net->features[i] = NAN;
-    net->params = NAN;
-    if (!graph)
-        return;
-    orch_set_net_count(net, graph);
-    orch_net_free(graph);
-}
-
-int orch_curve_set_net_of(struct orch_curve_set *set, const char *name, const json_t *cost)
-{
-    for (guint i = 0; i < set->nets->len; i++)
-        if (strcmp(orch_curve_set_net(set, (int)i)->name, name) == 0)
-            return (int)i;
-    struct orch_set_net *net = g_new0(struct orch_set_net, 1);
-    net->name = g_strdup(name);
-    count_cost(net, cost);
-    g_ptr_array_add(set->nets, net);
-    return (int)set->nets->len - 1;
-}
 
 static int net_of(struct orch_curve_set *set, struct orch_plan *plan, const struct orch_cell *cell)
 {
@@ -259,11 +184,7 @@ static void fill_gaps(struct orch_curve_set *set, const GArray *wanted)
 struct orch_curve_set *orch_curve_set_gather(struct orch_plan *plan,
                                              const struct orch_report_item *item, const char *key)
 {
-    struct orch_curve_set *set = g_new0(struct orch_curve_set, 1);
-    set->nets = g_ptr_array_new_with_free_func(net_free);
-    set->variants = g_ptr_array_new_with_free_func(g_free);
-    set->devices = g_ptr_array_new_with_free_func(g_free);
-    set->cells = g_ptr_array_new_with_free_func(cell_free);
+    struct orch_curve_set *set = orch_curve_set_new(true);
     struct orch_run_query query = {.recipe = plan->expansion->name};
     g_autoptr(GPtrArray) runs =
         plan->store ? orch_store_runs(plan->store, &query, NULL, NULL) : NULL;

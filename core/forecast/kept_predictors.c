@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "core/forecast/kept_predictors.h"
+
+#include "lib/base/error.h"
+#include "lib/base/file.h"
+#include "lib/base/text.h"
+
+#include <string.h>
+
+#define NAME_MAX_CHARS 63
+
+struct orch_trained *orch_kept_predictor_read(const struct orch_predictor_row *row, bool whole,
+                                              GError **error)
+{
+    struct orch_trained *t = orch_trained_of_text(row->model, error);
+    if (t && t->learned && (!whole || orch_learned_ready(t->learned, error)))
+        return t;
+    if (t && !t->learned)
+        orch_load_fail("learned", "is missing", error);
+    orch_trained_free(t);
+    g_prefix_error(error, "predictor '%s': ", row->name);
+    return NULL;
+}
+
+/* Finds a predictor by name; ORCH_ERROR_NOT_FOUND with the nearest name. */
+static struct orch_predictor_row *find_row(struct orch_store *store, const char *name,
+                                           GError **error)
+{
+    GError *failed = NULL;
+    struct orch_predictor_row *row = orch_store_predictor(store, name, &failed);
+    if (row)
+        return row;
+    if (failed) {
+        g_propagate_error(error, failed);
+        return NULL;
+    }
+    g_autoptr(GPtrArray) all = orch_store_predictors(store, false, error);
+    if (!all)
+        return NULL;
+    g_autoptr(GPtrArray) names = g_ptr_array_new();
+    for (guint i = 0; i < all->len; i++)
+        g_ptr_array_add(names, ((struct orch_predictor_row *)all->pdata[i])->name);
+    g_ptr_array_add(names, NULL);
+    g_autofree char *near = orch_suggest_hint(name, (const char *const *)names->pdata);
+    orch_error_set(error, ORCH_ERROR_NOT_FOUND,
+                   near       ? near
+                   : all->len ? "'orch predictor ls' lists them"
+                              : "orch predictor train",
+                   "there is no predictor '%s'", name);
+    return NULL;
+}
+
+struct orch_trained *orch_kept_predictor_open(struct orch_store *store, const char *name,
+                                              GError **error)
+{
+    struct orch_predictor_row *row = find_row(store, name, error);
+    struct orch_trained *t = row ? orch_kept_predictor_read(row, true, error) : NULL;
+    orch_predictor_row_free(row);
+    return t;
+}
+
+bool orch_kept_predictor_put(struct orch_store *store, const struct orch_trained *trained,
+                             GError **error)
+{
+    g_autofree char *text = orch_trained_text(trained);
+    return orch_store_put_predictor(store, trained->name, text, error);
+}
+
+bool orch_kept_predictor_remove(struct orch_store *store, const char *name, GError **error)
+{
+    struct orch_predictor_row *row = find_row(store, name, error);
+    bool removed = false;
+    orch_predictor_row_free(row);
+    return row && orch_store_remove_predictor(store, name, &removed, error);
+}
+
+/* Checks a predictor's name: it must be printable, and 'step_ms' is reserved for a predictor of
+ * step times, because 'orch predict' uses the predictor of that name. */
+bool orch_training_check(const struct orch_training_request *r, GError **error)
+{
+    const char *name = r->name ? r->name : r->target;
+    bool plain =
+        *name && g_utf8_validate(name, -1, NULL) && g_utf8_strlen(name, -1) <= NAME_MAX_CHARS;
+    for (const char *c = name; plain && *c; c = g_utf8_next_char(c))
+        plain = g_unichar_isprint(g_utf8_get_char(c));
+    if (!plain) {
+        orch_error_set(error, ORCH_ERROR_USAGE, "for example --name mine",
+                       "option '--name': a name has 1 to %d printable characters", NAME_MAX_CHARS);
+        return false;
+    }
+    if (strcmp(name, "step_ms") == 0 && strcmp(r->target, "step_ms") != 0) {
+        orch_error_set(error, ORCH_ERROR_USAGE, "give it another --name",
+                       "'orch predict' looks for step times in ms under the name 'step_ms', and "
+                       "this learns '%s'",
+                       r->target);
+        return false;
+    }
+    for (int i = 0; r->datasets[i]; i++) {
+        for (int k = 0; k < i; k++) {
+            if (strcmp(r->datasets[i], r->datasets[k]) != 0)
+                continue;
+            orch_error_set(error, ORCH_ERROR_USAGE, "name it once: its rows count once",
+                           "option '--data': '%s' is named twice", r->datasets[i]);
+            return false;
+        }
+    }
+    return true;
+}

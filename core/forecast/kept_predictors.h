@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The trained predictors that a store keeps. */
+#ifndef ORCH_CORE_FORECAST_KEPT_PREDICTORS_H
+#define ORCH_CORE_FORECAST_KEPT_PREDICTORS_H
+
+#include "core/forecast/training_rows.h"
+
+/** Reads a stored predictor. With `whole` all its parts are checked. NULL with an error that names
+ * it. The caller frees. */
+struct orch_trained *orch_kept_predictor_read(const struct orch_predictor_row *row, bool whole,
+                                              GError **error);
+/** Finds a predictor by name and reads it whole. ORCH_ERROR_NOT_FOUND with the nearest name. */
+struct orch_trained *orch_kept_predictor_open(struct orch_store *store, const char *name,
+                                              GError **error);
+/** Stores a predictor under its name, in place of an older one. */
+bool orch_kept_predictor_put(struct orch_store *store, const struct orch_trained *trained,
+                             GError **error);
+/** Removes a predictor. ORCH_ERROR_NOT_FOUND with the nearest name. */
+bool orch_kept_predictor_remove(struct orch_store *store, const char *name, GError **error);
+
+/** Checks the name of the predictor to train (printable, and 'step_ms' only for step times in ms)
+ * and that no data set is named twice. False with ORCH_ERROR_USAGE. */
+bool orch_training_check(const struct orch_training_request *request, GError **error);
+
+#endif
