@@ -124,14 +124,14 @@ static json_t *run_facts(struct orch_store *store, const struct orch_run *run, G
     if (sum_points(store, run->id, &sums, error)) {
         g_autofree char *wall = g_strdup_printf("%a", run->wall_ms);
         g_autofree char *started = g_strdup_printf("%" G_GINT64_FORMAT, run->started_ns);
-        out = json_pack("{s:s, s:s, s:s, s:s, s:s, s:i, s:s?, s:s, s:s, s:o, s:I, s:f, s:s, s:s}",
-                        "key", run->key, "digest", run->digest, "fingerprint", run->fingerprint,
-                        "who", run->who, "experiment", run->experiment, "repeat", run->repeat,
-                        "machine", run->machine_key, "started", started, "wall", wall, "wall_ms",
-                        orch_json_finite(isfinite(run->wall_ms) ? run->wall_ms : 0.0), "points",
-                        (json_int_t)sums.points, "times_bits", surprise(sums.t_ms), "values",
-                        g_checksum_get_string(sums.values), "times",
-                        g_checksum_get_string(sums.times));
+        out = json_pack(
+            "{s:s, s:s, s:s, s:s, s:s, s:i, s:s?, s:s, s:s, s:o, s:I, s:o, s:s, s:s}", "key",
+            run->key, "digest", run->digest, "fingerprint", run->fingerprint, "who", run->who,
+            "experiment", run->experiment, "repeat", run->repeat, "machine", run->machine_key,
+            "started", started, "wall", wall, "wall_ms",
+            orch_json_finite(isfinite(run->wall_ms) ? run->wall_ms : 0.0), "points",
+            (json_int_t)sums.points, "times_bits", orch_json_finite(surprise(sums.t_ms)), "values",
+            g_checksum_get_string(sums.values), "times", g_checksum_get_string(sums.times));
     }
     g_checksum_free(sums.values);
     g_checksum_free(sums.times);
