@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/cli/cli.h"
 
+#include "core/results/selection.h"
 #include "core/stats/contrast.h"
 #include "core/stats/disturbed.h"
 #include "core/stats/numbers.h"
@@ -46,17 +47,12 @@ static const struct orch_option OPTIONS[] = {
 
 static GPtrArray *find_runs(struct orch_store *store, const struct best_options *o, GError **error)
 {
-    struct orch_where *where = o->where ? orch_where_parse(o->where, error) : NULL;
-    if (o->where && !where)
-        return NULL;
-    struct orch_run_query query = {.recipe = o->recipe,
-                                   .experiment = o->experiment,
-                                   .where = where,
-                                   .ended_well = true,
-                                   .without_imported = !o->imported};
-    GPtrArray *runs = orch_store_runs(store, &query, NULL, error);
-    orch_where_free(where);
-    return runs;
+    const struct orch_selection selection = {.where = o->where,
+                                             .recipe = o->recipe,
+                                             .experiment = o->experiment,
+                                             .ended_well = true,
+                                             .without_imported = !o->imported};
+    return orch_selection_runs(&selection, store, NULL, error);
 }
 
 /* The request and its intermediate results. */

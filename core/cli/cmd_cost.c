@@ -8,11 +8,11 @@
 #include "core/forecast/device_prices.h"
 #include "core/forecast/estimator.h"
 #include "core/forecast/trial_forecasts.h"
+#include "core/results/selection.h"
 
 #include "lib/base/error.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
-#include "store/bulk.h"
 
 #include <math.h>
 #include <string.h>
@@ -68,24 +68,6 @@ static bool read_axes(const char *text, enum orch_ledger_axis *axes, size_t *out
         axes[(*out_count)++] = (enum orch_ledger_axis)found;
     }
     return true;
-}
-
-/* Combines --where and --since into one filter; `*out` is NULL without either. False with an
- * error. */
-static bool read_filter(const struct cost_options *o, struct orch_where **out, GError **error)
-{
-    *out = NULL;
-    g_auto(GStrv) parts = o->since ? g_strsplit(o->since, "'", -1) : NULL;
-    g_autofree char *quoted = parts ? g_strjoinv("''", parts) : NULL;
-    g_autofree char *since = quoted ? g_strdup_printf("ended >= '%s'", quoted) : NULL;
-    g_autofree char *both =
-        since && o->where ? g_strdup_printf("(%s) and %s", o->where, since) : NULL;
-    const char *text = both ? both : since ? since : o->where;
-    if (o->where && both && !(*out = orch_where_parse(o->where, error)))
-        return false; /* an error with the columns of --where */
-    orch_where_free(*out);
-    *out = text ? orch_where_parse(text, error) : NULL;
-    return *out || !text;
 }
 
 /* ---- the ledger --------------------------------------------------------------------------------
@@ -445,19 +427,17 @@ static int run_with(struct orch_cli *cli, const struct cost_options *o, struct t
     if (cli->arg_count && !expansion)
         return -1;
     struct outlook outlook = {0};
-    struct orch_where *where = NULL;
-    bool is_new = expansion && !orch_store_exists(cli->workspace->db_path); /* no run yet */
+    bool is_new = expansion && !orch_workspace_has_store(cli->workspace); /* no run yet */
     struct orch_store *store = is_new ? NULL : orch_cli_store(cli, ORCH_STORE_READ, error);
-    bool ok = (store || is_new) && read_filter(o, &where, error);
-    const struct orch_run_query query = {.without_imported = true,
-                                         .recipe = expansion ? expansion->name : NULL,
-                                         .where = where,
-                                         .with_hidden = true};
-    ok = ok && (is_new || orch_store_each_run(store, &query, tell, t, error)) &&
-         (!expansion || look_ahead(cli, expansion, o, t->prices, &outlook, error));
+    const struct orch_selection selection = {.where = o->where,
+                                             .since = o->since,
+                                             .recipe = expansion ? expansion->name : NULL,
+                                             .without_imported = true,
+                                             .with_hidden = true};
+    bool ok = (is_new || (store && orch_selection_visit(&selection, store, tell, t, error))) &&
+              (!expansion || look_ahead(cli, expansion, o, t->prices, &outlook, error));
     int status = ok ? print_all(cli, t, axes, count, expansion ? &outlook : NULL) : -1;
     g_free(outlook.device);
-    orch_where_free(where);
     orch_expansion_free(expansion);
     return status;
 }

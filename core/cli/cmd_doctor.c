@@ -141,7 +141,7 @@ static void look_at_store(struct orch_cli *cli, struct findings *f)
     GError *problem = NULL;
     g_autofree char *layout = orch_store_layout(cli->workspace->db_path);
     add(f, "store: layout", "ok", layout, "");
-    if (!orch_store_exists(cli->workspace->db_path)) {
+    if (!orch_workspace_has_store(cli->workspace)) {
         add(f, "store", "missing", cli->workspace->db_path, "made by the first 'orch run'");
         return;
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/cli/cli.h"
-#include "store/find.h"
 
+#include "core/results/run_named.h"
 #include "lib/base/error.h"
 #include "lib/base/file.h"
 #include "lib/base/text.h"
@@ -54,11 +54,6 @@ static void copy_all(int fd, bool for_terminal)
     orch_cli_write_plain(buffer, kept); /* an incomplete character, if any */
 }
 
-static bool is_last(const char *name)
-{
-    return strcmp(name, "@last") == 0 || strcmp(name, "@") == 0;
-}
-
 static bool is_wanted(const struct log_options *o, const char *name)
 {
     if (o->out || o->err)
@@ -95,62 +90,61 @@ static bool follow_active(const struct orch_active_row *row, const struct log_op
 }
 
 /* Prints one captured output of an ended run. */
-static void print_artifact(struct orch_cli *cli, struct orch_store *store,
-                           const struct orch_run *run, const struct orch_stored_artifact *artifact,
-                           bool with_head)
+static void print_output(struct orch_cli *cli, const struct orch_run *run,
+                         const struct orch_run_output *output, bool with_head)
 {
-    g_autofree char *path = orch_store_object_path(store, artifact->sha256);
-    int fd = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    int fd = output->path ? open(output->path, O_RDONLY | O_CLOEXEC) : -1;
     if (with_head)
-        orch_cli_print("--- %s", artifact->name);
+        orch_cli_print("--- %s", output->name);
     if (fd >= 0) {
         copy_all(fd, cli->stdout_is_tty);
         close(fd);
     } else {
-        orch_cli_warn(cli, "the %s of run %s is not on this machine", artifact->name,
+        orch_cli_warn(cli, "the %s of run %s is not on this machine", output->name,
                       orch_cli_short_key(run->key));
     }
 }
 
-static int print_ended(struct orch_cli *cli, struct orch_store *store, const char *name,
+static int print_ended(struct orch_cli *cli, struct orch_store *store, const struct orch_run *run,
                        const struct log_options *o, GError **error)
 {
-    struct orch_run *run = orch_store_run(store, name, error);
-    g_autoptr(GPtrArray) artifacts = run ? orch_store_artifacts(store, run->id, error) : NULL;
-    if (!artifacts) {
-        orch_run_free(run);
+    g_autoptr(GPtrArray) outputs = orch_run_outputs(store, run, error);
+    if (!outputs)
         return -1;
-    }
-    bool any = false, several = !o->out && !o->err && artifacts->len > 1 && cli->stdout_is_tty;
-    for (guint i = 0; i < artifacts->len; i++) {
-        const struct orch_stored_artifact *artifact = artifacts->pdata[i];
-        if (!is_wanted(o, artifact->name))
+    bool any = false, several = !o->out && !o->err && outputs->len > 1 && cli->stdout_is_tty;
+    for (guint i = 0; i < outputs->len; i++) {
+        const struct orch_run_output *output = outputs->pdata[i];
+        if (!is_wanted(o, output->name))
             continue;
-        print_artifact(cli, store, run, artifact, several);
+        print_output(cli, run, output, several);
         any = true;
     }
     if (!any)
         orch_cli_say(cli, "run %s printed nothing", orch_cli_short_key(run->key));
     if (run->reason)
         orch_cli_say(cli, "%s: %s", run->state, run->reason);
-    orch_run_free(run);
     return ORCH_EXIT_OK;
 }
 
 static int run(struct orch_cli *cli, const void *options, GError **error)
 {
     const struct log_options *o = options;
-    const char *name = cli->args[0];
     struct orch_store *store = orch_cli_store(cli, ORCH_STORE_READ, error);
-    if (!store)
+    struct orch_named_run named;
+    if (!store || !orch_named_run_find(store, cli->args[0], o->follow, &named, error))
         return -1;
-    struct orch_active_row *active = o->follow && is_last(name)
-                                         ? orch_store_newest_active(store)
-                                         : orch_store_find_active(store, name);
-    bool followed = active && follow_active(active, o, cli->stdout_is_tty);
-    g_autofree char *ended = active && !followed ? g_strdup(active->key) : NULL;
-    orch_active_row_free(active);
-    return followed ? ORCH_EXIT_OK : print_ended(cli, store, ended ? ended : name, o, error);
+    int status = -1;
+    if (named.trial && follow_active(named.trial, o, cli->stdout_is_tty)) {
+        status = ORCH_EXIT_OK;
+    } else if (named.trial) { /* it has ended meanwhile */
+        const char *const keys[] = {named.trial->key};
+        g_autoptr(GPtrArray) ended = orch_named_runs(store, keys, 1, error);
+        status = ended ? print_ended(cli, store, ended->pdata[0], o, error) : -1;
+    } else {
+        status = print_ended(cli, store, named.run, o, error);
+    }
+    orch_named_run_clear(&named);
+    return status;
 }
 
 const struct orch_command ORCH_COMMAND_LOG = {

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Adds notes, tags and names to runs that have ended. */
 #include "core/cli/cli.h"
-#include "store/find.h"
 
+#include "core/results/run_labels.h"
 #include "lib/base/error.h"
 #include "lib/base/text.h"
 
 #include <string.h>
-
-enum { NOTE_BYTES_MAX = 100000 };
 
 struct note_options {
     bool is_public, remove;
@@ -41,15 +39,14 @@ static json_t *texts_json(const GPtrArray *texts)
 /* ---- orch note --------------------------------------------------------------------------------
  */
 
-static bool print_notes(struct orch_cli *cli, struct orch_store *store, const char *key,
+static bool print_notes(struct orch_cli *cli, struct orch_store *store, const char *named,
                         GError **error)
 {
-    g_autoptr(GPtrArray) notes = orch_store_notes(store, key, error);
+    g_autofree char *key = NULL;
+    g_autoptr(GPtrArray) notes = orch_run_notes(store, named, &key, error);
     json_t *array = json_array();
     for (guint i = 0; notes && i < notes->len; i++) {
-        const struct orch_stored_note *note = notes->pdata[i];
-        if (strcmp(note->kind, "note") != 0)
-            continue;
+        const struct orch_run_note *note = notes->pdata[i];
         json_array_append_new(
             array, json_pack("{s:s? s:b}", "text", note->text, "public", (int)note->is_public));
         if (!cli->json)
@@ -65,26 +62,14 @@ static int run_note(struct orch_cli *cli, const void *options, GError **error)
 {
     const struct note_options *o = options;
     bool writes = cli->arg_count > 1;
+    g_autofree char *key = NULL;
     struct orch_store *store =
         orch_cli_store(cli, writes ? ORCH_STORE_WRITE : ORCH_STORE_READ, error);
-    struct orch_run *run = store ? orch_store_run(store, cli->args[0], error) : NULL;
-    if (!run)
+    if (!store || (writes && !orch_run_add_note(store, cli->args[0], cli->args[1], o->is_public,
+                                                &key, error)))
         return -1;
-    g_autofree char *key = g_strdup(run->key);
-    orch_run_free(run);
-    if (!writes)
-        return print_notes(cli, store, key, error) ? ORCH_EXIT_OK : -1;
-    const char *text = cli->args[1];
-    if (!*text || strlen(text) > NOTE_BYTES_MAX || !g_utf8_validate(text, -1, NULL)) {
-        orch_error_set(error, ORCH_ERROR_USAGE, NULL,
-                       "a note is UTF-8 text of 1 to %d bytes; this one has %zu", NOTE_BYTES_MAX,
-                       strlen(text));
-        return -1;
-    }
-    if (!orch_store_note(store, key, "note", o->is_public, text, error))
-        return -1;
-    if (cli->json)
-        return print_notes(cli, store, key, error) ? ORCH_EXIT_OK : -1;
+    if (!writes || cli->json)
+        return print_notes(cli, store, key ? key : cli->args[0], error) ? ORCH_EXIT_OK : -1;
     orch_cli_say(cli, "noted at run %s%s", orch_cli_short_key(key),
                  o->is_public ? ", for everybody" : "");
     return ORCH_EXIT_OK;
@@ -93,77 +78,42 @@ static int run_note(struct orch_cli *cli, const void *options, GError **error)
 /* ---- orch tag ---------------------------------------------------------------------------------
  */
 
-static bool check_label(const char *what, const char *text, GError **error)
-{
-    if (orch_label_is_valid(text) && !strchr("@-", *text))
-        return true;
-    orch_error_set(error, ORCH_ERROR_USAGE,
-                   "one word of at most 200 bytes, not beginning with '-' or '@'",
-                   "%s '%s': not a word", what, text);
-    return false;
-}
-
-/* Adds or removes one tag; counts changes in `*io_changed`. */
-static bool apply_tag(struct orch_store *store, const char *key, const char *tag,
-                      const struct note_options *o, unsigned *io_changed, GError **error)
-{
-    if (o->remove) {
-        bool had;
-        if (!orch_store_untag(store, key, tag, &had, error))
-            return false;
-        *io_changed += had;
-        return true;
-    }
-    g_autoptr(GPtrArray) tags = orch_store_tags(store, key, error);
-    bool has = tags && g_ptr_array_find_with_equal_func(tags, tag, g_str_equal, NULL);
-    *io_changed += !has;
-    return tags &&
-           ((has && !o->is_public) || orch_store_note(store, key, "tag", o->is_public, tag, error));
-}
-
-static bool show_tags(struct orch_cli *cli, struct orch_store *store, const GPtrArray *runs,
-                      GError **error)
+/* Prints the tags as JSON, or a line for each when they were asked for. */
+static void print_tags(struct orch_cli *cli, const GPtrArray *runs)
 {
     json_t *rows = json_array();
     for (guint i = 0; i < runs->len; i++) {
-        const struct orch_run *run = runs->pdata[i];
-        g_autoptr(GPtrArray) tags = orch_store_tags(store, run->key, error);
-        if (!tags) {
-            json_decref(rows);
-            return false;
-        }
-        json_array_append_new(rows,
-                              json_pack("{s:s s:o}", "run", run->key, "tags", texts_json(tags)));
-        for (guint j = 0; !cli->json && cli->arg_count == 1 && j < tags->len; j++)
-            orch_cli_print_line("%s", (const char *)tags->pdata[j]);
+        const struct orch_tagged_run *run = runs->pdata[i];
+        json_array_append_new(
+            rows, json_pack("{s:s s:o}", "run", run->key, "tags", texts_json(run->tags)));
+        for (guint j = 0; !cli->json && cli->arg_count == 1 && j < run->tags->len; j++)
+            orch_cli_print_line("%s", (const char *)run->tags->pdata[j]);
     }
     if (cli->json)
         orch_cli_print_json(json_pack("{s:o}", "runs", rows));
     else
         json_decref(rows);
-    return true;
 }
 
 static int run_tag(struct orch_cli *cli, const void *options, GError **error)
 {
     const struct note_options *o = options;
     bool writes = cli->arg_count > 1;
+    unsigned changed = 0;
     for (int i = 1; i < cli->arg_count; i++)
-        if (!check_label("tag", cli->args[i], error))
+        if (!orch_run_check_label("tag", cli->args[i], error))
             return -1;
     struct orch_store *store =
         orch_cli_store(cli, writes ? ORCH_STORE_WRITE : ORCH_STORE_READ, error);
-    g_autoptr(GPtrArray) runs = store ? orch_store_find_runs(store, cli->args[0], error) : NULL;
+    if (!store)
+        return -1;
+    g_autoptr(GPtrArray) runs = writes
+                                    ? orch_run_change_tags(store, cli->args[0], cli->args + 1,
+                                                           o->remove, o->is_public, &changed, error)
+                                    : orch_run_tags(store, cli->args[0], error);
     if (!runs)
         return -1;
-    unsigned changed = 0;
-    for (guint i = 0; i < runs->len; i++)
-        for (int j = 1; j < cli->arg_count; j++)
-            if (!apply_tag(store, ((const struct orch_run *)runs->pdata[i])->key, cli->args[j], o,
-                           &changed, error))
-                return -1;
-    if (!show_tags(cli, store, runs, error))
-        return -1;
+    print_tags(cli, runs);
     if (writes && !cli->json)
         orch_cli_say(cli, "%s %u tag%s %s %u run%s%s", o->remove ? "took" : "put", changed,
                      changed == 1 ? "" : "s", o->remove ? "from" : "on", runs->len,
@@ -175,38 +125,11 @@ static int run_tag(struct orch_cli *cli, const void *options, GError **error)
 /* ---- orch name --------------------------------------------------------------------------------
  */
 
-/* Says which run had the name before. */
-static void say_moved(struct orch_cli *cli, struct orch_store *store, const char *key,
-                      const char *name)
-{
-    struct orch_run *now = orch_store_run(store, name, NULL);
-    if (now && strcmp(now->key, key) != 0)
-        orch_cli_warn(cli, "'%s' still means run %s, which began later", name,
-                      orch_cli_short_key(now->key));
-    orch_run_free(now);
-}
-
-static bool answer_name(struct orch_cli *cli, struct orch_store *store, const char *key,
-                        GError **error)
-{
-    GError *problem = NULL;
-    g_autofree char *name = orch_store_name(store, key, &problem);
-    if (problem) {
-        g_propagate_error(error, problem);
-        return false;
-    }
-    if (cli->json)
-        orch_cli_print_json(json_pack("{s:s s:s?}", "run", key, "name", name));
-    else if (cli->arg_count == 1 && name)
-        orch_cli_print_line("%s", name);
-    return true;
-}
-
 static int run_name(struct orch_cli *cli, const void *options, GError **error)
 {
     const struct note_options *o = options;
     bool writes = cli->arg_count > 1 || o->remove;
-    if (cli->arg_count > 1 && !check_label("name", cli->args[1], error))
+    if (cli->arg_count > 1 && !orch_run_check_label("name", cli->args[1], error))
         return -1;
     if (cli->arg_count > 1 && o->remove) {
         orch_error_set(error, ORCH_ERROR_USAGE, "orch name RUN --remove",
@@ -215,24 +138,24 @@ static int run_name(struct orch_cli *cli, const void *options, GError **error)
     }
     struct orch_store *store =
         orch_cli_store(cli, writes ? ORCH_STORE_WRITE : ORCH_STORE_READ, error);
-    struct orch_run *run = store ? orch_store_run(store, cli->args[0], error) : NULL;
-    if (!run)
+    g_autofree char *key = NULL, *name = NULL, *taken = NULL;
+    if (!store || !orch_run_rename(store, cli->args[0], o->remove ? "" : cli->args[1], o->is_public,
+                                   &key, &name, &taken, error))
         return -1;
-    g_autofree char *key = g_strdup(run->key);
-    orch_run_free(run);
-    const char *name = o->remove ? "" : cli->args[1];
-    if (writes && !orch_store_set_name(store, key, name, o->is_public, error))
-        return -1;
-    if (!answer_name(cli, store, key, error))
-        return -1;
+    if (cli->json)
+        orch_cli_print_json(json_pack("{s:s s:s?}", "run", key, "name", name));
+    else if (!writes && name)
+        orch_cli_print_line("%s", name);
     if (!writes || cli->json)
         return ORCH_EXIT_OK;
     if (o->remove) {
         orch_cli_say(cli, "run %s has no name any more", orch_cli_short_key(key));
         return ORCH_EXIT_OK;
     }
-    orch_cli_say(cli, "run %s is '%s' now", orch_cli_short_key(key), name);
-    say_moved(cli, store, key, name);
+    orch_cli_say(cli, "run %s is '%s' now", orch_cli_short_key(key), cli->args[1]);
+    if (taken)
+        orch_cli_warn(cli, "'%s' still means run %s, which began later", cli->args[1],
+                      orch_cli_short_key(taken));
     return ORCH_EXIT_OK;
 }
 

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "core/cli/export_bundle.h"
 #include "core/cli/report.h"
-#include "core/pack/pack.h"
 
+#include "core/pack/pack.h"
+#include "core/recipe/option_value.h"
+#include "core/results/bundle_export.h"
 #include "lib/base/error.h"
 #include "lib/base/ident.h"
 #include "lib/base/login.h"
 #include "lib/base/text.h"
-#include "lib/wire/value.h"
-#include "store/exchange/bundle_items.h"
 
 #include <string.h>
 
@@ -30,20 +29,11 @@ static const struct orch_option OPTIONS[] = {
 
 static bool read_bytes(const char *option, const char *text, int64_t *out, GError **error)
 {
-    if (!text)
+    if (!text || orch_option_bytes(text, out))
         return true;
-    const struct orch_param_spec spec = {.name = (char *)(uintptr_t)option, .type = ORCH_BYTES};
-    GError *reason = NULL;
-    json_t *value = orch_value_parse_scalar(&spec, text, &reason);
-    if (value && json_integer_value(value) >= 0)
-        *out = json_integer_value(value);
-    else
-        orch_error_set(error, ORCH_ERROR_USAGE, "for example 4MiB",
-                       "option '--%s': '%s' is no size", option, text);
-    bool ok = value && json_integer_value(value) >= 0;
-    json_decref(value);
-    g_clear_error(&reason);
-    return ok;
+    orch_error_set(error, ORCH_ERROR_USAGE, "for example 4MiB", "option '--%s': '%s' is no size",
+                   option, text);
+    return false;
 }
 
 static bool read_options(const struct pack_options *o, struct orch_pack_options *out,
@@ -105,7 +95,7 @@ static bool pack(struct orch_cli *cli, struct orch_plan *plan, const struct pack
                   .targets = cli->args + 1},
         .who = orch_user_name(),
         .version = ORCH_VERSION,
-        .artifact_bytes = ORCH_ARTIFACT_BYTES_DEFAULT,
+        .artifact_bytes = ORCH_PACK_ARTIFACT_BYTES,
         .source_bytes = ORCH_PACK_SOURCE_BYTES,
     };
     if (!read_options(o, &options, error))
@@ -132,7 +122,7 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
                        "'%s' is a folder", path);
         return -1;
     }
-    if (!cli_may_write_bundle(path, error))
+    if (!orch_bundle_may_write(path, error))
         return -1;
     orch_who_ignore_login();
     cli->needs_every_plugin = true;

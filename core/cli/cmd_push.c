@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/cli/receipt.h"
-#include "core/cli/remote.h"
-#include "core/cli/show.h"
+#include "core/cli/remote_warn.h"
 #include "core/cli/signatures.h"
+#include "core/results/bundle_export.h"
+#include "core/results/run_setting.h"
 
 #include "lib/base/error.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
-#include "lib/vcs/share.h"
-#include "store/meta.h"
-
-#define TOLD "exchange.told"
 
 struct push_options {
     bool dry_run, with_source, sign;
@@ -72,41 +69,33 @@ static json_t *leaves_json(void)
 /* Prints what leaves this machine, once for each store: before the first push that sends something,
  * after the remote has been reached. */
 static bool tell_once(struct orch_cli *cli, struct orch_store *store,
-                      const struct cli_remote *remote, struct orch_git_exchange *how,
+                      const struct orch_remote *remote, const struct orch_exchange_wish *wish,
                       GError **error)
 {
-    GError *problem = NULL;
-    struct orch_exchanged there = {0};
-    g_autofree char *told = orch_store_remembered(store, TOLD, &problem);
-    if (problem) {
-        g_propagate_error(error, problem);
+    bool is_first;
+    cli_remote_warn(cli, remote);
+    if (!orch_remote_is_first_push(cli->workspace, store, remote, wish, &is_first, error))
         return false;
-    }
-    if (told)
+    if (!is_first)
         return true;
-    bool ok = cli_remote_exchange(cli, store, remote, ORCH_EXCHANGE_LOOK, how, &there, NULL, error);
-    bool sends = there.ahead || there.ahead_notes;
-    orch_exchanged_clear(&there);
-    if (!ok || !sends)
-        return ok;
     say_what_leaves(cli, "what leaves this machine");
     orch_cli_say(cli, "'orch push --dry-run' lists every name and its bytes");
-    return orch_store_remember(store, TOLD, "1", error);
+    return orch_remote_first_push_told(store, error);
 }
 
-static bool read_choice(const struct push_options *o, struct orch_item_choice *out, GError **error)
+static bool read_wish(const struct orch_cli *cli, const struct push_options *o,
+                      struct orch_exchange_wish *out, GError **error)
 {
-    if (!cli_artifact_bytes(o->artifacts, &out->artifact_bytes, error))
-        return false;
-    out->datasets = o->datasets;
-    out->where = o->where ? orch_where_parse(o->where, error) : NULL;
-    return !o->where || out->where;
+    *out = (struct orch_exchange_wish){
+        .where = o->where, .datasets = o->datasets, .may_ask = cli_may_ask(cli)};
+    return orch_artifact_bytes_parse(o->artifacts, &out->artifact_bytes, error) &&
+           orch_exchange_wish_check(out, error);
 }
 
 /* Lists the files of sources, each with its size or the reason why it is not sent. */
 static void list_sources(struct orch_cli *cli, const struct orch_shared_sources *sources)
 {
-    for (guint i = 0; i < sources->files->len; i++) {
+    for (guint i = 0; sources->files && i < sources->files->len; i++) {
         const struct orch_source_file *file = sources->files->pdata[i];
         g_autofree char *bytes = orch_bytes_format(file->bytes);
         if (file->why)
@@ -120,15 +109,12 @@ static void list_sources(struct orch_cli *cli, const struct orch_shared_sources 
  * item is not a run. The caller frees. */
 static char *run_text(struct orch_store *store, const char *path)
 {
-    struct orch_item_name name;
-    struct orch_run *run = orch_item_name_parse(path, &name) && name.kind == ORCH_ITEM_RUN
-                               ? orch_store_run(store, name.key, NULL)
-                               : NULL;
+    struct orch_run *run = orch_outgoing_run(store, path);
     if (!run)
         return NULL;
     g_autoptr(json_t) facts = run->facts ? json_loads(run->facts, 0, NULL) : NULL;
     g_autofree char *setting =
-        orch_cli_setting_text(json_object_get(facts, "coords"), run, run->repeat);
+        orch_run_setting_text(json_object_get(facts, "coords"), run, run->repeat);
     g_autofree char *who = orch_who_name(run->who);
     g_autofree char *when = orch_cli_ago(run->started_ns);
     char *text = g_strdup_printf("%s %s %s %s%s%s, %s, %s", orch_cli_short_key(run->key),
@@ -159,7 +145,7 @@ static json_t *outgoing_json(struct orch_store *store, const GArray *outgoing,
     return list;
 }
 
-static json_t *exchanged_json(const struct cli_remote *remote, const struct orch_exchanged *done)
+static json_t *exchanged_json(const struct orch_remote *remote, const struct orch_exchanged *done)
 {
     return json_pack("{s:s s:I s:I s:I s:I s:I s:i s:o}", "remote", remote->name, "sent_runs",
                      (json_int_t)done->sent_runs, "sent_items", (json_int_t)done->sent_items,
@@ -168,7 +154,7 @@ static json_t *exchanged_json(const struct cli_remote *remote, const struct orch
                      cli_receipt_json(done->receipt));
 }
 
-static void print_outgoing(struct orch_cli *cli, const struct cli_remote *remote,
+static void print_outgoing(struct orch_cli *cli, const struct orch_remote *remote,
                            const struct orch_exchanged *done, const GArray *outgoing,
                            const struct orch_shared_sources *sources)
 {
@@ -195,7 +181,7 @@ static void print_outgoing(struct orch_cli *cli, const struct cli_remote *remote
                  remote->name, done->ahead, done->sent_items, bytes);
 }
 
-static void print_pushed(struct orch_cli *cli, const struct cli_remote *remote,
+static void print_pushed(struct orch_cli *cli, const struct orch_remote *remote,
                          const struct orch_exchanged *done)
 {
     if (cli->json) {
@@ -214,9 +200,9 @@ static void print_pushed(struct orch_cli *cli, const struct cli_remote *remote,
         orch_cli_say(cli, "'%s' has everything", remote->name);
 }
 
-static int push_to(struct orch_cli *cli, struct orch_store *store, const struct cli_remote *remote,
-                   const struct push_options *o, struct orch_git_exchange *how,
-                   const struct orch_shared_sources *sources, GError **error)
+static int push_to(struct orch_cli *cli, struct orch_store *store, const struct orch_remote *remote,
+                   const struct push_options *o, const struct orch_exchange_wish *wish,
+                   GError **error)
 {
     struct orch_exchanged done = {0};
     GArray *outgoing = NULL;
@@ -229,14 +215,15 @@ static int push_to(struct orch_cli *cli, struct orch_store *store, const struct 
         return -1;
     }
     if (o->dry_run) {
-        if (cli_remote_exchange(cli, store, remote, ORCH_EXCHANGE_LOOK, how, &done, &outgoing,
-                                error)) {
-            print_outgoing(cli, remote, &done, outgoing, sources);
+        cli_remote_warn(cli, remote);
+        if (orch_remote_exchange(cli->workspace, store, remote, wish, ORCH_EXCHANGE_LOOK, &done,
+                                 &outgoing, error)) {
+            print_outgoing(cli, remote, &done, outgoing, wish->sources);
             status = ORCH_EXIT_OK;
         }
-    } else if (tell_once(cli, store, remote, how, error) &&
-               cli_remote_exchange(cli, store, remote, ORCH_EXCHANGE_PUSH, how, &done, NULL,
-                                   error)) {
+    } else if (tell_once(cli, store, remote, wish, error) && cli_remote_warn(cli, remote) &&
+               orch_remote_exchange(cli->workspace, store, remote, wish, ORCH_EXCHANGE_PUSH, &done,
+                                    NULL, error)) {
         print_pushed(cli, remote, &done);
         status = cli_receipt_status(done.receipt);
     }
@@ -246,54 +233,24 @@ static int push_to(struct orch_cli *cli, struct orch_store *store, const struct 
     return status;
 }
 
-struct source_choice {
-    struct orch_store *store;
-    GHashTable *sent; /* trees whose source the remote already has */
-};
-
-static bool wants_source(void *ctx, const char *tree)
-{
-    const struct source_choice *choice = ctx;
-    return !g_hash_table_contains(choice->sent, tree) &&
-           orch_store_has_source(choice->store, tree, NULL);
-}
-
-/* Selects the sources that are sent with a push to a git remote. */
-static bool choose_sources(struct orch_cli *cli, struct orch_store *store,
-                           const struct cli_remote *remote, const struct push_options *o,
-                           struct orch_git_exchange *how, struct orch_shared_sources *out,
-                           GError **error)
-{
-    struct orch_vcs *vcs = cli->workspace->vcs;
-    if (remote->is_folder || !vcs)
-        return true;
-    struct source_choice choice = {store, orch_git_shared_sources(cli->workspace->root)};
-    bool ok = orch_vcs_shareable(vcs, o->with_source, wants_source, &choice, out, error);
-    g_hash_table_unref(choice.sent);
-    if (!ok)
-        return false;
-    list_sources(cli, out);
-    how->source_trees = (const char *const *)out->trees->pdata;
-    how->source_paths = (const char *const *)out->parts->pdata;
-    return true;
-}
-
 static int run_push(struct orch_cli *cli, const void *options, GError **error)
 {
     const struct push_options *o = options;
     struct orch_store *store = orch_cli_store(cli, ORCH_STORE_WRITE, error);
-    struct orch_git_exchange how = {0};
-    struct cli_remote remote = {0};
+    struct orch_exchange_wish wish;
+    struct orch_remote remote = {0};
     struct orch_shared_sources sources = {0};
     int status = -1;
     bool ok = store && (o->dry_run || cli_signatures_make(cli, store, o->sign, error) >= 0);
-    if (ok && read_choice(o, &how.choice, error) &&
-        cli_remote_choose(cli, cli->arg_count ? cli->args[0] : NULL, &remote, error) &&
-        choose_sources(cli, store, &remote, o, &how, &sources, error))
-        status = push_to(cli, store, &remote, o, &how, &sources, error);
+    if (ok && read_wish(cli, o, &wish, error) &&
+        orch_remote_find(cli->workspace, cli->arg_count ? cli->args[0] : NULL, &remote, error) &&
+        orch_remote_sources(cli->workspace, store, &remote, o->with_source, &sources, error)) {
+        list_sources(cli, &sources);
+        wish.sources = &sources;
+        status = push_to(cli, store, &remote, o, &wish, error);
+    }
     orch_shared_sources_clear(&sources);
-    orch_where_free((struct orch_where *)(uintptr_t)how.choice.where);
-    cli_remote_clear(&remote);
+    orch_remote_clear(&remote);
     return status;
 }
 
@@ -333,7 +290,7 @@ static const struct orch_option PULL_OPTIONS[] = {{"artifacts", 0, "all|none|BYT
                                                    "largest artifact to keep here (default 4MiB)"},
                                                   {0}};
 
-static void print_pulled(struct orch_cli *cli, const struct cli_remote *remote,
+static void print_pulled(struct orch_cli *cli, const struct orch_remote *remote,
                          const struct orch_exchanged *done)
 {
     if (cli->json)
@@ -344,25 +301,33 @@ static void print_pulled(struct orch_cli *cli, const struct cli_remote *remote,
         orch_cli_say(cli, "nothing new from '%s'", remote->name);
 }
 
+static int pull_from(struct orch_cli *cli, const struct orch_remote *remote,
+                     const struct orch_exchange_wish *wish, GError **error)
+{
+    struct orch_exchanged done = {0};
+    struct orch_store *store = orch_workspace_store(cli->workspace, ORCH_STORE_CREATE, error);
+    int status = -1;
+    if (store && cli_remote_warn(cli, remote) &&
+        orch_remote_exchange(cli->workspace, store, remote, wish, ORCH_EXCHANGE_PULL, &done, NULL,
+                             error)) {
+        print_pulled(cli, remote, &done);
+        status = cli_receipt_status(done.receipt);
+    }
+    orch_exchanged_clear(&done);
+    return status;
+}
+
 static int run_pull(struct orch_cli *cli, const void *options, GError **error)
 {
     const struct pull_options *o = options;
-    struct orch_git_exchange how = {0};
-    struct orch_exchanged done = {0};
-    struct cli_remote remote = {0};
-    int status = -1;
+    struct orch_exchange_wish wish = {.may_ask = cli_may_ask(cli)};
+    struct orch_remote remote = {0};
     struct orch_workspace *workspace = orch_cli_workspace(cli, NULL, error);
-    if (workspace && cli_artifact_bytes(o->artifacts, &how.choice.artifact_bytes, error) &&
-        cli_remote_choose(cli, cli->arg_count ? cli->args[0] : NULL, &remote, error)) {
-        struct orch_store *store = orch_workspace_store(workspace, ORCH_STORE_CREATE, error);
-        if (store && cli_remote_exchange(cli, store, &remote, ORCH_EXCHANGE_PULL, &how, &done, NULL,
-                                         error)) {
-            print_pulled(cli, &remote, &done);
-            status = cli_receipt_status(done.receipt);
-        }
-    }
-    orch_exchanged_clear(&done);
-    cli_remote_clear(&remote);
+    int status = -1;
+    if (workspace && orch_artifact_bytes_parse(o->artifacts, &wish.artifact_bytes, error) &&
+        orch_remote_find(workspace, cli->arg_count ? cli->args[0] : NULL, &remote, error))
+        status = pull_from(cli, &remote, &wish, error);
+    orch_remote_clear(&remote);
     return status;
 }
 

@@ -2,16 +2,12 @@
 #include "core/cli/cli.h"
 #include "core/cli/show.h"
 #include "core/cli/signatures.h"
-#include "store/find.h"
 
-#include "core/stats/group.h"
+#include "core/results/run_named.h"
+#include "core/results/whole_run.h"
 #include "lib/base/error.h"
 #include "lib/base/json.h"
 #include "lib/base/text.h"
-#include "lib/wire/foreign_cpu_fact.h"
-#include "lib/wire/trial.h"
-#include "lib/wire/value.h"
-#include "store/run_json.h"
 
 #include <math.h>
 #include <string.h>
@@ -32,53 +28,6 @@ static const struct orch_option OPTIONS[] = {
      "estimate the time left of a running trial on that GPU"},
     {0}};
 
-/* Everything that the store has on a run, for both forms of output. */
-struct shown {
-    struct orch_run *run;
-    json_t *params, *results, *facts, *machine;
-    GPtrArray *inputs, *artifacts, *notes, *summaries, *tags;
-    char *name;                 /* or NULL */
-    struct orch_hidden *hidden; /* NULL: not hidden */
-};
-
-static bool gather(struct orch_store *store, const char *text, struct shown *out, GError **error)
-{
-    out->run = orch_store_run(store, text, error);
-    if (!out->run)
-        return false;
-    int64_t id = out->run->id;
-    out->params = orch_store_params(store, id, error);
-    out->results = out->params ? orch_store_results(store, id, error) : NULL;
-    out->inputs = out->results ? orch_store_inputs(store, id, error) : NULL;
-    out->artifacts = out->inputs ? orch_store_artifacts(store, id, error) : NULL;
-    out->notes = out->artifacts ? orch_store_notes(store, out->run->key, error) : NULL;
-    out->tags = out->notes ? orch_store_tags(store, out->run->key, error) : NULL;
-    out->name = out->tags ? orch_store_name(store, out->run->key, NULL) : NULL;
-    out->summaries = out->tags ? orch_store_summaries(store, id, error) : NULL;
-    out->facts = out->run->facts ? json_loads(out->run->facts, 0, NULL) : NULL;
-    out->machine = out->run->machine_facts ? json_loads(out->run->machine_facts, 0, NULL) : NULL;
-    if (!out->summaries || !out->run->hidden)
-        return out->summaries != NULL;
-    out->hidden = orch_store_hidden(store, out->run->key, error);
-    return out->hidden != NULL;
-}
-
-static void clear(struct shown *shown)
-{
-    orch_run_free(shown->run);
-    orch_hidden_free(shown->hidden);
-    json_decref(shown->params);
-    json_decref(shown->results);
-    json_decref(shown->facts);
-    json_decref(shown->machine);
-    GPtrArray *arrays[] = {shown->inputs, shown->artifacts, shown->notes, shown->summaries,
-                           shown->tags};
-    g_free(shown->name);
-    for (unsigned i = 0; i < G_N_ELEMENTS(arrays); i++)
-        if (arrays[i])
-            g_ptr_array_unref(arrays[i]);
-}
-
 static char *tags_text(const GPtrArray *tags)
 {
     GString *text = g_string_new(NULL);
@@ -87,7 +36,7 @@ static char *tags_text(const GPtrArray *tags)
     return g_string_free(text, FALSE);
 }
 
-static void print_head(const struct shown *s)
+static void print_head(const struct orch_whole_run *s)
 {
     const struct orch_run *run = s->run;
     g_autofree char *started = orch_time_format(run->started_ns, false);
@@ -110,22 +59,21 @@ static void print_head(const struct shown *s)
     show_line("by", "%s", run->who);
     show_line("plugin", "%s %s", run->plugin, run->plugin_version);
     show_line("repeat", "%d, seed %" G_GUINT32_FORMAT " (seed64 %" G_GUINT64_FORMAT "), attempt %d",
-              run->repeat, orch_trial_seed31(run->seed), (guint64)run->seed, run->attempt);
+              run->repeat, s->seed31, (guint64)run->seed, run->attempt);
 }
 
 /* Prints who hid the run, and how to restore it. */
-static void print_hidden(const struct shown *s)
+static void print_hidden(const struct orch_whole_run *s)
 {
     const struct orch_hidden *hidden = s->hidden;
     if (!hidden)
         return;
-    bool is_ours = !hidden->is_public || orch_who_is_same(hidden->who, orch_user_name());
     g_autofree char *name = orch_who_name(hidden->who);
     g_autofree char *ago = orch_cli_ago(hidden->made_ns);
     const char *why = hidden->why && *hidden->why ? hidden->why : NULL;
     show_line("removed", "by %s, %s%s%s%s", name, ago, hidden->is_public ? "" : ", here alone",
               why ? ": " : "", why ? why : "");
-    if (is_ours)
+    if (s->is_hidden_by_user)
         show_line("", "'orch rm --undo %s' brings it back", orch_cli_short_key(s->run->key));
     else
         show_line("", "%s alone can bring it back", name);
@@ -142,7 +90,7 @@ static void print_signatures(struct orch_cli *cli, struct orch_store *store,
         show_line("signed", "%s", (const char *)texts->pdata[i]);
 }
 
-static void print_source(const struct shown *s)
+static void print_source(const struct orch_whole_run *s)
 {
     const struct orch_run *run = s->run;
     if (!run->source_tree) {
@@ -158,7 +106,7 @@ static void print_source(const struct shown *s)
     show_line("digest", "%s", run->digest ? run->digest : "-");
 }
 
-static void print_machine(const struct shown *s)
+static void print_machine(const struct orch_whole_run *s)
 {
     show_line("device", "%s", s->run->device_key ? s->run->device_key : "-");
     show_line("machine", "%s, %s", orch_json_text(s->machine, "hostname", "?"),
@@ -169,13 +117,11 @@ static void print_machine(const struct shown *s)
     if (isfinite(load))
         show_line("load", "%.2f when it started, %d other trial%s beside it", load, (int)others,
                   others == 1 ? "" : "s");
-    double foreign = NAN;
-    orch_json_get_real(json_object_get(s->facts, ORCH_FACT_FOREIGN_CPU), &foreign);
-    if (isfinite(foreign))
-        show_line("foreign cpu", "%.0f %% of the CPUs were used by other programs%s", 100 * foreign,
-                  foreign > ORCH_FOREIGN_CPU_MAX
-                      ? ": its times count only where no undisturbed run is there"
-                      : "");
+    if (isfinite(s->foreign_cpu))
+        show_line("foreign cpu", "%.0f %% of the CPUs were used by other programs%s",
+                  100 * s->foreign_cpu,
+                  s->is_disturbed ? ": its times count only where no undisturbed run is there"
+                                  : "");
     int64_t rss = orch_json_int(s->facts, "max_rss_bytes", 0);
     g_autofree char *memory = orch_bytes_format(rss);
     if (rss)
@@ -183,7 +129,7 @@ static void print_machine(const struct shown *s)
 }
 
 /* Prints what the program printed but was not recorded. */
-static void print_output(const struct shown *s)
+static void print_output(const struct orch_whole_run *s)
 {
     int64_t unread = orch_json_int(s->facts, "unread_lines", 0);
     int64_t replaced = orch_json_int(s->facts, "replaced_points", 0);
@@ -196,7 +142,7 @@ static void print_output(const struct shown *s)
             replaced, replaced == 1 ? "" : "s", orch_json_text(s->facts, "replaced_first", "?"));
 }
 
-static void print_metrics(struct orch_cli *cli, const struct shown *s)
+static void print_metrics(struct orch_cli *cli, const struct orch_whole_run *s)
 {
     if (!s->summaries->len)
         return;
@@ -222,7 +168,7 @@ static void print_metrics(struct orch_cli *cli, const struct shown *s)
         printf("  %s\n", lines[i]);
 }
 
-static void print_files(const struct shown *s)
+static void print_files(const struct orch_whole_run *s)
 {
     if (s->inputs->len)
         puts("\nread");
@@ -279,7 +225,7 @@ static bool has_note(const GPtrArray *notes)
     return false;
 }
 
-static void print_notes(const struct shown *s)
+static void print_notes(const struct orch_whole_run *s)
 {
     json_t *notes = json_object_get(s->facts, "notes"),
            *left_out = json_object_get(s->facts, "left_out");
@@ -301,19 +247,28 @@ static void print_notes(const struct shown *s)
     print_text(tail, "\n  ");
 }
 
-static json_t *as_json(struct orch_cli *cli, struct orch_store *store, const struct shown *s,
-                       GError **error)
+static json_t *as_json(struct orch_cli *cli, struct orch_store *store,
+                       const struct orch_whole_run *s, GError **error)
 {
-    json_t *json = orch_run_json(store, s->run, error);
+    json_t *json = orch_whole_run_json(store, s, error);
     if (!json)
         return NULL;
-    json_t *metrics = json_array();
-    for (guint i = 0; i < s->summaries->len; i++)
-        json_array_append_new(metrics, orch_summary_json(s->summaries->pdata[i]));
-    json_object_set_new(json, "metrics", metrics);
     json_t *signatures = cli_signatures_json(cli, store, s->run->key, NULL);
     json_object_set_new(json, "signatures", signatures ? signatures : json_null());
     return json;
+}
+
+static void add_points(void *ctx, const struct orch_series *series)
+{
+    struct orch_table *table = ctx;
+    for (size_t j = 0; j < series->count; j++) {
+        char text[ORCH_REAL_CHARS];
+        orch_table_add(table, series->name, NULL);
+        orch_table_add_int(table, series->step[j]);
+        orch_table_add_real(table, series->t_ms[j]);
+        orch_table_add(table, orch_real_format(series->value[j], text),
+                       orch_json_real(series->value[j]));
+    }
 }
 
 static int show_series(struct orch_cli *cli, struct orch_store *store, const struct orch_run *run,
@@ -321,26 +276,9 @@ static int show_series(struct orch_cli *cli, struct orch_store *store, const str
 {
     static const char *const headers[] = {"metric", ">step", ">t_ms", ">value", NULL};
     struct orch_table *table = orch_table_new(headers);
-    for (int i = 0; names[i]; i++) {
-        GError *problem = NULL;
-        struct orch_series *series = orch_store_series(store, run->id, names[i], &problem);
-        if (!series) {
-            if (problem)
-                g_propagate_error(error, problem);
-            else
-                orch_error_set(error, ORCH_ERROR_NOT_FOUND, "'orch show RUN' lists its metrics",
-                               "run %s has no metric '%s'", orch_cli_short_key(run->key), names[i]);
-            return -1;
-        }
-        for (size_t j = 0; j < series->count; j++) {
-            char text[ORCH_REAL_CHARS];
-            orch_table_add(table, series->name, NULL);
-            orch_table_add_int(table, series->step[j]);
-            orch_table_add_real(table, series->t_ms[j]);
-            orch_table_add(table, orch_real_format(series->value[j], text),
-                           orch_json_real(series->value[j]));
-        }
-        orch_series_free(series);
+    if (!orch_run_visit_series(store, run, (const char *const *)names, add_points, table, error)) {
+        orch_table_free(table);
+        return -1;
     }
     orch_table_print(cli, table, "points");
     return ORCH_EXIT_OK;
@@ -356,80 +294,75 @@ static void write_artifact(const struct orch_cli *cli, char *bytes, size_t lengt
 }
 
 /* Writes an artifact's bytes to stdout. */
-static int show_artifact(struct orch_cli *cli, struct orch_store *store, const struct shown *s,
-                         const char *name, GError **error)
+static int show_artifact(struct orch_cli *cli, struct orch_store *store,
+                         const struct orch_whole_run *whole, const char *name, GError **error)
 {
-    GPtrArray *names = g_ptr_array_new();
-    const struct orch_stored_artifact *found = NULL;
-    for (guint i = 0; i < s->artifacts->len; i++) {
-        const struct orch_stored_artifact *artifact = s->artifacts->pdata[i];
-        g_ptr_array_add(names, artifact->name);
-        found = strcmp(artifact->name, name) == 0 ? artifact : found;
-    }
-    g_ptr_array_add(names, NULL);
-    g_autofree char *list = g_strjoinv(", ", (char **)names->pdata);
-    g_ptr_array_unref(names);
-    g_autofree char *path = found ? orch_store_object_path(store, found->sha256) : NULL;
-    char *bytes = NULL;
-    gsize length = 0;
-    if (!found)
-        orch_error_set(error, ORCH_ERROR_NOT_FOUND, *list ? list : "it has none",
-                       "the run has no artifact '%s'", name);
-    else if (!path)
-        orch_error_set(error, ORCH_ERROR_NOT_FOUND, NULL, "artifact '%s' is not on this machine",
-                       name);
-    else if (g_file_get_contents(path, &bytes, &length, error))
+    size_t length = 0;
+    g_autofree char *bytes = orch_whole_run_artifact(store, whole, name, &length, error);
+    if (bytes)
         write_artifact(cli, bytes, length);
-    bool ok = bytes != NULL;
-    g_free(bytes);
-    return ok ? ORCH_EXIT_OK : -1;
+    return bytes ? ORCH_EXIT_OK : -1;
+}
+
+static void print_whole(struct orch_cli *cli, struct orch_store *store,
+                        const struct orch_whole_run *whole)
+{
+    print_head(whole);
+    print_hidden(whole);
+    print_signatures(cli, store, whole->run);
+    print_source(whole);
+    print_machine(whole);
+    print_output(whole);
+    show_values("parameters", whole->params, false);
+    show_values("results", whole->results, true);
+    print_metrics(cli, whole);
+    print_files(whole);
+    print_notes(whole);
+}
+
+static int show_ended(struct orch_cli *cli, struct orch_store *store, const struct orch_run *run,
+                      const struct show_options *o, GError **error)
+{
+    struct orch_whole_run whole;
+    int status = ORCH_EXIT_OK;
+    if (!orch_whole_run_read(store, run, &whole, error)) {
+        status = -1;
+    } else if (o->artifact) {
+        status = show_artifact(cli, store, &whole, o->artifact, error);
+    } else if (o->metrics) {
+        status = show_series(cli, store, run, o->metrics, error);
+    } else if (cli->json) {
+        json_t *json = as_json(cli, store, &whole, error);
+        if (json)
+            orch_cli_print_json(json);
+        else
+            status = -1;
+    } else {
+        print_whole(cli, store, &whole);
+    }
+    orch_whole_run_clear(&whole);
+    return status;
 }
 
 static int run(struct orch_cli *cli, const void *options, GError **error)
 {
     const struct show_options *o = options;
     struct orch_store *store = orch_cli_store(cli, ORCH_STORE_READ, error);
+    struct orch_named_run named = {0};
     if (!store)
         return -1;
-    struct orch_active_row *active = orch_store_find_active(store, cli->args[0]);
-    if (active) {
-        int status = show_active(cli, store, active, o->on, error);
-        orch_active_row_free(active);
-        return status;
-    }
-    if (o->on) {
+    bool is_found = orch_named_run_find(store, cli->args[0], false, &named, error);
+    int status = -1;
+    if (named.trial) {
+        status = show_active(cli, store, named.trial, o->on, error);
+    } else if (o->on) {
+        g_clear_error(error);
         orch_error_set(error, ORCH_ERROR_USAGE, "'orch ls' shows what runs",
                        "--on is about a trial that is running, and '%s' is none", cli->args[0]);
-        return -1;
+    } else if (is_found) {
+        status = show_ended(cli, store, named.run, o, error);
     }
-    struct shown shown = {0};
-    int status = ORCH_EXIT_OK;
-    if (!gather(store, cli->args[0], &shown, error)) {
-        status = -1;
-    } else if (o->artifact) {
-        status = show_artifact(cli, store, &shown, o->artifact, error);
-    } else if (o->metrics) {
-        status = show_series(cli, store, shown.run, o->metrics, error);
-    } else if (cli->json) {
-        json_t *json = as_json(cli, store, &shown, error);
-        if (json)
-            orch_cli_print_json(json);
-        else
-            status = -1;
-    } else {
-        print_head(&shown);
-        print_hidden(&shown);
-        print_signatures(cli, store, shown.run);
-        print_source(&shown);
-        print_machine(&shown);
-        print_output(&shown);
-        show_values("parameters", shown.params, false);
-        show_values("results", shown.results, true);
-        print_metrics(cli, &shown);
-        print_files(&shown);
-        print_notes(&shown);
-    }
-    clear(&shown);
+    orch_named_run_clear(&named);
     return status;
 }
 

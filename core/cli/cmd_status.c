@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "core/cli/remote.h"
+#include "core/cli/remote_warn.h"
 
-#include "lib/base/error.h"
+#include "core/results/bundle_export.h"
 #include "lib/base/text.h"
-#include "store/meta.h"
 
 struct status_options {
     bool offline;
@@ -13,15 +12,6 @@ static const struct orch_option STATUS_OPTIONS[] = {
     {"offline", 0, NULL, ORCH_OPT_FLAG, offsetof(struct status_options, offline),
      "compare with what was fetched last; do not contact the remote"},
     {0}};
-
-struct standing {
-    struct cli_remote remote;
-    char *problem; /* why the remote could not be read, or NULL */
-    struct orch_exchanged there;
-    struct orch_store_info info;
-    int64_t exchanged_ns, private_notes;
-    bool has_store;
-};
 
 static int compare_names(const void *a, const void *b)
 {
@@ -42,7 +32,7 @@ static GPtrArray *sorted_names(GHashTable *counts)
     return names;
 }
 
-static void print_json(const struct orch_store *store, const struct standing *s)
+static void print_json(const struct orch_store *store, const struct orch_standing *s)
 {
     g_autoptr(GPtrArray) names = sorted_names(s->there.behind_by);
     json_t *by = json_object();
@@ -52,15 +42,16 @@ static void print_json(const struct orch_store *store, const struct standing *s)
                                 g_hash_table_lookup(s->there.behind_by, names->pdata[i]))));
     bool known = s->remote.name && !s->problem;
     g_autofree char *exchanged = s->exchanged_ns ? orch_time_format(s->exchanged_ns, true) : NULL;
-    orch_cli_print_json(
-        json_pack("{s:s? s:s s:I s:I s:I s:s? s:s? s:o s:o s:o s:o s:s?}", "store",
-                  s->has_store ? orch_store_path(store) : NULL, "digest", s->info.digest, "runs",
-                  (json_int_t)s->info.runs, "running", (json_int_t)s->info.active, "private_notes",
-                  (json_int_t)s->private_notes, "remote", s->remote.name, "problem", s->problem,
-                  "ahead", known ? json_integer(s->there.ahead) : json_null(), "ahead_notes",
-                  known ? json_integer(s->there.ahead_notes) : json_null(), "behind",
-                  known ? json_integer(s->there.behind) : json_null(), "behind_by", by, "exchanged",
-                  exchanged));
+    orch_cli_print_json(json_pack("{s:s? s:s s:I s:I s:I s:s? s:s? s:o s:o s:o s:o s:s?}", "store",
+                                  s->has_store ? orch_store_path(store) : NULL, "digest",
+                                  s->info.digest, "runs", (json_int_t)s->info.runs, "running",
+                                  (json_int_t)s->info.active, "private_notes",
+                                  (json_int_t)s->private_notes, "remote", s->remote.name, "problem",
+                                  s->problem ? s->problem->message : NULL, "ahead",
+                                  known ? json_integer(s->there.ahead) : json_null(), "ahead_notes",
+                                  known ? json_integer(s->there.ahead_notes) : json_null(),
+                                  "behind", known ? json_integer(s->there.behind) : json_null(),
+                                  "behind_by", by, "exchanged", exchanged));
 }
 
 /* "12", "12, and 1 note" */
@@ -73,7 +64,7 @@ static void print_ahead(const struct orch_exchanged *there)
     puts(there->ahead || there->ahead_notes ? " ('orch push' sends them)" : "");
 }
 
-static void print_remote(const struct standing *s)
+static void print_remote(const struct orch_standing *s)
 {
     g_autofree char *ago = s->exchanged_ns ? orch_cli_ago(s->exchanged_ns) : g_strdup("never");
     if (!s->remote.name) {
@@ -99,7 +90,7 @@ static void print_remote(const struct standing *s)
     }
 }
 
-static void print(const struct orch_store *store, const struct standing *s)
+static void print(const struct orch_store *store, const struct orch_standing *s)
 {
     if (s->has_store)
         printf("store    %s\ndigest   %.8s, %" G_GINT64_FORMAT " run%s, %" G_GINT64_FORMAT
@@ -113,25 +104,19 @@ static void print(const struct orch_store *store, const struct standing *s)
     print_remote(s);
 }
 
-/* Reads the remote's state. When it is missing or cannot be reached, that is printed and the rest
- * of the status stays valid. */
-static void ask_remote(struct orch_cli *cli, struct orch_store *store, bool offline,
-                       struct standing *s)
+/* A missing or unreachable remote is a warning, and the rest of the status stays valid. */
+static int show(struct orch_cli *cli, const struct orch_store *store,
+                const struct orch_standing *standing)
 {
-    struct orch_git_exchange how = {.offline = offline,
-                                    .choice.artifact_bytes = ORCH_ARTIFACT_BYTES_DEFAULT};
-    GError *problem = NULL;
-    if (cli_remote_choose(cli, cli->arg_count ? cli->args[0] : NULL, &s->remote, &problem)) {
-        cli_remote_exchange(cli, store, &s->remote, ORCH_EXCHANGE_LOOK, &how, &s->there, NULL,
-                            &problem);
-        if (!s->remote.is_folder)
-            s->exchanged_ns = orch_git_exchanged_at(store, cli->workspace->root, s->remote.name);
-    }
-    if (problem) {
-        s->problem = g_strdup(problem->message);
-        orch_cli_warn(cli, "%s", problem->message);
-        g_error_free(problem);
-    }
+    if (standing->remote.name)
+        cli_remote_warn(cli, &standing->remote);
+    if (standing->problem)
+        orch_cli_warn(cli, "%s", standing->problem->message);
+    if (cli->json)
+        print_json(store, standing);
+    else
+        print(store, standing);
+    return standing->problem ? ORCH_EXIT_STORE : ORCH_EXIT_OK;
 }
 
 static int run_status(struct orch_cli *cli, const void *options, GError **error)
@@ -141,25 +126,17 @@ static int run_status(struct orch_cli *cli, const void *options, GError **error)
     if (!workspace)
         return -1;
     /* the others' runs can be listed even without a store */
-    struct standing s = {.has_store = orch_store_exists(workspace->db_path)};
-    struct orch_store *store = s.has_store ? orch_cli_store(cli, ORCH_STORE_READ, error)
-                                           : orch_workspace_scratch(workspace, error);
-    if (!store || !orch_store_info(store, &s.info, error))
-        return -1;
-    s.private_notes = orch_store_private_notes(store, error);
+    bool has_store = orch_workspace_has_store(workspace);
+    struct orch_store *store = has_store ? orch_cli_store(cli, ORCH_STORE_READ, error)
+                                         : orch_workspace_scratch(workspace, error);
+    struct orch_exchange_wish wish = {.offline = o->offline, .may_ask = cli_may_ask(cli)};
+    struct orch_standing standing = {0};
     int status = -1;
-    if (s.private_notes >= 0) {
-        ask_remote(cli, store, o->offline, &s);
-        if (cli->json)
-            print_json(store, &s);
-        else
-            print(store, &s);
-        status = s.problem ? ORCH_EXIT_STORE : ORCH_EXIT_OK;
-    }
-    orch_store_info_clear(&s.info);
-    orch_exchanged_clear(&s.there);
-    cli_remote_clear(&s.remote);
-    g_free(s.problem);
+    if (store && orch_artifact_bytes_parse(NULL, &wish.artifact_bytes, error) &&
+        orch_standing_look(workspace, has_store, cli->arg_count ? cli->args[0] : NULL, &wish,
+                           &standing, error))
+        status = show(cli, store, &standing);
+    orch_standing_clear(&standing);
     return status;
 }
 

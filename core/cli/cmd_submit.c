@@ -8,7 +8,6 @@
 #include "lib/base/json.h"
 #include "lib/base/login.h"
 #include "lib/zip/zip_write.h"
-#include "store/exchange/bundle_items.h"
 
 #include <string.h>
 
@@ -194,7 +193,7 @@ static char *write_pack(struct orch_cli *cli, const struct submit_options *o,
                   .sweeps = o->variant.sweeps},
         .who = orch_user_name(),
         .version = ORCH_VERSION,
-        .artifact_bytes = ORCH_ARTIFACT_BYTES_DEFAULT,
+        .artifact_bytes = ORCH_PACK_ARTIFACT_BYTES,
         .source_bytes = ORCH_PACK_SOURCE_BYTES,
     };
     struct orch_packed packed = {0};

@@ -253,7 +253,7 @@ static bool hold_to_allowance(struct orch_cli *cli, const struct orch_plan *plan
 int orch_execute_plan(struct orch_cli *cli, const struct orch_expansion *expansion,
                       const struct orch_execute_options *options, GError **error)
 {
-    if (orch_store_exists(cli->workspace->db_path) && !expansion->smoke &&
+    if (orch_workspace_has_store(cli->workspace) && !expansion->smoke &&
         !orch_workspace_store(cli->workspace, ORCH_STORE_READ, error))
         return -1;
     struct orch_plan *plan = orch_execute_make_plan(cli, expansion, options, 0, error);

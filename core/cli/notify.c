@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/cli/notify.h"
 
+#include "core/results/selection.h"
 #include "lib/base/json.h"
 #include "lib/base/own_group.h"
 
@@ -35,9 +36,9 @@ static const char *state_of(int status)
 static json_t *count_runs(struct orch_cli *cli, const char *recipe, int64_t started_ns)
 {
     json_t *counts = json_object();
-    struct orch_run_query query = {.recipe = recipe, .limit = 100000};
+    const struct orch_selection selection = {.recipe = recipe, .limit = 100000};
     struct orch_store *store = cli->workspace ? cli->workspace->store : NULL;
-    g_autoptr(GPtrArray) runs = store ? orch_store_runs(store, &query, NULL, NULL) : NULL;
+    g_autoptr(GPtrArray) runs = store ? orch_selection_runs(&selection, store, NULL, NULL) : NULL;
     for (guint i = 0; runs && i < runs->len; i++) {
         const struct orch_run *run = runs->pdata[i];
         if (run->started_ns >= started_ns)

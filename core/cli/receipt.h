@@ -4,7 +4,7 @@
 #define ORCH_CORE_CLI_RECEIPT_H
 
 #include "core/cli/cli.h"
-#include "store/join.h"
+#include "core/results/merge.h"
 
 /** Returns the result as an object; JSON null for NULL. New reference. */
 json_t *cli_receipt_json(const struct orch_receipt *receipt);

@@ -9,7 +9,7 @@
 struct orch_plan *orch_cli_report_plan(struct orch_cli *cli, const struct orch_expansion *expansion,
                                        int jobs, GError **error)
 {
-    if (orch_store_exists(cli->workspace->db_path) &&
+    if (orch_workspace_has_store(cli->workspace) &&
         !orch_workspace_store(cli->workspace, ORCH_STORE_READ, error))
         return NULL;
     struct orch_execute_options options = {.jobs = jobs, .any_slots = !jobs, .reads_only = true};

@@ -29,7 +29,7 @@ struct orch_store *orch_cli_store(struct orch_cli *cli, enum orch_store_mode mod
     struct orch_workspace *workspace = orch_cli_workspace(cli, NULL, error);
     if (!workspace)
         return NULL;
-    if (mode != ORCH_STORE_CREATE && !orch_store_exists(workspace->db_path)) {
+    if (mode != ORCH_STORE_CREATE && !orch_workspace_has_store(workspace)) {
         orch_error_set(
             error, ORCH_ERROR_STORE,
             "run a recipe first ('orch run RECIPE'), get the group's runs ('orch pull'), or "

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "core/cli/sharing.h"
 
-#include "core/cli/remote.h"
-#include "store/beside.h"
-
+#include "core/results/remote.h"
 #include "lib/base/error.h"
 
 struct sharing {
     struct orch_cli *cli;
-    struct cli_remote remote;
+    struct orch_remote remote;
     char *store_folder; /* NULL: no store yet */
     struct orch_share_options options;
     struct orch_share *share;
@@ -40,32 +38,25 @@ static void tell(void *ctx, const char *text)
 
 struct sharing *sharing_look_at(struct orch_cli *cli, const char *remote, GError **error)
 {
-    const struct orch_store *store = cli->workspace ? cli->workspace->store : NULL;
-    bool is_shared = store && orch_store_is_shared(store);
+    const struct orch_workspace *workspace = orch_cli_workspace(cli, NULL, error);
+    if (!workspace)
+        return NULL;
     struct sharing *sharing = g_new0(struct sharing, 1);
     GError *problem = NULL;
-    if (!cli_remote_choose(cli, remote, &sharing->remote, &problem)) {
-        if (remote || !is_shared) {
+    struct orch_share_place place = orch_share_place_of(workspace, &sharing->store_folder);
+    if (!orch_remote_find(workspace, remote, &sharing->remote, &problem)) {
+        if (remote || !place.claims_folder) {
             g_propagate_error(error, problem);
-            g_free(sharing);
+            sharing_close(sharing);
             return NULL;
         }
         g_error_free(problem); /* use the store's own folder */
     }
+    place.remote = sharing->remote.name;
+    place.is_folder = sharing->remote.is_folder;
     sharing->cli = cli;
-    if (store && orch_store_is_own(store)) /* git obeys the configuration of a repository in that
-                                              folder, so the store must be this user's */
-        sharing->store_folder = g_strdup(orch_store_folder(store));
-    sharing->options = (struct orch_share_options){
-        .place = {.repository = cli->workspace->root,
-                  .store_folder = sharing->store_folder,
-                  .remote = sharing->remote.name,
-                  .claims_folder = is_shared ? orch_store_folder(store) : NULL,
-                  .is_folder = sharing->remote.is_folder,
-                  .who = orch_user_name()},
-        .say = say,
-        .tell = tell,
-        .say_ctx = sharing};
+    sharing->options =
+        (struct orch_share_options){.place = place, .say = say, .tell = tell, .say_ctx = sharing};
     sharing->share = orch_share_new(&sharing->options, error);
     if (sharing->share)
         return sharing;
@@ -106,7 +97,7 @@ void sharing_close(struct sharing *sharing)
     if (!sharing)
         return;
     orch_share_free(sharing->share);
-    cli_remote_clear(&sharing->remote);
+    orch_remote_clear(&sharing->remote);
     g_free(sharing->store_folder);
     g_free(sharing);
 }

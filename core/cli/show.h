@@ -15,8 +15,4 @@ void show_values(const char *heading, const json_t *object, bool round_reals);
 int show_active(struct orch_cli *cli, struct orch_store *store, const struct orch_active_row *row,
                 const char *on, GError **error);
 
-/** Formats what distinguishes a run: "lr=0.1 steps=7 #2", from its coordinates, the -s settings on
- * the command line of `run` (NULL: unknown), and its repeat. The caller frees. */
-char *orch_cli_setting_text(const json_t *coords, const struct orch_run *run, int repeat);
-
 #endif

@@ -20,6 +20,7 @@
 
 #define ORCH_PACK_FORMAT 1
 #define ORCH_PACK_KIND "orch pack"
+#define ORCH_PACK_ARTIFACT_BYTES ((int64_t)4 << 20) /* the default, as of a push */
 #define ORCH_PACK_SOURCE_BYTES ((int64_t)20 << 20)
 #define ORCH_PACK_JSON_MAX ((size_t)64 << 20)
 #define ORCH_PACK_NO_TREE "none"

@@ -3,6 +3,7 @@
 
 #include "core/run/reuse.h"
 #include "lib/base/error.h"
+#include "store/beside.h"
 
 #include <string.h>
 
@@ -57,6 +58,20 @@ static bool exchange(const struct orch_share_place *place, struct orch_store *st
                   : orch_git_exchange(store, &how, way, &exchanged, NULL, error);
     orch_exchanged_clear(&exchanged);
     return ok;
+}
+
+struct orch_share_place orch_share_place_of(const struct orch_workspace *workspace,
+                                            char **out_folder)
+{
+    const struct orch_store *store = workspace->store;
+    bool is_shared = store && orch_store_is_shared(store);
+    /* git obeys the configuration of a repository in that folder, so the store must be this user's
+     */
+    *out_folder = store && orch_store_is_own(store) ? g_strdup(orch_store_folder(store)) : NULL;
+    return (struct orch_share_place){.repository = workspace->root,
+                                     .store_folder = *out_folder,
+                                     .claims_folder = is_shared ? orch_store_folder(store) : NULL,
+                                     .who = orch_user_name()};
 }
 
 struct orch_share *orch_share_new(const struct orch_share_options *options, GError **error)

@@ -25,6 +25,11 @@ struct orch_share_place {
     const char *who;           /* the holder of this process's claims */
 };
 
+/** The place of a workspace's store and user, to which the caller adds a remote. `*out_folder` is
+ * the store_folder, which the caller frees. */
+struct orch_share_place orch_share_place_of(const struct orch_workspace *workspace,
+                                            char **out_folder);
+
 struct orch_share_options {
     struct orch_share_place place;
     bool waits; /* wait for trials that others run, and take over those whose claims expire */

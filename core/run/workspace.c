@@ -141,6 +141,11 @@ char *orch_workspace_copy(struct orch_workspace *workspace, const char *tree, GE
     return path;
 }
 
+bool orch_workspace_has_store(const struct orch_workspace *workspace)
+{
+    return orch_store_exists(workspace->db_path);
+}
+
 struct orch_store *orch_workspace_store(struct orch_workspace *workspace, enum orch_store_mode mode,
                                         GError **error)
 {

@@ -44,6 +44,8 @@ struct orch_workspace *orch_workspace_apart(const char *root, const char *folder
  * error. */
 char *orch_workspace_copy(struct orch_workspace *workspace, const char *tree, GError **error);
 
+/** True when there is a store at the workspace's path. */
+bool orch_workspace_has_store(const struct orch_workspace *workspace);
 /** Opens the store, and reopens it when a wider mode is requested. Borrowed; NULL on error. */
 struct orch_store *orch_workspace_store(struct orch_workspace *workspace, enum orch_store_mode mode,
                                         GError **error);

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "core/cli/remote_warn.h"
+
+#include <unistd.h>
+
+bool cli_remote_warn(struct orch_cli *cli, const struct orch_remote *remote)
+{
+    const GPtrArray *names = remote->ignored;
+    for (guint i = 0; names && i < names->len; i++)
+        orch_cli_warn(cli,
+                      "git's '%s' is not followed: it names a program, and only this repository's "
+                      "own settings have it\n  hint: if it is yours: git config --global %s "
+                      "\"$(git config %s)\"",
+                      (const char *)names->pdata[i], (const char *)names->pdata[i],
+                      (const char *)names->pdata[i]);
+    return true;
+}
+
+bool cli_may_ask(const struct orch_cli *cli)
+{
+    return isatty(STDIN_FILENO) && cli->stderr_is_tty;
+}

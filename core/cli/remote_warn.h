@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What commands say before they exchange results with the group's remote. */
+#ifndef ORCH_CORE_CLI_REMOTE_WARN_H
+#define ORCH_CORE_CLI_REMOTE_WARN_H
+
+#include "core/cli/cli.h"
+#include "core/results/remote.h"
+
+/** Warns of programs that the repository's own configuration would make git run. Returns true. */
+bool cli_remote_warn(struct orch_cli *cli, const struct orch_remote *remote);
+/** Returns whether git may ask for a password: a user is at the terminal. */
+bool cli_may_ask(const struct orch_cli *cli);
+
+#endif

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "core/results/remote.h"
+
+#include "lib/vcs/git_config.h"
+#include "store/meta.h"
+
+/* The name under which the store keeps that the user was told what a push sends. */
+#define TOLD "exchange.told"
+
+bool orch_remote_find(const struct orch_workspace *workspace, const char *said,
+                      struct orch_remote *out, GError **error)
+{
+    *out = (struct orch_remote){.name = said ? g_strdup(said)
+                                             : orch_git_remote_default(workspace->root, error)};
+    if (!out->name)
+        return false;
+    out->is_folder = orch_folder_is(out->name) && !orch_git_remote_is(workspace->root, out->name);
+    if (!out->is_folder)
+        out->ignored = orch_vcs_programs_not_run(workspace->root);
+    return true;
+}
+
+void orch_remote_clear(struct orch_remote *remote)
+{
+    g_clear_pointer(&remote->name, g_free);
+}
+
+bool orch_exchange_wish_check(const struct orch_exchange_wish *wish, GError **error)
+{
+    struct orch_where *condition = wish->where ? orch_where_parse(wish->where, error) : NULL;
+    orch_where_free(condition);
+    return !wish->where || condition;
+}
+
+static bool exchange(const struct orch_workspace *workspace, struct orch_store *store,
+                     const struct orch_remote *remote, struct orch_git_exchange *how,
+                     enum orch_exchange_way way, struct orch_exchanged *out, GArray **out_outgoing,
+                     GError **error)
+{
+    if (remote->is_folder) {
+        if (out_outgoing)
+            *out_outgoing = NULL;
+        return orch_folder_exchange(store, remote->name, way, &how->choice, out, error);
+    }
+    how->repository = workspace->root;
+    how->remote = remote->name;
+    return orch_git_exchange(store, how, way, out, out_outgoing, error);
+}
+
+bool orch_remote_exchange(const struct orch_workspace *workspace, struct orch_store *store,
+                          const struct orch_remote *remote, const struct orch_exchange_wish *wish,
+                          enum orch_exchange_way way, struct orch_exchanged *out,
+                          GArray **out_outgoing, GError **error)
+{
+    struct orch_where *condition = wish->where ? orch_where_parse(wish->where, error) : NULL;
+    if (wish->where && !condition)
+        return false;
+    struct orch_git_exchange how = {.offline = wish->offline,
+                                    .may_ask = wish->may_ask,
+                                    .choice = {.artifact_bytes = wish->artifact_bytes,
+                                               .where = condition,
+                                               .datasets = wish->datasets}};
+    if (wish->sources && wish->sources->trees) {
+        how.source_trees = (const char *const *)wish->sources->trees->pdata;
+        how.source_paths = (const char *const *)wish->sources->parts->pdata;
+    }
+    bool ok = exchange(workspace, store, remote, &how, way, out, out_outgoing, error);
+    orch_where_free(condition);
+    return ok;
+}
+
+/* ---- sources ----------------------------------------------------------------------------------
+ */
+
+struct source_choice {
+    struct orch_store *store;
+    GHashTable *sent; /* trees whose source the remote already has */
+};
+
+static bool wants_source(void *ctx, const char *tree)
+{
+    const struct source_choice *choice = ctx;
+    return !g_hash_table_contains(choice->sent, tree) &&
+           orch_store_has_source(choice->store, tree, NULL);
+}
+
+bool orch_remote_sources(const struct orch_workspace *workspace, struct orch_store *store,
+                         const struct orch_remote *remote, bool all,
+                         struct orch_shared_sources *out, GError **error)
+{
+    if (remote->is_folder || !workspace->vcs)
+        return true;
+    struct source_choice choice = {store, orch_git_shared_sources(workspace->root)};
+    bool ok = orch_vcs_shareable(workspace->vcs, all, wants_source, &choice, out, error);
+    g_hash_table_unref(choice.sent);
+    return ok;
+}
+
+/* ---- the first push ---------------------------------------------------------------------------
+ */
+
+bool orch_remote_is_first_push(const struct orch_workspace *workspace, struct orch_store *store,
+                               const struct orch_remote *remote,
+                               const struct orch_exchange_wish *wish, bool *out_is_first,
+                               GError **error)
+{
+    GError *problem = NULL;
+    struct orch_exchanged there = {0};
+    g_autofree char *told = orch_store_remembered(store, TOLD, &problem);
+    *out_is_first = false;
+    if (problem) {
+        g_propagate_error(error, problem);
+        return false;
+    }
+    if (told)
+        return true;
+    bool ok = orch_remote_exchange(workspace, store, remote, wish, ORCH_EXCHANGE_LOOK, &there, NULL,
+                                   error);
+    *out_is_first = ok && (there.ahead || there.ahead_notes);
+    orch_exchanged_clear(&there);
+    return ok;
+}
+
+bool orch_remote_first_push_told(struct orch_store *store, GError **error)
+{
+    return orch_store_remember(store, TOLD, "1", error);
+}
+
+struct orch_run *orch_outgoing_run(struct orch_store *store, const char *path)
+{
+    struct orch_item_name name;
+    bool is_run = orch_item_name_parse(path, &name) && name.kind == ORCH_ITEM_RUN;
+    return is_run ? orch_store_run(store, name.key, NULL) : NULL;
+}
+
+/* ---- comparing --------------------------------------------------------------------------------
+ */
+
+bool orch_standing_look(struct orch_workspace *workspace, bool has_store, const char *remote,
+                        const struct orch_exchange_wish *wish, struct orch_standing *out,
+                        GError **error)
+{
+    struct orch_store *store = workspace->store;
+    *out = (struct orch_standing){.has_store = has_store};
+    if (!orch_store_info(store, &out->info, error))
+        return false;
+    out->private_notes = orch_store_private_notes(store, error);
+    if (out->private_notes < 0)
+        return false;
+    if (!orch_remote_find(workspace, remote, &out->remote, &out->problem))
+        return true;
+    orch_remote_exchange(workspace, store, &out->remote, wish, ORCH_EXCHANGE_LOOK, &out->there,
+                         NULL, &out->problem);
+    if (!out->remote.is_folder)
+        out->exchanged_ns = orch_git_exchanged_at(store, workspace->root, out->remote.name);
+    return true;
+}
+
+void orch_standing_clear(struct orch_standing *standing)
+{
+    orch_store_info_clear(&standing->info);
+    orch_exchanged_clear(&standing->there);
+    orch_remote_clear(&standing->remote);
+    g_clear_error(&standing->problem);
+}

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "core/results/whole_run.h"
+
+#include "lib/base/error.h"
+#include "lib/wire/foreign_cpu_fact.h"
+#include "lib/wire/trial.h"
+#include "store/run_json.h"
+
+#include <string.h>
+
+static json_t *object_of(const char *text)
+{
+    return text ? json_loads(text, 0, NULL) : NULL;
+}
+
+static bool read_hidden(struct orch_store *store, struct orch_whole_run *out, GError **error)
+{
+    if (!out->run->hidden)
+        return true;
+    out->hidden = orch_store_hidden(store, out->run->key, error);
+    out->is_hidden_by_user = out->hidden && (!out->hidden->is_public ||
+                                             orch_who_is_same(out->hidden->who, orch_user_name()));
+    return out->hidden != NULL;
+}
+
+bool orch_whole_run_read(struct orch_store *store, const struct orch_run *run,
+                         struct orch_whole_run *out, GError **error)
+{
+    int64_t id = run->id;
+    *out = (struct orch_whole_run){.run = run,
+                                   .facts = object_of(run->facts),
+                                   .machine = object_of(run->machine_facts),
+                                   .seed31 = orch_trial_seed31(run->seed),
+                                   .foreign_cpu = orch_facts_foreign_cpu(run->facts),
+                                   .is_disturbed = orch_facts_are_disturbed(run->facts)};
+    out->params = orch_store_params(store, id, error);
+    out->results = out->params ? orch_store_results(store, id, error) : NULL;
+    out->inputs = out->results ? orch_store_inputs(store, id, error) : NULL;
+    out->artifacts = out->inputs ? orch_store_artifacts(store, id, error) : NULL;
+    out->notes = out->artifacts ? orch_store_notes(store, run->key, error) : NULL;
+    out->tags = out->notes ? orch_store_tags(store, run->key, error) : NULL;
+    out->name = out->tags ? orch_store_name(store, run->key, NULL) : NULL;
+    out->summaries = out->tags ? orch_store_summaries(store, id, error) : NULL;
+    return out->summaries && read_hidden(store, out, error);
+}
+
+void orch_whole_run_clear(struct orch_whole_run *whole)
+{
+    orch_hidden_free(whole->hidden);
+    json_decref(whole->params);
+    json_decref(whole->results);
+    json_decref(whole->facts);
+    json_decref(whole->machine);
+    GPtrArray *arrays[] = {whole->inputs, whole->artifacts, whole->notes, whole->summaries,
+                           whole->tags};
+    g_free(whole->name);
+    for (unsigned i = 0; i < G_N_ELEMENTS(arrays); i++)
+        if (arrays[i])
+            g_ptr_array_unref(arrays[i]);
+    *whole = (struct orch_whole_run){0};
+}
+
+json_t *orch_whole_run_json(struct orch_store *store, const struct orch_whole_run *whole,
+                            GError **error)
+{
+    json_t *json = orch_run_json(store, whole->run, error);
+    if (!json)
+        return NULL;
+    json_t *metrics = json_array();
+    for (guint i = 0; i < whole->summaries->len; i++)
+        json_array_append_new(metrics, orch_summary_json(whole->summaries->pdata[i]));
+    json_object_set_new(json, "metrics", metrics);
+    return json;
+}
+
+bool orch_run_visit_series(struct orch_store *store, const struct orch_run *run,
+                           const char *const *names, orch_series_fn visit, void *ctx,
+                           GError **error)
+{
+    for (int i = 0; names[i]; i++) {
+        GError *problem = NULL;
+        struct orch_series *series = orch_store_series(store, run->id, names[i], &problem);
+        if (!series && !problem)
+            orch_error_set(&problem, ORCH_ERROR_NOT_FOUND, "'orch show RUN' lists its metrics",
+                           "run %s has no metric '%s'", orch_run_short_key(run->key), names[i]);
+        if (!series) {
+            g_propagate_error(error, problem);
+            return false;
+        }
+        visit(ctx, series);
+        orch_series_free(series);
+    }
+    return true;
+}
+
+/* Sets the error for an artifact that the run does not have, with those that it has. */
+static void no_artifact(const struct orch_whole_run *whole, const char *name, GError **error)
+{
+    g_autoptr(GString) list = g_string_new(NULL);
+    for (guint i = 0; i < whole->artifacts->len; i++)
+        g_string_append_printf(
+            list, "%s%s", i ? ", " : "",
+            ((const struct orch_stored_artifact *)whole->artifacts->pdata[i])->name);
+    orch_error_set(error, ORCH_ERROR_NOT_FOUND, list->len ? list->str : "it has none",
+                   "the run has no artifact '%s'", name);
+}
+
+char *orch_whole_run_artifact(struct orch_store *store, const struct orch_whole_run *whole,
+                              const char *name, size_t *out_length, GError **error)
+{
+    const struct orch_stored_artifact *found = NULL;
+    for (guint i = 0; i < whole->artifacts->len; i++) {
+        const struct orch_stored_artifact *artifact = whole->artifacts->pdata[i];
+        found = strcmp(artifact->name, name) == 0 ? artifact : found;
+    }
+    g_autofree char *path = found ? orch_store_object_path(store, found->sha256) : NULL;
+    char *bytes = NULL;
+    gsize length = 0;
+    if (!found)
+        no_artifact(whole, name, error);
+    else if (!path)
+        orch_error_set(error, ORCH_ERROR_NOT_FOUND, NULL, "artifact '%s' is not on this machine",
+                       name);
+    else if (g_file_get_contents(path, &bytes, &length, error))
+        *out_length = length;
+    return bytes;
+}
