@@ -73,7 +73,7 @@ struct result {
 };
 
 static struct result run_orch(const struct data *d, const struct orch_model_kind *kind,
-                              const struct orch_knobs *knobs)
+                              const struct orch_hyperparams *knobs)
 {
     struct result r = {0};
     int64_t begin = orch_mono_ns();
@@ -166,14 +166,14 @@ int main(int argc, char **argv)
     const char *deep = argc > 5 ? argv[5] : "16";
     int rounds = argc > 6 ? atoi(argv[6]) : 3;
     struct data d = load(argv[1], argv[2]);
-    struct orch_knobs boost = {.depth = atoi(depth),
-                               .trees = atoi(trees),
-                               .leaf_rows = 1,
-                               .rate = 0.1,
-                               .feature_share = 1,
-                               .row_share = 1,
-                               .all_trees = true};
-    struct orch_knobs forest = {
+    struct orch_hyperparams boost = {.depth = atoi(depth),
+                                     .trees = atoi(trees),
+                                     .leaf_rows = 1,
+                                     .rate = 0.1,
+                                     .feature_share = 1,
+                                     .row_share = 1,
+                                     .all_trees = true};
+    struct orch_hyperparams forest = {
         .depth = atoi(deep), .trees = atoi(trees), .leaf_rows = 1, .feature_share = 0.4};
     const char *const booster[][2] = {
         {"tree_method", "hist"}, {"max_depth", depth}, {"eta", "0.1"},        {"lambda", "1"},

@@ -66,7 +66,7 @@ static bool print_by_gpu(const char *title, const struct orch_rows *rows,
 {
     g_autoptr(GError) error = NULL;
     int64_t begin = g_get_monotonic_time();
-    struct orch_heldout *held = orch_heldout_judge(rows, options, &error);
+    struct orch_heldout *held = orch_heldout_evaluate(rows, options, &error);
     if (!held) {
         fprintf(stderr, "%s\n", error->message);
         return false;

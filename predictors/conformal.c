@@ -3,7 +3,7 @@
  * the expected error size of each row (Papadopoulos et al. 2008), optionally with one factor per
  * group. For unseen groups, each held-out group has equal weight, and the spread between the groups
  * widens the interval. */
-#include "predictors/question.h"
+#include "predictors/scenario.h"
 
 #include "predictors/random.h"
 
@@ -20,13 +20,13 @@
 #define LONE_LEVEL 0.96
 #define LONE_FACTOR 1.75
 
-static const struct orch_knobs DIFFICULTY = {.depth = 4,
-                                             .leaf_rows = 20,
-                                             .trees = 80,
-                                             .rate = 0.1,
-                                             .feature_share = 0.6,
-                                             .row_share = 0.8,
-                                             .all_trees = true};
+static const struct orch_hyperparams DIFFICULTY = {.depth = 4,
+                                                   .leaf_rows = 20,
+                                                   .trees = 80,
+                                                   .rate = 0.1,
+                                                   .feature_share = 0.6,
+                                                   .row_share = 0.8,
+                                                   .all_trees = true};
 
 struct error_row {
     double size, weight;
@@ -56,7 +56,7 @@ static double quantile(struct error_row *rows, size_t count, double level)
 }
 
 /* The features plus the ensemble's prediction and the spread among its members. */
-static struct orch_matrix *with_answers(const struct orch_rows *rows, const double *answers,
+static struct orch_matrix *with_answers(const struct orch_rows *rows, const double *predictions,
                                         const double *spread)
 {
     size_t count = rows->rows;
@@ -65,7 +65,7 @@ static struct orch_matrix *with_answers(const struct orch_rows *rows, const doub
         all[i] = i;
     struct orch_matrix *m = orch_matrix_pick(rows->matrix, all, count);
     double *answer = orch_matrix_add_number(m, "answer"), *by = orch_matrix_add_number(m, "spread");
-    memcpy(answer, answers, count * sizeof *answer);
+    memcpy(answer, predictions, count * sizeof *answer);
     memcpy(by, spread, count * sizeof *by);
     return m;
 }
@@ -75,7 +75,7 @@ static bool expect(const struct orch_matrix *m, const double *sizes, const int *
                    uint64_t seed, double *out, GError **error)
 {
     g_autofree size_t *in = g_new(size_t, m->rows + 1), *held_out = g_new(size_t, m->rows + 1);
-    g_autofree double *y = g_new(double, m->rows + 1), *answers = g_new(double, m->rows + 1);
+    g_autofree double *y = g_new(double, m->rows + 1), *predictions = g_new(double, m->rows + 1);
     for (int f = 0; f < ORCH_FOLDS; f++) {
         size_t seen = 0, left = 0;
         for (size_t i = 0; i < m->rows; i++) {
@@ -93,9 +93,9 @@ static bool expect(const struct orch_matrix *m, const double *sizes, const int *
         struct orch_model *model =
             orch_model_fit(&ORCH_MODEL_BOOST, a, y, NULL, &DIFFICULTY, seed, error);
         if (model)
-            orch_model_predict(model, b, answers);
+            orch_model_predict(model, b, predictions);
         for (size_t k = 0; model && k < left; k++)
-            out[held_out[k]] = answers[k];
+            out[held_out[k]] = predictions[k];
         orch_matrix_free(a);
         orch_matrix_free(b);
         if (!model)
@@ -106,10 +106,10 @@ static bool expect(const struct orch_matrix *m, const double *sizes, const int *
 }
 
 static bool fit_difficulty(struct orch_conformal *w, const struct orch_rows *rows,
-                           const double *answers, const double *spread, const double *sizes,
+                           const double *predictions, const double *spread, const double *sizes,
                            const int *folds, uint64_t seed, double *expected, GError **error)
 {
-    struct orch_matrix *m = with_answers(rows, answers, spread);
+    struct orch_matrix *m = with_answers(rows, predictions, spread);
     bool ok = expect(m, sizes, folds, seed + 1, expected, error);
     if (ok)
         w->difficulty = orch_model_fit(&ORCH_MODEL_BOOST, m, sizes, NULL, &DIFFICULTY, seed, error);
@@ -203,7 +203,7 @@ static double quantile_for(struct error_row *errors, const int *folds, size_t ro
 }
 
 bool orch_conformal_fit(struct orch_conformal *w, const struct orch_rows *rows,
-                        const double *answers, const double *spread, const int *folds,
+                        const double *predictions, const double *spread, const int *folds,
                         const double *row_weights, size_t unseen, char *const *groups,
                         uint64_t seed, GError **error)
 {
@@ -211,13 +211,13 @@ bool orch_conformal_fit(struct orch_conformal *w, const struct orch_rows *rows,
     g_autofree double *sizes = g_new(double, n + 1), *expected = g_new0(double, n + 1);
     g_autofree struct error_row *errors = g_new(struct error_row, n + 1);
     for (size_t i = 0; i < n; i++) {
-        double off = fabs(answers[i] - log(rows->target[i]));
+        double off = fabs(predictions[i] - log(rows->target[i]));
         sizes[i] = log(isfinite(off) ? MAX(off, LEAST_ERROR) : LEAST_ERROR);
     }
     /* With few groups, which rows are difficult does not carry over to the next group. */
     bool knows_hard = n >= DIFFICULTY_ROWS && (unseen < 2 || unseen >= ORCH_FEW_GROUPS);
     if (knows_hard &&
-        !fit_difficulty(w, rows, answers, spread, sizes, folds, seed, expected, error))
+        !fit_difficulty(w, rows, predictions, spread, sizes, folds, seed, expected, error))
         return false;
     g_autofree struct error_row *sorted = g_new(struct error_row, n + 1);
     for (size_t i = 0; i < n; i++)
@@ -248,12 +248,12 @@ static double factor_of(const struct orch_conformal *w, const char *group)
 }
 
 void orch_conformal_half_widths(const struct orch_conformal *w, const struct orch_rows *rows,
-                                const double *answers, const double *spread, double *out)
+                                const double *predictions, const double *spread, double *out)
 {
     for (size_t i = 0; i < rows->rows; i++)
         out[i] = 0;
     if (w->difficulty) {
-        struct orch_matrix *m = with_answers(rows, answers, spread);
+        struct orch_matrix *m = with_answers(rows, predictions, spread);
         orch_model_predict(w->difficulty, m, out);
         orch_matrix_free(m);
     }

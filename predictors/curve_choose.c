@@ -8,8 +8,8 @@
 #define STRONG_EVIDENCE 6
 #define POINTS_A_PARAMETER 2 /* with fewer points the form with more parameters always wins */
 
-struct orch_goodness orch_stages_judge(const struct orch_stages *stages, const double *k,
-                                       const double *loss, size_t count, double from_k)
+struct orch_goodness orch_stages_goodness(const struct orch_stages *stages, const double *k,
+                                          const double *loss, size_t count, double from_k)
 {
     struct orch_goodness out = {.r2 = NAN, .relative_error = NAN};
     double sum = 0, squares = 0, relative = 0;
@@ -41,7 +41,7 @@ struct orch_goodness orch_stages_judge(const struct orch_stages *stages, const d
 static double information(const struct orch_stages *stages, const double *k, const double *loss,
                           size_t count)
 {
-    struct orch_goodness good = orch_stages_judge(stages, k, loss, count, 0);
+    struct orch_goodness good = orch_stages_goodness(stages, k, loss, count, 0);
     double n = (double)count, params = 0;
     for (size_t s = 0; s < stages->count; s++)
         params += stages->curves[s].is_flat ? 1 : orch_curve_params(stages->curves[s].form);

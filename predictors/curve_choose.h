@@ -11,8 +11,8 @@ struct orch_goodness {
     double relative_error; /* mean of |fitted - measured| / measured; NaN: no loss above 0 */
     double sse;            /* sum of squared errors, in the caller's units */
 };
-struct orch_goodness orch_stages_judge(const struct orch_stages *stages, const double *k,
-                                       const double *loss, size_t count, double from_k);
+struct orch_goodness orch_stages_goodness(const struct orch_stages *stages, const double *k,
+                                          const double *loss, size_t count, double from_k);
 
 /** Fits both forms with orch_stages_fit and returns one of them: the power law, which has one more
  * parameter per stage, only if its Bayesian information criterion is lower by more than 6 (strong

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Assignment of rows to cross-validation folds. */
-#include "predictors/question.h"
+#include "predictors/scenario.h"
 
 #include "predictors/random.h"
 

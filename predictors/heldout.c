@@ -19,8 +19,8 @@ struct evaluation {
     GPtrArray *names;
     size_t *seen, *held_out;
     size_t seen_count, held_out_count;
-    struct orch_answer *answers; /* by row; value is NaN if not predicted */
-    GError *last;                /* first reason why a model could not be fitted */
+    struct orch_answer *predictions; /* by row; value is NaN if not predicted */
+    GError *last;                    /* first reason why a model could not be fitted */
 };
 
 static bool is_of(const struct evaluation *c, size_t row, const char *group)
@@ -31,7 +31,7 @@ static bool is_of(const struct evaluation *c, size_t row, const char *group)
 static void clear_answers(struct evaluation *c)
 {
     for (size_t i = 0; i < c->rows->rows; i++)
-        c->answers[i].value = (double)NAN;
+        c->predictions[i].value = (double)NAN;
 }
 
 /* Trains on the rows `seen` and predicts the rows `held_out`. */
@@ -43,13 +43,13 @@ static void train_and_predict(struct evaluation *c, bool by_group)
     options.by_group = by_group;
     struct orch_rows *seen = orch_rows_pick(c->rows, c->seen, c->seen_count);
     struct orch_rows *held_out = orch_rows_pick(c->rows, c->held_out, c->held_out_count);
-    g_autofree struct orch_answer *answers = g_new(struct orch_answer, c->held_out_count);
+    g_autofree struct orch_answer *predictions = g_new(struct orch_answer, c->held_out_count);
     g_autoptr(GError) unable = NULL;
     struct orch_learned *learned = orch_learn(seen, &options, &unable);
     if (learned) {
-        orch_learned_predict(learned, held_out, answers);
+        orch_learned_predict(learned, held_out, predictions);
         for (size_t i = 0; i < c->held_out_count; i++)
-            c->answers[c->held_out[i]] = answers[i];
+            c->predictions[c->held_out[i]] = predictions[i];
     } else if (!c->last) {
         c->last = g_steal_pointer(&unable);
     }
@@ -63,10 +63,10 @@ static struct orch_score score(const struct evaluation *c, const char *group)
     g_autofree size_t *which = g_new(size_t, c->rows->rows + 1);
     size_t count = 0;
     for (size_t i = 0; i < c->rows->rows; i++)
-        if (!isnan(c->answers[i].value) && (!group || is_of(c, i, group)))
+        if (!isnan(c->predictions[i].value) && (!group || is_of(c, i, group)))
             which[count++] = i;
     struct orch_score none = {0};
-    return count ? orch_score_of(c->rows->target, c->answers, which, count) : none;
+    return count ? orch_score_of(c->rows->target, c->predictions, which, count) : none;
 }
 
 /* ---- the three ways of training ----------------------------------------------------------------
@@ -165,7 +165,7 @@ static void evaluation_init(struct evaluation *c, const struct orch_rows *rows,
                              .names = g_ptr_array_new(),
                              .seen = g_new(size_t, n),
                              .held_out = g_new(size_t, n),
-                             .answers = g_new0(struct orch_answer, n)};
+                             .predictions = g_new0(struct orch_answer, n)};
     uint64_t random = orch_random_stream(options->seed, 13);
     for (size_t i = 0; i < rows->rows; i++) {
         c->folds[i] = (int)orch_random_below(&random, FOLDS);
@@ -180,12 +180,12 @@ static void evaluation_clear(struct evaluation *c)
     g_ptr_array_unref(c->names);
     g_free(c->seen);
     g_free(c->held_out);
-    g_free(c->answers);
+    g_free(c->predictions);
     g_clear_error(&c->last);
 }
 
-struct orch_heldout *orch_heldout_judge(const struct orch_rows *rows,
-                                        const struct orch_learn_options *options, GError **error)
+struct orch_heldout *orch_heldout_evaluate(const struct orch_rows *rows,
+                                           const struct orch_learn_options *options, GError **error)
 {
     if (!rows->groups) {
         orch_error_set(error, ORCH_ERROR_USAGE, NULL, "the rows have no groups to hold out");

@@ -22,8 +22,9 @@ struct orch_heldout {
 
 /** Evaluates all three. Overrides `options->by_group`. Fails with ORCH_ERROR_USAGE if the rows have
  * no groups or no model could be fitted. Caller frees. */
-struct orch_heldout *orch_heldout_judge(const struct orch_rows *rows,
-                                        const struct orch_learn_options *options, GError **error);
+struct orch_heldout *orch_heldout_evaluate(const struct orch_rows *rows,
+                                           const struct orch_learn_options *options,
+                                           GError **error);
 void orch_heldout_free(struct orch_heldout *heldout);
 
 #endif

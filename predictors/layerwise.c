@@ -265,15 +265,15 @@ static bool predict_kind(const struct orch_layerwise *l, const struct kind *kind
     struct orch_rows *rows = rows_of(l, net, nodes, job, error);
     if (!rows)
         return false;
-    g_autofree struct orch_answer *answers = g_new(struct orch_answer, nodes->len);
-    orch_learned_predict(kind->learned, rows, answers);
+    g_autofree struct orch_answer *predictions = g_new(struct orch_answer, nodes->len);
+    orch_learned_predict(kind->learned, rows, predictions);
     for (guint i = 0; i < nodes->len; i++) {
         const struct orch_net_node *node = nodes->pdata[i];
         struct orch_layerwise_layer layer = {.name = node->name,
                                              .is_conv = node->op == ORCH_NET_CONV2D,
-                                             .ms = answers[i].value,
-                                             .low = answers[i].low,
-                                             .high = answers[i].high,
+                                             .ms = predictions[i].value,
+                                             .low = predictions[i].low,
+                                             .high = predictions[i].high,
                                              .is_outside = is_outside(kind, rows, i)};
         g_array_append_val(out->layers, layer);
         out->batch_ms += layer.ms;

@@ -3,7 +3,7 @@
 
 #include "lib/base/error.h"
 #include "lib/base/reals.h"
-#include "predictors/question.h"
+#include "predictors/scenario.h"
 #include "predictors/random.h"
 
 #include <math.h>
@@ -27,21 +27,21 @@ static bool is_hidden(const char *name, const void *data)
     return false;
 }
 
-struct orch_rows *orch_question_rows(const struct orch_question *q, const struct orch_rows *rows)
+struct orch_rows *orch_scenario_rows(const struct orch_scenario *q, const struct orch_rows *rows)
 {
     struct orch_rows *out = g_new(struct orch_rows, 1);
     *out = *rows;
     out->matrix = orch_matrix_without(rows->matrix, is_hidden, q->hidden);
-    return out; /* borrows everything but the matrix: free with orch_question_rows_free */
+    return out; /* borrows everything but the matrix: free with orch_scenario_rows_free */
 }
 
-void orch_question_rows_free(struct orch_rows *view)
+void orch_scenario_rows_free(struct orch_rows *view)
 {
     orch_matrix_free(view->matrix);
     g_free(view);
 }
 
-static void free_question(struct orch_question *q)
+static void free_scenario(struct orch_scenario *q)
 {
     if (!q)
         return;
@@ -57,9 +57,9 @@ static void free_question(struct orch_question *q)
     g_free(q);
 }
 
-struct orch_question *orch_question_new(const char *column)
+struct orch_scenario *orch_scenario_new(const char *column)
 {
-    struct orch_question *q = g_new0(struct orch_question, 1);
+    struct orch_scenario *q = g_new0(struct orch_scenario, 1);
     q->column = g_strdup(column);
     q->known = g_ptr_array_new_with_free_func(g_free);
     q->hidden = g_ptr_array_new_with_free_func(g_free);
@@ -68,7 +68,7 @@ struct orch_question *orch_question_new(const char *column)
     return q;
 }
 
-static void note_levels(struct orch_question *q, char *const *levels, size_t rows)
+static void note_levels(struct orch_scenario *q, char *const *levels, size_t rows)
 {
     g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
     for (size_t i = 0; i < rows; i++)
@@ -89,7 +89,7 @@ static bool names_group(char *const *levels, char *const *groups, size_t rows)
     return true;
 }
 
-static void hide_names(struct orch_question *q, const struct orch_rows *rows, char *const *groups)
+static void hide_names(struct orch_scenario *q, const struct orch_rows *rows, char *const *groups)
 {
     const struct orch_matrix *m = rows->matrix;
     for (int c = 0; c < orch_matrix_cols(m); c++) {
@@ -116,7 +116,7 @@ static bool is_one_a_group(const double *column, char *const *groups, size_t row
     return true;
 }
 
-static void note_facts(struct orch_question *q, const struct orch_rows *rows, char *const *groups)
+static void note_facts(struct orch_scenario *q, const struct orch_rows *rows, char *const *groups)
 {
     const struct orch_matrix *m = rows->matrix;
     for (int c = 0; c < orch_matrix_cols(m); c++) {
@@ -158,7 +158,7 @@ static double *weights_of(char *const *groups, size_t rows)
 }
 
 /* Reduces the weight of GPUs without specifications: errors on them do not rank the models. */
-static void weigh_unknown(const struct orch_question *q, const struct orch_rows *rows,
+static void weigh_unknown(const struct orch_scenario *q, const struct orch_rows *rows,
                           double *row_weights)
 {
     int column = orch_matrix_find(rows->matrix, "gpu bandwidth_gbs");
@@ -178,17 +178,17 @@ struct work {
     struct orch_rows *rows; /* a sample, without hidden features */
     int *folds;
     double *logs, *row_weights;
-    double **answers; /* held-out log predictions of each candidate */
+    double **predictions; /* held-out log predictions of each candidate */
 };
 
 /* True if whole groups are held out, false if single rows. */
-static bool holds_out_groups(const struct orch_question *q)
+static bool holds_out_groups(const struct orch_scenario *q)
 {
     return q->column && !q->is_lone;
 }
 
 /* Computes the weights: stacking if `mixes`, else 1 for the best candidate. */
-static void set_weights(struct orch_question *q, const struct work *w, bool mixes)
+static void set_weights(struct orch_scenario *q, const struct work *w, bool mixes)
 {
     size_t count = q->candidates->len;
     g_autofree double *weights = g_new0(double, count + 1);
@@ -196,13 +196,13 @@ static void set_weights(struct orch_question *q, const struct work *w, bool mixe
     for (size_t t = 0; t < count; t++) {
         struct orch_model_candidate *candidate = candidate_at(q->candidates, t);
         candidate->mean_relative_error =
-            orch_mean_relative_error(w->answers[t], w->logs, w->row_weights, w->rows->rows);
+            orch_mean_relative_error(w->predictions[t], w->logs, w->row_weights, w->rows->rows);
         if (candidate->mean_relative_error < candidate_at(q->candidates, best)->mean_relative_error)
             best = t;
     }
     weights[best] = 1;
     if (mixes)
-        orch_stacking_fit(w->answers, count, w->logs, w->row_weights, w->rows->rows, w->folds,
+        orch_stacking_fit(w->predictions, count, w->logs, w->row_weights, w->rows->rows, w->folds,
                           holds_out_groups(q) ? q->known->len : 0, weights);
     for (size_t t = 0; t < count; t++)
         candidate_at(q->candidates, t)->weight = weights[t];
@@ -211,13 +211,13 @@ static void set_weights(struct orch_question *q, const struct work *w, bool mixe
 /* Gives all weight to a baseline if it beats the ensemble by more than chance. With n held-out
  * groups (or rows) the error's relative uncertainty is about 1/sqrt(n); half of it is the
  * margin. */
-static void compare_with_baselines(struct orch_question *q, const struct work *w)
+static void compare_with_baselines(struct orch_scenario *q, const struct work *w)
 {
     size_t count = q->candidates->len, rows = w->rows->rows;
     g_autofree double *weights = g_new(double, count + 1), *mixed = g_new(double, rows + 1);
     for (size_t t = 0; t < count; t++)
         weights[t] = candidate_at(q->candidates, t)->weight;
-    orch_stacking_predict(w->answers, weights, count, rows, q->column, mixed, NULL);
+    orch_stacking_predict(w->predictions, weights, count, rows, q->column, mixed, NULL);
     q->error = orch_mean_relative_error(mixed, w->logs, w->row_weights, rows);
     const int *folds = holds_out_groups(q) ? w->folds : NULL;
     double chances = (double)(q->column ? MIN(q->known->len, rows) : rows);
@@ -225,7 +225,7 @@ static void compare_with_baselines(struct orch_question *q, const struct work *w
                    (1 - 0.5 / sqrt(MAX(chances, 1)));
     for (size_t t = 0; t < count; t++) {
         struct orch_model_candidate *candidate = candidate_at(q->candidates, t);
-        double error = orch_error_by_folds(w->answers[t], w->logs, w->row_weights, folds, rows);
+        double error = orch_error_by_folds(w->predictions[t], w->logs, w->row_weights, folds, rows);
         if (!candidate->is_baseline || !(error < limit))
             continue;
         limit = error;
@@ -251,24 +251,24 @@ static gint by_weight(gconstpointer a, gconstpointer b)
 }
 
 /* Sorts the candidates by weight, and their predictions along with them. */
-static void sort_candidates(struct orch_question *q, struct work *w)
+static void sort_candidates(struct orch_scenario *q, struct work *w)
 {
     GArray *sorted = g_array_copy(q->candidates);
     g_array_sort(sorted, by_weight);
-    double **answers = g_new0(double *, q->candidates->len + 1);
+    double **predictions = g_new0(double *, q->candidates->len + 1);
     g_autofree bool *taken = g_new0(bool, q->candidates->len + 1);
     for (guint i = 0; i < sorted->len; i++) {
         for (guint k = 0; k < q->candidates->len; k++) {
             if (taken[k] || memcmp(candidate_at(sorted, i), candidate_at(q->candidates, k),
                                    sizeof(struct orch_model_candidate)) != 0)
                 continue;
-            answers[i] = w->answers[k];
+            predictions[i] = w->predictions[k];
             taken[k] = true;
             break;
         }
     }
-    g_free(w->answers);
-    w->answers = answers;
+    g_free(w->predictions);
+    w->predictions = predictions;
     g_array_unref(q->candidates);
     q->candidates = sorted;
 }
@@ -287,7 +287,7 @@ static struct orch_rows *sample_of(const struct orch_rows *rows, size_t most)
 }
 
 /* Groups that are held out together for a question; NULL: none. */
-static char **groups_of(const struct orch_question *q, const struct orch_rows *rows)
+static char **groups_of(const struct orch_scenario *q, const struct orch_rows *rows)
 {
     int column = q->column ? orch_matrix_find(rows->matrix, q->column) : -1;
     if (q->is_lone)
@@ -298,11 +298,11 @@ static char **groups_of(const struct orch_question *q, const struct orch_rows *r
                                      : NULL;
 }
 
-static void cross_validate(struct orch_question *q, struct work *w,
+static void cross_validate(struct orch_scenario *q, struct work *w,
                            const struct orch_learn_options *o)
 {
-    w->answers = orch_answers_new(q->candidates->len, w->rows->rows);
-    orch_candidates_cross_validate(q, w->rows, w->folds, o, w->answers);
+    w->predictions = orch_predictions_new(q->candidates->len, w->rows->rows);
+    orch_candidates_cross_validate(q, w->rows, w->folds, o, w->predictions);
 }
 
 static void release_work(struct work *w)
@@ -311,12 +311,12 @@ static void release_work(struct work *w)
     g_free(w->folds);
     g_free(w->logs);
     g_free(w->row_weights);
-    if (w->answers)
-        orch_answers_free(w->answers);
+    if (w->predictions)
+        orch_predictions_free(w->predictions);
 }
 
 /* Draws a sample and prepares its folds, weights and logs. */
-static struct work work_new(const struct orch_question *q, const struct orch_rows *rows,
+static struct work work_new(const struct orch_scenario *q, const struct orch_rows *rows,
                             size_t most, uint64_t seed)
 {
     struct work w = {.rows = sample_of(rows, most)};
@@ -326,26 +326,26 @@ static struct work work_new(const struct orch_question *q, const struct orch_row
     if (w.row_weights && q->column)
         weigh_unknown(q, w.rows, w.row_weights);
     w.logs = logs_of(w.rows);
-    struct orch_rows *view = orch_question_rows(q, w.rows);
+    struct orch_rows *view = orch_scenario_rows(q, w.rows);
     orch_matrix_free(w.rows->matrix);
     w.rows->matrix = view->matrix;
     g_free(view);
     return w;
 }
 
-static void note_median(struct orch_question *q, const double *answers, const double *logs,
+static void note_median(struct orch_scenario *q, const double *predictions, const double *logs,
                         size_t rows)
 {
     g_autofree double *errors = g_new(double, rows + 1);
     q->judged = 0;
     for (size_t i = 0; i < rows; i++)
-        if (isfinite(answers[i]))
-            errors[q->judged++] = fabs(exp(CLAMP(answers[i] - logs[i], -20, 20)) - 1);
+        if (isfinite(predictions[i]))
+            errors[q->judged++] = fabs(exp(CLAMP(predictions[i] - logs[i], -20, 20)) - 1);
     orch_reals_sort(errors, q->judged);
     q->median = q->judged ? errors[q->judged / 2] : (double)NAN;
 }
 
-static bool fit_interval(struct orch_question *q, const struct work *w, bool by_groups,
+static bool fit_interval(struct orch_scenario *q, const struct work *w, bool by_groups,
                          uint64_t seed, GError **error)
 {
     size_t rows = w->rows->rows, count = q->candidates->len;
@@ -353,7 +353,7 @@ static bool fit_interval(struct orch_question *q, const struct work *w, bool by_
     g_autofree double *spread = g_new(double, rows + 1);
     for (size_t t = 0; t < count; t++)
         weights[t] = candidate_at(q->candidates, t)->weight;
-    orch_stacking_predict(w->answers, weights, count, rows, q->column, mixed, spread);
+    orch_stacking_predict(w->predictions, weights, count, rows, q->column, mixed, spread);
     note_median(q, mixed, w->logs, rows);
     orch_conformal_release(&q->interval);
     return orch_conformal_fit(&q->interval, w->rows, mixed, spread, w->folds, w->row_weights,
@@ -362,7 +362,7 @@ static bool fit_interval(struct orch_question *q, const struct work *w, bool by_
 }
 
 /* The candidates with weight, plus a black box as fallback for rows without a roofline. */
-static void choose_members(struct orch_question *q)
+static void choose_members(struct orch_scenario *q)
 {
     bool black = false;
     q->member_count = 0;
@@ -384,10 +384,10 @@ static void choose_members(struct orch_question *q)
 }
 
 /* One thread per member, as their fits take similar time. */
-static bool fit_members(struct orch_question *q, const struct orch_rows *rows,
+static bool fit_members(struct orch_scenario *q, const struct orch_rows *rows,
                         const struct orch_learn_options *o, GError **error)
 {
-    struct orch_rows *view = orch_question_rows(q, rows);
+    struct orch_rows *view = orch_scenario_rows(q, rows);
     GError *errors[ORCH_MEMBERS_MAX] = {NULL};
     bool ok = true;
     choose_members(q);
@@ -405,13 +405,13 @@ static bool fit_members(struct orch_question *q, const struct orch_rows *rows,
             g_clear_error(&errors[i]);
         ok &= q->members[i].model || !q->members[i].candidate.kind;
     }
-    orch_question_rows_free(view);
+    orch_scenario_rows_free(view);
     return ok;
 }
 
 /* With many rows, the candidates chosen on a sample are weighted and calibrated again: fitted on
  * four fifths of all rows, evaluated on the rest. */
-static bool weigh_on_all(struct orch_question *q, const struct orch_rows *rows,
+static bool weigh_on_all(struct orch_scenario *q, const struct orch_rows *rows,
                          const struct orch_learn_options *o, bool mixes, GError **error)
 {
     size_t n = rows->rows, in = 0, held_out = 0;
@@ -428,10 +428,10 @@ static bool weigh_on_all(struct orch_question *q, const struct orch_rows *rows,
     bool ok = fit_members(q, train, o, error);
     struct work w = work_new(q, test, held_out, o->seed);
     g_array_set_size(q->candidates, 0);
-    w.answers = orch_answers_new((size_t)q->member_count, held_out);
+    w.predictions = orch_predictions_new((size_t)q->member_count, held_out);
     for (int i = 0; ok && i < q->member_count; i++) {
         g_array_append_val(q->candidates, q->members[i].candidate);
-        orch_member_predict(&q->members[i], w.rows, w.answers[i]);
+        orch_member_predict(&q->members[i], w.rows, w.predictions[i]);
     }
     for (int i = 0; i < q->member_count; i++)
         orch_member_release(&q->members[i]);
@@ -447,8 +447,8 @@ static bool weigh_on_all(struct orch_question *q, const struct orch_rows *rows,
     return ok;
 }
 
-static bool learn_question(struct orch_question *q, const struct orch_rows *rows,
-                           const struct orch_learn_options *o, GError **error)
+static bool fit_scenario(struct orch_scenario *q, const struct orch_rows *rows,
+                         const struct orch_learn_options *o, GError **error)
 {
     bool mixes = strcmp(o->model, "auto") == 0 || strcmp(o->model, "grey") == 0;
     bool many = rows->rows > TUNING_ROWS && !q->column;
@@ -487,24 +487,24 @@ static bool learn_question(struct orch_question *q, const struct orch_rows *rows
 /* Columns whose levels may be unseen. */
 static const char *const NOVEL[] = {"gpu", "accel", "net", "model", "network", "task"};
 
-static void list_questions(struct orch_learned *l, const struct orch_rows *rows,
+static void list_scenarios(struct orch_learned *l, const struct orch_rows *rows,
                            const struct orch_learn_options *o)
 {
     if (o->by_group && rows->groups) {
-        struct orch_question *q = l->questions[l->count++] = orch_question_new("group");
+        struct orch_scenario *q = l->scenarios[l->count++] = orch_scenario_new("group");
         note_levels(q, rows->groups, rows->rows);
         hide_names(q, rows, rows->groups);
         note_facts(q, rows, rows->groups);
         return;
     }
-    l->questions[l->count++] = orch_question_new(NULL);
-    note_facts(l->questions[0], rows, NULL);
-    for (size_t k = 0; k < G_N_ELEMENTS(NOVEL) && l->count < ORCH_QUESTIONS_MAX; k++) {
+    l->scenarios[l->count++] = orch_scenario_new(NULL);
+    note_facts(l->scenarios[0], rows, NULL);
+    for (size_t k = 0; k < G_N_ELEMENTS(NOVEL) && l->count < ORCH_SCENARIOS_MAX; k++) {
         int column = orch_matrix_find(rows->matrix, NOVEL[k]);
         if (column < 0 || !orch_matrix_feature(rows->matrix, column)->levels)
             continue;
         g_autofree char **levels = orch_levels_of(rows->matrix, column);
-        struct orch_question *q = orch_question_new(NOVEL[k]);
+        struct orch_scenario *q = orch_scenario_new(NOVEL[k]);
         note_levels(q, levels, rows->rows);
         q->is_lone = q->known->len < 2;
         if (q->is_lone)
@@ -512,7 +512,7 @@ static void list_questions(struct orch_learned *l, const struct orch_rows *rows,
         else
             hide_names(q, rows, levels);
         note_facts(q, rows, levels);
-        l->questions[l->count++] = q;
+        l->scenarios[l->count++] = q;
     }
 }
 
@@ -526,9 +526,9 @@ struct orch_learned *orch_learn(const struct orch_rows *rows, const struct orch_
     }
     struct orch_learned *l = g_new0(struct orch_learned, 1);
     bool ok = true;
-    list_questions(l, rows, o);
+    list_scenarios(l, rows, o);
     for (int i = 0; i < l->count && ok; i++)
-        ok = learn_question(l->questions[i], rows, o, error);
+        ok = fit_scenario(l->scenarios[i], rows, o, error);
     if (ok) {
         l->nearness = orch_nearness_fit(rows->matrix, o->seed);
         return l;
@@ -542,44 +542,44 @@ void orch_learned_free(struct orch_learned *l)
     if (!l)
         return;
     for (int i = 0; i < l->count; i++)
-        free_question(l->questions[i]);
+        free_scenario(l->scenarios[i]);
     orch_nearness_free(l->nearness);
     g_free(l);
 }
 
-int orch_learned_questions(const struct orch_learned *l)
+int orch_learned_scenarios(const struct orch_learned *l)
 {
     return l->count;
 }
 
 const char *orch_learned_column(const struct orch_learned *l, int question)
 {
-    return l->questions[question]->column;
+    return l->scenarios[question]->column;
 }
 
 const GArray *orch_learned_candidates(const struct orch_learned *l, int question)
 {
-    return l->questions[question]->candidates;
+    return l->scenarios[question]->candidates;
 }
 
 bool orch_learned_is_lone(const struct orch_learned *l, int question)
 {
-    return l->questions[question]->is_lone;
+    return l->scenarios[question]->is_lone;
 }
 
 double orch_learned_error(const struct orch_learned *l, int question)
 {
-    return l->questions[question]->error;
+    return l->scenarios[question]->error;
 }
 
 double orch_learned_median(const struct orch_learned *l, int question)
 {
-    return l->questions[question]->median;
+    return l->scenarios[question]->median;
 }
 
 bool orch_learned_is_baseline(const struct orch_learned *l, int question)
 {
-    return l->questions[question]->is_baseline;
+    return l->scenarios[question]->is_baseline;
 }
 
 const char *orch_learn_box_name(enum orch_learn_box box)
@@ -591,7 +591,7 @@ const char *orch_learn_box_name(enum orch_learn_box box)
 char *orch_learned_text(const struct orch_learned *l, int question)
 {
     GString *text = g_string_new(NULL);
-    const GArray *candidates = l->questions[question]->candidates;
+    const GArray *candidates = l->scenarios[question]->candidates;
     for (guint i = 0; i < candidates->len && i < ORCH_MEMBERS_MAX - 1; i++) {
         const struct orch_model_candidate *t = candidate_at(candidates, i);
         if (t->weight > 0)

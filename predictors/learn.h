@@ -65,7 +65,7 @@ const char *orch_learn_box_name(enum orch_learn_box box);
 /** A candidate model with its hyperparameters and its result in cross-validation. */
 struct orch_model_candidate {
     const struct orch_model_kind *kind; /* NULL: the white box alone */
-    struct orch_knobs knobs;
+    struct orch_hyperparams knobs;
     enum orch_learn_box box;
     double mean_relative_error; /* of held-out rows */
     double weight;              /* in the ensemble; 0: not a member */
@@ -85,7 +85,7 @@ struct orch_learned *orch_learn(const struct orch_rows *rows,
 void orch_learned_free(struct orch_learned *learned);
 
 /** Number of questions. The first is rows like those measured (with by_group: unseen groups). */
-int orch_learned_questions(const struct orch_learned *learned);
+int orch_learned_scenarios(const struct orch_learned *learned);
 /** Column whose levels are unseen, such as "gpu"; NULL for rows like those measured. */
 const char *orch_learned_column(const struct orch_learned *learned, int question);
 /** Candidates of a question, best first: struct orch_model_candidate. Borrowed. */
@@ -135,7 +135,7 @@ struct orch_score {
     double coverage_90;                                /* share of targets inside the interval */
 };
 /** Scores the rows `which` (`count` row numbers; NULL: the first `count` rows). */
-struct orch_score orch_score_of(const double *target, const struct orch_answer *answers,
+struct orch_score orch_score_of(const double *target, const struct orch_answer *predictions,
                                 const size_t *which, size_t count);
 
 #endif

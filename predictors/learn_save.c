@@ -2,7 +2,7 @@
 /* Saves learned predictors as JSON and loads them: questions with their ensembles and intervals,
  * and the landmarks for distances. */
 #include "predictors/dense.h"
-#include "predictors/question.h"
+#include "predictors/scenario.h"
 
 #include "lib/base/error.h"
 #include "lib/base/json.h"
@@ -37,7 +37,7 @@ static void load_texts(const json_t *saved, const char *name, GPtrArray *out)
 static json_t *save_candidate(const struct orch_model_candidate *t)
 {
     return json_pack("{s:s, s:o, s:i, s:f, s:f, s:b}", "kind", t->kind ? t->kind->name : "",
-                     "knobs", orch_knobs_save(&t->knobs), "box", (int)t->box, "error",
+                     "knobs", orch_hyperparams_save(&t->knobs), "box", (int)t->box, "error",
                      isfinite(t->mean_relative_error) ? t->mean_relative_error : -1.0, "weight",
                      t->weight, "baseline", (int)t->is_baseline);
 }
@@ -52,7 +52,7 @@ static bool load_candidate(const json_t *saved, struct orch_model_candidate *out
         !orch_load_real(saved, "weight", &out->weight, error))
         return false;
     out->kind = *kind ? orch_model_find(kind, error) : NULL;
-    out->knobs = orch_knobs_load(json_object_get(saved, "knobs"));
+    out->knobs = orch_hyperparams_load(json_object_get(saved, "knobs"));
     out->box = (enum orch_learn_box)box;
     out->is_baseline = json_is_true(json_object_get(saved, "baseline"));
     if (out->mean_relative_error < 0)
@@ -164,10 +164,10 @@ static bool load_interval(const json_t *saved, struct orch_conformal *out, GErro
 /* ---- questions ---------------------------------------------------------------------------------
  */
 
-static json_t *save_question(struct orch_question *q, enum orch_save_style style)
+static json_t *save_scenario(struct orch_scenario *q, enum orch_save_style style)
 {
     json_t *candidates = json_array(), *members = json_array(), *o = json_object();
-    orch_question_ready(q, NULL);
+    orch_scenario_ready(q, NULL);
     for (guint i = 0; i < q->candidates->len; i++)
         json_array_append_new(candidates, save_candidate(&g_array_index(
                                               q->candidates, struct orch_model_candidate, i)));
@@ -188,7 +188,7 @@ static json_t *save_question(struct orch_question *q, enum orch_save_style style
     return o;
 }
 
-static bool load_candidates(struct orch_question *q, const json_t *saved, GError **error)
+static bool load_candidates(struct orch_scenario *q, const json_t *saved, GError **error)
 {
     const json_t *candidates = orch_load_list(saved, "trials", error);
     for (size_t i = 0; i < json_array_size(candidates); i++) {
@@ -201,7 +201,7 @@ static bool load_candidates(struct orch_question *q, const json_t *saved, GError
 }
 
 /* The large part: interval and members. */
-static bool load_members(struct orch_question *q, const json_t *saved, GError **error)
+static bool load_members(struct orch_scenario *q, const json_t *saved, GError **error)
 {
     const json_t *members = orch_load_list(saved, "members", error);
     if (!members || !load_interval(json_object_get(saved, "width"), &q->interval, error))
@@ -214,7 +214,7 @@ static bool load_members(struct orch_question *q, const json_t *saved, GError **
     return true;
 }
 
-static bool load_question(struct orch_question *q, const json_t *saved, GError **error)
+static bool load_question(struct orch_scenario *q, const json_t *saved, GError **error)
 {
     int64_t judged;
     load_texts(saved, "known", q->known);
@@ -233,7 +233,7 @@ static bool load_question(struct orch_question *q, const json_t *saved, GError *
            (json_is_true(json_object_get(saved, "behind")) || load_members(q, saved, error));
 }
 
-bool orch_question_ready(struct orch_question *q, GError **error)
+bool orch_scenario_ready(struct orch_scenario *q, GError **error)
 {
     if (!q->deferred)
         return true;
@@ -254,7 +254,7 @@ bool orch_question_ready(struct orch_question *q, GError **error)
 bool orch_learned_ready(struct orch_learned *l, GError **error)
 {
     for (int k = 0; k < l->count; k++)
-        if (!orch_question_ready(l->questions[k], error))
+        if (!orch_scenario_ready(l->scenarios[k], error))
             return false;
     return true;
 }
@@ -350,38 +350,38 @@ char *orch_learned_save_deferred(json_t *saved)
 bool orch_learned_load_deferred(struct orch_learned *l, char *const *lines, GError **error)
 {
     for (int k = 1; k < l->count; k++) {
-        if (l->questions[k]->member_count)
+        if (l->scenarios[k]->member_count)
             continue;
         if (!*lines)
             return orch_load_fail("members", "are missing", error);
-        l->questions[k]->deferred = g_strdup(*lines++);
+        l->scenarios[k]->deferred = g_strdup(*lines++);
     }
     return true;
 }
 
 json_t *orch_learned_save(const struct orch_learned *l, enum orch_save_style style)
 {
-    json_t *questions = json_array();
+    json_t *scenarios = json_array();
     for (int i = 0; i < l->count; i++)
-        json_array_append_new(questions, save_question(l->questions[i], style));
-    return json_pack("{s:o, s:o}", "questions", questions, "nearness",
+        json_array_append_new(scenarios, save_scenario(l->scenarios[i], style));
+    return json_pack("{s:o, s:o}", "questions", scenarios, "nearness",
                      save_nearness(l->nearness, style));
 }
 
 struct orch_learned *orch_learned_load(const json_t *saved, GError **error)
 {
     struct orch_learned *l = g_new0(struct orch_learned, 1);
-    const json_t *questions = orch_load_list(saved, "questions", error);
-    size_t count = json_array_size(questions);
+    const json_t *scenarios = orch_load_list(saved, "questions", error);
+    size_t count = json_array_size(scenarios);
     bool ok =
-        questions && ((count > 0 && count <= ORCH_QUESTIONS_MAX) ||
+        scenarios && ((count > 0 && count <= ORCH_SCENARIOS_MAX) ||
                       orch_load_fail("questions", "has another length than it should", error));
     for (size_t i = 0; ok && i < count; i++) {
-        const json_t *question = json_array_get(questions, i);
+        const json_t *question = json_array_get(scenarios, i);
         const char *column = json_string_value(json_object_get(question, "column"));
-        l->questions[l->count++] = orch_question_new(column);
+        l->scenarios[l->count++] = orch_scenario_new(column);
         ok = (i == 0 || column || orch_load_fail("column", "is missing", error)) &&
-             load_question(l->questions[i], question, error);
+             load_question(l->scenarios[i], question, error);
     }
     l->nearness = ok ? load_nearness(json_object_get(saved, "nearness"), error) : NULL;
     if (l->nearness)

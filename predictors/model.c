@@ -33,7 +33,7 @@ const struct orch_model_kind *orch_model_find(const char *name, GError **error)
     return NULL;
 }
 
-char *orch_knobs_text(const struct orch_model_kind *kind, const struct orch_knobs *k)
+char *orch_hyperparams_text(const struct orch_model_kind *kind, const struct orch_hyperparams *k)
 {
     const char *name = kind->name;
     if (strcmp(name, "linear") == 0)
@@ -78,7 +78,7 @@ static bool check_target(const struct orch_matrix *matrix, const double *y, GErr
 
 struct orch_model *orch_model_fit(const struct orch_model_kind *kind,
                                   const struct orch_matrix *matrix, const double *y,
-                                  const int8_t *monotone, const struct orch_knobs *knobs,
+                                  const int8_t *monotone, const struct orch_hyperparams *knobs,
                                   uint64_t seed, GError **error)
 {
     if (!check_target(matrix, y, error))
@@ -121,7 +121,7 @@ void orch_model_free(struct orch_model *model)
 /* ---- saving ------------------------------------------------------------------------------------
  */
 
-json_t *orch_knobs_save(const struct orch_knobs *k)
+json_t *orch_hyperparams_save(const struct orch_hyperparams *k)
 {
     return json_pack("{s:i, s:f, s:b, s:f, s:f, s:i, s:i, s:i, s:f, s:f, s:f, s:i, s:i, s:i, s:i}",
                      "loss", (int)k->loss, "level", k->level, "all_trees", (int)k->all_trees,
@@ -131,9 +131,9 @@ json_t *orch_knobs_save(const struct orch_knobs *k)
                      "later_widths", k->later_widths, "epochs", k->epochs);
 }
 
-struct orch_knobs orch_knobs_load(const json_t *o)
+struct orch_hyperparams orch_hyperparams_load(const json_t *o)
 {
-    return (struct orch_knobs){
+    return (struct orch_hyperparams){
         .loss = (enum orch_loss)CLAMP(json_integer_value(json_object_get(o, "loss")), 0,
                                       ORCH_LOSS_QUANTILE),
         .level = json_number_value(json_object_get(o, "level")),
@@ -155,8 +155,9 @@ struct orch_knobs orch_knobs_load(const json_t *o)
 json_t *orch_model_save(const struct orch_model *model, enum orch_save_style style)
 {
     return json_pack("{s:s, s:o, s:o, s:o}", "kind", model->kind->name, "knobs",
-                     orch_knobs_save(&model->knobs), "coder", orch_coder_save(model->coder, style),
-                     "fitted", model->kind->save(model->fitted, style));
+                     orch_hyperparams_save(&model->knobs), "coder",
+                     orch_coder_save(model->coder, style), "fitted",
+                     model->kind->save(model->fitted, style));
 }
 
 struct orch_model *orch_model_load(const json_t *saved, GError **error)
@@ -168,7 +169,7 @@ struct orch_model *orch_model_load(const json_t *saved, GError **error)
         return NULL;
     struct orch_model *model = g_new0(struct orch_model, 1);
     model->kind = kind;
-    model->knobs = orch_knobs_load(json_object_get(saved, "knobs"));
+    model->knobs = orch_hyperparams_load(json_object_get(saved, "knobs"));
     model->coder = orch_coder_load(json_object_get(saved, "coder"), error);
     if (model->coder)
         model->fitted = kind->load(fitted, orch_coder_cols(model->coder), error);

@@ -32,7 +32,7 @@ static void boost_release(void *fitted)
  */
 
 /* Loss of one row; `off` is prediction - y. */
-static double loss_of(const struct orch_knobs *k, double off)
+static double loss_of(const struct orch_hyperparams *k, double off)
 {
     switch (k->loss) {
     case ORCH_LOSS_RELATIVE:
@@ -46,7 +46,7 @@ static double loss_of(const struct orch_knobs *k, double off)
 }
 
 /* Gradient for the structure of a tree; `scale` is the typical size of the residuals. */
-static double gradient_of(const struct orch_knobs *k, double off, double scale)
+static double gradient_of(const struct orch_hyperparams *k, double off, double scale)
 {
     switch (k->loss) {
     case ORCH_LOSS_RELATIVE:
@@ -85,7 +85,7 @@ static double weighed_quantile(struct weighed *values, size_t count, double leve
 }
 
 /* The c that minimises sum |exp(c - r) - 1| is the median of r weighted by exp(-r). */
-static double best_constant(const struct orch_knobs *k, struct weighed *left, size_t count)
+static double best_constant(const struct orch_hyperparams *k, struct weighed *left, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         left[i].weight = k->loss == ORCH_LOSS_RELATIVE ? exp(-CLAMP(left[i].value, -1, 1)) : 1;
@@ -99,7 +99,7 @@ static double best_constant(const struct orch_knobs *k, struct weighed *left, si
 struct run {
     const struct orch_tree_bins *bins;
     const double *y;
-    const struct orch_knobs *k;
+    const struct orch_hyperparams *k;
     struct orch_tree_options options;
     const bool *aside; /* rows used only for early stopping; NULL: none */
     uint64_t seed;
@@ -205,7 +205,7 @@ static int boost(struct run *r, struct boost *b, int trees)
     return best_count;
 }
 
-static double base_of(const struct orch_knobs *k, const double *y, size_t rows)
+static double base_of(const struct orch_hyperparams *k, const double *y, size_t rows)
 {
     double mean = 0;
     for (size_t i = 0; i < rows; i++)
@@ -219,7 +219,7 @@ static double base_of(const struct orch_knobs *k, const double *y, size_t rows)
 }
 
 static void *boost_fit(const double *values, size_t rows, int cols, const double *y,
-                       const int8_t *monotone, const struct orch_knobs *knobs, uint64_t seed,
+                       const int8_t *monotone, const struct orch_hyperparams *knobs, uint64_t seed,
                        GError **error)
 {
     (void)error;
@@ -271,35 +271,35 @@ static void boost_predict(const void *fitted, const double *values, size_t rows,
     orch_trees_add(b->all, values, rows, b->cols, b->rate, out);
 }
 
-static int boost_grid(const struct orch_knobs **out)
+static int boost_grid(const struct orch_hyperparams **out)
 {
-    static const struct orch_knobs grid[] = {{.loss = ORCH_LOSS_RELATIVE,
-                                              .depth = 6,
-                                              .leaf_rows = 4,
-                                              .trees = 600,
-                                              .rate = 0.08,
-                                              .feature_share = 0.5,
-                                              .row_share = 0.8},
-                                             {.loss = ORCH_LOSS_RELATIVE,
-                                              .depth = 8,
-                                              .leaf_rows = 4,
-                                              .trees = 1000,
-                                              .rate = 0.06,
-                                              .feature_share = 0.5,
-                                              .row_share = 0.8},
-                                             {.loss = ORCH_LOSS_RELATIVE,
-                                              .depth = 3,
-                                              .leaf_rows = 4,
-                                              .trees = 600,
-                                              .rate = 0.1,
-                                              .feature_share = 0.5,
-                                              .row_share = 0.8},
-                                             {.depth = 6,
-                                              .leaf_rows = 5,
-                                              .trees = 600,
-                                              .rate = 0.1,
-                                              .feature_share = 1,
-                                              .row_share = 1}};
+    static const struct orch_hyperparams grid[] = {{.loss = ORCH_LOSS_RELATIVE,
+                                                    .depth = 6,
+                                                    .leaf_rows = 4,
+                                                    .trees = 600,
+                                                    .rate = 0.08,
+                                                    .feature_share = 0.5,
+                                                    .row_share = 0.8},
+                                                   {.loss = ORCH_LOSS_RELATIVE,
+                                                    .depth = 8,
+                                                    .leaf_rows = 4,
+                                                    .trees = 1000,
+                                                    .rate = 0.06,
+                                                    .feature_share = 0.5,
+                                                    .row_share = 0.8},
+                                                   {.loss = ORCH_LOSS_RELATIVE,
+                                                    .depth = 3,
+                                                    .leaf_rows = 4,
+                                                    .trees = 600,
+                                                    .rate = 0.1,
+                                                    .feature_share = 0.5,
+                                                    .row_share = 0.8},
+                                                   {.depth = 6,
+                                                    .leaf_rows = 5,
+                                                    .trees = 600,
+                                                    .rate = 0.1,
+                                                    .feature_share = 1,
+                                                    .row_share = 1}};
     *out = grid;
     return G_N_ELEMENTS(grid);
 }

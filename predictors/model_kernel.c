@@ -124,7 +124,7 @@ static void make_ready(struct kernel *k)
 }
 
 static void *kernel_fit(const double *values, size_t rows, int cols, const double *y,
-                        const int8_t *monotone, const struct orch_knobs *knobs, uint64_t seed,
+                        const int8_t *monotone, const struct orch_hyperparams *knobs, uint64_t seed,
                         GError **error)
 {
     (void)monotone;
@@ -240,13 +240,13 @@ static void kernel_predict(const void *fitted, const double *values, size_t rows
     }
 }
 
-static int kernel_grid(const struct orch_knobs **out)
+static int kernel_grid(const struct orch_hyperparams **out)
 {
-    static const struct orch_knobs grid[] = {{.length = 1, .ridge = 0.01},
-                                             {.length = 0.5, .ridge = 0.01},
-                                             {.length = 2, .ridge = 0.01},
-                                             {.length = 1, .ridge = 0.1},
-                                             {.length = 3, .ridge = 0.001}};
+    static const struct orch_hyperparams grid[] = {{.length = 1, .ridge = 0.01},
+                                                   {.length = 0.5, .ridge = 0.01},
+                                                   {.length = 2, .ridge = 0.01},
+                                                   {.length = 1, .ridge = 0.1},
+                                                   {.length = 3, .ridge = 0.001}};
     *out = grid;
     return G_N_ELEMENTS(grid);
 }

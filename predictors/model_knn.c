@@ -29,7 +29,7 @@ static void knn_release(void *fitted)
 }
 
 static void *knn_fit(const double *values, size_t rows, int cols, const double *y,
-                     const int8_t *monotone, const struct orch_knobs *knobs, uint64_t seed,
+                     const int8_t *monotone, const struct orch_hyperparams *knobs, uint64_t seed,
                      GError **error)
 {
     (void)monotone;
@@ -85,9 +85,9 @@ static void knn_predict(const void *fitted, const double *values, size_t rows, d
     }
 }
 
-static int knn_grid(const struct orch_knobs **out)
+static int knn_grid(const struct orch_hyperparams **out)
 {
-    static const struct orch_knobs grid[] = {
+    static const struct orch_hyperparams grid[] = {
         {.neighbours = 1}, {.neighbours = 3}, {.neighbours = 7}};
     *out = grid;
     return G_N_ELEMENTS(grid);

@@ -35,7 +35,7 @@ static void linear_release(void *fitted)
 }
 
 static void *linear_fit(const double *values, size_t rows, int cols, const double *y,
-                        const int8_t *monotone, const struct orch_knobs *knobs, uint64_t seed,
+                        const int8_t *monotone, const struct orch_hyperparams *knobs, uint64_t seed,
                         GError **error)
 {
     (void)monotone;
@@ -87,9 +87,9 @@ static void linear_predict(const void *fitted, const double *values, size_t rows
             out[i] += l->weights[c] * values[(size_t)c * rows + i];
 }
 
-static int linear_grid(const struct orch_knobs **out)
+static int linear_grid(const struct orch_hyperparams **out)
 {
-    static const struct orch_knobs grid[] = {
+    static const struct orch_hyperparams grid[] = {
         {.ridge = 0}, {.ridge = 1e-4}, {.ridge = 1e-3}, {.ridge = 1e-2}, {.ridge = 1e-1}};
     *out = grid;
     return G_N_ELEMENTS(grid);

@@ -156,14 +156,14 @@ static void load_row(const double *values, size_t rows, int cols, size_t row, fl
 }
 
 /* Fewer epochs for many rows: about as many steps as for WHOLE_ROWS rows, at least a third. */
-static int epochs_for(const struct orch_knobs *k, size_t rows)
+static int epochs_for(const struct orch_hyperparams *k, size_t rows)
 {
     double share = MIN((double)WHOLE_ROWS / (double)MAX(rows, 1), 1);
     return MAX(1, (int)ceil(k->epochs * MAX(share, 1.0 / 3)));
 }
 
 static void train(struct mlp *m, const double *values, size_t rows, int cols, const double *y,
-                  const struct orch_knobs *k, uint64_t *random)
+                  const struct orch_hyperparams *k, uint64_t *random)
 {
     struct scratch s = {0};
     g_autofree uint32_t *order = g_new(uint32_t, rows);
@@ -218,7 +218,7 @@ static void make_tiles(struct mlp *m)
 }
 
 static void *mlp_fit(const double *values, size_t rows, int cols, const double *y,
-                     const int8_t *monotone, const struct orch_knobs *knobs, uint64_t seed,
+                     const int8_t *monotone, const struct orch_hyperparams *knobs, uint64_t seed,
                      GError **error)
 {
     (void)monotone;
@@ -278,9 +278,9 @@ static void mlp_predict(const void *fitted, const double *values, size_t rows, d
     }
 }
 
-static int mlp_grid(const struct orch_knobs **out)
+static int mlp_grid(const struct orch_hyperparams **out)
 {
-    static const struct orch_knobs grid[] = {
+    static const struct orch_hyperparams grid[] = {
         {.width = 64, .rate = 3e-3, .ridge = 1e-4, .epochs = 60},
         {.width = 128, .rate = 2e-3, .ridge = 1e-3, .epochs = 60},
         /* the size of AI Gauge's network */

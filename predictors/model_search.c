@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The candidate models and their cross-validation. Each (candidate, fold) pair is one job; the
  * jobs are distributed over all threads. */
-#include "predictors/question.h"
+#include "predictors/scenario.h"
 
 #include "lib/base/error.h"
 #include "lib/base/text.h"
@@ -26,7 +26,7 @@ static bool has_white(const struct orch_rows *rows)
 }
 
 static void add(GArray *candidates, const struct orch_model_kind *kind,
-                const struct orch_knobs *knobs, enum orch_learn_box box)
+                const struct orch_hyperparams *knobs, enum orch_learn_box box)
 {
     struct orch_model_candidate candidate = {.kind = kind, .box = box};
     candidate.mean_relative_error = (double)INFINITY;
@@ -50,7 +50,7 @@ static bool allows(const struct orch_rows *rows, const struct orch_learn_options
 
 static void add_boxes(GArray *candidates, const struct orch_rows *rows,
                       const struct orch_learn_options *o, const struct orch_model_kind *kind,
-                      const struct orch_knobs *knobs, unsigned boxes)
+                      const struct orch_hyperparams *knobs, unsigned boxes)
 {
     for (int box = 0; box < ORCH_BOX_COUNT; box++)
         if ((boxes >> box & 1) && allows(rows, o, (enum orch_learn_box)box))
@@ -68,7 +68,7 @@ static void add_boxes(GArray *candidates, const struct orch_rows *rows,
 static void list_kind(GArray *candidates, const struct orch_rows *rows,
                       const struct orch_learn_options *o, const struct orch_model_kind *kind)
 {
-    const struct orch_knobs *grid;
+    const struct orch_hyperparams *grid;
     int count = kind->grid(&grid);
     for (int i = 0; i < (o->no_tuning ? 1 : count); i++)
         add_boxes(candidates, rows, o, kind, &grid[i], BLACK | GREY | BARE);
@@ -82,7 +82,7 @@ struct offer {
     unsigned seen, unseen, few; /* boxes for seen groups, for unseen groups, and for unseen groups
                                    when fewer than ORCH_FEW_GROUPS were measured */
     size_t rows_max;            /* limit for seen groups; 0: none */
-    struct orch_knobs knobs;
+    struct orch_hyperparams knobs;
 };
 
 #define BOOST_KNOBS .loss = ORCH_LOSS_RELATIVE, .leaf_rows = 4
@@ -139,7 +139,7 @@ static const struct offer OFFERS[] = {
      {.width = 64, .rate = 3e-3, .ridge = 1e-3, .epochs = 60}},
 };
 
-static void list_all(GArray *candidates, const struct orch_question *q,
+static void list_all(GArray *candidates, const struct orch_scenario *q,
                      const struct orch_rows *rows, const struct orch_learn_options *o)
 {
     bool unseen = q->column != NULL;
@@ -175,7 +175,7 @@ bool orch_learn_model_check(const char *name, GError **error)
     return false;
 }
 
-GArray *orch_candidates_list(const struct orch_question *q, const struct orch_rows *rows,
+GArray *orch_candidates_list(const struct orch_scenario *q, const struct orch_rows *rows,
                              const struct orch_learn_options *o, GError **error)
 {
     if (!orch_learn_model_check(o->model, error))
@@ -200,9 +200,9 @@ GArray *orch_candidates_list(const struct orch_question *q, const struct orch_ro
 /* ---- fitting one candidate ---------------------------------------------------------------------
  */
 
-bool orch_question_has_fact(const char *name, const void *question)
+bool orch_scenario_has_fact(const char *name, const void *question)
 {
-    const struct orch_question *q = question;
+    const struct orch_scenario *q = question;
     for (guint i = 0; i < q->facts->len; i++)
         if (strcmp(q->facts->pdata[i], name) == 0)
             return true;
@@ -214,13 +214,13 @@ bool orch_question_has_fact(const char *name, const void *question)
 static bool is_fact_or_of_one(const char *name, const void *data)
 {
     static const char *const prefixes[] = {"white ", "work ", "net ", "gemm ", "gpu "};
-    const struct orch_question *q = data;
+    const struct orch_scenario *q = data;
     bool of_gpu = q->column && (strcmp(q->column, "gpu") == 0 || strcmp(q->column, "accel") == 0);
     size_t count = of_gpu ? 1 : q->column ? 4 : G_N_ELEMENTS(prefixes);
     for (size_t i = 0; i < count; i++)
         if (g_str_has_prefix(name, prefixes[i]))
             return true;
-    return q->column && orch_question_has_fact(name, data);
+    return q->column && orch_scenario_has_fact(name, data);
 }
 
 static bool is_of_white(const char *name, const void *data)
@@ -230,11 +230,11 @@ static bool is_of_white(const char *name, const void *data)
 }
 
 /* Returns the features that a box uses. Caller frees the result unless it is `m` itself. */
-static struct orch_matrix *visible(const struct orch_question *q, struct orch_matrix *m,
+static struct orch_matrix *visible(const struct orch_scenario *q, struct orch_matrix *m,
                                    enum orch_learn_box box)
 {
     if (box == ORCH_BOX_BARE)
-        return orch_matrix_without(m, orch_question_has_fact, q);
+        return orch_matrix_without(m, orch_scenario_has_fact, q);
     if (box == ORCH_BOX_PLAIN)
         return orch_matrix_without(m, is_of_white, NULL);
     return box == ORCH_BOX_STRIPPED ? orch_matrix_without(m, is_fact_or_of_one, q) : m;
@@ -298,7 +298,7 @@ static int8_t *signs_of(const struct orch_matrix *m, bool is_rate)
 }
 
 /* Fits to the rows whose roofline is known. */
-static bool fit_model(struct orch_member *m, const struct orch_question *q,
+static bool fit_model(struct orch_member *m, const struct orch_scenario *q,
                       const struct orch_rows *rows, uint64_t seed, GError **error)
 {
     g_autofree double *offsets = offsets_of(m->white, rows);
@@ -323,7 +323,7 @@ static bool fit_model(struct orch_member *m, const struct orch_question *q,
     return m->model;
 }
 
-bool orch_member_fit(struct orch_member *m, const struct orch_question *q,
+bool orch_member_fit(struct orch_member *m, const struct orch_scenario *q,
                      const struct orch_rows *rows, uint64_t seed, GError **error)
 {
     m->white = fit_white(rows, m->candidate.box);
@@ -380,29 +380,29 @@ static void release_fold(struct fold *f)
     orch_rows_free(f->unseen);
 }
 
-static const struct orch_model_candidate *candidate_of(const struct orch_question *q,
+static const struct orch_model_candidate *candidate_of(const struct orch_scenario *q,
                                                        guint candidate)
 {
     return &g_array_index(q->candidates, struct orch_model_candidate, candidate);
 }
 
-static void run_job(const struct orch_question *q, const struct fold *f, guint candidate,
+static void run_job(const struct orch_scenario *q, const struct fold *f, guint candidate,
                     uint64_t seed, double *out)
 {
     struct orch_member m = {.candidate = *candidate_of(q, candidate)};
-    g_autofree double *answers = g_new(double, f->held_out_count + 1);
+    g_autofree double *predictions = g_new(double, f->held_out_count + 1);
     g_autoptr(GError) unable = NULL;
     if (!f->held_out_count || !f->in_count)
         return;
     if (orch_member_fit(&m, q, f->seen, seed, &unable)) {
-        orch_member_predict(&m, f->unseen, answers);
+        orch_member_predict(&m, f->unseen, predictions);
         for (size_t k = 0; k < f->held_out_count; k++)
-            out[f->held_out[k]] = answers[k];
+            out[f->held_out[k]] = predictions[k];
     }
     orch_member_release(&m);
 }
 
-void orch_learn_report_step(const struct orch_learn_options *o, const struct orch_question *q,
+void orch_learn_report_step(const struct orch_learn_options *o, const struct orch_scenario *q,
                             const struct orch_model_candidate *candidate,
                             struct orch_learn_step step)
 {
@@ -413,7 +413,7 @@ void orch_learn_report_step(const struct orch_learn_options *o, const struct orc
         o->on_step(o->on_step_ctx, &step);
 }
 
-void orch_candidates_cross_validate(const struct orch_question *q, const struct orch_rows *rows,
+void orch_candidates_cross_validate(const struct orch_scenario *q, const struct orch_rows *rows,
                                     const int *folds, const struct orch_learn_options *o,
                                     double **out)
 {

@@ -29,7 +29,7 @@ static struct trees *trees_new(const double *y, size_t rows)
     return t;
 }
 
-static struct orch_tree_options options_of(const struct orch_knobs *k, const int8_t *monotone,
+static struct orch_tree_options options_of(const struct orch_hyperparams *k, const int8_t *monotone,
                                            double share, uint64_t seed)
 {
     return (struct orch_tree_options){.depth = k->depth,
@@ -42,7 +42,7 @@ static struct orch_tree_options options_of(const struct orch_knobs *k, const int
 }
 
 static void *tree_fit(const double *values, size_t rows, int cols, const double *y,
-                      const int8_t *monotone, const struct orch_knobs *knobs, uint64_t seed,
+                      const int8_t *monotone, const struct orch_hyperparams *knobs, uint64_t seed,
                       GError **error)
 {
     (void)error;
@@ -86,7 +86,7 @@ static struct orch_tree *grow_bagged(const struct orch_tree_bins *bins, const do
 }
 
 static void *forest_fit(const double *values, size_t rows, int cols, const double *y,
-                        const int8_t *monotone, const struct orch_knobs *knobs, uint64_t seed,
+                        const int8_t *monotone, const struct orch_hyperparams *knobs, uint64_t seed,
                         GError **error)
 {
     (void)error;
@@ -113,20 +113,20 @@ static void trees_predict(const void *fitted, const double *values, size_t rows,
     orch_trees_add(t->all, values, rows, t->cols, 1.0 / (double)orch_trees_count(t->all), out);
 }
 
-static int tree_grid(const struct orch_knobs **out)
+static int tree_grid(const struct orch_hyperparams **out)
 {
-    static const struct orch_knobs grid[] = {{.depth = 5, .leaf_rows = 3},
-                                             {.depth = 9, .leaf_rows = 3},
-                                             {.depth = 13, .leaf_rows = 3},
-                                             {.depth = 13, .leaf_rows = 10},
-                                             {.depth = 20, .leaf_rows = 5}};
+    static const struct orch_hyperparams grid[] = {{.depth = 5, .leaf_rows = 3},
+                                                   {.depth = 9, .leaf_rows = 3},
+                                                   {.depth = 13, .leaf_rows = 3},
+                                                   {.depth = 13, .leaf_rows = 10},
+                                                   {.depth = 20, .leaf_rows = 5}};
     *out = grid;
     return G_N_ELEMENTS(grid);
 }
 
-static int forest_grid(const struct orch_knobs **out)
+static int forest_grid(const struct orch_hyperparams **out)
 {
-    static const struct orch_knobs grid[] = {
+    static const struct orch_hyperparams grid[] = {
         {.depth = 24, .leaf_rows = 1, .trees = 128, .feature_share = 0.4},
         {.depth = 24, .leaf_rows = 1, .trees = 128, .feature_share = 0.7},
         {.depth = 24, .leaf_rows = 3, .trees = 128, .feature_share = 0.5},

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Prediction of rows, each by the question that applies to it. */
 #include "lib/base/reals.h"
-#include "predictors/question.h"
+#include "predictors/scenario.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 #define BEYOND_SPREAD 0.6
 
 /* Marks the rows to which the question applies: those with an unseen level. */
-static void mark_rows(const struct orch_question *q, const struct orch_rows *rows, bool *out)
+static void mark_rows(const struct orch_scenario *q, const struct orch_rows *rows, bool *out)
 {
     int column = orch_matrix_find(rows->matrix, q->column);
     for (size_t i = 0; i < rows->rows; i++)
@@ -37,7 +37,7 @@ static void mark_rows(const struct orch_question *q, const struct orch_rows *row
 }
 
 /* Fills gaps of the ensemble with the fallback member, which is last and has weight 0. */
-static void fill_gaps(const struct orch_question *q, const struct orch_rows *rows, double *mixed)
+static void fill_gaps(const struct orch_scenario *q, const struct orch_rows *rows, double *mixed)
 {
     const struct orch_member *last = q->member_count ? &q->members[q->member_count - 1] : NULL;
     bool has_gaps = false;
@@ -52,15 +52,15 @@ static void fill_gaps(const struct orch_question *q, const struct orch_rows *row
 }
 
 /* Log predictions and half widths of their intervals for the rows `which`. */
-static void answer_question(struct orch_question *q, const struct orch_rows *rows,
+static void answer_question(struct orch_scenario *q, const struct orch_rows *rows,
                             const size_t *which, size_t count, double *mixed, double *half)
 {
     g_autoptr(GError) broken = NULL;
-    if (!orch_question_ready(q, &broken))
+    if (!orch_scenario_ready(q, &broken))
         q->member_count = 0; /* then all predictions are NaN */
     struct orch_rows *picked = orch_rows_pick(rows, which, count);
-    struct orch_rows *view = orch_question_rows(q, picked);
-    double **answers = orch_answers_new((size_t)q->member_count, count);
+    struct orch_rows *view = orch_scenario_rows(q, picked);
+    double **predictions = orch_predictions_new((size_t)q->member_count, count);
     g_autofree double *spread = g_new(double, count + 1);
     double weights[ORCH_MEMBERS_MAX];
     int used = 0;
@@ -71,16 +71,16 @@ static void answer_question(struct orch_question *q, const struct orch_rows *row
 #pragma omp parallel for schedule(dynamic, 1) if (used >= MANY_MODELS && count >= THREADS_WORTH)
     for (int i = 0; i < q->member_count; i++) {
         if (weights[i] > 0)
-            orch_member_predict(&q->members[i], view, answers[i]);
+            orch_member_predict(&q->members[i], view, predictions[i]);
     }
-    orch_stacking_predict(answers, weights, (size_t)q->member_count, count, q->column, mixed,
+    orch_stacking_predict(predictions, weights, (size_t)q->member_count, count, q->column, mixed,
                           spread);
     fill_gaps(q, view, mixed);
     orch_conformal_half_widths(&q->interval, view, mixed, spread, half);
     for (size_t k = 0; k < count && q->is_lone; k++)
         half[k] = MAX(half[k], LONE_SPREAD);
-    orch_answers_free(answers);
-    orch_question_rows_free(view);
+    orch_predictions_free(predictions);
+    orch_scenario_rows_free(view);
     orch_rows_free(picked);
 }
 
@@ -90,7 +90,7 @@ static void widen_beyond(const struct orch_learned *l, const struct orch_rows *r
                          const struct orch_answer *out, double *half)
 {
     g_autofree double *beyond = g_new(double, rows->rows + 1);
-    orch_nearness_beyond(l->nearness, rows->matrix, orch_question_has_fact, l->questions[question],
+    orch_nearness_beyond(l->nearness, rows->matrix, orch_scenario_has_fact, l->scenarios[question],
                          beyond);
     for (size_t i = 0; i < rows->rows; i++)
         if (out[i].question == question)
@@ -109,7 +109,7 @@ static void answer_all(const struct orch_learned *l, const struct orch_rows *row
         if (applies[i])
             which[count++] = i;
     if (count)
-        answer_question(l->questions[k], rows, which, count, mixed, own);
+        answer_question(l->scenarios[k], rows, which, count, mixed, own);
     for (size_t j = 0; j < count; j++) {
         size_t i = which[j];
         bool is_first = out[i].question < 0;
@@ -129,7 +129,7 @@ void orch_learned_predict(const struct orch_learned *l, const struct orch_rows *
     for (size_t i = 0; i < rows->rows; i++)
         out[i].question = -1;
     for (int k = 1; k < l->count; k++) {
-        mark_rows(l->questions[k], rows, applies);
+        mark_rows(l->scenarios[k], rows, applies);
         answer_all(l, rows, k, applies, out, logs, half);
     }
     for (size_t i = 0; i < rows->rows; i++)
@@ -143,11 +143,11 @@ void orch_learned_predict(const struct orch_learned *l, const struct orch_rows *
         out[i].low = exp(logs[i] - half[i]);
         out[i].high = exp(logs[i] + half[i]);
         out[i].distance = distances[i];
-        out[i].extrapolates = distances[i] > 1 || l->questions[out[i].question]->column;
+        out[i].extrapolates = distances[i] > 1 || l->scenarios[out[i].question]->column;
     }
 }
 
-struct orch_score orch_score_of(const double *target, const struct orch_answer *answers,
+struct orch_score orch_score_of(const double *target, const struct orch_answer *predictions,
                                 const size_t *which, size_t count)
 {
     struct orch_score s = {.n = count};
@@ -155,11 +155,11 @@ struct orch_score orch_score_of(const double *target, const struct orch_answer *
     g_autofree double *errors = g_new(double, MAX(count, 1));
     for (size_t k = 0; k < count; k++) {
         size_t i = which ? which[k] : k;
-        double difference = answers[i].value - target[i];
+        double difference = predictions[i].value - target[i];
         errors[k] = fabs(difference) / target[i];
         s.mean_relative_error += errors[k] / (double)count;
         s.rmse += difference * difference / (double)count;
-        covered += answers[i].low <= target[i] && target[i] <= answers[i].high;
+        covered += predictions[i].low <= target[i] && target[i] <= predictions[i].high;
     }
     s.coverage_90 = count ? (double)covered / (double)count : 0;
     s.rmse = sqrt(s.rmse);

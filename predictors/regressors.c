@@ -22,27 +22,27 @@
         .trees = (n), .depth = (deep), .leaf_rows = 1, .rate = (r), .feature_share = 1,            \
         .row_share = 1                                                                             \
     }
-static const struct orch_knobs TREES[] = {
+static const struct orch_hyperparams TREES[] = {
     {.depth = 2, .leaf_rows = 1},  {.depth = 3, .leaf_rows = 1},  {.depth = 4, .leaf_rows = 1},
     {.depth = 5, .leaf_rows = 1},  {.depth = 7, .leaf_rows = 1},  {.depth = 9, .leaf_rows = 1},
     {.depth = 11, .leaf_rows = 1}, {.depth = 13, .leaf_rows = 1}, {.depth = 15, .leaf_rows = 1},
 };
-static const struct orch_knobs FORESTS[] = {FOREST(100), FOREST(200), FOREST(400), FOREST(800),
-                                            FOREST(1000)};
-static const struct orch_knobs BOOSTS[] = {BOOST(50, 3, 0.1),  BOOST(100, 3, 0.1),
-                                           BOOST(150, 3, 0.1), BOOST(400, 3, 0.1),
-                                           BOOST(150, 5, 0.1), BOOST(400, 5, 0.05)};
+static const struct orch_hyperparams FORESTS[] = {FOREST(100), FOREST(200), FOREST(400),
+                                                  FOREST(800), FOREST(1000)};
+static const struct orch_hyperparams BOOSTS[] = {BOOST(50, 3, 0.1),  BOOST(100, 3, 0.1),
+                                                 BOOST(150, 3, 0.1), BOOST(400, 3, 0.1),
+                                                 BOOST(150, 5, 0.1), BOOST(400, 5, 0.05)};
 
 static const struct {
     const char *name;
-    const struct orch_knobs *grid;
+    const struct orch_hyperparams *grid;
     int count;
 } GRIDS[] = {{"tree", TREES, G_N_ELEMENTS(TREES)},
              {"forest", FORESTS, G_N_ELEMENTS(FORESTS)},
              {"boost", BOOSTS, G_N_ELEMENTS(BOOSTS)}};
 
 /* Grid around AI Gauge's best settings; other kinds use their own grid. */
-static int grid_of(const struct orch_model_kind *kind, const struct orch_knobs **out)
+static int grid_of(const struct orch_model_kind *kind, const struct orch_hyperparams **out)
 {
     for (size_t i = 0; i < G_N_ELEMENTS(GRIDS); i++) {
         if (strcmp(GRIDS[i].name, kind->name) == 0) {
@@ -53,7 +53,7 @@ static int grid_of(const struct orch_model_kind *kind, const struct orch_knobs *
     return kind->grid(out);
 }
 
-static char *text_of(const struct orch_model_kind *kind, const struct orch_knobs *k)
+static char *text_of(const struct orch_model_kind *kind, const struct orch_hyperparams *k)
 {
     if (strcmp(kind->name, "tree") == 0)
         return g_strdup_printf("depth %d", k->depth);
@@ -61,7 +61,7 @@ static char *text_of(const struct orch_model_kind *kind, const struct orch_knobs
         return g_strdup_printf("%d trees", k->trees);
     if (strcmp(kind->name, "boost") == 0)
         return g_strdup_printf("%d trees, depth %d, rate %g", k->trees, k->depth, k->rate);
-    return orch_knobs_text(kind, k);
+    return orch_hyperparams_text(kind, k);
 }
 
 /* ---- folds -------------------------------------------------------------------------------------
@@ -73,7 +73,7 @@ struct comparison {
     const struct orch_aigauge_job *jobs;
     uint64_t seed;
     int *folds;
-    double *answers;         /* by row: prediction by a model fitted without it */
+    double *predictions;     /* by row: prediction by a model fitted without it */
     size_t *seen, *held_out; /* training and held-out rows of the current fold */
     double *seen_y;
     size_t seen_count, held_out_count;
@@ -103,7 +103,7 @@ static void comparison_init(struct comparison *r, const struct orch_rows *rows,
                              .jobs = jobs,
                              .seed = seed,
                              .folds = deal(rows->rows, seed),
-                             .answers = g_new0(double, n),
+                             .predictions = g_new0(double, n),
                              .seen = g_new(size_t, n),
                              .held_out = g_new(size_t, n),
                              .seen_y = g_new(double, n)};
@@ -112,7 +112,7 @@ static void comparison_init(struct comparison *r, const struct orch_rows *rows,
 static void comparison_clear(struct comparison *r)
 {
     g_free(r->folds);
-    g_free(r->answers);
+    g_free(r->predictions);
     g_free(r->seen);
     g_free(r->held_out);
     g_free(r->seen_y);
@@ -136,7 +136,7 @@ static void add_setting(const struct comparison *r, struct orch_regressor *out, 
     struct orch_regressor_setting s = {.text = text};
     double n = (double)r->rows->rows;
     for (size_t i = 0; i < r->rows->rows; i++) {
-        double difference = r->answers[i] - r->rows->target[i];
+        double difference = r->predictions[i] - r->rows->target[i];
         s.rmse += difference * difference / n;
         s.mean_relative_error += fabs(difference) / r->rows->target[i] / n;
     }
@@ -179,17 +179,17 @@ void orch_regressor_free(struct orch_regressor *r)
 }
 
 static bool answer_fold(struct comparison *r, const struct orch_model_kind *kind,
-                        const struct orch_knobs *knobs, GError **error)
+                        const struct orch_hyperparams *knobs, GError **error)
 {
     struct orch_matrix *seen = orch_matrix_pick(r->rows->matrix, r->seen, r->seen_count);
     struct orch_matrix *held_out =
         orch_matrix_pick(r->rows->matrix, r->held_out, r->held_out_count);
-    g_autofree double *answers = g_new(double, MAX(r->held_out_count, 1));
+    g_autofree double *predictions = g_new(double, MAX(r->held_out_count, 1));
     struct orch_model *model = orch_model_fit(kind, seen, r->seen_y, NULL, knobs, r->seed, error);
     if (model)
-        orch_model_predict(model, held_out, answers);
+        orch_model_predict(model, held_out, predictions);
     for (size_t i = 0; model && i < r->held_out_count; i++)
-        r->answers[r->held_out[i]] = answers[i];
+        r->predictions[r->held_out[i]] = predictions[i];
     bool ok = model;
     orch_model_free(model);
     orch_matrix_free(seen);
@@ -200,7 +200,7 @@ static bool answer_fold(struct comparison *r, const struct orch_model_kind *kind
 static struct orch_regressor *try_model(struct comparison *r, const struct orch_model_kind *kind)
 {
     struct orch_regressor *out = regressor_new(kind->name);
-    const struct orch_knobs *grid;
+    const struct orch_hyperparams *grid;
     int count = grid_of(kind, &grid);
     for (int k = 0; k < count; k++) {
         g_autoptr(GError) unable = NULL;
@@ -224,7 +224,7 @@ static bool answer_form(struct comparison *r, enum orch_aigauge_reading reading,
         jobs[i] = r->jobs[r->seen[i]];
     struct orch_aigauge *fit = orch_aigauge_fit(jobs, r->seen_y, r->seen_count, reading, error);
     for (size_t i = 0; fit && i < r->held_out_count; i++)
-        r->answers[r->held_out[i]] = orch_aigauge_predict(fit, &r->jobs[r->held_out[i]]);
+        r->predictions[r->held_out[i]] = orch_aigauge_predict(fit, &r->jobs[r->held_out[i]]);
     bool ok = fit;
     orch_aigauge_free(fit);
     return ok;

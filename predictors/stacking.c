@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Stacking (Wolpert 1992) with non-negative weights (Breiman 1996): the weight of each model
  * follows from its predictions for held-out rows. */
-#include "predictors/question.h"
+#include "predictors/scenario.h"
 
 #include "predictors/nnls.h"
 
@@ -20,7 +20,7 @@
 #define MEANS_LEAST 4     /* models needed for shrinkage (Efron and Morris 1973) */
 #define WORST_ERROR 10.0  /* upper bound of a fold's error */
 
-double **orch_answers_new(size_t count, size_t rows)
+double **orch_predictions_new(size_t count, size_t rows)
 {
     double **out = g_new0(double *, count + 1);
     for (size_t i = 0; i < count; i++)
@@ -28,22 +28,22 @@ double **orch_answers_new(size_t count, size_t rows)
     return out;
 }
 
-void orch_answers_free(double **answers)
+void orch_predictions_free(double **predictions)
 {
-    for (size_t i = 0; answers[i]; i++)
-        g_free(answers[i]);
-    g_free(answers);
+    for (size_t i = 0; predictions[i]; i++)
+        g_free(predictions[i]);
+    g_free(predictions);
 }
 
-double orch_mean_relative_error(const double *answers, const double *logs,
+double orch_mean_relative_error(const double *predictions, const double *logs,
                                 const double *row_weights, size_t rows)
 {
     double sum = 0, weights = 0;
     for (size_t i = 0; i < rows; i++) {
-        if (isnan(answers[i]))
+        if (isnan(predictions[i]))
             continue;
         double w = row_weights ? row_weights[i] : 1;
-        sum += w * fabs(exp(CLAMP(answers[i] - logs[i], -20, 20)) - 1);
+        sum += w * fabs(exp(CLAMP(predictions[i] - logs[i], -20, 20)) - 1);
         weights += w;
     }
     return weights > 0 ? sum / weights : (double)INFINITY;
@@ -72,20 +72,20 @@ static double trimmed_mean(struct vote *votes, size_t count, double all, double 
     return sum / (high - low);
 }
 
-void orch_stacking_predict(double *const *answers, const double *weights, size_t count, size_t rows,
-                           bool of_groups, double *out, double *out_spread)
+void orch_stacking_predict(double *const *predictions, const double *weights, size_t count,
+                           size_t rows, bool of_groups, double *out, double *out_spread)
 {
     g_autofree struct vote *votes = g_new(struct vote, count + 1);
     for (size_t i = 0; i < rows; i++) {
         double sum = 0, squares = 0, all = 0;
         size_t used = 0;
         for (size_t j = 0; j < count; j++) {
-            if (!(weights[j] > 0) || !isfinite(answers[j][i]))
+            if (!(weights[j] > 0) || !isfinite(predictions[j][i]))
                 continue;
             all += weights[j];
-            sum += weights[j] * answers[j][i];
-            squares += weights[j] * answers[j][i] * answers[j][i];
-            votes[used++] = (struct vote){answers[j][i], weights[j]};
+            sum += weights[j] * predictions[j][i];
+            squares += weights[j] * predictions[j][i] * predictions[j][i];
+            votes[used++] = (struct vote){predictions[j][i], weights[j]};
         }
         double mean = all > 0 ? sum / all : (double)NAN;
         double variance = all > 0 ? squares / all - mean * mean : 0;
@@ -96,27 +96,29 @@ void orch_stacking_predict(double *const *answers, const double *weights, size_t
 }
 
 /* Log of the mean relative error in one fold, and the weight of its rows (0 if it has none). */
-static double error_of_fold(const double *answers, const double *logs, const double *row_weights,
-                            const int *folds, int fold, size_t rows, double *out_weight)
+static double error_of_fold(const double *predictions, const double *logs,
+                            const double *row_weights, const int *folds, int fold, size_t rows,
+                            double *out_weight)
 {
     g_autofree double *own = g_new(double, rows + 1);
     *out_weight = 0;
     for (size_t i = 0; i < rows; i++) {
-        bool is_here = folds[i] == fold && isfinite(answers[i]);
-        own[i] = is_here ? answers[i] : (double)NAN;
+        bool is_here = folds[i] == fold && isfinite(predictions[i]);
+        own[i] = is_here ? predictions[i] : (double)NAN;
         *out_weight += is_here ? (row_weights ? row_weights[i] : 1) : 0;
     }
     return log(MAX(orch_mean_relative_error(own, logs, row_weights, rows), LEAST_ERROR));
 }
 
-double orch_error_by_folds(const double *answers, const double *logs, const double *row_weights,
+double orch_error_by_folds(const double *predictions, const double *logs, const double *row_weights,
                            const int *folds, size_t rows)
 {
     double sum = 0, all = 0;
     if (!folds)
-        return orch_mean_relative_error(answers, logs, row_weights, rows);
+        return orch_mean_relative_error(predictions, logs, row_weights, rows);
     for (int f = 0; f < ORCH_FOLDS; f++) {
-        double weight, error = error_of_fold(answers, logs, row_weights, folds, f, rows, &weight);
+        double weight,
+            error = error_of_fold(predictions, logs, row_weights, folds, f, rows, &weight);
         if (!(weight > 0))
             continue;
         sum += weight * error;
@@ -126,16 +128,16 @@ double orch_error_by_folds(const double *answers, const double *logs, const doub
 }
 
 /* Selects the models whose error is not much worse than the best one's. */
-static size_t select_models(double *const *answers, size_t count, const double *logs,
+static size_t select_models(double *const *predictions, size_t count, const double *logs,
                             const double *row_weights, const int *folds, size_t rows, size_t *out)
 {
     g_autofree double *errors = g_new(double, count + 1);
     double best = (double)INFINITY, worse = folds ? WORSE_GROUPS : WORSE;
     size_t selected = 0;
     for (size_t j = 0; j < count; j++) {
-        errors[j] = orch_error_by_folds(answers[j], logs, row_weights, folds, rows);
+        errors[j] = orch_error_by_folds(predictions[j], logs, row_weights, folds, rows);
         for (size_t i = 0; i < rows; i++)
-            if (isnan(answers[j][i]))
+            if (isnan(predictions[j][i]))
                 errors[j] = errors[j] * (1 + 1 / (double)rows); /* penalty for a missing value */
         best = MIN(best, errors[j]);
     }
@@ -153,7 +155,7 @@ struct table {
     double folds;               /* effective number of folds (Kish) */
 };
 
-static void fill_table(struct table *t, double *const *answers, const size_t *selected,
+static void fill_table(struct table *t, double *const *predictions, const size_t *selected,
                        const double *logs, const double *row_weights, const int *folds, size_t rows)
 {
     double all = 0, squares = 0;
@@ -162,7 +164,7 @@ static void fill_table(struct table *t, double *const *answers, const size_t *se
         t->weights[f] = 0;
         for (size_t j = 0; j < t->models; j++) {
             double e =
-                error_of_fold(answers[selected[j]], logs, row_weights, folds, f, rows, &weight);
+                error_of_fold(predictions[selected[j]], logs, row_weights, folds, f, rows, &weight);
             t->errors[j * ORCH_FOLDS + (size_t)f] = MIN(e, log(WORST_ERROR));
             mean += MIN(e, log(WORST_ERROR)) / (double)t->models;
             t->weights[f] = MAX(t->weights[f], weight);
@@ -197,7 +199,7 @@ static double real_share(const struct table *t, double *means)
 
 /* Prior weights when few groups were measured: the share from real_share() is distributed by
  * likelihood, where each group counts as one error, and the remainder equally. */
-static void weigh_by_folds(double *const *answers, const size_t *selected, size_t models,
+static void weigh_by_folds(double *const *predictions, const size_t *selected, size_t models,
                            const double *logs, const double *row_weights, const int *folds,
                            size_t rows, double *out)
 {
@@ -205,7 +207,7 @@ static void weigh_by_folds(double *const *answers, const size_t *selected, size_
     g_autofree double *means = g_new(double, models + 1);
     struct table t = {.models = models, .errors = errors};
     double all = 0;
-    fill_table(&t, answers, selected, logs, row_weights, folds, rows);
+    fill_table(&t, predictions, selected, logs, row_weights, folds, rows);
     double share = real_share(&t, means);
     for (size_t j = 0; j < models; j++)
         all += out[j] = exp(-t.folds * share * means[j]);
@@ -252,13 +254,13 @@ static void drop_small(double *weights, size_t count)
         weights[j] /= sum;
 }
 
-void orch_stacking_fit(double *const *answers, size_t count, const double *logs,
+void orch_stacking_fit(double *const *predictions, size_t count, const double *logs,
                        const double *row_weights, size_t rows, const int *folds, size_t groups,
                        double *out_weights)
 {
     double pull = groups ? GROUP_PULL * (double)rows / pow((double)groups, 3) : 0;
     g_autofree size_t *selected = g_new(size_t, count + 1);
-    size_t n = select_models(answers, count, logs, row_weights, groups ? folds : NULL, rows,
+    size_t n = select_models(predictions, count, logs, row_weights, groups ? folds : NULL, rows,
                              selected),
            used = 0;
     g_autofree double *errors = g_new0(double, rows *n + 1), *weights = g_new(double, rows + 1);
@@ -269,8 +271,8 @@ void orch_stacking_fit(double *const *answers, size_t count, const double *logs,
     for (size_t i = 0; i < rows; i++) {
         bool whole = true;
         for (size_t j = 0; j < n; j++) {
-            errors[used * n + j] = CLAMP(answers[selected[j]][i] - logs[i], -3, 3);
-            whole &= isfinite(answers[selected[j]][i]);
+            errors[used * n + j] = CLAMP(predictions[selected[j]][i] - logs[i], -3, 3);
+            whole &= isfinite(predictions[selected[j]][i]);
         }
         base[used] = row_weights ? row_weights[i] : 1;
         used += whole;
@@ -278,7 +280,7 @@ void orch_stacking_fit(double *const *answers, size_t count, const double *logs,
     for (size_t j = 0; j < n; j++)
         usual[j] = 1 / (double)n;
     if (groups && groups < ORCH_FEW_GROUPS)
-        weigh_by_folds(answers, selected, n, logs, row_weights, folds, rows, usual);
+        weigh_by_folds(predictions, selected, n, logs, row_weights, folds, rows, usual);
     memcpy(x, usual, n * sizeof *x);
     for (int round = 0; round < ROUNDS && n > 1 && used > n; round++) {
         for (size_t i = 0; i < used; i++) {

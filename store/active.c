@@ -7,7 +7,7 @@
  * reused. It is deleted with the active row that owns it. Whether the owner is alive is not checked
  * here.
  */
-#include "store/beside.h"
+#include "store/store_dir.h"
 #include "store/owner.h"
 #include "store/shards.h"
 
@@ -152,7 +152,7 @@ GPtrArray *store_actives_all(struct orch_store *store, GError **error)
     while ((more = store_step(store, s, error)) > 0) {
         struct orch_active_row *row = g_new0(struct orch_active_row, 1);
         row->key = g_strdup(store_text(s, 0));
-        row->trial_dir = orch_beside_path(store, ORCH_BESIDE_TRIAL, row->key);
+        row->trial_dir = orch_store_dir_path(store, ORCH_STORE_DIR_TRIAL, row->key);
         row->fingerprint = g_strdup(store_text(s, 1));
         row->device_key = g_strdup(store_text(s, 2));
         row->record = store_column_text(s, 3);

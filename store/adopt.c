@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Makes this user an owner of a store that was copied from elsewhere. */
-#include "store/beside.h"
+#include "store/store_dir.h"
 #include "store/owner.h"
 
 #include "lib/base/below.h"

@@ -5,8 +5,8 @@
 
 #include <math.h>
 
-bool orch_store_told_runs(struct orch_store *store, const struct orch_where *where,
-                          orch_told_run_fn tell, void *ctx, GError **error)
+bool orch_store_visit_runs(struct orch_store *store, const struct orch_where *where,
+                           orch_bulk_run_fn tell, void *ctx, GError **error)
 {
     if (where && !store_where_check_names(store, where, error))
         return false;
@@ -22,7 +22,7 @@ bool orch_store_told_runs(struct orch_store *store, const struct orch_where *whe
         store_where_bind(where, s, 1);
     int more;
     while ((more = store_step(store, s, error)) > 0) {
-        const struct orch_told_run run = {
+        const struct orch_bulk_run run = {
             .id = sqlite3_column_int64(s, 0),
             .key = store_text(s, 1),
             .device_key = store_text(s, 2),
@@ -65,9 +65,9 @@ static const char *const QUERIES[] = {
     " (SELECT value FROM json_each(?2))) ORDER BY p.run, p.name_id, p.step",
 };
 
-bool orch_store_told_values(struct orch_store *store, const int64_t *ids, size_t count,
-                            const char *const *names, orch_told_value_fn tell, void *ctx,
-                            GError **error)
+bool orch_store_visit_values(struct orch_store *store, const int64_t *ids, size_t count,
+                             const char *const *names, orch_bulk_value_fn tell, void *ctx,
+                             GError **error)
 {
     g_autofree char *runs = ids_text(ids, count), *wanted = names_text(names);
     int more = 0;
@@ -77,7 +77,7 @@ bool orch_store_told_values(struct orch_store *store, const int64_t *ids, size_t
             return false;
         store_bind(s, "tt", runs, wanted);
         while ((more = store_step(store, s, error)) > 0) {
-            const struct orch_told_value value = {
+            const struct orch_bulk_value value = {
                 .run_id = sqlite3_column_int64(s, 0),
                 .name = store_text(s, 1),
                 .unit = store_text(s, 2),
@@ -91,8 +91,8 @@ bool orch_store_told_values(struct orch_store *store, const int64_t *ids, size_t
     return more == 0;
 }
 
-bool orch_store_each_point(struct orch_store *store, int64_t run_id, const char *const *names,
-                           orch_told_point_fn tell, void *ctx, GError **error)
+bool orch_store_visit_points(struct orch_store *store, int64_t run_id, const char *const *names,
+                             orch_bulk_point_fn tell, void *ctx, GError **error)
 {
     sqlite3_stmt *s = store_statement(
         store,
@@ -108,7 +108,7 @@ bool orch_store_each_point(struct orch_store *store, int64_t run_id, const char 
     bool goes_on = true;
     int more = 0;
     while (goes_on && (more = store_step(store, s, error)) > 0) {
-        const struct orch_told_point point = {
+        const struct orch_bulk_point point = {
             .metric = store_text(s, 0),
             .step = sqlite3_column_int64(s, 1),
             .t_ms = store_column_real(s, 2),

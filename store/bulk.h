@@ -6,50 +6,50 @@
 
 #include "store/store.h"
 
-/** A row of orch_store_told_runs; borrowed for the call. */
-struct orch_told_run {
+/** A row of orch_store_visit_runs; borrowed for the call. */
+struct orch_bulk_run {
     int64_t id;
     const char *key, *device_key, *machine_facts, *facts; /* all but key may be "" */
     double wall_ms;
 };
-typedef void (*orch_told_run_fn)(void *ctx, const struct orch_told_run *run);
+typedef void (*orch_bulk_run_fn)(void *ctx, const struct orch_bulk_run *run);
 /** Visits every run that ended ok, is not hidden and meets `where` (NULL: all), by ascending id,
  * which is the order of writing. */
-bool orch_store_told_runs(struct orch_store *store, const struct orch_where *where,
-                          orch_told_run_fn tell, void *ctx, GError **error);
+bool orch_store_visit_runs(struct orch_store *store, const struct orch_where *where,
+                           orch_bulk_run_fn tell, void *ctx, GError **error);
 
 /** A point of a metric (step), or a result (step -1); borrowed for the call. */
-struct orch_told_value {
+struct orch_bulk_value {
     int64_t run_id, step;
     const char *name, *unit;
     double value;
 };
-typedef void (*orch_told_value_fn)(void *ctx, const struct orch_told_value *value);
+typedef void (*orch_bulk_value_fn)(void *ctx, const struct orch_bulk_value *value);
 /** Visits the results and then the metric points with these names (NULL-terminated) of the runs
  * `ids`, which must be ascending. Both are ordered by run, name, step. NaN values are left out. */
-bool orch_store_told_values(struct orch_store *store, const int64_t *ids, size_t count,
-                            const char *const *names, orch_told_value_fn tell, void *ctx,
-                            GError **error);
+bool orch_store_visit_values(struct orch_store *store, const int64_t *ids, size_t count,
+                             const char *const *names, orch_bulk_value_fn tell, void *ctx,
+                             GError **error);
 
 /** Returns false to stop. The run is borrowed for the call, during which the store may be read. */
-typedef bool (*orch_each_run_fn)(void *ctx, const struct orch_run *run, GError **error);
+typedef bool (*orch_run_fn)(void *ctx, const struct orch_run *run, GError **error);
 /** Visits the runs that orch_store_runs would return, one at a time, so that they need not fit into
  * memory. */
-bool orch_store_each_run(struct orch_store *store, const struct orch_run_query *query,
-                         orch_each_run_fn tell, void *ctx, GError **error);
+bool orch_store_visit_full_runs(struct orch_store *store, const struct orch_run_query *query,
+                                orch_run_fn tell, void *ctx, GError **error);
 
 /** A point of one run; borrowed for the call. */
-struct orch_told_point {
+struct orch_bulk_point {
     const char *metric;
     int64_t step;
     double t_ms, value; /* NaN where the store has NULL */
 };
 /** Returns false to stop. */
-typedef bool (*orch_told_point_fn)(void *ctx, const struct orch_told_point *point);
+typedef bool (*orch_bulk_point_fn)(void *ctx, const struct orch_bulk_point *point);
 /** Visits every point of a run, metric by metric, by ascending step. `names` (NULL-terminated)
  * restricts it to these metrics; NULL visits all. */
-bool orch_store_each_point(struct orch_store *store, int64_t run_id, const char *const *names,
-                           orch_told_point_fn tell, void *ctx, GError **error);
+bool orch_store_visit_points(struct orch_store *store, int64_t run_id, const char *const *names,
+                             orch_bulk_point_fn tell, void *ctx, GError **error);
 
 /** The kind of names that orch_store_names lists. */
 enum orch_name_kind {

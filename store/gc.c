@@ -9,7 +9,7 @@
  * belong to a trial that is just starting or ending, and is kept too (objects only while there is
  * an active row; folders kept for debugging never).
  */
-#include "store/beside.h"
+#include "store/store_dir.h"
 #include "store/join_internal.h"
 #include "store/owner.h"
 #include "store/shards.h"
@@ -219,14 +219,14 @@ static bool kept_is_needed(struct gc *gc, const char *name, bool young, bool *ou
     return true;
 }
 
-static bool visit(struct gc *gc, enum orch_beside kind,
+static bool visit(struct gc *gc, enum orch_store_dir kind,
                   bool (*is_needed)(struct gc *, const char *name, bool young, bool *out,
                                     GError **),
                   GError **error)
 {
-    g_autoptr(GPtrArray) names = orch_beside_list(gc->store, kind);
+    g_autoptr(GPtrArray) names = orch_store_dir_list(gc->store, kind);
     for (guint i = 0; i < names->len; i++) {
-        g_autofree char *path = orch_beside_path(gc->store, kind, names->pdata[i]);
+        g_autofree char *path = orch_store_dir_path(gc->store, kind, names->pdata[i]);
         const char *relative = path + strlen(gc->store->folder) + 1;
         bool needed;
         if (strstr(gc->in_use->str, names->pdata[i]))
@@ -251,12 +251,13 @@ bool orch_store_gc(struct orch_store *store, bool dry_run, int *out_count, int64
     };
     /* active rows first: a trial that ends between the two queries is then seen twice rather than
      * never */
-    bool ok = !store->is_own ||
-              (read_actives(&gc, error) && read_named_objects(&gc, error) &&
-               visit_objects(&gc, error) && visit(&gc, ORCH_BESIDE_TRIAL, trial_is_needed, error) &&
-               visit(&gc, ORCH_BESIDE_CHECKPOINT, checkpoint_is_needed, error) &&
-               visit(&gc, ORCH_BESIDE_WORK, work_is_needed, error) &&
-               visit(&gc, ORCH_BESIDE_KEPT, kept_is_needed, error));
+    bool ok =
+        !store->is_own ||
+        (read_actives(&gc, error) && read_named_objects(&gc, error) && visit_objects(&gc, error) &&
+         visit(&gc, ORCH_STORE_DIR_TRIAL, trial_is_needed, error) &&
+         visit(&gc, ORCH_STORE_DIR_CHECKPOINT, checkpoint_is_needed, error) &&
+         visit(&gc, ORCH_STORE_DIR_WORK, work_is_needed, error) &&
+         visit(&gc, ORCH_STORE_DIR_KEPT, kept_is_needed, error));
     g_string_free(gc.in_use, TRUE);
     g_hash_table_destroy(gc.objects);
     if (!ok)

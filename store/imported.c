@@ -49,7 +49,7 @@ void orch_imported_run_free(void *pointer)
     g_free(run);
 }
 
-void orch_imported_say(char **text, const char *bytes)
+void orch_imported_set_text(char **text, const char *bytes)
 {
     g_free(*text);
     *text = bytes ? g_utf8_make_valid(bytes, (gssize)strnlen(bytes, ORCH_IMPORTED_SAID_MAX)) : NULL;

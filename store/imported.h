@@ -24,7 +24,7 @@ struct orch_imported_point {
 struct orch_imported_run {
     const char *tool;                        /* "mlflow", "wandb", "tensorboard" */
     char *id;                                /* the id of the run in that tool */
-    char *name, *experiment, *user, *status; /* set by orch_imported_say; may be NULL */
+    char *name, *experiment, *user, *status; /* set by orch_imported_set_text; may be NULL */
     enum orch_verdict verdict;
     int64_t started_ns, ended_ns; /* 0: unknown */
     json_t *params;               /* name -> number, boolean or text */
@@ -43,7 +43,7 @@ void orch_imported_run_free(void *run);
 
 /** Sets `*text`, a text of a run (name, experiment, user or status), to `bytes` as UTF-8, cut at
  * ORCH_IMPORTED_SAID_MAX bytes, and frees the old one. NULL stays NULL. */
-void orch_imported_say(char **text, const char *bytes);
+void orch_imported_set_text(char **text, const char *bytes);
 
 /** Converts a time that the tool gave in units of `unit_ns` to nanoseconds; 0 means unknown. A time
  * out of range becomes the run's fault. */

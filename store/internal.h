@@ -24,7 +24,7 @@ struct orch_store {
     char *path;     /* absolute */
     char *copy;     /* folder of a temporary copy that is read instead of the file, or NULL */
     char *original; /* path of the file that was copied, or NULL */
-    char *folder;   /* FILE.d, for objects and other entries (store/beside.h) */
+    char *folder;   /* FILE.d, for objects and other entries (store/store_dir.h) */
     int folder_fd;  /* file descriptor of the folder; -1: there is none */
     bool is_own;    /* this user may use the folder (orch_store_is_own) */
     char id[ORCH_KEY_CHARS]; /* the store's id, or "" */

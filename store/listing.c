@@ -133,26 +133,26 @@ static char *ids_text(const int64_t *ids, size_t count)
     return g_string_free(text, FALSE);
 }
 
-static struct orch_told_cell cell_of(sqlite3_stmt *s, int column)
+static struct orch_row_cell cell_of(sqlite3_stmt *s, int column)
 {
     switch (sqlite3_column_type(s, column)) {
     case SQLITE_INTEGER:
-        return (struct orch_told_cell){.kind = ORCH_CELL_INTEGER,
-                                       .integer = sqlite3_column_int64(s, column)};
+        return (struct orch_row_cell){.kind = ORCH_CELL_INTEGER,
+                                      .integer = sqlite3_column_int64(s, column)};
     case SQLITE_FLOAT:
-        return (struct orch_told_cell){.kind = ORCH_CELL_REAL,
-                                       .real = sqlite3_column_double(s, column)};
+        return (struct orch_row_cell){.kind = ORCH_CELL_REAL,
+                                      .real = sqlite3_column_double(s, column)};
     case SQLITE_NULL:
-        return (struct orch_told_cell){.kind = ORCH_CELL_NONE};
+        return (struct orch_row_cell){.kind = ORCH_CELL_NONE};
     default:
-        return (struct orch_told_cell){.kind = ORCH_CELL_TEXT, .text = store_text(s, column)};
+        return (struct orch_row_cell){.kind = ORCH_CELL_TEXT, .text = store_text(s, column)};
     }
 }
 
-static int tell_rows(struct orch_store *store, sqlite3_stmt *s, int columns,
-                     orch_told_cells_fn tell, void *ctx, GError **error)
+static int tell_rows(struct orch_store *store, sqlite3_stmt *s, int columns, orch_row_fn tell,
+                     void *ctx, GError **error)
 {
-    struct orch_told_cell cells[COLUMNS_MAX];
+    struct orch_row_cell cells[COLUMNS_MAX];
     int more;
     while ((more = store_step(store, s, error)) > 0) {
         for (int i = 0; i < columns; i++)
@@ -163,9 +163,8 @@ static int tell_rows(struct orch_store *store, sqlite3_stmt *s, int columns,
     return more;
 }
 
-bool orch_store_tell_cells(struct orch_store *store, const int64_t *ids, size_t count,
-                           const char *const *columns, orch_told_cells_fn tell, void *ctx,
-                           GError **error)
+bool orch_store_visit_rows(struct orch_store *store, const int64_t *ids, size_t count,
+                           const char *const *columns, orch_row_fn tell, void *ctx, GError **error)
 {
     struct store_column found[COLUMNS_MAX];
     int n = 0;

@@ -27,18 +27,17 @@ GArray *orch_store_listing(struct orch_store *store, const struct orch_listing *
                            GError **error);
 
 /** The value of a column of a run: NULL, an integer, a real or a text; borrowed for the call. */
-struct orch_told_cell {
+struct orch_row_cell {
     enum { ORCH_CELL_NONE, ORCH_CELL_INTEGER, ORCH_CELL_REAL, ORCH_CELL_TEXT } kind;
     int64_t integer;
     double real;
     const char *text;
 };
 /** Returns false to stop. */
-typedef bool (*orch_told_cells_fn)(void *ctx, int64_t run_id, const struct orch_told_cell *cells);
+typedef bool (*orch_row_fn)(void *ctx, int64_t run_id, const struct orch_row_cell *cells);
 /** Visits these runs in this order with these columns (NULL-terminated, at most 64). */
-bool orch_store_tell_cells(struct orch_store *store, const int64_t *ids, size_t count,
-                           const char *const *columns, orch_told_cells_fn tell, void *ctx,
-                           GError **error);
+bool orch_store_visit_rows(struct orch_store *store, const int64_t *ids, size_t count,
+                           const char *const *columns, orch_row_fn tell, void *ctx, GError **error);
 
 /** A name that occurs in runs, from which a user can choose columns. */
 struct orch_known_name {

@@ -102,13 +102,13 @@ static enum orch_verdict verdict_of(const char *status)
 static void add_run(GPtrArray *runs, GHashTable *by_id, sqlite3_stmt *s)
 {
     struct orch_imported_run *run = orch_imported_run_new("mlflow", text_of(s, 0));
-    orch_imported_say(&run->name, text_of(s, 1));
-    orch_imported_say(&run->status, text_of(s, 2));
+    orch_imported_set_text(&run->name, text_of(s, 1));
+    orch_imported_set_text(&run->status, text_of(s, 2));
     run->verdict = verdict_of(run->status);
     run->started_ns = ns_of_ms(run, ORCH_BOUNDED_STARTED_NS, s, 3);
     run->ended_ns = ns_of_ms(run, ORCH_BOUNDED_ENDED_NS, s, 4);
-    orch_imported_say(&run->user, text_of(s, 5));
-    orch_imported_say(&run->experiment, text_of(s, 6));
+    orch_imported_set_text(&run->user, text_of(s, 5));
+    orch_imported_set_text(&run->experiment, text_of(s, 6));
     g_ptr_array_add(runs, run);
     g_hash_table_insert(by_id, run->id, run);
 }

@@ -14,7 +14,7 @@
  */
 #include "store/owner.h"
 
-#include "store/beside.h"
+#include "store/store_dir.h"
 #include "store/meta.h"
 
 #include "lib/base/below.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Shared by the files of store/ that handle the folder beside a store (store/beside.h). */
+/* Shared by the files of store/ that handle the folder beside a store (store/store_dir.h). */
 #ifndef ORCH_STORE_OWNER_H
 #define ORCH_STORE_OWNER_H
 
@@ -57,7 +57,7 @@ bool store_set_id(struct orch_store *store, const char *id, GError **error);
 /** Assigns an id to the store unless it has one. */
 bool store_give_id(struct orch_store *store, GError **error);
 
-/* ---- beside.c ---------------------------------------------------------------------------------
+/* ---- store_dir.c ---------------------------------------------------------------------------------
  */
 
 bool store_name_is_trial(const char *name);

@@ -114,8 +114,8 @@ static GPtrArray *read_runs(struct orch_store *store, const struct orch_run_quer
     return NULL;
 }
 
-bool orch_store_each_run(struct orch_store *store, const struct orch_run_query *query,
-                         orch_each_run_fn tell, void *ctx, GError **error)
+bool orch_store_visit_full_runs(struct orch_store *store, const struct orch_run_query *query,
+                                orch_run_fn tell, void *ctx, GError **error)
 {
     if (query->where && !store_where_check_names(store, query->where, error))
         return false;

@@ -9,13 +9,13 @@
 #include <stdarg.h>
 #include <string.h>
 
-struct cure {
+struct message_hint {
     int code; /* primary result code */
     const char *why;
     const char *hint;
 };
 
-static const struct cure CURES[] = {
+static const struct message_hint MESSAGE_HINTS[] = {
     {SQLITE_NOTADB, "it is not a database",
      "choose another file with --db; was it a store? 'orch db repair' looks for what is left of "
      "it"},
@@ -40,13 +40,13 @@ static const struct cure CURES[] = {
 bool store_fail_code(const char *path, int code, int system_errno, GError **error,
                      const char *doing)
 {
-    for (size_t i = 0; i < G_N_ELEMENTS(CURES); i++) {
-        if (CURES[i].code != (code & 0xff))
+    for (size_t i = 0; i < G_N_ELEMENTS(MESSAGE_HINTS); i++) {
+        if (MESSAGE_HINTS[i].code != (code & 0xff))
             continue;
         const char *detail = system_errno ? g_strerror(system_errno) : NULL;
-        orch_error_set(error, ORCH_ERROR_STORE, CURES[i].hint, "cannot %s store '%s': %s%s%s%s",
-                       doing, path, CURES[i].why, detail ? " (" : "", detail ? detail : "",
-                       detail ? ")" : "");
+        orch_error_set(error, ORCH_ERROR_STORE, MESSAGE_HINTS[i].hint,
+                       "cannot %s store '%s': %s%s%s%s", doing, path, MESSAGE_HINTS[i].why,
+                       detail ? " (" : "", detail ? detail : "", detail ? ")" : "");
         return false;
     }
     orch_error_set(error, ORCH_ERROR_STORE, "run 'orch db check'", "cannot %s store '%s': %s",

@@ -39,7 +39,7 @@ struct orch_store *orch_store_open(const char *path, enum orch_store_mode mode, 
 void orch_store_close(struct orch_store *store);
 const char *orch_store_path(const struct orch_store *store);
 /** The folder beside the store's file, FILE.d, which contains objects/, trials/, checkpoints/ and
- * work/ (store/beside.h). */
+ * work/ (store/store_dir.h). */
 const char *orch_store_folder(const struct orch_store *store);
 /** The folder that only this host may use; it contains trials/. It is the folder of
  * orch_store_folder unless hosts share the store; then it is a subfolder of that. */

@@ -14,10 +14,10 @@ void orch_execute_answers(struct orch_cli *cli, struct orch_plan *plan,
     if (!any)
         return;
     g_autofree char *recipe = orch_cli_recipe_words(cli, variant);
-    struct orch_answer_options options = {
-        .recipe = recipe, .who = orch_user_name(), .asked_only = true};
+    struct orch_report_options options = {
+        .recipe = recipe, .who = orch_user_name(), .requested_only = true};
     g_autoptr(GError) error = NULL;
-    struct orch_document *document = orch_answer_document(plan, &options, &error);
+    struct orch_document *document = orch_report_document(plan, &options, &error);
     if (document)
         orch_cli_show_document(cli, document, (struct orch_show_text){0});
     else

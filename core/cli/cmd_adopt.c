@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* `orch db adopt`: trusts a store from another machine as this user's own, after a confirmation. */
 #include "core/cli/cli.h"
-#include "store/beside.h"
+#include "store/store_dir.h"
 
 #include "lib/base/error.h"
 

@@ -59,7 +59,7 @@ static GPtrArray *find_runs(struct orch_store *store, const struct best_options 
 struct request {
     struct orch_cli *cli;
     const struct best_options *options;
-    struct orch_ranking_wish wish;
+    struct orch_ranking_request wish;
     const char *unit;
     guint disturbed_left_out, disturbed_kept; /* counted by orch_disturbed_find */
     GPtrArray *not_a_number;                  /* struct orch_run *: runs whose metric is NaN */

@@ -444,11 +444,11 @@ static void heed_limit(struct request *c, const struct orch_contrast_limit *limi
         return;
     }
     char *why;
-    enum orch_heed heed =
-        orch_contrast_limit_heed(limit, &row->contrast, c->out.least, row->match->unit, &why);
-    if (heed == ORCH_HEED_BROKEN)
+    enum orch_limit_check heed =
+        orch_contrast_limit_check(limit, &row->contrast, c->out.least, row->match->unit, &why);
+    if (heed == ORCH_LIMIT_EXCEEDED)
         g_ptr_array_add(c->out.broken, g_strconcat(why, where, NULL));
-    else if (heed == ORCH_HEED_UNSURE)
+    else if (heed == ORCH_LIMIT_UNCERTAIN)
         orch_cli_warn(c->cli, "%s: that may be noise, and fails nothing%s", why, where);
     g_free(why);
 }

@@ -135,19 +135,19 @@ static void add_sum(struct orch_table *table, const struct orch_ledger_sum *sum,
 
 /* Columns worth printing: a column that is empty in all rows, or equal to another one, is left
  * out. */
-struct told_columns {
+struct row_columns {
     bool devices, unpriced, lost;
 };
 
-static struct told_columns told_columns_of(const struct orch_ledger_sum *total)
+static struct row_columns row_columns_of(const struct orch_ledger_sum *total)
 {
-    return (struct told_columns){.devices = total->device_s != total->wall_s,
-                                 .unpriced =
-                                     total->unpriced_runs &&
-                                     total->unpriced_runs<total->runs, .lost = total->lost_runs> 0};
+    return (struct row_columns){.devices = total->device_s != total->wall_s,
+                                .unpriced =
+                                    total->unpriced_runs &&
+                                    total->unpriced_runs<total->runs, .lost = total->lost_runs> 0};
 }
 
-static void tell_sum(struct orch_table *table, const struct told_columns *told,
+static void tell_sum(struct orch_table *table, const struct row_columns *told,
                      const struct orch_ledger_sum *sum, const struct orch_ledger_sum *total)
 {
     g_autofree char *percent = g_strdup_printf("%.0f %%", 100 * share_of(sum, total));
@@ -211,7 +211,7 @@ static struct orch_table *make_table(const struct orch_ledger *ledger,
                                      const enum orch_ledger_axis *axes, size_t count)
 {
     const struct orch_ledger_sum *total = orch_ledger_total(ledger);
-    const struct told_columns told = told_columns_of(total);
+    const struct row_columns told = row_columns_of(total);
     const char *sums[8];
     size_t n = 0;
     sums[n++] = ">runs";

@@ -251,10 +251,10 @@ static bool cover(struct orch_cli *cli, const struct coverage_options *o, struct
                   GError **error)
 {
     g_autofree char *recipe = orch_cli_recipe_words(cli, &o->variant);
-    struct orch_answer_options answer = {.recipe = recipe, .who = orch_user_name()};
+    struct orch_report_options answer = {.recipe = recipe, .who = orch_user_name()};
     if (!look_at_claims(cli, o, c, error) || !(c->group = orch_group_runs_new(c->plan, error)))
         return false;
-    struct orch_document *document = orch_answer_coverages(c->plan, &answer, error);
+    struct orch_document *document = orch_report_coverages(c->plan, &answer, error);
     if (!document)
         return false;
     stand(c);

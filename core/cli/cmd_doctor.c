@@ -22,12 +22,12 @@ struct findings {
 
 /* level: "ok", "missing" (some feature is not available) or "problem" */
 static void add(struct findings *f, const char *what, const char *level, const char *detail,
-                const char *cure)
+                const char *hint)
 {
     orch_table_add(f->table, what, NULL);
     orch_table_add(f->table, level, NULL);
     orch_table_add(f->table, detail, NULL);
-    orch_table_add(f->table, cure, NULL);
+    orch_table_add(f->table, hint, NULL);
     f->problems += strcmp(level, "problem") == 0;
 }
 
@@ -219,10 +219,10 @@ static void look_at_plugins(struct orch_cli *cli, struct findings *f)
     for (guint i = 0; i < entries->len; i++) {
         const struct orch_plugin_entry *entry = entries->pdata[i];
         good += entry->manifest != NULL;
-        g_autofree char *cure = g_strdup_printf("orch plugin trust %s", entry->path);
+        g_autofree char *hint = g_strdup_printf("orch plugin trust %s", entry->path);
         g_autofree char *untrusted = g_strdup_printf("%s is not trusted: not loaded", entry->path);
         if (entry->is_untrusted)
-            add(f, "plugin", "missing", untrusted, cure);
+            add(f, "plugin", "missing", untrusted, hint);
         else if (entry->problem)
             add(f, "plugin", "problem", entry->problem, "");
         if (entry->shadowed_by)

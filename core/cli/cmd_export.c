@@ -175,7 +175,7 @@ static void set_metric(struct export *e, const char *metric)
     json_decref(text);
 }
 
-static bool write_point(void *ctx, const struct orch_told_point *point)
+static bool write_point(void *ctx, const struct orch_bulk_point *point)
 {
     struct export *e = ctx;
     guint first = orch_export_columns_count(e->columns);
@@ -207,7 +207,7 @@ static bool write_run(void *ctx, const struct orch_run *run, GError **error)
         append_cell(e, line, i, values->pdata[i]);
     if (!e->points)
         return end_line(e);
-    return orch_store_each_point(e->store, run->id, e->options->metrics, write_point, e, error) &&
+    return orch_store_visit_points(e->store, run->id, e->options->metrics, write_point, e, error) &&
            !ferror(e->out);
 }
 
@@ -215,7 +215,7 @@ static bool write_all(struct export *e, const struct orch_run_query *query, GErr
 {
     begin(e);
     GError *problem = NULL;
-    bool ok = orch_store_each_run(e->store, query, write_run, e, &problem);
+    bool ok = orch_store_visit_full_runs(e->store, query, write_run, e, &problem);
     if (ok && e->format == FORMAT_JSON)
         fputs(e->rows ? "\n]\n" : "]\n", e->out);
     if (!problem)

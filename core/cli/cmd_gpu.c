@@ -53,7 +53,7 @@ static void add_price(struct orch_table *table, const struct orch_hardware *hard
                       const struct orch_gpu_spec *spec)
 {
     const struct orch_price *price =
-        orch_hardware_price(hardware, (struct orch_price_wish){.gpu = spec->name});
+        orch_hardware_price(hardware, (struct orch_price_query){.gpu = spec->name});
     if (!price) {
         orch_table_add(table, "-", json_null());
         orch_table_add(table, "-", json_null());
@@ -155,7 +155,7 @@ static void add_prices(struct orch_table *table, const struct orch_hardware *har
                        const struct orch_gpu_spec *spec)
 {
     const struct orch_price *price =
-        orch_hardware_price(hardware, (struct orch_price_wish){.gpu = spec->name});
+        orch_hardware_price(hardware, (struct orch_price_query){.gpu = spec->name});
     if (!price) {
         fact(table, "price", json_null(), "none is known: predict --price, or your own file");
         return;
@@ -258,7 +258,7 @@ static json_t *spec_json(const struct orch_hardware *hardware, const struct orch
                             numbers[i].value > 0 ? orch_json_finite(numbers[i].value)
                                                  : json_null());
     const struct orch_price *p =
-        orch_hardware_price(hardware, (struct orch_price_wish){.gpu = s->name});
+        orch_hardware_price(hardware, (struct orch_price_query){.gpu = s->name});
     json_object_set_new(
         o, "price",
         p ? json_pack("{s:o, s:o, s:s, s:s, s:s, s:i, s:s, s:b, s:s}", "usd_per_gpu_hour",

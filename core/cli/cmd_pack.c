@@ -100,9 +100,9 @@ static bool pack(struct orch_cli *cli, struct orch_plan *plan, const struct pack
     };
     if (!read_options(o, &options, error))
         return false;
-    const struct orch_answer_options how = {
-        .recipe = words, .who = orch_user_name(), .asked_only = cli->arg_count > 1};
-    struct orch_document *document = orch_answer_document(plan, &how, error);
+    const struct orch_report_options how = {
+        .recipe = words, .who = orch_user_name(), .requested_only = cli->arg_count > 1};
+    struct orch_document *document = orch_report_document(plan, &how, error);
     struct orch_packed packed = {0};
     bool ok = document && orch_pack_write(plan, document, &options, path, &packed, error);
     if (ok)

@@ -128,7 +128,7 @@ static GPtrArray *wanted_of(const char *const *texts)
     g_autoptr(json_t) list = json_array();
     for (int i = 0; texts[i]; i++)
         json_array_append_new(list, json_string(texts[i]));
-    return orch_wanted_parse(list);
+    return orch_item_values_parse(list);
 }
 
 /* Returns the trials, oldest first, so that series are in the order in which they were run. */

@@ -142,7 +142,7 @@ static int run_train(struct orch_cli *cli, const void *options, GError **error)
 /* Returns the error for levels of a column that were not in the training data; NaN: not learned. */
 static double unseen_error(const struct orch_learned *l, const char *column)
 {
-    for (int k = 1; k < orch_learned_questions(l); k++)
+    for (int k = 1; k < orch_learned_scenarios(l); k++)
         if (g_strcmp0(orch_learned_column(l, k), column) == 0 && !orch_learned_is_lone(l, k))
             return orch_learned_error(l, k);
     return (double)NAN;

@@ -48,16 +48,16 @@ static struct orch_document *make_document(struct orch_cli *cli, struct orch_pla
     g_autofree char *settings = orch_cli_settings_words(&o->variant);
     g_autofree char *recipe =
         o->jobs ? g_strdup_printf("%s -j %d", words, o->jobs) : g_strdup(words);
-    struct orch_answer_options options = {
+    struct orch_report_options options = {
         .recipe = recipe,
         .settings = settings,
         .questions = o->only,
         .who = orch_user_name(),
-        .asked_only = cli->arg_count > 1,
+        .requested_only = cli->arg_count > 1,
         .is_slow_left_out = o->quick,
         .counts_disturbed = o->disturbed,
     };
-    return orch_answer_document(plan, &options, error);
+    return orch_report_document(plan, &options, error);
 }
 
 /* Outputs the document in the requested form. False with an error. */

@@ -64,7 +64,7 @@ static struct orch_table *table_of_missing(const GPtrArray *parts)
         orch_table_add(table, orch_points_state_name(part->state), NULL);
         orch_table_add_real(table, part->points);
         orch_table_add(table, part->why ? part->why : "-", NULL);
-        orch_table_add(table, part->cure ? part->cure : "-", NULL);
+        orch_table_add(table, part->hint ? part->hint : "-", NULL);
     }
     return table;
 }
@@ -81,23 +81,23 @@ static char *shortened(const char *text)
 }
 
 /* Prints each command that completes parts once, with these parts. */
-static void print_cures(const GPtrArray *parts)
+static void print_hints(const GPtrArray *parts)
 {
     g_autoptr(GPtrArray) said = g_ptr_array_new();
     for (guint i = 0; i < parts->len; i++) {
         const struct orch_points_part *part = parts->pdata[i];
-        if (!orch_points_is_open(part) || !part->cure ||
-            g_ptr_array_find_with_equal_func(said, part->cure, g_str_equal, NULL))
+        if (!orch_points_is_open(part) || !part->hint ||
+            g_ptr_array_find_with_equal_func(said, part->hint, g_str_equal, NULL))
             continue;
         printf("%s", said->len ? "" : "get them with:\n");
-        g_ptr_array_add(said, part->cure);
+        g_ptr_array_add(said, part->hint);
         g_autoptr(GString) labels = g_string_new(NULL);
         for (guint j = i; j < parts->len; j++) {
             const struct orch_points_part *other = parts->pdata[j];
-            if (orch_points_is_open(other) && g_strcmp0(other->cure, part->cure) == 0)
+            if (orch_points_is_open(other) && g_strcmp0(other->hint, part->hint) == 0)
                 g_string_append_printf(labels, "%s%s", labels->len ? ", " : "", other->label);
         }
-        printf("  %s    # %s\n", part->cure, labels->str);
+        printf("  %s    # %s\n", part->hint, labels->str);
     }
 }
 
@@ -119,7 +119,7 @@ static void print_missing(struct orch_cli *cli, const GPtrArray *parts)
     printf("not complete:\n");
     fflush(stdout);
     orch_table_print(cli, table, "missing");
-    print_cures(parts);
+    print_hints(parts);
     printf("\n");
 }
 
@@ -289,8 +289,8 @@ static int run(struct orch_cli *cli, const void *options, GError **error)
     struct orch_expansion *expansion = orch_cli_recipe(cli, cli->args[0], &o->variant, error);
     struct orch_plan *plan = expansion ? orch_cli_report_plan(cli, expansion, 0, error) : NULL;
     g_autofree char *recipe = orch_cli_recipe_words(cli, &o->variant);
-    const struct orch_answer_options how = {.recipe = recipe, .who = orch_user_name()};
-    struct orch_document *document = plan ? orch_answer_document(plan, &how, error) : NULL;
+    const struct orch_report_options how = {.recipe = recipe, .who = orch_user_name()};
+    struct orch_document *document = plan ? orch_report_document(plan, &how, error) : NULL;
     int status = document ? hand_in(cli, o, document, plan, error) : -1;
     orch_document_free(document);
     orch_plan_free(plan);

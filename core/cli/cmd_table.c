@@ -99,7 +99,7 @@ static bool has_cells(const struct orch_grid *grid, const struct orch_trials *tr
     orch_error_set(error, ORCH_ERROR_USAGE,
                    "'orch show RUN' lists what a run has; --where chooses other runs",
                    "option '--value': none of %u runs has a '%s'", trials->all->len,
-                   ((const struct orch_wanted *)grid->wanted->pdata[0])->name);
+                   ((const struct orch_item_value *)grid->wanted->pdata[0])->name);
     return false;
 }
 
@@ -112,7 +112,7 @@ static guint keep_tasks_apart(const struct orch_trials *trials, const GPtrArray 
     for (guint i = 0; i < trials->all->len; i++)
         for (guint j = 0; j < wanted->len; j++)
             if (orch_trial_has(trials, trials->all->pdata[i],
-                               ((const struct orch_wanted *)wanted->pdata[j])->name))
+                               ((const struct orch_item_value *)wanted->pdata[j])->name))
                 g_hash_table_add(about, trials->all->pdata[i]);
     g_autoptr(GPtrArray) chosen = g_ptr_array_new();
     g_ptr_array_extend(chosen, rows, NULL, NULL);
@@ -144,7 +144,7 @@ static bool make(struct orch_cli *cli, const struct table_options *o, GError **e
     g_autoptr(GPtrArray) rows = names_of(o->rows);
     g_autoptr(GPtrArray) columns = names_of(o->columns);
     json_t *values = values_of(o);
-    g_autoptr(GPtrArray) wanted = orch_wanted_parse(values);
+    g_autoptr(GPtrArray) wanted = orch_item_values_parse(values);
     json_decref(values);
     struct orch_grid *grid = NULL;
     guint apart = 0;

@@ -5,7 +5,7 @@
 #include "core/cli/execute.h"
 #include "core/cli/limits.h"
 #include "core/cli/try_words.h"
-#include "store/beside.h"
+#include "store/store_dir.h"
 
 #include "lib/base/error.h"
 #include "lib/base/file.h"
@@ -139,11 +139,11 @@ static char *write_manifest(struct orch_cli *cli, const char *name, const GStrin
     orch_sha256(text->str, text->len, digest);
     digest[16] = 0;
     struct orch_store *store = cli->workspace->store;
-    g_autofree char *folder = orch_beside_path(store, ORCH_BESIDE_TRY, digest);
+    g_autofree char *folder = orch_store_dir_path(store, ORCH_STORE_DIR_TRY, digest);
     g_autofree char *file = g_strconcat(name, ".plugin", NULL);
     char *path = g_build_filename(folder, file, NULL);
-    if (!orch_beside_make_parent(store, ORCH_BESIDE_TRY, error) || !orch_dir_make(folder, error) ||
-        !orch_file_write(path, text->str, text->len, false, error))
+    if (!orch_store_dir_make_parent(store, ORCH_STORE_DIR_TRY, error) ||
+        !orch_dir_make(folder, error) || !orch_file_write(path, text->str, text->len, false, error))
         g_clear_pointer(&path, g_free);
     return path;
 }

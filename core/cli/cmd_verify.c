@@ -115,13 +115,13 @@ static json_t *verify(struct orch_cli *cli, struct orch_pack *pack, const struct
 }
 
 /* The content of a hand-in's ZIP file: its pack, and the files that are not verified. */
-struct handed_in {
+struct submitted {
     char *folder, *path; /* of the extracted pack; NULL: not a ZIP file */
     char *name;
     GPtrArray *others;
 };
 
-static bool unpack_handin(const char *path, struct handed_in *out, GError **error)
+static bool unpack_submission(const char *path, struct submitted *out, GError **error)
 {
     GError *problem = NULL;
     if (!orch_zip_is(path))
@@ -148,45 +148,46 @@ static bool unpack_handin(const char *path, struct handed_in *out, GError **erro
     return false;
 }
 
-static void clear_handin(struct handed_in *handin)
+static void clear_submission(struct submitted *submission)
 {
-    if (handin->folder)
-        orch_tree_remove(handin->folder, NULL);
-    g_free(handin->folder);
-    g_free(handin->path);
-    g_free(handin->name);
-    if (handin->others)
-        g_ptr_array_unref(handin->others);
+    if (submission->folder)
+        orch_tree_remove(submission->folder, NULL);
+    g_free(submission->folder);
+    g_free(submission->path);
+    g_free(submission->name);
+    if (submission->others)
+        g_ptr_array_unref(submission->others);
 }
 
 /* Adds {"archive": {"pack", "not_checked"}} to the outcome, and prints it. */
-static void add_handin(struct orch_cli *cli, const struct handed_in *handin, json_t *outcome)
+static void add_handin(struct orch_cli *cli, const struct submitted *submission, json_t *outcome)
 {
     json_t *others = json_array();
     GString *text = g_string_new(NULL);
-    for (guint i = 0; i < handin->others->len; i++) {
-        json_array_append_new(others, json_string(handin->others->pdata[i]));
-        g_string_append_printf(text, "%s'%s'", i ? ", " : "", (char *)handin->others->pdata[i]);
+    for (guint i = 0; i < submission->others->len; i++) {
+        json_array_append_new(others, json_string(submission->others->pdata[i]));
+        g_string_append_printf(text, "%s'%s'", i ? ", " : "", (char *)submission->others->pdata[i]);
     }
     json_object_set_new(outcome, "archive",
-                        json_pack("{s:s, s:o}", "pack", handin->name, "not_checked", others));
+                        json_pack("{s:s, s:o}", "pack", submission->name, "not_checked", others));
     if (text->len)
-        orch_cli_say(cli, "'%s' is verified; beside it, and not checked: %s", handin->name,
+        orch_cli_say(cli, "'%s' is verified; beside it, and not checked: %s", submission->name,
                      text->str);
     g_string_free(text, TRUE);
 }
 
 static int verify_file(struct orch_cli *cli, const struct verify_options *o, GError **error)
 {
-    struct handed_in handin = {0};
-    struct orch_pack *pack = unpack_handin(cli->args[0], &handin, error)
-                                 ? orch_pack_open(handin.path ? handin.path : cli->args[0], error)
-                                 : NULL;
+    struct submitted submission = {0};
+    struct orch_pack *pack =
+        unpack_submission(cli->args[0], &submission, error)
+            ? orch_pack_open(submission.path ? submission.path : cli->args[0], error)
+            : NULL;
     json_t *outcome = pack ? verify(cli, pack, o, error) : NULL;
     orch_pack_free(pack);
-    if (outcome && handin.path)
-        add_handin(cli, &handin, outcome);
-    clear_handin(&handin);
+    if (outcome && submission.path)
+        add_handin(cli, &submission, outcome);
+    clear_submission(&submission);
     if (!outcome)
         return -1;
     int status = is_good(outcome) ? ORCH_EXIT_OK : ORCH_EXIT_CHECK;

@@ -76,7 +76,7 @@ static void print_table(struct orch_cli *cli, const struct comparison *c)
             continue;
         }
         g_autofree char *p = orch_p_format(row->contrast.adjusted);
-        g_autofree char *words = orch_contrast_words(&row->contrast, m->better, m->unit, c->least);
+        g_autofree char *words = orch_contrast_text(&row->contrast, m->better, m->unit, c->least);
         add_change(table, &row->contrast);
         orch_table_add(table, p, NULL);
         orch_table_add(table, orch_contrast_test_name(row->contrast.test), NULL);
@@ -115,14 +115,14 @@ static json_t *row_json(const struct comparison *c, const struct compare_row *ro
         return json;
     }
     double shift = k->is_ratio ? 1 : 0;
-    g_autofree char *words = orch_contrast_words(k, m->better, m->unit, c->least);
+    g_autofree char *words = orch_contrast_text(k, m->better, m->unit, c->least);
     json_t *rest = json_pack(
         "{s:o s:o s:o s:o s:o s:s s:o s:I s:s s:s}", k->is_ratio ? "ratio" : "difference",
         orch_json_finite(k->change + shift), "low", orch_json_finite(k->low + shift), "high",
         orch_json_finite(k->high + shift), "p", orch_json_finite(k->p), "p_holm",
         orch_json_finite(k->adjusted), "test", orch_contrast_test_name(k->test), "would_show",
         orch_json_finite(k->shows), "more_runs", (json_int_t)orch_contrast_more(k, c->least),
-        "verdict", says[orch_contrast_says(k, c->least)], "words", words);
+        "verdict", says[orch_contrast_result(k, c->least)], "words", words);
     json_object_update(json, rest);
     json_decref(rest);
     return json;

@@ -17,7 +17,7 @@ static char *question_text(const struct orch_learned *learned, int k)
 
 void learned_say(const struct orch_learned *learned, guint most)
 {
-    for (int k = 0; k < orch_learned_questions(learned); k++) {
+    for (int k = 0; k < orch_learned_scenarios(learned); k++) {
         const GArray *trials = orch_learned_candidates(learned, k);
         g_autofree char *what = question_text(learned, k);
         g_autofree char *mixture = orch_learned_text(learned, k);
@@ -27,7 +27,8 @@ void learned_say(const struct orch_learned *learned, guint most)
         for (guint i = 0; i < trials->len && i < most; i++) {
             const struct orch_model_candidate *t =
                 &g_array_index(trials, struct orch_model_candidate, i);
-            g_autofree char *knobs = t->kind ? orch_knobs_text(t->kind, &t->knobs) : g_strdup("");
+            g_autofree char *knobs =
+                t->kind ? orch_hyperparams_text(t->kind, &t->knobs) : g_strdup("");
             g_autofree char *alone =
                 isfinite(t->mean_relative_error)
                     ? g_strdup_printf("alone %.2f %%", 100 * t->mean_relative_error)
@@ -43,7 +44,7 @@ void learned_say(const struct orch_learned *learned, guint most)
 json_t *learned_json(const struct orch_learned *learned)
 {
     json_t *out = json_array();
-    for (int k = 0; k < orch_learned_questions(learned); k++) {
+    for (int k = 0; k < orch_learned_scenarios(learned); k++) {
         g_autofree char *what = question_text(learned, k);
         g_autofree char *mixture = orch_learned_text(learned, k);
         json_t *q = json_pack("{s:s, s:s, s:b}", "question", what, "mixture", mixture,
@@ -57,7 +58,8 @@ json_t *learned_json(const struct orch_learned *learned)
         for (guint i = 0; i < trials->len; i++) {
             const struct orch_model_candidate *t =
                 &g_array_index(trials, struct orch_model_candidate, i);
-            g_autofree char *knobs = t->kind ? orch_knobs_text(t->kind, &t->knobs) : g_strdup("");
+            g_autofree char *knobs =
+                t->kind ? orch_hyperparams_text(t->kind, &t->knobs) : g_strdup("");
             json_t *one = json_pack(
                 "{s:s, s:s, s:s, s:o}", "model", t->kind ? t->kind->name : "white box", "box",
                 orch_learn_box_name(t->box), "knobs", knobs, "weight", orch_json_finite(t->weight));

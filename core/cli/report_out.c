@@ -64,7 +64,8 @@ GPtrArray *orch_cli_report_programs(const struct orch_cli *cli, const struct orc
         const struct orch_report_item *item = expansion->report->pdata[i];
         if (!item->question || !json_is_object(item->spec))
             continue;
-        g_autoptr(GPtrArray) names = orch_texts(json_object_get(item->spec, "experiments"));
+        g_autoptr(GPtrArray) names =
+            orch_texts_from_json(json_object_get(item->spec, "experiments"));
         for (guint j = 0; j < expansion->experiments->len; j++) {
             const struct orch_experiment *experiment = expansion->experiments->pdata[j];
             if (experiment->program &&

@@ -20,7 +20,7 @@ static struct orch_table *make_table(const GPtrArray *parts)
         g_autofree char *with_words = g_strdup_printf("%s, and yours to explain", state);
         orch_table_add(table, part->label, NULL);
         orch_table_add(table, points, orch_json_finite(part->points));
-        orch_table_add(table, part->wants_words ? with_words : state, NULL);
+        orch_table_add(table, part->needs_text ? with_words : state, NULL);
         orch_table_add(table, part->asks ? part->asks : "", NULL);
         orch_table_add(table, orch_points_is_open(part) && part->why ? part->why : "", NULL);
     }

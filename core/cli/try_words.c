@@ -232,12 +232,12 @@ bool try_settings_check_used(const GPtrArray *settings, const char *const *words
     if (!unused || from_env || may_read_elsewhere(words))
         return true;
     g_autofree char *command = with_placeholder(words, unused->name);
-    g_autofree char *cure =
+    g_autofree char *first =
         command ? g_strdup_printf("end the command with: -- %s", command)
                 : g_strdup_printf("write {%s} where its value belongs", unused->name);
     g_autofree char *hint = g_strdup_printf(
         "%s\n  hint: for a program that reads $ORCH_PARAM_%s or $ORCH_PARAMS by itself add --env",
-        cure, unused->name);
+        first, unused->name);
     orch_error_set(error, ORCH_ERROR_USAGE, hint, "setting '%s' stands nowhere in the command",
                    unused->name);
     return false;

@@ -13,13 +13,13 @@ enum { SHOWN_MAX = 200, DIFFERENCES_MAX = 5 };
 /* ---- output ------------------------------------------------------------------------------------
  */
 
-static bool is_good(const struct orch_handin *handin)
+static bool is_good(const struct orch_submission *handin)
 {
     return handin->outcome && json_is_true(json_object_get(handin->outcome, "good")) &&
            !handin->undeclared && !handin->copies;
 }
 
-static const char *outcome_of(const struct orch_handin *handin)
+static const char *outcome_of(const struct orch_submission *handin)
 {
     if (!handin->outcome)
         return "no pack";
@@ -47,7 +47,7 @@ enum column {
 static const char *const COLUMN_NAMES[] = {"recipe",  ">confirmed",  ">differs", ">not checked",
                                            ">shared", ">undeclared", ">copied",  "signature"};
 
-static int64_t number_of(const struct orch_handin *handin, enum column column)
+static int64_t number_of(const struct orch_submission *handin, enum column column)
 {
     switch (column) {
     case CONFIRMED:
@@ -65,7 +65,7 @@ static int64_t number_of(const struct orch_handin *handin, enum column column)
     }
 }
 
-static const char *word_of(const struct orch_handin *handin, enum column column)
+static const char *word_of(const struct orch_submission *handin, enum column column)
 {
     return column == RECIPE ? orch_json_text(handin->outcome, "recipe", "-")
                             : orch_json_text(handin->outcome, "signature", "none");
@@ -100,7 +100,7 @@ static struct orch_table *table_of(const GPtrArray *handins, const char *folder,
         }
     struct orch_table *table = orch_table_new(headers);
     for (guint i = 0; i < handins->len; i++) {
-        const struct orch_handin *handin = handins->pdata[i];
+        const struct orch_submission *handin = handins->pdata[i];
         const char *name = handin->file + strlen(folder);
         orch_table_add(table, name + strspn(name, "/"), NULL);
         orch_table_add_who(table, orch_json_text(handin->outcome, "who", NULL));
@@ -137,7 +137,7 @@ static void print_sum(const GPtrArray *handins)
 }
 
 /* Prints the first reported numbers that differ from those computed from the rows. */
-static void print_numbers(const struct orch_handin *handin)
+static void print_numbers(const struct orch_submission *handin)
 {
     const json_t *items = json_object_get(handin->outcome, "items");
     int shown = 0;
@@ -158,7 +158,7 @@ static void print_numbers(const struct orch_handin *handin)
                             handin->file);
 }
 
-static void print_handin(const struct orch_handin *handin)
+static void print_handin(const struct orch_submission *handin)
 {
     if (handin->why)
         orch_cli_print_line("%s: %s", handin->file, handin->why);
@@ -205,7 +205,7 @@ static void give(struct orch_cli *cli, const GPtrArray *handins, const GPtrArray
     if (cli->json) {
         json_t *outcomes = json_array();
         for (guint i = 0; i < handins->len; i++) {
-            const struct orch_handin *handin = handins->pdata[i];
+            const struct orch_submission *handin = handins->pdata[i];
             json_t *outcome = handin->outcome ? json_incref(handin->outcome) : json_null();
             json_object_del(outcome, "facts");
             json_array_append_new(outcomes, json_pack("{s:s, s:o, s:s?}", "file", handin->file,
@@ -225,8 +225,8 @@ static void give(struct orch_cli *cli, const GPtrArray *handins, const GPtrArray
 int orch_cli_verify_class(struct orch_cli *cli, const char *folder, bool is_full, int jobs,
                           GError **error)
 {
-    g_autoptr(GPtrArray) handins = orch_handins_find(folder, error);
-    if (!handins || !orch_handins_verify(handins, cli->plugin_paths, is_full, jobs, error))
+    g_autoptr(GPtrArray) handins = orch_submissions_find(folder, error);
+    if (!handins || !orch_submissions_verify(handins, cli->plugin_paths, is_full, jobs, error))
         return -1;
     g_autoptr(GPtrArray) found = orch_class_compare(handins);
     bool good = true;

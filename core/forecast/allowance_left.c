@@ -31,7 +31,7 @@ bool orch_allowance_left_read(struct orch_store *store, const struct orch_expans
     *out = (struct orch_allowance_left){.allowance = a->is_set ? a : NULL};
     struct summing summing = {prices, out};
     const struct orch_run_query query = {.recipe = expansion->name, .with_hidden = true};
-    if (a->is_set && store && !orch_store_each_run(store, &query, add_run, &summing, error))
+    if (a->is_set && store && !orch_store_visit_full_runs(store, &query, add_run, &summing, error))
         return false;
     out->left_usd = a->has_usd ? a->usd - out->used.usd : (double)NAN;
     out->left_s = a->has_hours ? a->hours * 3600 - out->used.device_s : (double)NAN;

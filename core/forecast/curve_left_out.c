@@ -29,7 +29,7 @@ static double error_of(const struct orch_set_law *law, const struct orch_curve_s
     struct orch_stages *stages =
         orch_set_law_curve(law, orch_curve_set_net(set, cell->net)->features, cell->device);
     double from_k = fmax(c->warmup_k, ORCH_SET_WARMUP * c->k[c->count - 1]);
-    struct orch_goodness good = orch_stages_judge(stages, c->k, c->loss, c->count, from_k);
+    struct orch_goodness good = orch_stages_goodness(stages, c->k, c->loss, c->count, from_k);
     orch_stages_free(stages);
     return good.relative_error;
 }

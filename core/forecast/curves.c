@@ -262,10 +262,10 @@ static struct orch_run_curve *complain(const struct orch_run *run, const char *w
 
 struct orch_run_curve *orch_run_curve_read(struct orch_plugins *plugins, struct orch_store *store,
                                            const struct orch_run *run,
-                                           const struct orch_curve_wish *wish, GError **error)
+                                           const struct orch_curve_request *request, GError **error)
 {
     GError *problem = NULL;
-    struct orch_series *loss = first_series(store, run, wish->loss, LOSSES, &problem);
+    struct orch_series *loss = first_series(store, run, request->loss, LOSSES, &problem);
     g_autoptr(json_t) params = loss ? orch_store_params(store, run->id, &problem) : NULL;
     double images = NAN;
     if (params && !orch_run_number(store, run, "train_images", ORCH_AGGREGATE_LAST, &images, NULL,
@@ -275,7 +275,7 @@ struct orch_run_curve *orch_run_curve_read(struct orch_plugins *plugins, struct 
         orch_series_free(loss);
         if (problem)
             g_propagate_error(error, problem);
-        return complain(run, wish->loss, error);
+        return complain(run, request->loss, error);
     }
     struct orch_run_curve *c = g_new0(struct orch_run_curve, 1);
     double epochs = number_param(params, "epochs");
@@ -291,7 +291,7 @@ struct orch_run_curve *orch_run_curve_read(struct orch_plugins *plugins, struct 
     read_epochs(c, params, epochs);
     read_speed(c, store, run, loss);
     read_drops(c, params, epochs);
-    struct orch_series *accuracy = first_series(store, run, wish->accuracy, ACCURACIES, NULL);
+    struct orch_series *accuracy = first_series(store, run, request->accuracy, ACCURACIES, NULL);
     if (accuracy)
         read_accuracy(c, accuracy, is_by_epoch(plugins, run, accuracy, epochs));
     orch_series_free(accuracy);
@@ -322,7 +322,7 @@ bool orch_run_curve_fit(const struct orch_run_curve *curve, enum orch_curve_choi
         return false;
     }
     out->stages = stages;
-    out->good = orch_stages_judge(stages, curve->k, curve->loss, curve->count, 0);
+    out->good = orch_stages_goodness(stages, curve->k, curve->loss, curve->count, 0);
     return true;
 }
 

@@ -35,7 +35,7 @@ void orch_run_curve_free(struct orch_run_curve *curve);
 
 /** Which series to read. NULL selects the first that exists of step_loss, train_loss, loss; and
  * of val_accuracy, test_accuracy, accuracy, train_accuracy. */
-struct orch_curve_wish {
+struct orch_curve_request {
     const char *loss, *accuracy;
 };
 
@@ -43,7 +43,8 @@ struct orch_curve_wish {
  * ORCH_ERROR_NOT_FOUND when the run has no such series. The caller frees. */
 struct orch_run_curve *orch_run_curve_read(struct orch_plugins *plugins, struct orch_store *store,
                                            const struct orch_run *run,
-                                           const struct orch_curve_wish *wish, GError **error);
+                                           const struct orch_curve_request *request,
+                                           GError **error);
 
 enum orch_curve_choice { ORCH_CURVE_AUTO, ORCH_CURVE_ALWAYS_OPTIMUS, ORCH_CURVE_ALWAYS_POWER };
 

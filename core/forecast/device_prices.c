@@ -114,7 +114,7 @@ static struct found *look_up(struct orch_device_prices *prices, const char *devi
     struct found *found = g_new0(struct found, 1);
     const char *name = table_name(prices, device);
     struct given *given = given_of(prices, device, name, is_processor);
-    struct orch_price_wish wish = {.gpu = name, .on = day};
+    struct orch_price_query wish = {.gpu = name, .on = day};
     const struct orch_price *price = given ? NULL : orch_hardware_price(prices->hardware, wish);
     wish.gpu = device;
     if (!given && !price)

@@ -55,12 +55,12 @@ static struct orch_curve_set *set_of(const GPtrArray *curves, const GArray *resu
  */
 
 /* Computes the new network's features. Input shape and classes default to those of the runs. */
-static bool count_new(const struct orch_net_request *asked, const GPtrArray *costs,
-                      GPtrArray *notes, struct orch_set_net *out, GError **error)
+static bool count_new(const struct orch_net_request *ctx, const GPtrArray *costs, GPtrArray *notes,
+                      struct orch_set_net *out, GError **error)
 {
     const json_t *like = costs->len ? costs->pdata[0] : NULL;
-    bool is_file = g_str_has_suffix(asked->name, ".onnx") || g_str_has_suffix(asked->name, ".csv");
-    struct orch_net_request request = *asked;
+    bool is_file = g_str_has_suffix(ctx->name, ".onnx") || g_str_has_suffix(ctx->name, ".csv");
+    struct orch_net_request request = *ctx;
     if (!request.input && !is_file)
         request.input = orch_json_text(like, "input", NULL);
     if (!request.classes && !is_file)

@@ -81,7 +81,7 @@ const struct orch_link *orch_hardware_link(const struct orch_hardware *hardware,
     return found;
 }
 
-static bool is_price_of(const struct orch_price *price, struct orch_price_wish wish)
+static bool is_price_of(const struct orch_price *price, struct orch_price_query wish)
 {
     const struct orch_gpu_spec *spec = orch_gpu_find(price->gpu);
     return (!wish.spot || price->spot_usd_per_hour > 0) &&
@@ -90,7 +90,7 @@ static bool is_price_of(const struct orch_price *price, struct orch_price_wish w
 }
 
 const struct orch_price *orch_hardware_price(const struct orch_hardware *hardware,
-                                             struct orch_price_wish wish)
+                                             struct orch_price_query wish)
 {
     const struct orch_price *first = NULL, *newest = NULL;
     for (guint i = 0; i < hardware->prices->len; i++) {

@@ -28,7 +28,7 @@ struct orch_rate orch_rate_of(const struct orch_hardware *hardware, const char *
 {
     int devices = is_board(gpu) ? 2 : 1;
     g_autofree char *die = g_strndup(gpu, strlen(gpu) - (devices > 1 ? strlen("-board") : 0));
-    struct orch_price_wish wish = {.gpu = die, .cloud = cloud, .spot = spot};
+    struct orch_price_query wish = {.gpu = die, .cloud = cloud, .spot = spot};
     const struct orch_price *price = orch_hardware_price(hardware, wish);
     if (!price)
         return (struct orch_rate){0};

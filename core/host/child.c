@@ -95,7 +95,7 @@ static void pin(const struct orch_trial_spec *trial)
         g_autofree char *text =
             g_strdup_printf("not pinned to the CPUs of its slot: %s", g_strerror(errno));
         g_autoptr(json_t) note = json_pack("{s:s s:s}", "event", "note", "text", text);
-        child_say(note);
+        child_report(note);
     }
     CPU_FREE(set);
 }
@@ -177,7 +177,7 @@ bool child_start(const struct child_setup *setup, struct child *out, GError **er
     return pid > 0;
 }
 
-bool child_tell(struct child *child, const json_t *object)
+bool child_send(struct child *child, const json_t *object)
 {
     if (child->control_fd < 0)
         return false;

@@ -31,13 +31,13 @@ struct child {
 
 bool child_start(const struct child_setup *setup, struct child *out, GError **error);
 /** Sends one line. Returns false if the child does not read messages or its pipe is full. */
-bool child_tell(struct child *child, const json_t *object);
+bool child_send(struct child *child, const json_t *object);
 void child_close(struct child *child);
 
 /** In the child: reports why it cannot start, and exits. */
 G_GNUC_NORETURN void child_fail(const char *text);
 /** In the child: writes one event to CHILD_EVENTS_FD. */
-void child_say(const json_t *event);
+void child_report(const json_t *event);
 
 /** In the child of a compiled plugin: runs it, reports, exits. */
 G_GNUC_NORETURN void compiled_main(const struct child_setup *setup);

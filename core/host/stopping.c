@@ -51,9 +51,9 @@ static void kill_all(struct stopping *stopping)
 static void enter(struct stopping *stopping, enum stop_stage stage)
 {
     int64_t now = orch_mono_ns();
-    if (stage == STOP_ASKED) {
+    if (stage == STOP_REQUESTED) {
         g_autoptr(json_t) line = json_pack("{s:s}", "do", "cancel");
-        if (!child_tell(stopping->child, line))
+        if (!child_send(stopping->child, line))
             stage = STOP_TERMINATED; /* it does not read messages */
     }
     if (stage == STOP_TERMINATED)

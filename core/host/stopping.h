@@ -7,7 +7,7 @@
 #include "core/host/child.h"
 #include "lib/wire/verdict.h"
 
-enum stop_stage { STOP_NOT, STOP_ASKED, STOP_TERMINATED, STOP_KILLED };
+enum stop_stage { STOP_NOT, STOP_REQUESTED, STOP_TERMINATED, STOP_KILLED };
 
 struct stopping {
     const char *key; /* of the trial */

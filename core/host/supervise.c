@@ -175,7 +175,7 @@ static void cancel(struct supervisor *s, const char *reason)
 {
     if (s->stopping.why == ORCH_VERDICT_CANCELLED)
         stopping_hurry(&s->stopping);
-    stopping_begin(&s->stopping, ORCH_VERDICT_CANCELLED, STOP_ASKED, "%s", reason);
+    stopping_begin(&s->stopping, ORCH_VERDICT_CANCELLED, STOP_REQUESTED, "%s", reason);
 }
 
 static void take_runner_line(struct supervisor *s, const char *line, size_t length)
@@ -193,7 +193,8 @@ static void read_runner(struct supervisor *s)
     if (n <= 0) { /* the descriptor stays open, so that its number 0 is not reused */
         s->runner_fd = -1;
         if (!s->trial->detached)
-            stopping_begin(&s->stopping, ORCH_VERDICT_CANCELLED, STOP_ASKED, "its runner is gone");
+            stopping_begin(&s->stopping, ORCH_VERDICT_CANCELLED, STOP_REQUESTED,
+                           "its runner is gone");
         return;
     }
     g_string_append_len(s->runner_line, s->buffer, n);
@@ -228,7 +229,7 @@ static void read_signals(struct supervisor *s)
         if (info.ssi_signo == SIGCHLD)
             reap(s);
         else if (info.ssi_signo == SIGTERM)
-            stopping_begin(&s->stopping, ORCH_VERDICT_PREEMPTED, STOP_ASKED,
+            stopping_begin(&s->stopping, ORCH_VERDICT_PREEMPTED, STOP_REQUESTED,
                            "its host received SIGTERM");
         else if (info.ssi_signo == SIGHUP && !s->trial->detached)
             cancel(s, "its host's terminal is gone (SIGHUP)");
@@ -267,8 +268,8 @@ static void do_what_is_due(struct supervisor *s)
     if (now >= s->limit_ns) {
         g_autofree char *limit = orch_duration_format(s->trial->limit_s);
         s->limit_ns = INT64_MAX;
-        stopping_begin(&s->stopping, ORCH_VERDICT_TIMEOUT, STOP_ASKED, "ran past its limit of %s",
-                       limit);
+        stopping_begin(&s->stopping, ORCH_VERDICT_TIMEOUT, STOP_REQUESTED,
+                       "ran past its limit of %s", limit);
     }
     if (now >= s->look_ns)
         look_at_memory(s);
@@ -413,7 +414,7 @@ static void tell_run(struct supervisor *s)
 {
     g_autoptr(json_t) line = wrapped_run_line(s->trial);
     if (json_dumpb(line, NULL, 0, JSON_COMPACT) < ORCH_WIRE_LINE_MAX)
-        child_tell(&s->child, line);
+        child_send(&s->child, line);
     else
         stopping_begin(&s->stopping, ORCH_VERDICT_FAILED, STOP_TERMINATED,
                        "its parameters do not fit a line of %d bytes", ORCH_WIRE_LINE_MAX);

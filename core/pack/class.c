@@ -11,21 +11,21 @@
  * 20 so that one such class in a million has a pair that is equal by chance. */
 static const double PROOF_BITS = 40;
 
-struct orch_handin *orch_handin_new(const char *file)
+struct orch_submission *orch_submission_new(const char *file)
 {
-    struct orch_handin *handin = g_new0(struct orch_handin, 1);
-    handin->file = g_strdup(file);
-    return handin;
+    struct orch_submission *submission = g_new0(struct orch_submission, 1);
+    submission->file = g_strdup(file);
+    return submission;
 }
 
-void orch_handin_free(struct orch_handin *handin)
+void orch_submission_free(struct orch_submission *submission)
 {
-    if (!handin)
+    if (!submission)
         return;
-    g_free(handin->file);
-    g_free(handin->why);
-    json_decref(handin->outcome);
-    g_free(handin);
+    g_free(submission->file);
+    g_free(submission->why);
+    json_decref(submission->outcome);
+    g_free(submission);
 }
 
 void orch_in_common_free(struct orch_in_common *common)
@@ -44,7 +44,7 @@ static void free_common(gpointer pointer)
 
 /* A run in a hand-in. */
 struct row {
-    struct orch_handin *handin;
+    struct orch_submission *submission;
     const json_t *facts;
 };
 
@@ -53,14 +53,14 @@ static const char *text(const struct row *row, const char *name)
     return orch_json_text(row->facts, name, "");
 }
 
-static const char *packer(const struct orch_handin *handin)
+static const char *packer(const struct orch_submission *submission)
 {
-    return orch_json_text(handin->outcome, "who", "");
+    return orch_json_text(submission->outcome, "who", "");
 }
 
-static bool declares(const struct orch_handin *handin, const char *who)
+static bool declares(const struct orch_submission *submission, const char *who)
 {
-    const json_t *list = json_object_get(handin->outcome, "collaborators");
+    const json_t *list = json_object_get(submission->outcome, "collaborators");
     for (size_t i = 0; i < json_array_size(list); i++)
         if (g_strcmp0(json_string_value(json_array_get(list, i)), who) == 0)
             return true;
@@ -80,8 +80,8 @@ static void add_common(struct gathering *g, const char *kind, const struct row *
     struct orch_in_common *common = g_new0(struct orch_in_common, 1);
     *common = (struct orch_in_common){
         .kind = kind,
-        .file = row->handin->file,
-        .other = other ? other->handin->file : NULL,
+        .file = row->submission->file,
+        .other = other ? other->submission->file : NULL,
         .experiment = g_strdup(text(row, "experiment")),
         .run = g_strdup(text(row, "key")),
         .other_run = other ? g_strdup(text(other, "key")) : NULL,
@@ -96,13 +96,13 @@ static void add_common(struct gathering *g, const char *kind, const struct row *
 static void look_at_maker(struct gathering *g, const struct row *row)
 {
     const char *who = text(row, "who");
-    if (orch_who_is_same(who, packer(row->handin)))
+    if (orch_who_is_same(who, packer(row->submission)))
         return;
-    bool declared = declares(row->handin, who);
-    row->handin->shared += declared;
-    row->handin->undeclared += !declared;
+    bool declared = declares(row->submission, who);
+    row->submission->shared += declared;
+    row->submission->undeclared += !declared;
     add_common(g, declared ? "shared run" : "undeclared run", row, NULL,
-               g_strdup_printf("made by %s, handed in by %s, %s", who, packer(row->handin),
+               g_strdup_printf("made by %s, handed in by %s, %s", who, packer(row->submission),
                                declared ? "declared" : "not declared"));
 }
 
@@ -115,16 +115,16 @@ static void look_at_packers(struct gathering *g, const GPtrArray *handins)
 {
     g_autoptr(GHashTable) first = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     for (guint i = 0; i < handins->len; i++) {
-        struct orch_handin *handin = handins->pdata[i];
-        const char *who = packer(handin);
-        char *name = g_strjoin("\n", orch_json_text(handin->outcome, "recipe", ""), who, NULL);
-        struct orch_handin *other = *who ? g_hash_table_lookup(first, name) : NULL;
+        struct orch_submission *submission = handins->pdata[i];
+        const char *who = packer(submission);
+        char *name = g_strjoin("\n", orch_json_text(submission->outcome, "recipe", ""), who, NULL);
+        struct orch_submission *other = *who ? g_hash_table_lookup(first, name) : NULL;
         if (other) {
-            struct row row = {handin, NULL}, with = {other, NULL};
+            struct row row = {submission, NULL}, with = {other, NULL};
             add_common(g, "same name", &row, &with, g_strdup_printf("both are by %s", who));
         }
         if (*who && !other)
-            g_hash_table_insert(first, g_steal_pointer(&name), handin);
+            g_hash_table_insert(first, g_steal_pointer(&name), submission);
         g_free(name);
     }
 }
@@ -132,10 +132,10 @@ static void look_at_packers(struct gathering *g, const GPtrArray *handins)
 /* ---- copies ------------------------------------------------------------------------------------
  */
 
-static bool is_told(struct gathering *g, const struct row *a, const struct row *b)
+static bool is_already_reported(struct gathering *g, const struct row *a, const struct row *b)
 {
     char *pair =
-        g_strjoin(" ", a->handin->file, text(a, "key"), b->handin->file, text(b, "key"), NULL);
+        g_strjoin(" ", a->submission->file, text(a, "key"), b->submission->file, text(b, "key"), NULL);
     return !g_hash_table_add(g->reported, pair);
 }
 
@@ -187,18 +187,18 @@ static char *what_is_equal(const struct row *a, const struct row *b, bool *out_i
 
 static void tell_copy(struct gathering *g, const struct row *a, const struct row *b, char *what)
 {
-    a->handin->copies++;
-    b->handin->copies++;
+    a->submission->copies++;
+    b->submission->copies++;
     add_common(g, "copied run", a, b, what);
 }
 
 /* Compares two runs that share a key, or a fingerprint and a time. */
 static void look_at_pair(struct gathering *g, const struct row *a, const struct row *b)
 {
-    if (a->handin == b->handin || orch_who_is_same(packer(a->handin), packer(b->handin)))
+    if (a->submission == b->submission || orch_who_is_same(packer(a->submission), packer(b->submission)))
         return;
     if (same(a, b, "key")) {
-        if (same(a, b, "digest") || is_told(g, a, b))
+        if (same(a, b, "digest") || is_already_reported(g, a, b))
             return; /* the same run in two packs; its author is recorded in it */
         tell_copy(g, a, b,
                   g_strdup_printf("one key with two contents: made by %s, and by %s",
@@ -207,7 +207,7 @@ static void look_at_pair(struct gathering *g, const struct row *a, const struct 
     }
     bool is_copy = false;
     char *what = same(a, b, "fingerprint") ? what_is_equal(a, b, &is_copy) : NULL;
-    if (what && is_told(g, a, b))
+    if (what && is_already_reported(g, a, b))
         g_free(what);
     else if (what && is_copy)
         tell_copy(g, a, b, what);
@@ -267,10 +267,10 @@ GPtrArray *orch_class_compare(GPtrArray *handins)
         g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
     };
     for (guint i = 0; i < handins->len; i++) {
-        struct orch_handin *handin = handins->pdata[i];
-        const json_t *facts = json_object_get(handin->outcome, "facts");
+        struct orch_submission *submission = handins->pdata[i];
+        const json_t *facts = json_object_get(submission->outcome, "facts");
         for (size_t j = 0; j < json_array_size(facts); j++) {
-            struct row row = {handin, json_array_get(facts, j)};
+            struct row row = {submission, json_array_get(facts, j)};
             g_array_append_val(g.rows, row);
             look_at_maker(&g, &row);
         }

@@ -15,22 +15,22 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-struct orch_handin {
+struct orch_submission {
     char *file;
     json_t *outcome; /* output of 'orch verify FILE --json --facts'; NULL: see `why` */
     char *why;       /* why it could not be verified */
     unsigned shared, undeclared, copies; /* numbers of runs */
 };
-struct orch_handin *orch_handin_new(const char *file);
-void orch_handin_free(struct orch_handin *handin);
+struct orch_submission *orch_submission_new(const char *file);
+void orch_submission_free(struct orch_submission *submission);
 
 /** Finds the packs, and ZIP files without a pack beside them, in a folder and its subfolders,
- * sorted by name. struct orch_handin *; ORCH_ERROR_IO when there is none. The caller unrefs. */
-GPtrArray *orch_handins_find(const char *folder, GError **error);
+ * sorted by name. struct orch_submission *; ORCH_ERROR_IO when there is none. The caller unrefs. */
+GPtrArray *orch_submissions_find(const char *folder, GError **error);
 /** Verifies each hand-in in its own process, `jobs` at once (0: one per processor), and fills the
  * outcomes. `plugin_paths`: folders searched first for plugins, or NULL. */
-bool orch_handins_verify(GPtrArray *handins, const char *const *plugin_paths, bool is_full,
-                         int jobs, GError **error);
+bool orch_submissions_verify(GPtrArray *handins, const char *const *plugin_paths, bool is_full,
+                             int jobs, GError **error);
 
 /** A finding about two hand-ins, or about a run whose author did not hand it in. */
 struct orch_in_common {
@@ -43,7 +43,7 @@ struct orch_in_common {
 };
 void orch_in_common_free(struct orch_in_common *common);
 
-/** Compares all hand-ins (struct orch_handin *) and fills their counts. Returns struct
+/** Compares all hand-ins (struct orch_submission *) and fills their counts. Returns struct
  * orch_in_common *, copies first; the caller unrefs. */
 GPtrArray *orch_class_compare(GPtrArray *handins);
 

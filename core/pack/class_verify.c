@@ -50,7 +50,7 @@ static void add_packs(GPtrArray *paths, const char *folder, int depth)
     }
 }
 
-GPtrArray *orch_handins_find(const char *folder, GError **error)
+GPtrArray *orch_submissions_find(const char *folder, GError **error)
 {
     g_autoptr(GPtrArray) paths = g_ptr_array_new_with_free_func(g_free);
     add_packs(paths, folder, 2);
@@ -60,9 +60,9 @@ GPtrArray *orch_handins_find(const char *folder, GError **error)
                        "there is no pack in '%s'", folder);
         return NULL;
     }
-    GPtrArray *handins = g_ptr_array_new_with_free_func((GDestroyNotify)orch_handin_free);
+    GPtrArray *handins = g_ptr_array_new_with_free_func((GDestroyNotify)orch_submission_free);
     for (guint i = 0; i < paths->len; i++)
-        g_ptr_array_add(handins, orch_handin_new(paths->pdata[i]));
+        g_ptr_array_add(handins, orch_submission_new(paths->pdata[i]));
     return handins;
 }
 
@@ -70,7 +70,7 @@ GPtrArray *orch_handins_find(const char *folder, GError **error)
  */
 
 struct child {
-    struct orch_handin *handin; /* NULL: unused entry */
+    struct orch_submission *submission; /* NULL: unused entry */
     pid_t pid;
     char *out, *err; /* files */
     int64_t started_ns;
@@ -106,7 +106,7 @@ static bool start(const char *const *plugin_paths, struct child *child, const ch
     child->out = g_strdup_printf("%s/%u.out", scratch, index);
     child->err = g_strdup_printf("%s/%u.err", scratch, index);
     child->started_ns = orch_mono_ns();
-    g_autoptr(GPtrArray) argv = command_of(plugin_paths, child->handin->file, is_full);
+    g_autoptr(GPtrArray) argv = command_of(plugin_paths, child->submission->file, is_full);
     int out = open_out(child->out), err = open_out(child->err);
     int in = open("/dev/null", O_RDONLY | O_CLOEXEC);
     child->pid = out < 0 || err < 0 || in < 0 ? -1 : fork();
@@ -123,22 +123,22 @@ static bool start(const char *const *plugin_paths, struct child *child, const ch
 
 static void read_outcome(struct child *child, int status)
 {
-    struct orch_handin *handin = child->handin;
+    struct orch_submission *submission = child->submission;
     char *text = NULL;
     size_t length = 0;
     if (orch_file_read(child->out, OUTCOME_BYTES_MAX, &text, &length, NULL) && length)
-        handin->outcome = orch_json_parse(text, length, OUTCOME_BYTES_MAX, NULL);
+        submission->outcome = orch_json_parse(text, length, OUTCOME_BYTES_MAX, NULL);
     g_free(text);
     text = NULL;
-    if (!handin->outcome && orch_file_read(child->err, 65536, &text, &length, NULL) && length)
-        handin->why = g_strdup(g_str_has_prefix(text, "orch: ") ? text + 6 : text);
+    if (!submission->outcome && orch_file_read(child->err, 65536, &text, &length, NULL) && length)
+        submission->why = g_strdup(g_str_has_prefix(text, "orch: ") ? text + 6 : text);
     g_free(text);
-    if (handin->why)
-        handin->why[strcspn(handin->why, "\n")] = 0;
-    else if (!handin->outcome)
-        handin->why = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL
-                          ? g_strdup("not verified within 5 minutes, or killed")
-                          : g_strdup_printf("verifying ended with status %d", status);
+    if (submission->why)
+        submission->why[strcspn(submission->why, "\n")] = 0;
+    else if (!submission->outcome)
+        submission->why = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL
+                              ? g_strdup("not verified within 5 minutes, or killed")
+                              : g_strdup_printf("verifying ended with status %d", status);
 }
 
 static void finish(struct child *child, int status)
@@ -148,7 +148,7 @@ static void finish(struct child *child, int status)
     unlink(child->err);
     g_clear_pointer(&child->out, g_free);
     g_clear_pointer(&child->err, g_free);
-    child->handin = NULL;
+    child->submission = NULL;
 }
 
 /* Checks whether a child has ended; kills it when it exceeds the time limit. */
@@ -172,11 +172,11 @@ static void verify_all(const char *const *plugin_paths, GPtrArray *handins, cons
     while (left) {
         bool any = false;
         for (int i = 0; i < jobs; i++) {
-            if (!children[i].handin && next < handins->len) {
-                children[i].handin = handins->pdata[next];
+            if (!children[i].submission && next < handins->len) {
+                children[i].submission = handins->pdata[next];
                 start(plugin_paths, &children[i], scratch, next++, is_full);
                 any = true;
-            } else if (children[i].handin && look_at(&children[i])) {
+            } else if (children[i].submission && look_at(&children[i])) {
                 left--;
                 any = true;
             }
@@ -186,8 +186,8 @@ static void verify_all(const char *const *plugin_paths, GPtrArray *handins, cons
     }
 }
 
-bool orch_handins_verify(GPtrArray *handins, const char *const *plugin_paths, bool is_full,
-                         int jobs, GError **error)
+bool orch_submissions_verify(GPtrArray *handins, const char *const *plugin_paths, bool is_full,
+                             int jobs, GError **error)
 {
     g_autofree char *scratch = g_build_filename(g_get_tmp_dir(), "orch-class-XXXXXX", NULL);
     if (!g_mkdtemp(scratch)) {

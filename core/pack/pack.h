@@ -29,14 +29,14 @@
 bool orch_pack_is_file(const char *path);
 
 /** The recipe options, from which the same trials can be expanded again. Borrowed. */
-struct orch_pack_asked {
+struct orch_pack_request {
     const char *words; /* as typed: "hw4.recipe -p course" */
     const char *profile;
     const char *const *settings, *const *sweeps, *const *targets; /* NULL-terminated or NULL */
 };
 
 struct orch_pack_options {
-    struct orch_pack_asked asked;
+    struct orch_pack_request asked;
     const char *who, *version;
     int64_t artifact_bytes; /* size of the largest artifact to include; -1: all, 0: none */
     int64_t source_bytes;   /* limit for all sources together */

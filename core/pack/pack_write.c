@@ -207,7 +207,7 @@ static bool fill_store(struct job *job, GError **error)
         .datasets = (const char *const *)(void *)job->datasets->pdata,
     };
     const struct orch_item_sink sink = {.ctx = job, .wants = wants, .take = take};
-    bool ok = orch_items_tell(job->plan->store, &choice, &sink, NULL, error);
+    bool ok = orch_items_visit(job->plan->store, &choice, &sink, NULL, error);
     g_ptr_array_set_size(job->datasets, (int)job->datasets->len - 1);
     if (!ok) {
         orch_join_rollback(job->join);
@@ -309,7 +309,7 @@ static json_t *recipe_json(struct job *job)
                      "dirty", (int)source->dirty);
 }
 
-static json_t *asked_json(const struct orch_pack_asked *asked)
+static json_t *asked_json(const struct orch_pack_request *asked)
 {
     return json_pack("{s:s, s:s?, s:o, s:o, s:o}", "words", asked->words, "profile", asked->profile,
                      "settings", words_json(asked->settings), "sweeps", words_json(asked->sweeps),

@@ -210,7 +210,7 @@ static void excuse_item(struct orch_rechecked *out, char *why, const json_t *sai
     g_ptr_array_set_size(out->disagreements, 0);
 }
 
-GPtrArray *orch_recheck(const json_t *said, const json_t *found, orch_recheck_excuse excuse,
+GPtrArray *orch_recheck(const json_t *said, const json_t *found, orch_recheck_exemption excuse,
                         void *ctx)
 {
     const json_t *a = json_object_get(said, "sections"), *b = json_object_get(found, "sections");

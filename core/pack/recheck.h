@@ -27,12 +27,12 @@ void orch_rechecked_free(struct orch_rechecked *item);
 
 /** Returns why an item cannot be checked here, or NULL when it can. `said` and `found`: its
  * sections in the pack and recomputed. `differs`: they differ. The caller frees. */
-typedef char *(*orch_recheck_excuse)(void *ctx, const json_t *said, const json_t *found,
-                                     bool differs);
+typedef char *(*orch_recheck_exemption)(void *ctx, const json_t *said, const json_t *found,
+                                        bool differs);
 
 /** Compares section by section. A section in only one report counts as a difference. struct
  * orch_rechecked *; the caller unrefs. `excuse` may be NULL. */
-GPtrArray *orch_recheck(const json_t *said, const json_t *found, orch_recheck_excuse excuse,
+GPtrArray *orch_recheck(const json_t *said, const json_t *found, orch_recheck_exemption excuse,
                         void *ctx);
 
 /** Counts the numbers (and texts with digits) in a value, recursively. */

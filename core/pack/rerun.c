@@ -54,7 +54,7 @@ static const char *why_not(const struct job *job, const struct orch_plan_item *i
     const struct orch_manifest *manifest = experiment->manifest;
     const struct orch_machine *machine = orch_workspace_machine(job->workspace);
     bool is_theirs =
-        experiment->program || !manifest->path || orch_pack_holds(job->pack, manifest->path);
+        experiment->program || !manifest->path || orch_pack_contains(job->pack, manifest->path);
     if (!experiment->program && !manifest->path)
         return "its plugin is not here";
     if (is_theirs && !job->options->trusts)

@@ -360,7 +360,7 @@ char *orch_pack_recipe(const struct orch_pack *pack, char **out_root, GError **e
     return g_build_filename(pack->folder, path, NULL);
 }
 
-bool orch_pack_holds(const struct orch_pack *pack, const char *path)
+bool orch_pack_contains(const struct orch_pack *pack, const char *path)
 {
     size_t length = strlen(pack->folder);
     return strncmp(path, pack->folder, length) == 0 && path[length] == '/';

@@ -33,7 +33,7 @@ void orch_pack_free(struct orch_pack *pack);
 char *orch_pack_recipe(const struct orch_pack *pack, char **out_root, GError **error);
 
 /** True when a path is below the folder of the unpacked pack. */
-bool orch_pack_holds(const struct orch_pack *pack, const char *path);
+bool orch_pack_contains(const struct orch_pack *pack, const char *path);
 /** Checks the signatures of its runs with git's configuration of the current folder, and sets
  * `pack->signed_by`. */
 bool orch_pack_judge_signatures(struct orch_pack *pack, GError **error);

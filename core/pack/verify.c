@@ -156,7 +156,7 @@ static void say_plugins(struct job *job)
         else if (!manifest->path)
             note(job, "plugin '%s' is not here: taken from the pack's description of it",
                  manifest->name);
-        else if (orch_pack_holds(job->pack, manifest->path))
+        else if (orch_pack_contains(job->pack, manifest->path))
             note(job, "plugin '%s' is the pack's own", manifest->name);
     }
 }
@@ -207,7 +207,7 @@ static char *excuse(void *ctx, const json_t *said, const json_t *found, bool dif
     (void)found;
     const struct job *job = ctx;
     const char *kind = orch_json_text(said, "kind", "");
-    if (job->options->is_quick && orch_answer_is_slow(kind))
+    if (job->options->is_quick && orch_report_item_is_slow(kind))
         return g_strdup("it fits models; 'orch verify FILE' without --quick checks it");
     if (differs && leaves_files(kind) && artifacts_left(job->pack))
         return g_strdup_printf("it needs files that runs left, and %u of them are not in the pack",
@@ -279,13 +279,13 @@ static bool compare_reports(struct job *job, GError **error)
 {
     struct orch_verified *out = job->out;
     const json_t *asked = orch_pack_member(job->pack, "asked");
-    const struct orch_answer_options options = {
+    const struct orch_report_options options = {
         .recipe = orch_json_text(asked, "words", NULL),
         .who = orch_json_text(job->pack->json, "who", NULL),
-        .asked_only = json_array_size(json_object_get(asked, "targets")) > 0,
+        .requested_only = json_array_size(json_object_get(asked, "targets")) > 0,
         .is_slow_left_out = job->options->is_quick,
     };
-    struct orch_document *document = orch_answer_document(out->plan, &options, error);
+    struct orch_document *document = orch_report_document(out->plan, &options, error);
     if (!document)
         return false;
     take_heading(document, job->pack->report);

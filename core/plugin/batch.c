@@ -371,8 +371,8 @@ void orch_batch_set_smoke(struct orch_batch *batch, bool on)
     batch->smoke = on;
 }
 
-int64_t orch_batch_ask(struct orch_batch *batch, const char *what, const json_t *params,
-                       GError **error)
+int64_t orch_batch_request(struct orch_batch *batch, const char *what, const json_t *params,
+                           GError **error)
 {
     int64_t *id = g_new(int64_t, 1);
     *id = batch->next_id++;

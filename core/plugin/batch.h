@@ -31,8 +31,8 @@ void orch_batch_set_smoke(struct orch_batch *batch, bool on);
 
 /** Sends a request ("check" or "cost") without waiting. Returns its number, or -1 with
  * ORCH_ERROR_RECIPE when the parameters do not fit into a line. */
-int64_t orch_batch_ask(struct orch_batch *batch, const char *what, const json_t *params,
-                       GError **error);
+int64_t orch_batch_request(struct orch_batch *batch, const char *what, const json_t *params,
+                           GError **error);
 /** Waits for the response to the request with number `id`. New reference; NULL with
  * ORCH_ERROR_PLUGIN when the plugin crashed or hung. The host is then gone, and every later call
  * fails the same way. */

@@ -364,7 +364,7 @@ static const json_t *ask(struct orch_plugins *plugins, const struct orch_manifes
     if (known)
         return known;
     struct orch_batch *batch = living_batch(plugins, loaded, error);
-    int64_t id = batch ? orch_batch_ask(batch, what, params, error) : -1;
+    int64_t id = batch ? orch_batch_request(batch, what, params, error) : -1;
     return id < 0 ? NULL : wait_for(loaded, id, key, error);
 }
 
@@ -385,7 +385,7 @@ static void send_ahead(struct loaded *loaded, const char *what, const json_t *pa
     struct sent row = {.key = question_key(what, params)};
     if (!g_hash_table_contains(loaded->answers, row.key) &&
         !g_hash_table_contains(under_way, row.key))
-        row.id = orch_batch_ask(loaded->batch, what, params, NULL);
+        row.id = orch_batch_request(loaded->batch, what, params, NULL);
     else
         row.id = -1;
     if (row.id < 0) {
@@ -415,8 +415,8 @@ static bool ask_block(struct loaded *loaded, json_t *const *params, size_t count
     return ok;
 }
 
-void orch_plugins_ask_ahead(struct orch_plugins *plugins, const struct orch_manifest *manifest,
-                            json_t *const *params, size_t count)
+void orch_plugins_prefetch(struct orch_plugins *plugins, const struct orch_manifest *manifest,
+                           json_t *const *params, size_t count)
 {
     if (manifest->kind != ORCH_PLUGIN_COMPILED || !(manifest->has_check || manifest->has_cost))
         return;

@@ -83,8 +83,8 @@ bool orch_plugins_check(struct orch_plugins *plugins, const struct orch_manifest
 
 /** Prefetches check and cost for many parameter sets, so that later single requests are answered
  * from the cache. Errors are not reported here but by the single requests. */
-void orch_plugins_ask_ahead(struct orch_plugins *plugins, const struct orch_manifest *manifest,
-                            json_t *const *params, size_t count);
+void orch_plugins_prefetch(struct orch_plugins *plugins, const struct orch_manifest *manifest,
+                           json_t *const *params, size_t count);
 
 /** Calls the plugin's cost(params). Returns an object with the members of struct orch_cost that are
  * set (network, precision, framework, input, images, batch, workers, classes, epochs, training).

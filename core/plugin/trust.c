@@ -164,7 +164,7 @@ bool orch_trust_has(const char *sha256)
     return find(entries, sha256) != NULL;
 }
 
-bool orch_trust_knew(const char *path)
+bool orch_trust_had(const char *path)
 {
     g_autoptr(GPtrArray) entries = orch_trust_list(NULL);
     for (guint i = 0; entries && i < entries->len; i++)

@@ -29,7 +29,7 @@ GPtrArray *orch_trust_list(GError **error);
 bool orch_trust_has(const char *sha256);
 /** True when the list has an entry for this path. If the file's present digest is not on the list,
  * the file has changed since it was trusted. */
-bool orch_trust_knew(const char *path);
+bool orch_trust_had(const char *path);
 /** Adds a digest. Beyond 2,000 entries the oldest are removed. False with ORCH_ERROR_IO. */
 bool orch_trust_add(const char *path, const char *sha256, GError **error);
 /** Removes the entries of an absolute path, or of the digest that begins with these 8 or more hex

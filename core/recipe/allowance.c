@@ -20,8 +20,8 @@ static bool read_amount(struct recipe_draft *draft, const struct orch_yaml *map,
     if (!orch_recipe_get_text(draft, map, key, &text))
         return false;
     if (!orch_real_parse(text, &value) || !(value > 0 && value <= MOST)) {
-        orch_recipe_complain_at(draft, orch_yaml_get(map, key), "a plain number, without a unit",
-                                "'%s': '%s' is no number above 0", key, text);
+        orch_recipe_error_at(draft, orch_yaml_get(map, key), "a plain number, without a unit",
+                             "'%s': '%s' is no number above 0", key, text);
         return false;
     }
     *out = value;
@@ -50,8 +50,8 @@ static void read_short(struct recipe_draft *draft, const struct orch_yaml *node,
         *(units[i].is_hours ? &out->hours : &out->usd) = value;
         return;
     }
-    orch_recipe_complain_at(draft, node, "for example 20 usd, 5 h, or { usd: 20, per: person }",
-                            "'allowance': '%s' is no amount above 0 with its unit", node->text);
+    orch_recipe_error_at(draft, node, "for example 20 usd, 5 h, or { usd: 20, per: person }",
+                         "'allowance': '%s' is no amount above 0 with its unit", node->text);
 }
 
 static void read_map(struct recipe_draft *draft, const struct orch_yaml *node,
@@ -61,11 +61,11 @@ static void read_map(struct recipe_draft *draft, const struct orch_yaml *node,
     orch_yaml_check_keys(node, draft->path, "the allowance", KEYS, draft->diags);
     out->has_usd = read_amount(draft, node, "usd", &out->usd);
     out->has_hours = read_amount(draft, node, "hours", &out->hours);
-    orch_recipe_get_word(draft, node, "per", PER_WORDS, &word);
+    orch_recipe_get_choice(draft, node, "per", PER_WORDS, &word);
     out->per_person = word == 1;
     if (!orch_yaml_get(node, "usd") && !orch_yaml_get(node, "hours"))
-        orch_recipe_complain_at(draft, node, "for example { usd: 20, hours: 5, per: person }",
-                                "'allowance' says neither 'usd' nor 'hours'");
+        orch_recipe_error_at(draft, node, "for example { usd: 20, hours: 5, per: person }",
+                             "'allowance' says neither 'usd' nor 'hours'");
 }
 
 void orch_recipe_read_allowance(struct recipe_draft *draft)
@@ -80,8 +80,8 @@ void orch_recipe_read_allowance(struct recipe_draft *draft)
     else if (node->kind == ORCH_YAML_MAP)
         read_map(draft, node, out);
     else
-        orch_recipe_complain_at(draft, node, "for example 20 usd, or { usd: 20, per: person }",
-                                "'allowance' is an amount or a map, found %s",
-                                orch_recipe_node_kind(node));
+        orch_recipe_error_at(draft, node, "for example 20 usd, or { usd: 20, per: person }",
+                             "'allowance' is an amount or a map, found %s",
+                             orch_recipe_node_kind(node));
     out->is_set = out->has_usd || out->has_hours;
 }

@@ -22,8 +22,8 @@ static void complain_v(struct recipe_draft *draft, struct recipe_place place, co
         orch_diags_add(draft->diags, false, place.file, place.line, place.column, hint, "%s", what);
 }
 
-void orch_recipe_complain(struct recipe_draft *draft, struct recipe_place place, const char *hint,
-                          const char *format, ...)
+void orch_recipe_error(struct recipe_draft *draft, struct recipe_place place, const char *hint,
+                       const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -31,8 +31,8 @@ void orch_recipe_complain(struct recipe_draft *draft, struct recipe_place place,
     va_end(args);
 }
 
-void orch_recipe_complain_at(struct recipe_draft *draft, const struct orch_yaml *node,
-                             const char *hint, const char *format, ...)
+void orch_recipe_error_at(struct recipe_draft *draft, const struct orch_yaml *node,
+                          const char *hint, const char *format, ...)
 {
     struct recipe_place place = {draft->path, node->line, node->column};
     va_list args;
@@ -41,12 +41,12 @@ void orch_recipe_complain_at(struct recipe_draft *draft, const struct orch_yaml 
     va_end(args);
 }
 
-void orch_recipe_complain_error(struct recipe_draft *draft, struct recipe_place place,
-                                const GError *error)
+void orch_recipe_error_from(struct recipe_draft *draft, struct recipe_place place,
+                            const GError *error)
 {
     g_autofree char *what = orch_error_what(error);
     guint before = draft->diags->items->len;
-    orch_recipe_complain(draft, place, orch_error_hint(error), "%s", what);
+    orch_recipe_error(draft, place, orch_error_hint(error), "%s", what);
     bool is_plugin = error->code == ORCH_ERROR_PLUGIN || error->code == ORCH_ERROR_TRUST;
     if (draft->diags->items->len > before && is_plugin)
         orch_diags_set_code(draft->diags, ORCH_ERROR_PLUGIN);

@@ -156,11 +156,10 @@ static bool count_fits(struct recipe_draft *draft)
         count *= experiment->made->repeat;
         total += count;
         if (total > ORCH_CELLS_MAX) {
-            orch_recipe_complain_at(draft, experiment->key,
-                                    "sweep fewer values, or split the recipe",
-                                    "experiment '%s' makes %.0f trials, the recipe at least %.0f; "
-                                    "at most %d are allowed",
-                                    experiment->name, count, total, ORCH_CELLS_MAX);
+            orch_recipe_error_at(draft, experiment->key, "sweep fewer values, or split the recipe",
+                                 "experiment '%s' makes %.0f trials, the recipe at least %.0f; "
+                                 "at most %d are allowed",
+                                 experiment->name, count, total, ORCH_CELLS_MAX);
             return false;
         }
     }
@@ -183,9 +182,9 @@ static void complain_target(struct recipe_draft *draft, const char *target)
             ? g_strdup("give one recipe at a time: the words behind it are its problems and "
                        "experiments")
             : orch_recipe_hint_names(draft, target, (const char *const *)names->pdata);
-    orch_recipe_complain(draft, (struct recipe_place){.file = draft->path}, hint,
-                         "no problem or experiment '%s' in recipe '%s'", target,
-                         draft->out->name ? draft->out->name : draft->path);
+    orch_recipe_error(draft, (struct recipe_place){.file = draft->path}, hint,
+                      "no problem or experiment '%s' in recipe '%s'", target,
+                      draft->out->name ? draft->out->name : draft->path);
 }
 
 /* Names of the experiments selected by the targets; NULL: all. */
@@ -252,9 +251,9 @@ static void check_part(struct recipe_draft *draft)
     unsigned part = draft->options->part, count = draft->options->part_count;
     g_autofree char *file = g_strdup_printf("--part %u/%u", part, count);
     if ((count || part) && (part < 1 || part > count))
-        orch_recipe_complain(draft, (struct recipe_place){.file = file},
-                             "write --part 2/5 for every fifth trial, beginning with the second",
-                             "there is no part %u of %u", part, count);
+        orch_recipe_error(draft, (struct recipe_place){.file = file},
+                          "write --part 2/5 for every fifth trial, beginning with the second",
+                          "there is no part %u of %u", part, count);
 }
 
 /* The distinct lists of referenced cells; cells that refer to the same trials share a list. */

@@ -16,8 +16,8 @@ static const struct orch_yaml *get_scalar(struct recipe_draft *draft, const stru
         return NULL;
     if (node->kind == ORCH_YAML_SCALAR && !orch_yaml_is_null(node))
         return node;
-    orch_recipe_complain_at(draft, node, NULL, "'%s' takes one value, found %s", key,
-                            orch_recipe_node_kind(node));
+    orch_recipe_error_at(draft, node, NULL, "'%s' takes one value, found %s", key,
+                         orch_recipe_node_kind(node));
     return NULL;
 }
 
@@ -53,8 +53,8 @@ static json_t *get_typed(struct recipe_draft *draft, const struct orch_yaml *map
     if (g_str_has_prefix(plain->message, "parameter '"))
         memmove(plain->message, plain->message + strlen("parameter "),
                 strlen(plain->message + strlen("parameter ")) + 1);
-    orch_recipe_complain_error(draft, (struct recipe_place){draft->path, node->line, node->column},
-                               plain);
+    orch_recipe_error_from(draft, (struct recipe_place){draft->path, node->line, node->column},
+                           plain);
     return NULL;
 }
 
@@ -102,8 +102,8 @@ bool orch_recipe_get_bytes(struct recipe_draft *draft, const struct orch_yaml *m
     return true;
 }
 
-bool orch_recipe_get_word(struct recipe_draft *draft, const struct orch_yaml *map, const char *key,
-                          const char *const *words, unsigned *out)
+bool orch_recipe_get_choice(struct recipe_draft *draft, const struct orch_yaml *map,
+                            const char *key, const char *const *words, unsigned *out)
 {
     const struct orch_yaml *node = get_scalar(draft, map, key);
     if (!node)
@@ -116,7 +116,7 @@ bool orch_recipe_get_word(struct recipe_draft *draft, const struct orch_yaml *ma
     }
     g_autofree char *all = g_strjoinv(", ", (char **)(uintptr_t)words);
     g_autofree char *hint = orch_recipe_hint_names(draft, node->text, words);
-    orch_recipe_complain_at(draft, node, hint, "'%s': '%s' is none of %s", key, node->text, all);
+    orch_recipe_error_at(draft, node, hint, "'%s': '%s' is none of %s", key, node->text, all);
     return false;
 }
 
@@ -130,8 +130,8 @@ const struct orch_yaml *orch_recipe_get_map(struct recipe_draft *draft, const st
         return node;
     g_autofree char *hint = g_strdup_printf(
         "write '%s: { NAME: ... }', or a line 'NAME: ...' for each below it, without '-'", key);
-    orch_recipe_complain_at(draft, node, hint, "'%s' takes a map (name: value), found %s", key,
-                            orch_recipe_node_kind(node));
+    orch_recipe_error_at(draft, node, hint, "'%s' takes a map (name: value), found %s", key,
+                         orch_recipe_node_kind(node));
     return NULL;
 }
 
@@ -147,8 +147,8 @@ GPtrArray *orch_recipe_texts_of(struct recipe_draft *draft, const struct orch_ya
             g_ptr_array_add(texts, item);
             continue;
         }
-        orch_recipe_complain_at(draft, item, NULL, "'%s' takes a text or a list of texts, found %s",
-                                key, orch_recipe_node_kind(item));
+        orch_recipe_error_at(draft, item, NULL, "'%s' takes a text or a list of texts, found %s",
+                             key, orch_recipe_node_kind(item));
         g_ptr_array_unref(texts);
         return NULL;
     }

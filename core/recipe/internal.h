@@ -165,12 +165,12 @@ struct recipe_draft {
  */
 
 /** Add an error at a location; at a node of the recipe; from a GError, whose hint is split off. */
-void orch_recipe_complain(struct recipe_draft *draft, struct recipe_place place, const char *hint,
-                          const char *format, ...) G_GNUC_PRINTF(4, 5);
-void orch_recipe_complain_at(struct recipe_draft *draft, const struct orch_yaml *node,
-                             const char *hint, const char *format, ...) G_GNUC_PRINTF(4, 5);
-void orch_recipe_complain_error(struct recipe_draft *draft, struct recipe_place place,
-                                const GError *error);
+void orch_recipe_error(struct recipe_draft *draft, struct recipe_place place, const char *hint,
+                       const char *format, ...) G_GNUC_PRINTF(4, 5);
+void orch_recipe_error_at(struct recipe_draft *draft, const struct orch_yaml *node,
+                          const char *hint, const char *format, ...) G_GNUC_PRINTF(4, 5);
+void orch_recipe_error_from(struct recipe_draft *draft, struct recipe_place place,
+                            const GError *error);
 /** Location of a setting's name, and of a node inside its value. */
 struct recipe_place orch_recipe_key_place(const struct recipe_setting *setting);
 struct recipe_place orch_recipe_value_place(const struct recipe_setting *setting,
@@ -207,8 +207,8 @@ bool orch_recipe_get_duration(struct recipe_draft *draft, const struct orch_yaml
 bool orch_recipe_get_bytes(struct recipe_draft *draft, const struct orch_yaml *map, const char *key,
                            int64_t *out);
 /** Index of the word in the NULL-terminated list. */
-bool orch_recipe_get_word(struct recipe_draft *draft, const struct orch_yaml *map, const char *key,
-                          const char *const *words, unsigned *out);
+bool orch_recipe_get_choice(struct recipe_draft *draft, const struct orch_yaml *map,
+                            const char *key, const char *const *words, unsigned *out);
 /** The value under `key` when it is a map; NULL when it is absent or, after a finding, not a map.
  */
 const struct orch_yaml *orch_recipe_get_map(struct recipe_draft *draft, const struct orch_yaml *map,

@@ -43,9 +43,9 @@ static void check_repeated(struct recipe_draft *draft, const struct recipe_optio
         if (strcmp(other->name, option->name) == 0 &&
             g_strcmp0(other->experiment, option->experiment) == 0 &&
             (other->is_sweep || option->is_sweep))
-            orch_recipe_complain(draft, (struct recipe_place){.file = option->file},
-                                 "keep one of the two", "'%s' is also set by '%s'", option->name,
-                                 other->file);
+            orch_recipe_error(draft, (struct recipe_place){.file = option->file},
+                              "keep one of the two", "'%s' is also set by '%s'", option->name,
+                              other->file);
     }
 }
 
@@ -75,16 +75,15 @@ static void read_option(struct recipe_draft *draft, const char *text, bool is_sw
         (struct recipe_setting){option->name, option->file, option->value, option->value};
     bool is_well = equals && *option->name;
     if (!is_well) {
-        orch_recipe_complain(draft, (struct recipe_place){.file = option->file},
-                             is_sweep
-                                 ? "write -x param=value,value or -x experiment.param=value,value"
-                                 : "write -s param=value or -s experiment.param=value",
-                             "'%s' is not param=value", text);
+        orch_recipe_error(draft, (struct recipe_place){.file = option->file},
+                          is_sweep ? "write -x param=value,value or -x experiment.param=value,value"
+                                   : "write -s param=value or -s experiment.param=value",
+                          "'%s' is not param=value", text);
     } else if (option->experiment && !g_hash_table_contains(draft->by_name, option->experiment)) {
         g_autofree char *hint = orch_recipe_hint_names(
             draft, option->experiment, (const char *const *)draft->experiment_names->pdata);
-        orch_recipe_complain(draft, (struct recipe_place){.file = option->file}, hint,
-                             "unknown experiment '%s'", option->experiment);
+        orch_recipe_error(draft, (struct recipe_place){.file = option->file}, hint,
+                          "unknown experiment '%s'", option->experiment);
     } else {
         check_repeated(draft, option);
     }

@@ -71,8 +71,8 @@ static const struct orch_yaml *value_at(const struct orch_yaml *map, guint i)
 static bool name_fits(struct recipe_draft *draft, const struct orch_yaml *key, const char *kind)
 {
     if (!orch_name_is_valid(key->text, true)) {
-        orch_recipe_complain_at(draft, key, "use lower-case letters, digits, '_' and '-'",
-                                "'%s' cannot be the name of %s", key->text, kind);
+        orch_recipe_error_at(draft, key, "use lower-case letters, digits, '_' and '-'",
+                             "'%s' cannot be the name of %s", key->text, kind);
         return false;
     }
     return true;
@@ -86,8 +86,8 @@ static void read_settings(struct recipe_draft *draft, const struct orch_yaml *ma
 {
     const struct orch_yaml *block = orch_recipe_get_map(draft, map, key);
     if (block && block->keys->len > RECIPE_SETTINGS_MAX) {
-        orch_recipe_complain_at(draft, block, NULL, "'%s' has %u entries, at most %d are allowed",
-                                key, block->keys->len, RECIPE_SETTINGS_MAX);
+        orch_recipe_error_at(draft, block, NULL, "'%s' has %u entries, at most %d are allowed", key,
+                             block->keys->len, RECIPE_SETTINGS_MAX);
         return;
     }
     for (guint i = 0; block && i < block->keys->len; i++) {
@@ -105,10 +105,10 @@ static void check_once(struct recipe_draft *draft, const GArray *settings, const
         const struct recipe_setting *setting = &g_array_index(settings, struct recipe_setting, i);
         const struct recipe_setting *other = orch_recipe_setting_find(others, setting->name);
         if (other)
-            orch_recipe_complain(draft, orch_recipe_key_place(setting), "keep one of the two",
-                                 "'%s' is under '%s' and under '%s' (line %d, column %d)",
-                                 setting->name, this_key, other_key, other->key->line,
-                                 other->key->column);
+            orch_recipe_error(draft, orch_recipe_key_place(setting), "keep one of the two",
+                              "'%s' is under '%s' and under '%s' (line %d, column %d)",
+                              setting->name, this_key, other_key, other->key->line,
+                              other->key->column);
     }
 }
 
@@ -164,8 +164,8 @@ static void find_plugin(struct recipe_draft *draft, const struct orch_yaml *map,
     const struct orch_yaml *node = orch_yaml_get(map, "plugin");
     g_autofree char *name = NULL;
     if (!node)
-        orch_recipe_complain_at(draft, experiment->key, "add 'plugin: NAME'; see 'orch plugin ls'",
-                                "experiment '%s' has no plugin", experiment->name);
+        orch_recipe_error_at(draft, experiment->key, "add 'plugin: NAME'; see 'orch plugin ls'",
+                             "experiment '%s' has no plugin", experiment->name);
     if (!orch_recipe_get_text(draft, map, "plugin", &name))
         return;
     g_autoptr(GError) error = NULL;
@@ -174,8 +174,8 @@ static void find_plugin(struct recipe_draft *draft, const struct orch_yaml *map,
         draft->options->leaves_out_untrusted)
         leave_out_untrusted(draft, node, name, experiment, error);
     else if (!experiment->manifest)
-        orch_recipe_complain_error(
-            draft, (struct recipe_place){draft->path, node->line, node->column}, error);
+        orch_recipe_error_from(draft, (struct recipe_place){draft->path, node->line, node->column},
+                               error);
 }
 
 /* `program:` is one text, split as a shell would without expanding, or a list. */
@@ -191,17 +191,17 @@ static char **read_argv(struct recipe_draft *draft, const struct orch_yaml *map,
     g_autoptr(GError) error = NULL;
     if (node->kind == ORCH_YAML_SCALAR && !g_shell_parse_argv(node->text, NULL, &split, &error)) {
         bool is_empty = error->code == G_SHELL_ERROR_EMPTY_STRING;
-        orch_recipe_complain_at(draft, node, "write it as a list: [python3, mine.py]",
-                                is_empty ? "'program' is empty"
-                                         : "'program' cannot be read as a command: a quote is not "
-                                           "closed");
+        orch_recipe_error_at(draft, node, "write it as a list: [python3, mine.py]",
+                             is_empty ? "'program' is empty"
+                                      : "'program' cannot be read as a command: a quote is not "
+                                        "closed");
         return NULL;
     }
     guint count = split ? g_strv_length(split) : words->len;
     bool is_well = count > 0;
     if (!is_well)
-        orch_recipe_complain_at(draft, node, "write it as a list: [python3, mine.py]",
-                                "'program' is empty");
+        orch_recipe_error_at(draft, node, "write it as a list: [python3, mine.py]",
+                             "'program' is empty");
     for (guint i = 0; i < count; i++) {
         const struct orch_yaml *at = split ? node : words->pdata[i];
         char *word = orch_recipe_expand_variables(
@@ -231,8 +231,8 @@ static void use_program(struct recipe_draft *draft, const struct orch_yaml *map,
     json_decref(json);
     if (!own) {
         const struct orch_yaml *node = orch_yaml_get(map, "program");
-        orch_recipe_complain_error(
-            draft, (struct recipe_place){draft->path, node->line, node->column}, error);
+        orch_recipe_error_from(draft, (struct recipe_place){draft->path, node->line, node->column},
+                               error);
         return;
     }
     own->kind = ORCH_PLUGIN_WRAPPED;
@@ -270,9 +270,9 @@ static void read_resources(struct recipe_draft *draft, const struct orch_yaml *m
     if (orch_recipe_get_bytes(draft, resources, "memory", &bytes)) {
         g_autofree char *needed = orch_bytes_format(made->memory_bytes);
         if (bytes < made->memory_bytes)
-            orch_recipe_complain_at(draft, orch_yaml_get(resources, "memory"), NULL,
-                                    "'memory': plugin '%s' needs at least %s",
-                                    experiment->manifest->name, needed);
+            orch_recipe_error_at(draft, orch_yaml_get(resources, "memory"), NULL,
+                                 "'memory': plugin '%s' needs at least %s",
+                                 experiment->manifest->name, needed);
         made->memory_bytes = bytes;
     }
     orch_recipe_get_duration(draft, resources, "time", &made->time_s);
@@ -288,9 +288,8 @@ static void read_inputs(struct recipe_draft *draft, const struct orch_yaml *map,
     for (guint i = 0; i < texts->len; i++) {
         const struct orch_yaml *node = texts->pdata[i];
         if (!*node->text || g_path_is_absolute(node->text))
-            orch_recipe_complain_at(draft, node,
-                                    "write it relative to the recipe: inputs: [mine.py]",
-                                    "'inputs': '%s' is not a relative path", node->text);
+            orch_recipe_error_at(draft, node, "write it relative to the recipe: inputs: [mine.py]",
+                                 "'inputs': '%s' is not a relative path", node->text);
         g_ptr_array_add(inputs, g_strdup(node->text));
     }
     g_ptr_array_add(inputs, NULL);
@@ -303,11 +302,11 @@ static void read_reuse(struct recipe_draft *draft, const struct orch_yaml *map,
     const struct orch_yaml *node = orch_yaml_get(map, "reuse");
     unsigned word;
     if (node && node->kind == ORCH_YAML_SCALAR && strcmp(node->text, "where") == 0) {
-        orch_recipe_complain_at(draft, node, "write 'reuse: device'",
-                                "'reuse': 'where' is called 'device' now");
+        orch_recipe_error_at(draft, node, "write 'reuse: device'",
+                             "'reuse': 'where' is called 'device' now");
         return;
     }
-    experiment->has_reuse = orch_recipe_get_word(draft, map, "reuse", REUSE_WORDS, &word);
+    experiment->has_reuse = orch_recipe_get_choice(draft, map, "reuse", REUSE_WORDS, &word);
     if (experiment->has_reuse)
         experiment->reuse = (enum orch_recipe_reuse)word;
 }
@@ -329,7 +328,7 @@ static void read_experiment(struct recipe_draft *draft, const struct orch_yaml *
     read_reuse(draft, map, experiment);
     unsigned word;
     made->share_source = draft->share_source;
-    if (orch_recipe_get_word(draft, map, "share", SHARE_WORDS, &word))
+    if (orch_recipe_get_choice(draft, map, "share", SHARE_WORDS, &word))
         made->share_source = word == 1;
     int64_t retries;
     made->retries = 1;
@@ -363,33 +362,32 @@ static void read_experiments(struct recipe_draft *draft)
     const struct orch_yaml *map = orch_recipe_get_map(draft, draft->root, "experiments");
     if (!map || map->keys->len == 0) {
         if (!orch_yaml_get(draft->root, "experiments"))
-            orch_recipe_complain_at(draft, draft->root,
-                                    "add 'experiments: { NAME: { plugin: ... } }'",
-                                    "a recipe needs 'experiments'");
+            orch_recipe_error_at(draft, draft->root, "add 'experiments: { NAME: { plugin: ... } }'",
+                                 "a recipe needs 'experiments'");
         else if (orch_yaml_is_null(orch_yaml_get(draft->root, "experiments")) || map)
-            orch_recipe_complain_at(draft, orch_yaml_get_key(draft->root, "experiments"), NULL,
-                                    "'experiments' is empty");
+            orch_recipe_error_at(draft, orch_yaml_get_key(draft->root, "experiments"), NULL,
+                                 "'experiments' is empty");
         return;
     }
     if (map->keys->len > RECIPE_EXPERIMENTS_MAX)
-        orch_recipe_complain_at(draft, map, "split the recipe",
-                                "a recipe has at most %d experiments, found %u",
-                                RECIPE_EXPERIMENTS_MAX, map->keys->len);
+        orch_recipe_error_at(draft, map, "split the recipe",
+                             "a recipe has at most %d experiments, found %u",
+                             RECIPE_EXPERIMENTS_MAX, map->keys->len);
     for (guint i = 0; i < MIN(map->keys->len, RECIPE_EXPERIMENTS_MAX); i++) {
         const struct orch_yaml *key = key_at(map, i), *value = value_at(map, i);
         struct recipe_experiment *experiment = experiment_new(draft, key);
         experiment->is_broken = !name_fits(draft, key, "an experiment");
         if (g_strv_contains(RESERVED_NAMES, key->text)) {
-            orch_recipe_complain_at(draft, key, "give it another name",
-                                    "'%s' cannot be the name of an experiment: ${%s...} means "
-                                    "something else",
-                                    key->text, key->text);
+            orch_recipe_error_at(draft, key, "give it another name",
+                                 "'%s' cannot be the name of an experiment: ${%s...} means "
+                                 "something else",
+                                 key->text, key->text);
             experiment->is_broken = true;
         }
         if (value->kind != ORCH_YAML_MAP)
-            orch_recipe_complain_at(draft, value, "write 'plugin: NAME' below it",
-                                    "experiment '%s' takes a map, found %s", key->text,
-                                    orch_recipe_node_kind(value));
+            orch_recipe_error_at(draft, value, "write 'plugin: NAME' below it",
+                                 "experiment '%s' takes a map, found %s", key->text,
+                                 orch_recipe_node_kind(value));
         unsigned before = draft->diags->error_count;
         read_experiment(draft, value, experiment);
         if (draft->diags->error_count > before)
@@ -433,13 +431,13 @@ static void read_parts(struct recipe_draft *draft, const struct orch_yaml *map,
         if (!g_hash_table_contains(draft->by_name, key->text)) {
             g_autofree char *hint = orch_recipe_hint_names(
                 draft, key->text, (const char *const *)draft->experiment_names->pdata);
-            orch_recipe_complain_at(draft, key, hint, "unknown experiment '%s' in profile '%s'",
-                                    key->text, profile->name);
+            orch_recipe_error_at(draft, key, hint, "unknown experiment '%s' in profile '%s'",
+                                 key->text, profile->name);
             continue;
         }
         if (value->kind != ORCH_YAML_MAP)
-            orch_recipe_complain_at(draft, value, NULL, "the part for '%s' takes a map, found %s",
-                                    key->text, orch_recipe_node_kind(value));
+            orch_recipe_error_at(draft, value, NULL, "the part for '%s' takes a map, found %s",
+                                 key->text, orch_recipe_node_kind(value));
         g_autofree char *where =
             g_strdup_printf("profile '%s', experiment '%s'", profile->name, key->text);
         check_keys(draft, value, where, PART_KEYS);
@@ -454,15 +452,15 @@ static void read_profiles(struct recipe_draft *draft)
 {
     const struct orch_yaml *map = orch_recipe_get_map(draft, draft->root, "profiles");
     if (map && map->keys->len > RECIPE_PROFILES_MAX)
-        orch_recipe_complain_at(draft, map, "split the recipe",
-                                "a recipe has at most %d profiles, found %u", RECIPE_PROFILES_MAX,
-                                map->keys->len);
+        orch_recipe_error_at(draft, map, "split the recipe",
+                             "a recipe has at most %d profiles, found %u", RECIPE_PROFILES_MAX,
+                             map->keys->len);
     for (guint i = 0; map && i < MIN(map->keys->len, RECIPE_PROFILES_MAX); i++) {
         const struct orch_yaml *key = key_at(map, i), *value = value_at(map, i);
         name_fits(draft, key, "a profile");
         if (value->kind != ORCH_YAML_MAP && !orch_yaml_is_null(value))
-            orch_recipe_complain_at(draft, value, NULL, "profile '%s' takes a map, found %s",
-                                    key->text, orch_recipe_node_kind(value));
+            orch_recipe_error_at(draft, value, NULL, "profile '%s' takes a map, found %s",
+                                 key->text, orch_recipe_node_kind(value));
         struct recipe_profile *profile = g_new0(struct recipe_profile, 1);
         profile->key = key;
         profile->name = key->text;
@@ -488,8 +486,8 @@ static const struct recipe_profile *find_profile(struct recipe_draft *draft, con
     }
     g_ptr_array_add(names, NULL);
     g_autofree char *hint = orch_recipe_hint_names(draft, name, (const char *const *)names->pdata);
-    orch_recipe_complain(draft, place, hint ? hint : "add it under 'profiles:'",
-                         "unknown profile '%s'", name);
+    orch_recipe_error(draft, place, hint ? hint : "add it under 'profiles:'",
+                      "unknown profile '%s'", name);
     return NULL;
 }
 
@@ -517,8 +515,8 @@ static void read_problem(struct recipe_draft *draft, const struct orch_yaml *key
 {
     name_fits(draft, key, "a problem");
     if (g_hash_table_contains(draft->by_name, key->text))
-        orch_recipe_complain_at(draft, key, "give it another name",
-                                "problem '%s' has the name of an experiment", key->text);
+        orch_recipe_error_at(draft, key, "give it another name",
+                             "problem '%s' has the name of an experiment", key->text);
     GPtrArray *members = g_ptr_array_new();
     g_hash_table_insert(draft->problems, key->text, members);
     g_ptr_array_add(draft->out->problems, g_strdup(key->text));
@@ -532,12 +530,12 @@ static void read_problem(struct recipe_draft *draft, const struct orch_yaml *key
         }
         g_autofree char *hint = orch_recipe_hint_names(
             draft, node->text, (const char *const *)draft->experiment_names->pdata);
-        orch_recipe_complain_at(draft, node, hint, "unknown experiment '%s' in problem '%s'",
-                                node->text, key->text);
+        orch_recipe_error_at(draft, node, hint, "unknown experiment '%s' in problem '%s'",
+                             node->text, key->text);
     }
     if (texts && texts->len == 0)
-        orch_recipe_complain_at(draft, key, "name its experiments: p1: [pretrain, finetune]",
-                                "problem '%s' is empty", key->text);
+        orch_recipe_error_at(draft, key, "name its experiments: p1: [pretrain, finetune]",
+                             "problem '%s' is empty", key->text);
 }
 
 static void read_problems(struct recipe_draft *draft)
@@ -551,19 +549,19 @@ static void read_format(struct recipe_draft *draft)
 {
     const struct orch_yaml *node = orch_yaml_get(draft->root, "format");
     if (!node)
-        orch_recipe_complain_at(draft, draft->root, "begin the file with 'format: 1'",
-                                "the recipe does not say its format");
+        orch_recipe_error_at(draft, draft->root, "begin the file with 'format: 1'",
+                             "the recipe does not say its format");
     else if (node->kind != ORCH_YAML_SCALAR || strcmp(node->text, "1") != 0)
-        orch_recipe_complain_at(draft, node, "this orch reads 'format: 1'",
-                                "unknown format '%s', expected 1",
-                                node->text ? node->text : orch_recipe_node_kind(node));
+        orch_recipe_error_at(draft, node, "this orch reads 'format: 1'",
+                             "unknown format '%s', expected 1",
+                             node->text ? node->text : orch_recipe_node_kind(node));
 }
 
 static void read_name(struct recipe_draft *draft)
 {
     struct orch_expansion *out = draft->out;
     if (!orch_yaml_get(draft->root, "recipe"))
-        orch_recipe_complain_at(draft, draft->root, "add 'recipe: NAME'", "the recipe has no name");
+        orch_recipe_error_at(draft, draft->root, "add 'recipe: NAME'", "the recipe has no name");
     else if (orch_recipe_get_text(draft, draft->root, "recipe", &out->name))
         name_fits(draft, orch_yaml_get(draft->root, "recipe"), "a recipe");
     orch_recipe_get_text(draft, draft->root, "about", &out->about);
@@ -579,17 +577,17 @@ static void read_seed(struct recipe_draft *draft)
     if (g_ascii_string_to_unsigned(text, 10, 0, G_MAXUINT64, &seed, NULL))
         draft->out->seed = seed;
     else
-        orch_recipe_complain_at(draft, node, "repeats get seeds of their own: one number is enough",
-                                "'seed': '%s' is not an integer from 0 to 2^64 - 1", text);
+        orch_recipe_error_at(draft, node, "repeats get seeds of their own: one number is enough",
+                             "'seed': '%s' is not an integer from 0 to 2^64 - 1", text);
 }
 
 void orch_recipe_parse(struct recipe_draft *draft)
 {
     const struct orch_yaml *root = draft->root;
     if (root->kind != ORCH_YAML_MAP) {
-        orch_recipe_complain_at(draft, root, "begin the file with 'format: 1'",
-                                "a recipe is a map (key: value), found %s",
-                                orch_recipe_node_kind(root));
+        orch_recipe_error_at(draft, root, "begin the file with 'format: 1'",
+                             "a recipe is a map (key: value), found %s",
+                             orch_recipe_node_kind(root));
         return;
     }
     check_keys(draft, root, "the recipe", TOP_KEYS);
@@ -599,7 +597,7 @@ void orch_recipe_parse(struct recipe_draft *draft)
     orch_recipe_get_bool(draft, root, "require_clean", &draft->out->require_clean);
     orch_recipe_read_allowance(draft);
     unsigned word = 0;
-    orch_recipe_get_word(draft, root, "share", SHARE_WORDS, &word);
+    orch_recipe_get_choice(draft, root, "share", SHARE_WORDS, &word);
     draft->share_source = word == 1;
     read_settings(draft, root, "with", draft->with);
     read_experiments(draft);

@@ -113,8 +113,8 @@ static char *read_variable(struct recipe_draft *draft, struct recipe_place place
     if (dash)
         return g_strdup(dash + 2);
     g_autofree char *hint = g_strdup_printf("set it, or give a default: ${env:%s:-...}", key);
-    orch_recipe_complain(draft, place, hint, "environment variable '%s' is not set%s", key,
-                         value ? " to UTF-8 text" : "");
+    orch_recipe_error(draft, place, hint, "environment variable '%s' is not set%s", key,
+                      value ? " to UTF-8 text" : "");
     return NULL;
 }
 
@@ -142,15 +142,15 @@ static bool append_variable(struct recipe_draft *draft, struct recipe_place plac
         return false;
     struct recipe_reference *reference = read_reference(inside);
     if (names)
-        orch_recipe_complain(draft, place,
-                             "a program may name its parameters: ${param}, and ${seed}, "
-                             "${seed64}, ${repeat}, ${checkpoint_dir}, ${env:NAME}, ${recipe.dir}",
-                             "plugin '%s' has no parameter '%s'", names->name, inside);
+        orch_recipe_error(draft, place,
+                          "a program may name its parameters: ${param}, and ${seed}, "
+                          "${seed64}, ${repeat}, ${checkpoint_dir}, ${env:NAME}, ${recipe.dir}",
+                          "plugin '%s' has no parameter '%s'", names->name, inside);
     else if (reference)
-        orch_recipe_complain(draft, place, "give it a parameter of its own",
-                             "'%s' must be the whole value", reference->text);
+        orch_recipe_error(draft, place, "give it a parameter of its own",
+                          "'%s' must be the whole value", reference->text);
     else
-        orch_recipe_complain(draft, place, FORMS_HINT, "'${%s}' is not a reference", inside);
+        orch_recipe_error(draft, place, FORMS_HINT, "'${%s}' is not a reference", inside);
     orch_recipe_reference_free(reference);
     return false;
 }
@@ -167,7 +167,7 @@ static bool lacks_braces(struct recipe_draft *draft, struct recipe_place place, 
     orch_recipe_reference_free(reference);
     g_autofree char *hint =
         g_strdup_printf("write '${%s}'; a '$' that is meant as such is '$$'", text + 1);
-    orch_recipe_complain(draft, place, hint, "'%s' is a reference without braces", text);
+    orch_recipe_error(draft, place, hint, "'%s' is a reference without braces", text);
     return true;
 }
 
@@ -191,7 +191,7 @@ char *orch_recipe_expand_variables(struct recipe_draft *draft, struct recipe_pla
         }
         const char *end = strchr(p, '}');
         if (!end) {
-            orch_recipe_complain(draft, place, FORMS_HINT, "'${' without '}' in '%s'", text);
+            orch_recipe_error(draft, place, FORMS_HINT, "'${' without '}' in '%s'", text);
             return NULL;
         }
         g_autofree char *inside = word(p + 2, end);
@@ -239,17 +239,17 @@ static bool check_artifact(struct recipe_draft *draft, const struct orch_param_s
     g_autofree char *type = orch_type_format(spec->type);
     if (!is_artifact && !reference->is_result) {
         g_autofree char *hint = hint_artifacts(draft, manifest, reference->artifact);
-        orch_recipe_complain(draft, reference->place, hint,
-                             "plugin '%s' of '%s' has no artifact or result '%s'", manifest->name,
-                             reference->experiment, reference->artifact);
+        orch_recipe_error(draft, reference->place, hint,
+                          "plugin '%s' of '%s' has no artifact or result '%s'", manifest->name,
+                          reference->experiment, reference->artifact);
         return false;
     }
     if (is_artifact ? spec->type == ORCH_ARTIFACT || spec->type == ORCH_PATH
                     : is_number(spec->type))
         return true;
-    orch_recipe_complain(draft, reference->place, NULL,
-                         "parameter '%s' (%s) cannot take '%s': it is %s", spec->name, type,
-                         reference->text, is_artifact ? "a file" : "a number");
+    orch_recipe_error(draft, reference->place, NULL,
+                      "parameter '%s' (%s) cannot take '%s': it is %s", spec->name, type,
+                      reference->text, is_artifact ? "a file" : "a number");
     return false;
 }
 
@@ -270,15 +270,15 @@ static bool check_selector(struct recipe_draft *draft, struct recipe_reference *
         g_ptr_array_add(names, NULL);
         g_autofree char *hint =
             orch_recipe_hint_names(draft, name, (const char *const *)names->pdata);
-        orch_recipe_complain(draft, reference->place, hint,
-                             "plugin '%s' of '%s' has no parameter '%s'", manifest->name,
-                             reference->experiment, name);
+        orch_recipe_error(draft, reference->place, hint,
+                          "plugin '%s' of '%s' has no parameter '%s'", manifest->name,
+                          reference->experiment, name);
         return false;
     }
     g_autoptr(GError) error = NULL;
     json_t *value = orch_value_parse(spec, reference->selector_values->pdata[i], &error);
     if (!value) {
-        orch_recipe_complain_error(draft, reference->place, error);
+        orch_recipe_error_from(draft, reference->place, error);
         return false;
     }
     json_array_append_new(reference->selected, value);
@@ -304,13 +304,12 @@ static bool check_metric(struct recipe_draft *draft, struct recipe_reference *re
     g_autofree char *hint =
         orch_recipe_hint_names(draft, reference->metric, (const char *const *)names->pdata);
     if (metric)
-        orch_recipe_complain(draft, reference->place, hint,
-                             "plugin '%s' does not say whether more or less '%s' is better",
-                             manifest->name, reference->metric);
+        orch_recipe_error(draft, reference->place, hint,
+                          "plugin '%s' does not say whether more or less '%s' is better",
+                          manifest->name, reference->metric);
     else
-        orch_recipe_complain(draft, reference->place, hint,
-                             "plugin '%s' of '%s' has no metric '%s'", manifest->name,
-                             reference->experiment, reference->metric);
+        orch_recipe_error(draft, reference->place, hint, "plugin '%s' of '%s' has no metric '%s'",
+                          manifest->name, reference->experiment, reference->metric);
     return false;
 }
 
@@ -323,14 +322,13 @@ bool orch_recipe_reference_check(struct recipe_draft *draft,
     if (!reference->target) {
         g_autofree char *hint = orch_recipe_hint_names(
             draft, reference->experiment, (const char *const *)draft->experiment_names->pdata);
-        orch_recipe_complain(draft, reference->place, hint, "unknown experiment '%s' in '%s'",
-                             reference->experiment, reference->text);
+        orch_recipe_error(draft, reference->place, hint, "unknown experiment '%s' in '%s'",
+                          reference->experiment, reference->text);
         return false;
     }
     if (reference->target == experiment) {
-        orch_recipe_complain(draft, reference->place,
-                             "make the earlier step an experiment of its own",
-                             "experiment '%s' refers to itself", experiment->name);
+        orch_recipe_error(draft, reference->place, "make the earlier step an experiment of its own",
+                          "experiment '%s' refers to itself", experiment->name);
         return false;
     }
     if (reference->target->made->is_untrusted)

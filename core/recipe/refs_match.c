@@ -181,8 +181,8 @@ static void complain_many(struct recipe_draft *draft, const struct recipe_join *
     g_autofree char *label = orch_cell_label(join->cell);
     g_autofree char *candidates = candidates_text(draft, found);
     g_autofree char *hint = choose_hint(reference, first);
-    orch_recipe_complain(draft, reference->place, hint, "'%s' of %s means %u trials: %s",
-                         reference->text, label, found->len, candidates);
+    orch_recipe_error(draft, reference->place, hint, "'%s' of %s means %u trials: %s",
+                      reference->text, label, found->len, candidates);
 }
 
 static void complain_none(struct recipe_draft *draft, const struct recipe_join *join)
@@ -199,8 +199,8 @@ static void complain_none(struct recipe_draft *draft, const struct recipe_join *
         g_free(hint);
         hint = g_strdup_printf("give both the same 'repeat', or '%s' a single one", target->name);
     }
-    orch_recipe_complain(draft, reference->place, hint, "'%s' of %s fits no trial of '%s' (%s)",
-                         reference->text, label, target->name, candidates);
+    orch_recipe_error(draft, reference->place, hint, "'%s' of %s fits no trial of '%s' (%s)",
+                      reference->text, label, target->name, candidates);
     g_array_unref(all);
 }
 
@@ -212,9 +212,9 @@ static bool target_has_cells(struct recipe_draft *draft, struct recipe_reference
     if (target->cell_count)
         return true;
     if (target->made->skipped && !target->made->is_untrusted && !reference->has_failed)
-        orch_recipe_complain(draft, reference->place, "skip both, or neither",
-                             "'%s' needs experiment '%s', which profile '%s' skips",
-                             reference->text, target->name, draft->profile->name);
+        orch_recipe_error(draft, reference->place, "skip both, or neither",
+                          "'%s' needs experiment '%s', which profile '%s' skips", reference->text,
+                          target->name, draft->profile->name);
     reference->has_failed = true;
     return false;
 }

@@ -194,8 +194,8 @@ static bool add_named(struct report_item *item, const char *key)
         g_autofree char *hint = orch_recipe_hint_names(
             draft, node->text, (const char *const *)draft->experiment_names->pdata);
         if (!experiment)
-            orch_recipe_complain_at(draft, node, hint, "unknown experiment '%s' in the report",
-                                    node->text);
+            orch_recipe_error_at(draft, node, hint, "unknown experiment '%s' in the report",
+                                 node->text);
         else if (experiment->manifest)
             g_ptr_array_add(item->experiments, experiment);
         else
@@ -249,8 +249,8 @@ static void check_key(struct report_item *item, const struct kind_row *kind,
     const struct orch_yaml *node = orch_yaml_get(item->spec, row->name);
     if (!node) {
         if (row->is_required)
-            orch_recipe_complain_at(item->draft, item->spec, "see docs/recipes.md, 'Report'",
-                                    "'%s' needs '%s'", kind->name, row->name);
+            orch_recipe_error_at(item->draft, item->spec, "see docs/recipes.md, 'Report'",
+                                 "'%s' needs '%s'", kind->name, row->name);
         return;
     }
     if (row->shape == REPORT_SHAPE_BY_PROFILE && node->kind != ORCH_YAML_LIST) {
@@ -262,8 +262,8 @@ static void check_key(struct report_item *item, const struct kind_row *kind,
         return;
     }
     if (node->kind == ORCH_YAML_LIST && !orch_report_takes_list(row->shape)) {
-        orch_recipe_complain_at(item->draft, node, NULL, "'%s' takes one value, found a list",
-                                row->name);
+        orch_recipe_error_at(item->draft, node, NULL, "'%s' takes one value, found a list",
+                             row->name);
         return;
     }
     g_autoptr(GPtrArray) texts = orch_recipe_get_texts(item->draft, item->spec, row->name);
@@ -286,9 +286,9 @@ static void check_predicted(struct report_item *item)
     const struct orch_yaml *y = orch_yaml_get(item->spec, "y");
     if (is_true(orch_yaml_get(item->spec, "predicted")) &&
         !(y && y->kind == ORCH_YAML_SCALAR && strcmp(y->text, "wall_s") == 0))
-        orch_recipe_complain_at(item->draft, orch_yaml_get(item->spec, "predicted"), "y: wall_s",
-                                "forecasts are of a trial's wall time: 'predicted' needs y: "
-                                "wall_s");
+        orch_recipe_error_at(item->draft, orch_yaml_get(item->spec, "predicted"), "y: wall_s",
+                             "forecasts are of a trial's wall time: 'predicted' needs y: "
+                             "wall_s");
 }
 
 /* Checks that a heat map has `z` and a single `y`, and that other plots have no `z`. */
@@ -296,12 +296,12 @@ static void check_heat_map(struct report_item *item)
 {
     const struct orch_yaml *y = orch_yaml_get(item->spec, "y"), *z = orch_yaml_get(item->spec, "z");
     if (is_heat_map(item) && !z)
-        orch_recipe_complain_at(item->draft, item->spec, "z: best val_accuracy",
-                                "a heat map needs 'z', the value that its colours show");
+        orch_recipe_error_at(item->draft, item->spec, "z: best val_accuracy",
+                             "a heat map needs 'z', the value that its colours show");
     if (!is_heat_map(item) && z)
-        orch_recipe_complain_at(item->draft, z, "kind: heat", "'z' belongs to a heat map");
+        orch_recipe_error_at(item->draft, z, "kind: heat", "'z' belongs to a heat map");
     if (is_heat_map(item) && y && y->kind == ORCH_YAML_LIST)
-        orch_recipe_complain_at(item->draft, y, NULL, "'y' of a heat map is one parameter");
+        orch_recipe_error_at(item->draft, y, NULL, "'y' of a heat map is one parameter");
 }
 
 /* Checks that a curve over epochs uses a metric by epoch. */
@@ -314,12 +314,12 @@ static void check_steps(struct report_item *item)
     for (guint i = 0; i < item->metrics->len; i++) {
         const struct orch_metric_spec *metric = item->metrics->pdata[i];
         if (!metric->step_unit)
-            orch_recipe_complain_at(item->draft, x, "put it in a table",
-                                    "'%s' is one value a trial: it has no curve by %s",
-                                    metric->name, x->text);
+            orch_recipe_error_at(item->draft, x, "put it in a table",
+                                 "'%s' is one value a trial: it has no curve by %s", metric->name,
+                                 x->text);
         else if (strcmp(x->text, "step") != 0 && strcmp(metric->step_unit, x->text) != 0)
-            orch_recipe_complain_at(item->draft, x, NULL, "'%s' is recorded by %s, not by %s",
-                                    metric->name, metric->step_unit, x->text);
+            orch_recipe_error_at(item->draft, x, NULL, "'%s' is recorded by %s, not by %s",
+                                 metric->name, metric->step_unit, x->text);
     }
 }
 
@@ -332,17 +332,17 @@ static void check_learn(struct report_item *item)
     for (guint i = 0; i < G_N_ELEMENTS(sources); i++)
         count += orch_yaml_get(item->spec, sources[i]) != NULL;
     if (count != 1)
-        orch_recipe_complain_at(item->draft, item->spec,
-                                "value: a metric of runs; artifact: a CSV "
-                                "that runs leave; dataset: one that 'orch import' brought in",
-                                "'learn' needs one of 'value', 'artifact' and 'dataset', found %d",
-                                count);
+        orch_recipe_error_at(item->draft, item->spec,
+                             "value: a metric of runs; artifact: a CSV "
+                             "that runs leave; dataset: one that 'orch import' brought in",
+                             "'learn' needs one of 'value', 'artifact' and 'dataset', found %d",
+                             count);
     else if (!orch_yaml_get(item->spec, "value") && !orch_yaml_get(item->spec, "target"))
-        orch_recipe_complain_at(item->draft, item->spec, "target: the column to predict",
-                                "'learn' from a table needs 'target'");
+        orch_recipe_error_at(item->draft, item->spec, "target: the column to predict",
+                             "'learn' from a table needs 'target'");
     else if (orch_yaml_get(item->spec, "value") && !orch_yaml_get(item->spec, "features"))
-        orch_recipe_complain_at(item->draft, item->spec, "features: [net, batch, ...]",
-                                "'learn' from runs needs 'features'");
+        orch_recipe_error_at(item->draft, item->spec, "features: [net, batch, ...]",
+                             "'learn' from runs needs 'features'");
 }
 
 /* Checks that a comparison has a baseline or two sides. */
@@ -352,17 +352,17 @@ static void check_compare(struct report_item *item)
     const struct orch_yaml *measured = orch_yaml_get(item->spec, "measured");
     bool value = orch_yaml_get(item->spec, "value");
     if (!predicted != !measured)
-        orch_recipe_complain_at(item->draft, predicted ? predicted : measured,
-                                "predicted: and measured: a value or an experiment each",
-                                "'compare' needs both 'predicted' and 'measured', or neither");
+        orch_recipe_error_at(item->draft, predicted ? predicted : measured,
+                             "predicted: and measured: a value or an experiment each",
+                             "'compare' needs both 'predicted' and 'measured', or neither");
     else if (!value && (!predicted || orch_report_names_experiment(item, predicted) ||
                         orch_report_names_experiment(item, measured)))
-        orch_recipe_complain_at(item->draft, item->spec, "see docs/reports.md",
-                                "'compare' needs 'value'");
+        orch_recipe_error_at(item->draft, item->spec, "see docs/reports.md",
+                             "'compare' needs 'value'");
     if (predicted &&
         (orch_yaml_get(item->spec, "baseline") || orch_yaml_get(item->spec, "best_of")))
-        orch_recipe_complain_at(item->draft, predicted, "leave 'baseline' and 'best_of' out",
-                                "'compare' is against a baseline or against the measured");
+        orch_recipe_error_at(item->draft, predicted, "leave 'baseline' and 'best_of' out",
+                             "'compare' is against a baseline or against the measured");
     const struct orch_yaml *best_of = orch_yaml_get(item->spec, "best_of");
     for (guint i = 0; best_of && i < item->metrics->len; i++)
         orch_report_check_better(item, best_of, item->metrics->pdata[i]);
@@ -371,9 +371,8 @@ static void check_compare(struct report_item *item)
 static void check_layerwise(struct report_item *item)
 {
     if (!orch_yaml_get(item->spec, "conv") && !orch_yaml_get(item->spec, "dense"))
-        orch_recipe_complain_at(item->draft, item->spec,
-                                "the artifact that has the measured layers",
-                                "'layerwise' needs 'conv', 'dense' or both");
+        orch_recipe_error_at(item->draft, item->spec, "the artifact that has the measured layers",
+                             "'layerwise' needs 'conv', 'dense' or both");
 }
 
 static bool unit_is_of_a_place(const char *unit)
@@ -472,15 +471,15 @@ static const struct kind_row *find_kind(struct recipe_draft *draft, const struct
     for (guint i = 0; i < G_N_ELEMENTS(KINDS); i++) {
         const struct orch_yaml *key = orch_yaml_get_key(map, KINDS[i].name);
         if (key && found) {
-            orch_recipe_complain_at(draft, key, "make two items of it",
-                                    "a report item is one thing, found '%s' and '%s'", found->name,
-                                    key->text);
+            orch_recipe_error_at(draft, key, "make two items of it",
+                                 "a report item is one thing, found '%s' and '%s'", found->name,
+                                 key->text);
             return NULL;
         }
         found = key ? &KINDS[i] : found;
     }
     if (!found && !has_unknown)
-        orch_recipe_complain_at(
+        orch_recipe_error_at(
             draft, map,
             "add one of: text, table, plot, images, best, compare, coverage, "
             "work, collaborators, converged, listing, curve, curve_law, time_to, learn, layerwise, "
@@ -504,16 +503,16 @@ static bool spec_fits(struct recipe_draft *draft, const struct kind_row *kind,
     if (is_bare(kind, spec) || (is_text && spec->kind == ORCH_YAML_SCALAR && *spec->text) ||
         (!is_text && spec->kind == ORCH_YAML_MAP))
         return true;
-    orch_recipe_complain_at(draft, spec, "see docs/recipes.md, 'Report'", "'%s' takes %s, found %s",
-                            kind->name, is_text ? "a text" : "a map", orch_recipe_node_kind(spec));
+    orch_recipe_error_at(draft, spec, "see docs/recipes.md, 'Report'", "'%s' takes %s, found %s",
+                         kind->name, is_text ? "a text" : "a map", orch_recipe_node_kind(spec));
     return false;
 }
 
 static void read_item(struct recipe_draft *draft, const struct orch_yaml *map)
 {
     if (map->kind != ORCH_YAML_MAP) {
-        orch_recipe_complain_at(draft, map, "write '- { title: ..., table: { ... } }'",
-                                "a report item is a map, found %s", orch_recipe_node_kind(map));
+        orch_recipe_error_at(draft, map, "write '- { title: ..., table: { ... } }'",
+                             "a report item is a map, found %s", orch_recipe_node_kind(map));
         return;
     }
     struct orch_report_item *item = g_new0(struct orch_report_item, 1);
@@ -525,8 +524,8 @@ static void read_item(struct recipe_draft *draft, const struct orch_yaml *map)
     g_autofree char *points = NULL;
     if (orch_recipe_get_text(draft, map, "points", &points) &&
         (!orch_real_parse(points, &item->points) || item->points < 0))
-        orch_recipe_complain_at(draft, orch_yaml_get(map, "points"), NULL,
-                                "'points': '%s' is not a number of points", points);
+        orch_recipe_error_at(draft, orch_yaml_get(map, "points"), NULL,
+                             "'points': '%s' is not a number of points", points);
     const struct kind_row *kind = find_kind(draft, map);
     const struct orch_yaml *spec = kind ? orch_yaml_get(map, kind->name) : NULL;
     if (!spec || !spec_fits(draft, kind, spec))
@@ -565,13 +564,12 @@ void orch_recipe_read_report(struct recipe_draft *draft)
 {
     const struct orch_yaml *list = orch_yaml_get(draft->root, "report");
     if (list && list->kind != ORCH_YAML_LIST && !orch_yaml_is_null(list))
-        orch_recipe_complain_at(draft, list, "begin each item with '- '",
-                                "'report' takes a list, found %s", orch_recipe_node_kind(list));
+        orch_recipe_error_at(draft, list, "begin each item with '- '",
+                             "'report' takes a list, found %s", orch_recipe_node_kind(list));
     guint count = list && list->kind == ORCH_YAML_LIST ? list->items->len : 0;
     if (count > RECIPE_REPORT_MAX)
-        orch_recipe_complain_at(draft, list, "split the recipe",
-                                "a report has at most %d items, found %u", RECIPE_REPORT_MAX,
-                                count);
+        orch_recipe_error_at(draft, list, "split the recipe",
+                             "a report has at most %d items, found %u", RECIPE_REPORT_MAX, count);
     for (guint i = 0; i < MIN(count, RECIPE_REPORT_MAX); i++)
         read_item(draft, list->items->pdata[i]);
     for (guint i = 0; i < draft->experiments->len; i++)

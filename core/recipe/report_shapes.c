@@ -111,7 +111,7 @@ static void complain_name(const struct report_item *item, const struct orch_yaml
     g_autoptr(GPtrArray) names = known_names(item, kinds, count, more);
     g_autofree char *hint =
         orch_recipe_hint_names(item->draft, name, (const char *const *)names->pdata);
-    orch_recipe_complain_at(item->draft, node, hint, "unknown %s '%s' in the report", what, name);
+    orch_recipe_error_at(item->draft, node, hint, "unknown %s '%s' in the report", what, name);
 }
 
 /* ---- shapes ------------------------------------------------------------------------------------
@@ -135,8 +135,8 @@ static const struct orch_metric_spec *check_value(struct report_item *item,
     g_autofree char *summary = space ? g_strndup(node->text, (size_t)(space - node->text)) : NULL;
     if (summary && !g_strv_contains(SUMMARIES, summary)) {
         g_autofree char *hint = orch_recipe_hint_names(item->draft, summary, SUMMARIES);
-        orch_recipe_complain_at(item->draft, node, hint, "'%s': '%s' is no summary of a metric",
-                                node->text, summary);
+        orch_recipe_error_at(item->draft, node, hint, "'%s': '%s' is no summary of a metric",
+                             node->text, summary);
         return NULL;
     }
     const struct orch_metric_spec *metric = find_metric(item, name);
@@ -146,8 +146,8 @@ static const struct orch_metric_spec *check_value(struct report_item *item,
     }
     g_ptr_array_add(item->metrics, (struct orch_metric_spec *)(uintptr_t)metric);
     if (summary && strcmp(summary, "best") == 0 && metric->better == ORCH_BETTER_NONE)
-        orch_recipe_complain_at(item->draft, node, "write 'min' or 'max'",
-                                "metric '%s' does not say which way is better", name);
+        orch_recipe_error_at(item->draft, node, "write 'min' or 'max'",
+                             "metric '%s' does not say which way is better", name);
     return metric;
 }
 
@@ -155,10 +155,10 @@ void orch_report_check_better(struct report_item *item, const struct orch_yaml *
                               const struct orch_metric_spec *metric)
 {
     if (metric->better == ORCH_BETTER_NONE)
-        orch_recipe_complain_at(item->draft, node,
-                                "choose a metric with min or max under 'better' in 'orch plugin "
-                                "show PLUGIN'; 'table' and 'plot' take any",
-                                "metric '%s' does not say which way is better", metric->name);
+        orch_recipe_error_at(item->draft, node,
+                             "choose a metric with min or max under 'better' in 'orch plugin "
+                             "show PLUGIN'; 'table' and 'plot' take any",
+                             "metric '%s' does not say which way is better", metric->name);
 }
 
 static void check_better(struct report_item *item, const struct orch_yaml *node)
@@ -210,39 +210,39 @@ static void check_flag(struct report_item *item, const struct orch_yaml *node)
 {
     static const char *const words[] = {"true", "false", "yes", "no", "on", "off", NULL};
     if (!g_strv_contains(words, node->text))
-        orch_recipe_complain_at(item->draft, node, "write true or false",
-                                "'%s' is not true or false", node->text);
+        orch_recipe_error_at(item->draft, node, "write true or false", "'%s' is not true or false",
+                             node->text);
 }
 
 static void check_number(struct report_item *item, const struct orch_yaml *node)
 {
     double number;
     if (!orch_real_parse(node->text, &number))
-        orch_recipe_complain_at(item->draft, node, NULL, "'%s' is not a real number", node->text);
+        orch_recipe_error_at(item->draft, node, NULL, "'%s' is not a real number", node->text);
 }
 
 static void check_share(struct report_item *item, const struct orch_yaml *node)
 {
     double share;
     if (!orch_real_parse(node->text, &share) || !(share > 0 && share <= 0.5))
-        orch_recipe_complain_at(item->draft, node, NULL,
-                                "'%s' is not a share above 0 and up to 0.5", node->text);
+        orch_recipe_error_at(item->draft, node, NULL, "'%s' is not a share above 0 and up to 0.5",
+                             node->text);
 }
 
 static void check_series(struct report_item *item, const struct orch_yaml *node)
 {
     const struct orch_metric_spec *metric = check_value(item, node);
     if (metric && !metric->step_unit)
-        orch_recipe_complain_at(item->draft, node, "put it in a table",
-                                "'%s' is one value a trial: it has no curve", metric->name);
+        orch_recipe_error_at(item->draft, node, "put it in a table",
+                             "'%s' is one value a trial: it has no curve", metric->name);
 }
 
 static void check_count(struct report_item *item, const struct orch_yaml *node)
 {
     int64_t number;
     if (!orch_int_parse(node->text, &number) || number < 1 || number > 1000000)
-        orch_recipe_complain_at(item->draft, node, NULL, "'%s' is not a whole number from 1 on",
-                                node->text);
+        orch_recipe_error_at(item->draft, node, NULL, "'%s' is not a whole number from 1 on",
+                             node->text);
 }
 
 /* Accepts 0.92 or { laptop: 0.75, course: 0.92 }. */
@@ -265,7 +265,7 @@ void orch_report_check_by_profile(struct report_item *item, const struct orch_ya
         if (value->kind == ORCH_YAML_SCALAR)
             check_number(item, value);
         else
-            orch_recipe_complain_at(draft, value, NULL, "a profile's number is one number");
+            orch_recipe_error_at(draft, value, NULL, "a profile's number is one number");
     }
 }
 
@@ -276,14 +276,14 @@ static guint check_reference_axis(struct report_item *item, const struct orch_ya
 {
     const struct orch_yaml *list = orch_yaml_get(map, key);
     if (!list || list->kind != ORCH_YAML_LIST || !list->items->len) {
-        orch_recipe_complain_at(item->draft, list ? list : map, "x: [1, 2, 4], y: [100, 190, 350]",
-                                "a reference curve needs '%s', a list of numbers", key);
+        orch_recipe_error_at(item->draft, list ? list : map, "x: [1, 2, 4], y: [100, 190, 350]",
+                             "a reference curve needs '%s', a list of numbers", key);
         return 0;
     }
     for (guint i = 0; i < list->items->len; i++) {
         const struct orch_yaml *node = list->items->pdata[i];
         if (node->kind != ORCH_YAML_SCALAR)
-            orch_recipe_complain_at(item->draft, node, NULL, "a point is one number");
+            orch_recipe_error_at(item->draft, node, NULL, "a point is one number");
         else if (strcmp(key, "y") == 0)
             check_number(item, node);
     }
@@ -297,12 +297,12 @@ static void check_reference_curve(struct report_item *item, const struct orch_ya
     orch_yaml_check_keys(map, draft->path, "a reference curve", keys, draft->diags);
     g_autofree char *name = NULL, *source = NULL;
     if (!orch_recipe_get_text(draft, map, "name", &name))
-        orch_recipe_complain_at(draft, map, "name: Goyal et al. 2017",
-                                "a reference curve needs 'name'");
+        orch_recipe_error_at(draft, map, "name: Goyal et al. 2017",
+                             "a reference curve needs 'name'");
     orch_recipe_get_text(draft, map, "source", &source);
     guint x = check_reference_axis(item, map, "x"), y = check_reference_axis(item, map, "y");
     if (x && y && x != y)
-        orch_recipe_complain_at(draft, map, NULL, "a reference curve has %u x and %u y", x, y);
+        orch_recipe_error_at(draft, map, NULL, "a reference curve has %u x and %u y", x, y);
 }
 
 void orch_report_check_reference(struct report_item *item, const struct orch_yaml *node)
@@ -314,7 +314,7 @@ void orch_report_check_reference(struct report_item *item, const struct orch_yam
     for (guint i = 0; node->kind == ORCH_YAML_LIST && i < node->items->len; i++) {
         const struct orch_yaml *one = node->items->pdata[i];
         if (one->kind == ORCH_YAML_LIST)
-            orch_recipe_complain_at(item->draft, one, NULL, "a reference is a number or a map");
+            orch_recipe_error_at(item->draft, one, NULL, "a reference is a number or a map");
         else
             orch_report_check_reference(item, one);
     }
@@ -324,7 +324,7 @@ static void check_kind(struct report_item *item, const struct orch_yaml *node)
 {
     g_autofree char *hint = orch_recipe_hint_names(item->draft, node->text, PLOT_KINDS);
     if (!g_strv_contains(PLOT_KINDS, node->text))
-        orch_recipe_complain_at(item->draft, node, hint, "unknown kind of plot '%s'", node->text);
+        orch_recipe_error_at(item->draft, node, hint, "unknown kind of plot '%s'", node->text);
 }
 
 static void check_model(struct report_item *item, const struct orch_yaml *node,
@@ -333,8 +333,8 @@ static void check_model(struct report_item *item, const struct orch_yaml *node,
     g_autofree char *near = orch_recipe_hint_names(item->draft, node->text, names);
     g_autofree char *all = g_strjoinv(", ", (char **)(uintptr_t)names);
     if (!g_strv_contains(names, node->text))
-        orch_recipe_complain_at(item->draft, node, near ? near : all, "unknown model '%s'",
-                                node->text);
+        orch_recipe_error_at(item->draft, node, near ? near : all, "unknown model '%s'",
+                             node->text);
 }
 
 bool orch_report_names_experiment(const struct report_item *item, const struct orch_yaml *node)
@@ -355,8 +355,8 @@ static void check_formula_name(struct report_item *item, const struct orch_yaml 
     if (metric)
         g_ptr_array_add(item->metrics, (struct orch_metric_spec *)(uintptr_t)metric);
     if (summary && !g_strv_contains(SUMMARIES, summary))
-        orch_recipe_complain_at(item->draft, node, "for example mean epoch_time",
-                                "'%s': '%s' is no summary of a metric", text, summary);
+        orch_recipe_error_at(item->draft, node, "for example mean epoch_time",
+                             "'%s': '%s' is no summary of a metric", text, summary);
     else if (!metric && strcmp(name, "wall_s") != 0 &&
              (summary || !orch_report_holder(item, REPORT_NAME_PARAM, name)))
         complain_name(item, node, "parameter or metric", name, kinds, G_N_ELEMENTS(kinds), NULL);
@@ -378,8 +378,8 @@ static void check_where(struct report_item *item, const struct orch_yaml *node)
     struct orch_where *where = orch_where_parse(node->text, &problem);
     if (!where) {
         g_autofree char *what = first_line(problem);
-        orch_recipe_complain_at(item->draft, node, "for example lr < 0.1 and net = resnet20", "%s",
-                                what);
+        orch_recipe_error_at(item->draft, node, "for example lr < 0.1 and net = resnet20", "%s",
+                             what);
         return;
     }
     g_autoptr(GArray) names = orch_where_names(where);
@@ -400,8 +400,8 @@ static void check_formula(struct report_item *item, const struct orch_yaml *node
     struct orch_formula *formula = orch_formula_parse(node->text, &problem);
     g_autofree char *what = formula ? NULL : first_line(problem);
     if (!formula)
-        orch_recipe_complain_at(item->draft, node, "for example speedup = 100 / mean epoch_time",
-                                "%s", what);
+        orch_recipe_error_at(item->draft, node, "for example speedup = 100 / mean epoch_time", "%s",
+                             what);
     const GPtrArray *names = formula ? orch_formula_names(formula) : NULL;
     for (guint i = 0; names && i < names->len; i++)
         check_formula_name(item, node, names->pdata[i]);

@@ -77,10 +77,10 @@ static void check_length(struct recipe_draft *draft, struct recipe_dimension *di
     const struct recipe_swept *last = first + dimension->members->len - 1;
     dimension->count = MIN(first->values->len, last->values->len);
     if (first->values->len != last->values->len)
-        orch_recipe_complain(draft, orch_recipe_value_place(last->setting, last->setting->value),
-                             "lists under 'zip' move together; for every combination use 'sweep'",
-                             "zip '%s' has %u values, '%s' has %u", last->setting->name,
-                             last->values->len, first->setting->name, first->values->len);
+        orch_recipe_error(draft, orch_recipe_value_place(last->setting, last->setting->value),
+                          "lists under 'zip' move together; for every combination use 'sweep'",
+                          "zip '%s' has %u values, '%s' has %u", last->setting->name,
+                          last->values->len, first->setting->name, first->values->len);
 }
 
 /* Makes one dimension of all given settings. It is placed where the first dimension it replaces
@@ -160,9 +160,9 @@ static void complain_missing(struct state *state, const struct orch_param_spec *
     g_autofree char *hint =
         g_strdup_printf("add '%s: ...' under 'with:'; see 'orch plugin show %s'", spec->name,
                         experiment->manifest->name);
-    orch_recipe_complain_at(state->draft, experiment->key, hint,
-                            "experiment '%s': parameter '%s' of plugin '%s' has no value",
-                            experiment->name, spec->name, experiment->manifest->name);
+    orch_recipe_error_at(state->draft, experiment->key, hint,
+                         "experiment '%s': parameter '%s' of plugin '%s' has no value",
+                         experiment->name, spec->name, experiment->manifest->name);
 }
 
 /* Sets a parameter that is not swept: its setting's value, or the default. */
@@ -357,8 +357,8 @@ static void complain_circle(struct recipe_draft *draft, GPtrArray *path,
             g_string_append_printf(text, "%s -> ", experiment->name);
     }
     g_string_append(text, reference->target->name);
-    orch_recipe_complain(draft, reference->place, "one of them must not need the other",
-                         "references go in a circle: %s", text->str);
+    orch_recipe_error(draft, reference->place, "one of them must not need the other",
+                      "references go in a circle: %s", text->str);
     g_string_free(text, TRUE);
 }
 
@@ -386,8 +386,8 @@ static void visit(struct recipe_draft *draft, struct recipe_experiment *experime
     experiment->visit = 1;
     g_ptr_array_add(path, experiment);
     if (path->len > 1000) {
-        orch_recipe_complain_at(draft, experiment->key, NULL,
-                                "more than 1000 experiments refer to one another in a chain");
+        orch_recipe_error_at(draft, experiment->key, NULL,
+                             "more than 1000 experiments refer to one another in a chain");
         experiment->is_broken = true;
     } else {
         for (guint i = 0; i < experiment->fixed->len; i++)

@@ -34,12 +34,12 @@ static void complain_value(struct recipe_draft *draft, const struct recipe_setti
     g_autofree char *what = orch_error_what(error);
     bool is_option = g_str_has_prefix(setting->file, "-s ");
     if (generator_of(text) || g_str_has_prefix(text, "range(")) {
-        orch_recipe_complain(draft, place, VALUES_HINT, "%s", what);
+        orch_recipe_error(draft, place, VALUES_HINT, "%s", what);
     } else if (is_option && strchr(text, ',')) {
         g_autofree char *sweep = g_strdup_printf("to run each value, use -x %s", setting->file + 3);
-        orch_recipe_complain(draft, place, sweep, "%s", what);
+        orch_recipe_error(draft, place, sweep, "%s", what);
     } else {
-        orch_recipe_complain_error(draft, place, error);
+        orch_recipe_error_from(draft, place, error);
     }
 }
 
@@ -51,8 +51,8 @@ static bool secret_is_hidden(struct recipe_draft *draft, const struct orch_param
         return true;
     g_autofree char *upper = g_ascii_strup(spec->name, -1);
     g_autofree char *hint = g_strdup_printf("write %s: \"${env:%s}\"", spec->name, upper);
-    orch_recipe_complain(draft, orch_recipe_value_place(setting, node), hint,
-                         "parameter '%s' is a secret and must not stand in a recipe", spec->name);
+    orch_recipe_error(draft, orch_recipe_value_place(setting, node), hint,
+                      "parameter '%s' is a secret and must not stand in a recipe", spec->name);
     return false;
 }
 
@@ -89,9 +89,9 @@ static bool read_list(struct recipe_draft *draft, const struct recipe_experiment
         const struct orch_yaml *item = node->items->pdata[i];
         struct recipe_value element = {0};
         if (item->kind != ORCH_YAML_SCALAR || orch_yaml_is_null(item)) {
-            orch_recipe_complain(draft, orch_recipe_value_place(setting, item), NULL,
-                                 "parameter '%s': an element takes one value, found %s", spec->name,
-                                 orch_recipe_node_kind(item));
+            orch_recipe_error(draft, orch_recipe_value_place(setting, item), NULL,
+                              "parameter '%s': an element takes one value, found %s", spec->name,
+                              orch_recipe_node_kind(item));
             is_well = false;
         } else if (read_scalar(draft, experiment, spec, setting, item, true, &element)) {
             json_array_append(out->json, element.json);
@@ -115,19 +115,19 @@ static bool read_node(struct recipe_draft *draft, const struct recipe_experiment
             out->json = json_null();
             return true;
         }
-        orch_recipe_complain(draft, place, "write a value, or leave the line out for the default",
-                             "parameter '%s' (%s) has no value here", spec->name, type);
+        orch_recipe_error(draft, place, "write a value, or leave the line out for the default",
+                          "parameter '%s' (%s) has no value here", spec->name, type);
         return false;
     }
     if (node->kind == ORCH_YAML_SCALAR)
         return read_scalar(draft, experiment, spec, setting, node, false, out);
     if (node->kind == ORCH_YAML_LIST && is_list)
         return read_list(draft, experiment, spec, setting, node, out);
-    orch_recipe_complain(draft, place,
-                         node->kind == ORCH_YAML_LIST ? "to run every value, put it under 'sweep:'"
-                                                      : NULL,
-                         "parameter '%s' (%s) takes %s, found %s", spec->name, type,
-                         is_list ? "a list" : "one value", orch_recipe_node_kind(node));
+    orch_recipe_error(draft, place,
+                      node->kind == ORCH_YAML_LIST ? "to run every value, put it under 'sweep:'"
+                                                   : NULL,
+                      "parameter '%s' (%s) takes %s, found %s", spec->name, type,
+                      is_list ? "a list" : "one value", orch_recipe_node_kind(node));
     return false;
 }
 
@@ -175,14 +175,13 @@ static bool append_range(struct recipe_draft *draft, const struct orch_param_spe
     double count = bound[2] ? ((double)bound[1] - (double)bound[0]) / (double)bound[2] : -1;
     if (!is_well || count <= 0 || count > ORCH_CELLS_MAX) {
         if (is_well && count > ORCH_CELLS_MAX)
-            orch_recipe_complain(draft, place, "sweep fewer values, or take larger steps",
-                                 "parameter '%s': '%s' has %.0f values, at most %d are allowed",
-                                 spec->name, node->text, count, ORCH_CELLS_MAX);
+            orch_recipe_error(draft, place, "sweep fewer values, or take larger steps",
+                              "parameter '%s': '%s' has %.0f values, at most %d are allowed",
+                              spec->name, node->text, count, ORCH_CELLS_MAX);
         else
-            orch_recipe_complain(
-                draft, place, VALUES_HINT,
-                "parameter '%s': '%s' is not a range of integers that can be swept", spec->name,
-                node->text);
+            orch_recipe_error(draft, place, VALUES_HINT,
+                              "parameter '%s': '%s' is not a range of integers that can be swept",
+                              spec->name, node->text);
         return false;
     }
     for (int64_t i = bound[0]; bound[2] > 0 ? i < bound[1] : i > bound[1]; i += bound[2]) {
@@ -191,7 +190,7 @@ static bool append_range(struct recipe_draft *draft, const struct orch_param_spe
         g_snprintf(text, sizeof text, "%" G_GINT64_FORMAT, i);
         struct recipe_value value = {.json = orch_value_parse_scalar(spec, text, &error)};
         if (!value.json) {
-            orch_recipe_complain_error(draft, place, error);
+            orch_recipe_error_from(draft, place, error);
             return false;
         }
         g_array_append_val(values, value);
@@ -241,12 +240,12 @@ static bool values_differ(struct recipe_draft *draft, const struct recipe_settin
             const struct orch_yaml *list = setting->value;
             bool has_item = list->kind == ORCH_YAML_LIST && list->items->len == values->len;
             const struct orch_yaml *node = has_item ? list->items->pdata[i] : list;
-            orch_recipe_complain(draft, orch_recipe_value_place(setting, node),
-                                 node->text && strcmp(node->text, "0") == 0
-                                     ? "a decimal number has a point, not a comma: 0.001; for more "
-                                       "trials of equal values, use 'repeat'"
-                                     : "for more trials of equal values, use 'repeat'",
-                                 "sweep '%s' has the value %s twice", setting->name, text);
+            orch_recipe_error(draft, orch_recipe_value_place(setting, node),
+                              node->text && strcmp(node->text, "0") == 0
+                                  ? "a decimal number has a point, not a comma: 0.001; for more "
+                                    "trials of equal values, use 'repeat'"
+                                  : "for more trials of equal values, use 'repeat'",
+                              "sweep '%s' has the value %s twice", setting->name, text);
             g_free(text);
             return false;
         }
@@ -267,13 +266,13 @@ static bool sweep_is_list(struct recipe_draft *draft, const struct recipe_settin
     if (is_text && g_str_has_prefix(node->text, "range("))
         return true;
     if (node->kind == ORCH_YAML_LIST)
-        orch_recipe_complain(draft, place, VALUES_HINT, "%s '%s' is empty", under, setting->name);
+        orch_recipe_error(draft, place, VALUES_HINT, "%s '%s' is empty", under, setting->name);
     else if (node->kind == ORCH_YAML_MAP || (is_text && generator_of(node->text)))
-        orch_recipe_complain(draft, place, VALUES_HINT,
-                             "%s '%s': values are listed, not drawn or described", under,
-                             setting->name);
+        orch_recipe_error(draft, place, VALUES_HINT,
+                          "%s '%s': values are listed, not drawn or described", under,
+                          setting->name);
     else
-        orch_recipe_complain(
+        orch_recipe_error(
             draft, place,
             is_text ? "one value goes under 'with:', several are a list: [a, b]" : VALUES_HINT,
             "%s '%s' takes a list, found %s", under, setting->name, orch_recipe_node_kind(node));
@@ -287,8 +286,8 @@ GArray *orch_recipe_read_sweep(struct recipe_draft *draft,
 {
     const struct orch_yaml *node = setting->value;
     if (orch_param_is_secret(spec)) {
-        orch_recipe_complain(draft, orch_recipe_key_place(setting), "set it under 'with:'",
-                             "parameter '%s' is a secret and cannot be swept", spec->name);
+        orch_recipe_error(draft, orch_recipe_key_place(setting), "set it under 'with:'",
+                          "parameter '%s' is a secret and cannot be swept", spec->name);
         return NULL;
     }
     if (!sweep_is_list(draft, setting, is_zip ? "zip" : "sweep"))
@@ -342,9 +341,9 @@ static void check_setting(struct recipe_draft *draft, const struct recipe_experi
     if (!spec) {
         g_autofree char *hint = hint_params(manifest, setting->name);
         if (!is_wide)
-            orch_recipe_complain(draft, orch_recipe_key_place(setting), hint,
-                                 "unknown parameter '%s' for plugin '%s'", setting->name,
-                                 manifest->name);
+            orch_recipe_error(draft, orch_recipe_key_place(setting), hint,
+                              "unknown parameter '%s' for plugin '%s'", setting->name,
+                              manifest->name);
     } else if (use == USE_VALUE) {
         struct recipe_value value;
         orch_recipe_read_value(draft, experiment, spec, setting, &value);
@@ -376,11 +375,11 @@ static void check_zip(struct recipe_draft *draft, const GArray *zip)
         if (!first)
             first = setting;
         else if (list->items->len != first->value->items->len)
-            orch_recipe_complain(draft, orch_recipe_value_place(setting, list),
-                                 "lists under 'zip' move together; for every combination use "
-                                 "'sweep'",
-                                 "zip '%s' has %u values, '%s' has %u", setting->name,
-                                 list->items->len, first->name, first->value->items->len);
+            orch_recipe_error(draft, orch_recipe_value_place(setting, list),
+                              "lists under 'zip' move together; for every combination use "
+                              "'sweep'",
+                              "zip '%s' has %u values, '%s' has %u", setting->name,
+                              list->items->len, first->name, first->value->items->len);
     }
 }
 
@@ -444,8 +443,8 @@ static void complain_nobody(struct recipe_draft *draft, const struct recipe_sett
     }
     g_ptr_array_add(names, NULL);
     g_autofree char *hint = orch_suggest_hint(setting->name, (const char *const *)names->pdata);
-    orch_recipe_complain(draft, orch_recipe_key_place(setting), hint,
-                         "no experiment has a parameter '%s'", setting->name);
+    orch_recipe_error(draft, orch_recipe_key_place(setting), hint,
+                      "no experiment has a parameter '%s'", setting->name);
 }
 
 /* Checks that a `with` of the recipe (profile NULL) or of a profile applies to at least one
@@ -468,10 +467,10 @@ static void check_reach(struct recipe_draft *draft, const struct recipe_setting 
     if (!has_holder)
         complain_nobody(draft, setting);
     else if (!reaches && !draft->has_unknown_plugin)
-        orch_recipe_complain(draft, orch_recipe_key_place(setting), "remove it here, or there",
-                             "'%s' has no effect: every experiment that has it %s", setting->name,
-                             profile ? "sweeps it or has a value of its own in this profile"
-                                     : "sets or sweeps it itself");
+        orch_recipe_error(draft, orch_recipe_key_place(setting), "remove it here, or there",
+                          "'%s' has no effect: every experiment that has it %s", setting->name,
+                          profile ? "sweeps it or has a value of its own in this profile"
+                                  : "sets or sweeps it itself");
 }
 
 static void check_all_reach(struct recipe_draft *draft, const GArray *settings,

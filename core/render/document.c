@@ -21,7 +21,7 @@ static void free_block(gpointer pointer)
 {
     struct orch_block *block = pointer;
     g_free(block->text);
-    g_free(block->cure);
+    g_free(block->hint);
     if (block->table)
         orch_table_free(block->table);
     orch_chart_free(block->chart);
@@ -133,14 +133,14 @@ void orch_section_student(struct orch_section *section, const char *format, ...)
     add_block(section, ORCH_BLOCK_STUDENT)->text = *text ? g_steal_pointer(&text) : NULL;
 }
 
-void orch_section_missing(struct orch_section *section, const char *cure, const char *format, ...)
+void orch_section_missing(struct orch_section *section, const char *hint, const char *format, ...)
 {
     struct orch_block *block = add_block(section, ORCH_BLOCK_MISSING);
     va_list args;
     va_start(args, format);
     block->text = g_strdup_vprintf(format, args);
     va_end(args);
-    block->cure = g_strdup(cure);
+    block->hint = g_strdup(hint);
     if (section->state == ORCH_SECTION_COMPLETE)
         section->state = section->done ? ORCH_SECTION_PARTIAL : ORCH_SECTION_MISSING;
 }
@@ -246,8 +246,8 @@ static json_t *block_json(const struct orch_block *block)
     json_t *out = json_pack("{s:s}", "kind", names[block->kind]);
     if (block->text)
         json_object_set_new(out, "text", json_string(block->text));
-    if (block->cure)
-        json_object_set_new(out, "cure", json_string(block->cure));
+    if (block->hint)
+        json_object_set_new(out, "cure", json_string(block->hint));
     if (block->table) {
         json_object_set_new(out, "rows", orch_table_json(block->table));
         json_object_set_new(out, "shown", shown_json(block->table));

@@ -26,7 +26,7 @@ struct orch_picture {
 struct orch_block {
     enum orch_block_kind kind;
     char *text; /* of TEXT, NOTE, MISSING, STUDENT; the caption of other blocks, or NULL */
-    char *cure; /* MISSING: a command, or NULL */
+    char *hint; /* MISSING: a command, or NULL */
     struct orch_table *table;
     struct orch_chart *chart;
     GPtrArray *pictures; /* struct orch_picture * */
@@ -90,7 +90,7 @@ void orch_section_student(struct orch_section *section, const char *format, ...)
     G_GNUC_PRINTF(2, 3);
 /** Appends a note on what is missing, with the command that makes it (NULL: none). The section's
  * state is no longer complete. */
-void orch_section_missing(struct orch_section *section, const char *cure, const char *format, ...)
+void orch_section_missing(struct orch_section *section, const char *hint, const char *format, ...)
     G_GNUC_PRINTF(3, 4);
 void orch_section_table(struct orch_section *section, struct orch_table *table);
 void orch_section_chart(struct orch_section *section, struct orch_chart *chart);

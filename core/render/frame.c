@@ -50,10 +50,10 @@ char *orch_frame_key(const struct orch_chart_series *series, const struct orch_r
 {
     const char *name = name_of(series);
     const char *role = series->role == ORCH_SERIES_FITTED ? "fitted" : "predicted";
-    bool is_said = !orch_series_is_of_a_model(series) || strstr(name, role);
+    bool is_in_name = !orch_series_is_of_a_model(series) || strstr(name, role);
     if (!*name)
-        return g_strdup(is_said ? "" : role);
-    g_autofree char *behind = is_said ? g_strdup("") : g_strconcat(", ", role, NULL);
+        return g_strdup(is_in_name ? "" : role);
+    g_autofree char *behind = is_in_name ? g_strdup("") : g_strconcat(", ", role, NULL);
     g_autofree char *fits = orch_text_fit(name, ruler, width - orch_ruler_width(ruler, behind));
     return g_strconcat(fits, behind, NULL);
 }

@@ -112,8 +112,8 @@ static void add_block(json_t *outputs, const struct orch_block *block)
         return;
     case ORCH_BLOCK_MISSING:
         add_line(outputs, "missing: ", block->text);
-        if (block->cure)
-            add_line(outputs, "  get it with: ", block->cure);
+        if (block->hint)
+            add_line(outputs, "  get it with: ", block->hint);
         return;
     case ORCH_BLOCK_TABLE:
         add_table(outputs, block);

@@ -188,8 +188,8 @@ static void append_missing(struct page *page, const struct orch_block *block)
 {
     orch_html_printf(page->out, "<div class=\"lack\"><p>Missing: %s</p>",
                      block->text ? block->text : "");
-    if (block->cure)
-        orch_html_printf(page->out, "<p>Get it with: <code>%s</code></p>", block->cure);
+    if (block->hint)
+        orch_html_printf(page->out, "<p>Get it with: <code>%s</code></p>", block->hint);
     g_string_append(page->out, "</div>\n");
 }
 

@@ -88,9 +88,9 @@ static void append_missing(GString *out, const struct orch_block *block,
 {
     g_autofree char *text = g_strdup_printf("missing: %s", block->text);
     append_text(out, text, how);
-    g_autofree char *cure = orch_text_plain(g_strdup(block->cure));
-    if (cure)
-        g_string_append_printf(out, "  to have it: %s\n", cure);
+    g_autofree char *hint = orch_text_plain(g_strdup(block->hint));
+    if (hint)
+        g_string_append_printf(out, "  to have it: %s\n", hint);
 }
 
 static void append_pictures(GString *out, const struct orch_block *block,

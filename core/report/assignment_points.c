@@ -82,7 +82,7 @@ static bool add_line(GPtrArray *questions, const char *line, struct place at, GE
            add_question(questions, cells, at, points, error);
 }
 
-GPtrArray *orch_questions_parse(const char *name, const char *text, GError **error)
+GPtrArray *orch_assignment_parts_parse(const char *name, const char *text, GError **error)
 {
     g_autoptr(GPtrArray) out = g_ptr_array_new_with_free_func(free_question);
     g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
@@ -98,16 +98,16 @@ GPtrArray *orch_questions_parse(const char *name, const char *text, GError **err
     return g_steal_pointer(&out);
 }
 
-GPtrArray *orch_questions_read(void)
+GPtrArray *orch_assignment_parts_read(void)
 {
     GError *error = NULL;
-    GPtrArray *out = orch_questions_parse("share/questions.tsv", ORCH_QUESTIONS_TSV, &error);
+    GPtrArray *out = orch_assignment_parts_parse("share/questions.tsv", ORCH_QUESTIONS_TSV, &error);
     if (!out)
         g_error("the list of questions that is built in is broken: %s", error->message);
     return out;
 }
 
-bool orch_question_is_essay(const struct orch_assignment_part *q)
+bool orch_assignment_part_is_essay(const struct orch_assignment_part *q)
 {
     return strcmp(q->kind, "essay") == 0;
 }
@@ -121,7 +121,7 @@ static void free_part(gpointer pointer)
     g_free(part->label);
     g_free(part->asks);
     g_free(part->why);
-    g_free(part->cure);
+    g_free(part->hint);
     g_free(part);
 }
 
@@ -130,19 +130,19 @@ static const struct orch_block *first_missing(const struct orch_section *section
     const struct orch_block *first = NULL;
     for (guint i = 0; i < section->blocks->len; i++) {
         const struct orch_block *block = section->blocks->pdata[i];
-        if (block->kind == ORCH_BLOCK_MISSING && (!first || (!first->cure && block->cure)))
+        if (block->kind == ORCH_BLOCK_MISSING && (!first || (!first->hint && block->hint)))
             first = block;
     }
     return first;
 }
 
 /* Returns the first command that a block of the section names for what is missing. */
-static const char *first_cure(const struct orch_section *section)
+static const char *first_hint(const struct orch_section *section)
 {
     for (guint i = 0; i < section->blocks->len; i++) {
         const struct orch_block *block = section->blocks->pdata[i];
-        if (block->kind == ORCH_BLOCK_MISSING && block->cure)
-            return block->cure;
+        if (block->kind == ORCH_BLOCK_MISSING && block->hint)
+            return block->hint;
     }
     return NULL;
 }
@@ -162,9 +162,9 @@ static void note_why(struct orch_points_part *part, const struct orch_document *
     if (!why || (part->why && !is_lesser))
         return;
     g_free(part->why);
-    g_free(part->cure);
+    g_free(part->hint);
     part->why = g_strdup(why);
-    part->cure = missing ? g_strdup(first_cure(section))
+    part->hint = missing ? g_strdup(first_hint(section))
                  : document->recipe
                      ? g_strdup_printf("orch run %s -p " ORCH_SCALE_FULL_PROFILE, document->recipe)
                      : NULL;
@@ -197,7 +197,7 @@ static void judge(const struct orch_document *document, struct orch_points_part 
                   bool is_essay)
 {
     struct counts c = count(document, part);
-    part->wants_words = c.student && c.measured;
+    part->needs_text = c.student && c.measured;
     if (!c.measured)
         part->state = is_essay || c.student ? ORCH_POINTS_STUDENT
                       : c.sections          ? ORCH_POINTS_COMPLETE
@@ -236,12 +236,12 @@ static struct orch_points_part *part_of(const GPtrArray *parts, const char *labe
 
 static void add_listed(GPtrArray *parts, const struct orch_document *document)
 {
-    g_autoptr(GPtrArray) questions = orch_questions_read();
+    g_autoptr(GPtrArray) questions = orch_assignment_parts_read();
     for (guint i = 0; i < questions->len; i++) {
         const struct orch_assignment_part *q = questions->pdata[i];
         if (strcmp(q->recipe, document->name) == 0)
             judge(document, add_part(parts, q->part, q->points, q->asks),
-                  orch_question_is_essay(q));
+                  orch_assignment_part_is_essay(q));
     }
 }
 
@@ -303,8 +303,8 @@ double orch_points_to_write(const GPtrArray *parts, unsigned *out_count)
     double sum = orch_points_sum(parts, ORCH_POINTS_STUDENT, &count);
     for (guint i = 0; i < parts->len; i++) {
         const struct orch_points_part *part = parts->pdata[i];
-        sum += part->wants_words ? part->points : 0;
-        count += part->wants_words;
+        sum += part->needs_text ? part->points : 0;
+        count += part->needs_text;
     }
     if (out_count)
         *out_count = count;

@@ -24,10 +24,10 @@ struct orch_points_part {
     double points;
     char *asks; /* the question in a few words; NULL: the table does not have the part */
     enum orch_points_state state;
-    bool wants_words; /* the student has to write a text for the part, whether or not it is complete
+    bool needs_text;  /* the student has to write a text for the part, whether or not it is complete
                        */
     char *why;        /* the first thing that is missing, or what full size requires, or NULL */
-    char *cure;       /* the command that provides it, or NULL */
+    char *hint;       /* the command that provides it, or NULL */
     bool is_of_scale; /* `why` concerns only the size */
 };
 
@@ -38,12 +38,12 @@ struct orch_assignment_part {
     char **items; /* kinds of report items that answer the part; empty: the recipe has none yet */
 };
 /** Reads the built-in table: struct orch_assignment_part *, in order. The caller unrefs. */
-GPtrArray *orch_questions_read(void);
+GPtrArray *orch_assignment_parts_read(void);
 /** Parses such a table from a text; `name` is its file name in messages. NULL with
  * ORCH_ERROR_RECIPE, which names the line, for a malformed or duplicate row. */
-GPtrArray *orch_questions_parse(const char *name, const char *text, GError **error);
+GPtrArray *orch_assignment_parts_parse(const char *name, const char *text, GError **error);
 /** Returns whether the part is an essay, so that nothing is measured for it. */
-bool orch_question_is_essay(const struct orch_assignment_part *question);
+bool orch_assignment_part_is_essay(const struct orch_assignment_part *question);
 
 /** Returns the parts of a document's recipe (struct orch_points_part *), in the order of the table.
  * All sections of the document must be filled. The caller unrefs. */

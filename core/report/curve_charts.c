@@ -101,15 +101,15 @@ void orch_curve_set_chart(const struct orch_curve_set *set, struct orch_section 
 /* ---- predicted ---------------------------------------------------------------------------------
  */
 
-void orch_held_curves_chart(const struct orch_held_curve *held, size_t count, double band,
-                            struct orch_section *section)
+void orch_heldout_curves_chart(const struct orch_heldout_curve *held, size_t count, double band,
+                               struct orch_section *section)
 {
     if (!count)
         return;
     g_autofree char *title = g_strdup_printf("%s, left out: predicted and measured", held[0].net);
     struct orch_chart *chart = chart_new(ORCH_CHART_LINE, title, held[0].measured);
     for (size_t i = 0; i < count; i++) {
-        const struct orch_held_curve *h = &held[i];
+        const struct orch_heldout_curve *h = &held[i];
         bool is_same = strcmp(h->net, held[0].net) == 0;
         g_autofree char *place =
             is_same ? g_strdup(h->device) : g_strdup_printf("%s, %s", h->net, h->device);

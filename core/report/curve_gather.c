@@ -106,13 +106,13 @@ static struct orch_set_cell *cell_at(struct orch_curve_set *set, int net, int va
 static void fill_cell(struct orch_plan *plan, const struct orch_report_item *item,
                       struct orch_set_cell *cell, const struct orch_run *run)
 {
-    struct orch_curve_wish wish = {.loss = orch_json_text(item->spec, "value", NULL)};
+    struct orch_curve_request request = {.loss = orch_json_text(item->spec, "value", NULL)};
     GError *problem = NULL;
     if (cell->curve)
         return;
-    const char *space = wish.loss ? strrchr(wish.loss, ' ') : NULL;
-    wish.loss = space ? space + 1 : wish.loss;
-    cell->curve = orch_run_curve_read(plan->plugins, plan->store, run, &wish, &problem);
+    const char *space = request.loss ? strrchr(request.loss, ' ') : NULL;
+    request.loss = space ? space + 1 : request.loss;
+    cell->curve = orch_run_curve_read(plan->plugins, plan->store, run, &request, &problem);
     if (cell->curve)
         orch_run_curve_fit(cell->curve, ORCH_CURVE_ALWAYS_OPTIMUS, NULL, &cell->fit, &problem);
     if (problem) {
@@ -217,7 +217,7 @@ struct orch_curve_set *orch_curve_set_gather(struct orch_plan *plan,
  */
 
 static void note_run(const struct orch_curve_set *set, const struct orch_set_cell *cell,
-                     struct orch_asked *a)
+                     struct orch_section_context *a)
 {
     const struct orch_run_curve *c = cell->curve;
     const char *variant = set->variants->pdata[cell->variant], *who = a->options->who;
@@ -235,14 +235,14 @@ static void note_run(const struct orch_curve_set *set, const struct orch_set_cel
 }
 
 /* Reports missing curves, and whether this machine can run any of them. */
-static void say_gaps(struct orch_asked *a, const char *key, unsigned gaps, unsigned count)
+static void say_gaps(struct orch_section_context *a, const char *key, unsigned gaps, unsigned count)
 {
-    g_autofree char *cure = orch_answer_command(a, "run", NULL);
-    struct orch_trials *trials = orch_answer_trials(a, key, NULL);
+    g_autofree char *hint = orch_section_command(a, "run", NULL);
+    struct orch_trials *trials = orch_section_trials(a, key, NULL);
     unsigned skipped = 0;
-    const char *why = trials ? orch_answer_why_skipped(trials, &skipped) : NULL;
+    const char *why = trials ? orch_trials_skip_reason(trials, &skipped) : NULL;
     bool is_able = !trials || !trials->all->len || skipped < trials->all->len;
-    orch_section_missing(a->section, is_able ? cure : NULL,
+    orch_section_missing(a->section, is_able ? hint : NULL,
                          "%u of %u curves are not there: each is made by whoever has its "
                          "device%s%s",
                          gaps, count, is_able ? "" : "; here: ", is_able ? "" : why);
@@ -251,7 +251,8 @@ static void say_gaps(struct orch_asked *a, const char *key, unsigned gaps, unsig
     orch_trials_free(trials);
 }
 
-void orch_curve_set_note(const struct orch_curve_set *set, struct orch_asked *a, const char *key)
+void orch_curve_set_note(const struct orch_curve_set *set, struct orch_section_context *a,
+                         const char *key)
 {
     unsigned done = 0, count = set->cells->len;
     for (guint i = 0; i < count; i++) {

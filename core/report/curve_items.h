@@ -19,7 +19,8 @@ struct orch_curve_set *orch_curve_set_gather(struct orch_plan *plan,
                                              const struct orch_report_item *item, const char *key);
 /** Adds the set's cells and runs to the item's section, and lists missing curves with the
  * command that makes them. Pass the `key` that the set was gathered with. */
-void orch_curve_set_note(const struct orch_curve_set *set, struct orch_asked *a, const char *key);
+void orch_curve_set_note(const struct orch_curve_set *set, struct orch_section_context *a,
+                         const char *key);
 
 /* ---- charts (curve_charts.c) -------------------------------------------------------------------
  */
@@ -30,15 +31,15 @@ void orch_curve_set_chart(const struct orch_curve_set *set, struct orch_section 
 
 /** A network that was not in the fit, on one device: its measured run and the predicted curve.
  * Borrowed. */
-struct orch_held_curve {
+struct orch_heldout_curve {
     const char *net, *device;
     const struct orch_run_curve *measured;
     const struct orch_stages *predicted;
 };
 /** Adds a chart of predicted and measured curves, one panel for each network. `band` is the half
  * width of the prediction band as a fraction of the prediction; NaN draws no band. */
-void orch_held_curves_chart(const struct orch_held_curve *held, size_t count, double band,
-                            struct orch_section *section);
+void orch_heldout_curves_chart(const struct orch_heldout_curve *held, size_t count, double band,
+                               struct orch_section *section);
 
 /* ---- the regression ----------------------------------------------------------------------------
  */

@@ -69,7 +69,8 @@ const struct orch_grid_cell *orch_grid_at(const struct orch_grid *grid, const ch
 }
 
 static bool add_numbers(struct orch_grid *grid, struct orch_grid_cell *cell,
-                        const struct orch_trials *trials, struct orch_trial *trial, GError **error)
+                        const struct orch_trials *trials, struct orch_report_trial *trial,
+                        GError **error)
 {
     bool any = !grid->wanted->len;
     for (guint i = 0; i < grid->wanted->len; i++) {
@@ -86,10 +87,10 @@ static bool add_numbers(struct orch_grid *grid, struct orch_grid_cell *cell,
 }
 
 static bool is_about(const struct orch_grid *grid, const struct orch_trials *trials,
-                     struct orch_trial *trial)
+                     struct orch_report_trial *trial)
 {
     for (guint i = 0; i < grid->wanted->len; i++)
-        if (orch_trial_has(trials, trial, ((struct orch_wanted *)grid->wanted->pdata[i])->name))
+        if (orch_trial_has(trials, trial, ((struct orch_item_value *)grid->wanted->pdata[i])->name))
             return true;
     return !grid->wanted->len;
 }
@@ -107,7 +108,7 @@ struct orch_grid *orch_grid_new(struct orch_trials *trials, const GPtrArray *wan
     grid->units = g_new0(const char *, wanted->len + 1);
     bool ok = true;
     for (guint i = 0; ok && i < trials->all->len; i++) {
-        struct orch_trial *trial = trials->all->pdata[i];
+        struct orch_report_trial *trial = trials->all->pdata[i];
         grid->is_declared = grid->is_declared || trial->item;
         if (!is_about(grid, trials, trial))
             continue;
@@ -187,7 +188,7 @@ struct orch_spread orch_grid_spread(const struct orch_grid *grid, const struct o
 {
     g_autoptr(GArray) means = orch_grid_means(cell, value);
     g_autoptr(GArray) values = orch_seed_values(means);
-    const struct orch_wanted *wanted = grid->wanted->pdata[value];
+    const struct orch_item_value *wanted = grid->wanted->pdata[value];
     return orch_spread_of((const double *)(void *)values->data, values->len, wanted->name,
                           grid->units[value]);
 }
@@ -244,7 +245,7 @@ char *orch_grid_shared_base(const struct orch_grid *grid, struct orch_store *sto
         const struct orch_grid_cell *cell = grid->cells->pdata[i];
         g_autoptr(GPtrArray) runs = g_ptr_array_new();
         for (guint j = 0; j < cell->trials->len; j++) {
-            struct orch_trial *trial = cell->trials->pdata[j];
+            struct orch_report_trial *trial = cell->trials->pdata[j];
             if (trial->run)
                 g_ptr_array_add(runs, trial->run);
         }
@@ -304,7 +305,7 @@ char *orch_names_joined(const GPtrArray *names)
 /* Formats a value's name with its unit: "training_time (s)". */
 static char *value_name(const struct orch_grid *grid, guint value)
 {
-    const struct orch_wanted *wanted = grid->wanted->pdata[value];
+    const struct orch_item_value *wanted = grid->wanted->pdata[value];
     const char *unit = grid->units[value];
     return unit ? g_strdup_printf("%s (%s)", wanted->name, unit) : g_strdup(wanted->name);
 }
@@ -402,7 +403,7 @@ static char *spread_words(const struct orch_grid *grid)
 
 char *orch_grid_legend(const struct orch_grid *grid)
 {
-    const struct orch_wanted *first = grid->wanted->pdata[0];
+    const struct orch_item_value *first = grid->wanted->pdata[0];
     g_autofree char *interval = spread_words(grid);
     GString *text = g_string_new(interval);
     if (grid->columns->len) {
@@ -410,7 +411,7 @@ char *orch_grid_legend(const struct orch_grid *grid)
         g_string_printf(text, "%s of %s, %s", orch_aggregate_name(first->aggregate), name,
                         interval);
         for (guint i = 1; i < grid->wanted->len; i++) {
-            const struct orch_wanted *wanted = grid->wanted->pdata[i];
+            const struct orch_item_value *wanted = grid->wanted->pdata[i];
             g_string_append_printf(text, "; in brackets %s of %s",
                                    orch_aggregate_name(wanted->aggregate), wanted->name);
         }

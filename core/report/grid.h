@@ -10,13 +10,13 @@
 struct orch_grid_cell {
     char *row, *column;
     unsigned planned, done; /* planned trials, and trials that have a number */
-    GPtrArray *trials;      /* struct orch_trial *, borrowed */
+    GPtrArray *trials;      /* struct orch_report_trial *, borrowed */
     GArray **numbers;       /* of double, an array a value; NULL-terminated */
     GArray *seeds;          /* of uint64_t, parallel to each array of numbers */
 };
 
 struct orch_grid {
-    const GPtrArray *wanted;         /* struct orch_wanted *, borrowed */
+    const GPtrArray *wanted;         /* struct orch_item_value *, borrowed */
     const GPtrArray *rows, *columns; /* axes (char *), borrowed; no columns: one for each value */
     GPtrArray *cells;                /* struct orch_grid_cell *, in order of first appearance */
     const char *better;              /* of the first value: "min", "max", "none" */

@@ -63,23 +63,23 @@ static void say_winner(struct orch_section *section, const struct orch_grid *gri
         orch_section_note(section, "p: %s", method);
 }
 
-bool orch_answer_best(struct orch_asked *a, GError **error)
+bool orch_section_fill_best(struct orch_section_context *a, GError **error)
 {
-    struct orch_answer_grid *g = orch_answer_grid(a, "by", NULL, error);
+    struct orch_section_grid *g = orch_section_grid(a, "by", NULL, error);
     if (!g)
         return false;
     struct orch_winner winner = orch_grid_winner(g->grid);
     if (winner.first) {
         say_winner(a->section, g->grid, &winner);
-        orch_answer_say_shared_base(a, g->grid);
+        orch_section_note_shared_base(a, g->grid);
     }
     if (winner.first && winner.missing)
         orch_section_note(a->section, "(%u setting%s missing)", winner.missing,
                           winner.missing == 1 ? " is" : "s are");
-    orch_answer_say_missing(a, g->trials);
+    orch_section_add_missing_trials(a, g->trials);
     if (!winner.first && a->section->done)
         orch_section_missing(a->section, NULL, "no setting has a number to win by");
     orch_winner_clear(&winner);
-    orch_answer_grid_free(g);
+    orch_section_grid_free(g);
     return true;
 }

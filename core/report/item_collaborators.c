@@ -40,7 +40,7 @@ static struct share *share_of(GPtrArray *shares, const struct orch_section_run *
 }
 
 /* Returns the run's values of the item's `by`; NULL when the item has no `by`. */
-static char *place_of(const struct orch_asked *a, const GPtrArray *axes,
+static char *place_of(const struct orch_section_context *a, const GPtrArray *axes,
                       const struct orch_section_run *run)
 {
     struct orch_run *stored =
@@ -64,7 +64,7 @@ static bool is_meant(const GPtrArray *experiments, const struct orch_section_run
     return !experiments->len;
 }
 
-static void add_run(struct orch_asked *a, GPtrArray *shares, const GPtrArray *axes,
+static void add_run(struct orch_section_context *a, GPtrArray *shares, const GPtrArray *axes,
                     const struct orch_section_run *run)
 {
     g_autofree char *place = place_of(a, axes, run);
@@ -77,10 +77,10 @@ static void add_run(struct orch_asked *a, GPtrArray *shares, const GPtrArray *ax
 }
 
 /* Collects every other user's run that a section uses, once. */
-static GPtrArray *shares_of(struct orch_asked *a, const GPtrArray *axes)
+static GPtrArray *shares_of(struct orch_section_context *a, const GPtrArray *axes)
 {
     const json_t *spec = a->item ? a->item->spec : NULL;
-    g_autoptr(GPtrArray) experiments = orch_texts(json_object_get(spec, "experiments"));
+    g_autoptr(GPtrArray) experiments = orch_texts_from_json(json_object_get(spec, "experiments"));
     g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
     GPtrArray *shares = g_ptr_array_new_with_free_func(free_share);
     for (guint i = 0; i < a->document->sections->len; i++) {
@@ -122,11 +122,11 @@ static bool any_runs(const struct orch_document *document)
     return false;
 }
 
-bool orch_answer_collaborators(struct orch_asked *a, GError **error)
+bool orch_section_fill_collaborators(struct orch_section_context *a, GError **error)
 {
     (void)error;
     const json_t *spec = a->item ? a->item->spec : NULL;
-    g_autoptr(GPtrArray) axes = orch_texts(json_object_get(spec, "by"));
+    g_autoptr(GPtrArray) axes = orch_texts_from_json(json_object_get(spec, "by"));
     g_autoptr(GPtrArray) shares = shares_of(a, axes);
     a->section->done = a->section->planned = a->section->runs->len;
     if (!any_runs(a->document))

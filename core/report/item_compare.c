@@ -139,9 +139,9 @@ static const struct orch_grid_cell *find_baseline(const GPtrArray *rows, const c
     return NULL;
 }
 
-static bool against_baseline(struct orch_asked *a, GError **error)
+static bool against_baseline(struct orch_section_context *a, GError **error)
 {
-    struct orch_answer_grid *g = orch_answer_grid(a, "by", "best_of", error);
+    struct orch_section_grid *g = orch_section_grid(a, "by", "best_of", error);
     if (!g)
         return false;
     const char *named = orch_json_text(a->item->spec, "baseline", NULL);
@@ -153,13 +153,13 @@ static bool against_baseline(struct orch_asked *a, GError **error)
         g_autofree char *count = orch_grid_count_text(base);
         orch_section_text(a->section, "%s: %s (n = %s)", label, text, count);
         say_contrasts(a->section, g->grid, rows, base);
-        orch_answer_say_shared_base(a, g->grid);
+        orch_section_note_shared_base(a, g->grid);
     } else if (g->grid->cells->len) {
         orch_section_missing(a->section, NULL, "%s has no number yet",
                              named ? named : "the baseline");
     }
-    orch_answer_say_missing(a, g->trials);
-    orch_answer_grid_free(g);
+    orch_section_add_missing_trials(a, g->trials);
+    orch_section_grid_free(g);
     return true;
 }
 
@@ -190,26 +190,26 @@ static bool is_experiment(const struct orch_plan *plan, const char *name)
     return false;
 }
 
-static bool make_side(struct orch_asked *a, const char *key, const GPtrArray *rows,
+static bool make_side(struct orch_section_context *a, const char *key, const GPtrArray *rows,
                       const GPtrArray *none, struct side *out, GError **error)
 {
     const json_t *spec = a->item->spec;
     bool by_experiment = is_experiment(a->plan, orch_json_text(spec, key, ""));
-    out->wanted = orch_wanted_parse(json_object_get(spec, by_experiment ? "value" : key));
-    out->trials = orch_answer_trials(a, by_experiment ? key : "experiments", error);
+    out->wanted = orch_item_values_parse(json_object_get(spec, by_experiment ? "value" : key));
+    out->trials = orch_section_trials(a, by_experiment ? key : "experiments", error);
     if (out->trials)
         out->grid = orch_grid_new(out->trials, out->wanted, rows, none, error);
     return out->grid;
 }
 
 /* Records the trials of a side and reports missing ones; a trial of both sides is recorded once. */
-static void note_side(struct orch_asked *a, const struct side *side, GHashTable *seen)
+static void note_side(struct orch_section_context *a, const struct side *side, GHashTable *seen)
 {
     unsigned fresh = 0;
     for (guint i = 0; i < side->grid->cells->len; i++) {
         const struct orch_grid_cell *cell = side->grid->cells->pdata[i];
         for (guint j = 0; j < cell->trials->len; j++) {
-            struct orch_trial *trial = cell->trials->pdata[j];
+            struct orch_report_trial *trial = cell->trials->pdata[j];
             if (!g_hash_table_add(seen, (gpointer)(uintptr_t)trial->item))
                 continue;
             orch_section_trial(a->section, side->trials, trial);
@@ -217,7 +217,7 @@ static void note_side(struct orch_asked *a, const struct side *side, GHashTable 
         }
     }
     if (fresh || !g_hash_table_size(seen))
-        orch_answer_say_missing(a, side->trials);
+        orch_section_add_missing_trials(a, side->trials);
 }
 
 static double add_side(struct orch_table *table, const struct side *side, const char *row)
@@ -275,9 +275,9 @@ static void say_sides(struct orch_section *section, const struct side *predicted
     orch_section_note(section, "error: 100 (predicted - measured) / measured");
 }
 
-static bool against_measured(struct orch_asked *a, GError **error)
+static bool against_measured(struct orch_section_context *a, GError **error)
 {
-    g_autoptr(GPtrArray) axes = orch_texts(json_object_get(a->item->spec, "by"));
+    g_autoptr(GPtrArray) axes = orch_texts_from_json(json_object_get(a->item->spec, "by"));
     g_autoptr(GPtrArray) none = g_ptr_array_new();
     g_autoptr(GHashTable) seen = g_hash_table_new(NULL, NULL);
     struct side predicted = {0}, measured = {0};
@@ -294,7 +294,7 @@ static bool against_measured(struct orch_asked *a, GError **error)
     return ok;
 }
 
-bool orch_answer_compare(struct orch_asked *a, GError **error)
+bool orch_section_fill_compare(struct orch_section_context *a, GError **error)
 {
     return json_object_get(a->item->spec, "predicted") ? against_measured(a, error)
                                                        : against_baseline(a, error);

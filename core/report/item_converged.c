@@ -46,7 +46,7 @@ static struct setting *setting_of(GPtrArray *settings, const char *label)
     return s;
 }
 
-static double number_of(const struct orch_asked *a, const char *key, double otherwise)
+static double number_of(const struct orch_section_context *a, const char *key, double otherwise)
 {
     double value = otherwise;
     const char *text = orch_json_text(a->item->spec, key, NULL);
@@ -76,14 +76,14 @@ static void add_run(struct setting *s, const struct orch_series *series, double 
     s->stretch = stretch;
 }
 
-static bool gather(struct orch_asked *a, struct orch_trials *trials, const GPtrArray *by,
+static bool gather(struct orch_section_context *a, struct orch_trials *trials, const GPtrArray *by,
                    GPtrArray *settings, GError **error)
 {
-    g_autoptr(GPtrArray) wanted = orch_wanted_parse(json_object_get(a->item->spec, "value"));
-    const char *name = ((struct orch_wanted *)wanted->pdata[0])->name;
+    g_autoptr(GPtrArray) wanted = orch_item_values_parse(json_object_get(a->item->spec, "value"));
+    const char *name = ((struct orch_item_value *)wanted->pdata[0])->name;
     double over = number_of(a, "over", OVER);
     for (guint i = 0; i < trials->all->len; i++) {
-        struct orch_trial *trial = trials->all->pdata[i];
+        struct orch_report_trial *trial = trials->all->pdata[i];
         g_autofree char *label = orch_trial_label(trials, trial, by);
         if (!label || !orch_trial_has(trials, trial, name))
             continue;
@@ -152,13 +152,13 @@ static struct orch_table *make_table(const GPtrArray *settings, const GPtrArray 
     return table;
 }
 
-bool orch_answer_converged(struct orch_asked *a, GError **error)
+bool orch_section_fill_converged(struct orch_section_context *a, GError **error)
 {
-    g_autoptr(GPtrArray) by = orch_texts(json_object_get(a->item->spec, "by"));
+    g_autoptr(GPtrArray) by = orch_texts_from_json(json_object_get(a->item->spec, "by"));
     g_autoptr(GPtrArray) settings = g_ptr_array_new_with_free_func(setting_free);
     const char *name = orch_json_text(a->item->spec, "value", "");
     double within = number_of(a, "within", WITHIN);
-    struct orch_trials *trials = orch_answer_trials(a, "experiments", error);
+    struct orch_trials *trials = orch_section_trials(a, "experiments", error);
     bool ok = trials && gather(a, trials, by, settings, error);
     size_t stretch = 0;
     for (guint i = 0; ok && i < settings->len; i++)
@@ -174,7 +174,7 @@ bool orch_answer_converged(struct orch_asked *a, GError **error)
                               stretch, stretch, 100 * within);
     }
     if (ok)
-        orch_answer_say_missing(a, trials);
+        orch_section_add_missing_trials(a, trials);
     orch_trials_free(trials);
     return ok;
 }

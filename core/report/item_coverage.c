@@ -58,7 +58,7 @@ struct coverage {
     unsigned elsewhere, held; /* trials that only others have; trials that are running or claimed */
 };
 
-static void note_elsewhere(struct orch_asked *a, const struct orch_trial *trial,
+static void note_elsewhere(struct orch_section_context *a, const struct orch_report_trial *trial,
                            const struct orch_run *run)
 {
     g_autofree char *label = orch_cell_label(trial->item->cell);
@@ -75,8 +75,8 @@ static void note_elsewhere(struct orch_asked *a, const struct orch_trial *trial,
 
 /* Counts who has the trial on other machines, each person and machine once. True when only others
  * have it. */
-static bool count_elsewhere(struct orch_asked *a, const struct orch_group_runs *group,
-                            const struct orch_trial *trial, struct tally *cell)
+static bool count_elsewhere(struct orch_section_context *a, const struct orch_group_runs *group,
+                            const struct orch_report_trial *trial, struct tally *cell)
 {
     const char *here = trial->run ? trial->run->device_key : NULL;
     g_autoptr(GPtrArray) list = orch_group_runs_of(group, trial->item);
@@ -100,7 +100,7 @@ static bool count_elsewhere(struct orch_asked *a, const struct orch_group_runs *
 }
 
 /* Counts a trial that is being run: on this machine ("running now"), or as a claim says. */
-static bool count_held(const struct orch_trial *trial, struct tally *cell)
+static bool count_held(const struct orch_report_trial *trial, struct tally *cell)
 {
     bool is_held = !trial->run && trial->item->state == ORCH_PLAN_HELD;
     if (is_held)
@@ -111,18 +111,19 @@ static bool count_held(const struct orch_trial *trial, struct tally *cell)
 static bool is_skipped(const struct orch_grid_cell *cell)
 {
     for (guint i = 0; i < cell->trials->len; i++)
-        if (((const struct orch_trial *)cell->trials->pdata[i])->item->state != ORCH_PLAN_SKIPPED)
+        if (((const struct orch_report_trial *)cell->trials->pdata[i])->item->state !=
+            ORCH_PLAN_SKIPPED)
             return false;
     return true;
 }
 
-static void add_cell(struct orch_asked *a, const struct orch_group_runs *group,
+static void add_cell(struct orch_section_context *a, const struct orch_group_runs *group,
                      struct orch_table *table, const struct orch_grid_cell *cell,
                      struct coverage *all)
 {
     struct tally tally = tally_new();
     for (guint i = 0; cell && i < cell->trials->len; i++) {
-        const struct orch_trial *trial = cell->trials->pdata[i];
+        const struct orch_report_trial *trial = cell->trials->pdata[i];
         g_autofree char *name = trial->run ? orch_who_name(trial->run->who) : NULL;
         const char *who = name ? name : "-";
         if (trial->run) {
@@ -153,7 +154,8 @@ static void add_cell(struct orch_asked *a, const struct orch_group_runs *group,
 /* ---- the item ----------------------------------------------------------------------------------
  */
 
-static struct orch_table *make_table(struct orch_asked *a, const struct orch_group_runs *group,
+static struct orch_table *make_table(struct orch_section_context *a,
+                                     const struct orch_group_runs *group,
                                      const struct orch_grid *grid, struct coverage *all)
 {
     g_autoptr(GPtrArray) rows = orch_grid_rows(grid);
@@ -178,7 +180,7 @@ static struct orch_table *make_table(struct orch_asked *a, const struct orch_gro
 
 /* Default axes. Rows: everything that varies except the repeat. Columns: the repeats, when there
  * are several. */
-static void default_axes(struct orch_answer_grid *g)
+static void default_axes(struct orch_section_grid *g)
 {
     bool is_repeated = false;
     for (guint i = 0; i < g->trials->all->len; i++)
@@ -191,7 +193,7 @@ static void default_axes(struct orch_answer_grid *g)
     }
 }
 
-static void say_all(struct orch_asked *a, const struct coverage *all)
+static void say_all(struct orch_section_context *a, const struct coverage *all)
 {
     g_autofree char *names = tally_text(&all->names, true);
     orch_section_text(a->section, "%u of %u trials are there%s%s", a->section->done,
@@ -206,13 +208,14 @@ static void say_all(struct orch_asked *a, const struct coverage *all)
                           all->held == 1 ? "is" : "are");
 }
 
-bool orch_answer_coverage(struct orch_asked *a, GError **error)
+bool orch_section_fill_coverage(struct orch_section_context *a, GError **error)
 {
     struct orch_group_runs *group = orch_group_runs_new(a->plan, error);
-    struct orch_answer_grid *g = group ? orch_answer_grid_begin(a, "rows", "columns", error) : NULL;
+    struct orch_section_grid *g =
+        group ? orch_section_grid_begin(a, "rows", "columns", error) : NULL;
     if (g)
         default_axes(g);
-    bool ok = g && orch_answer_grid_fill(a, g, error);
+    bool ok = g && orch_section_grid_fill(a, g, error);
     if (ok && g->grid->cells->len) {
         struct coverage all = {tally_new(), 0, 0};
         orch_section_table(a->section, make_table(a, group, g->grid, &all));
@@ -220,9 +223,9 @@ bool orch_answer_coverage(struct orch_asked *a, GError **error)
         tally_clear(&all.names);
     }
     if (ok)
-        orch_answer_say_missing(a, g->trials);
+        orch_section_add_missing_trials(a, g->trials);
     orch_group_runs_free(group);
-    orch_answer_grid_free(g);
+    orch_section_grid_free(g);
     return ok;
 }
 
@@ -262,8 +265,8 @@ static bool has_trials(const struct orch_plan *plan, const struct orch_experimen
     return false;
 }
 
-struct orch_document *orch_answer_coverages(struct orch_plan *plan,
-                                            const struct orch_answer_options *options,
+struct orch_document *orch_report_coverages(struct orch_plan *plan,
+                                            const struct orch_report_options *options,
                                             GError **error)
 {
     struct orch_document *document = orch_document_new(plan->expansion->name);
@@ -278,8 +281,8 @@ struct orch_document *orch_answer_coverages(struct orch_plan *plan,
             .kind = ORCH_REPORT_COVERAGE, .title = experiment->name, .spec = spec};
         struct orch_section *section =
             orch_document_add(document, "coverage", NULL, experiment->name);
-        struct orch_asked a = {plan, &item, options, section, document};
-        ok = orch_answer_coverage(&a, error);
+        struct orch_section_context a = {plan, &item, options, section, document};
+        ok = orch_section_fill_coverage(&a, error);
     }
     if (ok)
         return document;

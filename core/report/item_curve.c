@@ -74,7 +74,7 @@ static struct orch_table *make_table(const struct orch_curve_set *set)
     return table;
 }
 
-bool orch_answer_curve(struct orch_asked *a, GError **error)
+bool orch_section_fill_curve(struct orch_section_context *a, GError **error)
 {
     (void)error;
     struct orch_curve_set *set = orch_curve_set_gather(a->plan, a->item, "experiments");

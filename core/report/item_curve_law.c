@@ -125,18 +125,19 @@ static void compare(struct held *h, const struct orch_curve_set *set,
     h->device = orch_curve_set_device(held_set, cell->device);
     h->predicted = orch_set_law_curve(law, net->features, device);
     h->from_k = fmax(c->warmup_k, warmup * c->k[c->count - 1]);
-    h->predicted_good = orch_stages_judge(h->predicted, c->k, c->loss, c->count, h->from_k);
+    h->predicted_good = orch_stages_goodness(h->predicted, c->k, c->loss, c->count, h->from_k);
     struct orch_stages *plain = orch_set_plain_curve(law, net->features, device);
     h->plain_error =
-        plain ? orch_stages_judge(plain, c->k, c->loss, c->count, h->from_k).relative_error
+        plain ? orch_stages_goodness(plain, c->k, c->loss, c->count, h->from_k).relative_error
               : (double)NAN;
     orch_stages_free(plain);
-    h->own_good = orch_stages_judge(cell->fit.stages, c->k, c->loss, c->count, h->from_k);
+    h->own_good = orch_stages_goodness(cell->fit.stages, c->k, c->loss, c->count, h->from_k);
     h->mean_good = judge_mean(set, c, h->from_k);
     const struct orch_set_cell *near = nearest_cell(set, net, where);
     if (near) {
         h->nearest = orch_curve_set_net(set, near->net)->name;
-        h->nearest_good = orch_stages_judge(near->fit.stages, c->k, c->loss, c->count, h->from_k);
+        h->nearest_good =
+            orch_stages_goodness(near->fit.stages, c->k, c->loss, c->count, h->from_k);
     }
     fill_ranges(h, c);
 }
@@ -308,13 +309,13 @@ static void draw_held(struct orch_section *section, const struct orch_curve_set 
                       const struct orch_set_law *law, const GArray *held)
 {
     struct orch_left_out_error error = orch_set_law_leave_out(set, law);
-    g_autofree struct orch_held_curve *curves = g_new0(struct orch_held_curve, held->len);
+    g_autofree struct orch_heldout_curve *curves = g_new0(struct orch_heldout_curve, held->len);
     for (guint i = 0; i < held->len; i++) {
         const struct held *h = &g_array_index(held, struct held, i);
-        curves[i] = (struct orch_held_curve){h->net, h->device, h->cell->curve, h->predicted};
+        curves[i] = (struct orch_heldout_curve){h->net, h->device, h->cell->curve, h->predicted};
     }
-    orch_held_curves_chart(curves, held->len, isnan(error.mean) ? (double)NAN : error.worst,
-                           section);
+    orch_heldout_curves_chart(curves, held->len, isnan(error.mean) ? (double)NAN : error.worst,
+                              section);
 }
 
 static void say_held(struct orch_section *section, const struct orch_report_item *item,
@@ -352,7 +353,7 @@ static void say_held(struct orch_section *section, const struct orch_report_item
     g_array_unref(held);
 }
 
-bool orch_answer_curve_law(struct orch_asked *a, GError **error)
+bool orch_section_fill_curve_law(struct orch_section_context *a, GError **error)
 {
     (void)error;
     GError *problem = NULL;
@@ -367,8 +368,8 @@ bool orch_answer_curve_law(struct orch_asked *a, GError **error)
         say_held(a->section, a->item, set, law, held_set);
     } else {
         static const char *const keys[] = {"experiments", NULL};
-        g_autofree char *cure = orch_answer_cure(a, keys);
-        orch_section_missing(a->section, cure, "%s", problem->message);
+        g_autofree char *hint = orch_section_hint(a, keys);
+        orch_section_missing(a->section, hint, "%s", problem->message);
     }
     g_clear_error(&problem);
     orch_set_law_free(law);

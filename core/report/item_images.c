@@ -20,7 +20,7 @@ static bool is_png(const char *path)
 }
 
 /* "lr 0.1, mode full, run 3f2a91c0" */
-static char *caption_of(const struct orch_trials *trials, const struct orch_trial *trial,
+static char *caption_of(const struct orch_trials *trials, const struct orch_report_trial *trial,
                         const GPtrArray *axes)
 {
     GString *text = g_string_new(NULL);
@@ -37,8 +37,9 @@ static char *caption_of(const struct orch_trials *trials, const struct orch_tria
     return g_string_free(text, FALSE);
 }
 
-static void add_picture(struct orch_asked *a, const struct orch_trials *trials,
-                        const struct orch_trial *trial, const char *artifact, const GPtrArray *axes)
+static void add_picture(struct orch_section_context *a, const struct orch_trials *trials,
+                        const struct orch_report_trial *trial, const char *artifact,
+                        const GPtrArray *axes)
 {
     bool is_gone;
     g_autofree char *path = orch_run_artifact(trials->store, trial->run, artifact, &is_gone);
@@ -54,21 +55,21 @@ static void add_picture(struct orch_asked *a, const struct orch_trials *trials,
 
 /* With `by`, shows the first picture for each of its values; otherwise one picture for each trial.
  */
-bool orch_answer_images(struct orch_asked *a, GError **error)
+bool orch_section_fill_images(struct orch_section_context *a, GError **error)
 {
     const char *artifact = orch_json_text(a->item->spec, "artifact", "");
-    g_autoptr(GPtrArray) axes = orch_texts(json_object_get(a->item->spec, "by"));
-    struct orch_trials *trials = orch_answer_trials(a, "experiments", error);
+    g_autoptr(GPtrArray) axes = orch_texts_from_json(json_object_get(a->item->spec, "by"));
+    struct orch_trials *trials = orch_section_trials(a, "experiments", error);
     g_autoptr(GHashTable) seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     if (!trials)
         return false;
     for (guint i = trials->all->len; i-- > 0;) /* keep only trials that can have a picture */
-        if (!orch_manifest_artifact(
-                ((struct orch_trial *)trials->all->pdata[i])->item->cell->experiment->manifest,
-                artifact))
+        if (!orch_manifest_artifact(((struct orch_report_trial *)trials->all->pdata[i])
+                                        ->item->cell->experiment->manifest,
+                                    artifact))
             g_ptr_array_remove_index(trials->all, i);
     for (guint i = 0; i < trials->all->len; i++) {
-        const struct orch_trial *trial = trials->all->pdata[i];
+        const struct orch_report_trial *trial = trials->all->pdata[i];
         g_autofree char *label = orch_trial_label(trials, trial, axes);
         bool is_new = label && (!axes->len || !g_hash_table_contains(seen, label));
         orch_section_trial(a->section, trials, trial);
@@ -77,7 +78,7 @@ bool orch_answer_images(struct orch_asked *a, GError **error)
         g_hash_table_add(seen, g_steal_pointer(&label));
         add_picture(a, trials, trial, artifact, axes);
     }
-    orch_answer_say_missing(a, trials);
+    orch_section_add_missing_trials(a, trials);
     orch_trials_free(trials);
     return true;
 }

@@ -27,19 +27,19 @@ static void add_number(struct orch_table *table, double value)
 }
 
 /* Reports which of the used trials are missing. A data set has no trials. */
-static void say_trials(struct orch_asked *a, const struct learn_source *s)
+static void say_trials(struct orch_section_context *a, const struct orch_learn_source *s)
 {
     if (!s->planned && json_object_get(a->item->spec, "dataset"))
         return;
     orch_trials_keep(s->trials, s->used);
-    orch_answer_say_missing(a, s->trials);
+    orch_section_add_missing_trials(a, s->trials);
 }
 
 /* Returns whether there is a result; otherwise reports why there is none. */
-static bool say_source(struct orch_asked *a, const struct learn_source *s)
+static bool say_source(struct orch_section_context *a, const struct orch_learn_source *s)
 {
     if (s->missing) {
-        orch_section_missing(a->section, s->cure, "%s", s->missing);
+        orch_section_missing(a->section, s->hint, "%s", s->missing);
         say_trials(a, s);
         return false;
     }
@@ -50,7 +50,7 @@ static bool say_source(struct orch_asked *a, const struct learn_source *s)
     return true;
 }
 
-static void say_notes(struct orch_asked *a, const struct learn_source *s)
+static void say_notes(struct orch_section_context *a, const struct orch_learn_source *s)
 {
     for (guint i = 0; i < s->notes->len; i++)
         orch_section_note(a->section, "%s", (char *)s->notes->pdata[i]);
@@ -104,7 +104,7 @@ static void say_form(struct orch_section *section, const struct orch_regressor *
                           form->rank, form->terms->len);
 }
 
-static void say_models(struct orch_section *section, const struct learn_outcome *o)
+static void say_models(struct orch_section *section, const struct orch_learn_outcome *o)
 {
     g_autofree char *rmse =
         o->unit && *o->unit ? g_strdup_printf("RMSE (%s)", o->unit) : g_strdup("RMSE");
@@ -144,7 +144,7 @@ static void add_score(struct orch_table *table, const struct orch_score *s)
     orch_table_add(table, text, NULL);
 }
 
-static void say_held(struct orch_section *section, const struct learn_outcome *o)
+static void say_held(struct orch_section *section, const struct orch_learn_outcome *o)
 {
     const char *const headers[] = {o->hold_out,         ">rows",           "a model of it alone",
                                    "one model for all", "it was left out", NULL};
@@ -167,9 +167,9 @@ static void say_held(struct orch_section *section, const struct learn_outcome *o
                       o->held->folds > 1 ? "5 folds" : "a fifth of them", o->held_model);
 }
 
-bool orch_answer_learn(struct orch_asked *a, GError **error)
+bool orch_section_fill_learn(struct orch_section_context *a, GError **error)
 {
-    struct learn_outcome *o = learn_item_judge(a, error);
+    struct orch_learn_outcome *o = orch_learn_item_evaluate(a, error);
     if (!o)
         return false;
     if (say_source(a, &o->source)) {
@@ -179,14 +179,15 @@ bool orch_answer_learn(struct orch_asked *a, GError **error)
             say_held(a->section, o);
         say_notes(a, &o->source);
     }
-    learn_outcome_free(o);
+    orch_learn_outcome_free(o);
     return true;
 }
 
 /* ---- layer by layer ----------------------------------------------------------------------------
  */
 
-static void add_guess(struct orch_table *table, const struct layerwise_guess *g, double measured)
+static void add_guess(struct orch_table *table, const struct orch_layerwise_estimate *g,
+                      double measured)
 {
     g_autofree char *ms = orch_number_format(g->ms);
     g_autofree char *text =
@@ -195,20 +196,20 @@ static void add_guess(struct orch_table *table, const struct layerwise_guess *g,
     orch_table_add(table, text, NULL);
 }
 
-static void add_interval(struct orch_table *table, const struct layerwise_guess *g)
+static void add_interval(struct orch_table *table, const struct orch_layerwise_estimate *g)
 {
     g_autofree char *text = isnan(g->ms) ? g_strdup("-") : orch_interval_format(g->low, g->high);
     orch_table_add(table, text, NULL);
 }
 
-static void add_epoch(struct orch_table *table, double batch_ms, const struct layerwise_row *row,
-                      int64_t images)
+static void add_epoch(struct orch_table *table, double batch_ms,
+                      const struct orch_layerwise_row *row, int64_t images)
 {
     add_number(table,
                isnan(batch_ms) ? batch_ms : orch_layerwise_epoch_s(batch_ms, images, row->batch));
 }
 
-static void say_layerwise(struct orch_section *section, const struct layerwise_outcome *o)
+static void say_layerwise(struct orch_section *section, const struct orch_layerwise_outcome *o)
 {
     const char *headers[13] = {"net", "", ">batch", "measured ms", "one model for all", "90 %"};
     int count = 6;
@@ -224,7 +225,7 @@ static void say_layerwise(struct orch_section *section, const struct layerwise_o
     headers[count++] = "not in the sum";
     struct orch_table *table = orch_table_new(headers);
     for (guint i = 0; i < o->rows->len; i++) {
-        const struct layerwise_row *row = o->rows->pdata[i];
+        const struct orch_layerwise_row *row = o->rows->pdata[i];
         g_autofree char *layers = row->outside ? g_strdup_printf("%d, %d beyond the sizes measured",
                                                                  row->layers, row->outside)
                                                : g_strdup_printf("%d", row->layers);
@@ -255,7 +256,7 @@ static void say_layerwise(struct orch_section *section, const struct layerwise_o
                       o->model, epoch);
 }
 
-static void draw_layerwise(struct orch_section *section, const struct layerwise_outcome *o)
+static void draw_layerwise(struct orch_section *section, const struct orch_layerwise_outcome *o)
 {
     struct orch_chart *chart = orch_chart_new(ORCH_CHART_SCATTER, "A batch of a whole network",
                                               "measured (ms)", "sum of its layers (ms)");
@@ -263,7 +264,7 @@ static void draw_layerwise(struct orch_section *section, const struct layerwise_
     double least = HUGE_VAL, most = 0;
     chart->log_x = chart->log_y = true;
     for (guint i = 0; i < o->rows->len; i++) {
-        const struct layerwise_row *row = o->rows->pdata[i];
+        const struct orch_layerwise_row *row = o->rows->pdata[i];
         if (!(row->measured_ms > 0) || !(row->all.ms > 0))
             continue;
         struct orch_chart_series *series =
@@ -286,9 +287,9 @@ static void draw_layerwise(struct orch_section *section, const struct layerwise_
     orch_section_chart(section, chart);
 }
 
-bool orch_answer_layerwise(struct orch_asked *a, GError **error)
+bool orch_section_fill_layerwise(struct orch_section_context *a, GError **error)
 {
-    struct layerwise_outcome *o = layerwise_item_predict(a, error);
+    struct orch_layerwise_outcome *o = orch_layerwise_item_predict(a, error);
     if (!o)
         return false;
     if (say_source(a, &o->source)) {
@@ -296,6 +297,6 @@ bool orch_answer_layerwise(struct orch_asked *a, GError **error)
         draw_layerwise(a->section, o);
         say_notes(a, &o->source);
     }
-    layerwise_outcome_free(o);
+    orch_layerwise_outcome_free(o);
     return true;
 }

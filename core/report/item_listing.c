@@ -17,9 +17,10 @@
 
 /* Returns the indices (int) of the columns that a key names, or of all without the key. NULL when
  * a column does not exist; the section then says so. */
-static GArray *columns_of(struct orch_asked *a, const struct orch_csv *csv, const char *key)
+static GArray *columns_of(struct orch_section_context *a, const struct orch_csv *csv,
+                          const char *key)
 {
-    g_autoptr(GPtrArray) names = orch_texts(json_object_get(a->item->spec, key));
+    g_autoptr(GPtrArray) names = orch_texts_from_json(json_object_get(a->item->spec, key));
     g_autoptr(GArray) out = g_array_new(FALSE, FALSE, sizeof(int));
     for (guint i = 0; i < names->len; i++) {
         g_autoptr(GError) error = NULL;
@@ -81,7 +82,7 @@ static char *common_end(const struct orch_csv *csv, const GArray *columns)
     return g_strdup("value");
 }
 
-static void draw(struct orch_asked *a, const struct orch_csv *csv, const GArray *columns)
+static void draw(struct orch_section_context *a, const struct orch_csv *csv, const GArray *columns)
 {
     if (orch_csv_rows(csv) > BARS_MOST) {
         orch_section_note(a->section, "%zu rows: too many for a chart", orch_csv_rows(csv));
@@ -107,8 +108,8 @@ static void draw(struct orch_asked *a, const struct orch_csv *csv, const GArray 
 }
 
 /* Adds the table to the section. False when the run left no such table. */
-static bool show(struct orch_asked *a, const struct orch_trials *trials,
-                 const struct orch_trial *trial, const char *artifact, const char *label)
+static bool show(struct orch_section_context *a, const struct orch_trials *trials,
+                 const struct orch_report_trial *trial, const char *artifact, const char *label)
 {
     g_autofree char *path = orch_run_artifact(trials->store, trial->run, artifact, NULL);
     g_autofree char *text = NULL;
@@ -134,16 +135,16 @@ static bool show(struct orch_asked *a, const struct orch_trials *trials,
     return true;
 }
 
-bool orch_answer_listing(struct orch_asked *a, GError **error)
+bool orch_section_fill_listing(struct orch_section_context *a, GError **error)
 {
     const char *artifact = orch_json_text(a->item->spec, "artifact", "");
-    g_autoptr(GPtrArray) axes = orch_texts(json_object_get(a->item->spec, "by"));
+    g_autoptr(GPtrArray) axes = orch_texts_from_json(json_object_get(a->item->spec, "by"));
     g_autoptr(GHashTable) seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-    struct orch_trials *trials = orch_answer_trials(a, "experiments", error);
+    struct orch_trials *trials = orch_section_trials(a, "experiments", error);
     if (!trials)
         return false;
     for (guint i = 0; i < trials->all->len; i++) {
-        const struct orch_trial *trial = trials->all->pdata[i];
+        const struct orch_report_trial *trial = trials->all->pdata[i];
         if (!orch_manifest_artifact(trial->item->cell->experiment->manifest, artifact))
             continue;
         g_autofree char *label =
@@ -156,7 +157,7 @@ bool orch_answer_listing(struct orch_asked *a, GError **error)
     }
     if (a->section->done && !g_hash_table_size(seen))
         orch_section_missing(a->section, NULL, "none of its runs has '%s' here", artifact);
-    orch_answer_say_missing(a, trials);
+    orch_section_add_missing_trials(a, trials);
     orch_trials_free(trials);
     return true;
 }

@@ -24,7 +24,7 @@
  */
 
 struct paleo_asked {
-    struct orch_asked *a;
+    struct orch_section_context *a;
     struct orch_paleo_options options;
     GPtrArray *nets;    /* char *: "vgg16", or "googlenet by inception_v3" */
     GArray *ppps;       /* double */
@@ -68,9 +68,9 @@ static bool read_spec(struct paleo_asked *p, GError **error)
     p->options = orch_paleo_defaults();
     p->options.batch = (int64_t)CLAMP(number_at(spec, "batch", 1), 1, BATCH_MAX);
     p->peak_tflops = number_at(spec, "peak_tflops", (double)NAN);
-    p->nets = orch_texts(json_object_get(spec, "nets"));
+    p->nets = orch_texts_from_json(json_object_get(spec, "nets"));
     p->ppps = g_array_new(FALSE, FALSE, sizeof(double));
-    g_autoptr(GPtrArray) ppps = orch_texts(json_object_get(spec, "ppp"));
+    g_autoptr(GPtrArray) ppps = orch_texts_from_json(json_object_get(spec, "ppp"));
     for (guint i = 0; i < ppps->len; i++) {
         double value;
         if (orch_real_parse(ppps->pdata[i], &value) && value > 0 && value <= 1)
@@ -213,7 +213,7 @@ static void say_how(const struct paleo_asked *p)
                       tflops);
 }
 
-bool orch_answer_paleo(struct orch_asked *a, GError **error)
+bool orch_section_fill_paleo(struct orch_section_context *a, GError **error)
 {
     static const char *const practical[] = {"network", "input", ">PPP", ">ms", ">images/s", NULL};
     static const char *const ratio[] = {"network",

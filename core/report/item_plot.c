@@ -16,7 +16,7 @@ static bool flag_of(const json_t *spec, const char *key)
            (json_is_string(value) && g_strv_contains(yes, json_string_value(value)));
 }
 
-bool orch_answer_plot(struct orch_asked *a, GError **error)
+bool orch_section_fill_plot(struct orch_section_context *a, GError **error)
 {
     const json_t *spec = a->item->spec;
     struct orch_plot plot = {
@@ -33,12 +33,12 @@ bool orch_answer_plot(struct orch_asked *a, GError **error)
     orch_plot_kind_parse(orch_json_text(spec, "kind", ""), &plot.kind);
     bool is_heat = plot.kind == ORCH_CHART_HEAT;
     plot.row = is_heat ? orch_json_text(spec, "y", NULL) : NULL;
-    struct orch_trials *trials = orch_answer_trials(a, "experiments", error);
+    struct orch_trials *trials = orch_section_trials(a, "experiments", error);
     if (!trials)
         return false;
-    g_autoptr(GPtrArray) y = orch_wanted_parse(json_object_get(spec, is_heat ? "z" : "y"));
+    g_autoptr(GPtrArray) y = orch_item_values_parse(json_object_get(spec, is_heat ? "z" : "y"));
     g_autoptr(GPtrArray) by =
-        json_object_get(spec, "by") ? orch_texts(json_object_get(spec, "by")) : NULL;
+        json_object_get(spec, "by") ? orch_texts_from_json(json_object_get(spec, "by")) : NULL;
     plot.y = y;
     plot.by = by;
     g_autoptr(GError) failed = NULL;
@@ -50,7 +50,7 @@ bool orch_answer_plot(struct orch_asked *a, GError **error)
         g_propagate_error(error, g_steal_pointer(&failed));
     }
     if (ok)
-        orch_answer_say_missing(a, trials);
+        orch_section_add_missing_trials(a, trials);
     orch_trials_free(trials);
     return ok;
 }

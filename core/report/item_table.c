@@ -2,18 +2,18 @@
 /* The item `table`. */
 #include "core/report/items.h"
 
-bool orch_answer_table(struct orch_asked *a, GError **error)
+bool orch_section_fill_table(struct orch_section_context *a, GError **error)
 {
-    struct orch_answer_grid *g = orch_answer_grid(a, "rows", "columns", error);
+    struct orch_section_grid *g = orch_section_grid(a, "rows", "columns", error);
     if (!g)
         return false;
     if (g->grid->cells->len) {
         g_autofree char *legend = orch_grid_legend(g->grid);
         orch_section_table(a->section, orch_grid_table(g->grid));
         orch_section_note(a->section, "%s", legend);
-        orch_answer_say_shared_base(a, g->grid);
+        orch_section_note_shared_base(a, g->grid);
     }
-    orch_answer_say_missing(a, g->trials);
-    orch_answer_grid_free(g);
+    orch_section_add_missing_trials(a, g->trials);
+    orch_section_grid_free(g);
     return true;
 }

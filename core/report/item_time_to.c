@@ -346,13 +346,13 @@ static void say_model(struct orch_section *section, const struct answer *a)
         }
 }
 
-bool orch_answer_time_to(struct orch_asked *asked, GError **error)
+bool orch_section_fill_time_to(struct orch_section_context *ctx, GError **error)
 {
     (void)error;
     GError *problem = NULL;
-    struct orch_section *section = asked->section;
-    struct orch_plan *plan = asked->plan;
-    struct answer a = {.item = asked->item};
+    struct orch_section *section = ctx->section;
+    struct orch_plan *plan = ctx->plan;
+    struct answer a = {.item = ctx->item};
     bool ok = read_item(&a, plan, &problem);
     a.set = orch_curve_set_gather(plan, a.item, "experiments");
     a.held = orch_curve_set_gather(plan, a.item, "held_out");
@@ -368,12 +368,12 @@ bool orch_answer_time_to(struct orch_asked *asked, GError **error)
         say_model(section, &a);
     } else {
         static const char *const keys[] = {"experiments", "held_out", "speed", NULL};
-        g_autofree char *cure = orch_answer_cure(asked, keys);
-        orch_section_missing(section, cure, "%s", problem->message);
+        g_autofree char *hint = orch_section_hint(ctx, keys);
+        orch_section_missing(section, hint, "%s", problem->message);
     }
-    orch_curve_set_note(a.set, asked, "experiments");
-    orch_curve_set_note(a.held, asked, "held_out");
-    orch_curve_set_note(a.speed, asked, "speed");
+    orch_curve_set_note(a.set, ctx, "experiments");
+    orch_curve_set_note(a.held, ctx, "held_out");
+    orch_curve_set_note(a.speed, ctx, "speed");
     g_clear_error(&problem);
     orch_speed_free(a.model);
     orch_stages_free(a.curve);

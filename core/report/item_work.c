@@ -28,9 +28,9 @@ static const char *const KNOWN[] = {
 };
 
 struct work {
-    struct orch_asked *a;
+    struct orch_section_context *a;
     struct orch_trials *trials;
-    struct orch_trial *trial;
+    struct orch_report_trial *trial;
     GPtrArray *axes;
 };
 
@@ -47,7 +47,7 @@ static double number_of(void *ctx, const char *name)
     if (text && orch_real_parse(text, &value))
         return value;
     g_autoptr(json_t) word = json_string(name);
-    g_autoptr(GPtrArray) wanted = orch_wanted_parse(word);
+    g_autoptr(GPtrArray) wanted = orch_item_values_parse(word);
     if (!orch_trial_number(w->trials, w->trial, wanted->pdata[0], &value, NULL, NULL, NULL))
         return NAN;
     return value;
@@ -55,7 +55,7 @@ static double number_of(void *ctx, const char *name)
 
 static const char *unit_of(struct work *w, const char *name)
 {
-    struct orch_wanted wanted = {ORCH_AGGREGATE_LAST, (char *)(uintptr_t)name};
+    struct orch_item_value wanted = {ORCH_AGGREGATE_LAST, (char *)(uintptr_t)name};
     const char *unit = NULL;
     double value;
     orch_trial_number(w->trials, w->trial, &wanted, &value, NULL, &unit, NULL);
@@ -92,19 +92,19 @@ static bool say_formula(struct work *w, const struct orch_formula *f, bool must_
     return true;
 }
 
-static bool names_it(const struct orch_asked *a, const char *left)
+static bool names_it(const struct orch_section_context *a, const char *left)
 {
-    g_autoptr(GPtrArray) wanted = orch_wanted_parse(json_object_get(a->item->spec, "value"));
+    g_autoptr(GPtrArray) wanted = orch_item_values_parse(json_object_get(a->item->spec, "value"));
     bool named = !wanted->len;
     for (guint i = 0; i < wanted->len; i++)
-        named = named || strcmp(((struct orch_wanted *)wanted->pdata[i])->name, left) == 0;
+        named = named || strcmp(((struct orch_item_value *)wanted->pdata[i])->name, left) == 0;
     return named;
 }
 
 /* Adds the item's formulas, or the known ones. Returns how many gave a number. */
 static unsigned say_formulas(struct work *w)
 {
-    g_autoptr(GPtrArray) own = orch_texts(json_object_get(w->a->item->spec, "formula"));
+    g_autoptr(GPtrArray) own = orch_texts_from_json(json_object_get(w->a->item->spec, "formula"));
     unsigned said = 0;
     for (guint i = 0; i < own->len; i++) {
         struct orch_formula *f = orch_formula_parse(own->pdata[i], NULL);
@@ -124,9 +124,9 @@ static unsigned say_formulas(struct work *w)
 
 /* Returns the columns of a table with workings: those that the item's `columns` lists, or those
  * with a working that its `value` lists. Empty when the table has none of them. */
-static GArray *shown_columns(const struct orch_asked *a, const struct orch_csv *csv)
+static GArray *shown_columns(const struct orch_section_context *a, const struct orch_csv *csv)
 {
-    g_autoptr(GPtrArray) named = orch_texts(json_object_get(a->item->spec, "columns"));
+    g_autoptr(GPtrArray) named = orch_texts_from_json(json_object_get(a->item->spec, "columns"));
     GArray *columns = g_array_new(FALSE, FALSE, sizeof(int));
     for (guint i = 0; i < named->len; i++) {
         int column = orch_csv_find(csv, named->pdata[i]);
@@ -266,14 +266,14 @@ static unsigned say_trial(struct work *w)
 /* ---- the item ----------------------------------------------------------------------------------
  */
 
-bool orch_answer_work(struct orch_asked *a, GError **error)
+bool orch_section_fill_work(struct orch_section_context *a, GError **error)
 {
-    struct work w = {.a = a, .trials = orch_answer_trials(a, "experiments", error)};
+    struct work w = {.a = a, .trials = orch_section_trials(a, "experiments", error)};
     g_autoptr(GHashTable) seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     unsigned said = 0;
     if (!w.trials)
         return false;
-    w.axes = orch_texts(json_object_get(a->item->spec, "by"));
+    w.axes = orch_texts_from_json(json_object_get(a->item->spec, "by"));
     for (guint i = 0; i < w.trials->all->len; i++) {
         w.trial = w.trials->all->pdata[i];
         orch_section_trial(a->section, w.trials, w.trial);
@@ -293,7 +293,7 @@ bool orch_answer_work(struct orch_asked *a, GError **error)
                                  ? "its runs have not all the numbers of the formula"
                                  : "its runs leave no workings, and no formula of their results "
                                    "is known here: give one with 'formula:'");
-    orch_answer_say_missing(a, w.trials);
+    orch_section_add_missing_trials(a, w.trials);
     g_ptr_array_unref(w.axes);
     orch_trials_free(w.trials);
     return true;

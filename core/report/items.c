@@ -7,14 +7,15 @@
 #include <math.h>
 #include <string.h>
 
-char *orch_answer_command(const struct orch_asked *a, const char *verb, const char *more)
+char *orch_section_command(const struct orch_section_context *a, const char *verb, const char *more)
 {
     const char *recipe = a->options->recipe;
     g_autofree char *path = recipe ? g_strdup(recipe) : g_shell_quote(a->plan->expansion->path);
     return g_strdup_printf("orch %s %s%s%s", verb, path, more ? " " : "", more ? more : "");
 }
 
-struct orch_trials *orch_answer_trials(struct orch_asked *a, const char *key, GError **error)
+struct orch_trials *orch_section_trials(struct orch_section_context *a, const char *key,
+                                        GError **error)
 {
     struct orch_trials *trials = orch_trials_of_item(a->plan, a->item, key, error);
     if (!trials)
@@ -26,9 +27,9 @@ struct orch_trials *orch_answer_trials(struct orch_asked *a, const char *key, GE
 }
 
 /* Reports the experiments of the item that the profile leaves out. */
-static void say_left_out(struct orch_asked *a)
+static void say_left_out(struct orch_section_context *a)
 {
-    g_autoptr(GPtrArray) names = orch_texts(
+    g_autoptr(GPtrArray) names = orch_texts_from_json(
         json_is_object(a->item->spec) ? json_object_get(a->item->spec, "experiments") : NULL);
     const struct orch_expansion *expansion = a->plan->expansion;
     for (guint i = 0; i < expansion->experiments->len; i++) {
@@ -46,12 +47,12 @@ static void say_left_out(struct orch_asked *a)
 /* Why a trial that can run on this machine has no usable run. */
 enum lack { NOT_RUN, OF_OTHER_CODE, WITH_OTHER_SETTINGS, LACKS };
 
-static bool is_to_run(const struct orch_trial *trial)
+static bool is_to_run(const struct orch_report_trial *trial)
 {
     return !trial->run && trial->item && trial->item->state != ORCH_PLAN_SKIPPED;
 }
 
-static enum lack lack_of(const struct orch_trial *trial)
+static enum lack lack_of(const struct orch_report_trial *trial)
 {
     if (trial->item->state != ORCH_PLAN_STALE)
         return NOT_RUN;
@@ -66,7 +67,7 @@ static char *names_of_lack(const struct orch_trials *trials, enum lack lack, uns
     g_autoptr(GPtrArray) names = g_ptr_array_new();
     *out_count = 0;
     for (guint i = 0; i < trials->all->len; i++) {
-        const struct orch_trial *trial = trials->all->pdata[i];
+        const struct orch_report_trial *trial = trials->all->pdata[i];
         if (!is_to_run(trial) || lack_of(trial) != lack)
             continue;
         char *name = trial->item->cell->experiment->name;
@@ -81,14 +82,15 @@ static char *names_of_lack(const struct orch_trials *trials, enum lack lack, uns
 
 /* Reports how many trials lack a run for this reason, with the command that helps. Returns their
  * number. */
-static unsigned say_lack(struct orch_asked *a, const struct orch_trials *trials, enum lack lack)
+static unsigned say_lack(struct orch_section_context *a, const struct orch_trials *trials,
+                         enum lack lack)
 {
     unsigned count;
     const struct orch_plan_item *first = NULL;
     g_autofree char *names = names_of_lack(trials, lack, &count, &first);
     if (!names)
         return 0;
-    g_autofree char *run = orch_answer_command(a, "run", names);
+    g_autofree char *run = orch_section_command(a, "run", names);
     const char *are = count == 1 ? "is" : "are", *have = count == 1 ? "has" : "have";
     if (lack == NOT_RUN) {
         orch_section_missing(a->section, run, "%u of %u trials %s not run", count, trials->all->len,
@@ -103,7 +105,7 @@ static unsigned say_lack(struct orch_asked *a, const struct orch_trials *trials,
             trials->all->len, are, first->reason);
         return count;
     }
-    g_autofree char *report = orch_answer_command(a, "report", first->other_settings);
+    g_autofree char *report = orch_section_command(a, "report", first->other_settings);
     orch_section_missing(a->section, run,
                          "%u of %u trials %s runs with other settings only (%s); '%s' reports on "
                          "those",
@@ -111,12 +113,12 @@ static unsigned say_lack(struct orch_asked *a, const struct orch_trials *trials,
     return count;
 }
 
-const char *orch_answer_why_skipped(const struct orch_trials *trials, unsigned *out_count)
+const char *orch_trials_skip_reason(const struct orch_trials *trials, unsigned *out_count)
 {
     const char *why = NULL;
     *out_count = 0;
     for (guint i = 0; i < trials->all->len; i++) {
-        const struct orch_trial *trial = trials->all->pdata[i];
+        const struct orch_report_trial *trial = trials->all->pdata[i];
         if (trial->run || !trial->item || trial->item->state != ORCH_PLAN_SKIPPED)
             continue;
         why = why ? why : trial->item->reason;
@@ -125,10 +127,11 @@ const char *orch_answer_why_skipped(const struct orch_trials *trials, unsigned *
     return why;
 }
 
-void orch_answer_say_missing(struct orch_asked *a, const struct orch_trials *trials)
+void orch_section_add_missing_trials(struct orch_section_context *a,
+                                     const struct orch_trials *trials)
 {
     unsigned missing = 0, skipped;
-    const char *why = orch_answer_why_skipped(trials, &skipped);
+    const char *why = orch_trials_skip_reason(trials, &skipped);
     if (!trials->all->len)
         say_left_out(a);
     for (enum lack lack = NOT_RUN; lack < LACKS; lack++)
@@ -140,22 +143,24 @@ void orch_answer_say_missing(struct orch_asked *a, const struct orch_trials *tri
         a->section->state = ORCH_SECTION_SKIPPED;
 }
 
-struct orch_answer_grid *orch_answer_grid_begin(struct orch_asked *a, const char *rows_key,
-                                                const char *columns_key, GError **error)
+struct orch_section_grid *orch_section_grid_begin(struct orch_section_context *a,
+                                                  const char *rows_key, const char *columns_key,
+                                                  GError **error)
 {
     const json_t *spec = a->item->spec;
-    struct orch_answer_grid *grid = g_new0(struct orch_answer_grid, 1);
-    grid->wanted = orch_wanted_parse(json_object_get(spec, "value"));
-    grid->rows = orch_texts(json_object_get(spec, rows_key));
-    grid->columns = orch_texts(columns_key ? json_object_get(spec, columns_key) : NULL);
-    grid->trials = orch_answer_trials(a, "experiments", error);
+    struct orch_section_grid *grid = g_new0(struct orch_section_grid, 1);
+    grid->wanted = orch_item_values_parse(json_object_get(spec, "value"));
+    grid->rows = orch_texts_from_json(json_object_get(spec, rows_key));
+    grid->columns = orch_texts_from_json(columns_key ? json_object_get(spec, columns_key) : NULL);
+    grid->trials = orch_section_trials(a, "experiments", error);
     if (grid->trials)
         return grid;
-    orch_answer_grid_free(grid);
+    orch_section_grid_free(grid);
     return NULL;
 }
 
-bool orch_answer_grid_fill(struct orch_asked *a, struct orch_answer_grid *grid, GError **error)
+bool orch_section_grid_fill(struct orch_section_context *a, struct orch_section_grid *grid,
+                            GError **error)
 {
     grid->grid = orch_grid_new(grid->trials, grid->wanted, grid->rows, grid->columns, error);
     g_autoptr(GHashTable) kept = g_hash_table_new(NULL, NULL);
@@ -170,17 +175,17 @@ bool orch_answer_grid_fill(struct orch_asked *a, struct orch_answer_grid *grid, 
     return grid->grid;
 }
 
-struct orch_answer_grid *orch_answer_grid(struct orch_asked *a, const char *rows_key,
-                                          const char *columns_key, GError **error)
+struct orch_section_grid *orch_section_grid(struct orch_section_context *a, const char *rows_key,
+                                            const char *columns_key, GError **error)
 {
-    struct orch_answer_grid *grid = orch_answer_grid_begin(a, rows_key, columns_key, error);
-    if (!grid || orch_answer_grid_fill(a, grid, error))
+    struct orch_section_grid *grid = orch_section_grid_begin(a, rows_key, columns_key, error);
+    if (!grid || orch_section_grid_fill(a, grid, error))
         return grid;
-    orch_answer_grid_free(grid);
+    orch_section_grid_free(grid);
     return NULL;
 }
 
-void orch_answer_grid_free(struct orch_answer_grid *grid)
+void orch_section_grid_free(struct orch_section_grid *grid)
 {
     if (!grid)
         return;
@@ -192,7 +197,7 @@ void orch_answer_grid_free(struct orch_answer_grid *grid)
     g_free(grid);
 }
 
-void orch_answer_say_shared_base(struct orch_asked *a, const struct orch_grid *grid)
+void orch_section_note_shared_base(struct orch_section_context *a, const struct orch_grid *grid)
 {
     g_autofree char *shared = orch_grid_shared_base(grid, a->plan->store);
     if (shared)

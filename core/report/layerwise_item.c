@@ -14,7 +14,7 @@
 struct bench {
     struct orch_store *store;
     const struct orch_report_item *item;
-    struct layerwise_outcome *out;
+    struct orch_layerwise_outcome *out;
     struct orch_learn_options options;
     char **features;
     char *target;
@@ -25,7 +25,7 @@ struct bench {
 
 static void free_row(gpointer pointer)
 {
-    struct layerwise_row *row = pointer;
+    struct orch_layerwise_row *row = pointer;
     g_free(row->net);
     g_free(row->facts);
     g_free(row->left_out_text);
@@ -43,15 +43,15 @@ static void free_learned(gpointer layerwise)
 static void gather_layers(struct bench *b)
 {
     static const char *const keys[] = {"conv", "dense"};
-    struct learn_source *source = &b->out->source;
+    struct orch_learn_source *source = &b->out->source;
     unsigned with = 0;
     for (guint i = 0; i < source->trials->all->len; i++) {
-        const struct orch_run *run = learn_use(source, source->trials->all->pdata[i]);
+        const struct orch_run *run = orch_learn_use(source, source->trials->all->pdata[i]);
         bool has = false;
         for (int k = 0; run && k < 2; k++) {
             const char *artifact = orch_json_text(b->item->spec, keys[k], NULL);
-            has |= artifact &&
-                   learn_add_artifact(b->texts[k], b->store, run, artifact, b->features, source);
+            has |= artifact && orch_learn_add_artifact(b->texts[k], b->store, run, artifact,
+                                                       b->features, source);
         }
         with += has;
     }
@@ -70,13 +70,13 @@ static bool read_layers(struct bench *b)
         b->rows[k] = csv ? orch_rows_of_table(csv, &options, &error) : NULL;
         orch_csv_free(csv);
         if (error) {
-            learn_source_fail(&b->out->source, NULL, "%s", error->message);
+            orch_learn_source_fail(&b->out->source, NULL, "%s", error->message);
             return false;
         }
         b->out->source.rows += b->rows[k] ? b->rows[k]->rows : 0;
     }
     if (!b->out->source.rows)
-        learn_source_fail(&b->out->source, NULL, "no layers are measured yet");
+        orch_learn_source_fail(&b->out->source, NULL, "no layers are measured yet");
     return b->out->source.rows;
 }
 
@@ -126,15 +126,15 @@ static const struct orch_layerwise *model_of(struct bench *b, const char *group,
 
 static int64_t int_of(const struct bench *b, const struct orch_run *run, const char *name)
 {
-    g_autofree char *text = learn_run_value(b->store, run, name);
+    g_autofree char *text = orch_learn_run_value(b->store, run, name);
     int64_t value;
     return orch_int_parse(text, &value) ? value : 0;
 }
 
 static struct orch_net *net_of(const struct bench *b, const struct orch_run *run, GError **error)
 {
-    g_autofree char *name = learn_run_value(b->store, run, "net");
-    g_autofree char *input = learn_run_value(b->store, run, "input");
+    g_autofree char *name = orch_learn_run_value(b->store, run, "net");
+    g_autofree char *input = orch_learn_run_value(b->store, run, "input");
     struct orch_net_options options = {.name = name, .classes = int_of(b, run, "classes")};
     orch_net_input_parse(input, &options);
     return orch_net_make(&options, error);
@@ -146,7 +146,7 @@ static char **facts_of(const struct bench *b, const struct orch_run *run)
     GPtrArray *facts = g_ptr_array_new();
     for (int i = 0; b->features[i]; i++) {
         g_ptr_array_add(facts, g_strdup(b->features[i]));
-        g_ptr_array_add(facts, learn_run_value(b->store, run, b->features[i]));
+        g_ptr_array_add(facts, orch_learn_run_value(b->store, run, b->features[i]));
     }
     g_ptr_array_add(facts, NULL);
     return (char **)g_ptr_array_free(facts, FALSE);
@@ -160,18 +160,18 @@ static char *facts_text(char **facts)
     return g_string_free(text, FALSE);
 }
 
-static struct layerwise_guess guess(struct bench *b, struct layerwise_row *row,
-                                    const struct orch_net *net,
-                                    const struct orch_layerwise_job *job, const char *group,
-                                    enum scope scope)
+static struct orch_layerwise_estimate guess(struct bench *b, struct orch_layerwise_row *row,
+                                            const struct orch_net *net,
+                                            const struct orch_layerwise_job *job, const char *group,
+                                            enum scope scope)
 {
-    struct layerwise_guess none = {(double)NAN, (double)NAN, (double)NAN};
+    struct orch_layerwise_estimate none = {(double)NAN, (double)NAN, (double)NAN};
     g_autoptr(GError) unable = NULL;
     const struct orch_layerwise *l = scope == SCOPE_ALL || group ? model_of(b, group, scope) : NULL;
     struct orch_layerwise_time *t = l ? orch_layerwise_predict(l, net, job, &unable) : NULL;
     if (!t)
         return none;
-    struct layerwise_guess made = {t->batch_ms, t->low_ms, t->high_ms};
+    struct orch_layerwise_estimate made = {t->batch_ms, t->low_ms, t->high_ms};
     if (scope == SCOPE_ALL) {
         row->layers = (int)t->layers->len;
         row->outside = t->outside;
@@ -190,14 +190,14 @@ static void add_network(struct bench *b, const struct orch_run *run, double meas
         return;
     }
     g_auto(GStrv) facts = facts_of(b, run);
-    g_autofree char *optimizer = learn_run_value(b->store, run, "optimizer");
+    g_autofree char *optimizer = orch_learn_run_value(b->store, run, "optimizer");
     g_autofree char *group =
-        b->out->hold_out ? learn_run_value(b->store, run, b->out->hold_out) : NULL;
+        b->out->hold_out ? orch_learn_run_value(b->store, run, b->out->hold_out) : NULL;
     int64_t batch = int_of(b, run, "net_batch");
     struct orch_layerwise_job job = {batch ? batch : int_of(b, run, "batch"), optimizer,
                                      (const char *const *)facts};
-    struct layerwise_row *row = g_new0(struct layerwise_row, 1);
-    row->net = learn_run_value(b->store, run, "net");
+    struct orch_layerwise_row *row = g_new0(struct orch_layerwise_row, 1);
+    row->net = orch_learn_run_value(b->store, run, "net");
     row->facts = facts_text(facts);
     row->batch = job.batch;
     row->measured_ms = measured;
@@ -211,8 +211,8 @@ static void add_network(struct bench *b, const struct orch_run *run, double meas
 }
 
 /* Returns a time of a trial in ms; NaN when it has none. */
-static double time_of(const struct bench *b, struct orch_trial *trial,
-                      const struct orch_wanted *wanted)
+static double time_of(const struct bench *b, struct orch_report_trial *trial,
+                      const struct orch_item_value *wanted)
 {
     static const struct {
         const char *unit;
@@ -230,27 +230,28 @@ static double time_of(const struct bench *b, struct orch_trial *trial,
 static void gather_networks(struct bench *b)
 {
     const struct orch_trials *trials = b->out->source.trials;
-    g_autoptr(GPtrArray) values = orch_wanted_parse(json_object_get(b->item->spec, "value"));
+    g_autoptr(GPtrArray) values = orch_item_values_parse(json_object_get(b->item->spec, "value"));
     for (guint i = 0; i < trials->all->len; i++) {
-        struct orch_trial *trial = trials->all->pdata[i];
+        struct orch_report_trial *trial = trials->all->pdata[i];
         double measured = time_of(b, trial, values->pdata[0]);
         if (measured > 0)
             add_network(b, trial->run, measured);
     }
     if (!b->out->rows->len)
-        learn_source_fail(&b->out->source, NULL, "no network is measured yet");
+        orch_learn_source_fail(&b->out->source, NULL, "no network is measured yet");
 }
 
 /* ---- the item ----------------------------------------------------------------------------------
  */
 
-struct layerwise_outcome *layerwise_item_predict(struct orch_asked *a, GError **error)
+struct orch_layerwise_outcome *orch_layerwise_item_predict(struct orch_section_context *a,
+                                                           GError **error)
 {
-    struct layerwise_outcome *out = g_new0(struct layerwise_outcome, 1);
+    struct orch_layerwise_outcome *out = g_new0(struct orch_layerwise_outcome, 1);
     const struct orch_report_item *item = a->item;
     out->rows = g_ptr_array_new_with_free_func(free_row);
-    if (!learn_source_init(&out->source, a, error)) {
-        layerwise_outcome_free(out);
+    if (!orch_learn_source_init(&out->source, a, error)) {
+        orch_layerwise_outcome_free(out);
         return NULL;
     }
     out->hold_out = g_strdup(orch_json_text(item->spec, "hold_out", NULL));
@@ -259,7 +260,7 @@ struct layerwise_outcome *layerwise_item_predict(struct orch_asked *a, GError **
     struct bench b = {.store = a->plan->store,
                       .item = item,
                       .out = out,
-                      .features = learn_words(item->spec, "features"),
+                      .features = orch_learn_texts(item->spec, "features"),
                       .target = g_strdup(orch_json_text(item->spec, "target", "ms")),
                       .texts = {g_string_new(NULL), g_string_new(NULL)},
                       .learned =
@@ -277,15 +278,15 @@ struct layerwise_outcome *layerwise_item_predict(struct orch_asked *a, GError **
     }
     g_strfreev(b.features);
     g_free(b.target);
-    learn_source_cure(&out->source, a);
+    orch_learn_source_set_hint(&out->source, a);
     return out;
 }
 
-void layerwise_outcome_free(struct layerwise_outcome *out)
+void orch_layerwise_outcome_free(struct orch_layerwise_outcome *out)
 {
     if (!out)
         return;
-    learn_source_clear(&out->source);
+    orch_learn_source_clear(&out->source);
     g_free(out->hold_out);
     g_free(out->model);
     g_ptr_array_unref(out->rows);

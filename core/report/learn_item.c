@@ -16,7 +16,7 @@
 /* Returns an item's features, including the column that is held out. */
 static char **feature_names(const json_t *spec)
 {
-    char **names = learn_words(spec, "features");
+    char **names = orch_learn_texts(spec, "features");
     const char *hold_out = orch_json_text(spec, "hold_out", NULL);
     if (!hold_out || g_strv_contains((const char *const *)names, hold_out))
         return names;
@@ -27,8 +27,8 @@ static char **feature_names(const json_t *spec)
     return names;
 }
 
-static bool add_run_row(GString *csv, struct orch_trial *trial, char **features,
-                        const struct orch_wanted *wanted, struct learn_outcome *out)
+static bool add_run_row(GString *csv, struct orch_report_trial *trial, char **features,
+                        const struct orch_item_value *wanted, struct orch_learn_outcome *out)
 {
     double value = (double)NAN;
     const char *unit = NULL;
@@ -40,29 +40,29 @@ static bool add_run_row(GString *csv, struct orch_trial *trial, char **features,
     char text[ORCH_REAL_CHARS];
     for (int i = 0; features[i]; i++) {
         g_autofree char *field =
-            learn_run_value(out->source.trials->store, trial->run, features[i]);
-        learn_csv_field(csv, field, i == 0);
+            orch_learn_run_value(out->source.trials->store, trial->run, features[i]);
+        orch_learn_csv_field(csv, field, i == 0);
     }
     g_string_append_printf(csv, ",%s\n", orch_real_format(value, text));
     return true;
 }
 
-static GString *runs_csv(const struct orch_report_item *item, struct learn_outcome *out)
+static GString *runs_csv(const struct orch_report_item *item, struct orch_learn_outcome *out)
 {
     g_auto(GStrv) features = feature_names(item->spec);
-    g_autoptr(GPtrArray) values = orch_wanted_parse(json_object_get(item->spec, "value"));
-    const struct orch_wanted *wanted = values->pdata[0];
+    g_autoptr(GPtrArray) values = orch_item_values_parse(json_object_get(item->spec, "value"));
+    const struct orch_item_value *wanted = values->pdata[0];
     const struct orch_trials *trials = out->source.trials;
     GString *csv = g_string_new(NULL);
     unsigned without = 0, with = 0;
     for (int i = 0; features[i]; i++)
-        learn_csv_field(csv, features[i], i == 0);
-    learn_csv_field(csv, wanted->name, false);
+        orch_learn_csv_field(csv, features[i], i == 0);
+    orch_learn_csv_field(csv, wanted->name, false);
     g_string_append_c(csv, '\n');
     out->target = g_strdup(wanted->name);
     for (guint i = 0; i < trials->all->len; i++) {
-        struct orch_trial *trial = trials->all->pdata[i];
-        if (!orch_trial_has(trials, trial, wanted->name) || !learn_use(&out->source, trial))
+        struct orch_report_trial *trial = trials->all->pdata[i];
+        if (!orch_trial_has(trials, trial, wanted->name) || !orch_learn_use(&out->source, trial))
             continue;
         bool has = add_run_row(csv, trial, features, wanted, out);
         with += has;
@@ -76,20 +76,20 @@ static GString *runs_csv(const struct orch_report_item *item, struct learn_outco
     return csv;
 }
 
-static GString *artifacts_csv(const struct orch_report_item *item, struct learn_outcome *out)
+static GString *artifacts_csv(const struct orch_report_item *item, struct orch_learn_outcome *out)
 {
-    g_auto(GStrv) features = learn_words(item->spec, "features");
+    g_auto(GStrv) features = orch_learn_texts(item->spec, "features");
     const char *artifact = orch_json_text(item->spec, "artifact", "");
     const struct orch_trials *trials = out->source.trials;
     GString *csv = g_string_new(NULL);
     unsigned with = 0;
     for (guint i = 0; i < trials->all->len; i++) {
-        struct orch_trial *trial = trials->all->pdata[i];
+        struct orch_report_trial *trial = trials->all->pdata[i];
         if (!orch_manifest_artifact(trial->item->cell->experiment->manifest, artifact))
             continue;
-        const struct orch_run *run = learn_use(&out->source, trial);
-        with +=
-            run && learn_add_artifact(csv, trials->store, run, artifact, features, &out->source);
+        const struct orch_run *run = orch_learn_use(&out->source, trial);
+        with += run &&
+                orch_learn_add_artifact(csv, trials->store, run, artifact, features, &out->source);
     }
     out->source.text = g_strdup_printf("'%s' of %u runs", artifact, with);
     return csv;
@@ -105,7 +105,7 @@ static const char *unit_of(const char *column)
 }
 
 static GString *table_of(const struct orch_plan *plan, const struct orch_report_item *item,
-                         struct learn_outcome *out)
+                         struct orch_learn_outcome *out)
 {
     const char *dataset = orch_json_text(item->spec, "dataset", NULL), *target;
     const char *most = orch_json_text(item->spec, "most", "0");
@@ -117,7 +117,7 @@ static GString *table_of(const struct orch_plan *plan, const struct orch_report_
     out->target = g_strdup(target);
     out->unit = g_strdup(unit_of(target));
     if (dataset)
-        return learn_dataset_csv(plan->store, dataset, target, (size_t)limit, &out->source);
+        return orch_learn_dataset_csv(plan->store, dataset, target, (size_t)limit, &out->source);
     return artifacts_csv(item, out);
 }
 
@@ -158,7 +158,7 @@ static void find_letters(const struct orch_csv *csv, const char *hold_out, struc
 }
 
 static void note_letters(const struct orch_csv *csv, const struct letters *l,
-                         struct learn_source *source)
+                         struct orch_learn_source *source)
 {
     const char *peak = l->peaks ? "the GPU's fp32 peak in TFLOP/s"
                        : l->threads >= 0
@@ -177,7 +177,7 @@ static void note_letters(const struct orch_csv *csv, const struct letters *l,
 /* Converts rows to jobs for the linear form. NULL when the table lacks a needed column. The caller
  * frees. */
 static struct orch_aigauge_job *jobs_of(const struct orch_csv *csv, const char *hold_out,
-                                        struct learn_source *source)
+                                        struct orch_learn_source *source)
 {
     struct letters l;
     find_letters(csv, hold_out, &l);
@@ -204,9 +204,9 @@ static struct orch_aigauge_job *jobs_of(const struct orch_csv *csv, const char *
  */
 
 static void judge_models(const struct orch_rows *rows, const struct orch_csv *csv,
-                         const struct orch_report_item *item, struct learn_outcome *out)
+                         const struct orch_report_item *item, struct orch_learn_outcome *out)
 {
-    g_auto(GStrv) models = learn_words(item->spec, "models");
+    g_auto(GStrv) models = orch_learn_texts(item->spec, "models");
     g_autoptr(GError) error = NULL;
     if (!*models)
         return;
@@ -215,10 +215,10 @@ static void judge_models(const struct orch_rows *rows, const struct orch_csv *cs
         wants_form ? jobs_of(csv, out->hold_out, &out->source) : NULL;
     out->models = orch_regressors_compare(rows, jobs, (const char *const *)models, 0, &error);
     if (!out->models)
-        learn_source_fail(&out->source, NULL, "%s", error->message);
+        orch_learn_source_fail(&out->source, NULL, "%s", error->message);
 }
 
-static void judge_groups(const struct orch_rows *rows, struct learn_outcome *out)
+static void judge_groups(const struct orch_rows *rows, struct orch_learn_outcome *out)
 {
     g_autoptr(GError) error = NULL;
     struct orch_learn_options options = {.model = out->held_model,
@@ -226,21 +226,21 @@ static void judge_groups(const struct orch_rows *rows, struct learn_outcome *out
                                          .no_tuning = strcmp(out->held_model, "auto") != 0};
     if (!out->hold_out)
         return;
-    out->held = orch_heldout_judge(rows, &options, &error);
+    out->held = orch_heldout_evaluate(rows, &options, &error);
     if (!out->held)
-        learn_source_fail(&out->source, NULL, "%s", error->message);
+        orch_learn_source_fail(&out->source, NULL, "%s", error->message);
 }
 
 static void judge(const struct orch_csv *csv, const struct orch_report_item *item,
-                  struct learn_outcome *out)
+                  struct orch_learn_outcome *out)
 {
     g_autoptr(GError) error = NULL;
-    g_auto(GStrv) drop = learn_words(item->spec, "drop");
+    g_auto(GStrv) drop = orch_learn_texts(item->spec, "drop");
     struct orch_rows_options options = {
         .target = out->target, .drop = (const char *const *)drop, .group = out->hold_out};
     struct orch_rows *rows = orch_rows_of_table(csv, &options, &error);
     if (!rows) {
-        learn_source_fail(&out->source, NULL, "%s", error->message);
+        orch_learn_source_fail(&out->source, NULL, "%s", error->message);
         return;
     }
     out->source.rows = rows->rows;
@@ -251,13 +251,14 @@ static void judge(const struct orch_csv *csv, const struct orch_report_item *ite
     orch_rows_free(rows);
 }
 
-struct learn_outcome *learn_item_judge(struct orch_asked *a, GError **problem)
+struct orch_learn_outcome *orch_learn_item_evaluate(struct orch_section_context *a,
+                                                    GError **problem)
 {
-    struct learn_outcome *out = g_new0(struct learn_outcome, 1);
+    struct orch_learn_outcome *out = g_new0(struct orch_learn_outcome, 1);
     const struct orch_report_item *item = a->item;
     g_autoptr(GError) error = NULL;
-    if (!learn_source_init(&out->source, a, problem)) {
-        learn_outcome_free(out);
+    if (!orch_learn_source_init(&out->source, a, problem)) {
+        orch_learn_outcome_free(out);
         return NULL;
     }
     out->hold_out = g_strdup(orch_json_text(item->spec, "hold_out", NULL));
@@ -266,25 +267,25 @@ struct learn_outcome *learn_item_judge(struct orch_asked *a, GError **problem)
     struct orch_csv *csv =
         text ? orch_csv_parse(out->source.text, text->str, text->len, &error) : NULL;
     if (text && !text->len)
-        learn_source_fail(&out->source, NULL, "no trial of it is done");
+        orch_learn_source_fail(&out->source, NULL, "no trial of it is done");
     else if (text && !csv)
-        learn_source_fail(&out->source, NULL, "%s", error->message);
+        orch_learn_source_fail(&out->source, NULL, "%s", error->message);
     else if (csv && !orch_csv_rows(csv))
-        learn_source_fail(&out->source, NULL, "no trial of it is done");
+        orch_learn_source_fail(&out->source, NULL, "no trial of it is done");
     else if (csv)
         judge(csv, item, out);
     orch_csv_free(csv);
     if (text)
         g_string_free(text, TRUE);
-    learn_source_cure(&out->source, a);
+    orch_learn_source_set_hint(&out->source, a);
     return out;
 }
 
-void learn_outcome_free(struct learn_outcome *out)
+void orch_learn_outcome_free(struct orch_learn_outcome *out)
 {
     if (!out)
         return;
-    learn_source_clear(&out->source);
+    orch_learn_source_clear(&out->source);
     g_free(out->target);
     g_free(out->unit);
     g_free(out->hold_out);

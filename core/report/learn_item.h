@@ -11,7 +11,7 @@
 #include "predictors/regressors.h"
 
 /** The training data of an item, or the reason why there is none. */
-struct learn_source {
+struct orch_learn_source {
     struct orch_trials *trials;
     struct orch_section *section; /* the section that records the trials; borrowed */
     GHashTable *used;             /* the set of trials in use */
@@ -19,12 +19,12 @@ struct learn_source {
     size_t rows;                  /* number of training rows */
     char *text;                   /* "24 runs", "data set 'x', 5000 of its 42405 rows" */
     char *missing;                /* why there is no result, or NULL */
-    char *cure;                   /* the command to run next, or NULL */
+    char *hint;                   /* the command to run next, or NULL */
     GPtrArray *notes; /* char *: notes on omitted columns and on the symbols of the linear form */
 };
 
-struct learn_outcome {
-    struct learn_source source;
+struct orch_learn_outcome {
+    struct orch_learn_source source;
     char *target, *unit;         /* unit may be "" */
     GPtrArray *models;           /* struct orch_regressor *, or NULL: none was requested */
     struct orch_heldout *held;   /* evaluation on held-out groups, or NULL */
@@ -32,66 +32,72 @@ struct learn_outcome {
 };
 /** Evaluates the models of an item `learn`, and records its trials in the section. NULL with an
  * error when the store cannot be read. The caller frees. */
-struct learn_outcome *learn_item_judge(struct orch_asked *a, GError **error);
-void learn_outcome_free(struct learn_outcome *outcome);
+struct orch_learn_outcome *orch_learn_item_evaluate(struct orch_section_context *a, GError **error);
+void orch_learn_outcome_free(struct orch_learn_outcome *outcome);
 
-struct layerwise_guess {
+struct orch_layerwise_estimate {
     double ms, low, high; /* NaN: there were no rows to learn from */
 };
-struct layerwise_row {
+struct orch_layerwise_row {
     char *net, *facts; /* "vgg11", "AMD EPYC, 2 threads": the values of its features */
     int64_t batch;
     double measured_ms;
-    struct layerwise_guess own, all, left_out; /* predicted from layers of the row's own group, of
-                                                  all groups, of the other groups */
+    struct orch_layerwise_estimate own, all, left_out; /* predicted from layers of the row's own
+                                                  group, of all groups, of the other groups */
     int layers, outside;
     char *left_out_text;
 };
-struct layerwise_outcome {
-    struct learn_source source;
+struct orch_layerwise_outcome {
+    struct orch_learn_source source;
     char *hold_out; /* or NULL: only `all` is computed */
     char *model;
     int64_t images;  /* images per epoch; 0: not requested */
-    GPtrArray *rows; /* struct layerwise_row * */
+    GPtrArray *rows; /* struct orch_layerwise_row * */
 };
 /** Predicts the networks of an item `layerwise`. Errors and ownership are as for
- * learn_item_judge. */
-struct layerwise_outcome *layerwise_item_predict(struct orch_asked *a, GError **error);
-void layerwise_outcome_free(struct layerwise_outcome *outcome);
+ * orch_learn_item_evaluate. */
+struct orch_layerwise_outcome *orch_layerwise_item_predict(struct orch_section_context *a,
+                                                           GError **error);
+void orch_layerwise_outcome_free(struct orch_layerwise_outcome *outcome);
 
 /* ---- shared by learn_item.c and layerwise_item.c (defined in learn_rows.c) ---- */
 
 /** Reads a string or a list of strings as a NULL-terminated array; empty when absent. The caller
  * frees. */
-char **learn_words(const json_t *spec, const char *key);
-/** Loads the item's trials. False with an error; learn_source_clear is safe in that case too. */
-bool learn_source_init(struct learn_source *source, struct orch_asked *a, GError **error);
-void learn_source_clear(struct learn_source *source);
+char **orch_learn_texts(const json_t *spec, const char *key);
+/** Loads the item's trials. False with an error; orch_learn_source_clear is safe in that case too.
+ */
+bool orch_learn_source_init(struct orch_learn_source *source, struct orch_section_context *a,
+                            GError **error);
+void orch_learn_source_clear(struct orch_learn_source *source);
 /** Sets the reason why there is no result. Later calls have no effect. */
-void learn_source_fail(struct learn_source *source, const char *cure, const char *format, ...)
-    G_GNUC_PRINTF(3, 4);
+void orch_learn_source_fail(struct orch_learn_source *source, const char *hint, const char *format,
+                            ...) G_GNUC_PRINTF(3, 4);
 
 /** Sets the command to run when a result is missing, no command is set yet, and trials are not
  * done. */
-void learn_source_cure(struct learn_source *source, const struct orch_asked *a);
+void orch_learn_source_set_hint(struct orch_learn_source *source,
+                                const struct orch_section_context *a);
 
 /** Appends one field, quoted if necessary, to a CSV table for orch_csv_parse. */
-void learn_csv_field(GString *csv, const char *text, bool is_first);
+void orch_learn_csv_field(GString *csv, const char *text, bool is_first);
 
 /** Records a trial as used, in the source and in the section. Returns its run, borrowed; NULL
  * when the trial has not run. */
-const struct orch_run *learn_use(struct learn_source *source, struct orch_trial *trial);
+const struct orch_run *orch_learn_use(struct orch_learn_source *source,
+                                      struct orch_report_trial *trial);
 /** Returns a run's value by name as text: a parameter, "gpu" (the model's name), ...; "" when
  * the run has none. The caller frees. */
-char *learn_run_value(struct orch_store *store, const struct orch_run *run, const char *name);
+char *orch_learn_run_value(struct orch_store *store, const struct orch_run *run, const char *name);
 /** Appends a run's CSV artifact to a table, with the run's values of `features` as the first
  * columns. The first call writes the header row. False when the run has no such artifact, or
  * when its bytes are not on this machine (then a note is added). */
-bool learn_add_artifact(GString *csv, struct orch_store *store, const struct orch_run *run,
-                        const char *artifact, char **features, struct learn_source *source);
+bool orch_learn_add_artifact(GString *csv, struct orch_store *store, const struct orch_run *run,
+                             const char *artifact, char **features,
+                             struct orch_learn_source *source);
 /** Reads a data set as CSV text, with at most `most` rows (0: all), sampled evenly. NULL with
  * the reason in `source`. The caller frees. */
-GString *learn_dataset_csv(struct orch_store *store, const char *name, const char *target,
-                           size_t most, struct learn_source *source);
+GString *orch_learn_dataset_csv(struct orch_store *store, const char *name, const char *target,
+                                size_t most, struct orch_learn_source *source);
 
 #endif

@@ -13,7 +13,7 @@
 
 #define TABLE_BYTES_MAX (32 << 20) /* maximum size of one artifact */
 
-char **learn_words(const json_t *spec, const char *key)
+char **orch_learn_texts(const json_t *spec, const char *key)
 {
     const json_t *value = json_object_get(spec, key);
     GPtrArray *out = g_ptr_array_new();
@@ -25,37 +25,38 @@ char **learn_words(const json_t *spec, const char *key)
     return (char **)g_ptr_array_free(out, FALSE);
 }
 
-bool learn_source_init(struct learn_source *s, struct orch_asked *a, GError **error)
+bool orch_learn_source_init(struct orch_learn_source *s, struct orch_section_context *a,
+                            GError **error)
 {
-    *s = (struct learn_source){.trials = orch_answer_trials(a, "experiments", error),
-                               .section = a->section,
-                               .used = g_hash_table_new(NULL, NULL),
-                               .notes = g_ptr_array_new_with_free_func(g_free)};
+    *s = (struct orch_learn_source){.trials = orch_section_trials(a, "experiments", error),
+                                    .section = a->section,
+                                    .used = g_hash_table_new(NULL, NULL),
+                                    .notes = g_ptr_array_new_with_free_func(g_free)};
     return s->trials;
 }
 
-void learn_source_clear(struct learn_source *s)
+void orch_learn_source_clear(struct orch_learn_source *s)
 {
     g_free(s->text);
     g_free(s->missing);
-    g_free(s->cure);
+    g_free(s->hint);
     g_ptr_array_unref(s->notes);
     orch_trials_free(s->trials);
     g_hash_table_unref(s->used);
 }
 
-void learn_source_cure(struct learn_source *s, const struct orch_asked *a)
+void orch_learn_source_set_hint(struct orch_learn_source *s, const struct orch_section_context *a)
 {
     static const char *const keys[] = {"experiments", NULL};
-    if (!s->missing || s->cure || json_object_get(a->item->spec, "dataset"))
+    if (!s->missing || s->hint || json_object_get(a->item->spec, "dataset"))
         return;
-    s->cure = orch_answer_cure(a, keys);
-    if (!s->cure) /* all requested trials are done */
-        s->cure = g_strdup_printf("more settings: orch run %s, without -x or with -x PARAM=A,B,...",
+    s->hint = orch_section_hint(a, keys);
+    if (!s->hint) /* all requested trials are done */
+        s->hint = g_strdup_printf("more settings: orch run %s, without -x or with -x PARAM=A,B,...",
                                   a->plan->expansion->path);
 }
 
-void learn_source_fail(struct learn_source *s, const char *cure, const char *format, ...)
+void orch_learn_source_fail(struct orch_learn_source *s, const char *hint, const char *format, ...)
 {
     if (s->missing)
         return;
@@ -63,10 +64,10 @@ void learn_source_fail(struct learn_source *s, const char *cure, const char *for
     va_start(args, format);
     s->missing = g_strdup_vprintf(format, args);
     va_end(args);
-    s->cure = g_strdup(cure);
+    s->hint = g_strdup(hint);
 }
 
-void learn_csv_field(GString *csv, const char *text, bool is_first)
+void orch_learn_csv_field(GString *csv, const char *text, bool is_first)
 {
     if (!is_first)
         g_string_append_c(csv, ',');
@@ -76,7 +77,8 @@ void learn_csv_field(GString *csv, const char *text, bool is_first)
 /* ---- runs --------------------------------------------------------------------------------------
  */
 
-const struct orch_run *learn_use(struct learn_source *source, struct orch_trial *trial)
+const struct orch_run *orch_learn_use(struct orch_learn_source *source,
+                                      struct orch_report_trial *trial)
 {
     g_hash_table_add(source->used, trial);
     source->planned++;
@@ -95,7 +97,7 @@ static char *device_name(char *where)
     return name;
 }
 
-char *learn_run_value(struct orch_store *store, const struct orch_run *run, const char *name)
+char *orch_learn_run_value(struct orch_store *store, const struct orch_run *run, const char *name)
 {
     char *value = orch_run_field(store, run, name);
     if (strcmp(name, "gpu") == 0)
@@ -103,8 +105,9 @@ char *learn_run_value(struct orch_store *store, const struct orch_run *run, cons
     return value ? value : g_strdup("");
 }
 
-bool learn_add_artifact(GString *csv, struct orch_store *store, const struct orch_run *run,
-                        const char *artifact, char **features, struct learn_source *source)
+bool orch_learn_add_artifact(GString *csv, struct orch_store *store, const struct orch_run *run,
+                             const char *artifact, char **features,
+                             struct orch_learn_source *source)
 {
     bool is_gone;
     g_autofree char *path = orch_run_artifact(store, run, artifact, &is_gone);
@@ -124,9 +127,9 @@ bool learn_add_artifact(GString *csv, struct orch_store *store, const struct orc
     g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
     GString *front = g_string_new(NULL), *names = g_string_new(NULL);
     for (int i = 0; features[i]; i++) {
-        g_autofree char *value = learn_run_value(store, run, features[i]);
-        learn_csv_field(names, features[i], i == 0);
-        learn_csv_field(front, value, i == 0);
+        g_autofree char *value = orch_learn_run_value(store, run, features[i]);
+        orch_learn_csv_field(names, features[i], i == 0);
+        orch_learn_csv_field(front, value, i == 0);
     }
     const char *comma = *features ? "," : "";
     for (int i = csv->len ? 1 : 0; lines[i]; i++)
@@ -148,7 +151,7 @@ static void add_value(GString *csv, const struct orch_dataset_column *column, si
                         : isnan(column->numbers[row])
                             ? ""
                             : orch_real_format(column->numbers[row], text);
-    learn_csv_field(csv, value ? value : "", is_first);
+    orch_learn_csv_field(csv, value ? value : "", is_first);
 }
 
 static GString *set_csv(const struct orch_dataset *set, size_t step)
@@ -159,32 +162,33 @@ static GString *set_csv(const struct orch_dataset *set, size_t step)
         if (!orch_dataset_column(set, c)->left_out)
             g_ptr_array_add(columns, (gpointer)(uintptr_t)orch_dataset_column(set, c));
     for (guint c = 0; c < columns->len; c++)
-        learn_csv_field(csv, ((const struct orch_dataset_column *)columns->pdata[c])->name, c == 0);
-    learn_csv_field(csv, set->target, !columns->len);
+        orch_learn_csv_field(csv, ((const struct orch_dataset_column *)columns->pdata[c])->name,
+                             c == 0);
+    orch_learn_csv_field(csv, set->target, !columns->len);
     g_string_append_c(csv, '\n');
     for (size_t i = 0; i < set->rows; i += step) {
         char text[ORCH_REAL_CHARS];
         for (guint c = 0; c < columns->len; c++)
             add_value(csv, columns->pdata[c], i, c == 0);
-        learn_csv_field(csv, orch_real_format(set->targets[i], text), !columns->len);
+        orch_learn_csv_field(csv, orch_real_format(set->targets[i], text), !columns->len);
         g_string_append_c(csv, '\n');
     }
     return csv;
 }
 
-GString *learn_dataset_csv(struct orch_store *store, const char *name, const char *target,
-                           size_t most, struct learn_source *source)
+GString *orch_learn_dataset_csv(struct orch_store *store, const char *name, const char *target,
+                                size_t most, struct orch_learn_source *source)
 {
     g_autoptr(GError) error = NULL;
-    g_autofree char *cure = g_strdup_printf("orch import %s.csv --target %s", name, target);
+    g_autofree char *hint = g_strdup_printf("orch import %s.csv --target %s", name, target);
     struct orch_dataset *set = store ? orch_store_dataset(store, name, &error) : NULL;
     if (!set) {
-        learn_source_fail(source, cure, "the store has no data set '%s'", name);
+        orch_learn_source_fail(source, hint, "the store has no data set '%s'", name);
         return NULL;
     }
     if (strcmp(set->target, target) != 0) {
-        learn_source_fail(source, cure, "the target of data set '%s' is '%s', not '%s'", name,
-                          set->target, target);
+        orch_learn_source_fail(source, hint, "the target of data set '%s' is '%s', not '%s'", name,
+                               set->target, target);
         orch_dataset_free(set);
         return NULL;
     }

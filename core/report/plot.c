@@ -36,7 +36,7 @@ static char *y_label(const struct orch_plot_drawing *d)
     GString *names = g_string_new(NULL);
     bool is_one_unit = true;
     for (guint i = 0; i < y->len; i++) {
-        const struct orch_wanted *wanted = y->pdata[i];
+        const struct orch_item_value *wanted = y->pdata[i];
         bool is_plain =
             d->v.over == ORCH_PLOT_OVER_STEPS || wanted->aggregate == ORCH_AGGREGATE_LAST;
         g_string_append_printf(names, "%s%s%s%s", i ? ", " : "",
@@ -97,9 +97,9 @@ static void name_missing(const struct orch_plot_drawing *d, struct orch_section 
         "not run", "not drawn, as only an earlier version was run", "without a value to draw"};
     GString *names[KINDS] = {g_string_new(NULL), g_string_new(NULL), g_string_new(NULL)};
     unsigned counts[KINDS] = {0};
-    const struct orch_trial *last = NULL;
+    const struct orch_report_trial *last = NULL;
     for (guint i = 0; i < d->v.empty->len; i++) {
-        const struct orch_trial *trial = orch_plot_value_at(d->v.empty, i)->trial;
+        const struct orch_report_trial *trial = orch_plot_value_at(d->v.empty, i)->trial;
         bool is_stale = trial->item && trial->item->state == ORCH_PLAN_STALE;
         int which = trial->run ? WITHOUT_VALUE : is_stale ? STALE : NOT_RUN;
         if (trial == last)

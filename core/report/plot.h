@@ -12,7 +12,7 @@ struct orch_plot {
     int kind; /* enum orch_chart_kind, or ORCH_PLOT_KIND_OF_X: lines for numbers and steps, bars for
                  names, points for values */
     const char *x;   /* an axis, "step", a metric's step unit, or a value ("last train_time") */
-    GPtrArray *y;    /* struct orch_wanted *: the values to draw; the colour of a heat map */
+    GPtrArray *y;    /* struct orch_item_value *: the values to draw; the colour of a heat map */
     const char *row; /* heat maps: the vertical axis */
     GPtrArray *by; /* char *: one series for each combination of their values; NULL: all swept names
                       that vary and are not used elsewhere */

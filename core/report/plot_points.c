@@ -79,8 +79,8 @@ static void add_merged(struct orch_plot_drawing *d, const char *name)
 }
 
 /* Records the experiments and swept names in which two trials behind one point differ. */
-static void note_merged(struct orch_plot_drawing *d, const struct orch_trial *a,
-                        const struct orch_trial *b)
+static void note_merged(struct orch_plot_drawing *d, const struct orch_report_trial *a,
+                        const struct orch_report_trial *b)
 {
     g_autofree char *of_a = orch_trial_value(d->v.trials, a, "experiment");
     g_autofree char *of_b = orch_trial_value(d->v.trials, b, "experiment");
@@ -128,7 +128,7 @@ static struct orch_spread spread_at(const struct orch_plot_drawing *d,
     }
     g_autoptr(GArray) means = orch_seed_means(numbers, seeds);
     g_autoptr(GArray) of_seeds = orch_seed_values(means);
-    const struct orch_wanted *y = d->v.plot->y->pdata[0];
+    const struct orch_item_value *y = d->v.plot->y->pdata[0];
     return orch_spread_of((const double *)(void *)of_seeds->data, of_seeds->len,
                           d->v.plot->y->len == 1 ? y->name : NULL, unit_of_y(d));
 }
@@ -309,7 +309,7 @@ static void add_all_series(struct orch_plot_drawing *d)
 struct cell {
     struct orch_chart_panel *panel;
     const char *x, *row;
-    const struct orch_trial *first; /* the first trial with a number */
+    const struct orch_report_trial *first; /* the first trial with a number */
     GArray *numbers;
 };
 

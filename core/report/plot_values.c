@@ -12,7 +12,7 @@
 /* ---- trials ------------------------------------------------------------------------------------
  */
 
-json_t *orch_trial_coords(const struct orch_trial *trial)
+json_t *orch_trial_coords(const struct orch_report_trial *trial)
 {
     if (trial->item)
         return json_incref(trial->item->cell->coords);
@@ -22,15 +22,16 @@ json_t *orch_trial_coords(const struct orch_trial *trial)
     return json_is_object(coords) ? json_incref(coords) : json_object();
 }
 
-static const char *experiment_of(const struct orch_trial *trial)
+static const char *experiment_of(const struct orch_report_trial *trial)
 {
     return trial->item ? trial->item->cell->experiment->name : trial->run->experiment;
 }
 
-static bool is_drawn(const struct orch_plot_values *v, struct orch_trial *trial)
+static bool is_drawn(const struct orch_plot_values *v, struct orch_report_trial *trial)
 {
     for (guint i = 0; i < v->plot->y->len; i++)
-        if (orch_trial_has(v->trials, trial, ((struct orch_wanted *)v->plot->y->pdata[i])->name))
+        if (orch_trial_has(v->trials, trial,
+                           ((struct orch_item_value *)v->plot->y->pdata[i])->name))
             return true;
     return false;
 }
@@ -60,7 +61,7 @@ static bool any_has_number(const struct orch_plot_values *v, const char *name)
 static bool is_step_unit(const struct orch_plot_values *v, const char *name)
 {
     for (guint i = 0; i < v->trials->all->len; i++) {
-        const struct orch_trial *trial = v->trials->all->pdata[i];
+        const struct orch_report_trial *trial = v->trials->all->pdata[i];
         const GPtrArray *metrics =
             trial->item ? trial->item->cell->experiment->manifest->metrics : NULL;
         for (guint j = 0; metrics && j < metrics->len; j++)
@@ -76,12 +77,12 @@ static bool find_x(struct orch_plot_values *v, GError **error)
     static const char *const steps[] = {"step", "epoch", "iteration", NULL};
     const char *x = v->plot->x;
     g_autoptr(json_t) text = json_string(x);
-    g_autoptr(GPtrArray) wanted = orch_wanted_parse(text);
-    const struct orch_wanted *value = wanted->pdata[0];
+    g_autoptr(GPtrArray) wanted = orch_item_values_parse(text);
+    const struct orch_item_value *value = wanted->pdata[0];
     bool is_axis = any_has_axis(v, x);
     if (!is_axis && any_has_number(v, value->name)) {
         v->over = ORCH_PLOT_OVER_VALUES;
-        v->x = (struct orch_wanted){value->aggregate, g_strdup(value->name)};
+        v->x = (struct orch_item_value){value->aggregate, g_strdup(value->name)};
     } else if (!is_axis && (is_step_unit(v, x) || g_strv_contains(steps, x))) {
         v->over = ORCH_PLOT_OVER_STEPS;
     } else if (!is_axis) {
@@ -147,7 +148,7 @@ static GPtrArray *names_that_vary(const struct orch_plot_values *v)
     GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
     g_autoptr(GHashTable) first = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
     for (guint i = 0; i < v->trials->all->len; i++) {
-        struct orch_trial *trial = v->trials->all->pdata[i];
+        struct orch_report_trial *trial = v->trials->all->pdata[i];
         if (!is_drawn(v, trial))
             continue;
         if (!is_about(v, "experiment")) {
@@ -191,7 +192,7 @@ static void keep_tasks_apart(struct orch_plot_values *v)
 
 /* Appends the values of some names: "a lr=0.1". An experiment is written without the name of its
  * axis. */
-static void append_values(const struct orch_plot_values *v, const struct orch_trial *trial,
+static void append_values(const struct orch_plot_values *v, const struct orch_report_trial *trial,
                           const GPtrArray *names, GString *text)
 {
     for (guint i = 0; i < names->len; i++) {
@@ -205,8 +206,8 @@ static void append_values(const struct orch_plot_values *v, const struct orch_tr
 
 /* Returns the series' name: "lr=0.1 mode=full", preceded by the value's name when several values
  * are drawn. */
-static const char *series_of(const struct orch_plot_values *v, const struct orch_trial *trial,
-                             const struct orch_wanted *y)
+static const char *series_of(const struct orch_plot_values *v,
+                             const struct orch_report_trial *trial, const struct orch_item_value *y)
 {
     const struct orch_plot *plot = v->plot;
     GString *name = g_string_new(NULL);
@@ -224,7 +225,8 @@ static const char *series_of(const struct orch_plot_values *v, const struct orch
 
 /* Returns the position of a trial's numbers for this y; x and y are not set. */
 static struct orch_plot_value place_of(const struct orch_plot_values *v,
-                                       const struct orch_trial *trial, const struct orch_wanted *y)
+                                       const struct orch_report_trial *trial,
+                                       const struct orch_item_value *y)
 {
     struct orch_plot_value value = {.x = (double)NAN,
                                     .y = (double)NAN,
@@ -253,7 +255,7 @@ static struct orch_plot_value place_of(const struct orch_plot_values *v,
 }
 
 static bool add_curve(struct orch_plot_values *v, const struct orch_plot_value *place,
-                      const struct orch_wanted *y, guint index, GError **error)
+                      const struct orch_item_value *y, guint index, GError **error)
 {
     g_autoptr(GError) failed = NULL;
     struct orch_series *series =
@@ -278,8 +280,8 @@ static bool add_curve(struct orch_plot_values *v, const struct orch_plot_value *
     return true;
 }
 
-static bool add_number(struct orch_plot_values *v, struct orch_trial *trial,
-                       struct orch_plot_value value, const struct orch_wanted *y, guint index,
+static bool add_number(struct orch_plot_values *v, struct orch_report_trial *trial,
+                       struct orch_plot_value value, const struct orch_item_value *y, guint index,
                        GError **error)
 {
     const char *better = NULL;
@@ -295,10 +297,10 @@ static bool add_number(struct orch_plot_values *v, struct orch_trial *trial,
     return true;
 }
 
-static bool add_trial(struct orch_plot_values *v, struct orch_trial *trial, GError **error)
+static bool add_trial(struct orch_plot_values *v, struct orch_report_trial *trial, GError **error)
 {
     for (guint i = 0; i < v->plot->y->len; i++) {
-        const struct orch_wanted *y = v->plot->y->pdata[i];
+        const struct orch_item_value *y = v->plot->y->pdata[i];
         if (!orch_trial_has(v->trials, trial, y->name))
             continue;
         struct orch_plot_value place = place_of(v, trial, y);
@@ -346,7 +348,7 @@ static bool add_forecasts(struct orch_plot_values *v, GError **error)
 static bool check_y(const struct orch_plot_values *v, GError **error)
 {
     for (guint i = 0; i < v->plot->y->len; i++) {
-        const struct orch_wanted *y = v->plot->y->pdata[i];
+        const struct orch_item_value *y = v->plot->y->pdata[i];
         if (any_has_number(v, y->name))
             continue;
         g_autofree char *hint =
@@ -362,7 +364,7 @@ static bool check_y(const struct orch_plot_values *v, GError **error)
 static void fill_units(struct orch_plot_values *v)
 {
     for (guint i = 0; i < v->trials->all->len; i++) {
-        const struct orch_trial *trial = v->trials->all->pdata[i];
+        const struct orch_report_trial *trial = v->trials->all->pdata[i];
         const struct orch_manifest *manifest =
             trial->item ? trial->item->cell->experiment->manifest : NULL;
         if (!manifest)
@@ -371,7 +373,7 @@ static void fill_units(struct orch_plot_values *v)
         if (v->over == ORCH_PLOT_OVER_AXIS && !v->x_unit && param && param->unit && *param->unit)
             v->x_unit = g_intern_string(param->unit);
         for (guint j = 0; j < v->plot->y->len; j++) {
-            const struct orch_wanted *y = v->plot->y->pdata[j];
+            const struct orch_item_value *y = v->plot->y->pdata[j];
             const struct orch_metric_spec *metric = orch_manifest_metric(manifest, y->name);
             if (!v->units[j] && metric && metric->unit && *metric->unit)
                 v->units[j] = g_intern_string(metric->unit);
@@ -402,7 +404,7 @@ bool orch_plot_values_gather(struct orch_plot_values *v, struct orch_trials *tri
     if (!check_y(v, error) || !find_x(v, error) || !check_axes(v, error))
         return false;
     for (guint i = 0; i < trials->all->len; i++) {
-        struct orch_trial *trial = trials->all->pdata[i];
+        struct orch_report_trial *trial = trials->all->pdata[i];
         if (!is_drawn(v, trial))
             continue;
         orch_section_trial(section, trials, trial);

@@ -16,23 +16,23 @@ struct orch_plot_value {
     const char *panel, *series, *x_text, *row_text; /* panel and row may be NULL */
     double x, y, low, high; /* x NaN: a category; low, high: of a forecast */
     enum orch_series_role role;
-    const struct orch_trial *trial;
+    const struct orch_report_trial *trial;
 };
 
 struct orch_plot_values {
     struct orch_trials *trials;
     const struct orch_plot *plot;
     enum orch_plot_over over;
-    struct orch_wanted x; /* OVER_VALUES */
-    GPtrArray *by;        /* char *: names that separate the series, task names first */
-    GPtrArray *panels;    /* char *: names that separate the panels */
-    guint task_names;     /* how many names of `by` or `panels` were added to separate tasks */
-    GArray *values;       /* struct orch_plot_value, in the trials' order */
-    GArray *empty;        /* the same for trials that have not run or have no value: y is NaN */
-    const char *x_unit;   /* or NULL */
-    const char **units;   /* of each y; NULL: none */
-    const char *better;   /* of the first y; "none" when unknown */
-    bool has_forecasts;   /* some run has a forecast */
+    struct orch_item_value x; /* OVER_VALUES */
+    GPtrArray *by;            /* char *: names that separate the series, task names first */
+    GPtrArray *panels;        /* char *: names that separate the panels */
+    guint task_names;         /* how many names of `by` or `panels` were added to separate tasks */
+    GArray *values;           /* struct orch_plot_value, in the trials' order */
+    GArray *empty;            /* the same for trials that have not run or have no value: y is NaN */
+    const char *x_unit;       /* or NULL */
+    const char **units;       /* of each y; NULL: none */
+    const char *better;       /* of the first y; "none" when unknown */
+    bool has_forecasts;       /* some run has a forecast */
 };
 
 /** Collects the values of a plot. Errors are those of orch_plot_draw. */
@@ -42,6 +42,6 @@ bool orch_plot_values_gather(struct orch_plot_values *values, struct orch_trials
 void orch_plot_values_clear(struct orch_plot_values *values);
 
 /** Returns a trial's swept names and values (new reference). */
-json_t *orch_trial_coords(const struct orch_trial *trial);
+json_t *orch_trial_coords(const struct orch_report_trial *trial);
 
 #endif

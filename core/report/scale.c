@@ -63,7 +63,8 @@ static GPtrArray *experiments_of(const struct orch_expansion *expansion,
 {
     GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
     for (int k = 0; json_is_object(item->spec) && EXPERIMENT_KEYS[k]; k++) {
-        g_autoptr(GPtrArray) listed = orch_texts(json_object_get(item->spec, EXPERIMENT_KEYS[k]));
+        g_autoptr(GPtrArray) listed =
+            orch_texts_from_json(json_object_get(item->spec, EXPERIMENT_KEYS[k]));
         for (guint i = 0; i < listed->len; i++)
             if (has_experiment(expansion, listed->pdata[i]))
                 g_ptr_array_add(names, g_strdup(listed->pdata[i]));
@@ -193,8 +194,8 @@ static unsigned append_settings(GString *out, const struct side *here, const str
 
 char *orch_scale_why_small(const struct orch_scale *scale, const struct orch_report_item *item)
 {
-    g_autoptr(GPtrArray) devices =
-        orch_texts(json_is_object(item->spec) ? json_object_get(item->spec, "devices") : NULL);
+    g_autoptr(GPtrArray) devices = orch_texts_from_json(
+        json_is_object(item->spec) ? json_object_get(item->spec, "devices") : NULL);
     struct side here = side_of(scale->plan->expansion, scale->plan, item, devices->len);
     struct side full = side_of(scale->full, NULL, item, devices->len);
     g_autoptr(GString) why = g_string_new(NULL);

@@ -14,45 +14,45 @@
 /* ---- kinds -------------------------------------------------------------------------------------
  */
 
-static bool answer_text(struct orch_asked *a, GError **error)
+static bool fill_text(struct orch_section_context *a, GError **error)
 {
     (void)error;
     orch_section_text(a->section, "%s", json_string_value(a->item->spec));
     return true;
 }
 
-static bool leave_to_student(struct orch_asked *a, GError **error)
+static bool leave_to_student(struct orch_section_context *a, GError **error)
 {
     (void)error;
-    const char *asked = json_is_string(a->item->spec) ? json_string_value(a->item->spec) : "";
-    orch_section_student(a->section, "%s", asked);
+    const char *ctx = json_is_string(a->item->spec) ? json_string_value(a->item->spec) : "";
+    orch_section_student(a->section, "%s", ctx);
     return true;
 }
 
 static const struct kind {
     enum orch_report_kind kind;
     const char *name;
-    bool (*answer)(struct orch_asked *a, GError **error);
+    bool (*answer)(struct orch_section_context *a, GError **error);
     bool is_slow; /* it fits models */
 } KINDS[] = {
-    {ORCH_REPORT_TEXT, "text", answer_text, false},
-    {ORCH_REPORT_TABLE, "table", orch_answer_table, false},
-    {ORCH_REPORT_BEST, "best", orch_answer_best, false},
-    {ORCH_REPORT_COMPARE, "compare", orch_answer_compare, false},
-    {ORCH_REPORT_PLOT, "plot", orch_answer_plot, false},
-    {ORCH_REPORT_CONVERGED, "converged", orch_answer_converged, false},
-    {ORCH_REPORT_LISTING, "listing", orch_answer_listing, false},
-    {ORCH_REPORT_IMAGES, "images", orch_answer_images, false},
-    {ORCH_REPORT_COVERAGE, "coverage", orch_answer_coverage, false},
-    {ORCH_REPORT_WORK, "work", orch_answer_work, false},
-    {ORCH_REPORT_COLLABORATORS, "collaborators", orch_answer_collaborators, false},
+    {ORCH_REPORT_TEXT, "text", fill_text, false},
+    {ORCH_REPORT_TABLE, "table", orch_section_fill_table, false},
+    {ORCH_REPORT_BEST, "best", orch_section_fill_best, false},
+    {ORCH_REPORT_COMPARE, "compare", orch_section_fill_compare, false},
+    {ORCH_REPORT_PLOT, "plot", orch_section_fill_plot, false},
+    {ORCH_REPORT_CONVERGED, "converged", orch_section_fill_converged, false},
+    {ORCH_REPORT_LISTING, "listing", orch_section_fill_listing, false},
+    {ORCH_REPORT_IMAGES, "images", orch_section_fill_images, false},
+    {ORCH_REPORT_COVERAGE, "coverage", orch_section_fill_coverage, false},
+    {ORCH_REPORT_WORK, "work", orch_section_fill_work, false},
+    {ORCH_REPORT_COLLABORATORS, "collaborators", orch_section_fill_collaborators, false},
     {ORCH_REPORT_STUDENT, "student", leave_to_student, false},
-    {ORCH_REPORT_CURVE, "curve", orch_answer_curve, true},
-    {ORCH_REPORT_CURVE_LAW, "curve_law", orch_answer_curve_law, true},
-    {ORCH_REPORT_TIME_TO, "time_to", orch_answer_time_to, true},
-    {ORCH_REPORT_LEARN, "learn", orch_answer_learn, true},
-    {ORCH_REPORT_LAYERWISE, "layerwise", orch_answer_layerwise, true},
-    {ORCH_REPORT_PALEO, "paleo", orch_answer_paleo, false},
+    {ORCH_REPORT_CURVE, "curve", orch_section_fill_curve, true},
+    {ORCH_REPORT_CURVE_LAW, "curve_law", orch_section_fill_curve_law, true},
+    {ORCH_REPORT_TIME_TO, "time_to", orch_section_fill_time_to, true},
+    {ORCH_REPORT_LEARN, "learn", orch_section_fill_learn, true},
+    {ORCH_REPORT_LAYERWISE, "layerwise", orch_section_fill_layerwise, true},
+    {ORCH_REPORT_PALEO, "paleo", orch_section_fill_paleo, false},
 };
 
 static const struct kind *kind_of(const struct orch_report_item *item)
@@ -63,7 +63,7 @@ static const struct kind *kind_of(const struct orch_report_item *item)
     return NULL;
 }
 
-bool orch_answer_is_slow(const char *kind)
+bool orch_report_item_is_slow(const char *kind)
 {
     for (size_t i = 0; i < G_N_ELEMENTS(KINDS); i++)
         if (strcmp(KINDS[i].name, kind) == 0)
@@ -78,8 +78,8 @@ bool orch_answer_is_slow(const char *kind)
  * would be empty. */
 static bool is_about_asked(const struct orch_plan *plan, const struct orch_report_item *item)
 {
-    g_autoptr(GPtrArray) experiments =
-        orch_texts(json_is_object(item->spec) ? json_object_get(item->spec, "experiments") : NULL);
+    g_autoptr(GPtrArray) experiments = orch_texts_from_json(
+        json_is_object(item->spec) ? json_object_get(item->spec, "experiments") : NULL);
     for (unsigned i = 0; experiments->len && i < plan->count; i++)
         if (plan->items[i].state != ORCH_PLAN_UNUSED && !plan->items[i].cell->experiment->skipped &&
             g_ptr_array_find_with_equal_func(experiments, plan->items[i].cell->experiment->name,
@@ -123,15 +123,15 @@ static bool is_asked(const struct orch_plan *plan, const struct orch_report_item
 
 /* Returns whether `asked` is the question or a level above it: "1.1c" belongs to "1.1c", "1.1" and
  * "1", but not to "1.1b" or "1.10". */
-static bool is_part_of(const char *question, const char *asked)
+static bool is_part_of(const char *question, const char *ctx)
 {
-    size_t length = strlen(asked);
-    return question && g_ascii_strncasecmp(question, asked, length) == 0 &&
+    size_t length = strlen(ctx);
+    return question && g_ascii_strncasecmp(question, ctx, length) == 0 &&
            !g_ascii_isdigit(question[length]) &&
-           !(length && g_ascii_isalpha(asked[length - 1]) && g_ascii_isalpha(question[length]));
+           !(length && g_ascii_isalpha(ctx[length - 1]) && g_ascii_isalpha(question[length]));
 }
 
-static bool is_wanted(const struct orch_answer_options *options, const char *question)
+static bool is_wanted(const struct orch_report_options *options, const char *question)
 {
     bool any = !options->questions || !*options->questions;
     for (const char *const *q = options->questions; q && *q && !any; q++)
@@ -154,7 +154,7 @@ static void complain_of_question(const struct orch_plan *plan, const char *quest
 }
 
 static bool questions_are_known(const struct orch_plan *plan,
-                                const struct orch_answer_options *options, GError **error)
+                                const struct orch_report_options *options, GError **error)
 {
     for (const char *const *q = options->questions; q && *q; q++) {
         bool known = false;
@@ -206,7 +206,7 @@ static void judge_scale(const struct orch_document *document, const struct orch_
  */
 
 static void describe(struct orch_document *document, struct orch_plan *plan,
-                     const struct orch_answer_options *options)
+                     const struct orch_report_options *options)
 {
     const struct orch_expansion *expansion = plan->expansion;
     const struct orch_source *source = orch_workspace_source(plan->workspace, NULL);
@@ -225,30 +225,32 @@ static void describe(struct orch_document *document, struct orch_plan *plan,
         document->store_digest = g_strdup(digest);
 }
 
-static struct orch_asked begin_section(struct orch_document *document, struct orch_plan *plan,
-                                       const struct orch_answer_options *options,
-                                       const struct orch_report_item *item, const struct kind *kind)
+static struct orch_section_context begin_section(struct orch_document *document,
+                                                 struct orch_plan *plan,
+                                                 const struct orch_report_options *options,
+                                                 const struct orch_report_item *item,
+                                                 const struct kind *kind)
 {
     struct orch_section *section =
         orch_document_add(document, kind->name, item->question, item->title);
-    struct orch_asked a = {plan, item, options, section, document};
+    struct orch_section_context a = {plan, item, options, section, document};
     g_autofree char *only = item->question ? g_strdup_printf("--only %s", item->question) : NULL;
     section->points = item->points;
-    section->command = orch_answer_command(&a, "report", only);
+    section->command = orch_section_command(&a, "report", only);
     return a;
 }
 
 /* Adds an item's section. Sections about other users' runs depend on all other sections, so they
  * are queued in `waiting`. */
 static bool add_section(struct orch_document *document, struct orch_plan *plan,
-                        const struct orch_answer_options *options,
+                        const struct orch_report_options *options,
                         const struct orch_report_item *item, const struct orch_scale *scale,
                         GArray *waiting, GError **error)
 {
     const struct kind *kind = kind_of(item);
     if (!kind)
         return true;
-    struct orch_asked a = begin_section(document, plan, options, item, kind);
+    struct orch_section_context a = begin_section(document, plan, options, item, kind);
     if (kind->kind == ORCH_REPORT_COLLABORATORS) {
         g_array_append_val(waiting, a);
         return true;
@@ -281,7 +283,7 @@ static bool uses_others(const struct orch_document *document)
 /* Fills the queued sections about other users' runs. Adds one at the end when the recipe has no
  * such item but the report uses other users' runs. */
 static bool add_collaborators(struct orch_document *document, struct orch_plan *plan,
-                              const struct orch_answer_options *options, GArray *waiting,
+                              const struct orch_report_options *options, GArray *waiting,
                               GError **error)
 {
     static const struct orch_report_item none = {.kind = ORCH_REPORT_COLLABORATORS,
@@ -289,28 +291,30 @@ static bool add_collaborators(struct orch_document *document, struct orch_plan *
     const struct kind *kind = kind_of(&none);
     bool ok = true;
     if (kind && !waiting->len && uses_others(document)) {
-        struct orch_asked a = begin_section(document, plan, options, &none, kind);
-        return orch_answer_collaborators(&a, error);
+        struct orch_section_context a = begin_section(document, plan, options, &none, kind);
+        return orch_section_fill_collaborators(&a, error);
     }
     for (guint i = 0; ok && i < waiting->len; i++)
-        ok = orch_answer_collaborators(&g_array_index(waiting, struct orch_asked, i), error);
+        ok = orch_section_fill_collaborators(
+            &g_array_index(waiting, struct orch_section_context, i), error);
     return ok;
 }
 
-struct orch_document *orch_answer_document(struct orch_plan *plan,
-                                           const struct orch_answer_options *options,
+struct orch_document *orch_report_document(struct orch_plan *plan,
+                                           const struct orch_report_options *options,
                                            GError **error)
 {
     if (!questions_are_known(plan, options, error))
         return NULL;
     struct orch_document *document = orch_document_new(plan->expansion->name);
-    g_autoptr(GArray) waiting = g_array_new(FALSE, FALSE, sizeof(struct orch_asked));
+    g_autoptr(GArray) waiting = g_array_new(FALSE, FALSE, sizeof(struct orch_section_context));
     struct orch_scale *scale = orch_scale_new(plan);
     describe(document, plan, options);
     bool ok = true;
     for (guint i = 0; ok && i < plan->expansion->report->len; i++) {
         const struct orch_report_item *item = plan->expansion->report->pdata[i];
-        if (is_wanted(options, item->question) && (!options->asked_only || is_asked(plan, item)))
+        if (is_wanted(options, item->question) &&
+            (!options->requested_only || is_asked(plan, item)))
             ok = add_section(document, plan, options, item, scale, waiting, error);
     }
     orch_scale_free(scale);

@@ -6,23 +6,23 @@
 
 #include "core/report/trials.h"
 
-struct orch_answer_options {
+struct orch_report_options {
     const char *recipe; /* the recipe as a user types it, with its profile: "hw4.recipe -p course";
                            NULL: the recipe's path */
     const char *settings; /* settings that the command line adds to the profile, written as options;
                              or NULL */
     const char *const *questions; /* "1.1c", or "1" for all of problem 1; NULL: all */
     const char *who;              /* the user whose runs count as "ours"; NULL: unknown */
-    bool asked_only;       /* include only items whose experiments were requested for the plan */
+    bool requested_only;   /* include only items whose experiments were requested for the plan */
     bool is_slow_left_out; /* replace items that fit models by a note that they were left out */
     bool counts_disturbed; /* times include runs that other load on the machine disturbed */
 };
 
 /** The inputs of one item and the section that it fills. */
-struct orch_asked {
+struct orch_section_context {
     struct orch_plan *plan;
     const struct orch_report_item *item;
-    const struct orch_answer_options *options;
+    const struct orch_report_options *options;
     struct orch_section *section;         /* output: the section to fill */
     const struct orch_document *document; /* the document that contains the section */
 };
@@ -31,35 +31,35 @@ struct orch_asked {
  * answered gets a section that says why. Returns NULL with an error when the store cannot be
  * read, or with ORCH_ERROR_USAGE, which lists the valid questions, when a question is unknown.
  * The caller frees. */
-struct orch_document *orch_answer_document(struct orch_plan *plan,
-                                           const struct orch_answer_options *options,
+struct orch_document *orch_report_document(struct orch_plan *plan,
+                                           const struct orch_report_options *options,
                                            GError **error);
 
 /** Computes a coverage document: one section for each experiment with trials in the plan, in the
  * form of the item `coverage`. NULL with an error. The caller frees. */
-struct orch_document *orch_answer_coverages(struct orch_plan *plan,
-                                            const struct orch_answer_options *options,
+struct orch_document *orch_report_coverages(struct orch_plan *plan,
+                                            const struct orch_report_options *options,
                                             GError **error);
 /** Returns whether this kind of item ("curve") fits models, and is therefore slow. */
-bool orch_answer_is_slow(const char *kind);
+bool orch_report_item_is_slow(const char *kind);
 
 /* ---- items: each fills its section; false with an error when the store cannot be read ---- */
 
-bool orch_answer_table(struct orch_asked *a, GError **error);
-bool orch_answer_best(struct orch_asked *a, GError **error);
-bool orch_answer_compare(struct orch_asked *a, GError **error);
-bool orch_answer_plot(struct orch_asked *a, GError **error);
-bool orch_answer_images(struct orch_asked *a, GError **error);
-bool orch_answer_coverage(struct orch_asked *a, GError **error);
-bool orch_answer_work(struct orch_asked *a, GError **error);
-bool orch_answer_collaborators(struct orch_asked *a, GError **error);
-bool orch_answer_converged(struct orch_asked *a, GError **error);
-bool orch_answer_listing(struct orch_asked *a, GError **error);
-bool orch_answer_curve(struct orch_asked *a, GError **error);
-bool orch_answer_curve_law(struct orch_asked *a, GError **error);
-bool orch_answer_time_to(struct orch_asked *a, GError **error);
-bool orch_answer_learn(struct orch_asked *a, GError **error);
-bool orch_answer_layerwise(struct orch_asked *a, GError **error);
-bool orch_answer_paleo(struct orch_asked *a, GError **error);
+bool orch_section_fill_table(struct orch_section_context *a, GError **error);
+bool orch_section_fill_best(struct orch_section_context *a, GError **error);
+bool orch_section_fill_compare(struct orch_section_context *a, GError **error);
+bool orch_section_fill_plot(struct orch_section_context *a, GError **error);
+bool orch_section_fill_images(struct orch_section_context *a, GError **error);
+bool orch_section_fill_coverage(struct orch_section_context *a, GError **error);
+bool orch_section_fill_work(struct orch_section_context *a, GError **error);
+bool orch_section_fill_collaborators(struct orch_section_context *a, GError **error);
+bool orch_section_fill_converged(struct orch_section_context *a, GError **error);
+bool orch_section_fill_listing(struct orch_section_context *a, GError **error);
+bool orch_section_fill_curve(struct orch_section_context *a, GError **error);
+bool orch_section_fill_curve_law(struct orch_section_context *a, GError **error);
+bool orch_section_fill_time_to(struct orch_section_context *a, GError **error);
+bool orch_section_fill_learn(struct orch_section_context *a, GError **error);
+bool orch_section_fill_layerwise(struct orch_section_context *a, GError **error);
+bool orch_section_fill_paleo(struct orch_section_context *a, GError **error);
 
 #endif

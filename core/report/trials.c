@@ -15,7 +15,7 @@
 /* ---- requested values --------------------------------------------------------------------------
  */
 
-GPtrArray *orch_texts(const json_t *value)
+GPtrArray *orch_texts_from_json(const json_t *value)
 {
     GPtrArray *out = g_ptr_array_new_with_free_func(g_free);
     if (json_is_string(value))
@@ -27,18 +27,18 @@ GPtrArray *orch_texts(const json_t *value)
 
 static void free_wanted(gpointer pointer)
 {
-    struct orch_wanted *wanted = pointer;
+    struct orch_item_value *wanted = pointer;
     g_free(wanted->name);
     g_free(wanted);
 }
 
-GPtrArray *orch_wanted_parse(const json_t *value)
+GPtrArray *orch_item_values_parse(const json_t *value)
 {
     GPtrArray *out = g_ptr_array_new_with_free_func(free_wanted);
-    g_autoptr(GPtrArray) words = orch_texts(value);
+    g_autoptr(GPtrArray) words = orch_texts_from_json(value);
     for (guint i = 0; i < words->len; i++) {
         g_auto(GStrv) parts = g_strsplit(g_strstrip(words->pdata[i]), " ", 2);
-        struct orch_wanted *wanted = g_new0(struct orch_wanted, 1);
+        struct orch_item_value *wanted = g_new0(struct orch_item_value, 1);
         bool two = parts[0] && parts[1];
         if (!two || !orch_aggregate_parse(parts[0], &wanted->aggregate))
             wanted->aggregate = ORCH_AGGREGATE_LAST; /* "result x" or a bare name */
@@ -60,7 +60,7 @@ const char *orch_aggregate_name(enum orch_aggregate aggregate)
 
 static void free_trial(gpointer pointer)
 {
-    struct orch_trial *trial = pointer;
+    struct orch_report_trial *trial = pointer;
     orch_run_free(trial->run);
     orch_run_numbers_free(trial->numbers);
     g_free(trial);
@@ -93,7 +93,7 @@ void orch_trials_free(struct orch_trials *trials)
 static void add_trial(struct orch_trials *trials, const struct orch_plan_item *item,
                       struct orch_run *run)
 {
-    struct orch_trial *trial = g_new0(struct orch_trial, 1);
+    struct orch_report_trial *trial = g_new0(struct orch_report_trial, 1);
     trial->item = item;
     trial->run = run;
     g_ptr_array_add(trials->all, trial);
@@ -161,7 +161,7 @@ struct orch_trials *orch_trials_of_item(const struct orch_plan *plan,
         return NULL;
     }
     g_autoptr(GPtrArray) experiments =
-        orch_texts(json_is_object(item->spec) ? json_object_get(item->spec, key) : NULL);
+        orch_texts_from_json(json_is_object(item->spec) ? json_object_get(item->spec, key) : NULL);
     struct orch_trials *trials = trials_new(plan->store);
     for (unsigned i = 0; i < plan->count; i++) {
         const struct orch_plan_item *trial = &plan->items[i];
@@ -213,7 +213,7 @@ GPtrArray *orch_trials_task_names(const struct orch_trials *trials, GHashTable *
 {
     g_autoptr(GPtrArray) runs = g_ptr_array_new();
     for (guint i = 0; i < trials->all->len; i++) {
-        const struct orch_trial *trial = trials->all->pdata[i];
+        const struct orch_report_trial *trial = trials->all->pdata[i];
         if (!trial->item && (!about || g_hash_table_contains(about, trial)))
             g_ptr_array_add(runs, trial->run);
     }
@@ -226,13 +226,13 @@ GPtrArray *orch_trials_task_names(const struct orch_trials *trials, GHashTable *
 /* ---- queries -----------------------------------------------------------------------------------
  */
 
-int orch_trial_repeat(const struct orch_trial *trial)
+int orch_trial_repeat(const struct orch_report_trial *trial)
 {
     return trial->item ? trial->item->cell->repeat : trial->run->repeat;
 }
 
 /* Formats what was swept: "lr=0.1 mode=full". */
-static char *setting_of(const struct orch_trial *trial)
+static char *setting_of(const struct orch_report_trial *trial)
 {
     g_autoptr(json_t) facts =
         trial->item || !trial->run->facts ? NULL : json_loads(trial->run->facts, 0, NULL);
@@ -250,7 +250,7 @@ static char *setting_of(const struct orch_trial *trial)
     return g_string_free(text, FALSE);
 }
 
-char *orch_trial_name(const struct orch_trial *trial)
+char *orch_trial_name(const struct orch_report_trial *trial)
 {
     if (trial->item)
         return orch_cell_label(trial->item->cell);
@@ -259,7 +259,7 @@ char *orch_trial_name(const struct orch_trial *trial)
                            trial->run->repeat);
 }
 
-char *orch_trial_value(const struct orch_trials *trials, const struct orch_trial *trial,
+char *orch_trial_value(const struct orch_trials *trials, const struct orch_report_trial *trial,
                        const char *axis)
 {
     if (trial->item && strcmp(axis, "experiment") == 0)
@@ -274,7 +274,7 @@ char *orch_trial_value(const struct orch_trials *trials, const struct orch_trial
     return trial->run ? orch_run_field(trials->store, trial->run, axis) : NULL;
 }
 
-char *orch_trial_label(const struct orch_trials *trials, const struct orch_trial *trial,
+char *orch_trial_label(const struct orch_trials *trials, const struct orch_report_trial *trial,
                        const GPtrArray *axes)
 {
     GString *label = g_string_new(NULL);
@@ -294,7 +294,7 @@ void orch_trials_leave_out_disturbed(struct orch_trials *trials, struct orch_sec
 {
     g_autoptr(GPtrArray) runs = g_ptr_array_new();
     for (guint i = 0; i < trials->all->len; i++)
-        g_ptr_array_add(runs, ((const struct orch_trial *)trials->all->pdata[i])->run);
+        g_ptr_array_add(runs, ((const struct orch_report_trial *)trials->all->pdata[i])->run);
     orch_disturbed_clear(&trials->disturbed);
     orch_disturbed_find(runs, &trials->disturbed);
     trials->section = section;
@@ -302,7 +302,7 @@ void orch_trials_leave_out_disturbed(struct orch_trials *trials, struct orch_sec
 
 /* Returns whether this trial's times are excluded. Counts the trial in the section on the first
  * call. */
-static bool is_left_out(const struct orch_trials *trials, struct orch_trial *trial)
+static bool is_left_out(const struct orch_trials *trials, struct orch_report_trial *trial)
 {
     bool is_out = orch_disturbed_has(&trials->disturbed, trial->run);
     if (!trial->is_disturbance_counted && orch_facts_are_disturbed(trial->run->facts)) {
@@ -315,15 +315,15 @@ static bool is_left_out(const struct orch_trials *trials, struct orch_trial *tri
 /* Returns the numbers of the trial's run. They are read once and owned by the trial. NULL with an
  * error. */
 static struct orch_run_numbers *numbers_of(const struct orch_trials *trials,
-                                           struct orch_trial *trial, GError **error)
+                                           struct orch_report_trial *trial, GError **error)
 {
     if (!trial->numbers)
         trial->numbers = orch_run_numbers_read(trials->store, trial->run, error);
     return trial->numbers;
 }
 
-bool orch_trial_number(const struct orch_trials *trials, struct orch_trial *trial,
-                       const struct orch_wanted *wanted, double *out, const char **out_better,
+bool orch_trial_number(const struct orch_trials *trials, struct orch_report_trial *trial,
+                       const struct orch_item_value *wanted, double *out, const char **out_better,
                        const char **out_unit, GError **error)
 {
     *out = NAN;
@@ -341,7 +341,8 @@ bool orch_trial_number(const struct orch_trials *trials, struct orch_trial *tria
     return true;
 }
 
-bool orch_trial_has(const struct orch_trials *trials, struct orch_trial *trial, const char *name)
+bool orch_trial_has(const struct orch_trials *trials, struct orch_report_trial *trial,
+                    const char *name)
 {
     if (strcmp(name, "wall_s") == 0)
         return true;
@@ -394,7 +395,7 @@ bool orch_run_is_of(struct orch_store *store, const struct orch_run *run,
 }
 
 void orch_section_trial(struct orch_section *section, const struct orch_trials *trials,
-                        const struct orch_trial *trial)
+                        const struct orch_report_trial *trial)
 {
     section->planned++;
     const struct orch_run *run = trial->run;

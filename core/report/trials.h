@@ -10,12 +10,12 @@
 #include "core/stats/group.h"
 
 /** One value that an item requests: "last val_accuracy", "result x", "wall_s". */
-struct orch_wanted {
+struct orch_item_value {
     enum orch_aggregate aggregate;
     char *name;
 };
 
-struct orch_trial {
+struct orch_report_trial {
     const struct orch_plan_item *item; /* NULL: the trial comes from a filter */
     struct orch_run *run;              /* NULL: the trial has not run */
     struct orch_run_numbers *numbers;  /* of the run; read on first use */
@@ -23,7 +23,8 @@ struct orch_trial {
 };
 struct orch_trials {
     struct orch_store *store; /* borrowed; NULL: there is no store yet */
-    GPtrArray *all; /* struct orch_trial *; a recipe's in declared order, a filter's newest first */
+    GPtrArray *
+        all; /* struct orch_report_trial *; a recipe's in declared order, a filter's newest first */
     const char *who;                 /* the user whose runs count as "ours"; borrowed, or NULL */
     struct orch_disturbed disturbed; /* runs excluded from times and rates; empty: none */
     struct orch_section *section;    /* the section that counts disturbed runs; borrowed, or NULL */
@@ -44,8 +45,8 @@ struct orch_trials *orch_trials_of_filter(struct orch_store *store, const char *
  */
 void orch_trials_leave_out_disturbed(struct orch_trials *trials, struct orch_section *section);
 /** Returns the names whose values separate tasks (core/stats/task.h) among the trials in `about`
- * (set of struct orch_trial *, NULL: all), without the names in `chosen` (NULL-terminated), by
- * which the caller groups already. Empty for a recipe's trials, because the recipe's author
+ * (set of struct orch_report_trial *, NULL: all), without the names in `chosen` (NULL-terminated),
+ * by which the caller groups already. Empty for a recipe's trials, because the recipe's author
  * decides what belongs together. const char *, static; the caller unrefs the array. */
 GPtrArray *orch_trials_task_names(const struct orch_trials *trials, GHashTable *about,
                                   const char *const *chosen);
@@ -56,33 +57,34 @@ void orch_trials_free(struct orch_trials *trials);
 /** Returns a trial's value on an axis as text. Axes are experiment, repeat, a parameter, and
  * setting ("lr=0.1 mode=full": everything swept); runs also have who, gpu, machine, threads,
  * commit, branch, ... NULL when the trial has no value. The caller frees. */
-char *orch_trial_value(const struct orch_trials *trials, const struct orch_trial *trial,
+char *orch_trial_value(const struct orch_trials *trials, const struct orch_report_trial *trial,
                        const char *axis);
 /** Joins a trial's values on several axes (char *): "0.01", "full 0.01". NULL when the trial has a
  * value on none of them (and axes->len > 0). The caller frees. */
-char *orch_trial_label(const struct orch_trials *trials, const struct orch_trial *trial,
+char *orch_trial_label(const struct orch_trials *trials, const struct orch_report_trial *trial,
                        const GPtrArray *axes);
 /** Returns whether the trial's experiment declares a metric or result of that name, or the name is
  * "wall_s". For runs of a filter: whether the run has it, even when all its values are NaN. */
-bool orch_trial_has(const struct orch_trials *trials, struct orch_trial *trial, const char *name);
+bool orch_trial_has(const struct orch_trials *trials, struct orch_report_trial *trial,
+                    const char *name);
 /** Formats a trial's name: "lr=0.1 #2". The caller frees. */
-char *orch_trial_name(const struct orch_trial *trial);
-int orch_trial_repeat(const struct orch_trial *trial);
+char *orch_trial_name(const struct orch_report_trial *trial);
+int orch_trial_repeat(const struct orch_report_trial *trial);
 /** Reads one number of a trial: NaN when the trial has not run or has no such number. `out_better`
  * and `out_unit` are set as by orch_run_number, and are not changed without a number. False when
  * the store cannot be read. */
-bool orch_trial_number(const struct orch_trials *trials, struct orch_trial *trial,
-                       const struct orch_wanted *wanted, double *out, const char **out_better,
+bool orch_trial_number(const struct orch_trials *trials, struct orch_report_trial *trial,
+                       const struct orch_item_value *wanted, double *out, const char **out_better,
                        const char **out_unit, GError **error);
 
 /** Parses the values that an item requests from a string or a list of strings. Returns struct
- * orch_wanted *; the caller unrefs. */
-GPtrArray *orch_wanted_parse(const json_t *value);
+ * orch_item_value *; the caller unrefs. */
+GPtrArray *orch_item_values_parse(const json_t *value);
 /** Returns an aggregate's name: "last", "best", ... */
 const char *orch_aggregate_name(enum orch_aggregate aggregate);
 /** Returns a string or a list of strings as an array of char *; empty for NULL. The caller unrefs.
  */
-GPtrArray *orch_texts(const json_t *value);
+GPtrArray *orch_texts_from_json(const json_t *value);
 
 /** Returns whether a run belongs to the trial, on whatever machine it was made. They are compared
  * by fingerprint, or by experiment, repeat and parameters when the plan has no fingerprint because
@@ -97,6 +99,6 @@ char *orch_run_artifact(struct orch_store *store, const struct orch_run *run, co
 
 /** Records a trial in a section: it counts as planned, and as done with its run when it has one. */
 void orch_section_trial(struct orch_section *section, const struct orch_trials *trials,
-                        const struct orch_trial *trial);
+                        const struct orch_report_trial *trial);
 
 #endif

@@ -83,7 +83,7 @@ static bool list_items(struct orch_store *store, const struct orch_item_choice *
 {
     const struct orch_item_sink sink = {out, take_all, take, take_file};
     out->list = g_ptr_array_new_with_free_func(free_item);
-    return orch_items_tell(store, choice, &sink, NULL, error);
+    return orch_items_visit(store, choice, &sink, NULL, error);
 }
 
 /* ---- the file ---------------------------------------------------------------------------------

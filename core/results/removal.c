@@ -3,7 +3,7 @@
 
 #include "lib/base/error.h"
 #include "lib/vcs/holders.h"
-#include "store/beside.h"
+#include "store/store_dir.h"
 
 /* ---- hiding -----------------------------------------------------------------------------------
  */

@@ -129,14 +129,14 @@ GPtrArray *orch_selection_runs(const struct orch_selection *selection, struct or
 }
 
 bool orch_selection_visit(const struct orch_selection *selection, struct orch_store *store,
-                          orch_each_run_fn visit, void *ctx, GError **error)
+                          orch_run_fn visit, void *ctx, GError **error)
 {
     struct orch_where *condition;
     if (!check_state(selection->state, error) ||
         !orch_selection_condition(selection, &condition, error))
         return false;
     const struct orch_run_query query = orch_selection_query(selection, condition);
-    bool ok = orch_store_each_run(store, &query, visit, ctx, error);
+    bool ok = orch_store_visit_full_runs(store, &query, visit, ctx, error);
     orch_where_free(condition);
     return ok;
 }

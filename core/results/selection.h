@@ -28,7 +28,7 @@ GPtrArray *orch_selection_runs(const struct orch_selection *selection, struct or
 /** Visits the selected runs one at a time, so that they need not fit into memory. `visit` returns
  * false to stop. Errors as those of orch_selection_runs. */
 bool orch_selection_visit(const struct orch_selection *selection, struct orch_store *store,
-                          orch_each_run_fn visit, void *ctx, GError **error);
+                          orch_run_fn visit, void *ctx, GError **error);
 
 /** Compiles filter, time, tags, recipes and runs into one condition; `*out` is NULL when all runs
  * meet it. The caller frees. Errors name columns of `where` as the user wrote it. */

@@ -4,7 +4,7 @@
 #include "core/run/collect.h"
 
 #include "core/run/gather.h"
-#include "store/beside.h"
+#include "store/store_dir.h"
 #include "store/trial_record.h"
 
 #include "lib/base/below.h"
@@ -217,9 +217,9 @@ static void drop_checkpoint(struct orch_store *store, int folder)
     g_autoptr(json_t) trial = orch_json_parse(text, length, RECORD_BYTES_MAX, NULL);
     const char *said = orch_json_text(trial, "checkpoint_dir", NULL);
     g_autofree char *name = said ? g_path_get_basename(said) : NULL;
-    g_autofree char *path = orch_beside_path(store, ORCH_BESIDE_CHECKPOINT, name);
+    g_autofree char *path = orch_store_dir_path(store, ORCH_STORE_DIR_CHECKPOINT, name);
     if (path && strcmp(path, said) == 0)
-        orch_beside_remove(store, ORCH_BESIDE_CHECKPOINT, name, NULL);
+        orch_store_dir_remove(store, ORCH_STORE_DIR_CHECKPOINT, name, NULL);
 }
 
 /* Parses the record made before the trial started. When it cannot be read, the run loses its
@@ -253,8 +253,8 @@ bool orch_collect(struct orch_store *store, const char *key, const char *record_
                   int64_t started_ns, const char *overdue, struct orch_collected *out,
                   GError **error)
 {
-    g_autofree char *trial_dir = orch_beside_path(store, ORCH_BESIDE_TRIAL, key);
-    int folder = orch_beside_open(store, ORCH_BESIDE_TRIAL, key);
+    g_autofree char *trial_dir = orch_store_dir_path(store, ORCH_STORE_DIR_TRIAL, key);
+    int folder = orch_store_dir_open(store, ORCH_STORE_DIR_TRIAL, key);
     struct gathering all;
     int64_t points = 0;
     gathering_init(&all, parse_record(record_json), started_ns);
@@ -269,8 +269,8 @@ bool orch_collect(struct orch_store *store, const char *key, const char *record_
         if (folder >= 0 && orch_verdict_facts(all.verdict)->is_reused)
             drop_checkpoint(store, folder);
         if (!json_is_true(json_object_get(all.record, ORCH_RECORD_KEEP)) ||
-            !(out->kept = orch_beside_keep(store, key)))
-            orch_beside_remove(store, ORCH_BESIDE_TRIAL, key, NULL);
+            !(out->kept = orch_store_dir_keep(store, key)))
+            orch_store_dir_remove(store, ORCH_STORE_DIR_TRIAL, key, NULL);
     }
     gathering_clear(&all);
     if (folder >= 0)

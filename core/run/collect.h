@@ -26,11 +26,11 @@ struct orch_collected {
 };
 void orch_collected_clear(struct orch_collected *collected);
 
-/** Records the trial `key` from its folder and removes the folder, or moves it to ORCH_BESIDE_KEPT
- * when the record asks for it. `record_json`: as made by orch_trialdir_prepare, or NULL when it is
- * lost. A journal without an end event becomes verdict `lost`; when `overdue` is not NULL, the
- * trial was killed at its time limit and becomes `timeout` with `overdue` as the reason. On error
- * the folder stays, so that the call can be repeated. */
+/** Records the trial `key` from its folder and removes the folder, or moves it to
+ * ORCH_STORE_DIR_KEPT when the record asks for it. `record_json`: as made by orch_trialdir_prepare,
+ * or NULL when it is lost. A journal without an end event becomes verdict `lost`; when `overdue` is
+ * not NULL, the trial was killed at its time limit and becomes `timeout` with `overdue` as the
+ * reason. On error the folder stays, so that the call can be repeated. */
 bool orch_collect(struct orch_store *store, const char *key, const char *record_json,
                   int64_t started_ns, const char *overdue, struct orch_collected *out,
                   GError **error);

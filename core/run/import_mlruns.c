@@ -51,10 +51,10 @@ static void set_status(struct orch_imported_run *run, const struct orch_yaml *me
                 {"5", "KILLED", ORCH_VERDICT_CANCELLED}};
     g_autofree char *status = meta_text(meta, "status");
     run->verdict = ORCH_VERDICT_LOST;
-    orch_imported_say(&run->status, status ? status : "unknown");
+    orch_imported_set_text(&run->status, status ? status : "unknown");
     for (size_t i = 0; status && i < G_N_ELEMENTS(rows); i++)
         if (strcmp(rows[i].number, status) == 0 || strcmp(rows[i].word, status) == 0) {
-            orch_imported_say(&run->status, rows[i].word);
+            orch_imported_set_text(&run->status, rows[i].word);
             run->verdict = rows[i].verdict;
         }
 }
@@ -129,9 +129,9 @@ static void read_run(const char *folder, const char *id, const char *experiment,
     if (meta && g_strcmp0(stage, "deleted") != 0) {
         struct orch_imported_run *run = orch_imported_run_new("mlflow", id);
         g_autofree char *name = meta_text(meta, "run_name"), *user = meta_text(meta, "user_id");
-        orch_imported_say(&run->name, name);
-        orch_imported_say(&run->user, user);
-        orch_imported_say(&run->experiment, experiment);
+        orch_imported_set_text(&run->name, name);
+        orch_imported_set_text(&run->user, user);
+        orch_imported_set_text(&run->experiment, experiment);
         run->started_ns = meta_ns(run, ORCH_BOUNDED_STARTED_NS, meta, "start_time");
         run->ended_ns = meta_ns(run, ORCH_BOUNDED_ENDED_NS, meta, "end_time");
         set_status(run, meta);

@@ -185,7 +185,7 @@ void import_tensorboard(const char *folder, const char *name, GPtrArray *runs, G
 {
     g_autoptr(GPtrArray) entries = import_entries(folder);
     struct orch_imported_run *run = orch_imported_run_new("tensorboard", name);
-    orch_imported_say(&run->name, name);
+    orch_imported_set_text(&run->name, name);
     for (guint i = 0; i < entries->len; i++) {
         g_autofree char *path = g_build_filename(folder, entries->pdata[i], NULL);
         if (import_is_event_file(entries->pdata[i]))

@@ -208,7 +208,7 @@ static void read_metadata(struct orch_imported_run *run, const char *path, GPtrA
         run->started_ns =
             orch_imported_ns(run, ORCH_BOUNDED_STARTED_NS, (double)g_date_time_to_unix(time), 1e9);
     if (orch_json_text(json, "username", NULL))
-        orch_imported_say(&run->user, orch_json_text(json, "username", NULL));
+        orch_imported_set_text(&run->user, orch_json_text(json, "username", NULL));
 }
 
 /* ---- run-ID.wandb -----------------------------------------------------------------------------
@@ -289,7 +289,7 @@ static void take_run(struct orch_imported_run *run, struct wire_message record)
         char **texts[] = {[3] = &run->experiment, [8] = &run->name};
         if (field.number == 3 || field.number == 8) {
             g_autofree char *text = wire_text(field.inner, ORCH_IMPORTED_SAID_MAX);
-            orch_imported_say(texts[field.number], text);
+            orch_imported_set_text(texts[field.number], text);
         } else if (field.number == 4) {
             put_params(run, field.inner);
         } else if (field.number == 10 && run->tags->len < 100) {
@@ -480,13 +480,13 @@ static void read_row(const struct orch_csv *csv, size_t row, const char *const *
     g_autofree char *made = *id ? g_strdup(id) : g_strdup_printf("%s %s", name, created);
     struct orch_imported_run *run = orch_imported_run_new("wandb", made);
     double runtime_s, number;
-    orch_imported_say(&run->name, name);
-    orch_imported_say(&run->status, field(csv, row, "State"));
-    orch_imported_say(&run->user, field(csv, row, "User"));
+    orch_imported_set_text(&run->name, name);
+    orch_imported_set_text(&run->status, field(csv, row, "State"));
+    orch_imported_set_text(&run->user, field(csv, row, "User"));
     run->verdict = verdict_of(run->status);
     run->started_ns = created_ns(run, created);
     const char *project = field(csv, row, "Project");
-    orch_imported_say(&run->experiment, *project ? project : NULL);
+    orch_imported_set_text(&run->experiment, *project ? project : NULL);
     if (orch_real_parse(field(csv, row, "Runtime"), &runtime_s))
         run->ended_ns =
             run->started_ns + orch_imported_ns(run, ORCH_BOUNDED_WALL_NS, runtime_s, 1e9);

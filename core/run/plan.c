@@ -173,9 +173,9 @@ static void ask_ahead(struct orch_plan *plan)
     gpointer manifest, asked;
     g_hash_table_iter_init(&iter, by_manifest);
     while (g_hash_table_iter_next(&iter, &manifest, &asked))
-        orch_plugins_ask_ahead(plan->plugins, manifest,
-                               (json_t *const *)(void *)((GPtrArray *)asked)->pdata,
-                               ((GPtrArray *)asked)->len);
+        orch_plugins_prefetch(plan->plugins, manifest,
+                              (json_t *const *)(void *)((GPtrArray *)asked)->pdata,
+                              ((GPtrArray *)asked)->len);
 }
 
 static bool check_items(struct orch_plan *plan, struct orch_diags *diags)

@@ -47,7 +47,7 @@ struct orch_plan_options {
     /** Nothing will run. A trial that a plugin rejects here (its data may be on another machine) is
      * no error: its runs are looked up by its parameters, and it is skipped when there are none. */
     bool reads_only;
-    bool keep_trials; /* keep the folders of ended trials (ORCH_BESIDE_KEPT) */
+    bool keep_trials; /* keep the folders of ended trials (ORCH_STORE_DIR_KEPT) */
 };
 
 struct orch_plan {

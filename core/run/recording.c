@@ -2,7 +2,7 @@
 #include "core/run/recording.h"
 
 #include "core/run/trialdir.h"
-#include "store/beside.h"
+#include "store/store_dir.h"
 #include "store/trial_record.h"
 
 #include "lib/base/error.h"
@@ -336,14 +336,14 @@ static bool launch(struct orch_workspace *workspace, struct orch_recording *reco
     sigset_t set;
     passed_signals(&set);
     sigprocmask(SIG_BLOCK, &set, NULL);
-    if (orch_beside_make(workspace->store, ORCH_BESIDE_TRIAL, recording->key, 0700, error) &&
-        orch_beside_make_parent(workspace->store, ORCH_BESIDE_CHECKPOINT, error) &&
+    if (orch_store_dir_make(workspace->store, ORCH_STORE_DIR_TRIAL, recording->key, 0700, error) &&
+        orch_store_dir_make_parent(workspace->store, ORCH_STORE_DIR_CHECKPOINT, error) &&
         write_trial(recording, spec, experiment, error) && spawn_host(recording, error) &&
         await_host(recording, error)) {
         let_go_of_input();
         return true;
     }
-    orch_beside_remove(workspace->store, ORCH_BESIDE_TRIAL, recording->key, NULL);
+    orch_store_dir_remove(workspace->store, ORCH_STORE_DIR_TRIAL, recording->key, NULL);
     orch_store_forget(workspace->store, recording->key, NULL);
     return false;
 }
@@ -387,7 +387,8 @@ struct orch_recording *orch_recording_begin(struct orch_workspace *workspace,
     orch_key_make(recording->key);
     recording->started_ns = orch_now_ns();
     recording->record = record ? orch_json_canonical(record) : NULL;
-    recording->trial_dir = orch_beside_path(workspace->store, ORCH_BESIDE_TRIAL, recording->key);
+    recording->trial_dir =
+        orch_store_dir_path(workspace->store, ORCH_STORE_DIR_TRIAL, recording->key);
     recording->join_path = g_build_filename(recording->trial_dir, "join", NULL);
     recording->checkpoint_dir = orch_checkpoint_path(workspace->store, recording->key);
     if (record && claim(workspace, recording, record, error) &&

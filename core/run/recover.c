@@ -4,7 +4,7 @@
  * never have to break a lock. */
 #include "core/run/collect.h"
 
-#include "store/beside.h"
+#include "store/store_dir.h"
 #include "store/repair.h"
 
 #include "lib/base/below.h"
@@ -95,13 +95,13 @@ static bool close_row(struct orch_store *store, const struct orch_active_row *ro
     if (!taken)
         return true;
     orch_kill_strays(row->key);
-    int folder = orch_beside_open(store, ORCH_BESIDE_TRIAL, row->key);
+    int folder = orch_store_dir_open(store, ORCH_STORE_DIR_TRIAL, row->key);
     struct stat info;
     bool has_started = folder >= 0 && orch_below_stat(folder, "journal", &info);
     if (folder >= 0)
         close(folder);
     if (!has_started) {
-        orch_beside_remove(store, ORCH_BESIDE_TRIAL, row->key, NULL);
+        orch_store_dir_remove(store, ORCH_STORE_DIR_TRIAL, row->key, NULL);
         return orch_store_forget(store, row->key, error);
     }
     struct orch_collected collected = {0};
@@ -124,16 +124,16 @@ static void remove_leftovers(struct orch_store *store, const GPtrArray *folders,
                              const GPtrArray *rows)
 {
     for (guint i = 0; i < folders->len; i++) {
-        g_autofree char *path = orch_beside_path(store, ORCH_BESIDE_TRIAL, folders->pdata[i]);
+        g_autofree char *path = orch_store_dir_path(store, ORCH_STORE_DIR_TRIAL, folders->pdata[i]);
         if (!is_active(rows, folders->pdata[i]) && !host_is_alive(path))
-            orch_beside_remove(store, ORCH_BESIDE_TRIAL, folders->pdata[i], NULL);
+            orch_store_dir_remove(store, ORCH_STORE_DIR_TRIAL, folders->pdata[i], NULL);
     }
 }
 
 bool orch_recover(struct orch_store *store, unsigned *out_closed, unsigned *out_pending,
                   GError **error)
 {
-    g_autoptr(GPtrArray) folders = orch_beside_list(store, ORCH_BESIDE_TRIAL);
+    g_autoptr(GPtrArray) folders = orch_store_dir_list(store, ORCH_STORE_DIR_TRIAL);
     g_autoptr(GPtrArray) rows = orch_store_actives(store, error);
     *out_closed = *out_pending = 0;
     if (!rows)
@@ -161,7 +161,7 @@ static bool recover_folder(struct orch_store *store, const char *key, unsigned *
                            GPtrArray *lost, GError **error)
 {
     bool is_new = false;
-    g_autofree char *path = orch_beside_path(store, ORCH_BESIDE_TRIAL, key);
+    g_autofree char *path = orch_store_dir_path(store, ORCH_STORE_DIR_TRIAL, key);
     g_autofree char *record = NULL;
     struct stat info;
     struct orch_run *run = orch_store_run(store, key, NULL);
@@ -169,7 +169,7 @@ static bool recover_folder(struct orch_store *store, const char *key, unsigned *
         orch_run_free(run);
         return true;
     }
-    int folder = orch_beside_open(store, ORCH_BESIDE_TRIAL, key);
+    int folder = orch_store_dir_open(store, ORCH_STORE_DIR_TRIAL, key);
     bool is_read = folder >= 0 && orch_below_stat(folder, ORCH_TRIAL_RECORD, &info) &&
                    orch_below_read(folder, ORCH_TRIAL_RECORD, 16 << 20, &record, NULL, NULL);
     if (folder >= 0)
@@ -190,7 +190,7 @@ static bool recover_folder(struct orch_store *store, const char *key, unsigned *
 bool orch_recover_folders(struct orch_store *store, unsigned *out_added, GPtrArray *out_lost,
                           GError **error)
 {
-    g_autoptr(GPtrArray) folders = orch_beside_list(store, ORCH_BESIDE_TRIAL);
+    g_autoptr(GPtrArray) folders = orch_store_dir_list(store, ORCH_STORE_DIR_TRIAL);
     g_autoptr(GPtrArray) rows = orch_store_actives(store, error);
     *out_added = 0;
     if (!rows)

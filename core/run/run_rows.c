@@ -107,7 +107,7 @@ static void clear_timed(gpointer data)
 
 /* Reads GPUs and threads from the device key: "2x Tesla V100" is two GPUs, "Xeon, 4 threads" is a
  * processor with 4 threads. Without a device the machine's facts give the processor's model. */
-static void take_place(struct timed *out, const struct orch_told_run *run, const json_t *facts)
+static void take_place(struct timed *out, const struct orch_bulk_run *run, const json_t *facts)
 {
     out->threads = orch_json_int(facts, "threads", 0);
     struct orch_device_parts parts = orch_device_key_parse(run->device_key);
@@ -136,7 +136,7 @@ bool orch_cost_is_training(const json_t *cost)
     return json_is_true(training) || json_integer_value(training) > 0;
 }
 
-static void take_run(void *ctx, const struct orch_told_run *run)
+static void take_run(void *ctx, const struct orch_bulk_run *run)
 {
     struct reading *r = ctx;
     bool may = run->facts && strstr(run->facts, "\"cost\":"); /* cheap test before parsing */
@@ -180,7 +180,7 @@ static void close_series(struct reading *r)
     g_array_set_size(r->values, 0);
 }
 
-static void take_value(void *ctx, const struct orch_told_value *value)
+static void take_value(void *ctx, const struct orch_bulk_value *value)
 {
     struct reading *r = ctx;
     const struct recorded *what = recorded_find(value->name);
@@ -208,9 +208,9 @@ static bool read_all(struct orch_store *store, const struct orch_where *filter, 
     const char *names[G_N_ELEMENTS(RECORDED) + 1] = {NULL};
     for (size_t i = 0; i < G_N_ELEMENTS(RECORDED); i++)
         names[i] = RECORDED[i].name;
-    bool ok = orch_store_told_runs(store, filter, take_run, r, error) &&
-              orch_store_told_values(store, (const int64_t *)(void *)r->ids->data, r->ids->len,
-                                     names, take_value, r, error);
+    bool ok = orch_store_visit_runs(store, filter, take_run, r, error) &&
+              orch_store_visit_values(store, (const int64_t *)(void *)r->ids->data, r->ids->len,
+                                      names, take_value, r, error);
     close_series(r);
     return ok;
 }

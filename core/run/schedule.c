@@ -29,7 +29,7 @@ static void take_signals(struct run *run)
         run->totals.interrupted = true;
         run->stop_level++;
         if (run->stop_level == 1 && run->hosts->len)
-            schedule_say(
+            schedule_emit(
                 run,
                 "starting nothing more; %u running trial%s may finish. Ctrl-C again stops %s now",
                 run->hosts->len, run->hosts->len == 1 ? "" : "s",
@@ -124,7 +124,7 @@ static bool loop(struct run *run, GError **error)
             wait_for_something(run, held && !stopping);
         schedule_reap(run);
         schedule_watch_time(run);
-        schedule_heed_limits(run);
+        schedule_enforce_limits(run);
         schedule_tick(run);
         schedule_tick_sharing(run);
     }

@@ -73,10 +73,10 @@ struct orch_listener {
 };
 
 /** What to do with trials that others run elsewhere. */
-enum orch_again {
-    ORCH_AGAIN_NOW,   /* try to claim them again now */
-    ORCH_AGAIN_LATER, /* ask again later */
-    ORCH_AGAIN_NEVER, /* leave them to the others */
+enum orch_retry {
+    ORCH_RETRY_NOW,   /* try to claim them again now */
+    ORCH_RETRY_LATER, /* ask again later */
+    ORCH_RETRY_NEVER, /* leave them to the others */
 };
 
 /** Hooks that share a run with other machines, so that no trial is run twice. Failures in them
@@ -97,7 +97,7 @@ struct orch_sharing {
     void (*tick)(void *ctx, bool quiet);
     /** Called while others run some of the trials. `idle`: nothing runs here and nothing else is
      * left to do. */
-    enum orch_again (*again)(void *ctx, bool idle);
+    enum orch_retry (*again)(void *ctx, bool idle);
 };
 
 struct orch_run_options {

@@ -36,7 +36,7 @@ bool schedule_is_refused(struct run *run, const struct orch_plan_item *item)
     return true;
 }
 
-void schedule_heed_limits(struct run *run)
+void schedule_enforce_limits(struct run *run)
 {
     if (!run->options->limits || run->stop_level >= 2 || !run->hosts->len)
         return;
@@ -47,8 +47,8 @@ void schedule_heed_limits(struct run *run)
     run->stop_level = 2;
     run->totals.limit = limit;
     run->totals.cut_off = run->hosts->len;
-    schedule_say(run, "the %s %s: %u running trial%s cancelled", orch_limit_name(limit),
-                 limit == ORCH_LIMIT_DEADLINE ? "has come" : "is spent", run->hosts->len,
-                 run->hosts->len == 1 ? " is" : "s are");
+    schedule_emit(run, "the %s %s: %u running trial%s cancelled", orch_limit_name(limit),
+                  limit == ORCH_LIMIT_DEADLINE ? "has come" : "is spent", run->hosts->len,
+                  run->hosts->len == 1 ? " is" : "s are");
     schedule_cancel(run, SIGINT);
 }

@@ -70,7 +70,7 @@ struct run {
 };
 
 /** Sends a message (one sentence) to the user. */
-void schedule_say(struct run *run, const char *format, ...) G_GNUC_PRINTF(2, 3);
+void schedule_emit(struct run *run, const char *format, ...) G_GNUC_PRINTF(2, 3);
 
 /* ---- schedule_slots.c -------------------------------------------------------------------------
  */
@@ -113,7 +113,7 @@ bool schedule_collect(struct run *run, GError **error);
 bool schedule_is_refused(struct run *run, const struct orch_plan_item *item);
 /** Cancels the running trials once a limit is reached. They are recorded as cancelled and can be
  * run again. */
-void schedule_heed_limits(struct run *run);
+void schedule_enforce_limits(struct run *run);
 
 /* ---- schedule_sharing.c -----------------------------------------------------------------------
  */

@@ -139,7 +139,7 @@ void schedule_tick(struct run *run)
                         run->hosts->len, &run->totals);
 }
 
-void schedule_say(struct run *run, const char *format, ...)
+void schedule_emit(struct run *run, const char *format, ...)
 {
     va_list args;
     va_start(args, format);

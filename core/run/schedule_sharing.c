@@ -65,11 +65,11 @@ unsigned schedule_away(const struct run *run)
 bool schedule_look_away(struct run *run, bool idle)
 {
     const struct orch_sharing *sharing = run->options->sharing;
-    enum orch_again again = sharing->again(sharing->ctx, idle);
-    for (unsigned i = 0; again == ORCH_AGAIN_NOW && i < run->order_count; i++) {
+    enum orch_retry again = sharing->again(sharing->ctx, idle);
+    for (unsigned i = 0; again == ORCH_RETRY_NOW && i < run->order_count; i++) {
         struct job *job = &run->jobs[run->order[i]];
         if (job->status == JOB_AWAY)
             job->status = JOB_TODO;
     }
-    return again != ORCH_AGAIN_NEVER || !idle;
+    return again != ORCH_RETRY_NEVER || !idle;
 }

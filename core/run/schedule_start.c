@@ -2,7 +2,7 @@
 /* Chooses the next trial and starts it. */
 #include "core/run/schedule_private.h"
 
-#include "store/beside.h"
+#include "store/store_dir.h"
 
 #include "lib/base/error.h"
 
@@ -63,7 +63,7 @@ static void store_forecast(struct run *run, const struct orch_running *running,
     g_autoptr(GError) problem = NULL;
     if (!orch_forecast_store(run->plan, running->item, running->key, forecast, made_ns, is_renewed,
                              &problem))
-        schedule_say(run, "the forecast of %s was not kept: %s", running->key, problem->message);
+        schedule_emit(run, "the forecast of %s was not kept: %s", running->key, problem->message);
 }
 
 /* Stores the planned forecast and, where it differs, the current one. */
@@ -110,7 +110,7 @@ static bool launch(struct run *run, struct job *job, const struct orch_slot *slo
     host->pidfd = host->stdin_fd = -1;
     if (!orch_trialdir_write(run->plan, item, slot, dir, error) ||
         !schedule_spawn(run, host, error)) {
-        orch_beside_remove(run->plan->store, ORCH_BESIDE_TRIAL, host->running.key, NULL);
+        orch_store_dir_remove(run->plan->store, ORCH_STORE_DIR_TRIAL, host->running.key, NULL);
         orch_store_forget(run->plan->store, host->running.key, NULL);
         schedule_host_free(host);
         return false;
@@ -171,7 +171,7 @@ static void give_up(struct run *run, struct job *job, const char *why)
     run->totals.not_run++;
     run->moved = true;
     g_autofree char *label = orch_cell_label(item->cell);
-    schedule_say(run, "%s was not run: %s", label, why);
+    schedule_emit(run, "%s was not run: %s", label, why);
 }
 
 enum readiness { READY, NOT_YET, NEVER };

@@ -3,7 +3,7 @@
 
 #include "core/run/reuse.h"
 #include "lib/base/error.h"
-#include "store/beside.h"
+#include "store/store_dir.h"
 
 #include <string.h>
 
@@ -438,24 +438,24 @@ static void tell_wait(struct orch_share *share)
     share->told_wait = g_steal_pointer(&now);
 }
 
-static enum orch_again again(void *ctx, bool idle)
+static enum orch_retry again(void *ctx, bool idle)
 {
     struct orch_share *share = ctx;
     bool is_time = orch_mono_ns() - share->looked_mono_ns >= interval_ns(LOOK_SHARE);
     if (!idle && is_time)
         share->looked_mono_ns = orch_mono_ns();
     if (!idle)
-        return is_time ? ORCH_AGAIN_NOW : ORCH_AGAIN_LATER;
+        return is_time ? ORCH_RETRY_NOW : ORCH_RETRY_LATER;
     if (!share->options->waits && share->looked_last)
-        return ORCH_AGAIN_NEVER;
+        return ORCH_RETRY_NEVER;
     if (share->options->waits)
         tell_wait(share);
     if (share->options->waits && !is_time)
-        return ORCH_AGAIN_LATER;
+        return ORCH_RETRY_LATER;
     share->looked_last = true;
     send_unsent(share); /* others may wait for these */
     orch_share_pull(share, share->plan->store);
-    return ORCH_AGAIN_NOW;
+    return ORCH_RETRY_NOW;
 }
 
 struct orch_sharing orch_share_hooks(struct orch_share *share, struct orch_plan *plan)

@@ -3,7 +3,7 @@
 
 #include "core/run/collect.h"
 #include "core/run/fingerprint.h"
-#include "store/beside.h"
+#include "store/store_dir.h"
 #include "store/trial_record.h"
 
 #include "lib/base/error.h"
@@ -23,7 +23,7 @@
 
 char *orch_checkpoint_path(struct orch_store *store, const char *name)
 {
-    return orch_beside_path(store, ORCH_BESIDE_CHECKPOINT, name);
+    return orch_store_dir_path(store, ORCH_STORE_DIR_CHECKPOINT, name);
 }
 
 void orch_trialdir_clear(struct orch_trialdir *trialdir)
@@ -511,7 +511,7 @@ bool orch_trialdir_prepare(struct orch_plan *plan, const struct orch_plan_item *
     }
     memset(out, 0, sizeof *out);
     orch_key_make(out->key);
-    out->path = orch_beside_path(plan->store, ORCH_BESIDE_TRIAL, out->key);
+    out->path = orch_store_dir_path(plan->store, ORCH_STORE_DIR_TRIAL, out->key);
     out->params = json_incref(params);
     orch_environments_keep(plan->environments, item->cell->experiment,
                            orch_store_folder(plan->store));
@@ -524,13 +524,13 @@ bool orch_trialdir_write(struct orch_plan *plan, const struct orch_plan_item *it
                          GError **error)
 {
     struct orch_store *store = plan->store;
-    if (!orch_beside_make(store, ORCH_BESIDE_TRIAL, trialdir->key, 0700, error) ||
-        !orch_beside_make_parent(store, ORCH_BESIDE_CHECKPOINT, error))
+    if (!orch_store_dir_make(store, ORCH_STORE_DIR_TRIAL, trialdir->key, 0700, error) ||
+        !orch_store_dir_make_parent(store, ORCH_STORE_DIR_CHECKPOINT, error))
         return false;
     g_autofree char *record = g_build_filename(trialdir->path, ORCH_TRIAL_RECORD, NULL);
     if (orch_file_write(record, trialdir->record, strlen(trialdir->record), false, error) &&
         write_trial(plan, item, trialdir->params, slot, trialdir, error))
         return true;
-    orch_beside_remove(store, ORCH_BESIDE_TRIAL, trialdir->key, NULL);
+    orch_store_dir_remove(store, ORCH_STORE_DIR_TRIAL, trialdir->key, NULL);
     return false;
 }

@@ -2,7 +2,7 @@
 #include "core/run/workspace.h"
 
 #include "lib/vcs/holders.h"
-#include "store/beside.h"
+#include "store/store_dir.h"
 
 #include "lib/base/error.h"
 #include "lib/base/file.h"
@@ -112,10 +112,10 @@ static void link_ignored(const char *root, const GPtrArray *ignored, const char 
 static bool make_copy(struct orch_workspace *workspace, const char *tree, const char *path,
                       const char *name, GError **error)
 {
-    g_autofree char *temporary = orch_beside_path(workspace->store, ORCH_BESIDE_WORK, name);
+    g_autofree char *temporary = orch_store_dir_path(workspace->store, ORCH_STORE_DIR_WORK, name);
     g_autoptr(GPtrArray) ignored = NULL;
-    if (!orch_beside_remove(workspace->store, ORCH_BESIDE_WORK, name, error) ||
-        !orch_beside_make(workspace->store, ORCH_BESIDE_WORK, name, 0777, error) ||
+    if (!orch_store_dir_remove(workspace->store, ORCH_STORE_DIR_WORK, name, error) ||
+        !orch_store_dir_make(workspace->store, ORCH_STORE_DIR_WORK, name, 0777, error) ||
         !orch_vcs_checkout(workspace->vcs, tree, temporary, error) ||
         !(ignored = orch_vcs_ignored(workspace->vcs, error)))
         return false;
@@ -128,8 +128,8 @@ static bool make_copy(struct orch_workspace *workspace, const char *tree, const 
 
 char *orch_workspace_copy(struct orch_workspace *workspace, const char *tree, GError **error)
 {
-    char *path = orch_beside_path(workspace->store, ORCH_BESIDE_WORK, tree);
-    int there = orch_beside_open(workspace->store, ORCH_BESIDE_WORK, tree);
+    char *path = orch_store_dir_path(workspace->store, ORCH_STORE_DIR_WORK, tree);
+    int there = orch_store_dir_open(workspace->store, ORCH_STORE_DIR_WORK, tree);
     if (there >= 0) {
         close(there);
         return path;
@@ -137,7 +137,7 @@ char *orch_workspace_copy(struct orch_workspace *workspace, const char *tree, GE
     g_autofree char *name = g_strdup_printf("%s.tmp%d", tree, (int)getpid());
     if (!make_copy(workspace, tree, path, name, error))
         g_clear_pointer(&path, g_free);
-    orch_beside_remove(workspace->store, ORCH_BESIDE_WORK, name, NULL);
+    orch_store_dir_remove(workspace->store, ORCH_STORE_DIR_WORK, name, NULL);
     return path;
 }
 

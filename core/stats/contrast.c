@@ -256,15 +256,15 @@ static double least_change(const struct orch_contrast *c, double least)
     return c->is_ratio ? least : least * fabs(c->a.mean);
 }
 
-enum orch_contrast_says orch_contrast_says(const struct orch_contrast *c, double least)
+enum orch_contrast_result orch_contrast_result(const struct orch_contrast *c, double least)
 {
     if (isnan(c->p))
-        return ORCH_SAYS_UNKNOWN;
+        return ORCH_CONTRAST_UNDECIDED;
     if (!(c->low < 0) && !(c->high > 0))
-        return ORCH_SAYS_EQUAL;
+        return ORCH_CONTRAST_EQUIVALENT;
     if (c->adjusted < LEVEL && (c->low > 0 || c->high < 0))
-        return ORCH_SAYS_DIFFERENT;
-    return c->shows <= least_change(c, least) ? ORCH_SAYS_SAME : ORCH_SAYS_UNKNOWN;
+        return ORCH_CONTRAST_DIFFERENT;
+    return c->shows <= least_change(c, least) ? ORCH_CONTRAST_IDENTICAL : ORCH_CONTRAST_UNDECIDED;
 }
 
 size_t orch_contrast_more(const struct orch_contrast *c, double least)

@@ -39,16 +39,17 @@ struct orch_contrast orch_contrast_samples(const double *a, size_t count_a, cons
  * p-values do not count. */
 void orch_contrasts_adjust(struct orch_contrast *const *contrasts, size_t count);
 
-enum orch_contrast_says {
-    ORCH_SAYS_DIFFERENT, /* adjusted p is below 0.05, and the interval does not contain 0 */
-    ORCH_SAYS_EQUAL,     /* all values, or all pairs, are exactly equal */
-    ORCH_SAYS_SAME, /* no difference beyond noise, and a change of `least` would have been detected
-                     */
-    ORCH_SAYS_UNKNOWN,
+enum orch_contrast_result {
+    ORCH_CONTRAST_DIFFERENT,  /* adjusted p is below 0.05, and the interval does not contain 0 */
+    ORCH_CONTRAST_EQUIVALENT, /* all values, or all pairs, are exactly equal */
+    ORCH_CONTRAST_IDENTICAL,  /* no difference beyond noise, and a change of `least` would have been
+                               * detected
+                               */
+    ORCH_CONTRAST_UNDECIDED,
 };
 /** Classifies a contrast. `least` is the smallest change that matters, as a fraction of A (0.05).
  */
-enum orch_contrast_says orch_contrast_says(const struct orch_contrast *contrast, double least);
+enum orch_contrast_result orch_contrast_result(const struct orch_contrast *contrast, double least);
 /** Returns how many more runs (or pairs) each side needs to detect, with power 0.8, the observed
  * change or `least`, whichever is larger. 0: unknown. */
 size_t orch_contrast_more(const struct orch_contrast *contrast, double least);
@@ -69,7 +70,7 @@ bool orch_unit_is_timing(const char *unit, bool *out_is_rate);
 const char *orch_contrast_test_name(enum orch_contrast_test test);
 /** Describes a contrast: "B is 3.2 % slower (1.8 to 4.6 %), more than noise". `better` is min, max
  * or none. The caller frees. */
-char *orch_contrast_words(const struct orch_contrast *contrast, const char *better,
-                          const char *unit, double least);
+char *orch_contrast_text(const struct orch_contrast *contrast, const char *better, const char *unit,
+                         double least);
 
 #endif

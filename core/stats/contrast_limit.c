@@ -49,19 +49,20 @@ static double change_of(const struct orch_contrast_limit *limit, const struct or
     return 100 * (c->is_ratio ? c->change : c->change / fabs(c->a.mean));
 }
 
-enum orch_heed orch_contrast_limit_heed(const struct orch_contrast_limit *limit,
-                                        const struct orch_contrast *contrast, double least,
-                                        const char *unit, char **out_why)
+enum orch_limit_check orch_contrast_limit_check(const struct orch_contrast_limit *limit,
+                                                const struct orch_contrast *contrast, double least,
+                                                const char *unit, char **out_why)
 {
     *out_why = NULL;
     double change = change_of(limit, contrast);
     if (isnan(change) || !(limit->is_above ? change > limit->bound : change < limit->bound))
-        return ORCH_HEED_HOLDS;
-    bool is_sure = isinf(change) || orch_contrast_says(contrast, least) == ORCH_SAYS_DIFFERENT;
+        return ORCH_LIMIT_HOLDS;
+    bool is_sure =
+        isinf(change) || orch_contrast_result(contrast, least) == ORCH_CONTRAST_DIFFERENT;
     const char *suffix = limit->is_percent ? "%" : unit ? unit : "";
     g_autofree char *seen = orch_number_format(change);
     *out_why =
         g_strdup_printf("%s changed by %s%s%s%s (limit: %s)", limit->metric, change > 0 ? "+" : "",
                         seen, *suffix ? " " : "", suffix, limit->text);
-    return is_sure ? ORCH_HEED_BROKEN : ORCH_HEED_UNSURE;
+    return is_sure ? ORCH_LIMIT_EXCEEDED : ORCH_LIMIT_UNCERTAIN;
 }

@@ -18,12 +18,12 @@ struct orch_contrast_limit {
 struct orch_contrast_limit *orch_contrast_limit_parse(const char *text, GError **error);
 void orch_contrast_limit_free(struct orch_contrast_limit *limit);
 
-enum orch_heed { ORCH_HEED_HOLDS, ORCH_HEED_BROKEN, ORCH_HEED_UNSURE };
+enum orch_limit_check { ORCH_LIMIT_HOLDS, ORCH_LIMIT_EXCEEDED, ORCH_LIMIT_UNCERTAIN };
 /** Checks a contrast against a limit. Broken: the observed change exceeds the bound, and the
  * difference is more than noise. Unsure: it exceeds the bound, but may be noise. `*out_why` (the
  * caller frees) explains the result; NULL when the limit holds. */
-enum orch_heed orch_contrast_limit_heed(const struct orch_contrast_limit *limit,
-                                        const struct orch_contrast *contrast, double least,
-                                        const char *unit, char **out_why);
+enum orch_limit_check orch_contrast_limit_check(const struct orch_contrast_limit *limit,
+                                                const struct orch_contrast *contrast, double least,
+                                                const char *unit, char **out_why);
 
 #endif

@@ -83,19 +83,19 @@ static char *unknown_words(const struct orch_contrast *c, double least)
                            more == 1 ? "" : "s");
 }
 
-char *orch_contrast_words(const struct orch_contrast *c, const char *better, const char *unit,
-                          double least)
+char *orch_contrast_text(const struct orch_contrast *c, const char *better, const char *unit,
+                         double least)
 {
-    switch (orch_contrast_says(c, least)) {
-    case ORCH_SAYS_EQUAL:
+    switch (orch_contrast_result(c, least)) {
+    case ORCH_CONTRAST_EQUIVALENT:
         return g_strdup(c->pairs ? "equal in every pair" : "equal in every run");
-    case ORCH_SAYS_SAME: {
+    case ORCH_CONTRAST_IDENTICAL: {
         g_autofree char *shown = amount(c, c->shows, unit);
         return g_strdup_printf("no difference beyond noise; one of %s would have shown", shown);
     }
-    case ORCH_SAYS_UNKNOWN:
+    case ORCH_CONTRAST_UNDECIDED:
         return unknown_words(c, least);
-    case ORCH_SAYS_DIFFERENT:
+    case ORCH_CONTRAST_DIFFERENT:
         break;
     }
     g_autofree char *size = amount(c, c->change, unit), *range = interval(c, unit),

@@ -107,16 +107,18 @@ static char *find_shared(struct orch_store *store, const GPtrArray *groups)
     return text;
 }
 
-static bool fill(struct orch_store *store, GPtrArray *runs, const struct orch_ranking_wish *wish,
-                 struct orch_ranking *ranking, GError **error)
+static bool fill(struct orch_store *store, GPtrArray *runs,
+                 const struct orch_ranking_request *request, struct orch_ranking *ranking,
+                 GError **error)
 {
     const char *better = NULL, *unit = NULL;
-    ranking->groups = orch_groups_make(store, runs, wish->by, wish->metric, wish->aggregate,
-                                       &ranking->by, &better, &unit, error);
+    ranking->groups = orch_groups_make(store, runs, request->by, request->metric,
+                                       request->aggregate, &ranking->by, &better, &unit, error);
     if (!ranking->groups)
         return false;
-    g_ptr_array_sort_with_data(ranking->groups, compare_groups, wish->larger_wins ? ranking : NULL);
-    compare_with_first(ranking, wish->larger_wins);
+    g_ptr_array_sort_with_data(ranking->groups, compare_groups,
+                               request->larger_wins ? ranking : NULL);
+    compare_with_first(ranking, request->larger_wins);
     if (!orch_unit_is_timing(unit, NULL)) /* a time does not depend on the values of the weights */
         ranking->shared = find_shared(store, ranking->groups);
     return true;
@@ -131,9 +133,9 @@ static int compare_sizes(gconstpointer a, gconstpointer b)
 /* Splits runs by task, the task with most runs first. `rankings`: list -> struct orch_ranking with
  * its task. */
 static GPtrArray *split(struct orch_store *store, const GPtrArray *runs,
-                        const struct orch_ranking_wish *wish, GHashTable *rankings)
+                        const struct orch_ranking_request *request, GHashTable *rankings)
 {
-    struct orch_tasks *tasks = wish->across ? NULL : orch_tasks_new(store, runs, wish->by);
+    struct orch_tasks *tasks = request->across ? NULL : orch_tasks_new(store, runs, request->by);
     g_autoptr(GHashTable) by_task = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     GPtrArray *lists = g_ptr_array_new_with_free_func((GDestroyNotify)g_ptr_array_unref);
     for (guint i = 0; i < runs->len; i++) {
@@ -160,15 +162,15 @@ static GPtrArray *split(struct orch_store *store, const GPtrArray *runs,
 }
 
 GPtrArray *orch_rankings_make(struct orch_store *store, GPtrArray *runs,
-                              const struct orch_ranking_wish *wish, GError **error)
+                              const struct orch_ranking_request *request, GError **error)
 {
     g_autoptr(GHashTable) by_list = g_hash_table_new(NULL, NULL);
-    g_autoptr(GPtrArray) lists = split(store, runs, wish, by_list);
+    g_autoptr(GPtrArray) lists = split(store, runs, request, by_list);
     GPtrArray *rankings = g_ptr_array_new_with_free_func(free_ranking);
     for (guint i = 0; i < lists->len; i++)
         g_ptr_array_add(rankings, g_hash_table_lookup(by_list, lists->pdata[i]));
     for (guint i = 0; i < lists->len; i++)
-        if (!fill(store, lists->pdata[i], wish, rankings->pdata[i], error)) {
+        if (!fill(store, lists->pdata[i], request, rankings->pdata[i], error)) {
             g_ptr_array_unref(rankings);
             return NULL;
         }

@@ -8,7 +8,7 @@
 #include "core/stats/group.h"
 
 /** The request for a ranking. */
-struct orch_ranking_wish {
+struct orch_ranking_request {
     const char *metric;
     enum orch_aggregate aggregate;
     const char *const *by; /* NULL-terminated; NULL: experiment and each swept name that varies */
@@ -32,7 +32,7 @@ struct orch_ranking {
 /** Ranks the runs that have the metric. Returns struct orch_ranking *, the one with most runs
  * first; NULL when the store cannot be read. The caller unrefs. `runs` must outlive the result. */
 GPtrArray *orch_rankings_make(struct orch_store *store, GPtrArray *runs,
-                              const struct orch_ranking_wish *wish, GError **error);
+                              const struct orch_ranking_request *request, GError **error);
 
 /** Computes the margins of the best of `count` settings: margins[i] is its advantage over setting i
  * (positive: better), margins[0] is empty. `means` has the means by seed of each setting (struct

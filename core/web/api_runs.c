@@ -101,7 +101,7 @@ GArray *web_listing(struct web_call *call, char **out_version, GError **error)
 /* ---- a page -----------------------------------------------------------------------------------
  */
 
-static json_t *cell_json(const struct orch_told_cell *cell)
+static json_t *cell_json(const struct orch_row_cell *cell)
 {
     switch (cell->kind) {
     case ORCH_CELL_INTEGER:
@@ -123,7 +123,7 @@ struct page {
     int columns;
 };
 
-static bool add_row(void *ctx, int64_t run_id, const struct orch_told_cell *cells)
+static bool add_row(void *ctx, int64_t run_id, const struct orch_row_cell *cells)
 {
     (void)run_id;
     struct page *page = ctx;
@@ -149,7 +149,7 @@ bool web_api_runs(struct web_call *call, GError **error)
     guint from = (guint)MIN(offset, (int64_t)ids->len);
     guint count = (guint)MIN(limit, (int64_t)(ids->len - from));
     const int64_t *first = count ? &g_array_index(ids, int64_t, from) : NULL;
-    bool ok = orch_store_tell_cells(call->store, first, count, (const char *const *)columns,
+    bool ok = orch_store_visit_rows(call->store, first, count, (const char *const *)columns,
                                     add_row, &page, error);
     if (ok)
         web_answer_json(call,
@@ -196,7 +196,7 @@ static void free_group(gpointer data)
     g_free(g);
 }
 
-static void new_group(struct grouping *all, int64_t run_id, const struct orch_told_cell *cells)
+static void new_group(struct grouping *all, int64_t run_id, const struct orch_row_cell *cells)
 {
     struct group *g = g_new0(struct group, 1);
     g->first = run_id;
@@ -206,7 +206,7 @@ static void new_group(struct grouping *all, int64_t run_id, const struct orch_to
     g_ptr_array_add(all->order, g);
 }
 
-static void append_cell(GString *text, const struct orch_told_cell *cell)
+static void append_cell(GString *text, const struct orch_row_cell *cell)
 {
     if (cell->kind == ORCH_CELL_TEXT)
         g_string_append_printf(text, "t%zu:%s", strlen(cell->text), cell->text);
@@ -218,7 +218,7 @@ static void append_cell(GString *text, const struct orch_told_cell *cell)
         g_string_append_c(text, 'n');
 }
 
-static double number_of(const struct orch_told_cell *cell)
+static double number_of(const struct orch_row_cell *cell)
 {
     return cell->kind == ORCH_CELL_REAL      ? cell->real
            : cell->kind == ORCH_CELL_INTEGER ? (double)cell->integer
@@ -226,10 +226,10 @@ static double number_of(const struct orch_told_cell *cell)
 }
 
 /* Columns: the names to group by, then the values, then TRIAL. */
-static bool add_to_group(void *ctx, int64_t run_id, const struct orch_told_cell *cells)
+static bool add_to_group(void *ctx, int64_t run_id, const struct orch_row_cell *cells)
 {
     struct grouping *all = ctx;
-    const struct orch_told_cell *about = cells + all->by_count + all->value_count;
+    const struct orch_row_cell *about = cells + all->by_count + all->value_count;
     g_autoptr(GString) key = g_string_new(NULL);
     g_autoptr(GString) trial = g_string_new(NULL);
     double values[VALUES_MAX];
@@ -241,7 +241,7 @@ static bool add_to_group(void *ctx, int64_t run_id, const struct orch_told_cell 
         append_cell(trial, &about[TRIAL_CELL]);
     for (int i = 0; i < all->value_count; i++)
         values[i] = number_of(&cells[all->by_count + i]);
-    const struct orch_told_cell *seed = &about[TRIAL_SEED], *ended = &about[TRIAL_ENDED];
+    const struct orch_row_cell *seed = &about[TRIAL_SEED], *ended = &about[TRIAL_ENDED];
     uint64_t number = seed->kind == ORCH_CELL_TEXT ? g_ascii_strtoull(seed->text, NULL, 10) : 0;
     const struct orch_grouping_run run = {
         .group = key->str,
@@ -299,7 +299,7 @@ struct examples {
     guint next;
 };
 
-static bool add_example(void *ctx, int64_t run_id, const struct orch_told_cell *cells)
+static bool add_example(void *ctx, int64_t run_id, const struct orch_row_cell *cells)
 {
     (void)run_id;
     struct examples *examples = ctx;
@@ -317,7 +317,7 @@ static bool read_examples(struct orch_store *store, GPtrArray *groups, GError **
     g_autoptr(GArray) ids = g_array_new(FALSE, FALSE, sizeof(int64_t));
     for (guint i = 0; i < groups->len && i < GROUPS_MAX; i++)
         g_array_append_val(ids, ((const struct group *)groups->pdata[i])->first);
-    return orch_store_tell_cells(store, (const int64_t *)(const void *)ids->data, ids->len, EXAMPLE,
+    return orch_store_visit_rows(store, (const int64_t *)(const void *)ids->data, ids->len, EXAMPLE,
                                  add_example, &examples, error);
 }
 
@@ -362,7 +362,7 @@ bool web_api_groups(struct web_call *call, GError **error)
     g_ptr_array_add(columns, NULL);
     all.runs = orch_grouping_new((unsigned)all.value_count);
     all.order = g_ptr_array_new_with_free_func(free_group);
-    bool ok = orch_store_tell_cells(call->store, (const int64_t *)(const void *)ids->data, ids->len,
+    bool ok = orch_store_visit_rows(call->store, (const int64_t *)(const void *)ids->data, ids->len,
                                     (const char *const *)columns->pdata, add_to_group, &all, error);
     ok = ok && read_examples(call->store, all.order, error);
     g_autoptr(GPtrArray) names = ok ? orch_store_known_names(call->store, error) : NULL;

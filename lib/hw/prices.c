@@ -25,14 +25,14 @@ bool orch_price_has_ended(const struct orch_price *price)
 
 /* Negative if `a` is preferred. */
 static int compare(const struct orch_price *a, const struct orch_price *b,
-                   struct orch_price_wish wish)
+                   struct orch_price_query query)
 {
-    int ends = wish.on ? 0 : orch_price_has_ended(a) - orch_price_has_ended(b);
+    int ends = query.on ? 0 : orch_price_has_ended(a) - orch_price_has_ended(b);
     int fees = a->is_fee - b->is_fee, years = strncmp(b->as_of, a->as_of, 4);
     int clouds = rank_of_cloud(a) - rank_of_cloud(b);
     if (fees || ends || years || clouds)
         return fees ? fees : ends ? ends : years ? years : clouds;
-    double difference = orch_price_per_gpu(a, wish.spot) - orch_price_per_gpu(b, wish.spot);
+    double difference = orch_price_per_gpu(a, query.spot) - orch_price_per_gpu(b, query.spot);
     return difference < 0 ? -1 : difference > 0;
 }
 
@@ -79,49 +79,49 @@ static bool is_outdated(const GPtrArray *prices, const struct orch_price *price,
     return false;
 }
 
-static bool meets(const struct orch_price *p, struct orch_price_wish wish)
+static bool meets(const struct orch_price *p, struct orch_price_query query)
 {
-    return strcmp(p->gpu, wish.gpu) == 0 &&
-           (!wish.cloud || g_ascii_strcasecmp(p->cloud, wish.cloud) == 0) &&
-           (!wish.spot || p->spot_usd_per_hour > 0) && orch_price_held(p, wish.on);
+    return strcmp(p->gpu, query.gpu) == 0 &&
+           (!query.cloud || g_ascii_strcasecmp(p->cloud, query.cloud) == 0) &&
+           (!query.spot || p->spot_usd_per_hour > 0) && orch_price_held(p, query.on);
 }
 
-struct orch_price_range orch_price_range(const GPtrArray *prices, struct orch_price_wish wish)
+struct orch_price_range orch_price_range(const GPtrArray *prices, struct orch_price_query query)
 {
     struct orch_price_range range = {0};
     for (guint i = 0; i < prices->len; i++) {
         const struct orch_price *p = prices->pdata[i];
-        if (!meets(p, wish) || p->is_fee || orch_price_has_ended(p) ||
-            is_outdated(prices, p, wish.on))
+        if (!meets(p, query) || p->is_fee || orch_price_has_ended(p) ||
+            is_outdated(prices, p, query.on))
             continue;
-        double usd = orch_price_per_gpu(p, wish.spot);
-        if (!range.count || usd < orch_price_per_gpu(range.cheapest, wish.spot))
+        double usd = orch_price_per_gpu(p, query.spot);
+        if (!range.count || usd < orch_price_per_gpu(range.cheapest, query.spot))
             range.cheapest = p;
-        if (!range.count || usd > orch_price_per_gpu(range.dearest, wish.spot))
+        if (!range.count || usd > orch_price_per_gpu(range.dearest, query.spot))
             range.dearest = p;
         range.count++;
     }
     return range;
 }
 
-static const struct orch_price *choose(const GPtrArray *prices, struct orch_price_wish wish)
+static const struct orch_price *choose(const GPtrArray *prices, struct orch_price_query query)
 {
     const struct orch_price *best = NULL;
     for (guint i = 0; i < prices->len; i++) {
         const struct orch_price *p = prices->pdata[i];
-        if (meets(p, wish) && (!best || compare(p, best, wish) < 0) &&
-            !is_outdated(prices, p, wish.on))
+        if (meets(p, query) && (!best || compare(p, best, query) < 0) &&
+            !is_outdated(prices, p, query.on))
             best = p;
     }
     return best;
 }
 
-const struct orch_price *orch_price_choose(const GPtrArray *prices, struct orch_price_wish wish)
+const struct orch_price *orch_price_choose(const GPtrArray *prices, struct orch_price_query query)
 {
-    const struct orch_price *best = choose(prices, wish);
-    if (!best && wish.on) {
-        wish.on = oldest(prices, wish.gpu);
-        best = wish.on ? choose(prices, wish) : NULL;
+    const struct orch_price *best = choose(prices, query);
+    if (!best && query.on) {
+        query.on = oldest(prices, query.gpu);
+        best = query.on ? choose(prices, query) : NULL;
     }
     return best;
 }

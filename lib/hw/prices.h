@@ -31,7 +31,7 @@ GPtrArray *orch_prices_read(const struct orch_csv *csv, GError **error);
 GString *orch_prices_text(const GPtrArray *prices);
 
 /** Criteria for choosing a price. */
-struct orch_price_wish {
+struct orch_price_query {
     const char *gpu;   /* name in the table of GPUs */
     const char *cloud; /* NULL: any */
     bool spot;
@@ -48,7 +48,7 @@ double orch_price_per_gpu(const struct orch_price *price, bool spot);
  * cloud in the order aws, azure, gcp, others; cheapest per GPU. Of several prices of an instance in
  * a region the newest counts. With a day, only rows valid then; if all are later, the oldest. NULL
  * if there is none. */
-const struct orch_price *orch_price_choose(const GPtrArray *prices, struct orch_price_wish wish);
+const struct orch_price *orch_price_choose(const GPtrArray *prices, struct orch_price_query query);
 
 /** The range of available offers. */
 struct orch_price_range {
@@ -57,6 +57,6 @@ struct orch_price_range {
 };
 /** The cheapest and the most expensive offer per GPU among those that meet the wish, include the
  * host, and are neither withdrawn nor outdated. */
-struct orch_price_range orch_price_range(const GPtrArray *prices, struct orch_price_wish wish);
+struct orch_price_range orch_price_range(const GPtrArray *prices, struct orch_price_query query);
 
 #endif

@@ -131,7 +131,7 @@ bool bundle_write(struct orch_store *store, const struct orch_item_choice *choic
     if (!w.tar)
         return false;
     bool ok = orch_tar_add(w.tar, FORMAT_PATH, ORCH_ITEM_FORMAT, strlen(ORCH_ITEM_FORMAT), error) &&
-              orch_items_tell(store, choice, &sink, NULL, error) &&
+              orch_items_visit(store, choice, &sink, NULL, error) &&
               add_extras(&w, extras, extra_count, error);
     if (!orch_tar_finish(w.tar, ok, &w.out.bytes, error))
         return false;

@@ -168,8 +168,8 @@ static bool tell_dataset(struct telling *t, const char *set_name, GError **error
     return goes_on;
 }
 
-bool orch_items_tell(struct orch_store *store, const struct orch_item_choice *choice,
-                     const struct orch_item_sink *sink, int64_t *out_last_run, GError **error)
+bool orch_items_visit(struct orch_store *store, const struct orch_item_choice *choice,
+                      const struct orch_item_sink *sink, int64_t *out_last_run, GError **error)
 {
     struct telling t = {.store = store,
                         .choice = choice,

@@ -83,8 +83,8 @@ struct orch_item_sink {
 /** Visits all chosen items of a store: recipes, artifacts, runs (conflicts too), then notes and
  * data sets, but never private notes. `out_last_run` (may be NULL) receives the largest run id that
  * was considered. */
-bool orch_items_tell(struct orch_store *store, const struct orch_item_choice *choice,
-                     const struct orch_item_sink *sink, int64_t *out_last_run, GError **error);
+bool orch_items_visit(struct orch_store *store, const struct orch_item_choice *choice,
+                      const struct orch_item_sink *sink, int64_t *out_last_run, GError **error);
 
 /** Joins an item from elsewhere. Size, name and content are checked, and each fault becomes a line
  * of the receipt. Returns false only when the store fails. An artifact is stored in objects/ when

@@ -309,7 +309,7 @@ static bool count_lacking(struct folder *f, const struct orch_item_choice *choic
     *out = (struct lacking){.folder = f};
     const struct orch_item_sink sink = {.ctx = out, .wants = only_count};
     read_recent(f);
-    return orch_items_tell(f->store, choice, &sink, out_last_run, error);
+    return orch_items_visit(f->store, choice, &sink, out_last_run, error);
 }
 
 static bool put_there(struct folder *f, const struct orch_item_choice *choice,
@@ -364,10 +364,10 @@ static bool count_all_sent(struct folder *f, struct orch_item_choice choice, int
     const struct orch_item_sink rest = {.ctx = f, .wants = note_sent};
     guint before = g_hash_table_size(f->sent);
     choice.after_run_id = f->upto;
-    if (!orch_items_tell(f->store, &choice, &owned, NULL, error))
+    if (!orch_items_visit(f->store, &choice, &owned, NULL, error))
         return false;
     choice.after_run_id = last_run;
-    if (!orch_items_tell(f->store, &choice, &rest, NULL, error))
+    if (!orch_items_visit(f->store, &choice, &rest, NULL, error))
         return false;
     if (f->upto != last_run || g_hash_table_size(f->recent) ||
         g_hash_table_size(f->sent) != before || f->artifact_bytes != choice.artifact_bytes)

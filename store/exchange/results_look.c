@@ -140,10 +140,10 @@ bool results_look(struct orch_store *store, const struct orch_git_exchange *how,
     choice.after_run_id = last_run;
     out->behind_by = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     bool ok = git_oid_is_zero(theirs_root) ||
-              results_tell_news(place, theirs_root, ours_root, count_behind, &look, error);
+              results_visit_news(place, theirs_root, ours_root, count_behind, &look, error);
     ok = ok && (git_oid_is_zero(ours_root) ||
-                results_tell_news(place, ours_root, theirs_root, count_kept, &look, error));
-    ok = ok && orch_items_tell(store, &choice, &sink, NULL, error);
+                results_visit_news(place, ours_root, theirs_root, count_kept, &look, error));
+    ok = ok && orch_items_visit(store, &choice, &sink, NULL, error);
     out->sent_runs = out->ahead;
     results_draft_free(look.ours);
     results_draft_free(look.theirs);

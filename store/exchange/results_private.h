@@ -130,8 +130,8 @@ struct results_news {
 typedef bool (*results_news_fn)(void *ctx, const struct results_news *news, GError **error);
 /** Visits the entries that `tree` has and `known` (NULL: empty) lacks: recipes, artifacts, runs,
  * notes, data sets, sources. Equal subtrees are skipped. */
-bool results_tell_news(struct results_place *place, const git_oid *tree, const git_oid *known,
-                       results_news_fn fn, void *ctx, GError **error);
+bool results_visit_news(struct results_place *place, const git_oid *tree, const git_oid *known,
+                        results_news_fn fn, void *ctx, GError **error);
 
 /* ---- results_object.c: objects ------------------------------------------------------------------
  */

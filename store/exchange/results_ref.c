@@ -14,7 +14,7 @@
  * of that tree was joined. While the ref has that commit, only newer runs are considered; otherwise
  * (another clone, another store, an interrupted exchange) everything is compared.
  */
-#include "store/beside.h"
+#include "store/store_dir.h"
 #include "store/exchange/results_private.h"
 
 #include "store/meta.h"
@@ -185,10 +185,10 @@ static bool join_news(struct exchange *x, struct results_draft *draft, GError **
                          RESULTS_REF);
     }
     bool ok = x->is_marked || git_oid_is_zero(&x->ours_root) ||
-              results_tell_news(x->place, &x->ours_root, NULL, results_offer, &offer, error);
+              results_visit_news(x->place, &x->ours_root, NULL, results_offer, &offer, error);
     ok = ok && (git_oid_is_zero(&x->theirs_root) ||
-                results_tell_news(x->place, &x->theirs_root, x->is_marked ? &x->ours_root : NULL,
-                                  results_offer, &offer, error));
+                results_visit_news(x->place, &x->theirs_root, x->is_marked ? &x->ours_root : NULL,
+                                   results_offer, &offer, error));
     if (!ok) {
         orch_join_rollback(offer.join);
         return false;
@@ -314,7 +314,7 @@ static bool tell_store(struct exchange *x, struct results_draft *draft, GError *
         return true;
     x->told = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
     choice.after_run_id = takes_more(&choice) ? 0 : last;
-    if (!orch_items_tell(x->store, &choice, &sink, &x->told_last, error))
+    if (!orch_items_visit(x->store, &choice, &sink, &x->told_last, error))
         return false;
     x->told_last = takes_less(&choice) ? last : MAX(x->told_last, last);
     return true;
@@ -410,7 +410,8 @@ static bool send_news(struct exchange *x, bool *out_again, GError **error)
         if (*out_again)
             return true;
         bool has = !git_oid_is_zero(&x->theirs);
-        if (!results_tell_news(x->place, &root, has ? &x->theirs_root : NULL, count_sent, x, error))
+        if (!results_visit_news(x->place, &root, has ? &x->theirs_root : NULL, count_sent, x,
+                                error))
             return false;
     }
     return settle(x, &commit, error);

@@ -318,18 +318,18 @@ static bool walk_folder(struct walk *walk, const char *folder, const git_oid *th
     for (size_t i = 0; ok && i < count; i++) {
         const git_tree_entry *entry = git_tree_entry_byindex(tree, i);
         const char *name = git_tree_entry_name(entry);
-        bool was_told = false;
+        bool is_reported = false;
         for (size_t k = 0; is_root && k < G_N_ELEMENTS(order); k++)
-            was_told |= strcmp(name, order[k]) == 0;
-        ok = was_told || walk_entry(walk, folder, entry, other);
+            is_reported |= strcmp(name, order[k]) == 0;
+        ok = is_reported || walk_entry(walk, folder, entry, other);
     }
     git_tree_free(tree);
     git_tree_free(other);
     return ok;
 }
 
-bool results_tell_news(struct results_place *place, const git_oid *tree, const git_oid *known,
-                       results_news_fn fn, void *ctx, GError **error)
+bool results_visit_news(struct results_place *place, const git_oid *tree, const git_oid *known,
+                        results_news_fn fn, void *ctx, GError **error)
 {
     struct walk walk = {.place = place, .fn = fn, .ctx = ctx, .error = error, .left = ENTRIES_MOST};
     bool has_known = known && !git_oid_is_zero(known);

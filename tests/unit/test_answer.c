@@ -59,7 +59,7 @@ static GPtrArray *names(const char *text)
     g_auto(GStrv) words = g_strsplit(text, ",", -1);
     for (int i = 0; words[i]; i++)
         json_array_append_new(list, json_string(words[i]));
-    GPtrArray *out = orch_texts(list);
+    GPtrArray *out = orch_texts_from_json(list);
     json_decref(list);
     return out;
 }
@@ -80,7 +80,7 @@ static struct bench begin(const struct made *runs, size_t count, const char *val
     b.store = make_store(&b.folder, runs, count);
     assert_ok(b.trials = orch_trials_of_filter(b.store, NULL, error));
     json_t *word = json_string(value);
-    b.wanted = orch_wanted_parse(word);
+    b.wanted = orch_item_values_parse(word);
     json_decref(word);
     b.rows = names(rows);
     b.columns = names(columns);
@@ -249,10 +249,10 @@ static void test_collaborators(void **state)
     use(two, "k2", "tune lr=0.1 #2", "bob", false); /* once, however often it is used */
     use(two, "k3", "tune lr=1 #1", "bob", false);
     use(two, "k4", "tune lr=2 #1", "eve", false);
-    struct orch_answer_options options = {.who = "ada"};
-    struct orch_asked a = {NULL, NULL, &options,
-                           orch_document_add(document, "collaborators", NULL, NULL), document};
-    assert_ok(orch_answer_collaborators(&a, error));
+    struct orch_report_options options = {.who = "ada"};
+    struct orch_section_context a = {
+        NULL, NULL, &options, orch_document_add(document, "collaborators", NULL, NULL), document};
+    assert_ok(orch_section_fill_collaborators(&a, error));
     const struct orch_block *block = a.section->blocks->pdata[0];
     assert_int_equal(block->kind, ORCH_BLOCK_TABLE);
     assert_int_equal(orch_table_rows(block->table), 2);
@@ -269,10 +269,10 @@ static void test_alone(void **state)
     (void)state;
     struct orch_document *document = orch_document_new("r");
     use(orch_document_add(document, "table", "1", NULL), "k1", "tune #1", "ada", true);
-    struct orch_answer_options options = {.who = "ada"};
-    struct orch_asked a = {NULL, NULL, &options,
-                           orch_document_add(document, "collaborators", NULL, NULL), document};
-    assert_ok(orch_answer_collaborators(&a, error));
+    struct orch_report_options options = {.who = "ada"};
+    struct orch_section_context a = {
+        NULL, NULL, &options, orch_document_add(document, "collaborators", NULL, NULL), document};
+    assert_ok(orch_section_fill_collaborators(&a, error));
     const struct orch_block *block = a.section->blocks->pdata[0];
     assert_non_null(strstr(block->text, "all runs of this report were made by ada"));
     orch_document_free(document);

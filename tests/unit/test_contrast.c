@@ -61,11 +61,11 @@ static void test_samples(void **state)
     c = orch_contrast_samples(zero, 4, ten, 4, 1);
     assert_false(c.is_ratio);
     near(c.change, 10);
-    assert_int_equal(orch_contrast_says(&c, 0.05), ORCH_SAYS_DIFFERENT);
+    assert_int_equal(orch_contrast_result(&c, 0.05), ORCH_CONTRAST_DIFFERENT);
     c = orch_contrast_samples(A, 1, B, 1, 1);
     assert_true(isnan(c.p) && isnan(c.low));
     near(c.change, 11.0 / 10.1 - 1);
-    assert_int_equal(orch_contrast_says(&c, 0.05), ORCH_SAYS_UNKNOWN);
+    assert_int_equal(orch_contrast_result(&c, 0.05), ORCH_CONTRAST_UNDECIDED);
 }
 
 static void test_pairs(void **state)
@@ -78,22 +78,22 @@ static void test_pairs(void **state)
     near(c.high, 0.05924359920302542);
     near(c.p, 0.005019743453264442);
     near(c.shows, 0.02589824059069988);
-    assert_int_equal(orch_contrast_says(&c, 0.05), ORCH_SAYS_DIFFERENT);
-    g_autofree char *words = orch_contrast_words(&c, "min", "s", 0.05);
+    assert_int_equal(orch_contrast_result(&c, 0.05), ORCH_CONTRAST_DIFFERENT);
+    g_autofree char *words = orch_contrast_text(&c, "min", "s", 0.05);
     assert_string_equal(words, "B is 3.9 % slower (2.0 to 5.9 %), more than noise");
-    g_autofree char *rate = orch_contrast_words(&c, "max", "images/s", 0.05);
+    g_autofree char *rate = orch_contrast_text(&c, "max", "images/s", 0.05);
     assert_non_null(strstr(rate, "3.9 % faster"));
-    g_autofree char *plain = orch_contrast_words(&c, "max", NULL, 0.05);
+    g_autofree char *plain = orch_contrast_text(&c, "max", NULL, 0.05);
     assert_non_null(strstr(plain, "3.9 % higher and better"));
     c = orch_contrast_paired(q, p, 5);
-    g_autofree char *back = orch_contrast_words(&c, "max", NULL, 0.05);
+    g_autofree char *back = orch_contrast_text(&c, "max", NULL, 0.05);
     assert_non_null(strstr(back, "lower and worse"));
     c = orch_contrast_paired(p, p, 5);
-    assert_int_equal(orch_contrast_says(&c, 0.05), ORCH_SAYS_EQUAL);
+    assert_int_equal(orch_contrast_result(&c, 0.05), ORCH_CONTRAST_EQUIVALENT);
     const double twice[] = {20, 24, 18, 28, 22};
     c = orch_contrast_paired(p, twice, 5); /* just twice each time: no noise at all */
     near(c.low, 1);
-    assert_int_equal(orch_contrast_says(&c, 0.05), ORCH_SAYS_DIFFERENT);
+    assert_int_equal(orch_contrast_result(&c, 0.05), ORCH_CONTRAST_DIFFERENT);
 }
 
 static void test_needed(void **state)
@@ -109,17 +109,17 @@ static void test_needed(void **state)
     /* a spread of 10 % and 4 runs cannot show 5 %; 4 runs that vary by 0.1 % would have */
     const double x[] = {10, 11, 9, 10.5}, y[] = {10.2, 9.1, 11.1, 10};
     struct orch_contrast c = orch_contrast_samples(x, 4, y, 4, 1);
-    assert_int_equal(orch_contrast_says(&c, 0.05), ORCH_SAYS_UNKNOWN);
+    assert_int_equal(orch_contrast_result(&c, 0.05), ORCH_CONTRAST_UNDECIDED);
     size_t more = orch_contrast_more(&c, 0.05);
     assert_int_equal(more + 4, orch_runs_needed(log1p(0.05), c.sd, false));
     g_autofree char *expected =
         g_strdup_printf("cannot tell: about %zu more runs of each would", more);
-    g_autofree char *words = orch_contrast_words(&c, "min", "s", 0.05);
+    g_autofree char *words = orch_contrast_text(&c, "min", "s", 0.05);
     assert_string_equal(words, expected);
     const double s[] = {10, 10.01, 9.99, 10.005}, t[] = {10.002, 9.991, 10.011, 10};
     c = orch_contrast_samples(s, 4, t, 4, 1);
-    assert_int_equal(orch_contrast_says(&c, 0.05), ORCH_SAYS_SAME);
-    g_autofree char *same = orch_contrast_words(&c, "min", "s", 0.05);
+    assert_int_equal(orch_contrast_result(&c, 0.05), ORCH_CONTRAST_IDENTICAL);
+    g_autofree char *same = orch_contrast_text(&c, "min", "s", 0.05);
     assert_non_null(strstr(same, "no difference beyond noise; one of 0."));
 }
 
@@ -151,9 +151,9 @@ static void test_level(void **state)
             v[i / 6][i % 6] = 10 * exp(0.05 * (sum - 6));
         }
         struct orch_contrast c = orch_contrast_samples(v[0], 6, v[1], 6, 1);
-        alarms[0] += orch_contrast_says(&c, 0.05) == ORCH_SAYS_DIFFERENT;
+        alarms[0] += orch_contrast_result(&c, 0.05) == ORCH_CONTRAST_DIFFERENT;
         c = orch_contrast_paired(v[0], v[1], 6);
-        alarms[1] += orch_contrast_says(&c, 0.05) == ORCH_SAYS_DIFFERENT;
+        alarms[1] += orch_contrast_result(&c, 0.05) == ORCH_CONTRAST_DIFFERENT;
     }
     for (int i = 0; i < 2; i++)
         if (alarms[i] > 130 || alarms[i] < 40)

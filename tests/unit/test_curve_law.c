@@ -348,15 +348,15 @@ static void test_goodness_by_hand(void **state)
     struct orch_curve flat = {.form = ORCH_CURVE_OPTIMUS, .b = {0, 0.5, 0}, .loss_scale = 1};
     double start = 0, k[] = {1, 2, 3}, loss[] = {1, 2, 4}, same[] = {2, 2, 2};
     struct orch_stages stages = {.count = 1, .starts = &start, .curves = &flat}; /* 2 everywhere */
-    struct orch_goodness good = orch_stages_judge(&stages, k, loss, 3, 0);
+    struct orch_goodness good = orch_stages_goodness(&stages, k, loss, 3, 0);
     near(good.relative_error, (1 + 0 + 0.5) / 3, 1e-12);
     near(good.r2, 1 - 5 / (14.0 / 3), 1e-12);
-    good = orch_stages_judge(&stages, k, loss, 3, 2);
+    good = orch_stages_goodness(&stages, k, loss, 3, 2);
     assert_int_equal(good.points, 2);
     near(good.relative_error, 0.25, 1e-12);
-    good = orch_stages_judge(&stages, k, same, 3, 0);
+    good = orch_stages_goodness(&stages, k, same, 3, 0);
     assert_true(isnan(good.r2));
-    good = orch_stages_judge(&stages, k, loss, 3, 9);
+    good = orch_stages_goodness(&stages, k, loss, 3, 9);
     assert_true(isnan(good.relative_error));
 }
 

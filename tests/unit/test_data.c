@@ -432,7 +432,7 @@ static void test_not_found(void **state)
 {
     (void)state;
     static const struct {
-        const char *name, *cure;
+        const char *name, *hint;
     } CASES[] = {{"fashion-mnist", "apt-get install dataset-fashion-mnist, or orch dataset get"},
                  {"aircraft", "orch dataset get aircraft"},
                  {"aircrafd", "did you mean 'aircraft'?"}};
@@ -440,8 +440,8 @@ static void test_not_found(void **state)
         struct orch_image_set_options options = {.name = CASES[i].name, .root = folder};
         GError *error = NULL;
         assert_null(orch_image_set_files(&options, &error));
-        if (!strstr(error->message, CASES[i].cure) || !strstr(error->message, folder))
-            fail_msg("'%s' lacks '%s' or the folder", error->message, CASES[i].cure);
+        if (!strstr(error->message, CASES[i].hint) || !strstr(error->message, folder))
+            fail_msg("'%s' lacks '%s' or the folder", error->message, CASES[i].hint);
         g_clear_error(&error);
     }
 }

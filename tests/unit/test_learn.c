@@ -16,16 +16,16 @@
 #include <string.h>
 #include <unistd.h>
 
-static const struct orch_knobs USUAL = {.depth = 6,
-                                        .trees = 200,
-                                        .leaf_rows = 2,
-                                        .rate = 0.1,
-                                        .feature_share = 1,
-                                        .row_share = 1,
-                                        .neighbours = 3,
-                                        .width = 48,
-                                        .epochs = 60,
-                                        .ridge = 0};
+static const struct orch_hyperparams USUAL = {.depth = 6,
+                                              .trees = 200,
+                                              .leaf_rows = 2,
+                                              .rate = 0.1,
+                                              .feature_share = 1,
+                                              .row_share = 1,
+                                              .neighbours = 3,
+                                              .width = 48,
+                                              .epochs = 60,
+                                              .ridge = 0};
 
 static double normal(uint64_t *random)
 {
@@ -153,7 +153,7 @@ static void test_losses(void **state)
         for (size_t i = 0; i < both[k].matrix->rows; i++) /* many are near, some are far above */
             both[k].y[i] = orch_matrix_column(both[k].matrix, 0)[i] +
                            (orch_random_unit(&random) < 0.15 ? 1.5 : 0.1) * fabs(normal(&random));
-    struct orch_knobs knobs = USUAL;
+    struct orch_hyperparams knobs = USUAL;
     knobs.depth = 4;
     knobs.leaf_rows = 20;
     double errors[2] = {0}, out[1000];
@@ -197,7 +197,7 @@ static void test_threads_do_not_show(void **state)
     static const char *const kinds[] = {"forest", "boost", "knn", "mlp", "kernel"};
     struct data d = make(ROWS, 5, interaction_law);
     widen(d, 9);
-    struct orch_knobs knobs = USUAL;
+    struct orch_hyperparams knobs = USUAL;
     knobs.trees = 12;
     knobs.depth = 9;
     knobs.epochs = 1;

@@ -341,7 +341,7 @@ static void groups_are_held_out(void **state)
     (void)state;
     GString *csv = make_convs(600, 9);
     struct orch_rows *rows = rows_of(csv->str, "ms", "device");
-    struct orch_heldout *held = orch_heldout_judge(rows, &LINEAR, NULL);
+    struct orch_heldout *held = orch_heldout_evaluate(rows, &LINEAR, NULL);
     assert_non_null(held);
     assert_int_equal(held->groups->len, 3);
     assert_int_equal(held->folds, 5);
@@ -368,10 +368,10 @@ static void groups_that_cannot_be_judged(void **state)
     (void)state;
     g_autoptr(GError) none = NULL, few = NULL;
     struct orch_rows *without = rows_of("a,ms\n1,2\n2,3\n", "ms", NULL);
-    assert_null(orch_heldout_judge(without, &LINEAR, &none));
+    assert_null(orch_heldout_evaluate(without, &LINEAR, &none));
     assert_non_null(strstr(none->message, "no groups"));
     struct orch_rows *two = rows_of("a,g,ms\n1,x,2\n2,y,3\n", "ms", "g");
-    assert_null(orch_heldout_judge(two, &LINEAR, &few));
+    assert_null(orch_heldout_evaluate(two, &LINEAR, &few));
     assert_non_null(strstr(few->message, "too few"));
     orch_rows_free(without);
     orch_rows_free(two);

@@ -127,7 +127,7 @@ static void test_weeks(void **state)
 static void test_dated_prices(void **state)
 {
     (void)state;
-    struct orch_price_wish wish = {.gpu = "V100-SXM2-16GB"};
+    struct orch_price_query wish = {.gpu = "V100-SXM2-16GB"};
     const struct orch_price *newest = orch_price_choose(orch_prices(), wish);
     const char *const days[] = {"2022-12-31", "2024-06-01", "2026-01-01", "2019-01-01"};
     for (size_t i = 0; i < G_N_ELEMENTS(days); i++) {

@@ -63,7 +63,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-static bool add_letter(void *ctx, int64_t run_id, const struct orch_told_cell *cells)
+static bool add_letter(void *ctx, int64_t run_id, const struct orch_row_cell *cells)
 {
     (void)run_id;
     g_string_append_c(ctx, cells[0].text[24]);
@@ -82,7 +82,7 @@ static char *order_of(const char *where_text, const char *sort, bool is_rising)
     orch_where_free(where);
     GString *letters = g_string_new(NULL);
     static const char *const columns[] = {"key", NULL};
-    assert_ok(orch_store_tell_cells(store, (const int64_t *)(const void *)ids->data, ids->len,
+    assert_ok(orch_store_visit_rows(store, (const int64_t *)(const void *)ids->data, ids->len,
                                     columns, add_letter, letters, error));
     return g_string_free(letters, FALSE);
 }
@@ -127,14 +127,14 @@ static void refusals(void **state)
         many[i] = "key";
     many[69] = NULL;
     const int64_t id = 1;
-    assert_false(orch_store_tell_cells(store, &id, 1, many, add_letter, NULL, &error));
+    assert_false(orch_store_visit_rows(store, &id, 1, many, add_letter, NULL, &error));
     assert_non_null(strstr(error->message, "64"));
 }
 
-static bool take_cells(void *ctx, int64_t run_id, const struct orch_told_cell *cells)
+static bool take_cells(void *ctx, int64_t run_id, const struct orch_row_cell *cells)
 {
     (void)run_id;
-    struct orch_told_cell *out = ctx;
+    struct orch_row_cell *out = ctx;
     for (int i = 0; i < 7; i++) {
         out[i] = cells[i];
         if (cells[i].kind == ORCH_CELL_TEXT)
@@ -148,11 +148,11 @@ static void columns_by_name(void **state)
     (void)state;
     static const char *const columns[] = {"seed",      "lr",        "param.tag", "loss",
                                           "min(loss)", "max(loss)", "cell",      NULL};
-    struct orch_told_cell cells[7];
+    struct orch_row_cell cells[7];
     g_autoptr(GArray) ids = NULL;
     const struct orch_listing listing = {0};
     assert_ok(ids = orch_store_listing(store, &listing, error));
-    assert_ok(orch_store_tell_cells(store, (const int64_t *)(const void *)ids->data, ids->len,
+    assert_ok(orch_store_visit_rows(store, (const int64_t *)(const void *)ids->data, ids->len,
                                     columns, take_cells, cells, error));
     assert_string_equal(cells[0].text, "7");
     assert_true(cells[1].kind == ORCH_CELL_REAL && cells[1].real == 0.1);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What is learned of tables as a whole: mixtures, questions about what was never seen, baselines,
  * intervals, and tables that hardly say anything. */
-#include "predictors/question.h"
+#include "predictors/scenario.h"
 #include "predictors/random.h"
 
 #include <setjmp.h>
@@ -83,7 +83,7 @@ static void test_questions(void **state)
     struct orch_rows *other = rows_of(c, "ms", NULL, seen);
     struct orch_learned *l = learn(seen, "auto");
     struct orch_answer answers[300];
-    assert_int_equal(orch_learned_questions(l), 2);
+    assert_int_equal(orch_learned_scenarios(l), 2);
     assert_null(orch_learned_column(l, 0));
     assert_string_equal(orch_learned_column(l, 1), "gpu");
     struct orch_score s = judge(l, same, answers);
@@ -157,8 +157,8 @@ static void test_beyond(void **state)
     for (int i = 0; i < 3; i++)
         assert_true(fabs(half_width(&again[i]) - half_width(&answers[i])) < 1e-4);
     /* a model without a white box is kept as it is, with or without what goes into one */
-    l->questions[0]->members[0].candidate.box = ORCH_BOX_PLAIN;
-    g_clear_pointer(&l->questions[0]->members[0].white, orch_whitebox_free);
+    l->scenarios[0]->members[0].candidate.box = ORCH_BOX_PLAIN;
+    g_clear_pointer(&l->scenarios[0]->members[0].white, orch_whitebox_free);
     json_t *plain = orch_learned_save(l, ORCH_SAVE_PACKED);
     struct orch_learned *without = orch_learned_load(plain, NULL);
     assert_non_null(without);

@@ -149,7 +149,7 @@ static void add_handin(GPtrArray *handins, const char *who, const char *collabor
                        const char *maker, const char *key, const char *digest, const char *started,
                        double wall_ms, int points, double bits, const char *times)
 {
-    struct orch_handin *handin = orch_handin_new(who);
+    struct orch_submission *handin = orch_submission_new(who);
     g_autofree char *wall = g_strdup_printf("%a", wall_ms);
     json_t *list = collaborators ? json_pack("[s]", collaborators) : json_array();
     handin->outcome = json_pack(
@@ -199,7 +199,7 @@ static void test_class(void **state)
     };
     for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
         g_autoptr(GPtrArray) handins =
-            g_ptr_array_new_with_free_func((GDestroyNotify)orch_handin_free);
+            g_ptr_array_new_with_free_func((GDestroyNotify)orch_submission_free);
         add_handin(handins, "ada", NULL, "ada", "a", "d", "1", 5.5, cases[i].points, cases[i].bits,
                    "t");
         add_handin(handins, "bob", cases[i].collaborators, cases[i].maker, cases[i].key,
@@ -213,16 +213,17 @@ static void test_class(void **state)
 static void test_class_without_points(void **state)
 {
     (void)state;
-    g_autoptr(GPtrArray) handins = g_ptr_array_new_with_free_func((GDestroyNotify)orch_handin_free);
+    g_autoptr(GPtrArray) handins =
+        g_ptr_array_new_with_free_func((GDestroyNotify)orch_submission_free);
     add_handin(handins, "ada", NULL, "ada", "a", "d", "1", 5.5, 0, 0, "t");
     add_handin(handins, "bob", NULL, "bob", "b", "e", "2", 5.5, 0, 0, "t");
     add_handin(handins, "cy", NULL, "cy", "c", "f", "3", 0, 0, 0, "t");
     add_handin(handins, "dee", NULL, "dee", "g", "h", "4", 0, 0, 0, "t");
-    struct orch_handin *broken = orch_handin_new("broken");
+    struct orch_submission *broken = orch_submission_new("broken");
     g_ptr_array_add(handins, broken); /* it could not be verified */
     g_autofree char *kinds = common(handins);
     assert_string_equal(kinds, "equal time");
-    assert_int_equal(((struct orch_handin *)handins->pdata[0])->copies, 0);
+    assert_int_equal(((struct orch_submission *)handins->pdata[0])->copies, 0);
 }
 
 int main(void)

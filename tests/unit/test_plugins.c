@@ -319,7 +319,7 @@ static void test_ask_ahead(void **state)
     json_t *params[COUNT];
     for (int i = 0; i < COUNT; i++)
         params[i] = mood(i % 10 ? "fine" : "refuse", i / 2);
-    orch_plugins_ask_ahead(plugins, m, params, COUNT);
+    orch_plugins_prefetch(plugins, m, params, COUNT);
     for (int i = 0; i < COUNT; i++) {
         assert_int_equal(orch_plugins_check(plugins, m, params[i], NULL, NULL), i % 10 != 0);
         json_t *cost = orch_plugins_cost(plugins, m, params[i], NULL);
@@ -327,7 +327,7 @@ static void test_ask_ahead(void **state)
         json_decref(cost);
     }
     json_t *bad = mood("crash", COUNT);
-    orch_plugins_ask_ahead(plugins, m, &bad, 1);                        /* tells nothing */
+    orch_plugins_prefetch(plugins, m, &bad, 1);                         /* tells nothing */
     assert_true(orch_plugins_check(plugins, m, params[1], NULL, NULL)); /* from memory */
     assert_false(orch_plugins_check(plugins, m, bad, NULL, NULL));
     json_decref(bad);

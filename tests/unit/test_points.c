@@ -54,9 +54,9 @@ static void test_states(void **state)
     assert_int_equal(part_of(parts, "1c")->state, ORCH_POINTS_NOT_RUN);
     assert_int_equal(part_of(parts, "1d")->state, ORCH_POINTS_SKIPPED);
     assert_int_equal(part_of(parts, "1e")->state, ORCH_POINTS_STUDENT);
-    assert_false(part_of(parts, "1e")->wants_words);
+    assert_false(part_of(parts, "1e")->needs_text);
     assert_int_equal(part_of(parts, "1f")->state, ORCH_POINTS_COMPLETE);
-    assert_true(part_of(parts, "1f")->wants_words);
+    assert_true(part_of(parts, "1f")->needs_text);
     assert_true(orch_points_sum(parts, ORCH_POINTS_COMPLETE, NULL) == 6);
     orch_document_free(document);
 }
@@ -82,11 +82,11 @@ static void test_scale_and_sums(void **state)
     unsigned count = 0;
     assert_int_equal(small->state, ORCH_POINTS_SMALL);
     assert_string_equal(small->why, "profile course asks for 15 trials");
-    assert_string_equal(small->cure, "orch run some.recipe -p course");
+    assert_string_equal(small->hint, "orch run some.recipe -p course");
     assert_true(orch_points_is_open(small));
     assert_int_equal(partial->state, ORCH_POINTS_PARTIAL);
     assert_string_equal(partial->why, "1 of 2 trials");
-    assert_string_equal(partial->cure, "orch run x");
+    assert_string_equal(partial->hint, "orch run x");
     assert_true(orch_points_sum(parts, ORCH_POINTS_SMALL, &count) == 4);
     assert_int_equal(count, 1);
     assert_true(orch_points_to_write(parts, &count) == 5); /* 1c and 1d */
@@ -211,7 +211,7 @@ static void test_recipes(void **state)
 {
     (void)state;
     static const char *const recipes[] = {"hw3", "hw4", "hw7", "lab5", "lecture7"};
-    g_autoptr(GPtrArray) list = orch_questions_read();
+    g_autoptr(GPtrArray) list = orch_assignment_parts_read();
     assert_int_equal(list->len, 77);
     for (size_t i = 0; i < G_N_ELEMENTS(recipes); i++) {
         struct orch_yaml *root = read_recipe(recipes[i]);
@@ -253,7 +253,7 @@ static void test_malformed_list(void **state)
     };
     for (size_t i = 0; i < G_N_ELEMENTS(bad); i++) {
         GError *error = NULL;
-        GPtrArray *list = orch_questions_parse("t", bad[i].text, &error);
+        GPtrArray *list = orch_assignment_parts_parse("t", bad[i].text, &error);
         if (list || !strstr(error->message, bad[i].what) || !strstr(error->message, bad[i].place) ||
             !strstr(error->message, "hint: "))
             fail_msg("wanted '%s' at %s: %s", bad[i].what, bad[i].place,
@@ -261,10 +261,10 @@ static void test_malformed_list(void **state)
         g_error_free(error);
     }
     g_autoptr(GPtrArray) list =
-        orch_questions_parse("t", HEAD ROW "r\t2\t2.5\tessay\twhy\t-", NULL);
+        orch_assignment_parts_parse("t", HEAD ROW "r\t2\t2.5\tessay\twhy\t-", NULL);
     assert_int_equal(list->len, 2);
     const struct orch_assignment_part *first = list->pdata[0], *last = list->pdata[1];
-    assert_true(last->points == 2.5 && !last->items[0] && orch_question_is_essay(last));
+    assert_true(last->points == 2.5 && !last->items[0] && orch_assignment_part_is_essay(last));
     assert_string_equal(first->items[1], "best");
 }
 

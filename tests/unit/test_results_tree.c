@@ -111,12 +111,12 @@ static void only_news_is_told(void **state)
     struct told told = {0};
     git_oid old = tree_of(f, NULL, 0, 500, false);
     git_oid more = tree_of(f, &old, 500, 517, false);
-    assert_true(results_tell_news(f->place, &more, &old, count, &told, NULL));
+    assert_true(results_visit_news(f->place, &more, &old, count, &told, NULL));
     assert_int_equal(told.items, 17);
     assert_int_equal(told.junk, 0);
-    assert_true(results_tell_news(f->place, &old, &more, count, &told, NULL));
+    assert_true(results_visit_news(f->place, &old, &more, count, &told, NULL));
     assert_int_equal(told.items, 17);
-    assert_true(results_tell_news(f->place, &more, NULL, count, &told, NULL));
+    assert_true(results_visit_news(f->place, &more, NULL, count, &told, NULL));
     assert_int_equal(told.items, 17 + 517);
 }
 
@@ -132,7 +132,7 @@ static void junk_is_named(void **state)
         add(draft, paths[i], "junk");
         assert_true(results_draft_write(draft, &root, NULL));
         results_draft_free(draft);
-        assert_true(results_tell_news(f->place, &root, NULL, count, &told, NULL));
+        assert_true(results_visit_news(f->place, &root, NULL, count, &told, NULL));
         assert_int_equal(told.items, 0);
         assert_int_equal(told.junk, 1);
         g_free(told.last_junk);

@@ -258,13 +258,13 @@ static void test_links_and_prices(void **state)
     assert_string_equal(orch_link_within(orch_gpu_find("K80"))->name, "pcie3");
     assert_string_equal(orch_link_within(orch_gpu_find("RTX-3090"))->name, "pcie4");
     const struct orch_price *k80 =
-        orch_price_choose(orch_prices(), (struct orch_price_wish){.gpu = "K80"});
+        orch_price_choose(orch_prices(), (struct orch_price_query){.gpu = "K80"});
     near(orch_price_per_gpu(k80, false), 0.9, 1e-12);
     assert_string_equal(k80->cloud, "aws"); /* the newer offers have ended */
     const struct orch_price *aws =
-        orch_price_choose(orch_prices(), (struct orch_price_wish){.gpu = "K80", .cloud = "aws"});
+        orch_price_choose(orch_prices(), (struct orch_price_query){.gpu = "K80", .cloud = "aws"});
     assert_string_equal(aws->cloud, "aws");
-    assert_null(orch_price_choose(orch_prices(), (struct orch_price_wish){.gpu = "K20"}));
+    assert_null(orch_price_choose(orch_prices(), (struct orch_price_query){.gpu = "K20"}));
     for (guint i = 0; i < orch_prices()->len; i++) {
         const struct orch_price *p = orch_prices()->pdata[i];
         assert_non_null(orch_gpu_find(p->gpu));

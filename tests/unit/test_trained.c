@@ -158,9 +158,9 @@ static void test_broken(void **state)
     for (size_t i = 0; i < rows->rows; i++)
         logs[i] = log(rows->target[i]);
     for (const struct orch_model_kind *kind = orch_model_kinds(); kind->name; kind++) {
-        const struct orch_knobs *grid;
+        const struct orch_hyperparams *grid;
         kind->grid(&grid);
-        struct orch_knobs small = *grid; /* it is read some hundred times */
+        struct orch_hyperparams small = *grid; /* it is read some hundred times */
         small.trees = MIN(small.trees, 2);
         small.width = MIN(small.width, 4);
         struct orch_model *model = orch_model_fit(kind, rows->matrix, logs, NULL, &small, 1, NULL);

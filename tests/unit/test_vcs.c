@@ -97,11 +97,11 @@ static void test_other_owner(void **state)
     g_autofree char *message = open_failure(dir);
     assert_non_null(strstr(message, "dubious ownership"));
     g_autofree char *real = realpath(dir, NULL);
-    g_autofree char *cure =
+    g_autofree char *hint =
         g_strdup_printf("hint: if you trust its owner: git config --global --add "
                         "safe.directory '%s'",
                         real);
-    assert_non_null(strstr(message, cure));
+    assert_non_null(strstr(message, hint));
     /* the cure works */
     GIT(scratch, "config", "--global", "--add", "safe.directory", real);
     struct orch_vcs *vcs = open_in(dir);

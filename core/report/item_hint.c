@@ -7,7 +7,7 @@
 /* The state of an experiment's trials in the plan. `asked` false: none was requested, so their
  * state is unknown. */
 struct standing {
-    bool asked, undone, skipped;
+    bool ctx, undone, skipped;
 };
 
 static bool is_left_out(const struct orch_plan *plan, const char *name)
@@ -25,12 +25,12 @@ static struct standing standing_of(const struct orch_plan *plan, const char *nam
 {
     struct standing s = {0};
     if (is_left_out(plan, name)) /* left out by the profile: running it would have no effect */
-        return (struct standing){.asked = true};
+        return (struct standing){.ctx = true};
     for (unsigned i = 0; i < plan->count; i++) {
         const struct orch_plan_item *trial = &plan->items[i];
         if (strcmp(trial->cell->experiment->name, name) != 0 || trial->state == ORCH_PLAN_UNUSED)
             continue;
-        s.asked = true;
+        s.ctx = true;
         s.skipped |= trial->state == ORCH_PLAN_SKIPPED;
         s.undone |= trial->state != ORCH_PLAN_DONE && trial->state != ORCH_PLAN_SKIPPED;
     }
@@ -61,7 +61,7 @@ static GPtrArray *names_of(const struct orch_plan *plan, const struct orch_repor
     return names;
 }
 
-char *orch_answer_cure(const struct orch_asked *a, const char *const *keys)
+char *orch_section_hint(const struct orch_section_context *a, const char *const *keys)
 {
     g_autoptr(GPtrArray) names = names_of(a->plan, a->item, keys);
     g_autoptr(GPtrArray) undone = g_ptr_array_new();
@@ -69,14 +69,14 @@ char *orch_answer_cure(const struct orch_asked *a, const char *const *keys)
     for (guint i = 0; i < names->len; i++) {
         struct standing s = standing_of(a->plan, names->pdata[i]);
         skipped |= s.skipped;
-        if (s.undone || !s.asked)
+        if (s.undone || !s.ctx)
             g_ptr_array_add(undone, names->pdata[i]);
     }
     if (!undone->len && !skipped)
         return NULL;
     g_ptr_array_add(undone, NULL);
     g_autofree char *list = g_strjoinv(" ", (char **)undone->pdata);
-    g_autofree char *plan = orch_answer_command(a, "plan", NULL);
-    return *list ? orch_answer_command(a, "run", list)
+    g_autofree char *plan = orch_section_command(a, "plan", NULL);
+    return *list ? orch_section_command(a, "run", list)
                  : g_strdup_printf("'%s' says why its trials are skipped here", plan);
 }

@@ -2,8 +2,8 @@
 /* Internals of predictors/learn: one question with its candidates, ensemble and interval. A
  * question is one prediction scenario: rows like those measured, an unseen GPU, or an unseen
  * network. */
-#ifndef ORCH_PREDICTORS_QUESTION_H
-#define ORCH_PREDICTORS_QUESTION_H
+#ifndef ORCH_PREDICTORS_SCENARIO_H
+#define ORCH_PREDICTORS_SCENARIO_H
 
 #include "predictors/learn.h"
 #include "predictors/nearness.h"
@@ -30,7 +30,7 @@ struct orch_conformal {
     GArray *group_factors;         /* double */
 };
 
-struct orch_question {
+struct orch_scenario {
     char *column;       /* column whose levels are unseen; NULL: rows like those measured */
     bool is_lone;       /* only one level of it was measured, so none can be held out */
     GPtrArray *known;   /* char *: measured levels of the column */
@@ -47,15 +47,15 @@ struct orch_question {
     char *deferred; /* JSON of members and interval, not parsed yet, or NULL */
 };
 /** Parses `deferred` if needed. Returns false with ORCH_ERROR_RECIPE if the JSON is invalid. */
-bool orch_question_ready(struct orch_question *q, GError **error);
+bool orch_scenario_ready(struct orch_scenario *q, GError **error);
 
-#define ORCH_QUESTIONS_MAX 3
+#define ORCH_SCENARIOS_MAX 3
 struct orch_learned {
-    struct orch_question *questions[ORCH_QUESTIONS_MAX];
+    struct orch_scenario *scenarios[ORCH_SCENARIOS_MAX];
     int count;
     struct orch_nearness *nearness;
 };
-struct orch_question *orch_question_new(const char *column);
+struct orch_scenario *orch_scenario_new(const char *column);
 
 /** Assigns a fold, 0 .. ORCH_FOLDS-1, to each row; rows with equal `groups` share one (NULL: rows
  * are assigned at random). Caller frees. */
@@ -64,29 +64,29 @@ int *orch_folds_new(char *const *groups, size_t rows, uint64_t seed);
  * caller frees the array with g_free. */
 char **orch_levels_of(const struct orch_matrix *matrix, int column);
 
-/** A view of the rows without the question's hidden features; orch_question_rows_free. */
-struct orch_rows *orch_question_rows(const struct orch_question *q, const struct orch_rows *rows);
-void orch_question_rows_free(struct orch_rows *view);
-/** Allocates `count` arrays of `rows` numbers and a final NULL; orch_answers_free. */
-double **orch_answers_new(size_t count, size_t rows);
-void orch_answers_free(double **answers);
+/** A view of the rows without the question's hidden features; orch_scenario_rows_free. */
+struct orch_rows *orch_scenario_rows(const struct orch_scenario *q, const struct orch_rows *rows);
+void orch_scenario_rows_free(struct orch_rows *view);
+/** Allocates `count` arrays of `rows` numbers and a final NULL; orch_predictions_free. */
+double **orch_predictions_new(size_t count, size_t rows);
+void orch_predictions_free(double **predictions);
 /** True if the feature is one of the question's facts. For orch_matrix_without. */
-bool orch_question_has_fact(const char *name, const void *question);
+bool orch_scenario_has_fact(const char *name, const void *question);
 
 /** Cross-validates all candidates: out[candidate][row] is the log prediction for the row by the
  * candidate fitted without the row's fold, or NaN if it could not be fitted. */
-void orch_candidates_cross_validate(const struct orch_question *q, const struct orch_rows *rows,
+void orch_candidates_cross_validate(const struct orch_scenario *q, const struct orch_rows *rows,
                                     const int *folds, const struct orch_learn_options *options,
                                     double **out);
 /** Calls the progress callback of the options, if there is one. */
-void orch_learn_report_step(const struct orch_learn_options *options, const struct orch_question *q,
+void orch_learn_report_step(const struct orch_learn_options *options, const struct orch_scenario *q,
                             const struct orch_model_candidate *candidate,
                             struct orch_learn_step step);
 /** Lists the candidates for this question and number of rows. NULL on error; caller unrefs. */
-GArray *orch_candidates_list(const struct orch_question *q, const struct orch_rows *rows,
+GArray *orch_candidates_list(const struct orch_scenario *q, const struct orch_rows *rows,
                              const struct orch_learn_options *options, GError **error);
 
-bool orch_member_fit(struct orch_member *member, const struct orch_question *q,
+bool orch_member_fit(struct orch_member *member, const struct orch_scenario *q,
                      const struct orch_rows *rows, uint64_t seed, GError **error);
 void orch_member_release(struct orch_member *member);
 /** Log predictions of the target; NaN where the member's white box has no prediction. */
@@ -98,31 +98,31 @@ void orch_member_predict(const struct orch_member *member, const struct orch_row
  * `row_weights` (NULL: equally). `groups` is the number of groups held out, 0 if rows were held
  * out. With few groups the weights are shrunk towards equal ones, because errors of few groups are
  * poor evidence. */
-void orch_stacking_fit(double *const *answers, size_t count, const double *logs,
+void orch_stacking_fit(double *const *predictions, size_t count, const double *logs,
                        const double *row_weights, size_t rows, const int *folds, size_t groups,
                        double *out_weights);
 /** Weighted mean of the predictions (weights of missing ones are redistributed) and the standard
  * deviation among them. For unseen groups (`of_groups`) a tenth of the weight is trimmed at each
  * end, because single models may extrapolate badly. */
-void orch_stacking_predict(double *const *answers, const double *weights, size_t count, size_t rows,
-                           bool of_groups, double *out, double *out_spread);
-double orch_mean_relative_error(const double *answers, const double *logs,
+void orch_stacking_predict(double *const *predictions, const double *weights, size_t count,
+                           size_t rows, bool of_groups, double *out, double *out_spread);
+double orch_mean_relative_error(const double *predictions, const double *logs,
                                 const double *row_weights, size_t rows);
 /** Geometric mean over the folds of a model's mean relative error, so that a group that is hard for
  * all models does not decide which is best. Without folds (NULL): the mean relative error. */
-double orch_error_by_folds(const double *answers, const double *logs, const double *row_weights,
+double orch_error_by_folds(const double *predictions, const double *logs, const double *row_weights,
                            const int *folds, size_t rows);
 
 /** Fits the interval to the errors of held-out rows (`answers` are log predictions, NaN: none).
  * `unseen` is the number of groups held out, 0 if rows were held out. `groups` by row, or NULL,
  * requests a factor per group. */
 bool orch_conformal_fit(struct orch_conformal *interval, const struct orch_rows *rows,
-                        const double *answers, const double *spread, const int *folds,
+                        const double *predictions, const double *spread, const int *folds,
                         const double *row_weights, size_t unseen, char *const *groups,
                         uint64_t seed, GError **error);
 void orch_conformal_release(struct orch_conformal *interval);
 /** Half the interval of the interval on the log scale, by row. */
 void orch_conformal_half_widths(const struct orch_conformal *interval, const struct orch_rows *rows,
-                                const double *answers, const double *spread, double *out);
+                                const double *predictions, const double *spread, double *out);
 
 #endif

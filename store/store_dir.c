@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Entries of the folder beside a store, by kind and name. */
-#include "store/beside.h"
+#include "store/store_dir.h"
 
 #include "store/owner.h"
 #include "store/shards.h"
@@ -47,15 +47,15 @@ static const struct {
     bool (*is_name)(const char *name);
     bool is_local; /* each host of a shared store has its own */
 } KINDS[] = {
-    [ORCH_BESIDE_TRIAL] = {"trials", store_name_is_trial, true},
-    [ORCH_BESIDE_CHECKPOINT] = {"checkpoints", store_name_is_checkpoint, false},
-    [ORCH_BESIDE_WORK] = {"work", is_tree, false},
-    [ORCH_BESIDE_TRY] = {"try", is_digest, false},
-    [ORCH_BESIDE_KEPT] = {"kept", store_name_is_trial, true},
+    [ORCH_STORE_DIR_TRIAL] = {"trials", store_name_is_trial, true},
+    [ORCH_STORE_DIR_CHECKPOINT] = {"checkpoints", store_name_is_checkpoint, false},
+    [ORCH_STORE_DIR_WORK] = {"work", is_tree, false},
+    [ORCH_STORE_DIR_TRY] = {"try", is_digest, false},
+    [ORCH_STORE_DIR_KEPT] = {"kept", store_name_is_trial, true},
 };
 
 /* The folder of a kind, relative to the store's. */
-static char *part_of(const struct orch_store *store, enum orch_beside kind)
+static char *part_of(const struct orch_store *store, enum orch_store_dir kind)
 {
     const char *local = KINDS[kind].is_local ? orch_store_local_folder(store) : store->folder;
     size_t length = strlen(store->folder);
@@ -64,7 +64,8 @@ static char *part_of(const struct orch_store *store, enum orch_beside kind)
                     : g_strdup(KINDS[kind].part);
 }
 
-static char *relative_path(const struct orch_store *store, enum orch_beside kind, const char *name)
+static char *relative_path(const struct orch_store *store, enum orch_store_dir kind,
+                           const char *name)
 {
     g_autofree char *part = part_of(store, kind);
     if (!name || !KINDS[kind].is_name(name)) {
@@ -74,13 +75,14 @@ static char *relative_path(const struct orch_store *store, enum orch_beside kind
     return g_build_filename(part, name, NULL);
 }
 
-char *orch_beside_path(const struct orch_store *store, enum orch_beside kind, const char *name)
+char *orch_store_dir_path(const struct orch_store *store, enum orch_store_dir kind,
+                          const char *name)
 {
     g_autofree char *relative = relative_path(store, kind, name);
     return relative ? g_build_filename(store->folder, relative, NULL) : NULL;
 }
 
-int orch_beside_open(const struct orch_store *store, enum orch_beside kind, const char *name)
+int orch_store_dir_open(const struct orch_store *store, enum orch_store_dir kind, const char *name)
 {
     g_autofree char *relative = relative_path(store, kind, name);
     if (!relative || !store->is_own) {
@@ -107,7 +109,7 @@ static bool fail_make(const struct orch_store *store, const char *what, GError *
 }
 
 /* Opens the folder that holds a kind's entries. */
-static int open_part(struct orch_store *store, enum orch_beside kind, GError **error)
+static int open_part(struct orch_store *store, enum orch_store_dir kind, GError **error)
 {
     g_autofree char *part = part_of(store, kind);
     if (!store_is_writable(store, error))
@@ -118,7 +120,7 @@ static int open_part(struct orch_store *store, enum orch_beside kind, GError **e
     return fd;
 }
 
-bool orch_beside_make_parent(struct orch_store *store, enum orch_beside kind, GError **error)
+bool orch_store_dir_make_parent(struct orch_store *store, enum orch_store_dir kind, GError **error)
 {
     int fd = open_part(store, kind, error);
     if (fd >= 0)
@@ -126,8 +128,8 @@ bool orch_beside_make_parent(struct orch_store *store, enum orch_beside kind, GE
     return fd >= 0;
 }
 
-bool orch_beside_make(struct orch_store *store, enum orch_beside kind, const char *name,
-                      mode_t mode, GError **error)
+bool orch_store_dir_make(struct orch_store *store, enum orch_store_dir kind, const char *name,
+                         mode_t mode, GError **error)
 {
     g_autofree char *relative = relative_path(store, kind, name);
     if (!relative)
@@ -140,8 +142,8 @@ bool orch_beside_make(struct orch_store *store, enum orch_beside kind, const cha
     return ok;
 }
 
-bool orch_beside_remove(struct orch_store *store, enum orch_beside kind, const char *name,
-                        GError **error)
+bool orch_store_dir_remove(struct orch_store *store, enum orch_store_dir kind, const char *name,
+                           GError **error)
 {
     g_autofree char *relative = relative_path(store, kind, name);
     if (relative && store->is_own)
@@ -151,19 +153,19 @@ bool orch_beside_remove(struct orch_store *store, enum orch_beside kind, const c
     return false;
 }
 
-char *orch_beside_keep(struct orch_store *store, const char *key)
+char *orch_store_dir_keep(struct orch_store *store, const char *key)
 {
-    int from = open_part(store, ORCH_BESIDE_TRIAL, NULL);
-    int to = from < 0 ? -1 : open_part(store, ORCH_BESIDE_KEPT, NULL);
+    int from = open_part(store, ORCH_STORE_DIR_TRIAL, NULL);
+    int to = from < 0 ? -1 : open_part(store, ORCH_STORE_DIR_KEPT, NULL);
     bool moved = to >= 0 && store_name_is_trial(key) && renameat(from, key, to, key) == 0;
     if (from >= 0)
         close(from);
     if (to >= 0)
         close(to);
-    return moved ? orch_beside_path(store, ORCH_BESIDE_KEPT, key) : NULL;
+    return moved ? orch_store_dir_path(store, ORCH_STORE_DIR_KEPT, key) : NULL;
 }
 
-GPtrArray *orch_beside_list(const struct orch_store *store, enum orch_beside kind)
+GPtrArray *orch_store_dir_list(const struct orch_store *store, enum orch_store_dir kind)
 {
     g_autofree char *part = part_of(store, kind);
     GPtrArray *names = store->is_own ? orch_below_list(store->folder_fd, part)

@@ -11,19 +11,19 @@
  * Entries are addressed by kind and name. A name that does not have the form of its kind is not an
  * entry and is never listed, opened or removed. Symbolic links are not followed (lib/base/below.h).
  */
-#ifndef ORCH_STORE_BESIDE_H
-#define ORCH_STORE_BESIDE_H
+#ifndef ORCH_STORE_STORE_DIR_H
+#define ORCH_STORE_STORE_DIR_H
 
 #include "store/store.h"
 
 #include <sys/types.h>
 
-enum orch_beside {
-    ORCH_BESIDE_TRIAL,      /* trials/RUN_KEY; separate for each host of a shared store */
-    ORCH_BESIDE_CHECKPOINT, /* checkpoints/FINGERPRINT or checkpoints/RUN_KEY */
-    ORCH_BESIDE_WORK,       /* work/TREE: a tree written out of git (work/TREE.tmpPID meanwhile) */
-    ORCH_BESIDE_TRY,        /* try/DIGEST: the manifest of a wrapped command */
-    ORCH_BESIDE_KEPT,       /* kept/RUN_KEY: an ended trial's folder, kept for debugging */
+enum orch_store_dir {
+    ORCH_STORE_DIR_TRIAL,      /* trials/RUN_KEY; separate for each host of a shared store */
+    ORCH_STORE_DIR_CHECKPOINT, /* checkpoints/FINGERPRINT or checkpoints/RUN_KEY */
+    ORCH_STORE_DIR_WORK, /* work/TREE: a tree written out of git (work/TREE.tmpPID meanwhile) */
+    ORCH_STORE_DIR_TRY,  /* try/DIGEST: the manifest of a wrapped command */
+    ORCH_STORE_DIR_KEPT, /* kept/RUN_KEY: an ended trial's folder, kept for debugging */
 };
 
 /** True when this user may use the contents of the folder: the mark lists them as an owner, for
@@ -36,30 +36,31 @@ const char *orch_store_id(const struct orch_store *store);
 
 /** The path of an entry, which need not exist. NULL when `name` is not a valid name of that kind.
  * The caller frees. */
-char *orch_beside_path(const struct orch_store *store, enum orch_beside kind, const char *name);
+char *orch_store_dir_path(const struct orch_store *store, enum orch_store_dir kind,
+                          const char *name);
 
 /** Opens an entry's folder; the caller closes it. Returns -1 with errno when the entry does not
  * exist or is not a folder. */
-int orch_beside_open(const struct orch_store *store, enum orch_beside kind, const char *name);
+int orch_store_dir_open(const struct orch_store *store, enum orch_store_dir kind, const char *name);
 
 /** Creates the parent folders of an entry, so that its path can be used. None of them is a symbolic
  * link. */
-bool orch_beside_make_parent(struct orch_store *store, enum orch_beside kind, GError **error);
+bool orch_store_dir_make_parent(struct orch_store *store, enum orch_store_dir kind, GError **error);
 
 /** Creates an entry, which must not exist, and its parent folders. */
-bool orch_beside_make(struct orch_store *store, enum orch_beside kind, const char *name,
-                      mode_t mode, GError **error);
+bool orch_store_dir_make(struct orch_store *store, enum orch_store_dir kind, const char *name,
+                         mode_t mode, GError **error);
 
 /** Removes an entry with all its contents. Succeeds when the entry does not exist. */
-bool orch_beside_remove(struct orch_store *store, enum orch_beside kind, const char *name,
-                        GError **error);
+bool orch_store_dir_remove(struct orch_store *store, enum orch_store_dir kind, const char *name,
+                           GError **error);
 
-/** Moves the folder of an ended trial from ORCH_BESIDE_TRIAL to ORCH_BESIDE_KEPT. Returns its new
- * path, which the caller frees, or NULL when it cannot be moved. */
-char *orch_beside_keep(struct orch_store *store, const char *key);
+/** Moves the folder of an ended trial from ORCH_STORE_DIR_TRIAL to ORCH_STORE_DIR_KEPT. Returns its
+ * new path, which the caller frees, or NULL when it cannot be moved. */
+char *orch_store_dir_keep(struct orch_store *store, const char *key);
 
 /** Names of the entries, sorted. The caller unrefs. */
-GPtrArray *orch_beside_list(const struct orch_store *store, enum orch_beside kind);
+GPtrArray *orch_store_dir_list(const struct orch_store *store, enum orch_store_dir kind);
 
 /** Makes this user on this machine an owner of the store at `path`, whoever created it. Contents
  * that could be executed or loaded without being noticed (work copies, the private repository) are
