@@ -3,40 +3,59 @@
 
 #include <errno.h>
 #include <stdarg.h>
+#include <stdint.h>
 #include <string.h>
 
 static const char BEFORE_HINT[] = "\n  hint: ";
 
-/** Private data of an error. GLib's accessor returns NULL for errors of other domains. */
-typedef struct {
+/** Private data of an error. */
+struct private_data {
     char *hint; /* or NULL; the message ends with it */
-} OrchErrorPrivate;
+};
 
-static void orch_error_private_init(OrchErrorPrivate *own)
+/* Where G_DEFINE_EXTENDED_ERROR expects it: before the error, in whole units of two words. */
+static struct private_data *private_of(const GError *error)
 {
-    if (own)
-        own->hint = NULL;
+    const size_t unit = 2 * sizeof(size_t);
+    size_t size = (sizeof(struct private_data) + unit - 1) / unit * unit;
+    return (struct private_data *)((uintptr_t)error - size);
 }
 
-static void orch_error_private_copy(const OrchErrorPrivate *from, OrchErrorPrivate *to)
+static void private_init(GError *error)
 {
-    if (from && to)
-        to->hint = g_strdup(from->hint);
+    private_of(error)->hint = NULL;
 }
 
-static void orch_error_private_clear(OrchErrorPrivate *own)
+static void private_copy(const GError *from, GError *to)
 {
-    if (own)
-        g_free(own->hint);
+    private_of(to)->hint = g_strdup(private_of(from)->hint);
 }
 
-G_DEFINE_EXTENDED_ERROR(OrchError, orch_error)
+static void private_clear(GError *error)
+{
+    g_free(private_of(error)->hint);
+}
+
+/* The host, each plugin and the LibTorch adapter have copies of this file in one process. The macro
+ * would register the domain in each, which GLib criticizes in the trial's log: the first copy does
+ * it for all. */
+GQuark orch_error_quark(void)
+{
+    static const char NAME[] = "orch-error-quark";
+    static gsize quark;
+    if (g_once_init_enter(&quark)) {
+        gsize known = g_quark_try_string(NAME);
+        if (!known)
+            known = g_error_domain_register_static(NAME, sizeof(struct private_data), private_init,
+                                                   private_copy, private_clear);
+        g_once_init_leave(&quark, known);
+    }
+    return (GQuark)quark;
+}
 
 const char *orch_error_hint(const GError *error)
 {
-    const OrchErrorPrivate *own =
-        error->domain == ORCH_ERROR ? orch_error_get_private(error) : NULL;
-    return own ? own->hint : NULL;
+    return error->domain == ORCH_ERROR ? private_of(error)->hint : NULL;
 }
 
 char *orch_error_what(const GError *error)
@@ -66,9 +85,7 @@ void orch_error_set(GError **error, enum orch_error_code code, const char *hint,
     va_end(args);
     g_set_error(error, ORCH_ERROR, (int)code, "%s%s%s", what, hint ? BEFORE_HINT : "",
                 hint ? hint : "");
-    OrchErrorPrivate *own = orch_error_get_private(*error);
-    if (own)
-        own->hint = g_strdup(hint);
+    private_of(*error)->hint = g_strdup(hint);
 }
 
 static const char *hint_for(int saved_errno)

@@ -102,7 +102,7 @@ static void declared_shape(const struct orch_training *t, int *channels, int *si
     const struct orch_image_set_facts *facts = orch_image_set_find(t->dataset);
     bool known = facts && facts->height;
     *channels = known ? facts->channels : 3;
-    *side = known ? facts->height : facts ? 32 : (int)t->image_size;
+    *side = known ? facts->height : (int)t->image_size;
     *classes = t->classes.count ? (int64_t)t->classes.count
                : known          ? facts->classes
                : facts          ? 10

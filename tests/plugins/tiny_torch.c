@@ -1,0 +1,467 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A stand-in for orch-torch.so without LibTorch: softmax regression on the head of a network, so
+ * that the training loop, checkpoints and plugins are tested wherever orch is built. Every other
+ * layer is ignored: feature j of an image is the mean of its values whose index is j modulo the
+ * number of features.
+ *
+ *   TINY_TORCH_FAIL=NAME[:N]  the Nth call (default 1) of that function of the table fails
+ *   TINY_TORCH_NAN=1          losses are not finite
+ *   TINY_TORCH_CUDA=N         number of CUDA devices
+ *   TINY_TORCH_LOG=FILE       a line for each thread count, optimizer and device that is set */
+#include "plugins/common/torch/torch.h"
+
+#include "lib/base/error.h"
+#include "lib/net/net.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { SLOTS_MAX = 2 };
+
+struct orch_torch_model {
+    const struct orch_net *net;
+    const struct orch_net_node *head;
+    float **values;           /* by tensor */
+    float **slots[SLOTS_MAX]; /* by tensor; NULL: not set yet */
+    struct orch_torch_optimizer optimizer;
+    double rate;
+    int64_t steps;
+    uint64_t random; /* advances by 1 a step, as dropout's would */
+    struct orch_torch_totals totals;
+};
+
+/* ---- faults -----------------------------------------------------------------------------------
+ */
+
+static bool fails(const char *name, GError **error)
+{
+    static GHashTable *calls;
+    const char *wanted = g_getenv("TINY_TORCH_FAIL");
+    size_t length = strlen(name);
+    if (!wanted || strncmp(wanted, name, length) != 0 || (wanted[length] && wanted[length] != ':'))
+        return false;
+    if (!calls)
+        calls = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    int call = GPOINTER_TO_INT(g_hash_table_lookup(calls, wanted)) + 1;
+    g_hash_table_insert(calls, g_strdup(wanted), GINT_TO_POINTER(call));
+    if (call != (wanted[length] ? atoi(wanted + length + 1) : 1))
+        return false;
+    orch_error_set(error, ORCH_ERROR_TRIAL, NULL, "%s failed on purpose", name);
+    return true;
+}
+
+static void tell(const char *format, ...) G_GNUC_PRINTF(1, 2);
+static void tell(const char *format, ...)
+{
+    const char *path = g_getenv("TINY_TORCH_LOG");
+    FILE *file = path ? fopen(path, "ae") : NULL;
+    if (!file)
+        return;
+    va_list args;
+    va_start(args, format);
+    vfprintf(file, format, args);
+    va_end(args);
+    fclose(file);
+}
+
+/* ---- process and model ------------------------------------------------------------------------
+ */
+
+static int cuda_count(void)
+{
+    const char *text = g_getenv("TINY_TORCH_CUDA");
+    return text ? atoi(text) : 0;
+}
+
+static void threads_set(int threads)
+{
+    tell("threads %d\n", threads);
+}
+
+static void deterministic_set(bool on)
+{
+    tell("deterministic %d\n", on);
+}
+
+static void seed(uint64_t value)
+{
+    (void)value;
+}
+
+static struct orch_torch_model *model_new(const struct orch_net *net,
+                                          const struct orch_torch_setup *setup, GError **error)
+{
+    if (fails("model_new", error))
+        return NULL;
+    if (g_str_has_prefix(setup->device, "cuda") && cuda_count() == 0) {
+        orch_error_set(error, ORCH_ERROR_TRIAL, NULL, "no device '%s'", setup->device);
+        return NULL;
+    }
+    tell("device %s precision %d channels_last %d\n", setup->device, (int)setup->precision,
+         setup->channels_last);
+    struct orch_torch_model *m = g_new0(struct orch_torch_model, 1);
+    m->net = net;
+    m->head = orch_net_head(net);
+    m->values = g_new0(float *, net->tensors->len);
+    for (int slot = 0; slot < SLOTS_MAX; slot++)
+        m->slots[slot] = g_new0(float *, net->tensors->len);
+    for (guint i = 0; i < net->tensors->len; i++)
+        m->values[i] = g_new0(float, orch_net_tensor(net, (int)i)->count + 1);
+    return m;
+}
+
+static void drop_slots(struct orch_torch_model *m)
+{
+    for (int slot = 0; slot < SLOTS_MAX; slot++)
+        for (guint i = 0; i < m->net->tensors->len; i++)
+            g_clear_pointer(&m->slots[slot][i], g_free);
+}
+
+static void model_free(struct orch_torch_model *m)
+{
+    drop_slots(m);
+    for (guint i = 0; i < m->net->tensors->len; i++)
+        g_free(m->values[i]);
+    for (int slot = 0; slot < SLOTS_MAX; slot++)
+        g_free(m->slots[slot]);
+    g_free(m->values);
+    g_free(m);
+}
+
+/* ---- tensors ----------------------------------------------------------------------------------
+ */
+
+static size_t tensor_count(const struct orch_torch_model *m)
+{
+    return m->net->tensors->len;
+}
+
+static void tensor_describe(const struct orch_torch_model *m, size_t index,
+                            struct orch_torch_tensor *out)
+{
+    const struct orch_net_tensor *t = orch_net_tensor(m->net, (int)index);
+    *out = (struct orch_torch_tensor){.name = t->name,
+                                      .rank = t->rank,
+                                      .count = t->count,
+                                      .group = orch_net_node(m->net, t->node)->group,
+                                      .is_parameter =
+                                          t->role == ORCH_NET_WEIGHT || t->role == ORCH_NET_BIAS};
+    memcpy(out->shape, t->shape, sizeof out->shape);
+}
+
+static size_t bytes_of(const struct orch_torch_model *m, size_t index)
+{
+    return sizeof(float) * (size_t)orch_net_tensor(m->net, (int)index)->count;
+}
+
+static bool tensor_get(const struct orch_torch_model *m, size_t index, float *out, GError **error)
+{
+    if (fails("tensor_get", error))
+        return false;
+    memcpy(out, m->values[index], bytes_of(m, index));
+    return true;
+}
+
+static bool tensor_set(struct orch_torch_model *m, size_t index, const float *values,
+                       GError **error)
+{
+    if (fails("tensor_set", error))
+        return false;
+    memcpy(m->values[index], values, bytes_of(m, index));
+    return true;
+}
+
+/* ---- optimizer --------------------------------------------------------------------------------
+ */
+
+static bool optimizer_set(struct orch_torch_model *m, const struct orch_torch_optimizer *optimizer,
+                          GError **error)
+{
+    if (fails("optimizer_set", error))
+        return false;
+    drop_slots(m);
+    m->optimizer = *optimizer;
+    m->optimizer.group_rates = NULL;
+    tell("optimizer %s frozen %d rates %zu\n",
+         optimizer->method == ORCH_TORCH_ADAM ? "adam" : "sgd", optimizer->frozen_groups,
+         optimizer->group_rate_count);
+    return true;
+}
+
+static void rate_set(struct orch_torch_model *m, double rate)
+{
+    m->rate = rate;
+}
+
+static int slot_count(const struct orch_torch_model *m)
+{
+    return m->optimizer.method == ORCH_TORCH_ADAM ? 2 : m->optimizer.momentum > 0 ? 1 : 0;
+}
+
+static bool slot_get(const struct orch_torch_model *m, size_t index, int slot, float *out,
+                     bool *out_is_set, GError **error)
+{
+    if (fails("slot_get", error))
+        return false;
+    *out_is_set = m->slots[slot][index] != NULL;
+    if (*out_is_set)
+        memcpy(out, m->slots[slot][index], bytes_of(m, index));
+    return true;
+}
+
+static float *slot_of(struct orch_torch_model *m, size_t index, int slot)
+{
+    if (!m->slots[slot][index])
+        m->slots[slot][index] = g_new0(float, orch_net_tensor(m->net, (int)index)->count + 1);
+    return m->slots[slot][index];
+}
+
+static bool slot_set(struct orch_torch_model *m, size_t index, int slot, const float *values,
+                     GError **error)
+{
+    if (fails("slot_set", error))
+        return false;
+    memcpy(slot_of(m, index, slot), values, bytes_of(m, index));
+    return true;
+}
+
+static int64_t steps_get(const struct orch_torch_model *m)
+{
+    return m->steps;
+}
+
+static void steps_set(struct orch_torch_model *m, int64_t steps)
+{
+    m->steps = steps;
+}
+
+static void move(struct orch_torch_model *m, size_t index, int64_t at, double gradient)
+{
+    float *value = &m->values[index][at];
+    if (m->optimizer.method == ORCH_TORCH_ADAM) {
+        float *mean = &slot_of(m, index, 0)[at], *square = &slot_of(m, index, 1)[at];
+        *mean = (float)(0.9 * (double)*mean + 0.1 * gradient);
+        *square = (float)(0.999 * (double)*square + 0.001 * gradient * gradient);
+        double first = (double)*mean / (1 - pow(0.9, (double)m->steps));
+        double second = (double)*square / (1 - pow(0.999, (double)m->steps));
+        *value -= (float)(m->rate * first / (sqrt(second) + 1e-8));
+        return;
+    }
+    if (m->optimizer.momentum > 0) {
+        float *velocity = &slot_of(m, index, 0)[at];
+        *velocity = (float)(m->optimizer.momentum * (double)*velocity + gradient);
+        gradient = (double)*velocity;
+    }
+    *value -= (float)(m->rate * gradient);
+}
+
+/* ---- batches ----------------------------------------------------------------------------------
+ */
+
+static int64_t feature_count(const struct orch_torch_model *m)
+{
+    return m->head->in_channels;
+}
+
+static int64_t class_count(const struct orch_torch_model *m)
+{
+    return m->net->classes;
+}
+
+/* Features of image `i`, in `out`. */
+static void features_of(const struct orch_torch_model *m, const struct orch_torch_batch *batch,
+                        int64_t i, double *out)
+{
+    int64_t count = feature_count(m), size = m->net->input.c * m->net->input.h * m->net->input.w;
+    const float *from = batch->images;
+    for (int64_t j = 0; j < count; j++)
+        out[j] = 0;
+    if (batch->input == ORCH_TORCH_FEATURES)
+        for (int64_t j = 0; j < count; j++)
+            out[j] = (double)from[i * count + j];
+    else
+        for (int64_t j = 0, k = 0; j < size; j++, k = k + 1 < count ? k + 1 : 0)
+            out[k] += (double)from[i * size + j] * (double)count / (double)size;
+}
+
+static void scores_of(const struct orch_torch_model *m, const double *features, double *out)
+{
+    int64_t count = feature_count(m);
+    const float *weight = m->values[m->head->first_tensor];
+    const float *bias = m->head->has_bias ? m->values[m->head->first_tensor + 1] : NULL;
+    for (int64_t k = 0; k < class_count(m); k++) {
+        out[k] = bias ? (double)bias[k] : 0;
+        for (int64_t j = 0; j < count; j++)
+            out[k] += (double)weight[k * count + j] * features[j];
+    }
+}
+
+/* Turns scores into probabilities and adds the image to the totals. */
+static void judge(struct orch_torch_model *m, int64_t label, double *scores)
+{
+    int64_t classes = class_count(m), best = 0;
+    double sum = 0;
+    for (int64_t k = 1; k < classes; k++)
+        best = scores[k] > scores[best] ? k : best;
+    double most = scores[best];
+    for (int64_t k = 0; k < classes; k++)
+        sum += scores[k] = exp(scores[k] - most);
+    for (int64_t k = 0; k < classes; k++)
+        scores[k] /= sum;
+    m->totals.images++;
+    m->totals.correct += best == label;
+    m->totals.loss += g_getenv("TINY_TORCH_NAN") ? (double)NAN : -log(fmax(scores[label], 1e-30));
+}
+
+static bool train(struct orch_torch_model *m, const struct orch_torch_batch *batch, GError **error)
+{
+    if (fails("train", error))
+        return false;
+    int64_t count = feature_count(m), classes = class_count(m);
+    g_autofree double *features = g_new(double, count), *scores = g_new(double, classes);
+    g_autofree double *gradient = g_new0(double, classes *(count + 1));
+    m->steps++;
+    m->random++;
+    for (int64_t i = 0; i < batch->count; i++) {
+        features_of(m, batch, i, features);
+        scores_of(m, features, scores);
+        judge(m, batch->labels[i], scores);
+        scores[batch->labels[i]] -= 1;
+        for (int64_t k = 0; k < classes; k++) {
+            for (int64_t j = 0; j < count; j++)
+                gradient[k * count + j] += scores[k] * features[j] / (double)batch->count;
+            gradient[classes * count + k] += scores[k] / (double)batch->count;
+        }
+    }
+    for (int64_t at = 0; at < classes * count; at++)
+        move(m, (size_t)m->head->first_tensor, at, gradient[at]);
+    for (int64_t k = 0; m->head->has_bias && k < classes; k++)
+        move(m, (size_t)m->head->first_tensor + 1, k, gradient[classes * count + k]);
+    return true;
+}
+
+static bool evaluate(struct orch_torch_model *m, const struct orch_torch_batch *batch,
+                     GError **error)
+{
+    g_autofree double *features = g_new(double, feature_count(m));
+    g_autofree double *scores = g_new(double, class_count(m));
+    if (fails("evaluate", error))
+        return false;
+    for (int64_t i = 0; i < batch->count; i++) {
+        features_of(m, batch, i, features);
+        scores_of(m, features, scores);
+        judge(m, batch->labels[i], scores);
+    }
+    return true;
+}
+
+static bool totals_take(struct orch_torch_model *m, struct orch_torch_totals *out, GError **error)
+{
+    if (fails("totals_take", error))
+        return false;
+    *out = m->totals;
+    m->totals = (struct orch_torch_totals){0};
+    return true;
+}
+
+static bool logits(struct orch_torch_model *m, const struct orch_torch_batch *batch, float *out,
+                   GError **error)
+{
+    g_autofree double *features = g_new(double, feature_count(m));
+    g_autofree double *scores = g_new(double, class_count(m));
+    if (fails("logits", error))
+        return false;
+    for (int64_t i = 0; i < batch->count; i++) {
+        features_of(m, batch, i, features);
+        scores_of(m, features, scores);
+        for (int64_t k = 0; k < class_count(m); k++)
+            *out++ = (float)scores[k];
+    }
+    return true;
+}
+
+static bool features(struct orch_torch_model *m, const struct orch_torch_batch *batch, float *out,
+                     GError **error)
+{
+    g_autofree double *row = g_new(double, feature_count(m));
+    if (fails("features", error))
+        return false;
+    for (int64_t i = 0; i < batch->count; i++) {
+        features_of(m, batch, i, row);
+        for (int64_t j = 0; j < feature_count(m); j++)
+            *out++ = (float)row[j];
+    }
+    return true;
+}
+
+static bool random_get(const struct orch_torch_model *m, GBytes **out, GError **error)
+{
+    if (fails("random_get", error))
+        return false;
+    *out = g_bytes_new(&m->random, sizeof m->random);
+    return true;
+}
+
+static bool random_set(struct orch_torch_model *m, GBytes *state, GError **error)
+{
+    if (fails("random_set", error))
+        return false;
+    memcpy(&m->random, g_bytes_get_data(state, NULL), sizeof m->random);
+    return true;
+}
+
+/* Repeats take 1, 2, 3, ... ms. */
+static bool layer_time(const struct orch_torch_layer *layer, const char *device, int warmup,
+                       int repeats, double *out_ms, GError **error)
+{
+    (void)warmup;
+    if (fails("layer_time", error))
+        return false;
+    tell("layer %s %s\n", layer->is_conv ? "conv" : "dense", device);
+    for (int i = 0; i < repeats; i++)
+        out_ms[i] = i + 1;
+    return true;
+}
+
+#ifndef TINY_TORCH_VERSION
+#define TINY_TORCH_VERSION ORCH_TORCH_ABI
+#endif
+
+static const struct orch_torch TABLE = {
+    .struct_bytes = sizeof(struct orch_torch),
+    .abi = TINY_TORCH_VERSION,
+    .version = "tiny",
+    .cuda_count = cuda_count,
+    .threads_set = threads_set,
+    .deterministic_set = deterministic_set,
+    .seed = seed,
+    .model_new = model_new,
+    .model_free = model_free,
+    .tensor_count = tensor_count,
+    .tensor_describe = tensor_describe,
+    .tensor_get = tensor_get,
+    .tensor_set = tensor_set,
+    .optimizer_set = optimizer_set,
+    .rate_set = rate_set,
+    .slot_count = slot_count,
+    .slot_get = slot_get,
+    .slot_set = slot_set,
+    .steps_get = steps_get,
+    .steps_set = steps_set,
+    .train = train,
+    .evaluate = evaluate,
+    .totals_take = totals_take,
+    .logits = logits,
+    .features = features,
+    .feature_count = feature_count,
+    .class_count = class_count,
+    .random_get = random_get,
+    .random_set = random_set,
+    .layer_time = layer_time,
+};
+
+__attribute__((visibility("default"))) const struct orch_torch *orch_torch_v1(void)
+{
+    return &TABLE;
+}

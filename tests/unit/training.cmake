@@ -1,0 +1,14 @@
+# A stand-in for the LibTorch adapter, with which the training plugins are tested in every build; and
+# one of another interface version.
+foreach(name tiny other)
+  add_library(${name}_torch MODULE ${CMAKE_SOURCE_DIR}/tests/plugins/tiny_torch.c)
+  set_target_properties(${name}_torch PROPERTIES PREFIX "" OUTPUT_NAME ${name}-torch
+    LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests/plugins)
+  target_include_directories(${name}_torch PRIVATE ${CMAKE_SOURCE_DIR} ${CMAKE_SOURCE_DIR}/include)
+  target_compile_options(${name}_torch PRIVATE -O2)
+  target_link_libraries(${name}_torch PRIVATE orch_net orch_base m)
+endforeach()
+target_compile_definitions(other_torch PRIVATE TINY_TORCH_VERSION=7)
+
+orch_test(training "quick" orch_training)
+add_dependencies(test_training tiny_torch other_torch plugin_null)
